@@ -7,7 +7,7 @@ use hadal_types::Value;
 
 /// A query's ORDER BY, ready to run.
 #[derive(Clone, Debug)]
-pub(crate) struct Order {
+pub(crate) struct SortOrder {
     keys: Vec<(Prepared<GroupInput>, SortDirection)>,
 }
 
@@ -66,7 +66,7 @@ impl SortKey {
     }
 }
 
-impl Order {
+impl SortOrder {
     pub(crate) fn new(keys: &[OrderKey]) -> Result<Self, PrepareError> {
         let prepare = |key: &OrderKey| {
             let direction =

@@ -27,7 +27,7 @@ use crate::state::weighted_count::WeightedCount;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moments {
     /// The rows that have a value.
-    pub tally: WeightedCount,
+    pub count: WeightedCount,
     /// Their sum; of no use where the values are no numbers.
     pub sum: Sum,
 }
@@ -82,7 +82,7 @@ impl State {
         }
         match self {
             Self::Moments(moments) => {
-                moments.tally.add_row(weight);
+                moments.count.add_row(weight);
                 if let Some(number) = as_number(value) {
                     moments.sum.add(number, weight);
                 }
@@ -104,9 +104,9 @@ impl State {
 
     /// Adds to moments rows of this tally; `product` is Σ mantissa · weight in millionths, of values
     /// of this scale, at most 18. Other states have no moments.
-    pub(crate) fn add_decimal(&mut self, tally: WeightedCount, product: i128, scale: u8) {
+    pub(crate) fn add_decimal(&mut self, count: WeightedCount, product: i128, scale: u8) {
         if let Self::Moments(own) = self {
-            own.tally.merge(tally);
+            own.count.merge(count);
             own.sum.add_decimal(product, scale);
         }
     }
@@ -116,7 +116,7 @@ impl State {
     pub fn merge(&mut self, other: &Self) {
         match (self, other) {
             (Self::Moments(own), Self::Moments(other)) => {
-                own.tally.merge(other.tally);
+                own.count.merge(other.count);
                 own.sum.merge(&other.sum);
             }
             (Self::MinMax(own), Self::MinMax(other)) => own.merge(other),

@@ -130,7 +130,7 @@ pub(crate) fn is_plain(numbers: &Numbers) -> bool {
 
 /// Moments of values that are no numbers: they are only counted.
 fn counts(coded: &Coded<'_>, rows: &Rows<'_>) -> Vec<State> {
-    let start = |tally| State::Moments(Moments { tally, ..Moments::default() });
+    let start = |count| State::Moments(Moments { count, ..Moments::default() });
     rows.tallies_where(Some(&coded.valid())).into_iter().map(start).collect()
 }
 
@@ -171,7 +171,7 @@ fn moments_of_mixed(mixed: &Mixed, rows: &Rows<'_>) -> Vec<State> {
 
 /// Moments of which the sums are still to be added up.
 fn tallied(valid: Option<&Bitmap>, rows: &Rows<'_>) -> Vec<Moments> {
-    let start = |tally| Moments { tally, ..Moments::default() };
+    let start = |count| Moments { count, ..Moments::default() };
     rows.tallies_where(valid).into_iter().map(start).collect()
 }
 

@@ -187,7 +187,7 @@ impl<'v> Adding<'v> {
         let direct = Direct::new(self, rows);
         let incoming = AccumulatorInput { classes: rows.classes(), sums: &self.sums };
         let add_later = |groups: &mut Groups, keys: DeferredKeys<'_>| {
-            groups.add_later(keys, &incoming, |layout, cells| {
+            groups.defer(keys, &incoming, |layout, cells| {
                 direct.add(layout, &rows.cells_by_number(layout), cells);
             })
         };
@@ -196,12 +196,12 @@ impl<'v> Adding<'v> {
             return add_later(groups, DeferredKeys::Numbers(&keys));
         };
         match (key, key.wholes()) {
-            (_, Some(wholes)) => add_later(groups, DeferredKeys::Wholes(&wholes)),
+            (_, Some(wholes)) => add_later(groups, DeferredKeys::Ints(&wholes)),
             (KeyValues::Entries(Entries::Lifted { texts, .. }), _) => {
-                add_later(groups, DeferredKeys::Lifted(texts))
+                add_later(groups, DeferredKeys::Templates(texts))
             }
             (KeyValues::Entries(Entries::Strings { dictionary, .. }), _) => {
-                add_later(groups, DeferredKeys::Texts(&dictionary.iter().collect::<Vec<&str>>()))
+                add_later(groups, DeferredKeys::Strings(&dictionary.iter().collect::<Vec<&str>>()))
             }
             _ => false,
         }
@@ -213,7 +213,8 @@ impl<'v> Adding<'v> {
         rows: &Rows<'_>,
         add: impl FnOnce(&AccumulatorLayout, &mut [i64]),
     ) -> bool {
-        groups.add_cells(&AccumulatorInput { classes: rows.classes(), sums: &self.sums }, add)
+        groups
+            .add_accumulators(&AccumulatorInput { classes: rows.classes(), sums: &self.sums }, add)
     }
 }
 

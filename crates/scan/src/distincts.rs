@@ -267,7 +267,7 @@ mod tests {
             for number in (0..space).filter(|&number| number != kept) {
                 for groups in [&mut own, &mut plain] {
                     let key = groups.key_mut(0).number_of(&key(number));
-                    let place = groups.place(&[key]).expect("room");
+                    let place = groups.find_or_insert(&[key]).expect("room");
                     found.push((number, place));
                 }
             }

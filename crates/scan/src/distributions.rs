@@ -71,8 +71,10 @@ impl<'v> Distributions<'v> {
     ) -> bool {
         let (cells, steps) = rows.with_value(&self.near.steps, self.numbers.valid.as_deref());
         let (classes, ends) = (rows.classes(), (self.buckets.first, self.buckets.last));
-        let incoming = BucketInput { classes, ends, places: found };
-        let Some((counts, states)) = groups.bucket_counts(measure, &incoming) else { return false };
+        let incoming = BucketInput { classes, ends, group_indexes: found };
+        let Some((counts, states)) = groups.quantile_counts(measure, &incoming) else {
+            return false;
+        };
         let Ok(first) = u32::try_from(counts.first() - BUCKET_OFFSET) else { return false };
         let mut starts = vec![0; rows.cell_count() + 1];
         for &(number, place) in found {
@@ -221,7 +223,7 @@ mod tests {
             for group in 0..=group_of(groups - 1) {
                 let key = Value::integer(i64::try_from(group).expect("small"));
                 let key = own.key_mut(0).number_of(&key);
-                let place = own.place(&[key]).expect("room");
+                let place = own.find_or_insert(&[key]).expect("room");
                 let mut state = Quantiles::default();
                 (from..from + before).for_each(|own| state.add(Number::integer(own), weights.of(0)));
                 own.states_mut(0)[place as usize] = State::Quantiles(state.clone());

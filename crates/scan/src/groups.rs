@@ -46,8 +46,8 @@ pub(crate) fn add(
         .iter()
         .map(|argument| eval(argument, columns, selection))
         .collect::<Result<Vec<_>, Halt>>()?;
-    let _ = groups.make_room();
-    let is_scattered = groups.can_wait() && numbers.is_by_text();
+    let _ = groups.enforce_capacity();
+    let is_scattered = groups.can_defer() && numbers.is_by_text();
     let added = Added::new(query, &arguments, &rows, is_scattered);
     let is_all = (0..arguments.len()).all(|index| added.has(index));
     if is_all && added.add_later_to(groups, &numbers, &rows) {
@@ -143,7 +143,7 @@ impl<'v> Added<'v> {
         rows: &Rows<'_>,
     ) -> bool {
         matches!(self.how, How::Directly)
-            && groups.can_wait()
+            && groups.can_defer()
             && self.sums.add_later_to(groups, numbers, rows)
     }
 
@@ -151,7 +151,7 @@ impl<'v> Added<'v> {
         let is_added = match &self.how {
             How::ByRow(tallies) => {
                 let found = placed.found(rows).iter();
-                found.for_each(|&(number, place)| groups.add_tally(place, tallies[number]));
+                found.for_each(|&(number, place)| groups.add_count(place, tallies[number]));
                 true
             }
             How::Within(added) => self.sums.add_up_to(groups, added, placed, rows),

@@ -43,7 +43,7 @@ impl Placed {
     ) -> Self {
         let places = together(block, used, groups).unwrap_or_else(|| {
             let keys = key_numbers(block, used, groups);
-            groups.places(&keys, used.len())
+            groups.find_or_insert_all(&keys, used.len())
         });
         let mut by_number = vec![UNKNOWN; rows.space];
         used.iter().zip(&places).for_each(|(&number, &place)| by_number[number as usize] = place);
@@ -68,11 +68,11 @@ impl Placed {
         let key = groups.only_key()?;
         let by_number = match block.only_key()? {
             KeyValues::Entries(Entries::Interned { interned, .. }) => {
-                key.known_ids(interned.interner.own(), &interned.ids)
+                key.find_ids(interned.interner.own(), &interned.ids)
             }
             values => {
                 let (first, step, count) = values.range()?;
-                key.known_wholes(first, step, count)?
+                key.find_ints(first, step, count)?
             }
         };
         let own =
@@ -134,26 +134,26 @@ fn together(block: &GroupNumbers<'_>, used: &[u32], groups: &mut Groups) -> Opti
                 let code = u32::try_from(code(number)).ok();
                 code.and_then(|code| dictionary.get(code)).unwrap_or_default()
             };
-            groups.places_of_texts(used.iter().map(text))
+            groups.groups_of_strings(used.iter().map(text))
         }
         KeyValues::Entries(Entries::Interned { interned: Interned { ids, interner }, .. }) => {
             let id = |number: &u32| ids.get(code(number)).copied().unwrap_or_default();
             interner.with(|texts| {
                 let text_of = |id| texts.get(id).unwrap_or_default();
-                groups.places_of_ids(interner.own(), used.iter().map(id), text_of)
+                groups.groups_of_ids(interner.own(), used.iter().map(id), text_of)
             })
         }
         KeyValues::Entries(Entries::Lifted { texts, .. }) => {
-            groups.places_of_lifted(texts, used.iter().map(code))
+            groups.groups_of_templates(texts, used.iter().map(code))
         }
         values => {
             let wholes = used.iter().map(|number| values.whole(code(number)));
-            groups.places_of_wholes(&wholes.collect::<Option<Vec<i64>>>()?)
+            groups.groups_of_ints(&wholes.collect::<Option<Vec<i64>>>()?)
         }
     };
     if null {
         let number = groups.key_mut(0).number_of(&Value::Null);
-        places.push(groups.place(&[number]).unwrap_or(UNKNOWN));
+        places.push(groups.find_or_insert(&[number]).unwrap_or(UNKNOWN));
     }
     Some(places)
 }
@@ -194,7 +194,7 @@ fn value_numbers(values: &KeyValues<'_>, codes: &[u32], key: &mut KeyDictionary)
     match values {
         KeyValues::Entries(Entries::Strings { dictionary, .. }) => {
             let text = |&code: &u32| dictionary.get(code).unwrap_or_default();
-            key.numbers_of_texts(codes.iter().map(text), &mut numbers);
+            key.numbers_of_strings(codes.iter().map(text), &mut numbers);
         }
         KeyValues::Entries(Entries::Interned { interned: Interned { ids, interner }, .. }) => {
             let id = |&code: &u32| ids.get(code as usize).copied().unwrap_or_default();
@@ -207,7 +207,7 @@ fn value_numbers(values: &KeyValues<'_>, codes: &[u32], key: &mut KeyDictionary)
             let wholes: Option<Vec<i64>> =
                 codes.iter().map(|&code| values.whole(code as usize)).collect();
             match wholes {
-                Some(wholes) => key.numbers_of_wholes(&wholes, &mut numbers),
+                Some(wholes) => key.numbers_of_ints(&wholes, &mut numbers),
                 None => numbers = one_by_one(key, codes),
             }
         }

@@ -75,8 +75,8 @@ pub(crate) fn add(
     }
     let mut tally = WeightedCount::default();
     tally.add_rows(selection.count() as u64);
-    let Some(place) = groups.place(&[]) else { return Ok(false) };
-    groups.add_tally(place, tally);
+    let Some(place) = groups.find_or_insert(&[]) else { return Ok(false) };
+    groups.add_count(place, tally);
     for (index, (measure, whole)) in measures.iter().zip(&wholes).enumerate() {
         match measure.kind {
             StateKind::MinMax => whole.widen(&mut groups.states_mut(index)[place as usize]),

@@ -11,7 +11,7 @@ use hadal_query::{Expr, Function, PrepareError, Prepared, Query, RowExpr, RowInp
 use hadal_types::{Decimal, Micros, TimeRange, Value};
 
 /// How many seconds of the query's time each group covers.
-pub(crate) struct Seconds {
+pub(crate) struct CoveredSeconds {
     intervals: Vec<TimeRange>,
     /// The key that is the time bucket, and its width in microseconds.
     bucket: Option<(usize, i64)>,
@@ -21,7 +21,7 @@ pub(crate) struct Seconds {
     changes: Vec<Micros>,
 }
 
-impl Seconds {
+impl CoveredSeconds {
     /// Of the groups of `query`.
     ///
     /// # Errors
@@ -166,7 +166,7 @@ mod tests {
     }
 
     fn seconds(query: &Query, key: &[Value]) -> String {
-        let seconds = Seconds::new(query).expect("keys that run");
+        let seconds = CoveredSeconds::new(query).expect("keys that run");
         seconds.of(|index| key.get(index).map(Cow::Borrowed)).to_string()
     }
 

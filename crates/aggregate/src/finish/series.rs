@@ -13,10 +13,10 @@ use hadal_types::{MemoryReservation, Micros, Value};
 use hashbrown::HashMap;
 
 use crate::finish::covered_seconds::{bucket_range, intervals, seconds_of};
-use crate::finish::{FinishError, LINES_AT_ONCE, Line, Lines, invalid, of_group};
+use crate::finish::{FinishError, LINES_AT_ONCE, ResultRow, ResultRows, invalid, of_group};
 use crate::groups::Groups;
 use crate::groups::group::Group;
-use crate::groups::group_index::Places;
+use crate::groups::group_table::GroupTable;
 use crate::partial::out_of_memory;
 use crate::sort_order::{SortDirection, SortKey};
 
@@ -35,18 +35,18 @@ pub(crate) fn limit(
     groups: &Groups,
     held: &mut MemoryReservation,
     is_late: &dyn Fn() -> bool,
-) -> Result<Lines, FinishError> {
+) -> Result<ResultRows, FinishError> {
     let time_key = query.time_key().map(|(index, _)| index);
     let series = AllSeries::new(groups, time_key, held, is_late)?;
     let rank = Rank::new(query, limit, groups, &series.times).map_err(|error| invalid(&error))?;
     let mut best: BinaryHeap<Best> = BinaryHeap::new();
     let mut looks = Looks { is_late, groups: 0 };
     for number in 0..series.len() {
-        let places = series.places_of(number);
-        looks.pass(places.len())?;
-        let value = RANK.key(rank.value(groups, places)?);
+        let group_indexes = series.groups_by_number(number);
+        looks.pass(group_indexes.len())?;
+        let value = RANK.key(rank.value(groups, group_indexes)?);
         if best.len() < limit.count || best.peek().is_some_and(|worst| value <= worst.0) {
-            best.push((value, rank.key(groups, places), number));
+            best.push((value, rank.key(groups, group_indexes), number));
             if best.len() > limit.count {
                 best.pop();
             }
@@ -56,16 +56,16 @@ pub(crate) fn limit(
     best.iter().for_each(|(_, _, number)| is_kept[*number] = true);
     let (mut kept, mut others) = (Vec::new(), folded(groups));
     for (number, is_kept) in is_kept.into_iter().enumerate() {
-        let places = series.places_of(number);
+        let group_indexes = series.groups_by_number(number);
         if is_kept {
-            kept.extend_from_slice(places);
+            kept.extend_from_slice(group_indexes);
             continue;
         }
-        looks.pass(places.len())?;
-        for &place in places {
-            let bucket = series.time_of(groups, place as usize, time_key);
+        looks.pass(group_indexes.len())?;
+        for &group_index in group_indexes {
+            let bucket = series.time_of(groups, group_index as usize, time_key);
             let other = others.entry(bucket).or_insert_with(|| Group::empty(query));
-            other.merge(&groups.group_at(place as usize));
+            other.merge(&groups.group_at(group_index as usize));
         }
     }
     let key_count = groups.key_count();
@@ -74,9 +74,9 @@ pub(crate) fn limit(
         if let Some(index) = time_key {
             key[index] = bucket;
         }
-        Line::Alone { key: key.into(), group, is_other: true }
+        ResultRow::Alone { key: key.into(), group, is_other: true }
     };
-    let kept = kept.into_iter().map(|place| Line::Place(place as usize));
+    let kept = kept.into_iter().map(|group_index| ResultRow::Place(group_index as usize));
     Ok(Box::new(kept.chain(others.into_iter().map(other))))
 }
 
@@ -93,22 +93,23 @@ pub(crate) fn best(query: &Query, groups: &Groups, groups_max: usize) -> (Vec<u3
     let mut ranked: Vec<(SortKey, usize)> = (0..series.len())
         .map(|number| {
             let value = rank.as_ref();
-            let value = value.and_then(|rank| rank.value(groups, series.places_of(number)).ok());
+            let value =
+                value.and_then(|rank| rank.value(groups, series.groups_by_number(number)).ok());
             (RANK.key(value.unwrap_or(Value::Null)), number)
         })
         .collect();
     let keys = (0..groups.key_count()).filter(|index| Some(*index) != time_key);
     let keys: Vec<(usize, SortDirection)> =
         keys.map(|key| (key, SortDirection::ASCENDING)).collect();
-    let first = |number: usize| series.places_of(number)[0] as usize;
+    let first = |number: usize| series.groups_by_number(number)[0] as usize;
     ranked.sort_unstable_by(|left, right| {
         left.0.cmp(&right.0).then_with(|| groups.cmp_by(&keys, first(left.1), first(right.1)))
     });
     let mut is_full = false;
     for (_, number) in ranked {
-        let places = series.places_of(number);
-        is_full |= kept.len() + places.len() > groups_max;
-        if is_full { &mut gone } else { &mut kept }.extend_from_slice(places);
+        let group_indexes = series.groups_by_number(number);
+        is_full |= kept.len() + group_indexes.len() > groups_max;
+        if is_full { &mut gone } else { &mut kept }.extend_from_slice(group_indexes);
     }
     (kept, gone)
 }
@@ -116,11 +117,11 @@ pub(crate) fn best(query: &Query, groups: &Groups, groups_max: usize) -> (Vec<u3
 /// What of "other" is known before series are ranked.
 fn folded(groups: &Groups) -> Others {
     let Some(folded) = groups.folded().0 else { return Others::default() };
-    let place = |place: usize| {
-        let time = folded.key_value(place, 0).map(std::borrow::Cow::into_owned);
-        (time.unwrap_or(Value::Null), folded.group_at(place))
+    let group_index = |group_index: usize| {
+        let time = folded.key_value(group_index, 0).map(std::borrow::Cow::into_owned);
+        (time.unwrap_or(Value::Null), folded.group_at(group_index))
     };
-    (0..folded.len()).map(place).collect()
+    (0..folded.len()).map(group_index).collect()
 }
 
 /// One of the best series: its rank, its key for ties, and its number.
@@ -151,7 +152,7 @@ impl Looks<'_> {
 /// The series of some groups: all groups of each differ in the time bucket alone.
 struct AllSeries {
     /// The places of groups in the order of their series.
-    places: Vec<u32>,
+    group_indexes: Vec<u32>,
     /// Where those of each series end in this.
     ends: Vec<u32>,
     /// The values of the time key, by number.
@@ -165,26 +166,26 @@ impl AllSeries {
         held: &mut MemoryReservation,
         is_late: &dyn Fn() -> bool,
     ) -> Result<Self, FinishError> {
-        // What is counted per group is the number of its series, and its place once more.
+        // What is counted per group is the number of its series, and its index once more.
         let mut hold = |bytes: usize| {
             held.grow(bytes)
                 .map_err(|spent| out_of_memory(held.bytes().saturating_add(bytes), spent))
         };
         hold(groups.len() * 2 * size_of::<u32>())?;
         let width = groups.key_count() - usize::from(time_key.is_some());
-        let (mut known, mut known_bytes) = (Places::new(width), 0);
+        let (mut known, mut known_bytes) = (GroupTable::new(width), 0);
         let (mut times, mut sizes): (HashMap<u32, Value>, Vec<u32>) = Default::default();
         let mut numbers = Vec::with_capacity(groups.key_count());
         let mut series_of = Vec::with_capacity(groups.len());
         let mut looks = Looks { is_late, groups: 0 };
-        for place in 0..groups.len() {
+        for group_index in 0..groups.len() {
             looks.pass(1)?;
             numbers.clear();
-            numbers.extend(groups.numbers_at(place));
+            numbers.extend(groups.numbers_at(group_index));
             if let Some(index) = time_key {
                 let number = numbers.remove(index);
                 if !times.contains_key(&number)
-                    && let Some(time) = groups.key_value(place, index)
+                    && let Some(time) = groups.key_value(group_index, index)
                 {
                     times.insert(number, time.into_owned());
                 }
@@ -197,26 +198,26 @@ impl AllSeries {
             }
             sizes[number as usize] += 1;
             series_of.push(number);
-            if place % LINES_AT_ONCE == 0 {
+            if group_index % LINES_AT_ONCE == 0 {
                 let bytes = known.bytes() + sizes.capacity() * size_of::<u32>();
                 hold(bytes.saturating_sub(known_bytes))?;
                 known_bytes = known_bytes.max(bytes);
             }
         }
         drop(known);
-        // Where those of each series begin; each place moves that on by one.
+        // Where those of each series begin; each index moves that on by one.
         let mut ends = sizes;
         let mut begin = 0;
         for end in &mut ends {
             begin += std::mem::replace(end, begin);
         }
-        let mut places = vec![0; series_of.len()];
-        for (place, number) in (0..).zip(series_of) {
+        let mut group_indexes = vec![0; series_of.len()];
+        for (group_index, number) in (0..).zip(series_of) {
             let at = &mut ends[number as usize];
-            places[*at as usize] = place;
+            group_indexes[*at as usize] = group_index;
             *at += 1;
         }
-        Ok(Self { places, ends, times })
+        Ok(Self { group_indexes, ends, times })
     }
 
     /// How many there are.
@@ -225,14 +226,14 @@ impl AllSeries {
     }
 
     /// The places of a series, ascending; there is one at least.
-    fn places_of(&self, number: usize) -> &[u32] {
+    fn groups_by_number(&self, number: usize) -> &[u32] {
         let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.places[begin as usize..self.ends[number] as usize]
+        &self.group_indexes[begin as usize..self.ends[number] as usize]
     }
 
-    /// The time bucket of the group at this place; null where there are none.
-    fn time_of(&self, groups: &Groups, place: usize, time_key: Option<usize>) -> Value {
-        let number = time_key.and_then(|index| groups.numbers_at(place).nth(index));
+    /// The time bucket of the group at this index; null where there are none.
+    fn time_of(&self, groups: &Groups, group_index: usize, time_key: Option<usize>) -> Value {
+        let number = time_key.and_then(|index| groups.numbers_at(group_index).nth(index));
         number.and_then(|number| self.times.get(&number)).cloned().unwrap_or(Value::Null)
     }
 }
@@ -272,32 +273,32 @@ impl<'q> Rank<'q> {
         })
     }
 
-    /// What the series of the groups at these places is ranked by.
-    fn value(&self, groups: &Groups, places: &[u32]) -> Result<Value, StringTooLong> {
+    /// What the series of the groups at these indexes is ranked by.
+    fn value(&self, groups: &Groups, group_indexes: &[u32]) -> Result<Value, StringTooLong> {
         let mut whole = Group::empty(self.query);
-        for &place in places {
-            whole.tally.merge(groups.tally_at(place as usize));
+        for &group_index in group_indexes {
+            whole.count.merge(groups.count_at(group_index as usize));
             for &measure in &self.measures {
-                if let Some(state) = groups.state_at(place as usize, measure) {
+                if let Some(state) = groups.state_at(group_index as usize, measure) {
                     whole.states[measure].merge(&state);
                 }
             }
         }
         self.value.value(&|slot: &GroupInput| match slot {
-            GroupInput::Key(index) => self.key_of(groups, places, *index),
+            GroupInput::Key(index) => self.key_of(groups, group_indexes, *index),
             GroupInput::Seconds => self.seconds.clone(),
             other => of_group(&whole, other),
         })
     }
 
     /// The key of this series: the time bucket left blank.
-    fn key(&self, groups: &Groups, places: &[u32]) -> Box<[Value]> {
-        (0..groups.key_count()).map(|index| self.key_of(groups, places, index)).collect()
+    fn key(&self, groups: &Groups, group_indexes: &[u32]) -> Box<[Value]> {
+        (0..groups.key_count()).map(|index| self.key_of(groups, group_indexes, index)).collect()
     }
 
-    fn key_of(&self, groups: &Groups, places: &[u32], index: usize) -> Value {
-        let first = places.first().filter(|_| Some(index) != self.time_key);
-        let value = first.and_then(|&place| groups.key_value(place as usize, index));
+    fn key_of(&self, groups: &Groups, group_indexes: &[u32], index: usize) -> Value {
+        let first = group_indexes.first().filter(|_| Some(index) != self.time_key);
+        let value = first.and_then(|&group_index| groups.key_value(group_index as usize, index));
         value.map_or(Value::Null, std::borrow::Cow::into_owned)
     }
 }

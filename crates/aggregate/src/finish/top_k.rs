@@ -33,8 +33,8 @@ pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Option<V
             Some(first_by(ranks, end, by))
         }
         GroupInput::RawCount => {
-            let rows = |place| i128::from(groups.tally_at(place).rows());
-            let ranks = (0..groups.len()).map(|place| i128::from(sign) * rows(place));
+            let rows = |group_index| i128::from(groups.count_at(group_index).rows());
+            let ranks = (0..groups.len()).map(|group_index| i128::from(sign) * rows(group_index));
             Some(first_by(ranks, end, by))
         }
         GroupInput::Measure(measure, AggregateFunction::Sum) => {
@@ -84,15 +84,15 @@ fn first_by<T: Ord + Copy>(
     let (mut found, mut tied) = (Vec::new(), Vec::new());
     // Once some were dropped: none of those that are kept comes later.
     let mut latest: Option<usize> = None;
-    ranks.enumerate().for_each(|(place, rank)| match last.map(|last| rank.cmp(&last)) {
-        Some(Ordering::Equal) if latest.is_none_or(|own| then(place, own).is_le()) => {
-            tied.push(place);
+    ranks.enumerate().for_each(|(group_index, rank)| match last.map(|last| rank.cmp(&last)) {
+        Some(Ordering::Equal) if latest.is_none_or(|own| then(group_index, own).is_le()) => {
+            tied.push(group_index);
             if tied.len() >= 2 * end.max(TIED_AT_ONCE) && tied.len().is_power_of_two() {
                 latest = cut(&mut tied, end, &then).or(latest);
             }
         }
         Some(Ordering::Equal | Ordering::Greater) => {}
-        Some(Ordering::Less) | None => found.push(place),
+        Some(Ordering::Less) | None => found.push(group_index),
     });
     if let Some(missing) = end.checked_sub(found.len() + 1) {
         cut(&mut tied, missing + 1, &then);
@@ -108,16 +108,16 @@ const TIED_AT_ONCE: usize = 512;
 /// Drops what comes after the first `end` and is not the same as the last of these, which is
 /// returned; `None` where there are not more.
 fn cut(
-    places: &mut Vec<usize>,
+    group_indexes: &mut Vec<usize>,
     end: usize,
     then: impl Fn(usize, usize) -> Ordering,
 ) -> Option<usize> {
-    let last = end.checked_sub(1).filter(|_| end < places.len())?;
-    let (_, &mut last, after) = places.select_nth_unstable_by(last, |&l, &r| then(l, r));
-    let same = after.iter().copied().filter(|&place| then(place, last).is_eq());
+    let last = end.checked_sub(1).filter(|_| end < group_indexes.len())?;
+    let (_, &mut last, after) = group_indexes.select_nth_unstable_by(last, |&l, &r| then(l, r));
+    let same = after.iter().copied().filter(|&group_index| then(group_index, last).is_eq());
     let same: Vec<usize> = same.collect();
-    places.truncate(end);
-    places.extend(same);
+    group_indexes.truncate(end);
+    group_indexes.extend(same);
     Some(last)
 }
 
@@ -135,12 +135,12 @@ mod tests {
         ) {
             let groups = groups.repeat(times);
             let end = end.min(groups.len());
-            let key = |place: usize| if has_keys { groups[place].1 } else { 0 };
-            let of = |place: usize| (groups[place].0, key(place));
+            let key = |group_index: usize| if has_keys { groups[group_index].1 } else { 0 };
+            let of = |group_index: usize| (groups[group_index].0, key(group_index));
             let mut sorted: Vec<_> = (0..groups.len()).map(of).collect();
             sorted.sort_unstable();
             let expected: Vec<usize> =
-                (0..groups.len()).filter(|&place| of(place) <= sorted[end - 1]).collect();
+                (0..groups.len()).filter(|&group_index| of(group_index) <= sorted[end - 1]).collect();
             let then = |left, right| key(left).cmp(&key(right));
             let found = first_by(groups.iter().map(|own| own.0), end, then);
             prop_assert_eq!(found, expected);

@@ -6,8 +6,8 @@
 //! without a value are counted apart only where there are some: measures that have values in the
 //! same rows share a count.
 //!
-//! The numbers have 64 bits. Before one could grow beyond them, everything is moved to tallies and
-//! states, which have room; whoever owns the cells does that when [`Cells::prepare`] refuses.
+//! The numbers have 64 bits. Before one could grow beyond them, everything is moved to counts and
+//! states, which have room; whoever owns the accumulators does that when [`Accumulators::prepare`] refuses.
 
 use hadal_types::decimal::power_of_ten;
 
@@ -23,9 +23,9 @@ const SUM_MAX: u128 = 1 << 62;
 /// The column that counts all rows of a group.
 const ALL_ROWS: usize = 0;
 
-/// Counts and sums by place, class and column.
+/// Counts and sums by index, class and column.
 #[derive(Clone, Debug)]
-pub(crate) struct Cells {
+pub(crate) struct Accumulators {
     /// The weight of each class, in millionths.
     classes: Vec<i64>,
     /// Numbers of one group and class.
@@ -70,8 +70,8 @@ pub struct SumInput {
     pub size_max: u128,
 }
 
-/// Where the numbers of rows go: those of a place and class follow each other, column by column,
-/// and the classes of a place one after the other.
+/// Where the numbers of rows go: those of an index and class follow each other, column by column,
+/// and the classes of an index one after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccumulatorLayout {
     /// By class of the incoming rows: the class here.
@@ -82,7 +82,7 @@ pub struct AccumulatorLayout {
     pub columns: Vec<AccumulatorColumn>,
 }
 
-/// What is added to one column of cells.
+/// What is added to one column of accumulators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccumulatorColumn {
     /// Nothing.
@@ -106,7 +106,7 @@ enum Origin {
     Copy(usize),
 }
 
-impl Cells {
+impl Accumulators {
     /// No groups, of a query of so many measures.
     pub(crate) fn new(measures: usize) -> Self {
         Self {
@@ -220,8 +220,8 @@ impl Cells {
     fn lay_out(&mut self, classes: Vec<i64>, origins: &[Origin]) {
         let width = self.width + origins.len();
         if !self.numbers.is_empty() && (classes.len() > self.classes.len() || width > self.width) {
-            let places = self.numbers.len() / (self.width * self.classes.len());
-            let mut numbers = vec![0; places * classes.len() * width];
+            let group_indexes = self.numbers.len() / (self.width * self.classes.len());
+            let mut numbers = vec![0; group_indexes * classes.len() * width];
             let old = self.numbers.chunks(self.width * self.classes.len());
             for (old, new) in old.zip(numbers.chunks_mut(classes.len() * width)) {
                 for (old, new) in old.chunks(self.width).zip(new.chunks_mut(width)) {
@@ -252,14 +252,14 @@ impl Cells {
         classes.map(|numbers| numbers[ALL_ROWS].unsigned_abs()).sum()
     }
 
-    /// Makes room for the numbers of so many more places.
+    /// Makes room for the numbers of so many more indexes.
     pub(crate) fn reserve(&mut self, more: usize) {
         reserve_spare(&mut self.numbers, more * self.classes.len() * self.width);
     }
 
-    /// The numbers of so many places, to be added to as the layout of [`Self::prepare`] says.
-    pub(crate) fn numbers_mut(&mut self, places: usize) -> &mut [i64] {
-        let length = places * self.classes.len() * self.width;
+    /// The numbers of so many indexes, to be added to as the layout of [`Self::prepare`] says.
+    pub(crate) fn numbers_mut(&mut self, group_indexes: usize) -> &mut [i64] {
+        let length = group_indexes * self.classes.len() * self.width;
         if self.numbers.capacity() < length {
             // While they are few, growing costs more than what is held. DeferredKeys a quarter at a time:
             // doubling would hold much.
@@ -271,8 +271,8 @@ impl Cells {
     }
 
     /// The rows of a group.
-    pub(crate) fn tally(&self, place: usize) -> WeightedCount {
-        self.tally_of(place, ALL_ROWS)
+    pub(crate) fn count(&self, group_index: usize) -> WeightedCount {
+        self.count_of(group_index, ALL_ROWS)
     }
 
     /// What the rows of each group weigh, in millionths, up to the last one that has something.
@@ -303,41 +303,42 @@ impl Cells {
     /// Σ mantissa · weight in millionths, and the scale.
     pub(crate) fn decimal(
         &self,
-        place: usize,
+        group_index: usize,
         measure: usize,
     ) -> Option<(WeightedCount, i128, u8)> {
         let kept = self.measures.get(measure)?.as_ref()?;
         let product = self
-            .classes_of(place)
+            .classes_of(group_index)
             .map(|(weight, numbers)| i128::from(numbers[kept.sum]) * i128::from(weight));
-        Some((self.tally_of(place, kept.count), product.sum(), kept.scale))
+        Some((self.count_of(group_index, kept.count), product.sum(), kept.scale))
     }
 
-    fn tally_of(&self, place: usize, column: usize) -> WeightedCount {
-        let mut tally = WeightedCount::default();
-        for (weight, numbers) in self.classes_of(place) {
+    fn count_of(&self, group_index: usize, column: usize) -> WeightedCount {
+        let mut count = WeightedCount::default();
+        for (weight, numbers) in self.classes_of(group_index) {
             let (rows, weight) = (numbers[column], i128::from(weight));
             let weighted = i128::from(rows) * weight;
-            // As tallies do: beyond 10^8 rows of the largest weight there is no more to tell.
-            tally.add(rows.unsigned_abs(), weighted, weighted.saturating_mul(weight));
+            // As counts do: beyond 10^8 rows of the largest weight there is no more to tell.
+            count.add(rows.unsigned_abs(), weighted, weighted.saturating_mul(weight));
         }
-        tally
+        count
     }
 
     /// The weight and the numbers of each class of a group; none where nothing was added to it.
-    fn classes_of(&self, place: usize) -> impl Iterator<Item = (i64, &[i64])> {
+    fn classes_of(&self, group_index: usize) -> impl Iterator<Item = (i64, &[i64])> {
         let length = self.classes.len() * self.width;
-        let own = self.numbers.get(place * length..(place + 1) * length).unwrap_or_default();
+        let own =
+            self.numbers.get(group_index * length..(group_index + 1) * length).unwrap_or_default();
         self.classes.iter().copied().zip(own.chunks(self.width))
     }
 
-    /// The groups at these places only, in this order.
-    pub(crate) fn kept(&self, places: &[u32]) -> Self {
+    /// The groups at these indexes only, in this order.
+    pub(crate) fn kept(&self, group_indexes: &[u32]) -> Self {
         let length = self.classes.len() * self.width;
-        let mut numbers = Vec::with_capacity(places.len() * length);
-        for place in places.iter().map(|&place| place as usize) {
+        let mut numbers = Vec::with_capacity(group_indexes.len() * length);
+        for group_index in group_indexes.iter().map(|&group_index| group_index as usize) {
             let end = numbers.len() + length;
-            let own = self.numbers.get(place * length..(place + 1) * length);
+            let own = self.numbers.get(group_index * length..(group_index + 1) * length);
             numbers.extend_from_slice(own.unwrap_or_default());
             numbers.resize(end, 0);
         }
@@ -345,24 +346,24 @@ impl Cells {
         Self { classes: classes.clone(), width: *width, measures: measures.clone(), numbers }
     }
 
-    /// Adds the groups of `other`: those from place `first` on, to the groups at `places`, of which
+    /// Adds the groups of `other`: those from index `first` on, to the groups at `group_indexes`, of which
     /// there are `count` here. The first of all have to come first. Returns whether there was room;
     /// if not, nothing was added.
     pub(crate) fn merge(
         &mut self,
         other: &Self,
         first: usize,
-        places: &[Option<u32>],
+        group_indexes: &[Option<u32>],
         count: usize,
     ) -> bool {
         let sums = other.incoming_sums(first);
         let Some(layout) = self.prepare(&other.as_incoming(&sums)) else { return false };
         let numbers = self.numbers_mut(count);
-        other.add_to(numbers, &layout, &sums, first, places.iter().copied());
+        other.add_to(numbers, &layout, &sums, first, group_indexes.iter().copied());
         true
     }
 
-    /// The sums of the groups from place `first` on, to be added elsewhere. The first of all have
+    /// The sums of the groups from index `first` on, to be added elsewhere. The first of all have
     /// to come first.
     pub(crate) fn incoming_sums(&self, first: usize) -> Vec<SumInput> {
         let sum = |(measure, kept): (usize, &Option<Kept>)| {
@@ -379,7 +380,7 @@ impl Cells {
         AccumulatorInput { classes: &self.classes, sums }
     }
 
-    /// Adds the groups from place `first` on to these places of `numbers`, which are laid out as
+    /// Adds the groups from index `first` on to these places of `numbers`, which are laid out as
     /// was said for these [sums](Self::incoming_sums).
     pub(crate) fn add_to(
         &self,
@@ -387,7 +388,7 @@ impl Cells {
         layout: &AccumulatorLayout,
         sums: &[SumInput],
         first: usize,
-        places: impl Iterator<Item = Option<u32>>,
+        group_indexes: impl Iterator<Item = Option<u32>>,
     ) {
         let sources: Vec<(usize, i64)> = layout
             .columns
@@ -402,9 +403,9 @@ impl Cells {
             })
             .collect();
         let width = layout.columns.len();
-        for (own, place) in places.zip(first..) {
+        for (own, group_index) in group_indexes.zip(first..) {
             let Some(own) = own else { continue };
-            for ((_, from), class) in self.classes_of(place).zip(&layout.classes) {
+            for ((_, from), class) in self.classes_of(group_index).zip(&layout.classes) {
                 let start = (own as usize * layout.class_count + class) * width;
                 let into = &mut numbers[start..start + width];
                 for (into, (column, factor)) in into.iter_mut().zip(&sources) {

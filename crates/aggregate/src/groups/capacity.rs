@@ -4,14 +4,14 @@ use std::borrow::Cow;
 
 use hadal_types::Value;
 
-use super::{Folding, Groups};
+use super::{Groups, SeriesFold};
 use crate::finish::series;
 
 impl Groups {
     /// Drops groups where there are too many, and returns whether it did: then all numbers and
-    /// places are others. Dropping costs a pass over all groups, so it waits until there are many
+    /// indexes are others. Dropping costs a pass over all groups, so it waits until there are many
     /// to drop.
-    pub fn make_room(&mut self) -> bool {
+    pub fn enforce_capacity(&mut self) -> bool {
         if self.len() > self.held_max + self.held_max / 8 {
             self.cut(self.held_max);
             return true;
@@ -19,26 +19,26 @@ impl Groups {
         // Values of groups for which there was no room.
         let has_garbage = self.keys.iter().any(|key| key.len() / 2 > self.held_max);
         if has_garbage {
-            self.gather();
+            self.flush_deferred();
             self.keep(&(0..).take(self.len()).collect::<Vec<u32>>());
         }
         has_garbage
     }
 
     /// Drops the groups with the largest keys where there are too many for an answer.
-    pub(crate) fn settle(&mut self) {
-        self.gather();
+    pub(crate) fn cut_to_limit(&mut self) {
+        self.flush_deferred();
         self.cut(self.groups_max);
     }
 
     /// Drops groups to save memory, and holds no more from now on than are kept in the end; returns
     /// whether there was anything to save.
     pub(crate) fn cut_back(&mut self) -> bool {
-        let has_waiting = self.pending.is_some();
-        self.gather();
+        let has_waiting = self.deferred.is_some();
+        self.flush_deferred();
         let has_more = self.len() > self.groups_max;
         self.held_max = self.held_max.min(self.groups_max);
-        self.settle();
+        self.cut_to_limit();
         has_waiting || has_more
     }
 
@@ -48,9 +48,9 @@ impl Groups {
             return;
         }
         // What waits does so by numbers that are about to be given out anew.
-        self.gather();
-        if let Some(folding) = self.series.take() {
-            return self.fold(folding, max);
+        self.flush_deferred();
+        if let Some(series_fold) = self.series.take() {
+            return self.fold(series_fold, max);
         }
         let last = max.saturating_sub(1);
         let mut order: Vec<u32> = (0..).take(self.len()).collect();
@@ -61,22 +61,23 @@ impl Groups {
     }
 
     /// Keeps the best series, as many as have `max` groups together, and adds the others to "other".
-    fn fold(&mut self, mut folding: Box<Folding>, max: usize) {
-        let time_key = folding.query.time_key().map(|(index, _)| index);
-        let (mut kept, gone) = series::best(&folding.query, self, max);
-        let mut folded = folding.folded.take().unwrap_or_else(|| {
+    fn fold(&mut self, mut series_fold: Box<SeriesFold>, max: usize) {
+        let time_key = series_fold.query.time_key().map(|(index, _)| index);
+        let (mut kept, gone) = series::best(&series_fold.query, self, max);
+        let mut folded = series_fold.folded.take().unwrap_or_else(|| {
             let width = usize::from(time_key.is_some());
             Self::with_max(width, self.kinds.clone(), (self.held_max, self.held_max))
         });
-        for place in gone {
-            let (key, group) = (self.key_of(place as usize), self.group_at(place as usize));
+        for group_index in gone {
+            let (key, group) =
+                (self.key_of(group_index as usize), self.group_at(group_index as usize));
             let time: Vec<Value> =
                 time_key.and_then(|index| key.get(index)).cloned().into_iter().collect();
             folded.add_group(&time, &group);
-            folding.rows = folding.rows.saturating_add(group.tally.rows());
+            series_fold.rows = series_fold.rows.saturating_add(group.count.rows());
         }
-        folding.folded = Some(folded);
-        self.series = Some(folding);
+        series_fold.folded = Some(folded);
+        self.series = Some(series_fold);
         kept.sort_unstable();
         self.keep(&kept);
     }
@@ -98,10 +99,10 @@ impl Groups {
         if self.key_max.as_ref().is_some_and(|own| *own <= max) {
             return;
         }
-        self.gather();
+        self.flush_deferred();
         self.key_max = Some(max);
-        let is_beyond = |&place: &u32| {
-            let numbers = self.places.numbers_of(place as usize);
+        let is_beyond = |&group_index: &u32| {
+            let numbers = self.group_indexes.numbers_of(group_index as usize);
             self.is_beyond(&numbers.collect::<Vec<u32>>())
         };
         let (beyond, kept): (Vec<u32>, Vec<u32>) = (0..).take(self.len()).partition(is_beyond);
@@ -112,27 +113,29 @@ impl Groups {
     }
 
     /// Counts the rows of groups that are about to be dropped.
-    fn drop_groups(&mut self, places: Vec<u32>) {
-        places.into_iter().for_each(|place| self.drop_rows(self.tally_at(place as usize).rows()));
+    fn drop_groups(&mut self, group_indexes: Vec<u32>) {
+        group_indexes
+            .into_iter()
+            .for_each(|group_index| self.drop_rows(self.count_at(group_index as usize).rows()));
     }
 
-    /// Keeps the groups at these places only, and the values of their keys.
+    /// Keeps the groups at these indexes only, and the values of their keys.
     pub(crate) fn keep(&mut self, kept: &[u32]) {
         let states = self.states.iter().map(|column| column.kept(kept)).collect();
-        let cells = self.cells.kept(kept);
+        let accumulators = self.accumulators.kept(kept);
         let max = (self.groups_max, self.held_max);
         let empty = Self::with_max(self.keys.len(), Box::default(), max);
         let before = std::mem::replace(self, empty);
-        for &place in kept {
-            let numbers = self.numbers_for(&before.key_of(place as usize));
-            self.tallies.push(before.tallies.get(place as usize).copied().unwrap_or_default());
-            let _ = self.places.push(&numbers);
+        for &group_index in kept {
+            let numbers = self.numbers_for(&before.key_of(group_index as usize));
+            self.counts.push(before.counts.get(group_index as usize).copied().unwrap_or_default());
+            let _ = self.group_indexes.push(&numbers);
         }
-        self.cells = cells;
-        let Self { kinds, key_max, dropped_rows, pending, series, .. } = before;
+        self.accumulators = accumulators;
+        let Self { kinds, key_max, dropped_rows, deferred, series, .. } = before;
         (self.kinds, self.states) = (kinds, states);
         self.series = series;
-        (self.key_max, self.dropped_rows, self.pending) = (key_max, dropped_rows, pending);
+        (self.key_max, self.dropped_rows, self.deferred) = (key_max, dropped_rows, deferred);
     }
 
     /// Forgets all groups, and the memory that they took.
@@ -140,7 +143,7 @@ impl Groups {
         let (kinds, series) = (std::mem::take(&mut self.kinds), self.series.take());
         let empty = Self::with_max(self.keys.len(), kinds, (self.groups_max, self.held_max));
         *self = empty;
-        self.series = series.map(|own| Box::new(Folding { folded: None, rows: 0, ..*own }));
+        self.series = series.map(|own| Box::new(SeriesFold { folded: None, rows: 0, ..*own }));
     }
 
     /// Whether there is no room for a new group of this key.

@@ -10,7 +10,7 @@ use crate::state::weighted_count::WeightedCount;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// All rows of the group.
-    pub tally: WeightedCount,
+    pub count: WeightedCount,
     /// One state per measure of the query.
     pub states: Box<[State]>,
 }
@@ -18,7 +18,7 @@ pub struct Group {
 impl Group {
     pub(crate) fn new(kinds: &[StateKind]) -> Self {
         let states = kinds.iter().map(|&kind| State::new(kind)).collect();
-        Self { tally: WeightedCount::default(), states }
+        Self { count: WeightedCount::default(), states }
     }
 
     /// The group of no rows.
@@ -29,7 +29,7 @@ impl Group {
 
     /// Adds the rows of `other`, which must be of the same query.
     pub fn merge(&mut self, other: &Self) {
-        self.tally.merge(other.tally);
+        self.count.merge(other.count);
         for (own, state) in self.states.iter_mut().zip(&other.states) {
             own.merge(state);
         }

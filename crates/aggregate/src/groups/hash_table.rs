@@ -46,9 +46,9 @@ impl Slot {
 
 /// The numbers of some things that are told apart elsewhere.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Slots {
+pub(crate) struct TagTable {
     /// A power of two of them, by the first bits of the hash; the next one where that is taken.
-    slots: Vec<Slot>,
+    table: Vec<Slot>,
     len: usize,
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn tag_by(hasher: &DefaultHashBuilder, own: impl Hash) -> u32 {
     (hasher.hash_one(own) >> 32) as u32
 }
 
-/// The tag in whose place something of this tag is looked for after so many stretches: of as many
+/// The tag in whose index something of this tag is looked for after so many stretches: of as many
 /// stretches as there are tags, each begins elsewhere, so a free slot is always found.
 ///
 /// Multiplies by odd constants: 2^32 / φ, and the first of MurmurHash3's finalizer (A. Appleby).
@@ -81,14 +81,14 @@ const fn elsewhere(tag: u32, stretch: u32) -> u32 {
     (tag ^ stretch.wrapping_mul(0x9E37_79B9)).wrapping_mul(0x85EB_CA6B)
 }
 
-impl Slots {
-    /// The number of something of this tag, which `is_it` knows, if it has one.
+impl TagTable {
+    /// The number of something of this tag, which `matches` knows, if it has one.
     #[inline]
-    pub(crate) fn find(&self, tag: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
-        if self.slots.is_empty() {
+    pub(crate) fn find(&self, tag: u32, matches: impl Fn(u32) -> bool) -> Option<u32> {
+        if self.table.is_empty() {
             return None;
         }
-        self.search(tag, is_it).ok()
+        self.search(tag, matches).ok()
     }
 
     /// The same, and the number that `push` gives out where it has none yet. There must be
@@ -99,14 +99,14 @@ impl Slots {
         &mut self,
         tag: u32,
         store: &mut S,
-        is_it: impl Fn(&S, u32) -> bool,
+        matches: impl Fn(&S, u32) -> bool,
         push: impl FnOnce(&mut S) -> u32,
     ) -> u32 {
-        match self.search(tag, |number| is_it(store, number)) {
+        match self.search(tag, |number| matches(store, number)) {
             Ok(number) => number,
             Err(at) => {
                 let number = push(store);
-                self.slots[at] = Slot { tag, number };
+                self.table[at] = Slot { tag, number };
                 self.len += 1;
                 number
             }
@@ -117,26 +117,26 @@ impl Slots {
     /// [room](Self::reserve_ahead).
     pub(crate) fn insert(&mut self, tag: u32, number: u32) {
         if let Err(at) = self.search(tag, |_| false) {
-            self.slots[at] = Slot { tag, number };
+            self.table[at] = Slot { tag, number };
             self.len += 1;
         }
     }
 
     /// The number, or the free slot that is next to where it is looked for.
     #[inline(always)]
-    fn search(&self, tag: u32, is_it: impl Fn(u32) -> bool) -> Result<u32, usize> {
-        let mask = self.slots.len() - 1;
+    fn search(&self, tag: u32, matches: impl Fn(u32) -> bool) -> Result<u32, usize> {
+        let mask = self.table.len() - 1;
         let (mut start, mut stretch) = (self.home(tag), 0);
         loop {
             for step in 0..STRETCH {
                 let at = (start + step) & mask;
                 #[cfg(test)]
                 tests::note_look();
-                let slot = self.slots[at];
+                let slot = self.table[at];
                 if slot.number == FREE {
                     return Err(at);
                 }
-                if slot.tag == tag && is_it(slot.number) {
+                if slot.tag == tag && matches(slot.number) {
                     return Ok(slot.number);
                 }
             }
@@ -152,31 +152,31 @@ impl Slots {
     #[inline]
     pub(crate) fn read(&self, tags: &[u32], read: &mut [Slot]) {
         for (slot, tag) in read.iter_mut().zip(tags) {
-            *slot = self.slots[self.home(*tag)];
+            *slot = self.table[self.home(*tag)];
         }
     }
 
     /// Where something of this tag is looked for first.
     #[inline]
     fn home(&self, tag: u32) -> usize {
-        tag as usize >> (u32::BITS - self.slots.len().trailing_zeros())
+        tag as usize >> (u32::BITS - self.table.len().trailing_zeros())
     }
 
     /// Makes room for so many more, and where there is none for some others, too: growing again
     /// costs more than room that is not needed.
     pub(crate) fn reserve_ahead(&mut self, more: usize, others: usize) {
         // At most three of four slots are taken.
-        let slots = |taken: usize| taken * 4 / 3 + 1;
-        if slots(self.len + more) <= self.slots.len() {
+        let table = |taken: usize| taken * 4 / 3 + 1;
+        if table(self.len + more) <= self.table.len() {
             return;
         }
-        let wanted = slots(self.len + more + others).next_power_of_two();
+        let wanted = table(self.len + more + others).next_power_of_two();
         let free = vec![Slot::FREE; wanted.max(1 << BITS_MIN)];
-        let old = std::mem::replace(&mut self.slots, free);
+        let old = std::mem::replace(&mut self.table, free);
         // By their first bits: what lay side by side comes to lie side by side.
         for slot in old.into_iter().filter(|slot| slot.number != FREE) {
             if let Err(at) = self.search(slot.tag, |_| false) {
-                self.slots[at] = slot;
+                self.table[at] = slot;
             }
         }
     }
@@ -188,7 +188,7 @@ impl Slots {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.slots.capacity() * size_of::<Slot>()
+        self.table.capacity() * size_of::<Slot>()
     }
 }
 
@@ -215,19 +215,19 @@ pub(crate) mod tests {
 
     /// Puts in numbers of these tags, so many at a time, and returns the most looks that one of them
     /// takes, and how many all take on average; of one look-up more each.
-    fn put_in(slots: &mut Slots, tags: &[u32], at_once: usize) -> (usize, usize) {
-        let (mut most, first) = (0, slots.len);
+    fn put_in(table: &mut TagTable, tags: &[u32], at_once: usize) -> (usize, usize) {
+        let (mut most, first) = (0, table.len);
         let (all, ()) = looks(|| {
             for tags in tags.chunks(at_once) {
-                slots.reserve_ahead(tags.len(), 0);
+                table.reserve_ahead(tags.len(), 0);
                 for &tag in tags {
-                    let number = u32::try_from(slots.len).expect("few");
-                    most = most.max(looks(|| slots.insert(tag, number)).0);
+                    let number = u32::try_from(table.len).expect("few");
+                    most = most.max(looks(|| table.insert(tag, number)).0);
                 }
             }
             for (number, &tag) in (first..).zip(tags) {
-                let is_it = |own| own as usize == number;
-                assert!(slots.find(tag, is_it).is_some(), "what was put in is found");
+                let matches = |own| own as usize == number;
+                assert!(table.find(tag, matches).is_some(), "what was put in is found");
             }
         });
         (most, all / tags.len().max(1))
@@ -243,8 +243,8 @@ pub(crate) mod tests {
             for (at_once, sorted) in
                 [(1, false), (64, false), (10_000, false), (1, true), (64, true), (10_000, true)]
             {
-                let mut slots = Slots::default();
-                put_in(&mut slots, &tags(known, 0), 64);
+                let mut table = TagTable::default();
+                put_in(&mut table, &tags(known, 0), 64);
                 let mut new = tags(60_000, known);
                 // As another table was filled, tag by tag or part by part.
                 if sorted {
@@ -252,7 +252,7 @@ pub(crate) mod tests {
                 } else {
                     new.sort_by_key(|tag| tag >> 24)
                 }
-                let (most, mean) = put_in(&mut slots, &new, at_once);
+                let (most, mean) = put_in(&mut table, &new, at_once);
                 assert!(
                     most < 500 && mean < 50,
                     "{known} are known, {at_once} at once, sorted {sorted}: {most} looks for one, \
@@ -265,11 +265,11 @@ pub(crate) mod tests {
     #[test]
     fn the_last_free_slot_is_found_from_everywhere() {
         for tag in [0, 1, 77, u32::MAX] {
-            let mut slots = Slots { slots: vec![Slot { tag: 0, number: 0 }; 64], len: 63 };
+            let mut table = TagTable { table: vec![Slot { tag: 0, number: 0 }; 64], len: 63 };
             for free in 0..64 {
-                slots.slots[free].number = FREE;
-                assert_eq!(slots.search(tag, |_| false), Err(free));
-                slots.slots[free].number = 0;
+                table.table[free].number = FREE;
+                assert_eq!(table.search(tag, |_| false), Err(free));
+                table.table[free].number = 0;
             }
         }
     }

@@ -25,10 +25,10 @@ fn groups(texts: &[String], max: usize) -> Groups {
 }
 
 fn put_in(groups: &mut Groups, texts: &[String]) {
-    let places = groups.places_of_texts(texts.iter().map(String::as_str));
-    let mut tally = WeightedCount::default();
-    tally.add_row(Weight::ONE);
-    places.into_iter().for_each(|place| groups.add_tally(place, tally));
+    let group_indexes = groups.groups_of_strings(texts.iter().map(String::as_str));
+    let mut count = WeightedCount::default();
+    count.add_row(Weight::ONE);
+    group_indexes.into_iter().for_each(|group_index| groups.add_count(group_index, count));
 }
 
 fn assert_few(what: &str, (looks, ()): (usize, ()), groups: usize) {
@@ -39,7 +39,7 @@ fn assert_few(what: &str, (looks, ()): (usize, ()), groups: usize) {
 #[test]
 fn groups_that_are_kept_are_found_anew_with_few_looks() {
     let mut own = groups(&texts(0, COUNT), COUNT as usize * 9 / 10);
-    assert_few("kept", looks(|| own.settle()), COUNT as usize);
+    assert_few("kept", looks(|| own.cut_to_limit()), COUNT as usize);
     assert_eq!(own.len(), COUNT as usize * 9 / 10);
 }
 

@@ -1,4 +1,4 @@
-//! The small integers that stand for whole numbers of 64 or 128 bits, millions of them: found by
+//! The small integers that stand for integers of 64 or 128 bits, millions of them: found by
 //! `groups/hash_table.rs`. Look-ups that come many at a time wait for memory together, because the slots of a
 //! whole batch are read before the first of them is compared.
 
@@ -8,50 +8,50 @@ use std::marker::PhantomData;
 
 use hashbrown::DefaultHashBuilder;
 
-use crate::groups::hash_table::{BATCH, Slot, Slots, hasher, tag_by};
+use crate::groups::hash_table::{BATCH, Slot, TagTable, hasher, tag_by};
 
-/// Whole numbers of one size.
-pub(crate) trait Whole: Copy + Debug + Hash + Ord {
+/// Integers of one size.
+pub(crate) trait TableInt: Copy + Debug + Hash + Ord {
     /// What stands where there is none.
     const ZERO: Self;
 }
 
-impl Whole for i64 {
+impl TableInt for i64 {
     const ZERO: Self = 0;
 }
 
-impl Whole for u128 {
+impl TableInt for u128 {
     const ZERO: Self = 0;
 }
 
-/// Of what has its place elsewhere.
-impl Whole for () {
+/// Of what has its index elsewhere.
+impl TableInt for () {
     const ZERO: Self = ();
 }
 
 /// Small integers, side by side.
-impl<const N: usize> Whole for [u32; N] {
+impl<const N: usize> TableInt for [u32; N] {
     const ZERO: Self = [0; N];
 }
 
-/// The numbers of whole numbers, found by hash.
+/// The numbers of integers, found by hash.
 #[derive(Clone, Debug)]
-pub(crate) struct Wholes<W> {
-    slots: Slots,
+pub(crate) struct IntTable<W> {
+    table: TagTable,
     hasher: DefaultHashBuilder,
     of: PhantomData<W>,
 }
 
-/// How numbers and whole numbers belong together.
-pub(crate) trait WholeStore<W> {
-    /// Whether the whole number of this number is that one.
-    fn is(&self, number: u32, whole: W) -> bool;
-    /// Puts a whole number after the last value, and returns its number.
-    fn push(&mut self, whole: W) -> u32;
-    /// What is hashed instead, the same wherever the whole number stands for the same.
+/// How numbers and integers belong together.
+pub(crate) trait IntStore<W> {
+    /// Whether the integer of this number is that one.
+    fn is(&self, number: u32, int: W) -> bool;
+    /// Puts an integer after the last value, and returns its number.
+    fn push(&mut self, int: W) -> u32;
+    /// What is hashed instead, the same wherever the integer stands for the same.
     #[inline]
-    fn hashed(&self, whole: W) -> W {
-        whole
+    fn hashed(&self, int: W) -> W {
+        int
     }
     /// Makes room for so many more.
     fn reserve(&mut self, more: usize);
@@ -70,58 +70,58 @@ pub(crate) fn reserve_spare<T>(values: &mut Vec<T>, more: usize) {
     }
 }
 
-impl<W> Default for Wholes<W> {
+impl<W> Default for IntTable<W> {
     fn default() -> Self {
-        Self { slots: Slots::default(), hasher: hasher(), of: PhantomData }
+        Self { table: TagTable::default(), hasher: hasher(), of: PhantomData }
     }
 }
 
-impl<W: Whole> Wholes<W> {
-    /// The number of a whole number; a new one where it was not met before.
-    pub(crate) fn number_of(&mut self, whole: W, store: &mut impl WholeStore<W>) -> u32 {
+impl<W: TableInt> IntTable<W> {
+    /// The number of an integer; a new one where it was not met before.
+    pub(crate) fn number_of(&mut self, int: W, store: &mut impl IntStore<W>) -> u32 {
         self.reserve(1);
-        self.find(self.tag(store.hashed(whole)), whole, store)
+        self.find(self.tag(store.hashed(int)), int, store)
     }
 
-    /// The numbers of many whole numbers, put after those that are in `numbers`.
+    /// The numbers of many integers, put after those that are in `numbers`.
     pub(crate) fn numbers_of(
         &mut self,
-        wholes: &[W],
-        store: &mut impl WholeStore<W>,
+        ints: &[W],
+        store: &mut impl IntStore<W>,
         numbers: &mut Vec<u32>,
     ) {
-        numbers.reserve(wholes.len());
+        numbers.reserve(ints.len());
         let mut tags = [0; BATCH];
         let mut read = [Slot::FREE; BATCH];
-        for batch in wholes.chunks(BATCH) {
+        for batch in ints.chunks(BATCH) {
             self.reserve(batch.len());
             let tags = &mut tags[..batch.len()];
-            for (tag, whole) in tags.iter_mut().zip(batch) {
-                *tag = self.tag(store.hashed(*whole));
+            for (tag, int) in tags.iter_mut().zip(batch) {
+                *tag = self.tag(store.hashed(*int));
             }
-            self.slots.read(tags, &mut read);
-            for ((slot, &tag), &whole) in read.iter().zip(&*tags).zip(batch) {
+            self.table.read(tags, &mut read);
+            for ((slot, &tag), &int) in read.iter().zip(&*tags).zip(batch) {
                 // What was read may be of before another one of the batch came in, so that only
                 // what was found is sure.
-                let near = slot.number_of(tag).filter(|&number| store.is(number, whole));
-                numbers.push(near.unwrap_or_else(|| self.find(tag, whole, store)));
+                let near = slot.number_of(tag).filter(|&number| store.is(number, int));
+                numbers.push(near.unwrap_or_else(|| self.find(tag, int, store)));
             }
         }
     }
 
-    /// Whether a whole number has a number.
-    pub(crate) fn has(&self, whole: W, store: &impl WholeStore<W>) -> bool {
-        let tag = self.tag(store.hashed(whole));
-        self.slots.find(tag, |number| store.is(number, whole)).is_some()
+    /// Whether an integer has a number.
+    pub(crate) fn has(&self, int: W, store: &impl IntStore<W>) -> bool {
+        let tag = self.tag(store.hashed(int));
+        self.table.find(tag, |number| store.is(number, int)).is_some()
     }
 
     #[inline]
-    fn find(&mut self, tag: u32, whole: W, store: &mut impl WholeStore<W>) -> u32 {
-        let is_it = |store: &_, number| WholeStore::is(store, number, whole);
-        self.slots.find_or_push(tag, store, is_it, |store| store.push(whole))
+    fn find(&mut self, tag: u32, int: W, store: &mut impl IntStore<W>) -> u32 {
+        let matches = |store: &_, number| IntStore::is(store, number, int);
+        self.table.find_or_push(tag, store, matches, |store| store.push(int))
     }
 
-    /// The first bits of the hash of a whole number, or of what is [hashed](WholeStore::hashed)
+    /// The first bits of the hash of an integer, or of what is [hashed](WholeStore::hashed)
     /// instead: asking in their order is quick.
     #[inline]
     pub(crate) fn tag(&self, hashed: W) -> u32 {
@@ -135,12 +135,12 @@ impl<W: Whole> Wholes<W> {
 
     /// The same, and where there is none for some others, too.
     pub(crate) fn reserve_ahead(&mut self, more: usize, others: usize) {
-        self.slots.reserve_ahead(more, others);
+        self.table.reserve_ahead(more, others);
     }
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.slots.bytes()
+        self.table.bytes()
     }
 }
 
@@ -155,13 +155,13 @@ mod tests {
     #[derive(Default)]
     struct Met(Vec<i64>);
 
-    impl WholeStore<i64> for Met {
-        fn is(&self, number: u32, whole: i64) -> bool {
-            self.0.get(number as usize) == Some(&whole)
+    impl IntStore<i64> for Met {
+        fn is(&self, number: u32, int: i64) -> bool {
+            self.0.get(number as usize) == Some(&int)
         }
 
-        fn push(&mut self, whole: i64) -> u32 {
-            self.0.push(whole);
+        fn push(&mut self, int: i64) -> u32 {
+            self.0.push(int);
             u32::try_from(self.0.len() - 1).expect("few")
         }
 
@@ -177,26 +177,26 @@ mod tests {
                 prop::collection::vec(prop_oneof![-40i64..40, any::<i64>()], 0..400), 1..8,
             ),
         ) {
-            let mut own = Wholes::default();
+            let mut own = IntTable::default();
             let (mut plain, mut met): (HashMap<i64, u32>, Met) = Default::default();
-            for (index, wholes) in asked.iter().enumerate() {
+            for (index, ints) in asked.iter().enumerate() {
                 let mut expected = Vec::new();
-                for whole in wholes {
-                    prop_assert_eq!(own.has(*whole, &met), plain.contains_key(whole));
+                for int in ints {
+                    prop_assert_eq!(own.has(*int, &met), plain.contains_key(int));
                 }
-                for whole in wholes {
+                for int in ints {
                     let next = u32::try_from(plain.len()).expect("few");
-                    expected.push(*plain.entry(*whole).or_insert(next));
+                    expected.push(*plain.entry(*int).or_insert(next));
                 }
                 let mut numbers = Vec::new();
                 if index % 2 == 0 {
-                    own.numbers_of(wholes, &mut met, &mut numbers);
+                    own.numbers_of(ints, &mut met, &mut numbers);
                 } else {
                     own.reserve(index * 100);
-                    numbers.extend(wholes.iter().map(|&one| own.number_of(one, &mut met)));
+                    numbers.extend(ints.iter().map(|&one| own.number_of(one, &mut met)));
                 }
                 prop_assert_eq!(numbers, expected);
-                prop_assert!(wholes.iter().all(|whole| own.has(*whole, &met)));
+                prop_assert!(ints.iter().all(|int| own.has(*int, &met)));
             }
             prop_assert!(own.bytes() >= plain.len() * size_of::<Slot>());
         }

@@ -13,22 +13,22 @@ use hadal_encoding::LiftedTexts;
 use hadal_types::Value;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-use crate::groups::int_table::{Whole, WholeStore, Wholes};
-use crate::groups::string_table::{TextTable, Texts};
-use crate::groups::template_strings::Lifted;
+use crate::groups::int_table::{IntStore, IntTable, TableInt};
+use crate::groups::string_table::{StringHeap, StringTable};
+use crate::groups::template_strings::TemplateStrings;
 use crate::sort_order::SortDirection;
-use values::{Stored, StoredForms, StoredWholes};
+use values::{IntValues, KeyValues, TemplateValues};
 
 /// Values by number.
 #[derive(Clone, Debug, Default)]
 pub struct KeyDictionary {
-    stored: Stored,
-    wholes: Wholes<i64>,
-    /// The numbers of small whole numbers once more, by what they are.
+    values: KeyValues,
+    ints: IntTable<i64>,
+    /// The numbers of small integers once more, by what they are.
     small: Vec<u32>,
-    texts: TextTable,
+    texts: StringTable,
     /// The numbers of strings that are lifted, by their form.
-    forms: Wholes<u128>,
+    forms: IntTable<u128>,
     /// The numbers of strings by the ids that another dictionary knows them by, and which that is.
     by_id: (u64, Vec<u32>),
     null: Option<u32>,
@@ -37,7 +37,7 @@ pub struct KeyDictionary {
     hasher: DefaultHashBuilder,
 }
 
-/// Whole numbers from 0 to below this are also known by what they are.
+/// Integers from 0 to below this are also known by what they are.
 const SMALL: usize = 1 << 20;
 /// No number.
 const UNKNOWN: u32 = u32::MAX;
@@ -48,30 +48,28 @@ impl KeyDictionary {
         match value {
             Value::Null => match self.null {
                 Some(number) => number,
-                None => *self.null.insert(self.stored.push_null()),
+                None => *self.null.insert(self.values.push_null()),
             },
-            Value::String(text) => self.number_of_text(text),
-            Value::Number(number) if let Some(whole) = number.to_i64() => {
-                self.number_of_whole(whole)
-            }
+            Value::String(text) => self.number_of_string(text),
+            Value::Number(number) if let Some(int) = number.to_i64() => self.number_of_int(int),
             other => self.number_of_other(other),
         }
     }
 
     /// The number of a string: as [`Self::number_of`].
-    pub fn number_of_text(&mut self, text: &str) -> u32 {
+    pub fn number_of_string(&mut self, text: &str) -> u32 {
         if self.is_lifted() {
             let mut numbers = Vec::new();
-            self.numbers_of_texts(std::iter::once(text), &mut numbers);
+            self.numbers_of_strings(std::iter::once(text), &mut numbers);
             return numbers.first().copied().unwrap_or(UNKNOWN);
         }
-        self.stored.expect_texts(self.null);
-        self.texts.number_of(text, &mut self.stored)
+        self.values.expect_strings(self.null);
+        self.texts.number_of(text, &mut self.values)
     }
 
     /// The numbers of many strings, put after those that are in `numbers`: sooner found together
     /// than one by one.
-    pub fn numbers_of_texts<'t>(
+    pub fn numbers_of_strings<'t>(
         &mut self,
         texts: impl Iterator<Item = &'t str>,
         numbers: &mut Vec<u32>,
@@ -80,8 +78,8 @@ impl KeyDictionary {
             let texts = LiftedTexts::of(texts);
             return self.numbers_of_lifted(&texts, 0..texts.len(), numbers);
         }
-        self.stored.expect_texts(self.null);
-        self.texts.numbers_of(texts, &mut self.stored, numbers);
+        self.values.expect_strings(self.null);
+        self.texts.numbers_of(texts, &mut self.values, numbers);
     }
 
     /// The same of lifted strings, told by index, which are put together only where others have
@@ -94,14 +92,14 @@ impl KeyDictionary {
     ) {
         let Some(lifted) = self.expect_lifted() else {
             let text = |index| texts.text(index).unwrap_or_default();
-            let whole: Vec<String> = which.map(text).collect();
-            return self.numbers_of_texts(whole.iter().map(String::as_str), numbers);
+            let int: Vec<String> = which.map(text).collect();
+            return self.numbers_of_strings(int.iter().map(String::as_str), numbers);
         };
         let forms = lifted.forms_of(texts, which.map(Some));
         self.numbers_of_all(&forms, numbers);
     }
 
-    /// The forms of lifted strings, told by index, by which they are found like whole numbers; any
+    /// The forms of lifted strings, told by index, by which they are found like integers; any
     /// where nothing is asked for. `None` where strings are kept whole.
     pub(crate) fn forms_of(
         &mut self,
@@ -119,7 +117,7 @@ impl KeyDictionary {
         numbers: Range<usize>,
         templates: &mut Vec<Option<u32>>,
     ) -> Option<Vec<u128>> {
-        let Stored::Lifted(texts) = &other.stored else { return None };
+        let KeyValues::Templates(texts) = &other.values else { return None };
         if numbers.end > texts.len() || other.has_null_in(&numbers) {
             return None;
         }
@@ -133,10 +131,10 @@ impl KeyDictionary {
         let null = other.null.map_or(end, |null| (null as usize).clamp(start, end));
         let after = end.min(null + 1);
         for part in [start..null, null..after, after..end] {
-            if let Some(wholes) = other.wholes_in(part.clone()) {
-                self.numbers_of_wholes(wholes, &mut own);
-            } else if let Some(texts) = other.texts_in(part.clone()) {
-                self.numbers_of_texts(texts, &mut own);
+            if let Some(ints) = other.ints_in(part.clone()) {
+                self.numbers_of_ints(ints, &mut own);
+            } else if let Some(texts) = other.strings_in(part.clone()) {
+                self.numbers_of_strings(texts, &mut own);
             } else {
                 let part = (0..).take(part.end).skip(part.start);
                 own.extend(part.map(|number| self.number_of(&other.value(number))));
@@ -145,21 +143,21 @@ impl KeyDictionary {
         own
     }
 
-    fn expect_lifted(&mut self) -> Option<&mut Lifted> {
+    fn expect_lifted(&mut self) -> Option<&mut TemplateStrings> {
         if self.takes_lifted() && !self.is_lifted() {
-            let mut lifted = Box::<Lifted>::default();
+            let mut lifted = Box::<TemplateStrings>::default();
             (0..self.len()).for_each(|_| lifted.push_none());
-            self.stored = Stored::Lifted(lifted);
+            self.values = KeyValues::Templates(lifted);
         }
-        match &mut self.stored {
-            Stored::Lifted(lifted) => Some(lifted),
+        match &mut self.values {
+            KeyValues::Templates(lifted) => Some(lifted),
             _ => None,
         }
     }
 
     /// Whether lifted strings are kept as such, but have too many templates for that.
     pub(crate) fn is_lifted_in_vain(&self) -> bool {
-        matches!(&self.stored, Stored::Lifted(lifted) if lifted.is_useless())
+        matches!(&self.values, KeyValues::Templates(lifted) if lifted.is_useless())
     }
 
     /// Whether lifted strings are kept as such.
@@ -169,13 +167,13 @@ impl KeyDictionary {
 
     /// Whether strings are kept lifted.
     pub(crate) fn is_lifted(&self) -> bool {
-        matches!(self.stored, Stored::Lifted(_))
+        matches!(self.values, KeyValues::Templates(_))
     }
 
     /// Keeps whole texts from now on: forms are of no use any more.
     pub(crate) fn unlift(&mut self) {
-        let Stored::Lifted(lifted) = &self.stored else { return };
-        let (mut texts, mut table) = (Texts::default(), TextTable::default());
+        let KeyValues::Templates(lifted) = &self.values else { return };
+        let (mut texts, mut table) = (StringHeap::default(), StringTable::default());
         for number in (0..).take(lifted.len()) {
             match lifted.get(number) {
                 Some(text) if self.null != Some(number) => {
@@ -184,70 +182,71 @@ impl KeyDictionary {
                 _ => texts.push(""),
             }
         }
-        (self.stored, self.texts, self.forms) = (Stored::Texts(texts), table, Wholes::default());
+        (self.values, self.texts, self.forms) =
+            (KeyValues::Strings(texts), table, IntTable::default());
     }
 
-    /// The number of a whole number: as [`Self::number_of`].
-    pub fn number_of_whole(&mut self, whole: i64) -> u32 {
-        let (wholes, mut store) = i64::parts(self);
-        wholes.number_of(whole, &mut store)
+    /// The number of an integer: as [`Self::number_of`].
+    pub fn number_of_int(&mut self, int: i64) -> u32 {
+        let (ints, mut store) = i64::parts(self);
+        ints.number_of(int, &mut store)
     }
 
-    /// The numbers of many whole numbers, put after those that are in `numbers`: sooner found
+    /// The numbers of many integers, put after those that are in `numbers`: sooner found
     /// together than one by one.
-    pub fn numbers_of_wholes(&mut self, wholes: &[i64], numbers: &mut Vec<u32>) {
-        self.numbers_of_all(wholes, numbers);
+    pub fn numbers_of_ints(&mut self, ints: &[i64], numbers: &mut Vec<u32>) {
+        self.numbers_of_all(ints, numbers);
     }
 
-    /// The same of whole numbers or forms.
-    pub(crate) fn numbers_of_all<W: KeyWhole>(&mut self, wholes: &[W], numbers: &mut Vec<u32>) {
+    /// The same of integers or forms.
+    pub(crate) fn numbers_of_all<W: IntKey>(&mut self, ints: &[W], numbers: &mut Vec<u32>) {
         let (known, mut store) = W::parts(self);
-        known.numbers_of(wholes, &mut store, numbers);
+        known.numbers_of(ints, &mut store, numbers);
     }
 
     /// How many of these have no number yet.
-    pub(crate) fn count_new<W: KeyWhole>(&mut self, wholes: &[W]) -> usize {
+    pub(crate) fn count_new<W: IntKey>(&mut self, ints: &[W]) -> usize {
         let (known, store) = W::parts(self);
-        let is_new = |whole: &W| !known.has(*whole, &store);
-        let mut new: Vec<W> = wholes.iter().copied().filter(is_new).collect();
+        let is_new = |int: &W| !known.has(*int, &store);
+        let mut new: Vec<W> = ints.iter().copied().filter(is_new).collect();
         new.sort_unstable();
         new.dedup();
         new.len()
     }
 
     /// How many of these strings have no number yet, where they are kept whole.
-    pub(crate) fn count_new_texts<'t>(&self, texts: impl Iterator<Item = &'t str>) -> usize {
-        let mut new: Vec<&str> = texts.filter(|text| !self.texts.has(text, &self.stored)).collect();
+    pub(crate) fn count_new_strings<'t>(&self, texts: impl Iterator<Item = &'t str>) -> usize {
+        let mut new: Vec<&str> = texts.filter(|text| !self.texts.has(text, &self.values)).collect();
         new.sort_unstable();
         new.dedup();
         new.len()
     }
 
     /// Makes room for so many more strings, and where there is none for some others, too.
-    pub(crate) fn reserve_texts(&mut self, more: usize, others: usize) {
+    pub(crate) fn reserve_strings(&mut self, more: usize, others: usize) {
         self.texts.reserve_ahead(more, others);
-        if let Stored::Texts(texts) = &mut self.stored {
+        if let KeyValues::Strings(texts) = &mut self.values {
             texts.reserve(more);
         }
     }
 
     /// The first bits of the hash: asking in their order is quick.
     #[inline]
-    pub(crate) fn tag_of<W: KeyWhole>(&self, whole: W) -> u32 {
-        whole.tag(self)
+    pub(crate) fn tag_of<W: IntKey>(&self, int: W) -> u32 {
+        int.tag(self)
     }
 
     /// Makes room for so many more, and where there is none for some others, too.
-    pub(crate) fn reserve<W: KeyWhole>(&mut self, more: usize, others: usize) {
+    pub(crate) fn reserve<W: IntKey>(&mut self, more: usize, others: usize) {
         let (known, mut store) = W::parts(self);
         known.reserve_ahead(more, others);
         store.reserve(more);
     }
 
-    /// The numbers of `count` whole numbers, `first`, `first` + `step` and so on, and of null: those
+    /// The numbers of `count` integers, `first`, `first` + `step` and so on, and of null: those
     /// that are known, `u32::MAX` for the others. `None` where that takes a look at each.
     #[must_use]
-    pub fn known_wholes(&self, first: i64, step: i64, count: usize) -> Option<Vec<u32>> {
+    pub fn find_ints(&self, first: i64, step: i64, count: usize) -> Option<Vec<u32>> {
         let (first, step) = (usize::try_from(first).ok()?, usize::try_from(step).ok()?);
         let last = count.checked_sub(1)?.checked_mul(step)?.checked_add(first)?;
         if step == 0 || last >= SMALL {
@@ -257,8 +256,8 @@ impl KeyDictionary {
         match (step, self.small.get(first..=last)) {
             (1, Some(own)) => known.extend_from_slice(own),
             _ => {
-                let wholes = (first..).step_by(step).take(count);
-                known.extend(wholes.map(|own| self.small.get(own).copied().unwrap_or(UNKNOWN)));
+                let ints = (first..).step_by(step).take(count);
+                known.extend(ints.map(|own| self.small.get(own).copied().unwrap_or(UNKNOWN)));
             }
         }
         known.push(self.null.unwrap_or(UNKNOWN));
@@ -281,7 +280,7 @@ impl KeyDictionary {
         for id in ids {
             let known = self.by_id.1.get(id as usize).copied().filter(|&own| own != UNKNOWN);
             numbers.push(known.unwrap_or_else(|| {
-                let number = self.number_of_text(text_of(id));
+                let number = self.number_of_string(text_of(id));
                 let own = &mut self.by_id.1;
                 own.resize(own.len().max(id as usize + 1), UNKNOWN);
                 own[id as usize] = number;
@@ -293,7 +292,7 @@ impl KeyDictionary {
     /// The numbers of strings of these ids, and of null: those that are known, `u32::MAX` for the
     /// others.
     #[must_use]
-    pub fn known_ids(&self, source: u64, ids: &[u32]) -> Vec<u32> {
+    pub fn find_ids(&self, source: u64, ids: &[u32]) -> Vec<u32> {
         let known: &[u32] = if self.by_id.0 == source { &self.by_id.1 } else { &[] };
         let number = |&id: &u32| known.get(id as usize).copied().unwrap_or(UNKNOWN);
         ids.iter().map(number).chain([self.null.unwrap_or(UNKNOWN)]).collect()
@@ -301,12 +300,12 @@ impl KeyDictionary {
 
     fn number_of_other(&mut self, value: &Value) -> u32 {
         self.unlift();
-        let Self { stored, others, hasher, null, .. } = self;
+        let Self { values, others, hasher, null, .. } = self;
         let hash = hasher.hash_one(value);
-        let known = others.find(hash, |&number| stored.any(number) == Some(value));
+        let known = others.find(hash, |&number| values.any(number) == Some(value));
         known.copied().unwrap_or_else(|| {
-            let number = stored.push_any(value.clone(), *null);
-            let hash_of = |&number: &u32| stored.any(number).map_or(0, |own| hasher.hash_one(own));
+            let number = values.push_any(value.clone(), *null);
+            let hash_of = |&number: &u32| values.any(number).map_or(0, |own| hasher.hash_one(own));
             others.insert_unique(hash, number, hash_of);
             number
         })
@@ -314,32 +313,32 @@ impl KeyDictionary {
 
     /// The value of a number that was given out.
     pub(crate) fn value(&self, number: u32) -> Cow<'_, Value> {
-        self.stored.value(number, self.null)
+        self.values.value(number, self.null)
     }
 
-    /// The order of the values of two numbers. Makes no value of a text or a whole number.
+    /// The order of the values of two numbers. Makes no value of a text or an integer.
     pub(crate) fn cmp(&self, left: u32, right: u32, direction: SortDirection) -> Ordering {
         let has_null = self.null.is_some_and(|null| null == left || null == right);
-        let order = match &self.stored {
-            Stored::Wholes(values) if !has_null => {
+        let order = match &self.values {
+            KeyValues::Ints(values) if !has_null => {
                 values[left as usize].cmp(&values[right as usize])
             }
-            Stored::Texts(texts) if !has_null => texts.cmp(left, right),
-            Stored::Lifted(texts) if !has_null => texts.cmp(left, right),
+            KeyValues::Strings(texts) if !has_null => texts.cmp(left, right),
+            KeyValues::Templates(texts) if !has_null => texts.cmp(left, right),
             _ => return direction.cmp(&self.value(left), &self.value(right)),
         };
         if direction.descending { order.reverse() } else { order }
     }
 
-    /// The values of these numbers, where they are all known to be whole numbers.
-    pub(crate) fn wholes_in(&self, numbers: Range<usize>) -> Option<&[i64]> {
-        let Stored::Wholes(values) = &self.stored else { return None };
+    /// The values of these numbers, where they are all known to be integers.
+    pub(crate) fn ints_in(&self, numbers: Range<usize>) -> Option<&[i64]> {
+        let KeyValues::Ints(values) = &self.values else { return None };
         values.get(numbers.clone()).filter(|_| !self.has_null_in(&numbers))
     }
 
     /// The same of strings.
-    pub(crate) fn texts_in(&self, numbers: Range<usize>) -> Option<impl Iterator<Item = &str>> {
-        let Stored::Texts(texts) = &self.stored else { return None };
+    pub(crate) fn strings_in(&self, numbers: Range<usize>) -> Option<impl Iterator<Item = &str>> {
+        let KeyValues::Strings(texts) = &self.values else { return None };
         let fits = numbers.end <= texts.len() && !self.has_null_in(&numbers);
         let text = |number| texts.get(number).unwrap_or_default();
         fits.then(|| (0..).take(numbers.end).skip(numbers.start).map(text))
@@ -351,58 +350,58 @@ impl KeyDictionary {
 
     /// How many values there are.
     pub(crate) fn len(&self) -> usize {
-        self.stored.len()
+        self.values.len()
     }
 
     /// Bytes held, about.
     pub(crate) fn bytes(&self) -> usize {
-        self.stored.bytes()
+        self.values.bytes()
             + self.others.allocation_size()
-            + self.wholes.bytes()
+            + self.ints.bytes()
             + (self.small.capacity() + self.by_id.1.capacity()) * size_of::<u32>()
             + self.texts.bytes()
             + self.forms.bytes()
     }
 }
 
-/// Whole numbers that the values of a key are told apart by.
-pub(crate) trait KeyWhole: Whole {
-    type Store<'k>: WholeStore<Self>;
+/// Integers that the values of a key are told apart by.
+pub(crate) trait IntKey: TableInt {
+    type Store<'k>: IntStore<Self>;
 
     /// The first bits of the hash.
     fn tag(self, key: &KeyDictionary) -> u32;
 
-    /// What finds their numbers, and where they are stored.
-    fn parts(key: &mut KeyDictionary) -> (&mut Wholes<Self>, Self::Store<'_>);
+    /// What finds their numbers, and where they are values.
+    fn parts(key: &mut KeyDictionary) -> (&mut IntTable<Self>, Self::Store<'_>);
 }
 
-/// Values that are whole numbers.
-impl KeyWhole for i64 {
-    type Store<'k> = StoredWholes<'k>;
+/// Values that are integers.
+impl IntKey for i64 {
+    type Store<'k> = IntValues<'k>;
 
     #[inline]
     fn tag(self, key: &KeyDictionary) -> u32 {
-        key.wholes.tag(self)
+        key.ints.tag(self)
     }
 
-    fn parts(key: &mut KeyDictionary) -> (&mut Wholes<Self>, StoredWholes<'_>) {
+    fn parts(key: &mut KeyDictionary) -> (&mut IntTable<Self>, IntValues<'_>) {
         key.unlift();
-        let KeyDictionary { wholes, small, stored, null, .. } = key;
-        (wholes, StoredWholes { stored, small, null: *null })
+        let KeyDictionary { ints, small, values, null, .. } = key;
+        (ints, IntValues { values, small, null: *null })
     }
 }
 
 /// The forms of texts.
-impl KeyWhole for u128 {
-    type Store<'k> = StoredForms<'k>;
+impl IntKey for u128 {
+    type Store<'k> = TemplateValues<'k>;
 
     #[inline]
     fn tag(self, key: &KeyDictionary) -> u32 {
-        key.forms.tag(key.stored.hashed(self))
+        key.forms.tag(key.values.hashed(self))
     }
 
-    fn parts(key: &mut KeyDictionary) -> (&mut Wholes<Self>, StoredForms<'_>) {
-        (&mut key.forms, StoredForms(&mut key.stored))
+    fn parts(key: &mut KeyDictionary) -> (&mut IntTable<Self>, TemplateValues<'_>) {
+        (&mut key.forms, TemplateValues(&mut key.values))
     }
 }
 
@@ -423,24 +422,23 @@ mod tests {
         for (number, value) in (0..).zip(values.iter().chain(&others)) {
             assert_eq!((keys.number_of(value), &*keys.value(number)), (number, value));
         }
-        for whole in [1, 0, 7, 65_535, 65_536, -1, i64::MIN, i64::MAX, 1] {
-            let number = keys.number_of_whole(whole);
-            assert_eq!(keys.number_of(&Value::integer(whole)), number);
-            assert_eq!(*keys.value(number), Value::integer(whole));
+        for int in [1, 0, 7, 65_535, 65_536, -1, i64::MIN, i64::MAX, 1] {
+            let number = keys.number_of_int(int);
+            assert_eq!(keys.number_of(&Value::integer(int)), number);
+            assert_eq!(*keys.value(number), Value::integer(int));
         }
         assert_eq!(keys.len(), 14);
-        let one = keys.number_of_whole(1);
-        let (zero, null) = (keys.number_of_whole(0), keys.number_of(&Value::Null));
-        assert_eq!(keys.known_wholes(0, 1, 3), Some(vec![zero, one, UNKNOWN, null]));
-        let (largest, end) =
-            (i64::try_from(SMALL).expect("small") - 1, keys.number_of_whole(65_536));
-        assert_eq!(keys.known_wholes(largest, 1, 1), Some(vec![UNKNOWN, null]));
-        assert_eq!(keys.known_wholes(0, 65_536, 2), Some(vec![zero, end, null]));
+        let one = keys.number_of_int(1);
+        let (zero, null) = (keys.number_of_int(0), keys.number_of(&Value::Null));
+        assert_eq!(keys.find_ints(0, 1, 3), Some(vec![zero, one, UNKNOWN, null]));
+        let (largest, end) = (i64::try_from(SMALL).expect("small") - 1, keys.number_of_int(65_536));
+        assert_eq!(keys.find_ints(largest, 1, 1), Some(vec![UNKNOWN, null]));
+        assert_eq!(keys.find_ints(0, 65_536, 2), Some(vec![zero, end, null]));
         for (first, step, count) in [(-1, 1, 2), (largest, 1, 2), (0, 0, 2), (0, i64::MAX, 3)] {
-            assert_eq!(keys.known_wholes(first, step, count), None, "{first}, {step}, {count}");
+            assert_eq!(keys.find_ints(first, step, count), None, "{first}, {step}, {count}");
         }
-        assert_eq!(keys.number_of_text("1"), 2);
-        assert_eq!(keys.number_of_text("new"), 14);
+        assert_eq!(keys.number_of_string("1"), 2);
+        assert_eq!(keys.number_of_string("new"), 14);
         assert_eq!(keys.number_of(&Value::string("new")), 14);
         assert_eq!(keys.len(), 15);
     }
@@ -455,15 +453,15 @@ mod tests {
             keys.numbers_of_ids(source, ids.iter().copied(), text, &mut numbers);
             numbers
         };
-        assert_eq!(keys.known_ids(1, &[0, 1]), [UNKNOWN; 3]);
-        assert_eq!(keys.number_of_text("c"), 0);
+        assert_eq!(keys.find_ids(1, &[0, 1]), [UNKNOWN; 3]);
+        assert_eq!(keys.number_of_string("c"), 0);
         assert_eq!(asked(&mut keys, 1, &[0, 2, 0], 0), [1, 0, 1]);
         assert_eq!(keys.number_of(&Value::Null), 2);
-        assert_eq!(keys.known_ids(1, &[2, 1, 0, 9]), [0, UNKNOWN, 1, UNKNOWN, 2]);
-        assert_eq!(keys.known_ids(2, &[2, 0]), [UNKNOWN, UNKNOWN, 2]);
+        assert_eq!(keys.find_ids(1, &[2, 1, 0, 9]), [0, UNKNOWN, 1, UNKNOWN, 2]);
+        assert_eq!(keys.find_ids(2, &[2, 0]), [UNKNOWN, UNKNOWN, 2]);
         assert_eq!(asked(&mut keys, 2, &[1, 3], 1), [0, 1]);
-        assert_eq!(keys.known_ids(2, &[1, 2, 3]), [0, UNKNOWN, 1, 2]);
-        assert_eq!(keys.known_ids(1, &[2]), [UNKNOWN, 2]);
+        assert_eq!(keys.find_ids(2, &[1, 2, 3]), [0, UNKNOWN, 1, 2]);
+        assert_eq!(keys.find_ids(1, &[2]), [UNKNOWN, 2]);
     }
 
     #[test]
@@ -500,7 +498,7 @@ mod tests {
                     let texts = lines(from, to);
                     let mut numbers = Vec::new();
                     if step == 1 {
-                        keys.numbers_of_texts(texts.iter().map(String::as_str), &mut numbers);
+                        keys.numbers_of_strings(texts.iter().map(String::as_str), &mut numbers);
                     } else {
                         let lifted = LiftedTexts::of(texts.iter().map(String::as_str));
                         keys.numbers_of_lifted(&lifted, 0..lifted.len(), &mut numbers);
@@ -542,7 +540,7 @@ mod tests {
         keys.unlift();
         assert!(!keys.is_lifted() && !keys.is_lifted_in_vain());
         let mut numbers = Vec::new();
-        keys.numbers_of_texts(texts.iter().map(String::as_str), &mut numbers);
+        keys.numbers_of_strings(texts.iter().map(String::as_str), &mut numbers);
         assert!(numbers.into_iter().eq((0..).take(texts.len())));
     }
 
@@ -582,11 +580,11 @@ mod tests {
                 }
             }
             let mut many = Vec::new();
-            keys.numbers_of_texts(["7", "new", ""].into_iter(), &mut many);
-            keys.numbers_of_wholes(&[0i64, 7, 8], &mut many);
+            keys.numbers_of_strings(["7", "new", ""].into_iter(), &mut many);
+            keys.numbers_of_ints(&[0i64, 7, 8], &mut many);
             let own = [2, 3, 0, 1].map(|kind| kinds[kind / 2][kind % 2].clone());
-            let [empty, seven, whole, zero] = own.map(|value| keys.number_of(&value));
-            assert_eq!(many, [seven, 7, empty, zero, whole, 8]);
+            let [empty, seven, int, zero] = own.map(|value| keys.number_of(&value));
+            assert_eq!(many, [seven, 7, empty, zero, int, 8]);
             assert_eq!(keys.len(), 9);
         }
     }

@@ -1,13 +1,13 @@
-//! What was counted and added up by whole numbers, or forms of texts, whose groups are not looked
+//! What was counted and added up by integers, or forms of texts, whose groups are not looked
 //! for yet.
 //!
 //! Where groups are millions, whatever finds one of them is in no cache. So what rows add to them
-//! waits here, parted by the first bits of the whole numbers' hashes, which is also how the table
+//! waits here, parted by the first bits of the integers' hashes, which is also how the table
 //! of them is laid out (see `groups/int_table.rs`): when a part is full, all are brought in part by part, and
-//! each of them stays within a slice of the table, and of the cells of its new groups, that a
+//! each of them stays within a slice of the table, and of the accumulators of its new groups, that a
 //! cache holds.
 
-use crate::groups::int_table::Whole;
+use crate::groups::int_table::TableInt;
 
 /// How many bits of a hash tell its part.
 const PART_BITS: u32 = 8;
@@ -25,26 +25,26 @@ pub(crate) const fn part_of(tag: u32) -> usize {
     (tag >> (u32::BITS - PART_BITS)) as usize
 }
 
-/// Entries by part: a whole number, and what is to be added to its group's numbers.
+/// Entries by part: an integer, and what is to be added to its group's numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct Pending<W> {
+pub(crate) struct RadixPartitions<W> {
     /// Numbers of an entry beside the whole one, at most [`WIDTH_MAX`].
     width: usize,
     /// Entries that a part has room for.
     room: usize,
-    wholes: Vec<W>,
+    ints: Vec<W>,
     numbers: Vec<i64>,
     /// By part: how many entries it has.
     lengths: Vec<usize>,
 }
 
-impl<W: Whole> Pending<W> {
+impl<W: TableInt> RadixPartitions<W> {
     /// No entries, of so many numbers beside the whole one.
     pub(crate) fn new(width: usize) -> Self {
         debug_assert!(width <= WIDTH_MAX, "an entry of {width} numbers");
         let room = PART_BYTES / (size_of::<W>() + width * size_of::<i64>());
-        let (wholes, numbers) = (vec![W::ZERO; PARTS * room], vec![0; PARTS * room * width]);
-        Self { width, room, wholes, numbers, lengths: vec![0; PARTS] }
+        let (ints, numbers) = (vec![W::ZERO; PARTS * room], vec![0; PARTS * room * width]);
+        Self { width, room, ints, numbers, lengths: vec![0; PARTS] }
     }
 
     /// How many numbers entries have beside the whole one.
@@ -59,7 +59,7 @@ impl<W: Whole> Pending<W> {
     /// When N is not the width.
     #[inline]
     #[must_use]
-    pub(crate) fn push<const N: usize>(&mut self, tag: u32, whole: W, numbers: &[i64; N]) -> bool {
+    pub(crate) fn push<const N: usize>(&mut self, tag: u32, int: W, numbers: &[i64; N]) -> bool {
         assert_eq!(self.width, N, "numbers of an entry");
         let part = part_of(tag);
         let length = self.lengths[part];
@@ -67,7 +67,7 @@ impl<W: Whole> Pending<W> {
             return false;
         }
         let at = part * self.room + length;
-        self.wholes[at] = whole;
+        self.ints[at] = int;
         self.numbers[at * N..][..N].copy_from_slice(numbers);
         self.lengths[part] = length + 1;
         true
@@ -78,9 +78,9 @@ impl<W: Whole> Pending<W> {
         self.lengths.iter().all(|&length| length == 0)
     }
 
-    /// The whole numbers of a part's entries.
-    pub(crate) fn wholes(&self, part: usize) -> &[W] {
-        &self.wholes[part * self.room..][..self.lengths[part]]
+    /// The integers of a part's entries.
+    pub(crate) fn ints(&self, part: usize) -> &[W] {
+        &self.ints[part * self.room..][..self.lengths[part]]
     }
 
     /// The other numbers of a part's entries, those of an entry side by side.
@@ -95,7 +95,7 @@ impl<W: Whole> Pending<W> {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.wholes.capacity() * size_of::<W>() + self.numbers.capacity() * size_of::<i64>()
+        self.ints.capacity() * size_of::<W>() + self.numbers.capacity() * size_of::<i64>()
     }
 }
 
@@ -103,8 +103,8 @@ impl<W: Whole> Pending<W> {
 mod tests {
     use super::*;
 
-    fn holds<W: Whole + From<u32>, const N: usize>() {
-        let mut own = Pending::<W>::new(N);
+    fn holds<W: TableInt + From<u32>, const N: usize>() {
+        let mut own = RadixPartitions::<W>::new(N);
         assert!(own.is_empty() && own.width() == N);
         let number = |part: usize, at: usize| u32::try_from(part * 100_000 + at).expect("small");
         let most = PART_BYTES / (size_of::<W>() + 8 * N);
@@ -114,18 +114,18 @@ mod tests {
                 let numbers = [number(1, at).into(); N];
                 assert_eq!(own.push(tag, number(part, at).into(), &numbers), at < most);
             }
-            assert_eq!(own.wholes(part).len(), count.min(most));
+            assert_eq!(own.ints(part).len(), count.min(most));
             assert_eq!(own.numbers(part).len(), count.min(most) * N);
             let (entries, _) = own.numbers(part).as_chunks::<N>();
-            for (at, own) in own.wholes(part).iter().zip(entries).enumerate() {
+            for (at, own) in own.ints(part).iter().zip(entries).enumerate() {
                 let expected = (number(part, at).into(), [number(1, at).into(); N]);
                 assert_eq!((*own.0, *own.1), expected);
             }
         }
-        assert_eq!((own.wholes(1).len(), own.numbers(1).len()), (0, 0));
+        assert_eq!((own.ints(1).len(), own.numbers(1).len()), (0, 0));
         assert!(own.bytes() >= PARTS * PART_BYTES * 9 / 10);
         own.clear();
-        assert!(own.is_empty() && (0..PARTS).all(|part| own.wholes(part).is_empty()));
+        assert!(own.is_empty() && (0..PARTS).all(|part| own.ints(part).is_empty()));
     }
 
     #[test]

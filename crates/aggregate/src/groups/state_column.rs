@@ -16,7 +16,7 @@ use crate::state::sum::{Sum, SumOverflow};
 use crate::state::weighted_count::WeightedCount;
 use crate::state::{Moments, State};
 
-/// States by the place of their group. Groups that the column has no place for yet have the state
+/// States by the place of their group. Groups that the column has no index for yet have the state
 /// of no values.
 #[derive(Clone, Debug)]
 pub(crate) enum StateColumn {
@@ -41,7 +41,7 @@ pub(crate) struct States {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Decimals {
     scale: u8,
-    tallies: Vec<WeightedCount>,
+    counts: Vec<WeightedCount>,
     sums: Vec<i128>,
 }
 
@@ -74,11 +74,11 @@ impl StateColumn {
     }
 
     /// A group's state.
-    pub(crate) fn state(&self, place: usize) -> State {
+    pub(crate) fn state(&self, group_index: usize) -> State {
         let state = match self {
-            Self::Decimals(decimals) => decimals.state(place),
-            Self::Ranges(ranges) => ranges.state(place),
-            Self::States(own) => own.state(place).map(Cow::into_owned),
+            Self::Decimals(decimals) => decimals.state(group_index),
+            Self::Ranges(ranges) => ranges.state(group_index),
+            Self::States(own) => own.state(group_index).map(Cow::into_owned),
         };
         state.unwrap_or_else(|| State::new(self.kind()))
     }
@@ -87,7 +87,7 @@ impl StateColumn {
     /// of them.
     pub(crate) fn states_mut(&mut self, count: usize) -> &mut [State] {
         if !matches!(self, Self::States(_)) {
-            let states = (0..count).map(|place| self.state(place)).collect();
+            let states = (0..count).map(|group_index| self.state(group_index)).collect();
             *self = Self::States(States { kind: self.kind(), states, counts: None });
         }
         match self {
@@ -104,7 +104,7 @@ impl StateColumn {
 
     /// Where rows of distributions are counted, and the sketches of so many groups: these know all
     /// but how many rows there are in each bucket. `None` where there is no room.
-    pub(crate) fn bucket_counts(
+    pub(crate) fn quantile_counts(
         &mut self,
         count: usize,
         incoming: &BucketInput<'_>,
@@ -143,8 +143,8 @@ impl StateColumn {
     }
 
     /// Adds what a group's state elsewhere has seen; there are so many groups.
-    pub(crate) fn merge_state(&mut self, place: usize, state: &State, count: usize) {
-        self.states_mut(count)[place].merge(state);
+    pub(crate) fn merge_state(&mut self, group_index: usize, state: &State, count: usize) {
+        self.states_mut(count)[group_index].merge(state);
     }
 
     /// Whether nothing was ever added.
@@ -156,89 +156,89 @@ impl StateColumn {
         }
     }
 
-    /// Adds to a group's moments rows of this tally, of which `product` is Σ mantissa · weight in
-    /// millionths, of values of this scale, at most 18; there are `count` groups.
+    /// Adds to a group's moments `rows`, of which `product` is Σ mantissa · weight in
+    /// millionths, of values of this scale, at most 18; there are `group_count` groups.
     pub(crate) fn add_decimal(
         &mut self,
-        place: usize,
-        tally: WeightedCount,
+        group_index: usize,
+        rows: WeightedCount,
         product: i128,
         scale: u8,
-        count: usize,
+        group_count: usize,
     ) {
         if let Self::Decimals(decimals) = self {
-            decimals.reach(count);
-            if decimals.add(place, tally, product, scale).is_some() {
+            decimals.reach(group_count);
+            if decimals.add(group_index, rows, product, scale).is_some() {
                 return;
             }
         }
-        self.states_mut(count)[place].add_decimal(tally, product, scale);
+        self.states_mut(group_count)[group_index].add_decimal(rows, product, scale);
     }
 
-    /// Adds the states of `other`, the kind of which is the same: those from place `first` on, to
-    /// the groups at `places`.
+    /// Adds the states of `other`, the kind of which is the same: those from index `first` on, to
+    /// the groups at `group_indexes`.
     pub(crate) fn merge(
         &mut self,
         other: &Self,
         first: usize,
-        places: &[Option<u32>],
+        group_indexes: &[Option<u32>],
         count: usize,
     ) {
-        let pairs = places.iter().zip(first..);
+        let pairs = group_indexes.iter().zip(first..);
         let pairs = pairs.filter_map(|(own, other)| Some(((*own)? as usize, other)));
         match other {
-            Self::Decimals(Decimals { scale, tallies, sums }) => {
+            Self::Decimals(Decimals { scale, counts, sums }) => {
                 for (own, other) in pairs.take_while(|(_, other)| *other < sums.len()) {
-                    self.add_decimal(own, tallies[other], sums[other], *scale, count);
+                    self.add_decimal(own, counts[other], sums[other], *scale, count);
                 }
             }
             Self::Ranges(all) => match self.ranges_mut(count, all.scale, all.bounds()) {
                 Some((own, factor)) => {
-                    for (place, other) in pairs {
+                    for (group_index, other) in pairs {
                         let other = all.ranges.get(other).copied().unwrap_or(NO_RANGE);
-                        widen(&mut own[place], other, factor);
+                        widen(&mut own[group_index], other, factor);
                     }
                 }
                 None => {
                     let own = self.states_mut(count);
-                    for (place, other) in
+                    for (group_index, other) in
                         pairs.filter_map(|pair| Some((pair.0, all.state(pair.1)?)))
                     {
-                        own[place].merge(&other);
+                        own[group_index].merge(&other);
                     }
                 }
             },
             Self::States(all) => {
                 let own = self.states_mut(count);
-                for (place, other) in pairs {
+                for (group_index, other) in pairs {
                     let Some(other) = all.state(other) else { break };
-                    own[place].merge(&other);
+                    own[group_index].merge(&other);
                 }
             }
         }
     }
 
-    /// The states of the groups at these places only, in this order.
-    pub(crate) fn kept(&self, places: &[u32]) -> Self {
-        fn at<T: Clone>(all: &[T], places: &[u32], none: &T) -> Vec<T> {
-            let own = |&place: &u32| all.get(place as usize).unwrap_or(none).clone();
-            places.iter().map(own).collect()
+    /// The states of the groups at these indexes only, in this order.
+    pub(crate) fn kept(&self, group_indexes: &[u32]) -> Self {
+        fn at<T: Clone>(all: &[T], group_indexes: &[u32], none: &T) -> Vec<T> {
+            let own = |&group_index: &u32| all.get(group_index as usize).unwrap_or(none).clone();
+            group_indexes.iter().map(own).collect()
         }
         match self {
-            Self::Decimals(Decimals { scale, tallies, sums }) => Self::Decimals(Decimals {
+            Self::Decimals(Decimals { scale, counts, sums }) => Self::Decimals(Decimals {
                 scale: *scale,
-                tallies: at(tallies, places, &WeightedCount::default()),
-                sums: at(sums, places, &0),
+                counts: at(counts, group_indexes, &WeightedCount::default()),
+                sums: at(sums, group_indexes, &0),
             }),
             Self::Ranges(Ranges { scale, ranges }) => {
-                Self::Ranges(Ranges { scale: *scale, ranges: at(ranges, places, &NO_RANGE) })
+                Self::Ranges(Ranges { scale: *scale, ranges: at(ranges, group_indexes, &NO_RANGE) })
             }
             Self::States(own) => {
-                let state = |&place: &u32| {
-                    let own = own.state(place as usize).map(Cow::into_owned);
+                let state = |&group_index: &u32| {
+                    let own = own.state(group_index as usize).map(Cow::into_owned);
                     own.unwrap_or_else(|| State::new(self.kind()))
                 };
-                let states = places.iter().map(state).collect();
+                let states = group_indexes.iter().map(state).collect();
                 Self::States(States { kind: own.kind, states, counts: None })
             }
         }
@@ -248,8 +248,8 @@ impl StateColumn {
     /// group has none.
     pub(crate) fn sum_ranks(&self, count: usize) -> Option<Vec<i128>> {
         match self {
-            Self::Decimals(Decimals { tallies, sums, .. })
-                if sums.len() == count && tallies.iter().all(|tally| tally.rows() > 0) =>
+            Self::Decimals(Decimals { counts, sums, .. })
+                if sums.len() == count && counts.iter().all(|count| count.rows() > 0) =>
             {
                 Some(sums.clone())
             }
@@ -271,9 +271,8 @@ impl StateColumn {
     /// Bytes held, about. Walks all states that can be large.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Self::Decimals(Decimals { tallies, sums, .. }) => {
-                tallies.capacity() * size_of::<WeightedCount>()
-                    + sums.capacity() * size_of::<i128>()
+            Self::Decimals(Decimals { counts, sums, .. }) => {
+                counts.capacity() * size_of::<WeightedCount>() + sums.capacity() * size_of::<i128>()
             }
             Self::Ranges(Ranges { ranges, .. }) => ranges.capacity() * size_of::<(i64, i64)>(),
             Self::States(States { kind, states, counts }) => {
@@ -289,12 +288,12 @@ impl StateColumn {
 }
 
 impl States {
-    /// The state of a place, if there is one.
-    fn state(&self, place: usize) -> Option<Cow<'_, State>> {
-        let own = self.states.get(place)?;
+    /// The state of an index, if there is one.
+    fn state(&self, group_index: usize) -> Option<Cow<'_, State>> {
+        let own = self.states.get(group_index)?;
         let Some(counts) = &self.counts else { return Some(Cow::Borrowed(own)) };
         let mut own = own.clone();
-        counts.add_to(u32::try_from(place).ok()?, &mut own);
+        counts.add_to(u32::try_from(group_index).ok()?, &mut own);
         Some(Cow::Owned(own))
     }
 
@@ -306,25 +305,31 @@ impl States {
 }
 
 impl Decimals {
-    fn state(&self, place: usize) -> Option<State> {
+    fn state(&self, group_index: usize) -> Option<State> {
         let mut sum = Sum::default();
-        sum.add_decimal(*self.sums.get(place)?, self.scale);
-        Some(State::Moments(Moments { tally: *self.tallies.get(place)?, sum }))
+        sum.add_decimal(*self.sums.get(group_index)?, self.scale);
+        Some(State::Moments(Moments { count: *self.counts.get(group_index)?, sum }))
     }
 
     /// Makes room for so many groups.
     fn reach(&mut self, count: usize) {
         if self.sums.len() < count {
             self.sums.resize(count, 0);
-            self.tallies.resize(count, WeightedCount::default());
+            self.counts.resize(count, WeightedCount::default());
         }
     }
 
     /// `None`, and nothing is changed, where a sum does not fit.
-    fn add(&mut self, place: usize, tally: WeightedCount, product: i128, scale: u8) -> Option<()> {
+    fn add(
+        &mut self,
+        group_index: usize,
+        count: WeightedCount,
+        product: i128,
+        scale: u8,
+    ) -> Option<()> {
         let product = if scale == self.scale { product } else { self.rescale(product, scale)? };
-        self.sums[place] = self.sums[place].checked_add(product)?;
-        self.tallies[place].merge(tally);
+        self.sums[group_index] = self.sums[group_index].checked_add(product)?;
+        self.counts[group_index].merge(count);
         Some(())
     }
 
@@ -342,8 +347,8 @@ impl Decimals {
 }
 
 impl Ranges {
-    fn state(&self, place: usize) -> Option<State> {
-        let (min, max) = self.ranges.get(place).copied().filter(|(min, max)| min <= max)?;
+    fn state(&self, group_index: usize) -> Option<State> {
+        let (min, max) = self.ranges.get(group_index).copied().filter(|(min, max)| min <= max)?;
         let value = |mantissa: i64| Decimal::new(mantissa.into(), self.scale);
         let value = |mantissa| Value::Number(value(mantissa).map_or(Number::ZERO, Number::from));
         MinMax::from_parts(Some((value(min), value(max)))).map(State::MinMax)
@@ -409,12 +414,12 @@ mod tests {
             let mut states = column();
             let _ = states.states_mut(4);
             let (mut whole, mut left, mut right) = (column(), column(), column());
-            for (index, &(place, product, scale)) in rows.iter().enumerate() {
-                let mut tally = WeightedCount::default();
-                tally.add_rows(1);
+            for (index, &(group_index, product, scale)) in rows.iter().enumerate() {
+                let mut count = WeightedCount::default();
+                count.add_rows(1);
                 let part = if index < cut { &mut left } else { &mut right };
                 for column in [&mut states, &mut whole, part] {
-                    column.add_decimal(place, tally, product, scale, 4);
+                    column.add_decimal(group_index, count, product, scale, 4);
                 }
             }
             // To groups in another order, of which one is dropped.
@@ -424,10 +429,10 @@ mod tests {
                 merged.merge(&part, 3, &[Some(1)], 3);
             }
             let kept = whole.kept(&[1, 3, 0]);
-            for (place, own) in [1, 3, 0].into_iter().enumerate() {
+            for (group_index, own) in [1, 3, 0].into_iter().enumerate() {
                 prop_assert_eq!(whole.state(own), states.state(own));
-                prop_assert_eq!(merged.state(place), states.state(own));
-                prop_assert_eq!(kept.state(place), states.state(own));
+                prop_assert_eq!(merged.state(group_index), states.state(own));
+                prop_assert_eq!(kept.state(group_index), states.state(own));
             }
         }
     }
@@ -445,16 +450,16 @@ mod tests {
             let column = || StateColumn::new(StateKind::MinMax);
             let (mut whole, mut left, mut right) = (column(), column(), column());
             let mut states = vec![State::new(StateKind::MinMax); 4];
-            for (index, &(place, mantissa, scale)) in rows.iter().enumerate() {
+            for (index, &(group_index, mantissa, scale)) in rows.iter().enumerate() {
                 let value = Decimal::new(mantissa.into(), scale).expect("in range");
                 let value = Value::Number(value.into());
-                states[place].add(&value, Weight::ONE);
+                states[group_index].add(&value, Weight::ONE);
                 for column in [&mut whole, if index < cut { &mut left } else { &mut right }] {
                     match column.ranges_mut(4, scale, (mantissa, mantissa)) {
                         Some((ranges, factor)) => {
-                            widen(&mut ranges[place], (mantissa, mantissa), factor);
+                            widen(&mut ranges[group_index], (mantissa, mantissa), factor);
                         }
-                        None => column.states_mut(4)[place].add(&value, Weight::ONE),
+                        None => column.states_mut(4)[group_index].add(&value, Weight::ONE),
                     }
                 }
             }
@@ -464,10 +469,10 @@ mod tests {
                 merged.merge(&part, 3, &[Some(1)], 3);
             }
             let kept = whole.kept(&[1, 3, 0]);
-            for (place, own) in [1, 3, 0].into_iter().enumerate() {
+            for (group_index, own) in [1, 3, 0].into_iter().enumerate() {
                 prop_assert_eq!(&whole.state(own), &states[own]);
-                prop_assert_eq!(&merged.state(place), &states[own]);
-                prop_assert_eq!(&kept.state(place), &states[own]);
+                prop_assert_eq!(&merged.state(group_index), &states[own]);
+                prop_assert_eq!(&kept.state(group_index), &states[own]);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! Those of a part lie one after the other, so they are compared, and put where they stay, in the
 //! order in which they lie.
 
-use crate::groups::radix_partition::{PART_BYTES, PARTS, Pending, part_of};
+use crate::groups::radix_partition::{PART_BYTES, PARTS, RadixPartitions, part_of};
 
 /// Bytes before each text: its length.
 const LENGTH_BYTES: usize = size_of::<u32>();
@@ -14,19 +14,19 @@ const TEXT_BYTES_MAX: usize = 1 << 12;
 
 /// Entries by part: a text, and what is to be added to its group's numbers.
 #[derive(Clone, Debug)]
-pub(crate) struct PendingTexts {
-    numbers: Pending<()>,
+pub(crate) struct StringPartitions {
+    numbers: RadixPartitions<()>,
     /// By part: its texts, each after its length.
     texts: Vec<u8>,
     /// By part: how many of these bytes it has.
     lengths: Vec<usize>,
 }
 
-impl PendingTexts {
+impl StringPartitions {
     /// No entries, of so many numbers beside the text.
     pub(crate) fn new(width: usize) -> Self {
         let texts = vec![0; PARTS * PART_BYTES];
-        Self { numbers: Pending::new(width), texts, lengths: vec![0; PARTS] }
+        Self { numbers: RadixPartitions::new(width), texts, lengths: vec![0; PARTS] }
     }
 
     /// How many numbers entries have beside the text.
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_part_has_its_texts_in_their_order_until_it_is_full() {
-        let mut own = PendingTexts::new(2);
+        let mut own = StringPartitions::new(2);
         assert!(own.is_empty() && own.width() == 2 && own.texts(0).next().is_none());
         let all = ["", "é", "a longer one", "", "x"];
         for (at, text) in (0..).zip(all) {
@@ -124,9 +124,9 @@ mod tests {
     #[test]
     fn it_is_full_of_bytes_or_of_numbers() {
         let long = "x".repeat(TEXT_BYTES_MAX);
-        assert!(PendingTexts::takes(&long) && !PendingTexts::takes(&(long.clone() + "x")));
+        assert!(StringPartitions::takes(&long) && !StringPartitions::takes(&(long.clone() + "x")));
         for (text, most) in [(&*long, PART_BYTES / (TEXT_BYTES_MAX + 4)), ("", PART_BYTES / 8)] {
-            let mut own = PendingTexts::new(1);
+            let mut own = StringPartitions::new(1);
             let count = (0..).take_while(|&at| own.push(3 << 24, text, &[at])).count();
             assert_eq!(count, most);
             assert_eq!((own.texts(3).count(), own.numbers(3).len()), (most, most));

@@ -6,7 +6,7 @@
 
 use std::cmp::Ordering;
 
-use crate::groups::hash_table::{BATCH, Slot, Slots, tag_of};
+use crate::groups::hash_table::{BATCH, Slot, TagTable, tag_of};
 use crate::groups::int_table::reserve_spare;
 
 /// Bytes of a chunk, if no text is longer.
@@ -17,18 +17,18 @@ const FAR_MIN: usize = 1 << 17;
 
 /// Texts by number: what is stored of them.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Texts {
+pub(crate) struct StringHeap {
     /// Each text after the four bytes of its length.
     chunks: Vec<Vec<u8>>,
     /// By number: the chunk, and where its text begins in it.
-    places: Vec<(u32, u32)>,
+    group_indexes: Vec<(u32, u32)>,
     bytes: usize,
 }
 
-impl Texts {
+impl StringHeap {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
-        self.places.len()
+        self.group_indexes.len()
     }
 
     /// Puts a text after the last.
@@ -42,7 +42,7 @@ impl Texts {
         }
         let index = self.chunks.len().saturating_sub(1);
         if let Some(chunk) = self.chunks.last_mut() {
-            self.places.push((short(index), short(chunk.len())));
+            self.group_indexes.push((short(index), short(chunk.len())));
             chunk.extend_from_slice(&short(text.len()).to_le_bytes());
             chunk.extend_from_slice(text.as_bytes());
         }
@@ -50,7 +50,7 @@ impl Texts {
 
     /// Makes room for so many more, of any length.
     pub(crate) fn reserve(&mut self, more: usize) {
-        reserve_spare(&mut self.places, more);
+        reserve_spare(&mut self.group_indexes, more);
     }
 
     /// The text of a number.
@@ -59,7 +59,7 @@ impl Texts {
     }
 
     fn bytes_of(&self, number: u32) -> Option<&[u8]> {
-        let (chunk, start) = *self.places.get(number as usize)?;
+        let (chunk, start) = *self.group_indexes.get(number as usize)?;
         let own = self.chunks.get(chunk as usize)?.get(start as usize..)?;
         let (length, rest) = own.split_first_chunk()?;
         rest.get(..u32::from_le_bytes(*length) as usize)
@@ -76,7 +76,7 @@ impl Texts {
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes + self.places.len() * size_of::<(u32, u32)>()
+        self.bytes + self.group_indexes.len() * size_of::<(u32, u32)>()
     }
 }
 
@@ -88,12 +88,12 @@ const fn short(length: usize) -> u32 {
 
 /// The numbers of texts, found by hash.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct TextTable {
-    slots: Slots,
+pub(crate) struct StringTable {
+    table: TagTable,
 }
 
 /// How numbers and texts belong together.
-pub(crate) trait TextStore {
+pub(crate) trait StringStore {
     /// Whether the text of this number is that one.
     fn is(&self, number: u32, text: &str) -> bool;
     /// Puts a text after the last, and returns its number.
@@ -102,13 +102,13 @@ pub(crate) trait TextStore {
     fn touch(&self, number: u32) -> u32;
 }
 
-impl TextStore for Texts {
+impl StringStore for StringHeap {
     #[inline]
     fn touch(&self, number: u32) -> u32 {
         let begin = |&(chunk, start): &(u32, u32)| {
             self.chunks.get(chunk as usize)?.get(start as usize).copied()
         };
-        self.places.get(number as usize).and_then(begin).unwrap_or_default().into()
+        self.group_indexes.get(number as usize).and_then(begin).unwrap_or_default().into()
     }
 
     fn is(&self, number: u32, text: &str) -> bool {
@@ -121,10 +121,10 @@ impl TextStore for Texts {
     }
 }
 
-impl TextTable {
+impl StringTable {
     /// The number of a text; a new one where it was not met before.
-    pub(crate) fn number_of(&mut self, text: &str, store: &mut impl TextStore) -> u32 {
-        self.slots.reserve_ahead(1, 0);
+    pub(crate) fn number_of(&mut self, text: &str, store: &mut impl StringStore) -> u32 {
+        self.table.reserve_ahead(1, 0);
         self.find(tag_of(text), text, store)
     }
 
@@ -132,7 +132,7 @@ impl TextTable {
     pub(crate) fn numbers_of<'t>(
         &mut self,
         texts: impl Iterator<Item = &'t str>,
-        store: &mut impl TextStore,
+        store: &mut impl StringStore,
         numbers: &mut Vec<u32>,
     ) {
         let mut texts = texts.peekable();
@@ -144,11 +144,11 @@ impl TextTable {
             batch.extend(texts.by_ref().take(BATCH));
             tags.clear();
             tags.extend(batch.iter().map(tag_of));
-            self.slots.reserve_ahead(batch.len(), 0);
+            self.table.reserve_ahead(batch.len(), 0);
             // Brings the slots near, all at once.
-            self.slots.read(&tags, &mut read);
+            self.table.read(&tags, &mut read);
             std::hint::black_box(&read);
-            if self.slots.len() > FAR_MIN {
+            if self.table.len() > FAR_MIN {
                 let found = read.iter().zip(&tags).filter_map(|(slot, &tag)| slot.number_of(tag));
                 let touched = found.fold(0, |all: u32, number| all ^ store.touch(number));
                 std::hint::black_box(touched);
@@ -158,31 +158,31 @@ impl TextTable {
     }
 
     /// Whether a text has a number.
-    pub(crate) fn has(&self, text: &str, store: &impl TextStore) -> bool {
-        self.slots.find(tag_of(text), |number| store.is(number, text)).is_some()
+    pub(crate) fn has(&self, text: &str, store: &impl StringStore) -> bool {
+        self.table.find(tag_of(text), |number| store.is(number, text)).is_some()
     }
 
     /// Makes room for so many more, and where there is none for some others, too.
     pub(crate) fn reserve_ahead(&mut self, more: usize, others: usize) {
-        self.slots.reserve_ahead(more, others);
+        self.table.reserve_ahead(more, others);
     }
 
-    fn find(&mut self, tag: u32, text: &str, store: &mut impl TextStore) -> u32 {
-        let is_it = |store: &_, number| TextStore::is(store, number, text);
-        self.slots.find_or_push(tag, store, is_it, |store| store.push(text))
+    fn find(&mut self, tag: u32, text: &str, store: &mut impl StringStore) -> u32 {
+        let matches = |store: &_, number| StringStore::is(store, number, text);
+        self.table.find_or_push(tag, store, matches, |store| store.push(text))
     }
 
     /// Bytes held.
     pub(crate) fn bytes(&self) -> usize {
-        self.slots.bytes()
+        self.table.bytes()
     }
 }
 
 /// Different texts with numbers, 0 and on, in the order in which they were first met.
 #[derive(Clone, Debug, Default)]
 pub struct StringInterner {
-    texts: Texts,
-    table: TextTable,
+    texts: StringHeap,
+    table: StringTable,
 }
 
 impl StringInterner {
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn texts_of_any_length_are_kept() {
-        let mut texts = Texts::default();
+        let mut texts = StringHeap::default();
         let all: Vec<String> =
             [0, 1, 7, 1_000, CHUNK_BYTES - 4, CHUNK_BYTES, CHUNK_BYTES + 1, 3, 1 << 20, 0]
                 .iter()
@@ -250,7 +250,7 @@ mod tests {
         fn each_has_one_number_however_many_are_asked_for_at_once(
             asked in prop::collection::vec(prop::collection::vec("[a-c]{0,5}|.{0,9}", 0..300), 1..6),
         ) {
-            let (mut table, mut texts) = (TextTable::default(), Texts::default());
+            let (mut table, mut texts) = (StringTable::default(), StringHeap::default());
             let mut plain: HashMap<&str, u32> = HashMap::new();
             for (index, asked) in asked.iter().enumerate() {
                 let mut number = |text| {

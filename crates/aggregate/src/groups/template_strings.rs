@@ -2,7 +2,7 @@
 //! each, and none of them put together but those that somebody wants to see.
 //!
 //! Each text has one form (see `hadal_encoding::templates`), so forms are told apart as texts are.
-//! A form is a whole number of 128 bits: the number of the template, and behind it the bits of
+//! A form is an integer of 128 bits: the number of the template, and behind it the bits of
 //! each number, and how many they are.
 //!
 //! ```text
@@ -38,7 +38,7 @@ const NONE: u128 = u128::MAX;
 
 /// Lifted texts by number.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Lifted {
+pub(crate) struct TemplateStrings {
     forms: Vec<u128>,
     templates: StringInterner,
     /// By template.
@@ -46,10 +46,10 @@ pub(crate) struct Lifted {
     /// By template: bits that stand for it in hashes, wherever it has which number.
     hashes: Vec<u32>,
     /// Those that do not fit their forms.
-    wholes: StringInterner,
+    plain_strings: StringInterner,
 }
 
-impl Lifted {
+impl TemplateStrings {
     /// Whether the form of this number is that one.
     #[inline]
     pub(crate) fn is(&self, number: u32, form: u128) -> bool {
@@ -98,7 +98,7 @@ impl Lifted {
         let mut form = |index: usize| {
             let (code, numbers) = texts.get(index)?;
             pack(templates[code as usize], numbers)
-                .or_else(|| Some(self.form_of_whole(&texts.text(index)?)))
+                .or_else(|| Some(self.form_of_plain_string(&texts.text(index)?)))
         };
         which.map(|index| index.and_then(&mut form).unwrap_or(NONE)).collect()
     }
@@ -115,7 +115,7 @@ impl Lifted {
         let mut form = |(form, number): (u128, u32)| {
             let template = template_in(form);
             let Some(known) = templates.get_mut(template as usize) else {
-                return self.form_of_whole(&other.get(number).unwrap_or_default());
+                return self.form_of_plain_string(&other.get(number).unwrap_or_default());
             };
             let own = *known.get_or_insert_with(|| {
                 self.template(other.templates.get(template).unwrap_or_default())
@@ -141,13 +141,13 @@ impl Lifted {
         }
     }
 
-    fn form_of_whole(&mut self, text: &str) -> u128 {
-        u128::from(WHOLE) | u128::from(self.wholes.number_of(text)) << TEMPLATE_BITS
+    fn form_of_plain_string(&mut self, text: &str) -> u128 {
+        u128::from(WHOLE) | u128::from(self.plain_strings.number_of(text)) << TEMPLATE_BITS
     }
 
     /// Whether templates are too many for what lifting is good for.
     pub(crate) fn is_useless(&self) -> bool {
-        let templates = self.templates.len() + self.wholes.len();
+        let templates = self.templates.len() + self.plain_strings.len();
         templates > TEMPLATES_MIN && templates > self.len() / TEXTS_PER_TEMPLATE_MIN
     }
 
@@ -157,7 +157,7 @@ impl Lifted {
         match template_in(form) {
             WHOLE => {
                 let number = u32::try_from(form >> TEMPLATE_BITS).ok()?;
-                self.wholes.get(number).map(str::to_owned)
+                self.plain_strings.get(number).map(str::to_owned)
             }
             template => put_together(self.templates.get(template)?, unpack(form)),
         }
@@ -171,9 +171,9 @@ impl Lifted {
         };
         let by_beginning = beginning(left).zip(beginning(right)).map(|(left, right)| {
             left.0.cmp(right.0).then_with(|| {
-                let whole =
+                let plain =
                     |(own, template): (&Beginning, u32)| own.of(self.templates.bytes_of(template));
-                let (left, right) = (whole(left), whole(right));
+                let (left, right) = (plain(left), plain(right));
                 let common = left.len().min(right.len());
                 left[..common].cmp(&right[..common])
             })
@@ -185,7 +185,7 @@ impl Lifted {
     pub(crate) fn bytes(&self) -> usize {
         self.forms.len() * size_of::<u128>()
             + self.templates.bytes()
-            + self.wholes.bytes()
+            + self.plain_strings.bytes()
             + self.beginnings.capacity() * size_of::<Beginning>()
             + self.hashes.capacity() * size_of::<u32>()
     }
@@ -272,7 +272,7 @@ mod tests {
 
     use super::*;
 
-    fn number(lifted: &mut Lifted, form: u128) -> usize {
+    fn number(lifted: &mut TemplateStrings, form: u128) -> usize {
         let known = (0..).take(lifted.len()).find(|&number| lifted.is(number, form));
         known.unwrap_or_else(|| lifted.push(form)) as usize
     }
@@ -315,7 +315,7 @@ mod tests {
                 1..5,
             ),
         ) {
-            let mut lifted = Lifted::default();
+            let mut lifted = TemplateStrings::default();
             let mut all: Vec<&str> = Vec::new();
             lifted.push_none();
             all.push("no text");
@@ -339,7 +339,7 @@ mod tests {
                 }
             }
             // Handed on to another that knows some of them, in another order.
-            let mut other = Lifted::default();
+            let mut other = TemplateStrings::default();
             let some: BTreeSet<&str> = all[all.len() / 2..].iter().skip(1).copied().collect();
             let texts = LiftedTexts::of(some.iter().copied());
             for form in other.forms_of(&texts, (0..texts.len()).map(Some)) {

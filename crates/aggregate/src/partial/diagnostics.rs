@@ -134,10 +134,10 @@ impl Warning {
                 format!("{count} rows of {subject} are lost: their blocks are missing or damaged")
             }
             WarningCode::RowsLostUnknown => {
-                let places = if one { "one place" } else { "several places" };
+                let group_indexes = if one { "one place" } else { "several places" };
                 format!(
-                    "{subject} has lost rows in {places}, how many and of which tables is not known, so \
-                     the share of rows is an upper bound; /v1/status has the places"
+                    "{subject} has lost rows in {group_indexes}, how many and of which tables is not known, so \
+                     the share of rows is an upper bound; /v1/status has the group_indexes"
                 )
             }
         }

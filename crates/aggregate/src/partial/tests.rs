@@ -27,8 +27,8 @@ fn query() -> Query {
         AggregateFunction::Distinct,
     ];
     let aggregates = finishes.map(aggregate);
-    let slots = [GroupInput::Key(0), GroupInput::RawCount, GroupInput::Count].map(Expr::Leaf);
-    groups_query(vec![column(0)], slots.into_iter().chain(aggregates).collect())
+    let table = [GroupInput::Key(0), GroupInput::RawCount, GroupInput::Count].map(Expr::Leaf);
+    groups_query(vec![column(0)], table.into_iter().chain(aggregates).collect())
 }
 
 /// What one leaf answers that has these rows.

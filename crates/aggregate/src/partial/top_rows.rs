@@ -10,13 +10,13 @@ use std::sync::Arc;
 use hadal_query::{Expr, GroupInput, PrepareError, Query, QueryKind, StringTooLong};
 use hadal_types::Value;
 
-use crate::sort_order::{Order, SortDirection, SortKey};
+use crate::sort_order::{SortDirection, SortKey, SortOrder};
 use crate::sparse_row::SparseRow;
 
 /// The best rows so far.
 #[derive(Clone, Debug)]
 pub struct TopRows {
-    order: Arc<Order>,
+    order: Arc<SortOrder>,
     value_count: usize,
     rows_max: usize,
     comparison: SortColumns,
@@ -53,7 +53,7 @@ impl TopRows {
         };
         let rows_max = query.offset.saturating_add(query.limit);
         Ok(Self {
-            order: Arc::new(Order::new(&query.order)?),
+            order: Arc::new(SortOrder::new(&query.order)?),
             value_count,
             rows_max: usize::try_from(rows_max).unwrap_or(usize::MAX),
             comparison: SortColumns::new(query),

@@ -8,7 +8,7 @@
 //! For N buckets, 5 N + 1 cells are enough. The width of the buckets is the smallest of 1, 2 and 5
 //! times a power of ten of which N reach. Cells being 10^k wide, narrower buckets are at most
 //! 5 · 10^(k-1) wide; then N of them, and the largest value on the upper edge of the last, lie in
-//! 5 N + 1 cells of 10^(k-1), and those would be the cells. So every bucket is a whole number of
+//! 5 N + 1 cells of 10^(k-1), and those would be the cells. So every bucket is an integer of
 //! cells. Where the largest value is an edge, its cell holds nothing larger, and belongs to the
 //! last bucket.
 

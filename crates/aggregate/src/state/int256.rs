@@ -10,12 +10,12 @@ use hadal_types::{Decimal, Number};
 
 /// A signed integer of 256 bits, in two's complement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wide {
+pub(crate) struct Int256 {
     high: i128,
     low: u128,
 }
 
-impl Wide {
+impl Int256 {
     /// Bytes of one number.
     pub(crate) const BYTES: usize = 32;
 
@@ -121,8 +121,8 @@ impl Wide {
 
     fn from_digits(digits: [u32; 8]) -> Self {
         let mut bytes = [0; Self::BYTES];
-        for (place, digit) in bytes.chunks_exact_mut(4).zip(digits) {
-            place.copy_from_slice(&digit.to_le_bytes());
+        for (group_index, digit) in bytes.chunks_exact_mut(4).zip(digits) {
+            group_index.copy_from_slice(&digit.to_le_bytes());
         }
         Self::from_bytes(bytes)
     }
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn numbers_are_exact_as_long_as_decimals_are() {
-        let total = |left: i128, right: u64, scale| Wide::product(left, right).to_number(scale);
+        let total = |left: i128, right: u64, scale| Int256::product(left, right).to_number(scale);
         assert_eq!(total(15, 1_000_000, 7), "1.5".parse().ok());
         assert_eq!(total(-15, 1_000_000, 7), "-1.5".parse().ok());
         assert_eq!(total(0, 5, 24), Some(Number::ZERO));
@@ -173,16 +173,16 @@ mod tests {
             left in any::<i64>(), right in any::<u64>(), other in any::<i128>(), by in 1u32..,
         ) {
             let product = i128::from(left).checked_mul(i128::from(right));
-            let wide = Wide::product(i128::from(left), right);
+            let wide = Int256::product(i128::from(left), right);
             prop_assert_eq!(wide.to_i128(), product);
             let mut sum = wide;
-            sum.add(Wide::product(other, 1));
+            sum.add(Int256::product(other, 1));
             prop_assert_eq!(sum.to_i128(), product.and_then(|product| product.checked_add(other)));
-            let (quotient, rest) = Wide::product(other, 1).divided(by);
+            let (quotient, rest) = Int256::product(other, 1).divided(by);
             prop_assert_eq!(quotient.to_i128(), Some(other / i128::from(by)));
             prop_assert_eq!(i128::from(rest), other % i128::from(by));
-            prop_assert_eq!(Wide::from_bytes(sum.to_bytes()), sum);
-            let shown: i128 = Wide::product(other, 1).to_text().parse().expect("digits");
+            prop_assert_eq!(Int256::from_bytes(sum.to_bytes()), sum);
+            let shown: i128 = Int256::product(other, 1).to_text().parse().expect("digits");
             prop_assert_eq!(shown, other);
         }
     }

@@ -11,11 +11,11 @@ pub(crate) fn add_ascending<P: Copy + Ord>(
     let known = own.len();
     let mut more = more.into_iter().peekable();
     let mut at = more.peek().map_or(0, |first| own.partition_point(|old| old.0 < first.0));
-    for (place, weight) in more {
-        at += own[at..known].iter().take_while(|old| old.0 < place).count();
+    for (group_index, weight) in more {
+        at += own[at..known].iter().take_while(|old| old.0 < group_index).count();
         match own[..known].get_mut(at) {
-            Some(old) if old.0 == place => old.1 = old.1.saturating_add(weight),
-            _ => own.push((place, weight)),
+            Some(old) if old.0 == group_index => old.1 = old.1.saturating_add(weight),
+            _ => own.push((group_index, weight)),
         }
     }
     debug_assert!(is_ascending(&own[known..]), "weights in ascending order");

@@ -7,8 +7,8 @@
 use hadal_types::limits::DECIMAL_SCALE_MAX;
 use hadal_types::{Number, Weight};
 
-use crate::state::int256::{Wide, factor};
-use crate::state::superaccumulator::{DIGITS, DoubleSum};
+use crate::state::int256::{Int256, factor};
+use crate::state::superaccumulator::{DIGITS, Superaccumulator};
 
 /// The scale of the decimal part: that of the finest stored value times that of a weight.
 const SCALE: u8 = DECIMAL_SCALE_MAX + Weight::SCALE;
@@ -19,8 +19,8 @@ const DECIMAL_BITS_MAX: u32 = 240;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     /// In units of 10^-[`SCALE`].
-    decimals: Wide,
-    doubles: Option<Box<DoubleSum>>,
+    decimals: Int256,
+    doubles: Option<Box<Superaccumulator>>,
     overflow: bool,
 }
 
@@ -49,7 +49,7 @@ impl Sum {
     /// A scale beyond 18 counts as overflow.
     pub fn add_decimal(&mut self, product: i128, scale: u8) {
         match DECIMAL_SCALE_MAX.checked_sub(scale).and_then(factor) {
-            Some(factor) => self.decimals.add(Wide::product(product, factor)),
+            Some(factor) => self.decimals.add(Int256::product(product, factor)),
             None => self.overflow = true,
         }
     }
@@ -57,7 +57,7 @@ impl Sum {
     /// Adds one value stored as a double, times its weight, rounded once.
     pub fn add_double(&mut self, product: f64) {
         if product.is_finite() {
-            self.doubles.get_or_insert_with(|| Box::new(DoubleSum::new())).add(product);
+            self.doubles.get_or_insert_with(|| Box::new(Superaccumulator::new())).add(product);
         } else {
             self.overflow = true;
         }
@@ -103,24 +103,24 @@ impl Sum {
     }
 
     /// The decimals' whole part goes into the exact sum as it is, the rest rounded once.
-    fn total_with(&self, doubles: &DoubleSum) -> Option<f64> {
+    fn total_with(&self, doubles: &Superaccumulator) -> Option<f64> {
         const MILLION: u32 = 1_000_000;
         let mut whole = self.decimals;
         let mut rest = 0i128;
-        for place in 0..u32::from(SCALE / 6) {
+        for group_index in 0..u32::from(SCALE / 6) {
             let (quotient, digits) = whole.divided(MILLION);
-            rest += i128::from(digits) * i128::from(MILLION).pow(place);
+            rest += i128::from(digits) * i128::from(MILLION).pow(group_index);
             whole = quotient;
         }
         let mut total = doubles.clone();
         total.add_integer(&whole.magnitude_digits(), whole.is_negative());
-        total.add(Wide::product(rest, 1).to_number(SCALE)?.to_f64());
+        total.add(Int256::product(rest, 1).to_number(SCALE)?.to_f64());
         total.total()
     }
 
     /// Bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.doubles.as_ref().map_or(0, |_| size_of::<DoubleSum>())
+        self.doubles.as_ref().map_or(0, |_| size_of::<Superaccumulator>())
     }
 
     /// What the sum consists of; equal sums have equal parts.
@@ -139,10 +139,10 @@ impl Sum {
     /// The sum of these parts, or `None` when they are out of range.
     #[must_use]
     pub fn from_parts(parts: &SumParts) -> Option<Self> {
-        let decimals = Wide::from_bytes(parts.decimals);
+        let decimals = Int256::from_bytes(parts.decimals);
         let doubles = match parts.doubles.len() {
             0 => None,
-            DIGITS => Some(Box::new(DoubleSum::from_canonical(&parts.doubles)?)),
+            DIGITS => Some(Box::new(Superaccumulator::from_canonical(&parts.doubles)?)),
             _ => return None,
         };
         let fits = decimals.magnitude_bits() <= DECIMAL_BITS_MAX;

@@ -24,14 +24,14 @@ const TOP_MAX: i64 = 1 << 40;
 
 /// An exact sum of finite doubles.
 #[derive(Clone, Debug)]
-pub(crate) struct DoubleSum {
+pub(crate) struct Superaccumulator {
     digits: [i64; DIGITS],
-    pending: u32,
+    deferred: u32,
 }
 
-impl DoubleSum {
+impl Superaccumulator {
     pub(crate) const fn new() -> Self {
-        Self { digits: [0; DIGITS], pending: 0 }
+        Self { digits: [0; DIGITS], deferred: 0 }
     }
 
     /// Adds a double, which must be finite.
@@ -48,14 +48,14 @@ impl DoubleSum {
     /// Adds mantissa × 2^shift units of 2^-1074; the mantissa must be below 2^64 and the shift
     /// at most 2,045.
     fn add_shifted(&mut self, mantissa: u64, shift: u32, negative: bool) {
-        if self.pending == PENDING_MAX {
+        if self.deferred == PENDING_MAX {
             self.carry();
         }
-        self.pending += 1;
+        self.deferred += 1;
         let wide = u128::from(mantissa) << (shift % 32);
         let first = usize::try_from(shift / 32).unwrap_or(0);
-        for (place, digit) in self.digits[first..first + 3].iter_mut().enumerate() {
-            let part = i64::try_from((wide >> (32 * place)) & 0xffff_ffff).unwrap_or(0);
+        for (group_index, digit) in self.digits[first..first + 3].iter_mut().enumerate() {
+            let part = i64::try_from((wide >> (32 * group_index)) & 0xffff_ffff).unwrap_or(0);
             *digit += if negative { -part } else { part };
         }
     }
@@ -63,8 +63,8 @@ impl DoubleSum {
     /// Adds an integer given by the digits of its size, the lowest first.
     pub(crate) fn add_integer(&mut self, digits: &[u32], negative: bool) {
         const ONE_SHIFT: u32 = 1074;
-        for (place, &digit) in (0u32..).zip(digits) {
-            self.add_shifted(u64::from(digit), ONE_SHIFT + 32 * place, negative);
+        for (group_index, &digit) in (0u32..).zip(digits) {
+            self.add_shifted(u64::from(digit), ONE_SHIFT + 32 * group_index, negative);
         }
     }
 
@@ -87,7 +87,7 @@ impl DoubleSum {
         }
         let top = &mut self.digits[DIGITS - 1];
         *top = top.wrapping_add(carry);
-        self.pending = 0;
+        self.deferred = 0;
     }
 
     /// The digits in the one form that every sum of the same value has.
@@ -102,7 +102,7 @@ impl DoubleSum {
         let digits: [i64; DIGITS] = digits.try_into().ok()?;
         let (&top, rest) = digits.split_last()?;
         let fits = rest.iter().all(|digit| (0..=DIGIT_MASK).contains(digit));
-        (fits && (-TOP_MAX..TOP_MAX).contains(&top)).then_some(Self { digits, pending: 0 })
+        (fits && (-TOP_MAX..TOP_MAX).contains(&top)).then_some(Self { digits, deferred: 0 })
     }
 
     /// The nearest double, halves to even; `None` beyond the range of doubles.
@@ -119,13 +119,13 @@ impl DoubleSum {
     }
 }
 
-impl PartialEq for DoubleSum {
+impl PartialEq for Superaccumulator {
     fn eq(&self, other: &Self) -> bool {
         self.canonical() == other.canonical()
     }
 }
 
-impl Eq for DoubleSum {}
+impl Eq for Superaccumulator {}
 
 /// The double nearest to a sum in canonical form that is not negative.
 fn round(digits: &[i64; DIGITS]) -> Option<f64> {
@@ -157,8 +157,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn sum(doubles: &[f64]) -> DoubleSum {
-        let mut sum = DoubleSum::new();
+    fn sum(doubles: &[f64]) -> Superaccumulator {
+        let mut sum = Superaccumulator::new();
         doubles.iter().for_each(|&double| sum.add(double));
         sum
     }
@@ -192,23 +192,23 @@ mod tests {
 
     #[test]
     fn integers_are_added_exactly() {
-        let mut sum = DoubleSum::new();
+        let mut sum = Superaccumulator::new();
         sum.add_integer(&[7, 1], false);
         sum.add(-4_294_967_296.0);
         assert_eq!(sum.total(), Some(7.0));
         sum.add_integer(&[7], true);
-        assert_eq!(sum, DoubleSum::new());
+        assert_eq!(sum, Superaccumulator::new());
     }
 
     #[test]
     fn digits_from_outside_are_checked() {
         let digits = sum(&[-1.5, 1e300]).canonical();
-        assert_eq!(DoubleSum::from_canonical(&digits), Some(sum(&[-1.5, 1e300])));
-        assert_eq!(DoubleSum::from_canonical(&digits[1..]), None);
-        for (place, bad) in [(0, -1), (5, 1 << 32), (DIGITS - 1, i64::MAX)] {
+        assert_eq!(Superaccumulator::from_canonical(&digits), Some(sum(&[-1.5, 1e300])));
+        assert_eq!(Superaccumulator::from_canonical(&digits[1..]), None);
+        for (group_index, bad) in [(0, -1), (5, 1 << 32), (DIGITS - 1, i64::MAX)] {
             let mut digits = digits;
-            digits[place] = bad;
-            assert_eq!(DoubleSum::from_canonical(&digits), None, "{place} {bad}");
+            digits[group_index] = bad;
+            assert_eq!(Superaccumulator::from_canonical(&digits), None, "{group_index} {bad}");
         }
     }
 

@@ -89,12 +89,12 @@ mod tests {
 
     #[test]
     fn rows_weigh_what_they_stand_for() {
-        let mut tally = WeightedCount::default();
-        tally.add_row(Weight::from_millionths(2_500_000).expect("in range"));
-        tally.add_rows(3);
-        assert_eq!(tally.rows(), 4);
-        assert_eq!(tally.count(), "5.5".parse().expect("a number"));
-        assert_eq!(tally.weight_squares(), 9_250_000_000_000);
+        let mut count = WeightedCount::default();
+        count.add_row(Weight::from_millionths(2_500_000).expect("in range"));
+        count.add_rows(3);
+        assert_eq!(count.rows(), 4);
+        assert_eq!(count.count(), "5.5".parse().expect("a number"));
+        assert_eq!(count.weight_squares(), 9_250_000_000_000);
     }
 
     #[test]
@@ -108,9 +108,9 @@ mod tests {
 
     #[test]
     fn the_largest_tallies_do_not_wrap() {
-        let mut tally = WeightedCount::from_parts(u64::MAX, i128::MAX, i128::MAX).expect("valid");
-        tally.merge(tally);
-        assert_eq!(tally.rows(), u64::MAX);
-        assert_eq!(tally.weight(), i128::MAX);
+        let mut count = WeightedCount::from_parts(u64::MAX, i128::MAX, i128::MAX).expect("valid");
+        count.merge(count);
+        assert_eq!(count.rows(), u64::MAX);
+        assert_eq!(count.weight(), i128::MAX);
     }
 }

@@ -45,19 +45,19 @@ fn many(key_count: usize) -> Groups {
     let shape = QueryKind::Groups { keys, measures };
     let mut groups = Groups::new(&Query::new(TableName::new("t").expect("a name"), shape));
     if key_count == 1 {
-        let _ = groups.places_of_wholes(&(0..70_000).collect::<Vec<i64>>());
+        let _ = groups.groups_of_ints(&(0..70_000).collect::<Vec<i64>>());
     } else {
         let numbers = |key: usize| {
             let most = *[70_000, 40].get(key).unwrap_or(&3);
             let wholes: Vec<i64> = (0..70_000).map(|at| at % most).collect();
             let mut numbers = Vec::new();
-            groups.key_mut(key).numbers_of_wholes(&wholes, &mut numbers);
+            groups.key_mut(key).numbers_of_ints(&wholes, &mut numbers);
             numbers
         };
         let keys: Vec<Vec<u32>> = (0..key_count).map(numbers).collect();
-        let _ = groups.places(&keys, 70_000);
+        let _ = groups.find_or_insert_all(&keys, 70_000);
     }
-    assert!(groups.can_wait(), "they are many");
+    assert!(groups.can_defer(), "they are many");
     groups
 }
 

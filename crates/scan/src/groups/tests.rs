@@ -173,7 +173,7 @@ fn texts_of_many_groups_wait_and_come_to_the_same() {
             assert_eq!(view.column("v", Kind::String).expect("a column").encoding_name(), "pages");
             scan.block(&view, &|_, column| column.verify(), &mut partial).expect("scans");
         }
-        let waits = matches!(&partial.body, PartialBody::Groups(own) if own.can_wait());
+        let waits = matches!(&partial.body, PartialBody::Groups(own) if own.can_defer());
         assert_eq!(waits, index == 0, "of this question groups are many");
         assert!(partial.body == PartialBody::Groups(plain(&query, &blocks)), "question {index}");
     }

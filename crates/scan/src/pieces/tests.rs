@@ -107,7 +107,7 @@ fn measures_and_keys_of_large_values_are_those_of_all_rows() {
         .into_sorted()
         .0
         .into_iter()
-        .map(|(key, group)| (key[0].clone(), group.tally.rows()))
+        .map(|(key, group)| (key[0].clone(), group.count.rows()))
         .collect();
     found.sort_unstable();
     let of = |digits: usize, rows| {

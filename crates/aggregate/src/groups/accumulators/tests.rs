@@ -7,7 +7,7 @@ use crate::state::{Moments, State};
 const PLACES: usize = 3;
 const MEASURES: usize = 3;
 
-/// One row: its place, its weight's class, and the mantissa of each measure; `None`: no value.
+/// One row: its index, its weight's class, and the mantissa of each measure; `None`: no value.
 type Row = (usize, usize, [Option<i64>; MEASURES]);
 
 /// Rows that come in together.
@@ -50,14 +50,14 @@ impl Block {
     }
 
     /// Adds the rows to cells; `false` where there is no room.
-    fn add_to(&self, cells: &mut Cells) -> bool {
+    fn add_to(&self, accumulators: &mut Accumulators) -> bool {
         let sums = self.sums();
         let incoming = AccumulatorInput { classes: &self.classes, sums: &sums };
-        let Some(layout) = cells.prepare(&incoming) else { return false };
-        let numbers = cells.numbers_mut(PLACES);
+        let Some(layout) = accumulators.prepare(&incoming) else { return false };
+        let numbers = accumulators.numbers_mut(PLACES);
         let width = layout.columns.len();
-        for (place, class, values) in &self.rows {
-            let start = (place * layout.class_count + layout.classes[*class]) * width;
+        for (group_index, class, values) in &self.rows {
+            let start = (group_index * layout.class_count + layout.classes[*class]) * width;
             for (number, column) in numbers[start..start + width].iter_mut().zip(&layout.columns) {
                 *number += match column {
                     AccumulatorColumn::Nothing | AccumulatorColumn::Count(0) => {
@@ -80,43 +80,44 @@ impl Block {
 /// What rows come to, one by one.
 #[derive(Clone)]
 struct Plain {
-    tallies: Vec<WeightedCount>,
+    counts: Vec<WeightedCount>,
     states: Vec<Vec<State>>,
 }
 
 impl Plain {
     fn new() -> Self {
         let state =
-            || State::Moments(Moments { tally: WeightedCount::default(), sum: Sum::default() });
+            || State::Moments(Moments { count: WeightedCount::default(), sum: Sum::default() });
         let states = (0..PLACES).map(|_| (0..MEASURES).map(|_| state()).collect()).collect();
-        Self { tallies: vec![WeightedCount::default(); PLACES], states }
+        Self { counts: vec![WeightedCount::default(); PLACES], states }
     }
 
     fn add(&mut self, block: &Block) {
-        for (place, class, values) in &block.rows {
+        for (group_index, class, values) in &block.rows {
             let weight = i128::from(block.classes[*class]);
-            let mut tally = WeightedCount::default();
-            tally.add(1, weight, weight * weight);
-            self.tallies[*place].merge(tally);
+            let mut count = WeightedCount::default();
+            count.add(1, weight, weight * weight);
+            self.counts[*group_index].merge(count);
             for (measure, scale) in block.scales.iter().enumerate() {
                 if let (Some(scale), Some(value)) = (scale, values[measure]) {
                     let product = i128::from(value) * weight;
-                    self.states[*place][measure].add_decimal(tally, product, *scale);
+                    self.states[*group_index][measure].add_decimal(count, product, *scale);
                 }
             }
         }
     }
 
     /// Adds what the cells hold, and empties them.
-    fn take(&mut self, cells: &mut Cells) {
-        for place in 0..PLACES {
-            self.tallies[place].merge(cells.tally(place));
-            for measure in cells.measures() {
-                let (tally, product, scale) = cells.decimal(place, measure).expect("it has some");
-                self.states[place][measure].add_decimal(tally, product, scale);
+    fn take(&mut self, accumulators: &mut Accumulators) {
+        for group_index in 0..PLACES {
+            self.counts[group_index].merge(accumulators.count(group_index));
+            for measure in accumulators.measures() {
+                let (count, product, scale) =
+                    accumulators.decimal(group_index, measure).expect("it has some");
+                self.states[group_index][measure].add_decimal(count, product, scale);
             }
         }
-        *cells = Cells::new(MEASURES);
+        *accumulators = Accumulators::new(MEASURES);
     }
 }
 
@@ -132,9 +133,9 @@ fn block() -> impl Strategy<Value = Block> {
         prop::collection::vec((0..PLACES, any::<u8>(), prop::array::uniform3(value), nulls), 1..9),
     )
         .prop_map(|(classes, scales, rows)| {
-            let row = |(place, class, values, nulls): (usize, u8, [i64; 3], [bool; 3])| {
+            let row = |(group_index, class, values, nulls): (usize, u8, [i64; 3], [bool; 3])| {
                 let value = |at: usize| (!nulls[at] && scales[at].is_some()).then_some(values[at]);
-                (place, usize::from(class) % classes.len(), [0, 1, 2].map(value))
+                (group_index, usize::from(class) % classes.len(), [0, 1, 2].map(value))
             };
             let rows = rows.into_iter().map(row).collect();
             Block { rows, classes, scales }
@@ -143,36 +144,36 @@ fn block() -> impl Strategy<Value = Block> {
 
 #[test]
 fn the_largest_weights_do_not_wrap() {
-    let mut cells = Cells::new(0);
+    let mut accumulators = Accumulators::new(0);
     let largest = hadal_types::Weight::MILLIONTHS_MAX;
-    cells.prepare(&AccumulatorInput { classes: &[largest], sums: &[] }).expect("room");
-    cells.numbers_mut(1)[ALL_ROWS] = 1 << 40;
-    let tally = cells.tally(0);
-    assert_eq!((tally.rows(), tally.weight_squares()), (1 << 40, i128::MAX));
-    assert_eq!(cells.weights().next(), Some(i128::from(largest) << 40));
+    accumulators.prepare(&AccumulatorInput { classes: &[largest], sums: &[] }).expect("room");
+    accumulators.numbers_mut(1)[ALL_ROWS] = 1 << 40;
+    let count = accumulators.count(0);
+    assert_eq!((count.rows(), count.weight_squares()), (1 << 40, i128::MAX));
+    assert_eq!(accumulators.weights().next(), Some(i128::from(largest) << 40));
 }
 
 proptest! {
     #[test]
     fn cells_come_to_what_rows_come_to(blocks in prop::collection::vec(block(), 1..8)) {
         let (mut plain, mut taken) = (Plain::new(), Plain::new());
-        let mut cells = Cells::new(MEASURES);
+        let mut accumulators = Accumulators::new(MEASURES);
         for block in &blocks {
             plain.add(block);
-            if !block.add_to(&mut cells) {
-                taken.take(&mut cells);
-                prop_assert!(block.add_to(&mut cells), "there is room in empty cells");
+            if !block.add_to(&mut accumulators) {
+                taken.take(&mut accumulators);
+                prop_assert!(block.add_to(&mut accumulators), "there is room in empty cells");
             }
         }
-        let kept = cells.kept(&[2, 0]);
-        for (own, place) in [2, 0].into_iter().enumerate() {
-            prop_assert_eq!(kept.tally(own), cells.tally(place));
-            for measure in cells.measures() {
-                prop_assert_eq!(kept.decimal(own, measure), cells.decimal(place, measure));
+        let kept = accumulators.kept(&[2, 0]);
+        for (own, group_index) in [2, 0].into_iter().enumerate() {
+            prop_assert_eq!(kept.count(own), accumulators.count(group_index));
+            for measure in accumulators.measures() {
+                prop_assert_eq!(kept.decimal(own, measure), accumulators.decimal(group_index, measure));
             }
         }
-        taken.take(&mut cells);
-        prop_assert_eq!(&taken.tallies, &plain.tallies);
+        taken.take(&mut accumulators);
+        prop_assert_eq!(&taken.counts, &plain.counts);
         prop_assert_eq!(&taken.states, &plain.states);
     }
 
@@ -181,23 +182,23 @@ proptest! {
         left in prop::collection::vec(block(), 0..4), right in prop::collection::vec(block(), 1..4),
     ) {
         let (mut plain, mut taken) = (Plain::new(), Plain::new());
-        let mut both = [Cells::new(MEASURES), Cells::new(MEASURES)];
-        for (cells, blocks) in both.iter_mut().zip([&left, &right]) {
+        let mut both = [Accumulators::new(MEASURES), Accumulators::new(MEASURES)];
+        for (accumulators, blocks) in both.iter_mut().zip([&left, &right]) {
             for block in blocks {
                 plain.add(block);
-                if !block.add_to(cells) {
-                    taken.take(cells);
-                    prop_assert!(block.add_to(cells));
+                if !block.add_to(accumulators) {
+                    taken.take(accumulators);
+                    prop_assert!(block.add_to(accumulators));
                 }
             }
         }
         let [mut own, mut other] = both;
-        let places: Vec<Option<u32>> = (0..).take(PLACES).map(Some).collect();
-        if !own.merge(&other, 0, &places, PLACES) {
+        let group_indexes: Vec<Option<u32>> = (0..).take(PLACES).map(Some).collect();
+        if !own.merge(&other, 0, &group_indexes, PLACES) {
             taken.take(&mut other);
         }
         taken.take(&mut own);
-        prop_assert_eq!(&taken.tallies, &plain.tallies);
+        prop_assert_eq!(&taken.counts, &plain.counts);
         prop_assert_eq!(&taken.states, &plain.states);
     }
 }

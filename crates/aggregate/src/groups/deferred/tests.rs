@@ -12,7 +12,7 @@ const MEASURES: usize = 2;
 /// all measures have, or none.
 #[derive(Clone, Debug)]
 struct Block {
-    wholes: Vec<i64>,
+    ints: Vec<i64>,
     /// Whether the first keys are texts with these numbers.
     are_texts: bool,
     /// Whether these come lifted.
@@ -37,14 +37,14 @@ impl Block {
     }
 
     fn key(&self, row: usize) -> Vec<Value> {
-        let whole = self.wholes.get(self.rows[row].0 % (self.wholes.len() + 1)).copied();
-        let first = match whole {
-            Some(whole) if self.are_texts => Value::string(&text(whole)),
-            Some(whole) => Value::integer(whole),
+        let int = self.ints.get(self.rows[row].0 % (self.ints.len() + 1)).copied();
+        let first = match int {
+            Some(int) if self.are_texts => Value::string(&text(int)),
+            Some(int) => Value::integer(int),
             None => Value::Null,
         };
         // So many combinations that they are found by hash.
-        let other = |key: i64| match whole.unwrap_or(-7) % (40 + key) {
+        let other = |key: i64| match int.unwrap_or(-7) % (40 + key) {
             7 => Value::Null,
             own if key % 2 == 0 => Value::string(&text(own)),
             own => Value::integer(own),
@@ -52,7 +52,7 @@ impl Block {
         std::iter::once(first).chain((1..).take(self.key_count - 1).map(other)).collect()
     }
 
-    /// Adds the rows, of which `place_of` knows the places.
+    /// Adds the rows, of which `place_of` knows the indexes.
     fn add(
         &self,
         layout: &AccumulatorLayout,
@@ -74,23 +74,23 @@ impl Block {
         }
     }
 
-    /// The plain way: places first.
+    /// The plain way: indexes first.
     fn add_now(&self, groups: &mut Groups) {
-        let places: Vec<u32> = (0..self.rows.len())
+        let group_indexes: Vec<u32> = (0..self.rows.len())
             .map(|row| {
                 let numbers = groups.numbers_for(&self.key(row));
-                groups.place(&numbers).expect("room")
+                groups.find_or_insert(&numbers).expect("room")
             })
             .collect();
         let sums = self.sums();
         let incoming = AccumulatorInput { classes: &self.classes, sums: &sums };
-        let added = groups.add_cells(&incoming, |layout, numbers| {
-            self.add(layout, &|row| places[row] as usize, numbers);
+        let added = groups.add_accumulators(&incoming, |layout, numbers| {
+            self.add(layout, &|row| group_indexes[row] as usize, numbers);
         });
         assert!(added, "room in cells");
     }
 
-    fn add_later(&self, groups: &mut Groups) {
+    fn defer(&self, groups: &mut Groups) {
         let sums = self.sums();
         let incoming = AccumulatorInput { classes: &self.classes, sums: &sums };
         if self.key_count > 1 {
@@ -100,22 +100,21 @@ impl Block {
                 let numbers = groups.numbers_for(&self.key(row));
                 keys.iter_mut().zip(numbers).for_each(|(key, number)| key.push(number));
             }
-            let added =
-                groups.add_later(DeferredKeys::Numbers(&keys), &incoming, |layout, numbers| {
-                    self.add(layout, &|row| row, numbers);
-                });
-            return if added { assert!(groups.pending.is_some()) } else { self.add_now(groups) };
+            let added = groups.defer(DeferredKeys::Numbers(&keys), &incoming, |layout, numbers| {
+                self.add(layout, &|row| row, numbers);
+            });
+            return if added { assert!(groups.deferred.is_some()) } else { self.add_now(groups) };
         }
-        let number = |row: usize| self.rows[row].0 % (self.wholes.len() + 1);
-        let texts: Vec<String> = self.wholes.iter().copied().map(text).collect();
+        let number = |row: usize| self.rows[row].0 % (self.ints.len() + 1);
+        let texts: Vec<String> = self.ints.iter().copied().map(text).collect();
         let lifted = LiftedTexts::of(texts.iter().map(String::as_str));
         let whole_texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let keys = match (self.are_texts, self.are_lifted) {
-            (true, true) => DeferredKeys::Lifted(&lifted),
-            (true, false) => DeferredKeys::Texts(&whole_texts),
-            (false, _) => DeferredKeys::Wholes(&self.wholes),
+            (true, true) => DeferredKeys::Templates(&lifted),
+            (true, false) => DeferredKeys::Strings(&whole_texts),
+            (false, _) => DeferredKeys::Ints(&self.ints),
         };
-        let added = groups.add_later(keys, &incoming, |layout, numbers| {
+        let added = groups.defer(keys, &incoming, |layout, numbers| {
             self.add(layout, &number, numbers);
         });
         if !added {
@@ -125,30 +124,30 @@ impl Block {
 }
 
 /// Some with few numbers, some with more than fit a form.
-fn text(whole: i64) -> String {
-    match whole % 5 {
-        0 if whole % 1_000 == 0 => format!("{whole}: {}", "tree ".repeat(1_000)),
-        0 => format!("cache miss for {whole}"),
-        1 => format!("{whole} took {:03} ms", whole % 400),
-        2 => format!("GET {whole} after {whole} and {whole}"),
-        _ => format!("user {} logged in, {}", whole % 100_000, whole / 100_000),
+fn text(int: i64) -> String {
+    match int % 5 {
+        0 if int % 1_000 == 0 => format!("{int}: {}", "tree ".repeat(1_000)),
+        0 => format!("cache miss for {int}"),
+        1 => format!("{int} took {:03} ms", int % 400),
+        2 => format!("GET {int} after {int} and {int}"),
+        _ => format!("user {} logged in, {}", int % 100_000, int / 100_000),
     }
 }
 
 fn block() -> impl Strategy<Value = Block> {
-    let whole = prop_oneof![0i64..90_000, 70_000i64..70_009, any::<i64>()];
+    let int = prop_oneof![0i64..90_000, 70_000i64..70_009, any::<i64>()];
     let weight = prop_oneof![Just(1_000_000i64), 1i64..9];
     let value = prop_oneof![4 => (-9i64..9).prop_map(Some), 1 => Just(None)];
     let full = prop_oneof![8 => Just(1u128 << 20), 1 => Just(1u128 << 61)];
     (
-        (prop::collection::vec(whole, 0..3_000), prop::bool::weighted(0.8), any::<bool>()),
+        (prop::collection::vec(int, 0..3_000), prop::bool::weighted(0.8), any::<bool>()),
         prop::collection::btree_set(weight, 1..3),
         prop::array::uniform2(prop::option::weighted(0.8, 0u8..3)),
         full,
         prop::collection::vec((any::<usize>(), any::<usize>(), value), 0..2_000),
     )
-        .prop_map(|((wholes, are_texts, are_lifted), classes, scales, size_max, rows)| Block {
-            wholes,
+        .prop_map(|((ints, are_texts, are_lifted), classes, scales, size_max, rows)| Block {
+            ints,
             are_texts,
             are_lifted,
             key_count: 1,
@@ -164,17 +163,17 @@ fn many(held_max: usize) -> Groups {
     many_of(held_max, 1, false, false)
 }
 
-/// The same of so many keys, the first of texts, which may be lifted, or of whole numbers.
+/// The same of so many keys, the first of texts, which may be lifted, or of integers.
 fn many_of(held_max: usize, key_count: usize, are_texts: bool, are_lifted: bool) -> Groups {
     let kinds = vec![StateKind::Moments; MEASURES].into();
     let mut groups = Groups::with_max(key_count, kinds, (held_max, held_max));
     if are_lifted && key_count == 1 {
-        groups.places_of_lifted(&LiftedTexts::of([&*text(0)].into_iter()), 0..1);
+        groups.groups_of_templates(&LiftedTexts::of([&*text(0)].into_iter()), 0..1);
     }
     let all = i64::try_from(GROUPS_MIN).expect("small");
     let rows = (0..GROUPS_MIN).map(|row| (row, 0, Some(1))).collect();
-    let (wholes, classes, scales) = ((0..all).collect(), vec![1_000_000], [Some(0), None]);
-    Block { wholes, are_texts, are_lifted, key_count, classes, scales, size_max: 1 << 20, rows }
+    let (ints, classes, scales) = ((0..all).collect(), vec![1_000_000], [Some(0), None]);
+    Block { ints, are_texts, are_lifted, key_count, classes, scales, size_max: 1 << 20, rows }
         .add_now(&mut groups);
     groups
 }
@@ -198,15 +197,15 @@ proptest! {
         let many = |held_max| many_of(held_max, key_count, are_texts, are_texts && are_lifted);
         let (mut own, mut plain) = (many(held_max), many_of(held_max, key_count, are_texts, false));
         for block in &blocks {
-            block.add_later(&mut own);
+            block.defer(&mut own);
             block.add_now(&mut plain);
         }
         prop_assert!(own == plain);
         // In two parts, which are merged.
         let (first, last) = blocks.split_at(cut.min(blocks.len()));
         let (mut own, mut other) = (many(held_max), many(held_max));
-        first.iter().for_each(|block| block.add_later(&mut own));
-        last.iter().for_each(|block| block.add_later(&mut other));
+        first.iter().for_each(|block| block.defer(&mut own));
+        last.iter().for_each(|block| block.defer(&mut other));
         own.merge(other);
         let mut twice = many(held_max);
         twice.merge(plain);
@@ -217,11 +216,11 @@ proptest! {
 #[test]
 fn parts_that_are_full_are_brought_in() {
     let (mut own, mut plain) = (many(GROUPS_MAX), many(GROUPS_MAX));
-    let wholes: Vec<i64> = (0..50_000).map(|at| at % 3 + at / 40_000 * 1_000_000_007).collect();
-    let rows = (0..wholes.len()).map(|row| (row, 0, Some(2))).collect();
+    let ints: Vec<i64> = (0..50_000).map(|at| at % 3 + at / 40_000 * 1_000_000_007).collect();
+    let rows = (0..ints.len()).map(|row| (row, 0, Some(2))).collect();
     let (classes, scales) = (vec![1_000_000], [Some(0), Some(1)]);
     let block = Block {
-        wholes,
+        ints,
         are_texts: false,
         are_lifted: false,
         key_count: 1,
@@ -231,8 +230,8 @@ fn parts_that_are_full_are_brought_in() {
         rows,
     };
     let before = own.len();
-    block.add_later(&mut own);
-    assert!(own.pending.is_some() && own.len() > before, "some were brought in, some wait");
+    block.defer(&mut own);
+    assert!(own.deferred.is_some() && own.len() > before, "some were brought in, some wait");
     assert!(own.bytes() > plain.bytes(), "what waits is held");
     block.add_now(&mut plain);
     assert!(own == plain);
@@ -240,21 +239,21 @@ fn parts_that_are_full_are_brought_in() {
     assert!(short.cut_back() && !short.cut_back(), "what waits takes room");
     assert!(short.bytes() < own.bytes() && short == plain);
     own.clear();
-    assert!(own.pending.is_none() && own.is_empty());
+    assert!(own.deferred.is_none() && own.is_empty());
 }
 
 #[test]
 fn texts_that_are_kept_whole_wait_until_their_part_is_full() {
     let many = || many_of(GROUPS_MAX, 1, true, false);
     let (mut own, mut plain) = (many(), many());
-    let wholes: Vec<i64> = (0..50_000).map(|at| at % 3 + at / 40_000 * 1_000_000_007).collect();
-    let rows = (0..wholes.len()).map(|row| (row, 0, Some(2))).collect();
+    let ints: Vec<i64> = (0..50_000).map(|at| at % 3 + at / 40_000 * 1_000_000_007).collect();
+    let rows = (0..ints.len()).map(|row| (row, 0, Some(2))).collect();
     let (classes, scales, size_max) = (vec![1_000_000], [Some(0), Some(1)], 1 << 20);
     let (are_texts, are_lifted, key_count) = (true, false, 1);
-    let block = Block { wholes, are_texts, are_lifted, key_count, classes, scales, size_max, rows };
+    let block = Block { ints, are_texts, are_lifted, key_count, classes, scales, size_max, rows };
     let before = own.len();
-    block.add_later(&mut own);
-    assert!(own.pending.is_some() && own.len() > before, "some were brought in, some wait");
+    block.defer(&mut own);
+    assert!(own.deferred.is_some() && own.len() > before, "some were brought in, some wait");
     assert!(own.bytes() > plain.bytes(), "what waits is held");
     block.add_now(&mut plain);
     assert!(own == plain);
@@ -277,12 +276,12 @@ fn texts_stay_lifted_when_nothing_or_other_texts_are_merged() {
 #[test]
 fn groups_of_several_keys_wait_and_are_merged_part_by_part() {
     for key_count in [2, 3, 4, 5, 8, 9, GROUP_KEYS_MAX] {
-        let wholes: Vec<i64> = (0..120_000).map(|at| at % 80_000 * 3).collect();
-        let rows = (0..wholes.len()).map(|row| (row, 0, Some(2))).collect();
+        let ints: Vec<i64> = (0..120_000).map(|at| at % 80_000 * 3).collect();
+        let rows = (0..ints.len()).map(|row| (row, 0, Some(2))).collect();
         let (classes, scales) = (vec![1_000_000], [Some(0), Some(1)]);
         let size_max = 1 << 20;
         let block = Block {
-            wholes,
+            ints,
             are_texts: false,
             are_lifted: false,
             key_count,
@@ -293,21 +292,21 @@ fn groups_of_several_keys_wait_and_are_merged_part_by_part() {
         };
         let many = || many_of(GROUPS_MAX, key_count, false, false);
         let (mut own, mut plain) = (many(), many());
-        block.add_later(&mut own);
-        assert!(own.pending.is_some() && own.bytes() > plain.bytes(), "what waits is held");
+        block.defer(&mut own);
+        assert!(own.deferred.is_some() && own.bytes() > plain.bytes(), "what waits is held");
         block.add_now(&mut plain);
         assert!(own == plain);
         let mut short = own.clone();
         assert!(short.cut_back() && short.bytes() < own.bytes() && short == plain);
         // Others of fewer rows, so that these are what is merged.
-        own.gather();
+        own.flush_deferred();
         let mut other = many();
         other.merge(own.clone());
-        assert!(other.pending.is_some(), "they wait");
+        assert!(other.deferred.is_some(), "they wait");
         plain.merge(many());
         assert!(other == plain);
         own.clear();
-        assert!(own.pending.is_none() && own.is_empty());
+        assert!(own.deferred.is_none() && own.is_empty());
     }
 }
 
@@ -315,11 +314,11 @@ fn groups_of_several_keys_wait_and_are_merged_part_by_part() {
 fn groups_that_are_dropped_count_their_rows() {
     let mut own = many(GROUPS_MIN);
     let far = |at: i64| 1_000_000 + at;
-    let wholes: Vec<i64> = (0..20_000).map(far).collect();
+    let ints: Vec<i64> = (0..20_000).map(far).collect();
     let rows = (0..20_000).map(|row| (row, 0, None)).collect();
     let (classes, scales) = (vec![1_000_000], [Some(0), None]);
     let block = Block {
-        wholes,
+        ints,
         are_texts: false,
         are_lifted: false,
         key_count: 1,
@@ -329,7 +328,7 @@ fn groups_that_are_dropped_count_their_rows() {
         rows,
     };
     for _ in 0..2 {
-        block.add_later(&mut own);
+        block.defer(&mut own);
     }
     let (groups, dropped) = own.into_unsorted();
     assert_eq!((groups.len(), dropped), (GROUPS_MIN, 40_000));

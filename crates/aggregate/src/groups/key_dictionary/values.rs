@@ -5,41 +5,41 @@ use std::borrow::Cow;
 use hadal_types::Value;
 
 use super::{SMALL, UNKNOWN};
-use crate::groups::int_table::{WholeStore, reserve_spare};
-use crate::groups::string_table::{TextStore, Texts};
-use crate::groups::template_strings::Lifted;
+use crate::groups::int_table::{IntStore, reserve_spare};
+use crate::groups::string_table::{StringHeap, StringStore};
+use crate::groups::template_strings::TemplateStrings;
 
 /// Values in the least form that holds them all. Null is in each of them; which number it has is
 /// known elsewhere.
 #[derive(Clone, Debug)]
-pub(super) enum Stored {
-    Wholes(Vec<i64>),
-    Texts(Texts),
+pub(super) enum KeyValues {
+    Ints(Vec<i64>),
+    Strings(StringHeap),
     /// Texts that came as templates and numbers, and others that came later.
-    Lifted(Box<Lifted>),
+    Templates(Box<TemplateStrings>),
     /// Any values, and what they hold on the heap.
     Any(Vec<Value>, usize),
 }
 
-impl Default for Stored {
+impl Default for KeyValues {
     fn default() -> Self {
-        Self::Wholes(Vec::new())
+        Self::Ints(Vec::new())
     }
 }
 
-/// Where the forms of texts are stored.
-pub(crate) struct StoredForms<'k>(pub(super) &'k mut Stored);
+/// Where the forms of texts are values.
+pub(crate) struct TemplateValues<'k>(pub(super) &'k mut KeyValues);
 
-impl WholeStore<u128> for StoredForms<'_> {
+impl IntStore<u128> for TemplateValues<'_> {
     #[inline]
     fn is(&self, number: u32, form: u128) -> bool {
-        matches!(&*self.0, Stored::Lifted(lifted) if lifted.is(number, form))
+        matches!(&*self.0, KeyValues::Templates(lifted) if lifted.is(number, form))
     }
 
     #[inline]
     fn push(&mut self, form: u128) -> u32 {
         match self.0 {
-            Stored::Lifted(lifted) => lifted.push(form),
+            KeyValues::Templates(lifted) => lifted.push(form),
             // Forms are made where texts are lifted only.
             _ => self.0.push_null(),
         }
@@ -51,37 +51,37 @@ impl WholeStore<u128> for StoredForms<'_> {
     }
 
     fn reserve(&mut self, more: usize) {
-        if let Stored::Lifted(lifted) = &mut *self.0 {
+        if let KeyValues::Templates(lifted) = &mut *self.0 {
             lifted.reserve(more);
         }
     }
 }
 
-/// Where whole numbers are stored.
-pub(crate) struct StoredWholes<'k> {
-    pub(super) stored: &'k mut Stored,
+/// Where integers are values.
+pub(crate) struct IntValues<'k> {
+    pub(super) values: &'k mut KeyValues,
     /// The numbers of small ones.
     pub(super) small: &'k mut Vec<u32>,
     pub(super) null: Option<u32>,
 }
 
-impl WholeStore<i64> for StoredWholes<'_> {
+impl IntStore<i64> for IntValues<'_> {
     #[inline]
-    fn is(&self, number: u32, whole: i64) -> bool {
-        match &*self.stored {
-            Stored::Wholes(values) => values.get(number as usize) == Some(&whole),
-            Stored::Texts(_) | Stored::Lifted(_) => false,
-            Stored::Any(values, _) => {
+    fn is(&self, number: u32, int: i64) -> bool {
+        match &*self.values {
+            KeyValues::Ints(values) => values.get(number as usize) == Some(&int),
+            KeyValues::Strings(_) | KeyValues::Templates(_) => false,
+            KeyValues::Any(values, _) => {
                 let own = values.get(number as usize);
-                matches!(own, Some(Value::Number(own)) if own.to_i64() == Some(whole))
+                matches!(own, Some(Value::Number(own)) if own.to_i64() == Some(int))
             }
         }
     }
 
     #[inline]
-    fn push(&mut self, whole: i64) -> u32 {
-        let number = self.stored.push_whole(whole, self.null);
-        if let Some(at) = usize::try_from(whole).ok().filter(|&at| at < SMALL) {
+    fn push(&mut self, int: i64) -> u32 {
+        let number = self.values.push_int(int, self.null);
+        if let Some(at) = usize::try_from(int).ok().filter(|&at| at < SMALL) {
             self.small.resize(self.small.len().max(at + 1), UNKNOWN);
             self.small[at] = number;
         }
@@ -89,18 +89,18 @@ impl WholeStore<i64> for StoredWholes<'_> {
     }
 
     fn reserve(&mut self, more: usize) {
-        if let Stored::Wholes(values) = &mut *self.stored {
+        if let KeyValues::Ints(values) = &mut *self.values {
             reserve_spare(values, more);
         }
     }
 }
 
-impl Stored {
+impl KeyValues {
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Wholes(values) => values.len(),
-            Self::Texts(texts) => texts.len(),
-            Self::Lifted(texts) => texts.len(),
+            Self::Ints(values) => values.len(),
+            Self::Strings(texts) => texts.len(),
+            Self::Templates(texts) => texts.len(),
             Self::Any(values, _) => values.len(),
         }
     }
@@ -108,9 +108,9 @@ impl Stored {
     pub(super) fn bytes(&self) -> usize {
         match self {
             // What was never written to does not count.
-            Self::Wholes(values) => values.len() * size_of::<i64>(),
-            Self::Texts(texts) => texts.bytes(),
-            Self::Lifted(texts) => texts.bytes(),
+            Self::Ints(values) => values.len() * size_of::<i64>(),
+            Self::Strings(texts) => texts.bytes(),
+            Self::Templates(texts) => texts.bytes(),
             Self::Any(values, heap) => values.capacity() * size_of::<Value>() + heap,
         }
     }
@@ -119,16 +119,16 @@ impl Stored {
     #[inline]
     pub(super) fn hashed(&self, form: u128) -> u128 {
         match self {
-            Self::Lifted(lifted) => lifted.hashed(form),
+            Self::Templates(lifted) => lifted.hashed(form),
             _ => form,
         }
     }
 
-    /// The value of a number, where any can be stored.
+    /// The value of a number, where any can be values.
     pub(super) fn any(&self, number: u32) -> Option<&Value> {
         match self {
             Self::Any(values, _) => values.get(number as usize),
-            Self::Wholes(_) | Self::Texts(_) | Self::Lifted(_) => None,
+            Self::Ints(_) | Self::Strings(_) | Self::Templates(_) => None,
         }
     }
 
@@ -136,9 +136,11 @@ impl Stored {
     pub(super) fn value(&self, number: u32, null: Option<u32>) -> Cow<'_, Value> {
         match self {
             _ if null == Some(number) => Cow::Owned(Value::Null),
-            Self::Wholes(values) => Cow::Owned(Value::integer(values[number as usize])),
-            Self::Texts(texts) => Cow::Owned(texts.get(number).map_or(Value::Null, Value::string)),
-            Self::Lifted(texts) => {
+            Self::Ints(values) => Cow::Owned(Value::integer(values[number as usize])),
+            Self::Strings(texts) => {
+                Cow::Owned(texts.get(number).map_or(Value::Null, Value::string))
+            }
+            Self::Templates(texts) => {
                 let text = texts.get(number);
                 Cow::Owned(text.map_or(Value::Null, |text| Value::string(&text)))
             }
@@ -148,18 +150,18 @@ impl Stored {
 
     pub(super) fn push_null(&mut self) -> u32 {
         match self {
-            Self::Wholes(values) => values.push(0),
-            Self::Texts(texts) => texts.push(""),
-            Self::Lifted(texts) => texts.push_none(),
+            Self::Ints(values) => values.push(0),
+            Self::Strings(texts) => texts.push(""),
+            Self::Templates(texts) => texts.push_none(),
             Self::Any(values, _) => values.push(Value::Null),
         }
         self.last()
     }
 
-    pub(super) fn push_whole(&mut self, whole: i64, null: Option<u32>) -> u32 {
+    pub(super) fn push_int(&mut self, int: i64, null: Option<u32>) -> u32 {
         match self {
-            Self::Wholes(values) => values.push(whole),
-            _ => return self.push_any(Value::integer(whole), null),
+            Self::Ints(values) => values.push(int),
+            _ => return self.push_any(Value::integer(int), null),
         }
         self.last()
     }
@@ -186,14 +188,14 @@ impl Stored {
     }
 
     /// Makes ready for texts, where nothing but null is there yet.
-    pub(super) fn expect_texts(&mut self, null: Option<u32>) {
-        let Self::Wholes(values) = self else { return };
+    pub(super) fn expect_strings(&mut self, null: Option<u32>) {
+        let Self::Ints(values) = self else { return };
         if values.len() > usize::from(null.is_some()) {
             return self.expect_any(null);
         }
-        let mut texts = Texts::default();
+        let mut texts = StringHeap::default();
         values.iter().for_each(|_| texts.push(""));
-        *self = Self::Texts(texts);
+        *self = Self::Strings(texts);
     }
 
     /// The number of what was pushed last.
@@ -203,20 +205,20 @@ impl Stored {
     }
 }
 
-impl TextStore for Stored {
+impl StringStore for KeyValues {
     #[inline]
     fn touch(&self, number: u32) -> u32 {
         match self {
-            Self::Texts(texts) => texts.touch(number),
-            Self::Wholes(_) | Self::Lifted(_) | Self::Any(..) => 0,
+            Self::Strings(texts) => texts.touch(number),
+            Self::Ints(_) | Self::Templates(_) | Self::Any(..) => 0,
         }
     }
 
     fn is(&self, number: u32, text: &str) -> bool {
         match self {
             // What is looked for in these are no texts.
-            Self::Wholes(_) | Self::Lifted(_) => false,
-            Self::Texts(texts) => texts.is(number, text),
+            Self::Ints(_) | Self::Templates(_) => false,
+            Self::Strings(texts) => texts.is(number, text),
             Self::Any(values, _) => {
                 let own = values.get(number as usize);
                 matches!(own, Some(Value::String(own)) if **own == *text)
@@ -226,14 +228,14 @@ impl TextStore for Stored {
 
     fn push(&mut self, text: &str) -> u32 {
         match self {
-            Self::Texts(texts) => texts.push(text),
+            Self::Strings(texts) => texts.push(text),
             Self::Any(values, heap) => {
                 let value = Value::string(text);
                 *heap += value.heap_bytes();
                 values.push(value);
             }
             // Made ready for texts before.
-            Self::Wholes(_) | Self::Lifted(_) => return self.push_any(Value::string(text), None),
+            Self::Ints(_) | Self::Templates(_) => return self.push_any(Value::string(text), None),
         }
         self.last()
     }

@@ -21,7 +21,7 @@ const COUNTS_MAX: usize = 1 << 18;
 /// Buckets beside those that were asked for: others of the same column mostly lie near.
 const SPARE: i32 = 32;
 /// No index.
-const NOWHERE: usize = usize::MAX;
+const NO_GROUP: usize = usize::MAX;
 
 /// Counts of rows of some groups.
 #[derive(Clone, Debug, Default)]
@@ -32,8 +32,8 @@ pub struct QuantileCounts {
     first: i32,
     /// Counts of a cell.
     width: usize,
-    /// The places of the groups that are counted here, and by place where they are among these.
-    places: Vec<u32>,
+    /// The places of the groups that are counted here, and by index where they are among these.
+    group_indexes: Vec<u32>,
     indexes: Vec<usize>,
     /// A cell for rows of which nobody asks; then those of each group, by class.
     counts: Vec<u16>,
@@ -49,27 +49,31 @@ pub struct BucketInput<'i> {
     /// The first and the last bucket, beside bucket 0. Both are above 0.
     pub ends: (i32, i32),
     /// The places of their groups, with any number.
-    pub places: &'i [(usize, u32)],
+    pub group_indexes: &'i [(usize, u32)],
 }
 
 impl QuantileCounts {
     /// Makes sure that there are counts for everything that comes in; `false`, and nothing is
     /// changed, where there is no room beside what was counted before.
     pub(crate) fn prepare(&mut self, incoming: &BucketInput<'_>, states: &[State]) -> bool {
-        if self.places.is_empty() {
+        if self.group_indexes.is_empty() {
             self.take_shape(incoming);
         }
         let (first, last) = incoming.ends;
         let has_buckets = self.first <= first && last < self.end();
         let has_classes = incoming.classes.iter().all(|class| self.classes.contains(class));
-        let is_known = |place: u32| self.index_of(place) != NOWHERE;
-        let new = incoming.places.iter().map(|own| own.1).filter(|&place| !is_known(place));
+        let is_known = |group_index: u32| self.index_of(group_index) != NO_GROUP;
+        let new = incoming
+            .group_indexes
+            .iter()
+            .map(|own| own.1)
+            .filter(|&group_index| !is_known(group_index));
         let new: Vec<u32> = new.collect();
         let fits = has_buckets && has_classes;
-        if !fits || self.cells_of(self.places.len() + new.len()) * self.width > COUNTS_MAX {
+        if !fits || self.cells_of(self.group_indexes.len() + new.len()) * self.width > COUNTS_MAX {
             return false;
         }
-        new.into_iter().for_each(|place| self.add_group(place, states));
+        new.into_iter().for_each(|group_index| self.add_group(group_index, states));
         true
     }
 
@@ -82,7 +86,7 @@ impl QuantileCounts {
             self.first = first.max(1);
             self.width = usize::try_from(end - self.first).unwrap_or(0) + 1;
             self.classes = classes;
-            self.cells_of(incoming.places.len()) * self.width <= COUNTS_MAX
+            self.cells_of(incoming.group_indexes.len()) * self.width <= COUNTS_MAX
         };
         let mut classes = known.clone();
         classes.extend(incoming.classes.iter().filter(|class| !known.contains(class)));
@@ -96,19 +100,19 @@ impl QuantileCounts {
     }
 
     /// Counts for another group: all are marked but those that its sketch spans already.
-    fn add_group(&mut self, place: u32, states: &[State]) {
+    fn add_group(&mut self, group_index: u32, states: &[State]) {
         // Several numbers may be of one group.
-        if self.index_of(place) != NOWHERE {
+        if self.index_of(group_index) != NO_GROUP {
             return;
         }
-        if self.indexes.len() <= place as usize {
-            self.indexes.resize(place as usize + 1, NOWHERE);
+        if self.indexes.len() <= group_index as usize {
+            self.indexes.resize(group_index as usize + 1, NO_GROUP);
         }
-        self.indexes[place as usize] = self.places.len();
-        self.places.push(place);
-        self.counts.resize(self.cells_of(self.places.len()) * self.width, MARK);
-        if let Some(State::Quantiles(own)) = states.get(place as usize) {
-            self.span(place, own);
+        self.indexes[group_index as usize] = self.group_indexes.len();
+        self.group_indexes.push(group_index);
+        self.counts.resize(self.cells_of(self.group_indexes.len()) * self.width, MARK);
+        if let Some(State::Quantiles(own)) = states.get(group_index as usize) {
+            self.span(group_index, own);
         }
     }
 
@@ -122,14 +126,14 @@ impl QuantileCounts {
         1 + groups * self.classes.len()
     }
 
-    fn index_of(&self, place: u32) -> usize {
-        self.indexes.get(place as usize).copied().unwrap_or(NOWHERE)
+    fn index_of(&self, group_index: u32) -> usize {
+        self.indexes.get(group_index as usize).copied().unwrap_or(NO_GROUP)
     }
 
     /// Where the counts of a group are, class after class; nowhere if there are none.
-    fn of_group(&self, place: u32) -> Range<usize> {
-        match self.index_of(place) {
-            NOWHERE => 0..0,
+    fn of_group(&self, group_index: u32) -> Range<usize> {
+        match self.index_of(group_index) {
+            NO_GROUP => 0..0,
             index => self.cells_of(index) * self.width..self.cells_of(index + 1) * self.width,
         }
     }
@@ -143,10 +147,10 @@ impl QuantileCounts {
 
     /// Where the counts begin of a group's rows of this weight; else those of which nobody asks.
     #[must_use]
-    pub fn start_of(&self, place: u32, weight: i64) -> usize {
+    pub fn start_of(&self, group_index: u32, weight: i64) -> usize {
         let class = self.classes.iter().position(|own| *own == weight);
-        match (self.index_of(place), class) {
-            (NOWHERE, _) | (_, None) => 0,
+        match (self.index_of(group_index), class) {
+            (NO_GROUP, _) | (_, None) => 0,
             (index, Some(class)) => (self.cells_of(index) + class) * self.width,
         }
     }
@@ -163,28 +167,28 @@ impl QuantileCounts {
 
     /// How many rows of a group were counted.
     #[must_use]
-    pub fn rows_of(&self, place: u32) -> u64 {
-        let own = self.of_group(place);
+    pub fn rows_of(&self, group_index: u32) -> u64 {
+        let own = self.of_group(group_index);
         let full: u64 = self.full.range(own.clone()).map(|(_, times)| times * FULL).sum();
         self.counts[own].iter().map(|count| u64::from(count & !MARK)).sum::<u64>() + full
     }
 
     /// Forgets the rows of a group.
-    pub fn forget(&mut self, place: u32) {
-        let own = self.of_group(place);
+    pub fn forget(&mut self, group_index: u32) {
+        let own = self.of_group(group_index);
         self.full.retain(|at, _| !own.contains(at));
         self.counts[own].fill(MARK);
     }
 
     /// Notes what the sketch of a group spans by now.
-    pub fn span(&mut self, place: u32, own: &Quantiles) {
+    pub fn span(&mut self, group_index: u32, own: &Quantiles) {
         let Some((min, max)) = own.ends() else { return };
         let (min, max) = (bucket_of_number(min), bucket_of_number(max));
         let at = |bucket: i32| usize::try_from(bucket.saturating_sub(self.first)).unwrap_or(0) + 1;
         // All between the two, that of bucket 0 apart.
         let inner = at(min.saturating_add(1))..at(max).min(self.width);
         let has_zero = min < 0 && 0 < max;
-        let own = self.of_group(place);
+        let own = self.of_group(group_index);
         for cell in self.counts[own].chunks_mut(self.width.max(1)) {
             let zero = cell.iter_mut().take(usize::from(has_zero));
             zero.for_each(|count| *count &= !MARK);
@@ -194,11 +198,11 @@ impl QuantileCounts {
     }
 
     /// Adds the rows of a group to its sketch.
-    pub(crate) fn add_to(&self, place: u32, own: &mut State) {
-        let (rows, State::Quantiles(own)) = (self.rows_of(place), own) else { return };
+    pub(crate) fn add_to(&self, group_index: u32, own: &mut State) {
+        let (rows, State::Quantiles(own)) = (self.rows_of(group_index), own) else { return };
         let Some(ends) = own.ends().filter(|_| rows > 0) else { return };
         let (weights, width, group) =
-            (own.add_rows(rows, ends), self.width.max(1), self.of_group(place));
+            (own.add_rows(rows, ends), self.width.max(1), self.of_group(group_index));
         for (start, weight) in group.step_by(width).zip(&self.classes) {
             let (cell, weight) = (start..start + width, weight.unsigned_abs());
             let counts = self.counts[cell.clone()].iter().map(|count| u32::from(count & !MARK));
@@ -217,9 +221,9 @@ impl QuantileCounts {
 
     /// Moves all rows to their sketches.
     pub(crate) fn move_to(&mut self, states: &mut [State]) {
-        for place in std::mem::take(&mut self.places) {
-            if let Some(own) = states.get_mut(place as usize) {
-                self.add_to(place, own);
+        for group_index in std::mem::take(&mut self.group_indexes) {
+            if let Some(own) = states.get_mut(group_index as usize) {
+                self.add_to(group_index, own);
             }
         }
         self.indexes.clear();
@@ -229,7 +233,7 @@ impl QuantileCounts {
     /// Bytes on the heap, about.
     pub(crate) fn bytes(&self) -> usize {
         self.counts.capacity() * size_of::<u16>()
-            + self.places.capacity() * size_of::<u32>()
+            + self.group_indexes.capacity() * size_of::<u32>()
             + self.indexes.capacity() * size_of::<usize>()
             + self.full.len() * size_of::<(usize, u64)>()
     }

@@ -14,14 +14,14 @@ const TRAY_BITS: u32 = TRAY.ilog2();
 #[derive(Clone, Debug, Default)]
 pub struct QuantileWeights {
     /// In ascending order; none is without a weight.
-    trays: Vec<Tray>,
+    chunks: Vec<Chunk>,
     /// By bucket: how often 2^64 is in its weight, beside what its tray says.
     carried: BTreeMap<i32, u64>,
 }
 
 /// The weights of the buckets from `number` · 32 on, modulo 2^64.
 #[derive(Clone, Debug)]
-struct Tray {
+struct Chunk {
     number: i32,
     weights: [u64; TRAY],
 }
@@ -48,7 +48,7 @@ impl QuantileWeights {
     pub fn add_weights(&mut self, weights: impl IntoIterator<Item = (i32, i128)>) {
         let mut walk = Walk::new(self);
         for (bucket, weight) in weights {
-            let at = walk.tray(bucket);
+            let at = walk.chunk(bucket);
             walk.own.add(at, bucket, weight.unsigned_abs());
         }
         walk.end();
@@ -59,11 +59,11 @@ impl QuantileWeights {
         self.add_weights(other.iter());
     }
 
-    /// Adds to the weight of a bucket that is in the tray at this place.
+    /// Adds to the weight of a bucket that is in the tray at this index.
     fn add(&mut self, at: usize, bucket: i32, weight: u128) {
         #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
         let (low, high) = (weight as u64, (weight >> 64) as u64);
-        let own = &mut self.trays[at].weights[slot_of(bucket)];
+        let own = &mut self.chunks[at].weights[slot_of(bucket)];
         let (sum, has_carry) = own.overflowing_add(low);
         *own = sum;
         if high > 0 || has_carry {
@@ -74,9 +74,9 @@ impl QuantileWeights {
 
     /// Buckets in ascending order with their weights.
     pub fn iter(&self) -> impl Iterator<Item = (i32, i128)> + Clone + '_ {
-        let buckets = self.trays.iter().flat_map(|tray| {
-            let first = tray.number << TRAY_BITS;
-            (first..).zip(tray.weights)
+        let buckets = self.chunks.iter().flat_map(|chunk| {
+            let first = chunk.number << TRAY_BITS;
+            (first..).zip(chunk.weights)
         });
         buckets.filter_map(|(bucket, low)| {
             let high = if self.carried.is_empty() { None } else { self.carried.get(&bucket) };
@@ -87,7 +87,7 @@ impl QuantileWeights {
 
     /// Bytes on the heap, about.
     pub(crate) fn heap_bytes(&self) -> usize {
-        self.trays.capacity() * size_of::<Tray>() + self.carried.len() * size_of::<(i32, u64)>()
+        self.chunks.capacity() * size_of::<Chunk>() + self.carried.len() * size_of::<(i32, u64)>()
     }
 }
 
@@ -102,33 +102,34 @@ struct Walk<'w> {
 
 impl<'w> Walk<'w> {
     fn new(own: &'w mut QuantileWeights) -> Self {
-        let known = own.trays.len();
+        let known = own.chunks.len();
         Self { own, known, at: None }
     }
 
     /// The place of the tray of a bucket.
-    fn tray(&mut self, bucket: i32) -> usize {
+    fn chunk(&mut self, bucket: i32) -> usize {
         let number = bucket >> TRAY_BITS;
-        if let Some(last) = self.own.trays[self.known..].last()
+        if let Some(last) = self.own.chunks[self.known..].last()
             && last.number == number
         {
-            return self.own.trays.len() - 1;
+            return self.own.chunks.len() - 1;
         }
-        let known = &self.own.trays[..self.known];
-        let mut at = self.at.unwrap_or_else(|| known.partition_point(|tray| tray.number < number));
-        at += known[at..].iter().take_while(|tray| tray.number < number).count();
+        let known = &self.own.chunks[..self.known];
+        let mut at =
+            self.at.unwrap_or_else(|| known.partition_point(|chunk| chunk.number < number));
+        at += known[at..].iter().take_while(|chunk| chunk.number < number).count();
         self.at = Some(at);
-        if known.get(at).is_some_and(|tray| tray.number == number) {
+        if known.get(at).is_some_and(|chunk| chunk.number == number) {
             return at;
         }
-        self.own.trays.push(Tray { number, weights: [0; TRAY] });
-        self.own.trays.len() - 1
+        self.own.chunks.push(Chunk { number, weights: [0; TRAY] });
+        self.own.chunks.len() - 1
     }
 
     /// Adds counts of buckets of one tray.
     fn add_counts(&mut self, bucket: i32, counts: &[u32], weight: u64) {
-        let at = self.tray(bucket);
-        let own = &mut self.own.trays[at].weights[slot_of(bucket)..];
+        let at = self.chunk(bucket);
+        let own = &mut self.own.chunks[at].weights[slot_of(bucket)..];
         // Products of 32 bits each leave room for one more bit; no branch is within the loop.
         if let Ok(weight) = u32::try_from(weight)
             && own.iter().fold(0, |all, own| all | own) >> 63 == 0
@@ -145,9 +146,9 @@ impl<'w> Walk<'w> {
     }
 
     fn end(self) {
-        if self.own.trays.len() > self.known {
+        if self.own.chunks.len() > self.known {
             // Two ascending runs, which this sort merges.
-            self.own.trays.sort_by_key(|tray| tray.number);
+            self.own.chunks.sort_by_key(|chunk| chunk.number);
         }
     }
 }
