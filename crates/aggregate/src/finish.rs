@@ -1,32 +1,28 @@
 //! From the merged partial answer to the answer: aggregates are finished, groups limited to
 //! series, filtered, sorted and cut. Only the root does this.
 
-pub(crate) mod covered_seconds;
 pub(crate) mod series;
 pub(crate) mod top_k;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use hadal_query::{
-    AggregateFunction, GroupInput, OutputExpr, PrepareError, Prepared, Query, StringTooLong, Type,
-};
+use hadal_query::{GroupInput, OutputExpr, PrepareError, Prepared, Query, StringTooLong, Type};
 use hadal_types::limits::LIMIT_DEFAULT;
-use hadal_types::{Decimal, MemoryReservation, Number, Value};
+use hadal_types::{MemoryReservation, Value};
 
-use crate::finish::covered_seconds::CoveredSeconds;
+use crate::covered_seconds::CoveredSeconds;
 use crate::finish::top_k::candidates;
 use crate::groups::Groups;
 use crate::groups::group::Group;
+use crate::groups::group_value::{of_count, of_group, of_state};
 use crate::partial::coverage::{Coverage, ScanStats};
-use crate::partial::diagnostics::{QueryError, QueryErrorCode, Warning, WarningCode, Warnings};
-use crate::partial::{Partial, PartialBody, out_of_memory};
+use crate::partial::warnings::{Warning, WarningCode, Warnings};
+use crate::partial::{Partial, PartialBody};
+use crate::query_error::{FinishError, QueryError, QueryErrorCode, invalid, out_of_memory};
 use crate::sort_order::{SortKey, SortOrder};
 use crate::sparse_row::SparseRow;
-use crate::state::State;
-use crate::state::average::average;
 use crate::state::sum::SumOverflow;
-use crate::state::weighted_count::WeightedCount;
 
 /// The answer to a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,27 +43,6 @@ pub struct ResultSet {
     pub warnings: Vec<Warning>,
     /// What is held for the rows.
     pub reservation: MemoryReservation,
-}
-
-/// Why there is no answer.
-#[derive(Clone, Debug, PartialEq)]
-pub enum FinishError {
-    /// The query cannot be answered.
-    QueryErrors(Vec<QueryError>),
-    /// There was no time left.
-    Late,
-}
-
-impl From<StringTooLong> for FinishError {
-    fn from(error: StringTooLong) -> Self {
-        QueryError::from(error).into()
-    }
-}
-
-impl From<QueryError> for FinishError {
-    fn from(fault: QueryError) -> Self {
-        Self::QueryErrors(vec![fault])
-    }
 }
 
 /// One row of the answer in the making.
@@ -98,7 +73,7 @@ pub fn finish(
 ) -> Result<ResultSet, FinishError> {
     let Partial { body, coverage, stats, mut warnings, errors, mut reservation } = partial;
     if !errors.is_empty() {
-        return Err(FinishError::QueryErrors(errors.iter().cloned().collect()));
+        return Err(FinishError::Errors(errors.iter().cloned().collect()));
     }
     // Of raw rows only those that the answer can need have come up.
     let raw_rows = matches!(body, PartialBody::Rows(_)).then_some(stats.rows_matched);
@@ -215,10 +190,6 @@ impl ResultSet {
     fn bytes(&self) -> usize {
         self.rows.iter().map(SparseRow::bytes).sum()
     }
-}
-
-pub(crate) fn invalid(error: &PrepareError) -> QueryError {
-    QueryError::new(QueryErrorCode::Invalid, &error.to_string())
 }
 
 /// What is computed for each line, ready to run.
@@ -375,7 +346,7 @@ impl Finisher<'_> {
                 state.map_or(Value::Null, |state| of_state(&state, *finish))
             }
             (slot, ResultRow::Place(group_index)) => {
-                of_tally(self.groups.count_at(*group_index), slot)
+                of_count(self.groups.count_at(*group_index), slot)
             }
         }
     }
@@ -411,53 +382,4 @@ impl ResultRow {
     fn is_other(&self) -> bool {
         matches!(self, Self::Alone { is_other: true, .. })
     }
-}
-
-/// The value of a slot of a group; null for slots that are no part of the group itself.
-pub(crate) fn of_group(group: &Group, slot: &GroupInput) -> Value {
-    match slot {
-        GroupInput::Measure(index, finish) => {
-            group.states.get(*index).map_or(Value::Null, |state| of_state(state, *finish))
-        }
-        other => of_tally(group.count, other),
-    }
-}
-
-fn of_tally(count: WeightedCount, slot: &GroupInput) -> Value {
-    match slot {
-        GroupInput::RawCount => whole(count.rows()),
-        GroupInput::Count => Value::Number(count.count()),
-        GroupInput::Measure(..) | GroupInput::Key(_) | GroupInput::Seconds => Value::Null,
-    }
-}
-
-/// An aggregate of one state; null where there are no values, or the state is another's.
-fn of_state(state: &State, finish: AggregateFunction) -> Value {
-    let number = |number: Option<Number>| number.map_or(Value::Null, Value::Number);
-    match (state, finish) {
-        (State::Moments(moments), AggregateFunction::Count) => Value::Number(moments.count.count()),
-        (State::Moments(moments), AggregateFunction::RawCount) => whole(moments.count.rows()),
-        (State::Moments(moments), _) if moments.count.rows() == 0 => Value::Null,
-        (State::Moments(moments), AggregateFunction::Sum) => number(moments.sum.total().ok()),
-        (State::Moments(moments), AggregateFunction::Avg) => {
-            let total = moments.sum.total().ok();
-            number(total.and_then(|total| average(total, moments.count.weight())))
-        }
-        (State::MinMax(extremes), AggregateFunction::Min) => {
-            extremes.min().cloned().unwrap_or(Value::Null)
-        }
-        (State::MinMax(extremes), AggregateFunction::Max) => {
-            extremes.max().cloned().unwrap_or(Value::Null)
-        }
-        (State::Quantiles(quantiles), AggregateFunction::Quantile(millionths)) => {
-            number(quantiles.quantile(millionths))
-        }
-        (State::Distinct(distinct), AggregateFunction::Distinct) => whole(distinct.estimate()),
-        (State::Histogram(histogram), AggregateFunction::Histogram(_)) => histogram.finish(),
-        _ => Value::Null,
-    }
-}
-
-fn whole(count: u64) -> Value {
-    Decimal::new(count.into(), 0).map_or(Value::Null, |count| Value::Number(count.into()))
 }

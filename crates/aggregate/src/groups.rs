@@ -18,6 +18,7 @@ pub(crate) mod capacity;
 pub(crate) mod deferred;
 pub(crate) mod group;
 pub(crate) mod group_table;
+pub(crate) mod group_value;
 pub(crate) mod hash_table;
 #[cfg(test)]
 pub(crate) mod hash_table_tests;
@@ -463,5 +464,6 @@ pub use deferred::DeferredKeys;
 use deferred::DeferredRows;
 
 mod merging;
+pub(crate) mod series;
 #[cfg(test)]
 mod tests;

@@ -4,26 +4,29 @@
 //! them at the root; the two meet only here. This is floor 2. Nothing here knows a row block, a
 //! socket or SQL.
 
+mod query_error;
 mod sort_order;
 mod sparse_row;
 
+mod covered_seconds;
 mod finish;
 mod groups;
 mod partial;
 mod state;
 
-pub use finish::{FinishError, ResultSet, finish};
+pub use finish::{ResultSet, finish};
 pub use groups::accumulators::{AccumulatorColumn, AccumulatorInput, AccumulatorLayout, SumInput};
 pub use groups::group::{Group, KeyedGroup};
 pub use groups::key_dictionary::KeyDictionary;
 pub use groups::string_table::StringInterner;
 pub use groups::{DeferredKeys, Groups};
 pub use partial::coverage::{Coverage, LeafCoverage, LeafOutcome, ScanStats};
-pub use partial::diagnostics::{
-    QueryError, QueryErrorCode, QueryErrors, Warning, WarningCode, Warnings,
-};
 pub use partial::top_rows::{SortColumns, TopRows};
-pub use partial::{Partial, PartialBody, out_of_memory, over_memory_limit};
+pub use partial::warnings::{Warning, WarningCode, Warnings};
+pub use partial::{Partial, PartialBody};
+pub use query_error::{
+    FinishError, QueryError, QueryErrorCode, QueryErrors, out_of_memory, over_memory_limit,
+};
 pub use sort_order::SortDirection;
 pub use sparse_row::SparseRow;
 pub use state::distinct::{

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use hadal_types::Value;
 
 use super::{Groups, SeriesFold};
-use crate::finish::series;
+use crate::groups::series;
 
 impl Groups {
     /// Drops groups where there are too many, and returns whether it did: then all numbers and

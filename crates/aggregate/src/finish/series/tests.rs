@@ -2,11 +2,12 @@ use hadal_query::{AggregateFunction, Expr, Function, GroupInput, Query, SeriesLi
 use hadal_types::{MemoryPool, MemoryReservation, Micros, Value, Weight};
 
 use super::*;
-use crate::finish::{FinishError, ResultSet, finish};
+use crate::finish::{ResultSet, finish};
 use crate::groups::Groups;
-use crate::partial::diagnostics::{QueryErrorCode, WarningCode};
 use crate::partial::fixture::{KINDS, aggregate, column, groups_query, time_bucket};
+use crate::partial::warnings::WarningCode;
 use crate::partial::{Partial, PartialBody};
+use crate::query_error::{FinishError, QueryErrorCode};
 use crate::sparse_row::SparseRow;
 
 /// Groups of different series, more than stay where memory ends.
@@ -130,7 +131,7 @@ fn ranking_series_is_paid_for_and_stops_when_nobody_waits() {
     assert!(held.bytes() > groups.len() * 8, "{} bytes", held.bytes());
     assert_eq!(limited(&mut MemoryReservation::default(), &|| true), Err(FinishError::Late));
     let few = MemoryPool::new(held.bytes() - 1);
-    let Err(FinishError::QueryErrors(faults)) = limited(&mut few.reservation(), &|| false) else {
+    let Err(FinishError::Errors(faults)) = limited(&mut few.reservation(), &|| false) else {
         panic!("a fault")
     };
     assert_eq!(faults[0].code, QueryErrorCode::Memory);

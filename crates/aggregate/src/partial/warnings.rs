@@ -1,13 +1,14 @@
-//! What a person should know about an answer (warnings), and why there is none (faults).
+//! What a person should know about an answer.
 //!
-//! Both are kept in order and bounded: of too many the first are kept, which are the same whatever
+//! Warnings are kept in order and bounded: of too many the first are kept, which are the same whatever
 //! the order of merging.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use hadal_query::StringTooLong;
 use hadal_types::Micros;
-use hadal_types::limits::{FAULTS_MAX, NOTE_BYTES_MAX, WARNINGS_MAX};
+use hadal_types::limits::WARNINGS_MAX;
+
+use crate::query_error::cut;
 
 /// What a warning is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -197,96 +198,6 @@ impl Warnings {
     }
 }
 
-/// Why a query fails.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum QueryErrorCode {
-    /// The query cannot run as it is.
-    Invalid,
-    /// A number is beyond what can be computed with.
-    Overflow,
-    /// The query needs more memory than it may have.
-    Memory,
-    /// The query needs memory that others hold for now.
-    Busy,
-}
-
-impl QueryErrorCode {
-    /// All codes.
-    pub const ALL: [Self; 4] = [Self::Invalid, Self::Overflow, Self::Memory, Self::Busy];
-
-    /// The code's name in errors.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Invalid => "invalid",
-            Self::Overflow => "overflow",
-            Self::Memory => "memory",
-            Self::Busy => "busy",
-        }
-    }
-}
-
-/// The user's failure: it makes the root fail the query.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
-#[error("{message}")]
-pub struct QueryError {
-    /// Why the query fails.
-    pub code: QueryErrorCode,
-    /// The same in words.
-    pub message: String,
-}
-
-impl From<StringTooLong> for QueryError {
-    fn from(error: StringTooLong) -> Self {
-        Self::new(QueryErrorCode::Invalid, &error.to_string())
-    }
-}
-
-impl QueryError {
-    /// A fault; its message is cut at [`NOTE_BYTES_MAX`] bytes.
-    #[must_use]
-    pub fn new(code: QueryErrorCode, message: &str) -> Self {
-        Self { code, message: cut(message).to_owned() }
-    }
-}
-
-/// QueryErrors, each once; at most [`FAULTS_MAX`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct QueryErrors {
-    faults: BTreeSet<QueryError>,
-}
-
-impl QueryErrors {
-    /// Adds a fault.
-    pub fn add(&mut self, fault: QueryError) {
-        self.faults.insert(fault);
-        if self.faults.len() > FAULTS_MAX {
-            self.faults.pop_last();
-        }
-    }
-
-    /// Adds the faults of `other`.
-    pub fn merge(&mut self, other: Self) {
-        other.faults.into_iter().for_each(|fault| self.add(fault));
-    }
-
-    /// The faults, sorted by code and message.
-    pub fn iter(&self) -> impl Iterator<Item = &QueryError> {
-        self.faults.iter()
-    }
-
-    /// Whether there are none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.faults.is_empty()
-    }
-}
-
-/// The text's first bytes, up to a character boundary.
-fn cut(text: &str) -> &str {
-    &text[..text.floor_char_boundary(NOTE_BYTES_MAX)]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -322,29 +233,16 @@ mod tests {
     }
 
     #[test]
-    fn of_too_many_the_same_are_kept_in_any_order() {
+    fn of_too_many_warnings_the_same_are_kept_in_any_order() {
         let names: Vec<String> = (0..2 * WARNINGS_MAX).map(|index| format!("{index:03}")).collect();
         let all = |names: &mut dyn Iterator<Item = &String>| {
-            let (mut warnings, mut faults) = (Warnings::default(), QueryErrors::default());
-            for name in names {
-                warnings.add(WarningCode::ColumnAbsent, name, 1);
-                faults.add(QueryError::new(QueryErrorCode::Invalid, name));
-            }
-            (warnings, faults)
+            let mut warnings = Warnings::default();
+            names.for_each(|name| warnings.add(WarningCode::ColumnAbsent, name, 1));
+            warnings
         };
         let forward = all(&mut names.iter());
         assert_eq!(all(&mut names.iter().rev()), forward);
-        assert_eq!(forward.0.iter().count(), WARNINGS_MAX);
-        assert_eq!(forward.1.iter().count(), FAULTS_MAX);
-    }
-
-    #[test]
-    fn long_texts_are_cut_between_characters() {
-        let fault = QueryError::new(QueryErrorCode::Memory, &"é".repeat(NOTE_BYTES_MAX));
-        assert_eq!(fault.message.len(), NOTE_BYTES_MAX);
-        let odd =
-            QueryError::new(QueryErrorCode::Memory, &format!("x{}", "é".repeat(NOTE_BYTES_MAX)));
-        assert_eq!(odd.message.len(), NOTE_BYTES_MAX - 1);
+        assert_eq!(forward.iter().count(), WARNINGS_MAX);
     }
 
     #[test]
