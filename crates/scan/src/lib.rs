@@ -24,48 +24,17 @@
 //!
 //! This crate knows neither where blocks live nor who asks.
 
-mod accumulate;
-mod adding;
-mod bits;
-mod buckets;
-mod cells;
-mod columns;
-mod compare;
-mod direct;
-mod distincts;
-mod distributions;
-mod eval;
-mod floored;
-mod groups;
-mod interner;
-mod keys;
-mod lanes;
-mod lists;
-mod mantissas;
-mod numeric;
-mod once;
-mod pieces;
-mod places;
-mod plan;
-mod prune;
-mod ranks;
-mod raw_rows;
-mod room;
-mod rows;
+mod aggregate;
+mod column;
+mod expr;
+mod group;
+mod piecewise;
 mod scan;
-mod seen;
-mod selection;
-mod sketching;
-mod stored;
-mod stretches;
-mod strings;
-mod texts;
-mod values;
-mod weights;
-mod whole;
+mod scan_memory;
+mod top_k;
 
-pub use interner::{Holder, Interned, Interner};
-pub use plan::PlanError;
+pub use column::interner::{Holder, Interned, Interner};
+pub use expr::plan::PlanError;
 pub use scan::{BlockOrder, Scan, Unlooked};
 
 /// The instructions that scans use: those of this processor, or fewer where the environment asks

@@ -8,15 +8,15 @@ use hadal_query::{Function, Query, RowInput};
 use hadal_types::limits::PIECE_BYTES_MAX;
 use hadal_types::{ColumnName, Kind, Value};
 
-use crate::columns::Columns;
-use crate::interner::{Checked, Holder};
-use crate::pieces::narrowed;
-use crate::plan::{Plan, PlanError, PlanExpr};
-use crate::prune;
-use crate::raw_rows;
-use crate::room::{Halt, Room};
-use crate::seen::{SeenColumns, Unseen, seen_by};
-use crate::selection::Selection;
+use crate::column::interner::{Checked, Holder};
+use crate::column::lazy_columns::Columns;
+use crate::column::selection::Selection;
+use crate::expr::plan::{Plan, PlanError, PlanExpr};
+use crate::expr::visible_kinds::{SeenColumns, Unseen, seen_by};
+use crate::expr::zone_map;
+use crate::piecewise::narrowed;
+use crate::scan_memory::{Halt, Room};
+use crate::top_k::rows;
 
 /// Why a block was not looked at.
 #[derive(Debug, thiserror::Error)]
@@ -149,7 +149,7 @@ impl Scan {
         }
         let columns = Columns::new(block, holder, room);
         let reached = || self.reached(block, &columns);
-        if prune::is_hopeless(block, &self.plan.conditions) {
+        if zone_map::is_hopeless(block, &self.plan.conditions) {
             let left_out = self.left_out(&columns, &reached, None)?;
             partial.stats.blocks_skipped += 1;
             warn(left_out, partial);
@@ -161,7 +161,7 @@ impl Scan {
         let mut is_beaten = false;
         columns.want(&selection);
         if let PartialBody::Rows(best) = &partial.body {
-            is_beaten = raw_rows::is_beaten(&self.plan, block, best);
+            is_beaten = rows::is_beaten(&self.plan, block, best);
         }
         if selection.count() > 0 && !is_beaten {
             self.add(&columns, &selection, partial)?;
