@@ -17,15 +17,16 @@
 //! Layout to the byte: `spec/row-block.md` section 4. Not done: differences of differences; a
 //! constant step with patches takes series of regular times just as well.
 
-mod between;
-mod chosen;
+mod common_divisor;
+mod frame_of_reference;
+mod gather;
+mod range_filter;
+
 mod dictionary;
 mod encode;
 mod fold;
-mod near;
 mod parse;
 mod plan;
-mod step;
 #[cfg(test)]
 mod tests;
 mod vector;
@@ -35,7 +36,7 @@ use crate::kernels;
 
 pub use encode::{FORMS_VALUES_MIN, encode, encode_codes, encoded_bytes};
 pub use fold::Fold;
-pub use near::Near;
+pub use frame_of_reference::Near;
 pub use view::{IntsView, Runs};
 
 /// First byte of a stream of equal values.

@@ -6,7 +6,7 @@
 //! both and compares into mask registers.)
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Machine;
 
 /// How a value is compared with a constant. NaN is unequal to everything and nothing else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

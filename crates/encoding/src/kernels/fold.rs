@@ -1,7 +1,7 @@
 //! Sums, extremes and counts of slices, all rows or the selected ones.
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Machine;
 
 kernels! {
     /// The sum, exactly.

@@ -2,7 +2,7 @@
 //! hold: many at a time.
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Machine;
 
 kernels! {
     /// Sets `out[i]` to the hash of `values[i]` ^ `salt`: the finalizer of MurmurHash3

@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Machine;
 
 /// Copies of the sums, where they are few.
 pub(super) const COPIES: usize = 4;

@@ -11,7 +11,7 @@
 
 use std::sync::OnceLock;
 
-use super::machine::Baseline;
+use super::primitives::Baseline;
 #[cfg(target_arch = "x86_64")]
 use super::x86::{Avx2, Avx512};
 

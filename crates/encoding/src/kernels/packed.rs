@@ -24,7 +24,7 @@ use std::ops::{Add, BitAnd, BitOr, Not, Range, Shl, Shr};
 use hadal_types::limits::VECTOR_VALUES;
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Machine;
 
 pub use fold::{PackedFold, fold_packed, fold_packed_where, sum_packed, sum_packed_where};
 pub use select::between_packed;

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 
 use super::lanes::{COPIED_SUMS_MAX, COPIES};
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Machine;
 
 kernels! {
     /// Sets `out[i]` to `table[codes[i]]`.

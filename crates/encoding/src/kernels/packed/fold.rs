@@ -7,7 +7,7 @@ use hadal_types::limits::VECTOR_VALUES;
 
 use super::{Lane, Rows, by_lane, for_rows, is_empty};
 use crate::kernels::level::kernels;
-use crate::kernels::machine::Machine;
+use crate::kernels::primitives::Machine;
 
 /// What [`fold_packed`] tells of the packed values: the reference is not added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

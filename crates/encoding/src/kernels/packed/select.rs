@@ -4,7 +4,7 @@ use hadal_types::limits::VECTOR_VALUES;
 
 use super::{Lane, Rows, by_lane, for_rows, is_empty};
 use crate::kernels::level::kernels;
-use crate::kernels::machine::Machine;
+use crate::kernels::primitives::Machine;
 
 kernels! {
     /// Sets bit i of `words` to whether `low` <= packed value i <= `high`, of 1,024 values.

@@ -2,10 +2,10 @@
 
 use hadal_types::limits::{BLOCK_BYTES_MAX, STRING_BYTES_MAX, TEMPLATE_NUMBERS_MAX};
 
+use super::canonical::is_formed;
 use super::digits::{write_decimal, write_hex};
-use super::lifted::is_formed;
 use super::{HEX, NUMBER, NUMBER_LIMIT, STREAMS_MAX, is_placeholder};
-use crate::strings::front::{CHUNK, copy};
+use crate::strings::front_coding::{CHUNK, copy};
 use crate::{Cursor, EncodingError, IntsView, StringDictionary};
 
 /// Bytes that a lifted number has at most.

@@ -1,7 +1,7 @@
 //! What an encoder counts before it chooses.
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Machine;
 
 kernels! {
     /// How many values differ from the one before.

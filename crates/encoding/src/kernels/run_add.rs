@@ -1,7 +1,7 @@
 //! Rows that follow each other as their groups do: no row has to look for where it is added.
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Machine;
 
 kernels! {
     /// Sets bit i of `words` to whether value i + 1 is not one more than value i, for all but the

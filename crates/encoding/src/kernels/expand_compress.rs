@@ -1,7 +1,7 @@
 //! From selected rows to all rows and back: values spread by validity, bits to row numbers.
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Machine;
 
 kernels! {
     /// Fills `out`: the next of `values` where the row's bit is one, else `fill`. Bits after the

@@ -1,7 +1,7 @@
 //! Values of some rows kept, those of the others overwritten.
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Machine;
 
 kernels! {
     /// Overwrites with `fill` each value whose row's bit is zero. Bits after the last row mean

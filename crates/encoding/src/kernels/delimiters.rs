@@ -1,7 +1,7 @@
 //! Bytes that text is cut at, told for 64 of them at a time.
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Machine;
 
 kernels! {
     /// Sets bit i of word w where byte 64 · w + i ends a string of JSON or must not be in it as it

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Machine;
 
 kernels! {
     /// Sets `out[i]` to `from` + `step` × `steps[i]`, modulo 2^64.

@@ -8,7 +8,7 @@
 
 use hadal_types::limits::STRING_BYTES_MAX;
 
-use super::pieces::{NUMBER_BYTES_MAX, Pieces, fill};
+use super::renderer::{NUMBER_BYTES_MAX, Pieces, fill};
 use super::{Digits, HEX, NUMBER, NUMBER_LIMIT, TemplatesView, is_placeholder, lift};
 use crate::{EncodingError, StringDictionary};
 

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Machine;
 
 /// So many places are found at a time, and stay in the nearest cache.
 const ROWS_AT_ONCE: usize = 512;
