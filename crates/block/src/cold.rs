@@ -90,7 +90,7 @@ pub(crate) fn chill_column(
     let Some(left) = (*room + warm.value_bytes()).checked_sub(entry.value_bytes()) else {
         return Ok(None);
     };
-    let Some(mut body) = zstd_frame::chill(&sections.concat()) else { return Ok(None) };
+    let Some(mut body) = zstd_frame::compress_frame(&sections.concat()) else { return Ok(None) };
     entry.frame_bytes = Some(body.len());
     body.extend_from_slice(column.validity_section());
     body.resize(body.len().next_multiple_of(8), 0);

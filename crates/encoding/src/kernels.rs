@@ -35,10 +35,10 @@ pub use compare::{
     Comparison, between_f64, between_i64, between_u32, compare_f64, compare_i64, compare_u32,
     in_codes,
 };
-pub use delimiters::mark_specials;
+pub use delimiters::mark_delimiters;
 pub use expand_compress::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};
 pub use exponent_buckets::{
-    LEADING_COUNT_MAX, LeadingBits, LeadingCounts, Quotients, count_leading,
+    BUCKET_COUNT_MAX, BucketCounts, ExponentBuckets, ScaledSteps, count_exponent_buckets,
 };
 pub use fold::{
     count_ones, min_max_i64, min_max_i64_where, min_max_u32, min_max_u32_where, sum_i64,
@@ -47,11 +47,11 @@ pub use fold::{
 pub use hashes::{hash_i64, register_ranks};
 pub use lanes::{Addend, add_lanes_by};
 pub use level::Level;
-pub use mask::{keep_i64, keep_u32};
+pub use mask::{mask_i64, mask_u32};
 pub use packed::{
-    PackedFold, Slot, between_packed, fold_packed, fold_packed_where, pack, packed_value,
+    Element, PackedFold, filter_packed, fold_packed, fold_packed_where, pack, packed_value,
     sum_packed, sum_packed_where, unpack, unpack_i64, unpack_u32,
 };
-pub use run_add::{add_beside, add_scaled, breaks_u32, scale, widen_beside};
+pub use run_add::{add_adjacent, add_scaled, breaks_u32, scale, widen_adjacent};
 pub use run_stats::{count_beyond, count_changes};
 pub use scatter::{append_codes, bucket_u32, count_by, gather_u32, index_among, prepend_numbers};

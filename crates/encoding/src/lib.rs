@@ -31,5 +31,5 @@ pub use error::EncodingError;
 pub use ints::IntsView;
 pub use lists::ListDictionary;
 pub use strings::StringDictionary;
-pub use templates::{LiftedTexts, TemplatesView};
-pub use zstd_frame::Thawed;
+pub use templates::{CanonicalStrings, TemplatesView};
+pub use zstd_frame::Decompressed;

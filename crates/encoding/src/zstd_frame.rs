@@ -25,15 +25,15 @@ thread_local! {
 
 /// The frame of these bytes; `None` where zstd has no memory for its work.
 #[must_use]
-pub fn chill(warm: &[u8]) -> Option<Vec<u8>> {
+pub fn compress_frame(warm: &[u8]) -> Option<Vec<u8>> {
     compress(warm, LEVEL).ok()
 }
 
 /// Bytes that a frame held, in memory that the next ones of the same thread are thawed to.
 #[derive(Debug, Default)]
-pub struct Thawed(Vec<u8>);
+pub struct Decompressed(Vec<u8>);
 
-impl Thawed {
+impl Decompressed {
     /// The `expected` bytes that a frame stands for. The caller has checked that so many are within
     /// their limit: they are allocated, if the frame says the same.
     ///
@@ -44,16 +44,16 @@ impl Thawed {
         if Decompressor::upper_bound(frame) != Some(expected) {
             return Err(wrong);
         }
-        let mut thawed = Self(KEPT.with_borrow_mut(Vec::pop).unwrap_or_default());
-        thawed.0.clear();
-        thawed.0.reserve(expected);
+        let mut decompressed = Self(KEPT.with_borrow_mut(Vec::pop).unwrap_or_default());
+        decompressed.0.clear();
+        decompressed.0.reserve(expected);
         let made = DECOMPRESSOR
-            .with_borrow_mut(|zstd| zstd.decompress_to_buffer(frame, &mut thawed.0).ok());
-        if made == Some(expected) { Ok(thawed) } else { Err(wrong) }
+            .with_borrow_mut(|zstd| zstd.decompress_to_buffer(frame, &mut decompressed.0).ok());
+        if made == Some(expected) { Ok(decompressed) } else { Err(wrong) }
     }
 }
 
-impl Deref for Thawed {
+impl Deref for Decompressed {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -61,7 +61,7 @@ impl Deref for Thawed {
     }
 }
 
-impl Drop for Thawed {
+impl Drop for Decompressed {
     fn drop(&mut self) {
         let memory = std::mem::take(&mut self.0);
         // Larger ones are few: they come from the allocator, which may give them back.
@@ -83,14 +83,14 @@ mod tests {
     use proptest::prelude::*;
 
     fn frame(bytes: &[u8]) -> Vec<u8> {
-        chill(bytes).expect("there is memory")
+        compress_frame(bytes).expect("there is memory")
     }
 
     #[test]
     fn what_was_chilled_is_thawed() {
         let text: Vec<u8> = (0..100_000u32).flat_map(|i| (i % 777).to_le_bytes()).collect();
         for bytes in [&[][..], b"x", &text] {
-            assert_eq!(&*Thawed::new(&frame(bytes), bytes.len()).expect("thaws"), bytes);
+            assert_eq!(&*Decompressed::new(&frame(bytes), bytes.len()).expect("thaws"), bytes);
         }
         assert!(frame(&text).len() < text.len() / 20);
     }
@@ -99,32 +99,32 @@ mod tests {
     fn only_just_so_many_bytes_are_made() {
         let frame = frame(&[7; 1_000]);
         for expected in [0, 999, 1_001, usize::MAX] {
-            let error = Thawed::new(&frame, expected).expect_err("another length");
+            let error = Decompressed::new(&frame, expected).expect_err("another length");
             assert_eq!(error, EncodingError::Frame { expected });
         }
         // Two frames together, one that is cut, and none.
         let twice = [&frame[..], &frame[..]].concat();
-        assert_eq!(Thawed::new(&twice, 2_000).expect("two frames").len(), 2_000);
-        assert!(Thawed::new(&twice, 1_000).is_err());
-        assert!(Thawed::new(&frame[..frame.len() - 1], 1_000).is_err());
-        assert!(Thawed::new(b"no frame", 8).is_err());
+        assert_eq!(Decompressed::new(&twice, 2_000).expect("two frames").len(), 2_000);
+        assert!(Decompressed::new(&twice, 1_000).is_err());
+        assert!(Decompressed::new(&frame[..frame.len() - 1], 1_000).is_err());
+        assert!(Decompressed::new(b"no frame", 8).is_err());
         // The frame says so itself: nothing is allocated for it.
         let mut bomb = vec![0x28, 0xB5, 0x2F, 0xFD, 0xE0];
         bomb.extend((1u64 << 60).to_le_bytes());
-        assert!(Thawed::new(&bomb, 1_000).is_err());
+        assert!(Decompressed::new(&bomb, 1_000).is_err());
     }
 
     #[test]
     fn memory_is_used_again_up_to_a_limit() {
         let small = frame(&[1; 5_000]);
-        let first = Thawed::new(&small, 5_000).expect("thaws");
+        let first = Decompressed::new(&small, 5_000).expect("thaws");
         let place = first.as_ptr();
         drop(first);
-        assert_eq!(Thawed::new(&frame(&[2; 300]), 300).expect("thaws").as_ptr(), place);
+        assert_eq!(Decompressed::new(&frame(&[2; 300]), 300).expect("thaws").as_ptr(), place);
         let large = frame(&vec![3; THAWED_KEPT_BYTES_MAX + 1]);
-        let many = || Thawed::new(&small, 5_000).expect("thaws");
+        let many = || Decompressed::new(&small, 5_000).expect("thaws");
         drop((0..2 * THAWED_KEPT_MAX).map(|_| many()).collect::<Vec<_>>());
-        drop(Thawed::new(&large, THAWED_KEPT_BYTES_MAX + 1).expect("thaws"));
+        drop(Decompressed::new(&large, THAWED_KEPT_BYTES_MAX + 1).expect("thaws"));
         let kept = KEPT.with_borrow(|kept| kept.iter().map(Vec::capacity).collect::<Vec<_>>());
         assert!(kept.len() <= THAWED_KEPT_MAX && kept.len() + 1 >= THAWED_KEPT_MAX);
         assert!(kept.iter().all(|&bytes| bytes <= THAWED_KEPT_BYTES_MAX));
@@ -141,8 +141,8 @@ mod tests {
                 let at = at.index(frame.len());
                 frame[at] = byte;
             }
-            if let Ok(thawed) = Thawed::new(&frame, bytes.len()) {
-                assert_eq!(thawed.len(), bytes.len());
+            if let Ok(decompressed) = Decompressed::new(&frame, bytes.len()) {
+                assert_eq!(decompressed.len(), bytes.len());
             }
         }
     }

@@ -10,12 +10,12 @@ use hadal_encoding::Bitmap;
 
 use crate::aggregate::block;
 use crate::column::bitmaps::filled;
-use crate::column::lazy_columns::Columns;
+use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::expr::eval::eval;
 use crate::expr::plan::PlanExpr;
 use crate::scan::Scan;
-use crate::scan_memory::Halt;
+use crate::scan_memory::Interrupt;
 use crate::top_k::rows;
 
 impl Scan {
@@ -23,15 +23,15 @@ impl Scan {
     /// are put together apart, so that nothing of them is added if a later piece cannot be read.
     pub(crate) fn add(
         &self,
-        columns: &Columns<'_, '_>,
+        columns: &LazyColumns<'_, '_>,
         selection: &Selection,
         partial: &mut Partial,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), Interrupt> {
         match self.add_piece(columns, selection, partial) {
-            Err(Halt::TooMany) => {}
+            Err(Interrupt::TooManyBytes) => {}
             added => return added,
         }
-        columns.room().spare();
+        columns.memory().split_rows();
         // Some may be decoded of the best rows only.
         columns.want(selection);
         columns.drop_decoded();
@@ -44,26 +44,26 @@ impl Scan {
 
     fn add_pieces(
         &self,
-        columns: &Columns<'_, '_>,
+        columns: &LazyColumns<'_, '_>,
         selection: &Selection,
         partial: &mut Partial,
-    ) -> Result<(), Halt> {
-        let mark = columns.room().mark();
+    ) -> Result<(), Interrupt> {
+        let mark = columns.memory().mark();
         match self.add_piece(columns, selection, partial) {
-            Err(Halt::TooMany) if selection.count() > 1 => {}
+            Err(Interrupt::TooManyBytes) if selection.count() > 1 => {}
             added => return added,
         }
-        columns.room().forget(mark);
+        columns.memory().forget(mark);
         let halves = selection.halves();
         halves.iter().try_for_each(|half| self.add_pieces(columns, half, partial))
     }
 
     fn add_piece(
         &self,
-        columns: &Columns<'_, '_>,
+        columns: &LazyColumns<'_, '_>,
         selection: &Selection,
         partial: &mut Partial,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), Interrupt> {
         let Partial { body, reservation, .. } = partial;
         match body {
             PartialBody::Groups(groups) => {
@@ -73,21 +73,21 @@ impl Scan {
                 rows::add(&self.plan, columns, selection, best, reservation)?
             }
         }
-        columns.room().forget(0);
-        if columns.room().is_sparing() {
+        columns.memory().forget(0);
+        if columns.memory().is_splitting() {
             partial.try_hold(usize::MAX)?;
-            columns.room().go_on()?;
+            columns.memory().go_on()?;
         }
         Ok(())
     }
 }
 
 /// The rows of `selection` that meet all `conditions`.
-pub(crate) fn narrowed(
+pub(crate) fn filter_rows(
     mut selection: Selection,
     conditions: &[PlanExpr],
-    columns: &Columns<'_, '_>,
-) -> Result<Selection, Halt> {
+    columns: &LazyColumns<'_, '_>,
+) -> Result<Selection, Interrupt> {
     for condition in conditions {
         if selection.count() == 0 {
             break;
@@ -103,23 +103,23 @@ pub(crate) fn narrowed(
 /// computes is large.
 fn met(
     condition: &PlanExpr,
-    columns: &Columns<'_, '_>,
+    columns: &LazyColumns<'_, '_>,
     selection: &Selection,
-) -> Result<Bitmap, Halt> {
-    let room = columns.room();
-    let mark = room.mark();
+) -> Result<Bitmap, Interrupt> {
+    let memory = columns.memory();
+    let mark = memory.mark();
     match eval(condition, columns, selection) {
         Ok(values) => {
             let yes = values.truths(columns.rows()).yes;
             drop(values);
-            room.forget(mark);
+            memory.forget(mark);
             return Ok(Rc::unwrap_or_clone(yes));
         }
-        Err(Halt::TooMany) if selection.count() > 1 => {}
-        Err(halt) => return Err(halt),
+        Err(Interrupt::TooManyBytes) if selection.count() > 1 => {}
+        Err(interrupt) => return Err(interrupt),
     }
-    room.go_on()?;
-    room.spare();
+    memory.go_on()?;
+    memory.split_rows();
     let mut all = filled(columns.rows(), false);
     for half in selection.halves() {
         let mut yes = met(condition, columns, &half)?;

@@ -22,37 +22,37 @@ const DRAWN_AT_ONCE: usize = 256 << 10;
 
 /// Why a block is not looked at to its end.
 #[derive(Debug)]
-pub(crate) enum Halt {
+pub(crate) enum Interrupt {
     /// The block's bytes are damaged.
     Damaged(BlockError),
     /// What is computed of these rows is more than is computed at a time.
-    TooMany,
+    TooManyBytes,
     /// The query fails: an expression computes too long a string, or there is no room.
     Failed(Box<QueryError>),
     /// Nobody waits for the answer any more.
-    Over,
+    Cancelled,
 }
 
-impl From<BlockError> for Halt {
+impl From<BlockError> for Interrupt {
     fn from(error: BlockError) -> Self {
         Self::Damaged(error)
     }
 }
 
-impl From<StringTooLong> for Halt {
+impl From<StringTooLong> for Interrupt {
     fn from(error: StringTooLong) -> Self {
         QueryError::from(error).into()
     }
 }
 
-impl From<QueryError> for Halt {
+impl From<QueryError> for Interrupt {
     fn from(fault: QueryError) -> Self {
         Self::Failed(Box::new(fault))
     }
 }
 
 /// What is held for one block.
-pub(crate) struct Room<'r> {
+pub(crate) struct ScanMemory<'r> {
     held: RefCell<MemoryReservation>,
     /// Bytes that are held for what was found.
     found: usize,
@@ -65,17 +65,17 @@ pub(crate) struct Room<'r> {
     /// Bytes that expressions under way have computed.
     computed: Cell<usize>,
     /// Whether rows are looked at piece by piece.
-    is_sparing: Cell<bool>,
-    is_over: &'r dyn Fn() -> bool,
+    is_splitting: Cell<bool>,
+    is_cancelled: &'r dyn Fn() -> bool,
 }
 
-impl<'r> Room<'r> {
+impl<'r> ScanMemory<'r> {
     /// Nothing is drawn yet from the budget of `found`, which is held for what was found; so many bytes
     /// are computed at a time.
     pub(crate) fn new(
         found: &MemoryReservation,
         computed_max: usize,
-        is_over: &'r dyn Fn() -> bool,
+        is_cancelled: &'r dyn Fn() -> bool,
     ) -> Self {
         Self {
             held: RefCell::new(found.new_empty()),
@@ -84,24 +84,24 @@ impl<'r> Room<'r> {
             refused: RefCell::default(),
             decoded: Cell::new(0),
             computed: Cell::new(0),
-            is_sparing: Cell::new(false),
-            is_over,
+            is_splitting: Cell::new(false),
+            is_cancelled,
         }
     }
 
     /// Whether rows are looked at piece by piece: then nothing is computed of a whole block.
-    pub(crate) fn is_sparing(&self) -> bool {
-        self.is_sparing.get()
+    pub(crate) fn is_splitting(&self) -> bool {
+        self.is_splitting.get()
     }
 
     /// Has rows looked at piece by piece from now on; nothing is computed any more.
-    pub(crate) fn spare(&self) {
-        self.is_sparing.set(true);
+    pub(crate) fn split_rows(&self) {
+        self.is_splitting.set(true);
         self.computed.set(0);
     }
 
     /// Draws bytes of a decoded column.
-    pub(crate) fn keep(&self, bytes: usize) -> Result<(), Halt> {
+    pub(crate) fn keep(&self, bytes: usize) -> Result<(), Interrupt> {
         self.decoded.set(self.decoded.get().saturating_add(bytes));
         self.draw()
     }
@@ -117,20 +117,20 @@ impl<'r> Room<'r> {
     }
 
     /// Draws bytes of what an expression is about to compute.
-    pub(crate) fn compute(&self, bytes: usize) -> Result<(), Halt> {
+    pub(crate) fn compute(&self, bytes: usize) -> Result<(), Interrupt> {
         let before = self.computed.get();
         let computed = before.saturating_add(bytes);
         if computed > self.computed_max.get() {
-            return Err(Halt::TooMany);
+            return Err(Interrupt::TooManyBytes);
         }
         self.computed.set(computed);
         match self.draw() {
             // Fewer rows may do with what needs no drawing.
-            Err(Halt::Failed(fault)) if computed > COMPUTED_MIN => {
+            Err(Interrupt::Failed(fault)) if computed > COMPUTED_MIN => {
                 self.computed.set(before);
                 self.computed_max.set((computed / 2).max(COMPUTED_MIN));
                 self.refused.replace(Some(*fault));
-                Err(Halt::TooMany)
+                Err(Interrupt::TooManyBytes)
             }
             drawn => drawn,
         }
@@ -146,13 +146,13 @@ impl<'r> Room<'r> {
         refused.unwrap_or_else(|| QueryError::new(QueryErrorCode::Memory, &message))
     }
 
-    /// What expressions under way have computed by now: to be given to [`Self::settle`].
+    /// What expressions under way have computed by now: to be given to [`Self::replace_computed`].
     pub(crate) fn mark(&self) -> usize {
         self.computed.get()
     }
 
     /// Says that of all that was computed since `mark` only so many bytes are left.
-    pub(crate) fn settle(&self, mark: usize, bytes: usize) -> Result<(), Halt> {
+    pub(crate) fn replace_computed(&self, mark: usize, bytes: usize) -> Result<(), Interrupt> {
         self.forget(mark);
         self.compute(bytes)
     }
@@ -163,11 +163,11 @@ impl<'r> Room<'r> {
     }
 
     /// Looks whether somebody still waits for the answer.
-    pub(crate) fn go_on(&self) -> Result<(), Halt> {
-        if (self.is_over)() { Err(Halt::Over) } else { Ok(()) }
+    pub(crate) fn go_on(&self) -> Result<(), Interrupt> {
+        if (self.is_cancelled)() { Err(Interrupt::Cancelled) } else { Ok(()) }
     }
 
-    fn draw(&self) -> Result<(), Halt> {
+    fn draw(&self) -> Result<(), Interrupt> {
         let bytes = self.decoded.get().saturating_add(self.computed.get());
         let mut held = self.held.borrow_mut();
         let more = bytes.saturating_sub(SCAN_FREE_BYTES);
@@ -181,22 +181,22 @@ impl<'r> Room<'r> {
 }
 
 /// Counts values as they are computed.
-pub(crate) struct Computing<'r> {
-    room: &'r Room<'r>,
+pub(crate) struct ComputedBytes<'r> {
+    memory: &'r ScanMemory<'r>,
     /// Bytes that are not drawn yet.
     bytes: usize,
 }
 
-impl<'r> Computing<'r> {
+impl<'r> ComputedBytes<'r> {
     /// Draws the room of `count` values without what they have on the heap.
-    pub(crate) fn new(room: &'r Room<'r>, count: usize) -> Result<Self, Halt> {
-        room.compute(count.saturating_mul(size_of::<Value>()))?;
-        Ok(Self { room, bytes: 0 })
+    pub(crate) fn new(memory: &'r ScanMemory<'r>, count: usize) -> Result<Self, Interrupt> {
+        memory.compute(count.saturating_mul(size_of::<Value>()))?;
+        Ok(Self { memory, bytes: 0 })
     }
 
     /// Counts what a value has on the heap.
     #[inline]
-    pub(crate) fn add(&mut self, value: &Value) -> Result<(), Halt> {
+    pub(crate) fn add(&mut self, value: &Value) -> Result<(), Interrupt> {
         match value {
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::Time(_) => Ok(()),
             value => {
@@ -207,8 +207,8 @@ impl<'r> Computing<'r> {
     }
 
     /// Draws what is not drawn yet.
-    pub(crate) fn draw(&mut self) -> Result<(), Halt> {
-        self.room.compute(std::mem::take(&mut self.bytes))
+    pub(crate) fn draw(&mut self) -> Result<(), Interrupt> {
+        self.memory.compute(std::mem::take(&mut self.bytes))
     }
 }
 
@@ -221,39 +221,39 @@ mod tests {
     #[test]
     fn what_is_decoded_and_computed_is_drawn_beyond_what_is_free() {
         let budget = MemoryPool::new(SCAN_FREE_BYTES + PIECE_BYTES_MAX);
-        let room = Room::new(&budget.reservation(), PIECE_BYTES_MAX, &|| false);
-        room.keep(SCAN_FREE_BYTES).expect("free");
+        let memory = ScanMemory::new(&budget.reservation(), PIECE_BYTES_MAX, &|| false);
+        memory.keep(SCAN_FREE_BYTES).expect("free");
         assert_eq!(budget.reserved(), 0);
-        let mark = room.mark();
-        room.compute(PIECE_BYTES_MAX).expect("one piece");
+        let mark = memory.mark();
+        memory.compute(PIECE_BYTES_MAX).expect("one piece");
         assert_eq!(budget.reserved(), PIECE_BYTES_MAX);
-        assert!(matches!(room.compute(1), Err(Halt::TooMany)));
-        room.settle(mark, 1).expect("less");
-        room.keep(PIECE_BYTES_MAX - 1).expect("as much as before");
-        let refused = room.keep(SCAN_FREE_BYTES + 1);
-        assert!(matches!(refused, Err(Halt::Failed(_))), "{refused:?}");
-        drop(room);
+        assert!(matches!(memory.compute(1), Err(Interrupt::TooManyBytes)));
+        memory.replace_computed(mark, 1).expect("less");
+        memory.keep(PIECE_BYTES_MAX - 1).expect("as much as before");
+        let refused = memory.keep(SCAN_FREE_BYTES + 1);
+        assert!(matches!(refused, Err(Interrupt::Failed(_))), "{refused:?}");
+        drop(memory);
         assert_eq!(budget.reserved(), 0);
     }
 
     #[test]
     fn where_little_is_free_less_is_computed_at_a_time() {
         let budget = MemoryPool::new(DRAWN_AT_ONCE);
-        let room = Room::new(&budget.reservation(), PIECE_BYTES_MAX, &|| false);
-        assert!(matches!(room.compute(4 * SCAN_FREE_BYTES), Err(Halt::TooMany)));
-        assert!(matches!(room.compute(2 * SCAN_FREE_BYTES + 1), Err(Halt::TooMany)));
-        room.compute(SCAN_FREE_BYTES + DRAWN_AT_ONCE).expect("all that is free");
-        let room = Room::new(&budget.reservation(), PIECE_BYTES_MAX, &|| false);
-        room.keep(SCAN_FREE_BYTES).expect("free");
-        let refused = room.compute(COMPUTED_MIN);
-        assert!(matches!(refused, Err(Halt::Failed(_))), "{refused:?}");
-        assert_eq!(room.too_much_of_one_row().code, QueryErrorCode::Memory);
+        let memory = ScanMemory::new(&budget.reservation(), PIECE_BYTES_MAX, &|| false);
+        assert!(matches!(memory.compute(4 * SCAN_FREE_BYTES), Err(Interrupt::TooManyBytes)));
+        assert!(matches!(memory.compute(2 * SCAN_FREE_BYTES + 1), Err(Interrupt::TooManyBytes)));
+        memory.compute(SCAN_FREE_BYTES + DRAWN_AT_ONCE).expect("all that is free");
+        let memory = ScanMemory::new(&budget.reservation(), PIECE_BYTES_MAX, &|| false);
+        memory.keep(SCAN_FREE_BYTES).expect("free");
+        let refused = memory.compute(COMPUTED_MIN);
+        assert!(matches!(refused, Err(Interrupt::Failed(_))), "{refused:?}");
+        assert_eq!(memory.too_much_of_one_row().code, QueryErrorCode::Memory);
     }
 
     #[test]
     fn what_nobody_waits_for_is_not_computed() {
-        let room = Room::new(&MemoryReservation::default(), PIECE_BYTES_MAX, &|| true);
-        room.compute(SCAN_FREE_BYTES).expect("free");
-        assert!(matches!(room.compute(1), Err(Halt::Over)));
+        let memory = ScanMemory::new(&MemoryReservation::default(), PIECE_BYTES_MAX, &|| true);
+        memory.compute(SCAN_FREE_BYTES).expect("free");
+        assert!(matches!(memory.compute(1), Err(Interrupt::Cancelled)));
     }
 }

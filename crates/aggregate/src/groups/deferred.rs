@@ -1,7 +1,7 @@
 //! Rows of groups by an integer, by a text or its form, or by the numbers of a few keys, that
 //! are brought in later, many at a time: see `groups/radix_partition.rs`.
 
-use hadal_encoding::LiftedTexts;
+use hadal_encoding::CanonicalStrings;
 use hadal_types::Value;
 use hadal_types::limits::GROUP_KEYS_MAX;
 
@@ -26,7 +26,7 @@ pub enum DeferredKeys<'k> {
     /// Integers.
     Ints(&'k [i64]),
     /// Lifted strings, where they are [taken](Groups::takes_lifted).
-    Templates(&'k LiftedTexts<'k>),
+    Templates(&'k CanonicalStrings<'k>),
     /// Strings as they are, where lifted ones are not kept.
     Strings(&'k [&'k str]),
     /// By key, the numbers that its dictionary [gave out](Groups::key_mut): some groups may be told

@@ -9,7 +9,7 @@ use std::cmp::Ordering;
 use std::hash::BuildHasher;
 use std::ops::Range;
 
-use hadal_encoding::LiftedTexts;
+use hadal_encoding::CanonicalStrings;
 use hadal_types::Value;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
@@ -75,7 +75,7 @@ impl KeyDictionary {
         numbers: &mut Vec<u32>,
     ) {
         if self.is_lifted() {
-            let texts = LiftedTexts::of(texts);
+            let texts = CanonicalStrings::of(texts);
             return self.numbers_of_lifted(&texts, 0..texts.len(), numbers);
         }
         self.values.expect_strings(self.null);
@@ -86,7 +86,7 @@ impl KeyDictionary {
     /// been kept as whole texts.
     pub fn numbers_of_lifted(
         &mut self,
-        texts: &LiftedTexts<'_>,
+        texts: &CanonicalStrings<'_>,
         which: impl Iterator<Item = usize>,
         numbers: &mut Vec<u32>,
     ) {
@@ -103,7 +103,7 @@ impl KeyDictionary {
     /// where nothing is asked for. `None` where strings are kept whole.
     pub(crate) fn forms_of(
         &mut self,
-        texts: &LiftedTexts<'_>,
+        texts: &CanonicalStrings<'_>,
         which: impl Iterator<Item = Option<usize>>,
     ) -> Option<Vec<u128>> {
         self.expect_lifted().map(|lifted| lifted.forms_of(texts, which))
@@ -500,7 +500,7 @@ mod tests {
                     if step == 1 {
                         keys.numbers_of_strings(texts.iter().map(String::as_str), &mut numbers);
                     } else {
-                        let lifted = LiftedTexts::of(texts.iter().map(String::as_str));
+                        let lifted = CanonicalStrings::of(texts.iter().map(String::as_str));
                         keys.numbers_of_lifted(&lifted, 0..lifted.len(), &mut numbers);
                     }
                     for (text, number) in texts.iter().zip(numbers) {
@@ -532,7 +532,7 @@ mod tests {
         let texts: Vec<String> = (0..70_000).map(word).collect();
         let mut keys = KeyDictionary::default();
         for part in texts.chunks(30_000) {
-            let lifted = LiftedTexts::of(part.iter().map(String::as_str));
+            let lifted = CanonicalStrings::of(part.iter().map(String::as_str));
             let mut numbers = Vec::new();
             keys.numbers_of_lifted(&lifted, 0..lifted.len(), &mut numbers);
         }

@@ -1,6 +1,6 @@
 //! Where groups are, one by one and many together.
 
-use hadal_encoding::LiftedTexts;
+use hadal_encoding::CanonicalStrings;
 use hadal_types::limits::GROUP_KEYS_MAX;
 
 use super::Groups;
@@ -79,7 +79,7 @@ impl Groups {
     /// When groups have not one key.
     pub fn groups_of_templates(
         &mut self,
-        texts: &LiftedTexts<'_>,
+        texts: &CanonicalStrings<'_>,
         which: impl Iterator<Item = usize>,
     ) -> Vec<u32> {
         self.groups_by_number(|key, numbers| key.numbers_of_lifted(texts, which, numbers))

@@ -16,7 +16,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use hadal_encoding::LiftedTexts;
+use hadal_encoding::CanonicalStrings;
 use hadal_encoding::templates::{beginning, put_together};
 
 use crate::groups::hash_table::tag_of;
@@ -89,7 +89,7 @@ impl TemplateStrings {
     /// The forms of some texts, told by index; of none where nothing is asked for.
     pub(crate) fn forms_of(
         &mut self,
-        texts: &LiftedTexts<'_>,
+        texts: &CanonicalStrings<'_>,
         which: impl Iterator<Item = Option<usize>>,
     ) -> Vec<u128> {
         let mut templates = Vec::new();
@@ -320,7 +320,7 @@ mod tests {
             lifted.push_none();
             all.push("no text");
             for asked in &asked {
-                let texts = LiftedTexts::of(asked.iter().map(String::as_str));
+                let texts = CanonicalStrings::of(asked.iter().map(String::as_str));
                 let forms = lifted.forms_of(&texts, (0..texts.len()).map(Some).chain([None]));
                 prop_assert_eq!((forms.len(), forms[asked.len()]), (asked.len() + 1, NONE));
                 for (text, form) in asked.iter().zip(forms) {
@@ -341,7 +341,7 @@ mod tests {
             // Handed on to another that knows some of them, in another order.
             let mut other = TemplateStrings::default();
             let some: BTreeSet<&str> = all[all.len() / 2..].iter().skip(1).copied().collect();
-            let texts = LiftedTexts::of(some.iter().copied());
+            let texts = CanonicalStrings::of(some.iter().copied());
             for form in other.forms_of(&texts, (0..texts.len()).map(Some)) {
                 number(&mut other, form);
             }

@@ -8,7 +8,7 @@ const SAMPLE: usize = 32;
 /// all values are equal.
 ///
 /// Shape: `range` is the largest value minus the smallest, `min`.
-pub(super) fn common_step(values: &[i64], min: i64, range: u64) -> Option<(u64, Vec<i64>)> {
+pub(super) fn common_divisor(values: &[i64], min: i64, range: u64) -> Option<(u64, Vec<i64>)> {
     let offset = |value: i64| value.wrapping_sub(min).cast_unsigned();
     let sample = values.iter().step_by(values.len().div_ceil(SAMPLE).max(1));
     let mut step = sample.fold(range, |step, &value| greatest_common_divisor(step, offset(value)));
@@ -80,7 +80,7 @@ mod tests {
     fn step_of(values: &[i64]) -> Option<(u64, Vec<i64>)> {
         let min = *values.iter().min().expect("some");
         let range = values.iter().max().expect("some").wrapping_sub(min).cast_unsigned();
-        common_step(values, min, range)
+        common_divisor(values, min, range)
     }
 
     #[test]

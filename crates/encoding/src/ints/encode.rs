@@ -18,7 +18,7 @@ pub fn encode(values: &[i64], out: &mut Vec<u8>) {
         return encode_simple(values, out);
     }
     let range = max.wrapping_sub(min).cast_unsigned();
-    if let Some((step, quotients)) = common_divisor::common_step(values, min, range) {
+    if let Some((step, quotients)) = common_divisor::common_divisor(values, min, range) {
         out.push(STEPS);
         write_zigzag(min, out);
         write_varint(step, out);

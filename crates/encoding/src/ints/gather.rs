@@ -3,7 +3,7 @@
 
 use hadal_types::limits::VECTOR_VALUES;
 
-use super::Slot;
+use super::Element;
 use super::vector::Vector;
 use super::view::{Form, IntsView};
 use crate::bitmap::{self, Bitmap};
@@ -20,7 +20,7 @@ impl IntsView<'_> {
     ///
     /// # Panics
     /// When `chosen` are not as many bits as there are values.
-    pub(super) fn put<S: Slot>(
+    pub(super) fn put<S: Element>(
         &self,
         bias: S,
         chosen: Option<&Bitmap>,
@@ -63,7 +63,7 @@ impl IntsView<'_> {
     }
 
     /// As [`Self::put`] of all values, after those of a vector.
-    pub(super) fn append<S: Slot>(
+    pub(super) fn append<S: Element>(
         &self,
         out: &mut Vec<S>,
         check: impl Fn(&[S]) -> Result<(), EncodingError>,
@@ -76,7 +76,7 @@ impl IntsView<'_> {
     }
 
     /// Decodes those values of a vector whose bits are one; the others become zeros.
-    fn look_up<S: Slot>(
+    fn look_up<S: Element>(
         &self,
         vector: usize,
         words: &[u64],
@@ -105,7 +105,7 @@ impl IntsView<'_> {
                 let vector = row / VECTOR_VALUES;
                 vectors[vector].value_at(row % VECTOR_VALUES, self.vector_length(vector))
             }
-            Form::Steps(steps) => Some(steps.value(steps.counts.value_at(row)?)),
+            Form::Progression(steps) => Some(steps.value(steps.counts.value_at(row)?)),
             Form::Runs(runs) => Some(runs.values[runs.run_of(row)]),
             Form::Dictionary(dictionary) => Some(dictionary.value(dictionary.codes.value_at(row)?)),
         }

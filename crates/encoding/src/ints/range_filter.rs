@@ -8,7 +8,7 @@ use std::ops::Range;
 use hadal_types::limits::VECTOR_VALUES;
 
 use super::vector::{Delta, Vector};
-use super::view::{Form, IntsView, Steps};
+use super::view::{Form, IntsView, Progression};
 use crate::bitmap::{self, Bitmap};
 use crate::kernels;
 
@@ -33,7 +33,7 @@ impl IntsView<'_> {
                 }
                 Bitmap::from_words(words, self.length)
             }
-            Form::Steps(steps) => match steps.between(low, high) {
+            Form::Progression(steps) => match steps.between(low, high) {
                 Some((low, high)) => steps.counts.between(low, high),
                 None => Bitmap::zeros(self.length),
             },
@@ -83,7 +83,7 @@ impl IntsView<'_> {
     }
 }
 
-impl Steps<'_> {
+impl Progression<'_> {
     /// The counts of the values from `low` to `high`: the first and the last, if there are any.
     fn between(&self, low: i64, high: i64) -> Option<(i64, i64)> {
         let away = |bound: i64| i128::from(bound) - i128::from(self.base);
@@ -131,7 +131,7 @@ impl Vector<'_> {
 
     /// Of a full vector: which values lie so far from the min.
     fn packed_between(&self, (from, to): (u64, u64), words: &mut [u64; VECTOR_WORDS]) {
-        kernels::between_packed(self.packed, self.width, from, to, words);
+        kernels::filter_packed(self.packed, self.width, from, to, words);
         let low_bits = u64::MAX.checked_shr(64 - u32::from(self.width)).unwrap_or_default();
         self.for_each_patch(|place, extra| {
             let (least, most) = (extra, extra | low_bits);

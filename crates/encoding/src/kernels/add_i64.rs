@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::level::kernels;
-use super::primitives::Machine;
+use super::primitives::Primitives;
 
 kernels! {
     /// Sets `out[i]` to `from` + `step` × `steps[i]`, modulo 2^64.
@@ -38,7 +38,7 @@ kernels! {
 }
 
 #[inline(always)]
-fn widen_body(_: impl Machine, steps: &[u32], from: i64, step: i64, out: &mut [i64]) {
+fn widen_body(_: impl Primitives, steps: &[u32], from: i64, step: i64, out: &mut [i64]) {
     assert_eq!(out.len(), steps.len(), "places for what is widened");
     if step == 1 {
         for (out, k) in out.iter_mut().zip(steps) {
@@ -52,7 +52,7 @@ fn widen_body(_: impl Machine, steps: &[u32], from: i64, step: i64, out: &mut [i
 }
 
 #[inline(always)]
-fn gather_body(_: impl Machine, table: &[i64], codes: &[u32], out: &mut [i64]) {
+fn gather_body(_: impl Primitives, table: &[i64], codes: &[u32], out: &mut [i64]) {
     assert_eq!(out.len(), codes.len(), "places for what is gathered");
     let last = codes.iter().fold(0, |last, code| *code.max(&last)) as usize;
     assert!(codes.is_empty() || last < table.len(), "a code beyond the table");
@@ -64,7 +64,7 @@ fn gather_body(_: impl Machine, table: &[i64], codes: &[u32], out: &mut [i64]) {
 
 #[inline(always)]
 fn add_body<const N: usize>(
-    _: impl Machine,
+    _: impl Primitives,
     rows: &[u32],
     values: [&[i64]; N],
     width: usize,
@@ -79,7 +79,7 @@ fn add_body<const N: usize>(
     if let Some(start) = first_of_stretch(rows) {
         let sums = &mut sums[start * width..];
         return if width == N {
-            add_beside(values, sums.as_chunks_mut().0);
+            add_adjacent(values, sums.as_chunks_mut().0);
         } else {
             for (index, row) in sums.chunks_mut(width).take(rows.len()).enumerate() {
                 for (sum, values) in row[first..].iter_mut().zip(&values) {
@@ -103,7 +103,7 @@ fn add_body<const N: usize>(
 
 /// Adds row by row to sums that have no other columns.
 #[inline(always)]
-fn add_beside<const N: usize>(values: [&[i64]; N], sums: &mut [[i64; N]]) {
+fn add_adjacent<const N: usize>(values: [&[i64]; N], sums: &mut [[i64; N]]) {
     let length = values.iter().fold(sums.len(), |length, values| length.min(values.len()));
     for (index, row) in sums[..length].iter_mut().enumerate() {
         for (sum, values) in row.iter_mut().zip(&values) {
@@ -127,7 +127,7 @@ fn first_of_stretch(numbers: &[u32]) -> Option<usize> {
 
 #[inline(always)]
 fn ranges_body(
-    _: impl Machine,
+    _: impl Primitives,
     places: &[u32],
     low: &[i64],
     high: &[i64],

@@ -1,7 +1,7 @@
 //! From selected rows to all rows and back: values spread by validity, bits to row numbers.
 
 use super::level::kernels;
-use super::primitives::Machine;
+use super::primitives::Primitives;
 
 kernels! {
     /// Fills `out`: the next of `values` where the row's bit is one, else `fill`. Bits after the
@@ -42,27 +42,27 @@ kernels! {
 
 #[inline(always)]
 fn expand_u32_body(
-    machine: impl Machine,
+    primitives: impl Primitives,
     values: &[u32],
     words: &[u64],
     fill: u32,
     out: &mut [u32],
 ) {
     expand(values, words, fill, out, |word, values, out| {
-        machine.expand_u32(word, values, fill, out);
+        primitives.expand_u32(word, values, fill, out);
     });
 }
 
 #[inline(always)]
 fn expand_i64_body(
-    machine: impl Machine,
+    primitives: impl Primitives,
     values: &[i64],
     words: &[u64],
     fill: i64,
     out: &mut [i64],
 ) {
     expand(values, words, fill, out, |word, values, out| {
-        machine.expand_i64(word, values, fill, out);
+        primitives.expand_i64(word, values, fill, out);
     });
 }
 
@@ -107,7 +107,7 @@ fn expand_slowly<'a, T: Copy>(values: &'a [T], word: u64, fill: T, out: &mut [T]
 }
 
 #[inline(always)]
-fn expand_bits_body(machine: impl Machine, bits: &[u64], words: &[u64], out: &mut [u64]) {
+fn expand_bits_body(primitives: impl Primitives, bits: &[u64], words: &[u64], out: &mut [u64]) {
     assert_eq!(words.len(), out.len(), "words of the rows");
     let word_at = |index: usize| bits.get(index).copied().unwrap_or_default();
     let mut at = 0;
@@ -115,17 +115,22 @@ fn expand_bits_body(machine: impl Machine, bits: &[u64], words: &[u64], out: &mu
         let (index, shift) = (at / 64, at % 64);
         // In two steps, because all 64 bits may be of the first word.
         let next = word_at(index) >> shift | word_at(index + 1) << 1 << (63 - shift);
-        *out = machine.deposit(next, *word);
+        *out = primitives.deposit(next, *word);
         at += word.count_ones() as usize;
     }
 }
 
 #[inline(always)]
-fn compress_bits_body(machine: impl Machine, bits: &[u64], words: &[u64], out: &mut Vec<u64>) {
+fn compress_bits_body(
+    primitives: impl Primitives,
+    bits: &[u64],
+    words: &[u64],
+    out: &mut Vec<u64>,
+) {
     assert_eq!(bits.len(), words.len(), "words of the rows");
     let (mut pending, mut count) = (0, 0);
     for (bits, word) in bits.iter().zip(words) {
-        let next = machine.extract(*bits, *word);
+        let next = primitives.extract(*bits, *word);
         pending |= next << count;
         let all = count + word.count_ones();
         if all >= 64 {
@@ -141,7 +146,7 @@ fn compress_bits_body(machine: impl Machine, bits: &[u64], words: &[u64], out: &
 }
 
 #[inline(always)]
-fn indexes_of_body(machine: impl Machine, words: &[u64], out: &mut Vec<u32>) {
+fn indexes_of_body(primitives: impl Primitives, words: &[u64], out: &mut Vec<u32>) {
     assert!(words.len() <= 1 << 26, "words of a selection");
     let ones = |word: &u64| word.count_ones() as usize;
     let mut end = out.len();
@@ -151,7 +156,7 @@ fn indexes_of_body(machine: impl Machine, words: &[u64], out: &mut Vec<u32>) {
         if *word != 0
             && let Some(slots) = out[end..].first_chunk_mut()
         {
-            machine.indexes(*word, base, slots);
+            primitives.indexes(*word, base, slots);
             end += ones(word);
         }
     }

@@ -3,7 +3,7 @@
 #![allow(unsafe_code)]
 
 use super::level::kernels;
-use super::primitives::Machine;
+use super::primitives::Primitives;
 
 /// So many places are found at a time, and stay in the nearest cache.
 const ROWS_AT_ONCE: usize = 512;
@@ -11,7 +11,7 @@ const ROWS_AT_ONCE: usize = 512;
 /// Decimals: (`from` + `step` · k) / `divisor`. The dividend must be an integer from 0 to 2^53, so
 /// that the quotient is rounded once, and the divisor a power of ten up to 10^22.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Quotients {
+pub struct ScaledSteps {
     /// The dividend where k is 0.
     pub from: f64,
     /// How much one k adds to it.
@@ -23,7 +23,7 @@ pub struct Quotients {
 /// Which of its cell's counts a row is for: the first for all below `first`, the next for leading
 /// bits that are `first`, and so on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct LeadingBits {
+pub struct ExponentBuckets {
     /// How many bits of the fraction follow the exponent, 1 to 20.
     pub fraction_bits: u32,
     /// The leading bits of the second count.
@@ -32,10 +32,10 @@ pub struct LeadingBits {
 
 /// Where rows are counted.
 #[derive(Debug)]
-pub struct LeadingCounts<'c> {
+pub struct BucketCounts<'c> {
     /// By cell: where its counts begin.
     pub starts: &'c [u32],
-    /// Counts up to [`LEADING_COUNT_MAX`]; one whose highest bit is set is *marked*.
+    /// Counts up to [`BUCKET_COUNT_MAX`]; one whose highest bit is set is *marked*.
     pub counts: &'c mut [u16],
     /// The rows that are for marked counts are added here.
     pub marked: &'c mut Vec<u32>,
@@ -43,8 +43,8 @@ pub struct LeadingCounts<'c> {
     pub full: &'c mut Vec<u32>,
 }
 
-/// The largest count that [`count_leading`] writes: narrow ones stay in the nearest cache.
-pub const LEADING_COUNT_MAX: u16 = u16::MAX >> 1;
+/// The largest count that [`count_exponent_buckets`] writes: narrow ones stay in the nearest cache.
+pub const BUCKET_COUNT_MAX: u16 = u16::MAX >> 1;
 
 kernels! {
     /// Adds one for each row to the count of its cell, `cells[i]`, and of the leading bits of its
@@ -52,20 +52,20 @@ kernels! {
     ///
     /// # Panics
     /// When `cells` are not as many as `steps`, or there is no such count.
-    pub fn count_leading(
-        cells: &[u32], steps: &[u32], quotients: Quotients, bits: LeadingBits,
-        counts: LeadingCounts<'_>,
+    pub fn count_exponent_buckets(
+        cells: &[u32], steps: &[u32], quotients: ScaledSteps, bits: ExponentBuckets,
+        counts: BucketCounts<'_>,
     ) = count_leading_body;
 }
 
 #[inline(always)]
 fn count_leading_body(
-    _: impl Machine,
+    _: impl Primitives,
     cells: &[u32],
     steps: &[u32],
-    quotients: Quotients,
-    bits: LeadingBits,
-    LeadingCounts { starts, counts, marked, full }: LeadingCounts<'_>,
+    quotients: ScaledSteps,
+    bits: ExponentBuckets,
+    BucketCounts { starts, counts, marked, full }: BucketCounts<'_>,
 ) {
     assert_eq!(cells.len(), steps.len(), "a cell for each value");
     let largest = |values: &[u32]| values.iter().fold(0, |last, own| *own.max(&last)) as usize;
@@ -92,13 +92,13 @@ fn count_leading_body(
             let count = unsafe { counts.get_unchecked_mut(at as usize) };
             let next = count.wrapping_add(1);
             // Foreseen, because hardly any is.
-            if *count >= LEADING_COUNT_MAX {
-                if *count > LEADING_COUNT_MAX {
+            if *count >= BUCKET_COUNT_MAX {
+                if *count > BUCKET_COUNT_MAX {
                     marked.extend(u32::try_from(first + row));
                 }
-                if next & LEADING_COUNT_MAX == 0 {
+                if next & BUCKET_COUNT_MAX == 0 {
                     full.push(at);
-                    *count &= !LEADING_COUNT_MAX;
+                    *count &= !BUCKET_COUNT_MAX;
                     continue;
                 }
             }
@@ -108,13 +108,18 @@ fn count_leading_body(
 }
 
 #[inline(always)]
-fn find_places(steps: &[u32], bits: LeadingBits, places: &mut [u32], value: impl Fn(u32) -> f64) {
+fn find_places(
+    steps: &[u32],
+    bits: ExponentBuckets,
+    places: &mut [u32],
+    value: impl Fn(u32) -> f64,
+) {
     for (place, step) in places.iter_mut().zip(steps) {
         *place = bits.place_of(value(*step));
     }
 }
 
-impl Quotients {
+impl ScaledSteps {
     /// The value of a k.
     #[inline(always)]
     #[must_use]
@@ -128,7 +133,7 @@ impl Quotients {
     }
 }
 
-impl LeadingBits {
+impl ExponentBuckets {
     /// Which count of its cell a value is for, that is not negative.
     #[inline(always)]
     #[must_use]
@@ -157,9 +162,9 @@ mod tests {
         for (from, step, divisor) in
             [(1.0, 1.0, 1.0), (0.0, 1_000.0, 1e6), (4e15, 5.0, 1.0), (0.0, 1.0, 1e18)]
         {
-            let quotients = Quotients { from, step, divisor };
+            let quotients = ScaledSteps { from, step, divisor };
             // From 2^-64 on.
-            let bits = LeadingBits { fraction_bits: 6, first: (1_023 - 64) << 6 };
+            let bits = ExponentBuckets { fraction_bits: 6, first: (1_023 - 64) << 6 };
             let starts: Vec<u32> = (0..7).map(|cell| cell * (130 << 6)).collect();
             for length in [0, 1, 7, 64, 511, 512, 513, steps.len()] {
                 // Every third count is marked.
@@ -187,13 +192,13 @@ mod tests {
                     let full = &mut Vec::new();
                     let (cells, steps) = (&cells[..length], &steps[..length]);
                     let (counts_of, marked_of) = (&mut counts, &mut marked);
-                    let into = LeadingCounts {
+                    let into = BucketCounts {
                         starts: &starts,
                         counts: counts_of,
                         marked: marked_of,
                         full,
                     };
-                    level.count_leading(cells, steps, quotients, bits, into);
+                    level.count_exponent_buckets(cells, steps, quotients, bits, into);
                     assert!(counts == expected, "{length} rows at {}", level.name());
                     assert_eq!(marked, all_marked, "{length} rows at {}", level.name());
                 }
@@ -203,18 +208,18 @@ mod tests {
 
     #[test]
     fn counts_begin_anew_when_they_are_full() {
-        let quotients = Quotients { from: 1.0, step: 1.0, divisor: 1.0 };
-        let bits = LeadingBits { fraction_bits: 6, first: 1_023 << 6 };
+        let quotients = ScaledSteps { from: 1.0, step: 1.0, divisor: 1.0 };
+        let bits = ExponentBuckets { fraction_bits: 6, first: 1_023 << 6 };
         for (mark, rows) in [(0, 100_000), (1 << 15, 100_000), (0, 1 << 15), (1 << 15, 32_767)] {
             for level in Level::available() {
                 let (mut counts, mut marked, mut full) = ([0, mark, 0], Vec::new(), Vec::new());
-                let into = LeadingCounts {
+                let into = BucketCounts {
                     starts: &[0],
                     counts: &mut counts,
                     marked: &mut marked,
                     full: &mut full,
                 };
-                level.count_leading(&vec![0; rows], &vec![0; rows], quotients, bits, into);
+                level.count_exponent_buckets(&vec![0; rows], &vec![0; rows], quotients, bits, into);
                 assert_eq!(marked.len(), if mark > 0 { rows } else { 0 });
                 assert!(full.iter().all(|at| *at == 1));
                 let again = usize::from(counts[1] & !mark);
@@ -226,20 +231,20 @@ mod tests {
     #[test]
     #[should_panic(expected = "a count beyond the others")]
     fn a_cell_without_counts_panics() {
-        let bits = LeadingBits { fraction_bits: 6, first: 0 };
-        let quotients = Quotients { from: 1.0, step: 1.0, divisor: 1.0 };
+        let bits = ExponentBuckets { fraction_bits: 6, first: 0 };
+        let quotients = ScaledSteps { from: 1.0, step: 1.0, divisor: 1.0 };
         let (counts, marked, full) = (&mut [0; 100_000], &mut Vec::new(), &mut Vec::new());
-        let counts = LeadingCounts { starts: &[0, 100_000], counts, marked, full };
-        count_leading(&[1], &[0], quotients, bits, counts);
+        let counts = BucketCounts { starts: &[0, 100_000], counts, marked, full };
+        count_exponent_buckets(&[1], &[0], quotients, bits, counts);
     }
 
     #[test]
     #[should_panic(expected = "a cell without counts")]
     fn a_cell_without_a_start_panics() {
-        let bits = LeadingBits { fraction_bits: 6, first: 0 };
-        let quotients = Quotients { from: 1.0, step: 1.0, divisor: 1.0 };
+        let bits = ExponentBuckets { fraction_bits: 6, first: 0 };
+        let quotients = ScaledSteps { from: 1.0, step: 1.0, divisor: 1.0 };
         let (counts, marked, full) = (&mut [0; 100_000], &mut Vec::new(), &mut Vec::new());
-        let counts = LeadingCounts { starts: &[0], counts, marked, full };
-        count_leading(&[1], &[0], quotients, bits, counts);
+        let counts = BucketCounts { starts: &[0], counts, marked, full };
+        count_exponent_buckets(&[1], &[0], quotients, bits, counts);
     }
 }

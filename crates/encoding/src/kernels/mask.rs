@@ -1,7 +1,7 @@
 //! Values of some rows kept, those of the others overwritten.
 
 use super::level::kernels;
-use super::primitives::Machine;
+use super::primitives::Primitives;
 
 kernels! {
     /// Overwrites with `fill` each value whose row's bit is zero. Bits after the last row mean
@@ -9,17 +9,17 @@ kernels! {
     ///
     /// # Panics
     /// When `words` are not one for each 64 rows begun.
-    pub fn keep_u32(values: &mut [u32], words: &[u64], fill: u32) = keep_body;
+    pub fn mask_u32(values: &mut [u32], words: &[u64], fill: u32) = mask_body;
 
-    /// As [`keep_u32`].
+    /// As [`mask_u32`].
     ///
     /// # Panics
     /// When `words` are not one for each 64 rows begun.
-    pub fn keep_i64(values: &mut [i64], words: &[u64], fill: i64) = keep_body;
+    pub fn mask_i64(values: &mut [i64], words: &[u64], fill: i64) = mask_body;
 }
 
 #[inline(always)]
-fn keep_body<T: Copy>(_: impl Machine, values: &mut [T], words: &[u64], fill: T) {
+fn mask_body<T: Copy>(_: impl Primitives, values: &mut [T], words: &[u64], fill: T) {
     assert_eq!(words.len(), values.len().div_ceil(64), "words for the rows");
     let (chunks, tail) = values.as_chunks_mut::<64>();
     for (chunk, &word) in chunks.iter_mut().zip(words) {
@@ -58,10 +58,10 @@ mod tests {
                 (0..length).map(|row| if kept(row) { values[row] } else { 7 }).collect();
             for level in Level::available() {
                 let mut own = values.clone();
-                level.keep_u32(&mut own, &words, 7);
+                level.mask_u32(&mut own, &words, 7);
                 assert_eq!(own, expected, "{} values, {}", length, level.name());
                 let mut own: Vec<i64> = values.iter().map(|&value| -i64::from(value)).collect();
-                level.keep_i64(&mut own, &words, -7);
+                level.mask_i64(&mut own, &words, -7);
                 let expected = expected.iter().map(|&value| -i64::from(value));
                 assert_eq!(own, expected.collect::<Vec<i64>>(), "{}", level.name());
             }

@@ -4,7 +4,7 @@
 //! a plain form here, which all levels are tested against, and other forms in `x86.rs`.
 
 /// The steps of one level. A value is the proof that the processor has the level's instructions.
-pub(super) trait Machine: Copy {
+pub(super) trait Primitives: Copy {
     /// Bit i of the result is bit 7 of byte i.
     #[inline(always)]
     fn word_of(self, bytes: &[u8; 64]) -> u64 {
@@ -29,7 +29,7 @@ pub(super) trait Machine: Copy {
         expand(word, values, fill, out);
     }
 
-    /// As [`Machine::expand_u32`].
+    /// As [`Primitives::expand_u32`].
     #[inline(always)]
     fn expand_i64(self, word: u64, values: &[i64; 64], fill: i64, out: &mut [i64; 64]) {
         expand(word, values, fill, out);
@@ -65,7 +65,7 @@ pub(super) trait Machine: Copy {
 pub(super) struct Baseline;
 
 #[cfg(not(target_arch = "x86_64"))]
-impl Machine for Baseline {}
+impl Primitives for Baseline {}
 
 /// Eight bytes' top bits are gathered by one multiplication: bit 8k of the product's factor goes to
 /// bit 56 + k, and no two partial products meet.

@@ -1,7 +1,7 @@
 //! Rows that follow each other as their groups do: no row has to look for where it is added.
 
 use super::level::kernels;
-use super::primitives::Machine;
+use super::primitives::Primitives;
 
 kernels! {
     /// Sets bit i of `words` to whether value i + 1 is not one more than value i, for all but the
@@ -15,13 +15,13 @@ kernels! {
     ///
     /// # Panics
     /// When there are not as many sums as values.
-    pub fn add_beside(values: &[u32], sums: &mut [u64]) = add_body;
+    pub fn add_adjacent(values: &[u32], sums: &mut [u64]) = add_body;
 
     /// Lowers `low[i]` to value i and raises `high[i]` to it.
     ///
     /// # Panics
     /// When these are not as many as there are values.
-    pub fn widen_beside(values: &[u32], low: &mut [u32], high: &mut [u32]) = widen_body;
+    pub fn widen_adjacent(values: &[u32], low: &mut [u32], high: &mut [u32]) = widen_body;
 
     /// Multiplies each value with `factor`, modulo 2^64.
     pub fn scale(factor: u64, values: &mut [u64]) = scale_body;
@@ -34,7 +34,7 @@ kernels! {
 }
 
 #[inline(always)]
-fn breaks_body(machine: impl Machine, values: &[u32], words: &mut [u64]) {
+fn breaks_body(primitives: impl Primitives, values: &[u32], words: &mut [u64]) {
     let next = values.get(1..).unwrap_or_default();
     assert_eq!(words.len(), next.len().div_ceil(64), "words for the neighbours");
     let own = &values[..next.len()];
@@ -44,7 +44,7 @@ fn breaks_body(machine: impl Machine, values: &[u32], words: &mut [u64]) {
         for ((byte, own), next) in bytes.iter_mut().zip(own).zip(next) {
             *byte = if own.wrapping_add(1) == *next { 0 } else { u8::MAX };
         }
-        *word = machine.word_of(&bytes);
+        *word = primitives.word_of(&bytes);
     }
     if let Some(word) = words.get_mut(owns.len()) {
         let pairs = (0..).zip(own.iter().zip(next));
@@ -55,7 +55,7 @@ fn breaks_body(machine: impl Machine, values: &[u32], words: &mut [u64]) {
 }
 
 #[inline(always)]
-fn add_body(_: impl Machine, values: &[u32], sums: &mut [u64]) {
+fn add_body(_: impl Primitives, values: &[u32], sums: &mut [u64]) {
     assert_eq!(values.len(), sums.len(), "a sum for each value");
     for (sum, value) in sums.iter_mut().zip(values) {
         *sum = sum.wrapping_add(u64::from(*value));
@@ -63,7 +63,7 @@ fn add_body(_: impl Machine, values: &[u32], sums: &mut [u64]) {
 }
 
 #[inline(always)]
-fn widen_body(_: impl Machine, values: &[u32], low: &mut [u32], high: &mut [u32]) {
+fn widen_body(_: impl Primitives, values: &[u32], low: &mut [u32], high: &mut [u32]) {
     assert!(values.len() == low.len() && values.len() == high.len(), "ends for each value");
     for ((low, high), value) in low.iter_mut().zip(high).zip(values) {
         *low = (*low).min(*value);
@@ -72,14 +72,14 @@ fn widen_body(_: impl Machine, values: &[u32], low: &mut [u32], high: &mut [u32]
 }
 
 #[inline(always)]
-fn scale_body(_: impl Machine, factor: u64, values: &mut [u64]) {
+fn scale_body(_: impl Primitives, factor: u64, values: &mut [u64]) {
     if factor != 1 {
         values.iter_mut().for_each(|value| *value = value.wrapping_mul(factor));
     }
 }
 
 #[inline(always)]
-fn scaled_body(_: impl Machine, values: &[u64], factor: u64, sums: &mut [u64]) {
+fn scaled_body(_: impl Primitives, values: &[u64], factor: u64, sums: &mut [u64]) {
     assert_eq!(values.len(), sums.len(), "a sum for each value");
     for (sum, value) in sums.iter_mut().zip(values) {
         *sum = sum.wrapping_add(value.wrapping_mul(factor));
@@ -131,7 +131,7 @@ mod tests {
             let factor = 0xFFFF_FFFF_0000_0007;
             for level in Level::available() {
                 let mut sums = vec![u64::MAX - 5; length];
-                level.add_beside(&values, &mut sums);
+                level.add_adjacent(&values, &mut sums);
                 level.add_scaled(&wide, factor, &mut sums);
                 for factor in [1, factor] {
                     let mut own = wide.clone();
@@ -140,7 +140,7 @@ mod tests {
                     assert_eq!(own, expected.collect::<Vec<u64>>(), "{}", level.name());
                 }
                 let (mut low, mut high) = (vec![1 << 30; length], vec![1 << 29; length]);
-                level.widen_beside(&values, &mut low, &mut high);
+                level.widen_adjacent(&values, &mut low, &mut high);
                 for (index, &value) in values.iter().enumerate() {
                     let more = wide[index].wrapping_mul(factor);
                     let sum = (u64::MAX - 5).wrapping_add(value.into()).wrapping_add(more);

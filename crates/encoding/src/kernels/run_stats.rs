@@ -1,7 +1,7 @@
 //! What an encoder counts before it chooses.
 
 use super::level::kernels;
-use super::primitives::Machine;
+use super::primitives::Primitives;
 
 kernels! {
     /// How many values differ from the one before.
@@ -15,13 +15,13 @@ kernels! {
 }
 
 #[inline(always)]
-fn count_changes_body(_: impl Machine, values: &[i64]) -> usize {
+fn count_changes_body(_: impl Primitives, values: &[i64]) -> usize {
     let after = values.get(1..).unwrap_or_default();
     values.iter().zip(after).map(|(value, next)| usize::from(value != next)).sum()
 }
 
 #[inline(always)]
-fn count_beyond_body(_: impl Machine, values: &[i64], base: i64, bits: u32) -> usize {
+fn count_beyond_body(_: impl Primitives, values: &[i64], base: i64, bits: u32) -> usize {
     assert!(bits < u64::BITS, "{bits} bits of a value");
     let beyond = |value: &i64| value.wrapping_sub(base).cast_unsigned() >> bits != 0;
     values.iter().map(|value| usize::from(beyond(value))).sum()

@@ -19,7 +19,7 @@ const OTHERS: usize = 4;
 
 /// Texts, each in its one form.
 #[derive(Clone, Debug, Default)]
-pub struct LiftedTexts<'a> {
+pub struct CanonicalStrings<'a> {
     /// Those that texts came with.
     templates: StringDictionary<'a>,
     /// What follows these: those of texts that had to be lifted, of which several may be the same.
@@ -31,7 +31,7 @@ pub struct LiftedTexts<'a> {
     numbers: Vec<i64>,
 }
 
-impl LiftedTexts<'static> {
+impl CanonicalStrings<'static> {
     /// The forms of these texts.
     #[must_use]
     pub fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
@@ -41,7 +41,7 @@ impl LiftedTexts<'static> {
     }
 }
 
-impl LiftedTexts<'_> {
+impl CanonicalStrings<'_> {
     /// Lifts a text; `first` is the code of the first of the other templates.
     fn push_text(&mut self, text: &str, first: usize) {
         let (start, mut template) = (self.numbers.len(), Vec::new());
@@ -101,7 +101,7 @@ impl<'a> TemplatesView<'a> {
     ///
     /// # Errors
     /// When the numbers are not those of the templates.
-    pub fn into_lifted(self) -> Result<Option<LiftedTexts<'a>>, EncodingError> {
+    pub fn into_lifted(self) -> Result<Option<CanonicalStrings<'a>>, EncodingError> {
         let Self { templates, codes, numbers } = self;
         let mut pieces = Pieces::parse(&templates, &codes, numbers)?;
         // A look at all bytes at once, and none at each template, mostly.
@@ -110,7 +110,7 @@ impl<'a> TemplatesView<'a> {
             true => pieces.are_apart(),
             false => templates.iter().map(is_form).collect(),
         };
-        let mut lifted = LiftedTexts::default();
+        let mut lifted = CanonicalStrings::default();
         lifted.ends.reserve(codes.len());
         lifted.codes.reserve(codes.len());
         let mut text = Vec::new();
@@ -131,7 +131,7 @@ impl<'a> TemplatesView<'a> {
             lifted.push_text(text, templates.len());
         }
         drop(pieces);
-        Ok(Some(LiftedTexts { templates, ..lifted }))
+        Ok(Some(CanonicalStrings { templates, ..lifted }))
     }
 }
 

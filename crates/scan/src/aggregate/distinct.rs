@@ -13,20 +13,20 @@ use hadal_aggregate::{
 use hadal_encoding::kernels;
 
 use crate::column::column_values::Numbers;
-use crate::column::decimals::{ByCode, Mantissas};
-use crate::group::grouped_rows::Rows;
+use crate::column::decimals::{DictionaryMantissas, Mantissas};
+use crate::group::grouped_rows::GroupedRows;
 
 /// So many hashes stay in the nearest cache.
 const HASHED_AT_ONCE: usize = 1_024;
 
 /// Adds the selected rows' values to the measure of this index of all groups: of their number here
-/// and their place there.
+/// and their index there.
 pub(crate) fn add(
     numbers: &Numbers,
     groups: &mut Groups,
     measure: usize,
     found: &[(usize, u32)],
-    rows: &Rows<'_>,
+    rows: &GroupedRows<'_>,
 ) {
     let Coded { own, codes, values } = Coded::new(numbers, rows);
     let ranked = ranked(&values, numbers.scale);
@@ -35,17 +35,17 @@ pub(crate) fn add(
     if few.is_empty() {
         return;
     }
-    let mut places = vec![None; rows.space];
-    found.iter().for_each(|&(number, place)| places[number] = Some(place));
+    let mut group_indexes = vec![None; rows.space];
+    found.iter().for_each(|&(number, group_index)| group_indexes[number] = Some(group_index));
     for (number, code) in few {
-        let Some(place) = places[number as usize] else { continue };
-        if let State::Distinct(own) = &mut states[place as usize] {
+        let Some(group_index) = group_indexes[number as usize] else { continue };
+        if let State::Distinct(own) = &mut states[group_index as usize] {
             own.add_hash(hash_decimal(values[code as usize], numbers.scale));
         }
     }
 }
 
-/// Of a group that keeps its hashes, or that has no place.
+/// Of a group that keeps its hashes, or that has no index.
 const NO_SKETCH: u32 = u32::MAX;
 
 /// The sketches of a block's groups that are sketches already.
@@ -62,11 +62,12 @@ impl<'s> Sketches<'s> {
         let (mut all, mut by_number) = (Vec::new(), vec![NO_SKETCH; space]);
         let mut passed = 0;
         for numbers in by_place.chunk_by(|left, right| left.0 == right.0) {
-            let place = numbers[0].0 as usize;
-            let Some((own, rest)) = states.split_at_mut(place - passed).1.split_first_mut() else {
+            let group_index = numbers[0].0 as usize;
+            let Some((own, rest)) = states.split_at_mut(group_index - passed).1.split_first_mut()
+            else {
                 break;
             };
-            (states, passed) = (rest, place + 1);
+            (states, passed) = (rest, group_index + 1);
             let State::Distinct(own) = own else { continue };
             let Some(registers) = own.registers() else { continue };
             numbers.iter().for_each(|&(_, number)| by_number[number] = to_u32(all.len()));
@@ -142,7 +143,7 @@ struct Coded<'v> {
 }
 
 impl<'v> Coded<'v> {
-    fn new(numbers: &'v Numbers, rows: &'v Rows<'_>) -> Self {
+    fn new(numbers: &'v Numbers, rows: &'v GroupedRows<'_>) -> Self {
         let mut own = Cow::Borrowed(rows.numbers);
         let chosen = match &numbers.valid {
             None if rows.selection.count() == rows.selection.block_rows() => None,
@@ -157,14 +158,14 @@ impl<'v> Coded<'v> {
             }
         };
         let (codes, values) = match (&numbers.mantissas, &chosen) {
-            (Mantissas::ByCode(ByCode { codes, values }), None) => {
+            (Mantissas::Dictionary(DictionaryMantissas { codes, values }), None) => {
                 (Cow::Borrowed(&***codes), Cow::Borrowed(values.as_slice()))
             }
-            (Mantissas::ByCode(ByCode { codes, values }), Some(chosen)) => {
+            (Mantissas::Dictionary(DictionaryMantissas { codes, values }), Some(chosen)) => {
                 let codes = chosen.iter().map(|&row| codes[row as usize]).collect();
                 (Cow::Owned(codes), Cow::Borrowed(values.as_slice()))
             }
-            (Mantissas::Far(mantissas), None) => {
+            (Mantissas::Plain(mantissas), None) => {
                 (Cow::Owned((0..to_u32(own.len())).collect()), Cow::Borrowed(mantissas.as_slice()))
             }
             (mantissas, chosen) => {
@@ -221,7 +222,10 @@ mod tests {
     fn by_code(values: &[i64]) -> Mantissas {
         let codes = (0..values.len()).rev().map(to_u32).collect();
         let values = values.iter().rev().copied().collect();
-        Mantissas::ByCode(ByCode { codes: Rc::new(codes), values: Rc::new(values) })
+        Mantissas::Dictionary(DictionaryMantissas {
+            codes: Rc::new(codes),
+            values: Rc::new(values),
+        })
     }
 
     fn mantissas() -> impl Strategy<Value = Mantissas> {
@@ -232,7 +236,7 @@ mod tests {
         ];
         (values, 0..3).prop_map(|(values, form)| match form {
             0 => by_code(&values),
-            1 => Mantissas::Far(Rc::new(values)),
+            1 => Mantissas::Plain(Rc::new(values)),
             _ => Mantissas::new(values),
         })
     }
@@ -256,7 +260,7 @@ mod tests {
             let by_row: Vec<u32> =
                 selection.to_rows().iter().map(|&row| to_u32(of_row(row as usize))).collect();
             let weights = Weights::One;
-            let rows = Rows::new(&selection, &by_row, space, &weights);
+            let rows = GroupedRows::new(&selection, &by_row, space, &weights);
             let literal = || Expr::Literal(Value::Null);
             let measures = vec![Measure { kind: StateKind::Distinct, argument: literal() }];
             let shape = QueryKind::Groups { keys: vec![literal()], measures };
@@ -267,8 +271,8 @@ mod tests {
             for number in (0..space).filter(|&number| number != kept) {
                 for groups in [&mut own, &mut plain] {
                     let key = groups.key_mut(0).number_of(&key(number));
-                    let place = groups.find_or_insert(&[key]).expect("room");
-                    found.push((number, place));
+                    let group_index = groups.find_or_insert(&[key]).expect("room");
+                    found.push((number, group_index));
                 }
             }
             found.dedup();

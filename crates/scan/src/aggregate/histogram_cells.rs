@@ -12,7 +12,7 @@ use crate::column::weights::Weights;
 
 /// Values counted by cell; what it holds is made anew for each group, in the same memory.
 #[derive(Default)]
-pub(crate) struct Cells {
+pub(crate) struct HistogramCells {
     /// The weight in each cell from the group's first on: where there are few cells.
     dense: Vec<i128>,
     /// The cell, counted from the group's first, and the weight of each value: where there are
@@ -20,7 +20,7 @@ pub(crate) struct Cells {
     sparse: Vec<(usize, i128)>,
 }
 
-impl Cells {
+impl HistogramCells {
     /// Adds the values of these rows to a histogram.
     pub(crate) fn add_numbers(
         &mut self,
@@ -162,13 +162,13 @@ mod tests {
     }
 
     fn mantissas() -> impl Strategy<Value = Vec<i64>> {
-        let near = prop::collection::vec(-40i64..1_000, 1..900);
+        let reference = prop::collection::vec(-40i64..1_000, 1..900);
         let wide = prop::collection::vec(-9_000_000i64..9_000_000_000, 1..900);
         let far = prop::collection::vec(any::<i64>(), 1..900);
         let ends = prop::collection::vec(prop_oneof![Just(i64::MIN), Just(i64::MAX)], 1..5);
         let high = prop::collection::vec(i64::MAX - 50..i64::MAX, 1..900);
         let same = (any::<i64>(), 1usize..9).prop_map(|(value, rows)| vec![value; rows]);
-        prop_oneof![near, wide, far, ends, high, same]
+        prop_oneof![reference, wide, far, ends, high, same]
     }
 
     proptest! {
@@ -180,7 +180,7 @@ mod tests {
             let rows = mantissas.len();
             let words = (0..rows.div_ceil(64)).map(|word| 0x7fff_f7df_fdff_7ffd ^ word as u64);
             let valid = Bitmap::from_words(words.collect(), rows);
-            let weights = Weights::ByRow((weight..).step_by(7).take(rows).collect());
+            let weights = Weights::RowValues((weight..).step_by(7).take(rows).collect());
             let numbers = Numbers {
                 mantissas: Mantissas::new(mantissas),
                 scale,
@@ -191,7 +191,7 @@ mod tests {
                 let decimal = Decimal::new(numbers.mantissas.get(row).into(), scale);
                 numbers.has(row).then(|| decimal.expect("in range").into())
             };
-            let mut cells = Cells::default();
+            let mut cells = HistogramCells::default();
             let add = |own: &mut Histogram, rows: &[u32]| {
                 cells.add_numbers(own, &numbers, rows, &weights);
             };
@@ -213,7 +213,7 @@ mod tests {
             let rows = values.len();
             let doubles = Doubles { values: Rc::new(values), valid: None };
             let value = |row: usize| Number::from_f64(doubles.values[row]);
-            let mut cells = Cells::default();
+            let mut cells = HistogramCells::default();
             let add = |own: &mut Histogram, rows: &[u32]| {
                 cells.add_doubles(own, &doubles, rows, &Weights::One);
             };

@@ -9,10 +9,10 @@ use crate::column::column_values::{Coded, Entries, Numbers};
 use crate::column::decimals::Mantissas;
 
 /// Values of one block, each looked at once per group.
-pub(crate) struct Once<'v> {
-    source: OnceSource<'v>,
+pub(crate) struct Idempotent<'v> {
+    source: IdempotentSource<'v>,
     /// By code: the last group that had it.
-    seen_by: Vec<u32>,
+    visible_columns: Vec<u32>,
     /// Groups so far.
     group: u32,
     /// By code: its hash, once it was asked for; `Some(None)`: it is null.
@@ -20,27 +20,28 @@ pub(crate) struct Once<'v> {
 }
 
 /// Where the values come from.
-pub(crate) enum OnceSource<'v> {
+pub(crate) enum IdempotentSource<'v> {
     /// Their codes.
     Codes(&'v Coded<'v>),
     /// Decimals close together; the code is the distance from the first.
-    Near { numbers: &'v Numbers, first: i64, count: usize },
+    FrameOfReference { numbers: &'v Numbers, first: i64, count: usize },
 }
 
-impl<'v> OnceSource<'v> {
+impl<'v> IdempotentSource<'v> {
     /// `None` where decimals lie so far apart that few rows have the same, or are known by codes
     /// already.
     pub(crate) fn of_numbers(numbers: &'v Numbers) -> Option<Self> {
-        let Mantissas::Near(near) = &numbers.mantissas else { return None };
-        let count = usize::try_from(near.last().checked_sub(near.from)?).ok()?.checked_add(1)?;
-        let is_near = count <= near.steps.len().saturating_mul(CELLS_PER_VALUE_MAX);
-        is_near.then_some(Self::Near { numbers, first: near.from, count })
+        let Mantissas::FrameOfReference(reference) = &numbers.mantissas else { return None };
+        let count =
+            usize::try_from(reference.last().checked_sub(reference.from)?).ok()?.checked_add(1)?;
+        let is_near = count <= reference.steps.len().saturating_mul(CELLS_PER_VALUE_MAX);
+        is_near.then_some(Self::FrameOfReference { numbers, first: reference.from, count })
     }
 
     fn codes(&self) -> usize {
         match self {
             Self::Codes(coded) => coded.entries.len(),
-            Self::Near { count, .. } => *count,
+            Self::FrameOfReference { count, .. } => *count,
         }
     }
 
@@ -49,10 +50,10 @@ impl<'v> OnceSource<'v> {
     fn code(&self, row: usize) -> Option<usize> {
         match self {
             Self::Codes(coded) => Some(coded.codes[row] as usize),
-            Self::Near { numbers, first, .. } if numbers.has(row) => {
+            Self::FrameOfReference { numbers, first, .. } if numbers.has(row) => {
                 usize::try_from(numbers.mantissas.get(row).wrapping_sub(*first)).ok()
             }
-            Self::Near { .. } => None,
+            Self::FrameOfReference { .. } => None,
         }
     }
 
@@ -63,7 +64,7 @@ impl<'v> OnceSource<'v> {
                 Entries::Strings { dictionary, .. } => {
                     u32::try_from(code).ok().and_then(|code| dictionary.get(code)).map(hash_text)
                 }
-                entries @ (Entries::Interned { .. } | Entries::Lifted { .. }) => {
+                entries @ (Entries::InternedIds { .. } | Entries::Lifted { .. }) => {
                     Some(entries.value(code))
                         .filter(|value| !value.is_null())
                         .map(|own| hash_value(&own))
@@ -73,7 +74,7 @@ impl<'v> OnceSource<'v> {
                     values.get(code).filter(|value| !value.is_null()).map(hash_value)
                 }
             },
-            Self::Near { numbers, first, .. } => {
+            Self::FrameOfReference { numbers, first, .. } => {
                 let mantissa = first.wrapping_add(i64::try_from(code).unwrap_or(0));
                 Some(hash_decimal(mantissa, numbers.scale))
             }
@@ -81,10 +82,10 @@ impl<'v> OnceSource<'v> {
     }
 }
 
-impl<'v> Once<'v> {
-    pub(crate) fn new(source: OnceSource<'v>) -> Self {
+impl<'v> Idempotent<'v> {
+    pub(crate) fn new(source: IdempotentSource<'v>) -> Self {
         let codes = source.codes();
-        Self { source, seen_by: vec![0; codes], group: 0, hashes: vec![None; codes] }
+        Self { source, visible_columns: vec![0; codes], group: 0, hashes: vec![None; codes] }
     }
 
     /// Adds the values of these rows, all of one group, to its state.
@@ -92,7 +93,7 @@ impl<'v> Once<'v> {
         self.group += 1;
         for row in rows.iter().map(|&row| row as usize) {
             let Some(code) = self.source.code(row) else { continue };
-            if std::mem::replace(&mut self.seen_by[code], self.group) == self.group {
+            if std::mem::replace(&mut self.visible_columns[code], self.group) == self.group {
                 continue;
             }
             match (&mut *own, &self.source) {
@@ -100,8 +101,10 @@ impl<'v> Once<'v> {
                     let hash = *self.hashes[code].get_or_insert_with(|| source.hash(code));
                     hash.into_iter().for_each(|hash| own.add_hash(hash));
                 }
-                (own, OnceSource::Codes(coded)) => own.add(&coded.entries.value(code), Weight::ONE),
-                (_, OnceSource::Near { .. }) => {}
+                (own, IdempotentSource::Codes(coded)) => {
+                    own.add(&coded.entries.value(code), Weight::ONE)
+                }
+                (_, IdempotentSource::FrameOfReference { .. }) => {}
             }
         }
     }

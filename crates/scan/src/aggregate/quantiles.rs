@@ -7,21 +7,21 @@
 use hadal_aggregate::{
     BUCKET_FRACTION_BITS, BUCKET_OFFSET, BucketInput, Groups, State, bucket_of_decimal,
 };
-use hadal_encoding::kernels::{self, LeadingBits, LeadingCounts, Quotients};
+use hadal_encoding::kernels::{self, BucketCounts, ExponentBuckets, ScaledSteps};
 use hadal_types::{Number, Value, Weight};
 
 use crate::column::column_values::Numbers;
-use crate::column::decimals::{Mantissas, Near};
+use crate::column::decimals::{FrameOfReference, Mantissas};
 use crate::column::weights::Weights;
-use crate::group::grouped_rows::Rows;
+use crate::group::grouped_rows::GroupedRows;
 
 /// The largest integer up to which doubles hold all.
 const EXACT_MAX: i64 = 1 << 53;
 
 /// What each cell's values come to.
-pub(crate) struct Distributions<'v> {
+pub(crate) struct QuantileRows<'v> {
     pub(crate) numbers: &'v Numbers,
-    near: &'v Near,
+    reference: &'v FrameOfReference,
     buckets: Buckets,
 }
 
@@ -29,47 +29,47 @@ pub(crate) struct Distributions<'v> {
 struct Buckets {
     first: i32,
     last: i32,
-    quotients: Quotients,
+    quotients: ScaledSteps,
 }
 
 impl Buckets {
     /// `None` where values can be negative, or doubles do not hold them.
-    fn new(near: &Near, scale: u8) -> Option<Self> {
-        if near.from < 0 || near.last() > EXACT_MAX || near.last() == 0 {
+    fn new(reference: &FrameOfReference, scale: u8) -> Option<Self> {
+        if reference.from < 0 || reference.last() > EXACT_MAX || reference.last() == 0 {
             return None;
         }
-        let smallest = if near.from == 0 { near.step } else { near.from };
-        let quotients = Quotients {
-            from: near.from as f64,
-            step: near.step as f64,
+        let smallest = if reference.from == 0 { reference.step } else { reference.from };
+        let quotients = ScaledSteps {
+            from: reference.from as f64,
+            step: reference.step as f64,
             divisor: 10f64.powi(scale.into()),
         };
         let bucket = |mantissa| bucket_of_decimal(mantissa, scale);
-        Some(Self { first: bucket(smallest), last: bucket(near.last()), quotients })
+        Some(Self { first: bucket(smallest), last: bucket(reference.last()), quotients })
     }
 }
 
-impl<'v> Distributions<'v> {
+impl<'v> QuantileRows<'v> {
     /// `None` where that has to be done group by group.
-    pub(crate) fn new(numbers: &'v Numbers, rows: &Rows<'_>) -> Option<Self> {
-        let Mantissas::Near(near) = &numbers.mantissas else { return None };
-        if matches!(rows.weights, Weights::ByRow(_)) {
+    pub(crate) fn new(numbers: &'v Numbers, rows: &GroupedRows<'_>) -> Option<Self> {
+        let Mantissas::FrameOfReference(reference) = &numbers.mantissas else { return None };
+        if matches!(rows.weights, Weights::RowValues(_)) {
             return None;
         }
-        let buckets = Buckets::new(near, numbers.scale)?;
-        Some(Self { numbers, near, buckets })
+        let buckets = Buckets::new(reference, numbers.scale)?;
+        Some(Self { numbers, reference, buckets })
     }
 
     /// Adds the values of all selected rows to the measure of this index of all groups: of their
-    /// number here and their place there. Returns whether there was room for that.
+    /// number here and their index there. Returns whether there was room for that.
     pub(crate) fn add_to(
         &self,
         groups: &mut Groups,
         measure: usize,
         found: &[(usize, u32)],
-        rows: &Rows<'_>,
+        rows: &GroupedRows<'_>,
     ) -> bool {
-        let (cells, steps) = rows.with_value(&self.near.steps, self.numbers.valid.as_deref());
+        let (cells, steps) = rows.with_value(&self.reference.steps, self.numbers.valid.as_deref());
         let (classes, ends) = (rows.classes(), (self.buckets.first, self.buckets.last));
         let incoming = BucketInput { classes, ends, group_indexes: found };
         let Some((counts, states)) = groups.quantile_counts(measure, &incoming) else {
@@ -77,18 +77,18 @@ impl<'v> Distributions<'v> {
         };
         let Ok(first) = u32::try_from(counts.first() - BUCKET_OFFSET) else { return false };
         let mut starts = vec![0; rows.cell_count() + 1];
-        for &(number, place) in found {
+        for &(number, group_index) in found {
             let own = &mut starts[number * classes.len()..];
             for (start, &weight) in own.iter_mut().zip(classes) {
-                *start = u32::try_from(counts.start_of(place, weight)).unwrap_or(0);
+                *start = u32::try_from(counts.start_of(group_index, weight)).unwrap_or(0);
             }
         }
         let (bits, mut marked) =
-            (LeadingBits { fraction_bits: BUCKET_FRACTION_BITS, first }, Vec::new());
+            (ExponentBuckets { fraction_bits: BUCKET_FRACTION_BITS, first }, Vec::new());
         let (starts, into) = (starts.as_slice(), counts.counts_mut());
         let mut full = Vec::new();
-        let into = LeadingCounts { starts, counts: into, marked: &mut marked, full: &mut full };
-        kernels::count_leading(&cells, &steps, self.buckets.quotients, bits, into);
+        let into = BucketCounts { starts, counts: into, marked: &mut marked, full: &mut full };
+        kernels::count_exponent_buckets(&cells, &steps, self.buckets.quotients, bits, into);
         counts.note_full(&full);
         // What was counted by marked counts: its cell and its step.
         let marked =
@@ -99,23 +99,23 @@ impl<'v> Distributions<'v> {
             *own = (own.0.min(step), own.1.max(step));
         }
         let mut few = vec![None; rows.space];
-        for &(number, place) in found {
-            let State::Quantiles(own) = &mut states[place as usize] else { continue };
+        for &(number, group_index) in found {
+            let State::Quantiles(own) = &mut states[group_index as usize] else { continue };
             let ((min, max), before) = (ends[number], own.ends());
-            if before.is_none() && !own.takes_buckets(counts.rows_of(place)) {
-                counts.forget(place);
-                few[number] = Some(place);
+            if before.is_none() && !own.takes_buckets(counts.rows_of(group_index)) {
+                counts.forget(group_index);
+                few[number] = Some(group_index);
             } else if min <= max {
                 own.span((self.number(min), self.number(max)));
                 if own.ends() != before {
-                    counts.span(place, own);
+                    counts.span(group_index, own);
                 }
             }
         }
         // So few that each is kept. All of them were marked.
         for (cell, step) in marked() {
-            if let Some(place) = few[cell / classes.len()]
-                && let State::Quantiles(own) = &mut states[place as usize]
+            if let Some(group_index) = few[cell / classes.len()]
+                && let State::Quantiles(own) = &mut states[group_index as usize]
             {
                 let weight = Weight::from_millionths(classes[cell % classes.len()]);
                 own.add(self.number(step), weight.unwrap_or(Weight::ONE));
@@ -125,7 +125,7 @@ impl<'v> Distributions<'v> {
     }
 
     fn number(&self, step: u32) -> Number {
-        match self.numbers.value_of(self.near.value(step)) {
+        match self.numbers.value_of(self.reference.value(step)) {
             Value::Number(number) => number,
             _ => Number::ZERO,
         }
@@ -163,18 +163,18 @@ mod tests {
             step in prop_oneof![1i64..5, Just(1_000)], scale in 0u8..=18,
         ) {
             let span = steps.iter().copied().max().expect("some");
-            let near = Near { from, step, span, steps: Rc::new(steps.into()) };
-            let Some(buckets) = Buckets::new(&near, scale) else {
-                prop_assert_eq!(near.last(), 0);
+            let reference = FrameOfReference { from, step, span, steps: Rc::new(steps.into()) };
+            let Some(buckets) = Buckets::new(&reference, scale) else {
+                prop_assert_eq!(reference.last(), 0);
                 return Ok(());
             };
             let first = u32::try_from(buckets.first - BUCKET_OFFSET).expect("above all others");
-            let bits = LeadingBits { fraction_bits: BUCKET_FRACTION_BITS, first };
-            for &k in near.steps.iter() {
-                let expected = bucket_of_decimal(near.value(k), scale);
-                let place = bits.place_of(buckets.quotients.value(k));
-                let place = i32::try_from(place).expect("small");
-                let bucket = if place == 0 { 0 } else { buckets.first + place - 1 };
+            let bits = ExponentBuckets { fraction_bits: BUCKET_FRACTION_BITS, first };
+            for &k in reference.steps.iter() {
+                let expected = bucket_of_decimal(reference.value(k), scale);
+                let group_index = bits.place_of(buckets.quotients.value(k));
+                let group_index = i32::try_from(group_index).expect("small");
+                let bucket = if group_index == 0 { 0 } else { buckets.first + group_index - 1 };
                 prop_assert_eq!(bucket, expected);
                 prop_assert!(bucket <= buckets.last);
             }
@@ -193,10 +193,10 @@ mod tests {
             let valid = (!all).then(|| Rc::new(crate::column::bitmaps::bits(has.len(), |row| has[row])));
             let numbers = |block: u32| {
                 let steps = (0u32..).take(values.len()).map(|at| at % 131 * spread(block));
-                let near = Near {
+                let reference = FrameOfReference {
                     from: 0, step: 5, span: 131 * spread(block), steps: Rc::new(steps.collect()),
                 };
-                let (mantissas, logical) = (Mantissas::Near(near), Logical::Plain);
+                let (mantissas, logical) = (Mantissas::FrameOfReference(reference), Logical::Plain);
                 Numbers { mantissas, scale: 2, logical, valid: valid.clone() }
             };
             let columns: Vec<Numbers> = (0..blocks).map(numbers).collect();
@@ -214,7 +214,7 @@ mod tests {
             let selected = selection.to_rows();
             let by_row: Vec<u32> = selected.iter()
                 .map(|&row| u32::try_from(of_row(row as usize)).expect("small")).collect();
-            let rows = Rows::new(&selection, &by_row, groups, &weights);
+            let rows = GroupedRows::new(&selection, &by_row, groups, &weights);
             let mut own = no_groups();
             let mut expected = Vec::new();
             let mut found = Vec::new();
@@ -223,10 +223,10 @@ mod tests {
             for group in 0..=group_of(groups - 1) {
                 let key = Value::integer(i64::try_from(group).expect("small"));
                 let key = own.key_mut(0).number_of(&key);
-                let place = own.find_or_insert(&[key]).expect("room");
+                let group_index = own.find_or_insert(&[key]).expect("room");
                 let mut state = Quantiles::default();
                 (from..from + before).for_each(|own| state.add(Number::integer(own), weights.of(0)));
-                own.states_mut(0)[place as usize] = State::Quantiles(state.clone());
+                own.states_mut(0)[group_index as usize] = State::Quantiles(state.clone());
                 let of_group = |row: &&u32| group_of(of_row(**row as usize)) == group;
                 let of_group: Vec<usize> =
                     selected.iter().filter(of_group).map(|&row| row as usize).collect();
@@ -239,10 +239,10 @@ mod tests {
                 }
                 expected.push(State::Quantiles(state));
                 let numbers = (0..groups).filter(|&number| group_of(number) == group);
-                found.extend(numbers.map(|number| (number, place)));
+                found.extend(numbers.map(|number| (number, group_index)));
             }
             for numbers in &columns {
-                let all_at_once = Distributions::new(numbers, &rows).expect("near numbers");
+                let all_at_once = QuantileRows::new(numbers, &rows).expect("near numbers");
                 prop_assert!(all_at_once.add_to(&mut own, 0, &found, &rows));
             }
             let (mut merged, mut other) = (own.clone(), own.clone());

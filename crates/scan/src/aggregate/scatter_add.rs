@@ -7,12 +7,12 @@ use std::ops::Range;
 use hadal_aggregate::{AccumulatorColumn, AccumulatorLayout};
 use hadal_encoding::{Bitmap, kernels};
 
-use crate::aggregate::sum_decimals::{AddedUp, Adding};
+use crate::aggregate::sum_decimals::{BlockSums, SumDecimals};
 use crate::column::column_values::Numbers;
-use crate::column::decimals::{ByCode, Mantissas, Near};
-use crate::group::group_lookup::Placed;
-use crate::group::group_runs::Stretches;
-use crate::group::grouped_rows::Rows;
+use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
+use crate::group::group_lookup::GroupLookup;
+use crate::group::group_runs::GroupRuns;
+use crate::group::grouped_rows::GroupedRows;
 
 /// Rows at a time: their numbers stay in the nearest cache.
 const TILE: usize = 256;
@@ -20,7 +20,7 @@ const TILE: usize = 256;
 const COLUMNS_AT_ONCE: usize = 8;
 
 /// The values of the selected rows of one block.
-pub(crate) struct Direct<'d> {
+pub(crate) struct ScatterAdd<'d> {
     /// Which selected rows have a value, by number of the validity from 1 on.
     valid: Vec<Cow<'d, Bitmap>>,
     /// By sum: its values, and the number of the validity.
@@ -30,20 +30,20 @@ pub(crate) struct Direct<'d> {
 /// Mantissas of the selected rows; anything where a row has no value.
 pub(crate) enum Selected<'d> {
     /// `from` + `step` × k.
-    Near {
+    FrameOfReference {
         from: i64,
         step: i64,
         steps: Cow<'d, [u32]>,
     },
-    ByCode {
+    DictionaryMantissas {
         values: &'d [i64],
         codes: Cow<'d, [u32]>,
     },
     Far(Cow<'d, [i64]>),
 }
 
-impl<'d> Direct<'d> {
-    pub(crate) fn new(adding: &'d Adding<'_>, rows: &'d Rows<'d>) -> Self {
+impl<'d> ScatterAdd<'d> {
+    pub(crate) fn new(adding: &'d SumDecimals<'_>, rows: &'d GroupedRows<'d>) -> Self {
         let selected = adding.valid.iter().map(|valid| rows.selected_bits(valid)).collect();
         let sum = |numbers: &&'d Numbers| {
             let valid = numbers.valid.as_ref();
@@ -77,23 +77,23 @@ impl<'d> Direct<'d> {
     /// Keeps those of a tile's numbers whose rows have a value; 0 means all.
     fn keep(&self, valid: usize, start: usize, tile: &mut [i64]) {
         if let Some(valid) = valid.checked_sub(1).map(|valid| &self.valid[valid]) {
-            kernels::keep_i64(tile, words(valid, start, tile.len()), 0);
+            kernels::mask_i64(tile, words(valid, start, tile.len()), 0);
         }
     }
 }
 
 impl<'d> Selected<'d> {
-    pub(crate) fn new(numbers: &'d Numbers, rows: &'d Rows<'_>) -> Self {
+    pub(crate) fn new(numbers: &'d Numbers, rows: &'d GroupedRows<'_>) -> Self {
         match &numbers.mantissas {
-            Mantissas::Near(Near { from, step, steps, .. }) => {
+            Mantissas::FrameOfReference(FrameOfReference { from, step, steps, .. }) => {
                 let steps = rows.selected(steps);
-                Self::Near { from: *from, step: *step, steps }
+                Self::FrameOfReference { from: *from, step: *step, steps }
             }
-            Mantissas::ByCode(ByCode { codes, values }) => {
+            Mantissas::Dictionary(DictionaryMantissas { codes, values }) => {
                 let codes = rows.selected(codes);
-                Self::ByCode { values, codes }
+                Self::DictionaryMantissas { values, codes }
             }
-            Mantissas::Far(values) => Self::Far(rows.selected_wide(values)),
+            Mantissas::Plain(values) => Self::Far(rows.selected_wide(values)),
         }
     }
 
@@ -101,11 +101,11 @@ impl<'d> Selected<'d> {
     pub(crate) fn fill(&self, start: usize, factor: i64, tile: &mut [i64]) {
         let range = start..start + tile.len();
         match self {
-            Self::Near { from, step, steps } => {
+            Self::FrameOfReference { from, step, steps } => {
                 let (from, step) = (from.wrapping_mul(factor), step.wrapping_mul(factor));
                 kernels::widen_u32(&steps[range], from, step, tile);
             }
-            Self::ByCode { values, codes } => {
+            Self::DictionaryMantissas { values, codes } => {
                 kernels::gather_i64(values, &codes[range], tile);
                 times(tile, factor);
             }
@@ -119,14 +119,14 @@ impl<'d> Selected<'d> {
 
 /// Adds to the cells of the places of these group numbers what their rows come to.
 pub(crate) fn add_up(
-    added: &AddedUp,
+    added: &BlockSums,
     layout: &AccumulatorLayout,
-    placed: &Placed,
+    lookup: &GroupLookup,
     numbers: Range<usize>,
     cells: &mut [i64],
 ) {
     let first = numbers.start;
-    add_tiles(placed.of_numbers(numbers), layout, cells, |column, start, tile| {
+    add_tiles(lookup.of_numbers(numbers), layout, cells, |column, start, tile| {
         let (own, factor) = match column {
             AccumulatorColumn::Nothing => return tile.fill(0),
             AccumulatorColumn::Count(valid) => (&added.counts[valid], 1),
@@ -186,35 +186,35 @@ fn add_columns(targets: &[u32], columns: &[&[i64]], width: usize, first: usize, 
     }
 }
 
-/// The smallest and the largest of some numbers by place, rows one by one.
+/// The smallest and the largest of some numbers by index, rows one by one.
 pub(crate) fn widen(
     numbers: &Numbers,
-    rows: &Rows<'_>,
-    placed: &Placed,
+    rows: &GroupedRows<'_>,
+    lookup: &GroupLookup,
     factor: i64,
     ranges: &mut [(i64, i64)],
 ) {
-    if let (Some(stretches), Mantissas::Near(near), None) =
-        (rows.stretches(), &numbers.mantissas, &numbers.valid)
+    if let (Some(runs), Mantissas::FrameOfReference(reference), None) =
+        (rows.runs(), &numbers.mantissas, &numbers.valid)
     {
-        return widen_stretches(stretches, near, rows, placed, factor, ranges);
+        return widen_stretches(runs, reference, rows, lookup, factor, ranges);
     }
     let selected = Selected::new(numbers, rows);
     let valid = numbers.valid.as_ref().map(|valid| rows.selected_bits(valid));
-    let places = placed.by_row(rows);
+    let group_indexes = lookup.by_row(rows);
     let (mut low, mut high) = ([0i64; TILE], [0i64; TILE]);
-    for (start, places) in (0..).step_by(TILE).zip(places.chunks(TILE)) {
-        let low = &mut low[..places.len()];
+    for (start, group_indexes) in (0..).step_by(TILE).zip(group_indexes.chunks(TILE)) {
+        let low = &mut low[..group_indexes.len()];
         selected.fill(start, factor, low);
         let Some(valid) = &valid else {
-            kernels::widen_ranges_by(places, low, low, ranges);
+            kernels::widen_ranges_by(group_indexes, low, low, ranges);
             continue;
         };
-        let high = &mut high[..places.len()];
+        let high = &mut high[..group_indexes.len()];
         high.copy_from_slice(low);
-        kernels::keep_i64(low, words(valid, start, places.len()), i64::MAX);
-        kernels::keep_i64(high, words(valid, start, places.len()), i64::MIN);
-        kernels::widen_ranges_by(places, low, high, ranges);
+        kernels::mask_i64(low, words(valid, start, group_indexes.len()), i64::MAX);
+        kernels::mask_i64(high, words(valid, start, group_indexes.len()), i64::MIN);
+        kernels::widen_ranges_by(group_indexes, low, high, ranges);
     }
 }
 
@@ -227,24 +227,24 @@ const _: () = assert!(TILE.is_multiple_of(64), "tiles begin with a word");
 
 /// The same where rows make stretches and all have a value.
 fn widen_stretches(
-    stretches: &Stretches,
-    near: &Near,
-    rows: &Rows<'_>,
-    placed: &Placed,
+    runs: &GroupRuns,
+    reference: &FrameOfReference,
+    rows: &GroupedRows<'_>,
+    lookup: &GroupLookup,
     factor: i64,
     ranges: &mut [(i64, i64)],
 ) {
-    let steps = rows.selected(&near.steps);
-    let (lows, highs) = stretches.ends(&steps, rows.space);
-    let (from, step) = (near.from.wrapping_mul(factor), near.step.wrapping_mul(factor));
+    let steps = rows.selected(&reference.steps);
+    let (lows, highs) = runs.ends(&steps, rows.space);
+    let (from, step) = (reference.from.wrapping_mul(factor), reference.step.wrapping_mul(factor));
     let (mut low, mut high) = ([0i64; TILE], [0i64; TILE]);
-    for numbers in stretches.used() {
-        let places = placed.of_numbers(numbers.clone());
-        for (start, places) in numbers.step_by(TILE).zip(places.chunks(TILE)) {
-            let (low, high) = (&mut low[..places.len()], &mut high[..places.len()]);
-            kernels::widen_u32(&lows[start..start + places.len()], from, step, low);
-            kernels::widen_u32(&highs[start..start + places.len()], from, step, high);
-            kernels::widen_ranges_by(places, low, high, ranges);
+    for numbers in runs.used() {
+        let group_indexes = lookup.of_numbers(numbers.clone());
+        for (start, group_indexes) in numbers.step_by(TILE).zip(group_indexes.chunks(TILE)) {
+            let (low, high) = (&mut low[..group_indexes.len()], &mut high[..group_indexes.len()]);
+            kernels::widen_u32(&lows[start..start + group_indexes.len()], from, step, low);
+            kernels::widen_u32(&highs[start..start + group_indexes.len()], from, step, high);
+            kernels::widen_ranges_by(group_indexes, low, high, ranges);
         }
     }
 }

@@ -8,15 +8,15 @@
 use hadal_aggregate::State;
 use hadal_query::StateKind;
 
-use crate::aggregate::histogram_cells::Cells;
-use crate::aggregate::idempotent::{Once, OnceSource};
+use crate::aggregate::histogram_cells::HistogramCells;
+use crate::aggregate::idempotent::{Idempotent, IdempotentSource};
 use crate::aggregate::measures::is_plain;
 use crate::aggregate::quantile_buckets::Buckets;
-use crate::column::column_values::{BlockValues, Doubles, Mixed, Numbers};
+use crate::column::column_values::{ColumnValues, Doubles, Mixed, Numbers};
 use crate::column::weights::Weights;
 
 /// One such measure of one block.
-pub(crate) enum Sketching<'v> {
+pub(crate) enum Sketches<'v> {
     /// Distributions of decimals.
     Numbers(&'v Numbers, Buckets),
     /// Distributions of doubles.
@@ -24,43 +24,43 @@ pub(crate) enum Sketching<'v> {
     /// Distributions of numbers that doubles alone do not say.
     Mixed(&'v Mixed, Buckets),
     /// Histograms of decimals.
-    NumberCells(&'v Numbers, Cells),
+    NumberCells(&'v Numbers, HistogramCells),
     /// Histograms of doubles.
-    DoubleCells(&'v Doubles, Cells),
+    DoubleCells(&'v Doubles, HistogramCells),
     /// What each value of a group changes only once.
-    Once(Once<'v>),
+    Idempotent(Idempotent<'v>),
     /// Row by row, with the value of each.
-    Rows(&'v BlockValues<'v>),
+    GroupedRows(&'v ColumnValues<'v>),
 }
 
-impl<'v> Sketching<'v> {
-    pub(crate) fn new(kind: StateKind, values: &'v BlockValues<'v>) -> Self {
+impl<'v> Sketches<'v> {
+    pub(crate) fn new(kind: StateKind, values: &'v ColumnValues<'v>) -> Self {
         match (kind, values) {
-            (StateKind::Quantiles, BlockValues::Numbers(numbers)) if is_plain(numbers) => {
+            (StateKind::Quantiles, ColumnValues::Numbers(numbers)) if is_plain(numbers) => {
                 Self::Numbers(numbers, Buckets::default())
             }
-            (StateKind::Quantiles, BlockValues::Doubles(doubles)) => {
+            (StateKind::Quantiles, ColumnValues::Doubles(doubles)) => {
                 Self::Doubles(doubles, Buckets::default())
             }
-            (StateKind::Quantiles, BlockValues::Mixed(mixed)) => {
+            (StateKind::Quantiles, ColumnValues::Mixed(mixed)) => {
                 Self::Mixed(mixed, Buckets::default())
             }
-            (StateKind::Histogram(_), BlockValues::Numbers(numbers)) if is_plain(numbers) => {
-                Self::NumberCells(numbers, Cells::default())
+            (StateKind::Histogram(_), ColumnValues::Numbers(numbers)) if is_plain(numbers) => {
+                Self::NumberCells(numbers, HistogramCells::default())
             }
-            (StateKind::Histogram(_), BlockValues::Doubles(doubles)) => {
-                Self::DoubleCells(doubles, Cells::default())
+            (StateKind::Histogram(_), ColumnValues::Doubles(doubles)) => {
+                Self::DoubleCells(doubles, HistogramCells::default())
             }
-            (StateKind::Distinct | StateKind::MinMax, BlockValues::Coded(coded)) => {
-                Self::Once(Once::new(OnceSource::Codes(coded)))
+            (StateKind::Distinct | StateKind::MinMax, ColumnValues::Coded(coded)) => {
+                Self::Idempotent(Idempotent::new(IdempotentSource::Codes(coded)))
             }
-            (StateKind::Distinct, BlockValues::Numbers(numbers))
+            (StateKind::Distinct, ColumnValues::Numbers(numbers))
                 if is_plain(numbers)
-                    && let Some(source) = OnceSource::of_numbers(numbers) =>
+                    && let Some(source) = IdempotentSource::of_numbers(numbers) =>
             {
-                Self::Once(Once::new(source))
+                Self::Idempotent(Idempotent::new(source))
             }
-            _ => Self::Rows(values),
+            _ => Self::GroupedRows(values),
         }
     }
 
@@ -82,8 +82,8 @@ impl<'v> Sketching<'v> {
             (Self::DoubleCells(doubles, cells), State::Histogram(own)) => {
                 cells.add_doubles(own, doubles, rows, weights);
             }
-            (Self::Once(once), own) => once.add_to(own, rows),
-            (Self::Rows(values), own) => {
+            (Self::Idempotent(once), own) => once.add_to(own, rows),
+            (Self::GroupedRows(values), own) => {
                 for row in rows.iter().map(|&row| row as usize) {
                     own.add(&values.value(row), weights.of(row));
                 }

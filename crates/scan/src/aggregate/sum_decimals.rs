@@ -14,13 +14,13 @@ use hadal_encoding::{Bitmap, kernels};
 use hadal_query::StateKind;
 
 use crate::aggregate::measures::is_plain;
-use crate::aggregate::scatter_add::{self, Direct};
-use crate::column::column_values::{BlockValues, Entries, Numbers};
-use crate::column::decimals::{ByCode, Mantissas, Near};
+use crate::aggregate::scatter_add::{self, ScatterAdd};
+use crate::column::column_values::{ColumnValues, Entries, Numbers};
+use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
 use crate::column::weights::Weights;
-use crate::group::group_ids::{GroupNumbers, KeyValues};
-use crate::group::group_lookup::{Placed, key_numbers};
-use crate::group::grouped_rows::{Addends, Rows, Totals};
+use crate::group::group_ids::{GroupIds, KeyValues};
+use crate::group::group_lookup::{GroupLookup, key_numbers};
+use crate::group::grouped_rows::{Addends, GroupedRows, Totals};
 
 /// Sums of one block stay below this, so that cells have room for them.
 const SUM_MAX: u128 = 1 << 61;
@@ -29,7 +29,7 @@ const SUM_MAX: u128 = 1 << 61;
 const SPACE_PER_ROW: usize = 2;
 
 /// The measures of a block that are sums of decimals: added up together.
-pub(crate) struct Adding<'v> {
+pub(crate) struct SumDecimals<'v> {
     sums: Vec<SumInput>,
     /// Measures that have no value in the block.
     hollow: Vec<usize>,
@@ -39,17 +39,17 @@ pub(crate) struct Adding<'v> {
     pub(crate) valid: Vec<&'v Rc<Bitmap>>,
 }
 
-impl<'v> Adding<'v> {
+impl<'v> SumDecimals<'v> {
     /// Those of the measures that can be added up so. None where every row has its own weight.
     pub(crate) fn new<'x: 'v>(
-        measures: impl Iterator<Item = (StateKind, &'v BlockValues<'x>)>,
-        rows: &Rows<'_>,
+        measures: impl Iterator<Item = (StateKind, &'v ColumnValues<'x>)>,
+        rows: &GroupedRows<'_>,
     ) -> Self {
         let (sums, hollow, numbers, valid) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut own = Self { sums, hollow, numbers, valid };
-        let by_row = matches!(rows.weights, Weights::ByRow(_));
+        let by_row = matches!(rows.weights, Weights::RowValues(_));
         for (measure, (kind, values)) in measures.enumerate() {
-            if let (StateKind::Moments, BlockValues::Numbers(numbers)) = (kind, values)
+            if let (StateKind::Moments, ColumnValues::Numbers(numbers)) = (kind, values)
                 && is_plain(numbers)
                 && !by_row
                 && let Some(size_max) = size_max(numbers, rows)
@@ -85,7 +85,7 @@ impl<'v> Adding<'v> {
     }
 
     /// What the rows add up to by cell.
-    pub(crate) fn up(&self, rows: &Rows<'_>) -> AddedUp {
+    pub(crate) fn up(&self, rows: &GroupedRows<'_>) -> BlockSums {
         let counted =
             self.valid.iter().map(|valid| Addends { steps: None, most: 1, valid: Some(valid) });
         let splits: Vec<Split<'_>> = self.numbers.iter().map(|own| Split::new(own)).collect();
@@ -120,24 +120,24 @@ impl<'v> Adding<'v> {
             whole
         };
         let sums = splits.iter().zip(&self.sums).map(whole).collect();
-        AddedUp { counts: by_valid, sums }
+        BlockSums { counts: by_valid, sums }
     }
 
     /// Adds to the groups' cells what the rows of these places come to.
     pub(crate) fn add_up_to(
         &self,
         groups: &mut Groups,
-        added: &AddedUp,
-        placed: &Placed,
-        rows: &Rows<'_>,
+        added: &BlockSums,
+        lookup: &GroupLookup,
+        rows: &GroupedRows<'_>,
     ) -> bool {
         self.add_to(groups, rows, |layout, cells| {
-            if let Some(stretches) = rows.stretches()
-                && placed.is_complete
+            if let Some(runs) = rows.runs()
+                && lookup.is_complete
                 && layout.class_count == 1
             {
-                let used = stretches.used();
-                return used.for_each(|own| scatter_add::add_up(added, layout, placed, own, cells));
+                let used = runs.used();
+                return used.for_each(|own| scatter_add::add_up(added, layout, lookup, own, cells));
             }
             let sources = layout.columns.iter().map(|column| match *column {
                 AccumulatorColumn::Nothing => (added.counts[0].as_slice(), 0),
@@ -145,10 +145,10 @@ impl<'v> Adding<'v> {
                 AccumulatorColumn::Sum { index, factor } => (added.sums[index].as_slice(), factor),
             });
             let sources: Vec<(&[u64], i64)> = sources.collect();
-            for &(number, place) in placed.found(rows) {
+            for &(number, group_index) in lookup.found(rows) {
                 let first = number * layout.classes.len();
                 for (own, class) in (first..).zip(&layout.classes) {
-                    let start = (place as usize * layout.class_count + class) * sources.len();
+                    let start = (group_index as usize * layout.class_count + class) * sources.len();
                     let cells = &mut cells[start..start + sources.len()];
                     for (cell, (sums, factor)) in cells.iter_mut().zip(&sources) {
                         *cell += sums[own].cast_signed() * factor;
@@ -162,12 +162,12 @@ impl<'v> Adding<'v> {
     pub(crate) fn add_directly_to(
         &self,
         groups: &mut Groups,
-        placed: &Placed,
-        rows: &Rows<'_>,
+        lookup: &GroupLookup,
+        rows: &GroupedRows<'_>,
     ) -> bool {
-        let direct = Direct::new(self, rows);
+        let direct = ScatterAdd::new(self, rows);
         self.add_to(groups, rows, |layout, cells| {
-            direct.add(layout, &placed.cells(rows, layout), cells);
+            direct.add(layout, &lookup.cells(rows, layout), cells);
         })
     }
 
@@ -176,15 +176,15 @@ impl<'v> Adding<'v> {
     pub(crate) fn add_later_to(
         &self,
         groups: &mut Groups,
-        numbers: &GroupNumbers<'_>,
-        rows: &Rows<'_>,
+        numbers: &GroupIds<'_>,
+        rows: &GroupedRows<'_>,
     ) -> bool {
         // What no row has costs something, too.
         let is_dense = rows.space <= rows.numbers.len() * SPACE_PER_ROW;
         if !is_dense {
             return false;
         }
-        let direct = Direct::new(self, rows);
+        let direct = ScatterAdd::new(self, rows);
         let incoming = AccumulatorInput { classes: rows.classes(), sums: &self.sums };
         let add_later = |groups: &mut Groups, keys: DeferredKeys<'_>| {
             groups.defer(keys, &incoming, |layout, cells| {
@@ -210,7 +210,7 @@ impl<'v> Adding<'v> {
     fn add_to(
         &self,
         groups: &mut Groups,
-        rows: &Rows<'_>,
+        rows: &GroupedRows<'_>,
         add: impl FnOnce(&AccumulatorLayout, &mut [i64]),
     ) -> bool {
         groups
@@ -221,8 +221,8 @@ impl<'v> Adding<'v> {
 /// By key: the numbers that groups have for the values of each group number; any where no row has
 /// it.
 fn later_numbers(
-    numbers: &GroupNumbers<'_>,
-    rows: &Rows<'_>,
+    numbers: &GroupIds<'_>,
+    rows: &GroupedRows<'_>,
     groups: &mut Groups,
 ) -> Vec<Vec<u32>> {
     let used = rows.used();
@@ -238,7 +238,7 @@ fn later_numbers(
 }
 
 /// What the rows of a block add up to, by cell.
-pub(crate) struct AddedUp {
+pub(crate) struct BlockSums {
     /// By [`SumInput::valid`]: how many rows have a value.
     pub(crate) counts: Vec<Vec<u64>>,
     /// By sum; modulo 2^64.
@@ -247,7 +247,7 @@ pub(crate) struct AddedUp {
 
 /// The most that rows can add up to, in whatever order and however few of them; `None` where that
 /// does not fit cells.
-fn size_max(numbers: &Numbers, rows: &Rows<'_>) -> Option<u128> {
+fn size_max(numbers: &Numbers, rows: &GroupedRows<'_>) -> Option<u128> {
     let (first, last) = numbers.mantissas.bounds();
     let size = u128::from(first.unsigned_abs().max(last.unsigned_abs()));
     size.checked_mul(rows.selection.count() as u128).filter(|&size| size <= SUM_MAX)
@@ -270,12 +270,14 @@ impl<'v> Split<'v> {
     fn new(numbers: &'v Numbers) -> Self {
         match &numbers.mantissas {
             // The same in all rows, as what FILTER makes of count(*).
-            Mantissas::Near(near) if near.span == 0 => Self { from: near.from, parts: Vec::new() },
-            Mantissas::Near(Near { from, step, span, steps }) => {
+            Mantissas::FrameOfReference(reference) if reference.span == 0 => {
+                Self { from: reference.from, parts: Vec::new() }
+            }
+            Mantissas::FrameOfReference(FrameOfReference { from, step, span, steps }) => {
                 let steps = Cow::Borrowed(&***steps);
                 Self { from: *from, parts: vec![Part { step: *step, most: *span, steps }] }
             }
-            Mantissas::ByCode(ByCode { codes, values }) => {
+            Mantissas::Dictionary(DictionaryMantissas { codes, values }) => {
                 let from = numbers.mantissas.bounds().0;
                 let part = |half: Part<'_>| {
                     let mut part = vec![0; codes.len()];
@@ -284,7 +286,7 @@ impl<'v> Split<'v> {
                 };
                 Self { from, parts: halves(values, from).map(part).collect() }
             }
-            Mantissas::Far(mantissas) => {
+            Mantissas::Plain(mantissas) => {
                 let from = numbers.mantissas.bounds().0;
                 Self { from, parts: halves(mantissas, from).collect() }
             }

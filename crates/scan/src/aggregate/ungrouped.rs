@@ -15,13 +15,13 @@ use hadal_query::{Query, RowInput, StateKind};
 use hadal_types::{Kind, Logical, Weight};
 
 use crate::column::column_values::decimal_value;
-use crate::column::lazy_columns::Columns;
+use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::expr::plan::{Plan, PlanExpr};
 
 /// What the values of a column come to.
 #[derive(Clone, Copy)]
-struct Whole {
+struct Ungrouped {
     /// Rows that have a value.
     rows: u64,
     sum: i128,
@@ -42,7 +42,7 @@ struct Asked {
 pub(crate) fn add(
     query: &Query,
     plan: &Plan,
-    columns: &Columns<'_, '_>,
+    columns: &LazyColumns<'_, '_>,
     selection: &Selection,
     groups: &mut Groups,
     use_zones: bool,
@@ -58,7 +58,7 @@ pub(crate) fn add(
         let mut own = measures.iter().zip(&indexes).filter(|(_, own)| **own == index);
         own.any(|(measure, _)| measure.kind == StateKind::MinMax)
     };
-    let mut wholes: Vec<Whole> = Vec::with_capacity(measures.len());
+    let mut wholes: Vec<Ungrouped> = Vec::with_capacity(measures.len());
     for (measure, &index) in indexes.iter().enumerate() {
         // Sum and extremes of one column are two measures, and one look at it.
         let before = indexes[..measure].iter().position(|&before| before == index);
@@ -66,25 +66,25 @@ pub(crate) fn add(
             Some(before) => wholes[before],
             None => {
                 let asked = Asked { has_extremes: has_extremes(index), use_zones };
-                let whole = Whole::new(index, columns, selection.chosen(), asked)?;
+                let whole = Ungrouped::new(index, columns, selection.chosen(), asked)?;
                 let Some(whole) = whole else { return Ok(false) };
                 whole
             }
         };
         wholes.push(whole);
     }
-    let mut tally = WeightedCount::default();
-    tally.add_rows(selection.count() as u64);
-    let Some(place) = groups.find_or_insert(&[]) else { return Ok(false) };
-    groups.add_count(place, tally);
+    let mut count = WeightedCount::default();
+    count.add_rows(selection.count() as u64);
+    let Some(group_index) = groups.find_or_insert(&[]) else { return Ok(false) };
+    groups.add_count(group_index, count);
     for (index, (measure, whole)) in measures.iter().zip(&wholes).enumerate() {
         match measure.kind {
-            StateKind::MinMax => whole.widen(&mut groups.states_mut(index)[place as usize]),
+            StateKind::MinMax => whole.widen(&mut groups.states_mut(index)[group_index as usize]),
             _ => {
-                let mut tally = WeightedCount::default();
-                tally.add_rows(whole.rows);
+                let mut count = WeightedCount::default();
+                count.add_rows(whole.rows);
                 let product = whole.sum * i128::from(Weight::UNIT);
-                groups.add_decimal(index, place, tally, product, whole.scale);
+                groups.add_decimal(index, group_index, count, product, whole.scale);
             }
         }
     }
@@ -92,18 +92,18 @@ pub(crate) fn add(
 }
 
 /// The index of the block's column of plain numbers that a measure is of; `None` of any other.
-fn number_column(argument: &PlanExpr, columns: &Columns<'_, '_>) -> Option<usize> {
+fn number_column(argument: &PlanExpr, columns: &LazyColumns<'_, '_>) -> Option<usize> {
     let PlanExpr::RowInput(RowInput::Column(asked)) = argument else { return None };
     let is_plain = asked.kind == Kind::Number && asked.logical == Logical::Plain;
     columns.find(asked.name.as_str(), Kind::Number).filter(|_| is_plain)
 }
 
-impl Whole {
+impl Ungrouped {
     /// What a column's values in the chosen rows, or in all, come to; `None` where they are not
     /// stored as integers.
     fn new(
         index: usize,
-        columns: &Columns<'_, '_>,
+        columns: &LazyColumns<'_, '_>,
         chosen: Option<&Bitmap>,
         asked: Asked,
     ) -> Result<Option<Self>, BlockError> {
@@ -116,18 +116,19 @@ impl Whole {
         }
         let Some(stored) = columns.stored(index)? else { return Ok(None) };
         let Some((integers, scale)) = stored.integers() else { return Ok(None) };
-        let places = match (chosen, stored.valid()) {
-            (Some(chosen), _) => Some(Cow::Owned(stored.places(chosen))),
+        let group_indexes = match (chosen, stored.valid()) {
+            (Some(chosen), _) => Some(Cow::Owned(stored.group_indexes(chosen))),
             (None, Some(valid)) if !column.is_compact() => Some(Cow::Borrowed(&**valid)),
             (None, _) => None,
         };
-        let places = places.as_deref();
-        let rows = places.map_or(rows, |places| places.count_ones() as u64);
-        let (sum, ends) = match (asked.has_extremes, places) {
+        let group_indexes = group_indexes.as_deref();
+        let rows = group_indexes.map_or(rows, |group_indexes| group_indexes.count_ones() as u64);
+        let (sum, ends) = match (asked.has_extremes, group_indexes) {
             (false, None) => (integers.sum(), (0, 0)),
-            (false, Some(places)) => (integers.sum_where(places), (0, 0)),
-            (true, places) => {
-                let fold = places.map_or_else(|| integers.fold(), |own| integers.fold_where(own));
+            (false, Some(group_indexes)) => (integers.sum_where(group_indexes), (0, 0)),
+            (true, group_indexes) => {
+                let fold =
+                    group_indexes.map_or_else(|| integers.fold(), |own| integers.fold_where(own));
                 (fold.sum, (fold.min, fold.max))
             }
         };

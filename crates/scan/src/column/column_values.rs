@@ -3,17 +3,19 @@
 use std::rc::Rc;
 
 use hadal_block::Exacts;
-use hadal_encoding::{Bitmap, Buffer, LiftedTexts, StringDictionary, kernels};
+use hadal_encoding::{Bitmap, Buffer, CanonicalStrings, StringDictionary, kernels};
 use hadal_types::{Decimal, Logical, Micros, Number, Value};
 
 use crate::column::bitmaps::{bits, filled};
-use crate::column::decimals::{Mantissas, Near};
-use crate::column::interner::Interned;
+use crate::column::decimals::{FrameOfReference, Mantissas};
+use crate::column::interner::InternedIds;
 use crate::column::lists::Lists;
+use crate::column::selection::Selection;
+use crate::scan_memory::{ComputedBytes, Interrupt, ScanMemory};
 
 /// The values of one expression, by row.
 #[derive(Clone)]
-pub(crate) enum BlockValues<'a> {
+pub(crate) enum ColumnValues<'a> {
     /// The same value in every row.
     Constant(Value),
     /// Decimals of one scale, or times.
@@ -27,18 +29,18 @@ pub(crate) enum BlockValues<'a> {
     /// A code per row, and a value per code.
     Coded(Coded<'a>),
     /// Anything: one value per row. Rows that were not selected may hold null.
-    Rows(Rc<ByRow>),
+    Rows(Rc<RowValues>),
 }
 
 /// Values of neighbouring rows; those of all other rows are null.
-pub(crate) struct ByRow {
+pub(crate) struct RowValues {
     /// The row of the first.
     pub(crate) first: usize,
     /// By row from there.
     pub(crate) values: Vec<Value>,
 }
 
-impl ByRow {
+impl RowValues {
     fn value(&self, row: usize) -> Value {
         let index = row.checked_sub(self.first);
         index.and_then(|index| self.values.get(index)).cloned().unwrap_or(Value::Null)
@@ -107,9 +109,9 @@ pub(crate) enum Entries<'a> {
         has_null: bool,
     },
     /// A column's strings by id, and null as one more entry where `has_null`.
-    Interned {
+    InternedIds {
         /// What the codes stand for.
-        interned: Interned,
+        interned: InternedIds,
         /// Whether the entry after the last string is null.
         has_null: bool,
     },
@@ -117,7 +119,7 @@ pub(crate) enum Entries<'a> {
     /// `has_null`.
     Lifted {
         /// The strings.
-        texts: Rc<LiftedTexts<'a>>,
+        texts: Rc<CanonicalStrings<'a>>,
         /// Whether the entry after the last string is null.
         has_null: bool,
     },
@@ -188,8 +190,8 @@ impl Truths {
             Rc::new(known)
         });
         let steps = (0..rows).map(|row| u32::from(self.yes.get(row))).collect();
-        let near = Near { from: 0, step: 1, span: 1, steps: Rc::new(steps) };
-        let mantissas = Mantissas::Near(near);
+        let reference = FrameOfReference { from: 0, step: 1, span: 1, steps: Rc::new(steps) };
+        let mantissas = Mantissas::FrameOfReference(reference);
         Numbers { mantissas, scale: 0, logical: Logical::Plain, valid }
     }
 
@@ -207,7 +209,7 @@ impl Entries<'_> {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Strings { dictionary, has_null } => dictionary.len() + usize::from(*has_null),
-            Self::Interned { interned, has_null } => interned.ids.len() + usize::from(*has_null),
+            Self::InternedIds { interned, has_null } => interned.ids.len() + usize::from(*has_null),
             Self::Lifted { texts, has_null } => texts.len() + usize::from(*has_null),
             Self::Lists(lists) => lists.len(),
             Self::Values(values) => values.len(),
@@ -221,7 +223,7 @@ impl Entries<'_> {
                 .ok()
                 .and_then(|code| dictionary.get(code))
                 .map_or(Value::Null, Value::string),
-            Self::Interned { interned: Interned { ids, interner }, .. } => {
+            Self::InternedIds { interned: InternedIds { ids, interner }, .. } => {
                 let text = |id| interner.with(|texts| texts.get(id).map(Value::string));
                 ids.get(code).and_then(|&id| text(id)).unwrap_or(Value::Null)
             }
@@ -234,14 +236,14 @@ impl Entries<'_> {
     }
 }
 
-impl BlockValues<'_> {
+impl ColumnValues<'_> {
     /// Bytes of a decoded column, about.
     pub(crate) fn decoded_bytes(&self) -> usize {
         let Self::Coded(Coded { codes, entries }) = self else { return self.bytes() };
         let entries = match entries {
             Entries::Strings { dictionary, .. } => dictionary.bytes(),
             Entries::Lists(lists) => lists.bytes(),
-            Entries::Interned { .. } | Entries::Lifted { .. } | Entries::Values(_) => 0,
+            Entries::InternedIds { .. } | Entries::Lifted { .. } | Entries::Values(_) => 0,
         };
         size_of_val(&codes[..]) + entries
     }
@@ -323,7 +325,7 @@ impl Coded<'_> {
     pub(crate) fn has_no_numbers(&self) -> bool {
         match &self.entries {
             Entries::Strings { .. }
-            | Entries::Interned { .. }
+            | Entries::InternedIds { .. }
             | Entries::Lifted { .. }
             | Entries::Lists(_) => true,
             Entries::Values(values) => {
@@ -338,7 +340,7 @@ impl Coded<'_> {
             Entries::Strings { dictionary, .. } => {
                 (0..self.entries.len()).map(|code| code < dictionary.len()).collect()
             }
-            Entries::Interned { interned, .. } => {
+            Entries::InternedIds { interned, .. } => {
                 (0..self.entries.len()).map(|code| code < interned.ids.len()).collect()
             }
             Entries::Lifted { texts, .. } => {
@@ -372,4 +374,22 @@ impl Coded<'_> {
         }
         Truths { yes: Rc::new(by_row(yes)), possible: Rc::new(by_row(possible)) }
     }
+}
+
+/// A value for each of the selected rows.
+pub(crate) fn by_row<'a>(
+    selection: &Selection,
+    memory: &ScanMemory<'_>,
+    value: impl Fn(usize) -> Result<Value, Interrupt>,
+) -> Result<ColumnValues<'a>, Interrupt> {
+    let rows = selection.span();
+    let mut computing = ComputedBytes::new(memory, rows.len())?;
+    let mut values = vec![Value::Null; rows.len()];
+    selection.try_for_each(|row| {
+        let value = value(row)?;
+        computing.add(&value)?;
+        values[row - rows.start] = value;
+        Ok::<(), Interrupt>(())
+    })?;
+    Ok(ColumnValues::Rows(Rc::new(RowValues { first: rows.start, values })))
 }

@@ -16,16 +16,16 @@ use crate::column::bitmaps::bits;
 #[derive(Clone, Debug)]
 pub(crate) enum Mantissas {
     /// Mantissas that lie close together.
-    Near(Near),
+    FrameOfReference(FrameOfReference),
     /// Mantissas that repeat.
-    ByCode(ByCode),
+    Dictionary(DictionaryMantissas),
     /// Any.
-    Far(Rc<Vec<i64>>),
+    Plain(Rc<Vec<i64>>),
 }
 
 /// Mantissas that repeat: each is looked up by the row's code.
 #[derive(Clone, Debug)]
-pub(crate) struct ByCode {
+pub(crate) struct DictionaryMantissas {
     /// One per row, each below the number of values.
     pub(crate) codes: Rc<Buffer>,
     /// In any order.
@@ -34,7 +34,7 @@ pub(crate) struct ByCode {
 
 /// Mantissas `from` + `step` × k.
 #[derive(Clone, Debug)]
-pub(crate) struct Near {
+pub(crate) struct FrameOfReference {
     pub(crate) from: i64,
     /// At least 1.
     pub(crate) step: i64,
@@ -48,14 +48,14 @@ impl Mantissas {
     /// Bytes of all that is there by row.
     pub(crate) fn bytes(&self) -> usize {
         match self {
-            Self::Near(near) => size_of_val(&near.steps[..]),
-            Self::ByCode(own) => size_of_val(&own.codes[..]) + size_of_val(&own.values[..]),
-            Self::Far(values) => size_of_val(&values[..]),
+            Self::FrameOfReference(reference) => size_of_val(&reference.steps[..]),
+            Self::Dictionary(own) => size_of_val(&own.codes[..]) + size_of_val(&own.values[..]),
+            Self::Plain(values) => size_of_val(&values[..]),
         }
     }
 }
 
-impl Near {
+impl FrameOfReference {
     /// The same mantissa in so many rows.
     pub(crate) fn same(from: i64, rows: usize) -> Self {
         Self { from, step: 1, span: 0, steps: zeros(rows) }
@@ -92,7 +92,7 @@ impl Near {
     /// How often `width`, which is positive, goes into each mantissa − `origin`, rounded down;
     /// `None` where that is better found out another way.
     pub(crate) fn quotients(&self, width: i64, origin: i64) -> Option<Self> {
-        let rule = Flooring::new((self.from, self.step, self.span), width, origin)?;
+        let rule = FloorDivision::new((self.from, self.step, self.span), width, origin)?;
         if rule.span == 0 {
             return Some(Self::same(rule.from, self.steps.len()));
         }
@@ -125,7 +125,7 @@ pub(crate) fn zeros(count: usize) -> Rc<Buffer> {
 
 /// How often a width goes into mantissas − an origin, rounded down: `from` + k.
 #[derive(Clone, Copy)]
-pub(crate) struct Flooring {
+pub(crate) struct FloorDivision {
     from: i64,
     /// No k is larger.
     span: u32,
@@ -137,7 +137,7 @@ pub(crate) struct Flooring {
     last: i64,
 }
 
-impl Flooring {
+impl FloorDivision {
     /// Of mantissas `from` + `step` × 0 to `span`, and a positive width.
     pub(crate) fn new(
         (from, step, span): (i64, i64, u32),
@@ -181,8 +181,8 @@ impl Flooring {
     }
 
     /// The quotients with these k.
-    pub(crate) fn with(&self, steps: Buffer) -> Near {
-        Near { from: self.from, step: 1, span: self.span, steps: Rc::new(steps) }
+    pub(crate) fn with(&self, steps: Buffer) -> FrameOfReference {
+        FrameOfReference { from: self.from, step: 1, span: self.span, steps: Rc::new(steps) }
     }
 }
 
@@ -192,19 +192,19 @@ impl Mantissas {
         let from = mantissas.iter().copied().fold(i64::MAX, i64::min);
         let last = mantissas.iter().copied().fold(i64::MIN, i64::max);
         let span = last.checked_sub(from).and_then(|span| u32::try_from(span).ok());
-        let Some(span) = span else { return Self::Far(Rc::new(mantissas)) };
+        let Some(span) = span else { return Self::Plain(Rc::new(mantissas)) };
         #[expect(clippy::cast_possible_truncation, reason = "up to span, a u32")]
         #[expect(clippy::cast_sign_loss, reason = "from is the smallest")]
         let steps = mantissas.into_iter().map(|mantissa| (mantissa - from) as u32).collect();
-        Self::Near(Near { from, step: 1, span, steps: Rc::new(steps) })
+        Self::FrameOfReference(FrameOfReference { from, step: 1, span, steps: Rc::new(steps) })
     }
 
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Near(near) => near.steps.len(),
-            Self::ByCode(coded) => coded.codes.len(),
-            Self::Far(mantissas) => mantissas.len(),
+            Self::FrameOfReference(reference) => reference.steps.len(),
+            Self::Dictionary(coded) => coded.codes.len(),
+            Self::Plain(mantissas) => mantissas.len(),
         }
     }
 
@@ -212,41 +212,40 @@ impl Mantissas {
     #[inline]
     pub(crate) fn get(&self, row: usize) -> i64 {
         match self {
-            Self::Near(near) => near.get(row),
-            Self::ByCode(coded) => coded.values[coded.codes[row] as usize],
-            Self::Far(mantissas) => mantissas[row],
+            Self::FrameOfReference(reference) => reference.get(row),
+            Self::Dictionary(coded) => coded.values[coded.codes[row] as usize],
+            Self::Plain(mantissas) => mantissas[row],
         }
     }
 
     /// Bounds of all mantissas, smallest first.
     pub(crate) fn bounds(&self) -> (i64, i64) {
         match self {
-            Self::Near(near) => (near.from, near.last()),
-            Self::ByCode(ByCode { values: mantissas, .. }) | Self::Far(mantissas) => {
-                kernels::min_max_i64(mantissas).unwrap_or_default()
-            }
+            Self::FrameOfReference(reference) => (reference.from, reference.last()),
+            Self::Dictionary(DictionaryMantissas { values: mantissas, .. })
+            | Self::Plain(mantissas) => kernels::min_max_i64(mantissas).unwrap_or_default(),
         }
     }
 
     /// The bits of the rows whose mantissa is at least `from` and at most `to`.
     pub(crate) fn between(&self, from: i64, to: i64) -> Bitmap {
         match self {
-            Self::Near(near) => match near.steps_between(from, to) {
-                None => Bitmap::zeros(near.steps.len()),
-                Some((0, last)) if last == near.span => Bitmap::ones(near.steps.len()),
+            Self::FrameOfReference(reference) => match reference.steps_between(from, to) {
+                None => Bitmap::zeros(reference.steps.len()),
+                Some((0, last)) if last == reference.span => Bitmap::ones(reference.steps.len()),
                 Some((first, last)) => {
-                    let mut words = vec![0; near.steps.len().div_ceil(64)];
-                    kernels::between_u32(&near.steps, first, last, &mut words);
-                    Bitmap::from_words(words, near.steps.len())
+                    let mut words = vec![0; reference.steps.len().div_ceil(64)];
+                    kernels::between_u32(&reference.steps, first, last, &mut words);
+                    Bitmap::from_words(words, reference.steps.len())
                 }
             },
-            Self::ByCode(ByCode { codes, values }) => {
+            Self::Dictionary(DictionaryMantissas { codes, values }) => {
                 let set = bits(values.len(), |code| (from..=to).contains(&values[code]));
                 let mut words = vec![0; codes.len().div_ceil(64)];
                 kernels::in_codes(codes, set.words(), &mut words);
                 Bitmap::from_words(words, codes.len())
             }
-            Self::Far(mantissas) => {
+            Self::Plain(mantissas) => {
                 let mut words = vec![0; mantissas.len().div_ceil(64)];
                 kernels::between_i64(mantissas, from, to, &mut words);
                 Bitmap::from_words(words, mantissas.len())
@@ -275,14 +274,14 @@ mod tests {
             width in prop_oneof![1i64..99, Just(60_000_000), any::<i64>()], origin in mantissa(),
         ) {
             let span = steps.iter().copied().max().expect("some");
-            let near = Near { from: 0, step: 1, span, steps: Rc::new(steps.into()) };
-            let Some(near) = near.with(Some(from), Some(step.saturating_abs().max(1))) else {
+            let reference = FrameOfReference { from: 0, step: 1, span, steps: Rc::new(steps.into()) };
+            let Some(reference) = reference.with(Some(from), Some(step.saturating_abs().max(1))) else {
                 return Ok(());
             };
             let width = width.saturating_abs().max(1);
-            let Some(quotients) = near.quotients(width, origin) else { return Ok(()) };
-            for row in 0..near.steps.len() {
-                let away = i128::from(near.get(row)) - i128::from(origin);
+            let Some(quotients) = reference.quotients(width, origin) else { return Ok(()) };
+            for row in 0..reference.steps.len() {
+                let away = i128::from(reference.get(row)) - i128::from(origin);
                 let expected = away.div_euclid(width.into());
                 prop_assert_eq!(i128::from(quotients.get(row)), expected);
                 prop_assert!(quotients.steps[row] <= quotients.span);
@@ -306,15 +305,15 @@ mod tests {
                     let codes = mantissas.iter().filter_map(code);
                     let codes = codes.map(|code| u32::try_from(code).expect("small")).collect();
                     let (codes, values) = (Rc::new(codes), Rc::new(values));
-                    Mantissas::ByCode(ByCode { codes, values })
+                    Mantissas::Dictionary(DictionaryMantissas { codes, values })
                 }
-                Mantissas::Near(near) => near
-                    .with(near.from.checked_add(by), Some(step))
-                    .map_or(own, Mantissas::Near),
-                Mantissas::ByCode(_) | Mantissas::Far(_) => own,
+                Mantissas::FrameOfReference(reference) => reference
+                    .with(reference.from.checked_add(by), Some(step))
+                    .map_or(own, Mantissas::FrameOfReference),
+                Mantissas::Dictionary(_) | Mantissas::Plain(_) => own,
             };
             let far: Vec<i64> = (0..own.len()).map(|row| own.get(row)).collect();
-            if let Mantissas::Far(_) = own {
+            if let Mantissas::Plain(_) = own {
                 prop_assert_eq!(&far, &mantissas);
             }
             let bounds = own.bounds();

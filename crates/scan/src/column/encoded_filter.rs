@@ -10,13 +10,13 @@ use hadal_query::{Function, Pattern};
 use hadal_types::{Logical, Value};
 
 use crate::column::bitmaps::filled;
-use crate::column::column_values::{BlockValues, Coded, Entries, Numbers, Truths};
-use crate::column::decimals::{ByCode, Mantissas, Near};
+use crate::column::column_values::{Coded, ColumnValues, Entries, Numbers, Truths};
+use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
 use crate::column::filter_dictionary;
 use crate::column::filter_numbers;
 
 /// A column of one integer or code per row that has a value.
-pub(crate) struct Stored<'a> {
+pub(crate) struct EncodedColumn<'a> {
     column: &'a ColumnView<'a>,
     values: Values<'a>,
     valid: Option<Rc<Bitmap>>,
@@ -27,11 +27,11 @@ pub(crate) struct Stored<'a> {
 enum Values<'a> {
     /// Integers of one scale, without a base.
     Numbers(NumbersView<'a>),
-    Strings(StoredStrings<'a>),
+    Strings(EncodedStrings<'a>),
 }
 
 /// Strings by code.
-struct StoredStrings<'a> {
+struct EncodedStrings<'a> {
     codes: IntsView<'a>,
     /// How many entries there are.
     count: usize,
@@ -39,7 +39,7 @@ struct StoredStrings<'a> {
     entries: OnceCell<Rc<StringDictionary<'a>>>,
 }
 
-impl<'a> StoredStrings<'a> {
+impl<'a> EncodedStrings<'a> {
     fn entries(&self, column: &'a ColumnView<'a>) -> Result<&Rc<StringDictionary<'a>>, BlockError> {
         if let Some(entries) = self.entries.get() {
             return Ok(entries);
@@ -49,7 +49,7 @@ impl<'a> StoredStrings<'a> {
     }
 }
 
-impl<'a> Stored<'a> {
+impl<'a> EncodedColumn<'a> {
     /// `None` of columns that are stored in another way.
     pub(crate) fn new(column: &'a ColumnView<'a>) -> Result<Option<Self>, BlockError> {
         let is_compact = column.is_compact();
@@ -63,7 +63,7 @@ impl<'a> Stored<'a> {
         }
         let Some((codes, count)) = column.string_codes()? else { return Ok(None) };
         let entries = OnceCell::new();
-        let values = Values::Strings(StoredStrings { codes, count, entries });
+        let values = Values::Strings(EncodedStrings { codes, count, entries });
         let valid = column.validity()?.map(Rc::new);
         Ok(Some(Self { column, values, valid, is_compact }))
     }
@@ -143,13 +143,13 @@ impl<'a> Stored<'a> {
     }
 
     /// The places in the stream of these rows, as far as they have a value.
-    pub(crate) fn places(&self, rows: &Bitmap) -> Bitmap {
+    pub(crate) fn group_indexes(&self, rows: &Bitmap) -> Bitmap {
         match &self.valid {
             Some(valid) if self.is_compact => rows.only_of(valid),
             Some(valid) => {
-                let mut places = rows.clone();
-                places.and(valid);
-                places
+                let mut group_indexes = rows.clone();
+                group_indexes.and(valid);
+                group_indexes
             }
             None => rows.clone(),
         }
@@ -161,7 +161,7 @@ impl<'a> Stored<'a> {
         &self,
         logical: Logical,
         wanted: Option<&Bitmap>,
-    ) -> Result<Option<BlockValues<'a>>, BlockError> {
+    ) -> Result<Option<ColumnValues<'a>>, BlockError> {
         let valid = self.valid.clone();
         let corrupt = |error| self.column.corrupt(error);
         let view = match &self.values {
@@ -171,19 +171,22 @@ impl<'a> Stored<'a> {
                 let codes = Rc::new(codes);
                 let dictionary = Rc::clone(own.entries(self.column)?);
                 let entries = Entries::Strings { dictionary, has_null: valid.is_some() };
-                return Ok(Some(BlockValues::Coded(Coded { codes, entries })));
+                return Ok(Some(ColumnValues::Coded(Coded { codes, entries })));
             }
         };
-        let mantissas = if let Some(near) = view.integers.near() {
-            let steps = Rc::new(view.steps(&near, wanted).map_err(corrupt)?);
-            let ints::Near { from, step, span } = near;
-            Mantissas::Near(Near { from, step, span, steps })
+        let mantissas = if let Some(reference) = view.integers.frame_of_reference() {
+            let steps = Rc::new(view.steps(&reference, wanted).map_err(corrupt)?);
+            let ints::FrameOfReference { from, step, span } = reference;
+            Mantissas::FrameOfReference(FrameOfReference { from, step, span, steps })
         } else if let Some(CodedNumbers { values, codes }) = view.coded(wanted).map_err(corrupt)? {
-            Mantissas::ByCode(ByCode { codes: Rc::new(codes), values: Rc::new(values) })
+            Mantissas::Dictionary(DictionaryMantissas {
+                codes: Rc::new(codes),
+                values: Rc::new(values),
+            })
         } else {
             return Ok(None);
         };
-        Ok(Some(BlockValues::Numbers(Numbers { mantissas, scale: view.scale, logical, valid })))
+        Ok(Some(ColumnValues::Numbers(Numbers { mantissas, scale: view.scale, logical, valid })))
     }
 
     /// The codes by row; rows without a value get the one after the last.
@@ -203,7 +206,7 @@ impl<'a> Stored<'a> {
             return Ok(codes);
         }
         let mut codes = stream.codes_where(limit, wanted)?;
-        kernels::keep_u32(&mut codes, valid.words(), null_code);
+        kernels::mask_u32(&mut codes, valid.words(), null_code);
         Ok(codes)
     }
 }

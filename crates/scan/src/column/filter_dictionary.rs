@@ -22,7 +22,7 @@ impl Entries<'_> {
             Self::Values(values) => {
                 values.iter().map(|value| contains_text(value, &needle)).collect()
             }
-            Self::Interned { .. } | Self::Lifted { .. } => {
+            Self::InternedIds { .. } | Self::Lifted { .. } => {
                 (0..self.len()).map(|code| contains_text(&self.value(code), &needle)).collect()
             }
         }

@@ -15,7 +15,7 @@ const ENTRIES_MIN: usize = 64;
 const ROWS_PER_ENTRY_MIN: usize = 8;
 
 /// What whoever holds a block knows of it besides its bytes.
-pub trait Holder<'a> {
+pub trait BlockContext<'a> {
     /// Called with the index of each row block column that is needed and the column, before a value
     /// of it is used: verifies the checksum where that has not been done.
     ///
@@ -24,17 +24,17 @@ pub trait Holder<'a> {
     fn check(&self, index: usize, column: &ColumnView<'a>) -> Result<(), BlockError>;
 
     /// Whether nobody waits for the answer any more.
-    fn is_over(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         false
     }
 
     /// The ids of the strings of the column of this index, if there are some.
-    fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<Interned>;
+    fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<InternedIds>;
 }
 
 /// The strings of one column of a leaf, each with an id.
 #[derive(Debug)]
-pub struct Interner {
+pub struct SharedInterner {
     /// Told apart from all others of the process.
     own: u64,
     texts: RwLock<StringInterner>,
@@ -43,14 +43,14 @@ pub struct Interner {
 
 /// The ids of the strings in a block's dictionary.
 #[derive(Clone, Debug)]
-pub struct Interned {
+pub struct InternedIds {
     /// By code.
     pub ids: Arc<[u32]>,
     /// What ids stand for.
-    pub interner: Arc<Interner>,
+    pub interner: Arc<SharedInterner>,
 }
 
-impl Default for Interner {
+impl Default for SharedInterner {
     fn default() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self {
@@ -61,7 +61,7 @@ impl Default for Interner {
     }
 }
 
-impl Interner {
+impl SharedInterner {
     /// The ids of a column's strings, by code; `None` where a column is not worth it, does not
     /// decode, or its strings would make the interner larger than [`INTERNED_BYTES_MAX`].
     #[must_use]
@@ -107,16 +107,16 @@ impl Interner {
 }
 
 /// A holder that knows nothing but how to check.
-pub(crate) struct Checked<'c, 'a>(
+pub(crate) struct ChecksumContext<'c, 'a>(
     pub(crate) &'c dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
 );
 
-impl<'a> Holder<'a> for Checked<'_, 'a> {
+impl<'a> BlockContext<'a> for ChecksumContext<'_, 'a> {
     fn check(&self, index: usize, column: &ColumnView<'a>) -> Result<(), BlockError> {
         (self.0)(index, column)
     }
 
-    fn interned(&self, _: usize, _: &ColumnView<'a>) -> Option<Interned> {
+    fn interned(&self, _: usize, _: &ColumnView<'a>) -> Option<InternedIds> {
         None
     }
 }

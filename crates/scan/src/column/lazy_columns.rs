@@ -10,40 +10,40 @@ use hadal_types::{Kind, Logical, Value};
 use hashbrown::HashMap;
 
 use crate::column::bitmaps::filled;
-use crate::column::column_values::{BlockValues, Coded, Doubles, Entries, Mixed, Numbers, Truths};
+use crate::column::column_values::by_row;
+use crate::column::column_values::{Coded, ColumnValues, Doubles, Entries, Mixed, Numbers, Truths};
 use crate::column::decimals::Mantissas;
-use crate::column::encoded_filter::Stored;
-use crate::column::interner::Holder;
+use crate::column::encoded_filter::EncodedColumn;
+use crate::column::interner::BlockContext;
 use crate::column::lists::Lists;
 use crate::column::selection::Selection;
 use crate::column::text_search;
-use crate::expr::eval::by_row;
-use crate::scan_memory::{Halt, Room};
+use crate::scan_memory::{Interrupt, ScanMemory};
 
 /// One block, and what has been decoded of it so far.
-pub(crate) struct Columns<'a, 'c> {
+pub(crate) struct LazyColumns<'a, 'c> {
     block: &'c BlockView<'a>,
-    holder: &'c dyn Holder<'a>,
-    room: &'c Room<'c>,
-    stored: RefCell<HashMap<usize, Option<Rc<Stored<'c>>>>>,
-    decoded: RefCell<HashMap<usize, BlockValues<'c>>>,
+    context: &'c dyn BlockContext<'a>,
+    memory: &'c ScanMemory<'c>,
+    stored: RefCell<HashMap<usize, Option<Rc<EncodedColumn<'c>>>>>,
+    decoded: RefCell<HashMap<usize, ColumnValues<'c>>>,
     /// The rows that are asked for, when they are known.
     wanted: RefCell<Option<Selection>>,
     /// The columns of which something was used.
     read: RefCell<Vec<usize>>,
 }
 
-impl<'a, 'c> Columns<'a, 'c> {
-    /// The columns of `block`, which is held by `holder`; what is made of them is drawn from `room`.
+impl<'a, 'c> LazyColumns<'a, 'c> {
+    /// The columns of `block`, which is held by `context`; what is made of them is drawn from `memory`.
     pub(crate) fn new(
         block: &'c BlockView<'a>,
-        holder: &'c dyn Holder<'a>,
-        room: &'c Room<'c>,
+        context: &'c dyn BlockContext<'a>,
+        memory: &'c ScanMemory<'c>,
     ) -> Self {
         Self {
             block,
-            holder,
-            room,
+            context,
+            memory,
             stored: RefCell::default(),
             decoded: RefCell::default(),
             wanted: RefCell::default(),
@@ -58,15 +58,15 @@ impl<'a, 'c> Columns<'a, 'c> {
     }
 
     /// Where what is made of the columns is drawn from.
-    pub(crate) fn room(&self) -> &'c Room<'c> {
-        self.room
+    pub(crate) fn memory(&self) -> &'c ScanMemory<'c> {
+        self.memory
     }
 
     /// Drops what has been decoded so far: it is decoded again when it is asked for again.
     pub(crate) fn drop_decoded(&self) {
         self.stored.borrow_mut().clear();
         self.decoded.borrow_mut().clear();
-        self.room.drop_decoded();
+        self.memory.drop_decoded();
     }
 
     /// Rows in the block.
@@ -85,7 +85,7 @@ impl<'a, 'c> Columns<'a, 'c> {
         &self,
         input: &RowInput,
         selection: &Selection,
-    ) -> Result<BlockValues<'c>, Halt> {
+    ) -> Result<ColumnValues<'c>, Interrupt> {
         match input {
             RowInput::Time => self.part(self.time_index()),
             RowInput::Column(column) => self.column(column, selection),
@@ -100,21 +100,25 @@ impl<'a, 'c> Columns<'a, 'c> {
         self.block.columns().iter().position(is_time).unwrap_or_default()
     }
 
-    fn column(&self, column: &ColumnRef, selection: &Selection) -> Result<BlockValues<'c>, Halt> {
+    fn column(
+        &self,
+        column: &ColumnRef,
+        selection: &Selection,
+    ) -> Result<ColumnValues<'c>, Interrupt> {
         let own = self.find(column.name.as_str(), column.kind);
         if column.kind != Kind::String {
-            return own.map_or(Ok(BlockValues::Constant(Value::Null)), |index| {
+            return own.map_or(Ok(ColumnValues::Constant(Value::Null)), |index| {
                 Ok(with_logical(self.part(index)?, column.logical))
             });
         }
         // A string question sees numbers too, as their decimal text.
         match (own, self.find(column.name.as_str(), Kind::Number)) {
             (Some(strings), None) => self.part(strings),
-            (None, None) => Ok(BlockValues::Constant(Value::Null)),
+            (None, None) => Ok(ColumnValues::Constant(Value::Null)),
             (strings, Some(numbers)) => {
                 let numbers = self.part(numbers)?;
                 let strings = strings.map(|strings| self.part(strings)).transpose()?;
-                by_row(selection, self.room, |row| {
+                by_row(selection, self.memory, |row| {
                     let own = strings.as_ref().map_or(Value::Null, |strings| strings.value(row));
                     Ok(if own.is_null() { text_of(&numbers.value(row)) } else { own })
                 })
@@ -138,7 +142,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     /// Says that a column's bytes are about to be used.
     pub(crate) fn read(&self, index: usize) -> Result<(), BlockError> {
         let column = self.view(index);
-        self.holder.check(index, column)?;
+        self.context.check(index, column)?;
         let mut read = self.read.borrow_mut();
         if !read.contains(&index) {
             read.push(index);
@@ -147,18 +151,18 @@ impl<'a, 'c> Columns<'a, 'c> {
     }
 
     /// The block's column of this index as it is stored; `None` of those that are only decoded.
-    pub(crate) fn stored(&self, index: usize) -> Result<Option<Rc<Stored<'c>>>, BlockError> {
+    pub(crate) fn stored(&self, index: usize) -> Result<Option<Rc<EncodedColumn<'c>>>, BlockError> {
         if let Some(stored) = self.stored.borrow().get(&index) {
             return Ok(stored.clone());
         }
         self.read(index)?;
-        let stored = Stored::new(self.view(index))?.map(Rc::new);
+        let stored = EncodedColumn::new(self.view(index))?.map(Rc::new);
         self.stored.borrow_mut().insert(index, stored.clone());
         Ok(stored)
     }
 
     /// Decodes the block's column of this index.
-    pub(crate) fn part(&self, index: usize) -> Result<BlockValues<'c>, Halt> {
+    pub(crate) fn part(&self, index: usize) -> Result<ColumnValues<'c>, Interrupt> {
         if let Some(values) = self.decoded.borrow().get(&index) {
             return Ok(values.clone());
         }
@@ -174,8 +178,8 @@ impl<'a, 'c> Columns<'a, 'c> {
         self.keep(index, block_values(column.decode_where(&is_wanted)?))
     }
 
-    fn keep(&self, index: usize, values: BlockValues<'c>) -> Result<BlockValues<'c>, Halt> {
-        self.room.keep(values.decoded_bytes())?;
+    fn keep(&self, index: usize, values: ColumnValues<'c>) -> Result<ColumnValues<'c>, Interrupt> {
+        self.memory.keep(values.decoded_bytes())?;
         self.decoded.borrow_mut().insert(index, values.clone());
         Ok(values)
     }
@@ -189,13 +193,13 @@ impl<'a, 'c> Columns<'a, 'c> {
             return Ok(None);
         }
         self.read(index)?;
-        let Some(interned) = self.holder.interned(index, column) else { return Ok(None) };
+        let Some(interned) = self.context.interned(index, column) else { return Ok(None) };
         let wanted = self.wanted.borrow();
         let chosen = wanted.as_ref().and_then(Selection::chosen);
         let Some(stored) = self.stored(index)? else { return Ok(None) };
         let Some((codes, count)) = stored.string_codes(chosen)? else { return Ok(None) };
         let has_null = stored.valid().is_some();
-        let entries = Entries::Interned { interned, has_null };
+        let entries = Entries::InternedIds { interned, has_null };
         let fits = entries.len() == count + usize::from(has_null);
         Ok(fits.then(|| Coded { codes: Rc::new(codes), entries }))
     }
@@ -232,7 +236,7 @@ impl<'a, 'c> Columns<'a, 'c> {
     pub(crate) fn stored_part(
         &self,
         input: &RowInput,
-    ) -> Result<Option<(Rc<Stored<'c>>, Logical)>, BlockError> {
+    ) -> Result<Option<(Rc<EncodedColumn<'c>>, Logical)>, BlockError> {
         let Some((index, logical)) = self.only_part(input) else { return Ok(None) };
         Ok(self.stored(index)?.map(|stored| (stored, logical)))
     }
@@ -281,18 +285,18 @@ impl<'a, 'c> Columns<'a, 'c> {
     }
 
     /// Whether any string of each row contains `text`, upper and lower case being the same.
-    fn any_text(&self, text: &str) -> Result<BlockValues<'c>, Halt> {
+    fn any_text(&self, text: &str) -> Result<ColumnValues<'c>, Interrupt> {
         let mut found = filled(self.rows(), false);
         for (index, column) in self.block.columns().iter().enumerate() {
             if column.kind() == Kind::Number {
                 continue;
             }
-            if let BlockValues::Coded(coded) = self.part(index)? {
+            if let ColumnValues::Coded(coded) = self.part(index)? {
                 let by_code = coded.entries.containing(text);
                 found.or(&coded.truths_by_code(&by_code, &by_code).yes);
             }
         }
-        Ok(BlockValues::Truths(Truths::certain(found)))
+        Ok(ColumnValues::Truths(Truths::certain(found)))
     }
 
     /// How many of the selected rows have a value in the block's column of this index.
@@ -307,7 +311,7 @@ impl<'a, 'c> Columns<'a, 'c> {
             return Ok((self.rows() - column.null_count()) as u64);
         }
         if selection.count() > 0 {
-            self.holder.check(index, column)?;
+            self.context.check(index, column)?;
             let validity = column.validity()?;
             let has = |row| validity.as_ref().is_none_or(|validity| validity.get(row));
             selection.for_each(|row| count += u64::from(has(row)));
@@ -320,24 +324,24 @@ fn logical_of(column: &ColumnView<'_>) -> Logical {
     if column.logical() == Logical::Time { Logical::Time } else { Logical::Plain }
 }
 
-fn block_values(data: ColumnData<'_>) -> BlockValues<'_> {
+fn block_values(data: ColumnData<'_>) -> ColumnValues<'_> {
     let (kind, logical) = (data.kind, data.logical);
     let valid = data.validity.map(Rc::new);
     match data.values {
-        Decoded::Decimals { mantissas, scale } => BlockValues::Numbers(Numbers {
+        Decoded::Decimals { mantissas, scale } => ColumnValues::Numbers(Numbers {
             mantissas: Mantissas::new(mantissas),
             scale,
             logical: if logical == Logical::Time { logical } else { Logical::Plain },
             valid,
         }),
         Decoded::Doubles(values) => {
-            BlockValues::Doubles(Doubles { values: Rc::new(values), valid })
+            ColumnValues::Doubles(Doubles { values: Rc::new(values), valid })
         }
-        Decoded::Mixed { doubles, exacts } => BlockValues::Mixed(Mixed {
+        Decoded::Mixed { doubles, exacts } => ColumnValues::Mixed(Mixed {
             doubles: Doubles { values: Rc::new(doubles), valid },
             exacts: Rc::new(exacts),
         }),
-        Decoded::Strings { codes, dictionary } => BlockValues::Coded(Coded {
+        Decoded::Strings { codes, dictionary } => ColumnValues::Coded(Coded {
             codes: Rc::new(with_null_code(codes, dictionary.len(), valid.as_deref())),
             entries: Entries::Strings {
                 dictionary: Rc::new(dictionary),
@@ -347,7 +351,7 @@ fn block_values(data: ColumnData<'_>) -> BlockValues<'_> {
         Decoded::Lists { codes, lists } => {
             let codes = Rc::new(with_null_code(codes, lists.len(), valid.as_deref()));
             let entries = Entries::Lists(Rc::new(Lists::new(lists, kind, valid.is_some())));
-            BlockValues::Coded(Coded { codes, entries })
+            ColumnValues::Coded(Coded { codes, entries })
         }
     }
 }
@@ -356,21 +360,23 @@ fn block_values(data: ColumnData<'_>) -> BlockValues<'_> {
 fn with_null_code(mut codes: Vec<u32>, null_code: usize, valid: Option<&Bitmap>) -> Buffer {
     if let Some(valid) = valid {
         let null_code = u32::try_from(null_code).unwrap_or(u32::MAX);
-        kernels::keep_u32(&mut codes, valid.words(), null_code);
+        kernels::mask_u32(&mut codes, valid.words(), null_code);
     }
     codes.into()
 }
 
 /// What the root says that numbers of this column mean, which may be less than what this block
 /// says.
-fn with_logical(values: BlockValues<'_>, logical: Logical) -> BlockValues<'_> {
+fn with_logical(values: ColumnValues<'_>, logical: Logical) -> ColumnValues<'_> {
     match (values, logical) {
-        (BlockValues::Numbers(numbers), Logical::Bool) => {
+        (ColumnValues::Numbers(numbers), Logical::Bool) => {
             let mut yes = numbers.mantissas.between(0, 0);
             yes.not();
-            BlockValues::Truths(Truths::where_valid(yes, numbers.valid.as_deref()))
+            ColumnValues::Truths(Truths::where_valid(yes, numbers.valid.as_deref()))
         }
-        (BlockValues::Numbers(numbers), _) => BlockValues::Numbers(Numbers { logical, ..numbers }),
+        (ColumnValues::Numbers(numbers), _) => {
+            ColumnValues::Numbers(Numbers { logical, ..numbers })
+        }
         (other, _) => other,
     }
 }

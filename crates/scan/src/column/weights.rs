@@ -4,11 +4,11 @@ use hadal_encoding::{Buffer, kernels};
 use hadal_query::{ColumnRef, RowInput};
 use hadal_types::{ColumnName, Kind, Logical, Number, Value, Weight};
 
-use crate::column::column_values::{BlockValues, Numbers};
-use crate::column::decimals::{ByCode, Mantissas};
-use crate::column::lazy_columns::Columns;
+use crate::column::column_values::{ColumnValues, Numbers};
+use crate::column::decimals::{DictionaryMantissas, Mantissas};
+use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
-use crate::scan_memory::Halt;
+use crate::scan_memory::Interrupt;
 
 /// So many different weights are told apart by class.
 const CLASSES_MAX: usize = 8;
@@ -26,22 +26,22 @@ pub(crate) enum Weights {
     /// One of a few, in millionths; and which of them, by row.
     Classes { millionths: Vec<i64>, by_row: Buffer },
     /// So many millionths, by row.
-    ByRow(Vec<i64>),
+    RowValues(Vec<i64>),
 }
 
 impl Weights {
     /// Reads the block's sample rates. A row without a usable one weighs one.
-    pub(crate) fn new(columns: &Columns<'_, '_>) -> Result<Self, Halt> {
+    pub(crate) fn new(columns: &LazyColumns<'_, '_>) -> Result<Self, Interrupt> {
         let Ok(name) = ColumnName::new(Weight::COLUMN) else { return Ok(Self::One) };
         let column = ColumnRef { name, kind: Kind::Number, logical: Logical::Plain };
         Ok(match columns.input(&RowInput::Column(column), &Selection::all(columns.rows()))? {
-            BlockValues::Constant(_) => Self::One,
-            BlockValues::Numbers(numbers) if numbers.scale <= Weight::SCALE => {
+            ColumnValues::Constant(_) => Self::One,
+            ColumnValues::Numbers(numbers) if numbers.scale <= Weight::SCALE => {
                 Self::classes_of(&numbers).unwrap_or_else(|| Self::by_row_of(&numbers))
             }
-            other => {
-                Self::ByRow((0..columns.rows()).map(|row| of_value(&other.value(row))).collect())
-            }
+            other => Self::RowValues(
+                (0..columns.rows()).map(|row| of_value(&other.value(row))).collect(),
+            ),
         })
     }
 
@@ -50,7 +50,7 @@ impl Weights {
             true => weight(numbers.mantissas.get(row), numbers.scale),
             false => Weight::UNIT,
         };
-        Self::ByRow((0..numbers.mantissas.len()).map(weight).collect())
+        Self::RowValues((0..numbers.mantissas.len()).map(weight).collect())
     }
 
     /// Where there are only a few different ones.
@@ -59,13 +59,13 @@ impl Weights {
         let mut class_of = |mantissa| classes.of(weight(mantissa, numbers.scale));
         let few;
         let (codes, table) = match &numbers.mantissas {
-            Mantissas::Near(near) => {
-                let (codes, steps) = few_of(&near.steps)?;
+            Mantissas::FrameOfReference(reference) => {
+                let (codes, steps) = few_of(&reference.steps)?;
                 few = codes;
-                let table = steps.iter().map(|&step| class_of(near.value(step)));
+                let table = steps.iter().map(|&step| class_of(reference.value(step)));
                 (&few, table.collect::<Option<Vec<u32>>>()?)
             }
-            Mantissas::ByCode(ByCode { codes, values })
+            Mantissas::Dictionary(DictionaryMantissas { codes, values })
                 if (1..=VALUES_MAX).contains(&values.len()) =>
             {
                 let table = values.iter().map(|&value| class_of(value));
@@ -76,7 +76,7 @@ impl Weights {
         let mut by_row = Buffer::of(codes.len());
         kernels::gather_u32(&table, codes, &mut by_row);
         if let Some(valid) = &numbers.valid {
-            kernels::keep_u32(&mut by_row, valid.words(), classes.of(Weight::UNIT)?);
+            kernels::mask_u32(&mut by_row, valid.words(), classes.of(Weight::UNIT)?);
         }
         Some(Self::Classes { millionths: classes.millionths, by_row })
     }
@@ -86,7 +86,7 @@ impl Weights {
         match self {
             Self::One => &ONE,
             Self::Classes { millionths, .. } => millionths,
-            Self::ByRow(_) => &[],
+            Self::RowValues(_) => &[],
         }
     }
 
@@ -101,7 +101,7 @@ impl Weights {
         match self {
             Self::One => Weight::UNIT,
             Self::Classes { millionths, by_row } => millionths[by_row[row] as usize],
-            Self::ByRow(millionths) => millionths[row],
+            Self::RowValues(millionths) => millionths[row],
         }
     }
 }

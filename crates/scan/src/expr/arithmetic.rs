@@ -10,7 +10,7 @@ use hadal_query::{Function, TimeField, eval_scalar};
 use hadal_types::{Logical, Micros, Number, Value, limits};
 
 use crate::column::column_values::Numbers;
-use crate::column::decimals::{ByCode, Mantissas, Near};
+use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
 
 /// `function` of a column and a literal, in this order.
 pub(crate) fn with_literal(
@@ -97,18 +97,19 @@ fn map(
 /// `factor` × every mantissa + `by`: where they lie close together, no row is looked at.
 fn affine(numbers: &Numbers, scale: u8, logical: Logical, factor: i64, by: i64) -> Option<Numbers> {
     let moved = |mantissa: i64| mantissa.checked_mul(factor)?.checked_add(by);
-    if let Mantissas::Near(near) = &numbers.mantissas
-        && let Some(near) = near.with(moved(near.from), near.step.checked_mul(factor))
+    if let Mantissas::FrameOfReference(reference) = &numbers.mantissas
+        && let Some(reference) =
+            reference.with(moved(reference.from), reference.step.checked_mul(factor))
     {
-        let (mantissas, valid) = (Mantissas::Near(near), numbers.valid.clone());
+        let (mantissas, valid) = (Mantissas::FrameOfReference(reference), numbers.valid.clone());
         return Some(Numbers { mantissas, scale, logical, valid });
     }
-    if let Mantissas::ByCode(ByCode { codes, values }) = &numbers.mantissas
+    if let Mantissas::Dictionary(DictionaryMantissas { codes, values }) = &numbers.mantissas
         && let Some(values) = values.iter().map(|&value| moved(value)).collect::<Option<Vec<i64>>>()
     {
         let (codes, values) = (Rc::clone(codes), Rc::new(values));
         let (mantissas, valid) =
-            (Mantissas::ByCode(ByCode { codes, values }), numbers.valid.clone());
+            (Mantissas::Dictionary(DictionaryMantissas { codes, values }), numbers.valid.clone());
         return Some(Numbers { mantissas, scale, logical, valid });
     }
     map(numbers, scale, logical, moved)
@@ -118,8 +119,10 @@ fn affine(numbers: &Numbers, scale: u8, logical: Logical, factor: i64, by: i64) 
 fn floored(numbers: &Numbers, width: i64, origin: i64) -> Option<Numbers> {
     let Numbers { scale, logical, .. } = *numbers;
     let quotients = match &numbers.mantissas {
-        Mantissas::Near(near) => near.quotients(width, origin).map(Mantissas::Near),
-        Mantissas::ByCode(_) | Mantissas::Far(_) => None,
+        Mantissas::FrameOfReference(reference) => {
+            reference.quotients(width, origin).map(Mantissas::FrameOfReference)
+        }
+        Mantissas::Dictionary(_) | Mantissas::Plain(_) => None,
     };
     let quotients = match quotients {
         Some(mantissas) => Numbers { mantissas, ..numbers.clone() },
@@ -132,12 +135,12 @@ fn floored(numbers: &Numbers, width: i64, origin: i64) -> Option<Numbers> {
 
 /// The multiples of a width, beside an origin, that go by these quotients.
 pub(crate) fn buckets(
-    quotients: Near,
+    quotients: FrameOfReference,
     scale: u8,
     logical: Logical,
     (width, origin): (i64, i64),
 ) -> Option<Numbers> {
-    let mantissas = Mantissas::Near(quotients);
+    let mantissas = Mantissas::FrameOfReference(quotients);
     affine(&Numbers { mantissas, scale, logical, valid: None }, scale, logical, width, origin)
 }
 

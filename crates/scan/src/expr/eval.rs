@@ -8,32 +8,32 @@ use hadal_types::{Logical, Value};
 
 use crate::column::bitmaps::filled;
 use crate::column::column_values::{
-    BlockValues, ByRow, Coded, Doubles, Entries, Mixed, Numbers, Truths,
+    Coded, ColumnValues, Doubles, Entries, Mixed, Numbers, Truths, by_row,
 };
-use crate::column::decimals::{Mantissas, Near};
+use crate::column::decimals::{FrameOfReference, Mantissas};
 use crate::column::filter_dictionary;
 use crate::column::filter_numbers;
-use crate::column::lazy_columns::Columns;
+use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::expr::arithmetic;
 use crate::expr::plan::PlanExpr;
 use crate::expr::time_bucket;
-use crate::scan_memory::{Computing, Halt, Room};
+use crate::scan_memory::{ComputedBytes, Interrupt, ScanMemory};
 
 /// The values of `expr`, right at least for the rows of `selection`. What they take is counted by the
-/// [`Room`] of the columns until it is said to have gone.
+/// [`ScanMemory`] of the columns until it is said to have gone.
 ///
 /// # Errors
-/// [`Halt`]: then nothing of what was computed is left, nor counted.
+/// [`Interrupt`]: then nothing of what was computed is left, nor counted.
 pub(crate) fn eval<'a>(
     expr: &PlanExpr,
-    columns: &Columns<'_, 'a>,
+    columns: &LazyColumns<'_, 'a>,
     selection: &Selection,
-) -> Result<BlockValues<'a>, Halt> {
-    let room = columns.room();
-    let mark = room.mark();
+) -> Result<ColumnValues<'a>, Interrupt> {
+    let memory = columns.memory();
+    let mark = memory.mark();
     let values = match expr {
-        PlanExpr::Literal(value) => return Ok(BlockValues::Constant(value.clone())),
+        PlanExpr::Literal(value) => return Ok(ColumnValues::Constant(value.clone())),
         PlanExpr::RowInput(input) => columns.input(input, selection),
         PlanExpr::Matches { pattern, text } => matched(pattern, text, columns, selection),
         PlanExpr::Call { function, arguments } => called(*function, arguments, columns, selection),
@@ -43,13 +43,13 @@ pub(crate) fn eval<'a>(
         Ok(values) => {
             // What is decoded is counted already.
             let is_decoded = matches!(expr, PlanExpr::RowInput(_))
-                && !matches!(values, BlockValues::Rows(_) | BlockValues::Truths(_));
+                && !matches!(values, ColumnValues::Rows(_) | ColumnValues::Truths(_));
             let bytes = if is_decoded { 0 } else { values.bytes() };
-            room.settle(mark, bytes).map(|()| values)
+            memory.replace_computed(mark, bytes).map(|()| values)
         }
-        Err(halt) => {
-            room.forget(mark);
-            Err(halt)
+        Err(interrupt) => {
+            memory.forget(mark);
+            Err(interrupt)
         }
     }
 }
@@ -57,42 +57,42 @@ pub(crate) fn eval<'a>(
 fn matched<'a>(
     pattern: &Pattern,
     text: &PlanExpr,
-    columns: &Columns<'_, 'a>,
+    columns: &LazyColumns<'_, 'a>,
     selection: &Selection,
-) -> Result<BlockValues<'a>, Halt> {
+) -> Result<ColumnValues<'a>, Interrupt> {
     if let PlanExpr::RowInput(input) = text
-        && !columns.room().is_sparing()
+        && !columns.memory().is_splitting()
         && let Some(truths) = columns.matching(input, pattern)?
     {
-        return Ok(BlockValues::Truths(truths));
+        return Ok(ColumnValues::Truths(truths));
     }
     let text = eval(text, columns, selection)?;
-    matches(pattern, &text, selection, columns.room())
+    matches(pattern, &text, selection, columns.memory())
 }
 
 fn called<'a>(
     function: Function,
     arguments: &[PlanExpr],
-    columns: &Columns<'_, 'a>,
+    columns: &LazyColumns<'_, 'a>,
     selection: &Selection,
-) -> Result<BlockValues<'a>, Halt> {
+) -> Result<ColumnValues<'a>, Interrupt> {
     if matches!(function, Function::And | Function::Or) {
-        return junction(function, arguments, columns, selection).map(BlockValues::Truths);
+        return junction(function, arguments, columns, selection).map(ColumnValues::Truths);
     }
     // These are of the whole block.
-    if !columns.room().is_sparing() {
+    if !columns.memory().is_splitting() {
         if let Some(truths) = compared(function, arguments, columns)? {
-            return Ok(BlockValues::Truths(truths));
+            return Ok(ColumnValues::Truths(truths));
         }
         if let Some(buckets) = time_bucket::time_buckets(function, arguments, columns)? {
-            return Ok(BlockValues::Numbers(buckets));
+            return Ok(ColumnValues::Numbers(buckets));
         }
     }
     let arguments = arguments
         .iter()
         .map(|argument| eval(argument, columns, selection))
         .collect::<Result<Vec<_>, _>>()?;
-    apply(function, &arguments, selection, columns.room())
+    apply(function, &arguments, selection, columns.memory())
 }
 
 /// A comparison of a column with literals, asked of it as it is stored; `None` where it is better
@@ -100,8 +100,8 @@ fn called<'a>(
 fn compared(
     function: Function,
     arguments: &[PlanExpr],
-    columns: &Columns<'_, '_>,
-) -> Result<Option<Truths>, Halt> {
+    columns: &LazyColumns<'_, '_>,
+) -> Result<Option<Truths>, Interrupt> {
     let (input, function, literals) = match (arguments, function.mirrored()) {
         ([PlanExpr::Literal(literal), PlanExpr::RowInput(input)], Some(mirrored)) => {
             (input, mirrored, vec![literal])
@@ -128,38 +128,38 @@ fn literal(expr: &PlanExpr) -> Option<&Value> {
 
 fn matches<'a>(
     pattern: &Pattern,
-    text: &BlockValues<'a>,
+    text: &ColumnValues<'a>,
     selection: &Selection,
-    room: &Room<'_>,
-) -> Result<BlockValues<'a>, Halt> {
+    memory: &ScanMemory<'_>,
+) -> Result<ColumnValues<'a>, Interrupt> {
     let matches = |value: &Value| match value {
         Value::String(text) => Value::Bool(pattern.matches(text)),
         _ => Value::Null,
     };
-    if let BlockValues::Coded(coded) = text {
+    if let ColumnValues::Coded(coded) = text {
         if let Some(truths) = filter_dictionary::matches(coded, pattern) {
-            return Ok(BlockValues::Truths(truths));
+            return Ok(ColumnValues::Truths(truths));
         }
-        return Ok(BlockValues::Coded(coded.map(room, |entry| Ok(matches(&entry)))?));
+        return Ok(ColumnValues::Coded(coded.map(memory, |entry| Ok(matches(&entry)))?));
     }
-    by_row(selection, room, |row| Ok(matches(&text.value(row))))
+    by_row(selection, memory, |row| Ok(matches(&text.value(row))))
 }
 
 fn apply<'a>(
     function: Function,
-    arguments: &[BlockValues<'a>],
+    arguments: &[ColumnValues<'a>],
     selection: &Selection,
-    room: &Room<'_>,
-) -> Result<BlockValues<'a>, Halt> {
-    if !room.is_sparing() {
+    memory: &ScanMemory<'_>,
+) -> Result<ColumnValues<'a>, Interrupt> {
+    if !memory.is_splitting() {
         if let Some(values) = whole(function, arguments, selection.block_rows()) {
             return Ok(values);
         }
-        if let Some(values) = per_entry(function, arguments, room)? {
+        if let Some(values) = per_entry(function, arguments, memory)? {
             return Ok(values);
         }
     }
-    by_row(selection, room, |row| {
+    by_row(selection, memory, |row| {
         let values: Vec<Value> = arguments.iter().map(|values| values.value(row)).collect();
         Ok(eval_scalar(function, &values)?)
     })
@@ -168,24 +168,24 @@ fn apply<'a>(
 /// The forms that work on whole columns.
 fn whole<'a>(
     function: Function,
-    arguments: &[BlockValues<'a>],
+    arguments: &[ColumnValues<'a>],
     rows: usize,
-) -> Option<BlockValues<'a>> {
+) -> Option<ColumnValues<'a>> {
     match function {
         Function::Not => {
             return match arguments {
-                [BlockValues::Truths(truths)] => Some(BlockValues::Truths(truths.negated())),
+                [ColumnValues::Truths(truths)] => Some(ColumnValues::Truths(truths.negated())),
                 _ => None,
             };
         }
-        Function::IsNull => return is_null(arguments.first()?, rows).map(BlockValues::Truths),
+        Function::IsNull => return is_null(arguments.first()?, rows).map(ColumnValues::Truths),
         Function::Case => {
             let [condition, value] = arguments else { return None };
             return only_where(condition, value, rows);
         }
         Function::Negate => {
-            let [BlockValues::Numbers(numbers)] = arguments else { return None };
-            return arithmetic::negate(numbers).map(BlockValues::Numbers);
+            let [ColumnValues::Numbers(numbers)] = arguments else { return None };
+            return arithmetic::negate(numbers).map(ColumnValues::Numbers);
         }
         _ => {}
     }
@@ -194,22 +194,22 @@ fn whole<'a>(
         return with_literals(function, first, &literals);
     }
     match arguments {
-        [BlockValues::Constant(literal), BlockValues::Numbers(numbers)] => function
+        [ColumnValues::Constant(literal), ColumnValues::Numbers(numbers)] => function
             .mirrored()
             .and_then(|mirrored| filter_numbers::numbers(numbers, mirrored, literal))
-            .map(BlockValues::Truths)
+            .map(ColumnValues::Truths)
             .or_else(|| {
-                arithmetic::of_literal(literal, function, numbers).map(BlockValues::Numbers)
+                arithmetic::of_literal(literal, function, numbers).map(ColumnValues::Numbers)
             }),
         _ => None,
     }
 }
 
-fn constants<'v>(values: &'v [BlockValues<'_>]) -> Option<Vec<&'v Value>> {
+fn constants<'v>(values: &'v [ColumnValues<'_>]) -> Option<Vec<&'v Value>> {
     values
         .iter()
         .map(|value| match value {
-            BlockValues::Constant(value) => Some(value),
+            ColumnValues::Constant(value) => Some(value),
             _ => None,
         })
         .collect()
@@ -217,29 +217,29 @@ fn constants<'v>(values: &'v [BlockValues<'_>]) -> Option<Vec<&'v Value>> {
 
 fn with_literals<'a>(
     function: Function,
-    values: &BlockValues<'a>,
+    values: &ColumnValues<'a>,
     literals: &[&Value],
-) -> Option<BlockValues<'a>> {
+) -> Option<ColumnValues<'a>> {
     match (values, literals) {
-        (BlockValues::Numbers(numbers), [literal]) => {
-            filter_numbers::numbers(numbers, function, literal).map(BlockValues::Truths).or_else(
-                || arithmetic::with_literal(numbers, function, literals).map(BlockValues::Numbers),
+        (ColumnValues::Numbers(numbers), [literal]) => {
+            filter_numbers::numbers(numbers, function, literal).map(ColumnValues::Truths).or_else(
+                || arithmetic::with_literal(numbers, function, literals).map(ColumnValues::Numbers),
             )
         }
-        (BlockValues::Numbers(numbers), _) => {
-            arithmetic::with_literal(numbers, function, literals).map(BlockValues::Numbers)
+        (ColumnValues::Numbers(numbers), _) => {
+            arithmetic::with_literal(numbers, function, literals).map(ColumnValues::Numbers)
         }
-        (BlockValues::Doubles(doubles), [literal]) => {
-            filter_numbers::doubles(doubles, function, literal).map(BlockValues::Truths)
+        (ColumnValues::Doubles(doubles), [literal]) => {
+            filter_numbers::doubles(doubles, function, literal).map(ColumnValues::Truths)
         }
-        (BlockValues::Mixed(mixed), [literal]) => {
-            filter_numbers::mixed(mixed, function, literal).map(BlockValues::Truths)
+        (ColumnValues::Mixed(mixed), [literal]) => {
+            filter_numbers::mixed(mixed, function, literal).map(ColumnValues::Truths)
         }
-        (BlockValues::Coded(coded), literals) if function == Function::In => {
-            filter_dictionary::is_in(coded, literals).map(BlockValues::Truths)
+        (ColumnValues::Coded(coded), literals) if function == Function::In => {
+            filter_dictionary::is_in(coded, literals).map(ColumnValues::Truths)
         }
-        (BlockValues::Coded(coded), [literal]) => {
-            filter_dictionary::compare(coded, function, literal).map(BlockValues::Truths)
+        (ColumnValues::Coded(coded), [literal]) => {
+            filter_dictionary::compare(coded, function, literal).map(ColumnValues::Truths)
         }
         _ => None,
     }
@@ -249,17 +249,17 @@ fn with_literals<'a>(
 fn junction(
     function: Function,
     arguments: &[PlanExpr],
-    columns: &Columns<'_, '_>,
+    columns: &LazyColumns<'_, '_>,
     selection: &Selection,
-) -> Result<Truths, Halt> {
-    let (rows, room) = (columns.rows(), columns.room());
+) -> Result<Truths, Interrupt> {
+    let (rows, memory) = (columns.rows(), columns.memory());
     let is_and = function == Function::And;
     let mut yes = filled(rows, is_and);
     let mut possible = filled(rows, is_and);
     for argument in arguments {
-        let mark = room.mark();
+        let mark = memory.mark();
         let truths = eval(argument, columns, selection)?.truths(rows);
-        room.forget(mark);
+        memory.forget(mark);
         if is_and {
             yes.and(&truths.yes);
             possible.and(&truths.possible);
@@ -273,42 +273,43 @@ fn junction(
 
 /// The value where the condition is true, null elsewhere: what FILTER makes of an argument.
 fn only_where<'a>(
-    condition: &BlockValues<'_>,
-    value: &BlockValues<'a>,
+    condition: &ColumnValues<'_>,
+    value: &ColumnValues<'a>,
     rows: usize,
-) -> Option<BlockValues<'a>> {
+) -> Option<ColumnValues<'a>> {
     let only = |valid: Option<&Rc<Bitmap>>| {
         let mut yes = (*condition.truths(rows).yes).clone();
         valid.into_iter().for_each(|valid| yes.and(valid));
         Some(Rc::new(yes))
     };
     Some(match value {
-        BlockValues::Constant(Value::Number(number)) => {
+        ColumnValues::Constant(Value::Number(number)) => {
             let (from, scale) = number.to_stored()?;
-            let (mantissas, logical) = (Mantissas::Near(Near::same(from, rows)), Logical::Plain);
-            BlockValues::Numbers(Numbers { mantissas, scale, logical, valid: only(None) })
+            let (mantissas, logical) =
+                (Mantissas::FrameOfReference(FrameOfReference::same(from, rows)), Logical::Plain);
+            ColumnValues::Numbers(Numbers { mantissas, scale, logical, valid: only(None) })
         }
-        BlockValues::Numbers(numbers) => {
+        ColumnValues::Numbers(numbers) => {
             let valid = only(numbers.valid.as_ref());
-            BlockValues::Numbers(Numbers { valid, ..numbers.clone() })
+            ColumnValues::Numbers(Numbers { valid, ..numbers.clone() })
         }
-        BlockValues::Doubles(doubles) => {
+        ColumnValues::Doubles(doubles) => {
             let valid = only(doubles.valid.as_ref());
-            BlockValues::Doubles(Doubles { valid, ..doubles.clone() })
+            ColumnValues::Doubles(Doubles { valid, ..doubles.clone() })
         }
         _ => return None,
     })
 }
 
-fn is_null(values: &BlockValues<'_>, rows: usize) -> Option<Truths> {
+fn is_null(values: &ColumnValues<'_>, rows: usize) -> Option<Truths> {
     let without = |valid: Option<&Rc<Bitmap>>| {
         let mut null = valid.map_or_else(|| filled(rows, true), |valid| (**valid).clone());
         null.not();
         Some(Truths::certain(null))
     };
     match values {
-        BlockValues::Numbers(numbers) => without(numbers.valid.as_ref()),
-        BlockValues::Doubles(doubles) | BlockValues::Mixed(Mixed { doubles, .. }) => {
+        ColumnValues::Numbers(numbers) => without(numbers.valid.as_ref()),
+        ColumnValues::Doubles(doubles) | ColumnValues::Mixed(Mixed { doubles, .. }) => {
             without(doubles.valid.as_ref())
         }
         _ => None,
@@ -318,14 +319,14 @@ fn is_null(values: &BlockValues<'_>, rows: usize) -> Option<Truths> {
 /// Where all arguments but one are constant, and that one has codes: once per code.
 fn per_entry<'a>(
     function: Function,
-    arguments: &[BlockValues<'a>],
-    room: &Room<'_>,
-) -> Result<Option<BlockValues<'a>>, Halt> {
+    arguments: &[ColumnValues<'a>],
+    memory: &ScanMemory<'_>,
+) -> Result<Option<ColumnValues<'a>>, Interrupt> {
     let mut coded = None;
     for (index, argument) in arguments.iter().enumerate() {
         match argument {
-            BlockValues::Constant(_) => {}
-            BlockValues::Coded(values) if coded.is_none() => coded = Some((index, values)),
+            ColumnValues::Constant(_) => {}
+            ColumnValues::Coded(values) if coded.is_none() => coded = Some((index, values)),
             _ => return Ok(None),
         }
     }
@@ -333,25 +334,25 @@ fn per_entry<'a>(
     let mut values: Vec<Value> = arguments
         .iter()
         .map(|argument| match argument {
-            BlockValues::Constant(value) => value.clone(),
+            ColumnValues::Constant(value) => value.clone(),
             _ => Value::Null,
         })
         .collect();
-    let mapped = coded.map(room, |entry| {
+    let mapped = coded.map(memory, |entry| {
         values[index] = entry;
         Ok(eval_scalar(function, &values)?)
     });
-    Ok(Some(BlockValues::Coded(mapped?)))
+    Ok(Some(ColumnValues::Coded(mapped?)))
 }
 
 impl<'a> Coded<'a> {
     /// The same codes with another value for each.
     fn map(
         &self,
-        room: &Room<'_>,
-        mut function: impl FnMut(Value) -> Result<Value, Halt>,
-    ) -> Result<Coded<'a>, Halt> {
-        let mut computing = Computing::new(room, self.entries.len())?;
+        memory: &ScanMemory<'_>,
+        mut function: impl FnMut(Value) -> Result<Value, Interrupt>,
+    ) -> Result<Coded<'a>, Interrupt> {
+        let mut computing = ComputedBytes::new(memory, self.entries.len())?;
         let mut entries = Vec::with_capacity(self.entries.len());
         for code in 0..self.entries.len() {
             let value = function(self.entries.value(code))?;
@@ -361,22 +362,4 @@ impl<'a> Coded<'a> {
         let codes = Rc::clone(&self.codes);
         Ok(Coded { codes, entries: Entries::Values(Rc::new(entries)) })
     }
-}
-
-/// A value for each of the selected rows.
-pub(crate) fn by_row<'a>(
-    selection: &Selection,
-    room: &Room<'_>,
-    value: impl Fn(usize) -> Result<Value, Halt>,
-) -> Result<BlockValues<'a>, Halt> {
-    let rows = selection.span();
-    let mut computing = Computing::new(room, rows.len())?;
-    let mut values = vec![Value::Null; rows.len()];
-    selection.try_for_each(|row| {
-        let value = value(row)?;
-        computing.add(&value)?;
-        values[row - rows.start] = value;
-        Ok::<(), Halt>(())
-    })?;
-    Ok(BlockValues::Rows(Rc::new(ByRow { first: rows.start, values })))
 }

@@ -8,8 +8,8 @@ use hadal_query::Function;
 use hadal_types::{Logical, Value, limits::VECTOR_VALUES};
 
 use crate::column::column_values::Numbers;
-use crate::column::decimals::{Flooring, Near};
-use crate::column::lazy_columns::Columns;
+use crate::column::decimals::{FloorDivision, FrameOfReference};
+use crate::column::lazy_columns::LazyColumns;
 use crate::expr::arithmetic;
 use crate::expr::plan::PlanExpr;
 
@@ -17,7 +17,7 @@ use crate::expr::plan::PlanExpr;
 pub(crate) fn time_buckets(
     function: Function,
     arguments: &[PlanExpr],
-    columns: &Columns<'_, '_>,
+    columns: &LazyColumns<'_, '_>,
 ) -> Result<Option<Numbers>, BlockError> {
     let (Function::TimeBucket, [PlanExpr::RowInput(input), widths @ ..]) = (function, arguments)
     else {
@@ -45,11 +45,11 @@ pub(crate) fn time_buckets(
 }
 
 /// How often a width goes into each integer − `origin`, rounded down.
-fn quotients(integers: &IntsView<'_>, width: i64, origin: i64) -> Option<Near> {
-    let near = integers.near()?;
-    let rule = Flooring::new((near.from, near.step, near.span), width, origin)?;
+fn quotients(integers: &IntsView<'_>, width: i64, origin: i64) -> Option<FrameOfReference> {
+    let reference = integers.frame_of_reference()?;
+    let rule = FloorDivision::new((reference.from, reference.step, reference.span), width, origin)?;
     let of_bound = |bound: i64| {
-        let k = bound.checked_sub(near.from)?.checked_div(near.step)?;
+        let k = bound.checked_sub(reference.from)?.checked_div(reference.step)?;
         rule.of_one(u32::try_from(k).ok()?)
     };
     let mut buckets = Buffer::of(integers.len());
@@ -60,7 +60,7 @@ fn quotients(integers: &IntsView<'_>, width: i64, origin: i64) -> Option<Near> {
         if first == of_bound(max)? {
             buckets.fill(first);
         } else {
-            let count = integers.decode_steps_vector(&near, vector, &mut steps).ok()?;
+            let count = integers.decode_steps_vector(&reference, vector, &mut steps).ok()?;
             rule.of(&steps[..count], buckets);
         }
     }
@@ -98,12 +98,12 @@ mod tests {
             ints::encode(&values, &mut bytes);
             let view = IntsView::parse(&bytes, values.len()).expect("a stream");
             let found = quotients(&view, width, origin);
-            let Some(near) = view.near() else { return Ok(()) };
-            let steps = view.steps_where(&near, None).expect("steps");
-            let near = Near {
-                from: near.from, step: near.step, span: near.span, steps: Rc::new(steps),
+            let Some(reference) = view.frame_of_reference() else { return Ok(()) };
+            let steps = view.steps_where(&reference, None).expect("steps");
+            let reference = FrameOfReference {
+                from: reference.from, step: reference.step, span: reference.span, steps: Rc::new(steps),
             };
-            let expected = near.quotients(width, origin);
+            let expected = reference.quotients(width, origin);
             prop_assert_eq!(found.is_some(), expected.is_some());
             if let (Some(found), Some(expected)) = (found, expected) {
                 prop_assert_eq!((found.from, found.span), (expected.from, expected.span));

@@ -12,18 +12,18 @@ use hadal_query::{ColumnRef, Expr, Function, Query, QueryKind, RowExpr, RowInput
 use hadal_types::{ColumnName, Kind};
 
 /// The columns that a query asks for.
-pub(crate) type SeenColumns = BTreeMap<ColumnName, Seen>;
+pub(crate) type VisibleColumns = BTreeMap<ColumnName, VisibleKinds>;
 
 /// The kinds of one column that a query sees.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct VisibleKinds {
     by_filter: Kinds,
     by_outputs: Kinds,
 }
 
 /// Who does not see a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unseen {
+pub(crate) enum Hidden {
     /// The filter.
     ByFilter,
     /// The keys, the measures, the raw values.
@@ -46,19 +46,19 @@ impl Kinds {
     }
 }
 
-impl Seen {
+impl VisibleKinds {
     /// Who does not see rows that have the column as this kind; the filter comes first.
-    pub(crate) fn unseen(&self, kind: Kind) -> Option<Unseen> {
+    pub(crate) fn hidden(&self, kind: Kind) -> Option<Hidden> {
         if self.by_filter.leave_out(kind) {
-            return Some(Unseen::ByFilter);
+            return Some(Hidden::ByFilter);
         }
-        self.by_outputs.leave_out(kind).then_some(Unseen::ByOutputs)
+        self.by_outputs.leave_out(kind).then_some(Hidden::ByOutputs)
     }
 }
 
 /// All columns that `query` asks for.
-pub(crate) fn seen_by(query: &Query) -> SeenColumns {
-    let mut columns = SeenColumns::new();
+pub(crate) fn visible_columns(query: &Query) -> VisibleColumns {
+    let mut columns = VisibleColumns::new();
     if let Some(filter) = &query.filter {
         for_each_value(filter, &mut |column| {
             columns.entry(column.name.clone()).or_default().by_filter.add(column.kind);

@@ -7,7 +7,7 @@ use hadal_types::{Decimal, Kind, Logical, Number, Value};
 use crate::expr::plan::PlanExpr;
 
 /// Whether no row of `block` can meet all `conditions`.
-pub(crate) fn is_hopeless(block: &BlockView<'_>, conditions: &[PlanExpr]) -> bool {
+pub(crate) fn can_skip(block: &BlockView<'_>, conditions: &[PlanExpr]) -> bool {
     conditions.iter().any(|condition| is_never_true(block, condition))
 }
 

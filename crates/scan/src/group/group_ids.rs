@@ -11,15 +11,15 @@ use hadal_encoding::{Buffer, kernels};
 use hadal_types::{Logical, Value};
 use hashbrown::{DefaultHashBuilder, HashMap};
 
-use crate::column::column_values::{BlockValues, Entries, Numbers, Truths};
-use crate::column::decimals::{ByCode, Mantissas, Near, zeros};
+use crate::column::column_values::{ColumnValues, Entries, Numbers, Truths};
+use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas, zeros};
 use crate::column::selection::Selection;
 
 /// Group numbers may be this many times as many as rows, before they are counted through.
 const SPARSE_MAX: usize = 4;
 
 /// The groups of one block's selected rows.
-pub(crate) struct GroupNumbers<'a> {
+pub(crate) struct GroupIds<'a> {
     /// One per selected row, in row order, each below `space`.
     pub(crate) numbers: Rc<Buffer>,
     /// Group numbers are below this.
@@ -52,7 +52,7 @@ pub(crate) enum KeyValues<'a> {
     /// null.
     Range {
         numbers: Numbers,
-        near: Near,
+        reference: FrameOfReference,
         first: u32,
         count: usize,
     },
@@ -64,9 +64,9 @@ pub(crate) enum KeyValues<'a> {
     Listed(Vec<Value>),
 }
 
-impl<'a> GroupNumbers<'a> {
+impl<'a> GroupIds<'a> {
     /// Numbers the groups of the selected rows.
-    pub(crate) fn new(keys: Vec<BlockValues<'a>>, selection: &Selection) -> Self {
+    pub(crate) fn new(keys: Vec<ColumnValues<'a>>, selection: &Selection) -> Self {
         let mut keys = keys.into_iter().map(|key| Key::new(key, selection));
         let Some(Key { codes, count, values }) = keys.next() else {
             let numbers = zeros(selection.count());
@@ -212,8 +212,8 @@ impl KeyValues<'_> {
     /// Of whole numbers that are told by arithmetic: the first, the step from one to the next, and
     /// how many there are.
     pub(crate) fn range(&self) -> Option<(i64, i64, usize)> {
-        let Self::Range { near, count, .. } = self else { return None };
-        self.whole(0).map(|first| (first, near.step, *count))
+        let Self::Range { reference, count, .. } = self else { return None };
+        self.whole(0).map(|first| (first, reference.step, *count))
     }
 
     /// The values of all codes but the last where these are told to be whole numbers, which all
@@ -221,9 +221,9 @@ impl KeyValues<'_> {
     pub(crate) fn wholes(&self) -> Option<Cow<'_, [i64]>> {
         match self {
             Self::Mantissas { values, .. } if self.is_whole() => Some(Cow::Borrowed(values)),
-            Self::Range { near, first, count, .. } if self.is_whole() => {
+            Self::Range { reference, first, count, .. } if self.is_whole() => {
                 let steps = (*first..).take(*count);
-                Some(steps.map(|step| near.value(step)).collect())
+                Some(steps.map(|step| reference.value(step)).collect())
             }
             _ => None,
         }
@@ -241,8 +241,8 @@ impl KeyValues<'_> {
     /// The value of a code where it is told to be a whole number.
     pub(crate) fn whole(&self, code: usize) -> Option<i64> {
         match self {
-            Self::Range { near, first, count, .. } if self.is_whole() && code < *count => {
-                u32::try_from(code).ok().map(|step| near.value(first + step))
+            Self::Range { reference, first, count, .. } if self.is_whole() && code < *count => {
+                u32::try_from(code).ok().map(|step| reference.value(first + step))
             }
             Self::Mantissas { values, .. } if self.is_whole() => values.get(code).copied(),
             _ => None,
@@ -259,34 +259,34 @@ impl KeyValues<'_> {
                 values.get(code).map_or(Value::Null, |&mantissa| numbers.value_of(mantissa))
             }
             Self::Range { count, .. } if code == *count => Value::Null,
-            Self::Range { numbers, near, first, .. } => {
+            Self::Range { numbers, reference, first, .. } => {
                 let code = u32::try_from(code).unwrap_or_default();
-                numbers.value_of(near.value(first + code))
+                numbers.value_of(reference.value(first + code))
             }
         }
     }
 }
 
 impl<'a> Key<'a> {
-    fn new(values: BlockValues<'a>, selection: &Selection) -> Self {
+    fn new(values: ColumnValues<'a>, selection: &Selection) -> Self {
         match values {
-            BlockValues::Constant(value) => Self {
+            ColumnValues::Constant(value) => Self {
                 codes: zeros(selection.count()),
                 count: 1,
                 values: KeyValues::Constant(value),
             },
-            BlockValues::Coded(coded) => Self {
+            ColumnValues::Coded(coded) => Self {
                 codes: chosen(selection, coded.codes),
                 count: coded.entries.len().max(1),
                 values: KeyValues::Entries(coded.entries),
             },
-            BlockValues::Truths(truths) => Self::of_truths(&truths, selection),
-            BlockValues::Numbers(numbers) => Self::of_range(&numbers, selection)
+            ColumnValues::Truths(truths) => Self::of_truths(&truths, selection),
+            ColumnValues::Numbers(numbers) => Self::of_range(&numbers, selection)
                 .or_else(|| Self::of_codes(&numbers, selection))
                 .unwrap_or_else(|| Self::of_numbers(&numbers, selection)),
             other => {
-                let mut seen = HashMap::new();
-                Self::counted(selection, &mut seen, |row| other.value(row), |value| value)
+                let mut visible = HashMap::new();
+                Self::counted(selection, &mut visible, |row| other.value(row), |value| value)
             }
         }
     }
@@ -301,11 +301,11 @@ impl<'a> Key<'a> {
 
     /// Codes by arithmetic, where the values lie close together.
     fn of_range(numbers: &Numbers, selection: &Selection) -> Option<Self> {
-        let Mantissas::Near(near) = &numbers.mantissas else { return None };
+        let Mantissas::FrameOfReference(reference) = &numbers.mantissas else { return None };
         let most = selection.count().saturating_mul(SPARSE_MAX).max(256);
-        let (first, last) = match near.span {
+        let (first, last) = match reference.span {
             span if span as usize <= most => (0, span),
-            _ => range_of(near, numbers, selection),
+            _ => range_of(reference, numbers, selection),
         };
         let count = (last - first) as usize + 1;
         if count > most {
@@ -313,15 +313,16 @@ impl<'a> Key<'a> {
         }
         let null = u32::try_from(count).ok()?;
         // What tells rows apart are the codes, which others may write to.
-        let range = Near { steps: Rc::default(), ..*near };
-        let form = Numbers { mantissas: Mantissas::Near(range.clone()), ..numbers.clone() };
-        let values = KeyValues::Range { numbers: form, near: range, first, count };
-        let mut codes = Rc::clone(&near.steps);
+        let range = FrameOfReference { steps: Rc::default(), ..*reference };
+        let form =
+            Numbers { mantissas: Mantissas::FrameOfReference(range.clone()), ..numbers.clone() };
+        let values = KeyValues::Range { numbers: form, reference: range, first, count };
+        let mut codes = Rc::clone(&reference.steps);
         if first > 0 || numbers.valid.is_some() {
             let codes: &mut Buffer = Rc::make_mut(&mut codes);
             codes.iter_mut().for_each(|step| *step = step.wrapping_sub(first));
             if let Some(valid) = &numbers.valid {
-                kernels::keep_u32(codes, valid.words(), null);
+                kernels::mask_u32(codes, valid.words(), null);
             }
         }
         let codes = chosen(selection, codes);
@@ -330,12 +331,15 @@ impl<'a> Key<'a> {
 
     /// The codes that the numbers have, where they have some.
     fn of_codes(numbers: &Numbers, selection: &Selection) -> Option<Self> {
-        let Mantissas::ByCode(ByCode { codes, values }) = &numbers.mantissas else { return None };
+        let Mantissas::Dictionary(DictionaryMantissas { codes, values }) = &numbers.mantissas
+        else {
+            return None;
+        };
         let null = u32::try_from(values.len()).ok()?;
         let mut codes = Rc::clone(codes);
         if let Some(valid) = &numbers.valid {
             let codes: &mut Buffer = Rc::make_mut(&mut codes);
-            kernels::keep_u32(codes, valid.words(), null);
+            kernels::mask_u32(codes, valid.words(), null);
         }
         let (count, codes) = (values.len() + 1, chosen(selection, codes));
         let values = KeyValues::Mantissas { numbers: numbers.clone(), values: Rc::clone(values) };
@@ -366,13 +370,13 @@ impl<'a> Key<'a> {
     /// Codes in the order in which values are met.
     fn counted<K: Hash + Eq + Clone>(
         selection: &Selection,
-        seen: &mut HashMap<K, u32>,
+        visible: &mut HashMap<K, u32>,
         key: impl Fn(usize) -> K,
         value: impl Fn(K) -> Value,
     ) -> Self {
         let mut values = Vec::new();
         let codes = gather(selection, |row| {
-            *seen.entry(key(row)).or_insert_with_key(|key| {
+            *visible.entry(key(row)).or_insert_with_key(|key| {
                 values.push(value(key.clone()));
                 last_index(&values)
             })
@@ -384,11 +388,11 @@ impl<'a> Key<'a> {
 
 /// The smallest and the largest step of the selected rows that have a value; the first one where
 /// none has.
-fn range_of(near: &Near, numbers: &Numbers, selection: &Selection) -> (u32, u32) {
+fn range_of(reference: &FrameOfReference, numbers: &Numbers, selection: &Selection) -> (u32, u32) {
     let (mut first, mut last) = (u32::MAX, 0);
     selection.for_each(|row| {
         if numbers.has(row) {
-            (first, last) = (first.min(near.steps[row]), last.max(near.steps[row]));
+            (first, last) = (first.min(reference.steps[row]), last.max(reference.steps[row]));
         }
     });
     (first.min(last), last)

@@ -13,61 +13,65 @@ use hadal_encoding::{Buffer, kernels};
 use hadal_types::Value;
 
 use crate::column::column_values::Entries;
-use crate::column::interner::Interned;
-use crate::group::group_ids::{GroupNumbers, KeyValues};
-use crate::group::grouped_rows::Rows;
+use crate::column::interner::InternedIds;
+use crate::group::group_ids::{GroupIds, KeyValues};
+use crate::group::grouped_rows::GroupedRows;
 
 /// No number: what a table holds before it was asked.
 const UNKNOWN: u32 = u32::MAX;
 
 /// The places of one block's groups.
-pub(crate) struct Placed {
+pub(crate) struct GroupLookup {
     /// Places by group number; any number where no row has it, `UNKNOWN` where there is no room.
     by_number: Vec<u32>,
     /// Places by selected row, where they were looked up.
     by_row: OnceCell<Buffer>,
     /// Group numbers that rows have, and their places.
     found: OnceCell<Vec<(usize, u32)>>,
-    /// Whether every group number that a row has has a place.
+    /// Whether every group number that a row has has an index.
     pub(crate) is_complete: bool,
 }
 
-impl Placed {
+impl GroupLookup {
     /// Finds places for the group numbers that have rows, `used`, and says of the others that they
     /// are dropped.
     pub(crate) fn new(
-        block: &GroupNumbers<'_>,
+        block: &GroupIds<'_>,
         used: &[u32],
-        rows: &Rows<'_>,
+        rows: &GroupedRows<'_>,
         groups: &mut Groups,
     ) -> Self {
-        let places = together(block, used, groups).unwrap_or_else(|| {
+        let group_indexes = together(block, used, groups).unwrap_or_else(|| {
             let keys = key_numbers(block, used, groups);
             groups.find_or_insert_all(&keys, used.len())
         });
         let mut by_number = vec![UNKNOWN; rows.space];
-        used.iter().zip(&places).for_each(|(&number, &place)| by_number[number as usize] = place);
-        let is_complete = kernels::min_max_u32(&places).is_none_or(|ends| ends.1 != UNKNOWN);
+        used.iter()
+            .zip(&group_indexes)
+            .for_each(|(&number, &group_index)| by_number[number as usize] = group_index);
+        let is_complete = kernels::min_max_u32(&group_indexes).is_none_or(|ends| ends.1 != UNKNOWN);
         if !is_complete {
             let counts = rows.counts();
-            let dropped = used.iter().zip(&places).filter(|(_, place)| **place == UNKNOWN);
+            let dropped =
+                used.iter().zip(&group_indexes).filter(|(_, group_index)| **group_index == UNKNOWN);
             dropped.for_each(|(&number, _)| groups.drop_rows(counts[number as usize]));
         }
-        let found = used.iter().map(|&number| number as usize).zip(places);
-        let found = found.filter(|(_, place)| *place != UNKNOWN).collect::<Vec<_>>().into();
+        let found = used.iter().map(|&number| number as usize).zip(group_indexes);
+        let found =
+            found.filter(|(_, group_index)| *group_index != UNKNOWN).collect::<Vec<_>>().into();
         Self { by_number, by_row: OnceCell::new(), found, is_complete }
     }
 
     /// The same where all groups are known already, which needs no look at which have rows; `None`
     /// where they are not, or their keys tell their places not by themselves.
     pub(crate) fn known(
-        block: &GroupNumbers<'_>,
+        block: &GroupIds<'_>,
         groups: &Groups,
-        rows: &Rows<'_>,
+        rows: &GroupedRows<'_>,
     ) -> Option<Self> {
         let key = groups.only_key()?;
         let by_number = match block.only_key()? {
-            KeyValues::Entries(Entries::Interned { interned, .. }) => {
+            KeyValues::Entries(Entries::InternedIds { interned, .. }) => {
                 key.find_ids(interned.interner.own(), &interned.ids)
             }
             values => {
@@ -77,10 +81,11 @@ impl Placed {
         };
         let own =
             Self { by_number, by_row: OnceCell::new(), found: OnceCell::new(), is_complete: true };
-        let are_known =
-            |places: &[u32]| kernels::min_max_u32(places).is_none_or(|ends| ends.1 != UNKNOWN);
-        let is_known = match rows.stretches() {
-            Some(stretches) => stretches.used().all(|numbers| are_known(own.of_numbers(numbers))),
+        let are_known = |group_indexes: &[u32]| {
+            kernels::min_max_u32(group_indexes).is_none_or(|ends| ends.1 != UNKNOWN)
+        };
+        let is_known = match rows.runs() {
+            Some(runs) => runs.used().all(|numbers| are_known(own.of_numbers(numbers))),
             None => are_known(own.by_row(rows)),
         };
         is_known.then_some(own)
@@ -92,16 +97,20 @@ impl Placed {
     }
 
     /// Group numbers that rows have, and their places.
-    pub(crate) fn found(&self, rows: &Rows<'_>) -> &[(usize, u32)] {
+    pub(crate) fn found(&self, rows: &GroupedRows<'_>) -> &[(usize, u32)] {
         self.found.get_or_init(|| {
             let used = rows.used().into_iter();
             let found = used.map(|number| (number as usize, self.by_number[number as usize]));
-            found.filter(|(_, place)| *place != UNKNOWN).collect()
+            found.filter(|(_, group_index)| *group_index != UNKNOWN).collect()
         })
     }
 
     /// By selected row: where the numbers of its group and class are among cells.
-    pub(crate) fn cells(&self, rows: &Rows<'_>, layout: &AccumulatorLayout) -> Cow<'_, [u32]> {
+    pub(crate) fn cells(
+        &self,
+        rows: &GroupedRows<'_>,
+        layout: &AccumulatorLayout,
+    ) -> Cow<'_, [u32]> {
         match layout.class_count {
             1 => Cow::Borrowed(self.by_row(rows)),
             _ => Cow::Owned(rows.cells_at(self.by_number.iter().copied(), layout)),
@@ -109,18 +118,18 @@ impl Placed {
     }
 
     /// By selected row: the place of its group.
-    pub(crate) fn by_row(&self, rows: &Rows<'_>) -> &[u32] {
+    pub(crate) fn by_row(&self, rows: &GroupedRows<'_>) -> &[u32] {
         self.by_row.get_or_init(|| {
-            let mut places = Buffer::of(rows.numbers.len());
-            kernels::gather_u32(&self.by_number, rows.numbers, &mut places);
-            places
+            let mut group_indexes = Buffer::of(rows.numbers.len());
+            kernels::gather_u32(&self.by_number, rows.numbers, &mut group_indexes);
+            group_indexes
         })
     }
 }
 
 /// The places of the groups of one key, where its values are whole numbers or strings: sooner found
 /// together than one by one.
-fn together(block: &GroupNumbers<'_>, used: &[u32], groups: &mut Groups) -> Option<Vec<u32>> {
+fn together(block: &GroupIds<'_>, used: &[u32], groups: &mut Groups) -> Option<Vec<u32>> {
     let values = (block.key_count() == 1).then(|| block.values_of(0))?;
     // The numbers of groups of one key are its codes.
     let code = |number: &u32| *number as usize;
@@ -128,7 +137,7 @@ fn together(block: &GroupNumbers<'_>, used: &[u32], groups: &mut Groups) -> Opti
     let (last, before) = used.split_last()?;
     let null = values.value(code(last)).is_null();
     let used = if null { before } else { used };
-    let mut places = match values {
+    let mut group_indexes = match values {
         KeyValues::Entries(Entries::Strings { dictionary, .. }) => {
             let text = |number: &u32| {
                 let code = u32::try_from(code(number)).ok();
@@ -136,7 +145,10 @@ fn together(block: &GroupNumbers<'_>, used: &[u32], groups: &mut Groups) -> Opti
             };
             groups.groups_of_strings(used.iter().map(text))
         }
-        KeyValues::Entries(Entries::Interned { interned: Interned { ids, interner }, .. }) => {
+        KeyValues::Entries(Entries::InternedIds {
+            interned: InternedIds { ids, interner },
+            ..
+        }) => {
             let id = |number: &u32| ids.get(code(number)).copied().unwrap_or_default();
             interner.with(|texts| {
                 let text_of = |id| texts.get(id).unwrap_or_default();
@@ -153,14 +165,14 @@ fn together(block: &GroupNumbers<'_>, used: &[u32], groups: &mut Groups) -> Opti
     };
     if null {
         let number = groups.key_mut(0).number_of(&Value::Null);
-        places.push(groups.find_or_insert(&[number]).unwrap_or(UNKNOWN));
+        group_indexes.push(groups.find_or_insert(&[number]).unwrap_or(UNKNOWN));
     }
-    Some(places)
+    Some(group_indexes)
 }
 
 /// By key: the numbers that groups have for the values of these group numbers, which all have rows.
 pub(crate) fn key_numbers(
-    block: &GroupNumbers<'_>,
+    block: &GroupIds<'_>,
     used: &[u32],
     groups: &mut Groups,
 ) -> Vec<Vec<u32>> {
@@ -196,7 +208,10 @@ fn value_numbers(values: &KeyValues<'_>, codes: &[u32], key: &mut KeyDictionary)
             let text = |&code: &u32| dictionary.get(code).unwrap_or_default();
             key.numbers_of_strings(codes.iter().map(text), &mut numbers);
         }
-        KeyValues::Entries(Entries::Interned { interned: Interned { ids, interner }, .. }) => {
+        KeyValues::Entries(Entries::InternedIds {
+            interned: InternedIds { ids, interner },
+            ..
+        }) => {
             let id = |&code: &u32| ids.get(code as usize).copied().unwrap_or_default();
             interner.with(|texts| {
                 let text_of = |id| texts.get(id).unwrap_or_default();

@@ -18,20 +18,20 @@ const CELLS_AT_ONCE: usize = 2_048;
 const CUT_MAX: usize = 64;
 
 /// The stretches of some rows.
-pub(crate) struct Stretches {
-    all: Vec<Stretch>,
+pub(crate) struct GroupRuns {
+    all: Vec<GroupRun>,
     /// Cells that have rows, ascending, and how many rows each of them has.
     counts: Vec<(Range<usize>, u64)>,
 }
 
 /// Rows of which each is of the cell after that of the row before.
-struct Stretch {
+struct GroupRun {
     rows: Range<usize>,
     /// The cell of the first.
     cell: usize,
 }
 
-impl Stretches {
+impl GroupRuns {
     /// The stretches of rows of these cells; `None` where they are short.
     pub(crate) fn new(cells: &[u32]) -> Option<Self> {
         let breaks = |cells: &[u32]| {
@@ -46,9 +46,9 @@ impl Stretches {
         let mut start = 0;
         let all = ends.map(|end| {
             let rows = std::mem::replace(&mut start, end)..end;
-            Stretch { cell: cells.get(rows.start).map_or(0, |cell| *cell as usize), rows }
+            GroupRun { cell: cells.get(rows.start).map_or(0, |cell| *cell as usize), rows }
         });
-        let all: Vec<Stretch> = all.collect();
+        let all: Vec<GroupRun> = all.collect();
         Some(Self { counts: counts(&all), all })
     }
 
@@ -67,7 +67,7 @@ impl Stretches {
     /// What numbers by row add up to by cell.
     pub(crate) fn sums(&self, numbers: &[u32], space: usize) -> Vec<u64> {
         let mut sums = vec![0; space];
-        self.for_each_piece(|rows, cells| kernels::add_beside(&numbers[rows], &mut sums[cells]));
+        self.for_each_piece(|rows, cells| kernels::add_adjacent(&numbers[rows], &mut sums[cells]));
         sums
     }
 
@@ -75,7 +75,7 @@ impl Stretches {
     pub(crate) fn ends(&self, numbers: &[u32], space: usize) -> (Vec<u32>, Vec<u32>) {
         let (mut low, mut high) = (vec![u32::MAX; space], vec![0; space]);
         self.for_each_piece(|rows, cells| {
-            kernels::widen_beside(&numbers[rows], &mut low[cells.clone()], &mut high[cells]);
+            kernels::widen_adjacent(&numbers[rows], &mut low[cells.clone()], &mut high[cells]);
         });
         (low, high)
     }
@@ -86,7 +86,7 @@ impl Stretches {
         let end = self.counts.last().map_or(0, |(cells, _)| cells.end);
         let size = if self.all.len() <= CUT_MAX { CELLS_AT_ONCE } else { end };
         for first in (0..end).step_by(size.max(1)) {
-            for Stretch { rows, cell } in &self.all {
+            for GroupRun { rows, cell } in &self.all {
                 let cells = first.max(*cell)..(first + size).min(cell + rows.len());
                 if !cells.is_empty() {
                     let row = rows.start + cells.start - cell;
@@ -98,8 +98,8 @@ impl Stretches {
 }
 
 /// Cells that have rows, ascending, and how many.
-fn counts(all: &[Stretch]) -> Vec<(Range<usize>, u64)> {
-    let ends = all.iter().flat_map(|Stretch { rows, cell }| {
+fn counts(all: &[GroupRun]) -> Vec<(Range<usize>, u64)> {
+    let ends = all.iter().flat_map(|GroupRun { rows, cell }| {
         [(*cell, true), (*cell + rows.len(), false)].into_iter().filter(|_| !rows.is_empty())
     });
     let mut ends: Vec<(usize, bool)> = ends.collect();
@@ -135,7 +135,7 @@ mod tests {
                 u32::try_from(seed >> 32).expect("32 bits")
             };
             let numbers: Vec<u32> = cells.iter().map(|_| number()).collect();
-            let Some(own) = Stretches::new(&cells) else {
+            let Some(own) = GroupRuns::new(&cells) else {
                 let breaks = cells.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count();
                 prop_assert!(breaks * ROWS_MIN > 15 * cells.len().min(SAMPLE) / 16);
                 return Ok(());

@@ -12,14 +12,14 @@ use hadal_encoding::{Bitmap, kernels};
 
 use crate::column::selection::Selection;
 use crate::column::weights::Weights;
-use crate::group::group_runs::Stretches;
+use crate::group::group_runs::GroupRuns;
 use crate::group::packed_sums::{self, Column};
 
 /// Groups are many where they have fewer rows than this.
 const ROWS_PER_GROUP: usize = 16;
 
 /// The selected rows of one block.
-pub(crate) struct Rows<'r> {
+pub(crate) struct GroupedRows<'r> {
     pub(crate) selection: &'r Selection,
     /// One group number per selected row, each below `space`.
     pub(crate) numbers: &'r [u32],
@@ -34,7 +34,7 @@ pub(crate) struct Rows<'r> {
     /// Made when first asked for.
     by_group: OnceCell<RowsByGroup>,
     /// The stretches of many groups' rows, where they make some.
-    stretches: Option<Stretches>,
+    runs: Option<GroupRuns>,
 }
 
 /// The rows of each group, one after the other.
@@ -63,7 +63,7 @@ pub(crate) struct Totals {
     pub(crate) sums: Vec<Vec<u64>>,
 }
 
-impl<'r> Rows<'r> {
+impl<'r> GroupedRows<'r> {
     pub(crate) fn new(
         selection: &'r Selection,
         numbers: &'r [u32],
@@ -73,7 +73,7 @@ impl<'r> Rows<'r> {
         let chosen = (selection.count() < selection.block_rows()).then(|| selection.to_rows());
         let classes = weights.classes();
         let is_sparse = space.saturating_mul(ROWS_PER_GROUP) > numbers.len();
-        let stretch = is_sparse && space <= selection.block_rows() && classes.len() == 1;
+        let run = is_sparse && space <= selection.block_rows() && classes.len() == 1;
         Self {
             selection,
             numbers,
@@ -83,7 +83,7 @@ impl<'r> Rows<'r> {
             cells: cells(numbers, weights, classes.len(), chosen),
             chosen,
             by_group: OnceCell::new(),
-            stretches: if stretch { Stretches::new(numbers) } else { None },
+            runs: if run { GroupRuns::new(numbers) } else { None },
         }
     }
 
@@ -93,8 +93,8 @@ impl<'r> Rows<'r> {
     }
 
     /// The stretches that rows make: of many groups and one weight, so that cells are groups.
-    pub(crate) fn stretches(&self) -> Option<&Stretches> {
-        self.stretches.as_ref()
+    pub(crate) fn runs(&self) -> Option<&GroupRuns> {
+        self.runs.as_ref()
     }
 
     /// The weight of each class, in millionths; none where every row has its own.
@@ -157,10 +157,10 @@ impl<'r> Rows<'r> {
             let sums = columns.iter().map(|column| vec![sum(column)]).collect();
             return Totals { counts: vec![rows], sums };
         }
-        if let Some(stretches) = &self.stretches {
-            let sums = |column| stretches.sums(&self.numbers_of(column), self.space);
+        if let Some(runs) = &self.runs {
+            let sums = |column| runs.sums(&self.numbers_of(column), self.space);
             let sums = columns.iter().map(sums).collect();
-            return Totals { counts: stretches.counts(self.space), sums };
+            return Totals { counts: runs.counts(self.space), sums };
         }
         if columns.is_empty() {
             let mut counts = vec![0; self.cell_count()];
@@ -186,7 +186,7 @@ impl<'r> Rows<'r> {
             None => Cow::Owned(vec![1; self.numbers.len()]),
         };
         if let Some(valid) = column.valid {
-            kernels::keep_u32(numbers.to_mut(), self.selected_bits(valid).words(), 0);
+            kernels::mask_u32(numbers.to_mut(), self.selected_bits(valid).words(), 0);
         }
         numbers
     }
@@ -211,7 +211,7 @@ impl<'r> Rows<'r> {
         let nowhere = u32::try_from(self.cell_count()).unwrap_or(u32::MAX);
         let mut cells = self.cells.to_vec();
         match self.chosen {
-            None => kernels::keep_u32(&mut cells, valid.words(), nowhere),
+            None => kernels::mask_u32(&mut cells, valid.words(), nowhere),
             Some(rows) => {
                 let without =
                     rows.iter().zip(&mut cells).filter(|(row, _)| !valid.get(**row as usize));
@@ -255,7 +255,7 @@ impl<'r> Rows<'r> {
     /// groups being told by number.
     pub(crate) fn cells_at(
         &self,
-        places: impl Iterator<Item = u32>,
+        group_indexes: impl Iterator<Item = u32>,
         layout: &AccumulatorLayout,
     ) -> Vec<u32> {
         #[expect(clippy::cast_possible_truncation, reason = "classes are few")]
@@ -263,8 +263,8 @@ impl<'r> Rows<'r> {
             layout.classes.iter().map(|&class| class as u32).collect::<Vec<u32>>(),
             layout.class_count as u32,
         );
-        let cells = places.flat_map(|place| {
-            let first = place.wrapping_mul(count);
+        let cells = group_indexes.flat_map(|group_index| {
+            let first = group_index.wrapping_mul(count);
             classes.iter().map(move |class| first.wrapping_add(*class))
         });
         let table: Vec<u32> = cells.collect();
@@ -282,25 +282,25 @@ impl<'r> Rows<'r> {
     }
 
     /// How many events the rows of each group stand for, their number being known by cell.
-    pub(crate) fn tallies(&self, counts: &[u64]) -> Vec<WeightedCount> {
-        self.groups_of(counts).map(|counts| self.tally(counts)).collect()
+    pub(crate) fn weighted_counts(&self, counts: &[u64]) -> Vec<WeightedCount> {
+        self.groups_of(counts).map(|counts| self.weighted_count(counts)).collect()
     }
 
-    fn tally(&self, counts: &[u64]) -> WeightedCount {
-        let mut tally = WeightedCount::default();
+    fn weighted_count(&self, counts: &[u64]) -> WeightedCount {
+        let mut weighted = WeightedCount::default();
         for (&count, &weight) in counts.iter().zip(self.classes) {
             let (rows, weight) = (i128::from(count), i128::from(weight));
-            tally.add(count, rows * weight, rows * weight * weight);
+            weighted.add(count, rows * weight, rows * weight * weight);
         }
-        tally
+        weighted
     }
 
-    /// The tally of each group's rows that `valid` has.
-    pub(crate) fn tallies_where(&self, valid: Option<&Bitmap>) -> Vec<WeightedCount> {
+    /// The count of each group's rows that `valid` has.
+    pub(crate) fn weighted_counts_where(&self, valid: Option<&Bitmap>) -> Vec<WeightedCount> {
         if !self.classes.is_empty() {
-            let Some(valid) = valid else { return self.tallies(&self.totals(&[]).counts) };
+            let Some(valid) = valid else { return self.weighted_counts(&self.totals(&[]).counts) };
             let column = Addends { steps: None, most: 1, valid: Some(valid) };
-            return self.tallies(&self.totals(&[column]).sums[0]);
+            return self.weighted_counts(&self.totals(&[column]).sums[0]);
         }
         let mut sums = vec![(0u64, 0i128, 0i128); self.space];
         self.for_each(valid, |number, row| {
@@ -308,12 +308,12 @@ impl<'r> Rows<'r> {
             let sum = &mut sums[number];
             *sum = (sum.0 + 1, sum.1 + weight, sum.2 + weight * weight);
         });
-        let tally = |(rows, weight, squares)| {
-            let mut tally = WeightedCount::default();
-            tally.add(rows, weight, squares);
-            tally
+        let count = |(rows, weight, squares)| {
+            let mut count = WeightedCount::default();
+            count.add(rows, weight, squares);
+            count
         };
-        sums.into_iter().map(tally).collect()
+        sums.into_iter().map(count).collect()
     }
 
     /// What is told by cell: the cells of one group after the other.

@@ -37,10 +37,10 @@ struct Place {
 
 /// By column: what each of `space` cells comes to, the cell of each row being known.
 pub(crate) fn sums(cells: &[u32], space: usize, columns: &[Column<'_>]) -> Vec<Vec<u64>> {
-    let (places, lanes) = places(columns, cells.len() as u64);
+    let (group_indexes, lanes) = group_indexes(columns, cells.len() as u64);
     let mut sums = vec![Vec::new(); columns.len()];
     for first in (0..lanes).step_by(LANES_AT_ONCE) {
-        let here = places.iter().filter_map(|own| {
+        let here = group_indexes.iter().filter_map(|own| {
             let lane = own.lane.checked_sub(first).filter(|lane| *lane < LANES_AT_ONCE)?;
             Some(Place { lane, ..*own })
         });
@@ -53,7 +53,7 @@ pub(crate) fn sums(cells: &[u32], space: usize, columns: &[Column<'_>]) -> Vec<V
         };
         here.iter().zip(found).for_each(|(own, found)| sums[own.column] = found);
     }
-    // Those that are nothing have no place.
+    // Those that are nothing have no index.
     sums.iter_mut().for_each(|sums| sums.resize(space, 0));
     sums
 }
@@ -63,7 +63,7 @@ fn added<const N: usize>(
     cells: &[u32],
     space: usize,
     columns: &[Column<'_>],
-    places: &[Place],
+    group_indexes: &[Place],
 ) -> Vec<Vec<u64>> {
     let addend = |own: &Place| Addend {
         values: columns[own.column].steps.as_deref(),
@@ -71,25 +71,25 @@ fn added<const N: usize>(
         lane: own.lane,
         shift: own.shift,
     };
-    let addends: Vec<Addend<'_>> = places.iter().map(addend).collect();
+    let addends: Vec<Addend<'_>> = group_indexes.iter().map(addend).collect();
     let mut words = vec![[0; N]; space];
     kernels::add_lanes_by(cells, &addends, &mut words);
     let sums = |own: &Place| {
         let mask = u64::MAX >> (u64::BITS - own.bits);
         words.iter().map(|words| words[own.lane] >> own.shift & mask).collect()
     };
-    places.iter().map(sums).collect()
+    group_indexes.iter().map(sums).collect()
 }
 
 /// The places of columns of so many rows, as far as they are more than nothing, and how many lanes
 /// there are. The largest come first, each where there is room for it.
-fn places(columns: &[Column<'_>], rows: u64) -> (Vec<Place>, usize) {
+fn group_indexes(columns: &[Column<'_>], rows: u64) -> (Vec<Place>, usize) {
     let bits = |most: u32| u64::BITS - u64::from(most).saturating_mul(rows).leading_zeros();
     let all = (0..).zip(columns).map(|(column, own)| (column, bits(own.most)));
     let mut all: Vec<(usize, u32)> = all.filter(|(_, bits)| *bits > 0).collect();
     all.sort_by_key(|(_, bits)| std::cmp::Reverse(*bits));
     let mut taken: Vec<u32> = Vec::new();
-    let place = |(column, bits): (usize, u32)| {
+    let group_index = |(column, bits): (usize, u32)| {
         let lane = taken.iter().position(|taken| taken + bits <= u64::BITS);
         let lane = lane.unwrap_or(taken.len());
         taken.resize(taken.len().max(lane + 1), 0);
@@ -97,8 +97,8 @@ fn places(columns: &[Column<'_>], rows: u64) -> (Vec<Place>, usize) {
         taken[lane] += bits;
         Place { column, lane, shift, bits }
     };
-    let places = all.into_iter().map(place).collect();
-    (places, taken.len())
+    let group_indexes = all.into_iter().map(group_index).collect();
+    (group_indexes, taken.len())
 }
 
 #[cfg(test)]

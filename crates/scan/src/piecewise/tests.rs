@@ -14,7 +14,7 @@ use hadal_query::{
 use hadal_types::limits::{COMPUTED_STRING_BYTES_MAX, PIECE_BYTES_MAX, SCAN_FREE_BYTES};
 use hadal_types::{ColumnName, Kind, Logical, MemoryPool, Micros, Number, TableName, Value};
 
-use crate::{Scan, Unlooked};
+use crate::{Scan, ScanError};
 
 const ROWS: usize = 1_000;
 /// Bytes of a row's string.
@@ -79,7 +79,7 @@ fn scanned_with(budget: &Arc<MemoryPool>, bytes: &[u8], query: &Query) -> Partia
     let mut partial = Partial { reservation: budget.reservation(), ..Partial::empty(query) };
     let view = BlockView::parse(bytes).expect("parses");
     if let Err(unlooked) = scan.block(&view, &|_, column| column.verify(), &mut partial) {
-        let Unlooked::Failed(fault) = unlooked else { panic!("{unlooked}") };
+        let ScanError::Failed(fault) = unlooked else { panic!("{unlooked}") };
         partial.fail(*fault);
     }
     partial
@@ -222,11 +222,11 @@ fn nothing_of_a_damaged_block_is_added() {
             }
             _ => Ok(()),
         };
-        let looked: Result<(), Unlooked> = scan.block(&view, &check, &mut partial);
+        let looked: Result<(), ScanError> = scan.block(&view, &check, &mut partial);
         (looked.err(), partial)
     };
     let (error, partial) = scan("n");
-    assert!(matches!(error, Some(Unlooked::Damaged(BlockError::Encoding { .. }))), "{error:?}");
+    assert!(matches!(error, Some(ScanError::Damaged(BlockError::Encoding { .. }))), "{error:?}");
     let PartialBody::Groups(groups) = partial.body else { panic!("groups") };
     assert!(groups.is_empty());
 }

@@ -9,18 +9,18 @@ use hadal_block::BlockView;
 use hadal_query::Function;
 use hadal_types::{MemoryReservation, Value};
 
-use crate::column::lazy_columns::Columns;
+use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::expr::eval::eval;
 use crate::expr::plan::{Plan, PlanExpr};
 use crate::expr::zone_map;
-use crate::scan_memory::Halt;
+use crate::scan_memory::Interrupt;
 use crate::top_k::sort_ranks::ranks;
 
 /// Whether no row of the block can be among the best, as its zones tell.
 pub(crate) fn is_beaten(plan: &Plan, block: &BlockView<'_>, best: &TopRows) -> bool {
     let bar = bar(plan, best);
-    best.rows_max() == 0 || bar.is_some_and(|bar| zone_map::is_hopeless(block, &[bar]))
+    best.rows_max() == 0 || bar.is_some_and(|bar| zone_map::can_skip(block, &[bar]))
 }
 
 /// Bytes of rows that are drawn at once.
@@ -31,22 +31,22 @@ const DECODED_BYTES_MAX: usize = 4 << 20;
 /// Adds the selected rows of one block to `best`, as far as they are among the best.
 ///
 /// # Errors
-/// [`Halt`]; then `best` is as it was, but where there is no room for the rows.
+/// [`Interrupt`]; then `best` is as it was, but where there is no room for the rows.
 pub(crate) fn add(
     plan: &Plan,
-    columns: &Columns<'_, '_>,
+    columns: &LazyColumns<'_, '_>,
     selection: &Selection,
     best: &mut TopRows,
     held: &mut MemoryReservation,
-) -> Result<(), Halt> {
-    let room = columns.room();
-    let mark = room.mark();
+) -> Result<(), Interrupt> {
+    let memory = columns.memory();
+    let mark = memory.mark();
     let mut selection = selection.clone();
     if let Some(bar) = bar(plan, best) {
         let reached = eval(&bar, columns, &selection)?;
         selection.narrow(&reached.truths(columns.rows()).yes);
         drop(reached);
-        room.forget(mark);
+        memory.forget(mark);
     }
     let mut rows = best_first(plan, columns, &selection, best)?;
     if let Some((first, _)) = best.comparison().by.first().filter(|_| !best.is_empty()) {
@@ -54,18 +54,18 @@ pub(crate) fn add(
         let firsts = rows.iter().map(|&row| values.value(row as usize));
         rows.truncate(best.could_keep_of(firsts));
         drop(values);
-        room.forget(mark);
+        memory.forget(mark);
     }
     if rows.is_empty() {
         return Ok(());
     }
     let kept = Selection::of(columns.rows(), &rows);
-    if !room.is_sparing() {
+    if !memory.is_splitting() {
         columns.want(&kept);
     }
     let mut all: Vec<SparseRow> = rows.iter().map(|_| SparseRow::new(plan.keys.len())).collect();
     let mut bytes = best.bytes() + size_of_val(&*all);
-    let mark = room.mark();
+    let mark = memory.mark();
     for (index, value) in plan.keys.iter().enumerate() {
         let values = eval(value, columns, &kept)?;
         for (all, &row) in all.iter_mut().zip(&rows) {
@@ -77,9 +77,9 @@ pub(crate) fn add(
             }
         }
         drop(values);
-        room.forget(mark);
+        memory.forget(mark);
         // Of a wide table few columns are decoded at a time.
-        if room.decoded() > DECODED_BYTES_MAX {
+        if memory.decoded() > DECODED_BYTES_MAX {
             columns.drop_decoded();
         }
     }
@@ -88,7 +88,7 @@ pub(crate) fn add(
 }
 
 /// Holds at least so many bytes.
-fn hold(bytes: usize, held: &mut MemoryReservation) -> Result<(), Halt> {
+fn hold(bytes: usize, held: &mut MemoryReservation) -> Result<(), Interrupt> {
     if bytes <= held.bytes() {
         return Ok(());
     }
@@ -123,27 +123,27 @@ fn bar(plan: &Plan, best: &TopRows) -> Option<PlanExpr> {
 /// the first value that rows are compared by tells.
 fn best_first(
     plan: &Plan,
-    columns: &Columns<'_, '_>,
+    columns: &LazyColumns<'_, '_>,
     selection: &Selection,
     best: &TopRows,
-) -> Result<Vec<u32>, Halt> {
+) -> Result<Vec<u32>, Interrupt> {
     let comparison = best.comparison();
-    let ranked = |(index, direction), rows: Vec<u32>| -> Result<Vec<(i128, u32)>, Halt> {
-        let mark = columns.room().mark();
+    let ranked = |(index, direction), rows: Vec<u32>| -> Result<Vec<(i128, u32)>, Interrupt> {
+        let mark = columns.memory().mark();
         let values = eval(&plan.keys[index], columns, &Selection::of(columns.rows(), &rows))?;
         let ranks = ranks(&values, direction, &rows);
         drop(values);
-        columns.room().forget(mark);
+        columns.memory().forget(mark);
         Ok(ranks.into_iter().zip(rows).collect())
     };
     let (mut chosen, mut tied) = (Vec::new(), selection.to_rows().to_vec());
     for &by in &comparison.by {
-        let room = best.rows_max() - chosen.len();
-        if tied.len() <= room {
+        let memory = best.rows_max() - chosen.len();
+        if tied.len() <= memory {
             break;
         }
         let mut rows = ranked(by, std::mem::take(&mut tied))?;
-        let edge = rows.select_nth_unstable(room).1.0;
+        let edge = rows.select_nth_unstable(memory).1.0;
         chosen.extend(rows.iter().filter(|(rank, _)| *rank < edge).map(|(_, row)| *row));
         tied.extend(rows.iter().filter(|(rank, _)| *rank == edge).map(|(_, row)| *row));
     }

@@ -4,10 +4,14 @@ use hadal_aggregate::SortDirection;
 use hadal_types::Value;
 use hashbrown::HashMap;
 
-use crate::column::column_values::{BlockValues, Entries};
+use crate::column::column_values::{ColumnValues, Entries};
 
 /// A number for each of `rows`: they compare as the values of the rows do by `direction`.
-pub(crate) fn ranks(values: &BlockValues<'_>, direction: SortDirection, rows: &[u32]) -> Vec<i128> {
+pub(crate) fn ranks(
+    values: &ColumnValues<'_>,
+    direction: SortDirection,
+    rows: &[u32],
+) -> Vec<i128> {
     let of_null = if direction.nulls_first { i128::MIN } else { i128::MAX };
     let sign = if direction.descending { -1 } else { 1 };
     let by = |rank: &dyn Fn(usize) -> Option<i128>| {
@@ -15,11 +19,11 @@ pub(crate) fn ranks(values: &BlockValues<'_>, direction: SortDirection, rows: &[
         ranks.map(|rank| rank.map_or(of_null, |rank| sign * rank)).collect()
     };
     match values {
-        BlockValues::Constant(_) => vec![0; rows.len()],
-        BlockValues::Numbers(numbers) => {
+        ColumnValues::Constant(_) => vec![0; rows.len()],
+        ColumnValues::Numbers(numbers) => {
             by(&|row| numbers.has(row).then(|| numbers.mantissas.get(row).into()))
         }
-        BlockValues::Coded(coded)
+        ColumnValues::Coded(coded)
             if coded.entries.len() <= rows.len()
                 && let Some(by_code) = by_code(&coded.entries) =>
         {
@@ -41,7 +45,7 @@ fn by_code(entries: &Entries<'_>) -> Option<Vec<Option<i128>>> {
             .iter()
             .is_sorted_by(|left, right| left < right)
             .then(|| (0..).take(dictionary.len()).map(Some).chain([None]).collect()),
-        Entries::Interned { .. } | Entries::Lifted { .. } | Entries::Lists(_) => None,
+        Entries::InternedIds { .. } | Entries::Lifted { .. } | Entries::Lists(_) => None,
         Entries::Values(entries) => Some(dense(entries)),
     }
 }
@@ -51,8 +55,8 @@ fn dense(values: &[Value]) -> Vec<Option<i128>> {
     let mut sorted: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
     sorted.sort_unstable();
     sorted.dedup();
-    let places: HashMap<&Value, i128> = sorted.into_iter().zip(0..).collect();
-    values.iter().map(|value| places.get(value).copied()).collect()
+    let group_indexes: HashMap<&Value, i128> = sorted.into_iter().zip(0..).collect();
+    values.iter().map(|value| group_indexes.get(value).copied()).collect()
 }
 
 #[cfg(test)]
@@ -64,10 +68,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::column::column_values::{ByRow, Coded, Doubles, Numbers, Truths};
+    use crate::column::column_values::{Coded, Doubles, Numbers, RowValues, Truths};
     use crate::column::decimals::Mantissas;
 
-    fn agree(values: &BlockValues<'_>, rows: &[u32]) {
+    fn agree(values: &ColumnValues<'_>, rows: &[u32]) {
         for (descending, nulls_first) in
             [(false, false), (false, true), (true, false), (true, true)]
         {
@@ -114,7 +118,7 @@ mod tests {
             let all = |rows: usize| (0u32..).take(rows).collect::<Vec<_>>();
             for valid in [None, Some(Rc::new(bitmap(&has)))] {
                 let rows = all(mantissas.len());
-                agree(&BlockValues::Numbers(Numbers {
+                agree(&ColumnValues::Numbers(Numbers {
                     mantissas: Mantissas::new(mantissas.clone()),
                     scale: 3,
                     logical: Logical::Plain,
@@ -123,16 +127,16 @@ mod tests {
                 let finite = |double: &f64| if double.is_nan() { 1.0 } else { *double };
                 let rows = all(doubles.len());
                 let values = Rc::new(doubles.iter().map(finite).collect());
-                agree(&BlockValues::Doubles(Doubles { values, valid }), &rows);
+                agree(&ColumnValues::Doubles(Doubles { values, valid }), &rows);
             }
             let truths = Truths::where_valid(bitmap(&has[..6]), Some(&bitmap(&has[6..])));
-            agree(&BlockValues::Truths(truths), &all(6));
-            agree(&BlockValues::Coded(Coded {
+            agree(&ColumnValues::Truths(truths), &all(6));
+            agree(&ColumnValues::Coded(Coded {
                 codes: Rc::new(codes.clone().into()),
                 entries: Entries::Values(Rc::new(entries.clone())),
             }), &all(codes.len()));
-            agree(&BlockValues::Rows(Rc::new(ByRow { first: 0, values: entries })), &codes);
-            agree(&BlockValues::Constant(Value::Number(Number::ZERO)), &codes);
+            agree(&ColumnValues::Rows(Rc::new(RowValues { first: 0, values: entries })), &codes);
+            agree(&ColumnValues::Constant(Value::Number(Number::ZERO)), &codes);
         }
     }
 }

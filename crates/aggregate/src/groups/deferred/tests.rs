@@ -1,4 +1,4 @@
-use hadal_encoding::LiftedTexts;
+use hadal_encoding::CanonicalStrings;
 use hadal_query::StateKind;
 use hadal_types::limits::GROUPS_MAX;
 use proptest::prelude::*;
@@ -107,7 +107,7 @@ impl Block {
         }
         let number = |row: usize| self.rows[row].0 % (self.ints.len() + 1);
         let texts: Vec<String> = self.ints.iter().copied().map(text).collect();
-        let lifted = LiftedTexts::of(texts.iter().map(String::as_str));
+        let lifted = CanonicalStrings::of(texts.iter().map(String::as_str));
         let whole_texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let keys = match (self.are_texts, self.are_lifted) {
             (true, true) => DeferredKeys::Templates(&lifted),
@@ -168,7 +168,7 @@ fn many_of(held_max: usize, key_count: usize, are_texts: bool, are_lifted: bool)
     let kinds = vec![StateKind::Moments; MEASURES].into();
     let mut groups = Groups::with_max(key_count, kinds, (held_max, held_max));
     if are_lifted && key_count == 1 {
-        groups.groups_of_templates(&LiftedTexts::of([&*text(0)].into_iter()), 0..1);
+        groups.groups_of_templates(&CanonicalStrings::of([&*text(0)].into_iter()), 0..1);
     }
     let all = i64::try_from(GROUPS_MIN).expect("small");
     let rows = (0..GROUPS_MIN).map(|row| (row, 0, Some(1))).collect();

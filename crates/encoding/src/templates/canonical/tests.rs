@@ -5,10 +5,10 @@ use super::*;
 
 /// The form of a text on its own.
 fn form(text: &str) -> (String, Vec<i64>) {
-    forms(&LiftedTexts::of([text].into_iter())).remove(0)
+    forms(&CanonicalStrings::of([text].into_iter())).remove(0)
 }
 
-fn forms(lifted: &LiftedTexts<'_>) -> Vec<(String, Vec<i64>)> {
+fn forms(lifted: &CanonicalStrings<'_>) -> Vec<(String, Vec<i64>)> {
     let templates: Vec<&str> = lifted.templates().collect();
     let form = |index| {
         let (code, numbers) = lifted.get(index).expect("a text");

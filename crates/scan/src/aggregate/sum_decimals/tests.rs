@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::column::bitmaps::bits;
 use crate::column::column_values::Truths;
-use crate::column::decimals::Near;
+use crate::column::decimals::FrameOfReference;
 use crate::column::selection::Selection;
 
 const MEASURES: usize = 2;
@@ -19,7 +19,10 @@ fn numbers(mantissas: Mantissas, scale: u8, nulls: usize) -> Numbers {
 }
 
 fn by_code(codes: Vec<u32>, values: Vec<i64>) -> Mantissas {
-    Mantissas::ByCode(ByCode { codes: Rc::new(codes.into()), values: Rc::new(values) })
+    Mantissas::Dictionary(DictionaryMantissas {
+        codes: Rc::new(codes.into()),
+        values: Rc::new(values),
+    })
 }
 
 /// Keys in each of the forms that group numbers are made of.
@@ -29,10 +32,15 @@ fn keys(form: usize, picked: &[u32], values: &[i64]) -> Mantissas {
     match form {
         0 => by_code(codes, values.to_vec()),
         1 => {
-            let near = Near { from: 70_000, step: 3, span: count, steps: Rc::new(codes.into()) };
-            Mantissas::Near(near)
+            let reference = FrameOfReference {
+                from: 70_000,
+                step: 3,
+                span: count,
+                steps: Rc::new(codes.into()),
+            };
+            Mantissas::FrameOfReference(reference)
         }
-        _ => Mantissas::Far(Rc::new(codes.iter().map(|&own| values[own as usize]).collect())),
+        _ => Mantissas::Plain(Rc::new(codes.iter().map(|&own| values[own as usize]).collect())),
     }
 }
 
@@ -79,10 +87,10 @@ proptest! {
         let steps = |by: u32| {
             let own = picked.iter().map(|own| own.rotate_left(7) % (900 + by));
             let steps = Rc::new(own.collect());
-            Mantissas::Near(Near { from: -5, step: 2, span: 900 + by, steps })
+            Mantissas::FrameOfReference(FrameOfReference { from: -5, step: 2, span: 900 + by, steps })
         };
         let arguments = [0, 1].map(|at| {
-            BlockValues::Numbers(numbers(steps(7 * u32::from(scales[at])), scales[at], nulls[at + 1]))
+            ColumnValues::Numbers(numbers(steps(7 * u32::from(scales[at])), scales[at], nulls[at + 1]))
         });
         let mut selection = Selection::all(rows);
         if is_part {
@@ -102,25 +110,25 @@ proptest! {
         let far = numbers(keys(2, &picked, &values), 1, 0);
         let yes = bits(rows, |row| picked[row] % 3 > 0);
         let all = [
-            BlockValues::Numbers(key),
-            BlockValues::Numbers(few),
-            BlockValues::Truths(Truths::certain(yes)),
-            BlockValues::Numbers(far),
-            BlockValues::Constant(Value::Null),
+            ColumnValues::Numbers(key),
+            ColumnValues::Numbers(few),
+            ColumnValues::Truths(Truths::certain(yes)),
+            ColumnValues::Numbers(far),
+            ColumnValues::Constant(Value::Null),
         ];
-        let block = GroupNumbers::new(all.into_iter().take(key_count).collect(), &selection);
-        let rows = Rows::new(&selection, &block.numbers, block.space, &weights);
+        let block = GroupIds::new(all.into_iter().take(key_count).collect(), &selection);
+        let rows = GroupedRows::new(&selection, &block.numbers, block.space, &weights);
         let kinds = [StateKind::Moments; MEASURES].into_iter();
-        let adding = Adding::new(kinds.zip(&arguments), &rows);
+        let adding = SumDecimals::new(kinds.zip(&arguments), &rows);
         let (mut own, mut plain) = (many(key_count), many(key_count));
         for _ in 0..again {
             let waits = adding.add_later_to(&mut own, &block, &rows);
             if !waits {
-                let placed = Placed::new(&block, &rows.used(), &rows, &mut own);
-                prop_assert!(adding.add_directly_to(&mut own, &placed, &rows));
+                let lookup = GroupLookup::new(&block, &rows.used(), &rows, &mut own);
+                prop_assert!(adding.add_directly_to(&mut own, &lookup, &rows));
             }
-            let placed = Placed::new(&block, &rows.used(), &rows, &mut plain);
-            prop_assert!(adding.add_up_to(&mut plain, &adding.up(&rows), &placed, &rows));
+            let lookup = GroupLookup::new(&block, &rows.used(), &rows, &mut plain);
+            prop_assert!(adding.add_up_to(&mut plain, &adding.up(&rows), &lookup, &rows));
         }
         prop_assert!(own == plain);
     }

@@ -102,7 +102,7 @@ impl Table {
 
     /// A literal that is, or nearly is, a value of a column.
     fn literal(&self, random: &mut Random, index: usize) -> Value {
-        let near = |number: Number, by: i64| match number.to_stored() {
+        let reference = |number: Number, by: i64| match number.to_stored() {
             Some((mantissa, scale)) => mantissa
                 .checked_add(by)
                 .and_then(|mantissa| Decimal::new(mantissa.into(), scale))
@@ -110,7 +110,9 @@ impl Table {
             None => Value::Number(number),
         };
         match &self.rows[random.below(ROWS)].1[index] {
-            Value::Number(number) if random.below(2) == 0 => near(*number, random.integer(5) - 2),
+            Value::Number(number) if random.below(2) == 0 => {
+                reference(*number, random.integer(5) - 2)
+            }
             Value::Number(number) if random.below(3) == 0 => {
                 Value::Number((number.to_f64() + 0.5).to_string().parse().expect("a number"))
             }
@@ -252,9 +254,9 @@ fn what_is_asked_of_stored_columns_is_what_rows_say() {
             for scan in [scan, rows] {
                 let mut own = Partial::empty(&query);
                 scan.block(&view, &|_, column| column.verify(), &mut own).expect("scans");
-                let place = format!("seed {seed}, question {question}: {query:#?}");
-                assert_eq!(own.stats.rows_matched, expected.stats.rows_matched, "{place}");
-                assert_eq!(own.body, expected.body, "{place}");
+                let group_index = format!("seed {seed}, question {question}: {query:#?}");
+                assert_eq!(own.stats.rows_matched, expected.stats.rows_matched, "{group_index}");
+                assert_eq!(own.body, expected.body, "{group_index}");
             }
             found_some += usize::from(expected.stats.rows_matched > 0);
             found_all += usize::from(expected.stats.rows_matched == ROWS as u64);

@@ -12,18 +12,18 @@ use crate::Scan;
 
 /// A holder that has ids, as a leaf has.
 struct Known {
-    host: Arc<Interner>,
+    host: Arc<SharedInterner>,
 }
 
-impl<'a> Holder<'a> for Known {
+impl<'a> BlockContext<'a> for Known {
     fn check(&self, _: usize, column: &ColumnView<'a>) -> Result<(), BlockError> {
         column.verify()
     }
 
-    fn interned(&self, _: usize, column: &ColumnView<'a>) -> Option<Interned> {
+    fn interned(&self, _: usize, column: &ColumnView<'a>) -> Option<InternedIds> {
         let interner = Arc::clone(&self.host);
         let ids = (column.name().as_str() == "host").then(|| interner.ids_of(column))?;
-        Some(Interned { ids: ids?, interner })
+        Some(InternedIds { ids: ids?, interner })
     }
 }
 
@@ -116,7 +116,7 @@ fn groups_by_id_are_groups_by_string() {
 
 #[test]
 fn ids_are_those_of_the_strings() {
-    let interner = Interner::default();
+    let interner = SharedInterner::default();
     let ids = |bytes: &[u8]| {
         let view = BlockView::parse(bytes).expect("parses");
         let column = view.columns().iter().find(|column| column.name().as_str() == "host");
