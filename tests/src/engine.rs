@@ -197,7 +197,7 @@ pub fn ask_over(
 fn fault_of(unfinished: FinishError) -> EngineFault {
     let text = format!("{unfinished:?}");
     let code = match unfinished {
-        FinishError::QueryErrors(faults) => faults.first().map(|fault| fault.code),
+        FinishError::Errors(faults) => faults.first().map(|fault| fault.code),
         FinishError::Late => None,
     };
     let kind = match code {

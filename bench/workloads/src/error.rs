@@ -23,7 +23,7 @@ pub(crate) enum Error {
     #[error("a block cannot be made or read: {0}")]
     Block(#[from] BlockError),
     #[error(transparent)]
-    Unlooked(#[from] hadal_scan::Unlooked),
+    Unlooked(#[from] hadal_scan::ScanError),
     #[error("{sql}: {cause}")]
     Sql { sql: String, cause: Box<SqlError> },
     #[error("{0} is no question about a table")]

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use hadal_aggregate::Partial;
 use hadal_block::{BlockError, BlockView, Chill, ColumnView, chill};
 use hadal_query::Query;
-use hadal_scan::{Holder, Interned, Interner, Scan};
+use hadal_scan::{BlockContext, InternedIds, Scan, SharedInterner};
 use hadal_types::ColumnName;
 
 use crate::error::Error;
@@ -16,13 +16,13 @@ use crate::error::Error;
 #[derive(Default)]
 pub(crate) struct HeldTable {
     blocks: Vec<HeldBlock>,
-    interners: Mutex<BTreeMap<ColumnName, Arc<Interner>>>,
+    interners: Mutex<BTreeMap<ColumnName, Arc<SharedInterner>>>,
 }
 
 struct HeldBlock {
     bytes: Vec<u8>,
     /// By column.
-    interned: Vec<OnceLock<Option<Interned>>>,
+    interned: Vec<OnceLock<Option<InternedIds>>>,
 }
 
 impl HeldTable {
@@ -71,16 +71,16 @@ struct Known<'t> {
     table: &'t HeldTable,
 }
 
-impl<'a> Holder<'a> for Known<'_> {
+impl<'a> BlockContext<'a> for Known<'_> {
     fn check(&self, _: usize, _: &ColumnView<'a>) -> Result<(), BlockError> {
         Ok(())
     }
 
-    fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<Interned> {
+    fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<InternedIds> {
         let found_out = || {
             let mut all = self.table.interners.lock().unwrap_or_else(PoisonError::into_inner);
             let interner = Arc::clone(all.entry(column.name().clone()).or_default());
-            Some(Interned { ids: interner.ids_of(column)?, interner })
+            Some(InternedIds { ids: interner.ids_of(column)?, interner })
         };
         self.block.interned.get(index)?.get_or_init(found_out).clone()
     }

@@ -1,29 +1,28 @@
 //! From the merged partial answer to the answer: aggregates are finished, groups limited to
 //! series, filtered, sorted and cut. Only the root does this.
 
+pub(crate) mod series;
+pub(crate) mod top_k;
+
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use hadal_query::{
-    AggregateFunction, GroupInput, OutputExpr, PrepareError, Prepared, Query, StringTooLong, Type,
-};
+use hadal_query::{GroupInput, OutputExpr, PrepareError, Prepared, Query, StringTooLong, Type};
 use hadal_types::limits::LIMIT_DEFAULT;
-use hadal_types::{Decimal, MemoryReservation, Number, Value};
+use hadal_types::{MemoryReservation, Value};
 
-use crate::average::average;
-use crate::candidates::candidates;
-use crate::coverage::{Coverage, ScanStats};
-use crate::group::Group;
+use crate::covered_seconds::CoveredSeconds;
+use crate::finish::top_k::candidates;
 use crate::groups::Groups;
-use crate::order::{Order, SortKey};
-use crate::partial::{Partial, PartialBody, out_of_memory};
-use crate::row_values::SparseRow;
-use crate::seconds::Seconds;
-use crate::series;
-use crate::state::State;
-use crate::sum::SumOverflow;
-use crate::tally::WeightedCount;
-use crate::warning::{QueryError, QueryErrorCode, Warning, WarningCode, Warnings};
+use crate::groups::group::Group;
+use crate::groups::group_value::{of_count, of_group, of_state};
+use crate::partial::coverage::{Coverage, ScanStats};
+use crate::partial::warnings::{Warning, WarningCode, Warnings};
+use crate::partial::{Partial, PartialBody};
+use crate::query_error::{FinishError, QueryError, QueryErrorCode, invalid, out_of_memory};
+use crate::sort_order::{SortKey, SortOrder};
+use crate::sparse_row::SparseRow;
+use crate::state::sum::SumOverflow;
 
 /// The answer to a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,34 +45,13 @@ pub struct ResultSet {
     pub reservation: MemoryReservation,
 }
 
-/// Why there is no answer.
-#[derive(Clone, Debug, PartialEq)]
-pub enum FinishError {
-    /// The query cannot be answered.
-    QueryErrors(Vec<QueryError>),
-    /// There was no time left.
-    Late,
-}
-
-impl From<StringTooLong> for FinishError {
-    fn from(error: StringTooLong) -> Self {
-        QueryError::from(error).into()
-    }
-}
-
-impl From<QueryError> for FinishError {
-    fn from(fault: QueryError) -> Self {
-        Self::QueryErrors(vec![fault])
-    }
-}
-
 /// One row of the answer in the making.
-pub(crate) enum Line {
+pub(crate) enum ResultRow {
     /// A raw row.
     Raw(SparseRow),
     /// A group of its own.
     Alone { key: Box<[Value]>, group: Group, is_other: bool },
-    /// The group at this place.
+    /// The group at this index.
     Place(usize),
 }
 
@@ -95,15 +73,15 @@ pub fn finish(
 ) -> Result<ResultSet, FinishError> {
     let Partial { body, coverage, stats, mut warnings, errors, mut reservation } = partial;
     if !errors.is_empty() {
-        return Err(FinishError::QueryErrors(errors.iter().cloned().collect()));
+        return Err(FinishError::Errors(errors.iter().cloned().collect()));
     }
     // Of raw rows only those that the answer can need have come up.
     let raw_rows = matches!(body, PartialBody::Rows(_)).then_some(stats.rows_matched);
-    let Found { groups, lines, count } =
-        Found::new(body, query, (&mut warnings, &mut reservation), is_late)?;
-    let plan = Plan::new(query, &groups).map_err(|error| invalid(&error))?;
-    plan.hold(count, query, &mut reservation)?;
-    let (lines, looked_at) = plan.first_of(lines, query, &mut reservation, is_late)?;
+    let FinishInput { groups, lines, count } =
+        FinishInput::new(body, query, (&mut warnings, &mut reservation), is_late)?;
+    let finisher = Finisher::new(query, &groups).map_err(|error| invalid(&error))?;
+    finisher.hold(count, query, &mut reservation)?;
+    let (lines, looked_at) = finisher.first_of(lines, query, &mut reservation, is_late)?;
     // Groups that cannot be among the first were not looked at.
     let is_filtered = query.having.is_some() || query.series.is_some();
     let found = if is_filtered { looked_at } else { count as u64 };
@@ -116,19 +94,19 @@ pub fn finish(
     let mut answer = ResultSet {
         columns: columns.collect(),
         rows: Vec::with_capacity(lines.len()),
-        raw_counts: lines.iter().map(|line| plan.raw_count(line)).collect(),
-        others: lines.iter().map(Line::is_other).collect(),
+        raw_counts: lines.iter().map(|line| finisher.raw_count(line)).collect(),
+        others: lines.iter().map(ResultRow::is_other).collect(),
         coverage,
         stats,
         warnings: warnings.iter().collect(),
         reservation,
     };
-    let mut made = Made::default();
+    let mut made = ReservedRows::default();
     for (index, line) in lines.into_iter().enumerate() {
         if index % LINES_AT_ONCE == 0 && is_late() {
             return Err(FinishError::Late);
         }
-        let row = plan.outputs_of(&line)?;
+        let row = finisher.outputs_of(&line)?;
         made.add(row.bytes().saturating_sub(line.bytes()), &mut answer.reservation)?;
         answer.rows.push(row);
     }
@@ -139,12 +117,12 @@ pub fn finish(
 
 /// Counts what is made of what was found, and draws it in steps.
 #[derive(Default)]
-struct Made {
+struct ReservedRows {
     /// Bytes that are not drawn yet.
     bytes: usize,
 }
 
-impl Made {
+impl ReservedRows {
     fn add(&mut self, bytes: usize, held: &mut MemoryReservation) -> Result<(), QueryError> {
         self.bytes += bytes;
         if self.bytes >= DRAWN_AT_ONCE {
@@ -156,16 +134,16 @@ impl Made {
 }
 
 /// What was found, as lines.
-struct Found {
-    /// The groups that lines stand for by their place.
+struct FinishInput {
+    /// The groups that lines stand for by their index.
     groups: Groups,
     /// Those that can be in the answer.
-    lines: Lines,
+    lines: ResultRows,
     /// How many there are of all.
     count: usize,
 }
 
-impl Found {
+impl FinishInput {
     fn new(
         answering: PartialBody,
         query: &Query,
@@ -176,12 +154,12 @@ impl Found {
             PartialBody::Groups(groups) => groups,
             PartialBody::Rows(rows) => {
                 let count = rows.len();
-                let lines = Box::new(rows.into_unsorted().into_iter().map(Line::Raw));
+                let lines = Box::new(rows.into_unsorted().into_iter().map(ResultRow::Raw));
                 return Ok(Self { groups: Groups::new(query), lines, count });
             }
         };
-        groups.gather();
-        let places = candidates(query, &groups, bounds(query).1);
+        groups.flush_deferred();
+        let group_indexes = candidates(query, &groups, bounds(query).1);
         if groups.dropped_rows() > 0 {
             warnings.add(WarningCode::GroupsDropped, "", groups.dropped_rows());
         }
@@ -189,7 +167,7 @@ impl Found {
             warnings.add(WarningCode::SeriesFolded, "", groups.folded().1);
         }
         if groups.is_empty() && query.keys().is_empty() {
-            let _ = groups.place(&[]);
+            let _ = groups.find_or_insert(&[]);
         }
         let overflow =
             |error: SumOverflow| QueryError::new(QueryErrorCode::Overflow, &error.to_string());
@@ -199,9 +177,9 @@ impl Found {
             let lines = series::limit(query, limit, &groups, held, is_late)?;
             return Ok(Self { groups, lines, count });
         }
-        let lines: Lines = match places {
-            Some(places) => Box::new(places.into_iter().map(Line::Place)),
-            None => Box::new((0..count).map(Line::Place)),
+        let lines: ResultRows = match group_indexes {
+            Some(group_indexes) => Box::new(group_indexes.into_iter().map(ResultRow::Place)),
+            None => Box::new((0..count).map(ResultRow::Place)),
         };
         Ok(Self { groups, lines, count })
     }
@@ -214,21 +192,17 @@ impl ResultSet {
     }
 }
 
-pub(crate) fn invalid(error: &PrepareError) -> QueryError {
-    QueryError::new(QueryErrorCode::Invalid, &error.to_string())
-}
-
 /// What is computed for each line, ready to run.
-struct Plan<'g> {
-    /// The groups that lines stand for by their place.
+struct Finisher<'g> {
+    /// The groups that lines stand for by their index.
     groups: &'g Groups,
     outputs: Vec<Prepared<GroupInput>>,
     having: Option<Prepared<GroupInput>>,
-    order: Order,
-    seconds: Seconds,
+    order: SortOrder,
+    seconds: CoveredSeconds,
 }
 
-impl<'g> Plan<'g> {
+impl<'g> Finisher<'g> {
     fn new(query: &Query, groups: &'g Groups) -> Result<Self, PrepareError> {
         let prepare = |expr: &OutputExpr| Prepared::new(expr);
         Ok(Self {
@@ -239,17 +213,17 @@ impl<'g> Plan<'g> {
                 .map(|output| prepare(&output.expr))
                 .collect::<Result<_, _>>()?,
             having: query.having.as_ref().map(prepare).transpose()?,
-            order: Order::new(&query.order)?,
-            seconds: Seconds::new(query)?,
+            order: SortOrder::new(&query.order)?,
+            seconds: CoveredSeconds::new(query)?,
         })
     }
 
-    fn keeps(&self, line: &Line) -> Result<bool, StringTooLong> {
+    fn keeps(&self, line: &ResultRow) -> Result<bool, StringTooLong> {
         let slot = |slot: &GroupInput| self.slot(line, slot);
         self.having.as_ref().map_or(Ok(true), |having| having.is_true(&slot))
     }
 
-    fn outputs_of(&self, line: &Line) -> Result<SparseRow, StringTooLong> {
+    fn outputs_of(&self, line: &ResultRow) -> Result<SparseRow, StringTooLong> {
         let slot = |slot: &GroupInput| self.slot(line, slot);
         self.outputs.iter().map(|output| output.value(&slot)).collect()
     }
@@ -273,14 +247,14 @@ impl<'g> Plan<'g> {
     /// certain to be beyond the limit are dropped on the way, and never sorted.
     fn first_of(
         &self,
-        lines: Lines,
+        lines: ResultRows,
         query: &Query,
         held: &mut MemoryReservation,
         is_late: &dyn Fn() -> bool,
-    ) -> Result<(Vec<Line>, u64), FinishError> {
+    ) -> Result<(Vec<ResultRow>, u64), FinishError> {
         let (offset, end) = bounds(query);
         let (mut kept, mut found): (Vec<Ranked>, u64) = (Vec::new(), 0);
-        let (before, mut sorted_by) = (held.bytes(), Made::default());
+        let (before, mut sorted_by) = (held.bytes(), ReservedRows::default());
         for (index, line) in lines.enumerate() {
             if index % LINES_AT_ONCE == 0 && is_late() {
                 return Err(FinishError::Late);
@@ -298,7 +272,7 @@ impl<'g> Plan<'g> {
                 // Of those that are left; nothing else was drawn since.
                 held.shrink(held.bytes() - before);
                 let heap = kept.iter().flat_map(|(sort, _)| sort).map(SortKey::heap_bytes);
-                sorted_by = Made::default();
+                sorted_by = ReservedRows::default();
                 sorted_by.add(heap.sum(), held)?;
             }
         }
@@ -308,7 +282,7 @@ impl<'g> Plan<'g> {
     }
 }
 
-impl Plan<'_> {
+impl Finisher<'_> {
     fn compare(&self, left: &Ranked, right: &Ranked) -> Ordering {
         left.0.cmp(&right.0).then_with(|| self.cmp_keys(&left.1, &right.1))
     }
@@ -322,7 +296,7 @@ impl Plan<'_> {
     }
 
     /// By keys in ascending order, nulls last, "other" last of all that are the same.
-    fn cmp_keys(&self, left: &Line, right: &Line) -> Ordering {
+    fn cmp_keys(&self, left: &ResultRow, right: &ResultRow) -> Ordering {
         let keys = 0..self.key_count(left);
         let orders = keys.map(|key| match (self.key(left, key), self.key(right, key)) {
             (Some(left), Some(right)) => {
@@ -335,52 +309,54 @@ impl Plan<'_> {
         keys.then(left.is_other().cmp(&right.is_other()))
     }
 
-    fn key_count(&self, line: &Line) -> usize {
+    fn key_count(&self, line: &ResultRow) -> usize {
         match line {
-            Line::Raw(values) => values.len(),
-            Line::Alone { key, .. } => key.len(),
-            Line::Place(_) => self.groups.key_count(),
+            ResultRow::Raw(values) => values.len(),
+            ResultRow::Alone { key, .. } => key.len(),
+            ResultRow::Place(_) => self.groups.key_count(),
         }
     }
 
-    fn key<'l>(&'l self, line: &'l Line, key: usize) -> Option<Cow<'l, Value>> {
+    fn key<'l>(&'l self, line: &'l ResultRow, key: usize) -> Option<Cow<'l, Value>> {
         match line {
-            Line::Raw(values) => Some(Cow::Borrowed(values.get(key))),
-            Line::Alone { key: all, .. } => all.get(key).map(Cow::Borrowed),
-            Line::Place(place) => self.groups.key_value(*place, key),
+            ResultRow::Raw(values) => Some(Cow::Borrowed(values.get(key))),
+            ResultRow::Alone { key: all, .. } => all.get(key).map(Cow::Borrowed),
+            ResultRow::Place(group_index) => self.groups.key_value(*group_index, key),
         }
     }
 
-    fn raw_count(&self, line: &Line) -> u64 {
+    fn raw_count(&self, line: &ResultRow) -> u64 {
         match line {
-            Line::Raw(_) => 1,
-            Line::Alone { group, .. } => group.tally.rows(),
-            Line::Place(place) => self.groups.tally_at(*place).rows(),
+            ResultRow::Raw(_) => 1,
+            ResultRow::Alone { group, .. } => group.count.rows(),
+            ResultRow::Place(group_index) => self.groups.count_at(*group_index).rows(),
         }
     }
 
-    fn slot(&self, line: &Line, slot: &GroupInput) -> Value {
+    fn slot(&self, line: &ResultRow, slot: &GroupInput) -> Value {
         match (slot, line) {
             (GroupInput::Key(index), _) => {
                 self.key(line, *index).map_or(Value::Null, Cow::into_owned)
             }
             (GroupInput::Seconds, _) => self.seconds.of(|key| self.key(line, key)),
-            (_, Line::Raw(_)) => Value::Null,
-            (slot, Line::Alone { group, .. }) => of_group(group, slot),
-            (GroupInput::Measure(index, finish), Line::Place(place)) => {
-                let state = self.groups.state_at(*place, *index);
+            (_, ResultRow::Raw(_)) => Value::Null,
+            (slot, ResultRow::Alone { group, .. }) => of_group(group, slot),
+            (GroupInput::Measure(index, finish), ResultRow::Place(group_index)) => {
+                let state = self.groups.state_at(*group_index, *index);
                 state.map_or(Value::Null, |state| of_state(&state, *finish))
             }
-            (slot, Line::Place(place)) => of_tally(self.groups.tally_at(*place), slot),
+            (slot, ResultRow::Place(group_index)) => {
+                of_count(self.groups.count_at(*group_index), slot)
+            }
         }
     }
 }
 
 /// A line and what it is sorted by.
-type Ranked = (Box<[SortKey]>, Line);
+type Ranked = (Box<[SortKey]>, ResultRow);
 
 /// Lines as they are made.
-pub(crate) type Lines = Box<dyn Iterator<Item = Line>>;
+pub(crate) type ResultRows = Box<dyn Iterator<Item = ResultRow>>;
 
 /// The lines that OFFSET passes over, and those up to LIMIT.
 fn bounds(query: &Query) -> (usize, usize) {
@@ -394,7 +370,7 @@ fn kept_max(end: usize) -> usize {
     end.max(LINES_AT_ONCE).saturating_mul(2)
 }
 
-impl Line {
+impl ResultRow {
     /// Bytes of its values, where these go over to the row of the answer.
     fn bytes(&self) -> usize {
         match self {
@@ -406,53 +382,4 @@ impl Line {
     fn is_other(&self) -> bool {
         matches!(self, Self::Alone { is_other: true, .. })
     }
-}
-
-/// The value of a slot of a group; null for slots that are no part of the group itself.
-pub(crate) fn of_group(group: &Group, slot: &GroupInput) -> Value {
-    match slot {
-        GroupInput::Measure(index, finish) => {
-            group.states.get(*index).map_or(Value::Null, |state| of_state(state, *finish))
-        }
-        other => of_tally(group.tally, other),
-    }
-}
-
-fn of_tally(tally: WeightedCount, slot: &GroupInput) -> Value {
-    match slot {
-        GroupInput::RawCount => whole(tally.rows()),
-        GroupInput::Count => Value::Number(tally.count()),
-        GroupInput::Measure(..) | GroupInput::Key(_) | GroupInput::Seconds => Value::Null,
-    }
-}
-
-/// An aggregate of one state; null where there are no values, or the state is another's.
-fn of_state(state: &State, finish: AggregateFunction) -> Value {
-    let number = |number: Option<Number>| number.map_or(Value::Null, Value::Number);
-    match (state, finish) {
-        (State::Moments(moments), AggregateFunction::Count) => Value::Number(moments.tally.count()),
-        (State::Moments(moments), AggregateFunction::RawCount) => whole(moments.tally.rows()),
-        (State::Moments(moments), _) if moments.tally.rows() == 0 => Value::Null,
-        (State::Moments(moments), AggregateFunction::Sum) => number(moments.sum.total().ok()),
-        (State::Moments(moments), AggregateFunction::Avg) => {
-            let total = moments.sum.total().ok();
-            number(total.and_then(|total| average(total, moments.tally.weight())))
-        }
-        (State::MinMax(extremes), AggregateFunction::Min) => {
-            extremes.min().cloned().unwrap_or(Value::Null)
-        }
-        (State::MinMax(extremes), AggregateFunction::Max) => {
-            extremes.max().cloned().unwrap_or(Value::Null)
-        }
-        (State::Quantiles(quantiles), AggregateFunction::Quantile(millionths)) => {
-            number(quantiles.quantile(millionths))
-        }
-        (State::Distinct(distinct), AggregateFunction::Distinct) => whole(distinct.estimate()),
-        (State::Histogram(histogram), AggregateFunction::Histogram(_)) => histogram.finish(),
-        _ => Value::Null,
-    }
-}
-
-fn whole(count: u64) -> Value {
-    Decimal::new(count.into(), 0).map_or(Value::Null, |count| Value::Number(count.into()))
 }

@@ -9,9 +9,27 @@
 //! Of a query for series those go that are ranked last by what is known of them here, and their rows
 //! to "other": no total is wrong by that, but a series may lack what it had before it was among the best.
 //!
-//! Groups are columns: a group is a *place* in each of them. Its key is a few numbers of
+//! Groups are columns: a group is an *index* in each of them. Its key is a few numbers of
 //! dictionaries; values are made only for groups that an answer shows. What most rows add to are
-//! cells; tallies and states have what does not fit there, and are as long as they need to be.
+//! accumulators; counts and states have what does not fit there, and are as long as they need to be.
+
+pub(crate) mod accumulators;
+pub(crate) mod capacity;
+pub(crate) mod deferred;
+pub(crate) mod group;
+pub(crate) mod group_table;
+pub(crate) mod group_value;
+pub(crate) mod hash_table;
+#[cfg(test)]
+pub(crate) mod hash_table_tests;
+pub(crate) mod int_table;
+pub(crate) mod key_dictionary;
+pub(crate) mod lookup;
+pub(crate) mod radix_partition;
+pub(crate) mod state_column;
+pub(crate) mod string_partition;
+pub(crate) mod string_table;
+pub(crate) mod template_strings;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -22,16 +40,16 @@ use hadal_query::{Measure, Query, StateKind};
 use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
 use hadal_types::{Value, Weight};
 
-use crate::bucket_counts::{BucketInput, QuantileCounts};
-use crate::cells::{AccumulatorInput, AccumulatorLayout, Cells};
-use crate::group::{Group, KeyedGroup};
-use crate::key_dictionary::KeyDictionary;
-use crate::order::SortDirection;
-use crate::places::Places;
+use crate::groups::accumulators::{AccumulatorInput, AccumulatorLayout, Accumulators};
+use crate::groups::group::{Group, KeyedGroup};
+use crate::groups::group_table::GroupTable;
+use crate::groups::key_dictionary::KeyDictionary;
+use crate::groups::state_column::StateColumn;
+use crate::sort_order::SortDirection;
 use crate::state::State;
-use crate::state_column::StateColumn;
-use crate::sum::SumOverflow;
-use crate::tally::WeightedCount;
+use crate::state::quantiles::counts::{BucketInput, QuantileCounts};
+use crate::state::sum::SumOverflow;
+use crate::state::weighted_count::WeightedCount;
 
 /// The groups of one query, by key.
 #[derive(Clone, Debug)]
@@ -40,11 +58,11 @@ pub struct Groups {
     /// The values of each key.
     keys: Box<[KeyDictionary]>,
     /// Where groups are, by the numbers of their keys.
-    places: Places,
+    group_indexes: GroupTable,
     /// What was counted and added up lately.
-    cells: Cells,
+    accumulators: Accumulators,
     /// What was counted besides. Shorter where the last groups have nothing.
-    tallies: Vec<WeightedCount>,
+    counts: Vec<WeightedCount>,
     /// By measure: what was added up besides.
     states: Box<[StateColumn]>,
     groups_max: usize,
@@ -54,14 +72,14 @@ pub struct Groups {
     key_max: Option<Box<[Value]>>,
     dropped_rows: u64,
     /// Of a query for series: what goes where some have to.
-    series: Option<Box<Folding>>,
-    /// What groups are looked for later for: of numbers as they lie in cells.
-    pending: Option<Box<Waiting>>,
+    series: Option<Box<SeriesFold>>,
+    /// What groups are looked for later for: of numbers as they lie in accumulators.
+    deferred: Option<Box<DeferredRows>>,
 }
 
 /// Which series are worth the most, and what went to "other".
 #[derive(Clone, Debug)]
-struct Folding {
+struct SeriesFold {
     query: Arc<Query>,
     /// By time bucket.
     folded: Option<Groups>,
@@ -79,8 +97,8 @@ impl Groups {
 
     /// The same, of which the best series stay where some have to go, if the query asks for series.
     pub(crate) fn of_series(mut self, query: &Query) -> Self {
-        let folding = || Folding { query: Arc::new(query.clone()), folded: None, rows: 0 };
-        self.series = query.series.is_some().then(|| Box::new(folding()));
+        let series_fold = || SeriesFold { query: Arc::new(query.clone()), folded: None, rows: 0 };
+        self.series = query.series.is_some().then(|| Box::new(series_fold()));
         self
     }
 
@@ -92,9 +110,9 @@ impl Groups {
     ) -> Self {
         Self {
             keys: vec![KeyDictionary::default(); key_count].into(),
-            places: Places::new(key_count),
-            cells: Cells::new(kinds.len()),
-            tallies: Vec::new(),
+            group_indexes: GroupTable::new(key_count),
+            accumulators: Accumulators::new(kinds.len()),
+            counts: Vec::new(),
             states: kinds.iter().map(|&kind| StateColumn::new(kind)).collect(),
             kinds,
             groups_max,
@@ -102,7 +120,7 @@ impl Groups {
             key_max: None,
             dropped_rows: 0,
             series: None,
-            pending: None,
+            deferred: None,
         }
     }
 
@@ -124,12 +142,12 @@ impl Groups {
         Some(all)
     }
 
-    /// The values of a key, by which [`Self::place`] finds groups.
+    /// The values of a key, by which [`Self::find_or_insert`] finds groups.
     ///
     /// # Panics
     /// When the query has no key of this index.
     pub fn key_mut(&mut self, key: usize) -> &mut KeyDictionary {
-        self.gather_forms();
+        self.flush_deferred_templates();
         &mut self.keys[key]
     }
 
@@ -137,47 +155,50 @@ impl Groups {
     ///
     /// # Panics
     /// When there is no such group.
-    pub fn add_tally(&mut self, place: u32, tally: WeightedCount) {
-        assert!((place as usize) < self.len(), "a group at {place}");
-        if self.tallies.len() <= place as usize {
-            self.tallies.resize(self.len(), WeightedCount::default());
+    pub fn add_count(&mut self, group_index: u32, count: WeightedCount) {
+        assert!((group_index as usize) < self.len(), "a group at {group_index}");
+        if self.counts.len() <= group_index as usize {
+            self.counts.resize(self.len(), WeightedCount::default());
         }
-        self.tallies[place as usize].merge(tally);
+        self.counts[group_index as usize].merge(count);
     }
 
-    /// Lets `add` add rows to cells, the numbers of groups by their places; the layout says where
+    /// Lets `add` add rows to accumulators, the numbers of groups by their indexes; the layout says where
     /// they go and what is to be added. Returns whether there was room, which is never missing for
     /// sums within 2^62 and up to 16 classes.
-    pub fn add_cells(
+    pub fn add_accumulators(
         &mut self,
         incoming: &AccumulatorInput<'_>,
         add: impl FnOnce(&AccumulatorLayout, &mut [i64]),
     ) -> bool {
         let Some(layout) = self.prepare(incoming) else { return false };
-        add(&layout, self.cells.numbers_mut(self.len()));
+        add(&layout, self.accumulators.numbers_mut(self.len()));
         true
     }
 
-    /// Moves what cells have to tallies and states.
+    /// Moves what accumulators have to counts and states.
     pub(crate) fn spill(&mut self) {
-        self.gather();
-        let cells = std::mem::replace(&mut self.cells, Cells::new(self.kinds.len()));
-        if cells.is_empty() {
+        self.flush_deferred();
+        let accumulators =
+            std::mem::replace(&mut self.accumulators, Accumulators::new(self.kinds.len()));
+        if accumulators.is_empty() {
             return;
         }
-        for place in (0..).take(self.len()) {
-            self.add_tally(place, cells.tally(place as usize));
+        for group_index in (0..).take(self.len()) {
+            self.add_count(group_index, accumulators.count(group_index as usize));
         }
-        for measure in cells.measures() {
-            for place in (0..).take(self.len()) {
-                if let Some((tally, product, scale)) = cells.decimal(place as usize, measure) {
-                    self.add_decimal(measure, place, tally, product, scale);
+        for measure in accumulators.measures() {
+            for group_index in (0..).take(self.len()) {
+                if let Some((count, product, scale)) =
+                    accumulators.decimal(group_index as usize, measure)
+                {
+                    self.add_decimal(measure, group_index, count, product, scale);
                 }
             }
         }
     }
 
-    /// Adds to the moments of a group's measure rows of this tally; `product` is
+    /// Adds to the moments of a group's measure rows of this count; `product` is
     /// Σ mantissa · weight in millionths, of values of this scale, at most 18.
     ///
     /// # Panics
@@ -185,15 +206,15 @@ impl Groups {
     pub fn add_decimal(
         &mut self,
         measure: usize,
-        place: u32,
-        tally: WeightedCount,
+        group_index: u32,
+        count: WeightedCount,
         product: i128,
         scale: u8,
     ) {
-        self.states[measure].add_decimal(place as usize, tally, product, scale, self.len());
+        self.states[measure].add_decimal(group_index as usize, count, product, scale, self.len());
     }
 
-    /// The states of a measure by place, to be added to.
+    /// The states of a measure by index, to be added to.
     ///
     /// # Panics
     /// When there is no such measure.
@@ -201,20 +222,20 @@ impl Groups {
         self.states[measure].states_mut(self.len())
     }
 
-    /// Where rows of a measure of distributions are counted by bucket, and the sketches by place:
-    /// see [`StateColumn::bucket_counts`].
+    /// Where rows of a measure of distributions are counted by bucket, and the sketches by index:
+    /// see [`StateColumn::quantile_counts`].
     ///
     /// # Panics
     /// When there is no such measure.
-    pub fn bucket_counts(
+    pub fn quantile_counts(
         &mut self,
         measure: usize,
         incoming: &BucketInput<'_>,
     ) -> Option<(&mut QuantileCounts, &mut [State])> {
-        self.states[measure].bucket_counts(self.len(), incoming)
+        self.states[measure].quantile_counts(self.len(), incoming)
     }
 
-    /// The ranges of a measure of smallest and largest decimals by place, to be widened: see
+    /// The ranges of a measure of smallest and largest decimals by index, to be widened: see
     /// [`StateColumn::ranges_mut`].
     ///
     /// # Panics
@@ -235,15 +256,15 @@ impl Groups {
 
     /// Adds a group that came on its own.
     fn add_group(&mut self, key: &[Value], group: &Group) {
-        let _ = self.make_room();
+        let _ = self.enforce_capacity();
         let numbers = self.numbers_for(key);
-        let Some(place) = self.place(&numbers) else {
-            return self.drop_rows(group.tally.rows());
+        let Some(group_index) = self.find_or_insert(&numbers) else {
+            return self.drop_rows(group.count.rows());
         };
-        self.add_tally(place, group.tally);
+        self.add_count(group_index, group.count);
         let count = self.len();
         for (column, state) in self.states.iter_mut().zip(&group.states) {
-            column.merge_state(place as usize, state, count);
+            column.merge_state(group_index as usize, state, count);
         }
     }
 
@@ -253,28 +274,28 @@ impl Groups {
     /// # Panics
     /// When there are more or fewer keys than the query has.
     pub fn add_row(&mut self, key: &[Value], values: &[Value], weight: Weight) {
-        let mut tally = WeightedCount::default();
-        tally.add_row(weight);
+        let mut count = WeightedCount::default();
+        count.add_row(weight);
         let states = self.states.iter().zip(values).map(|(column, value)| {
             let mut state = State::new(column.kind());
             state.add(value, weight);
             state
         });
-        let group = Group { tally, states: states.collect() };
+        let group = Group { count, states: states.collect() };
         self.add_group(key, &group);
     }
 
     /// The numbers of these values, one for each key.
     pub(crate) fn numbers_for(&mut self, key: &[Value]) -> Vec<u32> {
-        self.gather_forms();
+        self.flush_deferred_templates();
         self.keys.iter_mut().zip(key).map(|(own, value)| own.number_of(value)).collect()
     }
 
     /// The groups with their keys in any order, and how many rows are in none of them: those that went
     /// to "other" included.
     pub(crate) fn into_unsorted(mut self) -> (Vec<KeyedGroup>, u64) {
-        self.settle();
-        let group = |place| (self.key_of(place), self.group_at(place));
+        self.cut_to_limit();
+        let group = |group_index| (self.key_of(group_index), self.group_at(group_index));
         let rows = self.dropped_rows.saturating_add(self.folded().1);
         ((0..self.len()).map(group).collect(), rows)
     }
@@ -301,13 +322,13 @@ impl Groups {
     /// How many groups there are.
     #[must_use]
     pub const fn len(&self) -> usize {
-        self.places.len()
+        self.group_indexes.len()
     }
 
     /// Whether there are no groups.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.places.len() == 0
+        self.group_indexes.len() == 0
     }
 
     /// How many values a group's key has.
@@ -321,8 +342,8 @@ impl Groups {
     }
 
     /// The numbers of a group's key.
-    pub(crate) fn numbers_at(&self, place: usize) -> impl Iterator<Item = u32> {
-        self.places.numbers_of(place)
+    pub(crate) fn numbers_at(&self, group_index: usize) -> impl Iterator<Item = u32> {
+        self.group_indexes.numbers_of(group_index)
     }
 
     /// Fails if a sum is beyond the range of doubles.
@@ -331,14 +352,14 @@ impl Groups {
     }
 
     /// One value of a group's key.
-    pub(crate) fn key_value(&self, place: usize, key: usize) -> Option<Cow<'_, Value>> {
-        let number = self.places.numbers_of(place).nth(key)?;
+    pub(crate) fn key_value(&self, group_index: usize, key: usize) -> Option<Cow<'_, Value>> {
+        let number = self.group_indexes.numbers_of(group_index).nth(key)?;
         Some(self.keys[key].value(number))
     }
 
     /// A group's key.
-    pub(crate) fn key_of(&self, place: usize) -> Box<[Value]> {
-        let numbers = self.places.numbers_of(place);
+    pub(crate) fn key_of(&self, group_index: usize) -> Box<[Value]> {
+        let numbers = self.group_indexes.numbers_of(group_index);
         numbers.zip(&self.keys).map(|(number, key)| key.value(number).into_owned()).collect()
     }
 
@@ -355,7 +376,7 @@ impl Groups {
     ) -> Ordering {
         let all = (0..self.keys.len()).map(|key| (key, SortDirection::ASCENDING));
         let mut orders = first.iter().copied().chain(all).map(|(key, direction)| {
-            let number = |place| self.places.numbers_of(place).nth(key);
+            let number = |group_index| self.group_indexes.numbers_of(group_index).nth(key);
             let (left, right) = number(left).zip(number(right))?;
             Some(self.keys[key].cmp(left, right, direction))
         });
@@ -363,52 +384,53 @@ impl Groups {
     }
 
     /// All rows of a group.
-    pub(crate) fn tally_at(&self, place: usize) -> WeightedCount {
-        let mut tally = self.cells.tally(place);
-        tally.merge(self.tallies.get(place).copied().unwrap_or_default());
-        tally
+    pub(crate) fn count_at(&self, group_index: usize) -> WeightedCount {
+        let mut count = self.accumulators.count(group_index);
+        count.merge(self.counts.get(group_index).copied().unwrap_or_default());
+        count
     }
 
     /// What all rows of each group weigh, in millionths.
     pub(crate) fn weights(&self) -> impl Iterator<Item = i128> + Clone {
-        let besides = self.tallies.iter().map(|tally| tally.weight()).chain(repeat(0));
-        let weights = self.cells.weights().chain(repeat(0)).zip(besides).take(self.len());
+        let besides = self.counts.iter().map(|count| count.weight()).chain(repeat(0));
+        let weights = self.accumulators.weights().chain(repeat(0)).zip(besides).take(self.len());
         weights.map(|(own, besides)| own.saturating_add(besides))
     }
 
-    /// How many rows each group has, by place, where all rows weigh the same and all groups are
+    /// How many rows each group has, by index, where all rows weigh the same and all groups are
     /// ranked so by what their rows weigh, too.
     pub(crate) fn rows_alone(&self) -> Option<impl Iterator<Item = i64> + Clone> {
-        self.cells.rows_of_one_class(self.len()).filter(|_| self.tallies.is_empty())
+        self.accumulators.rows_of_one_class(self.len()).filter(|_| self.counts.is_empty())
     }
 
     /// The state of a group's measure.
-    pub(crate) fn state_at(&self, place: usize, measure: usize) -> Option<State> {
-        let mut state = self.states.get(measure)?.state(place);
-        if let Some((tally, product, scale)) = self.cells.decimal(place, measure) {
-            state.add_decimal(tally, product, scale);
+    pub(crate) fn state_at(&self, group_index: usize, measure: usize) -> Option<State> {
+        let mut state = self.states.get(measure)?.state(group_index);
+        if let Some((count, product, scale)) = self.accumulators.decimal(group_index, measure) {
+            state.add_decimal(count, product, scale);
         }
         Some(state)
     }
 
-    /// By place, what groups can be ranked by instead of a measure's sum; `None` where that is not
+    /// By index, what groups can be ranked by instead of a measure's sum; `None` where that is not
     /// known, or a group has none.
     pub(crate) fn sum_ranks(&self, measure: usize) -> Option<Vec<i128>> {
         let column = self.states.get(measure)?;
-        if self.cells.measures().all(|own| own != measure) {
+        if self.accumulators.measures().all(|own| own != measure) {
             return column.sum_ranks(self.len());
         }
-        let rank = |place| {
-            let (tally, product, _) = self.cells.decimal(place, measure)?;
-            (tally.rows() > 0).then_some(product)
+        let rank = |group_index| {
+            let (count, product, _) = self.accumulators.decimal(group_index, measure)?;
+            (count.rows() > 0).then_some(product)
         };
         column.is_unused().then(|| (0..self.len()).map(rank).collect())?
     }
 
     /// A group on its own.
-    pub(crate) fn group_at(&self, place: usize) -> Group {
-        let states = (0..self.states.len()).filter_map(|measure| self.state_at(place, measure));
-        Group { tally: self.tally_at(place), states: states.collect() }
+    pub(crate) fn group_at(&self, group_index: usize) -> Group {
+        let states =
+            (0..self.states.len()).filter_map(|measure| self.state_at(group_index, measure));
+        Group { count: self.count_at(group_index), states: states.collect() }
     }
 
     /// Whether `other` answers the same question.
@@ -422,11 +444,11 @@ impl Groups {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.keys.iter().map(KeyDictionary::bytes).sum::<usize>()
-            + self.places.bytes()
-            + self.cells.bytes()
-            + self.pending.as_ref().map_or(0, |own| own.bytes())
+            + self.group_indexes.bytes()
+            + self.accumulators.bytes()
+            + self.deferred.as_ref().map_or(0, |own| own.bytes())
             + self.folded().0.map_or(0, Self::bytes)
-            + self.tallies.capacity() * size_of::<WeightedCount>()
+            + self.counts.capacity() * size_of::<WeightedCount>()
             + self.states.iter().map(StateColumn::bytes).sum::<usize>()
     }
 }
@@ -438,14 +460,10 @@ impl PartialEq for Groups {
     }
 }
 
-pub use later::DeferredKeys;
-use later::Waiting;
+pub use deferred::DeferredKeys;
+use deferred::DeferredRows;
 
-mod finding;
-mod later;
-#[cfg(test)]
-mod looks_tests;
 mod merging;
-mod room;
+pub(crate) mod series;
 #[cfg(test)]
 mod tests;

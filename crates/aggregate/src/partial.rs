@@ -3,13 +3,18 @@
 //! Partial answers merge in any order and grouping to the same whole, bit for bit. Only the root
 //! finishes it (see `finish.rs`).
 
-use hadal_query::{Query, QueryKind};
-use hadal_types::{MemoryReservation, PoolExhausted};
+pub(crate) mod coverage;
+pub(crate) mod top_rows;
+pub(crate) mod warnings;
 
-use crate::coverage::{Coverage, ScanStats};
+use hadal_query::{Query, QueryKind};
+use hadal_types::MemoryReservation;
+
 use crate::groups::Groups;
-use crate::top_rows::TopRows;
-use crate::warning::{QueryError, QueryErrorCode, QueryErrors, WarningCode, Warnings};
+use crate::partial::coverage::{Coverage, ScanStats};
+use crate::partial::top_rows::TopRows;
+use crate::partial::warnings::{WarningCode, Warnings};
+use crate::query_error::{ADVICE, QueryError, QueryErrorCode, QueryErrors, out_of_memory};
 
 /// What rows were found, or what was kept of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,35 +23,6 @@ pub enum PartialBody {
     Groups(Groups),
     /// The rows themselves.
     Rows(TopRows),
-}
-
-/// What to do about a query that needs too much memory.
-const ADVICE: &str = "ask for fewer groups or rows, fewer columns, or a shorter time";
-
-/// The fault of a query that needs so many bytes where there is no room for them: it is told to come
-/// again only where that may help.
-#[must_use]
-pub fn out_of_memory(bytes: usize, spent: PoolExhausted) -> QueryError {
-    let PoolExhausted { held, bytes_max, left, .. } = spent;
-    let each_max = bytes_max.saturating_sub(left);
-    if bytes > each_max {
-        let message =
-            format!("the query needs {bytes} bytes; at most {each_max} are allowed: {ADVICE}");
-        return QueryError::new(QueryErrorCode::Memory, &message);
-    }
-    let message = format!(
-        "the query needs {bytes} bytes, and all queries together hold {held} of {bytes_max}, of \
-         which {left} are for small ones: {ADVICE}, or ask again later"
-    );
-    QueryError::new(QueryErrorCode::Busy, &message)
-}
-
-/// The fault of a query that needs more than all queries together may hold, of which others hold none.
-#[must_use]
-pub fn over_memory_limit(bytes_max: usize) -> QueryError {
-    let message =
-        format!("the query needs more than the {bytes_max} bytes that are allowed: {ADVICE}");
-    QueryError::new(QueryErrorCode::Memory, &message)
 }
 
 /// A partial answer to one query.

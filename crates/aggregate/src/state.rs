@@ -1,21 +1,33 @@
 //! What is kept of a group's values: one state per measure.
 
+pub(crate) mod average;
+pub(crate) mod distinct;
+pub(crate) mod histogram;
+pub(crate) mod int256;
+pub(crate) mod min_max;
+pub(crate) mod quantiles;
+pub(crate) mod sorted_runs;
+pub(crate) mod sum;
+pub(crate) mod superaccumulator;
+pub(crate) mod value_hash;
+pub(crate) mod weighted_count;
+
 use hadal_query::StateKind;
 use hadal_types::{Number, Value, Weight};
 
-use crate::distinct::Distinct;
-use crate::extremes::MinMax;
-use crate::hash::hash_value;
-use crate::histogram::Histogram;
-use crate::quantiles::Quantiles;
-use crate::sum::Sum;
-use crate::tally::WeightedCount;
+use crate::state::distinct::Distinct;
+use crate::state::histogram::Histogram;
+use crate::state::min_max::MinMax;
+use crate::state::quantiles::Quantiles;
+use crate::state::sum::Sum;
+use crate::state::value_hash::hash_value;
+use crate::state::weighted_count::WeightedCount;
 
 /// n, Σw, Σw² and Σwx of the rows where the value is not null.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moments {
     /// The rows that have a value.
-    pub tally: WeightedCount,
+    pub count: WeightedCount,
     /// Their sum; of no use where the values are no numbers.
     pub sum: Sum,
 }
@@ -70,7 +82,7 @@ impl State {
         }
         match self {
             Self::Moments(moments) => {
-                moments.tally.add_row(weight);
+                moments.count.add_row(weight);
                 if let Some(number) = as_number(value) {
                     moments.sum.add(number, weight);
                 }
@@ -92,9 +104,9 @@ impl State {
 
     /// Adds to moments rows of this tally; `product` is Σ mantissa · weight in millionths, of values
     /// of this scale, at most 18. Other states have no moments.
-    pub(crate) fn add_decimal(&mut self, tally: WeightedCount, product: i128, scale: u8) {
+    pub(crate) fn add_decimal(&mut self, count: WeightedCount, product: i128, scale: u8) {
         if let Self::Moments(own) = self {
-            own.tally.merge(tally);
+            own.count.merge(count);
             own.sum.add_decimal(product, scale);
         }
     }
@@ -104,7 +116,7 @@ impl State {
     pub fn merge(&mut self, other: &Self) {
         match (self, other) {
             (Self::Moments(own), Self::Moments(other)) => {
-                own.tally.merge(other.tally);
+                own.count.merge(other.count);
                 own.sum.merge(&other.sum);
             }
             (Self::MinMax(own), Self::MinMax(other)) => own.merge(other),

@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use hadal_encoding::cold;
+use hadal_encoding::zstd_frame;
 use hadal_types::limits::BLOCK_BYTES_MAX;
 use twox_hash::XxHash3_64;
 
@@ -90,7 +90,7 @@ pub(crate) fn chill_column(
     let Some(left) = (*room + warm.value_bytes()).checked_sub(entry.value_bytes()) else {
         return Ok(None);
     };
-    let Some(mut body) = cold::chill(&sections.concat()) else { return Ok(None) };
+    let Some(mut body) = zstd_frame::compress_frame(&sections.concat()) else { return Ok(None) };
     entry.frame_bytes = Some(body.len());
     body.extend_from_slice(column.validity_section());
     body.resize(body.len().next_multiple_of(8), 0);

@@ -4,7 +4,7 @@ use std::cell::LazyCell;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use hadal_encoding::{Bitmap, Cursor, EncodingError, Thawed, kernels};
+use hadal_encoding::{Bitmap, Cursor, Decompressed, EncodingError, kernels};
 use hadal_types::limits::BLOCK_BYTES_MAX;
 use hadal_types::{ColumnName, Kind, Logical, Micros};
 use twox_hash::XxHash3_64;
@@ -40,7 +40,7 @@ pub struct ColumnView<'a> {
     /// The body and its zero fill.
     body: &'a [u8],
     /// What the body of a cold column holds, once it was asked for: with the view it goes.
-    thawed: Option<Arc<OnceLock<Thawed>>>,
+    thawed: Option<Arc<OnceLock<Decompressed>>>,
     /// The earlier RBC that has the validity section.
     validity_owner: Option<Arc<ColumnView<'a>>>,
 }
@@ -406,7 +406,7 @@ impl<'a> ColumnView<'a> {
         if let Some(thawed) = thawed.get() {
             return Ok(thawed);
         }
-        let frame = Thawed::new(&self.body[..frame_bytes], self.entry.value_bytes());
+        let frame = Decompressed::new(&self.body[..frame_bytes], self.entry.value_bytes());
         let frame = frame.map_err(self.entry.place().of())?;
         Ok(thawed.get_or_init(|| frame))
     }

@@ -125,11 +125,11 @@ fn main() {
             let parse = || IntsView::parse(&bytes, ROWS).expect("parses");
             timed(decoding, || parse().decode_into(&mut again));
             assert_eq!(again, values);
-            if parse().near().is_some() {
+            if parse().frame_of_reference().is_some() {
                 timed(stepping, || {
                     let view = parse();
-                    let near = view.near().expect("it is near");
-                    view.steps_where(&near, None).expect("decodes");
+                    let frame_of_reference = view.frame_of_reference().expect("it is near");
+                    view.steps_where(&frame_of_reference, None).expect("decodes");
                 });
             }
             let fold = timed(folding, || parse().fold());

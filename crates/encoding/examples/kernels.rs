@@ -267,10 +267,10 @@ fn one_vector(bench: &mut Bench, width: u8) -> io::Result<()> {
     })?;
     let (low, high) = (twin.max / 4, twin.max / 2);
     let mut twin = [0; VECTOR / 64];
-    scalar::between_packed(&bytes, width, low, high, &mut twin);
+    scalar::filter_packed(&bytes, width, low, high, &mut twin);
     let name = format!("between_packed, {width} bits");
     bench.measure(&name, size, [0; VECTOR / 64], &twin, |level, answer| {
-        level.between_packed(&bytes, width, low, high, answer);
+        level.filter_packed(&bytes, width, low, high, answer);
     })?;
     let mut wide = [0; VECTOR];
     scalar::unpack(&bytes, width, -3, &mut wide);

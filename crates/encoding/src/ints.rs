@@ -17,15 +17,16 @@
 //! Layout to the byte: `spec/row-block.md` section 4. Not done: differences of differences; a
 //! constant step with patches takes series of regular times just as well.
 
-mod between;
-mod chosen;
+mod common_divisor;
+mod frame_of_reference;
+mod gather;
+mod range_filter;
+
 mod dictionary;
 mod encode;
 mod fold;
-mod near;
 mod parse;
 mod plan;
-mod step;
 #[cfg(test)]
 mod tests;
 mod vector;
@@ -35,7 +36,7 @@ use crate::kernels;
 
 pub use encode::{FORMS_VALUES_MIN, encode, encode_codes, encoded_bytes};
 pub use fold::Fold;
-pub use near::Near;
+pub use frame_of_reference::FrameOfReference;
 pub use view::{IntsView, Runs};
 
 /// First byte of a stream of equal values.
@@ -70,7 +71,7 @@ const fn low(value: i64) -> u32 {
 }
 
 /// What a stream decodes to: wide integers, or codes.
-pub trait Slot: kernels::Slot {
+pub trait Element: kernels::Element {
     /// Multiplication modulo the slot's size.
     #[must_use]
     fn times(self, factor: u64) -> Self;
@@ -78,7 +79,7 @@ pub trait Slot: kernels::Slot {
     fn gather(table: &[Self], codes: &[u32], out: &mut [Self]);
 }
 
-impl Slot for i64 {
+impl Element for i64 {
     fn times(self, factor: u64) -> Self {
         self.wrapping_mul(factor.cast_signed())
     }
@@ -89,9 +90,9 @@ impl Slot for i64 {
     }
 }
 
-impl Slot for u32 {
+impl Element for u32 {
     fn times(self, factor: u64) -> Self {
-        self.wrapping_mul(<Self as kernels::Slot>::from_u64(factor))
+        self.wrapping_mul(<Self as kernels::Element>::from_u64(factor))
     }
     fn gather(table: &[Self], codes: &[u32], out: &mut [Self]) {
         kernels::gather_u32(table, codes, out);

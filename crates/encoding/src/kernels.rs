@@ -8,47 +8,50 @@
 //! Arguments that do not fit each other (lengths, widths, codes beyond a table) panic before
 //! anything is read; no kernel reads or writes out of bounds, whatever it is given.
 
-mod changes;
+mod add_i64;
+mod delimiters;
+mod expand_compress;
+mod exponent_buckets;
+mod mask;
+mod primitives;
+mod run_add;
+mod run_stats;
+
 mod compare;
 mod fold;
 mod hashes;
-mod keep;
 mod lanes;
-mod leading;
 mod level;
-mod machine;
 mod packed;
 pub mod scalar;
 mod scatter;
-mod specials;
-mod spread;
-mod stretch;
 #[cfg(test)]
 mod tests;
-mod wide;
 #[cfg(target_arch = "x86_64")]
 mod x86;
 
-pub use changes::{count_beyond, count_changes};
+pub use add_i64::{add_side_by_side, gather_i64, widen_ranges_by, widen_u32};
 pub use compare::{
     Comparison, between_f64, between_i64, between_u32, compare_f64, compare_i64, compare_u32,
     in_codes,
+};
+pub use delimiters::mark_delimiters;
+pub use expand_compress::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};
+pub use exponent_buckets::{
+    BUCKET_COUNT_MAX, BucketCounts, ExponentBuckets, ScaledSteps, count_exponent_buckets,
 };
 pub use fold::{
     count_ones, min_max_i64, min_max_i64_where, min_max_u32, min_max_u32_where, sum_i64,
     sum_i64_where, sum_u32, sum_u32_where,
 };
 pub use hashes::{hash_i64, register_ranks};
-pub use keep::{keep_i64, keep_u32};
 pub use lanes::{Addend, add_lanes_by};
-pub use leading::{LEADING_COUNT_MAX, LeadingBits, LeadingCounts, Quotients, count_leading};
 pub use level::Level;
+pub use mask::{mask_i64, mask_u32};
 pub use packed::{
-    PackedFold, Slot, between_packed, fold_packed, fold_packed_where, pack, packed_value,
+    Element, PackedFold, filter_packed, fold_packed, fold_packed_where, pack, packed_value,
     sum_packed, sum_packed_where, unpack, unpack_i64, unpack_u32,
 };
+pub use run_add::{add_adjacent, add_scaled, breaks_u32, scale, widen_adjacent};
+pub use run_stats::{count_beyond, count_changes};
 pub use scatter::{append_codes, bucket_u32, count_by, gather_u32, index_among, prepend_numbers};
-pub use specials::mark_specials;
-pub use spread::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};
-pub use stretch::{add_beside, add_scaled, breaks_u32, scale, widen_beside};
-pub use wide::{add_side_by_side, gather_i64, widen_ranges_by, widen_u32};

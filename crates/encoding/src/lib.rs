@@ -7,12 +7,13 @@
 //!
 //! Nothing here knows columns, names or blocks: that is `crates/block`.
 
+pub mod decimal_exceptions;
+pub mod zstd_frame;
+
 pub mod bitmap;
 mod buffer;
-pub mod cold;
 pub mod cursor;
 mod error;
-pub mod exacts;
 pub mod ints;
 pub mod kernels;
 pub mod lists;
@@ -25,10 +26,10 @@ mod utf8;
 
 pub use bitmap::Bitmap;
 pub use buffer::Buffer;
-pub use cold::Thawed;
 pub use cursor::Cursor;
 pub use error::EncodingError;
 pub use ints::IntsView;
 pub use lists::ListDictionary;
 pub use strings::StringDictionary;
-pub use templates::{LiftedTexts, TemplatesView};
+pub use templates::{CanonicalStrings, TemplatesView};
+pub use zstd_frame::Decompressed;

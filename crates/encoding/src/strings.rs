@@ -8,7 +8,8 @@
 //! Encoded dictionaries are sorted, so that the order of codes is the order of strings, and so that
 //! neighbours share what they begin with. Layout to the byte: `spec/row-block.md` section 5.
 
-pub(crate) mod front;
+pub(crate) mod front_coding;
+
 #[cfg(test)]
 mod tests;
 
@@ -46,7 +47,7 @@ pub fn encode<S: AsRef<str>>(entries: &[S], out: &mut Vec<u8>) {
     let start = out.len();
     if text >= FRONT_TEXT_BYTES_MIN {
         out.push(FRONT);
-        front::encode(entries, out);
+        front_coding::encode(entries, out);
         if out.len() - start <= text - text / 8 {
             return;
         }
@@ -67,7 +68,7 @@ pub fn plain(bytes: &[u8], count: usize) -> Result<Cow<'_, [u8]>, EncodingError>
     match bytes.split_first() {
         Some((&FRONT, rest)) => {
             let mut out = vec![FRONT];
-            front::plain(rest, count, &mut out)?;
+            front_coding::plain(rest, count, &mut out)?;
             Ok(Cow::Owned(out))
         }
         _ => Ok(Cow::Borrowed(bytes)),
@@ -144,7 +145,7 @@ impl<'a> StringDictionary<'a> {
     /// When `bytes` are not exactly such a dictionary.
     pub fn parse(bytes: &'a [u8], count: usize) -> Result<Self, EncodingError> {
         if let Some((&FRONT, rest)) = bytes.split_first() {
-            return front::parse(rest, count);
+            return front_coding::parse(rest, count);
         }
         if count > bytes.len() {
             // Strings that all differ have a byte each, but for one; so this bounds what follows.

@@ -16,18 +16,19 @@
 //! anything else has a fixed number of hexadecimal digits. Layout to the byte:
 //! `spec/row-block.md` section 6.
 
+mod canonical;
+mod renderer;
+
 mod digits;
 mod encode;
 mod lift;
-mod lifted;
-mod pieces;
 #[cfg(test)]
 mod tests;
 mod view;
 
+pub use canonical::{CanonicalStrings, beginning, put_together};
 pub use encode::encode_numbers;
 pub use lift::{Digits, lift};
-pub use lifted::{LiftedTexts, beginning, put_together};
 pub use view::TemplatesView;
 
 /// Stands in a template for a decimal number: no zero in front, at most 18 digits.

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use hadal_block::{BlockError, BlockView, ColumnView, Place};
-use hadal_scan::Interned;
+use hadal_scan::InternedIds;
 use hadal_store::{BlockBytes, BlockNumber, Sequence};
 use hadal_types::{ColumnName, Kind, Logical, Micros};
 
@@ -35,7 +35,7 @@ pub(crate) struct Block {
     /// By column: 1 + the faults of its segment before its checksum was verified, or 0.
     verified: Box<[AtomicU32]>,
     /// By column: the ids of its strings, once they were asked for.
-    interned: Box<[OnceLock<Option<Interned>>]>,
+    interned: Box<[OnceLock<Option<InternedIds>>]>,
     /// Whether some of it is cold, and so all that saves enough.
     is_cold: bool,
     /// Whether it was found to take hardly less if it was cold.
@@ -226,7 +226,7 @@ impl Block {
         index: usize,
         column: &ColumnView<'_>,
         interners: &Interners,
-    ) -> Option<Interned> {
+    ) -> Option<InternedIds> {
         let interned = self.interned.get(index)?;
         if let Some(known) = interned.get() {
             return known.clone();

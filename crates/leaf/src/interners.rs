@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use hadal_block::ColumnView;
-use hadal_scan::{Interned, Interner};
+use hadal_scan::{InternedIds, SharedInterner};
 use hadal_types::ColumnName;
 
 use crate::sync::lock;
@@ -12,25 +12,25 @@ use crate::sync::lock;
 /// An interner for each column that was grouped by.
 #[derive(Debug, Default)]
 pub(crate) struct Interners {
-    by_column: Mutex<BTreeMap<ColumnName, Arc<Interner>>>,
+    by_column: Mutex<BTreeMap<ColumnName, Arc<SharedInterner>>>,
 }
 
 impl Interners {
     /// The ids of a block's column; `None` where it is not worth having some. When the interner is
     /// full another one takes its place, and the old one lives as long as the blocks that know it:
     /// so columns whose strings change by and by are known at all times.
-    pub(crate) fn interned(&self, column: &ColumnView<'_>) -> Option<Interned> {
+    pub(crate) fn interned(&self, column: &ColumnView<'_>) -> Option<InternedIds> {
         let interner = Arc::clone(lock(&self.by_column).entry(column.name().clone()).or_default());
         if let Some(ids) = interner.ids_of(column) {
-            return Some(Interned { ids, interner });
+            return Some(InternedIds { ids, interner });
         }
         if !interner.is_full() {
             return None;
         }
-        let interner = Arc::<Interner>::default();
+        let interner = Arc::<SharedInterner>::default();
         let ids = interner.ids_of(column)?;
         lock(&self.by_column).insert(column.name().clone(), Arc::clone(&interner));
-        Some(Interned { ids, interner })
+        Some(InternedIds { ids, interner })
     }
 }
 
@@ -56,7 +56,7 @@ mod tests {
         builder.finish(Micros(0), None).expect("fits")
     }
 
-    fn interned(interners: &Interners, block: &[u8]) -> Interned {
+    fn interned(interners: &Interners, block: &[u8]) -> InternedIds {
         let view = BlockView::parse(block).expect("parses");
         let column = view.columns().iter().find(|column| column.name().as_str() == "host");
         interners.interned(column.expect("there")).expect("worth it")

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use hadal_aggregate::{Partial, QueryError, QueryErrorCode, WarningCode, over_memory_limit};
 use hadal_block::{BlockError, ColumnView};
 use hadal_query::Query;
-use hadal_scan::{Holder, Interned, Scan, Unlooked};
+use hadal_scan::{BlockContext, InternedIds, Scan, ScanError};
 use hadal_types::MemoryPool;
 use hadal_types::limits::MERGE_AT_ONCE_BYTES;
 use tokio::sync::{Semaphore, oneshot};
@@ -228,21 +228,21 @@ impl Job for ScanJob {
         let held = HeldBlock { block, table, job: self };
         let faults = block.faults();
         let before = partial.reservation.bytes();
-        let looked_at = block.view().map_err(Unlooked::from);
+        let looked_at = block.view().map_err(ScanError::from);
         match looked_at.and_then(|view| scan.block_of(&view, &held, partial)) {
             Ok(()) => {
                 looked.blocks += 1;
                 looked.rows += block.rows as u64;
                 self.hold(partial, before);
             }
-            Err(Unlooked::Over) => {}
+            Err(ScanError::Cancelled) => {}
             // As in `hold`: how many threads there are does not decide.
-            Err(Unlooked::Failed(fault)) => {
+            Err(ScanError::Failed(fault)) => {
                 if fault.code == QueryErrorCode::Invalid || !self.handout.give_back(number) {
                     partial.fail(self.told(*fault, partial.reservation.bytes()));
                 }
             }
-            Err(Unlooked::Damaged(error)) => {
+            Err(ScanError::Damaged(error)) => {
                 looked.blocks += 1;
                 table.quarantine(block, &error);
                 partial.warn(WarningCode::BlocksUnreadable, table.name.as_str(), 1);
@@ -277,16 +277,16 @@ struct HeldBlock<'b> {
     job: &'b ScanJob,
 }
 
-impl<'a> Holder<'a> for HeldBlock<'_> {
+impl<'a> BlockContext<'a> for HeldBlock<'_> {
     fn check(&self, index: usize, column: &ColumnView<'a>) -> Result<(), BlockError> {
         self.block.check(index, column)
     }
 
-    fn is_over(&self) -> bool {
+    fn is_cancelled(&self) -> bool {
         self.job.is_cancelled() || self.job.question.deadline <= Instant::now()
     }
 
-    fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<Interned> {
+    fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<InternedIds> {
         self.block.interned(index, column, &self.table.interners)
     }
 }

@@ -1,72 +1,38 @@
 //! One query over one row block.
 //!
-//! A [`Scan`] is made once per query and leaf; [`Scan::block`] then adds what one block has to
-//! say to a `Partial`. Everything happens a block at a time, in *code space* where it can
-//! (design: Scuba, VLDB 2013, section 3.5, which caches a regular expression's result per
-//! dictionary entry; here that holds for every function):
+//! A [`Scan`] is made once per query and leaf; [`Scan::block`] adds one block to a `Partial`. Work
+//! is done a block at a time, on dictionary codes where possible (Scuba, VLDB 2013, section 3.5,
+//! caches a regular expression's result per dictionary entry; here every function does).
 //!
-//! 1. `prune`: the block's zones may already say that no row can match.
-//! 2. `eval`: expressions over whole columns. What depends on one dictionary column only is
-//!    computed once per dictionary entry and then goes by codes. `stored`: what compares a column
-//!    with literals is asked of its packed integers or codes, which are then not decoded.
-//! 3. `keys`: the rows that are left get group numbers, by arrays where key values are few.
-//! 4. `accumulate`: measures run over arrays indexed by group number; then, once per group and
-//!    block, `groups` adds them to the partial, where `places` finds them. `sketching`:
-//!    distributions and sets of values have no arrays; they are added group by group, over the rows
-//!    in the order of their groups. `whole`: what a question without groups takes of a block is
-//!    answered from its zones, or adds up as it is encoded.
-//! 5. `raw_rows`: of a query for the rows themselves, those that are among the best are found by
-//!    `ranks` of one value; the others are not looked at, nor blocks whose zones say that no row of
-//!    theirs can be among the best.
+//! 1. `expr/zone_map`: a block is skipped when its zones say that no row can match.
+//! 2. `expr/eval`: expressions over whole columns. An expression of one dictionary column is
+//!    computed once per entry. `column/encoded_filter` compares columns with literals as they are
+//!    encoded, without decoding them.
+//! 3. `group/group_ids`: the selected rows get group ids, by arrays where keys have few values.
+//! 4. `aggregate/measures`: measures run over arrays indexed by group id. Then `aggregate/block`
+//!    adds each group once to the partial, where `group/group_lookup` finds it.
+//!    `aggregate/sketches` adds distributions and distinct values group by group.
+//!    `aggregate/ungrouped` answers a query without groups from zones, or sums encoded values.
+//! 5. `top_k/rows`: a query for raw rows keeps the best. `top_k/sort_ranks` compares rows by one
+//!    value; other rows, and blocks whose zones hold no better row, are skipped.
 //!
-//! What is decoded and computed is drawn from the query's memory (`room`); rows whose values are
-//! large are looked at piece by piece (`pieces`).
+//! Decoded and computed bytes are reserved from the query's memory (`scan_memory`). Rows with
+//! large values are processed in pieces (`piecewise`).
 //!
-//! This crate knows neither where blocks live nor who asks.
+//! This crate does not know where blocks are stored or who asks.
 
-mod accumulate;
-mod adding;
-mod bits;
-mod buckets;
-mod cells;
-mod columns;
-mod compare;
-mod direct;
-mod distincts;
-mod distributions;
-mod eval;
-mod floored;
-mod groups;
-mod interner;
-mod keys;
-mod lanes;
-mod lists;
-mod mantissas;
-mod numeric;
-mod once;
-mod pieces;
-mod places;
-mod plan;
-mod prune;
-mod ranks;
-mod raw_rows;
-mod room;
-mod rows;
+mod aggregate;
+mod column;
+mod expr;
+mod group;
+mod piecewise;
 mod scan;
-mod seen;
-mod selection;
-mod sketching;
-mod stored;
-mod stretches;
-mod strings;
-mod texts;
-mod values;
-mod weights;
-mod whole;
+mod scan_memory;
+mod top_k;
 
-pub use interner::{Holder, Interned, Interner};
-pub use plan::PlanError;
-pub use scan::{BlockOrder, Scan, Unlooked};
+pub use column::interner::{BlockContext, InternedIds, SharedInterner};
+pub use expr::plan::PlanError;
+pub use scan::{BlockOrder, Scan, ScanError};
 
 /// The instructions that scans use: those of this processor, or fewer where the environment asks
 /// for that; `baseline`, `avx2` or `avx512`.

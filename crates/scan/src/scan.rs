@@ -8,19 +8,19 @@ use hadal_query::{Function, Query, RowInput};
 use hadal_types::limits::PIECE_BYTES_MAX;
 use hadal_types::{ColumnName, Kind, Value};
 
-use crate::columns::Columns;
-use crate::interner::{Checked, Holder};
-use crate::pieces::narrowed;
-use crate::plan::{Plan, PlanError, PlanExpr};
-use crate::prune;
-use crate::raw_rows;
-use crate::room::{Halt, Room};
-use crate::seen::{SeenColumns, Unseen, seen_by};
-use crate::selection::Selection;
+use crate::column::interner::{BlockContext, ChecksumContext};
+use crate::column::lazy_columns::LazyColumns;
+use crate::column::selection::Selection;
+use crate::expr::plan::{Plan, PlanError, PlanExpr};
+use crate::expr::visible_kinds::{Hidden, VisibleColumns, visible_columns};
+use crate::expr::zone_map;
+use crate::piecewise::filter_rows;
+use crate::scan_memory::{Interrupt, ScanMemory};
+use crate::top_k::rows;
 
 /// Why a block was not looked at.
 #[derive(Debug, thiserror::Error)]
-pub enum Unlooked {
+pub enum ScanError {
     /// Its bytes are damaged.
     #[error(transparent)]
     Damaged(#[from] BlockError),
@@ -30,7 +30,7 @@ pub enum Unlooked {
     Failed(Box<QueryError>),
     /// Nobody waits for the answer any more.
     #[error("nobody waits for the answer any more")]
-    Over,
+    Cancelled,
 }
 
 /// In which order blocks are best looked at, so that later ones can be skipped. The answer is the
@@ -50,7 +50,7 @@ pub enum BlockOrder {
 pub struct Scan {
     pub(crate) query: Arc<Query>,
     pub(crate) plan: Plan,
-    seen: SeenColumns,
+    visible: VisibleColumns,
     pub(crate) use_zones: bool,
     /// Bytes of values that are computed at a time.
     piece_bytes_max: usize,
@@ -63,8 +63,8 @@ impl Scan {
     /// When an expression is nested too deep or a pattern is refused.
     pub fn new(query: Arc<Query>) -> Result<Self, PlanError> {
         let plan = Plan::new(&query)?;
-        let seen = seen_by(&query);
-        Ok(Self { query, plan, seen, use_zones: true, piece_bytes_max: PIECE_BYTES_MAX })
+        let visible = visible_columns(&query);
+        Ok(Self { query, plan, visible, use_zones: true, piece_bytes_max: PIECE_BYTES_MAX })
     }
 
     /// The same, but no value is taken from a zone instead of from rows: to measure what reading
@@ -110,58 +110,58 @@ impl Scan {
         block: &BlockView<'a>,
         check: &dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
         partial: &mut Partial,
-    ) -> Result<(), Unlooked> {
-        self.block_of(block, &Checked(check), partial)
+    ) -> Result<(), ScanError> {
+        self.block_of(block, &ChecksumContext(check), partial)
     }
 
     /// The same with all that the block's holder knows.
     ///
     /// # Errors
-    /// [`Unlooked`]; the partial then holds nothing of the block.
+    /// [`ScanError`]; the partial then holds nothing of the block.
     pub fn block_of<'a>(
         &self,
         block: &BlockView<'a>,
-        holder: &dyn Holder<'a>,
+        context: &dyn BlockContext<'a>,
         partial: &mut Partial,
-    ) -> Result<(), Unlooked> {
-        let is_over = || holder.is_over();
-        let room = Room::new(&partial.reservation, self.piece_bytes_max, &is_over);
-        self.add_block(block, holder, &room, partial).map_err(|halt| match halt {
-            Halt::Damaged(error) => Unlooked::Damaged(error),
-            Halt::Over => Unlooked::Over,
-            Halt::Failed(fault) => Unlooked::Failed(fault),
-            Halt::TooMany => Unlooked::Failed(Box::new(room.too_much_of_one_row())),
+    ) -> Result<(), ScanError> {
+        let is_cancelled = || context.is_cancelled();
+        let memory = ScanMemory::new(&partial.reservation, self.piece_bytes_max, &is_cancelled);
+        self.add_block(block, context, &memory, partial).map_err(|interrupt| match interrupt {
+            Interrupt::Damaged(error) => ScanError::Damaged(error),
+            Interrupt::Cancelled => ScanError::Cancelled,
+            Interrupt::Failed(fault) => ScanError::Failed(fault),
+            Interrupt::TooManyBytes => ScanError::Failed(Box::new(memory.too_much_of_one_row())),
         })
     }
 
     fn add_block<'a>(
         &self,
         block: &BlockView<'a>,
-        holder: &dyn Holder<'a>,
-        room: &Room<'_>,
+        context: &dyn BlockContext<'a>,
+        memory: &ScanMemory<'_>,
         partial: &mut Partial,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), Interrupt> {
         partial.stats.blocks += 1;
         let (first, last) = block.time_range();
         if !self.query.range.overlaps(first, last) {
             partial.stats.blocks_skipped += 1;
             return Ok(());
         }
-        let columns = Columns::new(block, holder, room);
+        let columns = LazyColumns::new(block, context, memory);
         let reached = || self.reached(block, &columns);
-        if prune::is_hopeless(block, &self.plan.conditions) {
-            let left_out = self.left_out(&columns, &reached, None)?;
+        if zone_map::can_skip(block, &self.plan.conditions) {
+            let hidden_rows = self.hidden_rows(&columns, &reached, None)?;
             partial.stats.blocks_skipped += 1;
-            warn(left_out, partial);
+            warn(hidden_rows, partial);
             return Ok(());
         }
         let reached = reached()?;
-        let selection = narrowed(reached.clone(), &self.plan.conditions, &columns)?;
-        let left_out = self.left_out(&columns, &|| Ok(reached.clone()), Some(&selection))?;
+        let selection = filter_rows(reached.clone(), &self.plan.conditions, &columns)?;
+        let hidden_rows = self.hidden_rows(&columns, &|| Ok(reached.clone()), Some(&selection))?;
         let mut is_beaten = false;
         columns.want(&selection);
         if let PartialBody::Rows(best) = &partial.body {
-            is_beaten = raw_rows::is_beaten(&self.plan, block, best);
+            is_beaten = rows::is_beaten(&self.plan, block, best);
         }
         if selection.count() > 0 && !is_beaten {
             self.add(&columns, &selection, partial)?;
@@ -172,13 +172,17 @@ impl Scan {
         }
         partial.stats.rows_matched += selection.count() as u64;
         partial.stats.bytes_read += columns.bytes_read();
-        warn(left_out, partial);
+        warn(hidden_rows, partial);
         Ok(())
     }
 
     /// The rows in the time range.
-    fn reached(&self, block: &BlockView<'_>, columns: &Columns<'_, '_>) -> Result<Selection, Halt> {
-        narrowed(Selection::all(block.rows()), &self.range_conditions(block), columns)
+    fn reached(
+        &self,
+        block: &BlockView<'_>,
+        columns: &LazyColumns<'_, '_>,
+    ) -> Result<Selection, Interrupt> {
+        filter_rows(Selection::all(block.rows()), &self.range_conditions(block), columns)
     }
 
     /// What is left to ask of the rows' times, the block's range being known.
@@ -202,26 +206,26 @@ impl Scan {
     /// the time range, `reached`, that the filter does not see, and `selected` ones that the
     /// outputs do not. Blocks that zones skip are counted too, so that it is the same however rows
     /// lie in blocks.
-    fn left_out<'s>(
+    fn hidden_rows<'s>(
         &'s self,
-        columns: &Columns<'_, '_>,
-        reached: &dyn Fn() -> Result<Selection, Halt>,
+        columns: &LazyColumns<'_, '_>,
+        reached: &dyn Fn() -> Result<Selection, Interrupt>,
         selected: Option<&Selection>,
-    ) -> Result<Vec<LeftOut<'s>>, Halt> {
+    ) -> Result<Vec<HiddenRows<'s>>, Interrupt> {
         let mut all = Vec::new();
-        for (name, seen) in &self.seen {
+        for (name, visible) in &self.visible {
             let mut rows = 0;
             for kind in Kind::ALL {
-                let Some(unseen) = seen.unseen(kind) else { continue };
+                let Some(hidden) = visible.hidden(kind) else { continue };
                 let Some(index) = columns.find(name.as_str(), kind) else { continue };
-                rows += match (unseen, selected) {
-                    (Unseen::ByFilter, _) => columns.count_values(index, &reached()?)?,
-                    (Unseen::ByOutputs, Some(selected)) => columns.count_values(index, selected)?,
-                    (Unseen::ByOutputs, None) => 0,
+                rows += match (hidden, selected) {
+                    (Hidden::ByFilter, _) => columns.count_values(index, &reached()?)?,
+                    (Hidden::ByOutputs, Some(selected)) => columns.count_values(index, selected)?,
+                    (Hidden::ByOutputs, None) => 0,
                 };
             }
             if rows > 0 {
-                all.push(LeftOut { name, rows });
+                all.push(HiddenRows { name, rows });
             }
         }
         Ok(all)
@@ -229,13 +233,13 @@ impl Scan {
 }
 
 /// Rows of one block that have a column as a kind that is not seen.
-struct LeftOut<'s> {
+struct HiddenRows<'s> {
     name: &'s ColumnName,
     rows: u64,
 }
 
-fn warn(left_out: Vec<LeftOut<'_>>, partial: &mut Partial) {
-    for LeftOut { name, rows } in left_out {
+fn warn(hidden_rows: Vec<HiddenRows<'_>>, partial: &mut Partial) {
+    for HiddenRows { name, rows } in hidden_rows {
         partial.warn(WarningCode::OtherKindSkipped, name.as_str(), rows);
     }
 }

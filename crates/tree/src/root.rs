@@ -116,7 +116,7 @@ impl Root {
         let finished = spawn_blocking(move || finish(partial, &query, &is_late)).await;
         match finished.map_err(JoinError::try_into_panic) {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(FinishError::QueryErrors(faults))) => Err(AskError::Faults(faults)),
+            Ok(Err(FinishError::Errors(faults))) => Err(AskError::Faults(faults)),
             Ok(Err(FinishError::Late)) => Err(AskError::Late),
             Err(Ok(panic)) => resume_unwind(panic),
             Err(Err(_)) => Err(AskError::Stopping),

@@ -97,7 +97,7 @@ fn encode_groups(groups: Groups) -> proto::Groups {
     let (groups, dropped_rows) = groups.into_sorted();
     let groups = groups.iter().map(|(key, group)| proto::Group {
         key: encode_values(key),
-        tally: Some(encode_tally(group.tally)),
+        tally: Some(encode_tally(group.count)),
         states: group.states.iter().map(encode_state).collect(),
     });
     proto::Groups { groups: frames::encode(groups), dropped_rows }
@@ -128,13 +128,13 @@ fn decode_group(
         return Err(unfit(format!("{} states", group.states.len()), kinds.len()));
     }
     let key = decode_values(group.key, key_count).at("key")?;
-    let tally = decode_tally(group.tally).at("tally")?;
+    let count = decode_tally(group.tally).at("tally")?;
     let mut kinds = kinds.iter();
     let states = each("states", group.states, |state| {
         let kind = required(kinds.next())?;
         decode_state(state, *kind)
     })?;
-    Ok((key, Group { tally, states: states.into() }))
+    Ok((key, Group { count, states: states.into() }))
 }
 
 fn decode_rows(message: proto::Rows, query: &Query) -> Result<TopRows, DecodeError> {

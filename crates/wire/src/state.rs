@@ -37,7 +37,7 @@ pub(crate) fn decode_tally(tally: Option<proto::Tally>) -> Result<WeightedCount,
 pub(crate) fn encode_state(state: &State) -> proto::State {
     let state = match state {
         State::Moments(moments) => state::State::Moments(proto::Moments {
-            tally: Some(encode_tally(moments.tally)),
+            tally: Some(encode_tally(moments.count)),
             sum: Some(encode_sum(&moments.sum)),
         }),
         State::MinMax(extremes) => state::State::Extremes(proto::Extremes {
@@ -55,7 +55,7 @@ pub(crate) fn encode_state(state: &State) -> proto::State {
 pub(crate) fn decode_state(state: proto::State, kind: StateKind) -> Result<State, DecodeError> {
     let state = match required(state.state)? {
         state::State::Moments(moments) => State::Moments(Moments {
-            tally: decode_tally(moments.tally).at("tally")?,
+            count: decode_tally(moments.tally).at("tally")?,
             sum: required(moments.sum).and_then(decode_sum).at("sum")?,
         }),
         state::State::Extremes(extremes) => State::MinMax(decode_extremes(extremes)?),

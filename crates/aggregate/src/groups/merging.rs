@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::Groups;
-use super::later::{DeferredKeys, GROUPS_MIN};
-use crate::key_dictionary::{KeyDictionary, KeyWhole};
-use crate::places::NOWHERE;
-use crate::state_column::StateColumn;
+use super::deferred::{DeferredKeys, GROUPS_MIN};
+use crate::groups::group_table::NO_GROUP;
+use crate::groups::key_dictionary::{IntKey, KeyDictionary};
+use crate::groups::state_column::StateColumn;
 
 /// So many groups are merged between two looks at how many there are.
 const MERGED_AT_ONCE: usize = 1 << 14;
@@ -39,8 +39,8 @@ impl Groups {
     /// Begins to add the groups of `other`, which must be of the same query. Until the last
     /// [step](Self::merge_step) these are not the groups of either.
     pub(crate) fn begin_merge(&mut self, mut other: Self) -> Merging {
-        self.gather();
-        other.gather();
+        self.flush_deferred();
+        other.flush_deferred();
         // The order does not matter to what comes out, but to how much has to move.
         if self.len() < other.len() {
             std::mem::swap(self, &mut other);
@@ -63,7 +63,7 @@ impl Groups {
             self.cut(self.held_max);
             return false;
         }
-        if self.make_room() {
+        if self.enforce_capacity() {
             *same = Same::default();
         }
         let chunk = *next..other.len().min(*next + MERGED_AT_ONCE);
@@ -74,66 +74,70 @@ impl Groups {
         true
     }
 
-    /// Adds the groups of `other` at these places.
+    /// Adds the groups of `other` at these indexes.
     fn merge_now(&mut self, other: &mut Self, chunk: Range<usize>, same: &mut Same) {
         let first = chunk.start;
-        let places = self.places_in(other, chunk.clone(), same);
-        if !other.cells.is_empty() && !self.cells.merge(&other.cells, first, &places, self.len()) {
+        let group_indexes = self.group_indexes_in(other, chunk.clone(), same);
+        if !other.accumulators.is_empty()
+            && !self.accumulators.merge(&other.accumulators, first, &group_indexes, self.len())
+        {
             self.spill();
             other.spill();
         }
-        for (own, place) in places.iter().zip(chunk) {
+        for (own, group_index) in group_indexes.iter().zip(chunk) {
             match own {
-                Some(own) if let Some(&tally) = other.tallies.get(place) => {
-                    self.add_tally(*own, tally);
+                Some(own) if let Some(&count) = other.counts.get(group_index) => {
+                    self.add_count(*own, count);
                 }
                 Some(_) => {}
-                None => self.drop_rows(other.tally_at(place).rows()),
+                None => self.drop_rows(other.count_at(group_index).rows()),
             }
         }
         let count = self.len();
         for (own, other) in self.states.iter_mut().zip(&other.states) {
-            own.merge(other, first, &places, count);
+            own.merge(other, first, &group_indexes, count);
         }
     }
 
-    /// Where the groups of the same keys as those of `other` at these places are.
-    fn places_in(
+    /// Where the groups of the same keys as those of `other` at these indexes are.
+    fn group_indexes_in(
         &mut self,
         other: &Self,
         chunk: Range<usize>,
         same: &mut Same,
     ) -> Vec<Option<u32>> {
-        let some = |place: u32| Some(place).filter(|&place| place != NOWHERE);
+        let some =
+            |group_index: u32| Some(group_index).filter(|&group_index| group_index != NO_GROUP);
         if let Some(key) = other.only_key() {
-            if let Some(wholes) = key.wholes_in(chunk.clone()) {
-                return self.places_of_wholes(wholes).into_iter().map(some).collect();
+            if let Some(ints) = key.ints_in(chunk.clone()) {
+                return self.groups_of_ints(ints).into_iter().map(some).collect();
             }
             if let Some(forms) = self.keys[0].forms_in(key, chunk.clone(), &mut same.templates) {
-                let places = self.places_of(|key, numbers| key.numbers_of_all(&forms, numbers));
-                return places.into_iter().map(some).collect();
+                let group_indexes =
+                    self.groups_by_number(|key, numbers| key.numbers_of_all(&forms, numbers));
+                return group_indexes.into_iter().map(some).collect();
             }
-            if let Some(texts) = key.texts_in(chunk.clone()) {
-                return self.places_of_texts(texts).into_iter().map(some).collect();
+            if let Some(texts) = key.strings_in(chunk.clone()) {
+                return self.groups_of_strings(texts).into_iter().map(some).collect();
             }
         }
         let count = chunk.len();
         let keys = self.numbers_in(other, chunk, same);
-        self.places(&keys, count).into_iter().map(some).collect()
+        self.find_or_insert_all(&keys, count).into_iter().map(some).collect()
     }
 
-    /// Lets the groups of `other` at these places wait, where that can be and they are nothing but
-    /// cells; returns whether it was done.
+    /// Lets the groups of `other` at these indexes wait, where that can be and they are nothing but
+    /// accumulators; returns whether it was done.
     fn merge_later(&mut self, other: &Self, chunk: Range<usize>, same: &mut Same) -> bool {
-        let is_cells = other.tallies.is_empty() && other.states.iter().all(StateColumn::is_unused);
-        if other.len() < GROUPS_MIN || !is_cells || !self.can_wait() || self.keys.len() == 1 {
+        let is_cells = other.counts.is_empty() && other.states.iter().all(StateColumn::is_unused);
+        if other.len() < GROUPS_MIN || !is_cells || !self.can_defer() || self.keys.len() == 1 {
             return false;
         }
         let keys = self.numbers_in(other, chunk.clone(), same);
-        let sums = other.cells.incoming_sums(chunk.start);
-        let incoming = other.cells.as_incoming(&sums);
-        self.add_later(DeferredKeys::Numbers(&keys), &incoming, |layout, numbers| {
-            other.cells.add_to(
+        let sums = other.accumulators.incoming_sums(chunk.start);
+        let incoming = other.accumulators.as_incoming(&sums);
+        self.defer(DeferredKeys::Numbers(&keys), &incoming, |layout, numbers| {
+            other.accumulators.add_to(
                 numbers,
                 layout,
                 &sums,
@@ -156,8 +160,8 @@ impl Groups {
             same.numbers = keys.map(all).collect();
         }
         let mut keys = vec![Vec::with_capacity(chunk.len()); self.keys.len()];
-        for place in chunk {
-            for (key, number) in other.places.numbers_of(place).enumerate() {
+        for group_index in chunk {
+            for (key, number) in other.group_indexes.numbers_of(group_index).enumerate() {
                 keys[key].push(same.numbers[key][number as usize]);
             }
         }
@@ -169,19 +173,20 @@ impl Groups {
     fn expect_those_of(&mut self, other: &Self, same: &mut Same) {
         let Some(key) = other.only_key().filter(|_| !other.is_empty()) else { return };
         let last = other.len().saturating_sub(MERGED_AT_ONCE)..other.len();
-        if let Some(wholes) = key.wholes_in(last.clone()) {
-            self.expect_among(wholes, other.len());
+        if let Some(ints) = key.ints_in(last.clone()) {
+            self.expect_among(ints, other.len());
         } else if let Some(forms) = self.keys[0].forms_in(key, last.clone(), &mut same.templates) {
             self.expect_among(&forms, other.len());
-        } else if let Some(texts) = key.texts_in(last.clone()).filter(|_| !self.keys[0].is_lifted())
+        } else if let Some(texts) =
+            key.strings_in(last.clone()).filter(|_| !self.keys[0].is_lifted())
         {
-            let new = self.keys[0].count_new_texts(texts) * other.len() / last.len();
-            self.expect_texts(new, 0);
+            let new = self.keys[0].count_new_strings(texts) * other.len() / last.len();
+            self.expect_strings(new, 0);
         }
     }
 
     /// The same where these are some of so many.
-    fn expect_among<W: KeyWhole>(&mut self, some: &[W], count: usize) {
+    fn expect_among<W: IntKey>(&mut self, some: &[W], count: usize) {
         let new = self.keys[0].count_new(some) * count / some.len().max(1);
         self.expect::<W>(new, 0);
     }

@@ -19,7 +19,7 @@ fn add(groups: &mut Groups, number: i64, value: i64) {
 
 fn has_room(groups: &mut Groups, number: i64) -> bool {
     let numbers = groups.numbers_for(&key(number));
-    groups.place(&numbers).is_some()
+    groups.find_or_insert(&numbers).is_some()
 }
 
 fn of(rows: &[(i64, i64)], groups_max: usize) -> Groups {
@@ -39,14 +39,14 @@ fn the_smallest_keys_are_kept_and_the_rows_of_others_counted() {
     let (sorted, dropped_rows) = groups.clone().into_sorted();
     assert_eq!(keys(groups), (0..10).map(Value::integer).collect::<Vec<_>>());
     assert_eq!(dropped_rows, 90);
-    assert!(sorted.iter().all(|(_, group)| group.tally.rows() == 1));
+    assert!(sorted.iter().all(|(_, group)| group.count.rows() == 1));
 }
 
 #[test]
 fn a_key_that_cannot_be_kept_is_refused_at_once() {
     let rows: Vec<(i64, i64)> = (0..20).map(|number| (number, 0)).collect();
     let mut groups = of(&rows, 10);
-    groups.settle();
+    groups.cut_to_limit();
     assert!(!has_room(&mut groups, 10));
     assert!(has_room(&mut groups, 9));
     assert!(has_room(&mut groups, -1), "smaller keys push larger ones out");
@@ -61,7 +61,7 @@ fn what_is_kept_is_complete_after_merging() {
     let mut merged = left.clone();
     merged.merge(right.clone());
     let (sorted, dropped_rows) = merged.clone().into_sorted();
-    let rows: Vec<u64> = sorted.iter().map(|(_, group)| group.tally.rows()).collect();
+    let rows: Vec<u64> = sorted.iter().map(|(_, group)| group.count.rows()).collect();
     assert_eq!((rows, dropped_rows), (vec![1, 3], 4));
     let mut other_way = right;
     other_way.merge(left);
@@ -88,7 +88,7 @@ fn a_part_that_keeps_fewer_takes_what_it_dropped_from_all() {
     for mut merged in [one, other, remote] {
         assert!(!has_room(&mut merged, 4) && has_room(&mut merged, 2));
         let (sorted, dropped_rows) = merged.into_sorted();
-        let rows = |(key, group): &KeyedGroup| (key[0].clone(), group.tally.rows());
+        let rows = |(key, group): &KeyedGroup| (key[0].clone(), group.count.rows());
         let found: Vec<_> = sorted.iter().map(rows).filter(|own| own.1 > 0).collect();
         assert_eq!(found, expected.map(|(key, rows)| (Value::integer(key), rows)));
         assert_eq!(dropped_rows, 4);
@@ -120,7 +120,7 @@ fn bytes_grow_with_keys_and_states() {
     assert!(sketched > one + (1 << 14), "{sketched} {one}");
     let mut long = Groups::with_max(1, kinds(), (10, 10));
     let text = "x".repeat(10_000);
-    let _ = long.key_mut(0).number_of_text(&text);
+    let _ = long.key_mut(0).number_of_string(&text);
     assert!(long.bytes() > 10_000);
 }
 
@@ -128,7 +128,7 @@ fn bytes_grow_with_keys_and_states() {
 fn dropped_keys_give_their_bytes_back() {
     let rows: Vec<(i64, i64)> = (0..1_000).rev().map(|number| (number, 0)).collect();
     let mut groups = of(&rows, 10);
-    groups.settle();
+    groups.cut_to_limit();
     let few: Vec<(i64, i64)> = (0..10).map(|number| (number, 0)).collect();
     assert_eq!(groups.keys[0].len(), 10);
     assert!(groups.bytes() <= of(&few, 10).bytes());
@@ -157,12 +157,12 @@ proptest! {
         let (all, _) = of(&rows, 1_000).into_sorted();
         prop_assert!(kept >= held_max.min(groups_max).min(all.len()));
         prop_assert_eq!(&uneven[..], &all[..uneven.len()]);
-        let own: u64 = uneven.iter().map(|own| own.1.tally.rows()).sum();
+        let own: u64 = uneven.iter().map(|own| own.1.count.rows()).sum();
         prop_assert_eq!(own + dropped_rows, rows.len() as u64);
     }
 }
 
-/// Keys as one dictionary holds them: whole numbers, strings, several kinds; each with nulls.
+/// Keys as one dictionary holds them: integers, strings, several kinds; each with nulls.
 fn keyed(kind: usize, number: i64) -> Value {
     match (kind, number) {
         (_, 3) => Value::Null,

@@ -6,9 +6,10 @@ use proptest::prelude::*;
 use hadal_query::{AggregateFunction, Expr, GroupInput};
 use hadal_types::{LeafName, MemoryPool, Number, Value, Weight};
 
-use crate::coverage::{LeafCoverage, LeafOutcome};
-use crate::finish::{FinishError, finish};
+use crate::finish::finish;
+use crate::partial::coverage::{LeafCoverage, LeafOutcome};
 use crate::partial::fixture::{aggregate, column, groups_query, rows_query};
+use crate::query_error::FinishError;
 
 /// One row: its key, its value, its weight in millionths, and the leaf that has it.
 type TestRow = (u8, Value, i64, usize);
@@ -27,8 +28,8 @@ fn query() -> Query {
         AggregateFunction::Distinct,
     ];
     let aggregates = finishes.map(aggregate);
-    let slots = [GroupInput::Key(0), GroupInput::RawCount, GroupInput::Count].map(Expr::Leaf);
-    groups_query(vec![column(0)], slots.into_iter().chain(aggregates).collect())
+    let table = [GroupInput::Key(0), GroupInput::RawCount, GroupInput::Count].map(Expr::Leaf);
+    groups_query(vec![column(0)], table.into_iter().chain(aggregates).collect())
 }
 
 /// What one leaf answers that has these rows.
@@ -159,7 +160,7 @@ fn answers_to_other_questions_are_faults_and_not_merged() {
     let groups = query();
     let mut partial = Partial::empty(&groups);
     partial.merge(Partial::empty(&rows_query(1, vec![], 5)));
-    let Err(FinishError::QueryErrors(faults)) = finish(partial, &groups, &|| false) else {
+    let Err(FinishError::Errors(faults)) = finish(partial, &groups, &|| false) else {
         panic!("a fault")
     };
     assert_eq!(faults[0].code, QueryErrorCode::Invalid);

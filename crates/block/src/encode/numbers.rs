@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use hadal_encoding::{Bitmap, exacts, ints, kernels};
+use hadal_encoding::{Bitmap, decimal_exceptions, ints, kernels};
 use hadal_types::{Decimal, Number, NumberRepr};
 
 use super::{Body, fill_placeholders};
@@ -71,7 +71,7 @@ pub(super) fn encode_numbers(
     if others.is_empty() {
         return Encoding::Doubles { min, max };
     }
-    body.section(|out| exacts::encode(&others, out));
+    body.section(|out| decimal_exceptions::encode(&others, out));
     Encoding::Mixed { min, max }
 }
 

@@ -18,7 +18,7 @@ fn use_all(block: &BlockView<'_>) {
         }
         let _ = column.encoding_name();
         if let Ok(Some(numbers)) = column.numbers() {
-            let near = numbers.integers.near();
+            let near = numbers.integers.frame_of_reference();
             let _ = near.map(|near| numbers.integers.steps_where(&near, None));
             let _ =
                 (numbers.integers.fold(), numbers.base.checked_add(i64::MAX.into()).expect("fits"));

@@ -51,7 +51,7 @@ pub struct NearNumbers {
     /// Digits after the point, 0 to 18.
     pub scale: u8,
     /// What a k means.
-    pub near: ints::Near,
+    pub near: ints::FrameOfReference,
     /// One per row, none above `near.span`; any where the row has no value.
     pub steps: Buffer,
     /// Which rows have a value; `None` where all have.
@@ -75,7 +75,7 @@ impl NumbersView<'_> {
     /// When a k is beyond the span.
     pub fn steps(
         &self,
-        near: &ints::Near,
+        near: &ints::FrameOfReference,
         chosen: Option<&Bitmap>,
     ) -> Result<Buffer, EncodingError> {
         self.by_row(chosen, |chosen| self.integers.steps_where(near, chosen))
@@ -120,7 +120,7 @@ impl ColumnView<'_> {
         let Some(numbers) = self.numbers()?.filter(|numbers| numbers.base == 0) else {
             return Ok(None);
         };
-        let Some(near) = numbers.integers.near() else { return Ok(None) };
+        let Some(near) = numbers.integers.frame_of_reference() else { return Ok(None) };
         let steps = numbers.steps(&near, None).map_err(self.entry.place().of())?;
         Ok(Some(NearNumbers { scale: numbers.scale, near, steps, validity: numbers.validity }))
     }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use hadal_encoding::{IntsView, exacts, pages, strings};
+use hadal_encoding::{IntsView, decimal_exceptions, pages, strings};
 
 use super::numbers;
 use crate::data::{Exacts, Values};
@@ -39,7 +39,7 @@ impl<'v> Streams<'v> {
                 Ok(numbers::decode_wide(&self.integers()?, scale, base))
             }
             Encoding::Mixed { .. } => {
-                let exacts = exacts::parse(second, self.count).map_err(place.of())?;
+                let exacts = decimal_exceptions::parse(second, self.count).map_err(place.of())?;
                 Ok(Values::Mixed { doubles: self.doubles(first)?, exacts: Exacts::new(exacts) })
             }
             Encoding::Dictionary { entries } => self.decode_dictionary(entries),

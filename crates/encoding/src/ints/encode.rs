@@ -3,7 +3,7 @@
 use hadal_types::limits::VECTOR_VALUES;
 
 use super::plan::{Plan, bounds};
-use super::{CONSTANT, RUN_VALUES_MIN, RUNS, STEPS, VECTORS, dictionary, step};
+use super::{CONSTANT, RUN_VALUES_MIN, RUNS, STEPS, VECTORS, common_divisor, dictionary};
 use crate::cursor::{write_length, write_prefixed, write_varint, write_zigzag};
 use crate::{kernels, packing};
 
@@ -18,7 +18,7 @@ pub fn encode(values: &[i64], out: &mut Vec<u8>) {
         return encode_simple(values, out);
     }
     let range = max.wrapping_sub(min).cast_unsigned();
-    if let Some((step, quotients)) = step::common_step(values, min, range) {
+    if let Some((step, quotients)) = common_divisor::common_divisor(values, min, range) {
         out.push(STEPS);
         write_zigzag(min, out);
         write_varint(step, out);

@@ -7,7 +7,7 @@ use hadal_types::limits::VECTOR_VALUES;
 
 use super::low;
 use super::vector::Vector;
-use super::view::{Form, IntsView, Steps};
+use super::view::{Form, IntsView, Progression};
 use crate::bitmap::{self, Bitmap, count_ones, count_ones_in};
 use crate::kernels::{self, PackedFold};
 
@@ -124,7 +124,7 @@ impl IntsView<'_> {
                 }
                 fold
             }
-            Form::Steps(steps) => match count() {
+            Form::Progression(steps) => match count() {
                 0 => Fold::EMPTY,
                 count => steps.fold(steps.counts.fold_asked(asked, chosen), count),
             },
@@ -160,7 +160,7 @@ impl IntsView<'_> {
     }
 }
 
-impl Steps<'_> {
+impl Progression<'_> {
     /// What `count` values come to, whose counts come to this.
     fn fold(&self, Fold { sum, min, max }: Fold, count: usize) -> Fold {
         let base = Fold::repeated(self.base, count).sum;

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use hadal_types::limits::VECTOR_VALUES;
 
 use super::vector::Vector;
-use super::view::{Dictionary, Form, IntsView, RunEnds, Steps};
+use super::view::{Dictionary, Form, IntsView, Progression, RunEnds};
 use super::{CONSTANT, DICTIONARY, RUN_VALUES_MIN, RUNS, STEPS, VECTORS};
 use crate::{Cursor, EncodingError};
 
@@ -64,7 +64,7 @@ fn parse_steps<'a>(cursor: &mut Cursor<'a>, length: usize) -> Result<Form<'a>, E
     let base = cursor.zigzag()?;
     let step = cursor.varint()?;
     let counts = parse(cursor.take(cursor.rest().len())?, length, Level::Unlike)?;
-    Ok(Form::Steps(Steps { base, step, counts: Box::new(counts) }))
+    Ok(Form::Progression(Progression { base, step, counts: Box::new(counts) }))
 }
 
 fn parse_runs<'a>(cursor: &mut Cursor<'a>, length: usize) -> Result<Form<'a>, EncodingError> {

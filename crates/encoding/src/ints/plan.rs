@@ -169,7 +169,7 @@ fn plan_steps(steps: &[i64], may_patch: bool) -> (i64, Packed) {
     let mut packed = Packed::plain(steps.len() + 1, step_max.wrapping_sub(step).cast_unsigned());
     if may_patch {
         packed = packed.patched(steps, step);
-        if let Some((common, by_patches)) = common_step(steps)
+        if let Some((common, by_patches)) = common_divisor(steps)
             && by_patches.cost < packed.cost
         {
             return (common, by_patches);
@@ -196,7 +196,7 @@ fn count_widths(values: &[i64], base: i64) -> [usize; 65] {
 }
 
 /// The step that all but a few differences are, as of counters that begin again.
-fn common_step(steps: &[i64]) -> Option<(i64, Packed)> {
+fn common_divisor(steps: &[i64]) -> Option<(i64, Packed)> {
     let [first, .., last] = *steps else { return None };
     let middle = steps[steps.len() / 2];
     let step = if first == middle || first == last { first } else { middle };

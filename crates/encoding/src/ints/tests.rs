@@ -77,11 +77,15 @@ fn assert_some_are_told(view: &IntsView<'_>, values: &[i64]) {
         };
         assert_eq!(view.fold_where(&chosen), expected);
         assert_eq!(view.sum_where(&chosen), expected.sum);
-        if let Some(near) = view.near() {
-            let steps = view.steps_where(&near, Some(&chosen)).expect("below the span");
+        if let Some(frame_of_reference) = view.frame_of_reference() {
+            let steps =
+                view.steps_where(&frame_of_reference, Some(&chosen)).expect("below the span");
             assert_eq!(steps.len(), values.len());
             for (row, value) in some() {
-                assert_eq!(near.from + near.step * i64::from(steps[row]), *value);
+                assert_eq!(
+                    frame_of_reference.from + frame_of_reference.step * i64::from(steps[row]),
+                    *value
+                );
             }
         }
     }
@@ -107,16 +111,22 @@ fn assert_some_are_told(view: &IntsView<'_>, values: &[i64]) {
 fn assert_is_near(view: &IntsView<'_>, values: &[i64]) {
     let (min, max) = (values.iter().min(), values.iter().max());
     let range = min.zip(max).map_or(0, |(&min, &max)| i128::from(max) - i128::from(min));
-    let Some(near) = view.near() else {
+    let Some(frame_of_reference) = view.frame_of_reference() else {
         return assert!(range > i128::from(u32::MAX) || values.is_empty());
     };
-    let steps = view.steps_where(&near, None).expect("below the span");
-    let again: Vec<i64> = steps.iter().map(|&k| near.from + near.step * i64::from(k)).collect();
+    let steps = view.steps_where(&frame_of_reference, None).expect("below the span");
+    let again: Vec<i64> = steps
+        .iter()
+        .map(|&k| frame_of_reference.from + frame_of_reference.step * i64::from(k))
+        .collect();
     assert_eq!(again, values);
     if let Some((&min, &max)) = min.zip(max) {
-        assert_eq!((near.from, near.to()), (min, max));
-        let narrow = Near { span: near.span.wrapping_sub(1), ..near };
-        assert_eq!(view.steps_where(&narrow, None).is_err(), near.span > 0);
+        assert_eq!((frame_of_reference.from, frame_of_reference.to()), (min, max));
+        let narrow = FrameOfReference {
+            span: frame_of_reference.span.wrapping_sub(1),
+            ..frame_of_reference
+        };
+        assert_eq!(view.steps_where(&narrow, None).is_err(), frame_of_reference.span > 0);
     }
 }
 
@@ -224,8 +234,12 @@ fn a_common_factor_is_written_once() {
     let random = pseudo_random(65_536, 20, 5);
     let seconds: Vec<i64> = random.iter().map(|k| 1_700_000_000_000_000 + k * 1_000_000).collect();
     assert_form(&seconds, "steps", 65_536 * 20 / 8 + 64 * 8 + 20);
-    let near = IntsView::parse(&bytes_of(&seconds), seconds.len()).expect("parses").near();
-    assert_eq!(near.map(|near| near.step), Some(1_000_000));
+    let frame_of_reference =
+        IntsView::parse(&bytes_of(&seconds), seconds.len()).expect("parses").frame_of_reference();
+    assert_eq!(
+        frame_of_reference.map(|frame_of_reference| frame_of_reference.step),
+        Some(1_000_000)
+    );
     let whole_range: Vec<i64> =
         random.iter().map(|k| if k % 2 == 0 { i64::MIN } else { 0 }).collect();
     assert_form(&whole_range, "steps", 8_192 + 64 * 5);
@@ -411,14 +425,18 @@ fn use_all(view: &IntsView<'_>) {
     let _ = view.in_set(&Bitmap::from_words(vec![0b1011_0011], 9));
     (0..view.len()).step_by(61).for_each(|row| _ = view.value_at(row));
     let _ = view.codes_where(100, Some(&some));
-    if let Some(near) = view.near() {
+    if let Some(frame_of_reference) = view.frame_of_reference() {
         for chosen in [None, Some(&some)] {
-            let steps = view.steps_where(&near, chosen);
+            let steps = view.steps_where(&frame_of_reference, chosen);
             assert!(
-                steps.is_err() || steps.iter().flat_map(|own| own.iter()).all(|&k| k <= near.span)
+                steps.is_err()
+                    || steps
+                        .iter()
+                        .flat_map(|own| own.iter())
+                        .all(|&k| k <= frame_of_reference.span)
             );
         }
-        let _ = near.to();
+        let _ = frame_of_reference.to();
     }
     if let Some(runs) = view.runs() {
         assert_eq!(runs.values.len(), runs.ends.len());

@@ -2,7 +2,7 @@
 
 use hadal_types::limits::VECTOR_VALUES;
 
-use super::{DELTA, HEADS_END, PATCHED_DELTA, PATCHED_REFERENCE, REFERENCE, Slot};
+use super::{DELTA, Element, HEADS_END, PATCHED_DELTA, PATCHED_REFERENCE, REFERENCE};
 use crate::{Cursor, EncodingError, kernels, packing};
 
 /// A vector, not decoded.
@@ -108,7 +108,7 @@ impl<'a> Vector<'a> {
     }
 
     /// Decodes the vector's `length` values, each plus `bias`, into the front of `out`.
-    pub(super) fn decode<S: Slot>(&self, length: usize, bias: S, out: &mut [S; VECTOR_VALUES]) {
+    pub(super) fn decode<S: Element>(&self, length: usize, bias: S, out: &mut [S; VECTOR_VALUES]) {
         match self.delta {
             Some(delta) if self.width == 0 => self.progress(delta, bias, &mut out[..length]),
             Some(delta) => {
@@ -125,7 +125,7 @@ impl<'a> Vector<'a> {
         }
     }
 
-    fn unpack<S: Slot>(&self, length: usize, base: S, out: &mut [S; VECTOR_VALUES]) {
+    fn unpack<S: Element>(&self, length: usize, base: S, out: &mut [S; VECTOR_VALUES]) {
         if length == VECTOR_VALUES {
             kernels::unpack(self.packed, self.width, base, out);
         } else {
@@ -139,7 +139,7 @@ impl<'a> Vector<'a> {
     }
 
     /// Differences of no bits: straight from patch to patch.
-    fn progress<S: Slot>(&self, delta: Delta, bias: S, out: &mut [S]) {
+    fn progress<S: Element>(&self, delta: Delta, bias: S, out: &mut [S]) {
         let step = S::from_u64(delta.step.cast_unsigned());
         let before = delta.first.wrapping_sub(delta.step);
         let mut last = bias.plus(S::from_u64(before.cast_unsigned()));

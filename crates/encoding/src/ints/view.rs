@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use hadal_types::limits::VECTOR_VALUES;
 
-use super::Slot;
+use super::Element;
 use super::parse::{Level, parse};
 use super::vector::Vector;
 use crate::{Bitmap, Buffer, EncodingError, kernels};
@@ -21,14 +21,14 @@ pub struct IntsView<'a> {
 pub(super) enum Form<'a> {
     Constant(i64),
     Vectors(Vec<Vector<'a>>),
-    Steps(Steps<'a>),
+    Progression(Progression<'a>),
     Runs(RunEnds),
     Dictionary(Box<Dictionary<'a>>),
 }
 
 /// Values of the form base + step × count.
 #[derive(Clone, Debug)]
-pub(super) struct Steps<'a> {
+pub(super) struct Progression<'a> {
     pub(super) base: i64,
     pub(super) step: u64,
     pub(super) counts: Box<IntsView<'a>>,
@@ -96,7 +96,7 @@ impl<'a> IntsView<'a> {
             Form::Runs(RunEnds { values, ends }) => {
                 Some(Runs { values: Cow::Borrowed(values), ends })
             }
-            Form::Steps(steps) => {
+            Form::Progression(steps) => {
                 let Runs { values, ends } = steps.counts.runs()?;
                 let values = values.iter().map(|&count| steps.value(count)).collect();
                 Some(Runs { values, ends })
@@ -113,11 +113,11 @@ impl<'a> IntsView<'a> {
             Form::Dictionary(dictionary) => {
                 Some((dictionary.entries.clone(), dictionary.codes.clone()))
             }
-            Form::Steps(Steps { base, step, counts }) => {
+            Form::Progression(Progression { base, step, counts }) => {
                 let (entries, codes) = counts.dictionary()?;
                 let (length, counts) = (entries.length, Box::new(entries));
-                let steps = Steps { base: *base, step: *step, counts };
-                Some((Self { length, form: Form::Steps(steps) }, codes))
+                let steps = Progression { base: *base, step: *step, counts };
+                Some((Self { length, form: Form::Progression(steps) }, codes))
             }
             _ => None,
         }
@@ -144,7 +144,7 @@ impl<'a> IntsView<'a> {
         match &self.form {
             Form::Constant(value) => (*value, *value),
             Form::Vectors(vectors) => (vectors[vector].min, vectors[vector].max),
-            Form::Steps(steps) => {
+            Form::Progression(steps) => {
                 let (min, max) = steps.counts.zone(vector);
                 (steps.value(min), steps.value(max))
             }
@@ -161,12 +161,12 @@ impl<'a> IntsView<'a> {
     ///
     /// # Panics
     /// When `vector` is not below [`Self::vector_count`].
-    pub fn decode_vector<S: Slot>(&self, vector: usize, out: &mut [S; VECTOR_VALUES]) -> usize {
+    pub fn decode_vector<S: Element>(&self, vector: usize, out: &mut [S; VECTOR_VALUES]) -> usize {
         self.decode_biased(vector, S::default(), out)
     }
 
     /// The same, plus `bias`.
-    pub(super) fn decode_biased<S: Slot>(
+    pub(super) fn decode_biased<S: Element>(
         &self,
         vector: usize,
         bias: S,
@@ -176,7 +176,7 @@ impl<'a> IntsView<'a> {
         match &self.form {
             Form::Constant(value) => out.fill(bias.plus(S::from_u64(value.cast_unsigned()))),
             Form::Vectors(vectors) => vectors[vector].decode(length, bias, out),
-            Form::Steps(steps) => {
+            Form::Progression(steps) => {
                 steps.counts.decode_biased(vector, S::default(), out);
                 let base = bias.plus(S::from_u64(steps.base.cast_unsigned()));
                 for slot in &mut out[..length] {
@@ -224,7 +224,7 @@ impl<'a> IntsView<'a> {
     }
 }
 
-impl Steps<'_> {
+impl Progression<'_> {
     pub(super) const fn value(&self, count: i64) -> i64 {
         self.base.wrapping_add(count.wrapping_mul(self.step.cast_signed()))
     }
@@ -241,7 +241,7 @@ impl RunEnds {
         super::plan::bounds(&self.values[first..=last])
     }
 
-    fn decode<S: Slot>(&self, start: usize, bias: S, out: &mut [S]) {
+    fn decode<S: Element>(&self, start: usize, bias: S, out: &mut [S]) {
         let mut run = self.run_of(start);
         let mut from = 0;
         while from < out.len() {
@@ -268,7 +268,7 @@ impl Dictionary<'_> {
         table[usize::try_from(code).unwrap_or(usize::MAX).min(table.len() - 1)]
     }
 
-    fn decode<S: Slot>(&self, vector: usize, bias: S, out: &mut [S]) {
+    fn decode<S: Element>(&self, vector: usize, bias: S, out: &mut [S]) {
         let mut codes = [0u32; VECTOR_VALUES];
         for (slot, &code) in out.iter_mut().zip(self.codes(vector, &mut codes)) {
             let value = self.table()[code as usize];
@@ -277,7 +277,7 @@ impl Dictionary<'_> {
     }
 
     /// Puts those of all vectors into the front of `out`: the entries are added to and narrowed once.
-    pub(super) fn put<S: Slot>(&self, bias: S, out: &mut [S]) {
+    pub(super) fn put<S: Element>(&self, bias: S, out: &mut [S]) {
         let narrow = |value: &i64| bias.plus(S::from_u64(value.cast_unsigned()));
         let table: Vec<S> = self.table().iter().map(narrow).collect();
         let mut codes = [0u32; VECTOR_VALUES];

@@ -6,7 +6,7 @@
 //! both and compares into mask registers.)
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Primitives;
 
 /// How a value is compared with a constant. NaN is unequal to everything and nothing else.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,7 +103,7 @@ kernels! {
 /// Sets the words to where `test` holds.
 #[inline(always)]
 fn select<T: Copy>(
-    machine: impl Machine,
+    primitives: impl Primitives,
     values: &[T],
     words: &mut [u64],
     test: impl Fn(T) -> bool,
@@ -115,7 +115,7 @@ fn select<T: Copy>(
         for (byte, value) in bytes.iter_mut().zip(chunk) {
             *byte = if test(*value) { u8::MAX } else { 0 };
         }
-        *word = machine.word_of(&bytes);
+        *word = primitives.word_of(&bytes);
     }
     if let Some(word) = words.get_mut(chunks.len()) {
         *word = (0..).zip(rest).fold(0, |word, (bit, value)| word | u64::from(test(*value)) << bit);
@@ -124,42 +124,42 @@ fn select<T: Copy>(
 
 #[inline(always)]
 fn compare<T: PartialOrd + Copy>(
-    machine: impl Machine,
+    primitives: impl Primitives,
     values: &[T],
     comparison: Comparison,
     constant: T,
     words: &mut [u64],
 ) {
     match comparison {
-        Comparison::Less => select(machine, values, words, |value| value < constant),
-        Comparison::LessOrEqual => select(machine, values, words, |value| value <= constant),
-        Comparison::Greater => select(machine, values, words, |value| value > constant),
-        Comparison::GreaterOrEqual => select(machine, values, words, |value| value >= constant),
-        Comparison::Equal => select(machine, values, words, |value| value == constant),
-        Comparison::NotEqual => select(machine, values, words, |value| value != constant),
+        Comparison::Less => select(primitives, values, words, |value| value < constant),
+        Comparison::LessOrEqual => select(primitives, values, words, |value| value <= constant),
+        Comparison::Greater => select(primitives, values, words, |value| value > constant),
+        Comparison::GreaterOrEqual => select(primitives, values, words, |value| value >= constant),
+        Comparison::Equal => select(primitives, values, words, |value| value == constant),
+        Comparison::NotEqual => select(primitives, values, words, |value| value != constant),
     }
 }
 
 #[inline(always)]
 fn between<T: PartialOrd + Copy>(
-    machine: impl Machine,
+    primitives: impl Primitives,
     values: &[T],
     low: T,
     high: T,
     words: &mut [u64],
 ) {
     // Not short-circuit: a branch per value would keep the loop from being vectorised.
-    select(machine, values, words, |value| (value >= low) & (value <= high));
+    select(primitives, values, words, |value| (value >= low) & (value <= high));
 }
 
 #[inline(always)]
-fn in_codes_body(machine: impl Machine, codes: &[u32], set: &[u64], words: &mut [u64]) {
+fn in_codes_body(primitives: impl Primitives, codes: &[u32], set: &[u64], words: &mut [u64]) {
     match set {
-        [] => select(machine, codes, words, |_| false),
+        [] => select(primitives, codes, words, |_| false),
         // Small dictionaries are common, and shifts of 32 bits by the code are vectorised.
         [word] => {
             let (low, high) = halves(*word);
-            select(machine, codes, words, |code| {
+            select(primitives, codes, words, |code| {
                 let half = if code < 32 { low } else { high };
                 (code < 64) & (half >> (code % 32) & 1 == 1)
             });
@@ -168,10 +168,10 @@ fn in_codes_body(machine: impl Machine, codes: &[u32], set: &[u64], words: &mut 
             // A byte for each code, and one for all beyond, is one load where a bit is three steps.
             let mut bytes = vec![0; set.len() * 64 + 1];
             for (bytes, word) in bytes.as_chunks_mut::<64>().0.iter_mut().zip(set) {
-                *bytes = machine.bytes_of(*word);
+                *bytes = primitives.bytes_of(*word);
             }
             let last = bytes.len() - 1;
-            select(machine, codes, words, |code| bytes[(code as usize).min(last)] != 0);
+            select(primitives, codes, words, |code| bytes[(code as usize).min(last)] != 0);
         }
     }
 }

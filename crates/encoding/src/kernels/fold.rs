@@ -1,7 +1,7 @@
 //! Sums, extremes and counts of slices, all rows or the selected ones.
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Primitives;
 
 kernels! {
     /// The sum, exactly.
@@ -86,12 +86,12 @@ impl Halves {
 }
 
 #[inline(always)]
-fn sum_u32_body(_: impl Machine, values: &[u32]) -> u64 {
+fn sum_u32_body(_: impl Primitives, values: &[u32]) -> u64 {
     values.iter().map(|value| u64::from(*value)).sum()
 }
 
 #[inline(always)]
-fn sum_i64_body(_: impl Machine, values: &[i64]) -> i128 {
+fn sum_i64_body(_: impl Primitives, values: &[i64]) -> i128 {
     let mut sum = 0;
     for values in values.chunks(Halves::VALUES) {
         let mut halves = Halves::default();
@@ -104,7 +104,7 @@ fn sum_i64_body(_: impl Machine, values: &[i64]) -> i128 {
 }
 
 #[inline(always)]
-fn min_max<T: Ends>(_: impl Machine, values: &[T]) -> Option<(T, T)> {
+fn min_max<T: Ends>(_: impl Primitives, values: &[T]) -> Option<(T, T)> {
     let (mut min, mut max) = (T::MOST, T::LEAST);
     for value in values {
         min = min.min(*value);
@@ -114,7 +114,7 @@ fn min_max<T: Ends>(_: impl Machine, values: &[T]) -> Option<(T, T)> {
 }
 
 #[inline(always)]
-fn count_ones_body(_: impl Machine, words: &[u64]) -> u64 {
+fn count_ones_body(_: impl Primitives, words: &[u64]) -> u64 {
     words.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
@@ -122,7 +122,7 @@ fn count_ones_body(_: impl Machine, words: &[u64]) -> u64 {
 /// values are zeros and not selected.
 #[inline(always)]
 fn for_where<T: Copy + Default>(
-    machine: impl Machine,
+    primitives: impl Primitives,
     values: &[T],
     words: &[u64],
     mut take: impl FnMut(&[T; 64], &[u8; 64]),
@@ -131,21 +131,21 @@ fn for_where<T: Copy + Default>(
     let (chunks, rest) = values.as_chunks::<64>();
     for (chunk, word) in chunks.iter().zip(words) {
         if *word != 0 {
-            take(chunk, &machine.bytes_of(*word));
+            take(chunk, &primitives.bytes_of(*word));
         }
     }
     let word = words.get(chunks.len()).map_or(0, |word| word & !(u64::MAX << rest.len()));
     if word != 0 {
         let mut chunk = [T::default(); 64];
         chunk[..rest.len()].copy_from_slice(rest);
-        take(&chunk, &machine.bytes_of(word));
+        take(&chunk, &primitives.bytes_of(word));
     }
 }
 
 #[inline(always)]
-fn sum_u32_where_body(machine: impl Machine, values: &[u32], words: &[u64]) -> u64 {
+fn sum_u32_where_body(primitives: impl Primitives, values: &[u32], words: &[u64]) -> u64 {
     let mut sum = 0;
-    for_where(machine, values, words, |values, selected| {
+    for_where(primitives, values, words, |values, selected| {
         // Of its own, so that folding its lanes does not wait for those of the chunk before.
         let mut chunk = 0;
         for (value, selected) in values.iter().zip(selected) {
@@ -157,13 +157,13 @@ fn sum_u32_where_body(machine: impl Machine, values: &[u32], words: &[u64]) -> u
 }
 
 #[inline(always)]
-fn sum_i64_where_body(machine: impl Machine, values: &[i64], words: &[u64]) -> i128 {
+fn sum_i64_where_body(primitives: impl Primitives, values: &[i64], words: &[u64]) -> i128 {
     assert_eq!(words.len(), values.len().div_ceil(64), "words of a selection");
     let mut sum = 0;
     let both = values.chunks(Halves::VALUES).zip(words.chunks(Halves::VALUES / 64));
     for (values, words) in both {
         let mut halves = Halves::default();
-        for_where(machine, values, words, |values, selected| {
+        for_where(primitives, values, words, |values, selected| {
             let mut chunk = Halves::default();
             for (value, selected) in values.iter().zip(selected) {
                 chunk.add(if *selected == 0 { 0 } else { *value });
@@ -177,10 +177,14 @@ fn sum_i64_where_body(machine: impl Machine, values: &[i64], words: &[u64]) -> i
 }
 
 #[inline(always)]
-fn min_max_where<T: Ends>(machine: impl Machine, values: &[T], words: &[u64]) -> Option<(T, T)> {
+fn min_max_where<T: Ends>(
+    primitives: impl Primitives,
+    values: &[T],
+    words: &[u64],
+) -> Option<(T, T)> {
     let (mut min, mut max) = (T::MOST, T::LEAST);
     let mut any = false;
-    for_where(machine, values, words, |values, selected| {
+    for_where(primitives, values, words, |values, selected| {
         let (mut chunk_min, mut chunk_max) = (T::MOST, T::LEAST);
         for (value, selected) in values.iter().zip(selected) {
             chunk_min = chunk_min.min(if *selected == 0 { T::MOST } else { *value });

@@ -2,7 +2,7 @@
 //! hold: many at a time.
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Primitives;
 
 kernels! {
     /// Sets `out[i]` to the hash of `values[i]` ^ `salt`: the finalizer of MurmurHash3
@@ -21,7 +21,7 @@ kernels! {
 }
 
 #[inline(always)]
-fn hash_i64_body(_: impl Machine, values: &[i64], salt: u64, out: &mut [u64]) {
+fn hash_i64_body(_: impl Primitives, values: &[i64], salt: u64, out: &mut [u64]) {
     assert_eq!(out.len(), values.len(), "places for hashes");
     for (slot, value) in out.iter_mut().zip(values) {
         let bits = value.cast_unsigned() ^ salt;
@@ -33,7 +33,7 @@ fn hash_i64_body(_: impl Machine, values: &[i64], salt: u64, out: &mut [u64]) {
 
 #[inline(always)]
 #[expect(clippy::cast_possible_truncation, reason = "24 bits and a rank of at most 64")]
-fn register_ranks_body(_: impl Machine, hashes: &[u64], bits: u32, out: &mut [u32]) {
+fn register_ranks_body(_: impl Primitives, hashes: &[u64], bits: u32, out: &mut [u32]) {
     assert_eq!(out.len(), hashes.len(), "places for ranks");
     assert!((1..=24).contains(&bits), "{bits} bits for a register, of 1 to 24");
     for (slot, hash) in out.iter_mut().zip(hashes) {

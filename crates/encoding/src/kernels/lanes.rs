@@ -7,7 +7,7 @@
 #![allow(unsafe_code)]
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Primitives;
 
 /// Copies of the sums, where they are few.
 pub(super) const COPIES: usize = 4;
@@ -43,7 +43,7 @@ kernels! {
 
 #[inline(always)]
 fn add_lanes_body<const N: usize>(
-    _: impl Machine,
+    _: impl Primitives,
     groups: &[u32],
     addends: &[Addend<'_>],
     sums: &mut [[u64; N]],

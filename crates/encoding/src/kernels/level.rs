@@ -3,7 +3,7 @@
 //! A kernel is written once, as a plain loop in a function that is always inlined. `kernels!`
 //! compiles it three times: for the target's baseline, for AVX2 and for AVX-512, and calls the one
 //! of a [`Level`]. A `Level` is only ever made after its instructions were detected, so holding one
-//! is the proof that they can be called; inside a kernel the tokens of [`Machine`] are that proof.
+//! is the proof that they can be called; inside a kernel the tokens of [`Primitives`] are that proof.
 //!
 //! The environment variable `HADAL_CPU` (`baseline`, `avx2`, `avx512`), read once, lowers the level
 //! of the process: to measure, and to run what another machine would. Other words change nothing.
@@ -11,7 +11,7 @@
 
 use std::sync::OnceLock;
 
-use super::machine::Baseline;
+use super::primitives::Baseline;
 #[cfg(target_arch = "x86_64")]
 use super::x86::{Avx2, Avx512};
 
@@ -71,7 +71,7 @@ impl Level {
 }
 
 /// Makes of `pub fn name(arguments) -> result = body;` a function at the current level and a method
-/// of `Level`. `body` takes a `Machine` before the arguments and must be `#[inline(always)]`, so
+/// of `Level`. `body` takes a `Primitives` before the arguments and must be `#[inline(always)]`, so
 /// that it is compiled with the instructions of its caller. Generics stand in brackets.
 macro_rules! kernels {
     ($(
@@ -97,10 +97,10 @@ macro_rules! kernels {
                     #[cfg(target_arch = "x86_64")]
                     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
                     fn avx2 $(<$($generics)*>)? (
-                        machine: $crate::kernels::x86::Avx2,
+                        primitives: $crate::kernels::x86::Avx2,
                         $($argument: $type),*
                     ) $(-> $result)? {
-                        $body(machine, $($argument),*)
+                        $body(primitives, $($argument),*)
                     }
 
                     #[cfg(target_arch = "x86_64")]
@@ -109,21 +109,21 @@ macro_rules! kernels {
                                   avx512vbmi2,avx512vpopcntdq,avx2,bmi1,bmi2,lzcnt,popcnt"
                     )]
                     fn avx512 $(<$($generics)*>)? (
-                        machine: $crate::kernels::x86::Avx512,
+                        primitives: $crate::kernels::x86::Avx512,
                         $($argument: $type),*
                     ) $(-> $result)? {
-                        $body(machine, $($argument),*)
+                        $body(primitives, $($argument),*)
                     }
 
                     match self.0 {
-                        Instructions::Baseline(machine) => $body(machine, $($argument),*),
+                        Instructions::Baseline(primitives) => $body(primitives, $($argument),*),
                         #[cfg(target_arch = "x86_64")]
                         // SAFETY: an `Avx2` is only made where these features were detected.
-                        Instructions::Avx2(machine) => unsafe { avx2(machine, $($argument),*) },
+                        Instructions::Avx2(primitives) => unsafe { avx2(primitives, $($argument),*) },
                         #[cfg(target_arch = "x86_64")]
                         // SAFETY: an `Avx512` is only made where these features were detected.
-                        Instructions::Avx512(machine) => unsafe {
-                            avx512(machine, $($argument),*)
+                        Instructions::Avx512(primitives) => unsafe {
+                            avx512(primitives, $($argument),*)
                         },
                     }
                 }

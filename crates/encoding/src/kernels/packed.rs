@@ -24,10 +24,10 @@ use std::ops::{Add, BitAnd, BitOr, Not, Range, Shl, Shr};
 use hadal_types::limits::VECTOR_VALUES;
 
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Primitives;
 
 pub use fold::{PackedFold, fold_packed, fold_packed_where, sum_packed, sum_packed_where};
-pub use select::between_packed;
+pub use select::filter_packed;
 
 /// Bytes of a word of all lanes.
 const WORD_BYTES: usize = 128;
@@ -35,7 +35,7 @@ const WORD_BYTES: usize = 128;
 const ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
 
 /// What a stream decodes to: wide integers, or codes.
-pub trait Slot: Copy + Default {
+pub trait Element: Copy + Default {
     /// The value modulo the slot's size.
     fn from_u64(value: u64) -> Self;
     /// Addition modulo the slot's size.
@@ -43,7 +43,7 @@ pub trait Slot: Copy + Default {
     fn plus(self, other: Self) -> Self;
 }
 
-impl Slot for i64 {
+impl Element for i64 {
     #[inline(always)]
     fn from_u64(value: u64) -> Self {
         value.cast_signed()
@@ -54,7 +54,7 @@ impl Slot for i64 {
     }
 }
 
-impl Slot for u32 {
+impl Element for u32 {
     #[expect(clippy::cast_possible_truncation, reason = "modulo is what is promised")]
     #[inline(always)]
     fn from_u64(value: u64) -> Self {
@@ -78,7 +78,7 @@ kernels! {
     ///
     /// # Panics
     /// When `width` is over 64, or `bytes` are not 128 × width.
-    pub fn unpack[S: Slot](
+    pub fn unpack[S: Element](
         bytes: &[u8], width: u8, base: S, out: &mut [S; VECTOR_VALUES],
     ) = unpack_body;
 
@@ -125,7 +125,7 @@ trait Lane:
     fn add_wide(sums: &mut Self::Sums, lane: usize, value: Self);
     fn total(sums: &Self::Sums) -> u128;
     /// The sum of one of each lane.
-    fn sum_of(machine: impl Machine, row: &Self::Row) -> u128;
+    fn sum_of(primitives: impl Primitives, row: &Self::Row) -> u128;
     fn load(word: &[u8; WORD_BYTES], lane: usize) -> Self;
     /// Subtraction modulo 2^T.
     fn minus(self, other: Self) -> Self;
@@ -158,8 +158,8 @@ macro_rules! lane {
                 u128::from(sums.iter().map(|sum| u64::from(*sum)).sum::<u64>())
             }
             #[inline(always)]
-            fn sum_of(machine: impl Machine, row: &Self::Row) -> u128 {
-                u128::from($sum_of(machine, row))
+            fn sum_of(primitives: impl Primitives, row: &Self::Row) -> u128 {
+                u128::from($sum_of(primitives, row))
             }
             lane!($lane);
         }
@@ -195,21 +195,21 @@ lane!(u16, u32, sum_of_halves);
 lane!(u32, u64, sum_of_words);
 
 #[inline(always)]
-fn sum_of_bytes(machine: impl Machine, row: &[u8; 128]) -> u64 {
+fn sum_of_bytes(primitives: impl Primitives, row: &[u8; 128]) -> u64 {
     let mut sums = [0; 8];
     for bytes in row.as_chunks::<64>().0 {
-        machine.add_eights(bytes, &mut sums);
+        primitives.add_eights(bytes, &mut sums);
     }
     sums.iter().sum()
 }
 
 #[inline(always)]
-fn sum_of_halves(_: impl Machine, row: &[u16; 64]) -> u64 {
+fn sum_of_halves(_: impl Primitives, row: &[u16; 64]) -> u64 {
     row.iter().map(|lane| u32::from(*lane)).sum::<u32>().into()
 }
 
 #[inline(always)]
-fn sum_of_words(_: impl Machine, row: &[u32; 32]) -> u64 {
+fn sum_of_words(_: impl Primitives, row: &[u32; 32]) -> u64 {
     row.iter().map(|lane| u64::from(*lane)).sum()
 }
 
@@ -238,7 +238,7 @@ impl Lane for u64 {
         low + (high << 32)
     }
     #[inline(always)]
-    fn sum_of(_: impl Machine, row: &Self::Row) -> u128 {
+    fn sum_of(_: impl Primitives, row: &Self::Row) -> u128 {
         let mut halves = Self::no_sums();
         row.iter().enumerate().for_each(|(lane, value)| Self::add_wide(&mut halves, lane, *value));
         Self::total(&halves)
@@ -319,7 +319,7 @@ pub fn packed_value(bytes: &[u8], width: u8, place: usize) -> u64 {
 }
 
 #[inline(always)]
-fn pack_body(_: impl Machine, values: &[u64; VECTOR_VALUES], width: u8, out: &mut Vec<u8>) {
+fn pack_body(_: impl Primitives, values: &[u64; VECTOR_VALUES], width: u8, out: &mut Vec<u8>) {
     #[inline(always)]
     fn pack<T: Lane>(values: &[u64; VECTOR_VALUES], width: usize, out: &mut [u8]) {
         let mask = T::cut(u64::MAX) >> (T::BITS - width);
@@ -352,8 +352,8 @@ fn pack_body(_: impl Machine, values: &[u64; VECTOR_VALUES], width: u8, out: &mu
 }
 
 #[inline(always)]
-fn unpack_body<S: Slot>(
-    _: impl Machine,
+fn unpack_body<S: Element>(
+    _: impl Primitives,
     bytes: &[u8],
     width: u8,
     base: S,
@@ -364,7 +364,7 @@ fn unpack_body<S: Slot>(
         out: &'a mut [S; VECTOR_VALUES],
     }
 
-    impl<T: Lane, S: Slot> Rows<T> for Unpack<'_, S> {
+    impl<T: Lane, S: Element> Rows<T> for Unpack<'_, S> {
         #[inline(always)]
         fn row(&mut self, start: usize, value: impl Fn(usize) -> T) {
             for (lane, slot) in self.out[start..][..T::LANES].iter_mut().enumerate() {

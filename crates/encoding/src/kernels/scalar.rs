@@ -4,10 +4,10 @@
 
 use std::num::NonZeroU32;
 
-use super::{Addend, Comparison, PackedFold, Slot};
+use super::{Addend, Comparison, Element, PackedFold};
 
 /// See [`super::unpack`]; as `spec/row-block.md` section 4 writes it, bit by bit.
-pub fn unpack<S: Slot>(bytes: &[u8], width: u8, base: S, out: &mut [S; 1_024]) {
+pub fn unpack<S: Element>(bytes: &[u8], width: u8, base: S, out: &mut [S; 1_024]) {
     for (index, slot) in out.iter_mut().enumerate() {
         *slot = base.plus(S::from_u64(packed_value(bytes, width.into(), index)));
     }
@@ -30,8 +30,8 @@ pub fn packed_value(bytes: &[u8], width: usize, index: usize) -> u64 {
     })
 }
 
-/// See [`super::between_packed`].
-pub fn between_packed(bytes: &[u8], width: u8, low: u64, high: u64, words: &mut [u64; 16]) {
+/// See [`super::filter_packed`].
+pub fn filter_packed(bytes: &[u8], width: u8, low: u64, high: u64, words: &mut [u64; 16]) {
     let values: Vec<u64> =
         (0..1_024).map(|index| packed_value(bytes, width.into(), index)).collect();
     between(&values, &low, &high, words);
@@ -69,8 +69,8 @@ pub fn count_beyond(values: &[i64], base: i64, bits: u32) -> usize {
     offsets.filter(|offset| u64::BITS - offset.leading_zeros() > bits).count()
 }
 
-/// See [`super::mark_specials`].
-pub fn mark_specials(text: &[u8], words: &mut [u64]) {
+/// See [`super::mark_delimiters`].
+pub fn mark_delimiters(text: &[u8], words: &mut [u64]) {
     assert_eq!(words.len(), text.len().div_ceil(64), "a word for each 64 bytes");
     for (at, word) in words.iter_mut().enumerate() {
         let is_special = |bit: &usize| match text.get(64 * at + bit) {

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 
 use super::lanes::{COPIED_SUMS_MAX, COPIES};
 use super::level::kernels;
-use super::machine::Machine;
+use super::primitives::Primitives;
 
 kernels! {
     /// Sets `out[i]` to `table[codes[i]]`.
@@ -58,7 +58,7 @@ fn all_below(codes: &[u32], limit: usize) -> bool {
 }
 
 #[inline(always)]
-fn gather_u32_body(machine: impl Machine, table: &[u32], codes: &[u32], out: &mut [u32]) {
+fn gather_u32_body(primitives: impl Primitives, table: &[u32], codes: &[u32], out: &mut [u32]) {
     assert_eq!(out.len(), codes.len(), "places for what is gathered");
     assert!(all_below(codes, table.len()), "a code beyond the table");
     let (mut codes, mut out) = (codes, out);
@@ -68,7 +68,7 @@ fn gather_u32_body(machine: impl Machine, table: &[u32], codes: &[u32], out: &mu
         all[..table.len()].copy_from_slice(table);
         let ((chunks, rest), (slots, left)) = (codes.as_chunks(), out.as_chunks_mut());
         for (slots, codes) in slots.iter_mut().zip(chunks) {
-            *slots = machine.look_up(&all, codes);
+            *slots = primitives.look_up(&all, codes);
         }
         (codes, out) = (rest, left);
     }
@@ -79,7 +79,7 @@ fn gather_u32_body(machine: impl Machine, table: &[u32], codes: &[u32], out: &mu
 }
 
 #[inline(always)]
-fn append_body(_: impl Machine, numbers: &mut [u32], count: u32, codes: &[u32]) {
+fn append_body(_: impl Primitives, numbers: &mut [u32], count: u32, codes: &[u32]) {
     assert_eq!(numbers.len(), codes.len(), "a code for each number");
     for (number, code) in numbers.iter_mut().zip(codes) {
         *number = number.wrapping_mul(count).wrapping_add(*code);
@@ -87,7 +87,7 @@ fn append_body(_: impl Machine, numbers: &mut [u32], count: u32, codes: &[u32]) 
 }
 
 #[inline(always)]
-fn prepend_body(_: impl Machine, codes: &mut [u32], count: u32, numbers: &[u32]) {
+fn prepend_body(_: impl Primitives, codes: &mut [u32], count: u32, numbers: &[u32]) {
     assert_eq!(numbers.len(), codes.len(), "a number for each code");
     for (code, number) in codes.iter_mut().zip(numbers) {
         *code = number.wrapping_mul(count).wrapping_add(*code);
@@ -95,7 +95,7 @@ fn prepend_body(_: impl Machine, codes: &mut [u32], count: u32, numbers: &[u32])
 }
 
 #[inline(always)]
-fn among_body(_: impl Machine, values: &[u32], known: &[u32], out: &mut [u32]) -> bool {
+fn among_body(_: impl Primitives, values: &[u32], known: &[u32], out: &mut [u32]) -> bool {
     assert_eq!(out.len(), values.len(), "places for indexes");
     out.fill(u32::MAX);
     for (index, known) in (0..).zip(known) {
@@ -107,7 +107,7 @@ fn among_body(_: impl Machine, values: &[u32], known: &[u32], out: &mut [u32]) -
 }
 
 #[inline(always)]
-fn count_by_body(_: impl Machine, groups: &[u32], counts: &mut [u64]) {
+fn count_by_body(_: impl Primitives, groups: &[u32], counts: &mut [u64]) {
     assert!(all_below(groups, counts.len()), "a group beyond the counts");
     let copy = counts.len();
     if copy > COPIED_SUMS_MAX || groups.len() <= COPIES * copy {
@@ -146,7 +146,7 @@ unsafe fn count_unchecked<const C: usize>(groups: &[u32], counts: &mut [u64]) {
 /// Division by multiplication (Granlund and Montgomery, "Division by Invariant Integers using
 /// Multiplication", PLDI 1994, figure 4.1): exact for every 32-bit value.
 #[inline(always)]
-fn bucket_body(_: impl Machine, values: &[u32], from: u32, width: NonZeroU32, out: &mut [u32]) {
+fn bucket_body(_: impl Primitives, values: &[u32], from: u32, width: NonZeroU32, out: &mut [u32]) {
     assert_eq!(out.len(), values.len(), "places for buckets");
     let bits = u32::BITS - (width.get() - 1).leading_zeros();
     let factor = ((1 << bits) - u64::from(width.get())) << 32;

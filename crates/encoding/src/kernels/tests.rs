@@ -327,13 +327,13 @@ fn groups_beyond_the_sums_and_missing_values_panic() {
 /// Values around every multiple of the width that is near an end or in the middle.
 fn edges(width: u32) -> Vec<u32> {
     let last = u32::MAX / width;
-    let near = |quotient: u32| {
+    let frame_of_reference = |quotient: u32| {
         let multiple = width.wrapping_mul(quotient);
         [multiple.wrapping_sub(1), multiple, multiple.wrapping_add(1)]
     };
     [0, 1, 2, 3, last / 2, last / 2 + 1, last - last.min(1), last, last.wrapping_add(1)]
         .into_iter()
-        .flat_map(near)
+        .flat_map(frame_of_reference)
         .chain([0, 1, 1 << 31, (1 << 31) - 1, u32::MAX - 1, u32::MAX])
         .collect()
 }

@@ -1,4 +1,4 @@
-//! The steps of `machine.rs` in instructions of x86-64: the only place that names intrinsics.
+//! The steps of `kernels/primitives.rs` in instructions of x86-64: the only place that names intrinsics.
 //!
 //! Each was measured against the plain form. Compressing into memory is slow on AMD, so the result
 //! goes through a register.
@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::machine::{self, Baseline, Machine};
+use super::primitives::{self, Baseline, Primitives};
 
 /// The proof of the features that the `kernels!` wrapper for AVX2 enables.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,7 +42,7 @@ impl Avx512 {
     }
 }
 
-impl Machine for Baseline {
+impl Primitives for Baseline {
     #[inline(always)]
     fn word_of(self, bytes: &[u8; 64]) -> u64 {
         let mut word = 0;
@@ -69,7 +69,7 @@ impl Machine for Baseline {
     }
 }
 
-impl Machine for Avx2 {
+impl Primitives for Avx2 {
     #[inline(always)]
     fn add_eights(self, bytes: &[u8; 64], sums: &mut [u64; 8]) {
         // SAFETY: `self` is the proof of AVX2.
@@ -101,7 +101,7 @@ impl Machine for Avx2 {
     }
 }
 
-impl Machine for Avx512 {
+impl Primitives for Avx512 {
     #[inline(always)]
     fn add_eights(self, bytes: &[u8; 64], sums: &mut [u64; 8]) {
         // SAFETY: `self` is the proof of AVX-512.
@@ -154,7 +154,7 @@ impl Machine for Avx512 {
     fn indexes(self, word: u64, base: u32, out: &mut [u32; 64]) {
         // A few are written sooner than 64.
         if word.count_ones() <= 4 {
-            return machine::indexes(word, base, out);
+            return primitives::indexes(word, base, out);
         }
         // SAFETY: `self` is the proof of AVX-512.
         unsafe { indexes_avx512(word, base, out) }
@@ -326,7 +326,7 @@ fn indexes_avx512(word: u64, base: u32, out: &mut [u32; 64]) {
 mod tests {
     use super::*;
 
-    fn assert_like_the_plain_form(machine: impl Machine) {
+    fn assert_like_the_plain_form(primitives: impl Primitives) {
         let mut word = 0x9E37_79B9_7F4A_7C15_u64;
         let mut next = 0u32;
         let narrow: [u32; 64] = std::array::from_fn(|_| {
@@ -342,42 +342,42 @@ mod tests {
                 2 => word | word >> 17 | word << 31,
                 _ => [0, u64::MAX, 1, 1 << 63][round as usize / 4 % 4],
             };
-            let bytes = machine::bytes_of(word);
-            assert_eq!(machine.bytes_of(word), bytes);
-            assert_eq!(machine::word_of(&bytes), word);
-            assert_eq!(machine.word_of(&bytes), word);
-            assert_eq!(machine.word_of(&bytes.map(|byte| byte | 0x7F)), word);
+            let bytes = primitives::bytes_of(word);
+            assert_eq!(primitives.bytes_of(word), bytes);
+            assert_eq!(primitives::word_of(&bytes), word);
+            assert_eq!(primitives.word_of(&bytes), word);
+            assert_eq!(primitives.word_of(&bytes.map(|byte| byte | 0x7F)), word);
 
             let (mut plain, mut ours) = ([word >> 9; 8], [word >> 9; 8]);
             let mixed =
                 std::array::from_fn(|at| word.to_le_bytes()[at % 8].wrapping_add(bytes[at]));
             for bytes in [&bytes, &mixed] {
-                machine::add_eights(bytes, &mut plain);
-                machine.add_eights(bytes, &mut ours);
+                primitives::add_eights(bytes, &mut plain);
+                primitives.add_eights(bytes, &mut ours);
                 assert_eq!(ours, plain);
             }
 
             let table = std::array::from_fn(|at| narrow[at].rotate_left(round % 32));
             let codes = std::array::from_fn(|at| u32::from(word.to_le_bytes()[at % 8]) % 32);
-            assert_eq!(machine.look_up(&table, &codes), machine::look_up(&table, &codes));
+            assert_eq!(primitives.look_up(&table, &codes), primitives::look_up(&table, &codes));
 
             let mask = word.rotate_left(13) ^ 0xF0F0;
-            assert_eq!(machine.extract(word, mask), machine::extract(word, mask));
-            assert_eq!(machine.deposit(word, mask), machine::deposit(word, mask));
+            assert_eq!(primitives.extract(word, mask), primitives::extract(word, mask));
+            assert_eq!(primitives.deposit(word, mask), primitives::deposit(word, mask));
 
             let (mut plain, mut ours) = ([0; 64], [1; 64]);
-            machine::expand(word, &values, -7, &mut plain);
-            machine.expand_i64(word, &values, -7, &mut ours);
+            primitives::expand(word, &values, -7, &mut plain);
+            primitives.expand_i64(word, &values, -7, &mut ours);
             assert_eq!(ours, plain);
             let (mut plain, mut ours) = ([0; 64], [1; 64]);
-            machine::expand(word, &narrow, 9, &mut plain);
-            machine.expand_u32(word, &narrow, 9, &mut ours);
+            primitives::expand(word, &narrow, 9, &mut plain);
+            primitives.expand_u32(word, &narrow, 9, &mut ours);
             assert_eq!(ours, plain);
 
             let ones = word.count_ones() as usize;
             let (mut plain, mut ours) = ([0; 64], [1; 64]);
-            machine::indexes(word, u32::MAX - 70, &mut plain);
-            machine.indexes(word, u32::MAX - 70, &mut ours);
+            primitives::indexes(word, u32::MAX - 70, &mut plain);
+            primitives.indexes(word, u32::MAX - 70, &mut ours);
             assert_eq!(ours[..ones], plain[..ones]);
         }
     }
@@ -385,11 +385,11 @@ mod tests {
     #[test]
     fn every_step_is_like_its_plain_form() {
         assert_like_the_plain_form(Baseline);
-        if let Some(machine) = Avx2::detect() {
-            assert_like_the_plain_form(machine);
+        if let Some(primitives) = Avx2::detect() {
+            assert_like_the_plain_form(primitives);
         }
-        if let Some(machine) = Avx512::detect() {
-            assert_like_the_plain_form(machine);
+        if let Some(primitives) = Avx512::detect() {
+            assert_like_the_plain_form(primitives);
         }
     }
 }

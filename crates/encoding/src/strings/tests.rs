@@ -24,7 +24,7 @@ fn strings_are_found_by_code() {
 /// Bytes of a front-coded dictionary, whatever it saves.
 fn front_coded(entries: &[&str]) -> Vec<u8> {
     let mut out = vec![FRONT];
-    front::encode(entries, &mut out);
+    front_coding::encode(entries, &mut out);
     out
 }
 

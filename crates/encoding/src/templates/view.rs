@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use hadal_types::limits::VECTOR_VALUES;
 
-use super::pieces::Pieces;
+use super::renderer::Pieces;
 use super::{HEX, HEX_LAST, lift};
 use crate::{EncodingError, StringDictionary};
 

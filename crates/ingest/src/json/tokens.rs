@@ -9,7 +9,7 @@
 //! Values are offered as they are found. What is not taken at once is kept for later, and so is all
 //! behind it: of two values of one name the first counts.
 
-use hadal_encoding::kernels::mark_specials;
+use hadal_encoding::kernels::mark_delimiters;
 use hadal_types::limits::ROW_FIELDS_MAX;
 use serde_json::value::RawValue;
 
@@ -94,7 +94,7 @@ pub(super) fn tokens<'j>(
     if marks.len() < words {
         marks.resize(words, 0);
     }
-    mark_specials(text.as_bytes(), &mut marks[..words]);
+    mark_delimiters(text.as_bytes(), &mut marks[..words]);
     let mut cursor = Cursor { text, at: 0, marks: &marks[..words] };
     cursor.expect(b'{')?;
     if cursor.next_byte()? == b'}' {
@@ -325,7 +325,7 @@ mod tests {
 
     fn marks_of(text: &str) -> Vec<u64> {
         let mut marks = vec![0; text.len().div_ceil(64)];
-        mark_specials(text.as_bytes(), &mut marks);
+        mark_delimiters(text.as_bytes(), &mut marks);
         marks
     }
 

@@ -54,7 +54,7 @@ fn call(function: Function, arguments: impl Into<Vec<RowExpr>>) -> RowExpr {
     Expr::call(function, arguments)
 }
 
-fn raw_rows(values: impl Into<Vec<RowExpr>>, filter: Option<RowExpr>) -> Query {
+fn top_rows(values: impl Into<Vec<RowExpr>>, filter: Option<RowExpr>) -> Query {
     query(QueryKind::Rows { values: values.into() }, filter)
 }
 
@@ -83,7 +83,7 @@ fn scanned(blocks: &[Vec<u8>], query: &Query) -> Partial {
 }
 
 /// How many rows a query says that it left out, however they lie in blocks.
-fn left_out(rows: &[Value], query: &Query) -> u64 {
+fn hidden_rows(rows: &[Value], query: &Query) -> u64 {
     let of_one: Vec<_> =
         (0i64..).zip(rows).map(|(time, value)| block(time, std::slice::from_ref(value))).collect();
     let views: Vec<_> =
@@ -120,12 +120,12 @@ fn raw_rows_of_all_kinds_and_is_null_leave_nothing_out() {
     let rows = rows_of_all_kinds();
     let all = || Kind::ALL.map(v);
     let is_null = || call(Function::And, Kind::ALL.map(|kind| call(Function::IsNull, [v(kind)])));
-    assert_eq!(left_out(&rows, &raw_rows(all(), None)), 0);
-    assert_eq!(left_out(&rows, &raw_rows(all(), Some(is_null()))), 0);
-    assert_eq!(left_out(&rows, &query(groups(), Some(is_null()))), 0);
-    assert_eq!(left_out(&rows, &query(groups(), None)), 0);
+    assert_eq!(hidden_rows(&rows, &top_rows(all(), None)), 0);
+    assert_eq!(hidden_rows(&rows, &top_rows(all(), Some(is_null()))), 0);
+    assert_eq!(hidden_rows(&rows, &query(groups(), Some(is_null()))), 0);
+    assert_eq!(hidden_rows(&rows, &query(groups(), None)), 0);
     // No row without a value is left out of its sum.
-    assert_eq!(left_out(&rows, &sum_of(v(Kind::Number), Some(is_null()))), 0);
+    assert_eq!(hidden_rows(&rows, &sum_of(v(Kind::Number), Some(is_null()))), 0);
 }
 
 fn groups() -> QueryKind {
@@ -141,19 +141,19 @@ fn every_row_that_is_left_out_counts_once() {
     let there = call(Function::Not, [call(Function::IsNull, [v(Kind::String)])]);
     for (expected, query) in [
         // Of the outputs: what they were given and do not see.
-        (6, raw_rows([v(Kind::Number)], None)),
-        (6, raw_rows([v(Kind::Number), call(Function::Negate, [v(Kind::Number)])], None)),
-        (4, raw_rows([v(Kind::Number), v(Kind::Set)], None)),
+        (6, top_rows([v(Kind::Number)], None)),
+        (6, top_rows([v(Kind::Number), call(Function::Negate, [v(Kind::Number)])], None)),
+        (4, top_rows([v(Kind::Number), v(Kind::Set)], None)),
         (4, sum_of(v(Kind::String), None)),
         (2, sum_of(v(Kind::Number), Some(there))),
         // Of the filter: what it does not see in the time range, whatever is shown.
         (6, query(groups(), more_than(1))),
-        (6, raw_rows(Kind::ALL.map(v), more_than(1))),
+        (6, top_rows(Kind::ALL.map(v), more_than(1))),
         (6, sum_of(v(Kind::Number), more_than(2))),
         (6, query(groups(), more_than(1_000_000))),
         (7, sum_of(v(Kind::Set), None)),
     ] {
-        assert_eq!(left_out(&rows, &query), expected, "{query:?}");
+        assert_eq!(hidden_rows(&rows, &query), expected, "{query:?}");
     }
 }
 
@@ -167,7 +167,7 @@ fn rows_outside_of_the_time_range_are_not_left_out() {
     {
         for filter in [None, Some(more.clone())] {
             let query = Query { range, ..sum_of(v(Kind::Number), filter) };
-            assert_eq!(left_out(&rows, &query), expected, "{query:?}");
+            assert_eq!(hidden_rows(&rows, &query), expected, "{query:?}");
         }
     }
 }
@@ -178,8 +178,8 @@ fn numbers_at_the_edges() -> Vec<Number> {
         .map(|text| text.parse().expect("a number"))
         .into();
     for edge in [1i128 << 53, -(1 << 53), 1 << 63, -(1 << 63), 1 << 64] {
-        let near = (-2..=2).filter_map(|step| Decimal::new(edge + step, 0));
-        numbers.extend(near.map(Number::from));
+        let reference = (-2..=2).filter_map(|step| Decimal::new(edge + step, 0));
+        numbers.extend(reference.map(Number::from));
         numbers.extend(Decimal::new(edge * 10 + 1, 1).map(Number::from));
     }
     numbers.extend(Number::from_f64(9_223_372_036_854_775_808.0));
@@ -193,7 +193,7 @@ fn zones_skip_no_number_at_the_edge_of_doubles() {
     let numbers = numbers_at_the_edges();
     let compare = |function, literal| {
         let literal = Expr::Literal(Value::Number(literal));
-        raw_rows([v(Kind::Number)], Some(call(function, [v(Kind::Number), literal])))
+        top_rows([v(Kind::Number)], Some(call(function, [v(Kind::Number), literal])))
     };
     let (less, equal, greater) = (Ordering::Less, Ordering::Equal, Ordering::Greater);
     let functions = [
@@ -238,7 +238,7 @@ fn ranges_find_exact_numbers_beside_huge_ones() {
             call(function, [v(Kind::Number), Expr::Literal(Value::integer(ids[index]))])
         };
         let between = [bound(Function::GreaterOrEqual, from), bound(Function::LessOrEqual, to)];
-        let query = raw_rows([v(Kind::Number)], Some(call(Function::And, between)));
+        let query = top_rows([v(Kind::Number)], Some(call(Function::And, between)));
         let matched = scanned(&blocks, &query).stats.rows_matched;
         assert_eq!(matched, (to - from + 1) as u64, "{} to {}", ids[from], ids[to]);
     }
@@ -251,7 +251,7 @@ fn every_number_is_at_least_the_smallest_decimal() {
     let literal = Expr::Literal(Value::Number(smallest.into()));
     for (function, expected) in [(Function::GreaterOrEqual, 3), (Function::Less, 0)] {
         let filter = call(function, [v(Kind::Number), literal.clone()]);
-        let query = raw_rows([v(Kind::Number)], Some(filter));
+        let query = top_rows([v(Kind::Number)], Some(filter));
         let matched = scanned(&[block(0, &values)], &query).stats.rows_matched;
         assert_eq!(matched, expected, "{function:?}");
     }
@@ -269,7 +269,7 @@ fn ordered(index: usize, descending: bool, limit: u64) -> Query {
     Query {
         order: vec![OrderKey { expr, descending, nulls_first: descending }],
         limit,
-        ..raw_rows([Expr::Leaf(RowInput::Time), v(Kind::Number)], None)
+        ..top_rows([Expr::Leaf(RowInput::Time), v(Kind::Number)], None)
     }
 }
 
@@ -351,7 +351,7 @@ fn texts_that_lie_in_no_order_are_ordered() {
     let blocks = [block(0, &values)];
     let view = BlockView::parse(&blocks[0]).expect("parses");
     assert_eq!(view.column("v", Kind::String).expect("there").encoding_name(), "templates");
-    let strings = raw_rows([Expr::Leaf(RowInput::Time), v(Kind::String)], None);
+    let strings = top_rows([Expr::Leaf(RowInput::Time), v(Kind::String)], None);
     let query = Query { kind: strings.kind, ..ordered(1, false, 20) };
     let expected: Vec<i64> = (0..20).map(|number| number * 473 % 500).collect();
     assert_eq!(times(scanned(&blocks, &query)), expected);

@@ -24,11 +24,11 @@ impl Peer for FakeLeaf {
             tokio::time::timeout(self.delay, late).await.expect_err("never ready");
             let mut partial = Partial::empty(&query);
             if let PartialBody::Groups(groups) = &mut partial.body
-                && let Some(place) = groups.place(&[])
+                && let Some(place) = groups.find_or_insert(&[])
             {
                 let mut tally = WeightedCount::default();
                 tally.add_rows(self.rows);
-                groups.add_tally(place, tally);
+                groups.add_count(place, tally);
             }
             let leaf = LeafCoverage {
                 name: self.name.clone(),
@@ -99,7 +99,7 @@ async fn ask_for(tree: &Aggregator, query: Arc<Query>) -> (u64, Partial, Duratio
     let partial = tree.query(query, deadline).await;
     let PartialBody::Groups(groups) = partial.body.clone() else { panic!("groups") };
     let (groups, _) = groups.into_sorted();
-    let rows = groups.first().map_or(0, |(_, group)| group.tally.rows());
+    let rows = groups.first().map_or(0, |(_, group)| group.count.rows());
     (rows, partial, start.elapsed())
 }
 

@@ -9,11 +9,12 @@ use hadal_query::{
 use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{MemoryPool, Micros, TimeRange, Value, Weight};
 
-use crate::finish::{FinishError, ResultSet, finish};
+use crate::finish::{ResultSet, finish};
 use crate::partial::fixture::{NOW, aggregate, column, groups_query, rows_query, time_bucket};
+use crate::partial::warnings::WarningCode;
 use crate::partial::{Partial, PartialBody};
-use crate::row_values::SparseRow;
-use crate::warning::{QueryErrorCode, WarningCode};
+use crate::query_error::{FinishError, QueryErrorCode};
+use crate::sparse_row::SparseRow;
 
 /// The answer to `query` over rows of a key, a value and a weight in whole rows.
 fn partial_of(query: &Query, rows: &[(&[Value], Value, i64)]) -> Partial {
@@ -235,8 +236,7 @@ fn a_sum_beyond_doubles_fails_the_query() {
     let query = groups_query(vec![], vec![aggregate(AggregateFunction::Sum)]);
     let huge = Value::Number("1e308".parse().expect("a number"));
     let rows: [(&[Value], Value, i64); 2] = [(&[], huge.clone(), 1), (&[], huge, 1)];
-    let Err(FinishError::QueryErrors(faults)) =
-        finish(partial_of(&query, &rows), &query, &|| false)
+    let Err(FinishError::Errors(faults)) = finish(partial_of(&query, &rows), &query, &|| false)
     else {
         panic!("a fault")
     };
@@ -348,7 +348,7 @@ fn an_answer_for_which_there_is_no_room_is_a_fault() {
     let mut partial = Partial { reservation: budget.reservation(), ..partial };
     partial.hold(usize::MAX);
     assert!(partial.errors.is_empty(), "{:?}", partial.errors);
-    let Err(FinishError::QueryErrors(faults)) = finish(partial, &query, &|| false) else {
+    let Err(FinishError::Errors(faults)) = finish(partial, &query, &|| false) else {
         panic!("a fault")
     };
     assert_eq!(faults[0].code, QueryErrorCode::Memory);

@@ -7,7 +7,7 @@ use hadal_types::limits::VECTOR_VALUES;
 
 use super::{Lane, Rows, by_lane, for_rows, is_empty};
 use crate::kernels::level::kernels;
-use crate::kernels::machine::Machine;
+use crate::kernels::primitives::Primitives;
 
 /// What [`fold_packed`] tells of the packed values: the reference is not added.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,10 +76,10 @@ struct Chosen([u8; VECTOR_VALUES]);
 
 impl Chosen {
     #[inline(always)]
-    fn of(machine: impl Machine, words: &[u64; VECTOR_VALUES / 64]) -> Self {
+    fn of(primitives: impl Primitives, words: &[u64; VECTOR_VALUES / 64]) -> Self {
         let mut chosen = [0; VECTOR_VALUES];
         for (bytes, word) in chosen.as_chunks_mut::<64>().0.iter_mut().zip(words) {
-            *bytes = machine.bytes_of(*word);
+            *bytes = primitives.bytes_of(*word);
         }
         Self(chosen)
     }
@@ -129,8 +129,8 @@ impl<T: Lane> Keep<T> for NarrowSums<T> {
 impl<T: Lane> NarrowSums<T> {
     /// The sum of the sums, which start again from zero.
     #[inline(always)]
-    fn take_total(&mut self, machine: impl Machine) -> u128 {
-        let total = T::sum_of(machine, &self.0);
+    fn take_total(&mut self, primitives: impl Primitives) -> u128 {
+        let total = T::sum_of(primitives, &self.0);
         self.0 = T::row(T::cut(0));
         total
     }
@@ -155,7 +155,7 @@ impl<T: Lane> Keep<T> for WideSums<T> {
 /// The sum of the chosen values, and what `keep` keeps besides.
 #[inline(always)]
 fn sum_and<T: Lane, K: Keep<T>>(
-    machine: impl Machine,
+    primitives: impl Primitives,
     bytes: &[u8],
     width: usize,
     choice: &impl Choice<T>,
@@ -165,9 +165,9 @@ fn sum_and<T: Lane, K: Keep<T>>(
         // Half of the rows do not overflow the lanes.
         let mut kept = Kept(choice, (NarrowSums(T::row(T::cut(0))), keep));
         for_rows(bytes, width, 0..T::BITS / 2, &mut kept);
-        let first = kept.1.0.take_total(machine);
+        let first = kept.1.0.take_total(primitives);
         for_rows(bytes, width, T::BITS / 2..T::BITS, &mut kept);
-        (first + kept.1.0.take_total(machine), kept.1.1)
+        (first + kept.1.0.take_total(primitives), kept.1.1)
     } else {
         let mut kept = Kept(choice, (WideSums(T::no_sums()), keep));
         for_rows(bytes, width, 0..T::BITS, &mut kept);
@@ -203,31 +203,31 @@ impl<T: Lane> Extremes<T> {
 
 #[inline(always)]
 fn fold<T: Lane>(
-    machine: impl Machine,
+    primitives: impl Primitives,
     bytes: &[u8],
     width: usize,
     choice: &impl Choice<T>,
 ) -> PackedFold {
-    let (sum, extremes) = sum_and(machine, bytes, width, choice, Extremes::<T>::none());
+    let (sum, extremes) = sum_and(primitives, bytes, width, choice, Extremes::<T>::none());
     let (min, max) = extremes.ends();
     PackedFold { sum, min: if min > max { u64::MAX } else { min }, max }
 }
 
 #[inline(always)]
-fn fold_body(machine: impl Machine, bytes: &[u8], width: u8) -> PackedFold {
+fn fold_body(primitives: impl Primitives, bytes: &[u8], width: u8) -> PackedFold {
     if is_empty(bytes, width) {
         return PackedFold { sum: 0, min: 0, max: 0 };
     }
     match width {
         // Shifts by a constant are one instruction.
-        8 => fold::<u8>(machine, bytes, 8, &All),
-        _ => by_lane!(width, fold(machine, bytes, width.into(), &All)),
+        8 => fold::<u8>(primitives, bytes, 8, &All),
+        _ => by_lane!(width, fold(primitives, bytes, width.into(), &All)),
     }
 }
 
 #[inline(always)]
 fn fold_where_body(
-    machine: impl Machine,
+    primitives: impl Primitives,
     bytes: &[u8],
     width: u8,
     words: &[u64; VECTOR_VALUES / 64],
@@ -236,30 +236,30 @@ fn fold_where_body(
         let any = words.iter().any(|word| *word != 0);
         return PackedFold { sum: 0, min: if any { 0 } else { u64::MAX }, max: 0 };
     }
-    by_lane!(width, fold(machine, bytes, width.into(), &Chosen::of(machine, words)))
+    by_lane!(width, fold(primitives, bytes, width.into(), &Chosen::of(primitives, words)))
 }
 
 #[inline(always)]
 fn sum<T: Lane>(
-    machine: impl Machine,
+    primitives: impl Primitives,
     bytes: &[u8],
     width: usize,
     choice: &impl Choice<T>,
 ) -> u128 {
-    sum_and::<T, ()>(machine, bytes, width, choice, ()).0
+    sum_and::<T, ()>(primitives, bytes, width, choice, ()).0
 }
 
 #[inline(always)]
-fn sum_body(machine: impl Machine, bytes: &[u8], width: u8) -> u128 {
+fn sum_body(primitives: impl Primitives, bytes: &[u8], width: u8) -> u128 {
     if is_empty(bytes, width) {
         return 0;
     }
-    by_lane!(width, sum(machine, bytes, width.into(), &All))
+    by_lane!(width, sum(primitives, bytes, width.into(), &All))
 }
 
 #[inline(always)]
 fn sum_where_body(
-    machine: impl Machine,
+    primitives: impl Primitives,
     bytes: &[u8],
     width: u8,
     words: &[u64; VECTOR_VALUES / 64],
@@ -267,5 +267,5 @@ fn sum_where_body(
     if is_empty(bytes, width) {
         return 0;
     }
-    by_lane!(width, sum(machine, bytes, width.into(), &Chosen::of(machine, words)))
+    by_lane!(width, sum(primitives, bytes, width.into(), &Chosen::of(primitives, words)))
 }

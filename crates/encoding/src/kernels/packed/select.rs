@@ -4,14 +4,14 @@ use hadal_types::limits::VECTOR_VALUES;
 
 use super::{Lane, Rows, by_lane, for_rows, is_empty};
 use crate::kernels::level::kernels;
-use crate::kernels::machine::Machine;
+use crate::kernels::primitives::Primitives;
 
 kernels! {
     /// Sets bit i of `words` to whether `low` <= packed value i <= `high`, of 1,024 values.
     ///
     /// # Panics
     /// When `width` is over 64, or `bytes` are not 128 × width.
-    pub fn between_packed(
+    pub fn filter_packed(
         bytes: &[u8], width: u8, low: u64, high: u64, words: &mut [u64; VECTOR_VALUES / 64],
     ) = between_body;
 }
@@ -35,7 +35,7 @@ impl<T: Lane> Rows<T> for Between<'_, T> {
 
 #[inline(always)]
 fn between_body(
-    machine: impl Machine,
+    primitives: impl Primitives,
     bytes: &[u8],
     width: u8,
     low: u64,
@@ -60,6 +60,6 @@ fn between_body(
     let mut found = [0; VECTOR_VALUES];
     by_lane!(width, mark(bytes, width.into(), (low, high), &mut found));
     for (word, found) in words.iter_mut().zip(found.as_chunks::<64>().0) {
-        *word = machine.word_of(found);
+        *word = primitives.word_of(found);
     }
 }

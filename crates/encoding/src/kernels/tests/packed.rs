@@ -78,18 +78,18 @@ fn every_width_is_compared_without_being_unpacked() {
         ];
         for (low, high) in bounds {
             let mut twin = [7; 16];
-            scalar::between_packed(bytes, width, low, high, &mut twin);
+            scalar::filter_packed(bytes, width, low, high, &mut twin);
             for level in Level::available() {
                 let mut own = [9; 16];
-                level.between_packed(bytes, width, low, high, &mut own);
+                level.filter_packed(bytes, width, low, high, &mut own);
                 assert_eq!(own, twin, "width {width}, {low} to {high} at {}", level.name());
             }
         }
     }
-    assert!(panics(|| between_packed(&[0; 127], 1, 0, 0, &mut [0; 16])));
-    assert!(panics(|| between_packed(&[0; 127], 1, 1, 0, &mut [0; 16])));
-    assert!(panics(|| between_packed(&[0; 1], 0, 0, 0, &mut [0; 16])));
-    assert!(panics(|| between_packed(&[0; 65 * 128], 65, 0, 0, &mut [0; 16])));
+    assert!(panics(|| filter_packed(&[0; 127], 1, 0, 0, &mut [0; 16])));
+    assert!(panics(|| filter_packed(&[0; 127], 1, 1, 0, &mut [0; 16])));
+    assert!(panics(|| filter_packed(&[0; 1], 0, 0, 0, &mut [0; 16])));
+    assert!(panics(|| filter_packed(&[0; 65 * 128], 65, 0, 0, &mut [0; 16])));
 }
 
 #[test]

@@ -1,0 +1,149 @@
+//! Which groups can be among the first of an answer: told by one integer each, where the order
+//! begins with a count or a sum, and by keys as they are stored where many have the same. All others
+//! need not be looked at.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use hadal_query::{AggregateFunction, Expr, GroupInput, OrderKey, Query};
+
+use crate::groups::Groups;
+use crate::sort_order::SortDirection;
+
+/// The places of groups among which are the first `end` of the query's order, ascending; `None`
+/// where these cannot be told from the others so.
+pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Option<Vec<usize>> {
+    if query.having.is_some() || query.series.is_some() || end == 0 || end >= groups.len() {
+        return None;
+    }
+    let (first, rest) = query.order.split_first()?;
+    let Expr::Leaf(slot) = &first.expr else { return None };
+    let sign = if first.descending { -1 } else { 1 };
+    let then = keys_of(rest);
+    let by = |left: usize, right: usize| {
+        then.as_ref().map_or(Ordering::Equal, |keys| groups.cmp_by(keys, left, right))
+    };
+    match slot {
+        GroupInput::Count | GroupInput::RawCount if let Some(rows) = groups.rows_alone() => {
+            let sign = i64::from(sign);
+            Some(first_by(rows.map(|rows| sign * rows), end, by))
+        }
+        GroupInput::Count => {
+            let ranks = groups.weights().map(|own| i128::from(sign) * own);
+            Some(first_by(ranks, end, by))
+        }
+        GroupInput::RawCount => {
+            let rows = |group_index| i128::from(groups.count_at(group_index).rows());
+            let ranks = (0..groups.len()).map(|group_index| i128::from(sign) * rows(group_index));
+            Some(first_by(ranks, end, by))
+        }
+        GroupInput::Measure(measure, AggregateFunction::Sum) => {
+            let sums = groups.sum_ranks(*measure)?;
+            Some(first_by(sums.iter().map(|sum| i128::from(sign) * sum), end, by))
+        }
+        GroupInput::Measure(..) | GroupInput::Key(_) | GroupInput::Seconds => None,
+    }
+}
+
+/// The keys that an order is by; `None` where it is by something else, too.
+fn keys_of(order: &[OrderKey]) -> Option<Vec<(usize, SortDirection)>> {
+    let key = |own: &OrderKey| {
+        let direction = SortDirection { descending: own.descending, nulls_first: own.nulls_first };
+        match own.expr {
+            Expr::Leaf(GroupInput::Key(key)) => Some((key, direction)),
+            _ => None,
+        }
+    };
+    order.iter().map(key).collect()
+}
+
+/// The places of the `end` smallest ranks; of those that tie with the last of these the first by
+/// `then`, and all that are the same by that, too.
+fn first_by<T: Ord + Copy>(
+    ranks: impl Iterator<Item = T> + Clone,
+    end: usize,
+    then: impl Fn(usize, usize) -> Ordering,
+) -> Vec<usize> {
+    // The largest on top: what a rank must be below to be among the smallest so far.
+    let mut smallest = BinaryHeap::with_capacity(end);
+    let mut last = None;
+    ranks.clone().for_each(|rank| {
+        if smallest.len() < end {
+            smallest.push(rank);
+        } else if last.is_none_or(|last| rank < last)
+            && let Some(mut top) = smallest.peek_mut()
+            && rank < *top
+        {
+            *top = rank;
+        } else {
+            return;
+        }
+        last = smallest.peek().copied().filter(|_| smallest.len() == end);
+    });
+    let last = smallest.into_sorted_vec().pop();
+    let (mut found, mut tied) = (Vec::new(), Vec::new());
+    // Once some were dropped: none of those that are kept comes later.
+    let mut latest: Option<usize> = None;
+    ranks.enumerate().for_each(|(group_index, rank)| match last.map(|last| rank.cmp(&last)) {
+        Some(Ordering::Equal) if latest.is_none_or(|own| then(group_index, own).is_le()) => {
+            tied.push(group_index);
+            if tied.len() >= 2 * end.max(TIED_AT_ONCE) && tied.len().is_power_of_two() {
+                latest = cut(&mut tied, end, &then).or(latest);
+            }
+        }
+        Some(Ordering::Equal | Ordering::Greater) => {}
+        Some(Ordering::Less) | None => found.push(group_index),
+    });
+    if let Some(missing) = end.checked_sub(found.len() + 1) {
+        cut(&mut tied, missing + 1, &then);
+    }
+    found.extend(tied);
+    found.sort_unstable();
+    found
+}
+
+/// Places that tie are kept up to twice as many before some are dropped.
+const TIED_AT_ONCE: usize = 512;
+
+/// Drops what comes after the first `end` and is not the same as the last of these, which is
+/// returned; `None` where there are not more.
+fn cut(
+    group_indexes: &mut Vec<usize>,
+    end: usize,
+    then: impl Fn(usize, usize) -> Ordering,
+) -> Option<usize> {
+    let last = end.checked_sub(1).filter(|_| end < group_indexes.len())?;
+    let (_, &mut last, after) = group_indexes.select_nth_unstable_by(last, |&l, &r| then(l, r));
+    let same = after.iter().copied().filter(|&group_index| then(group_index, last).is_eq());
+    let same: Vec<usize> = same.collect();
+    group_indexes.truncate(end);
+    group_indexes.extend(same);
+    Some(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_smallest_ranks_are_found_and_ties_told_apart(
+            groups in prop::collection::vec((-9i128..9, 0..90), 1..60), end in 1usize..60,
+            has_keys in any::<bool>(), times in prop_oneof![Just(1usize), Just(90)],
+        ) {
+            let groups = groups.repeat(times);
+            let end = end.min(groups.len());
+            let key = |group_index: usize| if has_keys { groups[group_index].1 } else { 0 };
+            let of = |group_index: usize| (groups[group_index].0, key(group_index));
+            let mut sorted: Vec<_> = (0..groups.len()).map(of).collect();
+            sorted.sort_unstable();
+            let expected: Vec<usize> =
+                (0..groups.len()).filter(|&group_index| of(group_index) <= sorted[end - 1]).collect();
+            let then = |left, right| key(left).cmp(&key(right));
+            let found = first_by(groups.iter().map(|own| own.0), end, then);
+            prop_assert_eq!(found, expected);
+        }
+    }
+}

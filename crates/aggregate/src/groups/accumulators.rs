@@ -1,0 +1,425 @@
+//! Counts and sums of many groups as plain integers, those of a group side by side.
+//!
+//! What is asked for most is how many rows a group has, and what some decimals of its rows add up
+//! to. Here a row costs one addition for each of these, to numbers that share a line of the cache:
+//! rows of different weight are counted apart, by *class*, and weighted when all is done. Rows
+//! without a value are counted apart only where there are some: measures that have values in the
+//! same rows share a count.
+//!
+//! The numbers have 64 bits. Before one could grow beyond them, everything is moved to counts and
+//! states, which have room; whoever owns the accumulators does that when [`Accumulators::prepare`] refuses.
+
+use hadal_types::decimal::power_of_ten;
+
+use crate::groups::int_table::reserve_spare;
+use crate::state::weighted_count::WeightedCount;
+
+/// So many different weights are told apart.
+const CLASSES_MAX: usize = 16;
+/// Numbers up to which room is made for twice as many: 64 MiB of them.
+const SPARE_MAX: usize = 1 << 23;
+/// Sums stay below this, so that adding cannot overflow.
+const SUM_MAX: u128 = 1 << 62;
+/// The column that counts all rows of a group.
+const ALL_ROWS: usize = 0;
+
+/// Counts and sums by index, class and column.
+#[derive(Clone, Debug)]
+pub(crate) struct Accumulators {
+    /// The weight of each class, in millionths.
+    classes: Vec<i64>,
+    /// Numbers of one group and class.
+    width: usize,
+    /// By measure: where its numbers are, once there are some.
+    measures: Box<[Option<Kept>]>,
+    /// Place × classes × width + class × width + column. Shorter where the last have none.
+    numbers: Vec<i64>,
+}
+
+/// One measure's numbers.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    /// The column of how many rows have a value.
+    count: usize,
+    /// The column of their sum.
+    sum: usize,
+    scale: u8,
+    /// No sum is larger, whatever rows it is of.
+    size_max: u128,
+}
+
+/// What is about to be added.
+#[derive(Clone, Copy, Debug)]
+pub struct AccumulatorInput<'i> {
+    /// The weight of each class of rows, in millionths.
+    pub classes: &'i [i64],
+    /// Sums, of one measure each.
+    pub sums: &'i [SumInput],
+}
+
+/// A sum that is about to be added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SumInput {
+    /// The index of the measure.
+    pub measure: usize,
+    /// Decimal places of its mantissas.
+    pub scale: u8,
+    /// Which rows have a value: 0 for all of them, otherwise any number that stands for these rows.
+    pub valid: usize,
+    /// No sum over any of the rows is larger, nor smaller than its negative.
+    pub size_max: u128,
+}
+
+/// Where the numbers of rows go: those of an index and class follow each other, column by column,
+/// and the classes of an index one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AccumulatorLayout {
+    /// By class of the incoming rows: the class here.
+    pub classes: Vec<usize>,
+    /// How many classes there are here.
+    pub class_count: usize,
+    /// What is added to each column.
+    pub columns: Vec<AccumulatorColumn>,
+}
+
+/// What is added to one column of accumulators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AccumulatorColumn {
+    /// Nothing.
+    Nothing,
+    /// One for each row that has a value, as [`SumInput::valid`] calls them.
+    Count(usize),
+    /// The incoming sum of this index, times a factor.
+    Sum {
+        /// The index among [`AccumulatorInput::sums`].
+        index: usize,
+        /// Brings it to the scale of the column.
+        factor: i64,
+    },
+}
+
+/// How a column comes to be.
+#[derive(Clone, Copy)]
+enum Origin {
+    Zeros,
+    /// As a copy of this column.
+    Copy(usize),
+}
+
+impl Accumulators {
+    /// No groups, of a query of so many measures.
+    pub(crate) fn new(measures: usize) -> Self {
+        Self {
+            classes: Vec::new(),
+            width: 1,
+            measures: vec![None; measures].into(),
+            numbers: Vec::new(),
+        }
+    }
+
+    /// Whether nothing was added yet.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// Makes sure that there is a column for everything that comes in; `None`, and nothing is
+    /// changed, where it does not fit beside what is there.
+    pub(crate) fn prepare(&mut self, incoming: &AccumulatorInput<'_>) -> Option<AccumulatorLayout> {
+        let mut classes = self.classes.clone();
+        let class_of = |weight: &i64| {
+            let known = classes.iter().position(|known| known == weight);
+            known.unwrap_or_else(|| {
+                classes.push(*weight);
+                classes.len() - 1
+            })
+        };
+        let mapped: Vec<usize> = incoming.classes.iter().map(class_of).collect();
+        if classes.len() > CLASSES_MAX {
+            return None;
+        }
+        let mut measures = self.measures.clone();
+        let mut origins: Vec<Origin> = Vec::new();
+        let mut columns = vec![AccumulatorColumn::Nothing; self.width];
+        columns[ALL_ROWS] = AccumulatorColumn::Count(0);
+        self.take_sums(incoming, &mut measures, &mut origins, &mut columns)?;
+        self.split_counts(incoming, &mut measures, &mut origins, &mut columns);
+        self.lay_out(classes, &origins);
+        self.measures = measures;
+        Some(AccumulatorLayout { classes: mapped, class_count: self.classes.len(), columns })
+    }
+
+    /// Finds columns for the sums, or refuses them.
+    fn take_sums(
+        &self,
+        incoming: &AccumulatorInput<'_>,
+        measures: &mut [Option<Kept>],
+        origins: &mut Vec<Origin>,
+        columns: &mut Vec<AccumulatorColumn>,
+    ) -> Option<()> {
+        for (index, sum) in incoming.sums.iter().enumerate() {
+            let kept = match measures.get(sum.measure)? {
+                Some(kept) => *kept,
+                None => {
+                    origins.push(Origin::Zeros);
+                    columns.push(AccumulatorColumn::Nothing);
+                    // Which count it has is seen to later.
+                    let (scale, column) = (sum.scale, columns.len() - 1);
+                    Kept { count: usize::MAX, sum: column, scale, size_max: 0 }
+                }
+            };
+            let finer = kept.scale.checked_sub(sum.scale)?;
+            let factor = i64::try_from(power_of_ten(finer)?).ok()?;
+            let size = sum.size_max.checked_mul(u128::from(factor.unsigned_abs()))?;
+            let size_max = kept.size_max.checked_add(size).filter(|&size| size <= SUM_MAX)?;
+            columns[kept.sum] = AccumulatorColumn::Sum { index, factor };
+            measures[sum.measure] = Some(Kept { size_max, ..kept });
+        }
+        Some(())
+    }
+
+    /// Measures that shared a count share it no longer where they have values in different rows.
+    fn split_counts(
+        &self,
+        incoming: &AccumulatorInput<'_>,
+        measures: &mut [Option<Kept>],
+        origins: &mut Vec<Origin>,
+        columns: &mut Vec<AccumulatorColumn>,
+    ) {
+        // By count before (none: of no rows) and by what comes in (none: nothing): the count now.
+        let all = Some(ALL_ROWS);
+        let mut split = vec![((all, Some(0)), ALL_ROWS)];
+        for (measure, kept) in measures.iter_mut().enumerate() {
+            let Some(kept) = kept else { continue };
+            let own = incoming.sums.iter().find(|sum| sum.measure == measure);
+            let before = match kept.count {
+                usize::MAX => all.filter(|_| self.is_empty()),
+                count => Some(count),
+            };
+            let key = (before, own.map(|sum| sum.valid));
+            let known = split.iter().find(|known| known.0 == key).map(|known| known.1);
+            kept.count = known.unwrap_or_else(|| {
+                let is_taken = split.iter().any(|known| known.0.0 == before);
+                let count = match before {
+                    Some(before) if !is_taken => before,
+                    _ => {
+                        origins.push(before.map_or(Origin::Zeros, Origin::Copy));
+                        columns.push(AccumulatorColumn::Nothing);
+                        columns.len() - 1
+                    }
+                };
+                split.push((key, count));
+                count
+            });
+            columns[kept.count] =
+                key.1.map_or(AccumulatorColumn::Nothing, AccumulatorColumn::Count);
+        }
+        columns[ALL_ROWS] = AccumulatorColumn::Count(0);
+    }
+
+    /// Makes room for new classes and columns.
+    fn lay_out(&mut self, classes: Vec<i64>, origins: &[Origin]) {
+        let width = self.width + origins.len();
+        if !self.numbers.is_empty() && (classes.len() > self.classes.len() || width > self.width) {
+            let group_indexes = self.numbers.len() / (self.width * self.classes.len());
+            let mut numbers = vec![0; group_indexes * classes.len() * width];
+            let old = self.numbers.chunks(self.width * self.classes.len());
+            for (old, new) in old.zip(numbers.chunks_mut(classes.len() * width)) {
+                for (old, new) in old.chunks(self.width).zip(new.chunks_mut(width)) {
+                    new[..self.width].copy_from_slice(old);
+                    for (origin, new) in origins.iter().zip(&mut new[self.width..]) {
+                        if let Origin::Copy(column) = origin {
+                            *new = old[*column];
+                        }
+                    }
+                }
+            }
+            self.numbers = numbers;
+        }
+        (self.width, self.classes) = (width, classes);
+    }
+
+    /// Whether numbers stay as they lie when this comes in.
+    pub(crate) fn is_ready_for(&self, incoming: &AccumulatorInput<'_>) -> bool {
+        let mut ahead = self.kept(&[0]);
+        ahead.prepare(incoming).is_some()
+            && (ahead.classes.len(), ahead.width) == (self.classes.len(), self.width)
+    }
+
+    /// The rows that some numbers, laid out as those of a group, are of.
+    #[inline]
+    pub(crate) fn rows_in(&self, numbers: &[i64]) -> u64 {
+        let classes = numbers.chunks_exact(self.width);
+        classes.map(|numbers| numbers[ALL_ROWS].unsigned_abs()).sum()
+    }
+
+    /// Makes room for the numbers of so many more indexes.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        reserve_spare(&mut self.numbers, more * self.classes.len() * self.width);
+    }
+
+    /// The numbers of so many indexes, to be added to as the layout of [`Self::prepare`] says.
+    pub(crate) fn numbers_mut(&mut self, group_indexes: usize) -> &mut [i64] {
+        let length = group_indexes * self.classes.len() * self.width;
+        if self.numbers.capacity() < length {
+            // While they are few, growing costs more than what is held. DeferredKeys a quarter at a time:
+            // doubling would hold much.
+            let spare = if length < SPARE_MAX { length } else { length / 4 };
+            self.numbers.reserve_exact(length + spare - self.numbers.len());
+        }
+        self.numbers.resize(length, 0);
+        &mut self.numbers
+    }
+
+    /// The rows of a group.
+    pub(crate) fn count(&self, group_index: usize) -> WeightedCount {
+        self.count_of(group_index, ALL_ROWS)
+    }
+
+    /// What the rows of each group weigh, in millionths, up to the last one that has something.
+    pub(crate) fn weights(&self) -> impl Iterator<Item = i128> + Clone {
+        let length = (self.classes.len() * self.width).max(1);
+        self.numbers.chunks(length).map(|own| {
+            let rows = own.iter().skip(ALL_ROWS).step_by(self.width);
+            let weights = rows.zip(&self.classes);
+            weights.map(|(&rows, &weight)| i128::from(rows) * i128::from(weight)).sum()
+        })
+    }
+
+    /// The rows of so many groups, where all of them are here and weigh the same.
+    pub(crate) fn rows_of_one_class(
+        &self,
+        count: usize,
+    ) -> Option<impl Iterator<Item = i64> + Clone> {
+        let is_one = self.classes.len() == 1 && self.numbers.len() == count * self.width;
+        is_one.then(|| self.numbers.iter().skip(ALL_ROWS).step_by(self.width).copied())
+    }
+
+    /// The measures that have numbers here.
+    pub(crate) fn measures(&self) -> impl Iterator<Item = usize> {
+        (0..self.measures.len()).filter(|&measure| self.measures[measure].is_some())
+    }
+
+    /// Of a measure that has numbers here: the rows of a group that have a value,
+    /// Σ mantissa · weight in millionths, and the scale.
+    pub(crate) fn decimal(
+        &self,
+        group_index: usize,
+        measure: usize,
+    ) -> Option<(WeightedCount, i128, u8)> {
+        let kept = self.measures.get(measure)?.as_ref()?;
+        let product = self
+            .classes_of(group_index)
+            .map(|(weight, numbers)| i128::from(numbers[kept.sum]) * i128::from(weight));
+        Some((self.count_of(group_index, kept.count), product.sum(), kept.scale))
+    }
+
+    fn count_of(&self, group_index: usize, column: usize) -> WeightedCount {
+        let mut count = WeightedCount::default();
+        for (weight, numbers) in self.classes_of(group_index) {
+            let (rows, weight) = (numbers[column], i128::from(weight));
+            let weighted = i128::from(rows) * weight;
+            // As counts do: beyond 10^8 rows of the largest weight there is no more to tell.
+            count.add(rows.unsigned_abs(), weighted, weighted.saturating_mul(weight));
+        }
+        count
+    }
+
+    /// The weight and the numbers of each class of a group; none where nothing was added to it.
+    fn classes_of(&self, group_index: usize) -> impl Iterator<Item = (i64, &[i64])> {
+        let length = self.classes.len() * self.width;
+        let own =
+            self.numbers.get(group_index * length..(group_index + 1) * length).unwrap_or_default();
+        self.classes.iter().copied().zip(own.chunks(self.width))
+    }
+
+    /// The groups at these indexes only, in this order.
+    pub(crate) fn kept(&self, group_indexes: &[u32]) -> Self {
+        let length = self.classes.len() * self.width;
+        let mut numbers = Vec::with_capacity(group_indexes.len() * length);
+        for group_index in group_indexes.iter().map(|&group_index| group_index as usize) {
+            let end = numbers.len() + length;
+            let own = self.numbers.get(group_index * length..(group_index + 1) * length);
+            numbers.extend_from_slice(own.unwrap_or_default());
+            numbers.resize(end, 0);
+        }
+        let Self { classes, width, measures, .. } = self;
+        Self { classes: classes.clone(), width: *width, measures: measures.clone(), numbers }
+    }
+
+    /// Adds the groups of `other`: those from index `first` on, to the groups at `group_indexes`, of which
+    /// there are `count` here. The first of all have to come first. Returns whether there was room;
+    /// if not, nothing was added.
+    pub(crate) fn merge(
+        &mut self,
+        other: &Self,
+        first: usize,
+        group_indexes: &[Option<u32>],
+        count: usize,
+    ) -> bool {
+        let sums = other.incoming_sums(first);
+        let Some(layout) = self.prepare(&other.as_incoming(&sums)) else { return false };
+        let numbers = self.numbers_mut(count);
+        other.add_to(numbers, &layout, &sums, first, group_indexes.iter().copied());
+        true
+    }
+
+    /// The sums of the groups from index `first` on, to be added elsewhere. The first of all have
+    /// to come first.
+    pub(crate) fn incoming_sums(&self, first: usize) -> Vec<SumInput> {
+        let sum = |(measure, kept): (usize, &Option<Kept>)| {
+            let Kept { count: valid, scale, size_max, .. } = (*kept)?;
+            // Which counts for all groups, and for the later ones has been seen to before.
+            let size_max = if first == 0 { size_max } else { 0 };
+            Some(SumInput { measure, scale, valid, size_max })
+        };
+        self.measures.iter().enumerate().filter_map(sum).collect()
+    }
+
+    /// All that is here, with these [sums](Self::incoming_sums).
+    pub(crate) fn as_incoming<'i>(&'i self, sums: &'i [SumInput]) -> AccumulatorInput<'i> {
+        AccumulatorInput { classes: &self.classes, sums }
+    }
+
+    /// Adds the groups from index `first` on to these places of `numbers`, which are laid out as
+    /// was said for these [sums](Self::incoming_sums).
+    pub(crate) fn add_to(
+        &self,
+        numbers: &mut [i64],
+        layout: &AccumulatorLayout,
+        sums: &[SumInput],
+        first: usize,
+        group_indexes: impl Iterator<Item = Option<u32>>,
+    ) {
+        let sources: Vec<(usize, i64)> = layout
+            .columns
+            .iter()
+            .map(|column| match column {
+                AccumulatorColumn::Nothing => (ALL_ROWS, 0),
+                AccumulatorColumn::Count(column) => (*column, 1),
+                AccumulatorColumn::Sum { index, factor } => {
+                    let kept = self.measures[sums[*index].measure];
+                    (kept.map_or(ALL_ROWS, |kept| kept.sum), *factor)
+                }
+            })
+            .collect();
+        let width = layout.columns.len();
+        for (own, group_index) in group_indexes.zip(first..) {
+            let Some(own) = own else { continue };
+            for ((_, from), class) in self.classes_of(group_index).zip(&layout.classes) {
+                let start = (own as usize * layout.class_count + class) * width;
+                let into = &mut numbers[start..start + width];
+                for (into, (column, factor)) in into.iter_mut().zip(&sources) {
+                    *into += from[*column] * factor;
+                }
+            }
+        }
+    }
+
+    /// Bytes held: memory that was never written to does not count.
+    pub(crate) fn bytes(&self) -> usize {
+        self.numbers.len() * size_of::<i64>()
+    }
+}
+
+#[cfg(test)]
+mod tests;

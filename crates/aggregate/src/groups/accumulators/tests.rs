@@ -1,0 +1,204 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::state::sum::Sum;
+use crate::state::{Moments, State};
+
+const PLACES: usize = 3;
+const MEASURES: usize = 3;
+
+/// One row: its index, its weight's class, and the mantissa of each measure; `None`: no value.
+type Row = (usize, usize, [Option<i64>; MEASURES]);
+
+/// Rows that come in together.
+#[derive(Clone, Debug)]
+struct Block {
+    classes: Vec<i64>,
+    /// By measure: the scale, or `None` where nothing comes in.
+    scales: [Option<u8>; MEASURES],
+    rows: Vec<Row>,
+}
+
+impl Block {
+    /// The rows that have a value of a measure.
+    fn valid(&self, measure: usize) -> Vec<bool> {
+        self.rows.iter().map(|row| row.2[measure].is_some()).collect()
+    }
+
+    /// A number for each different set of rows that have a value; 0 for all.
+    fn valid_number(&self, measure: usize) -> usize {
+        let own = self.valid(measure);
+        match own.iter().all(|valid| *valid) {
+            true => 0,
+            false => {
+                (0..=measure).position(|other| self.valid(other) == own).map_or(0, |at| at + 1)
+            }
+        }
+    }
+
+    fn sums(&self) -> Vec<SumInput> {
+        let sum = |measure| {
+            let values = self.rows.iter().filter_map(|row: &Row| row.2[measure]);
+            Some(SumInput {
+                measure,
+                scale: self.scales[measure]?,
+                valid: self.valid_number(measure),
+                size_max: values.map(|value| u128::from(value.unsigned_abs())).sum(),
+            })
+        };
+        (0..MEASURES).filter_map(sum).collect()
+    }
+
+    /// Adds the rows to cells; `false` where there is no room.
+    fn add_to(&self, accumulators: &mut Accumulators) -> bool {
+        let sums = self.sums();
+        let incoming = AccumulatorInput { classes: &self.classes, sums: &sums };
+        let Some(layout) = accumulators.prepare(&incoming) else { return false };
+        let numbers = accumulators.numbers_mut(PLACES);
+        let width = layout.columns.len();
+        for (group_index, class, values) in &self.rows {
+            let start = (group_index * layout.class_count + layout.classes[*class]) * width;
+            for (number, column) in numbers[start..start + width].iter_mut().zip(&layout.columns) {
+                *number += match column {
+                    AccumulatorColumn::Nothing | AccumulatorColumn::Count(0) => {
+                        i64::from(*column == AccumulatorColumn::Count(0))
+                    }
+                    AccumulatorColumn::Count(valid) => {
+                        let measure = (0..MEASURES).find(|own| self.valid_number(*own) == *valid);
+                        i64::from(values[measure.expect("asked for")].is_some())
+                    }
+                    AccumulatorColumn::Sum { index, factor } => {
+                        values[sums[*index].measure].unwrap_or(0) * factor
+                    }
+                };
+            }
+        }
+        true
+    }
+}
+
+/// What rows come to, one by one.
+#[derive(Clone)]
+struct Plain {
+    counts: Vec<WeightedCount>,
+    states: Vec<Vec<State>>,
+}
+
+impl Plain {
+    fn new() -> Self {
+        let state =
+            || State::Moments(Moments { count: WeightedCount::default(), sum: Sum::default() });
+        let states = (0..PLACES).map(|_| (0..MEASURES).map(|_| state()).collect()).collect();
+        Self { counts: vec![WeightedCount::default(); PLACES], states }
+    }
+
+    fn add(&mut self, block: &Block) {
+        for (group_index, class, values) in &block.rows {
+            let weight = i128::from(block.classes[*class]);
+            let mut count = WeightedCount::default();
+            count.add(1, weight, weight * weight);
+            self.counts[*group_index].merge(count);
+            for (measure, scale) in block.scales.iter().enumerate() {
+                if let (Some(scale), Some(value)) = (scale, values[measure]) {
+                    let product = i128::from(value) * weight;
+                    self.states[*group_index][measure].add_decimal(count, product, *scale);
+                }
+            }
+        }
+    }
+
+    /// Adds what the cells hold, and empties them.
+    fn take(&mut self, accumulators: &mut Accumulators) {
+        for group_index in 0..PLACES {
+            self.counts[group_index].merge(accumulators.count(group_index));
+            for measure in accumulators.measures() {
+                let (count, product, scale) =
+                    accumulators.decimal(group_index, measure).expect("it has some");
+                self.states[group_index][measure].add_decimal(count, product, scale);
+            }
+        }
+        *accumulators = Accumulators::new(MEASURES);
+    }
+}
+
+fn block() -> impl Strategy<Value = Block> {
+    let value = prop_oneof![4 => -99i64..99, 1 => Just(1 << 59), 1 => Just(-(1 << 59))];
+    // Columns that are null together, and one that is null elsewhere.
+    let nulls =
+        prop_oneof![Just([false, false, false]), Just([true, true, false]), any::<[bool; 3]>()];
+    let weights = prop_oneof![Just(1_000_000i64), Just(2_500_000), 1i64..9_000_000];
+    (
+        prop::collection::vec(weights, 1..9),
+        prop::array::uniform3(prop::option::weighted(0.8, 0u8..4)),
+        prop::collection::vec((0..PLACES, any::<u8>(), prop::array::uniform3(value), nulls), 1..9),
+    )
+        .prop_map(|(classes, scales, rows)| {
+            let row = |(group_index, class, values, nulls): (usize, u8, [i64; 3], [bool; 3])| {
+                let value = |at: usize| (!nulls[at] && scales[at].is_some()).then_some(values[at]);
+                (group_index, usize::from(class) % classes.len(), [0, 1, 2].map(value))
+            };
+            let rows = rows.into_iter().map(row).collect();
+            Block { rows, classes, scales }
+        })
+}
+
+#[test]
+fn the_largest_weights_do_not_wrap() {
+    let mut accumulators = Accumulators::new(0);
+    let largest = hadal_types::Weight::MILLIONTHS_MAX;
+    accumulators.prepare(&AccumulatorInput { classes: &[largest], sums: &[] }).expect("room");
+    accumulators.numbers_mut(1)[ALL_ROWS] = 1 << 40;
+    let count = accumulators.count(0);
+    assert_eq!((count.rows(), count.weight_squares()), (1 << 40, i128::MAX));
+    assert_eq!(accumulators.weights().next(), Some(i128::from(largest) << 40));
+}
+
+proptest! {
+    #[test]
+    fn cells_come_to_what_rows_come_to(blocks in prop::collection::vec(block(), 1..8)) {
+        let (mut plain, mut taken) = (Plain::new(), Plain::new());
+        let mut accumulators = Accumulators::new(MEASURES);
+        for block in &blocks {
+            plain.add(block);
+            if !block.add_to(&mut accumulators) {
+                taken.take(&mut accumulators);
+                prop_assert!(block.add_to(&mut accumulators), "there is room in empty cells");
+            }
+        }
+        let kept = accumulators.kept(&[2, 0]);
+        for (own, group_index) in [2, 0].into_iter().enumerate() {
+            prop_assert_eq!(kept.count(own), accumulators.count(group_index));
+            for measure in accumulators.measures() {
+                prop_assert_eq!(kept.decimal(own, measure), accumulators.decimal(group_index, measure));
+            }
+        }
+        taken.take(&mut accumulators);
+        prop_assert_eq!(&taken.counts, &plain.counts);
+        prop_assert_eq!(&taken.states, &plain.states);
+    }
+
+    #[test]
+    fn merged_cells_are_those_of_all_rows(
+        left in prop::collection::vec(block(), 0..4), right in prop::collection::vec(block(), 1..4),
+    ) {
+        let (mut plain, mut taken) = (Plain::new(), Plain::new());
+        let mut both = [Accumulators::new(MEASURES), Accumulators::new(MEASURES)];
+        for (accumulators, blocks) in both.iter_mut().zip([&left, &right]) {
+            for block in blocks {
+                plain.add(block);
+                if !block.add_to(accumulators) {
+                    taken.take(accumulators);
+                    prop_assert!(block.add_to(accumulators));
+                }
+            }
+        }
+        let [mut own, mut other] = both;
+        let group_indexes: Vec<Option<u32>> = (0..).take(PLACES).map(Some).collect();
+        if !own.merge(&other, 0, &group_indexes, PLACES) {
+            taken.take(&mut other);
+        }
+        taken.take(&mut own);
+        prop_assert_eq!(&taken.counts, &plain.counts);
+        prop_assert_eq!(&taken.states, &plain.states);
+    }
+}

@@ -1,0 +1,405 @@
+//! Rows of groups by an integer, by a text or its form, or by the numbers of a few keys, that
+//! are brought in later, many at a time: see `groups/radix_partition.rs`.
+
+use hadal_encoding::CanonicalStrings;
+use hadal_types::Value;
+use hadal_types::limits::GROUP_KEYS_MAX;
+
+use super::Groups;
+use super::lookup::side_by_side;
+use crate::groups::accumulators::{AccumulatorInput, AccumulatorLayout};
+use crate::groups::group_table::NO_GROUP;
+use crate::groups::int_table::TableInt;
+use crate::groups::key_dictionary::IntKey;
+use crate::groups::radix_partition::{PARTS, RadixPartitions, WIDTH_MAX};
+use crate::groups::string_partition::StringPartitions;
+
+/// Fewer groups than this are found in a cache, in whatever order they are asked for.
+pub(super) const GROUPS_MIN: usize = 1 << 16;
+
+/// Where some groups are new, more are to come: so many times as many.
+const AHEAD: usize = 2;
+
+/// The keys of groups that are looked for later.
+#[derive(Clone, Copy, Debug)]
+pub enum DeferredKeys<'k> {
+    /// Integers.
+    Ints(&'k [i64]),
+    /// Lifted strings, where they are [taken](Groups::takes_lifted).
+    Templates(&'k CanonicalStrings<'k>),
+    /// Strings as they are, where lifted ones are not kept.
+    Strings(&'k [&'k str]),
+    /// By key, the numbers that its dictionary [gave out](Groups::key_mut): some groups may be told
+    /// more than once.
+    Numbers(&'k [Vec<u32>]),
+}
+
+impl DeferredKeys<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Self::Ints(ints) => ints.len(),
+            Self::Templates(texts) => texts.len(),
+            Self::Strings(texts) => texts.len(),
+            Self::Numbers(keys) => keys.iter().map(Vec::len).min().unwrap_or(0),
+        }
+    }
+}
+
+/// What waits.
+#[derive(Clone, Debug)]
+pub(super) struct DeferredRows {
+    by: DeferredBy,
+    /// What rows are added up in, block by block, before they wait.
+    added_up: Vec<i64>,
+}
+
+#[derive(Clone, Debug)]
+enum DeferredBy {
+    Ints(RadixPartitions<i64>),
+    /// Of no use without the key that made them.
+    Forms(RadixPartitions<u128>),
+    Strings(StringPartitions),
+    /// Of no use without the keys that gave them out.
+    Two(RadixPartitions<[u32; 2]>),
+    Three(RadixPartitions<[u32; 3]>),
+    Four(RadixPartitions<[u32; 4]>),
+    /// Of five keys to eight.
+    Eight(RadixPartitions<[u32; 8]>),
+    /// Of more.
+    Most(RadixPartitions<[u32; GROUP_KEYS_MAX]>),
+}
+
+impl DeferredBy {
+    /// What waits for groups of these keys, with so many numbers.
+    fn new(keys: DeferredKeys<'_>, width: usize) -> Self {
+        match keys {
+            DeferredKeys::Ints(_) => Self::Ints(RadixPartitions::new(width)),
+            DeferredKeys::Templates(_) => Self::Forms(RadixPartitions::new(width)),
+            DeferredKeys::Strings(_) => Self::Strings(StringPartitions::new(width)),
+            DeferredKeys::Numbers([_, _]) => Self::Two(RadixPartitions::new(width)),
+            DeferredKeys::Numbers([_, _, _]) => Self::Three(RadixPartitions::new(width)),
+            DeferredKeys::Numbers([_, _, _, _]) => Self::Four(RadixPartitions::new(width)),
+            DeferredKeys::Numbers(keys) if keys.len() <= 8 => {
+                Self::Eight(RadixPartitions::new(width))
+            }
+            DeferredKeys::Numbers(_) => Self::Most(RadixPartitions::new(width)),
+        }
+    }
+
+    /// Whether that is so here.
+    fn fits(&self, keys: DeferredKeys<'_>, width: usize) -> bool {
+        match (self, keys) {
+            (Self::Ints(own), DeferredKeys::Ints(_)) => own.width() == width,
+            (Self::Forms(own), DeferredKeys::Templates(_)) => own.width() == width,
+            (Self::Strings(own), DeferredKeys::Strings(_)) => own.width() == width,
+            (Self::Two(own), DeferredKeys::Numbers([_, _])) => own.width() == width,
+            (Self::Three(own), DeferredKeys::Numbers([_, _, _])) => own.width() == width,
+            (Self::Four(own), DeferredKeys::Numbers([_, _, _, _])) => own.width() == width,
+            // The keys of groups do not change.
+            (Self::Eight(own), DeferredKeys::Numbers(_)) => own.width() == width,
+            (Self::Most(own), DeferredKeys::Numbers(_)) => own.width() == width,
+            _ => false,
+        }
+    }
+}
+
+/// What tells groups apart while their rows wait.
+pub(super) trait DeferredKey: TableInt {
+    /// The first bits of the hash: asking in their order is quick.
+    fn tag(self, groups: &Groups) -> u32;
+
+    /// Where the groups of these are; new ones are made where there are none yet.
+    fn group_indexes(all: &[Self], groups: &mut Groups) -> Vec<u32>;
+
+    /// How many of these there are no groups of yet.
+    fn count_new(some: &[Self], groups: &mut Groups) -> usize;
+
+    /// Makes room for so many new ones, and where there is none for some others, too.
+    fn reserve(groups: &mut Groups, new: usize, others: usize);
+}
+
+impl<W: IntKey> DeferredKey for W {
+    #[inline]
+    fn tag(self, groups: &Groups) -> u32 {
+        groups.keys[0].tag_of(self)
+    }
+
+    fn group_indexes(all: &[Self], groups: &mut Groups) -> Vec<u32> {
+        groups.groups_by_number(|key, numbers| key.numbers_of_all(all, numbers))
+    }
+
+    fn count_new(some: &[Self], groups: &mut Groups) -> usize {
+        groups.keys[0].count_new(some)
+    }
+
+    fn reserve(groups: &mut Groups, new: usize, others: usize) {
+        groups.keys[0].reserve::<W>(new, others);
+    }
+}
+
+impl<const N: usize> DeferredKey for [u32; N] {
+    #[inline]
+    fn tag(self, groups: &Groups) -> u32 {
+        groups.group_indexes.tag(groups.group_indexes.own(&self))
+    }
+
+    fn group_indexes(all: &[Self], groups: &mut Groups) -> Vec<u32> {
+        groups.groups_of_numbers(all)
+    }
+
+    fn count_new(some: &[Self], groups: &mut Groups) -> usize {
+        let group_indexes = &groups.group_indexes;
+        let is_new = |numbers: &Self| group_indexes.find(group_indexes.own(numbers)).is_none();
+        let mut new: Vec<Self> = some.iter().copied().filter(is_new).collect();
+        new.sort_unstable();
+        new.dedup();
+        new.len()
+    }
+
+    fn reserve(groups: &mut Groups, new: usize, others: usize) {
+        groups.group_indexes.reserve(new, others);
+    }
+}
+
+impl DeferredRows {
+    /// Bytes held.
+    pub(super) fn bytes(&self) -> usize {
+        let own = match &self.by {
+            DeferredBy::Ints(own) => own.bytes(),
+            DeferredBy::Forms(own) => own.bytes(),
+            DeferredBy::Strings(own) => own.bytes(),
+            DeferredBy::Two(own) => own.bytes(),
+            DeferredBy::Three(own) => own.bytes(),
+            DeferredBy::Four(own) => own.bytes(),
+            DeferredBy::Eight(own) => own.bytes(),
+            DeferredBy::Most(own) => own.bytes(),
+        };
+        own + self.added_up.capacity() * size_of::<i64>()
+    }
+}
+
+impl Groups {
+    /// Whether it is worth while to look for groups later: they are many, found by hash, and none
+    /// were dropped.
+    #[must_use]
+    pub fn can_defer(&self) -> bool {
+        let is_hashed = self.keys.len() == 1 || self.group_indexes.are_hashed();
+        is_hashed && self.len() >= GROUPS_MIN && self.key_max.is_none()
+    }
+
+    /// Lets `add` add rows to the numbers of groups that are looked for later: those of these keys,
+    /// and then of one more group, of rows without a value. The layout says where they go, as for
+    /// [`Self::add_accumulators`].
+    ///
+    /// Returns whether they were added: not where groups [cannot wait](Self::can_wait), and where
+    /// there is no room in accumulators.
+    pub fn defer(
+        &mut self,
+        keys: DeferredKeys<'_>,
+        incoming: &AccumulatorInput<'_>,
+        add: impl FnOnce(&AccumulatorLayout, &mut [i64]),
+    ) -> bool {
+        if !self.can_defer() {
+            return false;
+        }
+        let Some(layout) = self.prepare(incoming) else { return false };
+        // From now on columns that come to be are told from those that all rows have.
+        let _ = self.accumulators.numbers_mut(self.group_indexes.len());
+        let width = layout.class_count * layout.columns.len();
+        if width > WIDTH_MAX {
+            return false;
+        }
+        // What waits otherwise may be what makes an end of forms.
+        if !self.deferred.as_ref().is_some_and(|waiting| waiting.by.fits(keys, width)) {
+            self.flush_deferred();
+        }
+        let is_kept_so = match keys {
+            DeferredKeys::Templates(_) => self.takes_lifted(),
+            DeferredKeys::Strings(_) => !self.keys[0].is_lifted(),
+            DeferredKeys::Ints(_) | DeferredKeys::Numbers(_) => true,
+        };
+        if !is_kept_so {
+            return false;
+        }
+        let new =
+            || Box::new(DeferredRows { by: DeferredBy::new(keys, width), added_up: Vec::new() });
+        let mut waiting = self.deferred.take().unwrap_or_else(new);
+        let mut numbers = std::mem::take(&mut waiting.added_up);
+        numbers.clear();
+        numbers.resize((keys.len() + 1) * width, 0);
+        add(&layout, &mut numbers);
+        self.add_null(numbers.split_off(keys.len() * width));
+        match (keys, &mut waiting.by) {
+            (DeferredKeys::Ints(ints), DeferredBy::Ints(own)) => {
+                self.defer_all(own, ints, &numbers)
+            }
+            (DeferredKeys::Templates(texts), DeferredBy::Forms(own)) => {
+                let with_rows = numbers.chunks_exact(width).enumerate();
+                let with_rows = with_rows.map(|(index, numbers)| {
+                    Some(index).filter(|_| self.accumulators.rows_in(numbers) > 0)
+                });
+                let forms = self.keys[0].forms_of(texts, with_rows).unwrap_or_default();
+                debug_assert_eq!(forms.len(), texts.len(), "the key takes forms");
+                self.defer_all(own, &forms, &numbers);
+            }
+            (DeferredKeys::Strings(texts), DeferredBy::Strings(own)) => {
+                self.wait_texts(own, texts, &numbers)
+            }
+            (DeferredKeys::Numbers(keys), DeferredBy::Two(own)) => {
+                self.defer_all(own, &side_by_side(keys), &numbers);
+            }
+            (DeferredKeys::Numbers(keys), DeferredBy::Three(own)) => {
+                self.defer_all(own, &side_by_side(keys), &numbers);
+            }
+            (DeferredKeys::Numbers(keys), DeferredBy::Four(own)) => {
+                self.defer_all(own, &side_by_side(keys), &numbers);
+            }
+            (DeferredKeys::Numbers(keys), DeferredBy::Eight(own)) => {
+                self.defer_all(own, &side_by_side(keys), &numbers);
+            }
+            (DeferredKeys::Numbers(keys), DeferredBy::Most(own)) => {
+                self.defer_all(own, &side_by_side(keys), &numbers);
+            }
+            _ => debug_assert!(false, "what waits fits the keys"),
+        }
+        waiting.added_up = numbers;
+        self.deferred = Some(waiting);
+        true
+    }
+
+    /// Adds these numbers to the group of rows without a value.
+    fn add_null(&mut self, numbers: Vec<i64>) {
+        if self.accumulators.rows_in(&numbers) > 0 {
+            let null = self.keys[0].number_of(&Value::Null);
+            let group_index = self.find_or_insert(&[null]).unwrap_or(NO_GROUP);
+            self.add_numbers(&[group_index], &numbers);
+        }
+    }
+
+    fn defer_all<W: DeferredKey>(
+        &mut self,
+        own: &mut RadixPartitions<W>,
+        ints: &[W],
+        numbers: &[i64],
+    ) {
+        match own.width() {
+            1 => self.defer_chunk::<W, 1>(own, ints, numbers),
+            2 => self.defer_chunk::<W, 2>(own, ints, numbers),
+            3 => self.defer_chunk::<W, 3>(own, ints, numbers),
+            4 => self.defer_chunk::<W, 4>(own, ints, numbers),
+            5 => self.defer_chunk::<W, 5>(own, ints, numbers),
+            6 => self.defer_chunk::<W, 6>(own, ints, numbers),
+            7 => self.defer_chunk::<W, 7>(own, ints, numbers),
+            _ => self.defer_chunk::<W, WIDTH_MAX>(own, ints, numbers),
+        }
+    }
+
+    /// Lets these integers wait with their numbers, N each.
+    fn defer_chunk<W: DeferredKey, const N: usize>(
+        &mut self,
+        own: &mut RadixPartitions<W>,
+        ints: &[W],
+        numbers: &[i64],
+    ) {
+        let (numbers, _) = numbers.as_chunks::<N>();
+        for (&int, numbers) in ints.iter().zip(numbers) {
+            // Values of the block that no row has.
+            if self.accumulators.rows_in(numbers) == 0 {
+                continue;
+            }
+            let tag = int.tag(self);
+            if !own.push(tag, int, numbers) {
+                self.merge_partitions(own);
+                own.clear();
+                let is_in = own.push(tag, int, numbers);
+                debug_assert!(is_in, "an empty part has room");
+            }
+        }
+    }
+
+    /// Makes accumulators ready, as [`crate::groups::accumulators::Accumulators::prepare`]. What waits was made for the accumulators as
+    /// they are, and comes in before they change.
+    pub(super) fn prepare(&mut self, incoming: &AccumulatorInput<'_>) -> Option<AccumulatorLayout> {
+        if self.deferred.is_some() && !self.accumulators.is_ready_for(incoming) {
+            self.flush_deferred();
+        }
+        self.accumulators.prepare(incoming).or_else(|| {
+            self.spill();
+            self.accumulators.prepare(incoming)
+        })
+    }
+
+    /// Brings in all that waits.
+    pub(crate) fn flush_deferred(&mut self) {
+        if let Some(waiting) = self.deferred.take() {
+            match &waiting.by {
+                DeferredBy::Ints(own) => self.merge_partitions(own),
+                DeferredBy::Forms(own) => self.merge_partitions(own),
+                DeferredBy::Strings(own) => self.bring_in_texts(own),
+                DeferredBy::Two(own) => self.merge_partitions(own),
+                DeferredBy::Three(own) => self.merge_partitions(own),
+                DeferredBy::Four(own) => self.merge_partitions(own),
+                DeferredBy::Eight(own) => self.merge_partitions(own),
+                DeferredBy::Most(own) => self.merge_partitions(own),
+            }
+        }
+    }
+
+    /// Brings in what waits by its form, so that the key may change its forms, or keep none.
+    pub(super) fn flush_deferred_templates(&mut self) {
+        if self.deferred.as_ref().is_some_and(|waiting| matches!(waiting.by, DeferredBy::Forms(_)))
+        {
+            self.flush_deferred();
+        }
+    }
+
+    fn merge_partitions<W: DeferredKey>(&mut self, deferred: &RadixPartitions<W>) {
+        if deferred.is_empty() {
+            return;
+        }
+        // About as many in each part as in the first.
+        let new = W::count_new(deferred.ints(0), self) * (PARTS + PARTS / 16);
+        self.expect::<W>(new, AHEAD * new);
+        for part in 0..PARTS {
+            let group_indexes = W::group_indexes(deferred.ints(part), self);
+            self.add_numbers(&group_indexes, deferred.numbers(part));
+        }
+    }
+
+    /// Makes room for so many new groups, and where there is none for some others, too.
+    pub(super) fn expect<W: DeferredKey>(&mut self, new: usize, others: usize) {
+        W::reserve(self, new, others);
+        self.accumulators.reserve(new);
+    }
+
+    /// Adds to the accumulators of groups at these indexes; drops what has none.
+    fn add_numbers(&mut self, group_indexes: &[u32], numbers: &[i64]) {
+        match numbers.len() / group_indexes.len().max(1) {
+            1 => self.add_entries::<1>(group_indexes, numbers),
+            2 => self.add_entries::<2>(group_indexes, numbers),
+            3 => self.add_entries::<3>(group_indexes, numbers),
+            4 => self.add_entries::<4>(group_indexes, numbers),
+            5 => self.add_entries::<5>(group_indexes, numbers),
+            6 => self.add_entries::<6>(group_indexes, numbers),
+            7 => self.add_entries::<7>(group_indexes, numbers),
+            _ => self.add_entries::<WIDTH_MAX>(group_indexes, numbers),
+        }
+    }
+
+    fn add_entries<const N: usize>(&mut self, group_indexes: &[u32], numbers: &[i64]) {
+        let mut dropped: Vec<&[i64; N]> = Vec::new();
+        let (all, _) = self.accumulators.numbers_mut(self.group_indexes.len()).as_chunks_mut::<N>();
+        for (&group_index, numbers) in group_indexes.iter().zip(numbers.as_chunks::<N>().0) {
+            match all.get_mut(group_index as usize) {
+                Some(own) => own.iter_mut().zip(numbers).for_each(|(own, more)| *own += more),
+                None => dropped.push(numbers),
+            }
+        }
+        let rows = dropped.into_iter().map(|numbers| self.accumulators.rows_in(numbers)).sum();
+        self.drop_rows(rows);
+    }
+}
+
+#[cfg(test)]
+mod tests;
+mod texts;

@@ -1,0 +1,45 @@
+//! One group on its own: how groups travel, and how "other" is added up.
+
+use hadal_query::{Query, StateKind};
+use hadal_types::Value;
+
+use crate::state::State;
+use crate::state::weighted_count::WeightedCount;
+
+/// What is kept of the rows of one group, on its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// All rows of the group.
+    pub count: WeightedCount,
+    /// One state per measure of the query.
+    pub states: Box<[State]>,
+}
+
+impl Group {
+    pub(crate) fn new(kinds: &[StateKind]) -> Self {
+        let states = kinds.iter().map(|&kind| State::new(kind)).collect();
+        Self { count: WeightedCount::default(), states }
+    }
+
+    /// The group of no rows.
+    pub(crate) fn empty(query: &Query) -> Self {
+        let kinds: Vec<StateKind> = query.measures().iter().map(|measure| measure.kind).collect();
+        Self::new(&kinds)
+    }
+
+    /// Adds the rows of `other`, which must be of the same query.
+    pub fn merge(&mut self, other: &Self) {
+        self.count.merge(other.count);
+        for (own, state) in self.states.iter_mut().zip(&other.states) {
+            own.merge(state);
+        }
+    }
+
+    /// Whether it has a state of each of these kinds, in this order.
+    pub(crate) fn fits(&self, kinds: &[StateKind]) -> bool {
+        self.states.iter().map(State::kind).eq(kinds.iter().copied())
+    }
+}
+
+/// A group and its key.
+pub type KeyedGroup = (Box<[Value]>, Group);

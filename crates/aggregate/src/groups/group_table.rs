@@ -1,0 +1,300 @@
+//! Where groups are, by the numbers of their keys.
+//!
+//! Numbers are small, since each key counts its own values (see `groups/key_dictionary.rs`). While all
+//! combinations of them are few, a plain array tells a group's index; only when they are many it
+//! takes a hash table. Groups of one key mostly are in the order of its numbers: then the number is
+//! the index, and nothing is kept at all.
+
+use hashbrown::DefaultHashBuilder;
+
+use crate::groups::hash_table::{BATCH, Slot, TagTable, hasher, tag_by};
+use crate::groups::int_table::reserve_spare;
+
+/// No index.
+pub(crate) const NO_GROUP: u32 = u32::MAX;
+/// Combinations of the numbers of several keys that an array is made for.
+const COMBINATIONS_MAX: usize = 1 << 20;
+/// Groups of so many keys have their numbers in arrays of their own width; those of more, in wider
+/// ones.
+const EXACT_MAX: usize = 4;
+
+/// The places of groups, 0 and on.
+#[derive(Clone, Debug)]
+pub(crate) struct GroupTable {
+    /// How many numbers a group has.
+    width: usize,
+    count: usize,
+    /// The numbers of each group, group after group: none where they are the indexes.
+    numbers: Vec<u32>,
+    known: Known,
+    hasher: DefaultHashBuilder,
+}
+
+/// How indexes are found.
+#[derive(Clone, Debug)]
+enum Known {
+    /// By number × (how many numbers there may be of the next) + the next.
+    ByNumbers {
+        may_be: Box<[usize]>,
+        group_indexes: Vec<u32>,
+    },
+    ByHash(TagTable),
+}
+
+impl GroupTable {
+    /// Of no groups, which have so many numbers each.
+    pub(crate) fn new(width: usize) -> Self {
+        let may_be = vec![0; width].into();
+        let group_indexes = if width == 0 { vec![NO_GROUP] } else { Vec::new() };
+        let known = Known::ByNumbers { may_be, group_indexes };
+        Self { width, count: 0, numbers: Vec::new(), known, hasher: hasher() }
+    }
+
+    /// How many groups there are.
+    pub(crate) const fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether each group has one number, which is its index.
+    pub(crate) fn are_numbers(&self) -> bool {
+        self.width == 1 && self.numbers.is_empty()
+    }
+
+    /// Adds groups at the next indexes until there are so many, where indexes are numbers.
+    pub(crate) fn extend_to(&mut self, count: usize) {
+        debug_assert!(self.are_numbers(), "the numbers of groups are not known");
+        self.count = count;
+    }
+
+    /// Where the group of these numbers is, if there is one.
+    pub(crate) fn find(&self, numbers: &[u32]) -> Option<u32> {
+        if self.are_numbers() {
+            return numbers
+                .first()
+                .copied()
+                .filter(|&group_index| (group_index as usize) < self.count);
+        }
+        match &self.known {
+            Known::ByNumbers { may_be, group_indexes } => {
+                let group_index =
+                    index(numbers, may_be).and_then(|index| group_indexes.get(index).copied());
+                group_index.filter(|&group_index| group_index != NO_GROUP)
+            }
+            Known::ByHash(table) => {
+                table.find(self.tag(numbers), |group_index| self.kept(group_index) == Some(numbers))
+            }
+        }
+    }
+
+    /// Whether groups are so many that they are found by hash.
+    pub(crate) const fn are_hashed(&self) -> bool {
+        matches!(self.known, Known::ByHash(_))
+    }
+
+    /// The first bits of the hash of a group's numbers: where groups [are hashed](Self::are_hashed),
+    /// asking in their order is quick.
+    #[inline]
+    pub(crate) fn tag(&self, numbers: &[u32]) -> u32 {
+        tag_by(&self.hasher, numbers)
+    }
+
+    /// Those of these numbers that are a group's: the others stand after them because what is of
+    /// any width at run time is slower.
+    #[inline]
+    pub(crate) fn own<'n, const N: usize>(&self, numbers: &'n [u32; N]) -> &'n [u32] {
+        own(numbers, self.width)
+    }
+
+    /// Where the groups of [these numbers](Self::own) are, where groups
+    /// [are hashed](Self::are_hashed): sooner found together than one by one. New ones are made of
+    /// those that there are not yet.
+    pub(crate) fn of_all<const N: usize>(&mut self, all: &[[u32; N]]) -> Vec<u32> {
+        assert!(self.width == N || N > EXACT_MAX && self.width < N, "numbers of a group");
+        let width = self.width;
+        let Self { count, numbers: kept, known: Known::ByHash(table), hasher, .. } = self else {
+            return vec![NO_GROUP; all.len()];
+        };
+        let mut group_indexes = Vec::with_capacity(all.len());
+        let mut tags = [0; BATCH];
+        let mut read = [Slot::FREE; BATCH];
+        for batch in all.chunks(BATCH) {
+            table.reserve_ahead(batch.len(), 0);
+            let tags = &mut tags[..batch.len()];
+            for (tag, numbers) in tags.iter_mut().zip(batch) {
+                *tag = tag_by(hasher, own(numbers, width));
+            }
+            table.read(tags, &mut read);
+            for ((slot, &tag), numbers) in read.iter().zip(&*tags).zip(batch) {
+                let matches = |kept: &[u32], group_index: u32| {
+                    if N <= EXACT_MAX {
+                        return kept.as_chunks::<N>().0.get(group_index as usize) == Some(numbers);
+                    }
+                    kept.get(group_index as usize * width..)
+                        .is_some_and(|kept| kept.get(..width) == numbers.get(..width))
+                };
+                // As in `groups/int_table.rs`: only what was found is sure.
+                let near = slot.number_of(tag).filter(|&group_index| matches(kept, group_index));
+                group_indexes.push(near.unwrap_or_else(|| {
+                    let matches = |kept: &Vec<u32>, group_index| matches(kept, group_index);
+                    table.find_or_push(tag, kept, matches, |kept| {
+                        kept.extend_from_slice(own(numbers, width));
+                        *count += 1;
+                        short(*count - 1)
+                    })
+                }));
+            }
+        }
+        group_indexes
+    }
+
+    /// Makes room for so many more groups, and where there is none for some others, too.
+    pub(crate) fn reserve(&mut self, more: usize, others: usize) {
+        if let Known::ByHash(table) = &mut self.known {
+            table.reserve_ahead(more, others);
+            reserve_spare(&mut self.numbers, more * self.width);
+        }
+    }
+
+    /// Adds a group of these numbers, which there is not yet; returns its index, or `None` when
+    /// there can be no more.
+    pub(crate) fn push(&mut self, numbers: &[u32]) -> Option<u32> {
+        let group_index =
+            u32::try_from(self.count).ok().filter(|&group_index| group_index != NO_GROUP)?;
+        if self.are_numbers() {
+            if numbers == [group_index] {
+                self.count += 1;
+                return Some(group_index);
+            }
+            self.numbers.extend(0..group_index);
+            self.find_anew();
+        }
+        self.count += 1;
+        self.numbers.extend_from_slice(numbers);
+        self.note(group_index);
+        Some(group_index)
+    }
+
+    /// The numbers of a group.
+    pub(crate) fn numbers_of(&self, group_index: usize) -> impl Iterator<Item = u32> {
+        let known = self.numbers.get(group_index * self.width..(group_index + 1) * self.width);
+        let own = u32::try_from(group_index).ok().filter(|_| known.is_none());
+        known.unwrap_or_default().iter().copied().chain(own)
+    }
+
+    /// Bytes held.
+    pub(crate) fn bytes(&self) -> usize {
+        let known = match &self.known {
+            Known::ByNumbers { group_indexes, .. } => group_indexes.capacity() * size_of::<u32>(),
+            Known::ByHash(table) => table.bytes(),
+        };
+        // What was never written to does not count.
+        self.numbers.len() * size_of::<u32>() + known
+    }
+
+    fn kept(&self, group_index: u32) -> Option<&[u32]> {
+        let start = group_index as usize * self.width;
+        self.numbers.get(start..start + self.width)
+    }
+
+    /// Lets a group be found whose numbers are kept.
+    fn note(&mut self, group_index: u32) {
+        let start = group_index as usize * self.width;
+        let own = &self.numbers[start..start + self.width];
+        match &mut self.known {
+            Known::ByNumbers { may_be, group_indexes } => {
+                if let Some(index) = index(own, may_be) {
+                    group_indexes[index] = group_index;
+                    return;
+                }
+                // A number beyond the array: another one of at least twice the size.
+                for (may_be, number) in may_be.iter_mut().zip(own) {
+                    *may_be = (*may_be).max((*number as usize + 1).next_power_of_two());
+                }
+                self.find_anew();
+            }
+            Known::ByHash(table) => {
+                table.reserve_ahead(1, 0);
+                table.insert(tag_by(&self.hasher, own), group_index);
+            }
+        }
+    }
+
+    /// Makes what finds all groups anew.
+    fn find_anew(&mut self) {
+        let Known::ByNumbers { may_be, .. } = &mut self.known else { return };
+        for (key, may_be) in may_be.iter_mut().enumerate() {
+            let own = self.numbers.iter().skip(key).step_by(self.width);
+            let most = own.max().map_or(0, |&most| most as usize + 1);
+            *may_be = (*may_be).max(most.next_power_of_two());
+        }
+        let all = may_be.iter().try_fold(1usize, |all, &may_be| all.checked_mul(may_be));
+        let may_be = std::mem::take(may_be);
+        self.known = match all.filter(|&all| self.width == 1 || all <= COMBINATIONS_MAX) {
+            Some(all) => Known::ByNumbers { may_be, group_indexes: vec![NO_GROUP; all] },
+            None => Known::ByHash(TagTable::default()),
+        };
+        let count = self.numbers.len() / self.width.max(1);
+        self.reserve(count, 0);
+        (0..).take(count).for_each(|group_index| self.note(group_index));
+    }
+}
+
+/// The numbers of a group of so many keys.
+#[inline]
+fn own<const N: usize>(numbers: &[u32; N], width: usize) -> &[u32] {
+    if N <= EXACT_MAX { numbers } else { &numbers[..width.min(N)] }
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "more groups would not fit the budget")]
+const fn short(group_index: usize) -> u32 {
+    group_index as u32
+}
+
+/// Where the array of indexes has these numbers; `None` beyond it.
+fn index(numbers: &[u32], may_be: &[usize]) -> Option<usize> {
+    let mut index = 0;
+    for (&number, &may_be) in numbers.iter().zip(may_be) {
+        if number as usize >= may_be {
+            return None;
+        }
+        index = index * may_be + number as usize;
+    }
+    Some(index)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn groups_are_where_they_were_put(
+            width in 0usize..4, numbers_max in prop_oneof![Just(3u32), Just(40), Just(5_000)],
+            asked in prop::collection::vec(any::<[u32; 3]>(), 1..300), in_order in any::<bool>(),
+        ) {
+            let mut group_indexes = GroupTable::new(width);
+            let mut plain: HashMap<Vec<u32>, u32> = HashMap::new();
+            for (at, asked) in (0u32..).zip(asked) {
+                let number = |number: u32| if in_order { at } else { number % numbers_max };
+                let numbers: Vec<u32> = asked.iter().take(width).map(|&own| number(own)).collect();
+                let expected = plain.get(&numbers).copied();
+                prop_assert_eq!(group_indexes.find(&numbers), expected);
+                if expected.is_none() {
+                    let group_index = group_indexes.push(&numbers).expect("room");
+                    prop_assert_eq!(group_index as usize, plain.len());
+                    plain.insert(numbers, group_index);
+                }
+            }
+            prop_assert_eq!(group_indexes.len(), plain.len());
+            for (numbers, &group_index) in &plain {
+                prop_assert_eq!(group_indexes.find(numbers), Some(group_index));
+                prop_assert_eq!(&group_indexes.numbers_of(group_index as usize).collect::<Vec<_>>(), numbers);
+            }
+            prop_assert_eq!(group_indexes.are_numbers(), width == 1 && (in_order || plain.iter().all(|own| own.0[0] == *own.1)));
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What output expressions see of a group: its counts, and aggregates finished from its states.
+
+use hadal_query::{AggregateFunction, GroupInput};
+use hadal_types::{Decimal, Number, Value};
+
+use crate::groups::group::Group;
+use crate::state::State;
+use crate::state::average::average;
+use crate::state::weighted_count::WeightedCount;
+
+/// The value of a slot of a group; null for slots that are no part of the group itself.
+pub(crate) fn of_group(group: &Group, slot: &GroupInput) -> Value {
+    match slot {
+        GroupInput::Measure(index, finish) => {
+            group.states.get(*index).map_or(Value::Null, |state| of_state(state, *finish))
+        }
+        other => of_count(group.count, other),
+    }
+}
+
+pub(crate) fn of_count(count: WeightedCount, slot: &GroupInput) -> Value {
+    match slot {
+        GroupInput::RawCount => integer(count.rows()),
+        GroupInput::Count => Value::Number(count.count()),
+        GroupInput::Measure(..) | GroupInput::Key(_) | GroupInput::Seconds => Value::Null,
+    }
+}
+
+/// An aggregate of one state; null where there are no values, or the state is another's.
+pub(crate) fn of_state(state: &State, finish: AggregateFunction) -> Value {
+    let number = |number: Option<Number>| number.map_or(Value::Null, Value::Number);
+    match (state, finish) {
+        (State::Moments(moments), AggregateFunction::Count) => Value::Number(moments.count.count()),
+        (State::Moments(moments), AggregateFunction::RawCount) => integer(moments.count.rows()),
+        (State::Moments(moments), _) if moments.count.rows() == 0 => Value::Null,
+        (State::Moments(moments), AggregateFunction::Sum) => number(moments.sum.total().ok()),
+        (State::Moments(moments), AggregateFunction::Avg) => {
+            let total = moments.sum.total().ok();
+            number(total.and_then(|total| average(total, moments.count.weight())))
+        }
+        (State::MinMax(extremes), AggregateFunction::Min) => {
+            extremes.min().cloned().unwrap_or(Value::Null)
+        }
+        (State::MinMax(extremes), AggregateFunction::Max) => {
+            extremes.max().cloned().unwrap_or(Value::Null)
+        }
+        (State::Quantiles(quantiles), AggregateFunction::Quantile(millionths)) => {
+            number(quantiles.quantile(millionths))
+        }
+        (State::Distinct(distinct), AggregateFunction::Distinct) => integer(distinct.estimate()),
+        (State::Histogram(histogram), AggregateFunction::Histogram(_)) => histogram.finish(),
+        _ => Value::Null,
+    }
+}
+
+fn integer(count: u64) -> Value {
+    Decimal::new(count.into(), 0).map_or(Value::Null, |count| Value::Number(count.into()))
+}

@@ -1,0 +1,57 @@
+//! How many slots are looked at while groups come in the order of hashes: counted, since that is what
+//! grows where groups crowd in a part of a table.
+
+use super::*;
+use crate::groups::hash_table::tag_of;
+use crate::groups::hash_table::tests::looks;
+
+const COUNT: u32 = 60_000;
+/// Looks that a group may take on average, whatever is done with it once.
+const LOOKS_MAX: usize = 60;
+
+/// Texts that are no templates, in the order in which a table that was filled part by part has them.
+fn texts(from: u32, count: u32) -> Vec<String> {
+    let letter = |digit: u8| char::from(digit - b'0' + b'a');
+    let text = |own: u32| own.to_string().bytes().map(letter).collect();
+    let mut texts: Vec<String> = (from..from + count).map(text).collect();
+    texts.sort_by_key(|text| tag_of(text.as_str()) >> 24);
+    texts
+}
+
+fn groups(texts: &[String], max: usize) -> Groups {
+    let mut groups = Groups::with_max(1, Box::default(), (max, GROUPS_MAX));
+    put_in(&mut groups, texts);
+    groups
+}
+
+fn put_in(groups: &mut Groups, texts: &[String]) {
+    let group_indexes = groups.groups_of_strings(texts.iter().map(String::as_str));
+    let mut count = WeightedCount::default();
+    count.add_row(Weight::ONE);
+    group_indexes.into_iter().for_each(|group_index| groups.add_count(group_index, count));
+}
+
+fn assert_few(what: &str, (looks, ()): (usize, ()), groups: usize) {
+    let mean = looks / groups.max(1);
+    assert!(mean < LOOKS_MAX, "{what}: {mean} looks for each of {groups} groups");
+}
+
+#[test]
+fn groups_that_are_kept_are_found_anew_with_few_looks() {
+    let mut own = groups(&texts(0, COUNT), COUNT as usize * 9 / 10);
+    assert_few("kept", looks(|| own.cut_to_limit()), COUNT as usize);
+    assert_eq!(own.len(), COUNT as usize * 9 / 10);
+}
+
+#[test]
+fn groups_are_merged_with_few_looks_however_many_are_known() {
+    for (known, new) in [(90_000, 70_000), (COUNT, COUNT / 3), (3 * COUNT, COUNT)] {
+        // The last of them are known, so that few seem to be new.
+        let mut own = groups(&texts(0, known), GROUPS_MAX);
+        let mut other = groups(&texts(known, new), GROUPS_MAX);
+        put_in(&mut other, &texts(0, 17_000));
+        let merged = other.len();
+        assert_few("merged", looks(|| own.merge(other)), merged);
+        assert_eq!(own.len(), (known + new) as usize);
+    }
+}

@@ -1,0 +1,146 @@
+//! Where groups are, one by one and many together.
+
+use hadal_encoding::CanonicalStrings;
+use hadal_types::limits::GROUP_KEYS_MAX;
+
+use super::Groups;
+use crate::groups::group_table::NO_GROUP;
+use crate::groups::key_dictionary::KeyDictionary;
+
+impl Groups {
+    /// Where the group of this key is, told by the number of each of its values; a new one is made
+    /// where there is none. It stays there until [`Self::enforce_capacity`].
+    ///
+    /// `None` when there is no room for it: then the caller hands its rows to
+    /// [`Self::drop_rows`].
+    ///
+    /// # Panics
+    /// When these are not numbers that the keys' dictionaries gave out, one of each.
+    #[must_use]
+    pub fn find_or_insert(&mut self, numbers: &[u32]) -> Option<u32> {
+        assert_eq!(numbers.len(), self.keys.len(), "values of a key");
+        let found = self.group_indexes.find(numbers);
+        if found.is_some() || self.is_beyond(numbers) {
+            return found;
+        }
+        self.group_indexes.push(numbers)
+    }
+
+    /// Where so many groups are whose keys have these numbers, told key by key: as [`Self::find_or_insert`]
+    /// for each of them, and sooner found together. `u32::MAX` for those for which there is no room.
+    #[must_use]
+    pub fn find_or_insert_all(&mut self, keys: &[Vec<u32>], count: usize) -> Vec<u32> {
+        match keys {
+            [_, _] => self.groups_of_numbers(&side_by_side::<2>(keys)),
+            [_, _, _] => self.groups_of_numbers(&side_by_side::<3>(keys)),
+            [_, _, _, _] => self.groups_of_numbers(&side_by_side::<4>(keys)),
+            [] => vec![self.find_or_insert(&[]).unwrap_or(NO_GROUP); count],
+            [_] => self.groups_of_numbers(&side_by_side::<1>(keys)),
+            _ if keys.len() <= 8 => self.groups_of_numbers(&side_by_side::<8>(keys)),
+            _ => self.groups_of_numbers(&side_by_side::<GROUP_KEYS_MAX>(keys)),
+        }
+    }
+
+    /// Where the groups of these integers are, each the only value of its key: as
+    /// [`Self::find_or_insert`] for each of them, and sooner found together. `u32::MAX` for those for which
+    /// there is no room.
+    ///
+    /// # Panics
+    /// When groups have not one key.
+    pub fn groups_of_ints(&mut self, ints: &[i64]) -> Vec<u32> {
+        self.flush_deferred_templates();
+        self.groups_by_number(|key, numbers| key.numbers_of_ints(ints, numbers))
+    }
+
+    /// The same of these strings.
+    ///
+    /// # Panics
+    /// When groups have not one key.
+    pub fn groups_of_strings<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
+        self.groups_by_number(|key, numbers| key.numbers_of_strings(texts, numbers))
+    }
+
+    /// The same of strings that are known elsewhere by ids, as [`KeyDictionary::numbers_of_ids`].
+    ///
+    /// # Panics
+    /// When groups have not one key.
+    pub fn groups_of_ids<'t>(
+        &mut self,
+        source: u64,
+        ids: impl Iterator<Item = u32>,
+        text_of: impl Fn(u32) -> &'t str,
+    ) -> Vec<u32> {
+        self.groups_by_number(|key, numbers| key.numbers_of_ids(source, ids, text_of, numbers))
+    }
+
+    /// The same of strings that are lifted, told by index.
+    ///
+    /// # Panics
+    /// When groups have not one key.
+    pub fn groups_of_templates(
+        &mut self,
+        texts: &CanonicalStrings<'_>,
+        which: impl Iterator<Item = usize>,
+    ) -> Vec<u32> {
+        self.groups_by_number(|key, numbers| key.numbers_of_lifted(texts, which, numbers))
+    }
+
+    /// Whether the only key is one of which lifted strings need not be put together.
+    #[must_use]
+    pub fn takes_lifted(&mut self) -> bool {
+        if matches!(&*self.keys, [key] if key.is_lifted_in_vain()) {
+            self.flush_deferred_templates();
+            self.keys.iter_mut().for_each(KeyDictionary::unlift);
+        }
+        matches!(&*self.keys, [key] if key.takes_lifted())
+    }
+
+    /// The values of the only key, where their numbers are the places of groups.
+    #[must_use]
+    pub fn only_key(&self) -> Option<&KeyDictionary> {
+        let [key] = &*self.keys else { return None };
+        (self.group_indexes.are_numbers() && key.len() == self.len()).then_some(key)
+    }
+
+    pub(super) fn groups_by_number(
+        &mut self,
+        number: impl FnOnce(&mut KeyDictionary, &mut Vec<u32>),
+    ) -> Vec<u32> {
+        assert_eq!(self.keys.len(), 1, "values of a key");
+        let is_same = self.only_key().is_some();
+        let key = &mut self.keys[0];
+        let mut group_indexes = Vec::new();
+        number(key, &mut group_indexes);
+        if is_same && self.key_max.is_none() {
+            self.group_indexes.extend_to(key.len());
+            return group_indexes;
+        }
+        for group_index in &mut group_indexes {
+            *group_index = self.find_or_insert(&[*group_index]).unwrap_or(NO_GROUP);
+        }
+        group_indexes
+    }
+
+    /// Where the groups of these numbers are, one of each key, as [`Self::find_or_insert`]; what is beyond
+    /// them does not count.
+    pub(super) fn groups_of_numbers<const N: usize>(&mut self, all: &[[u32; N]]) -> Vec<u32> {
+        if self.key_max.is_none() && self.group_indexes.are_hashed() {
+            return self.group_indexes.of_all(all);
+        }
+        let width = self.keys.len();
+        all.iter()
+            .map(|numbers| self.find_or_insert(&numbers[..width]).unwrap_or(NO_GROUP))
+            .collect()
+    }
+}
+
+/// The numbers of all keys, those of each group side by side, and zeros after them.
+pub(super) fn side_by_side<const N: usize>(keys: &[Vec<u32>]) -> Vec<[u32; N]> {
+    let mut all = vec![[0; N]; keys.first().map_or(0, Vec::len)];
+    for (key, numbers) in keys.iter().enumerate().take(N) {
+        for (own, &number) in all.iter_mut().zip(numbers) {
+            own[key] = number;
+        }
+    }
+    all
+}

@@ -1,0 +1,363 @@
+//! Many different texts that are alike but for numbers, as templates and numbers: sixteen bytes for
+//! each, and none of them put together but those that somebody wants to see.
+//!
+//! Each text has one form (see `hadal_encoding::templates`), so forms are told apart as texts are.
+//! A form is an integer of 128 bits: the number of the template, and behind it the bits of
+//! each number, and how many they are.
+//!
+//! ```text
+//!  127                                              28           0
+//!  | 0 | bits of the second | 7 bits: how many | ... | template |
+//! ```
+//!
+//! Numbers that have more bits are rare: the few texts that have them are kept whole, and what
+//! stands in their forms is the number that they have there.
+
+use std::cmp::Ordering;
+use std::ops::Range;
+
+use hadal_encoding::CanonicalStrings;
+use hadal_encoding::templates::{beginning, put_together};
+
+use crate::groups::hash_table::tag_of;
+use crate::groups::int_table::reserve_spare;
+use crate::groups::string_table::StringInterner;
+
+/// So many templates may have one text each.
+const TEMPLATES_MIN: usize = 1 << 16;
+/// Texts that a template must have for lifting to be worth it.
+const TEXTS_PER_TEMPLATE_MIN: usize = 2;
+/// The bits of a template's number.
+const TEMPLATE_BITS: u32 = 28;
+/// Stands for a template where a text is kept whole.
+const WHOLE: u32 = (1 << TEMPLATE_BITS) - 1;
+/// The bits of how many bits a number has.
+const LENGTH_BITS: u32 = 7;
+/// The form of a value that is no text.
+const NONE: u128 = u128::MAX;
+
+/// Lifted texts by number.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TemplateStrings {
+    forms: Vec<u128>,
+    templates: StringInterner,
+    /// By template.
+    beginnings: Vec<Beginning>,
+    /// By template: bits that stand for it in hashes, wherever it has which number.
+    hashes: Vec<u32>,
+    /// Those that do not fit their forms.
+    plain_strings: StringInterner,
+}
+
+impl TemplateStrings {
+    /// Whether the form of this number is that one.
+    #[inline]
+    pub(crate) fn is(&self, number: u32, form: u128) -> bool {
+        self.forms.get(number as usize) == Some(&form)
+    }
+
+    /// Puts a form after the last, and returns its number.
+    #[inline]
+    pub(crate) fn push(&mut self, form: u128) -> u32 {
+        self.forms.push(form);
+        short(self.forms.len() - 1)
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.forms.len()
+    }
+
+    /// Puts the place of a value that is no text after the last.
+    pub(crate) fn push_none(&mut self) {
+        self.forms.push(NONE);
+    }
+
+    /// What is hashed instead of a form: the same, mostly, wherever a text is lifted.
+    #[inline]
+    pub(crate) fn hashed(&self, form: u128) -> u128 {
+        let template = template_in(form);
+        let hash = self.hashes.get(template as usize).copied().unwrap_or(template);
+        (form ^ u128::from(template)) | u128::from(hash)
+    }
+
+    /// Makes room for so many more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        reserve_spare(&mut self.forms, more);
+    }
+
+    /// The forms of some texts, told by index; of none where nothing is asked for.
+    pub(crate) fn forms_of(
+        &mut self,
+        texts: &CanonicalStrings<'_>,
+        which: impl Iterator<Item = Option<usize>>,
+    ) -> Vec<u128> {
+        let mut templates = Vec::new();
+        self.templates.numbers_of(texts.templates(), &mut templates);
+        self.note_templates();
+        let mut form = |index: usize| {
+            let (code, numbers) = texts.get(index)?;
+            pack(templates[code as usize], numbers)
+                .or_else(|| Some(self.form_of_plain_string(&texts.text(index)?)))
+        };
+        which.map(|index| index.and_then(&mut form).unwrap_or(NONE)).collect()
+    }
+
+    /// The forms that some texts of `other` have here; `templates` are the numbers of those of
+    /// `other`, as far as they are known.
+    pub(crate) fn forms_in(
+        &mut self,
+        other: &Self,
+        numbers: Range<usize>,
+        templates: &mut Vec<Option<u32>>,
+    ) -> Vec<u128> {
+        templates.resize(other.templates.len(), None);
+        let mut form = |(form, number): (u128, u32)| {
+            let template = template_in(form);
+            let Some(known) = templates.get_mut(template as usize) else {
+                return self.form_of_plain_string(&other.get(number).unwrap_or_default());
+            };
+            let own = *known.get_or_insert_with(|| {
+                self.template(other.templates.get(template).unwrap_or_default())
+            });
+            (form ^ u128::from(template)) | u128::from(own)
+        };
+        let forms = other.forms.get(numbers.clone()).unwrap_or_default();
+        forms.iter().copied().zip((0..).skip(numbers.start)).map(&mut form).collect()
+    }
+
+    fn template(&mut self, template: &str) -> u32 {
+        let number = self.templates.number_of(template);
+        self.note_templates();
+        number
+    }
+
+    /// Notes what is known of new templates.
+    fn note_templates(&mut self) {
+        for number in (0..).take(self.templates.len()).skip(self.beginnings.len()) {
+            let own = self.templates.get(number).unwrap_or_default();
+            self.beginnings.push(Beginning::new(own));
+            self.hashes.push(tag_of(own) & WHOLE);
+        }
+    }
+
+    fn form_of_plain_string(&mut self, text: &str) -> u128 {
+        u128::from(WHOLE) | u128::from(self.plain_strings.number_of(text)) << TEMPLATE_BITS
+    }
+
+    /// Whether templates are too many for what lifting is good for.
+    pub(crate) fn is_useless(&self) -> bool {
+        let templates = self.templates.len() + self.plain_strings.len();
+        templates > TEMPLATES_MIN && templates > self.len() / TEXTS_PER_TEMPLATE_MIN
+    }
+
+    /// The text of a number, put together.
+    pub(crate) fn get(&self, number: u32) -> Option<String> {
+        let form = *self.forms.get(number as usize).filter(|&&form| form != NONE)?;
+        match template_in(form) {
+            WHOLE => {
+                let number = u32::try_from(form >> TEMPLATE_BITS).ok()?;
+                self.plain_strings.get(number).map(str::to_owned)
+            }
+            template => put_together(self.templates.get(template)?, unpack(form)),
+        }
+    }
+
+    /// The order of the texts of two numbers.
+    pub(crate) fn cmp(&self, left: u32, right: u32) -> Ordering {
+        let beginning = |number: u32| {
+            let template = template_in(*self.forms.get(number as usize)?);
+            Some((self.beginnings.get(template as usize)?, template))
+        };
+        let by_beginning = beginning(left).zip(beginning(right)).map(|(left, right)| {
+            left.0.cmp(right.0).then_with(|| {
+                let plain =
+                    |(own, template): (&Beginning, u32)| own.of(self.templates.bytes_of(template));
+                let (left, right) = (plain(left), plain(right));
+                let common = left.len().min(right.len());
+                left[..common].cmp(&right[..common])
+            })
+        });
+        by_beginning.unwrap_or(Ordering::Equal).then_with(|| self.get(left).cmp(&self.get(right)))
+    }
+
+    /// Bytes held: memory that was never written to does not count.
+    pub(crate) fn bytes(&self) -> usize {
+        self.forms.len() * size_of::<u128>()
+            + self.templates.bytes()
+            + self.plain_strings.bytes()
+            + self.beginnings.capacity() * size_of::<Beginning>()
+            + self.hashes.capacity() * size_of::<u32>()
+    }
+}
+
+/// The form of a template and its numbers, if they fit.
+#[inline]
+fn pack(template: u32, numbers: &[i64]) -> Option<u128> {
+    let (mut form, mut at) = (u128::from(template), TEMPLATE_BITS);
+    for &number in numbers {
+        let number = number.cast_unsigned();
+        let bits = u64::BITS - number.leading_zeros();
+        let end = at + LENGTH_BITS + bits;
+        if end > u128::BITS {
+            return None;
+        }
+        form |= (u128::from(number) << LENGTH_BITS | u128::from(bits)) << at;
+        at = end;
+    }
+    Some(form).filter(|_| template < WHOLE)
+}
+
+/// The numbers in a form; zeros behind them.
+fn unpack(form: u128) -> impl Iterator<Item = i64> {
+    let mut rest = form >> TEMPLATE_BITS;
+    std::iter::repeat_with(move || {
+        let bits = (rest & ((1 << LENGTH_BITS) - 1)) as u32;
+        rest >>= LENGTH_BITS;
+        let number = u64::try_from(rest & ((1 << bits) - 1)).unwrap_or_default();
+        rest >>= bits;
+        number.cast_signed()
+    })
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "these are the first bits")]
+const fn template_in(form: u128) -> u32 {
+    form as u32 & WHOLE
+}
+
+/// Of texts that are far fewer than 2^32: what they take is limited.
+fn short(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// What all texts of a template begin with.
+#[derive(Clone, Copy, Debug)]
+struct Beginning {
+    /// The first bytes of it, the first one highest.
+    first: u128,
+    /// Where it is in the template.
+    start: u32,
+    end: u32,
+}
+
+impl Beginning {
+    fn new(template: &str) -> Self {
+        let own = beginning(template).as_bytes();
+        let first = own.iter().take(size_of::<u128>()).enumerate();
+        let first = first.fold(0, |all, (at, &byte)| all | u128::from(byte) << (120 - 8 * at));
+        let short = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let start = usize::from(!template.as_bytes().starts_with(own));
+        Self { first, start: short(start), end: short(start + own.len()) }
+    }
+
+    fn of<'t>(&self, template: Option<&'t [u8]>) -> &'t [u8] {
+        let own = template.and_then(|own| own.get(self.start as usize..self.end as usize));
+        own.unwrap_or_default()
+    }
+
+    /// The order of what texts begin with, as far as that is known; equal beyond.
+    fn cmp(&self, other: &Self) -> Ordering {
+        let common = (self.end - self.start).min(other.end - other.start);
+        let unknown = u128::BITS.saturating_sub(8 * common);
+        let known = |own: &Self| own.first.checked_shr(unknown).unwrap_or_default();
+        known(self).cmp(&known(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn number(lifted: &mut TemplateStrings, form: u128) -> usize {
+        let known = (0..).take(lifted.len()).find(|&number| lifted.is(number, form));
+        known.unwrap_or_else(|| lifted.push(form)) as usize
+    }
+
+    #[test]
+    fn a_form_has_numbers_up_to_its_bits() {
+        let largest = (1i64 << 62) - 1;
+        for numbers in [
+            &[][..],
+            &[0],
+            &[0; 14],
+            &[i64::MAX, 0, 1],
+            &[-1, 0, 0],
+            &[largest, (1 << 24) - 1],
+            &[1, 0, 2, 0, 3, 0],
+            &[255, 256, 257, 65_536],
+        ] {
+            for template in [0, 1, 77, WHOLE - 1] {
+                let form = pack(template, numbers).expect("fits");
+                assert_eq!(template_in(form), template);
+                assert!(unpack(form).take(numbers.len()).eq(numbers.iter().copied()));
+                assert_ne!(form, NONE);
+            }
+            assert_eq!(pack(WHOLE, numbers), None);
+        }
+        for numbers in [&[0; 15][..], &[-1, -1], &[largest, 1 << 24], &[i64::MIN, 1 << 22]] {
+            assert_eq!(pack(3, numbers), None, "{numbers:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn texts_are_numbered_ordered_and_handed_on_as_they_are(
+            asked in prop::collection::vec(
+                prop::collection::vec(
+                    "(ab|cache miss for /)[a-c]{0,2}[0-9]{0,3}|[0-9\u{e}\u{f}]{0,4}|.{0,9}\
+                    |([0-9]{1,18} ){1,3}",
+                    0..90,
+                ),
+                1..5,
+            ),
+        ) {
+            let mut lifted = TemplateStrings::default();
+            let mut all: Vec<&str> = Vec::new();
+            lifted.push_none();
+            all.push("no text");
+            for asked in &asked {
+                let texts = CanonicalStrings::of(asked.iter().map(String::as_str));
+                let forms = lifted.forms_of(&texts, (0..texts.len()).map(Some).chain([None]));
+                prop_assert_eq!((forms.len(), forms[asked.len()]), (asked.len() + 1, NONE));
+                for (text, form) in asked.iter().zip(forms) {
+                    let own = number(&mut lifted, form);
+                    let known = all.iter().position(|own| own == text).unwrap_or(all.len());
+                    all.extend((known == all.len()).then_some(text.as_str()));
+                    prop_assert_eq!(own, known);
+                }
+            }
+            prop_assert_eq!((lifted.len(), lifted.get(0)), (all.len(), None));
+            for (number, text) in (0..).zip(&all).skip(1) {
+                let own = lifted.get(number);
+                prop_assert_eq!(own.as_deref(), Some(*text));
+                for (other, that) in (0..).zip(&all).skip(1) {
+                    prop_assert_eq!(lifted.cmp(number, other), text.cmp(that), "{} {}", text, that);
+                }
+            }
+            // Handed on to another that knows some of them, in another order.
+            let mut other = TemplateStrings::default();
+            let some: BTreeSet<&str> = all[all.len() / 2..].iter().skip(1).copied().collect();
+            let texts = CanonicalStrings::of(some.iter().copied());
+            for form in other.forms_of(&texts, (0..texts.len()).map(Some)) {
+                number(&mut other, form);
+            }
+            let before = other.len();
+            let forms = other.forms_in(&lifted, 1..all.len(), &mut Vec::new());
+            for (&form, &before) in forms.iter().zip(&lifted.forms[1..]) {
+                let is_whole = template_in(form) == WHOLE;
+                prop_assert!(is_whole || other.hashed(form) == lifted.hashed(before));
+            }
+            let numbers: Vec<usize> =
+                forms.into_iter().map(|form| number(&mut other, form)).collect();
+            for (&number, text) in numbers.iter().zip(&all[1..]) {
+                let own = other.get(u32::try_from(number).expect("few"));
+                prop_assert_eq!(own.as_deref(), Some(*text));
+                prop_assert_eq!(number < before, some.contains(text));
+            }
+        }
+    }
+}

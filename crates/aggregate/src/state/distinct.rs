@@ -1,0 +1,331 @@
+//! How many different values there are: exact while few, then HyperLogLog.
+//!
+//! Up to [`DISTINCT_EXACT_VALUES`] different hashes are kept; beyond, for each of 2^14 registers
+//! the longest run of leading zeros among the hashes that fall to it. Which of the two it is
+//! depends on the united set alone, so merging is order-free bit for bit.
+//!
+//! Sources: P. Flajolet and others, "HyperLogLog", AofA 2007; the estimator is the improved raw
+//! estimator (algorithm 6) of O. Ertl, "New cardinality estimation algorithms for HyperLogLog
+//! sketches", 2017 (arXiv:1702.01284), which needs no bias table and no threshold. Standard
+//! error: 1.04 / √2^14 = 0.8 %.
+
+use std::hash::{BuildHasherDefault, Hasher};
+use std::hint::select_unpredictable;
+
+use hadal_types::limits::DISTINCT_EXACT_VALUES;
+use hashbrown::HashSet;
+
+/// Says what hashes and registers mean: one more whenever the hash of a value, their number or
+/// what they hold changes, because sets of different versions do not merge.
+pub const DISTINCT_VERSION: u32 = 1;
+/// How many leading bits of a hash choose its register.
+pub const DISTINCT_REGISTER_BITS: u32 = 14;
+/// Registers of one sketch.
+pub const DISTINCT_REGISTERS: usize = 1 << DISTINCT_REGISTER_BITS;
+/// The largest value of a register: one more than the bits that are left.
+const REGISTER_MAX: u8 = 51;
+const _: () = assert!(REGISTER_MAX as u32 == u64::BITS - DISTINCT_REGISTER_BITS + 1);
+
+/// A set of hashes of which only the size is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Distinct {
+    body: Body,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Body {
+    Exact(HashSet<u64, BuildHasherDefault<AsIs>>),
+    Sketch(Box<Registers>),
+}
+
+type Registers = [u8; DISTINCT_REGISTERS];
+
+/// Hashes need not be hashed again.
+#[derive(Clone, Debug, Default)]
+struct AsIs(u64);
+
+impl Hasher for AsIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&byte| self.0 = self.0.rotate_left(8) ^ u64::from(byte));
+    }
+}
+
+/// What a set has instead of hashes, to add many values to.
+#[derive(Debug)]
+pub struct DistinctRegisters<'d>(&'d mut Registers);
+
+impl DistinctRegisters<'_> {
+    /// Adds a value by what its hash is to a register: register · 256 + rank. The register is the
+    /// hash's first [`DISTINCT_REGISTER_BITS`] bits, and the rank one more than the zeros that the
+    /// others begin with.
+    #[inline]
+    pub fn note(&mut self, ranked: u32) {
+        note(self.0, ranked);
+    }
+}
+
+/// What a set consists of, for encoding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DistinctParts {
+    /// All hashes, sorted.
+    Exact(Vec<u64>),
+    /// One byte for each register.
+    Registers(Vec<u8>),
+}
+
+impl Default for Distinct {
+    fn default() -> Self {
+        Self { body: Body::Exact(HashSet::default()) }
+    }
+}
+
+impl Distinct {
+    /// Adds a value by its hash (see [`crate::hash_value`]).
+    pub fn add_hash(&mut self, hash: u64) {
+        match &mut self.body {
+            Body::Sketch(registers) => note(registers, rank_of(hash)),
+            Body::Exact(hashes) => {
+                if hashes.len() == hashes.capacity() {
+                    // Fourfold: most sets that grow at all will be sketches soon.
+                    hashes.reserve((3 * hashes.len()).min(DISTINCT_EXACT_VALUES));
+                }
+                hashes.insert(hash);
+                if hashes.len() > DISTINCT_EXACT_VALUES {
+                    self.body = Body::Sketch(registers_of(hashes.iter().copied()));
+                }
+            }
+        }
+    }
+
+    /// The registers, once there are too many values to keep the hash of each.
+    pub fn registers(&mut self) -> Option<DistinctRegisters<'_>> {
+        match &mut self.body {
+            Body::Exact(_) => None,
+            Body::Sketch(registers) => Some(DistinctRegisters(registers)),
+        }
+    }
+
+    /// Adds the values that `other` saw.
+    pub fn merge(&mut self, other: &Self) {
+        match (&mut self.body, &other.body) {
+            (_, Body::Exact(hashes)) => hashes.iter().for_each(|&hash| self.add_hash(hash)),
+            (Body::Exact(hashes), Body::Sketch(registers)) => {
+                let mut registers = registers.clone();
+                hashes.iter().for_each(|&hash| note(&mut registers, rank_of(hash)));
+                self.body = Body::Sketch(registers);
+            }
+            (Body::Sketch(own), Body::Sketch(registers)) => {
+                for (own, register) in own.iter_mut().zip(&**registers) {
+                    *own = (*register).max(*own);
+                }
+            }
+        }
+    }
+
+    /// Whether every hash is still kept.
+    #[must_use]
+    pub const fn is_exact(&self) -> bool {
+        matches!(self.body, Body::Exact(_))
+    }
+
+    /// How many different values there were: exact up to [`DISTINCT_EXACT_VALUES`], then with a
+    /// standard error of 0.8 %.
+    #[must_use]
+    pub fn estimate(&self) -> u64 {
+        match &self.body {
+            Body::Exact(hashes) => u64::try_from(hashes.len()).unwrap_or(u64::MAX),
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "an estimate is not negative, and the cast saturates"
+            )]
+            Body::Sketch(registers) => estimate(registers).round() as u64,
+        }
+    }
+
+    /// Bytes on the heap, about.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        match &self.body {
+            Body::Exact(hashes) => hashes.allocation_size(),
+            Body::Sketch(registers) => registers.len(),
+        }
+    }
+
+    /// What the set consists of; equal sets have equal parts.
+    #[must_use]
+    pub fn to_parts(&self) -> DistinctParts {
+        match &self.body {
+            Body::Exact(hashes) => {
+                let mut sorted: Vec<u64> = hashes.iter().copied().collect();
+                sorted.sort_unstable();
+                DistinctParts::Exact(sorted)
+            }
+            Body::Sketch(registers) => DistinctParts::Registers(registers.to_vec()),
+        }
+    }
+
+    /// The set of these parts, or `None` when there are too many hashes, or registers of another
+    /// number or beyond their range.
+    #[must_use]
+    pub fn from_parts(parts: DistinctParts) -> Option<Self> {
+        let body = match parts {
+            DistinctParts::Exact(hashes) if hashes.len() <= DISTINCT_EXACT_VALUES => {
+                Body::Exact(hashes.into_iter().collect())
+            }
+            DistinctParts::Registers(registers)
+                if registers.iter().all(|&register| register <= REGISTER_MAX) =>
+            {
+                Body::Sketch(registers.try_into().ok()?)
+            }
+            DistinctParts::Exact(_) | DistinctParts::Registers(_) => return None,
+        };
+        Some(Self { body })
+    }
+}
+
+fn registers_of(hashes: impl Iterator<Item = u64>) -> Box<Registers> {
+    let mut registers = Box::new([0; DISTINCT_REGISTERS]);
+    hashes.for_each(|hash| note(&mut registers, rank_of(hash)));
+    registers
+}
+
+/// The register of a hash · 256 + its rank.
+const fn rank_of(hash: u64) -> u32 {
+    let register = (hash >> (u64::BITS - DISTINCT_REGISTER_BITS)) as u32;
+    // The one behind the last bit ends the zeros.
+    let rest = (hash << DISTINCT_REGISTER_BITS) | (1 << (DISTINCT_REGISTER_BITS - 1));
+    (register << 8) | (rest.leading_zeros() + 1)
+}
+
+#[inline]
+fn note(registers: &mut Registers, ranked: u32) {
+    let [rank, ..] = ranked.to_le_bytes();
+    let own = &mut registers[(ranked >> 8) as usize % DISTINCT_REGISTERS];
+    // Without a branch: whether a register grows cannot be foreseen, and it may be far from the
+    // caches.
+    *own = select_unpredictable(*own < rank, rank, *own);
+}
+
+/// Ertl's improved raw estimator.
+fn estimate(registers: &Registers) -> f64 {
+    const INFINITY_FACTOR: f64 = 0.5 / std::f64::consts::LN_2;
+    let count = DISTINCT_REGISTERS as f64;
+    let mut counts = [0u32; REGISTER_MAX as usize + 1];
+    for &register in registers {
+        counts[usize::from(register)] += 1;
+    }
+    let [zeros, inner @ .., full] = counts;
+    let mut sum = count * tau(1.0 - f64::from(full) / count);
+    for &registers in inner.iter().rev() {
+        sum = 0.5 * (sum + f64::from(registers));
+    }
+    sum += count * sigma(f64::from(zeros) / count);
+    INFINITY_FACTOR * count * count / sum
+}
+
+fn sigma(share: f64) -> f64 {
+    let (mut power, mut unit, mut sum) = (share, 1.0, share);
+    if share >= 1.0 {
+        return f64::INFINITY;
+    }
+    loop {
+        power *= power;
+        let before = sum;
+        sum += power * unit;
+        unit += unit;
+        if sum == before {
+            return sum;
+        }
+    }
+}
+
+fn tau(share: f64) -> f64 {
+    if share <= 0.0 || share >= 1.0 {
+        return 0.0;
+    }
+    let (mut root, mut unit, mut sum) = (share, 1.0, 1.0 - share);
+    loop {
+        root = root.sqrt();
+        let before = sum;
+        unit *= 0.5;
+        sum -= (1.0 - root).powi(2) * unit;
+        if sum == before {
+            return sum / 3.0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::value_hash::hash_decimal;
+
+    fn of(range: std::ops::Range<i64>) -> Distinct {
+        let mut distinct = Distinct::default();
+        range.for_each(|value| distinct.add_hash(hash_decimal(value, 0)));
+        distinct
+    }
+
+    #[test]
+    fn few_values_are_counted_exactly() {
+        let mut distinct = of(0..1_024);
+        distinct.merge(&of(500..1_024));
+        assert!(distinct.is_exact());
+        assert_eq!(distinct.estimate(), 1_024);
+        distinct.merge(&of(1_024..1_025));
+        assert!(!distinct.is_exact());
+        assert_eq!(Distinct::default().estimate(), 0);
+    }
+
+    #[test]
+    fn many_values_are_estimated_within_three_standard_errors() {
+        for exponent in 0..8 {
+            let size = 1_500 * 3i64.pow(exponent);
+            for from in [0, 1 << 40, 1 << 50] {
+                let estimate = of(from..from + size).estimate() as f64;
+                let error = (estimate / size as f64 - 1.0).abs();
+                assert!(error < 0.024, "{size} values were estimated as {estimate}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_mean_error_is_the_one_that_the_source_states() {
+        let samples = 60;
+        let squares: f64 = (0..samples)
+            .map(|sample| {
+                let from = sample * 1_000_000;
+                (of(from..from + 20_000).estimate() as f64 / 20_000.0 - 1.0).powi(2)
+            })
+            .sum();
+        let error = (squares / samples as f64).sqrt();
+        assert!((0.004..0.0105).contains(&error), "{error}");
+    }
+
+    #[test]
+    fn extreme_registers_have_estimates() {
+        let with = |register| {
+            Distinct::from_parts(DistinctParts::Registers(vec![register; DISTINCT_REGISTERS]))
+        };
+        assert_eq!(with(0).map(|distinct| distinct.estimate()), Some(0));
+        assert!(with(REGISTER_MAX).is_some_and(|distinct| distinct.estimate() > 1 << 60));
+        assert_eq!(with(REGISTER_MAX + 1), None);
+    }
+
+    #[test]
+    fn parts_from_outside_are_checked() {
+        let parts = of(0..2_000).to_parts();
+        assert_eq!(Distinct::from_parts(parts), Some(of(0..2_000)));
+        assert_eq!(Distinct::from_parts(of(0..9).to_parts()), Some(of(0..9)));
+        assert_eq!(Distinct::from_parts(DistinctParts::Exact(vec![0; 1_025])), None);
+        assert_eq!(Distinct::from_parts(DistinctParts::Registers(vec![0; 9])), None);
+    }
+}

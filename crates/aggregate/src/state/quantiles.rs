@@ -1,0 +1,261 @@
+//! The distribution of numbers: exact while small, then a sketch with a relative error of 1 %.
+//!
+//! Up to [`QUANTILE_EXACT_ROWS`] rows every value is kept. Beyond, only the weight in each
+//! bucket (see `state/quantiles/buckets.rs`), and the smallest and largest value exactly. Which of the
+//! two it is depends on the number of all rows alone, and buckets add up; so merging is
+//! order-free bit for bit.
+
+pub(crate) mod buckets;
+pub(crate) mod counts;
+pub(crate) mod weights;
+
+use hadal_types::limits::QUANTILE_EXACT_ROWS;
+use hadal_types::{Number, Weight};
+
+use crate::state::quantiles::buckets::{bucket_number, bucket_of_number};
+use crate::state::quantiles::weights::QuantileWeights;
+use crate::state::sorted_runs::is_ascending;
+
+/// Says what buckets mean: one more whenever their edges change, because sketches of different
+/// versions do not merge.
+pub const QUANTILES_VERSION: u32 = 1;
+
+/// The distribution of some numbers, each with a weight.
+#[derive(Clone, Debug, Default)]
+pub struct Quantiles {
+    rows: u64,
+    /// Every value, in any order: equality and encoding sort. Empty once there is a sketch.
+    values: Vec<(Number, Weight)>,
+    sketch: Option<Box<Sketch>>,
+}
+
+/// The weight in each bucket.
+#[derive(Clone, Debug)]
+struct Sketch {
+    weights: QuantileWeights,
+    min: Number,
+    max: Number,
+}
+
+/// What a distribution consists of, for encoding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum QuantilesParts {
+    /// Every value with its weight, sorted.
+    Exact(Vec<(Number, Weight)>),
+    /// Weights by bucket.
+    Sketch {
+        /// How many values there were.
+        rows: u64,
+        /// The smallest value.
+        min: Number,
+        /// The largest value.
+        max: Number,
+        /// Buckets in ascending order, with their weight in millionths.
+        buckets: Vec<(i32, i128)>,
+    },
+}
+
+impl Quantiles {
+    /// Adds one value.
+    pub fn add(&mut self, value: Number, weight: Weight) {
+        self.rows = self.rows.saturating_add(1);
+        if is_sketched(self.rows) {
+            let weight = i128::from(weight.millionths());
+            self.sketch((value, value)).weights.add_weights([(bucket_of_number(value), weight)]);
+        } else {
+            self.values.push((value, weight));
+        }
+    }
+
+    /// Whether `rows` more values need only be counted by bucket ([`Self::add_buckets`]); else
+    /// all of them together are few enough to be exact, and must be added one by one.
+    #[must_use]
+    pub fn takes_buckets(&self, rows: u64) -> bool {
+        is_sketched(self.rows.saturating_add(rows))
+    }
+
+    /// Adds `rows` values between `min` and `max`, only where [`Self::takes_buckets`] says so: the
+    /// fast way in. Their weights are for the caller to add to what is returned, by bucket as
+    /// [`crate::bucket_of_decimal`] and [`crate::bucket_of`] number them.
+    pub fn add_rows(&mut self, rows: u64, ends: (Number, Number)) -> &mut QuantileWeights {
+        debug_assert!(self.takes_buckets(rows), "{rows} rows more are to be exact");
+        self.rows = self.rows.saturating_add(rows);
+        &mut self.sketch(ends).weights
+    }
+
+    /// Adds the values that `other` saw.
+    pub fn merge(&mut self, other: &Self) {
+        if let Some(sketch) = &other.sketch {
+            return self.add_rows(other.rows, (sketch.min, sketch.max)).merge(&sketch.weights);
+        }
+        if !self.takes_buckets(other.rows) {
+            self.rows += other.rows;
+            return self.values.extend_from_slice(&other.values);
+        }
+        if let Some(sketch) = Sketch::of(&other.values) {
+            self.add_rows(other.rows, (sketch.min, sketch.max)).merge(&sketch.weights);
+        }
+    }
+
+    /// Turns into a sketch, if it is none, that also spans this range: of rows that are still to be
+    /// added.
+    pub fn span(&mut self, ends: (Number, Number)) {
+        self.sketch(ends);
+    }
+
+    /// Turns into a sketch, if it is none, that also spans this range.
+    fn sketch(&mut self, (min, max): (Number, Number)) -> &mut Sketch {
+        let values = std::mem::take(&mut self.values);
+        let empty = || Sketch { weights: QuantileWeights::default(), min, max };
+        let of_values = || Box::new(Sketch::of(&values).unwrap_or_else(empty));
+        let sketch = self.sketch.get_or_insert_with(of_values);
+        (sketch.min, sketch.max) = (sketch.min.min(min), sketch.max.max(max));
+        sketch
+    }
+
+    /// How many values there were.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The smallest and the largest value of a sketch; `None` while every value is kept.
+    #[must_use]
+    pub fn ends(&self) -> Option<(Number, Number)> {
+        self.sketch.as_ref().map(|sketch| (sketch.min, sketch.max))
+    }
+
+    /// Whether every value is still kept.
+    #[must_use]
+    pub const fn is_exact(&self) -> bool {
+        self.sketch.is_none()
+    }
+
+    /// The smallest value up to which at least so many millionths of the weight lie; 0 gives the
+    /// smallest and 1,000,000 the largest value, both exactly. `None` without values.
+    ///
+    /// Beyond [`QUANTILE_EXACT_ROWS`] values the others are within 1 %: of four to seven significant
+    /// digits, or one of the two ends.
+    #[must_use]
+    pub fn quantile(&self, millionths: u32) -> Option<Number> {
+        if let Some(sketch) = &self.sketch {
+            return sketch.quantile(millionths);
+        }
+        let values = self.sorted();
+        let weights =
+            values.iter().map(|&(value, weight)| (value, i128::from(weight.millionths())));
+        rank(weights, millionths)
+    }
+
+    fn sorted(&self) -> Vec<(Number, Weight)> {
+        let mut sorted = self.values.clone();
+        sorted.sort_unstable();
+        sorted
+    }
+
+    /// Bytes on the heap, about.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        let bytes = |sketch: &Sketch| size_of::<Sketch>() + sketch.weights.heap_bytes();
+        self.sketch.as_deref().map_or(0, bytes)
+            + self.values.capacity() * size_of::<(Number, Weight)>()
+    }
+
+    /// What the distribution consists of; equal ones have equal parts.
+    #[must_use]
+    pub fn to_parts(&self) -> QuantilesParts {
+        match &self.sketch {
+            None => QuantilesParts::Exact(self.sorted()),
+            Some(sketch) => QuantilesParts::Sketch {
+                rows: self.rows,
+                min: sketch.min,
+                max: sketch.max,
+                buckets: sketch.weights.iter().collect(),
+            },
+        }
+    }
+
+    /// The distribution of these parts, or `None` when no rows can have led to them.
+    #[must_use]
+    pub fn from_parts(parts: QuantilesParts) -> Option<Self> {
+        match parts {
+            QuantilesParts::Exact(values) => {
+                let rows = u64::try_from(values.len()).ok()?;
+                (!is_sketched(rows)).then_some(Self { rows, values, sketch: None })
+            }
+            QuantilesParts::Sketch { rows, min, max, buckets } => {
+                let ordered = is_ascending(&buckets);
+                let positive = buckets.iter().all(|bucket| bucket.1 > 0);
+                let first = buckets.first()?.0 == bucket_of_number(min);
+                let last = buckets.last()?.0 == bucket_of_number(max);
+                let fits = ordered && positive && first && last && min <= max && is_sketched(rows);
+                fits.then(|| {
+                    let mut weights = QuantileWeights::default();
+                    weights.add_weights(buckets);
+                    let sketch = Some(Box::new(Sketch { weights, min, max }));
+                    Self { rows, values: Vec::new(), sketch }
+                })
+            }
+        }
+    }
+}
+
+impl PartialEq for Quantiles {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_parts() == other.to_parts()
+    }
+}
+
+impl Eq for Quantiles {}
+
+impl Sketch {
+    /// The sketch of some values; `None` of none.
+    fn of(values: &[(Number, Weight)]) -> Option<Self> {
+        let numbers = || values.iter().map(|(value, _)| *value);
+        let (min, max) = (numbers().min()?, numbers().max()?);
+        let bucket = |&(value, weight): &(Number, Weight)| {
+            (bucket_of_number(value), i128::from(weight.millionths()))
+        };
+        let mut found: Vec<(i32, i128)> = values.iter().map(bucket).collect();
+        found.sort_unstable_by_key(|found| found.0);
+        let mut weights = QuantileWeights::default();
+        weights.add_weights(found);
+        Some(Self { weights, min, max })
+    }
+
+    fn quantile(&self, millionths: u32) -> Option<Number> {
+        match millionths {
+            0 => return Some(self.min),
+            1_000_000.. => return Some(self.max),
+            _ => {}
+        }
+        let bucket = rank(self.weights.iter(), millionths)?;
+        Some(bucket_number(bucket).clamp(self.min, self.max))
+    }
+}
+
+fn is_sketched(rows: u64) -> bool {
+    rows > u64::try_from(QUANTILE_EXACT_ROWS).unwrap_or(u64::MAX)
+}
+
+/// The first of some weighted things in order, up to which at least so many millionths of their
+/// weight lie; the last for more than a million.
+fn rank<T>(things: impl Iterator<Item = (T, i128)> + Clone, millionths: u32) -> Option<T> {
+    const MILLION: i128 = 1_000_000;
+    let total = things.clone().fold(0i128, |total, (_, weight)| total.saturating_add(weight));
+    let millionths = i128::from(millionths).min(MILLION);
+    // ⌈total · millionths / million⌉, without overflow in between.
+    let whole = (total / MILLION) * millionths;
+    let wanted = whole + ((total % MILLION) * millionths + MILLION - 1) / MILLION;
+    let mut below = 0i128;
+    things
+        .clone()
+        .find(|(_, weight)| {
+            below = below.saturating_add(*weight);
+            below >= wanted
+        })
+        .or_else(|| things.last())
+        .map(|(thing, _)| thing)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! The weight in each bucket of a quantile sketch.
+//!
+//! Buckets in use lie near each other, so their weights are kept 32 at a time, in *trays*:
+//! adding a block's counts is a walk over trays, and a loop over integers in each. A weight hardly
+//! ever exceeds 64 bits; what does is carried over into a number beside the trays.
+
+use std::collections::BTreeMap;
+
+/// Buckets of one tray.
+const TRAY: usize = 32;
+const TRAY_BITS: u32 = TRAY.ilog2();
+
+/// Weights in millionths by bucket, each above zero. Beyond [`i128::MAX`] they stay that.
+#[derive(Clone, Debug, Default)]
+pub struct QuantileWeights {
+    /// In ascending order; none is without a weight.
+    chunks: Vec<Chunk>,
+    /// By bucket: how often 2^64 is in its weight, beside what its tray says.
+    carried: BTreeMap<i32, u64>,
+}
+
+/// The weights of the buckets from `number` · 32 on, modulo 2^64.
+#[derive(Clone, Debug)]
+struct Chunk {
+    number: i32,
+    weights: [u64; TRAY],
+}
+
+impl QuantileWeights {
+    /// Adds rows that weigh so many millionths each: `counts[i]` to the bucket `first` + i.
+    pub fn add_counts(&mut self, first: i32, counts: &[u32], weight: u64) {
+        let mut walk = Walk::new(self);
+        let (mut bucket, mut rest) = (first, counts);
+        while !rest.is_empty() {
+            let start = slot_of(bucket);
+            let (own, more) = rest.split_at(rest.len().min(TRAY - start));
+            if own.iter().fold(0, |all, count| all | count) > 0 {
+                walk.add_counts(bucket, own, weight);
+            }
+            // At most a tray.
+            bucket += i32::try_from(own.len()).unwrap_or(0);
+            rest = more;
+        }
+        walk.end();
+    }
+
+    /// Adds weights, above zero, of buckets in ascending order.
+    pub fn add_weights(&mut self, weights: impl IntoIterator<Item = (i32, i128)>) {
+        let mut walk = Walk::new(self);
+        for (bucket, weight) in weights {
+            let at = walk.chunk(bucket);
+            walk.own.add(at, bucket, weight.unsigned_abs());
+        }
+        walk.end();
+    }
+
+    /// Adds all weights of `other`.
+    pub fn merge(&mut self, other: &Self) {
+        self.add_weights(other.iter());
+    }
+
+    /// Adds to the weight of a bucket that is in the tray at this index.
+    fn add(&mut self, at: usize, bucket: i32, weight: u128) {
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
+        let (low, high) = (weight as u64, (weight >> 64) as u64);
+        let own = &mut self.chunks[at].weights[slot_of(bucket)];
+        let (sum, has_carry) = own.overflowing_add(low);
+        *own = sum;
+        if high > 0 || has_carry {
+            let carried = self.carried.entry(bucket).or_default();
+            *carried = carried.saturating_add(high).saturating_add(has_carry.into());
+        }
+    }
+
+    /// Buckets in ascending order with their weights.
+    pub fn iter(&self) -> impl Iterator<Item = (i32, i128)> + Clone + '_ {
+        let buckets = self.chunks.iter().flat_map(|chunk| {
+            let first = chunk.number << TRAY_BITS;
+            (first..).zip(chunk.weights)
+        });
+        buckets.filter_map(|(bucket, low)| {
+            let high = if self.carried.is_empty() { None } else { self.carried.get(&bucket) };
+            let weight = u128::from(*high.unwrap_or(&0)) << 64 | u128::from(low);
+            (weight > 0).then(|| (bucket, i128::try_from(weight).unwrap_or(i128::MAX)))
+        })
+    }
+
+    /// Bytes on the heap, about.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.chunks.capacity() * size_of::<Chunk>() + self.carried.len() * size_of::<(i32, u64)>()
+    }
+}
+
+/// Trays that are met in ascending order. New ones stay behind the others until the end.
+struct Walk<'w> {
+    own: &'w mut QuantileWeights,
+    /// Trays that are in order.
+    known: usize,
+    /// No tray before it will be met again.
+    at: Option<usize>,
+}
+
+impl<'w> Walk<'w> {
+    fn new(own: &'w mut QuantileWeights) -> Self {
+        let known = own.chunks.len();
+        Self { own, known, at: None }
+    }
+
+    /// The place of the tray of a bucket.
+    fn chunk(&mut self, bucket: i32) -> usize {
+        let number = bucket >> TRAY_BITS;
+        if let Some(last) = self.own.chunks[self.known..].last()
+            && last.number == number
+        {
+            return self.own.chunks.len() - 1;
+        }
+        let known = &self.own.chunks[..self.known];
+        let mut at =
+            self.at.unwrap_or_else(|| known.partition_point(|chunk| chunk.number < number));
+        at += known[at..].iter().take_while(|chunk| chunk.number < number).count();
+        self.at = Some(at);
+        if known.get(at).is_some_and(|chunk| chunk.number == number) {
+            return at;
+        }
+        self.own.chunks.push(Chunk { number, weights: [0; TRAY] });
+        self.own.chunks.len() - 1
+    }
+
+    /// Adds counts of buckets of one tray.
+    fn add_counts(&mut self, bucket: i32, counts: &[u32], weight: u64) {
+        let at = self.chunk(bucket);
+        let own = &mut self.own.chunks[at].weights[slot_of(bucket)..];
+        // Products of 32 bits each leave room for one more bit; no branch is within the loop.
+        if let Ok(weight) = u32::try_from(weight)
+            && own.iter().fold(0, |all, own| all | own) >> 63 == 0
+            && weight >> 31 == 0
+        {
+            for (own, &count) in own.iter_mut().zip(counts) {
+                *own += u64::from(count) * u64::from(weight);
+            }
+            return;
+        }
+        for (bucket, &count) in (bucket..).zip(counts).filter(|(_, count)| **count > 0) {
+            self.own.add(at, bucket, u128::from(count) * u128::from(weight));
+        }
+    }
+
+    fn end(self) {
+        if self.own.chunks.len() > self.known {
+            // Two ascending runs, which this sort merges.
+            self.own.chunks.sort_by_key(|chunk| chunk.number);
+        }
+    }
+}
+
+/// Where a bucket is in its tray.
+fn slot_of(bucket: i32) -> usize {
+    usize::try_from(bucket.rem_euclid(1 << TRAY_BITS)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn bucket() -> impl Strategy<Value = i32> {
+        prop_oneof![-70i32..70, -140_000i32..140_000, Just(-16), Just(-1), Just(0), Just(16)]
+    }
+
+    proptest! {
+        #[test]
+        fn weights_add_up_by_bucket(
+            rows in prop::collection::vec(
+                (bucket(), prop::collection::vec(0u32..3, 0..50), prop_oneof![
+                    1u64..5_000_000, Just(1 << 31), Just((1 << 31) - 1), any::<u64>(),
+                ]), 0..20,
+            ),
+            more in prop::collection::btree_map(bucket(), 1i128..=i128::MAX, 0..20),
+            cut in 0usize..20,
+        ) {
+            let mut expected: BTreeMap<i32, i128> = BTreeMap::new();
+            let mut add = |bucket: i32, weight: i128| {
+                let own = expected.entry(bucket).or_default();
+                *own = own.saturating_add(weight);
+            };
+            let (mut whole, mut part) = (QuantileWeights::default(), QuantileWeights::default());
+            for (index, (first, counts, weight)) in rows.iter().enumerate() {
+                for (bucket, &count) in (*first..).zip(counts).filter(|(_, count)| **count > 0) {
+                    add(bucket, i128::from(count) * i128::from(*weight));
+                }
+                let own = if index < cut { &mut whole } else { &mut part };
+                own.add_counts(*first, counts, *weight);
+            }
+            more.iter().for_each(|(&bucket, &weight)| add(bucket, weight));
+            part.add_weights(more.iter().map(|(&bucket, &weight)| (bucket, weight)));
+            whole.merge(&part);
+            prop_assert_eq!(whole.iter().collect::<BTreeMap<_, _>>(), expected.clone());
+            prop_assert!(whole.iter().map(|own| own.0).is_sorted_by(|left, right| left < right));
+            let mut again = QuantileWeights::default();
+            again.add_weights(expected);
+            prop_assert!(again.iter().eq(whole.iter()));
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! Sums that are exact and do not depend on the order of adding.
+//!
+//! Values stored as decimals are summed as 256-bit integers at one fixed scale, values stored as
+//! doubles by a superaccumulator; each kind of value has its own part, and the two meet when the
+//! sum is finished.
+
+use hadal_types::limits::DECIMAL_SCALE_MAX;
+use hadal_types::{Number, Weight};
+
+use crate::state::int256::{Int256, factor};
+use crate::state::superaccumulator::{DIGITS, Superaccumulator};
+
+/// The scale of the decimal part: that of the finest stored value times that of a weight.
+const SCALE: u8 = DECIMAL_SCALE_MAX + Weight::SCALE;
+/// Bits of a decimal sum from outside; honest ones need 237, and 2^14 such sums merge in 256.
+const DECIMAL_BITS_MAX: u32 = 240;
+
+/// Σw·x of some values x of weight w.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// In units of 10^-[`SCALE`].
+    decimals: Int256,
+    doubles: Option<Box<Superaccumulator>>,
+    overflow: bool,
+}
+
+/// A sum is beyond the range of doubles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a sum is beyond ±1.7976931348623157e308")]
+pub struct SumOverflow;
+
+/// What a sum consists of, for encoding.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SumParts {
+    /// The sum of decimals in units of 10^-24: 256 bits in two's complement, little-endian.
+    pub decimals: [u8; 32],
+    /// The sum of doubles: 68 digits of 32 bits, the lowest, which counts 2^-1074, first, the
+    /// last one signed. Empty when there were none.
+    pub doubles: Vec<i64>,
+    /// Whether some w·x was beyond the range of doubles.
+    pub overflow: bool,
+}
+
+impl Sum {
+    /// Adds sums of stored decimals: `product` is Σ mantissa · weight in millionths, of values
+    /// of this scale.
+    ///
+    /// An `i128` holds the products of any 18,000 rows; sums in longer runs must be checked.
+    /// A scale beyond 18 counts as overflow.
+    pub fn add_decimal(&mut self, product: i128, scale: u8) {
+        match DECIMAL_SCALE_MAX.checked_sub(scale).and_then(factor) {
+            Some(factor) => self.decimals.add(Int256::product(product, factor)),
+            None => self.overflow = true,
+        }
+    }
+
+    /// Adds one value stored as a double, times its weight, rounded once.
+    pub fn add_double(&mut self, product: f64) {
+        if product.is_finite() {
+            self.doubles.get_or_insert_with(|| Box::new(Superaccumulator::new())).add(product);
+        } else {
+            self.overflow = true;
+        }
+    }
+
+    /// Adds one value of this weight.
+    ///
+    /// Numbers that a row block can store as decimals are added exactly; all others as doubles.
+    pub fn add(&mut self, value: Number, weight: Weight) {
+        match value.to_stored() {
+            Some((mantissa, scale)) => {
+                self.add_decimal(i128::from(mantissa) * i128::from(weight.millionths()), scale);
+            }
+            None => self.add_double(weighted(value.to_f64(), weight)),
+        }
+    }
+
+    /// Adds what `other` sums up.
+    pub fn merge(&mut self, other: &Self) {
+        self.decimals.add(other.decimals);
+        self.overflow |= other.overflow;
+        match (&mut self.doubles, &other.doubles) {
+            (Some(own), Some(other)) => own.merge(other),
+            (None, Some(_)) => self.doubles.clone_from(&other.doubles),
+            (_, None) => {}
+        }
+    }
+
+    /// The sum: exact when no value was a double and a decimal holds it; else rounded to a
+    /// double, from exact parts.
+    ///
+    /// # Errors
+    /// [`SumOverflow`] beyond the range of doubles.
+    pub fn total(&self) -> Result<Number, SumOverflow> {
+        if self.overflow {
+            return Err(SumOverflow);
+        }
+        let total = match &self.doubles {
+            None => self.decimals.to_number(SCALE),
+            Some(doubles) => self.total_with(doubles).and_then(Number::from_f64),
+        };
+        total.ok_or(SumOverflow)
+    }
+
+    /// The decimals' whole part goes into the exact sum as it is, the rest rounded once.
+    fn total_with(&self, doubles: &Superaccumulator) -> Option<f64> {
+        const MILLION: u32 = 1_000_000;
+        let mut whole = self.decimals;
+        let mut rest = 0i128;
+        for group_index in 0..u32::from(SCALE / 6) {
+            let (quotient, digits) = whole.divided(MILLION);
+            rest += i128::from(digits) * i128::from(MILLION).pow(group_index);
+            whole = quotient;
+        }
+        let mut total = doubles.clone();
+        total.add_integer(&whole.magnitude_digits(), whole.is_negative());
+        total.add(Int256::product(rest, 1).to_number(SCALE)?.to_f64());
+        total.total()
+    }
+
+    /// Bytes on the heap.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.doubles.as_ref().map_or(0, |_| size_of::<Superaccumulator>())
+    }
+
+    /// What the sum consists of; equal sums have equal parts.
+    #[must_use]
+    pub fn to_parts(&self) -> SumParts {
+        SumParts {
+            decimals: self.decimals.to_bytes(),
+            doubles: self
+                .doubles
+                .as_ref()
+                .map_or_else(Vec::new, |doubles| doubles.canonical().to_vec()),
+            overflow: self.overflow,
+        }
+    }
+
+    /// The sum of these parts, or `None` when they are out of range.
+    #[must_use]
+    pub fn from_parts(parts: &SumParts) -> Option<Self> {
+        let decimals = Int256::from_bytes(parts.decimals);
+        let doubles = match parts.doubles.len() {
+            0 => None,
+            DIGITS => Some(Box::new(Superaccumulator::from_canonical(&parts.doubles)?)),
+            _ => return None,
+        };
+        let fits = decimals.magnitude_bits() <= DECIMAL_BITS_MAX;
+        fits.then_some(Self { decimals, doubles, overflow: parts.overflow })
+    }
+}
+
+/// value × weight as a double: the one way in which doubles are weighted.
+#[must_use]
+pub fn weighted(value: f64, weight: Weight) -> f64 {
+    // Whole weights are exact doubles, so that their products are rounded once.
+    value * (weight.millionths() as f64 / Weight::UNIT as f64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! From selected rows to all rows and back: values spread by validity, bits to row numbers.
+
+use super::level::kernels;
+use super::primitives::Primitives;
+
+kernels! {
+    /// Fills `out`: the next of `values` where the row's bit is one, else `fill`. Bits after the
+    /// last row mean nothing.
+    ///
+    /// # Panics
+    /// When `words` are not one for each 64 rows begun of `out`, or `values` are not as many as
+    /// the rows whose bits are one.
+    pub fn expand_u32(values: &[u32], words: &[u64], fill: u32, out: &mut [u32]) = expand_u32_body;
+
+    /// As [`expand_u32`].
+    ///
+    /// # Panics
+    /// When `words` are not one for each 64 rows begun of `out`, or `values` are not as many as
+    /// the rows whose bits are one.
+    pub fn expand_i64(values: &[i64], words: &[u64], fill: i64, out: &mut [i64]) = expand_i64_body;
+
+    /// Fills `out`: the next of `bits` where the row's bit is one, else zero. Missing bits are
+    /// zeros.
+    ///
+    /// # Panics
+    /// When `out` are not as many words as `words`.
+    pub fn expand_bits(bits: &[u64], words: &[u64], out: &mut [u64]) = expand_bits_body;
+
+    /// Appends those of `bits` of which the row's bit in `words` is one, one beside the other, and
+    /// zeros up to the end of the last word.
+    ///
+    /// # Panics
+    /// When there are not as many words of both.
+    pub fn compress_bits(bits: &[u64], words: &[u64], out: &mut Vec<u64>) = compress_bits_body;
+
+    /// Appends the numbers of the rows whose bits are one, in order.
+    ///
+    /// # Panics
+    /// When there are more than 2^26 words.
+    pub fn indexes_of(words: &[u64], out: &mut Vec<u32>) = indexes_of_body;
+}
+
+#[inline(always)]
+fn expand_u32_body(
+    primitives: impl Primitives,
+    values: &[u32],
+    words: &[u64],
+    fill: u32,
+    out: &mut [u32],
+) {
+    expand(values, words, fill, out, |word, values, out| {
+        primitives.expand_u32(word, values, fill, out);
+    });
+}
+
+#[inline(always)]
+fn expand_i64_body(
+    primitives: impl Primitives,
+    values: &[i64],
+    words: &[u64],
+    fill: i64,
+    out: &mut [i64],
+) {
+    expand(values, words, fill, out, |word, values, out| {
+        primitives.expand_i64(word, values, fill, out);
+    });
+}
+
+/// `some` is for chunks that have 64 values more to read, of which not all nor none are present.
+#[inline(always)]
+fn expand<T: Copy>(
+    mut values: &[T],
+    words: &[u64],
+    fill: T,
+    out: &mut [T],
+    some: impl Fn(u64, &[T; 64], &mut [T; 64]),
+) {
+    assert_eq!(words.len(), out.len().div_ceil(64), "words of a validity");
+    let (chunks, rest) = out.as_chunks_mut::<64>();
+    for (word, chunk) in words.iter().zip(chunks.iter_mut()) {
+        if let Some(next) = values.first_chunk() {
+            match *word {
+                0 => chunk.fill(fill),
+                u64::MAX => *chunk = *next,
+                word => some(word, next, chunk),
+            }
+            values = &values[word.count_ones() as usize..];
+        } else {
+            values = expand_slowly(values, *word, fill, chunk);
+        }
+    }
+    if let Some(word) = words.get(chunks.len()) {
+        values = expand_slowly(values, word & !(u64::MAX << rest.len()), fill, rest);
+    }
+    assert!(values.is_empty(), "values of present rows");
+}
+
+/// The same for any lengths; returns the values that are left.
+fn expand_slowly<'a, T: Copy>(values: &'a [T], word: u64, fill: T, out: &mut [T]) -> &'a [T] {
+    let (now, later) = values.split_at(word.count_ones() as usize);
+    let mut now = now.iter();
+    for (bit, slot) in out.iter_mut().enumerate() {
+        let value = if word >> bit & 1 == 1 { now.next() } else { None };
+        *slot = value.copied().unwrap_or(fill);
+    }
+    later
+}
+
+#[inline(always)]
+fn expand_bits_body(primitives: impl Primitives, bits: &[u64], words: &[u64], out: &mut [u64]) {
+    assert_eq!(words.len(), out.len(), "words of the rows");
+    let word_at = |index: usize| bits.get(index).copied().unwrap_or_default();
+    let mut at = 0;
+    for (word, out) in words.iter().zip(out) {
+        let (index, shift) = (at / 64, at % 64);
+        // In two steps, because all 64 bits may be of the first word.
+        let next = word_at(index) >> shift | word_at(index + 1) << 1 << (63 - shift);
+        *out = primitives.deposit(next, *word);
+        at += word.count_ones() as usize;
+    }
+}
+
+#[inline(always)]
+fn compress_bits_body(
+    primitives: impl Primitives,
+    bits: &[u64],
+    words: &[u64],
+    out: &mut Vec<u64>,
+) {
+    assert_eq!(bits.len(), words.len(), "words of the rows");
+    let (mut pending, mut count) = (0, 0);
+    for (bits, word) in bits.iter().zip(words) {
+        let next = primitives.extract(*bits, *word);
+        pending |= next << count;
+        let all = count + word.count_ones();
+        if all >= 64 {
+            out.push(pending);
+            // What did not fit; in two steps, because all 64 bits may have.
+            pending = next >> 1 >> (63 - count);
+        }
+        count = all % 64;
+    }
+    if count > 0 {
+        out.push(pending);
+    }
+}
+
+#[inline(always)]
+fn indexes_of_body(primitives: impl Primitives, words: &[u64], out: &mut Vec<u32>) {
+    assert!(words.len() <= 1 << 26, "words of a selection");
+    let ones = |word: &u64| word.count_ones() as usize;
+    let mut end = out.len();
+    // 64 numbers are written for each word, of which those behind the last one are dropped.
+    out.resize(end + words.iter().map(ones).sum::<usize>() + 64, 0);
+    for (base, word) in (0u32..).step_by(64).zip(words) {
+        if *word != 0
+            && let Some(slots) = out[end..].first_chunk_mut()
+        {
+            primitives.indexes(*word, base, slots);
+            end += ones(word);
+        }
+    }
+    out.truncate(end);
+}

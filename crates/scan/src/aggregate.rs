@@ -1,0 +1,13 @@
+//! What a block adds to the groups of a partial answer.
+
+pub(crate) mod block;
+pub(crate) mod distinct;
+pub(crate) mod histogram_cells;
+pub(crate) mod idempotent;
+pub(crate) mod measures;
+pub(crate) mod quantile_buckets;
+pub(crate) mod quantiles;
+pub(crate) mod scatter_add;
+pub(crate) mod sketches;
+pub(crate) mod sum_decimals;
+pub(crate) mod ungrouped;

@@ -1,0 +1,168 @@
+//! Groups of one block, added to the partial answer.
+
+use hadal_aggregate::{Groups, WeightedCount};
+use hadal_query::Query;
+
+use crate::aggregate::measures::MeasureStates;
+use crate::aggregate::sum_decimals::{BlockSums, SumDecimals};
+use crate::aggregate::ungrouped;
+use crate::column::column_values::ColumnValues;
+use crate::column::lazy_columns::LazyColumns;
+use crate::column::selection::Selection;
+use crate::column::weights::Weights;
+use crate::expr::eval::eval;
+use crate::expr::plan::{Plan, PlanExpr};
+use crate::group::group_ids::GroupIds;
+use crate::group::group_lookup::GroupLookup;
+use crate::group::grouped_rows::GroupedRows;
+use crate::scan_memory::Interrupt;
+
+/// Adds what the selected rows of one block have to say to `groups`.
+///
+/// # Errors
+/// [`Interrupt`]; then `groups` are as they were.
+pub(crate) fn add(
+    query: &Query,
+    plan: &Plan,
+    columns: &LazyColumns<'_, '_>,
+    selection: &Selection,
+    groups: &mut Groups,
+    use_zones: bool,
+) -> Result<(), Interrupt> {
+    let weights = Weights::new(columns)?;
+    let weigh_one = matches!(weights, Weights::One);
+    if weigh_one && ungrouped::add(query, plan, columns, selection, groups, use_zones)? {
+        return Ok(());
+    }
+    let keys = plan
+        .keys
+        .iter()
+        .map(|key| key_values(key, columns, selection, groups.takes_lifted()))
+        .collect::<Result<Vec<_>, _>>()?;
+    let numbers = GroupIds::new(keys, selection);
+    let rows = GroupedRows::new(selection, &numbers.numbers, numbers.space, &weights);
+    let arguments = plan
+        .measures
+        .iter()
+        .map(|argument| eval(argument, columns, selection))
+        .collect::<Result<Vec<_>, Interrupt>>()?;
+    let _ = groups.enforce_capacity();
+    let is_scattered = groups.can_defer() && numbers.is_by_text();
+    let added = Added::new(query, &arguments, &rows, is_scattered);
+    let is_all = (0..arguments.len()).all(|index| added.has(index));
+    if is_all && added.add_later_to(groups, &numbers, &rows) {
+        return Ok(());
+    }
+    let is_asked = rows.has_many_groups() && !matches!(added.how, How::RowValues(_));
+    let known = if is_asked { GroupLookup::known(&numbers, groups, &rows) } else { None };
+    let lookup =
+        known.unwrap_or_else(|| GroupLookup::new(&numbers, &added.used(&rows), &rows, groups));
+    added.add_to(groups, &lookup, &rows);
+    for (index, (measure, values)) in query.measures().iter().zip(&arguments).enumerate() {
+        if !added.has(index) {
+            MeasureStates::new(measure.kind, values, &rows).add_to(groups, index, &lookup, &rows);
+        }
+    }
+    Ok(())
+}
+
+/// The values of a key: strings by their ids, where they have some, or lifted.
+fn key_values<'a>(
+    key: &PlanExpr,
+    columns: &LazyColumns<'_, 'a>,
+    selection: &Selection,
+    takes_lifted: bool,
+) -> Result<ColumnValues<'a>, Interrupt> {
+    let PlanExpr::RowInput(input) = key else { return eval(key, columns, selection) };
+    let coded = match columns.interned(input)? {
+        None if takes_lifted => columns.lifted(input)?,
+        coded => coded,
+    };
+    coded.map_or_else(|| eval(key, columns, selection), |coded| Ok(ColumnValues::Coded(coded)))
+}
+
+/// What a block counts and adds up.
+struct Added<'v> {
+    sums: SumDecimals<'v>,
+    how: How,
+}
+
+/// How rows are counted.
+enum How {
+    /// They have been: within the block.
+    Within(BlockSums),
+    /// One by one, in the cells of their groups.
+    Directly,
+    /// They have been, each with its own weight.
+    RowValues(Vec<WeightedCount>),
+}
+
+impl<'v> Added<'v> {
+    /// `is_scattered` where groups are in the order of rows here, but in none where they are kept.
+    fn new<'x: 'v>(
+        query: &Query,
+        arguments: &'v [ColumnValues<'x>],
+        rows: &GroupedRows<'_>,
+        is_scattered: bool,
+    ) -> Self {
+        let kinds = query.measures().iter().map(|measure| measure.kind);
+        let sums = SumDecimals::new(kinds.zip(arguments), rows);
+        let how = match rows.weights {
+            Weights::RowValues(_) => How::RowValues(rows.weighted_counts_where(None)),
+            // They are added up only once then, and not again by group.
+            _ if rows.has_many_groups() && (is_scattered || rows.runs().is_none()) => How::Directly,
+            _ => How::Within(sums.up(rows)),
+        };
+        Self { sums, how }
+    }
+
+    /// Whether a measure is added up here.
+    fn has(&self, measure: usize) -> bool {
+        self.sums.has(measure)
+    }
+
+    /// The group numbers that rows have, in ascending order.
+    fn used(&self, rows: &GroupedRows<'_>) -> Vec<u32> {
+        let has_rows: Vec<bool> = match &self.how {
+            How::Within(added) => {
+                let counts = rows.groups_of(&added.counts[0]);
+                counts.map(|counts| counts.iter().any(|&count| count > 0)).collect()
+            }
+            How::RowValues(counts) => counts.iter().map(|count| count.rows() > 0).collect(),
+            How::Directly => return rows.used(),
+        };
+        (0..).zip(has_rows).filter(|own| own.1).map(|own| own.0).collect()
+    }
+
+    /// Leaves it for later to find the groups, where that can be.
+    fn add_later_to(
+        &self,
+        groups: &mut Groups,
+        numbers: &GroupIds<'_>,
+        rows: &GroupedRows<'_>,
+    ) -> bool {
+        matches!(self.how, How::Directly)
+            && groups.can_defer()
+            && self.sums.add_later_to(groups, numbers, rows)
+    }
+
+    fn add_to(&self, groups: &mut Groups, lookup: &GroupLookup, rows: &GroupedRows<'_>) {
+        let is_added = match &self.how {
+            How::RowValues(counts) => {
+                let found = lookup.found(rows).iter();
+                found.for_each(|&(number, group_index)| {
+                    groups.add_count(group_index, counts[number])
+                });
+                true
+            }
+            How::Within(added) => self.sums.add_up_to(groups, added, lookup, rows),
+            How::Directly if lookup.is_complete => self.sums.add_directly_to(groups, lookup, rows),
+            How::Directly => self.sums.add_up_to(groups, &self.sums.up(rows), lookup, rows),
+        };
+        // A wrong answer would be worse than none.
+        assert!(is_added, "cells have room for the sums of one block");
+    }
+}
+
+#[cfg(test)]
+mod tests;

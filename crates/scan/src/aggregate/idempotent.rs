@@ -1,0 +1,111 @@
+//! Measures that a value changes only once, however many rows of a group have it: distinct
+//! counts and extremes.
+
+use hadal_aggregate::{State, hash_decimal, hash_text, hash_value};
+use hadal_types::Weight;
+
+use crate::aggregate::quantile_buckets::CELLS_PER_VALUE_MAX;
+use crate::column::column_values::{Coded, Entries, Numbers};
+use crate::column::decimals::Mantissas;
+
+/// Values of one block, each looked at once per group.
+pub(crate) struct Idempotent<'v> {
+    source: IdempotentSource<'v>,
+    /// By code: the last group that had it.
+    visible_columns: Vec<u32>,
+    /// Groups so far.
+    group: u32,
+    /// By code: its hash, once it was asked for; `Some(None)`: it is null.
+    hashes: Vec<Option<Option<u64>>>,
+}
+
+/// Where the values come from.
+pub(crate) enum IdempotentSource<'v> {
+    /// Their codes.
+    Codes(&'v Coded<'v>),
+    /// Decimals close together; the code is the distance from the first.
+    FrameOfReference { numbers: &'v Numbers, first: i64, count: usize },
+}
+
+impl<'v> IdempotentSource<'v> {
+    /// `None` where decimals lie so far apart that few rows have the same, or are known by codes
+    /// already.
+    pub(crate) fn of_numbers(numbers: &'v Numbers) -> Option<Self> {
+        let Mantissas::FrameOfReference(reference) = &numbers.mantissas else { return None };
+        let count =
+            usize::try_from(reference.last().checked_sub(reference.from)?).ok()?.checked_add(1)?;
+        let is_near = count <= reference.steps.len().saturating_mul(CELLS_PER_VALUE_MAX);
+        is_near.then_some(Self::FrameOfReference { numbers, first: reference.from, count })
+    }
+
+    fn codes(&self) -> usize {
+        match self {
+            Self::Codes(coded) => coded.entries.len(),
+            Self::FrameOfReference { count, .. } => *count,
+        }
+    }
+
+    /// The row's code; `None` where it has no value.
+    #[inline]
+    fn code(&self, row: usize) -> Option<usize> {
+        match self {
+            Self::Codes(coded) => Some(coded.codes[row] as usize),
+            Self::FrameOfReference { numbers, first, .. } if numbers.has(row) => {
+                usize::try_from(numbers.mantissas.get(row).wrapping_sub(*first)).ok()
+            }
+            Self::FrameOfReference { .. } => None,
+        }
+    }
+
+    /// The hash of the code's value, null having none.
+    fn hash(&self, code: usize) -> Option<u64> {
+        match self {
+            Self::Codes(coded) => match &coded.entries {
+                Entries::Strings { dictionary, .. } => {
+                    u32::try_from(code).ok().and_then(|code| dictionary.get(code)).map(hash_text)
+                }
+                entries @ (Entries::InternedIds { .. } | Entries::Lifted { .. }) => {
+                    Some(entries.value(code))
+                        .filter(|value| !value.is_null())
+                        .map(|own| hash_value(&own))
+                }
+                Entries::Lists(lists) => lists.get(code).map(hash_value),
+                Entries::Values(values) => {
+                    values.get(code).filter(|value| !value.is_null()).map(hash_value)
+                }
+            },
+            Self::FrameOfReference { numbers, first, .. } => {
+                let mantissa = first.wrapping_add(i64::try_from(code).unwrap_or(0));
+                Some(hash_decimal(mantissa, numbers.scale))
+            }
+        }
+    }
+}
+
+impl<'v> Idempotent<'v> {
+    pub(crate) fn new(source: IdempotentSource<'v>) -> Self {
+        let codes = source.codes();
+        Self { source, visible_columns: vec![0; codes], group: 0, hashes: vec![None; codes] }
+    }
+
+    /// Adds the values of these rows, all of one group, to its state.
+    pub(crate) fn add_to(&mut self, own: &mut State, rows: &[u32]) {
+        self.group += 1;
+        for row in rows.iter().map(|&row| row as usize) {
+            let Some(code) = self.source.code(row) else { continue };
+            if std::mem::replace(&mut self.visible_columns[code], self.group) == self.group {
+                continue;
+            }
+            match (&mut *own, &self.source) {
+                (State::Distinct(own), source) => {
+                    let hash = *self.hashes[code].get_or_insert_with(|| source.hash(code));
+                    hash.into_iter().for_each(|hash| own.add_hash(hash));
+                }
+                (own, IdempotentSource::Codes(coded)) => {
+                    own.add(&coded.entries.value(code), Weight::ONE)
+                }
+                (_, IdempotentSource::FrameOfReference { .. }) => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Distributions of decimals of all groups of a block at once: every row is one count, by its group,
+//! its weight and its bucket. What was counted goes to the groups' sketches after many blocks.
+//!
+//! A sketch also knows its smallest and its largest value. Once it has seen some blocks, hardly any
+//! row of another changes them; which rows could, the counts tell.
+
+use hadal_aggregate::{
+    BUCKET_FRACTION_BITS, BUCKET_OFFSET, BucketInput, Groups, State, bucket_of_decimal,
+};
+use hadal_encoding::kernels::{self, BucketCounts, ExponentBuckets, ScaledSteps};
+use hadal_types::{Number, Value, Weight};
+
+use crate::column::column_values::Numbers;
+use crate::column::decimals::{FrameOfReference, Mantissas};
+use crate::column::weights::Weights;
+use crate::group::grouped_rows::GroupedRows;
+
+/// The largest integer up to which doubles hold all.
+const EXACT_MAX: i64 = 1 << 53;
+
+/// What each cell's values come to.
+pub(crate) struct QuantileRows<'v> {
+    pub(crate) numbers: &'v Numbers,
+    reference: &'v FrameOfReference,
+    buckets: Buckets,
+}
+
+/// The buckets that a column's values can be in, beside that of zero.
+struct Buckets {
+    first: i32,
+    last: i32,
+    quotients: ScaledSteps,
+}
+
+impl Buckets {
+    /// `None` where values can be negative, or doubles do not hold them.
+    fn new(reference: &FrameOfReference, scale: u8) -> Option<Self> {
+        if reference.from < 0 || reference.last() > EXACT_MAX || reference.last() == 0 {
+            return None;
+        }
+        let smallest = if reference.from == 0 { reference.step } else { reference.from };
+        let quotients = ScaledSteps {
+            from: reference.from as f64,
+            step: reference.step as f64,
+            divisor: 10f64.powi(scale.into()),
+        };
+        let bucket = |mantissa| bucket_of_decimal(mantissa, scale);
+        Some(Self { first: bucket(smallest), last: bucket(reference.last()), quotients })
+    }
+}
+
+impl<'v> QuantileRows<'v> {
+    /// `None` where that has to be done group by group.
+    pub(crate) fn new(numbers: &'v Numbers, rows: &GroupedRows<'_>) -> Option<Self> {
+        let Mantissas::FrameOfReference(reference) = &numbers.mantissas else { return None };
+        if matches!(rows.weights, Weights::RowValues(_)) {
+            return None;
+        }
+        let buckets = Buckets::new(reference, numbers.scale)?;
+        Some(Self { numbers, reference, buckets })
+    }
+
+    /// Adds the values of all selected rows to the measure of this index of all groups: of their
+    /// number here and their index there. Returns whether there was room for that.
+    pub(crate) fn add_to(
+        &self,
+        groups: &mut Groups,
+        measure: usize,
+        found: &[(usize, u32)],
+        rows: &GroupedRows<'_>,
+    ) -> bool {
+        let (cells, steps) = rows.with_value(&self.reference.steps, self.numbers.valid.as_deref());
+        let (classes, ends) = (rows.classes(), (self.buckets.first, self.buckets.last));
+        let incoming = BucketInput { classes, ends, group_indexes: found };
+        let Some((counts, states)) = groups.quantile_counts(measure, &incoming) else {
+            return false;
+        };
+        let Ok(first) = u32::try_from(counts.first() - BUCKET_OFFSET) else { return false };
+        let mut starts = vec![0; rows.cell_count() + 1];
+        for &(number, group_index) in found {
+            let own = &mut starts[number * classes.len()..];
+            for (start, &weight) in own.iter_mut().zip(classes) {
+                *start = u32::try_from(counts.start_of(group_index, weight)).unwrap_or(0);
+            }
+        }
+        let (bits, mut marked) =
+            (ExponentBuckets { fraction_bits: BUCKET_FRACTION_BITS, first }, Vec::new());
+        let (starts, into) = (starts.as_slice(), counts.counts_mut());
+        let mut full = Vec::new();
+        let into = BucketCounts { starts, counts: into, marked: &mut marked, full: &mut full };
+        kernels::count_exponent_buckets(&cells, &steps, self.buckets.quotients, bits, into);
+        counts.note_full(&full);
+        // What was counted by marked counts: its cell and its step.
+        let marked =
+            || marked.iter().map(|&row| (cells[row as usize] as usize, steps[row as usize]));
+        let mut ends = vec![(u32::MAX, 0); rows.space];
+        for (cell, step) in marked() {
+            let own: &mut (u32, u32) = &mut ends[cell / classes.len()];
+            *own = (own.0.min(step), own.1.max(step));
+        }
+        let mut few = vec![None; rows.space];
+        for &(number, group_index) in found {
+            let State::Quantiles(own) = &mut states[group_index as usize] else { continue };
+            let ((min, max), before) = (ends[number], own.ends());
+            if before.is_none() && !own.takes_buckets(counts.rows_of(group_index)) {
+                counts.forget(group_index);
+                few[number] = Some(group_index);
+            } else if min <= max {
+                own.span((self.number(min), self.number(max)));
+                if own.ends() != before {
+                    counts.span(group_index, own);
+                }
+            }
+        }
+        // So few that each is kept. All of them were marked.
+        for (cell, step) in marked() {
+            if let Some(group_index) = few[cell / classes.len()]
+                && let State::Quantiles(own) = &mut states[group_index as usize]
+            {
+                let weight = Weight::from_millionths(classes[cell % classes.len()]);
+                own.add(self.number(step), weight.unwrap_or(Weight::ONE));
+            }
+        }
+        true
+    }
+
+    fn number(&self, step: u32) -> Number {
+        match self.numbers.value_of(self.reference.value(step)) {
+            Value::Number(number) => number,
+            _ => Number::ZERO,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::rc::Rc;
+
+    use hadal_aggregate::{Quantiles, bucket_of_decimal};
+    use hadal_encoding::Bitmap;
+    use hadal_query::{Expr, Measure, Query, QueryKind, StateKind};
+    use hadal_types::{Logical, TableName};
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::column::selection::Selection;
+
+    /// Of a query for one distribution by one key.
+    fn no_groups() -> Groups {
+        let literal = || Expr::Literal(Value::Null);
+        let measures = vec![Measure { kind: StateKind::Quantiles, argument: literal() }];
+        let shape = QueryKind::Groups { keys: vec![literal()], measures };
+        Groups::new(&Query::new(TableName::new("t").expect("a name"), shape))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn buckets_are_those_of_the_sketch(
+            steps in prop::collection::vec(prop_oneof![0u32..50, 0u32..1_000_000], 1..200),
+            from in prop_oneof![Just(0i64), 0i64..1_000, Just(1 << 40)],
+            step in prop_oneof![1i64..5, Just(1_000)], scale in 0u8..=18,
+        ) {
+            let span = steps.iter().copied().max().expect("some");
+            let reference = FrameOfReference { from, step, span, steps: Rc::new(steps.into()) };
+            let Some(buckets) = Buckets::new(&reference, scale) else {
+                prop_assert_eq!(reference.last(), 0);
+                return Ok(());
+            };
+            let first = u32::try_from(buckets.first - BUCKET_OFFSET).expect("above all others");
+            let bits = ExponentBuckets { fraction_bits: BUCKET_FRACTION_BITS, first };
+            for &k in reference.steps.iter() {
+                let expected = bucket_of_decimal(reference.value(k), scale);
+                let group_index = bits.place_of(buckets.quotients.value(k));
+                let group_index = i32::try_from(group_index).expect("small");
+                let bucket = if group_index == 0 { 0 } else { buckets.first + group_index - 1 };
+                prop_assert_eq!(bucket, expected);
+                prop_assert!(bucket <= buckets.last);
+            }
+        }
+
+        #[test]
+        fn all_groups_at_once_are_those_added_row_by_row(
+            values in prop::collection::vec((0u32..4, 0u32..3, any::<bool>()), 1..900),
+            wide in any::<bool>(), before in 0i64..300, from in -9i64..1_500, all in any::<bool>(),
+            groups in 1usize..4, blocks in 1u32..4,
+            are_twins in any::<bool>(),
+        ) {
+            // From block to block there may be other buckets.
+            let spread = |block: u32| if wide { 997 * (block * 5_000 + 1) } else { 1 };
+            let has: Vec<bool> = values.iter().map(|value| value.2 || all).collect();
+            let valid = (!all).then(|| Rc::new(crate::column::bitmaps::bits(has.len(), |row| has[row])));
+            let numbers = |block: u32| {
+                let steps = (0u32..).take(values.len()).map(|at| at % 131 * spread(block));
+                let reference = FrameOfReference {
+                    from: 0, step: 5, span: 131 * spread(block), steps: Rc::new(steps.collect()),
+                };
+                let (mantissas, logical) = (Mantissas::FrameOfReference(reference), Logical::Plain);
+                Numbers { mantissas, scale: 2, logical, valid: valid.clone() }
+            };
+            let columns: Vec<Numbers> = (0..blocks).map(numbers).collect();
+            let mut chosen = Bitmap::ones(values.len());
+            if wide {
+                chosen = crate::column::bitmaps::bits(values.len(), |row| row % 3 != 1);
+            }
+            let mut selection = Selection::all(values.len());
+            selection.narrow(&chosen);
+            let weights = Weights::Classes {
+                millionths: vec![1_000_000, 2_500_000, 7],
+                by_row: values.iter().map(|value| value.1).collect(),
+            };
+            let of_row = |row: usize| values[row].0 as usize % groups;
+            let selected = selection.to_rows();
+            let by_row: Vec<u32> = selected.iter()
+                .map(|&row| u32::try_from(of_row(row as usize)).expect("small")).collect();
+            let rows = GroupedRows::new(&selection, &by_row, groups, &weights);
+            let mut own = no_groups();
+            let mut expected = Vec::new();
+            let mut found = Vec::new();
+            // Two numbers may be of the same group.
+            let group_of = |number: usize| if are_twins { number / 2 } else { number };
+            for group in 0..=group_of(groups - 1) {
+                let key = Value::integer(i64::try_from(group).expect("small"));
+                let key = own.key_mut(0).number_of(&key);
+                let group_index = own.find_or_insert(&[key]).expect("room");
+                let mut state = Quantiles::default();
+                (from..from + before).for_each(|own| state.add(Number::integer(own), weights.of(0)));
+                own.states_mut(0)[group_index as usize] = State::Quantiles(state.clone());
+                let of_group = |row: &&u32| group_of(of_row(**row as usize)) == group;
+                let of_group: Vec<usize> =
+                    selected.iter().filter(of_group).map(|&row| row as usize).collect();
+                for numbers in &columns {
+                    for &row in of_group.iter().filter(|&&row| numbers.has(row)) {
+                        let value = numbers.value_of(numbers.mantissas.get(row));
+                        let Value::Number(value) = value else { panic!("a number") };
+                        state.add(value, weights.of(row));
+                    }
+                }
+                expected.push(State::Quantiles(state));
+                let numbers = (0..groups).filter(|&number| group_of(number) == group);
+                found.extend(numbers.map(|number| (number, group_index)));
+            }
+            for numbers in &columns {
+                let all_at_once = QuantileRows::new(numbers, &rows).expect("near numbers");
+                prop_assert!(all_at_once.add_to(&mut own, 0, &found, &rows));
+            }
+            let (mut merged, mut other) = (own.clone(), own.clone());
+            other.states_mut(0).fill(State::new(StateKind::Quantiles));
+            merged.merge(other);
+            prop_assert_eq!(merged.states_mut(0), expected.as_slice());
+            prop_assert_eq!(own.states_mut(0), expected.as_slice());
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Rows added one by one to the cells of their groups: some hundred at a time, each column made
+//! ready as plain integers, so that all that is left to do per row is to add.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use hadal_aggregate::{AccumulatorColumn, AccumulatorLayout};
+use hadal_encoding::{Bitmap, kernels};
+
+use crate::aggregate::sum_decimals::{BlockSums, SumDecimals};
+use crate::column::column_values::Numbers;
+use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
+use crate::group::group_lookup::GroupLookup;
+use crate::group::group_runs::GroupRuns;
+use crate::group::grouped_rows::GroupedRows;
+
+/// Rows at a time: their numbers stay in the nearest cache.
+const TILE: usize = 256;
+/// Columns that are added in one pass.
+const COLUMNS_AT_ONCE: usize = 8;
+
+/// The values of the selected rows of one block.
+pub(crate) struct ScatterAdd<'d> {
+    /// Which selected rows have a value, by number of the validity from 1 on.
+    valid: Vec<Cow<'d, Bitmap>>,
+    /// By sum: its values, and the number of the validity.
+    sums: Vec<(Selected<'d>, usize)>,
+}
+
+/// Mantissas of the selected rows; anything where a row has no value.
+pub(crate) enum Selected<'d> {
+    /// `from` + `step` × k.
+    FrameOfReference {
+        from: i64,
+        step: i64,
+        steps: Cow<'d, [u32]>,
+    },
+    DictionaryMantissas {
+        values: &'d [i64],
+        codes: Cow<'d, [u32]>,
+    },
+    Far(Cow<'d, [i64]>),
+}
+
+impl<'d> ScatterAdd<'d> {
+    pub(crate) fn new(adding: &'d SumDecimals<'_>, rows: &'d GroupedRows<'d>) -> Self {
+        let selected = adding.valid.iter().map(|valid| rows.selected_bits(valid)).collect();
+        let sum = |numbers: &&'d Numbers| {
+            let valid = numbers.valid.as_ref();
+            let valid = valid.and_then(|own| adding.valid.iter().position(|valid| *valid == own));
+            (Selected::new(numbers, rows), valid.map_or(0, |index| index + 1))
+        };
+        Self { valid: selected, sums: adding.numbers.iter().map(sum).collect() }
+    }
+
+    /// Adds all rows as the layout says, each to the cell of this number.
+    pub(crate) fn add(&self, layout: &AccumulatorLayout, targets: &[u32], cells: &mut [i64]) {
+        add_tiles(targets, layout, cells, |column, start, tile| self.fill(column, start, tile));
+    }
+
+    /// Makes ready what is added to one column by the rows from `start` on.
+    fn fill(&self, column: AccumulatorColumn, start: usize, tile: &mut [i64]) {
+        match column {
+            AccumulatorColumn::Nothing => tile.fill(0),
+            AccumulatorColumn::Count(valid) => {
+                tile.fill(1);
+                self.keep(valid, start, tile);
+            }
+            AccumulatorColumn::Sum { index, factor } => {
+                let (selected, valid) = &self.sums[index];
+                selected.fill(start, factor, tile);
+                self.keep(*valid, start, tile);
+            }
+        }
+    }
+
+    /// Keeps those of a tile's numbers whose rows have a value; 0 means all.
+    fn keep(&self, valid: usize, start: usize, tile: &mut [i64]) {
+        if let Some(valid) = valid.checked_sub(1).map(|valid| &self.valid[valid]) {
+            kernels::mask_i64(tile, words(valid, start, tile.len()), 0);
+        }
+    }
+}
+
+impl<'d> Selected<'d> {
+    pub(crate) fn new(numbers: &'d Numbers, rows: &'d GroupedRows<'_>) -> Self {
+        match &numbers.mantissas {
+            Mantissas::FrameOfReference(FrameOfReference { from, step, steps, .. }) => {
+                let steps = rows.selected(steps);
+                Self::FrameOfReference { from: *from, step: *step, steps }
+            }
+            Mantissas::Dictionary(DictionaryMantissas { codes, values }) => {
+                let codes = rows.selected(codes);
+                Self::DictionaryMantissas { values, codes }
+            }
+            Mantissas::Plain(values) => Self::Far(rows.selected_wide(values)),
+        }
+    }
+
+    /// Puts the mantissas of the rows from `start` on, times a factor, into a tile.
+    pub(crate) fn fill(&self, start: usize, factor: i64, tile: &mut [i64]) {
+        let range = start..start + tile.len();
+        match self {
+            Self::FrameOfReference { from, step, steps } => {
+                let (from, step) = (from.wrapping_mul(factor), step.wrapping_mul(factor));
+                kernels::widen_u32(&steps[range], from, step, tile);
+            }
+            Self::DictionaryMantissas { values, codes } => {
+                kernels::gather_i64(values, &codes[range], tile);
+                times(tile, factor);
+            }
+            Self::Far(values) => {
+                tile.copy_from_slice(&values[range]);
+                times(tile, factor);
+            }
+        }
+    }
+}
+
+/// Adds to the cells of the places of these group numbers what their rows come to.
+pub(crate) fn add_up(
+    added: &BlockSums,
+    layout: &AccumulatorLayout,
+    lookup: &GroupLookup,
+    numbers: Range<usize>,
+    cells: &mut [i64],
+) {
+    let first = numbers.start;
+    add_tiles(lookup.of_numbers(numbers), layout, cells, |column, start, tile| {
+        let (own, factor) = match column {
+            AccumulatorColumn::Nothing => return tile.fill(0),
+            AccumulatorColumn::Count(valid) => (&added.counts[valid], 1),
+            AccumulatorColumn::Sum { index, factor } => (&added.sums[index], factor),
+        };
+        for (slot, own) in tile.iter_mut().zip(&own[first + start..]) {
+            *slot = own.cast_signed();
+        }
+        times(tile, factor);
+    });
+}
+
+/// Adds to cells, some at a time; `fill` makes ready what is added to a column from a target on.
+fn add_tiles(
+    targets: &[u32],
+    layout: &AccumulatorLayout,
+    cells: &mut [i64],
+    fill: impl Fn(AccumulatorColumn, usize, &mut [i64]),
+) {
+    let width = layout.columns.len();
+    let mut tiles = vec![[0i64; TILE]; width];
+    for (start, targets) in (0..).step_by(TILE).zip(targets.chunks(TILE)) {
+        for (tile, column) in tiles.iter_mut().zip(&layout.columns) {
+            fill(*column, start, &mut tile[..targets.len()]);
+        }
+        let columns: Vec<&[i64]> = tiles.iter().map(|tile| &tile[..targets.len()]).collect();
+        for (first, columns) in (0..).step_by(COLUMNS_AT_ONCE).zip(columns.chunks(COLUMNS_AT_ONCE))
+        {
+            add_columns(targets, columns, width, first, cells);
+        }
+    }
+}
+
+fn times(tile: &mut [i64], factor: i64) {
+    if factor != 1 {
+        tile.iter_mut().for_each(|value| *value = value.wrapping_mul(factor));
+    }
+}
+
+fn add_columns(targets: &[u32], columns: &[&[i64]], width: usize, first: usize, cells: &mut [i64]) {
+    match *columns {
+        [a] => kernels::add_side_by_side(targets, [a], width, first, cells),
+        [a, b] => kernels::add_side_by_side(targets, [a, b], width, first, cells),
+        [a, b, c] => kernels::add_side_by_side(targets, [a, b, c], width, first, cells),
+        [a, b, c, d] => kernels::add_side_by_side(targets, [a, b, c, d], width, first, cells),
+        [a, b, c, d, e] => kernels::add_side_by_side(targets, [a, b, c, d, e], width, first, cells),
+        [a, b, c, d, e, f] => {
+            kernels::add_side_by_side(targets, [a, b, c, d, e, f], width, first, cells);
+        }
+        [a, b, c, d, e, f, g] => {
+            kernels::add_side_by_side(targets, [a, b, c, d, e, f, g], width, first, cells);
+        }
+        [a, b, c, d, e, f, g, h] => {
+            kernels::add_side_by_side(targets, [a, b, c, d, e, f, g, h], width, first, cells);
+        }
+        _ => {}
+    }
+}
+
+/// The smallest and the largest of some numbers by index, rows one by one.
+pub(crate) fn widen(
+    numbers: &Numbers,
+    rows: &GroupedRows<'_>,
+    lookup: &GroupLookup,
+    factor: i64,
+    ranges: &mut [(i64, i64)],
+) {
+    if let (Some(runs), Mantissas::FrameOfReference(reference), None) =
+        (rows.runs(), &numbers.mantissas, &numbers.valid)
+    {
+        return widen_stretches(runs, reference, rows, lookup, factor, ranges);
+    }
+    let selected = Selected::new(numbers, rows);
+    let valid = numbers.valid.as_ref().map(|valid| rows.selected_bits(valid));
+    let group_indexes = lookup.by_row(rows);
+    let (mut low, mut high) = ([0i64; TILE], [0i64; TILE]);
+    for (start, group_indexes) in (0..).step_by(TILE).zip(group_indexes.chunks(TILE)) {
+        let low = &mut low[..group_indexes.len()];
+        selected.fill(start, factor, low);
+        let Some(valid) = &valid else {
+            kernels::widen_ranges_by(group_indexes, low, low, ranges);
+            continue;
+        };
+        let high = &mut high[..group_indexes.len()];
+        high.copy_from_slice(low);
+        kernels::mask_i64(low, words(valid, start, group_indexes.len()), i64::MAX);
+        kernels::mask_i64(high, words(valid, start, group_indexes.len()), i64::MIN);
+        kernels::widen_ranges_by(group_indexes, low, high, ranges);
+    }
+}
+
+/// The words of the bits of a tile's rows.
+fn words(bits: &Bitmap, start: usize, length: usize) -> &[u64] {
+    &bits.words()[start / 64..(start + length).div_ceil(64)]
+}
+
+const _: () = assert!(TILE.is_multiple_of(64), "tiles begin with a word");
+
+/// The same where rows make stretches and all have a value.
+fn widen_stretches(
+    runs: &GroupRuns,
+    reference: &FrameOfReference,
+    rows: &GroupedRows<'_>,
+    lookup: &GroupLookup,
+    factor: i64,
+    ranges: &mut [(i64, i64)],
+) {
+    let steps = rows.selected(&reference.steps);
+    let (lows, highs) = runs.ends(&steps, rows.space);
+    let (from, step) = (reference.from.wrapping_mul(factor), reference.step.wrapping_mul(factor));
+    let (mut low, mut high) = ([0i64; TILE], [0i64; TILE]);
+    for numbers in runs.used() {
+        let group_indexes = lookup.of_numbers(numbers.clone());
+        for (start, group_indexes) in numbers.step_by(TILE).zip(group_indexes.chunks(TILE)) {
+            let (low, high) = (&mut low[..group_indexes.len()], &mut high[..group_indexes.len()]);
+            kernels::widen_u32(&lows[start..start + group_indexes.len()], from, step, low);
+            kernels::widen_u32(&highs[start..start + group_indexes.len()], from, step, high);
+            kernels::widen_ranges_by(group_indexes, low, high, ranges);
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Measures that are added to a partial's groups group by group: distributions, distinct values,
+//! and all that has no form by whole columns.
+//!
+//! They go straight into the partial's states. One state per group *and block*, merged later,
+//! would cost more than the rows do: a sketch already has most buckets, and a set most values, of
+//! the next block.
+
+use hadal_aggregate::State;
+use hadal_query::StateKind;
+
+use crate::aggregate::histogram_cells::HistogramCells;
+use crate::aggregate::idempotent::{Idempotent, IdempotentSource};
+use crate::aggregate::measures::is_plain;
+use crate::aggregate::quantile_buckets::Buckets;
+use crate::column::column_values::{ColumnValues, Doubles, Mixed, Numbers};
+use crate::column::weights::Weights;
+
+/// One such measure of one block.
+pub(crate) enum Sketches<'v> {
+    /// Distributions of decimals.
+    Numbers(&'v Numbers, Buckets),
+    /// Distributions of doubles.
+    Doubles(&'v Doubles, Buckets),
+    /// Distributions of numbers that doubles alone do not say.
+    Mixed(&'v Mixed, Buckets),
+    /// Histograms of decimals.
+    NumberCells(&'v Numbers, HistogramCells),
+    /// Histograms of doubles.
+    DoubleCells(&'v Doubles, HistogramCells),
+    /// What each value of a group changes only once.
+    Idempotent(Idempotent<'v>),
+    /// Row by row, with the value of each.
+    GroupedRows(&'v ColumnValues<'v>),
+}
+
+impl<'v> Sketches<'v> {
+    pub(crate) fn new(kind: StateKind, values: &'v ColumnValues<'v>) -> Self {
+        match (kind, values) {
+            (StateKind::Quantiles, ColumnValues::Numbers(numbers)) if is_plain(numbers) => {
+                Self::Numbers(numbers, Buckets::default())
+            }
+            (StateKind::Quantiles, ColumnValues::Doubles(doubles)) => {
+                Self::Doubles(doubles, Buckets::default())
+            }
+            (StateKind::Quantiles, ColumnValues::Mixed(mixed)) => {
+                Self::Mixed(mixed, Buckets::default())
+            }
+            (StateKind::Histogram(_), ColumnValues::Numbers(numbers)) if is_plain(numbers) => {
+                Self::NumberCells(numbers, HistogramCells::default())
+            }
+            (StateKind::Histogram(_), ColumnValues::Doubles(doubles)) => {
+                Self::DoubleCells(doubles, HistogramCells::default())
+            }
+            (StateKind::Distinct | StateKind::MinMax, ColumnValues::Coded(coded)) => {
+                Self::Idempotent(Idempotent::new(IdempotentSource::Codes(coded)))
+            }
+            (StateKind::Distinct, ColumnValues::Numbers(numbers))
+                if is_plain(numbers)
+                    && let Some(source) = IdempotentSource::of_numbers(numbers) =>
+            {
+                Self::Idempotent(Idempotent::new(source))
+            }
+            _ => Self::GroupedRows(values),
+        }
+    }
+
+    /// Adds the values of these rows, all of one group, to its state.
+    pub(crate) fn add_to(&mut self, own: &mut State, rows: &[u32], weights: &Weights) {
+        match (self, own) {
+            (Self::Numbers(numbers, buckets), State::Quantiles(own)) => {
+                buckets.add_to(own, numbers, rows, weights);
+            }
+            (Self::Doubles(doubles, buckets), State::Quantiles(own)) => {
+                buckets.add_to(own, doubles, rows, weights);
+            }
+            (Self::Mixed(mixed, buckets), State::Quantiles(own)) => {
+                buckets.add_to(own, mixed, rows, weights);
+            }
+            (Self::NumberCells(numbers, cells), State::Histogram(own)) => {
+                cells.add_numbers(own, numbers, rows, weights);
+            }
+            (Self::DoubleCells(doubles, cells), State::Histogram(own)) => {
+                cells.add_doubles(own, doubles, rows, weights);
+            }
+            (Self::Idempotent(once), own) => once.add_to(own, rows),
+            (Self::GroupedRows(values), own) => {
+                for row in rows.iter().map(|&row| row as usize) {
+                    own.add(&values.value(row), weights.of(row));
+                }
+            }
+            (Self::Numbers(..) | Self::Doubles(..) | Self::Mixed(..), own) => {
+                debug_assert_eq!(own.kind(), StateKind::Quantiles, "made for quantiles");
+            }
+            (Self::NumberCells(..) | Self::DoubleCells(..), own) => {
+                let is_histogram = matches!(own, State::Histogram(_));
+                debug_assert!(is_histogram, "{:?} instead of a histogram", own.kind());
+            }
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Measures of rows without groups, taken from the encoded column as it is, or even from its zone.
+//!
+//! A question without groups, of rows that weigh one, needs no value of its own: counts, sums,
+//! smallest and largest values of a column stand in the block's directory for where it takes the
+//! block whole; where it does not, or they may not be used (to measure, or because they are not of
+//! plain decimals), a stream adds up vector by vector, the selected rows being told by bits, and
+//! is decoded to nothing (design: small materialized aggregates, Moerkotte, VLDB 1998).
+
+use std::borrow::Cow;
+
+use hadal_aggregate::{Groups, State, WeightedCount};
+use hadal_block::{BlockError, Zone};
+use hadal_encoding::Bitmap;
+use hadal_query::{Query, RowInput, StateKind};
+use hadal_types::{Kind, Logical, Weight};
+
+use crate::column::column_values::decimal_value;
+use crate::column::lazy_columns::LazyColumns;
+use crate::column::selection::Selection;
+use crate::expr::plan::{Plan, PlanExpr};
+
+/// What the values of a column come to.
+#[derive(Clone, Copy)]
+struct Ungrouped {
+    /// Rows that have a value.
+    rows: u64,
+    sum: i128,
+    /// The smallest and the largest, where they are asked for.
+    ends: (i64, i64),
+    scale: u8,
+}
+
+/// What is asked of a column beside count and sum, and of what.
+#[derive(Clone, Copy)]
+struct Asked {
+    has_extremes: bool,
+    use_zones: bool,
+}
+
+/// Adds the selected rows of a block, each of weight one, to the one group of a query without keys.
+/// Returns whether it could; if not, nothing was added.
+pub(crate) fn add(
+    query: &Query,
+    plan: &Plan,
+    columns: &LazyColumns<'_, '_>,
+    selection: &Selection,
+    groups: &mut Groups,
+    use_zones: bool,
+) -> Result<bool, BlockError> {
+    let measures = query.measures();
+    let is_simple = |kind| matches!(kind, StateKind::Moments | StateKind::MinMax);
+    if !plan.keys.is_empty() || !measures.iter().all(|measure| is_simple(measure.kind)) {
+        return Ok(false);
+    }
+    let columns_of = plan.measures.iter().map(|argument| number_column(argument, columns));
+    let Some(indexes) = columns_of.collect::<Option<Vec<usize>>>() else { return Ok(false) };
+    let has_extremes = |index: usize| {
+        let mut own = measures.iter().zip(&indexes).filter(|(_, own)| **own == index);
+        own.any(|(measure, _)| measure.kind == StateKind::MinMax)
+    };
+    let mut wholes: Vec<Ungrouped> = Vec::with_capacity(measures.len());
+    for (measure, &index) in indexes.iter().enumerate() {
+        // Sum and extremes of one column are two measures, and one look at it.
+        let before = indexes[..measure].iter().position(|&before| before == index);
+        let whole = match before {
+            Some(before) => wholes[before],
+            None => {
+                let asked = Asked { has_extremes: has_extremes(index), use_zones };
+                let whole = Ungrouped::new(index, columns, selection.chosen(), asked)?;
+                let Some(whole) = whole else { return Ok(false) };
+                whole
+            }
+        };
+        wholes.push(whole);
+    }
+    let mut count = WeightedCount::default();
+    count.add_rows(selection.count() as u64);
+    let Some(group_index) = groups.find_or_insert(&[]) else { return Ok(false) };
+    groups.add_count(group_index, count);
+    for (index, (measure, whole)) in measures.iter().zip(&wholes).enumerate() {
+        match measure.kind {
+            StateKind::MinMax => whole.widen(&mut groups.states_mut(index)[group_index as usize]),
+            _ => {
+                let mut count = WeightedCount::default();
+                count.add_rows(whole.rows);
+                let product = whole.sum * i128::from(Weight::UNIT);
+                groups.add_decimal(index, group_index, count, product, whole.scale);
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// The index of the block's column of plain numbers that a measure is of; `None` of any other.
+fn number_column(argument: &PlanExpr, columns: &LazyColumns<'_, '_>) -> Option<usize> {
+    let PlanExpr::RowInput(RowInput::Column(asked)) = argument else { return None };
+    let is_plain = asked.kind == Kind::Number && asked.logical == Logical::Plain;
+    columns.find(asked.name.as_str(), Kind::Number).filter(|_| is_plain)
+}
+
+impl Ungrouped {
+    /// What a column's values in the chosen rows, or in all, come to; `None` where they are not
+    /// stored as integers.
+    fn new(
+        index: usize,
+        columns: &LazyColumns<'_, '_>,
+        chosen: Option<&Bitmap>,
+        asked: Asked,
+    ) -> Result<Option<Self>, BlockError> {
+        let column = columns.view(index);
+        let rows = (column.rows() - column.null_count()) as u64;
+        if let (true, None, Zone::Decimals { scale, min, max, sum }) =
+            (asked.use_zones, chosen, column.zone())
+        {
+            return Ok(Some(Self { rows, sum, ends: (min, max), scale }));
+        }
+        let Some(stored) = columns.stored(index)? else { return Ok(None) };
+        let Some((integers, scale)) = stored.integers() else { return Ok(None) };
+        let group_indexes = match (chosen, stored.valid()) {
+            (Some(chosen), _) => Some(Cow::Owned(stored.group_indexes(chosen))),
+            (None, Some(valid)) if !column.is_compact() => Some(Cow::Borrowed(&**valid)),
+            (None, _) => None,
+        };
+        let group_indexes = group_indexes.as_deref();
+        let rows = group_indexes.map_or(rows, |group_indexes| group_indexes.count_ones() as u64);
+        let (sum, ends) = match (asked.has_extremes, group_indexes) {
+            (false, None) => (integers.sum(), (0, 0)),
+            (false, Some(group_indexes)) => (integers.sum_where(group_indexes), (0, 0)),
+            (true, group_indexes) => {
+                let fold =
+                    group_indexes.map_or_else(|| integers.fold(), |own| integers.fold_where(own));
+                (fold.sum, (fold.min, fold.max))
+            }
+        };
+        Ok(Some(Self { rows, sum, ends, scale }))
+    }
+
+    fn widen(&self, state: &mut State) {
+        if self.rows > 0 {
+            state.add(&decimal_value(self.ends.0, self.scale), Weight::ONE);
+            state.add(&decimal_value(self.ends.1, self.scale), Weight::ONE);
+        }
+    }
+}

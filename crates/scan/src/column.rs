@@ -1,0 +1,14 @@
+//! The columns of one block: decoded when first asked for, or asked as they are encoded.
+
+pub(crate) mod bitmaps;
+pub(crate) mod column_values;
+pub(crate) mod decimals;
+pub(crate) mod encoded_filter;
+pub(crate) mod filter_dictionary;
+pub(crate) mod filter_numbers;
+pub(crate) mod interner;
+pub(crate) mod lazy_columns;
+pub(crate) mod lists;
+pub(crate) mod selection;
+pub(crate) mod text_search;
+pub(crate) mod weights;

@@ -1,0 +1,395 @@
+//! What an expression gives for every row of one block, in the cheapest form at hand.
+
+use std::rc::Rc;
+
+use hadal_block::Exacts;
+use hadal_encoding::{Bitmap, Buffer, CanonicalStrings, StringDictionary, kernels};
+use hadal_types::{Decimal, Logical, Micros, Number, Value};
+
+use crate::column::bitmaps::{bits, filled};
+use crate::column::decimals::{FrameOfReference, Mantissas};
+use crate::column::interner::InternedIds;
+use crate::column::lists::Lists;
+use crate::column::selection::Selection;
+use crate::scan_memory::{ComputedBytes, Interrupt, ScanMemory};
+
+/// The values of one expression, by row.
+#[derive(Clone)]
+pub(crate) enum ColumnValues<'a> {
+    /// The same value in every row.
+    Constant(Value),
+    /// Decimals of one scale, or times.
+    Numbers(Numbers),
+    /// Doubles.
+    Doubles(Doubles),
+    /// Numbers that doubles alone do not say.
+    Mixed(Mixed),
+    /// Truths.
+    Truths(Truths),
+    /// A code per row, and a value per code.
+    Coded(Coded<'a>),
+    /// Anything: one value per row. Rows that were not selected may hold null.
+    Rows(Rc<RowValues>),
+}
+
+/// Values of neighbouring rows; those of all other rows are null.
+pub(crate) struct RowValues {
+    /// The row of the first.
+    pub(crate) first: usize,
+    /// By row from there.
+    pub(crate) values: Vec<Value>,
+}
+
+impl RowValues {
+    fn value(&self, row: usize) -> Value {
+        let index = row.checked_sub(self.first);
+        index.and_then(|index| self.values.get(index)).cloned().unwrap_or(Value::Null)
+    }
+}
+
+/// Numbers as mantissas of one scale.
+#[derive(Clone)]
+pub(crate) struct Numbers {
+    /// One mantissa per row; anything where the row has no value.
+    pub(crate) mantissas: Mantissas,
+    /// Digits after the point.
+    pub(crate) scale: u8,
+    /// [`Logical::Plain`] or [`Logical::Time`].
+    pub(crate) logical: Logical,
+    /// Rows that have a value; `None`: all.
+    pub(crate) valid: Option<Rc<Bitmap>>,
+}
+
+/// Doubles by row.
+#[derive(Clone)]
+pub(crate) struct Doubles {
+    /// One per row; anything where the row has no value.
+    pub(crate) values: Rc<Vec<f64>>,
+    /// Rows that have a value; `None`: all.
+    pub(crate) valid: Option<Rc<Bitmap>>,
+}
+
+/// Numbers as the nearest doubles, and beside them those that these do not say.
+#[derive(Clone)]
+pub(crate) struct Mixed {
+    /// The nearest doubles.
+    pub(crate) doubles: Doubles,
+    /// The exact numbers of some rows.
+    pub(crate) exacts: Rc<Exacts>,
+}
+
+/// Truths of three-valued logic: false is what is not even possible, null is possible but not
+/// true.
+#[derive(Clone)]
+pub(crate) struct Truths {
+    /// Rows where the truth is true.
+    pub(crate) yes: Rc<Bitmap>,
+    /// Rows where it is true or null.
+    pub(crate) possible: Rc<Bitmap>,
+}
+
+/// Codes by row, values by code.
+#[derive(Clone)]
+pub(crate) struct Coded<'a> {
+    /// One code per row, each below the number of entries.
+    pub(crate) codes: Rc<Buffer>,
+    /// The values.
+    pub(crate) entries: Entries<'a>,
+}
+
+/// The values of codes.
+#[derive(Clone)]
+pub(crate) enum Entries<'a> {
+    /// A column's strings: a sorted dictionary, or in the order of rows; and null as one more
+    /// entry where `has_null`.
+    Strings {
+        /// The strings.
+        dictionary: Rc<StringDictionary<'a>>,
+        /// Whether the entry after the last string is null.
+        has_null: bool,
+    },
+    /// A column's strings by id, and null as one more entry where `has_null`.
+    InternedIds {
+        /// What the codes stand for.
+        interned: InternedIds,
+        /// Whether the entry after the last string is null.
+        has_null: bool,
+    },
+    /// A column's strings, lifted, in the order of rows; and null as one more entry where
+    /// `has_null`.
+    Lifted {
+        /// The strings.
+        texts: Rc<CanonicalStrings<'a>>,
+        /// Whether the entry after the last string is null.
+        has_null: bool,
+    },
+    /// A column's lists.
+    Lists(Rc<Lists<'a>>),
+    /// Any values; several may be equal.
+    Values(Rc<Vec<Value>>),
+}
+
+impl Numbers {
+    /// Whether the row has a value.
+    #[inline]
+    pub(crate) fn has(&self, row: usize) -> bool {
+        self.valid.as_ref().is_none_or(|valid| valid.get(row))
+    }
+
+    /// The value of a mantissa of this column.
+    pub(crate) fn value_of(&self, mantissa: i64) -> Value {
+        match self.logical {
+            Logical::Time => Value::Time(Micros(mantissa)),
+            _ => decimal_value(mantissa, self.scale),
+        }
+    }
+}
+
+/// The number that a mantissa is at a scale.
+pub(crate) fn decimal_value(mantissa: i64, scale: u8) -> Value {
+    let decimal = Decimal::new(i128::from(mantissa), scale);
+    decimal.map_or(Value::Null, |decimal| Value::Number(decimal.into()))
+}
+
+impl Truths {
+    /// Truths without nulls.
+    pub(crate) fn certain(yes: Bitmap) -> Self {
+        let yes = Rc::new(yes);
+        Self { possible: Rc::clone(&yes), yes }
+    }
+
+    /// `yes` where `valid`, null elsewhere.
+    pub(crate) fn where_valid(mut yes: Bitmap, valid: Option<&Bitmap>) -> Self {
+        let Some(valid) = valid else { return Self::certain(yes) };
+        yes.and(valid);
+        let mut possible = valid.clone();
+        possible.not();
+        possible.or(&yes);
+        Self { yes: Rc::new(yes), possible: Rc::new(possible) }
+    }
+
+    pub(crate) fn negated(&self) -> Self {
+        let flip = |bitmap: &Bitmap| {
+            let mut flipped = bitmap.clone();
+            flipped.not();
+            Rc::new(flipped)
+        };
+        let yes = flip(&self.possible);
+        match Rc::ptr_eq(&self.yes, &self.possible) {
+            true => Self { possible: Rc::clone(&yes), yes },
+            false => Self { yes, possible: flip(&self.yes) },
+        }
+    }
+
+    /// 1 where true, 0 where false, of so many rows.
+    pub(crate) fn to_numbers(&self, rows: usize) -> Numbers {
+        let valid = (!Rc::ptr_eq(&self.yes, &self.possible)).then(|| {
+            let mut known = (*self.possible).clone();
+            known.not();
+            known.or(&self.yes);
+            Rc::new(known)
+        });
+        let steps = (0..rows).map(|row| u32::from(self.yes.get(row))).collect();
+        let reference = FrameOfReference { from: 0, step: 1, span: 1, steps: Rc::new(steps) };
+        let mantissas = Mantissas::FrameOfReference(reference);
+        Numbers { mantissas, scale: 0, logical: Logical::Plain, valid }
+    }
+
+    pub(crate) fn value(&self, row: usize) -> Value {
+        match (self.yes.get(row), self.possible.get(row)) {
+            (true, _) => Value::Bool(true),
+            (false, true) => Value::Null,
+            (false, false) => Value::Bool(false),
+        }
+    }
+}
+
+impl Entries<'_> {
+    /// How many codes there are.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Strings { dictionary, has_null } => dictionary.len() + usize::from(*has_null),
+            Self::InternedIds { interned, has_null } => interned.ids.len() + usize::from(*has_null),
+            Self::Lifted { texts, has_null } => texts.len() + usize::from(*has_null),
+            Self::Lists(lists) => lists.len(),
+            Self::Values(values) => values.len(),
+        }
+    }
+
+    /// The value of a code.
+    pub(crate) fn value(&self, code: usize) -> Value {
+        match self {
+            Self::Strings { dictionary, .. } => u32::try_from(code)
+                .ok()
+                .and_then(|code| dictionary.get(code))
+                .map_or(Value::Null, Value::string),
+            Self::InternedIds { interned: InternedIds { ids, interner }, .. } => {
+                let text = |id| interner.with(|texts| texts.get(id).map(Value::string));
+                ids.get(code).and_then(|&id| text(id)).unwrap_or(Value::Null)
+            }
+            Self::Lifted { texts, .. } => {
+                texts.text(code).map_or(Value::Null, |text| Value::string(&text))
+            }
+            Self::Lists(lists) => lists.get(code).cloned().unwrap_or(Value::Null),
+            Self::Values(values) => values.get(code).cloned().unwrap_or(Value::Null),
+        }
+    }
+}
+
+impl ColumnValues<'_> {
+    /// Bytes of a decoded column, about.
+    pub(crate) fn decoded_bytes(&self) -> usize {
+        let Self::Coded(Coded { codes, entries }) = self else { return self.bytes() };
+        let entries = match entries {
+            Entries::Strings { dictionary, .. } => dictionary.bytes(),
+            Entries::Lists(lists) => lists.bytes(),
+            Entries::InternedIds { .. } | Entries::Lifted { .. } | Entries::Values(_) => 0,
+        };
+        size_of_val(&codes[..]) + entries
+    }
+
+    /// Bytes of what was computed, about.
+    pub(crate) fn bytes(&self) -> usize {
+        let of_values = |values: &[Value]| {
+            let heap: usize = values.iter().map(Value::heap_bytes).sum();
+            size_of_val(values) + heap
+        };
+        match self {
+            Self::Constant(_) => 0,
+            Self::Numbers(numbers) => numbers.mantissas.bytes(),
+            Self::Doubles(doubles) => size_of_val(&**doubles.values),
+            Self::Mixed(mixed) => size_of_val(&**mixed.doubles.values),
+            Self::Truths(truths) => 2 * size_of_val(truths.yes.words()),
+            Self::Coded(Coded { entries: Entries::Values(values), .. }) => of_values(values),
+            Self::Coded(_) => 0,
+            Self::Rows(rows) => of_values(&rows.values),
+        }
+    }
+
+    /// The row's value.
+    pub(crate) fn value(&self, row: usize) -> Value {
+        match self {
+            Self::Constant(value) => value.clone(),
+            Self::Numbers(numbers) if numbers.has(row) => {
+                numbers.value_of(numbers.mantissas.get(row))
+            }
+            Self::Doubles(doubles) if doubles.has(row) => {
+                Number::from_f64(doubles.values[row]).map_or(Value::Null, Value::Number)
+            }
+            Self::Mixed(mixed) if mixed.doubles.has(row) => Value::Number(mixed.number(row)),
+            Self::Numbers(_) | Self::Doubles(_) | Self::Mixed(_) => Value::Null,
+            Self::Truths(truths) => truths.value(row),
+            Self::Coded(coded) => coded.entries.value(coded.codes[row] as usize),
+            Self::Rows(values) => values.value(row),
+        }
+    }
+
+    /// Whether each row's value is true, false or null, all values being truths or null.
+    pub(crate) fn truths(&self, rows: usize) -> Truths {
+        match self {
+            Self::Truths(truths) => truths.clone(),
+            Self::Constant(value) => {
+                let bitmap = |set: bool| Rc::new(filled(rows, set));
+                Truths {
+                    yes: bitmap(*value == Value::Bool(true)),
+                    possible: bitmap(*value != Value::Bool(false)),
+                }
+            }
+            Self::Coded(coded) => coded.truths(),
+            other => {
+                let yes = bits(rows, |row| other.value(row) == Value::Bool(true));
+                let possible = bits(rows, |row| other.value(row) != Value::Bool(false));
+                Truths { yes: Rc::new(yes), possible: Rc::new(possible) }
+            }
+        }
+    }
+}
+
+impl Doubles {
+    /// Whether the row has a value.
+    #[inline]
+    pub(crate) fn has(&self, row: usize) -> bool {
+        self.valid.as_ref().is_none_or(|valid| valid.get(row))
+    }
+}
+
+impl Mixed {
+    /// The number of a row that has one.
+    pub(crate) fn number(&self, row: usize) -> Number {
+        self.exacts.number(row, self.doubles.values[row])
+    }
+}
+
+impl Coded<'_> {
+    /// Whether no value is a number or a truth.
+    pub(crate) fn has_no_numbers(&self) -> bool {
+        match &self.entries {
+            Entries::Strings { .. }
+            | Entries::InternedIds { .. }
+            | Entries::Lifted { .. }
+            | Entries::Lists(_) => true,
+            Entries::Values(values) => {
+                !values.iter().any(|value| matches!(value, Value::Number(_) | Value::Bool(_)))
+            }
+        }
+    }
+
+    /// Rows that have a value.
+    pub(crate) fn valid(&self) -> Bitmap {
+        let known: Vec<bool> = match &self.entries {
+            Entries::Strings { dictionary, .. } => {
+                (0..self.entries.len()).map(|code| code < dictionary.len()).collect()
+            }
+            Entries::InternedIds { interned, .. } => {
+                (0..self.entries.len()).map(|code| code < interned.ids.len()).collect()
+            }
+            Entries::Lifted { texts, .. } => {
+                (0..self.entries.len()).map(|code| code < texts.len()).collect()
+            }
+            Entries::Lists(lists) => (0..lists.len()).map(|code| lists.has(code)).collect(),
+            Entries::Values(values) => values.iter().map(|value| !value.is_null()).collect(),
+        };
+        bits(self.codes.len(), |row| known[self.codes[row] as usize])
+    }
+
+    fn truths(&self) -> Truths {
+        let entries = self.entries.len();
+        let values: Vec<Value> = (0..entries).map(|code| self.entries.value(code)).collect();
+        self.truths_by_code(
+            &values.iter().map(|value| *value == Value::Bool(true)).collect::<Vec<_>>(),
+            &values.iter().map(|value| *value != Value::Bool(false)).collect::<Vec<_>>(),
+        )
+    }
+
+    /// Truths by row, from truths by code.
+    pub(crate) fn truths_by_code(&self, yes: &[bool], possible: &[bool]) -> Truths {
+        let by_row = |by_code: &[bool]| {
+            let set = bits(by_code.len(), |code| by_code[code]);
+            let mut words = vec![0; self.codes.len().div_ceil(64)];
+            kernels::in_codes(&self.codes, set.words(), &mut words);
+            Bitmap::from_words(words, self.codes.len())
+        };
+        if yes == possible {
+            return Truths::certain(by_row(yes));
+        }
+        Truths { yes: Rc::new(by_row(yes)), possible: Rc::new(by_row(possible)) }
+    }
+}
+
+/// A value for each of the selected rows.
+pub(crate) fn by_row<'a>(
+    selection: &Selection,
+    memory: &ScanMemory<'_>,
+    value: impl Fn(usize) -> Result<Value, Interrupt>,
+) -> Result<ColumnValues<'a>, Interrupt> {
+    let rows = selection.span();
+    let mut computing = ComputedBytes::new(memory, rows.len())?;
+    let mut values = vec![Value::Null; rows.len()];
+    selection.try_for_each(|row| {
+        let value = value(row)?;
+        computing.add(&value)?;
+        values[row - rows.start] = value;
+        Ok::<(), Interrupt>(())
+    })?;
+    Ok(ColumnValues::Rows(Rc::new(RowValues { first: rows.start, values })))
+}

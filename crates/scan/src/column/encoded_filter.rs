@@ -1,0 +1,215 @@
+//! Columns as they are stored: conditions on packed integers and on codes, decoded to nothing but
+//! the bits of the rows that meet them; and values of the rows that are wanted only.
+
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+use hadal_block::{BlockError, CodedNumbers, ColumnView, NumbersView, Zone};
+use hadal_encoding::{Bitmap, Buffer, EncodingError, IntsView, StringDictionary, ints, kernels};
+use hadal_query::{Function, Pattern};
+use hadal_types::{Logical, Value};
+
+use crate::column::bitmaps::filled;
+use crate::column::column_values::{Coded, ColumnValues, Entries, Numbers, Truths};
+use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
+use crate::column::filter_dictionary;
+use crate::column::filter_numbers;
+
+/// A column of one integer or code per row that has a value.
+pub(crate) struct EncodedColumn<'a> {
+    column: &'a ColumnView<'a>,
+    values: Values<'a>,
+    valid: Option<Rc<Bitmap>>,
+    /// Whether streams have no place for rows without a value.
+    is_compact: bool,
+}
+
+enum Values<'a> {
+    /// Integers of one scale, without a base.
+    Numbers(NumbersView<'a>),
+    Strings(EncodedStrings<'a>),
+}
+
+/// Strings by code.
+struct EncodedStrings<'a> {
+    codes: IntsView<'a>,
+    /// How many entries there are.
+    count: usize,
+    /// Decoded when first asked for.
+    entries: OnceCell<Rc<StringDictionary<'a>>>,
+}
+
+impl<'a> EncodedStrings<'a> {
+    fn entries(&self, column: &'a ColumnView<'a>) -> Result<&Rc<StringDictionary<'a>>, BlockError> {
+        if let Some(entries) = self.entries.get() {
+            return Ok(entries);
+        }
+        let entries = Rc::new(column.string_entries()?);
+        Ok(self.entries.get_or_init(|| entries))
+    }
+}
+
+impl<'a> EncodedColumn<'a> {
+    /// `None` of columns that are stored in another way.
+    pub(crate) fn new(column: &'a ColumnView<'a>) -> Result<Option<Self>, BlockError> {
+        let is_compact = column.is_compact();
+        if let Some(view) = column.numbers()?.filter(|view| view.base == 0) {
+            let valid = view.validity.clone().map(Rc::new);
+            let values = Values::Numbers(view);
+            return Ok(Some(Self { column, values, valid, is_compact }));
+        }
+        if column.holds_texts() {
+            return Ok(None);
+        }
+        let Some((codes, count)) = column.string_codes()? else { return Ok(None) };
+        let entries = OnceCell::new();
+        let values = Values::Strings(EncodedStrings { codes, count, entries });
+        let valid = column.validity()?.map(Rc::new);
+        Ok(Some(Self { column, values, valid, is_compact }))
+    }
+
+    /// Which rows have a value; `None`: all.
+    pub(crate) fn valid(&self) -> Option<&Rc<Bitmap>> {
+        self.valid.as_ref()
+    }
+
+    /// The stream of integers and their scale, where the column is of numbers.
+    pub(crate) fn integers(&self) -> Option<(&IntsView<'a>, u8)> {
+        match &self.values {
+            Values::Numbers(view) => Some((&view.integers, view.scale)),
+            Values::Strings(_) => None,
+        }
+    }
+
+    /// Whether the values, which mean `logical`, compare so with the literals; `None` where that
+    /// has to be found out otherwise.
+    pub(crate) fn compared(
+        &self,
+        logical: Logical,
+        function: Function,
+        literals: &[&Value],
+    ) -> Result<Option<Truths>, BlockError> {
+        let found = match (&self.values, literals) {
+            (Values::Numbers(view), [literal]) => {
+                let integers = &view.integers;
+                let between = |from, to| match self.column.zone() {
+                    Zone::Decimals { min, max, .. } if to < min || max < from => {
+                        filled(integers.len(), false)
+                    }
+                    Zone::Decimals { min, max, .. } if from <= min && max <= to => {
+                        filled(integers.len(), true)
+                    }
+                    _ => integers.between(from, to),
+                };
+                let kind = (logical, view.scale);
+                filter_numbers::mantissas(integers.len(), between, kind, function, literal)
+            }
+            (Values::Numbers(_), _) => None,
+            (Values::Strings(own), literals) => {
+                let set =
+                    filter_dictionary::compared(own.entries(self.column)?, function, literals);
+                set.map(|set| own.codes.in_set(&set))
+            }
+        };
+        Ok(found.map(|found| self.truths(found)))
+    }
+
+    /// Whether the strings match; `None` of numbers.
+    pub(crate) fn matching(&self, pattern: &Pattern) -> Result<Option<Truths>, BlockError> {
+        let Values::Strings(own) = &self.values else { return Ok(None) };
+        let set = filter_dictionary::matching(own.entries(self.column)?, pattern);
+        Ok(Some(self.truths(own.codes.in_set(&set))))
+    }
+
+    /// The code of each string's row, right at least for the rows that are wanted, and how many
+    /// entries there are, as which rows without a value count; `None` of numbers.
+    pub(crate) fn string_codes(
+        &self,
+        wanted: Option<&Bitmap>,
+    ) -> Result<Option<(Buffer, usize)>, BlockError> {
+        let Values::Strings(own) = &self.values else { return Ok(None) };
+        let codes = self.codes(&own.codes, own.count, wanted);
+        Ok(Some((codes.map_err(|error| self.column.corrupt(error))?, own.count)))
+    }
+
+    /// Truths by row, from truths by place in the stream.
+    fn truths(&self, found: Bitmap) -> Truths {
+        let valid = self.valid.as_deref();
+        let by_row = match valid {
+            Some(valid) if self.is_compact => found.spread_over(valid),
+            _ => found,
+        };
+        Truths::where_valid(by_row, valid)
+    }
+
+    /// The places in the stream of these rows, as far as they have a value.
+    pub(crate) fn group_indexes(&self, rows: &Bitmap) -> Bitmap {
+        match &self.valid {
+            Some(valid) if self.is_compact => rows.only_of(valid),
+            Some(valid) => {
+                let mut group_indexes = rows.clone();
+                group_indexes.and(valid);
+                group_indexes
+            }
+            None => rows.clone(),
+        }
+    }
+
+    /// The values, right at least for the rows that are wanted; `None` where they must be decoded
+    /// to wide integers.
+    pub(crate) fn decoded(
+        &self,
+        logical: Logical,
+        wanted: Option<&Bitmap>,
+    ) -> Result<Option<ColumnValues<'a>>, BlockError> {
+        let valid = self.valid.clone();
+        let corrupt = |error| self.column.corrupt(error);
+        let view = match &self.values {
+            Values::Numbers(view) => view,
+            Values::Strings(own) => {
+                let codes = self.codes(&own.codes, own.count, wanted).map_err(corrupt)?;
+                let codes = Rc::new(codes);
+                let dictionary = Rc::clone(own.entries(self.column)?);
+                let entries = Entries::Strings { dictionary, has_null: valid.is_some() };
+                return Ok(Some(ColumnValues::Coded(Coded { codes, entries })));
+            }
+        };
+        let mantissas = if let Some(reference) = view.integers.frame_of_reference() {
+            let steps = Rc::new(view.steps(&reference, wanted).map_err(corrupt)?);
+            let ints::FrameOfReference { from, step, span } = reference;
+            Mantissas::FrameOfReference(FrameOfReference { from, step, span, steps })
+        } else if let Some(CodedNumbers { values, codes }) = view.coded(wanted).map_err(corrupt)? {
+            Mantissas::Dictionary(DictionaryMantissas {
+                codes: Rc::new(codes),
+                values: Rc::new(values),
+            })
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(ColumnValues::Numbers(Numbers { mantissas, scale: view.scale, logical, valid })))
+    }
+
+    /// The codes by row; rows without a value get the one after the last.
+    fn codes(
+        &self,
+        stream: &IntsView<'_>,
+        limit: usize,
+        wanted: Option<&Bitmap>,
+    ) -> Result<Buffer, EncodingError> {
+        let null_code = u32::try_from(limit).unwrap_or(u32::MAX);
+        let Some(valid) = &self.valid else { return stream.codes_where(limit, wanted) };
+        if self.is_compact {
+            let wanted = wanted.map(|wanted| wanted.only_of(valid));
+            let present = stream.codes_where(limit, wanted.as_ref())?;
+            let mut codes = Buffer::of(valid.len());
+            kernels::expand_u32(&present, valid.words(), null_code, &mut codes);
+            return Ok(codes);
+        }
+        let mut codes = stream.codes_where(limit, wanted)?;
+        kernels::mask_u32(&mut codes, valid.words(), null_code);
+        Ok(codes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! Questions about strings, asked once per dictionary entry, without making a value of each.
+
+use hadal_encoding::{Bitmap, StringDictionary};
+use hadal_query::{Function, Pattern, contains_text};
+use hadal_types::Value;
+
+use crate::column::bitmaps::bits;
+use crate::column::column_values::{Coded, Entries, Truths};
+
+impl Entries<'_> {
+    /// For each code, whether its value contains `text` in some string.
+    pub(crate) fn containing(&self, text: &str) -> Vec<bool> {
+        let needle = text.to_lowercase();
+        match self {
+            Self::Strings { dictionary, has_null } => {
+                let contains = |entry: &str| entry.to_lowercase().contains(&needle);
+                dictionary.iter().map(contains).chain(has_null.then_some(false)).collect()
+            }
+            Self::Lists(lists) => (0..lists.len())
+                .map(|code| lists.get(code).is_some_and(|list| contains_text(list, &needle)))
+                .collect(),
+            Self::Values(values) => {
+                values.iter().map(|value| contains_text(value, &needle)).collect()
+            }
+            Self::InternedIds { .. } | Self::Lifted { .. } => {
+                (0..self.len()).map(|code| contains_text(&self.value(code), &needle)).collect()
+            }
+        }
+    }
+}
+
+/// Which entries of a column's dictionary, which is sorted, compare so with the literals; `None`
+/// when that has to be found out otherwise.
+pub(crate) fn compared(
+    entries: &StringDictionary<'_>,
+    function: Function,
+    literals: &[&Value],
+) -> Option<Bitmap> {
+    if function == Function::In {
+        let mut found = Bitmap::zeros(entries.len());
+        for text in texts(literals)? {
+            found.set_range(first_from(entries, text), first_after(entries, text));
+        }
+        return Some(found);
+    }
+    let [Value::String(literal)] = literals else { return None };
+    let (from, to) = match function {
+        Function::Equal | Function::NotEqual => {
+            (first_from(entries, literal), first_after(entries, literal))
+        }
+        Function::Less => (0, first_from(entries, literal)),
+        Function::LessOrEqual => (0, first_after(entries, literal)),
+        Function::Greater => (first_after(entries, literal), entries.len()),
+        Function::GreaterOrEqual => (first_from(entries, literal), entries.len()),
+        _ => return None,
+    };
+    let mut found = Bitmap::zeros(entries.len());
+    found.set_range(from, to);
+    if function == Function::NotEqual {
+        found.not();
+    }
+    Some(found)
+}
+
+/// The first entry that is not less than `text`.
+fn first_from(entries: &StringDictionary<'_>, text: &str) -> usize {
+    first_where(entries, |entry| entry >= text)
+}
+
+/// The first entry that is greater than `text`.
+fn first_after(entries: &StringDictionary<'_>, text: &str) -> usize {
+    first_where(entries, |entry| entry > text)
+}
+
+/// The first entry of which this is true, as it is of all that follow; their number, if of none.
+fn first_where(entries: &StringDictionary<'_>, is: impl Fn(&str) -> bool) -> usize {
+    let (mut from, mut to) = (0, entries.len());
+    while from < to {
+        let middle = from.midpoint(to);
+        let entry = u32::try_from(middle).ok().and_then(|code| entries.get(code));
+        match entry.is_some_and(&is) {
+            true => to = middle,
+            false => from = middle + 1,
+        }
+    }
+    from
+}
+
+/// Which entries match.
+pub(crate) fn matching(entries: &StringDictionary<'_>, pattern: &Pattern) -> Bitmap {
+    let matching: Vec<bool> = entries.iter().map(|entry| pattern.matches(entry)).collect();
+    bits(matching.len(), |code| matching[code])
+}
+
+/// Whether each row's string matches `pattern`; `None` when the values are not a dictionary of
+/// strings.
+pub(crate) fn matches(coded: &Coded<'_>, pattern: &Pattern) -> Option<Truths> {
+    by_string(coded, |text| pattern.matches(text))
+}
+
+/// Whether each row's string compares to `literal` as `function` says; `None` when that has to
+/// be found out otherwise.
+pub(crate) fn compare(coded: &Coded<'_>, function: Function, literal: &Value) -> Option<Truths> {
+    let Value::String(literal) = literal else { return None };
+    let literal: &str = literal;
+    match function {
+        Function::Equal => by_string(coded, |text| text == literal),
+        Function::NotEqual => by_string(coded, |text| text != literal),
+        Function::Less => by_string(coded, |text| text < literal),
+        Function::LessOrEqual => by_string(coded, |text| text <= literal),
+        Function::Greater => by_string(coded, |text| text > literal),
+        Function::GreaterOrEqual => by_string(coded, |text| text >= literal),
+        _ => None,
+    }
+}
+
+/// Whether each row's string is one of `list`; `None` when that has to be found out otherwise.
+pub(crate) fn is_in(coded: &Coded<'_>, list: &[&Value]) -> Option<Truths> {
+    let list = texts(list)?;
+    by_string(coded, |text| list.contains(&text))
+}
+
+/// The texts, where all values are such.
+fn texts<'v>(values: &[&'v Value]) -> Option<Vec<&'v str>> {
+    let text = |value: &&'v Value| match value {
+        Value::String(text) => Some(&**text),
+        _ => None,
+    };
+    values.iter().map(text).collect()
+}
+
+fn by_string(coded: &Coded<'_>, is: impl Fn(&str) -> bool) -> Option<Truths> {
+    let Entries::Strings { dictionary, has_null } = &coded.entries else { return None };
+    let mut yes: Vec<bool> = dictionary.iter().map(is).collect();
+    if !has_null {
+        return Some(coded.truths_by_code(&yes, &yes));
+    }
+    let mut possible = yes.clone();
+    yes.push(false);
+    possible.push(true);
+    Some(coded.truths_by_code(&yes, &possible))
+}

@@ -1,0 +1,127 @@
+//! Columns of numbers and times compared with a literal.
+//!
+//! Each returns `None` where the fast form does not apply (another type, or no comparison); the
+//! row-at-a-time meaning of `query::call` is then used instead.
+
+use std::cmp::Ordering;
+
+use hadal_encoding::Bitmap;
+use hadal_query::Function;
+use hadal_types::{Decimal, Logical, Number, Value};
+
+use crate::column::bitmaps::{bits, filled};
+use crate::column::column_values::{Doubles, Mixed, Numbers, Truths};
+
+/// `numbers` compared with a literal.
+pub(crate) fn numbers(numbers: &Numbers, function: Function, literal: &Value) -> Option<Truths> {
+    let between = |from, to| numbers.mantissas.between(from, to);
+    let meaning = (numbers.logical, numbers.scale);
+    let yes = mantissas(numbers.mantissas.len(), between, meaning, function, literal)?;
+    Some(Truths::where_valid(yes, numbers.valid.as_deref()))
+}
+
+/// So many mantissas, of this meaning and scale, compared with a literal, where `between` tells
+/// which of them lie between two.
+pub(crate) fn mantissas(
+    count: usize,
+    between: impl Fn(i64, i64) -> Bitmap,
+    (logical, scale): (Logical, u8),
+    function: Function,
+    literal: &Value,
+) -> Option<Bitmap> {
+    let (floor, exact) = match (logical, literal) {
+        (Logical::Time, Value::Time(time)) => (time.0.into(), true),
+        (Logical::Plain, Value::Number(literal)) => floor_at(literal.to_decimal()?, scale)?,
+        _ => return None,
+    };
+    compare_mantissas(count, between, function, floor, exact)
+}
+
+/// Compares each mantissa with a literal that is `floor`, or, where not `exact`, lies between
+/// `floor` and the next integer.
+fn compare_mantissas(
+    rows: usize,
+    between: impl Fn(i64, i64) -> Bitmap,
+    function: Function,
+    floor: i128,
+    exact: bool,
+) -> Option<Bitmap> {
+    let at_most = |bound: i128| match i64::try_from(bound) {
+        Ok(bound) => between(i64::MIN, bound),
+        Err(_) => filled(rows, bound > 0),
+    };
+    let equal = || match i64::try_from(floor) {
+        Ok(value) if exact => between(value, value),
+        _ => filled(rows, false),
+    };
+    // The largest mantissa that is smaller, and the largest that is not greater.
+    let less = || at_most(if exact { floor.saturating_sub(1) } else { floor });
+    let inverted = |mut bits: Bitmap| {
+        bits.not();
+        bits
+    };
+    Some(match function {
+        Function::Equal => equal(),
+        Function::NotEqual => inverted(equal()),
+        Function::Less => less(),
+        Function::LessOrEqual => at_most(floor),
+        Function::Greater => inverted(at_most(floor)),
+        Function::GreaterOrEqual => inverted(less()),
+        _ => return None,
+    })
+}
+
+/// The literal × 10^scale rounded down, and whether nothing was lost.
+fn floor_at(literal: Decimal, scale: u8) -> Option<(i128, bool)> {
+    if let Some(mantissa) = literal.mantissa_at(scale) {
+        return Some((mantissa, true));
+    }
+    let down = hadal_types::decimal::power_of_ten(literal.scale().checked_sub(scale)?)?;
+    Some((literal.mantissa().div_euclid(down), false))
+}
+
+/// `doubles` compared with a literal.
+pub(crate) fn doubles(doubles: &Doubles, function: Function, literal: &Value) -> Option<Truths> {
+    compare_nearest(doubles, function, literal, |_| None)
+}
+
+/// `mixed` compared with a literal.
+pub(crate) fn mixed(mixed: &Mixed, function: Function, literal: &Value) -> Option<Truths> {
+    compare_nearest(&mixed.doubles, function, literal, |row| mixed.exacts.get(row))
+}
+
+/// Compares numbers, of which these are the nearest doubles, with a literal: rounding keeps their
+/// order, so only where both round alike are the numbers themselves asked. They are what `exact`
+/// says, or else what the double means.
+fn compare_nearest(
+    doubles: &Doubles,
+    function: Function,
+    literal: &Value,
+    exact: impl Fn(usize) -> Option<Number>,
+) -> Option<Truths> {
+    let Value::Number(literal) = literal else { return None };
+    let bound = literal.to_f64();
+    let orders: &[Ordering] = match function {
+        Function::Equal => &[Ordering::Equal],
+        Function::NotEqual => &[Ordering::Less, Ordering::Greater],
+        Function::Less => &[Ordering::Less],
+        Function::LessOrEqual => &[Ordering::Less, Ordering::Equal],
+        Function::Greater => &[Ordering::Greater],
+        Function::GreaterOrEqual => &[Ordering::Greater, Ordering::Equal],
+        _ => return None,
+    };
+    let holds = |order: Ordering| orders.contains(&order);
+    let (below, above) = (holds(Ordering::Less), holds(Ordering::Greater));
+    let meant = holds(Number::from_f64(bound)?.cmp(literal));
+    let yes = bits(doubles.values.len(), |row| {
+        let value = doubles.values[row];
+        if value == bound {
+            exact(row).map_or(meant, |number| holds(number.cmp(literal)))
+        } else if value < bound {
+            below
+        } else {
+            above
+        }
+    });
+    Some(Truths::where_valid(yes, doubles.valid.as_deref()))
+}

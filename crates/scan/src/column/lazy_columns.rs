@@ -1,0 +1,389 @@
+//! The columns of one block, decoded when first asked for and then kept.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use hadal_block::{BlockError, BlockView, ColumnData, ColumnView, StringsView, Values as Decoded};
+use hadal_encoding::{Bitmap, Buffer, kernels};
+use hadal_query::{ColumnRef, Function, Pattern, RowInput};
+use hadal_types::{Kind, Logical, Value};
+use hashbrown::HashMap;
+
+use crate::column::bitmaps::filled;
+use crate::column::column_values::by_row;
+use crate::column::column_values::{Coded, ColumnValues, Doubles, Entries, Mixed, Numbers, Truths};
+use crate::column::decimals::Mantissas;
+use crate::column::encoded_filter::EncodedColumn;
+use crate::column::interner::BlockContext;
+use crate::column::lists::Lists;
+use crate::column::selection::Selection;
+use crate::column::text_search;
+use crate::scan_memory::{Interrupt, ScanMemory};
+
+/// One block, and what has been decoded of it so far.
+pub(crate) struct LazyColumns<'a, 'c> {
+    block: &'c BlockView<'a>,
+    context: &'c dyn BlockContext<'a>,
+    memory: &'c ScanMemory<'c>,
+    stored: RefCell<HashMap<usize, Option<Rc<EncodedColumn<'c>>>>>,
+    decoded: RefCell<HashMap<usize, ColumnValues<'c>>>,
+    /// The rows that are asked for, when they are known.
+    wanted: RefCell<Option<Selection>>,
+    /// The columns of which something was used.
+    read: RefCell<Vec<usize>>,
+}
+
+impl<'a, 'c> LazyColumns<'a, 'c> {
+    /// The columns of `block`, which is held by `context`; what is made of them is drawn from `memory`.
+    pub(crate) fn new(
+        block: &'c BlockView<'a>,
+        context: &'c dyn BlockContext<'a>,
+        memory: &'c ScanMemory<'c>,
+    ) -> Self {
+        Self {
+            block,
+            context,
+            memory,
+            stored: RefCell::default(),
+            decoded: RefCell::default(),
+            wanted: RefCell::default(),
+            read: RefCell::default(),
+        }
+    }
+
+    /// Says that from now on values are asked of these rows only: they are among those before, or what
+    /// has been decoded is [dropped](Self::drop_decoded).
+    pub(crate) fn want(&self, rows: &Selection) {
+        *self.wanted.borrow_mut() = Some(rows.clone());
+    }
+
+    /// Where what is made of the columns is drawn from.
+    pub(crate) fn memory(&self) -> &'c ScanMemory<'c> {
+        self.memory
+    }
+
+    /// Drops what has been decoded so far: it is decoded again when it is asked for again.
+    pub(crate) fn drop_decoded(&self) {
+        self.stored.borrow_mut().clear();
+        self.decoded.borrow_mut().clear();
+        self.memory.drop_decoded();
+    }
+
+    /// Rows in the block.
+    pub(crate) fn rows(&self) -> usize {
+        self.block.rows()
+    }
+
+    /// Encoded bytes of the columns of which something was used.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        let read = self.read.borrow();
+        read.iter().map(|&index| self.view(index).encoded_bytes() as u64).sum()
+    }
+
+    /// The values of an input, right at least for the rows of `selection`.
+    pub(crate) fn input(
+        &self,
+        input: &RowInput,
+        selection: &Selection,
+    ) -> Result<ColumnValues<'c>, Interrupt> {
+        match input {
+            RowInput::Time => self.part(self.time_index()),
+            RowInput::Column(column) => self.column(column, selection),
+            RowInput::AnyText(text) => self.any_text(text),
+        }
+    }
+
+    fn time_index(&self) -> usize {
+        let time = self.block.time_column();
+        let is_time =
+            |column: &ColumnView<'a>| column.kind() == time.kind() && column.name() == time.name();
+        self.block.columns().iter().position(is_time).unwrap_or_default()
+    }
+
+    fn column(
+        &self,
+        column: &ColumnRef,
+        selection: &Selection,
+    ) -> Result<ColumnValues<'c>, Interrupt> {
+        let own = self.find(column.name.as_str(), column.kind);
+        if column.kind != Kind::String {
+            return own.map_or(Ok(ColumnValues::Constant(Value::Null)), |index| {
+                Ok(with_logical(self.part(index)?, column.logical))
+            });
+        }
+        // A string question sees numbers too, as their decimal text.
+        match (own, self.find(column.name.as_str(), Kind::Number)) {
+            (Some(strings), None) => self.part(strings),
+            (None, None) => Ok(ColumnValues::Constant(Value::Null)),
+            (strings, Some(numbers)) => {
+                let numbers = self.part(numbers)?;
+                let strings = strings.map(|strings| self.part(strings)).transpose()?;
+                by_row(selection, self.memory, |row| {
+                    let own = strings.as_ref().map_or(Value::Null, |strings| strings.value(row));
+                    Ok(if own.is_null() { text_of(&numbers.value(row)) } else { own })
+                })
+            }
+        }
+    }
+
+    /// The index of the block's column of this name and kind.
+    pub(crate) fn find(&self, name: &str, kind: Kind) -> Option<usize> {
+        let key = |column: &ColumnView<'a>| {
+            column.name().as_str().cmp(name).then(column.kind().cmp(&kind))
+        };
+        self.block.columns().binary_search_by(key).ok()
+    }
+
+    /// The block's column of this index.
+    pub(crate) fn view(&self, index: usize) -> &'c ColumnView<'a> {
+        &self.block.columns()[index]
+    }
+
+    /// Says that a column's bytes are about to be used.
+    pub(crate) fn read(&self, index: usize) -> Result<(), BlockError> {
+        let column = self.view(index);
+        self.context.check(index, column)?;
+        let mut read = self.read.borrow_mut();
+        if !read.contains(&index) {
+            read.push(index);
+        }
+        Ok(())
+    }
+
+    /// The block's column of this index as it is stored; `None` of those that are only decoded.
+    pub(crate) fn stored(&self, index: usize) -> Result<Option<Rc<EncodedColumn<'c>>>, BlockError> {
+        if let Some(stored) = self.stored.borrow().get(&index) {
+            return Ok(stored.clone());
+        }
+        self.read(index)?;
+        let stored = EncodedColumn::new(self.view(index))?.map(Rc::new);
+        self.stored.borrow_mut().insert(index, stored.clone());
+        Ok(stored)
+    }
+
+    /// Decodes the block's column of this index.
+    pub(crate) fn part(&self, index: usize) -> Result<ColumnValues<'c>, Interrupt> {
+        if let Some(values) = self.decoded.borrow().get(&index) {
+            return Ok(values.clone());
+        }
+        let column = self.view(index);
+        let wanted = self.wanted.borrow();
+        let chosen = wanted.as_ref().and_then(Selection::chosen);
+        if let Some(stored) = self.stored(index)?
+            && let Some(values) = stored.decoded(logical_of(column), chosen)?
+        {
+            return self.keep(index, values);
+        }
+        let is_wanted = |rows| wanted.as_ref().is_none_or(|wanted| wanted.has_any(rows));
+        self.keep(index, block_values(column.decode_where(&is_wanted)?))
+    }
+
+    fn keep(&self, index: usize, values: ColumnValues<'c>) -> Result<ColumnValues<'c>, Interrupt> {
+        self.memory.keep(values.decoded_bytes())?;
+        self.decoded.borrow_mut().insert(index, values.clone());
+        Ok(values)
+    }
+
+    /// The strings of an input as codes that stand for ids, where the block's holder knows these and
+    /// the strings were not decoded already.
+    pub(crate) fn interned(&self, input: &RowInput) -> Result<Option<Coded<'c>>, BlockError> {
+        let Some((index, _)) = self.only_part(input) else { return Ok(None) };
+        let column = self.view(index);
+        if column.kind() != Kind::String {
+            return Ok(None);
+        }
+        self.read(index)?;
+        let Some(interned) = self.context.interned(index, column) else { return Ok(None) };
+        let wanted = self.wanted.borrow();
+        let chosen = wanted.as_ref().and_then(Selection::chosen);
+        let Some(stored) = self.stored(index)? else { return Ok(None) };
+        let Some((codes, count)) = stored.string_codes(chosen)? else { return Ok(None) };
+        let has_null = stored.valid().is_some();
+        let entries = Entries::InternedIds { interned, has_null };
+        let fits = entries.len() == count + usize::from(has_null);
+        Ok(fits.then(|| Coded { codes: Rc::new(codes), entries }))
+    }
+
+    /// The strings of an input as templates and numbers, where they are stored as such; one code for
+    /// each row.
+    pub(crate) fn lifted(&self, input: &RowInput) -> Result<Option<Coded<'c>>, BlockError> {
+        let Some((index, _)) = self.only_part(input) else { return Ok(None) };
+        let column = self.view(index);
+        if !column.holds_texts() {
+            return Ok(None);
+        }
+        self.read(index)?;
+        let Some(StringsView::Templates(view)) = column.strings()? else { return Ok(None) };
+        let lifted = view.into_lifted().map_err(|error| column.corrupt(error))?;
+        let Some(texts) = lifted else { return Ok(None) };
+        let valid = column.validity()?;
+        let codes: Vec<u32> = (0..).take(texts.len()).collect();
+        let codes = match &valid {
+            Some(valid) if column.is_compact() => {
+                let null_code = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+                let mut spread = Buffer::of(self.rows());
+                kernels::expand_u32(&codes, valid.words(), null_code, &mut spread);
+                spread
+            }
+            valid => with_null_code(codes, texts.len(), valid.as_ref()),
+        };
+        let entries = Entries::Lifted { texts: Rc::new(texts), has_null: valid.is_some() };
+        Ok(Some(Coded { codes: Rc::new(codes), entries }))
+    }
+
+    /// An input's only column as it is stored, and what its numbers mean to the query; `None` where
+    /// it is better asked of its values.
+    pub(crate) fn stored_part(
+        &self,
+        input: &RowInput,
+    ) -> Result<Option<(Rc<EncodedColumn<'c>>, Logical)>, BlockError> {
+        let Some((index, logical)) = self.only_part(input) else { return Ok(None) };
+        Ok(self.stored(index)?.map(|stored| (stored, logical)))
+    }
+
+    /// Whether an input compares so with literals; `None` where that is better asked of its values.
+    pub(crate) fn compared(
+        &self,
+        input: &RowInput,
+        function: Function,
+        literals: &[&Value],
+    ) -> Result<Option<Truths>, BlockError> {
+        let Some((stored, logical)) = self.stored_part(input)? else { return Ok(None) };
+        stored.compared(logical, function, literals)
+    }
+
+    /// Whether each row's text of an input matches; `None` where that is better asked of its values.
+    pub(crate) fn matching(
+        &self,
+        input: &RowInput,
+        pattern: &Pattern,
+    ) -> Result<Option<Truths>, BlockError> {
+        let Some((index, _)) = self.only_part(input) else { return Ok(None) };
+        let column = self.view(index);
+        if column.holds_texts() {
+            self.read(index)?;
+            return text_search::matches(column, pattern);
+        }
+        self.stored(index)?.map_or(Ok(None), |stored| stored.matching(pattern))
+    }
+
+    /// The index of the block's only column of an input, and what its numbers mean to the query;
+    /// `None` where it was decoded already.
+    fn only_part(&self, input: &RowInput) -> Option<(usize, Logical)> {
+        let (index, logical) = match input {
+            RowInput::Time => (self.time_index(), Logical::Time),
+            RowInput::Column(column) => {
+                let name = column.name.as_str();
+                // A string question sees numbers too.
+                let is_mixed =
+                    column.kind == Kind::String && self.find(name, Kind::Number).is_some();
+                (self.find(name, column.kind).filter(|_| !is_mixed)?, column.logical)
+            }
+            RowInput::AnyText(_) => return None,
+        };
+        (!self.decoded.borrow().contains_key(&index)).then_some((index, logical))
+    }
+
+    /// Whether any string of each row contains `text`, upper and lower case being the same.
+    fn any_text(&self, text: &str) -> Result<ColumnValues<'c>, Interrupt> {
+        let mut found = filled(self.rows(), false);
+        for (index, column) in self.block.columns().iter().enumerate() {
+            if column.kind() == Kind::Number {
+                continue;
+            }
+            if let ColumnValues::Coded(coded) = self.part(index)? {
+                let by_code = coded.entries.containing(text);
+                found.or(&coded.truths_by_code(&by_code, &by_code).yes);
+            }
+        }
+        Ok(ColumnValues::Truths(Truths::certain(found)))
+    }
+
+    /// How many of the selected rows have a value in the block's column of this index.
+    pub(crate) fn count_values(
+        &self,
+        index: usize,
+        selection: &Selection,
+    ) -> Result<u64, BlockError> {
+        let column = &self.block.columns()[index];
+        let mut count = 0;
+        if selection.count() == self.rows() {
+            return Ok((self.rows() - column.null_count()) as u64);
+        }
+        if selection.count() > 0 {
+            self.context.check(index, column)?;
+            let validity = column.validity()?;
+            let has = |row| validity.as_ref().is_none_or(|validity| validity.get(row));
+            selection.for_each(|row| count += u64::from(has(row)));
+        }
+        Ok(count)
+    }
+}
+
+fn logical_of(column: &ColumnView<'_>) -> Logical {
+    if column.logical() == Logical::Time { Logical::Time } else { Logical::Plain }
+}
+
+fn block_values(data: ColumnData<'_>) -> ColumnValues<'_> {
+    let (kind, logical) = (data.kind, data.logical);
+    let valid = data.validity.map(Rc::new);
+    match data.values {
+        Decoded::Decimals { mantissas, scale } => ColumnValues::Numbers(Numbers {
+            mantissas: Mantissas::new(mantissas),
+            scale,
+            logical: if logical == Logical::Time { logical } else { Logical::Plain },
+            valid,
+        }),
+        Decoded::Doubles(values) => {
+            ColumnValues::Doubles(Doubles { values: Rc::new(values), valid })
+        }
+        Decoded::Mixed { doubles, exacts } => ColumnValues::Mixed(Mixed {
+            doubles: Doubles { values: Rc::new(doubles), valid },
+            exacts: Rc::new(exacts),
+        }),
+        Decoded::Strings { codes, dictionary } => ColumnValues::Coded(Coded {
+            codes: Rc::new(with_null_code(codes, dictionary.len(), valid.as_deref())),
+            entries: Entries::Strings {
+                dictionary: Rc::new(dictionary),
+                has_null: valid.is_some(),
+            },
+        }),
+        Decoded::Lists { codes, lists } => {
+            let codes = Rc::new(with_null_code(codes, lists.len(), valid.as_deref()));
+            let entries = Entries::Lists(Rc::new(Lists::new(lists, kind, valid.is_some())));
+            ColumnValues::Coded(Coded { codes, entries })
+        }
+    }
+}
+
+/// Rows without a value get the code after the last.
+fn with_null_code(mut codes: Vec<u32>, null_code: usize, valid: Option<&Bitmap>) -> Buffer {
+    if let Some(valid) = valid {
+        let null_code = u32::try_from(null_code).unwrap_or(u32::MAX);
+        kernels::mask_u32(&mut codes, valid.words(), null_code);
+    }
+    codes.into()
+}
+
+/// What the root says that numbers of this column mean, which may be less than what this block
+/// says.
+fn with_logical(values: ColumnValues<'_>, logical: Logical) -> ColumnValues<'_> {
+    match (values, logical) {
+        (ColumnValues::Numbers(numbers), Logical::Bool) => {
+            let mut yes = numbers.mantissas.between(0, 0);
+            yes.not();
+            ColumnValues::Truths(Truths::where_valid(yes, numbers.valid.as_deref()))
+        }
+        (ColumnValues::Numbers(numbers), _) => {
+            ColumnValues::Numbers(Numbers { logical, ..numbers })
+        }
+        (other, _) => other,
+    }
+}
+
+fn text_of(number: &Value) -> Value {
+    match number {
+        Value::Null => Value::Null,
+        number => Value::string(&number.to_string()),
+    }
+}

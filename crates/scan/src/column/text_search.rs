@@ -1,0 +1,251 @@
+//! Texts that hardly repeat, looked through as they are stored.
+//!
+//! Making one string after another of a whole column costs more than most questions about them. Texts
+//! are visited page by page instead, in the same memory; a word is looked for in a page's whole text
+//! at once; and in texts that differ in numbers only, a word without digits is looked for in each
+//! template once (CLP, OSDI 2021, section 4). A pattern that is no word mostly has one that a text
+//! must contain to match: it is run on texts that do.
+
+use hadal_block::{BlockError, ColumnView, StringsView};
+use hadal_encoding::{Bitmap, EncodingError, StringDictionary, TemplatesView, kernels};
+use hadal_query::Pattern;
+use memchr::memmem::Finder;
+
+use crate::column::bitmaps::bits;
+use crate::column::column_values::Truths;
+
+/// Whether each row's text matches; `None` for columns that are not stored as texts: what repeats is
+/// asked by code.
+pub(crate) fn matches(
+    column: &ColumnView<'_>,
+    pattern: &Pattern,
+) -> Result<Option<Truths>, BlockError> {
+    let Some(view) = column.strings()? else { return Ok(None) };
+    let looking = Looking::new(pattern);
+    let mut found = Bitmap::zeros(view.len());
+    match &view {
+        StringsView::Dictionary { .. } => return Ok(None),
+        StringsView::Pages(pages) => {
+            let visit =
+                |first, texts: &StringDictionary<'_>| looking.mark(first, texts, &mut found);
+            pages.for_each_text(|_| true, visit).map_err(|error| column.corrupt(error))?;
+        }
+        StringsView::Templates(templates) => match looking
+            .in_templates(templates)
+            .map_err(|error| column.corrupt(error))?
+        {
+            Some(by_row) => found = by_row,
+            None => {
+                let visit =
+                    |first, texts: &StringDictionary<'_>| looking.mark(first, texts, &mut found);
+                templates.for_each_text(|_| true, visit).map_err(|error| column.corrupt(error))?;
+            }
+        },
+    }
+    let validity = column.validity()?;
+    if let Some(validity) = validity.as_ref().filter(|_| view.len() < column.rows()) {
+        found = spread(&found, validity);
+    }
+    Ok(Some(Truths::where_valid(found, validity.as_ref())))
+}
+
+/// What of the rows that have a value, as bits of all rows.
+fn spread(of_present: &Bitmap, validity: &Bitmap) -> Bitmap {
+    let mut rows = Vec::new();
+    kernels::indexes_of(validity.words(), &mut rows);
+    let mut spread = Bitmap::zeros(validity.len());
+    for at in of_present.iter_ones() {
+        spread.set(rows[at] as usize);
+    }
+    spread
+}
+
+/// What is looked for: words, and where these are not enough, the whole pattern in texts that have
+/// one of them.
+struct Looking<'p> {
+    pattern: &'p Pattern,
+    /// A text that matches contains one of them, if there are any.
+    words: &'p [String],
+    finders: Vec<Finder<'p>>,
+    /// Whether each text matches that contains one.
+    is_enough: bool,
+}
+
+impl<'p> Looking<'p> {
+    fn new(pattern: &'p Pattern) -> Self {
+        let words = pattern.required().unwrap_or_default();
+        let finders = words.iter().map(Finder::new).collect();
+        Self { pattern, words, finders, is_enough: pattern.needles().is_some() }
+    }
+
+    /// Sets the bits of texts that match, the first of which has the index `first`.
+    fn mark(&self, first: usize, texts: &StringDictionary<'_>, found: &mut Bitmap) {
+        let (text, offsets) = (texts.text(), texts.offsets());
+        let mark = |first, found: &mut Bitmap| {
+            self.finders.iter().for_each(|finder| mark_word(finder, first, text, offsets, found));
+        };
+        if self.is_enough {
+            mark(first, found);
+            return;
+        }
+        let mut having = Bitmap::zeros(texts.len());
+        mark(0, &mut having);
+        let is_candidate = |index: usize| self.words.is_empty() || having.get(index);
+        let candidates = texts.iter().enumerate().filter(|(index, _)| is_candidate(*index));
+        let matching = candidates.filter(|(_, text)| self.pattern.matches(text));
+        matching.for_each(|(index, _)| found.set(first + index));
+    }
+
+    /// The strings that match, where it need not be looked for in all of them, since their templates
+    /// tell that some cannot.
+    fn in_templates(&self, view: &TemplatesView<'_>) -> Result<Option<Bitmap>, EncodingError> {
+        let kept: Option<Vec<&str>> = self.words.iter().map(|word| kept_in(word, view)).collect();
+        let Some(kept) = kept.filter(|kept| !kept.is_empty()) else { return Ok(None) };
+        let finders: Vec<Finder<'_>> = kept.iter().map(Finder::new).collect();
+        let has_word =
+            |text: &str| finders.iter().any(|finder| finder.find(text.as_bytes()).is_some());
+        let having: Vec<bool> = view.templates().iter().map(has_word).collect();
+        let is_told =
+            self.is_enough && kept.iter().zip(self.words).all(|(kept, word)| kept == word);
+        if !is_told && having.iter().all(|has| *has) {
+            return Ok(None);
+        }
+        let set = bits(having.len(), |code| having[code]);
+        let mut words = vec![0; view.len().div_ceil(64)];
+        kernels::in_codes(view.codes(), set.words(), &mut words);
+        let having = Bitmap::from_words(words, view.len());
+        if is_told || having.count_ones() == 0 {
+            return Ok(Some(having));
+        }
+        let texts = view.decode_strings(having.iter_ones())?;
+        let mut found = Bitmap::zeros(view.len());
+        let matching =
+            having.iter_ones().zip(texts.iter()).filter(|(_, text)| self.pattern.matches(text));
+        matching.for_each(|(index, _)| found.set(index));
+        Ok(Some(found))
+    }
+}
+
+/// The longest part of a word that is never lifted out of a text: a text without it in its template
+/// does not have the word.
+fn kept_in<'w>(word: &'w str, view: &TemplatesView<'_>) -> Option<&'w str> {
+    let parts = word.split(|character: char| character.is_ascii_digit());
+    parts.filter(|part| !part.is_empty() && view.is_kept(part)).max_by_key(|part| part.len())
+}
+
+/// Sets the bits of texts that contain a word: looked for in all of them, end to end. Text i is from
+/// `offsets[i]` to the next.
+fn mark_word(finder: &Finder<'_>, first: usize, text: &str, offsets: &[u32], found: &mut Bitmap) {
+    let mut from = 0;
+    while let Some(at) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
+        let at = from + at;
+        // The last text that begins here or before; empty ones before it begin here too.
+        let index = offsets.partition_point(|&offset| offset as usize <= at) - 1;
+        let Some(&end) = offsets.get(index + 1) else { return };
+        // A word that begins in one text and ends in the next is in neither.
+        if at + finder.needle().len() <= end as usize {
+            found.set(first + index);
+        }
+        from = end as usize;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hadal_block::{BlockBuilder, BlockView};
+    use hadal_query::PatternSyntax;
+    use hadal_types::{ColumnName, Kind, Micros};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn block(texts: &[Option<String>]) -> Vec<u8> {
+        let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
+        let id = builder.column(&ColumnName::new("v").expect("a name"), Kind::String);
+        for (time, text) in (0..).zip(texts) {
+            if let Some(text) = text {
+                builder.push_string(id, text).expect("taken");
+            }
+            builder.end_row(Micros(time));
+        }
+        builder.finish(Micros(0), None).expect("fits")
+    }
+
+    fn agree(texts: &[Option<String>], patterns: &[(&str, PatternSyntax)]) -> &'static str {
+        let bytes = block(texts);
+        let view = BlockView::parse(&bytes).expect("parses");
+        let column = view.column("v", Kind::String).expect("a column");
+        for (pattern, syntax) in patterns {
+            let pattern = Pattern::new(pattern, *syntax).expect("a pattern");
+            let Some(truths) = matches(column, &pattern).expect("decodes") else { continue };
+            for (row, text) in texts.iter().enumerate() {
+                let expected = text.as_ref().map(|text| pattern.matches(text));
+                let found = truths.yes.get(row);
+                assert_eq!(found, expected == Some(true), "{pattern:?} {text:?}");
+                assert_eq!(truths.possible.get(row), expected != Some(false), "{pattern:?}");
+            }
+        }
+        column.encoding_name()
+    }
+
+    const PATTERNS: [(&str, PatternSyntax); 16] = [
+        ("%user%", PatternSyntax::Like),
+        ("%d in%", PatternSyntax::Like),
+        ("%17%", PatternSyntax::Like),
+        ("%nobody%", PatternSyntax::Like),
+        ("failed|logged", PatternSyntax::Regex),
+        ("user 1[0-9]+ ", PatternSyntax::Regex),
+        ("%USER%", PatternSyntax::ILike),
+        ("in%user", PatternSyntax::Like),
+        ("%user 7%", PatternSyntax::Like),
+        ("login%ms", PatternSyntax::Like),
+        ("%of user%fail%", PatternSyntax::Like),
+        ("user [0-9]+7 logged", PatternSyntax::Regex),
+        ("[0-9]{3} (failed|refused)", PatternSyntax::Regex),
+        ("after 1[0-9]* ms$", PatternSyntax::Regex),
+        ("(in|use)+r", PatternSyntax::Regex),
+        ("7.*9", PatternSyntax::Regex),
+    ];
+
+    #[test]
+    fn words_are_found_in_every_form_of_texts() {
+        let line = |row: usize| match row % 7 {
+            0 => format!("login of user {} failed after {} ms", row * 7_919, row),
+            1 => String::new(),
+            _ => format!("user {} logged in", row * 104_729),
+        };
+        let has = |part: usize| move |row: &usize| part == 0 || row.is_multiple_of(part);
+        for part in [0, 2, 5] {
+            let texts: Vec<Option<String>> =
+                (0..4_000).map(|row| has(part)(&row).then(|| line(row))).collect();
+            assert_eq!(agree(&texts, &PATTERNS), "templates");
+        }
+        let words = ["user", "in", "logged", "d in", "use", "r", "", "us", "er"];
+        let mut seed = 1u64;
+        let mut word = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            words[usize::try_from(seed >> 40).expect("small") % words.len()]
+        };
+        let texts: Vec<Option<String>> =
+            (0..4_000).map(|row| (row % 3 > 0).then(|| (0..9).map(|_| word()).collect())).collect();
+        assert_eq!(agree(&texts, &PATTERNS), "pages");
+    }
+
+    proptest! {
+        #[test]
+        fn words_across_two_texts_are_in_neither(
+            texts in prop::collection::vec("[ab]{0,3}", 0..20), word in "[ab]{1,3}",
+        ) {
+            let all: String = texts.concat();
+            let mut offsets = vec![0];
+            for text in &texts {
+                offsets.push(offsets.last().expect("one") + u32::try_from(text.len()).expect("small"));
+            }
+            let mut found = Bitmap::zeros(texts.len());
+            mark_word(&Finder::new(&word), 0, &all, &offsets, &mut found);
+            for (index, text) in texts.iter().enumerate() {
+                prop_assert_eq!(found.get(index), text.contains(&word), "{:?}", text);
+            }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! The weights of a block's rows.
+
+use hadal_encoding::{Buffer, kernels};
+use hadal_query::{ColumnRef, RowInput};
+use hadal_types::{ColumnName, Kind, Logical, Number, Value, Weight};
+
+use crate::column::column_values::{ColumnValues, Numbers};
+use crate::column::decimals::{DictionaryMantissas, Mantissas};
+use crate::column::lazy_columns::LazyColumns;
+use crate::column::selection::Selection;
+use crate::scan_memory::Interrupt;
+
+/// So many different weights are told apart by class.
+const CLASSES_MAX: usize = 8;
+/// Classes are looked for where so many values repeat.
+const VALUES_MAX: usize = 64;
+/// Rows of which weights are looked for at a time.
+const CHUNK: usize = 1_024;
+/// The weight of rows that all weigh one.
+const ONE: [i64; 1] = [Weight::UNIT];
+
+/// How many events each row of a block stands for.
+pub(crate) enum Weights {
+    /// One, in every row.
+    One,
+    /// One of a few, in millionths; and which of them, by row.
+    Classes { millionths: Vec<i64>, by_row: Buffer },
+    /// So many millionths, by row.
+    RowValues(Vec<i64>),
+}
+
+impl Weights {
+    /// Reads the block's sample rates. A row without a usable one weighs one.
+    pub(crate) fn new(columns: &LazyColumns<'_, '_>) -> Result<Self, Interrupt> {
+        let Ok(name) = ColumnName::new(Weight::COLUMN) else { return Ok(Self::One) };
+        let column = ColumnRef { name, kind: Kind::Number, logical: Logical::Plain };
+        Ok(match columns.input(&RowInput::Column(column), &Selection::all(columns.rows()))? {
+            ColumnValues::Constant(_) => Self::One,
+            ColumnValues::Numbers(numbers) if numbers.scale <= Weight::SCALE => {
+                Self::classes_of(&numbers).unwrap_or_else(|| Self::by_row_of(&numbers))
+            }
+            other => Self::RowValues(
+                (0..columns.rows()).map(|row| of_value(&other.value(row))).collect(),
+            ),
+        })
+    }
+
+    fn by_row_of(numbers: &Numbers) -> Self {
+        let weight = |row| match numbers.has(row) {
+            true => weight(numbers.mantissas.get(row), numbers.scale),
+            false => Weight::UNIT,
+        };
+        Self::RowValues((0..numbers.mantissas.len()).map(weight).collect())
+    }
+
+    /// Where there are only a few different ones.
+    fn classes_of(numbers: &Numbers) -> Option<Self> {
+        let mut classes = Classes::default();
+        let mut class_of = |mantissa| classes.of(weight(mantissa, numbers.scale));
+        let few;
+        let (codes, table) = match &numbers.mantissas {
+            Mantissas::FrameOfReference(reference) => {
+                let (codes, steps) = few_of(&reference.steps)?;
+                few = codes;
+                let table = steps.iter().map(|&step| class_of(reference.value(step)));
+                (&few, table.collect::<Option<Vec<u32>>>()?)
+            }
+            Mantissas::Dictionary(DictionaryMantissas { codes, values })
+                if (1..=VALUES_MAX).contains(&values.len()) =>
+            {
+                let table = values.iter().map(|&value| class_of(value));
+                (&**codes, table.collect::<Option<Vec<u32>>>()?)
+            }
+            _ => return None,
+        };
+        let mut by_row = Buffer::of(codes.len());
+        kernels::gather_u32(&table, codes, &mut by_row);
+        if let Some(valid) = &numbers.valid {
+            kernels::mask_u32(&mut by_row, valid.words(), classes.of(Weight::UNIT)?);
+        }
+        Some(Self::Classes { millionths: classes.millionths, by_row })
+    }
+
+    /// The different weights in millionths, of which each row has one; none where they are many.
+    pub(crate) fn classes(&self) -> &[i64] {
+        match self {
+            Self::One => &ONE,
+            Self::Classes { millionths, .. } => millionths,
+            Self::RowValues(_) => &[],
+        }
+    }
+
+    /// The row's weight.
+    pub(crate) fn of(&self, row: usize) -> Weight {
+        Weight::from_millionths(self.millionths_of(row)).unwrap_or(Weight::ONE)
+    }
+
+    /// The row's weight in millionths.
+    #[inline]
+    pub(crate) fn millionths_of(&self, row: usize) -> i64 {
+        match self {
+            Self::One => Weight::UNIT,
+            Self::Classes { millionths, by_row } => millionths[by_row[row] as usize],
+            Self::RowValues(millionths) => millionths[row],
+        }
+    }
+}
+
+/// By row a code for each step, and the steps of the codes; `None` where they are too many.
+fn few_of(steps: &[u32]) -> Option<(Buffer, Vec<u32>)> {
+    let mut codes = Buffer::of(steps.len());
+    let mut known: Vec<u32> = Vec::new();
+    for (steps, codes) in steps.chunks(CHUNK).zip(codes.chunks_mut(CHUNK)) {
+        while !kernels::index_among(steps, &known, codes) {
+            let unknown = codes.iter().position(|&code| code == u32::MAX)?;
+            known.push(steps[unknown]);
+            if known.len() > CLASSES_MAX {
+                return None;
+            }
+        }
+    }
+    Some((codes, known))
+}
+
+/// Different weights, as they are met.
+#[derive(Default)]
+struct Classes {
+    millionths: Vec<i64>,
+}
+
+impl Classes {
+    /// The class of a weight; `None` when there are too many.
+    fn of(&mut self, millionths: i64) -> Option<u32> {
+        let known = self.millionths.iter().position(|&known| known == millionths);
+        let class = known.unwrap_or_else(|| {
+            self.millionths.push(millionths);
+            self.millionths.len() - 1
+        });
+        u32::try_from(class).ok().filter(|_| class < CLASSES_MAX)
+    }
+}
+
+fn of_value(value: &Value) -> i64 {
+    let rate = match value {
+        Value::Number(rate) => *rate,
+        _ => Number::integer(1),
+    };
+    Weight::from_rate(rate).unwrap_or(Weight::ONE).millionths()
+}
+
+/// The weight in millionths that a sample rate of this scale, at most [`Weight::SCALE`], means.
+fn weight(mantissa: i64, scale: u8) -> i64 {
+    let factor = 10i64.pow(u32::from(Weight::SCALE - scale));
+    let weight = mantissa.checked_mul(factor).and_then(Weight::from_millionths);
+    weight.unwrap_or(Weight::ONE).millionths()
+}

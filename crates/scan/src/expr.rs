@@ -1,0 +1,8 @@
+//! Expressions over whole columns of a block.
+
+pub(crate) mod arithmetic;
+pub(crate) mod eval;
+pub(crate) mod plan;
+pub(crate) mod time_bucket;
+pub(crate) mod visible_kinds;
+pub(crate) mod zone_map;

@@ -1,0 +1,365 @@
+//! Expressions over one block: each call in the fastest form that its arguments allow.
+
+use std::rc::Rc;
+
+use hadal_encoding::Bitmap;
+use hadal_query::{Function, Pattern, eval_scalar};
+use hadal_types::{Logical, Value};
+
+use crate::column::bitmaps::filled;
+use crate::column::column_values::{
+    Coded, ColumnValues, Doubles, Entries, Mixed, Numbers, Truths, by_row,
+};
+use crate::column::decimals::{FrameOfReference, Mantissas};
+use crate::column::filter_dictionary;
+use crate::column::filter_numbers;
+use crate::column::lazy_columns::LazyColumns;
+use crate::column::selection::Selection;
+use crate::expr::arithmetic;
+use crate::expr::plan::PlanExpr;
+use crate::expr::time_bucket;
+use crate::scan_memory::{ComputedBytes, Interrupt, ScanMemory};
+
+/// The values of `expr`, right at least for the rows of `selection`. What they take is counted by the
+/// [`ScanMemory`] of the columns until it is said to have gone.
+///
+/// # Errors
+/// [`Interrupt`]: then nothing of what was computed is left, nor counted.
+pub(crate) fn eval<'a>(
+    expr: &PlanExpr,
+    columns: &LazyColumns<'_, 'a>,
+    selection: &Selection,
+) -> Result<ColumnValues<'a>, Interrupt> {
+    let memory = columns.memory();
+    let mark = memory.mark();
+    let values = match expr {
+        PlanExpr::Literal(value) => return Ok(ColumnValues::Constant(value.clone())),
+        PlanExpr::RowInput(input) => columns.input(input, selection),
+        PlanExpr::Matches { pattern, text } => matched(pattern, text, columns, selection),
+        PlanExpr::Call { function, arguments } => called(*function, arguments, columns, selection),
+    };
+    // Arguments are gone by now.
+    match values {
+        Ok(values) => {
+            // What is decoded is counted already.
+            let is_decoded = matches!(expr, PlanExpr::RowInput(_))
+                && !matches!(values, ColumnValues::Rows(_) | ColumnValues::Truths(_));
+            let bytes = if is_decoded { 0 } else { values.bytes() };
+            memory.replace_computed(mark, bytes).map(|()| values)
+        }
+        Err(interrupt) => {
+            memory.forget(mark);
+            Err(interrupt)
+        }
+    }
+}
+
+fn matched<'a>(
+    pattern: &Pattern,
+    text: &PlanExpr,
+    columns: &LazyColumns<'_, 'a>,
+    selection: &Selection,
+) -> Result<ColumnValues<'a>, Interrupt> {
+    if let PlanExpr::RowInput(input) = text
+        && !columns.memory().is_splitting()
+        && let Some(truths) = columns.matching(input, pattern)?
+    {
+        return Ok(ColumnValues::Truths(truths));
+    }
+    let text = eval(text, columns, selection)?;
+    matches(pattern, &text, selection, columns.memory())
+}
+
+fn called<'a>(
+    function: Function,
+    arguments: &[PlanExpr],
+    columns: &LazyColumns<'_, 'a>,
+    selection: &Selection,
+) -> Result<ColumnValues<'a>, Interrupt> {
+    if matches!(function, Function::And | Function::Or) {
+        return junction(function, arguments, columns, selection).map(ColumnValues::Truths);
+    }
+    // These are of the whole block.
+    if !columns.memory().is_splitting() {
+        if let Some(truths) = compared(function, arguments, columns)? {
+            return Ok(ColumnValues::Truths(truths));
+        }
+        if let Some(buckets) = time_bucket::time_buckets(function, arguments, columns)? {
+            return Ok(ColumnValues::Numbers(buckets));
+        }
+    }
+    let arguments = arguments
+        .iter()
+        .map(|argument| eval(argument, columns, selection))
+        .collect::<Result<Vec<_>, _>>()?;
+    apply(function, &arguments, selection, columns.memory())
+}
+
+/// A comparison of a column with literals, asked of it as it is stored; `None` where it is better
+/// asked of decoded values.
+fn compared(
+    function: Function,
+    arguments: &[PlanExpr],
+    columns: &LazyColumns<'_, '_>,
+) -> Result<Option<Truths>, Interrupt> {
+    let (input, function, literals) = match (arguments, function.mirrored()) {
+        ([PlanExpr::Literal(literal), PlanExpr::RowInput(input)], Some(mirrored)) => {
+            (input, mirrored, vec![literal])
+        }
+        ([PlanExpr::RowInput(input), rest @ ..], known)
+            if known.is_some() || function == Function::In =>
+        {
+            let Some(literals) = rest.iter().map(literal).collect::<Option<Vec<_>>>() else {
+                return Ok(None);
+            };
+            (input, function, literals)
+        }
+        _ => return Ok(None),
+    };
+    Ok(columns.compared(input, function, &literals)?)
+}
+
+fn literal(expr: &PlanExpr) -> Option<&Value> {
+    match expr {
+        PlanExpr::Literal(value) => Some(value),
+        _ => None,
+    }
+}
+
+fn matches<'a>(
+    pattern: &Pattern,
+    text: &ColumnValues<'a>,
+    selection: &Selection,
+    memory: &ScanMemory<'_>,
+) -> Result<ColumnValues<'a>, Interrupt> {
+    let matches = |value: &Value| match value {
+        Value::String(text) => Value::Bool(pattern.matches(text)),
+        _ => Value::Null,
+    };
+    if let ColumnValues::Coded(coded) = text {
+        if let Some(truths) = filter_dictionary::matches(coded, pattern) {
+            return Ok(ColumnValues::Truths(truths));
+        }
+        return Ok(ColumnValues::Coded(coded.map(memory, |entry| Ok(matches(&entry)))?));
+    }
+    by_row(selection, memory, |row| Ok(matches(&text.value(row))))
+}
+
+fn apply<'a>(
+    function: Function,
+    arguments: &[ColumnValues<'a>],
+    selection: &Selection,
+    memory: &ScanMemory<'_>,
+) -> Result<ColumnValues<'a>, Interrupt> {
+    if !memory.is_splitting() {
+        if let Some(values) = whole(function, arguments, selection.block_rows()) {
+            return Ok(values);
+        }
+        if let Some(values) = per_entry(function, arguments, memory)? {
+            return Ok(values);
+        }
+    }
+    by_row(selection, memory, |row| {
+        let values: Vec<Value> = arguments.iter().map(|values| values.value(row)).collect();
+        Ok(eval_scalar(function, &values)?)
+    })
+}
+
+/// The forms that work on whole columns.
+fn whole<'a>(
+    function: Function,
+    arguments: &[ColumnValues<'a>],
+    rows: usize,
+) -> Option<ColumnValues<'a>> {
+    match function {
+        Function::Not => {
+            return match arguments {
+                [ColumnValues::Truths(truths)] => Some(ColumnValues::Truths(truths.negated())),
+                _ => None,
+            };
+        }
+        Function::IsNull => return is_null(arguments.first()?, rows).map(ColumnValues::Truths),
+        Function::Case => {
+            let [condition, value] = arguments else { return None };
+            return only_where(condition, value, rows);
+        }
+        Function::Negate => {
+            let [ColumnValues::Numbers(numbers)] = arguments else { return None };
+            return arithmetic::negate(numbers).map(ColumnValues::Numbers);
+        }
+        _ => {}
+    }
+    let (first, rest) = arguments.split_first()?;
+    if let Some(literals) = constants(rest) {
+        return with_literals(function, first, &literals);
+    }
+    match arguments {
+        [ColumnValues::Constant(literal), ColumnValues::Numbers(numbers)] => function
+            .mirrored()
+            .and_then(|mirrored| filter_numbers::numbers(numbers, mirrored, literal))
+            .map(ColumnValues::Truths)
+            .or_else(|| {
+                arithmetic::of_literal(literal, function, numbers).map(ColumnValues::Numbers)
+            }),
+        _ => None,
+    }
+}
+
+fn constants<'v>(values: &'v [ColumnValues<'_>]) -> Option<Vec<&'v Value>> {
+    values
+        .iter()
+        .map(|value| match value {
+            ColumnValues::Constant(value) => Some(value),
+            _ => None,
+        })
+        .collect()
+}
+
+fn with_literals<'a>(
+    function: Function,
+    values: &ColumnValues<'a>,
+    literals: &[&Value],
+) -> Option<ColumnValues<'a>> {
+    match (values, literals) {
+        (ColumnValues::Numbers(numbers), [literal]) => {
+            filter_numbers::numbers(numbers, function, literal).map(ColumnValues::Truths).or_else(
+                || arithmetic::with_literal(numbers, function, literals).map(ColumnValues::Numbers),
+            )
+        }
+        (ColumnValues::Numbers(numbers), _) => {
+            arithmetic::with_literal(numbers, function, literals).map(ColumnValues::Numbers)
+        }
+        (ColumnValues::Doubles(doubles), [literal]) => {
+            filter_numbers::doubles(doubles, function, literal).map(ColumnValues::Truths)
+        }
+        (ColumnValues::Mixed(mixed), [literal]) => {
+            filter_numbers::mixed(mixed, function, literal).map(ColumnValues::Truths)
+        }
+        (ColumnValues::Coded(coded), literals) if function == Function::In => {
+            filter_dictionary::is_in(coded, literals).map(ColumnValues::Truths)
+        }
+        (ColumnValues::Coded(coded), [literal]) => {
+            filter_dictionary::compare(coded, function, literal).map(ColumnValues::Truths)
+        }
+        _ => None,
+    }
+}
+
+/// AND or OR: each argument is forgotten before the next one is looked at, however many there are.
+fn junction(
+    function: Function,
+    arguments: &[PlanExpr],
+    columns: &LazyColumns<'_, '_>,
+    selection: &Selection,
+) -> Result<Truths, Interrupt> {
+    let (rows, memory) = (columns.rows(), columns.memory());
+    let is_and = function == Function::And;
+    let mut yes = filled(rows, is_and);
+    let mut possible = filled(rows, is_and);
+    for argument in arguments {
+        let mark = memory.mark();
+        let truths = eval(argument, columns, selection)?.truths(rows);
+        memory.forget(mark);
+        if is_and {
+            yes.and(&truths.yes);
+            possible.and(&truths.possible);
+        } else {
+            yes.or(&truths.yes);
+            possible.or(&truths.possible);
+        }
+    }
+    Ok(Truths { yes: Rc::new(yes), possible: Rc::new(possible) })
+}
+
+/// The value where the condition is true, null elsewhere: what FILTER makes of an argument.
+fn only_where<'a>(
+    condition: &ColumnValues<'_>,
+    value: &ColumnValues<'a>,
+    rows: usize,
+) -> Option<ColumnValues<'a>> {
+    let only = |valid: Option<&Rc<Bitmap>>| {
+        let mut yes = (*condition.truths(rows).yes).clone();
+        valid.into_iter().for_each(|valid| yes.and(valid));
+        Some(Rc::new(yes))
+    };
+    Some(match value {
+        ColumnValues::Constant(Value::Number(number)) => {
+            let (from, scale) = number.to_stored()?;
+            let (mantissas, logical) =
+                (Mantissas::FrameOfReference(FrameOfReference::same(from, rows)), Logical::Plain);
+            ColumnValues::Numbers(Numbers { mantissas, scale, logical, valid: only(None) })
+        }
+        ColumnValues::Numbers(numbers) => {
+            let valid = only(numbers.valid.as_ref());
+            ColumnValues::Numbers(Numbers { valid, ..numbers.clone() })
+        }
+        ColumnValues::Doubles(doubles) => {
+            let valid = only(doubles.valid.as_ref());
+            ColumnValues::Doubles(Doubles { valid, ..doubles.clone() })
+        }
+        _ => return None,
+    })
+}
+
+fn is_null(values: &ColumnValues<'_>, rows: usize) -> Option<Truths> {
+    let without = |valid: Option<&Rc<Bitmap>>| {
+        let mut null = valid.map_or_else(|| filled(rows, true), |valid| (**valid).clone());
+        null.not();
+        Some(Truths::certain(null))
+    };
+    match values {
+        ColumnValues::Numbers(numbers) => without(numbers.valid.as_ref()),
+        ColumnValues::Doubles(doubles) | ColumnValues::Mixed(Mixed { doubles, .. }) => {
+            without(doubles.valid.as_ref())
+        }
+        _ => None,
+    }
+}
+
+/// Where all arguments but one are constant, and that one has codes: once per code.
+fn per_entry<'a>(
+    function: Function,
+    arguments: &[ColumnValues<'a>],
+    memory: &ScanMemory<'_>,
+) -> Result<Option<ColumnValues<'a>>, Interrupt> {
+    let mut coded = None;
+    for (index, argument) in arguments.iter().enumerate() {
+        match argument {
+            ColumnValues::Constant(_) => {}
+            ColumnValues::Coded(values) if coded.is_none() => coded = Some((index, values)),
+            _ => return Ok(None),
+        }
+    }
+    let Some((index, coded)) = coded else { return Ok(None) };
+    let mut values: Vec<Value> = arguments
+        .iter()
+        .map(|argument| match argument {
+            ColumnValues::Constant(value) => value.clone(),
+            _ => Value::Null,
+        })
+        .collect();
+    let mapped = coded.map(memory, |entry| {
+        values[index] = entry;
+        Ok(eval_scalar(function, &values)?)
+    });
+    Ok(Some(ColumnValues::Coded(mapped?)))
+}
+
+impl<'a> Coded<'a> {
+    /// The same codes with another value for each.
+    fn map(
+        &self,
+        memory: &ScanMemory<'_>,
+        mut function: impl FnMut(Value) -> Result<Value, Interrupt>,
+    ) -> Result<Coded<'a>, Interrupt> {
+        let mut computing = ComputedBytes::new(memory, self.entries.len())?;
+        let mut entries = Vec::with_capacity(self.entries.len());
+        for code in 0..self.entries.len() {
+            let value = function(self.entries.value(code))?;
+            computing.add(&value)?;
+            entries.push(value);
+        }
+        let codes = Rc::clone(&self.codes);
+        Ok(Coded { codes, entries: Entries::Values(Rc::new(entries)) })
+    }
+}

@@ -1,0 +1,167 @@
+//! Rows whose cells follow each other as they do: sensors that report in turn, minute by minute.
+//!
+//! What such rows add up to needs no look at each row's cell: a stretch of values is added to the
+//! stretch of sums beside it.
+
+use std::ops::Range;
+
+use hadal_encoding::{Bitmap, kernels};
+
+/// Stretches have so many rows on average, or it is not worth it.
+const ROWS_MIN: usize = 16;
+/// Rows that are looked at before all are.
+const SAMPLE: usize = 1_024;
+
+/// Cells whose sums fit the nearest cache.
+const CELLS_AT_ONCE: usize = 2_048;
+/// So many stretches are cut.
+const CUT_MAX: usize = 64;
+
+/// The stretches of some rows.
+pub(crate) struct GroupRuns {
+    all: Vec<GroupRun>,
+    /// Cells that have rows, ascending, and how many rows each of them has.
+    counts: Vec<(Range<usize>, u64)>,
+}
+
+/// Rows of which each is of the cell after that of the row before.
+struct GroupRun {
+    rows: Range<usize>,
+    /// The cell of the first.
+    cell: usize,
+}
+
+impl GroupRuns {
+    /// The stretches of rows of these cells; `None` where they are short.
+    pub(crate) fn new(cells: &[u32]) -> Option<Self> {
+        let breaks = |cells: &[u32]| {
+            let mut words = vec![0; cells.len().saturating_sub(1).div_ceil(64)];
+            kernels::breaks_u32(cells, &mut words);
+            let are_few = kernels::count_ones(&words) <= (cells.len() / ROWS_MIN) as u64;
+            are_few.then(|| Bitmap::from_words(words, cells.len().saturating_sub(1)))
+        };
+        breaks(&cells[..cells.len().min(SAMPLE)])?;
+        let breaks = breaks(cells)?;
+        let ends = breaks.iter_ones().map(|row| row + 1).chain([cells.len()]);
+        let mut start = 0;
+        let all = ends.map(|end| {
+            let rows = std::mem::replace(&mut start, end)..end;
+            GroupRun { cell: cells.get(rows.start).map_or(0, |cell| *cell as usize), rows }
+        });
+        let all: Vec<GroupRun> = all.collect();
+        Some(Self { counts: counts(&all), all })
+    }
+
+    /// Cells that have rows, ascending.
+    pub(crate) fn used(&self) -> impl Iterator<Item = Range<usize>> {
+        self.counts.iter().map(|(cells, _)| cells.clone())
+    }
+
+    /// How many rows each of `space` cells has.
+    pub(crate) fn counts(&self, space: usize) -> Vec<u64> {
+        let mut counts = vec![0; space];
+        self.counts.iter().for_each(|(cells, count)| counts[cells.clone()].fill(*count));
+        counts
+    }
+
+    /// What numbers by row add up to by cell.
+    pub(crate) fn sums(&self, numbers: &[u32], space: usize) -> Vec<u64> {
+        let mut sums = vec![0; space];
+        self.for_each_piece(|rows, cells| kernels::add_adjacent(&numbers[rows], &mut sums[cells]));
+        sums
+    }
+
+    /// The smallest and the largest of numbers by row, by cell; anything of cells without rows.
+    pub(crate) fn ends(&self, numbers: &[u32], space: usize) -> (Vec<u32>, Vec<u32>) {
+        let (mut low, mut high) = (vec![u32::MAX; space], vec![0; space]);
+        self.for_each_piece(|rows, cells| {
+            kernels::widen_adjacent(&numbers[rows], &mut low[cells.clone()], &mut high[cells]);
+        });
+        (low, high)
+    }
+
+    /// Shows all stretches by rows and cells, cut so that what is kept of neighbouring cells stays
+    /// in the nearest cache: as far as cutting does not take longer than that spares.
+    fn for_each_piece(&self, mut see: impl FnMut(Range<usize>, Range<usize>)) {
+        let end = self.counts.last().map_or(0, |(cells, _)| cells.end);
+        let size = if self.all.len() <= CUT_MAX { CELLS_AT_ONCE } else { end };
+        for first in (0..end).step_by(size.max(1)) {
+            for GroupRun { rows, cell } in &self.all {
+                let cells = first.max(*cell)..(first + size).min(cell + rows.len());
+                if !cells.is_empty() {
+                    let row = rows.start + cells.start - cell;
+                    see(row..row + cells.len(), cells);
+                }
+            }
+        }
+    }
+}
+
+/// Cells that have rows, ascending, and how many.
+fn counts(all: &[GroupRun]) -> Vec<(Range<usize>, u64)> {
+    let ends = all.iter().flat_map(|GroupRun { rows, cell }| {
+        [(*cell, true), (*cell + rows.len(), false)].into_iter().filter(|_| !rows.is_empty())
+    });
+    let mut ends: Vec<(usize, bool)> = ends.collect();
+    ends.sort_unstable();
+    let (mut counts, mut open, mut start) = (Vec::new(), 0u64, 0);
+    for (cell, begins) in ends {
+        if open > 0 && start < cell {
+            counts.push((start..cell, open));
+        }
+        open = if begins { open + 1 } else { open - 1 };
+        start = cell;
+    }
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn stretches_come_to_what_their_rows_do(
+            parts in prop::collection::vec((0u32..3_000, 1u32..400), 0..30),
+            seed in any::<u64>(),
+        ) {
+            let cells = parts.iter().flat_map(|&(first, length)| first..first + length);
+            let cells: Vec<u32> = cells.collect();
+            let mut seed = seed;
+            let mut number = || {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                u32::try_from(seed >> 32).expect("32 bits")
+            };
+            let numbers: Vec<u32> = cells.iter().map(|_| number()).collect();
+            let Some(own) = GroupRuns::new(&cells) else {
+                let breaks = cells.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count();
+                prop_assert!(breaks * ROWS_MIN > 15 * cells.len().min(SAMPLE) / 16);
+                return Ok(());
+            };
+            let space = 3_500;
+            let mut expected = vec![(0u64, 0u64, u32::MAX, 0u32); space];
+            for (&cell, &number) in cells.iter().zip(&numbers) {
+                let own = &mut expected[cell as usize];
+                *own = (own.0 + 1, own.1 + u64::from(number), own.2.min(number), own.3.max(number));
+            }
+            let (counts, sums) = (own.counts(space), own.sums(&numbers, space));
+            let (low, high) = own.ends(&numbers, space);
+            let mut used = vec![false; space];
+            let mut end = 0;
+            for cells in own.used() {
+                prop_assert!(end <= cells.start && cells.start < cells.end);
+                end = cells.end;
+                used[cells].fill(true);
+            }
+            for (cell, expected) in expected.iter().enumerate() {
+                prop_assert_eq!(used[cell], expected.0 > 0);
+                prop_assert_eq!((counts[cell], sums[cell]), (expected.0, expected.1));
+                if used[cell] {
+                    prop_assert_eq!((low[cell], high[cell]), (expected.2, expected.3));
+                }
+            }
+        }
+    }
+}

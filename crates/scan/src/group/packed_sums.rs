@@ -1,0 +1,146 @@
+//! Where columns lie beside each other while rows are added up.
+//!
+//! What a block's rows come to, of 32-bit numbers and at most 65,536 of them, takes 48 bits, and
+//! mostly much less. Sums that are known to fit share a word of 64 bits, a *lane*, so that a row
+//! costs as many additions as there are lanes.
+
+use std::borrow::Cow;
+
+use hadal_encoding::{
+    Bitmap,
+    kernels::{self, Addend},
+};
+
+/// So many lanes are added to in one pass.
+const LANES_AT_ONCE: usize = 4;
+
+/// A column that is to be added up: of each row of some, a number.
+pub(crate) struct Column<'c> {
+    /// `None`: each is 1.
+    pub(crate) steps: Option<Cow<'c, [u32]>>,
+    /// No number is larger.
+    pub(crate) most: u32,
+    /// The rows that count; `None`: all.
+    pub(crate) valid: Option<Cow<'c, Bitmap>>,
+}
+
+/// Where the sum of a column is.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The index of the column.
+    column: usize,
+    lane: usize,
+    shift: u32,
+    /// Bits that the sum can have.
+    bits: u32,
+}
+
+/// By column: what each of `space` cells comes to, the cell of each row being known.
+pub(crate) fn sums(cells: &[u32], space: usize, columns: &[Column<'_>]) -> Vec<Vec<u64>> {
+    let (group_indexes, lanes) = group_indexes(columns, cells.len() as u64);
+    let mut sums = vec![Vec::new(); columns.len()];
+    for first in (0..lanes).step_by(LANES_AT_ONCE) {
+        let here = group_indexes.iter().filter_map(|own| {
+            let lane = own.lane.checked_sub(first).filter(|lane| *lane < LANES_AT_ONCE)?;
+            Some(Place { lane, ..*own })
+        });
+        let here: Vec<Place> = here.collect();
+        let found = match lanes - first {
+            1 => added::<1>(cells, space, columns, &here),
+            2 => added::<2>(cells, space, columns, &here),
+            3 => added::<3>(cells, space, columns, &here),
+            _ => added::<LANES_AT_ONCE>(cells, space, columns, &here),
+        };
+        here.iter().zip(found).for_each(|(own, found)| sums[own.column] = found);
+    }
+    // Those that are nothing have no index.
+    sums.iter_mut().for_each(|sums| sums.resize(space, 0));
+    sums
+}
+
+/// What the columns at these places come to, in N lanes.
+fn added<const N: usize>(
+    cells: &[u32],
+    space: usize,
+    columns: &[Column<'_>],
+    group_indexes: &[Place],
+) -> Vec<Vec<u64>> {
+    let addend = |own: &Place| Addend {
+        values: columns[own.column].steps.as_deref(),
+        words: columns[own.column].valid.as_deref().map(Bitmap::words),
+        lane: own.lane,
+        shift: own.shift,
+    };
+    let addends: Vec<Addend<'_>> = group_indexes.iter().map(addend).collect();
+    let mut words = vec![[0; N]; space];
+    kernels::add_lanes_by(cells, &addends, &mut words);
+    let sums = |own: &Place| {
+        let mask = u64::MAX >> (u64::BITS - own.bits);
+        words.iter().map(|words| words[own.lane] >> own.shift & mask).collect()
+    };
+    group_indexes.iter().map(sums).collect()
+}
+
+/// The places of columns of so many rows, as far as they are more than nothing, and how many lanes
+/// there are. The largest come first, each where there is room for it.
+fn group_indexes(columns: &[Column<'_>], rows: u64) -> (Vec<Place>, usize) {
+    let bits = |most: u32| u64::BITS - u64::from(most).saturating_mul(rows).leading_zeros();
+    let all = (0..).zip(columns).map(|(column, own)| (column, bits(own.most)));
+    let mut all: Vec<(usize, u32)> = all.filter(|(_, bits)| *bits > 0).collect();
+    all.sort_by_key(|(_, bits)| std::cmp::Reverse(*bits));
+    let mut taken: Vec<u32> = Vec::new();
+    let group_index = |(column, bits): (usize, u32)| {
+        let lane = taken.iter().position(|taken| taken + bits <= u64::BITS);
+        let lane = lane.unwrap_or(taken.len());
+        taken.resize(taken.len().max(lane + 1), 0);
+        let shift = taken[lane];
+        taken[lane] += bits;
+        Place { column, lane, shift, bits }
+    };
+    let group_indexes = all.into_iter().map(group_index).collect();
+    (group_indexes, taken.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::column::bitmaps::bits;
+
+    proptest! {
+        #[test]
+        fn columns_beside_each_other_are_like_columns_on_their_own(
+            rows in prop::collection::vec((0u32..9, any::<[u32; 3]>()), 0..600),
+            shapes in prop::collection::vec((0usize..4, 0u32..33, any::<bool>()), 0..14),
+            is_one in any::<bool>(),
+        ) {
+            let space = 9;
+            let cells: Vec<u32> = rows.iter().map(|row| if is_one { 4 } else { row.0 }).collect();
+            let columns = shapes.iter().map(|&(of, less, has_nulls)| {
+                let step = |row: &(u32, [u32; 3])| {
+                    // The largest of all, too.
+                    let wide = if row.1[0].is_multiple_of(3) { u32::MAX } else { row.1[of % 3] };
+                    wide.checked_shr(less).unwrap_or(0)
+                };
+                let steps: Option<Vec<u32>> = (of < 3).then(|| rows.iter().map(step).collect());
+                let most = steps.as_ref().map_or(1, |own| own.iter().copied().max().unwrap_or(0));
+                let steps = steps.map(Cow::Owned);
+                let valid = bits(rows.len(), |row| rows[row].1[2] % 3 > 0);
+                Column { steps, most, valid: has_nulls.then_some(Cow::Owned(valid)) }
+            });
+            let columns: Vec<Column<'_>> = columns.collect();
+            let expected: Vec<Vec<u64>> = columns.iter().map(|column| {
+                let mut sums = vec![0; space];
+                for (row, &cell) in cells.iter().enumerate() {
+                    if column.valid.as_ref().is_none_or(|valid| valid.get(row)) {
+                        let step = column.steps.as_ref().map_or(1, |steps| steps[row]);
+                        sums[cell as usize] += u64::from(step);
+                    }
+                }
+                sums
+            }).collect();
+            prop_assert_eq!(sums(&cells, space, &columns), expected);
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The selected rows of one block, all at once, or piece by piece where their values are large.
+//!
+//! A piece is half of the rows, or half of these, and so on, until what expressions compute of it
+//! is not more than is computed at a time.
+
+use std::rc::Rc;
+
+use hadal_aggregate::{Partial, PartialBody};
+use hadal_encoding::Bitmap;
+
+use crate::aggregate::block;
+use crate::column::bitmaps::filled;
+use crate::column::lazy_columns::LazyColumns;
+use crate::column::selection::Selection;
+use crate::expr::eval::eval;
+use crate::expr::plan::PlanExpr;
+use crate::scan::Scan;
+use crate::scan_memory::Interrupt;
+use crate::top_k::rows;
+
+impl Scan {
+    /// Adds the selected rows: all at once, or piece by piece where their values are large. Then they
+    /// are put together apart, so that nothing of them is added if a later piece cannot be read.
+    pub(crate) fn add(
+        &self,
+        columns: &LazyColumns<'_, '_>,
+        selection: &Selection,
+        partial: &mut Partial,
+    ) -> Result<(), Interrupt> {
+        match self.add_piece(columns, selection, partial) {
+            Err(Interrupt::TooManyBytes) => {}
+            added => return added,
+        }
+        columns.memory().split_rows();
+        // Some may be decoded of the best rows only.
+        columns.want(selection);
+        columns.drop_decoded();
+        let mut own =
+            Partial { reservation: partial.reservation.new_empty(), ..Partial::empty(&self.query) };
+        self.add_pieces(columns, selection, &mut own)?;
+        partial.merge(own);
+        Ok(())
+    }
+
+    fn add_pieces(
+        &self,
+        columns: &LazyColumns<'_, '_>,
+        selection: &Selection,
+        partial: &mut Partial,
+    ) -> Result<(), Interrupt> {
+        let mark = columns.memory().mark();
+        match self.add_piece(columns, selection, partial) {
+            Err(Interrupt::TooManyBytes) if selection.count() > 1 => {}
+            added => return added,
+        }
+        columns.memory().forget(mark);
+        let halves = selection.halves();
+        halves.iter().try_for_each(|half| self.add_pieces(columns, half, partial))
+    }
+
+    fn add_piece(
+        &self,
+        columns: &LazyColumns<'_, '_>,
+        selection: &Selection,
+        partial: &mut Partial,
+    ) -> Result<(), Interrupt> {
+        let Partial { body, reservation, .. } = partial;
+        match body {
+            PartialBody::Groups(groups) => {
+                block::add(&self.query, &self.plan, columns, selection, groups, self.use_zones)?;
+            }
+            PartialBody::Rows(best) => {
+                rows::add(&self.plan, columns, selection, best, reservation)?
+            }
+        }
+        columns.memory().forget(0);
+        if columns.memory().is_splitting() {
+            partial.try_hold(usize::MAX)?;
+            columns.memory().go_on()?;
+        }
+        Ok(())
+    }
+}
+
+/// The rows of `selection` that meet all `conditions`.
+pub(crate) fn filter_rows(
+    mut selection: Selection,
+    conditions: &[PlanExpr],
+    columns: &LazyColumns<'_, '_>,
+) -> Result<Selection, Interrupt> {
+    for condition in conditions {
+        if selection.count() == 0 {
+            break;
+        }
+        columns.want(&selection);
+        let yes = met(condition, columns, &selection)?;
+        selection.narrow(&yes);
+    }
+    Ok(selection)
+}
+
+/// Where a condition is true, of the rows of `selection`: found out piece by piece where what it
+/// computes is large.
+fn met(
+    condition: &PlanExpr,
+    columns: &LazyColumns<'_, '_>,
+    selection: &Selection,
+) -> Result<Bitmap, Interrupt> {
+    let memory = columns.memory();
+    let mark = memory.mark();
+    match eval(condition, columns, selection) {
+        Ok(values) => {
+            let yes = values.truths(columns.rows()).yes;
+            drop(values);
+            memory.forget(mark);
+            return Ok(Rc::unwrap_or_clone(yes));
+        }
+        Err(Interrupt::TooManyBytes) if selection.count() > 1 => {}
+        Err(interrupt) => return Err(interrupt),
+    }
+    memory.go_on()?;
+    memory.split_rows();
+    let mut all = filled(columns.rows(), false);
+    for half in selection.halves() {
+        let mut yes = met(condition, columns, &half)?;
+        half.chosen().into_iter().for_each(|chosen| yes.and(chosen));
+        all.or(&yes);
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests;

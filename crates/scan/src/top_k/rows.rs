@@ -1,0 +1,158 @@
+//! Raw rows of one block, offered to the best rows so far.
+//!
+//! The order of a query is a total one: by what it says, then by all values. So of a block those
+//! rows are found first that can be among the best, by one value after another as long as rows
+//! tie; only of these are all values looked at.
+
+use hadal_aggregate::{SparseRow, TopRows, out_of_memory};
+use hadal_block::BlockView;
+use hadal_query::Function;
+use hadal_types::{MemoryReservation, Value};
+
+use crate::column::lazy_columns::LazyColumns;
+use crate::column::selection::Selection;
+use crate::expr::eval::eval;
+use crate::expr::plan::{Plan, PlanExpr};
+use crate::expr::zone_map;
+use crate::scan_memory::Interrupt;
+use crate::top_k::sort_ranks::ranks;
+
+/// Whether no row of the block can be among the best, as its zones tell.
+pub(crate) fn is_beaten(plan: &Plan, block: &BlockView<'_>, best: &TopRows) -> bool {
+    let bar = bar(plan, best);
+    best.rows_max() == 0 || bar.is_some_and(|bar| zone_map::can_skip(block, &[bar]))
+}
+
+/// Bytes of rows that are drawn at once.
+const HELD_AT_ONCE: usize = 256 << 10;
+/// Decoded columns that are kept for the values of rows that come after.
+const DECODED_BYTES_MAX: usize = 4 << 20;
+
+/// Adds the selected rows of one block to `best`, as far as they are among the best.
+///
+/// # Errors
+/// [`Interrupt`]; then `best` is as it was, but where there is no room for the rows.
+pub(crate) fn add(
+    plan: &Plan,
+    columns: &LazyColumns<'_, '_>,
+    selection: &Selection,
+    best: &mut TopRows,
+    held: &mut MemoryReservation,
+) -> Result<(), Interrupt> {
+    let memory = columns.memory();
+    let mark = memory.mark();
+    let mut selection = selection.clone();
+    if let Some(bar) = bar(plan, best) {
+        let reached = eval(&bar, columns, &selection)?;
+        selection.narrow(&reached.truths(columns.rows()).yes);
+        drop(reached);
+        memory.forget(mark);
+    }
+    let mut rows = best_first(plan, columns, &selection, best)?;
+    if let Some((first, _)) = best.comparison().by.first().filter(|_| !best.is_empty()) {
+        let values = eval(&plan.keys[*first], columns, &Selection::of(columns.rows(), &rows))?;
+        let firsts = rows.iter().map(|&row| values.value(row as usize));
+        rows.truncate(best.could_keep_of(firsts));
+        drop(values);
+        memory.forget(mark);
+    }
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let kept = Selection::of(columns.rows(), &rows);
+    if !memory.is_splitting() {
+        columns.want(&kept);
+    }
+    let mut all: Vec<SparseRow> = rows.iter().map(|_| SparseRow::new(plan.keys.len())).collect();
+    let mut bytes = best.bytes() + size_of_val(&*all);
+    let mark = memory.mark();
+    for (index, value) in plan.keys.iter().enumerate() {
+        let values = eval(value, columns, &kept)?;
+        for (all, &row) in all.iter_mut().zip(&rows) {
+            let value = values.value(row as usize);
+            if !value.is_null() {
+                bytes += size_of::<Value>() + value.heap_bytes();
+                hold(bytes, held)?;
+                all.push(index, value);
+            }
+        }
+        drop(values);
+        memory.forget(mark);
+        // Of a wide table few columns are decoded at a time.
+        if memory.decoded() > DECODED_BYTES_MAX {
+            columns.drop_decoded();
+        }
+    }
+    all.into_iter().try_for_each(|row| best.add(row))?;
+    Ok(())
+}
+
+/// Holds at least so many bytes.
+fn hold(bytes: usize, held: &mut MemoryReservation) -> Result<(), Interrupt> {
+    if bytes <= held.bytes() {
+        return Ok(());
+    }
+    let bytes = bytes.next_multiple_of(HELD_AT_ONCE);
+    Ok(held.resize(bytes).map_err(|spent| out_of_memory(bytes, spent))?)
+}
+
+/// What is true of every row that can be among the best, once there are as many as the answer can
+/// need; rows that tie with the worst are not told apart.
+fn bar(plan: &Plan, best: &TopRows) -> Option<PlanExpr> {
+    let worst = best.bar()?;
+    let (index, direction) = best.comparison().by.first()?;
+    let value = || plan.keys[*index].clone();
+    let is_null = || PlanExpr::Call { function: Function::IsNull, arguments: vec![value()] };
+    if worst.is_null() {
+        return direction.nulls_first.then(is_null);
+    }
+    let reaches = PlanExpr::Call {
+        function: match direction.descending {
+            true => Function::GreaterOrEqual,
+            false => Function::LessOrEqual,
+        },
+        arguments: vec![value(), PlanExpr::Literal(worst.clone())],
+    };
+    Some(match direction.nulls_first {
+        true => PlanExpr::Call { function: Function::Or, arguments: vec![is_null(), reaches] },
+        false => reaches,
+    })
+}
+
+/// Those of the selected rows that can be among the best of their block, the best first as far as
+/// the first value that rows are compared by tells.
+fn best_first(
+    plan: &Plan,
+    columns: &LazyColumns<'_, '_>,
+    selection: &Selection,
+    best: &TopRows,
+) -> Result<Vec<u32>, Interrupt> {
+    let comparison = best.comparison();
+    let ranked = |(index, direction), rows: Vec<u32>| -> Result<Vec<(i128, u32)>, Interrupt> {
+        let mark = columns.memory().mark();
+        let values = eval(&plan.keys[index], columns, &Selection::of(columns.rows(), &rows))?;
+        let ranks = ranks(&values, direction, &rows);
+        drop(values);
+        columns.memory().forget(mark);
+        Ok(ranks.into_iter().zip(rows).collect())
+    };
+    let (mut chosen, mut tied) = (Vec::new(), selection.to_rows().to_vec());
+    for &by in &comparison.by {
+        let memory = best.rows_max() - chosen.len();
+        if tied.len() <= memory {
+            break;
+        }
+        let mut rows = ranked(by, std::mem::take(&mut tied))?;
+        let edge = rows.select_nth_unstable(memory).1.0;
+        chosen.extend(rows.iter().filter(|(rank, _)| *rank < edge).map(|(_, row)| *row));
+        tied.extend(rows.iter().filter(|(rank, _)| *rank == edge).map(|(_, row)| *row));
+    }
+    if comparison.is_whole {
+        tied.truncate(best.rows_max() - chosen.len());
+    }
+    chosen.append(&mut tied);
+    let Some(&first) = comparison.by.first() else { return Ok(chosen) };
+    let mut rows = ranked(first, chosen)?;
+    rows.sort_unstable();
+    Ok(rows.into_iter().map(|(_, row)| row).collect())
+}
