@@ -14,10 +14,10 @@ use hadal_query::{
 };
 use hadal_types::{ColumnSchema, Logical, Micros, TableName, TableSchema, TimeRange, Value};
 
+use crate::ask::ask;
+use crate::column_type::{reference, type_of};
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
-use crate::query;
-use crate::query::describe::{reference, type_of};
 
 /// Columns that one query looks at.
 pub(crate) const COLUMNS_AT_ONCE: usize = 50;
@@ -145,7 +145,7 @@ impl<'d> StatsQueries<'d> {
             deadline: self.until.saturating_duration_since(Instant::now()),
             ..Query::new(self.table.clone(), shape)
         };
-        query::ask(self.frontend, query).await
+        ask(self.frontend, query).await
     }
 }
 

@@ -12,9 +12,9 @@ use hadal_query::Type;
 use hadal_types::{ColumnSchema, MemoryReservation, Micros, TableSchema, TimeRange, Value, limits};
 
 use crate::column_stats::StatsQueries;
+use crate::column_type::type_of;
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
-use crate::query::describe::type_of;
 use crate::query::time_range;
 
 /// Distinct lists whose members are counted.

@@ -24,8 +24,9 @@ use std::time::Instant;
 use bytes::Bytes;
 use hadal_ingest::{Ingest, Settings, Summary, Warning};
 use hadal_peer::Batch;
-use hadal_types::{BatchId, ColumnSchema, Kind, Micros, TableName, TableSchema, limits};
+use hadal_types::{ColumnSchema, Kind, Micros, TableName, TableSchema, limits};
 
+use crate::batch_id::random_id;
 use crate::counters::count;
 use crate::error::{ErrorKind, FrontendError, Rejects};
 use crate::frontend::{Frontend, blocking};
@@ -151,18 +152,6 @@ fn foreign_table(name: &str) -> Result<TableName, FrontendError> {
         return Err(FrontendError::new(ErrorKind::Forbidden, detail));
     }
     Ok(table)
-}
-
-/// An id for a body whose client chose none: such a body cannot be retried without counting twice.
-pub(crate) fn random_id() -> Result<BatchId, FrontendError> {
-    let mut bytes = [0; 16];
-    let random = getrandom::fill(&mut bytes);
-    random.map_err(|error| {
-        FrontendError::internal("there is no randomness for a batch id", &error)
-    })?;
-    let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    BatchId::new(&digits)
-        .ok_or_else(|| FrontendError::internal("a batch id cannot be made", &digits))
 }
 
 async fn take_as_it_comes(

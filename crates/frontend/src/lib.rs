@@ -13,7 +13,10 @@
 //! its own codes (HTTP status, SQLSTATE). This crate knows no sockets, no HTTP and no JSON bodies; it
 //! knows no leaf and no row block either, only the tree's root and a sink.
 
+mod ask;
+mod batch_id;
 mod column_stats;
+mod column_type;
 mod column_values;
 mod counters;
 mod error;
@@ -27,6 +30,7 @@ mod shutdown;
 mod tables;
 
 pub use column_stats::ColumnStats;
+pub use column_type::{rows_of, type_of};
 pub use column_values::{ColumnValues, ColumnValuesRequest};
 pub use counters::Counters;
 pub use error::{ErrorContext, ErrorKind, FrontendError, Rejects};
@@ -35,7 +39,6 @@ pub use ingest::decompress::Decompressor;
 pub use ingest::request::{ByteStream, IngestOptions, IngestReceipt};
 pub use memory_gauge::{MemoryGauge, MemoryUse};
 pub use principal::{Permission, Principal};
-pub use query::describe::{rows_of, type_of};
 pub use query::result::{QueryResult, QueryWarning};
 pub use query::{QueryRequest, QueryText};
 pub use shutdown::Shutdown;

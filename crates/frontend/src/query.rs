@@ -7,7 +7,6 @@ pub(crate) mod summarize;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hadal_aggregate::ResultSet;
 use hadal_peer::PeerStatus;
 use hadal_query::{Query, QueryKind};
 use hadal_sql::{
@@ -18,6 +17,7 @@ use hadal_tree::{AskError, Catalog};
 use hadal_types::{Micros, TableName, TableSchema, TimeRange, limits};
 use tokio::time::timeout_at;
 
+use crate::ask::ask;
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
@@ -258,14 +258,4 @@ async fn run(
         held: answer.reservation,
         ..QueryResult::default()
     })
-}
-
-/// Runs a query in the tree. Dropping the future, as when the client hangs up, cancels the query; so does
-/// [`Frontend::shutdown`], which may come before the deadline.
-pub(crate) async fn ask(frontend: &Frontend, query: Query) -> Result<ResultSet, FrontendError> {
-    let answered = tokio::select! {
-        answered = frontend.backend.root.ask(query) => answered,
-        () = frontend.shutdown.begun() => Err(AskError::Stopping),
-    };
-    answered.map_err(|error| FrontendError::from(&error))
 }

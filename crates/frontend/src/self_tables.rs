@@ -24,10 +24,10 @@ use hadal_types::{LeafName, LeafState, TableName, limits};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::batch_id::random_id;
 use crate::counters::count;
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
-use crate::ingest::random_id;
 use crate::tables::settings_cache::FirstRowsSettings;
 pub(crate) use entries::{IngestLogEntry, IngestLogGuard, QueryLogEntry, QueryLogGuard};
 use entries::{IngestLogSums, leaf_rows};

@@ -2,7 +2,6 @@
 
 mod answer;
 mod problem;
-pub(crate) mod upload;
 
 use std::io::Read;
 use std::time::{Duration, Instant};

@@ -15,6 +15,7 @@ mod output;
 mod process;
 mod render;
 mod terminal_escape;
+mod upload;
 
 use std::process::ExitCode;
 

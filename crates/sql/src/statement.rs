@@ -7,10 +7,11 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::bind::Binder;
-use crate::bind::scope::{Scope, joined};
+use crate::bind::scope::Scope;
 use crate::error::{Fault, NOWHERE, Read, Source, Sources, SqlError};
 use crate::spec::syntax::SpecSyntax;
 use crate::syntax::parse::{self};
+use crate::syntax::select_ast::joined;
 use crate::syntax::select_ast::{Item, SelectAst};
 use crate::{Context, QuerySpec, Statement, select};
 

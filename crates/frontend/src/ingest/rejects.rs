@@ -5,9 +5,9 @@ use std::sync::Arc;
 use hadal_ingest::{Reject, Summary, rejects_batch};
 use hadal_types::{Micros, TableName, limits};
 
+use crate::batch_id::random_id;
 use crate::error::{FrontendError, Rejects};
 use crate::frontend::Frontend;
-use crate::ingest::random_id;
 use crate::tables::settings_cache::FirstRowsSettings;
 
 impl Rejects {

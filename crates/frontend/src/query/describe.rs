@@ -1,10 +1,11 @@
 //! SHOW TABLES and DESCRIBE: answered from the catalog, without a look at any row.
 
 use hadal_aggregate::SparseRow;
-use hadal_query::{ColumnRef, Type};
+use hadal_query::Type;
 use hadal_tree::Catalog;
-use hadal_types::{ColumnPart, ColumnSchema, Decimal, Micros, TableSchema, Value};
+use hadal_types::{ColumnSchema, Decimal, Micros, TableSchema, Value};
 
+use crate::column_type::{rows_of, type_of};
 use crate::query::result::QueryResult;
 
 /// One row per table: its name, rows, columns, bytes, and the times that it spans.
@@ -74,21 +75,4 @@ pub(crate) fn count(count: u64) -> Value {
 /// A time that may be missing as a value.
 pub(crate) fn time(time: Option<Micros>) -> Value {
     time.map_or(Value::Null, Value::Time)
-}
-
-/// Rows in which the column has a value, of any kind.
-#[must_use]
-pub fn rows_of(column: &ColumnSchema) -> u64 {
-    column.parts.iter().map(|part| part.rows).sum()
-}
-
-/// The type that the column has in a query that names no kind.
-#[must_use]
-pub fn type_of(column: &ColumnSchema) -> Type {
-    column.main_part().map_or(Type::Null, |part| reference(column, part).value_type())
-}
-
-/// The column and the kind of this part.
-pub(crate) fn reference(column: &ColumnSchema, part: &ColumnPart) -> ColumnRef {
-    ColumnRef { name: column.name.clone(), kind: part.kind, logical: part.logical }
 }

@@ -7,9 +7,10 @@ use hadal_query::Type;
 use hadal_types::{ColumnSchema, Number, TableSchema, TimeRange, Value, limits};
 
 use crate::column_stats::{ColumnStats, StatsQueries};
+use crate::column_type::{rows_of, type_of};
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
-use crate::query::describe::{count, named, rows_of, type_of};
+use crate::query::describe::{count, named};
 use crate::query::result::{QueryResult, QueryWarning};
 
 /// Frequent values that are listed per column.

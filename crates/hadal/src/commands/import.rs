@@ -9,11 +9,11 @@ use hadal_types::TableName;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::cli::ServerArgs;
-use crate::client::upload::{Transfer, fresh_batch_id};
 use crate::client::{Client, LogOptions};
 use crate::error::Error;
 use crate::input::{InputFormat, Pace, Reading, Rows, Source, Split, open};
 use crate::output;
+use crate::upload::{Transfer, fresh_batch_id};
 
 /// Import files into a table
 #[derive(Args)]

@@ -8,7 +8,6 @@ use clap::Args;
 use hadal_types::{BatchId, TableName};
 
 use crate::cli::{DataArgs, LISTEN_DEFAULT, ServerArgs, listen_address};
-use crate::client::upload::{Transfer, fresh_batch_id};
 use crate::client::{Client, LogOptions};
 use crate::commands::serve::log_to_stderr;
 use crate::error::Error;
@@ -16,6 +15,7 @@ use crate::input::{Pace, Source, live_rows};
 use crate::output;
 use crate::process::damage::say_damage;
 use crate::process::service::{Service, ServiceConfig};
+use crate::upload::{Transfer, fresh_batch_id};
 
 /// Rows that trickle are sent after this time.
 const PACE: Duration = Duration::from_millis(100);

@@ -9,6 +9,7 @@ use sqlparser::ast::Ident;
 use crate::bind::bound_expr::TypedExpr;
 use crate::error::{Fault, NOWHERE, Read};
 use crate::suggest::{did_you_mean, nearest};
+use crate::syntax::select_ast::joined;
 use crate::{Context, UnknownColumns};
 
 /// The names that an expression can use.
@@ -127,12 +128,6 @@ impl Column<'_> {
             Self::Absent(_) => TypedExpr::literal(Value::Null),
         }
     }
-}
-
-/// A name as people write it.
-pub(crate) fn joined(parts: &[Ident]) -> String {
-    let names: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
-    names.join(".")
 }
 
 fn exact<'a>(table: &'a TableSchema, parts: &[Ident]) -> Option<Column<'a>> {

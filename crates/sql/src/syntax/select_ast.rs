@@ -141,7 +141,7 @@ pub(crate) fn item_of(item: ast::SelectItem, name: String) -> Read<Item> {
 fn column_name(expr: &ast::Expr) -> Option<String> {
     match expr {
         ast::Expr::Identifier(ident) => Some(ident.value.clone()),
-        ast::Expr::CompoundIdentifier(idents) => Some(crate::bind::scope::joined(idents)),
+        ast::Expr::CompoundIdentifier(idents) => Some(joined(idents)),
         _ => None,
     }
 }
@@ -295,4 +295,10 @@ fn whole(expr: &ast::Expr, clause: &str) -> Read<u64> {
     number.ok_or_else(|| {
         Fault::new(format!("{clause} takes a whole number that is not negative"), place(expr))
     })
+}
+
+/// A name as people write it.
+pub(crate) fn joined(parts: &[ast::Ident]) -> String {
+    let names: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
+    names.join(".")
 }
