@@ -7,9 +7,9 @@ use hadal_types::limits::{LOG_FILE_BYTES, MANIFEST_BYTES_MIN, SEGMENT_BYTES};
 use hadal_types::{MemoryPool, Micros};
 
 use crate::disk::{Disk, Folder};
-use crate::early::EarlyStore;
 use crate::error::Error;
-use crate::memory;
+use crate::preopen::EarlyStore;
+use crate::tmpfs;
 
 /// Where a store lives and how it cuts its files.
 #[derive(Clone, Debug)]
@@ -148,7 +148,7 @@ impl Folders {
         let root = Folder::open_locked(folder)?;
         let log = Arc::new(root.within("log")?);
         let segments = Arc::new(root.within("segments")?);
-        let opened = memory.as_ref().map(|own| (own, memory::open(&own.tmpfs, folder)));
+        let opened = memory.as_ref().map(|own| (own, tmpfs::open(&own.tmpfs, folder)));
         let (memory, memory_refused) = match opened {
             None => (None, None),
             Some((MemoryConfig { room, after_crash, .. }, Ok(folder))) => {

@@ -10,9 +10,9 @@
 //! live frames is removed.
 
 mod body;
+mod hole_punch;
 mod loss;
 mod replay;
-mod spent;
 mod ticket;
 mod writer;
 
@@ -32,9 +32,9 @@ use crate::error::Error;
 use crate::frame::Draft;
 use crate::lock::lock;
 use crate::manifest::Sequences;
+use hole_punch::LogFile;
 pub(crate) use loss::{LogLoss, LogMark, LogMarks};
 pub(crate) use replay::{Replayed, replay};
-use spent::LogFile;
 pub use ticket::Ticket;
 use ticket::{Promise, ticket};
 use writer::Writer;

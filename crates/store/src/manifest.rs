@@ -4,27 +4,27 @@
 //! written anew, shorter, and renamed into place. The format and the order of things are in
 //! `spec/segments.md`, sections 3 and 4. A copy of it is kept beside it (`copy.rs`).
 
-mod beginning;
 mod copy;
 mod record;
-mod sequences;
+mod sequence_set;
+mod snapshot;
 mod state;
 
 use std::sync::Arc;
 
 use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
 
+use crate::append_file::Journal;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::{Draft, HEADER_BYTES, MANIFEST, first, scan};
-use crate::journal::Journal;
 use crate::log::LogMarks;
-use beginning::{Agreement, read_own};
-pub(crate) use beginning::{Beginning, Since};
 pub(crate) use copy::NAME as COPY_NAME;
 use copy::{Copy, Found};
 pub(crate) use record::{BlockPlace, Checksum, Reader, Record};
-pub(crate) use sequences::Sequences;
+pub(crate) use sequence_set::Sequences;
+use snapshot::{Agreement, read_own};
+pub(crate) use snapshot::{Beginning, Since};
 pub(crate) use state::State;
 
 /// Bytes beyond the end of the manifest that are kept free: drops and expiry go on when the disk is full.

@@ -7,17 +7,17 @@ use std::sync::Arc;
 
 use hadal_types::{BatchId, Micros, TableName};
 
-use crate::adopted::{Adopted, Early};
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch, Sequence, StoredBlock};
+use crate::clean_shutdown;
 use crate::config::{Folders, Sizes};
+use crate::data_loss::{Losses, Whole};
 use crate::error::Error;
 use crate::log::{self, Replayed};
-use crate::losses::{Losses, Whole};
 use crate::manifest::{self, BlockPlace, Checksum, Manifest, State};
+use crate::preopen::adopted::{Adopted, Early};
 use crate::segment::open::{Found, remove_all};
 use crate::segment::pool::{self, Pool};
 use crate::segment::{BlockBytes, Place};
-use crate::stopped;
 
 /// Everything that counts, by table, and what was passed over.
 #[derive(Debug, Default)]
@@ -259,10 +259,10 @@ fn left_on_disk(
     state: &State,
 ) -> Result<Option<BTreeSet<BlockNumber>>, Error> {
     let (salt, position) = (manifest.salt(), manifest.position_read());
-    let salt_on_disk = stopped::salt_on_disk(salt).unwrap_or(salt);
-    let without_memory = stopped::take(&*folders.root, salt_on_disk, position)?.is_some();
+    let salt_on_disk = clean_shutdown::salt_on_disk(salt).unwrap_or(salt);
+    let without_memory = clean_shutdown::take(&*folders.root, salt_on_disk, position)?.is_some();
     let Some(memory) = &folders.memory else { return Ok(None) };
-    let with_memory = stopped::take(&*memory.folder, salt, position)?;
+    let with_memory = clean_shutdown::take(&*memory.folder, salt, position)?;
     if with_memory.is_some() || !without_memory {
         return Ok(with_memory);
     }

@@ -6,17 +6,17 @@
 //! alive; and the range of a block that was removed is given back when the last `BlockBytes` of it
 //! is dropped, so readers need no lock and no epoch.
 
-mod ahead;
-mod early;
 mod file;
-mod guard;
+mod free_ranges;
 pub(crate) mod mapping;
-pub(crate) mod moved;
 pub(crate) mod open;
 pub(crate) mod pool;
-mod ranges;
-mod renew;
-mod residence;
+mod preopen;
+pub(crate) mod promote;
+mod readahead;
+mod residency;
+mod salvage;
+mod sigbus;
 
 use std::fmt;
 use std::ops::Deref;

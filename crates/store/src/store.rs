@@ -11,21 +11,21 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use hadal_types::limits::{LOG_FILES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use hadal_types::{BatchId, MemoryPool, TableName};
 
-use crate::adopted::Early;
 use crate::change::{BlockNumber, Change, Sequence, StoredBlock};
+use crate::clean_shutdown;
 use crate::config::{Config, Durability, Folders, Sizes};
+use crate::data_loss::Losses;
 use crate::error::Error;
 use crate::lock::lock;
 use crate::log::{Log, LogMarks, Ticket};
-use crate::losses::Losses;
 use crate::manifest::{self, BlockPlace, Checksum, Manifest, Record, State};
+use crate::preopen::adopted::Early;
 use crate::recovery::{self, Known, Opened, Recovery};
-use crate::reserve::Reserve;
 use crate::segment::pool::Pool;
 use crate::segment::{BlockBytes, Place, checked_length};
-use crate::stopped;
+use crate::space::disk_reserve::Reserve;
 
-pub use figures::Figures;
+pub use stats::Figures;
 
 /// What counts, and the file that says so.
 struct Catalog {
@@ -428,12 +428,12 @@ impl Store {
             let Some(memory) = durable.pool.memory() else {
                 let root = durable.pool.root();
                 // Without it a process with memory starts as after a crash.
-                let salt = stopped::salt_on_disk(manifest.salt());
-                drop(salt.map(|salt| stopped::write(root, salt, manifest.position(), &[])));
+                let salt = clean_shutdown::salt_on_disk(manifest.salt());
+                drop(salt.map(|salt| clean_shutdown::write(root, salt, manifest.position(), &[])));
                 return Ok(());
             };
             let elsewhere = catalog.not_in_memory(durable.pool.is_all_in_memory());
-            stopped::write(memory, manifest.salt(), manifest.position(), &elsewhere)
+            clean_shutdown::write(memory, manifest.salt(), manifest.position(), &elsewhere)
         });
         durable.pool.stop();
         durable.reserve.stop();
@@ -473,18 +473,18 @@ impl Durable {
     }
 }
 
-mod bring_back;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
-mod early_tests;
-mod figures;
-mod forget;
-#[cfg(test)]
 mod loss_tests;
+mod losses;
 #[cfg(test)]
 mod lost_file_tests;
 #[cfg(test)]
-mod memory_tests;
+mod preopen_tests;
+mod residency;
+mod stats;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tmpfs_tests;

@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::file_name;
+use crate::append_file::Journal;
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::journal::Journal;
 
 /// A file of which nothing is needed is left once it has so much of its size: one that is small may as
 /// well be written to.

@@ -13,10 +13,10 @@ use twox_hash::XxHash3_64;
 
 use super::record::Reader;
 use super::{HEAD_SALT, RESERVE};
+use crate::append_file::Journal;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::{COPY, Draft, HEADER_BYTES, first, scan};
-use crate::journal::Journal;
 use crate::log::{LogMark, LogMarks};
 
 /// The file name.

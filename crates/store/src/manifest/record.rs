@@ -8,7 +8,7 @@ use hadal_types::limits::{BLOCK_BYTES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use hadal_types::{BatchId, Micros, TableName};
 use twox_hash::XxHash3_64;
 
-use super::sequences::Sequences;
+use super::sequence_set::Sequences;
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
 use crate::segment::Place;
 use crate::segment::pool::PAGE;

@@ -6,7 +6,7 @@ use hadal_types::TableName;
 use hadal_types::limits::BATCH_IDS_MAX;
 
 use super::record::{BlockPlace, Record};
-use super::sequences::Sequences;
+use super::sequence_set::Sequences;
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
 use crate::error::Error;
 

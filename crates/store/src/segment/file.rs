@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock};
 
 use super::Place;
-use super::ahead::{AHEAD, Ahead};
 use super::pool::PAGE;
+use super::readahead::{AHEAD, Ahead};
 use crate::disk::SegmentFile;
 use crate::lock::lock;
 

@@ -6,9 +6,9 @@ use std::io;
 use std::sync::Arc;
 
 use super::file::Segment;
+use super::free_ranges::FreeRanges;
 use super::pool::{HEADER_USED, PAGE, Pool, Shelf, file_name, header, number_of, paged};
-use super::ranges::FreeRanges;
-use super::renew::{Renewed, remove_half_made};
+use super::salvage::{Renewed, remove_half_made};
 use super::{BlockBytes, Place};
 use crate::change::BlockNumber;
 use crate::config::{AfterCrash, Folders, Memory};

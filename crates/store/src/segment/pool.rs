@@ -11,7 +11,7 @@ use hadal_types::MemoryPool;
 use twox_hash::XxHash3_64;
 
 use super::file::Segment;
-use super::ranges::FreeRanges;
+use super::free_ranges::FreeRanges;
 use super::{BlockBytes, FileExtent, Place, checked_length};
 use crate::config::Folders;
 use crate::disk::{Disk, SegmentFile};

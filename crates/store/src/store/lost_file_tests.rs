@@ -5,8 +5,8 @@ use std::os::unix::fs::FileExt;
 
 use tempfile::TempDir;
 
-use super::memory_tests::{Bed, brought_back, seen};
 use super::tests::{Tmpfs, add, segment, table};
+use super::tmpfs_tests::{Bed, brought_back, seen};
 use super::*;
 
 #[test]

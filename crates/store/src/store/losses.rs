@@ -4,8 +4,8 @@ use hadal_types::Micros;
 
 use super::Store;
 use crate::change::{BlockNumber, Change, Sequence};
+use crate::data_loss::Loss;
 use crate::error::Error;
-use crate::losses::Loss;
 
 impl Store {
     /// What was lost of which nobody knows how many rows it had, and of which tables: told from the start

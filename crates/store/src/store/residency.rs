@@ -6,7 +6,7 @@ use crate::lock::lock;
 use crate::manifest::Checksum;
 use crate::recovery::{LostBlock, WaitingBlock};
 use crate::segment::BlockBytes;
-use crate::segment::moved::Moved;
+use crate::segment::promote::Moved;
 
 impl Store {
     /// Brings back a block of an earlier process: from memory if it is there as it was written,

@@ -3,7 +3,7 @@
 use super::tests::{Tmpfs, add, table};
 use super::*;
 use crate::config::{AfterCrash, MemoryConfig};
-use crate::segment::moved::Moved;
+use crate::segment::promote::Moved;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -164,7 +164,7 @@ fn what_is_no_file_in_memory_is_not_waited_for_and_all_comes_from_disk() {
             fs::rename(&path, bed.scratch.path().join("elsewhere")).expect("moved");
             make_odd(&path, kind);
             let (store, mut recovery) = bed.open();
-            assert_eq!(recovery.report.was_stopped, name != stopped::NAME, "{name}, {kind}");
+            assert_eq!(recovery.report.was_stopped, name != clean_shutdown::NAME, "{name}, {kind}");
             let (mut there, _) = seen(&recovery);
             let (back, lost) = brought_back(&store, &mut recovery);
             there.extend(back);
@@ -172,7 +172,7 @@ fn what_is_no_file_in_memory_is_not_waited_for_and_all_comes_from_disk() {
             assert_eq!((there, lost), (vec![0, 1, 2, 3, 4], vec![]), "{name}, {kind}");
             assert_eq!(path.is_dir(), kind == "folder", "{name}, {kind}");
             // Where a folder has its place, no mark can be left.
-            let is_marked = (name, kind) != (stopped::NAME, "folder");
+            let is_marked = (name, kind) != (clean_shutdown::NAME, "folder");
             assert_eq!(store.stop().is_ok(), is_marked, "{name}, {kind}");
             assert_eq!(bed.open().1.report.was_stopped, is_marked, "{name}, {kind}");
         }

@@ -3,11 +3,11 @@
 use std::fs;
 use std::os::unix::fs::FileExt;
 
-use super::memory_tests::{Bed, alter, brought_back, seen};
 use super::tests::{add, table};
+use super::tmpfs_tests::{Bed, alter, brought_back, seen};
 use super::*;
 use crate::disk::{Disk, Folder};
-use crate::early::EarlyStore;
+use crate::preopen::EarlyStore;
 
 /// What a start finds that looked at a store of five blocks before `change` was made.
 fn after_a_look(bed: &Bed, change: impl FnOnce(Store, &[BlockNumber])) -> (Store, Recovery) {

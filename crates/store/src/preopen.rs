@@ -4,16 +4,18 @@
 //! each block is most of what a start does. Who is to take over does it while the server before still
 //! serves, and looks only at what has changed once the folder is locked.
 
+pub(crate) mod adopted;
+
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::adopted::Early;
 use crate::config::{Config, Folders, Memory, MemoryConfig, Sizes};
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::lock::lock;
-use crate::memory;
+use crate::preopen::adopted::Early;
+use crate::tmpfs;
 
 /// Looks until what seems to be altered is: who has the folder may have written to it meanwhile.
 const LOOKS_MAX: usize = 3;
@@ -82,7 +84,7 @@ impl Found {
         let (log, segments) = (there("log").map_err(failed)?, there("segments").map_err(failed)?);
         let memory_folder = match memory {
             Some(memory) => {
-                let path = memory::path_of(&memory.tmpfs, folder)?;
+                let path = tmpfs::path_of(&memory.tmpfs, folder)?;
                 let own = unlocked(&path).map_err(failed)?;
                 // What others could have planted is not looked at: the start says so.
                 let shown = || path.display().to_string();
@@ -120,7 +122,7 @@ impl Found {
         // Nobody else can have it for longer than a look: its leaf is locked.
         let is_locked = memory.is_private() && memory.lock(true)?;
         match is_locked {
-            true => memory::note(memory, folder)?,
+            true => tmpfs::note(memory, folder)?,
             false => self
                 .folders
                 .unlock()
