@@ -16,23 +16,23 @@ use hadal_store::{
 };
 use hadal_types::{Clock, LeafName, LeafState, MemoryPool, TableName};
 
-use crate::answer::answer;
-use crate::archive::{Archive, Archiver};
-use crate::block::Block;
-use crate::expiry::{Expiry, drop_oldest};
-use crate::fullness::Fullness;
-use crate::inspect::inspect;
 use crate::limits::LeafLimits;
-use crate::merge::{MergeError, Mergeable, merge_next};
-use crate::merge_signal::MergeSignal;
-use crate::move_fresh::move_fresh;
-use crate::pressure::Pressure;
-use crate::recover::{self, Recovered};
-use crate::rewrite::Pass;
-use crate::scan_pool::ScanPool;
+use crate::maintenance::archive::{Archive, Archiver};
+use crate::maintenance::expiry::{Expiry, drop_oldest};
+use crate::maintenance::flush::move_fresh;
+use crate::maintenance::memory_pressure::Pressure;
+use crate::maintenance::merge::{MergeError, Mergeable, merge_next};
+use crate::maintenance::rewrite::Pass;
+use crate::query::execute::answer;
+use crate::query::scan_pool::ScanPool;
+use crate::recovery::{self, Recovered};
 use crate::sync::{lock, read, write};
 use crate::table::Table;
+use crate::table::block::Block;
+use crate::table::inspect::inspect;
+use crate::wakeup::MergeSignal;
 use crate::worker::Worker;
+use crate::write::disk_full_log::Fullness;
 
 /// How a leaf is set up.
 pub struct LeafConfig {
@@ -131,7 +131,7 @@ impl Leaf {
         recovery: Recovery,
     ) -> Result<Self, hadal_store::Error> {
         let Recovered { tables, waiting, moving, report } =
-            recover::tables(recovery, &store, &config.limits.fresh, config.clock.running());
+            recovery::tables(recovery, &store, &config.limits.fresh, config.clock.running());
         let lost = report.lost_blocks.iter().map(|block| block.number);
         store.note_lost_blocks(lost, config.clock.now());
         let expiry = Expiry::new(&*config.clock, config.limits.clock_proving);
@@ -284,8 +284,8 @@ impl Inner {
     /// Brings blocks back until all are there, and moves others to memory, unless the leaf stops.
     fn bring_back(&self, waiting: Vec<(Arc<Table>, WaitingBlock)>, moving: Vec<BlockNumber>) {
         let threads = self.limits.recovery_threads;
-        recover::bring_all_back(waiting, &self.store, threads, || self.is_stopping());
-        recover::move_all_to_memory(moving, &self.store, threads, || self.is_stopping());
+        recovery::bring_all_back(waiting, &self.store, threads, || self.is_stopping());
+        recovery::move_all_to_memory(moving, &self.store, threads, || self.is_stopping());
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -417,7 +417,7 @@ impl Inner {
         })
     }
 
-    fn drop_table(&self, name: &TableName) -> Result<u64, hadal_store::Error> {
+    pub(crate) fn drop_table(&self, name: &TableName) -> Result<u64, hadal_store::Error> {
         let gone = self.take_out(name)?;
         Ok(gone.iter().map(|block| block.rows as u64).sum())
     }
@@ -493,6 +493,5 @@ fn state_of<'a>(tables: impl IntoIterator<Item = &'a Arc<Table>>) -> LeafState {
     tables.into_iter().map(|table| table.state()).max().unwrap_or(LeafState::Alive)
 }
 
-mod sink;
 #[cfg(test)]
 mod tests;

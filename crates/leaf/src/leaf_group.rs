@@ -13,8 +13,8 @@ use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks};
 use hadal_query::Query;
 use hadal_types::TableName;
 
-use crate::answer::answer;
 use crate::leaf::Leaf;
+use crate::query::execute::answer;
 
 /// The leaves of a process, which share a [pool](crate::ScanPool) of threads and a budget.
 pub struct House {

@@ -15,17 +15,17 @@ use hadal_store::{
 };
 use hadal_types::TableName;
 
-use crate::batches::Known;
-use crate::block::{Block, Origin};
 use crate::limits::FreshBytes;
-use crate::pressure::roomy_bytes;
-use crate::residence::is_on_disk;
-use crate::settings::settings;
+use crate::maintenance::memory_pressure::roomy_bytes;
+use crate::maintenance::storage_tier::is_on_disk;
 use crate::sync::{lock, read};
+use crate::table::batch_ids::Known;
+use crate::table::block::{Block, Origin};
+use crate::table::settings::settings;
 use crate::table::{Folded, Table};
-use order::{Lying, order};
+use restore_order::{Lying, order};
 
-mod order;
+mod restore_order;
 
 /// Blocks whose fronts one thread reads at once: these take a few milliseconds.
 const BLOCKS_AT_ONCE: usize = 2_048;

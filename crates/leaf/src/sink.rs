@@ -5,12 +5,12 @@ use std::sync::Arc;
 use hadal_peer::{Admin, Batch, BatchLookup, BoxFuture, Receipt, Sink, SinkError, TableChange};
 use hadal_types::{BatchId, TableName};
 
-use super::{Inner, Leaf};
-use crate::accept::{accept, sink_error};
-use crate::losses::forget_losses;
-use crate::revoke::{can_revoke, revoke};
-use crate::settings::{configure, has};
+use crate::leaf::{Inner, Leaf};
+use crate::maintenance::data_loss::forget_losses;
 use crate::sync::{lock, read};
+use crate::table::settings::{configure, has};
+use crate::write::accept::{accept, sink_error};
+use crate::write::revoke::{can_revoke, revoke};
 
 impl Sink for Leaf {
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {

@@ -1,5 +1,16 @@
 //! One table's share of a leaf.
 
+pub(crate) mod batch_ids;
+pub(crate) mod block;
+pub(crate) mod block_list;
+#[cfg(test)]
+mod block_list_tests;
+pub(crate) mod inspect;
+pub(crate) mod merged_schema;
+pub(crate) mod settings;
+pub(crate) mod status;
+pub(crate) mod string_ids;
+
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
@@ -9,16 +20,20 @@ use hadal_peer::TableStatus;
 use hadal_store::{BlockNumber, DroppedRows, Error, LostBlock, StoredBlock, WaitingBlock};
 use hadal_types::{ColumnSchema, LeafState, Micros, TableName, TableSchema, TableSettings};
 
-use crate::batches::Batches;
-use crate::block::Block;
-use crate::block_list::BlockList;
-use crate::expiry::forecast;
-use crate::interners::Interners;
-use crate::recover::all_sound;
-use crate::residence::is_on_disk;
-use crate::running_columns::RunningColumns;
-use crate::status;
+use crate::maintenance::expiry::forecast;
+use crate::maintenance::storage_tier::is_on_disk;
+use crate::recovery::all_sound;
 use crate::sync::lock;
+use crate::table::batch_ids::Batches;
+use crate::table::block::Block;
+use crate::table::block_list::BlockList;
+use crate::table::merged_schema::RunningColumns;
+use crate::table::string_ids::Interners;
+
+/// Locks of the list of blocks; its tests under random schedules have others.
+mod locks {
+    pub(crate) use std::sync::{Arc, RwLock};
+}
 
 /// What a status is of: the table's version, and when the next pass of expiry is.
 type StatusOf = (u64, Micros);

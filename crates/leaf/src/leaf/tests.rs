@@ -10,20 +10,20 @@ use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
 use hadal_types::{BatchId, ColumnName, FixedClock, Kind, Micros, Number, TimeRange, Value};
 
 use super::*;
-use crate::block::Block;
-use crate::merge::SEGMENT_ROWS_MIN;
+use crate::maintenance::merge::SEGMENT_ROWS_MIN;
+use crate::table::block::Block;
 
 mod archive;
-mod chill;
 mod crashes;
 mod disk;
 mod expiry;
-mod house;
+mod leaf_group;
 mod limits;
 mod losses;
+mod memory_pressure;
 mod overlap;
-mod pressure;
 mod raw_rows;
+mod recompress;
 mod restart;
 mod revoke;
 mod sample;

@@ -7,13 +7,13 @@ use hadal_store::{BlockNumber, Change};
 use hadal_types::limits::{LEAF_LOSSES_MAX, NOTE_BYTES_MAX};
 use hadal_types::{Micros, TableName};
 
-use crate::accept::sink_error;
-use crate::block::Block;
-use crate::expiry::cutoff;
 use crate::leaf::{Inner, Leaf};
-use crate::merge::{origins, remembered};
+use crate::maintenance::expiry::cutoff;
+use crate::maintenance::merge::{origins, remembered};
 use crate::sync::{lock, read};
 use crate::table::Table;
+use crate::table::block::Block;
+use crate::write::accept::sink_error;
 
 impl Leaf {
     /// What it has lost of which nobody knows how many rows it had, nor of which tables; of very many the

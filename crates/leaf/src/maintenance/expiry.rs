@@ -31,13 +31,13 @@ use hadal_types::limits::{
 };
 use hadal_types::{Clock, Micros, TableSettings};
 
-use crate::archive::cutoff_of_days;
-use crate::block::Block;
 use crate::leaf::Inner;
-use crate::merge::{MergeError, checked, origins, remembered, stored_blocks};
+use crate::maintenance::archive::cutoff_of_days;
+use crate::maintenance::merge::{MergeError, checked, origins, remembered, stored_blocks};
+use crate::maintenance::trusted_clock::{Belief, Moment, TrustedClock};
 use crate::sync::{lock, read};
 use crate::table::Table;
-use crate::trusted_clock::{Belief, Moment, TrustedClock};
+use crate::table::block::Block;
 
 /// When the leaf looked for rows that are too old.
 pub(crate) struct Expiry {

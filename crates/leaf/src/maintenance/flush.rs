@@ -8,10 +8,10 @@ use std::sync::{Arc, RwLockReadGuard};
 
 use hadal_store::{Change, Store};
 
-use crate::block::{Block, Origin};
-use crate::merge::{MergeError, origins, remembered};
+use crate::maintenance::merge::{MergeError, origins, remembered};
 use crate::sync::read;
 use crate::table::Table;
+use crate::table::block::{Block, Origin};
 
 /// The fresh blocks of one table, and what they become.
 struct Moving<'a> {

@@ -20,11 +20,11 @@ use hadal_store::Moved;
 use hadal_types::limits::{LEAVING_BYTES_MAX, PRESSED_PERCENT, ROOMY_PERCENT};
 use hadal_types::{MemoryPool, TableName};
 
-use crate::block::Block;
 use crate::leaf::Inner;
-use crate::rewrite::Pass;
+use crate::maintenance::rewrite::Pass;
 use crate::sync::lock;
 use crate::table::Table;
+use crate::table::block::Block;
 
 /// What is known of the memory for row blocks.
 #[derive(Debug, Default)]

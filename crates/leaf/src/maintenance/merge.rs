@@ -7,11 +7,11 @@ use hadal_block::{BlockError, BlockView, MergeOrder, merge};
 use hadal_store::{BlockBytes, BlockNumber, Change, RememberedBatch, Sequence, StoredBlock};
 use hadal_types::{ColumnName, Micros};
 
-use crate::block::{Block, Origin};
 use crate::leaf::Inner;
-use crate::plan_merge::{Candidate, MergeKind, MergePlan, plan_merge};
+use crate::maintenance::merge_policy::{Candidate, MergeKind, MergePlan, plan_merge};
 use crate::sync::{lock, read};
 use crate::table::Table;
+use crate::table::block::{Block, Origin};
 
 /// Blocks with fewer rows get no place in a segment while their frames are in the log.
 pub(crate) const SEGMENT_ROWS_MIN: usize = 4_096;

@@ -8,8 +8,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::block::Block;
 use crate::leaf::Inner;
+use crate::table::block::Block;
 
 /// A gibibyte is there again within a second. Measured on two processors that one client keeps busy:
 /// without a pace the 99th percentile of its questions is up to 1.7 times as long meanwhile, at this one

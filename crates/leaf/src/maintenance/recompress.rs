@@ -9,12 +9,12 @@ use std::sync::Arc;
 use hadal_block::{Chill, chill};
 use hadal_types::Micros;
 
-use crate::block::Block;
 use crate::leaf::Inner;
-use crate::merge::MergeError;
-use crate::rewrite::{Pass, Rewritten};
+use crate::maintenance::merge::MergeError;
+use crate::maintenance::rewrite::{Pass, Rewritten};
 use crate::sync::lock;
 use crate::table::Table;
+use crate::table::block::Block;
 
 impl Inner {
     /// Makes some of the blocks cold that are old enough for it at `now`, of tables whose settings

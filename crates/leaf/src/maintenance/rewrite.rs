@@ -1,5 +1,5 @@
 //! Row blocks that are written anew because they are old: with fewer rows (`sample.rs`), or cold
-//! (`chill.rs`).
+//! (`recompress.rs`).
 //!
 //! A few blocks at a time, after merges, so that a table that is set so today is so by and by, and
 //! nobody waits for that. A block that merges may still take is left alone unless it has its place.
@@ -14,11 +14,11 @@ use hadal_store::{Change, StoredBlock};
 use hadal_types::Micros;
 use hadal_types::limits::{REWRITE_BLOCKS_MAX, REWRITE_BYTES_MAX};
 
-use crate::block::Block;
 use crate::leaf::Inner;
-use crate::merge::{MergeError, checked, origins, stored_blocks};
+use crate::maintenance::merge::{MergeError, checked, origins, stored_blocks};
 use crate::sync::read;
 use crate::table::Table;
+use crate::table::block::Block;
 
 /// What a pass has taken so far.
 #[derive(Default)]

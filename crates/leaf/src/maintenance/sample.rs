@@ -22,12 +22,12 @@ use hadal_block::{Sampling, sample};
 use hadal_types::TableSettings;
 use hadal_types::limits::EXPIRY_QUIET_PERCENT;
 
-use crate::block::Block;
 use crate::leaf::Inner;
-use crate::merge::MergeError;
-use crate::rewrite::{Pass, Rewritten};
+use crate::maintenance::merge::MergeError;
+use crate::maintenance::rewrite::{Pass, Rewritten};
 use crate::sync::lock;
 use crate::table::Table;
+use crate::table::block::Block;
 
 impl Inner {
     /// Samples some of the blocks that are old enough for it, of tables whose settings ask for it.

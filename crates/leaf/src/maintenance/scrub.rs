@@ -21,11 +21,11 @@ use hadal_block::BlockError;
 use hadal_store::{Change, LostBlock};
 use hadal_types::limits::{SCRUB_ROUND_SECONDS_MIN, SCRUB_SECONDS_MAX};
 
-use crate::block::{Block, Origin};
 use crate::leaf::Inner;
-use crate::merge::{MergeError, stored_block};
+use crate::maintenance::merge::{MergeError, stored_block};
 use crate::sync::read;
 use crate::table::Table;
+use crate::table::block::{Block, Origin};
 
 /// How fast a round goes.
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use hadal_types::{TableSettings, TableStorage};
 
-use crate::block::Block;
 use crate::leaf::Inner;
-use crate::rewrite::Pass;
+use crate::maintenance::rewrite::Pass;
 use crate::table::Table;
+use crate::table::block::Block;
 
 /// Whether blocks of a table with these settings are read from disk.
 pub(crate) fn is_on_disk(settings: Option<&TableSettings>) -> bool {

@@ -13,11 +13,11 @@ use hadal_store::DroppedRows;
 use hadal_types::MemoryPool;
 use tokio::task::spawn_blocking;
 
-use crate::block::Block;
-use crate::job::{JobResult, Looked, Question, ScanJob};
 use crate::leaf::Leaf;
+use crate::query::scan_job::{JobResult, Looked, Question, ScanJob};
 use crate::sync::read;
 use crate::table::Table;
+use crate::table::block::Block;
 
 /// How often a question is begun because blocks turn out to be unreadable on the way.
 const LOOKS_MAX: usize = 4;

@@ -7,15 +7,15 @@ mod locks {
     pub(crate) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
     pub(crate) use std::sync::PoisonError;
 }
-#[path = "handout.rs"]
+#[path = "fair_scheduler.rs"]
 #[expect(clippy::duplicate_mod, reason = "the same source over other locks")]
-mod handout;
-#[path = "pool.rs"]
+mod fair_scheduler;
+#[path = "morsel_queue.rs"]
 #[expect(clippy::duplicate_mod, reason = "the same source over other locks")]
-mod pool;
-#[path = "rounds.rs"]
+mod morsel_queue;
+#[path = "worker_pool.rs"]
 #[expect(clippy::duplicate_mod, reason = "the same source over other locks")]
-mod rounds;
+mod worker_pool;
 
 use std::time::{Duration, Instant};
 
@@ -24,9 +24,9 @@ use shuttle::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use shuttle::sync::mpsc::{Sender, channel};
 use shuttle::thread;
 
-use self::handout::{Ended, Handout};
-use self::pool::{Job, Pool, TURN};
-use self::rounds::InTurns;
+use self::fair_scheduler::InTurns;
+use self::morsel_queue::{Ended, Handout};
+use self::worker_pool::{Job, Pool, TURN};
 
 /// Passes by a third of a turn with each block, whoever looks at it.
 struct Clock {

@@ -18,12 +18,12 @@ use hadal_types::limits::MERGE_AT_ONCE_BYTES;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::spawn_blocking;
 
-use crate::block::Block;
-use crate::handout::{Ended, Handout};
-use crate::pool::Job;
-use crate::rounds::InTurns;
+use crate::query::fair_scheduler::InTurns;
+use crate::query::morsel_queue::{Ended, Handout};
+use crate::query::worker_pool::Job;
 use crate::sync::lock;
 use crate::table::Table;
+use crate::table::block::Block;
 
 /// What it takes to make a finding of so many bytes and to merge it with another one, about: as
 /// measured with groups by number, a count and a sum each.

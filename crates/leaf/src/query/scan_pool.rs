@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use tokio::sync::Semaphore;
 
-use crate::job::ScanJob;
-use crate::pool::Pool;
+use crate::query::scan_job::ScanJob;
+use crate::query::worker_pool::Pool;
 
 /// Threads that run the queries of all leaves of a process in turn, a few milliseconds each. They
 /// end when the last leaf is dropped.

@@ -7,9 +7,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use super::handout::{Ended, Handout};
+use super::fair_scheduler::{InTurns, Rounds, Taken};
 use super::locks::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use super::rounds::{InTurns, Rounds, Taken};
+use super::morsel_queue::{Ended, Handout};
 
 /// How long a thread works for a query before the next one gets its turn.
 pub(crate) const TURN: Duration = Duration::from_millis(5);

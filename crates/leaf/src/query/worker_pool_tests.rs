@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::handout::{Ended, Handout};
-use crate::pool::{Job, Pool, TURN};
-use crate::rounds::InTurns;
+use crate::query::fair_scheduler::InTurns;
+use crate::query::morsel_queue::{Ended, Handout};
+use crate::query::worker_pool::{Job, Pool, TURN};
 use crate::sync::lock;
 
 /// Microseconds that pass while a block is looked at, and by no other means.

@@ -9,9 +9,9 @@ use hadal_scan::InternedIds;
 use hadal_store::{BlockBytes, BlockNumber, Sequence};
 use hadal_types::{ColumnName, Kind, Logical, Micros};
 
-use crate::interners::Interners;
 use crate::limits::Hold;
-use crate::plan_merge::has_many_rows;
+use crate::maintenance::merge_policy::has_many_rows;
+use crate::table::string_ids::Interners;
 
 /// A row block that queries can see.
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hadal_peer::{BlockStatus, ColumnBlocks, TableBlocks};
 use hadal_types::LeafName;
 
-use crate::block::Block;
+use crate::table::block::Block;
 
 /// The blocks, and their columns summed up.
 pub(crate) fn inspect(leaf: &LeafName, blocks: &[Arc<Block>]) -> TableBlocks {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use hadal_types::{ColumnName, ColumnPart, ColumnSchema, Kind, Logical};
 
-use crate::block::{Block, BlockColumn};
+use crate::table::block::{Block, BlockColumn};
 
 /// What numbers may mean.
 const LOGICALS: [Logical; 3] = [Logical::Plain, Logical::Bool, Logical::Time];

@@ -7,10 +7,10 @@ use hadal_peer::SinkError;
 use hadal_store::Change;
 use hadal_types::{TableName, TableSettings};
 
-use crate::accept::{sink_error, table};
 use crate::leaf::Inner;
-use crate::residence::is_on_disk;
+use crate::maintenance::storage_tier::is_on_disk;
 use crate::sync::{lock, read};
+use crate::write::accept::{sink_error, table};
 
 /// Makes these the settings of a table, which is made if it is not there. What is set already is
 /// not written again.

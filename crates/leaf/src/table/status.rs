@@ -7,7 +7,7 @@ use hadal_peer::TableStatus;
 use hadal_store::DroppedRows;
 use hadal_types::{ColumnName, ColumnSchema, LeafState, TableName, TableSchema};
 
-use crate::block::Block;
+use crate::table::block::Block;
 
 /// The status of a table with these blocks; `None` without any, unless it has lost or dropped some,
 /// waits for some, or is `emptied`: then that is its schema. Rows of damaged blocks are lost, but

@@ -7,12 +7,12 @@ use hadal_store::{BlockBytes, Durability, Error, Ticket};
 use hadal_types::{BatchId, LeafName, TableName, limits};
 use tokio::sync::oneshot;
 
-use crate::batches::{Known, Seen};
-use crate::block::{Block, Origin};
 use crate::leaf::Inner;
 use crate::limits::Hold;
 use crate::sync::{lock, read, write};
 use crate::table::Table;
+use crate::table::batch_ids::{Known, Seen};
+use crate::table::block::{Block, Origin};
 
 /// Takes a batch; returns once it is visible, and as durable as the leaf's batches are to be.
 pub(crate) async fn accept(inner: &Arc<Inner>, batch: Batch) -> Result<Receipt, SinkError> {

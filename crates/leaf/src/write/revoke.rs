@@ -14,13 +14,13 @@ use hadal_store::{Change, Error, RememberedBatch, StoredBlock};
 use hadal_types::limits::BATCH_REVOKED_SECONDS;
 use hadal_types::{BatchId, Micros, TableName};
 
-use crate::accept::sink_error;
-use crate::batches::Known;
-use crate::block::Block;
 use crate::leaf::Inner;
-use crate::merge::{MergeError, checked, origins, remembered, stored_blocks};
+use crate::maintenance::merge::{MergeError, checked, origins, remembered, stored_blocks};
 use crate::sync::{lock, read};
 use crate::table::Table;
+use crate::table::batch_ids::Known;
+use crate::table::block::Block;
+use crate::write::accept::sink_error;
 
 /// The batches that a client sent under one id.
 type Parts = Vec<(BatchId, Known)>;

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicUsize;
 use hadal_block::Values;
 use hadal_types::{AgeLimit, TableSettings};
 
-use super::chill::{DAY, aged, configure, settle, table};
+use super::recompress::{DAY, aged, configure, settle, table};
 use super::waiting::Stopping;
 use super::*;
 use crate::{ArchiveError, ArchivePart};

@@ -7,7 +7,7 @@ use hadal_types::limits::LOG_FILES_MAX;
 
 use super::waiting::{hold_syncs, open_with_reads_held};
 use super::*;
-use crate::settings::configure;
+use crate::table::settings::configure;
 
 const SIZES: Sizes = Sizes {
     segment_bytes: 64 * 4_096,

@@ -4,7 +4,7 @@
 use hadal_types::{AgeLimit, TableSettings};
 
 use super::*;
-use crate::move_fresh::move_fresh;
+use crate::maintenance::flush::move_fresh;
 
 const DAY: u32 = 24 * 3_600;
 

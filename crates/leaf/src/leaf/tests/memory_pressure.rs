@@ -4,7 +4,7 @@ use hadal_store::{AfterCrash, MemoryConfig};
 use hadal_types::limits::PRESSED_EXPIRY_SECONDS;
 use hadal_types::{AgeLimit, TableSettings, TableStorage};
 
-use super::chill::{DAY, blocks, configure, has_all_rows, settle, table};
+use super::recompress::{DAY, blocks, configure, has_all_rows, settle, table};
 use super::*;
 
 const DAYS: i64 = 6;

@@ -4,10 +4,10 @@ use hadal_block::MergeOrder;
 use hadal_store::BlockBytes;
 
 use super::*;
-use crate::block::Origin;
-use crate::merge::{merge_blocks, origins};
-use crate::plan_merge::MergeKind;
+use crate::maintenance::merge::{merge_blocks, origins};
+use crate::maintenance::merge_policy::MergeKind;
 use crate::table::Table;
+use crate::table::block::Origin;
 
 /// What a merge of these would put in their place.
 fn merged(table: &Table, inputs: &[Arc<Block>]) -> Vec<Arc<Block>> {

@@ -140,7 +140,7 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
         let (store, recovery) = Store::open(&config).expect("opened");
         let fresh = LeafLimits::of_one_in(1).fresh;
         let Recovered { tables, mut waiting, moving, report } =
-            recover::tables(recovery, &store, &fresh, Duration::ZERO);
+            recovery::tables(recovery, &store, &fresh, Duration::ZERO);
         assert!(!report.was_stopped && moving.is_empty());
         assert!(waiting.len() >= 2, "{}", waiting.len());
         let table = &tables[&name("t")];
@@ -158,7 +158,7 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
                 _ => LeafState::DiskRecovery,
             };
             assert_eq!((table.state(), status.state), (state, state));
-            recover::bring_all_back(vec![next], &store, 1, || false);
+            recovery::bring_all_back(vec![next], &store, 1, || false);
         }
         assert_eq!(table.missing_rows(), (0, 0));
         assert_eq!(table.state(), LeafState::Alive);

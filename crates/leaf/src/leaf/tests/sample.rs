@@ -2,10 +2,10 @@
 
 use hadal_types::{AgeLimit, SampleFactor, TableSettings, Weight};
 
-use super::chill::{DAY, aged, configure, settle, settled, table};
 use super::expiry::{Lines, open_at};
+use super::recompress::{DAY, aged, configure, settle, settled, table};
 use super::*;
-use crate::sample::sampling;
+use crate::maintenance::sample::sampling;
 
 fn sample_after(seconds: i64, keep: u16) -> TableSettings {
     TableSettings {
@@ -234,7 +234,7 @@ async fn a_crash_leaves_the_whole_block_or_the_sampled_one() {
     let written = bed.leaf.inner.write_sampled(&table(&bed), &all, &sampling(&settings));
     let written = written.expect("written");
     assert_eq!(written.iter().map(|one| one.rows()).collect::<Vec<_>>(), [(5_000, 500); 3]);
-    let bytes = |written: &[crate::rewrite::Rewritten]| -> Vec<Vec<u8>> {
+    let bytes = |written: &[crate::maintenance::rewrite::Rewritten]| -> Vec<Vec<u8>> {
         written.iter().flat_map(|one| one.bytes().map(<[u8]>::to_vec)).collect()
     };
     let first = bytes(&written);

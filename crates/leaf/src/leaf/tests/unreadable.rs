@@ -4,9 +4,9 @@
 use std::os::unix::fs::FileExt;
 
 use super::*;
-use crate::merge::merge_blocks;
-use crate::move_fresh::move_fresh;
-use crate::plan_merge::MergeKind;
+use crate::maintenance::flush::move_fresh;
+use crate::maintenance::merge::merge_blocks;
+use crate::maintenance::merge_policy::MergeKind;
 
 const ROWS: i64 = 100_000;
 

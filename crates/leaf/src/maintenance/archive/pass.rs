@@ -15,11 +15,11 @@ use hadal_types::{AgeLimit, Micros};
 
 use super::note::{self, Note};
 use super::{Archive, ArchiveError, ArchivePart};
-use crate::block::Block;
 use crate::leaf::Inner;
-use crate::merge::{MergeError, checked, origins, stored_blocks};
+use crate::maintenance::merge::{MergeError, checked, origins, stored_blocks};
 use crate::sync::{lock, read};
 use crate::table::Table;
+use crate::table::block::Block;
 
 const DAY: i64 = 86_400 * Micros::SECOND;
 /// How often tables are looked at.

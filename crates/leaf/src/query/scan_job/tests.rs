@@ -5,8 +5,8 @@ use hadal_store::BlockBytes;
 use hadal_types::{ColumnName, Kind, Logical, Micros, Number, TableName};
 
 use super::*;
-use crate::block::Origin;
-use crate::pool::Pool;
+use crate::query::worker_pool::Pool;
+use crate::table::block::Origin;
 
 const ROWS: usize = 3_000;
 const HOUR: Duration = Duration::from_secs(3_600);

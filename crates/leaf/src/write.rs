@@ -1,0 +1,5 @@
+//! What changes rows at once, when a client asks: a batch comes in, or is revoked.
+
+pub(crate) mod accept;
+pub(crate) mod disk_full_log;
+pub(crate) mod revoke;
