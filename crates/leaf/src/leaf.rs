@@ -11,28 +11,28 @@ use hadal_aggregate::Partial;
 use hadal_peer::{BoxFuture, LeafStatus, Peer, PeerStatus, StatusScope, TableBlocks};
 use hadal_query::Query;
 use hadal_store::{
-    BlockNumber, Change, Config, Durability, EarlyStore, MemoryConfig, Recovery, Report, Sizes,
+    BlockNumber, Change, Config, Durability, MemoryConfig, PreopenedStore, Recovery, Report, Sizes,
     Store, WaitingBlock,
 };
 use hadal_types::{Clock, LeafName, LeafState, MemoryPool, TableName};
 
 use crate::limits::LeafLimits;
 use crate::maintenance::archive::{Archive, Archiver};
-use crate::maintenance::expiry::{Expiry, drop_oldest};
-use crate::maintenance::flush::move_fresh;
-use crate::maintenance::memory_pressure::Pressure;
+use crate::maintenance::expiry::{ExpirySchedule, drop_oldest};
+use crate::maintenance::flush::flush;
+use crate::maintenance::memory_pressure::MemoryPressure;
 use crate::maintenance::merge::{MergeError, Mergeable, merge_next};
 use crate::maintenance::rewrite::Pass;
-use crate::query::execute::answer;
+use crate::query::execute::execute;
 use crate::query::scan_pool::ScanPool;
 use crate::recovery::{self, Recovered};
 use crate::sync::{lock, read, write};
 use crate::table::Table;
 use crate::table::block::Block;
 use crate::table::inspect::inspect;
-use crate::wakeup::MergeSignal;
+use crate::wakeup::Wakeup;
 use crate::worker::Worker;
-use crate::write::disk_full_log::Fullness;
+use crate::write::disk_full_log::DiskFullLog;
 
 /// How a leaf is set up.
 pub struct LeafConfig {
@@ -44,9 +44,9 @@ pub struct LeafConfig {
     /// read from the folder, through the system's cache.
     pub memory: Option<MemoryConfig>,
     /// What was found in the folder before.
-    pub early: EarlyStore,
+    pub preopened: PreopenedStore,
     /// Whether there was a leaf in the folder: where nothing of it is there, that is a loss.
-    pub is_known: bool,
+    pub expects_data: bool,
     /// When a batch counts as taken.
     pub durability: Durability,
     /// The threads that scan, which all leaves of the process share.
@@ -92,12 +92,12 @@ pub(crate) struct Inner {
     pub(crate) limits: LeafLimits,
     stopping: AtomicBool,
     /// Whether it was told that it will stop.
-    preparing: AtomicBool,
-    pub(crate) merge_signal: Arc<MergeSignal>,
+    is_preparing: AtomicBool,
+    pub(crate) wakeup: Arc<Wakeup>,
     /// When rows that are too old were looked for.
-    pub(crate) expiry: Expiry,
-    pub(crate) pressure: Pressure,
-    pub(crate) fullness: Arc<Fullness>,
+    pub(crate) expiry: ExpirySchedule,
+    pub(crate) memory_pressure: MemoryPressure,
+    pub(crate) disk_full_log: Arc<DiskFullLog>,
     pub(crate) archiver: Archiver,
     /// One merge, or pass of expiry, at a time, whoever makes it.
     pub(crate) merging: Mutex<()>,
@@ -114,11 +114,17 @@ impl Leaf {
         let (store, recovery) = match &config.folder {
             None => (Store::in_memory(), Recovery::default()),
             Some(folder) => {
-                let (memory, early) = (config.memory.clone(), config.early.clone());
+                let (memory, preopened) = (config.memory.clone(), config.preopened.clone());
                 let reserve_bytes = config.limits.disk_reserve_bytes;
                 let sizes = Sizes { reserve_bytes, ..Sizes::default() };
-                let of = Config::new(folder).known(config.is_known, config.clock.now());
-                Store::open(&Config { memory, durability: config.durability, sizes, early, ..of })?
+                let of = Config::new(folder).expecting(config.expects_data, config.clock.now());
+                Store::open(&Config {
+                    memory,
+                    durability: config.durability,
+                    sizes,
+                    preopened,
+                    ..of
+                })?
             }
         };
         Self::start(config, store, recovery)
@@ -130,16 +136,20 @@ impl Leaf {
         store: Store,
         recovery: Recovery,
     ) -> Result<Self, hadal_store::Error> {
-        let Recovered { tables, waiting, moving, report } =
-            recovery::tables(recovery, &store, &config.limits.fresh, config.clock.running());
+        let Recovered { tables, waiting, moving, report } = recovery::recover_tables(
+            recovery,
+            &store,
+            &config.limits.fresh,
+            config.clock.running(),
+        );
         let lost = report.lost_blocks.iter().map(|block| block.number);
         store.note_lost_blocks(lost, config.clock.now());
-        let expiry = Expiry::new(&*config.clock, config.limits.clock_proving);
+        let expiry = ExpirySchedule::new(&*config.clock, config.limits.clock_proving);
         let archiver = Archiver::open(config.archive, config.folder.clone(), &store)?;
         let inner = Arc::new(Inner {
             expiry,
-            pressure: Pressure::default(),
-            fullness: Arc::default(),
+            memory_pressure: MemoryPressure::default(),
+            disk_full_log: Arc::default(),
             archiver,
             has_folder: config.folder.is_some(),
             durability: config.durability,
@@ -149,8 +159,8 @@ impl Leaf {
             tables: RwLock::new(tables),
             limits: config.limits,
             stopping: AtomicBool::new(false),
-            preparing: AtomicBool::new(false),
-            merge_signal: Arc::default(),
+            is_preparing: AtomicBool::new(false),
+            wakeup: Arc::default(),
             merging: Mutex::new(()),
             changing: Mutex::new(()),
         });
@@ -170,10 +180,10 @@ impl Leaf {
         leaf.work(&leaf.merger, "merge", Inner::merge_until_stopped)?;
         let is_believed = leaf.report.was_stopped;
         leaf.work(&leaf.keeper, "keep", move |inner| {
-            inner.bring_back(waiting, moving);
+            inner.restore(waiting, moving);
             inner.scrub(is_believed);
         })?;
-        if leaf.inner.archiver.has_place() {
+        if leaf.inner.archiver.has_archive() {
             leaf.work(&leaf.archivist, "archive", Inner::archive_until_stopped)?;
         }
         Ok(leaf)
@@ -190,7 +200,7 @@ impl Leaf {
         let started = worker.start(format!("{}-{name}", inner.name), move || work(&inner));
         started.map_err(|source| hadal_store::Error::Io {
             action: "start a thread of",
-            place: self.inner.name.to_string(),
+            path: self.inner.name.to_string(),
             source: Arc::new(source),
         })
     }
@@ -232,13 +242,13 @@ impl Leaf {
     /// Says from now on that it is about to stop: no more requests come, and those that run are
     /// finished.
     pub fn prepare_to_stop(&self) {
-        self.inner.preparing.store(true, Ordering::SeqCst);
+        self.inner.is_preparing.store(true, Ordering::SeqCst);
     }
 
     /// Takes no more batches from now on.
     pub fn stop_taking(&self) {
         self.inner.stopping.store(true, Ordering::SeqCst);
-        self.inner.merge_signal.wake();
+        self.inner.wakeup.wake();
     }
 
     /// Stops in order ("Fast Database Restarts at Facebook", SIGMOD 2014, section 4.3): takes no
@@ -274,18 +284,18 @@ impl Drop for Leaf {
 impl Inner {
     fn merge_until_stopped(&self) {
         // At first others have more use for the machine: to merge means to look at all tables.
-        self.merge_signal.wait();
+        self.wakeup.wait();
         while !self.is_stopping() {
             self.merge_all();
-            self.merge_signal.wait();
+            self.wakeup.wait();
         }
     }
 
     /// Brings blocks back until all are there, and moves others to memory, unless the leaf stops.
-    fn bring_back(&self, waiting: Vec<(Arc<Table>, WaitingBlock)>, moving: Vec<BlockNumber>) {
+    fn restore(&self, waiting: Vec<(Arc<Table>, WaitingBlock)>, moving: Vec<BlockNumber>) {
         let threads = self.limits.recovery_threads;
-        recovery::bring_all_back(waiting, &self.store, threads, || self.is_stopping());
-        recovery::move_all_to_memory(moving, &self.store, threads, || self.is_stopping());
+        recovery::restore_all(waiting, &self.store, threads, || self.is_stopping());
+        recovery::promote_all(moving, &self.store, threads, || self.is_stopping());
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -302,10 +312,10 @@ impl Inner {
             return Ok(());
         }
         let _turn = lock(&self.changing);
-        move_fresh(&self.all_tables(), &self.store).map_err(|error| match error {
+        flush(&self.all_tables(), &self.store).map_err(|error| match error {
             MergeError::Store(error) => error,
             MergeError::Block(_) | MergeError::Unreadable(_) => hadal_store::Error::Corrupt {
-                place: format!("a fresh batch of {}", self.name),
+                path: format!("a fresh batch of {}", self.name),
                 what: error.to_string(),
             },
         })
@@ -319,7 +329,7 @@ impl Inner {
     }
 
     fn state(&self) -> LeafState {
-        if self.is_stopping() || self.preparing.load(Ordering::SeqCst) {
+        if self.is_stopping() || self.is_preparing.load(Ordering::SeqCst) {
             return LeafState::Prepare;
         }
         state_of(read(&self.tables).values())
@@ -343,10 +353,10 @@ impl Inner {
         if is_whole {
             // What is sampled need not be made cold before.
             self.sample_old(&tables, &mut pass);
-            self.chill_old(&tables, self.clock.now(), &mut pass);
+            self.recompress_old(&tables, self.clock.now(), &mut pass);
         }
         self.move_to_disk(&tables, &mut pass);
-        self.relieve(&tables, &mut pass);
+        self.relieve_pressure(&tables, &mut pass);
         self.store.give_back();
     }
 
@@ -358,7 +368,7 @@ impl Inner {
     ) -> Result<(), MergeError> {
         self.drop_for_size(table)?;
         loop {
-            self.make_room(all)?;
+            self.flush_under_pressure(all)?;
             if !merge_next(table, self, mergeable, self.clock.now())? {
                 return Ok(());
             }
@@ -381,7 +391,7 @@ impl Inner {
                 "the table is over its size limit: its oldest rows were dropped"
             );
         }
-        self.let_go(dropped);
+        self.free_paced(dropped);
         Ok(())
     }
 
@@ -394,7 +404,7 @@ impl Inner {
         }
         let Some(_turn) = self.turn_to_change() else { return false };
         let tables = tables.iter().filter(|table| in_old_logs.contains(&table.name));
-        let moved = move_fresh(&tables.cloned().collect::<Vec<_>>(), &self.store);
+        let moved = flush(&tables.cloned().collect::<Vec<_>>(), &self.store);
         moved
             .inspect_err(|error| tracing::error!(leaf = %self.name, "the log stays long: {error}"))
             .is_ok()
@@ -402,7 +412,7 @@ impl Inner {
 
     /// Gives fresh blocks their place, those of the table that has most of them first, when there
     /// are too many of them.
-    fn make_room(&self, tables: &[Arc<Table>]) -> Result<(), MergeError> {
+    fn flush_under_pressure(&self, tables: &[Arc<Table>]) -> Result<(), MergeError> {
         let fresh = &self.limits.fresh;
         if !self.has_folder || !fresh.is_pressed() {
             return Ok(());
@@ -411,7 +421,7 @@ impl Inner {
         tables.sort_by_cached_key(|table| Reverse(table.fresh_bytes()));
         tables.into_iter().take_while(|_| fresh.is_pressed()).try_for_each(|table| {
             match self.turn_to_change() {
-                Some(_turn) => move_fresh(std::slice::from_ref(table), &self.store),
+                Some(_turn) => flush(std::slice::from_ref(table), &self.store),
                 None => Ok(()),
             }
         })
@@ -453,7 +463,7 @@ impl Leaf {
         if *scope == StatusScope::Leaves {
             return status;
         }
-        let next_expiry = self.inner.expiry.next(&*self.inner.clock);
+        let next_expiry = self.inner.expiry.next_due(&*self.inner.clock);
         // To look at what an earlier process left takes a while, for which nobody should wait.
         let tables: Vec<Arc<Table>> = {
             let tables = read(&self.inner.tables);
@@ -472,7 +482,7 @@ impl Leaf {
 
 impl Peer for Leaf {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
-        Box::pin(async move { answer(&[self], query, deadline).await })
+        Box::pin(async move { execute(&[self], query, deadline).await })
     }
 
     fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {

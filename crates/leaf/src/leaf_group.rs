@@ -14,14 +14,14 @@ use hadal_query::Query;
 use hadal_types::TableName;
 
 use crate::leaf::Leaf;
-use crate::query::execute::answer;
+use crate::query::execute::execute;
 
 /// The leaves of a process, which share a [pool](crate::ScanPool) of threads and a budget.
-pub struct House {
+pub struct LeafGroup {
     leaves: Vec<Arc<Leaf>>,
 }
 
-impl House {
+impl LeafGroup {
     /// Of these leaves.
     #[must_use]
     pub fn new(mut leaves: Vec<Arc<Leaf>>) -> Self {
@@ -30,11 +30,11 @@ impl House {
     }
 }
 
-impl Peer for House {
+impl Peer for LeafGroup {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
         Box::pin(async move {
             let leaves: Vec<&Leaf> = self.leaves.iter().map(|leaf| &**leaf).collect();
-            answer(&leaves, query, deadline).await
+            execute(&leaves, query, deadline).await
         })
     }
 

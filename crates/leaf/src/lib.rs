@@ -26,9 +26,9 @@ mod worker;
 mod write;
 
 pub use hadal_scan::cpu_path;
-pub use hadal_store::{Durability, EarlyStore};
+pub use hadal_store::{Durability, PreopenedStore};
 pub use leaf::{Leaf, LeafConfig};
-pub use leaf_group::House;
+pub use leaf_group::LeafGroup;
 pub use limits::{FreshBytes, LeafLimits};
 pub use maintenance::archive::{Archive, ArchiveError, ArchivePart};
 pub use query::scan_pool::ScanPool;

@@ -10,20 +10,20 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hadal_store::{
-    BlockNumber, LostBlock, Moved, RecoveredTable, Recovery, Report, Store, StoredBlock,
+    BlockNumber, LostBlock, Promotion, RecoveredTable, Recovery, Report, Store, StoredBlock,
     WaitingBlock,
 };
 use hadal_types::TableName;
 
 use crate::limits::FreshBytes;
-use crate::maintenance::memory_pressure::roomy_bytes;
+use crate::maintenance::memory_pressure::low_watermark_bytes;
 use crate::maintenance::storage_tier::is_on_disk;
 use crate::sync::{lock, read};
-use crate::table::batch_ids::Known;
+use crate::table::batch_ids::AcceptedBatch;
 use crate::table::block::{Block, Origin};
 use crate::table::settings::settings;
-use crate::table::{Folded, Table};
-use restore_order::{Lying, order};
+use crate::table::{DeferredBlocks, Table};
+use restore_order::{BlockPosition, order};
 
 mod restore_order;
 
@@ -50,7 +50,7 @@ pub(crate) struct Recovered {
 /// A block that cannot be read is lost, like one that the store did not find. It stays in the store
 /// as it is, so it is lost again at the next start; a drop of its table ends that.
 /// Ids of batches are remembered as of `running`, when the process has been running for so long.
-pub(crate) fn tables(
+pub(crate) fn recover_tables(
     recovery: Recovery,
     store: &Store,
     fresh: &Arc<FreshBytes>,
@@ -59,68 +59,72 @@ pub(crate) fn tables(
     let Recovery { tables: mut recovered, mut report } = recovery;
     let mut moving = Vec::new();
     if report.was_stopped {
-        moving = stay_on_disk(&mut recovered, store);
+        moving = leave_on_disk(&mut recovered, store);
     }
     // One of each table is waited for: of a thousand tables, all at once.
-    recovered.values().filter_map(|own| own.waiting.last()).for_each(WaitingBlock::expect);
+    recovered
+        .values()
+        .filter_map(|recovered| recovered.waiting.last())
+        .for_each(WaitingBlock::expect);
     let (mut tables, mut waiting) = (BTreeMap::new(), Vec::new());
     for (name, mut recovered) in recovered {
         let mut blocks = std::mem::take(&mut recovered.waiting);
-        let mut folded = Folded::default();
+        let mut deferred = DeferredBlocks::default();
         if report.was_stopped {
             let blocks = std::mem::take(&mut recovered.blocks);
-            folded = Folded { blocks, rows: recovered.block_rows, bytes: recovered.block_bytes };
+            deferred =
+                DeferredBlocks { blocks, rows: recovered.block_rows, bytes: recovered.block_bytes };
         }
         let table = Arc::new(table(&name, recovered, fresh, running, &mut report.lost_blocks));
         store.keep_on_disk(&name, table.is_on_disk());
-        table.fold(folded);
-        blocks.iter().for_each(|block| table.await_rows(block));
+        table.defer_open(deferred);
+        blocks.iter().for_each(|block| table.note_waiting(block));
         // So that its columns are known.
         while table.holdings().1 == 0
             && let Some(newest) = blocks.pop()
         {
-            if let Err(lost) = bring_back(&table, newest, store) {
+            if let Err(lost) = restore(&table, newest, store) {
                 report.lost_blocks.push(lost);
             }
         }
         waiting.extend(blocks.into_iter().map(|block| (Arc::clone(&table), block)));
         tables.insert(name, table);
     }
-    order(&mut waiting, |(_, block)| Lying {
+    order(&mut waiting, |(_, block)| BlockPosition {
         number: block.number,
         segment: block.segment(),
         range: block.range(),
     });
     for lost in &report.lost_blocks {
-        let own = tables.entry(lost.table.clone());
-        own.or_insert_with(|| Arc::new(Table::new(lost.table.clone()))).lose(lost);
+        let entry = tables.entry(lost.table.clone());
+        entry.or_insert_with(|| Arc::new(Table::new(lost.table.clone()))).note_lost(lost);
     }
     Recovered { tables, waiting, moving, report }
 }
 
 /// Leaves blocks where an orderly stop left them, on disk, rather than have them brought back while
 /// queries miss them. Returns those that are to come to memory, the newest last.
-fn stay_on_disk(
+fn leave_on_disk(
     recovered: &mut BTreeMap<TableName, RecoveredTable>,
     store: &Store,
 ) -> Vec<BlockNumber> {
     let mut moving = Vec::new();
-    for (name, own) in recovered {
-        let settings = own.settings.as_deref().and_then(|bytes| settings(name, bytes));
+    for (name, table) in recovered {
+        let settings = table.settings.as_deref().and_then(|bytes| settings(name, bytes));
         let is_on_disk = is_on_disk(settings.as_ref());
         let mut is_in_order = true;
-        for block in std::mem::take(&mut own.waiting) {
+        for block in std::mem::take(&mut table.waiting) {
             match store.leave_on_disk(block) {
                 Ok(stored) => {
                     moving.extend((!is_on_disk).then_some(stored.number));
-                    own.take(stored);
+                    table.take(stored);
                     is_in_order = false;
                 }
-                Err(block) => own.waiting.push(block),
+                Err(block) => table.waiting.push(block),
             }
         }
         if !is_in_order {
-            own.blocks.sort_by_key(|block| block.number);
+            table.blocks.sort_by_key(|block| block.number);
         }
     }
     moving.sort_unstable();
@@ -128,7 +132,7 @@ fn stay_on_disk(
 }
 
 /// Brings blocks back, from the last to the first, on so many threads, until `is_stopping`.
-pub(crate) fn bring_all_back(
+pub(crate) fn restore_all(
     waiting: Vec<Waiting>,
     store: &Store,
     threads: usize,
@@ -138,43 +142,43 @@ pub(crate) fn bring_all_back(
         return;
     }
     let are_of_one = |(_, one): &Waiting, (_, other): &Waiting| one.segment() == other.segment();
-    from_the_last(waiting, threads, are_of_one, |(table, block)| {
+    parallel_from_last(waiting, threads, are_of_one, |(table, block)| {
         if is_stopping() {
             return false;
         }
-        if let Err(lost) = bring_back(&table, block, store) {
-            table.lose(&lost);
+        if let Err(lost) = restore(&table, block, store) {
+            table.note_lost(&lost);
         }
         true
     });
-    store.has_brought_back();
+    store.finish_restoring();
 }
 
 /// Moves blocks from disk to memory, from the last to the first, on so many threads, while there is room
 /// to spare and until `is_stopping`.
-pub(crate) fn move_all_to_memory(
+pub(crate) fn promote_all(
     moving: Vec<BlockNumber>,
     store: &Store,
     threads: usize,
     is_stopping: impl Fn() -> bool + Sync,
 ) {
-    let Some(room) = store.room() else { return };
-    from_the_last(
+    let Some(budget) = store.memory_budget() else { return };
+    parallel_from_last(
         moving,
         threads,
         |_, _| false,
         |number| {
-            if is_stopping() || room.reserved() >= roomy_bytes(room) {
+            if is_stopping() || budget.reserved() >= low_watermark_bytes(budget) {
                 return false;
             }
-            match store.move_to_memory(number) {
-                Moved::Yes => true,
+            match store.promote(number) {
+                Promotion::Done => true,
                 // What is damaged there, whoever reads it learns, and the scrub before long.
-                Moved::Stays(reason) => {
+                Promotion::Refused(reason) => {
                     tracing::debug!("a row block is not moved to memory: {reason}");
                     true
                 }
-                Moved::NoRoom => false,
+                Promotion::NoMemory => false,
             }
         },
     );
@@ -182,7 +186,7 @@ pub(crate) fn move_all_to_memory(
 
 /// Does work on things from the last to the first, on so many threads, until it returns false.
 /// Neighbours that are of one file are one thread's.
-fn from_the_last<T: Send>(
+fn parallel_from_last<T: Send>(
     things: Vec<T>,
     threads: usize,
     are_of_one: impl Fn(&T, &T) -> bool + Sync,
@@ -196,7 +200,7 @@ fn from_the_last<T: Send>(
         let first = things.len() - length;
         Some(things.split_off(first))
     };
-    let each = || while next().is_some_and(|own| own.into_iter().rev().all(&work)) {};
+    let each = || while next().is_some_and(|things| things.into_iter().rev().all(&work)) {};
     std::thread::scope(|scope| {
         for _ in 1..threads {
             // Without another thread it takes longer.
@@ -208,37 +212,38 @@ fn from_the_last<T: Send>(
 }
 
 /// Brings one block back and makes it visible, unless its table was dropped.
-fn bring_back(table: &Table, block: WaitingBlock, store: &Store) -> Result<(), LostBlock> {
+fn restore(table: &Table, block: WaitingBlock, store: &Store) -> Result<(), LostBlock> {
     let dropped = read(&table.dropped);
     let (rows, is_in_memory) = (block.rows, block.is_in_memory());
-    let brought = store.bring_back(block).and_then(|stored| match stored {
+    let brought = store.restore(block).and_then(|stored| match stored {
         Some(stored) if !*dropped => {
             let is_verified = stored.is_verified();
-            let block = sound(&table.name, stored)?;
+            let block = open_block(&table.name, stored)?;
             table.push(if is_verified { block.verified() } else { block });
             Ok(())
         }
         _ => Ok(()),
     });
-    table.await_no_more(rows, is_in_memory);
+    table.note_restored(rows, is_in_memory);
     brought
 }
 
 /// A block that the store has, if its front can be read.
-pub(crate) fn sound(table: &TableName, stored: StoredBlock) -> Result<Block, LostBlock> {
+pub(crate) fn open_block(table: &TableName, stored: StoredBlock) -> Result<Block, LostBlock> {
     let StoredBlock { number, rows, bytes, .. } = stored;
     Block::new(bytes.clone(), Origin::Segment(number)).map_err(|error| {
-        let reason = format!("{} is damaged: {error}", bytes.location());
+        let reason = format!("{} is damaged: {error}", bytes.describe_location());
         LostBlock { number, table: table.clone(), rows, reason }
     })
 }
 
 /// The same of many, in their order: of a large table on all processors.
-pub(crate) fn all_sound(
+pub(crate) fn open_blocks(
     table: &TableName,
     stored: Vec<StoredBlock>,
 ) -> Vec<Result<Block, LostBlock>> {
-    let look = |some: Vec<StoredBlock>| some.into_iter().map(|block| sound(table, block)).collect();
+    let look =
+        |some: Vec<StoredBlock>| some.into_iter().map(|block| open_block(table, block)).collect();
     let count = stored.len().div_ceil(BLOCKS_AT_ONCE);
     if count < 2 {
         return look(stored);
@@ -252,7 +257,7 @@ pub(crate) fn all_sound(
         lock(&looked).insert(at, part);
         true
     };
-    from_the_last(parts, threads, |_, _| false, work);
+    parallel_from_last(parts, threads, |_, _| false, work);
     std::mem::take(&mut *lock(&looked)).into_values().flatten().collect()
 }
 
@@ -269,11 +274,12 @@ fn table(
     }
     *lock(&table.settings) = recovered.settings.as_deref().and_then(|bytes| settings(name, bytes));
     for batch in recovered.remembered {
-        let known = Known { content_hash: batch.content_hash, rows: batch.rows, time: batch.time };
-        lock(&table.batches).remember(&batch.batch, known, running);
+        let accepted =
+            AcceptedBatch { content_hash: batch.content_hash, rows: batch.rows, time: batch.time };
+        lock(&table.batch_ids).remember(&batch.batch, accepted, running);
     }
     for stored in recovered.blocks {
-        match sound(name, stored) {
+        match open_block(name, stored) {
             Ok(block) => table.push(block),
             Err(block) => lost.push(block),
         }
@@ -299,16 +305,16 @@ fn table(
 /// Remembers the batch of a logged block; false when it was there already.
 fn remember(table: &Table, block: &Block, running: Duration) -> bool {
     let Ok(view) = block.view() else { return false };
-    let mut batches = lock(&table.batches);
+    let mut batches = lock(&table.batch_ids);
     view.batches().iter().all(|batch| {
         let is_new = batches.get(&batch.id).is_none();
-        let known = Known {
+        let accepted = AcceptedBatch {
             content_hash: batch.content_hash,
             rows: u32::try_from(batch.rows).unwrap_or(u32::MAX),
             time: block.created_at,
         };
         if is_new {
-            batches.remember(&batch.id, known, running);
+            batches.remember(&batch.id, accepted, running);
         }
         is_new
     })
@@ -332,7 +338,7 @@ mod tests {
                 lock(&done).push((thing, current().id()));
                 true
             };
-            from_the_last(things.clone(), threads, |(one, _), (other, _)| one == other, work);
+            parallel_from_last(things.clone(), threads, |(one, _), (other, _)| one == other, work);
             for group in 0..4 {
                 let of_group: Vec<_> =
                     lock(&done).iter().filter(|((of, _), _)| *of == group).copied().collect();
@@ -361,7 +367,7 @@ mod tests {
         };
         let stored: Vec<StoredBlock> = (0..many).map(write).collect();
         let numbers: Vec<BlockNumber> = stored.iter().map(|block| block.number).collect();
-        let looked = all_sound(&table, stored);
+        let looked = open_blocks(&table, stored);
         for (at, (number, looked)) in (0..).zip(numbers.iter().zip(looked)) {
             let found = match &looked {
                 Ok(block) => block.number().expect("of a segment"),
@@ -378,7 +384,7 @@ mod tests {
             lock(&done).push(thing);
             thing != 7
         };
-        from_the_last((0..10).collect(), 1, |_, _| true, work);
+        parallel_from_last((0..10).collect(), 1, |_, _| true, work);
         assert_eq!(*lock(&done), [9, 8, 7]);
     }
 }

@@ -26,7 +26,7 @@ impl Sink for Leaf {
         Box::pin(async move {
             let table = read(&self.inner.tables).get(table).cloned();
             BatchLookup {
-                is_known: table.is_some_and(|table| lock(&table.batches).knows(id)),
+                is_known: table.is_some_and(|table| lock(&table.batch_ids).knows(id)),
                 takes_batches: self.takes_batches(),
                 free_bytes: self.inner.limits.fresh.free(),
             }

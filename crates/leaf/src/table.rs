@@ -22,13 +22,13 @@ use hadal_types::{ColumnSchema, LeafState, Micros, TableName, TableSchema, Table
 
 use crate::maintenance::expiry::forecast;
 use crate::maintenance::storage_tier::is_on_disk;
-use crate::recovery::all_sound;
+use crate::recovery::open_blocks;
 use crate::sync::lock;
-use crate::table::batch_ids::Batches;
+use crate::table::batch_ids::BatchIds;
 use crate::table::block::Block;
 use crate::table::block_list::BlockList;
-use crate::table::merged_schema::RunningColumns;
-use crate::table::string_ids::Interners;
+use crate::table::merged_schema::MergedSchema;
+use crate::table::string_ids::StringIds;
 
 /// Locks of the list of blocks; its tests under random schedules have others.
 mod locks {
@@ -40,7 +40,7 @@ type StatusOf = (u64, Micros);
 
 /// Blocks at which nobody has looked, and what is known of them all the same.
 #[derive(Debug, Default)]
-pub(crate) struct Folded {
+pub(crate) struct DeferredBlocks {
     pub(crate) blocks: Vec<StoredBlock>,
     pub(crate) rows: u64,
     pub(crate) bytes: u64,
@@ -51,17 +51,17 @@ pub(crate) struct Folded {
 pub(crate) struct Table {
     pub(crate) name: TableName,
     /// The columns of its blocks; `None` until they are asked for. Locked while these change.
-    columns: Mutex<Option<RunningColumns>>,
+    columns: Mutex<Option<MergedSchema>>,
     blocks: BlockList<Block>,
     /// Encoded bytes of its blocks, those included at which nobody has looked yet.
     bytes: AtomicU64,
     /// Blocks that an earlier process left, and at which nobody has looked yet: to read their fronts
     /// takes far longer than to know that they are there.
-    folded: Mutex<Folded>,
+    deferred: Mutex<DeferredBlocks>,
     /// Those of them whose fronts cannot be read in memory, and count as lost: the disk may have them.
-    unread: Mutex<Vec<LostBlock>>,
-    pub(crate) batches: Mutex<Batches>,
-    pub(crate) interners: Arc<Interners>,
+    unreadable: Mutex<Vec<LostBlock>>,
+    pub(crate) batch_ids: Mutex<BatchIds>,
+    pub(crate) string_ids: Arc<StringIds>,
     /// True once the table is dropped. Whoever changes what the store holds of the table reads
     /// it until that change is made; and has its turn to change before it reads it.
     pub(crate) dropped: RwLock<bool>,
@@ -96,10 +96,10 @@ impl Table {
             columns: Mutex::default(),
             blocks: BlockList::default(),
             bytes: AtomicU64::new(0),
-            folded: Mutex::default(),
-            unread: Mutex::default(),
-            batches: Mutex::default(),
-            interners: Arc::default(),
+            deferred: Mutex::default(),
+            unreadable: Mutex::default(),
+            batch_ids: Mutex::default(),
+            string_ids: Arc::default(),
             dropped: RwLock::new(false),
             lost_rows: AtomicU64::new(0),
             lost: Mutex::default(),
@@ -116,27 +116,27 @@ impl Table {
     }
 
     /// Takes blocks that are there, to be looked at when the table is first asked for.
-    pub(crate) fn fold(&self, folded: Folded) {
-        self.bytes.fetch_add(folded.bytes, Ordering::SeqCst);
-        *lock(&self.folded) = folded;
+    pub(crate) fn defer_open(&self, deferred: DeferredBlocks) {
+        self.bytes.fetch_add(deferred.bytes, Ordering::SeqCst);
+        *lock(&self.deferred) = deferred;
         self.version.fetch_add(1, Ordering::Release);
     }
 
     /// Looks at the blocks that an earlier process left, if nobody has; those that cannot be read
     /// are lost.
-    pub(crate) fn unfold(&self) {
-        let mut folded = lock(&self.folded);
-        if folded.blocks.is_empty() {
+    pub(crate) fn open_deferred(&self) {
+        let mut deferred = lock(&self.deferred);
+        if deferred.blocks.is_empty() {
             return;
         }
-        let Folded { blocks: stored, bytes, .. } = std::mem::take(&mut *folded);
+        let DeferredBlocks { blocks: stored, bytes, .. } = std::mem::take(&mut *deferred);
         let mut blocks = Vec::with_capacity(stored.len());
-        for looked in all_sound(&self.name, stored) {
+        for looked in open_blocks(&self.name, stored) {
             match looked {
                 Ok(block) => blocks.push(Arc::new(block)),
                 Err(lost) => {
-                    self.lose(&lost);
-                    self.put_unread(lost);
+                    self.note_lost(&lost);
+                    self.put_unreadable(lost);
                 }
             }
         }
@@ -151,45 +151,45 @@ impl Table {
     }
 
     /// Takes the blocks that were lost when they were first looked at in memory.
-    pub(crate) fn take_unread(&self) -> Vec<LostBlock> {
-        self.unfold();
-        std::mem::take(&mut lock(&self.unread))
+    pub(crate) fn take_unreadable(&self) -> Vec<LostBlock> {
+        self.open_deferred();
+        std::mem::take(&mut lock(&self.unreadable))
     }
 
     /// Keeps such a block for another try.
-    pub(crate) fn put_unread(&self, lost: LostBlock) {
-        lock(&self.unread).push(lost);
+    pub(crate) fn put_unreadable(&self, lost: LostBlock) {
+        lock(&self.unreadable).push(lost);
     }
 
     /// Makes a block visible that had been lost, under this number.
-    pub(crate) fn push_found(&self, block: Block, lost: BlockNumber) {
+    pub(crate) fn push_restored(&self, block: Block, lost: BlockNumber) {
         let rows = block.rows as u64;
         lock(&self.lost).remove(&lost);
         self.push(block);
         self.lost_rows.fetch_sub(rows, Ordering::SeqCst);
-        self.touch();
+        self.invalidate_status();
     }
 
     /// The blocks that are lost.
     pub(crate) fn lost(&self) -> Vec<BlockNumber> {
-        self.unfold();
+        self.open_deferred();
         lock(&self.lost).keys().copied().collect()
     }
 
     /// Counts blocks as lost no more, since the store has them no more; returns how many rows they had.
     pub(crate) fn forget_lost(&self, gone: &[BlockNumber]) -> u64 {
-        lock(&self.unread).retain(|lost| !gone.contains(&lost.number));
-        let mut own = lock(&self.lost);
-        let rows = gone.iter().filter_map(|number| own.remove(number)).map(u64::from).sum();
+        lock(&self.unreadable).retain(|lost| !gone.contains(&lost.number));
+        let mut lost = lock(&self.lost);
+        let rows = gone.iter().filter_map(|number| lost.remove(number)).map(u64::from).sum();
         self.lost_rows.fetch_sub(rows, Ordering::SeqCst);
-        drop(own);
-        self.touch();
+        drop(lost);
+        self.invalidate_status();
         rows
     }
 
     /// Its blocks, as they are now.
     pub(crate) fn snapshot(&self) -> Arc<Vec<Arc<Block>>> {
-        self.unfold();
+        self.open_deferred();
         self.blocks.snapshot()
     }
 
@@ -208,11 +208,11 @@ impl Table {
     /// Rows that it should have, those that are missing included, and bytes that it has: without a
     /// look at them.
     pub(crate) fn holdings(&self) -> (u64, u64) {
-        let folded = lock(&self.folded);
+        let deferred = lock(&self.deferred);
         let (lost, waiting) = self.missing_rows();
         let blocks = self.blocks.snapshot();
         let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
-        (folded.rows + rows + lost + waiting, folded.bytes + bytes_of(&blocks))
+        (deferred.rows + rows + lost + waiting, deferred.bytes + bytes_of(&blocks))
     }
 
     /// Makes a fresh block visible.
@@ -235,7 +235,7 @@ impl Table {
         let (more, less) = (bytes_of(&added), bytes_of(removed));
         if !self.swap_blocks(removed, added) {
             return Err(Error::Corrupt {
-                place: format!("table {}", self.name),
+                path: format!("table {}", self.name),
                 what: format!(
                     "of {} row blocks that were to be replaced, some are not in its list any \
                      more: what questions see may differ from what is stored until the next start",
@@ -246,7 +246,7 @@ impl Table {
         self.bytes.fetch_add(more, Ordering::SeqCst);
         self.bytes.fetch_sub(less, Ordering::SeqCst);
         if !is_left && self.blocks.snapshot().is_empty() {
-            let columns = RunningColumns::of(removed).schemas();
+            let columns = MergedSchema::of(removed).schemas();
             let last = status::schema(&self.name, removed, columns);
             *lock(&self.emptied) = last.map(TableSchema::emptied);
         }
@@ -268,24 +268,24 @@ impl Table {
     fn blocks_and_columns(&self) -> (Arc<Vec<Arc<Block>>>, Vec<ColumnSchema>) {
         let mut columns = lock(&self.columns);
         let blocks = self.blocks.snapshot();
-        let columns = columns.get_or_insert_with(|| RunningColumns::of(&blocks));
+        let columns = columns.get_or_insert_with(|| MergedSchema::of(&blocks));
         (blocks, columns.schemas())
     }
 
     /// Notes rows that are to be brought back.
-    pub(crate) fn await_rows(&self, block: &WaitingBlock) {
+    pub(crate) fn note_waiting(&self, block: &WaitingBlock) {
         let rows = u64::from(block.rows);
         self.waiting_rows.fetch_add(rows, Ordering::SeqCst);
         self.waiting_disk_rows.fetch_add(disk_rows(rows, block.is_in_memory()), Ordering::SeqCst);
-        self.touch();
+        self.invalidate_status();
     }
 
     /// Notes that rows were brought back, after they became visible, or were lost or dropped.
-    pub(crate) fn await_no_more(&self, rows: u32, is_in_memory: bool) {
+    pub(crate) fn note_restored(&self, rows: u32, is_in_memory: bool) {
         let rows = u64::from(rows);
         self.waiting_rows.fetch_sub(rows, Ordering::SeqCst);
         self.waiting_disk_rows.fetch_sub(disk_rows(rows, is_in_memory), Ordering::SeqCst);
-        self.touch();
+        self.invalidate_status();
     }
 
     /// How far it is since the start, without a look at its blocks.
@@ -299,7 +299,7 @@ impl Table {
     }
 
     /// Notes rows that the store had and that cannot be read.
-    pub(crate) fn lose(&self, lost: &LostBlock) {
+    pub(crate) fn note_lost(&self, lost: &LostBlock) {
         let LostBlock { number, rows, reason, .. } = lost;
         tracing::error!(table = %self.name, block = %number, rows, "a row block is lost: {reason}");
         self.lost_rows.fetch_add(u64::from(*rows), Ordering::SeqCst);
@@ -310,10 +310,10 @@ impl Table {
     /// Notes that some of a block of it cannot be read, and says so the first time.
     pub(crate) fn quarantine(&self, block: &Block, error: &BlockError) {
         if block.note_damaged() {
-            let (rows, file, origin) = (block.rows, block.location(), &block.origin);
+            let (rows, file, origin) = (block.rows, block.describe_location(), &block.origin);
             let table = self.name.as_str();
             tracing::error!(table, block = %origin, file, rows, "a row block is damaged: {error}");
-            self.touch();
+            self.invalidate_status();
         }
     }
 
@@ -326,8 +326,8 @@ impl Table {
 
     /// Notes rows that were dropped because the table was too large.
     pub(crate) fn count_dropped(&self, dropped: DroppedRows) {
-        let mut own = lock(&self.dropped_rows);
-        *own = Some(own.map_or(dropped, |own| own.and(dropped)));
+        let mut total = lock(&self.dropped_rows);
+        *total = Some(total.map_or(dropped, |total| total.and(dropped)));
     }
 
     /// Rows that were dropped because the table was too large, as long as it is there.
@@ -337,8 +337,8 @@ impl Table {
 
     /// Notes rows that were dropped for their age.
     pub(crate) fn count_expired(&self, expired: DroppedRows) {
-        let mut own = lock(&self.expired_rows);
-        *own = Some(own.map_or(expired, |own| own.and(expired)));
+        let mut total = lock(&self.expired_rows);
+        *total = Some(total.map_or(expired, |total| total.and(expired)));
     }
 
     /// Rows that were dropped for their age since the process started.
@@ -353,10 +353,10 @@ impl Table {
 
     /// Notes why rows that are to go cannot be archived, or that nothing is in their way any more.
     pub(crate) fn note_archive_error(&self, error: Option<String>) {
-        let mut own = lock(&self.archive_error);
-        if *own != error {
-            *own = error;
-            self.touch();
+        let mut current = lock(&self.archive_error);
+        if *current != error {
+            *current = error;
+            self.invalidate_status();
         }
     }
 
@@ -366,7 +366,7 @@ impl Table {
     }
 
     /// Whether it has rows, or had some that it tells of; settings alone make no table.
-    pub(crate) fn has_rows_to_tell(&self) -> bool {
+    pub(crate) fn is_reported(&self) -> bool {
         let is_emptied = || lock(&self.emptied).is_some();
         self.holdings().0 > 0 || self.dropped_rows().is_some() || is_emptied()
     }
@@ -389,12 +389,12 @@ impl Table {
     }
 
     /// Says that its status may be another one, though its blocks are the same.
-    pub(crate) fn touch(&self) {
+    pub(crate) fn invalidate_status(&self) {
         self.version.fetch_add(1, Ordering::Release);
     }
 
     /// What the table holds; `None` while it has no blocks and misses none. Cheap
-    /// unless blocks have changed, or `next_expiry`, or [`Self::touch`] said so.
+    /// unless blocks have changed, or `next_expiry`, or [`Self::invalidate_status`] said so.
     pub(crate) fn status(&self, next_expiry: Micros) -> Option<Arc<TableStatus>> {
         let mut cached = lock(&self.status);
         let version = (self.version.load(Ordering::Acquire), next_expiry);
@@ -403,7 +403,7 @@ impl Table {
         {
             return Some(Arc::clone(status));
         }
-        self.unfold();
+        self.open_deferred();
         let missing = self.missing_rows();
         let (blocks, columns) = self.blocks_and_columns();
         let emptied = lock(&self.emptied).clone();

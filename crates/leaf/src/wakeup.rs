@@ -10,12 +10,12 @@ const MERGE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// What tells the merge that there may be something to do.
 #[derive(Default)]
-pub(crate) struct MergeSignal {
+pub(crate) struct Wakeup {
     work: Mutex<bool>,
     wake: Condvar,
 }
 
-impl MergeSignal {
+impl Wakeup {
     /// Tells the merge that a batch came in.
     pub(crate) fn wake(&self) {
         *lock(&self.work) = true;

@@ -12,9 +12,9 @@ use crate::error::Error;
 
 /// An append-only file in use.
 #[derive(Debug)]
-pub(crate) struct Journal {
+pub(crate) struct AppendOnlyFile {
     file: Box<dyn AppendFile>,
-    place: String,
+    path: String,
     length: u64,
     /// Bytes that are kept free beyond the end, and up to where they are.
     reserve: u64,
@@ -24,10 +24,10 @@ pub(crate) struct Journal {
     failure: Option<Error>,
 }
 
-impl Journal {
+impl AppendOnlyFile {
     /// Goes on with a file that has `length` durable bytes; `place` is its path, for messages.
-    pub(crate) fn new(file: Box<dyn AppendFile>, place: String, length: u64) -> Self {
-        Self { file, place, length, reserve: 0, free_to: 0, unsynced: None, failure: None }
+    pub(crate) fn new(file: Box<dyn AppendFile>, path: String, length: u64) -> Self {
+        Self { file, path, length, reserve: 0, free_to: 0, unsynced: None, failure: None }
     }
 
     /// Keeps about so many bytes free beyond the end, so that appending little goes on when the disk is
@@ -96,7 +96,7 @@ impl Journal {
 
     /// Cuts off what a failed append may have left.
     fn undo(&mut self, error: std::io::Error) -> Error {
-        match Error::io("append to", &self.place, error) {
+        match Error::io("append to", &self.path, error) {
             full @ Error::Full(_) => {
                 self.free_to = 0;
                 match self.file.cut(self.length).and_then(|()| self.file.sync()) {
@@ -109,12 +109,12 @@ impl Journal {
     }
 
     fn poison(&mut self, action: &'static str, error: std::io::Error) -> Error {
-        self.poisoned(format!("cannot {action} {}: {error}", self.place))
+        self.poisoned(format!("cannot {action} {}: {error}", self.path))
     }
 
     /// Takes no more writes from now on, because of `cause`.
     pub(crate) fn poisoned(&mut self, cause: String) -> Error {
-        let failure = Error::Poisoned { place: self.place.clone(), cause };
+        let failure = Error::Poisoned { path: self.path.clone(), cause };
         self.failure = Some(failure.clone());
         failure
     }

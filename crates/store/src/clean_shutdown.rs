@@ -36,7 +36,7 @@ pub(crate) fn write(
     position: Position,
     on_disk: &[BlockNumber],
 ) -> Result<(), Error> {
-    let failed = |error| Error::io("write", &memory.place(NAME), error);
+    let failed = |error| Error::io("write", &memory.path_of(NAME), error);
     let mut file = memory.create(NAME).map_err(failed)?;
     file.append(&encode(salt, position, on_disk)).map_err(failed)
 }
@@ -56,7 +56,7 @@ pub(crate) fn take(
     salt: u64,
     position: Position,
 ) -> Result<Option<BTreeSet<BlockNumber>>, Error> {
-    let failed = |error| Error::io("read and remove", &memory.place(NAME), error);
+    let failed = |error| Error::io("read and remove", &memory.path_of(NAME), error);
     if !memory.list().map_err(failed)?.iter().any(|name| name == NAME) {
         return Ok(None);
     }

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::frame::{Draft, HEADER_BYTES, LOSSES, first};
 use crate::lock::lock;
 use crate::log::{self, LogLoss};
-use crate::manifest::{Reader, Sequences};
+use crate::manifest::{Reader, SequenceSet};
 
 /// The file name.
 pub(crate) const NAME: &str = "losses";
@@ -37,22 +37,22 @@ pub struct Loss {
 
 /// What is lost as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Whole {
+pub(crate) enum TotalLoss {
     /// Nothing was there of a leaf that had been there.
     Folder,
     /// The record of losses could not be read.
     Record,
 }
 
-impl Whole {
+impl TotalLoss {
     const ALL: [(Self, u8); 2] = [(Self::Folder, 1), (Self::Record, 2)];
 
     fn code(self) -> u8 {
-        Self::ALL.into_iter().find(|(own, _)| *own == self).map_or(0, |(_, code)| code)
+        Self::ALL.into_iter().find(|(loss, _)| *loss == self).map_or(0, |(_, code)| code)
     }
 
     fn of_code(code: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|(_, own)| *own == code).map(|(own, _)| own)
+        Self::ALL.into_iter().find(|(_, other)| *other == code).map(|(loss, _)| loss)
     }
 }
 
@@ -60,7 +60,7 @@ impl Whole {
 struct Entries {
     /// By the number of the log file.
     log: BTreeMap<u64, (LogLoss, Micros)>,
-    wholes: BTreeMap<Whole, Micros>,
+    total_losses: BTreeMap<TotalLoss, Micros>,
     /// Since when blocks are known to be lost. Which are, the manifest and the segments say.
     blocks: BTreeMap<BlockNumber, Micros>,
 }
@@ -83,8 +83,8 @@ impl Losses {
     /// The record in a folder. One that cannot be read is put aside, which is itself a loss.
     pub(crate) fn open(disk: Arc<dyn Disk>, salt: u64, now: Micros) -> Result<Self, Error> {
         let failed = |action| {
-            let place = disk.place(NAME);
-            move |error| Error::io(action, &place, error)
+            let path = disk.path_of(NAME);
+            move |error| Error::io(action, &path, error)
         };
         let names = disk.list().map_err(failed("look for"))?;
         let mut entries = Entries::default();
@@ -95,7 +95,7 @@ impl Losses {
                 Some(read) => entries = read,
                 None => {
                     disk.rename(NAME, DAMAGED_NAME).map_err(failed("rename"))?;
-                    entries.wholes.insert(Whole::Record, now);
+                    entries.total_losses.insert(TotalLoss::Record, now);
                     is_unsaved = true;
                 }
             }
@@ -110,14 +110,19 @@ impl Losses {
 
     /// Notes what was found at a start: of a file that is known, the time when it was found first stays.
     /// Returns whether it is on disk.
-    pub(crate) fn note(&self, log: &BTreeMap<u64, LogLoss>, wholes: &[Whole], now: Micros) -> bool {
+    pub(crate) fn note(
+        &self,
+        log: &BTreeMap<u64, LogLoss>,
+        total_losses: &[TotalLoss],
+        now: Micros,
+    ) -> bool {
         self.change(|entries| {
             for (number, loss) in log {
                 let found = entries.log.get(number).map_or(now, |(_, found)| *found);
                 entries.log.insert(*number, (loss.clone(), found));
             }
-            for whole in wholes {
-                entries.wholes.entry(*whole).or_insert(now);
+            for total_loss in total_losses {
+                entries.total_losses.entry(*total_loss).or_insert(now);
             }
         })
     }
@@ -144,12 +149,12 @@ impl Losses {
 
     /// The sequences of what was found before a time, or of all: what is to be consumed if it is to be
     /// forgotten. `None` where nothing was found then.
-    pub(crate) fn sequences_before(&self, before: Option<Micros>) -> Option<Sequences> {
+    pub(crate) fn sequences_before(&self, before: Option<Micros>) -> Option<SequenceSet> {
         let entries = &lock(&self.entries).0;
         let is_meant = |found: Micros| before.is_none_or(|before| found < before);
         let of_log = entries.log.values().filter(|(_, found)| is_meant(*found));
-        let mut all = Sequences::default();
-        let mut is_some = entries.wholes.values().any(|found| is_meant(*found));
+        let mut all = SequenceSet::default();
+        let mut is_some = entries.total_losses.values().any(|found| is_meant(*found));
         for (loss, _) in of_log {
             is_some = true;
             loss.sequences.iter().for_each(|(first, last)| all.insert(first, last));
@@ -162,45 +167,45 @@ impl Losses {
         let is_kept = |found: Micros| before.is_some_and(|before| found >= before);
         self.change(|entries| {
             entries.log.retain(|_, (_, found)| is_kept(*found));
-            entries.wholes.retain(|_, found| is_kept(*found));
+            entries.total_losses.retain(|_, found| is_kept(*found));
         })
     }
 
     /// How many there are, but for blocks.
     pub(crate) fn count(&self) -> u64 {
         let entries = &lock(&self.entries).0;
-        (entries.log.len() + entries.wholes.len()) as u64
+        (entries.log.len() + entries.total_losses.len()) as u64
     }
 
     /// All but blocks.
-    pub(crate) fn told(&self) -> Vec<Loss> {
+    pub(crate) fn list(&self) -> Vec<Loss> {
         let entries = &lock(&self.entries).0;
         let of_log = entries.log.iter().map(|(number, (loss, found))| {
             let (file, bytes) = (format!("log/{}", log::file_name(*number)), loss.bytes);
             let what = match loss.is_missing {
                 true => format!("LOST: {file} was missing or empty"),
-                false if loss.places == 1 => {
+                false if loss.stretches == 1 => {
                     format!("DAMAGED: {bytes} bytes in one place of {file}")
                 }
-                false => format!("DAMAGED: {bytes} bytes in {} places of {file}", loss.places),
+                false => format!("DAMAGED: {bytes} bytes in {} places of {file}", loss.stretches),
             };
             let what = format!("{what}; acknowledged rows may be lost, how many is not known");
             Loss { found: *found, what }
         });
-        let of_wholes = entries.wholes.iter().map(|(whole, found)| {
-            let what = match whole {
-                Whole::Folder => {
+        let of_total_losses = entries.total_losses.iter().map(|(total_loss, found)| {
+            let what = match total_loss {
+                TotalLoss::Folder => {
                     "LOST: its folder was missing or empty, and all of its rows with it; how many \
                      is not known"
                 }
-                Whole::Record => {
+                TotalLoss::Record => {
                     "DAMAGED: its record of losses; what was lost before is not known, nor how \
                      many rows"
                 }
             };
             Loss { found: *found, what: what.to_owned() }
         });
-        of_log.chain(of_wholes).collect()
+        of_log.chain(of_total_losses).collect()
     }
 
     /// Tries again to write what could not be written.
@@ -210,8 +215,8 @@ impl Losses {
 
     /// Makes a change, and writes all anew if it is one; returns whether all is on disk.
     fn change(&self, change: impl FnOnce(&mut Entries)) -> bool {
-        let mut own = lock(&self.entries);
-        let (entries, is_unsaved) = &mut *own;
+        let mut guard = lock(&self.entries);
+        let (entries, is_unsaved) = &mut *guard;
         let before = entries.clone();
         change(entries);
         if let Some(disk) = &self.disk
@@ -224,7 +229,7 @@ impl Losses {
 }
 
 fn write(disk: &dyn Disk, salt: u64, entries: &Entries) -> Result<(), Error> {
-    let failed = |error| Error::io("write", &disk.place(NAME), error);
+    let failed = |error| Error::io("write", &disk.path_of(NAME), error);
     if disk.list().map_err(failed)?.iter().any(|name| name == NEW_NAME) {
         disk.remove(NEW_NAME).map_err(failed)?;
     }
@@ -246,7 +251,7 @@ fn encode(entries: &Entries, out: &mut Vec<u8>) {
     for (number, (loss, found)) in &entries.log {
         out.extend(number.to_le_bytes());
         out.extend(u32::from(loss.is_missing).to_le_bytes());
-        out.extend(loss.places.to_le_bytes());
+        out.extend(loss.stretches.to_le_bytes());
         out.extend(loss.bytes.to_le_bytes());
         out.extend(found.0.to_le_bytes());
         count(out, loss.sequences.range_count());
@@ -255,9 +260,9 @@ fn encode(entries: &Entries, out: &mut Vec<u8>) {
             out.extend(last.to_le_bytes());
         }
     }
-    count(out, entries.wholes.len());
-    for (whole, found) in &entries.wholes {
-        out.extend(u32::from(whole.code()).to_le_bytes());
+    count(out, entries.total_losses.len());
+    for (total_loss, found) in &entries.total_losses {
+        out.extend(u32::from(total_loss.code()).to_le_bytes());
         out.extend(found.0.to_le_bytes());
     }
     count(out, entries.blocks.len());
@@ -274,23 +279,23 @@ fn decode(salt: u64, bytes: &[u8]) -> Option<Entries> {
     let log = reader.list(|reader| {
         let number = reader.u64()?;
         let is_missing = reader.u32()? != 0;
-        let (places, bytes) = (reader.u32()?, reader.u64()?);
+        let (stretches, bytes) = (reader.u32()?, reader.u64()?);
         let found = Micros(reader.i64()?);
-        let mut sequences = Sequences::default();
+        let mut sequences = SequenceSet::default();
         for (first, last) in reader.list(|reader| Some((reader.u64()?, reader.u64()?)))? {
             sequences.insert(first, last);
         }
-        Some((number, (LogLoss { is_missing, places, bytes, sequences }, found)))
+        Some((number, (LogLoss { is_missing, stretches, bytes, sequences }, found)))
     })?;
-    let wholes = reader.list(|reader| {
+    let total_losses = reader.list(|reader| {
         let code = u8::try_from(reader.u32()?).ok()?;
-        Some((Whole::of_code(code)?, Micros(reader.i64()?)))
+        Some((TotalLoss::of_code(code)?, Micros(reader.i64()?)))
     })?;
     let blocks = reader.list(|reader| Some((BlockNumber(reader.u64()?), Micros(reader.i64()?))))?;
     let is_whole = reader.0.is_empty() && frame.length() == bytes.len();
     is_whole.then(|| Entries {
         log: log.into_iter().collect(),
-        wholes: wholes.into_iter().collect(),
+        total_losses: total_losses.into_iter().collect(),
         blocks: blocks.into_iter().collect(),
     })
 }
@@ -303,9 +308,9 @@ mod tests {
     const SALT: u64 = 7;
 
     fn loss(first: u64, last: u64) -> LogLoss {
-        let mut sequences = Sequences::default();
+        let mut sequences = SequenceSet::default();
         sequences.insert(first, last);
-        LogLoss { is_missing: false, places: 1, bytes: 40, sequences }
+        LogLoss { is_missing: false, stretches: 1, bytes: 40, sequences }
     }
 
     fn open(world: &World) -> Losses {
@@ -316,13 +321,13 @@ mod tests {
     fn what_is_lost_stays_told_until_it_is_forgotten() {
         let world = World::new(1);
         let losses = open(&world);
-        assert!(losses.note(&[(3, loss(5, 6))].into(), &[Whole::Folder], Micros(1)));
+        assert!(losses.note(&[(3, loss(5, 6))].into(), &[TotalLoss::Folder], Micros(1)));
         assert!(losses.note_blocks([BlockNumber(4)].into_iter(), |_| true, Micros(2)));
         world.crash();
         let losses = open(&world);
         // The time when it was first found stays.
         assert!(losses.note(&[(3, loss(5, 8)), (4, loss(9, 9))].into(), &[], Micros(5)));
-        let found: Vec<i64> = losses.told().iter().map(|loss| loss.found.0).collect();
+        let found: Vec<i64> = losses.list().iter().map(|loss| loss.found.0).collect();
         assert_eq!(found, [1, 5, 1]);
         assert_eq!(losses.block_found(BlockNumber(4)), Some(Micros(2)));
         let of_old = losses.sequences_before(Some(Micros(2))).expect("some");
@@ -332,9 +337,9 @@ mod tests {
         world.crash();
         let losses = open(&world);
         assert_eq!(losses.log_files(), [4]);
-        assert!(losses.forget_before(None) && losses.told().is_empty());
+        assert!(losses.forget_before(None) && losses.list().is_empty());
         world.crash();
-        assert!(open(&world).told().is_empty());
+        assert!(open(&world).list().is_empty());
     }
 
     #[test]
@@ -353,10 +358,10 @@ mod tests {
         for altered in all {
             world.set_bytes("root", NAME, altered);
             let losses = open(&world);
-            let told = losses.told();
+            let listed = losses.list();
             assert!(losses.save());
-            assert_eq!((told.len(), told[0].found), (1, Micros(9)));
-            assert!(told[0].what.contains("record of losses"), "{told:?}");
+            assert_eq!((listed.len(), listed[0].found), (1, Micros(9)));
+            assert!(listed[0].what.contains("record of losses"), "{listed:?}");
         }
     }
 
@@ -364,12 +369,12 @@ mod tests {
     fn what_cannot_be_written_is_told_and_written_later() {
         let world = World::new(1);
         let losses = open(&world);
-        world.machine().room = Some(0);
+        world.machine().free_bytes = Some(0);
         assert!(!losses.note(&[(3, loss(5, 6))].into(), &[], Micros(1)));
-        assert!(!losses.save() && losses.told().len() == 1);
-        world.machine().room = None;
+        assert!(!losses.save() && losses.list().len() == 1);
+        world.machine().free_bytes = None;
         assert!(losses.save());
         world.crash();
-        assert_eq!(open(&world).told().len(), 1);
+        assert_eq!(open(&world).list().len(), 1);
     }
 }

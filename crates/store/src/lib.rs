@@ -39,10 +39,10 @@ pub use config::{AfterCrash, Config, Durability, Folders, Memory, MemoryConfig, 
 pub use data_loss::Loss;
 pub use error::Error;
 pub use log::Ticket;
-pub use preopen::EarlyStore;
+pub use preopen::PreopenedStore;
 pub use recovery::{LostBlock, RecoveredFrame, RecoveredTable, Recovery, Report, WaitingBlock};
 pub use segment::BlockBytes;
-pub use segment::promote::Moved;
+pub use segment::promote::Promotion;
 pub use space::allocator::give_free_memory_back;
-pub use store::{Figures, Store};
+pub use store::{Store, StoreStats};
 pub use tmpfs::{remove as remove_memory, sweep as sweep_memory};

@@ -14,7 +14,7 @@ use crate::config::{Config, Folders, Memory, MemoryConfig, Sizes};
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::lock::lock;
-use crate::preopen::adopted::Early;
+use crate::preopen::adopted::Preopened;
 use crate::tmpfs;
 
 /// Looks until what seems to be altered is: who has the folder may have written to it meanwhile.
@@ -22,18 +22,18 @@ const LOOKS_MAX: usize = 3;
 
 /// What was found of one leaf, until the store is opened: then it is used, where it still holds.
 #[derive(Clone, Debug, Default)]
-pub struct EarlyStore(Arc<Mutex<Option<Found>>>);
+pub struct PreopenedStore(Arc<Mutex<Option<PreopenedFolders>>>);
 
 #[derive(Debug)]
-struct Found {
-    early: Early,
+struct PreopenedFolders {
+    blocks: Preopened,
     folders: Folders,
     /// The folders that are to be locked.
     root: Arc<Folder>,
     memory: Option<Arc<Folder>>,
 }
 
-impl EarlyStore {
+impl PreopenedStore {
     /// Looks at what the leaf in a folder has, whoever has the folder: for some milliseconds for ten
     /// thousand row blocks. Changes nothing. What cannot be looked at is left to the start, which says why.
     ///
@@ -41,16 +41,16 @@ impl EarlyStore {
     /// What a start would be refused for: [`Error::Corrupt`], [`Error::Version`], or [`Error::Io`] when this
     /// process can open no more files.
     pub fn find(folder: &Path, memory: Option<&MemoryConfig>, sizes: Sizes) -> Result<Self, Error> {
-        let mut found = Found::new(folder, memory, sizes);
+        let mut preopened = PreopenedFolders::new(folder, memory, sizes);
         for _ in 1..LOOKS_MAX {
-            if !found.as_ref().is_err_and(Error::refuses_a_start) {
+            if !preopened.as_ref().is_err_and(Error::refuses_a_start) {
                 break;
             }
-            found = Found::new(folder, memory, sizes);
+            preopened = PreopenedFolders::new(folder, memory, sizes);
         }
-        match found {
+        match preopened {
             Err(error) if error.refuses_a_start() => Err(error),
-            found => Ok(Self(Arc::new(Mutex::new(found.ok())))),
+            preopened => Ok(Self(Arc::new(Mutex::new(preopened.ok())))),
         }
     }
 
@@ -59,23 +59,24 @@ impl EarlyStore {
     ///
     /// # Errors
     /// [`Error::InUse`] when another still has them; [`Error::Io`].
-    pub(crate) fn take(&self, config: &Config) -> Result<Option<(Folders, Early)>, Error> {
-        let Some(found) = lock(&self.0).take().filter(|found| found.is_of(config)) else {
+    pub(crate) fn take(&self, config: &Config) -> Result<Option<(Folders, Preopened)>, Error> {
+        let Some(preopened) = lock(&self.0).take().filter(|preopened| preopened.is_of(config))
+        else {
             return Ok(None);
         };
-        match found.lock(&config.folder) {
-            Ok(true) => Ok(Some((found.folders, found.early))),
+        match preopened.lock(&config.folder) {
+            Ok(true) => Ok(Some((preopened.folders, preopened.blocks))),
             Ok(false) => Ok(None),
             Err(error) => {
                 // Whoever tries again still has it.
-                *lock(&self.0) = Some(found);
+                *lock(&self.0) = Some(preopened);
                 Err(error)
             }
         }
     }
 }
 
-impl Found {
+impl PreopenedFolders {
     fn new(folder: &Path, memory: Option<&MemoryConfig>, sizes: Sizes) -> Result<Self, Error> {
         let failed = |error| Error::io("look at", &folder.display().to_string(), error);
         let unlocked = |path: &Path| Folder::unlocked(path).map(Arc::new);
@@ -85,31 +86,37 @@ impl Found {
         let memory_folder = match memory {
             Some(memory) => {
                 let path = tmpfs::path_of(&memory.tmpfs, folder)?;
-                let own = unlocked(&path).map_err(failed)?;
+                let memory_folder = unlocked(&path).map_err(failed)?;
                 // What others could have planted is not looked at: the start says so.
                 let shown = || path.display().to_string();
-                Some(own.is_private().then_some(own).ok_or_else(|| Error::Foreign(shown()))?)
+                Some(
+                    memory_folder
+                        .is_private()
+                        .then_some(memory_folder)
+                        .ok_or_else(|| Error::Foreign(shown()))?,
+                )
             }
             None => None,
         };
-        let own = memory.zip(memory_folder.as_ref()).map(|(memory, folder)| Memory {
+        let memory = memory.zip(memory_folder.as_ref()).map(|(memory, folder)| Memory {
             folder: Arc::<Folder>::clone(folder),
-            room: Arc::clone(&memory.room),
+            budget: Arc::clone(&memory.budget),
             after_crash: memory.after_crash,
         });
         let root_disk = Arc::<Folder>::clone(&root);
-        let folders = Folders { root: root_disk, log, segments, memory: own, memory_refused: None };
-        let early = Early::find(folders.clone(), sizes)?;
-        Ok(Self { early, folders, root, memory: memory_folder })
+        let folders = Folders { root: root_disk, log, segments, memory, memory_refused: None };
+        let blocks = Preopened::find(folders.clone(), sizes)?;
+        Ok(Self { blocks, folders, root, memory: memory_folder })
     }
 
     /// Whether it is what a store of this configuration is about.
     fn is_of(&self, config: &Config) -> bool {
-        let room = |memory: &Option<Memory>| memory.as_ref().map(|own| Arc::as_ptr(&own.room));
-        let wanted = config.memory.as_ref().map(|memory| Arc::as_ptr(&memory.room));
+        let budget =
+            |memory: &Option<Memory>| memory.as_ref().map(|memory| Arc::as_ptr(&memory.budget));
+        let wanted = config.memory.as_ref().map(|memory| Arc::as_ptr(&memory.budget));
         self.root.path() == config.folder
-            && room(&self.folders.memory) == wanted
-            && self.early.adopted.pool.segment_bytes() == config.sizes.segment_bytes
+            && budget(&self.folders.memory) == wanted
+            && self.blocks.adopted.pool.segment_bytes() == config.sizes.segment_bytes
     }
 
     /// Locks the folders, as opening them does; false, and nothing locked, where others have their paths by

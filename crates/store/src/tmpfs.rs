@@ -46,7 +46,7 @@ pub(crate) fn open(root: &Path, folder: &Path) -> Result<Folder, Error> {
 /// # Errors
 /// [`Error::Io`].
 pub(crate) fn note(memory: &Folder, folder: &Path) -> Result<(), Error> {
-    let failed = |error| Error::io("write", &memory.place(LEAF), error);
+    let failed = |error| Error::io("write", &memory.path_of(LEAF), error);
     let whole = folder.canonicalize().map_err(failed)?;
     match note_leaf(memory, whole.as_os_str().as_bytes()) {
         // A folder in its place is kept by whoever cleans up.
@@ -113,8 +113,8 @@ fn sweep_one(root: &Path, path: &Path) -> Option<bool> {
         leaf => leaf.unwrap_or_default(),
     };
     let leaf = Path::new(std::ffi::OsStr::from_bytes(&leaf));
-    let is_its = leaf.join(manifest::NAME).exists() && path_of(root, leaf).ok()? == path;
-    Some(!is_its && fs::remove_dir_all(path).is_ok())
+    let has_leaf = leaf.join(manifest::NAME).exists() && path_of(root, leaf).ok()? == path;
+    Some(!has_leaf && fs::remove_dir_all(path).is_ok())
 }
 
 /// The names of all memory of this user begin so.
@@ -158,7 +158,7 @@ mod tests {
         memory.create("something").expect("made");
         assert!(matches!(remove(&root, &one), Err(Error::InUse(_))));
         let other = open(&root, &two).expect("opened");
-        assert_ne!(memory.place(""), other.place(""));
+        assert_ne!(memory.path_of(""), other.path_of(""));
         drop(memory);
         let names = open(&root, &one).expect("opened").list().expect("listed");
         assert!(names.contains(&"something".to_owned()), "{names:?}");

@@ -53,7 +53,7 @@ fn open_with(folder: Option<&Path>, table_bytes_max: u64) -> Bed {
     Bed { clock, leaf: Leaf::open(config).expect("opens") }
 }
 
-/// The usual limits, but that the clock is believed from the start: tests of clocks say otherwise.
+/// The usual limits, but that the clock is trusted from the start: tests of clocks say otherwise.
 fn usual_limits() -> LeafLimits {
     LeafLimits { clock_proving: Duration::ZERO, ..LeafLimits::of_one_in(1) }
 }
@@ -63,8 +63,8 @@ fn config(folder: Option<&Path>) -> LeafConfig {
         name: LeafName("leaf-0".into()),
         folder: folder.map(Path::to_path_buf),
         memory: None,
-        early: EarlyStore::default(),
-        is_known: false,
+        preopened: PreopenedStore::default(),
+        expects_data: false,
         durability: Durability::Sync,
         pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,
@@ -142,11 +142,12 @@ async fn a_batch_is_visible_once_it_is_acknowledged() {
 #[tokio::test]
 async fn a_leaf_that_does_not_wait_for_the_disk_says_so() {
     let folder = tempfile::tempdir().expect("a folder");
-    let place = || LeafConfig { durability: Durability::Async, ..config(Some(folder.path())) };
-    let leaf = Leaf::open(place()).expect("opens");
+    let make_config =
+        || LeafConfig { durability: Durability::Async, ..config(Some(folder.path())) };
+    let leaf = Leaf::open(make_config()).expect("opens");
     assert_eq!(leaf.accept(batch("a", 1, 0..3)).await, receipt(3, false, false));
     drop(leaf);
-    let leaf = Leaf::open(place()).expect("opens");
+    let leaf = Leaf::open(make_config()).expect("opens");
     assert_eq!(values(&leaf).await.0, [0, 1, 2]);
     assert_eq!(leaf.accept(batch("a", 1, 0..3)).await, receipt(3, true, false));
 }

@@ -26,12 +26,12 @@ pub(crate) use pass::cutoff_of_days;
 
 /// Why an archive could not be written, or not be changed.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{action} {place}: {reason}")]
+#[error("{action} {path}: {reason}")]
 pub struct ArchiveError {
     /// What was tried: `write`, `remove`.
     pub action: &'static str,
     /// Where.
-    pub place: String,
+    pub path: String,
     /// What went wrong.
     pub reason: String,
 }

@@ -20,13 +20,14 @@ impl Leaf {
     /// first ones.
     #[must_use]
     pub fn losses(&self) -> Vec<LeafLoss> {
-        let told = self.inner.store.losses().into_iter().take(LEAF_LOSSES_MAX);
-        told.map(|loss| {
-            let mut what = loss.what;
-            what.truncate(what.floor_char_boundary(NOTE_BYTES_MAX));
-            LeafLoss { found: loss.found, what }
-        })
-        .collect()
+        let reported = self.inner.store.losses().into_iter().take(LEAF_LOSSES_MAX);
+        reported
+            .map(|loss| {
+                let mut what = loss.what;
+                what.truncate(what.floor_char_boundary(NOTE_BYTES_MAX));
+                LeafLoss { found: loss.found, what }
+            })
+            .collect()
     }
 }
 
@@ -35,10 +36,10 @@ pub(crate) fn forget_losses(inner: &Inner, table: Option<&TableName>) -> Result<
     let gone = || SinkError::Unavailable(inner.name.to_string());
     let _turn = inner.turn_to_change().ok_or_else(gone)?;
     let tables = inner.all_tables();
-    let is_meant = |own: &&Arc<Table>| table.is_none_or(|name| own.name == *name);
+    let is_meant = |other: &&Arc<Table>| table.is_none_or(|name| other.name == *name);
     let mut rows = 0;
-    for own in tables.iter().filter(is_meant) {
-        let forgotten = forget_blocks(inner, own, |_| true, true);
+    for table in tables.iter().filter(is_meant) {
+        let forgotten = forget_blocks(inner, table, |_| true, true);
         rows += forgotten.map_err(|error| sink_error(&inner.name, error))?;
     }
     if table.is_none() {
@@ -63,7 +64,8 @@ fn forget_blocks(
         true => table.snapshot().iter().filter(|block| block.is_damaged()).cloned().collect(),
         false => Vec::new(),
     };
-    let lost: Vec<BlockNumber> = table.lost().into_iter().filter(|&own| is_meant(own)).collect();
+    let lost: Vec<BlockNumber> =
+        table.lost().into_iter().filter(|&number| is_meant(number)).collect();
     let (consumed, mut removes) = origins(&damaged);
     removes.extend(lost.iter().filter(|&&number| inner.store.has_block(number)));
     if removes.is_empty() && consumed.is_empty() {

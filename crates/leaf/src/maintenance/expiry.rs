@@ -12,8 +12,8 @@
 //! **By bytes**, with every merge: whole blocks. What goes for size is told by answers, as nobody
 //! asked for it; what goes for age is not.
 //!
-//! **Clocks** are not believed blindly: every pass, of its own or asked for, waits for the one gate
-//! (`trusted_clock.rs`), and so do sampling and the archive ([`Expiry::believed`]). A pass while the clock
+//! **Clocks** are not trusted blindly: every pass, of its own or asked for, waits for the one gate
+//! (`trusted_clock.rs`), and so do sampling and the archive ([`ExpirySchedule::trusted_now`]). A pass while the clock
 //! is doubted after a jump drops nothing and says so in the log. More than [`EXPIRY_QUIET_PERCENT`] of a
 //! leaf's rows go only with a line in the log that says why. What went is told by the table's status and
 //! by answers that reach back to it. A table whose settings the leaf was never told drops nothing for its
@@ -33,90 +33,91 @@ use hadal_types::{Clock, Micros, TableSettings};
 
 use crate::leaf::Inner;
 use crate::maintenance::archive::cutoff_of_days;
-use crate::maintenance::merge::{MergeError, checked, origins, remembered, stored_blocks};
-use crate::maintenance::trusted_clock::{Belief, Moment, TrustedClock};
+use crate::maintenance::merge::{MergeError, open_stored, origins, remembered, verified_view};
+use crate::maintenance::trusted_clock::{ClockReading, ClockTrust, TrustedClock};
 use crate::sync::{lock, read};
 use crate::table::Table;
 use crate::table::block::Block;
 
 /// When the leaf looked for rows that are too old.
-pub(crate) struct Expiry {
+pub(crate) struct ExpirySchedule {
     state: Mutex<State>,
-    wanted: AtomicBool,
+    is_requested: AtomicBool,
 }
 
 struct State {
     clock: TrustedClock,
     /// When the last pass began, or the process did.
-    last: Moment,
-    /// What the clock said at the last pass that believed it.
-    believed: Option<Micros>,
+    last: ClockReading,
+    /// What the clock said at the last pass that trusted it.
+    trusted_now: Option<Micros>,
     /// Whether the last pass is not done yet.
     is_under_way: bool,
 }
 
-impl Expiry {
-    /// The clock is believed once it has gone right for `proving`: one that is wrong at the start of its
+impl ExpirySchedule {
+    /// The clock is trusted once it has gone right for `proving`: one that is wrong at the start of its
     /// machine has time to be set.
     pub(crate) fn new(clock: &dyn Clock, proving: Duration) -> Self {
-        let last = Moment::of(clock);
+        let last = ClockReading::of(clock);
         let clock = TrustedClock::new(last, proving);
-        let state = State { clock, last, believed: None, is_under_way: false };
-        Self { state: Mutex::new(state), wanted: AtomicBool::new(false) }
+        let state = State { clock, last, trusted_now: None, is_under_way: false };
+        Self { state: Mutex::new(state), is_requested: AtomicBool::new(false) }
     }
 
-    /// Asks for a pass as soon as the clock is believed.
-    pub(crate) fn want(&self) {
-        self.wanted.store(true, Ordering::SeqCst);
+    /// Asks for a pass as soon as the clock is trusted.
+    pub(crate) fn request(&self) {
+        self.is_requested.store(true, Ordering::SeqCst);
     }
 
     /// Asks for a pass where memory is nearly taken and the last one is not of just now.
-    pub(crate) fn hurry(&self, clock: &dyn Clock) {
+    pub(crate) fn request_under_pressure(&self, clock: &dyn Clock) {
         let state = lock(&self.state);
         let passed = clock.running().saturating_sub(state.last.running).as_secs();
-        if state.believed.is_some() && passed >= PRESSED_EXPIRY_SECONDS {
-            self.want();
+        if state.trusted_now.is_some() && passed >= PRESSED_EXPIRY_SECONDS {
+            self.request();
         }
     }
 
     /// When the next pass is due, if nobody asks for one before: where somebody has, as soon as the clock
-    /// is believed; and the moment of the one that is under way.
-    pub(crate) fn next(&self, clock: &dyn Clock) -> Micros {
+    /// is trusted; and the moment of the one that is under way.
+    pub(crate) fn next_due(&self, clock: &dyn Clock) -> Micros {
         // A pass begins under the lock, so one that was wanted is seen either way.
         let state = lock(&self.state);
-        let due = match (state.is_under_way, self.wanted.load(Ordering::SeqCst)) {
+        let due = match (state.is_under_way, self.is_requested.load(Ordering::SeqCst)) {
             (true, false) => return state.last.now,
             (_, true) => clock.now(),
             (false, false) => {
                 Micros(state.last.now.0.saturating_add(EXPIRY_SECONDS * Micros::SECOND))
             }
         };
-        due.max(state.clock.believed_from())
+        due.max(state.clock.trusted_from())
     }
 
-    /// What the clock said at the last pass that believed it; `None` before the first. Whatever else
+    /// What the clock said at the last pass that trusted it; `None` before the first. Whatever else
     /// goes for its age goes by this.
-    pub(crate) fn believed(&self) -> Option<Micros> {
-        lock(&self.state).believed
+    pub(crate) fn trusted_now(&self) -> Option<Micros> {
+        lock(&self.state).trusted_now
     }
 
     /// Begins a pass, if one is due: what the clocks say, and by how many seconds the clock jumped if it
     /// did so just now. While the process has just started none begins; one that is wanted waits.
-    fn begin(&self, clock: &dyn Clock) -> Option<(Moment, Option<i64>)> {
-        let (mut state, moment) = (lock(&self.state), Moment::of(clock));
-        let belief = state.clock.look(moment);
+    fn begin(&self, clock: &dyn Clock) -> Option<(ClockReading, Option<i64>)> {
+        let (mut state, moment) = (lock(&self.state), ClockReading::of(clock));
+        let trust = state.clock.look(moment);
         let passed = moment.running.saturating_sub(state.last.running).as_secs();
-        let is_due = passed >= EXPIRY_SECONDS.unsigned_abs() || self.wanted.load(Ordering::SeqCst);
-        if !is_due || belief == Belief::Started {
+        let is_due =
+            passed >= EXPIRY_SECONDS.unsigned_abs() || self.is_requested.load(Ordering::SeqCst);
+        if !is_due || trust == ClockTrust::Starting {
             return None;
         }
-        self.wanted.store(false, Ordering::SeqCst);
+        self.is_requested.store(false, Ordering::SeqCst);
         state.last = moment;
         state.is_under_way = true;
-        match belief {
-            Belief::Jumped(ahead) => Some((moment, Some(ahead))),
-            Belief::Believed | Belief::Started => {
-                state.believed = Some(moment.now);
+        match trust {
+            ClockTrust::Jumped(ahead) => Some((moment, Some(ahead))),
+            ClockTrust::Trusted | ClockTrust::Starting => {
+                state.trusted_now = Some(moment.now);
                 Some((moment, None))
             }
         }
@@ -133,36 +134,37 @@ struct Plan<'t> {
     table: &'t Table,
     cutoff: Micros,
     /// Blocks of which all rows are too old.
-    whole: Vec<Arc<Block>>,
+    expired: Vec<Arc<Block>>,
     /// Blocks that lose their old rows, and how many those are.
-    partial: Vec<(Arc<Block>, usize)>,
+    trimmed: Vec<(Arc<Block>, usize)>,
 }
 
 impl Plan<'_> {
     fn rows(&self) -> u64 {
-        let whole = self.whole.iter().map(|block| block.rows as u64);
-        whole.chain(self.partial.iter().map(|(_, rows)| *rows as u64)).sum()
+        let whole = self.expired.iter().map(|block| block.rows as u64);
+        whole.chain(self.trimmed.iter().map(|(_, rows)| *rows as u64)).sum()
     }
 
     /// What goes with the blocks that were `removed`; of those that lose a part the bytes are estimated by
     /// rows. A block that could not be written again keeps its rows.
     fn dropped(&self, removed: &[Arc<Block>]) -> DroppedRows {
-        let is_removed = |block: &Arc<Block>| removed.iter().any(|own| Arc::ptr_eq(own, block));
-        let parts = || self.partial.iter().filter(|(block, _)| is_removed(block));
+        let is_removed = |block: &Arc<Block>| removed.iter().any(|other| Arc::ptr_eq(other, block));
+        let parts = || self.trimmed.iter().filter(|(block, _)| is_removed(block));
         let bytes = |block: &Block| block.byte_count() as u64;
-        let whole: u64 = self.whole.iter().map(|block| bytes(block)).sum();
+        let whole: u64 = self.expired.iter().map(|block| bytes(block)).sum();
         let part = |(block, rows): &(Arc<Block>, usize)| {
             let share = u128::from(bytes(block)) * *rows as u128 / block.rows.max(1) as u128;
             u64::try_from(share).unwrap_or(u64::MAX)
         };
         let bytes = whole.saturating_add(parts().map(part).sum());
-        let rows = self.whole.iter().map(|block| block.rows).chain(parts().map(|(_, rows)| *rows));
+        let rows =
+            self.expired.iter().map(|block| block.rows).chain(parts().map(|(_, rows)| *rows));
         let until = Micros(self.cutoff.0.saturating_sub(1));
         DroppedRows { rows: rows.map(|rows| rows as u64).sum(), bytes, until }
     }
 
     fn is_empty(&self) -> bool {
-        self.whole.is_empty() && self.partial.is_empty()
+        self.expired.is_empty() && self.trimmed.is_empty()
     }
 }
 
@@ -208,7 +210,7 @@ impl Inner {
             if let Err(error) = self.carry_out(&plan, now) {
                 tracing::error!(leaf = %self.name, table = %plan.table.name, "{error}");
             }
-            self.let_go(plan.whole);
+            self.free_paced(plan.expired);
         }
     }
 
@@ -230,7 +232,7 @@ impl Inner {
             return Ok(());
         }
         let (consumed, removes) = origins(&removed);
-        let added = stored_blocks(&adds)?;
+        let added = open_stored(&adds)?;
         self.store.commit(&Change {
             removes,
             adds,
@@ -252,14 +254,14 @@ impl Inner {
         now: Micros,
     ) -> Result<(Vec<Arc<Block>>, Vec<StoredBlock>), MergeError> {
         let table = plan.table;
-        let (mut removed, mut adds) = (plan.whole.clone(), Vec::new());
-        for (block, _) in &plan.partial {
+        let (mut removed, mut adds) = (plan.expired.clone(), Vec::new());
+        for (block, _) in &plan.trimmed {
             if self.is_stopping() {
                 // Nothing changes any more, so what was written is for nobody.
                 break;
             }
             let faults = block.faults();
-            let kept = checked(block).and_then(|view| merge_from(view, plan.cutoff, now));
+            let kept = verified_view(block).and_then(|view| merge_from(view, plan.cutoff, now));
             let Ok(kept) = kept.inspect_err(|error| table.quarantine(block, error)) else {
                 continue;
             };
@@ -282,21 +284,21 @@ impl Inner {
 fn plan(table: &Table, now: Micros) -> Option<Plan<'_>> {
     let cutoff = cutoff(lock(&table.settings).as_ref(), now)?;
     let is_archived = table.is_archived();
-    let mut plan = Plan { table, cutoff, whole: Vec::new(), partial: Vec::new() };
+    let mut plan = Plan { table, cutoff, expired: Vec::new(), trimmed: Vec::new() };
     for block in table.snapshot().iter() {
         // What can be archived goes from there.
-        if block.is_leaving() || is_archived && !block.is_damaged() {
+        if block.is_archiving() || is_archived && !block.is_damaged() {
             continue;
         }
         if block.time_range.1 < cutoff {
-            plan.whole.push(Arc::clone(block));
+            plan.expired.push(Arc::clone(block));
         } else if may_lose_rows(block, cutoff) {
             let old = block.view().and_then(|view| view.rows_before(cutoff));
             let Ok(old) = old.inspect_err(|error| table.quarantine(block, error)) else {
                 continue;
             };
-            if is_worth_it(block, cutoff, old) {
-                plan.partial.push((Arc::clone(block), old));
+            if is_worth_rewriting(block, cutoff, old) {
+                plan.trimmed.push((Arc::clone(block), old));
             }
         }
     }
@@ -317,7 +319,7 @@ fn may_lose_rows(block: &Block, cutoff: Micros) -> bool {
 }
 
 /// Whether a block is written again to lose so many rows.
-fn is_worth_it(block: &Block, cutoff: Micros, old: usize) -> bool {
+fn is_worth_rewriting(block: &Block, cutoff: Micros, old: usize) -> bool {
     let slack = Micros(cutoff.0.saturating_sub(EXPIRY_SLACK_SECONDS * Micros::SECOND));
     old > 0 && (old.saturating_mul(2) >= block.rows || block.time_range.0 < slack)
 }
@@ -338,7 +340,7 @@ pub(crate) fn forecast(
             forecast.bytes += bytes;
         } else if may_lose_rows(block, until) {
             let old = share_before(block.time_range, until, rows);
-            if is_worth_it(block, until, usize::try_from(old).unwrap_or(usize::MAX)) {
+            if is_worth_rewriting(block, until, usize::try_from(old).unwrap_or(usize::MAX)) {
                 forecast.rows += old;
                 forecast.bytes += share_before(block.time_range, until, bytes);
             }

@@ -14,7 +14,7 @@ use crate::table::Table;
 use crate::table::block::{Block, Origin};
 
 /// The fresh blocks of one table, and what they become.
-struct Moving<'a> {
+struct TableFlush<'a> {
     table: &'a Table,
     /// Keeps the table from being dropped meanwhile.
     _kept: RwLockReadGuard<'a, bool>,
@@ -23,7 +23,7 @@ struct Moving<'a> {
 }
 
 /// Moves all fresh blocks of some tables to segments, in one change: all, or none.
-pub(crate) fn move_fresh(tables: &[Arc<Table>], store: &Store) -> Result<(), MergeError> {
+pub(crate) fn flush(tables: &[Arc<Table>], store: &Store) -> Result<(), MergeError> {
     let mut change = Change::default();
     let mut moves = Vec::new();
     for table in tables {
@@ -33,7 +33,7 @@ pub(crate) fn move_fresh(tables: &[Arc<Table>], store: &Store) -> Result<(), Mer
         return Ok(());
     }
     store.commit(&change)?;
-    for Moving { table, fresh, moved, .. } in moves {
+    for TableFlush { table, fresh, moved, .. } in moves {
         for (block, moved) in fresh.into_iter().zip(moved) {
             // One by one, so that each keeps its place among the others.
             table.swap(&[block], vec![Arc::new(moved)])?;
@@ -47,7 +47,7 @@ fn write<'a>(
     table: &'a Table,
     store: &Store,
     change: &mut Change,
-) -> Result<Option<Moving<'a>>, MergeError> {
+) -> Result<Option<TableFlush<'a>>, MergeError> {
     let dropped = read(&table.dropped);
     let fresh = table.fresh_blocks();
     if *dropped || fresh.is_empty() {
@@ -62,5 +62,5 @@ fn write<'a>(
     }
     change.consumed.extend(origins(&fresh).0);
     change.remembered.extend(remembered(table, &fresh));
-    Ok(Some(Moving { table, _kept: dropped, fresh, moved }))
+    Ok(Some(TableFlush { table, _kept: dropped, fresh, moved }))
 }

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hadal_store::Moved;
+use hadal_store::Promotion;
 use hadal_types::limits::{LEAVING_BYTES_MAX, PRESSED_PERCENT, ROOMY_PERCENT};
 use hadal_types::{MemoryPool, TableName};
 
@@ -28,7 +28,7 @@ use crate::table::block::Block;
 
 /// What is known of the memory for row blocks.
 #[derive(Debug, Default)]
-pub(crate) struct Pressure {
+pub(crate) struct MemoryPressure {
     /// Whether it was nearly taken when it was last looked at.
     is_pressed: AtomicBool,
     /// When a block found no room there though there should have been: the system had none.
@@ -39,7 +39,7 @@ pub(crate) struct Pressure {
 /// a moment, or for good.
 const REFUSED_TIME: Duration = Duration::from_secs(60);
 
-impl Pressure {
+impl MemoryPressure {
     /// Whether it was nearly taken when it was last looked at.
     pub(crate) fn is_pressed(&self) -> bool {
         self.is_pressed.load(Ordering::Relaxed)
@@ -54,12 +54,12 @@ impl Pressure {
 impl Inner {
     /// Relieves the memory that row blocks share, where it is nearly taken: a step at a time, since
     /// a second later it is looked at again.
-    pub(crate) fn relieve(&self, tables: &[Arc<Table>], pass: &mut Pass) {
-        let Some(room) = self.store.room() else { return };
-        let is_so = is_pressed(room);
-        let was_so = self.pressure.is_pressed.swap(is_so, Ordering::Relaxed);
-        let (leaf, held, of) = (&self.name, room.reserved(), room.bytes_max());
-        match (was_so, is_so) {
+    pub(crate) fn relieve_pressure(&self, tables: &[Arc<Table>], pass: &mut Pass) {
+        let Some(budget) = self.store.memory_budget() else { return };
+        let is_pressed = is_above_high_watermark(budget);
+        let was_pressed = self.memory_pressure.is_pressed.swap(is_pressed, Ordering::Relaxed);
+        let (leaf, held, of) = (&self.name, budget.reserved(), budget.bytes_max());
+        match (was_pressed, is_pressed) {
             (false, true) => tracing::warn!(
                 %leaf, held, of,
                 "memory for row blocks is nearly taken: what is too old goes sooner, and old blocks become cold"
@@ -69,30 +69,35 @@ impl Inner {
             }
             _ => {}
         }
-        if !is_so {
-            self.bring_to_memory(tables, pass, room);
+        if !is_pressed {
+            self.promote_to_memory(tables, pass, budget);
             return;
         }
-        self.leave_memory(tables, room);
-        self.expiry.hurry(&*self.clock);
+        self.evict_to_disk(tables, budget);
+        self.expiry.request_under_pressure(&*self.clock);
         // What expiry brings comes first: it has its turn before this is reached again.
-        if was_so {
-            self.chill_oldest(tables, pass, || is_pressed(room));
+        if was_pressed {
+            self.recompress_oldest(tables, pass, || is_above_high_watermark(budget));
         }
     }
 
     /// Makes the blocks with the oldest rows cold, whatever age their tables set for that, as many as
     /// the pass still takes and while it is worth it.
-    fn chill_oldest(&self, tables: &[Arc<Table>], pass: &mut Pass, is_worth_it: impl Fn() -> bool) {
+    fn recompress_oldest(
+        &self,
+        tables: &[Arc<Table>],
+        pass: &mut Pass,
+        is_worth_rewriting: impl Fn() -> bool,
+    ) {
         let warm = |table: &Arc<Table>| {
             let blocks = table.snapshot();
-            let warm = blocks.iter().filter(|block| may_be_chilled(block)).cloned();
+            let warm = blocks.iter().filter(|block| may_be_recompressed_here(block)).cloned();
             warm.map(|block| (Arc::clone(table), block)).collect::<Vec<_>>()
         };
         let mut all: Vec<(Arc<Table>, Arc<Block>)> = tables.iter().flat_map(warm).collect();
         all.sort_by_key(|(_, block)| block.time_range.1);
         for (table, block) in all {
-            if !is_worth_it() || !pass.takes(&block) {
+            if !is_worth_rewriting() || !pass.takes(&block) {
                 return;
             }
             // One by one: the memory of each is there again before the next.
@@ -107,11 +112,12 @@ impl Inner {
     /// Has the blocks with the oldest rows read from disk, where more is taken than there is: so much
     /// of them. They are written once more, as blocks stay where they are; for the new ones there is
     /// no room in memory.
-    fn leave_memory(&self, tables: &[Arc<Table>], room: &MemoryPool) {
-        let mut excess = room.reserved().saturating_sub(room.bytes_max()).min(LEAVING_BYTES_MAX);
+    fn evict_to_disk(&self, tables: &[Arc<Table>], budget: &MemoryPool) {
+        let mut excess = budget.reserved().saturating_sub(budget.bytes_max()).min(LEAVING_BYTES_MAX);
         let in_memory = |table: &Arc<Table>| {
             let blocks = table.snapshot();
-            let in_memory = blocks.iter().filter(|it| it.may_be_moved() && it.is_in_memory());
+            let in_memory =
+                blocks.iter().filter(|block| block.may_be_moved() && block.is_in_memory());
             in_memory.map(|block| (Arc::clone(table), Arc::clone(block))).collect::<Vec<_>>()
         };
         if excess == 0 {
@@ -129,20 +135,20 @@ impl Inner {
             of_table.1.push(block);
         }
         for (table, blocks) in leaving.into_values() {
-            self.write_once_more(&table, &blocks);
+            self.rewrite_unchanged(&table, &blocks);
         }
     }
 
     /// Has the newest blocks that are read from disk read from memory, as many as the pass still takes
     /// and while there is room to spare.
-    fn bring_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, room: &MemoryPool) {
-        let goal = roomy_bytes(room);
-        if room.reserved() >= goal || self.pressure.is_refused(self.clock.running()) {
+    fn promote_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, budget: &MemoryPool) {
+        let goal = low_watermark_bytes(budget);
+        if budget.reserved() >= goal || self.memory_pressure.is_refused(self.clock.running()) {
             return;
         }
         let on_disk = |table: &Arc<Table>| {
             let blocks = table.snapshot();
-            let on_disk = blocks.iter().filter(|block| is_sound_on_disk(block));
+            let on_disk = blocks.iter().filter(|block| may_be_promoted(block));
             on_disk.cloned().collect::<Vec<_>>()
         };
         let in_memory = tables.iter().filter(|table| !table.is_on_disk());
@@ -150,12 +156,12 @@ impl Inner {
         all.sort_by_key(|block| Reverse(block.time_range.1));
         for block in all {
             let Some(number) = block.number() else { continue };
-            let is_too_much = room.reserved().saturating_add(block.byte_count()) > goal;
+            let is_too_much = budget.reserved().saturating_add(block.byte_count()) > goal;
             if is_too_much || self.is_stopping() || !pass.takes(&block) {
                 return;
             }
-            if self.store.move_to_memory(number) == Moved::NoRoom {
-                *lock(&self.pressure.refused) = Some(self.clock.running());
+            if self.store.promote(number) == Promotion::NoMemory {
+                *lock(&self.memory_pressure.refused) = Some(self.clock.running());
                 return;
             }
         }
@@ -163,22 +169,22 @@ impl Inner {
 }
 
 /// Whether it could as well be in memory.
-fn is_sound_on_disk(block: &Block) -> bool {
+fn may_be_promoted(block: &Block) -> bool {
     block.number().is_some() && !block.is_in_memory() && !block.is_damaged()
 }
 
 /// Only what is in memory takes some of it.
-fn may_be_chilled(block: &Block) -> bool {
-    block.may_be_rewritten() && block.may_become_cold() && block.is_in_memory()
+fn may_be_recompressed_here(block: &Block) -> bool {
+    block.may_be_rewritten() && block.may_be_recompressed() && block.is_in_memory()
 }
 
 /// So much may be taken by blocks that could be read from disk as well.
-pub(crate) fn roomy_bytes(room: &MemoryPool) -> usize {
-    room.bytes_max() / 100 * ROOMY_PERCENT
+pub(crate) fn low_watermark_bytes(budget: &MemoryPool) -> usize {
+    budget.bytes_max() / 100 * ROOMY_PERCENT
 }
 
-fn is_pressed(room: &MemoryPool) -> bool {
-    room.reserved() > room.bytes_max() / 100 * PRESSED_PERCENT
+fn is_above_high_watermark(budget: &MemoryPool) -> bool {
+    budget.reserved() > budget.bytes_max() / 100 * PRESSED_PERCENT
 }
 
 #[cfg(test)]
@@ -187,11 +193,11 @@ mod tests {
 
     #[test]
     fn memory_that_was_refused_is_asked_for_again_after_a_minute() {
-        let pressure = Pressure::default();
+        let memory_pressure = MemoryPressure::default();
         let at = Duration::from_secs;
-        assert!(!pressure.is_refused(at(0)));
-        *lock(&pressure.refused) = Some(at(100));
-        assert!(pressure.is_refused(at(100)) && pressure.is_refused(at(159)));
-        assert!(!pressure.is_refused(at(160)));
+        assert!(!memory_pressure.is_refused(at(0)));
+        *lock(&memory_pressure.refused) = Some(at(100));
+        assert!(memory_pressure.is_refused(at(100)) && memory_pressure.is_refused(at(159)));
+        assert!(!memory_pressure.is_refused(at(160)));
     }
 }

@@ -53,7 +53,7 @@ pub(crate) fn merge_next(
     if *dropped {
         return Ok(false);
     }
-    let added = keep(table, leaf, &inputs, &plan, merged)?;
+    let added = store_merged(table, leaf, &inputs, &plan, merged)?;
     table.swap(&inputs, added)?;
     Ok(true)
 }
@@ -67,9 +67,10 @@ fn plan_of(
 ) -> Option<(Vec<Arc<Block>>, MergePlan)> {
     let is_mergeable = |block: &Block| mergeable == Mergeable::All || block.origin.is_log();
     let free = blocks.iter().filter(|block| block.may_be_replaced() && is_mergeable(block));
-    let kinds: BTreeSet<(&ColumnName, u16)> = free.clone().map(|block| kind(block)).collect();
-    kinds.into_iter().find_map(|own| {
-        let alike: Vec<&Arc<Block>> = free.clone().filter(|block| kind(block) == own).collect();
+    let kinds: BTreeSet<(&ColumnName, u16)> = free.clone().map(|block| merge_key(block)).collect();
+    kinds.into_iter().find_map(|shared| {
+        let alike: Vec<&Arc<Block>> =
+            free.clone().filter(|block| merge_key(block) == shared).collect();
         let candidates: Vec<Candidate> = alike.iter().map(|block| candidate(block)).collect();
         let plan = plan_merge(&candidates, now, bytes_max)?;
         Some((plan.inputs.iter().map(|&index| Arc::clone(alike[index])).collect(), plan))
@@ -77,7 +78,7 @@ fn plan_of(
 }
 
 /// What blocks have in common that are merged.
-fn kind(block: &Block) -> (&ColumnName, u16) {
+fn merge_key(block: &Block) -> (&ColumnName, u16) {
     (&block.time_column, block.kept_one_in)
 }
 
@@ -116,7 +117,7 @@ fn merge_checked(
 ) -> Result<Vec<Vec<u8>>, BlockError> {
     let mut views = Vec::with_capacity(inputs.len());
     for block in inputs {
-        views.push(checked(block).inspect_err(|error| table.quarantine(block, error))?);
+        views.push(verified_view(block).inspect_err(|error| table.quarantine(block, error))?);
     }
     match kind {
         MergeKind::Merge(order) => merge(&views, order, now),
@@ -132,13 +133,13 @@ fn merge_checked(
 
 /// The block, with all of its checksums verified anew: what is written again gets checksums of its
 /// own, by which nobody could tell that it had been altered.
-pub(crate) fn checked(block: &Block) -> Result<BlockView<'_>, BlockError> {
+pub(crate) fn verified_view(block: &Block) -> Result<BlockView<'_>, BlockError> {
     block.verify()?;
     block.view()
 }
 
 /// Gives the merged blocks a place: a segment, or memory while they are few rows of the log.
-fn keep(
+fn store_merged(
     table: &Table,
     leaf: &Inner,
     inputs: &[Arc<Block>],
@@ -164,7 +165,7 @@ fn keep(
         let rows = u32::try_from(BlockView::parse(&bytes)?.rows()).unwrap_or(u32::MAX);
         adds.push(leaf.store.write_block(&table.name, rows, bytes)?);
     }
-    let added = stored_blocks(&adds)?;
+    let added = open_stored(&adds)?;
     leaf.store.commit(&Change {
         removes: numbers,
         adds,
@@ -178,12 +179,12 @@ fn keep(
 
 /// Blocks that were just stored. To be made before a change adds them: where one cannot be read, nothing
 /// has changed yet.
-pub(crate) fn stored_blocks(stored: &[StoredBlock]) -> Result<Vec<Arc<Block>>, BlockError> {
-    stored.iter().cloned().map(|one| stored_block(one).map(Arc::new)).collect()
+pub(crate) fn open_stored(stored: &[StoredBlock]) -> Result<Vec<Arc<Block>>, BlockError> {
+    stored.iter().cloned().map(|one| open_stored_block(one).map(Arc::new)).collect()
 }
 
 /// A block that was just stored.
-pub(crate) fn stored_block(stored: StoredBlock) -> Result<Block, BlockError> {
+pub(crate) fn open_stored_block(stored: StoredBlock) -> Result<Block, BlockError> {
     Block::new(stored.bytes, Origin::Segment(stored.number))
 }
 
@@ -203,24 +204,24 @@ impl Inner {
     /// earlier one. `None` where none is remembered. Cost: a look at each table.
     pub(crate) fn forget_before(&self) -> Option<Micros> {
         let tables = read(&self.tables);
-        tables.values().filter_map(|table| lock(&table.batches).least_time()).min()
+        tables.values().filter_map(|table| lock(&table.batch_ids).least_time()).min()
     }
 }
 
 /// The batches whose frames are consumed with these blocks, for the manifest to remember.
 pub(crate) fn remembered(table: &Table, inputs: &[Arc<Block>]) -> Vec<RememberedBatch> {
-    let batches = lock(&table.batches);
+    let batches = lock(&table.batch_ids);
     let mut remembered = Vec::new();
     for block in inputs.iter().filter(|block| matches!(block.origin, Origin::Log(_))) {
         let view = block.view().ok();
         for batch in view.iter().flat_map(|view| view.batches()) {
-            if let Some(known) = batches.get(&batch.id) {
+            if let Some(accepted) = batches.get(&batch.id) {
                 remembered.push(RememberedBatch {
                     table: table.name.clone(),
                     batch: batch.id.clone(),
-                    content_hash: known.content_hash,
-                    rows: known.rows,
-                    time: known.time,
+                    content_hash: accepted.content_hash,
+                    rows: accepted.rows,
+                    time: accepted.time,
                 });
             }
         }

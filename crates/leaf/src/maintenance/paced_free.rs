@@ -20,7 +20,7 @@ const PORTION_BYTES: u64 = 512 << 10;
 
 impl Inner {
     /// Lets go of blocks that are not visible any more. Whoever still reads one keeps it for as long.
-    pub(crate) fn let_go(&self, blocks: Vec<Arc<Block>>) {
+    pub(crate) fn free_paced(&self, blocks: Vec<Arc<Block>>) {
         let start = self.clock.running();
         let (mut gone, mut portion) = (0, 0);
         for block in blocks {
@@ -38,7 +38,7 @@ impl Inner {
 
     /// Whether memory, that for fresh blocks included, or somebody who stops the leaf waits for this.
     fn is_in_a_hurry(&self) -> bool {
-        self.is_stopping() || self.pressure.is_pressed() || self.limits.fresh.is_pressed()
+        self.is_stopping() || self.memory_pressure.is_pressed() || self.limits.fresh.is_pressed()
     }
 }
 

@@ -19,11 +19,11 @@ use crate::table::block::Block;
 impl Inner {
     /// Makes some of the blocks cold that are old enough for it at `now`, of tables whose settings
     /// ask for it.
-    pub(crate) fn chill_old(&self, tables: &[Arc<Table>], now: Micros, pass: &mut Pass) {
+    pub(crate) fn recompress_old(&self, tables: &[Arc<Table>], now: Micros, pass: &mut Pass) {
         for table in tables {
             let age = lock(&table.settings).as_ref().map(|settings| settings.cold_age());
             let Some(before) = age.and_then(|age| age.cutoff(now)) else { continue };
-            let old = pass.take(table, before, Block::may_become_cold);
+            let old = pass.take(table, before, Block::may_be_recompressed);
             if let Err(error) = self.chill(table, &old) {
                 tracing::error!(leaf = %self.name, table = %table.name, "{error}");
             }
@@ -32,11 +32,11 @@ impl Inner {
 
     /// Makes those of these blocks cold that take less so, whatever their age is; returns how many.
     pub(crate) fn chill(&self, table: &Table, blocks: &[Arc<Block>]) -> Result<usize, MergeError> {
-        self.replace(table, self.write_cold(table, blocks)?)
+        self.replace(table, self.write_recompressed(table, blocks)?)
     }
 
     /// Writes the blocks that take less when they are cold.
-    pub(crate) fn write_cold(
+    pub(crate) fn write_recompressed(
         &self,
         table: &Table,
         blocks: &[Arc<Block>],

@@ -15,7 +15,7 @@ use hadal_types::Micros;
 use hadal_types::limits::{REWRITE_BLOCKS_MAX, REWRITE_BYTES_MAX};
 
 use crate::leaf::Inner;
-use crate::maintenance::merge::{MergeError, checked, origins, stored_blocks};
+use crate::maintenance::merge::{MergeError, open_stored, origins, verified_view};
 use crate::sync::read;
 use crate::table::Table;
 use crate::table::block::Block;
@@ -87,7 +87,7 @@ impl Inner {
         let mut rewritten = Vec::new();
         for old in blocks {
             let faults = old.faults();
-            match checked(old).and_then(|view| make(&view)) {
+            match verified_view(old).and_then(|view| make(&view)) {
                 // The next pass finds out which columns are damaged.
                 _ if old.faults() != faults => {}
                 Ok(Some(made)) => {
@@ -99,7 +99,7 @@ impl Inner {
                     }
                     rewritten.push(Rewritten { old: Arc::clone(old), new });
                 }
-                Ok(None) => old.note_saves_nothing(),
+                Ok(None) => old.note_incompressible(),
                 Err(error) => table.quarantine(old, &error),
             }
         }
@@ -124,7 +124,7 @@ impl Inner {
         let old: Vec<Arc<Block>> = rewritten.iter().map(|one| Arc::clone(&one.old)).collect();
         let (consumed, removes) = origins(&old);
         let adds = rewritten.iter().flat_map(|one| one.new.iter().cloned()).collect();
-        let added = rewritten.iter().map(|one| stored_blocks(&one.new));
+        let added = rewritten.iter().map(|one| open_stored(&one.new));
         let added = added.collect::<Result<Vec<_>, BlockError>>()?;
         self.store.commit(&Change { removes, adds, consumed, ..Change::default() })?;
         for (old, new) in old.iter().zip(added) {

@@ -13,7 +13,7 @@
 //! smaller, by the largest whole factor that keeps at least what is asked for. What is gone does not
 //! come back when it becomes larger.
 //!
-//! **Clocks** are believed as far as expiry believes them: rows are as old as they were at its last
+//! **Clocks** are trusted as far as expiry believes them: rows are as old as they were at its last
 //! pass that dropped something for its age, or would have (`expiry.rs`).
 
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use crate::table::block::Block;
 impl Inner {
     /// Samples some of the blocks that are old enough for it, of tables whose settings ask for it.
     pub(crate) fn sample_old(&self, tables: &[Arc<Table>], pass: &mut Pass) {
-        let Some(now) = self.expiry.believed() else { return };
+        let Some(now) = self.expiry.trusted_now() else { return };
         for table in tables {
             let Some(settings) = lock(&table.settings).clone() else { continue };
             let Some(before) = settings.sample_age().cutoff(now) else { continue };

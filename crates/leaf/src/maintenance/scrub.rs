@@ -9,7 +9,7 @@
 //! count as lost, and no query believes it any more. So are blocks read from disk of which an
 //! earlier process left a front in memory that cannot be read.
 //!
-//! After a start that believed what is in memory the first round takes half of [`SCRUB_SECONDS_MAX`];
+//! After a start that trusted what is in memory the first round takes half of [`SCRUB_SECONDS_MAX`];
 //! all others take [`SCRUB_ROUND_SECONDS_MIN`] at least, and longer where the leaf's share of
 //! [`limits::SCRUB_BYTES_PER_SECOND`](hadal_types::limits::SCRUB_BYTES_PER_SECOND) asks for it, so that
 //! queries hardly notice.
@@ -22,7 +22,7 @@ use hadal_store::{Change, LostBlock};
 use hadal_types::limits::{SCRUB_ROUND_SECONDS_MIN, SCRUB_SECONDS_MAX};
 
 use crate::leaf::Inner;
-use crate::maintenance::merge::{MergeError, stored_block};
+use crate::maintenance::merge::{MergeError, open_stored_block};
 use crate::sync::read;
 use crate::table::Table;
 use crate::table::block::{Block, Origin};
@@ -38,7 +38,7 @@ struct Pace {
 }
 
 impl Pace {
-    /// The round over what was believed at a start.
+    /// The round over what was trusted at a start.
     fn first(bytes: u64) -> Self {
         let takes = Duration::from_secs(SCRUB_SECONDS_MAX) / 2;
         Self { bytes, takes, bytes_per_second: u64::MAX }
@@ -87,7 +87,7 @@ impl Inner {
     /// when it says no. No block that goes meanwhile is kept by that.
     pub(crate) fn scrub_round(&self, mut may_go_on: impl FnMut(u64) -> bool) {
         for table in self.all_tables() {
-            self.find_unread(&table);
+            self.restore_unreadable(&table);
             let blocks: Vec<Weak<Block>> = table.snapshot().iter().map(Arc::downgrade).collect();
             for block in blocks {
                 let Some(bytes) = block.upgrade().map(|block| block.byte_count() as u64) else {
@@ -104,8 +104,8 @@ impl Inner {
     }
 
     /// Reads from disk what was lost because its front cannot be read in memory.
-    fn find_unread(&self, table: &Table) {
-        for lost in table.take_unread() {
+    fn restore_unreadable(&self, table: &Table) {
+        for lost in table.take_unreadable() {
             let (number, rows) = (lost.number, lost.rows);
             match self.find(table, &lost) {
                 Ok(true) => tracing::warn!(
@@ -115,7 +115,7 @@ impl Inner {
                 Ok(false) => {}
                 Err(error) => {
                     tracing::error!(leaf = %self.name, table = %table.name, block = %number, "{error}");
-                    table.put_unread(lost);
+                    table.put_unreadable(lost);
                 }
             }
         }
@@ -132,23 +132,23 @@ impl Inner {
         if *dropped || !self.store.has_block(lost.number) {
             return Ok(false);
         }
-        let found = stored_block(stored.clone())?;
+        let found = open_stored_block(stored.clone())?;
         self.store.commit(&Change {
             removes: vec![lost.number],
             adds: vec![stored],
             ..Change::default()
         })?;
-        table.push_found(found, lost.number);
+        table.push_restored(found, lost.number);
         Ok(true)
     }
 
     fn scrub_block(&self, table: &Table, block: &Arc<Block>) {
         // The archive verifies what it takes, and nothing else may replace it meanwhile.
-        if block.is_leaving() {
+        if block.is_archiving() {
             return;
         }
         let Err(damage) = self.verify(block) else { return };
-        let (rows, file, number) = (block.rows, block.location(), &block.origin);
+        let (rows, file, number) = (block.rows, block.describe_location(), &block.origin);
         match self.mend(table, block) {
             Ok(true) => tracing::warn!(
                 leaf = %self.name, table = %table.name, block = %number, file, rows,
@@ -173,7 +173,7 @@ impl Inner {
             }
             // Of one that is altered in part, what is sound can still be read.
             Some(false) => block.verify().and_then(|()| {
-                block.note_foreign();
+                block.note_checksum_mismatch();
                 block.view().map(drop)
             }),
             None => block.verify(),
@@ -190,10 +190,10 @@ impl Inner {
         let Some(_turn) = self.turn_to_change() else { return Ok(false) };
         let dropped = read(&table.dropped);
         let is_there = table.snapshot().iter().any(|other| Arc::ptr_eq(other, block));
-        if *dropped || !is_there || block.is_leaving() {
+        if *dropped || !is_there || block.is_archiving() {
             return Ok(false);
         }
-        let mended = Arc::new(stored_block(stored.clone())?);
+        let mended = Arc::new(open_stored_block(stored.clone())?);
         self.store.commit(&Change {
             removes: vec![number],
             adds: vec![stored],

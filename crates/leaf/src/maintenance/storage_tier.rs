@@ -22,14 +22,15 @@ impl Inner {
     pub(crate) fn move_to_disk(&self, tables: &[Arc<Table>], pass: &mut Pass) {
         for table in tables.iter().filter(|table| table.is_on_disk()) {
             let blocks = table.snapshot();
-            let in_memory = blocks.iter().filter(|it| it.may_be_moved() && it.is_in_memory());
+            let in_memory =
+                blocks.iter().filter(|block| block.may_be_moved() && block.is_in_memory());
             let taken: Vec<_> = in_memory.take_while(|block| pass.takes(block)).cloned().collect();
-            self.write_once_more(table, &taken);
+            self.rewrite_unchanged(table, &taken);
         }
     }
 
     /// Writes blocks once more, as they are: the new ones are where there is a place for them now.
-    pub(crate) fn write_once_more(&self, table: &Table, blocks: &[Arc<Block>]) {
+    pub(crate) fn rewrite_unchanged(&self, table: &Table, blocks: &[Arc<Block>]) {
         let copied = self.rewrite(table, blocks, |view| Ok(Some(vec![view.bytes().to_vec()])));
         if let Err(error) = copied.and_then(|copied| self.replace(table, copied)) {
             tracing::error!(leaf = %self.name, table = %table.name, "{error}");

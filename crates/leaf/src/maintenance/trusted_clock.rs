@@ -1,12 +1,12 @@
-//! When the machine's clock is believed: the one gate before whatever removes or thins rows for their age.
+//! When the machine's clock is trusted: the one gate before whatever removes or thins rows for their age.
 //!
-//! The wall clock is compared with one that never jumps. It is believed once both have gone alike for a
+//! The wall clock is compared with one that never jumps. It is trusted once both have gone alike for a
 //! *proving time*: after a start, and after the wall clock was more than [`CLOCK_JUMP_SECONDS`] ahead of
 //! or behind where it should be. Differences add up since the last jump, so many small jumps are one
 //! large one. A machine whose clock is wrong at its start has so long to set it.
 //!
 //! Nothing is asked of a person: memory that is never given back is a failure, too. So a clock that is
-//! wrong for longer than the proving time is believed, and what goes then is told
+//! wrong for longer than the proving time is trusted, and what goes then is told
 //! ([`hadal_aggregate::WarningCode::RowsExpired`]).
 
 use std::time::Duration;
@@ -16,33 +16,33 @@ use hadal_types::{Clock, Micros};
 
 /// What both clocks said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct ClockReading {
     pub(crate) now: Micros,
     pub(crate) running: Duration,
 }
 
-/// Whether the wall clock is believed.
+/// Whether the wall clock is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Belief {
+pub(crate) enum ClockTrust {
     /// It is.
-    Believed,
+    Trusted,
     /// Not yet: the process has just started.
-    Started,
+    Starting,
     /// Not yet: it jumped ahead by so many seconds, or back where they are negative.
     Jumped(i64),
 }
 
-/// The wall clock, as far as it is believed.
+/// The wall clock, as far as it is trusted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrustedClock {
-    /// How long both clocks go alike before the wall clock is believed.
+    /// How long both clocks go alike before the wall clock is trusted.
     proving: Duration,
     /// Since when they go alike.
-    anchor: Moment,
+    anchor: ClockReading,
     jump: Option<i64>,
 }
 
-impl Moment {
+impl ClockReading {
     pub(crate) fn of(clock: &dyn Clock) -> Self {
         Self { now: clock.now(), running: clock.running() }
     }
@@ -57,25 +57,25 @@ impl Moment {
 
 impl TrustedClock {
     /// A clock of a process that starts at `start`.
-    pub(crate) const fn new(start: Moment, proving: Duration) -> Self {
+    pub(crate) const fn new(start: ClockReading, proving: Duration) -> Self {
         Self { proving, anchor: start, jump: None }
     }
 
-    /// Whether the wall clock is believed at `moment`, which is not before the one that was looked at last.
-    pub(crate) fn look(&mut self, moment: Moment) -> Belief {
+    /// Whether the wall clock is trusted at `moment`, which is not before the one that was looked at last.
+    pub(crate) fn look(&mut self, moment: ClockReading) -> ClockTrust {
         let ahead = moment.ahead_of(self.anchor);
         if ahead.saturating_abs() > CLOCK_JUMP_SECONDS {
             self.anchor = moment;
             self.jump = Some(ahead);
         }
         if moment.running.saturating_sub(self.anchor.running) >= self.proving {
-            return Belief::Believed;
+            return ClockTrust::Trusted;
         }
-        self.jump.map_or(Belief::Started, Belief::Jumped)
+        self.jump.map_or(ClockTrust::Starting, ClockTrust::Jumped)
     }
 
-    /// What the wall clock will say when it is believed, if it does not jump.
-    pub(crate) fn believed_from(&self) -> Micros {
+    /// What the wall clock will say when it is trusted, if it does not jump.
+    pub(crate) fn trusted_from(&self) -> Micros {
         let micros = i64::try_from(self.proving.as_micros()).unwrap_or(i64::MAX);
         Micros(self.anchor.now.0.saturating_add(micros))
     }
@@ -93,8 +93,8 @@ mod tests {
     const PROVING: u64 = 900;
     const DAY: i64 = 86_400;
 
-    fn at(now: i64, running: u64) -> Moment {
-        Moment { now: Micros(now * Micros::SECOND), running: Duration::from_secs(running) }
+    fn at(now: i64, running: u64) -> ClockReading {
+        ClockReading { now: Micros(now * Micros::SECOND), running: Duration::from_secs(running) }
     }
 
     fn clock() -> TrustedClock {
@@ -104,29 +104,29 @@ mod tests {
     #[test]
     fn a_clock_is_believed_a_while_after_the_start() {
         let mut clock = clock();
-        assert_eq!(clock.look(at(899, 899)), Belief::Started);
-        assert_eq!(clock.look(at(900, 900)), Belief::Believed);
+        assert_eq!(clock.look(at(899, 899)), ClockTrust::Starting);
+        assert_eq!(clock.look(at(900, 900)), ClockTrust::Trusted);
     }
 
     #[test]
     fn many_small_jumps_are_one_large_one() {
         let mut clock = clock();
-        assert_eq!(clock.look(at(1_000, 1_000)), Belief::Believed);
-        assert_eq!(clock.look(at(DAY / 2 + 1_000, 1_000)), Belief::Believed);
-        assert_eq!(clock.look(at(DAY + 1_001, 1_000)), Belief::Jumped(DAY + 1));
-        assert_eq!(clock.look(at(DAY + 1_900, 1_899)), Belief::Jumped(DAY + 1));
-        assert_eq!(clock.look(at(DAY + 1_901, 1_900)), Belief::Believed, "it went on alike");
+        assert_eq!(clock.look(at(1_000, 1_000)), ClockTrust::Trusted);
+        assert_eq!(clock.look(at(DAY / 2 + 1_000, 1_000)), ClockTrust::Trusted);
+        assert_eq!(clock.look(at(DAY + 1_001, 1_000)), ClockTrust::Jumped(DAY + 1));
+        assert_eq!(clock.look(at(DAY + 1_900, 1_899)), ClockTrust::Jumped(DAY + 1));
+        assert_eq!(clock.look(at(DAY + 1_901, 1_900)), ClockTrust::Trusted, "it went on alike");
     }
 
     #[test]
     fn a_clock_that_was_set_back_and_goes_ahead_again_is_doubted() {
         let mut clock = clock();
         // Wrong at the start, and for long.
-        assert_eq!(clock.look(at(31 * DAY, 1_000)), Belief::Jumped(31 * DAY - 1_000));
-        assert_eq!(clock.look(at(31 * DAY + 1_000, 2_000)), Belief::Believed);
-        assert!(matches!(clock.look(at(2_000, 2_000)), Belief::Jumped(..0)));
-        assert_eq!(clock.look(at(3_000, 3_000)), Belief::Believed);
-        assert!(matches!(clock.look(at(31 * DAY, 3_000)), Belief::Jumped(1..)));
+        assert_eq!(clock.look(at(31 * DAY, 1_000)), ClockTrust::Jumped(31 * DAY - 1_000));
+        assert_eq!(clock.look(at(31 * DAY + 1_000, 2_000)), ClockTrust::Trusted);
+        assert!(matches!(clock.look(at(2_000, 2_000)), ClockTrust::Jumped(..0)));
+        assert_eq!(clock.look(at(3_000, 3_000)), ClockTrust::Trusted);
+        assert!(matches!(clock.look(at(31 * DAY, 3_000)), ClockTrust::Jumped(1..)));
     }
 
     /// Numbers that one seed makes (splitmix64).
@@ -142,11 +142,11 @@ mod tests {
         }
     }
 
-    /// Whenever it is believed, it has gone right for all of the proving time: at each look within it the
+    /// Whenever it is trusted, it has gone right for all of the proving time: at each look within it the
     /// wall clock was off by as much as it is now, to within what counts as no jump.
     #[test]
     fn what_is_believed_has_been_proven() {
-        let mut believed = 0;
+        let mut trusted_now = 0;
         for seed in 0..2_000 {
             let numbers = &mut Numbers(seed);
             let mut clock = clock();
@@ -158,10 +158,10 @@ mod tests {
                 let reach = [0, 0, 0, 600, DAY, 40 * DAY, 4_000 * DAY][numbers.below(7) as usize];
                 off += numbers.below(2 * reach.unsigned_abs() + 1) as i64 - reach;
                 looks.push((running, off));
-                if clock.look(at(running as i64 + off, running)) != Belief::Believed {
+                if clock.look(at(running as i64 + off, running)) != ClockTrust::Trusted {
                     continue;
                 }
-                believed += 1;
+                trusted_now += 1;
                 assert!(running >= PROVING, "seed {seed}");
                 let since = running - PROVING;
                 for (when, earlier) in &looks {
@@ -170,6 +170,6 @@ mod tests {
                 }
             }
         }
-        assert!(believed > 1_000, "{believed}");
+        assert!(trusted_now > 1_000, "{trusted_now}");
     }
 }

@@ -1,4 +1,4 @@
-//! One question to leaves of one process: which blocks, in what order, and what the answer rests on.
+//! One query to leaves of one process: which blocks, in what order, and what the answer rests on.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use hadal_types::MemoryPool;
 use tokio::task::spawn_blocking;
 
 use crate::leaf::Leaf;
-use crate::query::scan_job::{JobResult, Looked, Question, ScanJob};
+use crate::query::scan_job::{JobResult, ScanJob, ScanRequest, ScannedBlocks};
 use crate::sync::read;
 use crate::table::Table;
 use crate::table::block::Block;
 
-/// How often a question is begun because blocks turn out to be unreadable on the way.
-const LOOKS_MAX: usize = 4;
+/// How often a scan is begun because blocks turn out to be unreadable on the way.
+const ATTEMPTS_MAX: usize = 4;
 
-/// What a leaf has for a question.
-struct Share<'l> {
+/// A leaf's table as one query sees it.
+struct LeafSnapshot<'l> {
     leaf: &'l Leaf,
     table: Arc<Table>,
     /// Whether the leaf has the table, or had rows of it.
@@ -40,9 +40,9 @@ struct Share<'l> {
     expired: Option<DroppedRows>,
 }
 
-/// What the rows of these leaves say to a question, by its deadline. They are of one process, and
+/// What the rows of these leaves say to a query, by its deadline. They are of one process, and
 /// share threads and a budget.
-pub(crate) async fn answer(leaves: &[&Leaf], query: Arc<Query>, deadline: Instant) -> Partial {
+pub(crate) async fn execute(leaves: &[&Leaf], query: Arc<Query>, deadline: Instant) -> Partial {
     let start = Instant::now();
     let Some(first) = leaves.first() else { return Partial::empty(&query) };
     let scan = match Scan::new(Arc::clone(&query)) {
@@ -53,31 +53,32 @@ pub(crate) async fn answer(leaves: &[&Leaf], query: Arc<Query>, deadline: Instan
             return Partial::failed(&query, fault);
         }
     };
-    let mut shares: Vec<Share<'_>> = leaves.iter().map(|leaf| Share::of(leaf, &query)).collect();
-    let of_leaf = |(at, share): (usize, &mut Share<'_>)| {
-        let reached = std::mem::take(&mut share.reached);
+    let mut snapshots: Vec<LeafSnapshot<'_>> =
+        leaves.iter().map(|leaf| LeafSnapshot::of(leaf, &query)).collect();
+    let of_leaf = |(at, snapshot): (usize, &mut LeafSnapshot<'_>)| {
+        let reached = std::mem::take(&mut snapshot.reached);
         (reached.len(), reached.into_iter().map(move |block| (at, block)).collect())
     };
     let (counts, blocks): (Vec<usize>, Vec<Vec<_>>) =
-        shares.iter_mut().enumerate().map(of_leaf).unzip();
-    let question = Question {
+        snapshots.iter_mut().enumerate().map(of_leaf).unzip();
+    let request = ScanRequest {
         query: Arc::clone(&query),
         blocks: ordered(blocks.concat(), scan.block_order()),
-        tables: shares.iter().map(|share| Arc::clone(&share.table)).collect(),
+        tables: snapshots.iter().map(|snapshot| Arc::clone(&snapshot.table)).collect(),
         scan: Arc::new(scan),
         bytes_max: bytes_max(leaves, &first.budget),
         budget: Arc::clone(&first.budget),
         merging: Arc::clone(first.pool.merging()),
         deadline,
     };
-    let (mut partial, looked) = match look(first, question).await {
-        Some(JobResult { partial, looked, .. }) => (partial, Some(looked)),
+    let (mut partial, scanned) = match run_scan(first, request).await {
+        Some(JobResult { partial, scanned, .. }) => (partial, Some(scanned)),
         None => (Partial::empty(&query), None),
     };
     let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
-    for (at, (share, blocks)) in shares.into_iter().zip(counts).enumerate() {
-        let looked = looked.as_ref().map(|looked| looked[at]);
-        share.tell(&query, looked, blocks, micros, &mut partial);
+    for (at, (snapshot, blocks)) in snapshots.into_iter().zip(counts).enumerate() {
+        let scanned = scanned.as_ref().map(|scanned| scanned[at]);
+        snapshot.report_coverage(&query, scanned, blocks, micros, &mut partial);
     }
     partial
 }
@@ -89,14 +90,14 @@ fn bytes_max(leaves: &[&Leaf], budget: &MemoryPool) -> usize {
     all.min(budget.each_max())
 }
 
-impl<'l> Share<'l> {
+impl<'l> LeafSnapshot<'l> {
     fn of(leaf: &'l Leaf, query: &Query) -> Self {
         let table = read(&leaf.inner.tables).get(&query.table).cloned();
         let (lost_rows, waiting_rows) = table.as_ref().map_or((0, 0), |table| {
-            table.unfold();
+            table.open_deferred();
             table.missing_rows()
         });
-        let has_table = table.as_ref().is_some_and(|table| table.has_rows_to_tell());
+        let has_table = table.as_ref().is_some_and(|table| table.is_reported());
         let dropped = table.as_ref().and_then(|table| table.dropped_rows());
         let expired = table.as_ref().and_then(|table| table.expired_rows());
         // One without rows, where there is none.
@@ -124,24 +125,24 @@ impl<'l> Share<'l> {
         }
     }
 
-    /// Tells what the answer has of this leaf, of which so many blocks were to be looked at; `looked`
+    /// Tells what the answer has of this leaf, of which so many blocks were to be looked at; `scanned`
     /// is what was, `None` where that failed.
-    fn tell(
+    fn report_coverage(
         self,
         query: &Query,
-        looked: Option<Looked>,
+        scanned: Option<ScannedBlocks>,
         blocks: usize,
         micros: u64,
         partial: &mut Partial,
     ) {
         let (rows, rows_reached) = self.rows;
-        let (outcome, rows_scanned) = match looked {
-            Some(looked) => {
+        let (outcome, rows_scanned) = match scanned {
+            Some(scanned) => {
                 partial.stats.blocks += self.skipped;
                 partial.stats.blocks_skipped += self.skipped;
-                let is_all = looked.blocks == blocks;
+                let is_all = scanned.blocks == blocks;
                 let outcome = if is_all { LeafOutcome::Answered } else { LeafOutcome::Late };
-                (outcome, looked.rows + rows - rows_reached)
+                (outcome, scanned.rows + rows - rows_reached)
             }
             None => (LeafOutcome::Failed, 0),
         };
@@ -175,19 +176,19 @@ impl<'l> Share<'l> {
     }
 }
 
-/// Looks at a question's blocks, with the threads that `leaf` shares; `None` when that fails.
+/// Scans the blocks of a query, with the threads that `leaf` shares; `None` when that fails.
 ///
 /// What is found is of no use where some of a block turns out to be unreadable on the way. Then all
 /// that may be meant is verified, so that the damaged blocks are known, and it begins again.
-async fn look(leaf: &Leaf, question: Question) -> Option<JobResult> {
-    for _ in 0..LOOKS_MAX {
-        let (job, pending) = ScanJob::new(question.clone());
+async fn run_scan(leaf: &Leaf, request: ScanRequest) -> Option<JobResult> {
+    for _ in 0..ATTEMPTS_MAX {
+        let (job, pending) = ScanJob::new(request.clone());
         leaf.pool.run(job);
         let result = pending.result().await?;
         if !result.is_spoiled {
             return Some(result);
         }
-        let Question { tables, blocks, .. } = question.clone();
+        let ScanRequest { tables, blocks, .. } = request.clone();
         let verifying = spawn_blocking(move || {
             for (at, block) in blocks.iter().filter(|(_, block)| block.faults() > 0) {
                 if let Err(error) = block.verify() {

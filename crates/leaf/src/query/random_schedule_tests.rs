@@ -24,9 +24,9 @@ use shuttle::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use shuttle::sync::mpsc::{Sender, channel};
 use shuttle::thread;
 
-use self::fair_scheduler::InTurns;
-use self::morsel_queue::{Ended, Handout};
-use self::worker_pool::{Job, Pool, TURN};
+use self::fair_scheduler::Schedulable;
+use self::morsel_queue::{Finished, MorselQueue};
+use self::worker_pool::{Job, TURN, WorkerPool};
 
 /// Passes by a third of a turn with each block, whoever looks at it.
 struct Clock {
@@ -40,14 +40,14 @@ impl Clock {
     }
 }
 
-/// A job whose findings are the numbers of the blocks that were looked at.
+/// A job whose worker states are the numbers of the blocks that were looked at.
 struct Numbers {
     query: usize,
     blocks: usize,
-    handout: Handout<Vec<usize>>,
+    queue: MorselQueue<Vec<usize>>,
     clock: Arc<Clock>,
     due: Instant,
-    /// The block that is one too many for findings apart, if there is one.
+    /// The block that is one too many for worker states apart, if there is one.
     crowded_at: Option<usize>,
     /// That block is given back, to be looked at by a worker that is alone.
     is_given_back: bool,
@@ -59,15 +59,15 @@ struct Numbers {
 }
 
 /// What became of a job; `None` when it failed.
-type Outcome = Option<Ended<Vec<usize>>>;
+type Outcome = Option<Finished<Vec<usize>>>;
 
-impl InTurns for Numbers {
+impl Schedulable for Numbers {
     fn query(&self) -> usize {
         self.query
     }
 
-    fn opening(&self) -> Option<usize> {
-        self.handout.opening(0)
+    fn workers_if_open(&self) -> Option<usize> {
+        self.queue.workers_if_open(0)
     }
 
     fn is_due(&self, now: Instant) -> bool {
@@ -76,10 +76,10 @@ impl InTurns for Numbers {
 }
 
 impl Job for Numbers {
-    type Finding = Vec<usize>;
+    type WorkerState = Vec<usize>;
 
-    fn handout(&self) -> &Handout<Vec<usize>> {
-        &self.handout
+    fn queue(&self) -> &MorselQueue<Vec<usize>> {
+        &self.queue
     }
 
     fn is_done(&self, _: &Vec<usize>) -> bool {
@@ -94,15 +94,15 @@ impl Job for Numbers {
         left.concat()
     }
 
-    fn look(&self, block: usize, finding: &mut Vec<usize>) {
+    fn scan_block(&self, block: usize, worker_state: &mut Vec<usize>) {
         let is_crowded = self.crowded_at == Some(block);
-        if is_crowded && self.is_given_back && self.handout.give_back(block) {
+        if is_crowded && self.is_given_back && self.queue.give_back(block) {
             return;
         }
         if is_crowded {
-            self.handout.crowd();
+            self.queue.limit_to_one_worker();
         }
-        finding.push(block);
+        worker_state.push(block);
         self.clock.thirds.fetch_add(1, Ordering::SeqCst);
         if self.failing_at == Some(block) {
             // Not a panic, which shuttle takes for its own.
@@ -110,12 +110,12 @@ impl Job for Numbers {
         }
     }
 
-    fn note(&self, _: Duration, finding: &mut Vec<usize>) {
-        assert!(!finding.is_empty() || self.is_given_back, "a block was looked at");
+    fn note(&self, _: Duration, worker_state: &mut Vec<usize>) {
+        assert!(!worker_state.is_empty() || self.is_given_back, "a block was looked at");
     }
 
-    fn end(&self, ended: Ended<Vec<usize>>) {
-        assert!(ended.findings.len() <= self.begun.load(Ordering::SeqCst));
+    fn end(&self, ended: Finished<Vec<usize>>) {
+        assert!(ended.worker_states.len() <= self.begun.load(Ordering::SeqCst));
         self.outcome.send(Some(ended)).expect("received");
     }
 
@@ -132,7 +132,7 @@ const THREADS: usize = 3;
 fn run(change: impl Fn(&mut Numbers)) -> Vec<(usize, usize, Outcome)> {
     let clock = Arc::new(Clock { start: Instant::now(), thirds: AtomicU32::new(0) });
     let now = Arc::clone(&clock);
-    let pool = Arc::new(Pool::new(move || now.now()));
+    let pool = Arc::new(WorkerPool::new(move || now.now()));
     let threads: Vec<_> = (1..THREADS)
         .map(|_| {
             let pool = Arc::clone(&pool);
@@ -145,7 +145,7 @@ fn run(change: impl Fn(&mut Numbers)) -> Vec<(usize, usize, Outcome)> {
         let mut job = Numbers {
             query,
             blocks,
-            handout: Handout::new(blocks),
+            queue: MorselQueue::new(blocks),
             clock: Arc::clone(&clock),
             due: clock.start + Duration::from_secs(3_600),
             crowded_at: None,
@@ -172,9 +172,9 @@ fn run(change: impl Fn(&mut Numbers)) -> Vec<(usize, usize, Outcome)> {
 
 /// The blocks that were looked at, sorted, and whether that is said to be all.
 fn looked_at(ended: Outcome) -> (Vec<usize>, bool) {
-    let Ended { findings, complete } = ended.expect("it did not fail");
-    assert!((1..=THREADS).contains(&findings.len()), "{findings:?}");
-    let mut blocks = findings.concat();
+    let Finished { worker_states, complete } = ended.expect("it did not fail");
+    assert!((1..=THREADS).contains(&worker_states.len()), "{worker_states:?}");
+    let mut blocks = worker_states.concat();
     blocks.sort_unstable();
     (blocks, complete)
 }
@@ -220,10 +220,10 @@ fn a_job_out_of_time_says_what_it_left_out() {
                 job.due = job.clock.start + TURN;
             }
         }) {
-            let (looked, complete) = looked_at(ended);
+            let (scanned, complete) = looked_at(ended);
             // They are handed out in their order.
-            assert_eq!(looked, (0..looked.len()).collect::<Vec<_>>());
-            assert_eq!(complete, looked.len() == blocks);
+            assert_eq!(scanned, (0..scanned.len()).collect::<Vec<_>>());
+            assert_eq!(complete, scanned.len() == blocks);
             assert!(complete || query == 1);
         }
     };

@@ -7,12 +7,12 @@ use std::time::Instant;
 use tokio::sync::Semaphore;
 
 use crate::query::scan_job::ScanJob;
-use crate::query::worker_pool::Pool;
+use crate::query::worker_pool::WorkerPool;
 
 /// Threads that run the queries of all leaves of a process in turn, a few milliseconds each. They
 /// end when the last leaf is dropped.
 pub struct ScanPool {
-    pool: Arc<Pool<ScanJob>>,
+    pool: Arc<WorkerPool<ScanJob>>,
     threads: Vec<JoinHandle<()>>,
     merging: Arc<Semaphore>,
 }
@@ -24,7 +24,7 @@ impl ScanPool {
     /// When a thread cannot be started.
     pub fn new(threads: usize) -> std::io::Result<Arc<Self>> {
         let threads = threads.max(1);
-        let pool = Arc::new(Pool::new(Instant::now));
+        let pool = Arc::new(WorkerPool::new(Instant::now));
         let merging = Arc::new(Semaphore::new(threads.div_ceil(2)));
         let mut started = Self { pool, threads: Vec::new(), merging };
         for index in 0..threads {

@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::query::fair_scheduler::InTurns;
-use crate::query::morsel_queue::{Ended, Handout};
-use crate::query::worker_pool::{Job, Pool, TURN};
+use crate::query::fair_scheduler::Schedulable;
+use crate::query::morsel_queue::{Finished, MorselQueue};
+use crate::query::worker_pool::{Job, TURN, WorkerPool};
 use crate::sync::lock;
 
 /// Microseconds that pass while a block is looked at, and by no other means.
@@ -33,20 +33,20 @@ impl Clock {
 /// A job whose blocks take a time each.
 struct Timed {
     query: usize,
-    handout: Handout<()>,
+    queue: MorselQueue<()>,
     clock: Arc<Clock>,
     due: Instant,
     block_micros: u64,
     ended: Arc<Mutex<Vec<(usize, Duration)>>>,
 }
 
-impl InTurns for Timed {
+impl Schedulable for Timed {
     fn query(&self) -> usize {
         self.query
     }
 
-    fn opening(&self) -> Option<usize> {
-        self.handout.opening(0)
+    fn workers_if_open(&self) -> Option<usize> {
+        self.queue.workers_if_open(0)
     }
 
     fn is_due(&self, now: Instant) -> bool {
@@ -55,10 +55,10 @@ impl InTurns for Timed {
 }
 
 impl Job for Timed {
-    type Finding = ();
+    type WorkerState = ();
 
-    fn handout(&self) -> &Handout<()> {
-        &self.handout
+    fn queue(&self) -> &MorselQueue<()> {
+        &self.queue
     }
 
     fn is_done(&self, (): &()) -> bool {
@@ -67,7 +67,7 @@ impl Job for Timed {
 
     fn begin(&self, _: Vec<()>) {}
 
-    fn look(&self, _: usize, (): &mut ()) {
+    fn scan_block(&self, _: usize, (): &mut ()) {
         self.clock.micros.fetch_add(self.block_micros, Ordering::Relaxed);
     }
 
@@ -75,7 +75,7 @@ impl Job for Timed {
         assert_eq!(took, Duration::from_micros(self.block_micros));
     }
 
-    fn end(&self, _: Ended<()>) {
+    fn end(&self, _: Finished<()>) {
         lock(&self.ended).push((self.query, self.clock.passed()));
     }
 
@@ -87,7 +87,7 @@ impl Job for Timed {
 /// A machine of so many threads, of which the one that is free first takes the next turn.
 struct Machine {
     clock: Arc<Clock>,
-    pool: Pool<Timed>,
+    pool: WorkerPool<Timed>,
     /// When each thread is free.
     free: Vec<Duration>,
     /// Queries and when their jobs ended.
@@ -98,7 +98,7 @@ impl Machine {
     fn new(threads: usize) -> Self {
         let clock = Arc::new(Clock { start: Instant::now(), micros: AtomicU64::new(0) });
         let now = Arc::clone(&clock);
-        let pool = Pool::new(move || now.now());
+        let pool = WorkerPool::new(move || now.now());
         Self { clock, pool, free: vec![Duration::ZERO; threads], ended: Arc::default() }
     }
 
@@ -106,7 +106,7 @@ impl Machine {
     fn add(&self, query: usize, blocks: usize, block_micros: u64, due: Duration) {
         self.pool.run(Arc::new(Timed {
             query,
-            handout: Handout::new(blocks),
+            queue: MorselQueue::new(blocks),
             clock: Arc::clone(&self.clock),
             due: self.clock.start + due,
             block_micros,

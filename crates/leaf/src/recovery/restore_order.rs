@@ -10,7 +10,7 @@ const TOGETHER_BYTES: u64 = 256 << 20;
 
 /// Where a block lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Lying {
+pub(super) struct BlockPosition {
     pub(super) number: BlockNumber,
     pub(super) segment: u32,
     pub(super) range: Range<u64>,
@@ -20,33 +20,33 @@ pub(super) struct Lying {
 /// those of one segment together and as they lie there. A block gets the first place where it fits,
 /// so neighbours in time lie in several segments; and to read one of these here and there takes
 /// longer, and has threads wait for each other.
-pub(super) fn order<T>(blocks: &mut [T], lying: impl Fn(&T) -> Lying) {
-    blocks.sort_by_cached_key(|block| lying(block).number);
+pub(super) fn order<T>(blocks: &mut [T], position: impl Fn(&T) -> BlockPosition) {
+    blocks.sort_by_cached_key(|block| position(block).number);
     let mut rest = blocks;
     while let Some((last, before)) = rest.split_last() {
-        let mut bytes = length(&lying(last));
+        let mut bytes = length(&position(last));
         let is_apart = |block: &T| {
-            bytes += length(&lying(block));
+            bytes += length(&position(block));
             bytes > TOGETHER_BYTES
         };
         let first = before.iter().rposition(is_apart).map_or(0, |apart| apart + 1);
         let (earlier, together) = rest.split_at_mut(first);
         let in_segment = |block: &T| {
-            let Lying { segment, number, .. } = lying(block);
+            let BlockPosition { segment, number, .. } = position(block);
             (segment, number)
         };
         // Of several in one segment the last one counts.
         let newest: HashMap<u32, BlockNumber> = together.iter().map(in_segment).collect();
         together.sort_by_cached_key(|block| {
-            let Lying { segment, range, .. } = lying(block);
+            let BlockPosition { segment, range, .. } = position(block);
             (newest.get(&segment).copied(), range.start)
         });
         rest = earlier;
     }
 }
 
-fn length(lying: &Lying) -> u64 {
-    lying.range.end.saturating_sub(lying.range.start)
+fn length(position: &BlockPosition) -> u64 {
+    position.range.end.saturating_sub(position.range.start)
 }
 
 #[cfg(test)]
@@ -55,12 +55,16 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    fn block(number: u64, segment: u32, offset: u64, length: u64) -> Lying {
-        Lying { number: BlockNumber(number), segment, range: offset * MIB..(offset + length) * MIB }
+    fn block(number: u64, segment: u32, offset: u64, length: u64) -> BlockPosition {
+        BlockPosition {
+            number: BlockNumber(number),
+            segment,
+            range: offset * MIB..(offset + length) * MIB,
+        }
     }
 
     /// The numbers in the order in which blocks are brought back.
-    fn brought_back(mut blocks: Vec<Lying>) -> Vec<u64> {
+    fn brought_back(mut blocks: Vec<BlockPosition>) -> Vec<u64> {
         order(&mut blocks, Clone::clone);
         blocks.iter().rev().map(|block| block.number.0).collect()
     }

@@ -10,7 +10,7 @@ use hadal_types::{BatchId, Micros, limits};
 
 /// What is known of a batch that was taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Known {
+pub(crate) struct AcceptedBatch {
     pub(crate) content_hash: u64,
     pub(crate) rows: u32,
     pub(crate) time: Micros,
@@ -18,15 +18,15 @@ pub(crate) struct Known {
 
 /// What an id says about a batch that comes in.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Seen {
+pub(crate) enum Reservation {
     /// Nothing: it is reserved now, until it is settled or released.
     New,
     /// It was taken with these bytes.
-    Before,
+    Duplicate,
     /// It was taken with other bytes.
     Conflict,
     /// A batch of this id is being logged at this moment.
-    UnderWay,
+    InFlight,
     /// It failed in a way that leaves open whether it is in the log.
     InDoubt,
 }
@@ -34,25 +34,25 @@ pub(crate) enum Seen {
 /// What is known of an id.
 #[derive(Clone, Copy, Debug)]
 enum Entry {
-    UnderWay,
+    InFlight,
     /// The next process finds it in the log, or does not. Until then nobody else may take it.
     InDoubt,
-    Taken(Known),
+    Accepted(AcceptedBatch),
 }
 
 impl Entry {
-    fn taken(self) -> Option<Known> {
+    fn accepted(self) -> Option<AcceptedBatch> {
         match self {
-            Self::Taken(known) => Some(known),
-            Self::UnderWay | Self::InDoubt => None,
+            Self::Accepted(accepted) => Some(accepted),
+            Self::InFlight | Self::InDoubt => None,
         }
     }
 }
 
 /// The ids of one table's batches, bounded by number and age.
 #[derive(Debug, Default)]
-pub(crate) struct Batches {
-    known: HashMap<BatchId, Entry>,
+pub(crate) struct BatchIds {
+    entries: HashMap<BatchId, Entry>,
     /// Ids in the order in which they were remembered.
     order: VecDeque<Remembered>,
     /// Of the times in that order those that no later one is before: the first is the least of all.
@@ -67,30 +67,32 @@ struct Remembered {
     running: Duration,
 }
 
-impl Batches {
+impl BatchIds {
     /// Looks `id` up, and reserves it if it is new.
-    pub(crate) fn reserve(&mut self, id: &BatchId, content_hash: u64) -> Seen {
-        match self.known.get(id) {
+    pub(crate) fn reserve(&mut self, id: &BatchId, content_hash: u64) -> Reservation {
+        match self.entries.get(id) {
             None => {
-                self.known.insert(id.clone(), Entry::UnderWay);
-                Seen::New
+                self.entries.insert(id.clone(), Entry::InFlight);
+                Reservation::New
             }
-            Some(Entry::UnderWay) => Seen::UnderWay,
-            Some(Entry::InDoubt) => Seen::InDoubt,
-            Some(Entry::Taken(known)) if known.content_hash == content_hash => Seen::Before,
-            Some(Entry::Taken(_)) => Seen::Conflict,
+            Some(Entry::InFlight) => Reservation::InFlight,
+            Some(Entry::InDoubt) => Reservation::InDoubt,
+            Some(Entry::Accepted(accepted)) if accepted.content_hash == content_hash => {
+                Reservation::Duplicate
+            }
+            Some(Entry::Accepted(_)) => Reservation::Conflict,
         }
     }
 
     /// Remembers a batch that was taken, as the process has been `running` for so long, and forgets what
     /// is too old or too much.
-    pub(crate) fn remember(&mut self, id: &BatchId, known: Known, running: Duration) {
-        self.known.insert(id.clone(), Entry::Taken(known));
-        self.order.push_back(Remembered { id: id.clone(), time: known.time, running });
-        while self.least.back().is_some_and(|last| *last > known.time) {
+    pub(crate) fn remember(&mut self, id: &BatchId, accepted: AcceptedBatch, running: Duration) {
+        self.entries.insert(id.clone(), Entry::Accepted(accepted));
+        self.order.push_back(Remembered { id: id.clone(), time: accepted.time, running });
+        while self.least.back().is_some_and(|last| *last > accepted.time) {
             self.least.pop_back();
         }
-        self.least.push_back(known.time);
+        self.least.push_back(accepted.time);
         let age_max = Duration::from_secs(limits::BATCH_ID_SECONDS.unsigned_abs());
         let is_old = |one: &Remembered| running.saturating_sub(one.running) > age_max;
         while let Some(first) = self.order.front()
@@ -105,8 +107,8 @@ impl Batches {
         if self.least.front() == Some(&time) {
             self.least.pop_front();
         }
-        if self.get(&id).is_some_and(|known| known.time == time) {
-            self.known.remove(&id);
+        if self.get(&id).is_some_and(|accepted| accepted.time == time) {
+            self.entries.remove(&id);
         }
     }
 
@@ -117,14 +119,14 @@ impl Batches {
 
     /// Gives up a reserved id: its batch was not taken.
     pub(crate) fn release(&mut self, id: &BatchId) {
-        if let Some(Entry::UnderWay) = self.known.get(id) {
-            self.known.remove(id);
+        if let Some(Entry::InFlight) = self.entries.get(id) {
+            self.entries.remove(id);
         }
     }
 
     /// Keeps a reserved id for good: whether its batch was taken nobody knows.
     pub(crate) fn doubt(&mut self, id: &BatchId) {
-        if let Some(entry @ Entry::UnderWay) = self.known.get_mut(id) {
+        if let Some(entry @ Entry::InFlight) = self.entries.get_mut(id) {
             *entry = Entry::InDoubt;
         }
     }
@@ -132,26 +134,26 @@ impl Batches {
     /// What was taken under a client's id, its parts and chunks; `None` while some of it is under way, or in
     /// doubt.
     /// Cost: a look at all ids.
-    pub(crate) fn of_client(&self, client: &BatchId) -> Option<Vec<(BatchId, Known)>> {
-        let own = self.known.iter().filter(|(id, _)| id.is_of(client));
-        own.map(|(id, entry)| Some((id.clone(), entry.taken()?))).collect()
+    pub(crate) fn of_client(&self, client: &BatchId) -> Option<Vec<(BatchId, AcceptedBatch)>> {
+        let batches = self.entries.iter().filter(|(id, _)| id.is_of(client));
+        batches.map(|(id, entry)| Some((id.clone(), entry.accepted()?))).collect()
     }
 
     /// Notes that a batch which was taken has no rows any more.
     pub(crate) fn note_revoked(&mut self, id: &BatchId) {
-        if let Some(Entry::Taken(known)) = self.known.get_mut(id) {
-            known.rows = 0;
+        if let Some(Entry::Accepted(accepted)) = self.entries.get_mut(id) {
+            accepted.rows = 0;
         }
     }
 
     /// Whether the id was taken, is reserved, or in doubt.
     pub(crate) fn knows(&self, id: &BatchId) -> bool {
-        self.known.contains_key(id)
+        self.entries.contains_key(id)
     }
 
     /// What is known of a batch that was taken.
-    pub(crate) fn get(&self, id: &BatchId) -> Option<Known> {
-        self.known.get(id)?.taken()
+    pub(crate) fn get(&self, id: &BatchId) -> Option<AcceptedBatch> {
+        self.entries.get(id)?.accepted()
     }
 }
 
@@ -163,66 +165,66 @@ mod tests {
         BatchId::new(text).expect("an id")
     }
 
-    fn known(content_hash: u64, seconds: i64) -> Known {
-        Known { content_hash, rows: 1, time: Micros(seconds * Micros::SECOND) }
+    fn accepted(content_hash: u64, seconds: i64) -> AcceptedBatch {
+        AcceptedBatch { content_hash, rows: 1, time: Micros(seconds * Micros::SECOND) }
     }
 
     #[test]
     fn a_retry_is_known_by_its_content() {
-        let mut batches = Batches::default();
-        assert_eq!(batches.reserve(&id("a"), 1), Seen::New);
-        assert_eq!(batches.reserve(&id("a"), 1), Seen::UnderWay);
-        batches.remember(&id("a"), known(1, 0), Duration::ZERO);
-        assert_eq!(batches.reserve(&id("a"), 1), Seen::Before);
-        assert_eq!(batches.reserve(&id("a"), 2), Seen::Conflict);
+        let mut batches = BatchIds::default();
+        assert_eq!(batches.reserve(&id("a"), 1), Reservation::New);
+        assert_eq!(batches.reserve(&id("a"), 1), Reservation::InFlight);
+        batches.remember(&id("a"), accepted(1, 0), Duration::ZERO);
+        assert_eq!(batches.reserve(&id("a"), 1), Reservation::Duplicate);
+        assert_eq!(batches.reserve(&id("a"), 2), Reservation::Conflict);
         batches.release(&id("a"));
-        assert_eq!(batches.reserve(&id("a"), 1), Seen::Before, "what was taken stays");
+        assert_eq!(batches.reserve(&id("a"), 1), Reservation::Duplicate, "what was taken stays");
     }
 
     #[test]
     fn a_batch_that_failed_can_be_sent_again() {
-        let mut batches = Batches::default();
-        assert_eq!(batches.reserve(&id("a"), 1), Seen::New);
+        let mut batches = BatchIds::default();
+        assert_eq!(batches.reserve(&id("a"), 1), Reservation::New);
         batches.release(&id("a"));
-        assert_eq!(batches.reserve(&id("a"), 2), Seen::New);
+        assert_eq!(batches.reserve(&id("a"), 2), Reservation::New);
     }
 
     #[test]
     fn a_batch_in_doubt_is_not_taken_again() {
-        let mut batches = Batches::default();
+        let mut batches = BatchIds::default();
         batches.doubt(&id("a"));
         assert!(!batches.knows(&id("a")), "it was never reserved");
-        assert_eq!(batches.reserve(&id("a"), 1), Seen::New);
+        assert_eq!(batches.reserve(&id("a"), 1), Reservation::New);
         batches.doubt(&id("a"));
         batches.release(&id("a"));
-        assert_eq!(batches.reserve(&id("a"), 1), Seen::InDoubt);
+        assert_eq!(batches.reserve(&id("a"), 1), Reservation::InDoubt);
         assert!(batches.knows(&id("a")) && batches.get(&id("a")).is_none());
         assert!(batches.of_client(&id("a")).is_none());
     }
 
     #[test]
     fn ids_are_forgotten_by_the_time_that_passes_and_not_by_the_clock() {
-        let mut batches = Batches::default();
+        let mut batches = BatchIds::default();
         let hour = limits::BATCH_ID_SECONDS;
         let running = |seconds: i64| Duration::from_secs(seconds.unsigned_abs());
-        batches.remember(&id("a"), known(1, 0), Duration::ZERO);
-        batches.remember(&id("b"), known(1, 1_000 * hour), running(hour));
-        batches.remember(&id("c"), known(1, -1_000 * hour), running(hour));
+        batches.remember(&id("a"), accepted(1, 0), Duration::ZERO);
+        batches.remember(&id("b"), accepted(1, 1_000 * hour), running(hour));
+        batches.remember(&id("c"), accepted(1, -1_000 * hour), running(hour));
         assert!(batches.get(&id("a")).is_some(), "the clock jumped, and no time passed");
-        assert_eq!(batches.least_time(), Some(known(1, -1_000 * hour).time));
-        batches.remember(&id("d"), known(1, 5), running(hour + 1));
+        assert_eq!(batches.least_time(), Some(accepted(1, -1_000 * hour).time));
+        batches.remember(&id("d"), accepted(1, 5), running(hour + 1));
         assert!(batches.get(&id("a")).is_none());
         assert!(batches.get(&id("b")).is_some());
-        batches.remember(&id("e"), known(1, 7), running(2 * hour + 1));
+        batches.remember(&id("e"), accepted(1, 7), running(2 * hour + 1));
         assert!(batches.get(&id("c")).is_none());
-        assert_eq!(batches.least_time(), Some(known(1, 5).time));
+        assert_eq!(batches.least_time(), Some(accepted(1, 5).time));
     }
 
     #[test]
     fn ids_are_forgotten_by_number() {
-        let mut batches = Batches::default();
+        let mut batches = BatchIds::default();
         for number in 0..=limits::BATCH_IDS_MAX {
-            batches.remember(&id(&number.to_string()), known(1, 0), Duration::ZERO);
+            batches.remember(&id(&number.to_string()), accepted(1, 0), Duration::ZERO);
         }
         assert!(batches.get(&id("0")).is_none());
         assert!(batches.get(&id("1")).is_some());

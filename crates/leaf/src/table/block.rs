@@ -4,14 +4,14 @@ use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use hadal_block::{BlockError, BlockView, ColumnView, Place};
+use hadal_block::{BlockError, BlockRegion, BlockView, ColumnView};
 use hadal_scan::InternedIds;
 use hadal_store::{BlockBytes, BlockNumber, Sequence};
 use hadal_types::{ColumnName, Kind, Logical, Micros};
 
 use crate::limits::Hold;
 use crate::maintenance::merge_policy::has_many_rows;
-use crate::table::string_ids::Interners;
+use crate::table::string_ids::StringIds;
 
 /// A row block that queries can see.
 #[derive(Debug)]
@@ -39,13 +39,13 @@ pub(crate) struct Block {
     /// Whether some of it is cold, and so all that saves enough.
     is_cold: bool,
     /// Whether it was found to take hardly less if it was cold.
-    saves_nothing: AtomicBool,
+    is_incompressible: AtomicBool,
     /// Whether some of it could not be read.
     damaged: AtomicBool,
     /// Whether its bytes, sound as they may be, are not those that were written.
-    is_foreign: AtomicBool,
+    has_checksum_mismatch: AtomicBool,
     /// Whether its rows are on their way to the archive.
-    leaving: AtomicBool,
+    archiving: AtomicBool,
     is_in_order: OnceLock<bool>,
 }
 
@@ -103,13 +103,13 @@ impl Block {
             kept_one_in: view.kept_one_in(),
             time_column: view.time_column().name().clone(),
             is_cold: view.columns().iter().any(ColumnView::is_cold),
-            saves_nothing: AtomicBool::new(false),
+            is_incompressible: AtomicBool::new(false),
             columns,
             verified,
             interned,
             damaged: AtomicBool::new(false),
-            is_foreign: AtomicBool::new(false),
-            leaving: AtomicBool::new(false),
+            has_checksum_mismatch: AtomicBool::new(false),
+            archiving: AtomicBool::new(false),
             is_in_order: OnceLock::new(),
             bytes,
             _hold: None,
@@ -133,16 +133,16 @@ impl Block {
 
     /// The block, to be scanned.
     pub(crate) fn view(&self) -> Result<BlockView<'_>, BlockError> {
-        if self.is_foreign.load(Ordering::Relaxed) {
+        if self.has_checksum_mismatch.load(Ordering::Relaxed) {
             let reason = "its bytes are not those that were written".to_owned();
-            return Err(BlockError::Corrupt { place: Place::Front, reason });
+            return Err(BlockError::Corrupt { region: BlockRegion::Front, reason });
         }
         BlockView::parse(&self.bytes)
     }
 
     /// Says that its bytes are not those that were written, so that nothing of it can be read.
-    pub(crate) fn note_foreign(&self) {
-        self.is_foreign.store(true, Ordering::Relaxed);
+    pub(crate) fn note_checksum_mismatch(&self) {
+        self.has_checksum_mismatch.store(true, Ordering::Relaxed);
     }
 
     /// Notes that some of it cannot be read; true the first time. What can be read of it is still
@@ -153,8 +153,8 @@ impl Block {
     }
 
     /// Where its bytes lie, in words.
-    pub(crate) fn location(&self) -> String {
-        self.bytes.location()
+    pub(crate) fn describe_location(&self) -> String {
+        self.bytes.describe_location()
     }
 
     /// Whether it may be written anew because it is old: its batches are settled, and it has its
@@ -171,16 +171,16 @@ impl Block {
 
     /// Whether another block may take its place: it is sound, and not on its way to the archive.
     pub(crate) fn may_be_replaced(&self) -> bool {
-        !self.is_damaged() && !self.is_leaving()
+        !self.is_damaged() && !self.is_archiving()
     }
 
     /// Whether its rows are on their way to the archive, and nothing else may change it.
-    pub(crate) fn is_leaving(&self) -> bool {
-        self.leaving.load(Ordering::SeqCst)
+    pub(crate) fn is_archiving(&self) -> bool {
+        self.archiving.load(Ordering::SeqCst)
     }
 
-    pub(crate) fn note_leaving(&self, is_so: bool) {
-        self.leaving.store(is_so, Ordering::SeqCst);
+    pub(crate) fn note_archiving(&self, is_archiving: bool) {
+        self.archiving.store(is_archiving, Ordering::SeqCst);
     }
 
     /// Its number, once it has a place in a segment.
@@ -192,13 +192,13 @@ impl Block {
     }
 
     /// Whether making it cold may save something: that was not tried before by this process.
-    pub(crate) fn may_become_cold(&self) -> bool {
-        !self.is_cold && !self.saves_nothing.load(Ordering::Relaxed)
+    pub(crate) fn may_be_recompressed(&self) -> bool {
+        !self.is_cold && !self.is_incompressible.load(Ordering::Relaxed)
     }
 
     /// Notes that making it cold saves nothing.
-    pub(crate) fn note_saves_nothing(&self) {
-        self.saves_nothing.store(true, Ordering::Relaxed);
+    pub(crate) fn note_incompressible(&self) {
+        self.is_incompressible.store(true, Ordering::Relaxed);
     }
 
     /// Whether it was found damaged.
@@ -225,19 +225,19 @@ impl Block {
         &self,
         index: usize,
         column: &ColumnView<'_>,
-        interners: &Interners,
+        string_ids: &StringIds,
     ) -> Option<InternedIds> {
         let interned = self.interned.get(index)?;
-        if let Some(known) = interned.get() {
-            return known.clone();
+        if let Some(interned) = interned.get() {
+            return interned.clone();
         }
         let before = self.faults();
-        let found = interners.interned(column);
+        let ids = string_ids.interned(column);
         // What may have been read from zeros is not kept.
         if self.faults() != before {
             return None;
         }
-        interned.get_or_init(|| found).clone()
+        interned.get_or_init(|| ids).clone()
     }
 
     /// The block, whose bytes are all verified; that counts while its segment has no faults.
@@ -271,7 +271,7 @@ impl Block {
     }
 
     /// Verifies the checksums of all columns, whatever was verified before; what was altered since
-    /// is believed no more. Tells of the first.
+    /// is trusted no more. Tells of the first.
     pub(crate) fn verify(&self) -> Result<(), BlockError> {
         let stamp = self.stamp();
         let each = self.view()?.verify_each();

@@ -14,7 +14,7 @@ const LOGICALS: [Logical; 3] = [Logical::Plain, Logical::Bool, Logical::Time];
 
 /// The columns of some blocks.
 #[derive(Debug, Default)]
-pub(crate) struct RunningColumns(BTreeMap<(ColumnName, Kind), Part>);
+pub(crate) struct MergedSchema(BTreeMap<(ColumnName, Kind), Part>);
 
 /// One part of a column, of all blocks that have it.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ struct Part {
     blocks: [u64; LOGICALS.len()],
 }
 
-impl RunningColumns {
+impl MergedSchema {
     pub(crate) fn of(blocks: &[Arc<Block>]) -> Self {
         let mut columns = Self::default();
         blocks.iter().for_each(|block| columns.add(&block.columns));
@@ -43,13 +43,13 @@ impl RunningColumns {
     /// Counts those of a block no more that was counted.
     pub(crate) fn remove(&mut self, block: &[BlockColumn]) {
         for BlockColumn { name, kind, logical, rows, .. } in block {
-            let Entry::Occupied(mut own) = self.0.entry((name.clone(), *kind)) else { continue };
-            let part = own.get_mut();
+            let Entry::Occupied(mut entry) = self.0.entry((name.clone(), *kind)) else { continue };
+            let part = entry.get_mut();
             part.rows = part.rows.saturating_sub(*rows);
             let blocks = &mut part.blocks[index(*logical)];
             *blocks = blocks.saturating_sub(1);
             if part.blocks.iter().all(|&blocks| blocks == 0) {
-                own.remove();
+                entry.remove();
             }
         }
     }
@@ -76,7 +76,7 @@ impl Part {
 }
 
 fn index(logical: Logical) -> usize {
-    LOGICALS.iter().position(|&own| own == logical).unwrap_or_default()
+    LOGICALS.iter().position(|&other| other == logical).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -107,7 +107,7 @@ mod tests {
     fn columns_of_blocks_that_are_left_are_as_if_the_others_had_not_come() {
         for seed in 0..500 {
             let mut random = Random(seed);
-            let (mut kept, mut all) = (RunningColumns::default(), RunningColumns::default());
+            let (mut kept, mut all) = (MergedSchema::default(), MergedSchema::default());
             let blocks: Vec<Vec<BlockColumn>> = (0..random.below(8))
                 .map(|_| (0..random.below(5)).map(|_| random.column()).collect())
                 .collect();

@@ -37,17 +37,17 @@ pub(crate) fn configure(
     inner.store.commit(&change).map_err(|error| sink_error(&inner.name, error))?;
     *lock(&table.settings) = Some(settings.clone());
     inner.store.keep_on_disk(name, is_on_disk(Some(settings)));
-    inner.expiry.want();
-    table.touch();
-    inner.merge_signal.wake();
+    inner.expiry.request();
+    table.invalidate_status();
+    inner.wakeup.wake();
     Ok(())
 }
 
 /// Whether the table has these settings already, as far as that can be told without waiting.
 pub(crate) fn has(inner: &Inner, name: &TableName, settings: &TableSettings) -> bool {
     let Ok(tables) = inner.tables.try_read() else { return false };
-    let own = tables.get(name).and_then(|table| table.settings.try_lock().ok());
-    own.is_some_and(|own| own.as_ref() == Some(settings))
+    let settings_now = tables.get(name).and_then(|table| table.settings.try_lock().ok());
+    settings_now.is_some_and(|settings_now| settings_now.as_ref() == Some(settings))
 }
 
 /// The settings that the manifest has of a table. Those that a later version wrote are not guessed

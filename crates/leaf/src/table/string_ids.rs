@@ -11,11 +11,11 @@ use crate::sync::lock;
 
 /// An interner for each column that was grouped by.
 #[derive(Debug, Default)]
-pub(crate) struct Interners {
+pub(crate) struct StringIds {
     by_column: Mutex<BTreeMap<ColumnName, Arc<SharedInterner>>>,
 }
 
-impl Interners {
+impl StringIds {
     /// The ids of a block's column; `None` where it is not worth having some. When the interner is
     /// full another one takes its place, and the old one lives as long as the blocks that know it:
     /// so columns whose strings change by and by are known at all times.
@@ -56,26 +56,26 @@ mod tests {
         builder.finish(Micros(0), None).expect("fits")
     }
 
-    fn interned(interners: &Interners, block: &[u8]) -> InternedIds {
+    fn interned(string_ids: &StringIds, block: &[u8]) -> InternedIds {
         let view = BlockView::parse(block).expect("parses");
         let column = view.columns().iter().find(|column| column.name().as_str() == "host");
-        interners.interned(column.expect("there")).expect("worth it")
+        string_ids.interned(column.expect("there")).expect("worth it")
     }
 
     #[test]
     fn a_full_interner_makes_room_for_another() {
-        let interners = Interners::default();
-        let first = interned(&interners, &block(10, 0));
-        let again = interned(&interners, &block(10, 50));
+        let string_ids = StringIds::default();
+        let first = interned(&string_ids, &block(10, 0));
+        let again = interned(&string_ids, &block(10, 50));
         assert!(Arc::ptr_eq(&first.interner, &again.interner));
         assert_eq!(first.ids[50..], again.ids[..50]);
         let blocks = INTERNED_BYTES_MAX / (100 * STRING_BYTES_MAX / 8) + 1;
         let large = |number: usize| {
-            interned(&interners, &block(STRING_BYTES_MAX / 8, 1_000 * (number + 1))).interner
+            interned(&string_ids, &block(STRING_BYTES_MAX / 8, 1_000 * (number + 1))).interner
         };
         let last = (0..=blocks).map(large).last().expect("some");
         assert!(!Arc::ptr_eq(&first.interner, &last));
         assert!(first.interner.bytes() <= INTERNED_BYTES_MAX);
-        assert!(Arc::ptr_eq(&interned(&interners, &block(10, 0)).interner, &last));
+        assert!(Arc::ptr_eq(&interned(&string_ids, &block(10, 0)).interner, &last));
     }
 }

@@ -11,7 +11,7 @@ use crate::leaf::Inner;
 use crate::limits::Hold;
 use crate::sync::{lock, read, write};
 use crate::table::Table;
-use crate::table::batch_ids::{Known, Seen};
+use crate::table::batch_ids::{AcceptedBatch, Reservation};
 use crate::table::block::{Block, Origin};
 
 /// Takes a batch; returns once it is visible, and as durable as the leaf's batches are to be.
@@ -48,36 +48,36 @@ fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> 
     // Held until the batch is in the log's queue, so that a drop of the table comes before or
     // after all of this. A drop that is under way is not waited for.
     let kept = table.dropped.try_read().ok().filter(|dropped| !**dropped).ok_or_else(busy)?;
-    match lock(&table.batches).reserve(&batch.id, batch.content_hash) {
-        Seen::New => {}
-        Seen::Before => return Ok(None),
-        Seen::Conflict => return Err(SinkError::Conflict { id: batch.id }),
-        Seen::UnderWay => return Err(busy()),
-        Seen::InDoubt => return Err(in_doubt(&batch.id)),
+    match lock(&table.batch_ids).reserve(&batch.id, batch.content_hash) {
+        Reservation::New => {}
+        Reservation::Duplicate => return Ok(None),
+        Reservation::Conflict => return Err(SinkError::Conflict { id: batch.id }),
+        Reservation::InFlight => return Err(busy()),
+        Reservation::InDoubt => return Err(in_doubt(&batch.id)),
     }
     let logged = log(inner, &batch.table, &batch.id, &bytes);
-    let (hold, ticket) = logged.inspect_err(|_| lock(&table.batches).release(&batch.id))?;
+    let (hold, ticket) = logged.inspect_err(|_| lock(&table.batch_ids).release(&batch.id))?;
     drop(kept);
     let mut block = Block::new(bytes, Origin::Log(vec![ticket.sequence()]))
         .map_err(|error| corrupt(error.to_string()))?;
     if let Some(hold) = hold {
         block = block.holding(hold);
     }
-    let known = Known {
+    let accepted = AcceptedBatch {
         content_hash: batch.content_hash,
         rows: u32::try_from(batch.rows).unwrap_or(u32::MAX),
         time: now,
     };
     let (done, logged) = oneshot::channel();
     // Not the leaf itself: on the log's thread its end would be the end of that thread.
-    let (name, signal, id) = (inner.name.clone(), Arc::clone(&inner.merge_signal), batch.id);
-    let fullness = Arc::clone(&inner.fullness);
+    let (name, signal, id) = (inner.name.clone(), Arc::clone(&inner.wakeup), batch.id);
+    let disk_full_log = Arc::clone(&inner.disk_full_log);
     let bytes_max = inner.limits.table_bytes(lock(&table.settings).as_ref());
     ticket.then(move |outcome| {
-        fullness.note(&name, outcome.as_ref().copied());
+        disk_full_log.note(&name, outcome.as_ref().copied());
         let outcome = match outcome {
             Ok(()) => {
-                lock(&table.batches).remember(&id, known, running);
+                lock(&table.batch_ids).remember(&id, accepted, running);
                 // Before it can be seen, and something dropped for it.
                 let overflowing = table.bytes() + block.byte_count() as u64 > bytes_max;
                 table.push(block);
@@ -85,7 +85,7 @@ fn start(inner: &Arc<Inner>, batch: Batch) -> Result<Option<Logged>, SinkError> 
                 Ok(overflowing)
             }
             Err(error) => {
-                let mut batches = lock(&table.batches);
+                let mut batches = lock(&table.batch_ids);
                 match error.may_be_logged() {
                     true => batches.doubt(&id),
                     false => batches.release(&id),
@@ -109,13 +109,13 @@ fn log(
 ) -> Result<(Option<Hold>, Ticket), SinkError> {
     let hold = match inner.has_folder {
         true => Some(inner.limits.fresh.admit(bytes.len() as u64).ok_or_else(|| {
-            inner.merge_signal.wake();
+            inner.wakeup.wake();
             SinkError::Busy(inner.name.to_string())
         })?),
         false => None,
     };
     let ticket = inner.store.append(table, id, bytes).map_err(|error| {
-        inner.fullness.note(&inner.name, Err(&error));
+        inner.disk_full_log.note(&inner.name, Err(&error));
         sink_error(&inner.name, error)
     })?;
     Ok((hold, ticket))
@@ -125,8 +125,8 @@ fn log(
 fn check(bytes: &[u8], id: &BatchId, rows: usize) -> Result<(), String> {
     let view = hadal_block::BlockView::parse(bytes).map_err(|error| error.to_string())?;
     view.verify().map_err(|error| error.to_string())?;
-    let is_its_own = matches!(view.batches(), [batch] if batch.id == *id && batch.rows == rows);
-    if view.rows() != rows || !is_its_own {
+    let is_this_batch = matches!(view.batches(), [batch] if batch.id == *id && batch.rows == rows);
+    if view.rows() != rows || !is_this_batch {
         return Err(format!("it is not one batch {id} of {rows} rows"));
     }
     Ok(())
@@ -160,7 +160,7 @@ pub(crate) fn sink_error(name: &LeafName, error: Error) -> SinkError {
         Error::Busy(_) => SinkError::Busy(name.to_string()),
         Error::Full(_) => SinkError::Full(name.to_string()),
         Error::Closed => SinkError::Unavailable(name.to_string()),
-        error if error.names_a_place() => {
+        error if error.names_a_path() => {
             // Paths of this machine are for whoever runs it, not for whoever sends rows.
             tracing::error!(leaf = %name, "{error}");
             SinkError::Store(format!("{name}'s files fail; the server's log says more"))

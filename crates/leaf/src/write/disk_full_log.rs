@@ -11,35 +11,35 @@ use hadal_store::Error;
 use crate::sync::lock;
 
 /// While batches are refused and taken by turns, the one and the other are said that often.
-const SAID_EVERY: Duration = Duration::from_mins(1);
+const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Whether batches are refused because the disk is full.
 #[derive(Debug, Default)]
-pub(crate) struct Fullness(Mutex<Option<Refusal>>);
+pub(crate) struct DiskFullLog(Mutex<Option<Refusal>>);
 
 #[derive(Debug)]
 struct Refusal {
-    said: Instant,
+    logged: Instant,
     last: Instant,
 }
 
-impl Fullness {
+impl DiskFullLog {
     /// Notes what became of a batch.
     pub(crate) fn note(&self, leaf: &LeafName, outcome: Result<(), &Error>) {
         match outcome {
-            Err(error @ Error::Full(_)) if self.is_to_be_said(Instant::now()) => {
+            Err(error @ Error::Full(_)) if self.should_log(Instant::now()) => {
                 tracing::warn!(
                     %leaf,
                     "{error}: rows are refused; to drop a table, or to give one a shorter age, makes room"
                 );
             }
-            Err(error @ Error::Poisoned { .. }) if self.is_to_be_said(Instant::now()) => {
+            Err(error @ Error::Poisoned { .. }) if self.should_log(Instant::now()) => {
                 tracing::error!(
                     %leaf,
                     "{error}; the leaf takes no rows until the server is started anew: look at its disk"
                 );
             }
-            Ok(()) if self.is_over(Instant::now()) => {
+            Ok(()) if self.has_recovered(Instant::now()) => {
                 tracing::info!(%leaf, "there is space again: rows are taken");
             }
             _ => {}
@@ -47,19 +47,20 @@ impl Fullness {
     }
 
     /// Whether it is to be said that one was refused now.
-    fn is_to_be_said(&self, now: Instant) -> bool {
+    fn should_log(&self, now: Instant) -> bool {
         let mut refusal = lock(&self.0);
-        let said = refusal.as_ref().map(|refusal| refusal.said);
-        let is_to_be_said = said.is_none_or(|said| now.duration_since(said) >= SAID_EVERY);
-        let said = said.filter(|_| !is_to_be_said).unwrap_or(now);
-        *refusal = Some(Refusal { said, last: now });
-        is_to_be_said
+        let logged = refusal.as_ref().map(|refusal| refusal.logged);
+        let should_log = logged.is_none_or(|logged| now.duration_since(logged) >= LOG_INTERVAL);
+        let logged = logged.filter(|_| !should_log).unwrap_or(now);
+        *refusal = Some(Refusal { logged, last: now });
+        should_log
     }
 
     /// Whether this is the first one taken since none is refused any more.
-    fn is_over(&self, now: Instant) -> bool {
-        let is_over = |refusal: &mut Refusal| now.duration_since(refusal.last) >= SAID_EVERY;
-        lock(&self.0).take_if(is_over).is_some()
+    fn has_recovered(&self, now: Instant) -> bool {
+        let has_recovered =
+            |refusal: &mut Refusal| now.duration_since(refusal.last) >= LOG_INTERVAL;
+        lock(&self.0).take_if(has_recovered).is_some()
     }
 }
 
@@ -71,13 +72,13 @@ mod tests {
     fn it_is_said_once_a_minute_and_over_after_one_without_a_refusal() {
         let start = Instant::now();
         let at = |seconds: u64| start + Duration::from_secs(seconds);
-        let own = Fullness::default();
-        assert!(!own.is_over(at(0)));
-        assert!(own.is_to_be_said(at(0)) && !own.is_to_be_said(at(1)));
-        assert!(!own.is_over(at(2)), "others may be too large still");
-        assert!(!own.is_to_be_said(at(59)) && own.is_to_be_said(at(60)));
-        assert!(!own.is_to_be_said(at(100)));
-        assert!(!own.is_over(at(159)) && own.is_over(at(160)));
-        assert!(!own.is_over(at(161)) && own.is_to_be_said(at(162)));
+        let log = DiskFullLog::default();
+        assert!(!log.has_recovered(at(0)));
+        assert!(log.should_log(at(0)) && !log.should_log(at(1)));
+        assert!(!log.has_recovered(at(2)), "others may be too large still");
+        assert!(!log.should_log(at(59)) && log.should_log(at(60)));
+        assert!(!log.should_log(at(100)));
+        assert!(!log.has_recovered(at(159)) && log.has_recovered(at(160)));
+        assert!(!log.has_recovered(at(161)) && log.should_log(at(162)));
     }
 }

@@ -15,15 +15,15 @@ use hadal_types::limits::BATCH_REVOKED_SECONDS;
 use hadal_types::{BatchId, Micros, TableName};
 
 use crate::leaf::Inner;
-use crate::maintenance::merge::{MergeError, checked, origins, remembered, stored_blocks};
+use crate::maintenance::merge::{MergeError, open_stored, origins, remembered, verified_view};
 use crate::sync::{lock, read};
 use crate::table::Table;
-use crate::table::batch_ids::Known;
+use crate::table::batch_ids::AcceptedBatch;
 use crate::table::block::Block;
 use crate::write::accept::sink_error;
 
 /// The batches that a client sent under one id.
-type Parts = Vec<(BatchId, Known)>;
+type Parts = Vec<(BatchId, AcceptedBatch)>;
 
 /// A block that has rows of them, and what is to come for it.
 type Rewritten = (Arc<Block>, Vec<StoredBlock>);
@@ -35,15 +35,15 @@ pub(crate) fn revoke(inner: &Inner, name: &TableName, id: &BatchId) -> Result<u6
     // What merges are about to write would have the rows still.
     let _one = lock(&inner.merging);
     let Some(table) = read(&inner.tables).get(name).cloned() else { return Ok(0) };
-    let parts = lock(&table.batches).of_client(id).ok_or_else(busy)?;
-    let rows: u64 = parts.iter().map(|(_, known)| u64::from(known.rows)).sum();
+    let parts = lock(&table.batch_ids).of_client(id).ok_or_else(busy)?;
+    let rows: u64 = parts.iter().map(|(_, accepted)| u64::from(accepted.rows)).sum();
     if rows == 0 {
         return Ok(0);
     }
     let blocks = blocks_with(&table, &parts).map_err(|error| damaged(id, &error))?;
-    let Some(blocks) = blocks else { return Err(not_at_hand(inner, id, &parts)) };
+    let Some(blocks) = blocks else { return Err(not_found_yet(inner, id, &parts)) };
     // What the archive has of them would be there twice, or there alone.
-    if blocks.iter().any(|block| block.is_leaving()) {
+    if blocks.iter().any(|block| block.is_archiving()) {
         return Err(busy());
     }
     let rewritten = write_rest(inner, &table, &parts, blocks);
@@ -62,15 +62,15 @@ pub(crate) fn revoke(inner: &Inner, name: &TableName, id: &BatchId) -> Result<u6
 /// Whether it can be taken back, and for long enough that other leaves can do so, too.
 pub(crate) fn can_revoke(inner: &Inner, name: &TableName, id: &BatchId) -> Result<(), SinkError> {
     let Some(table) = read(&inner.tables).get(name).cloned() else { return Ok(()) };
-    let parts = lock(&table.batches).of_client(id);
+    let parts = lock(&table.batch_ids).of_client(id);
     let mut parts = parts.ok_or_else(|| SinkError::Busy(inner.name.to_string()))?;
-    parts.retain(|(_, known)| known.rows > 0);
+    parts.retain(|(_, accepted)| accepted.rows > 0);
     if is_too_late(inner, &parts) {
         return Err(too_late(id));
     }
     match blocks_with(&table, &parts) {
         Ok(Some(_)) => Ok(()),
-        Ok(None) => Err(not_at_hand(inner, id, &parts)),
+        Ok(None) => Err(not_found_yet(inner, id, &parts)),
         Err(error) => Err(damaged(id, &error)),
     }
 }
@@ -81,14 +81,15 @@ fn blocks_with(table: &Table, parts: &Parts) -> Result<Option<Vec<Arc<Block>>>, 
     let (mut blocks, mut rows) = (Vec::new(), 0);
     for block in table.snapshot().iter().filter(|block| block.has_batches) {
         let view = block.view()?;
-        let own = view.batches().iter().filter(|own| parts.iter().any(|part| part.0 == own.id));
-        let own: usize = own.map(|own| own.rows).sum();
-        if own > 0 {
-            rows += own as u64;
+        let revoked =
+            view.batches().iter().filter(|batch| parts.iter().any(|part| part.0 == batch.id));
+        let block_rows: usize = revoked.map(|batch| batch.rows).sum();
+        if block_rows > 0 {
+            rows += block_rows as u64;
             blocks.push(Arc::clone(block));
         }
     }
-    let expected: u64 = parts.iter().map(|(_, known)| u64::from(known.rows)).sum();
+    let expected: u64 = parts.iter().map(|(_, accepted)| u64::from(accepted.rows)).sum();
     Ok((rows == expected).then_some(blocks))
 }
 
@@ -103,7 +104,7 @@ fn write_rest(
     let mut rewritten = Vec::with_capacity(blocks.len());
     for block in blocks {
         let faults = block.faults();
-        let rest = checked(&block).and_then(|view| {
+        let rest = verified_view(&block).and_then(|view| {
             let created_at = view.created_at();
             merge_without(view, &ids, created_at)
         });
@@ -135,21 +136,21 @@ fn commit(
     }
     let mut added = Vec::with_capacity(rewritten.len());
     for (_, stored) in &rewritten {
-        added.push(stored_blocks(stored).map_err(|error| Error::Corrupt {
-            place: table.name.to_string(),
+        added.push(open_stored(stored).map_err(|error| Error::Corrupt {
+            path: table.name.to_string(),
             what: error.to_string(),
         })?);
     }
     let old: Vec<Arc<Block>> = rewritten.iter().map(|(old, _)| Arc::clone(old)).collect();
     let (consumed, removes) = origins(&old);
     let mut batches = remembered(table, &old);
-    batches.retain(|own| parts.iter().all(|(id, _)| *id != own.batch));
-    batches.extend(parts.iter().map(|(id, known)| RememberedBatch {
+    batches.retain(|batch| parts.iter().all(|(id, _)| *id != batch.batch));
+    batches.extend(parts.iter().map(|(id, accepted)| RememberedBatch {
         table: table.name.clone(),
         batch: id.clone(),
-        content_hash: known.content_hash,
+        content_hash: accepted.content_hash,
         rows: 0,
-        time: known.time,
+        time: accepted.time,
     }));
     let adds = rewritten.iter().flat_map(|(_, stored)| stored.iter().cloned()).collect();
     let change = Change { removes, adds, consumed, remembered: batches, ..Change::default() };
@@ -158,18 +159,18 @@ fn commit(
         // One by one, so that each keeps its place among the others.
         table.swap(std::slice::from_ref(old), new)?;
     }
-    let mut known = lock(&table.batches);
-    parts.iter().for_each(|(id, _)| known.note_revoked(id));
+    let mut accepted = lock(&table.batch_ids);
+    parts.iter().for_each(|(id, _)| accepted.note_revoked(id));
     Ok(true)
 }
 
 fn is_too_late(inner: &Inner, parts: &Parts) -> bool {
     let oldest = Micros(inner.clock.now().0.saturating_sub(BATCH_REVOKED_SECONDS * Micros::SECOND));
-    parts.iter().any(|(_, known)| known.time < oldest)
+    parts.iter().any(|(_, accepted)| accepted.time < oldest)
 }
 
 /// Why not all rows are found: they are settled, or on their way, as they are brought back or merged.
-fn not_at_hand(inner: &Inner, id: &BatchId, parts: &Parts) -> SinkError {
+fn not_found_yet(inner: &Inner, id: &BatchId, parts: &Parts) -> SinkError {
     match is_too_late(inner, parts) {
         true => too_late(id),
         false => SinkError::Busy(inner.name.to_string()),

@@ -45,9 +45,9 @@ impl LogFile {
             let given_back: u64 = given_back.map(|(start, end)| end - start).sum();
             (stretch.end - stretch.start).saturating_sub(given_back)
         };
-        let is_worth_it =
+        let is_large_enough =
             |stretch: &Range<u64>| !stretch.is_empty() && held(stretch) >= bytes_min.max(1);
-        stretches.filter(is_worth_it).collect()
+        stretches.filter(is_large_enough).collect()
     }
 
     /// Notes that all that was written is durable.
@@ -88,7 +88,9 @@ impl Log {
             let live = queue.live_ranges();
             for (&number, file) in &queue.files {
                 let live = live.get(&number).map_or(&[][..], Vec::as_slice);
-                spent.extend(file.spent(live, bytes_min).into_iter().map(|own| (number, own)));
+                spent.extend(
+                    file.spent(live, bytes_min).into_iter().map(|stretch| (number, stretch)),
+                );
             }
         }
         // Nothing is written there any more; what is consumed stays so.

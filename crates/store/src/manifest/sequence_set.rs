@@ -6,12 +6,12 @@ use crate::change::Sequence;
 
 /// A set of sequences: disjoint inclusive ranges that never touch, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Sequences {
+pub(crate) struct SequenceSet {
     /// First to last.
     ranges: BTreeMap<u64, u64>,
 }
 
-impl Sequences {
+impl SequenceSet {
     /// Adds all of `first..=last`.
     pub(crate) fn insert(&mut self, first: u64, last: u64) {
         let (mut first, mut last) = (first, last);
@@ -70,7 +70,7 @@ impl Sequences {
     }
 }
 
-impl FromIterator<Sequence> for Sequences {
+impl FromIterator<Sequence> for SequenceSet {
     fn from_iter<I: IntoIterator<Item = Sequence>>(sequences: I) -> Self {
         let mut set = Self::default();
         for Sequence(sequence) in sequences {
@@ -94,10 +94,10 @@ mod tests {
             changes in prop::collection::vec((0u64..60, 0u64..8, 0..4), 0..40),
         ) {
             let mut plain = BTreeSet::new();
-            let mut set = Sequences::default();
+            let mut set = SequenceSet::default();
             for (first, more, kind) in changes {
                 if kind == 0 {
-                    plain.retain(|own| !(first..=first + more).contains(own));
+                    plain.retain(|sequence| !(first..=first + more).contains(sequence));
                     set.remove_all(first, first + more);
                 } else {
                     plain.extend(first..=first + more);
@@ -105,7 +105,7 @@ mod tests {
                 }
                 for sequence in 0..70 {
                     prop_assert_eq!(set.contains(sequence), plain.contains(&sequence));
-                    let all = (sequence..=sequence + more).all(|own| plain.contains(&own));
+                    let all = (sequence..=sequence + more).all(|sequence| plain.contains(&sequence));
                     prop_assert_eq!(set.contains_all(sequence, sequence + more), all);
                 }
                 let ranges: Vec<_> = set.iter().collect();
@@ -119,7 +119,7 @@ mod tests {
 
     #[test]
     fn the_edges_are_ordinary_sequences() {
-        let mut set = Sequences::default();
+        let mut set = SequenceSet::default();
         set.insert(u64::MAX - 1, u64::MAX);
         set.insert(0, 0);
         set.insert(5, 4);

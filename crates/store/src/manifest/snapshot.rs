@@ -2,8 +2,8 @@
 
 use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
 
-use super::copy::{Found, chain};
-use super::record::{BlockPlace, Reader, Record};
+use super::copy::{CopyContent, chain};
+use super::record::{BlockRecord, Reader, Record};
 use super::state::State;
 use super::{HEAD_SALT, NAME, VERSION, VERSION_BEFORE};
 use crate::change::BlockNumber;
@@ -23,7 +23,7 @@ struct Head {
 
 /// Whole records from the beginning of a manifest on, and what they say.
 #[derive(Debug)]
-pub(crate) struct Beginning {
+pub(crate) struct ManifestSnapshot {
     /// Their bytes, where more is to be read later.
     bytes: Vec<u8>,
     /// How many bytes they have.
@@ -34,7 +34,7 @@ pub(crate) struct Beginning {
     /// The number of the record that would follow.
     pub(super) next_record: u64,
     /// What changed since the first time that it was read, where it was read twice.
-    pub(super) since: Option<Since>,
+    pub(super) since: Option<ChangesSince>,
     /// Checksums over the bodies: of all but the last, and of all.
     chains: (u64, u64),
 }
@@ -53,14 +53,14 @@ pub(super) enum Agreement {
 
 /// What has become of blocks since somebody read the manifest.
 #[derive(Debug, Default)]
-pub(crate) struct Since {
+pub(crate) struct ChangesSince {
     /// Those that do not count any more.
-    pub(crate) removed: Vec<BlockPlace>,
+    pub(crate) removed: Vec<BlockRecord>,
     /// Those that count only since, unless they are removed again.
     pub(crate) added: Vec<BlockNumber>,
 }
 
-impl Since {
+impl ChangesSince {
     /// Notes what a record is about to change.
     fn note(&mut self, state: &State, record: &Record) {
         let removed = record.removes.iter().filter_map(|number| state.blocks.get(number));
@@ -69,61 +69,67 @@ impl Since {
     }
 }
 
-impl Beginning {
+impl ManifestSnapshot {
     /// What the manifest in a folder says just now, which another process may be writing.
     ///
     /// # Errors
     /// As a start that reads it.
     pub(crate) fn read(disk: &dyn Disk) -> Result<Self, Error> {
-        let place = disk.place(NAME);
+        let path = disk.path_of(NAME);
         let bytes = disk.read(NAME, FOLDER_FILE_BYTES_MAX);
-        let mut bytes = bytes.map_err(|error| Error::io("read", &place, error))?;
-        let beginning = Self::of(&place, &bytes)?;
-        bytes.truncate(beginning.length);
-        Ok(Self { bytes, ..beginning })
+        let mut bytes = bytes.map_err(|error| Error::io("read", &path, error))?;
+        let snapshot = Self::of(&path, &bytes)?;
+        bytes.truncate(snapshot.length);
+        Ok(Self { bytes, ..snapshot })
     }
 
-    fn of(place: &str, bytes: &[u8]) -> Result<Self, Error> {
-        let Head { version, length, salt, state } = read_head(place, bytes)?;
+    fn of(path: &str, bytes: &[u8]) -> Result<Self, Error> {
+        let Head { version, length, salt, state } = read_head(path, bytes)?;
         let (next_record, since, bytes_kept) = (1, None, Vec::new());
         let sum = first(MANIFEST, HEAD_SALT, bytes).map_or(0, |frame| frame.sum);
         let chains = (0, chain(0, sum));
         let head =
             Self { bytes: bytes_kept, length, version, salt, state, next_record, since, chains };
-        head.read_on(place, &bytes[length..])
+        head.read_on(path, &bytes[length..])
     }
 
     /// What a copy says, and what of the manifest there is beyond it.
-    pub(super) fn of_copy(place: &str, found: &Found, own: &[u8]) -> Result<Self, Error> {
-        let other = || Error::corrupt(place, "the copy is of another time");
-        let body = found.body(0).unwrap_or_default();
+    pub(super) fn of_copy(
+        path: &str,
+        content: &CopyContent,
+        manifest_bytes: &[u8],
+    ) -> Result<Self, Error> {
+        let other = || Error::corrupt(path, "the copy is of another time");
+        let body = content.body(0).unwrap_or_default();
         let draft = Draft::new(MANIFEST, HEAD_SALT, [&[0; HEADER_BYTES][..], body].concat());
         let head = draft.ok_or_else(other)?.seal(HEAD_SALT, 0);
-        let mut beginning = Self::of(place, &head)?;
-        for (number, body) in found.bodies_from(1) {
-            beginning.apply(place, number, body, found.sum(number, body))?;
+        let mut snapshot = Self::of(path, &head)?;
+        for (number, body) in content.bodies_from(1) {
+            snapshot.apply(path, number, body, content.sum(number, body))?;
         }
-        if first(MANIFEST, HEAD_SALT, own).is_some_and(|own| Some(own.body) != found.body(0)) {
+        if first(MANIFEST, HEAD_SALT, manifest_bytes)
+            .is_some_and(|head| Some(head.body) != content.body(0))
+        {
             return Err(other());
         }
-        for frame in scan(MANIFEST, found.salt, own).frames {
-            match found.body(frame.sequence) {
+        for frame in scan(MANIFEST, content.salt, manifest_bytes).frames {
+            match content.body(frame.sequence) {
                 Some(body) if body == frame.body => {}
-                None if frame.sequence == beginning.next_record => {
-                    beginning.apply(place, frame.sequence, frame.body, frame.sum)?;
+                None if frame.sequence == snapshot.next_record => {
+                    snapshot.apply(path, frame.sequence, frame.body, frame.sum)?;
                 }
                 _ => return Err(other()),
             }
         }
-        Ok(beginning)
+        Ok(snapshot)
     }
 
-    pub(super) fn agreement(&self, found: &Found) -> Agreement {
-        let (count, (before, all)) = (found.count(), self.chains);
-        if count >= self.next_record && found.chain_of(self.next_record) == all {
+    pub(super) fn agreement(&self, content: &CopyContent) -> Agreement {
+        let (count, (before, all)) = (content.count(), self.chains);
+        if count >= self.next_record && content.chain_of(self.next_record) == all {
             return if count > self.next_record { Agreement::More } else { Agreement::Same };
         }
-        if count + 1 == self.next_record && found.chain_of(count) == before {
+        if count + 1 == self.next_record && content.chain_of(count) == before {
             return Agreement::OneBehind;
         }
         Agreement::Other
@@ -142,34 +148,34 @@ impl Beginning {
     /// With the records that a manifest has by now, and how many bytes it has in all; `None` where it is
     /// another manifest, and does not begin with these very bytes.
     fn read_more(mut self, disk: &dyn Disk) -> Result<Option<(Self, usize)>, Error> {
-        let place = disk.place(NAME);
+        let path = disk.path_of(NAME);
         let rest = disk.read_after(NAME, &self.bytes, FOLDER_FILE_BYTES_MAX);
-        let Some(rest) = rest.map_err(|error| Error::io("read", &place, error))? else {
+        let Some(rest) = rest.map_err(|error| Error::io("read", &path, error))? else {
             return Ok(None);
         };
         let all = self.length + rest.len();
-        self.since = Some(Since::default());
-        Ok(Some((self.read_on(&place, &rest)?, all)))
+        self.since = Some(ChangesSince::default());
+        Ok(Some((self.read_on(&path, &rest)?, all)))
     }
 
     /// Reads the records that follow in the bytes that follow.
-    fn read_on(mut self, place: &str, rest: &[u8]) -> Result<Self, Error> {
+    fn read_on(mut self, path: &str, rest: &[u8]) -> Result<Self, Error> {
         let records = scan(MANIFEST, self.salt, rest);
         if let Some(damage) = records.damage.first() {
             let (from, to) = (self.length + damage.start, self.length + damage.end);
             let what = format!("bytes {from}..{to} are damaged and whole records follow");
-            return Err(Error::corrupt(place, what));
+            return Err(Error::corrupt(path, what));
         }
         for frame in &records.frames {
-            self.apply(place, frame.sequence, frame.body, frame.sum)?;
+            self.apply(path, frame.sequence, frame.body, frame.sum)?;
         }
         Ok(self)
     }
 
     /// Applies the next record, which says of itself that it has this number.
-    fn apply(&mut self, place: &str, found: u64, body: &[u8], sum: u64) -> Result<(), Error> {
+    fn apply(&mut self, path: &str, found: u64, body: &[u8], sum: u64) -> Result<(), Error> {
         let number = self.next_record;
-        let corrupt = |what: String| Error::corrupt(place, format!("record {number}: {what}"));
+        let corrupt = |what: String| Error::corrupt(path, format!("record {number}: {what}"));
         if found != number {
             return Err(corrupt(format!("found number {found} instead")));
         }
@@ -186,14 +192,14 @@ impl Beginning {
     }
 }
 
-fn read_head(place: &str, bytes: &[u8]) -> Result<Head, Error> {
-    let corrupt = || Error::corrupt(place, "its head is missing or damaged");
+fn read_head(path: &str, bytes: &[u8]) -> Result<Head, Error> {
+    let corrupt = || Error::corrupt(path, "its head is missing or damaged");
     let frame: Frame<'_> = first(MANIFEST, HEAD_SALT, bytes).ok_or_else(corrupt)?;
     let mut reader = Reader(frame.body);
     let version = reader.u32().ok_or_else(corrupt)?;
     if !(VERSION_BEFORE..=VERSION).contains(&version) {
-        let place = place.to_owned();
-        return Err(Error::Version { place, found: version, known: VERSION });
+        let path = path.to_owned();
+        return Err(Error::Version { path, found: version, supported: VERSION });
     }
     let fields = (reader.u32(), reader.u64(), reader.u64(), reader.u64());
     match fields {
@@ -206,22 +212,22 @@ fn read_head(place: &str, bytes: &[u8]) -> Result<Head, Error> {
 }
 
 /// What the file itself says, and how many bytes it has.
-pub(super) fn read_own(
+pub(super) fn read_manifest(
     disk: &dyn Disk,
-    early: Option<Beginning>,
-) -> Result<(Beginning, usize), Error> {
-    let place = disk.place(NAME);
-    let failed = |error| Error::io("read", &place, error);
+    preopened: Option<ManifestSnapshot>,
+) -> Result<(ManifestSnapshot, usize), Error> {
+    let path = disk.path_of(NAME);
+    let failed = |error| Error::io("read", &path, error);
     let is_there = disk.list().map_err(failed)?.iter().any(|name| name == NAME);
     if !is_there {
-        return Err(Error::corrupt(&place, "it is missing"));
+        return Err(Error::corrupt(&path, "it is missing"));
     }
-    let more = early.map(|early| early.read_more(disk)).transpose()?.flatten();
+    let more = preopened.map(|preopened| preopened.read_more(disk)).transpose()?.flatten();
     match more {
         Some(read) => Ok(read),
         None => {
             let bytes = disk.read(NAME, FOLDER_FILE_BYTES_MAX).map_err(failed)?;
-            Ok((Beginning::of(&place, &bytes)?, bytes.len()))
+            Ok((ManifestSnapshot::of(&path, &bytes)?, bytes.len()))
         }
     }
 }

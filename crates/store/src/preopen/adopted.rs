@@ -12,16 +12,16 @@ use hadal_types::TableName;
 use crate::change::{BlockNumber, StoredBlock};
 use crate::config::{Folders, Sizes};
 use crate::error::Error;
-use crate::manifest::{Beginning, BlockPlace, Since, State};
+use crate::manifest::{BlockRecord, ChangesSince, ManifestSnapshot, State};
 use crate::recovery::RecoveredTable;
 use crate::segment::BlockBytes;
 use crate::segment::pool::Pool;
 
 /// What was found of a store.
 #[derive(Debug)]
-pub(crate) struct Early {
+pub(crate) struct Preopened {
     /// What the manifest said.
-    pub(crate) beginning: Beginning,
+    pub(crate) snapshot: ManifestSnapshot,
     pub(crate) adopted: Adopted,
 }
 
@@ -36,16 +36,15 @@ pub(crate) struct Adopted {
     pub(crate) missing: BTreeSet<BlockNumber>,
 }
 
-impl Early {
+impl Preopened {
     /// What is in these folders now. Changes nothing there.
     ///
     /// # Errors
     /// When the manifest cannot be read.
     pub(crate) fn find(folders: Folders, sizes: Sizes) -> Result<Self, Error> {
-        let beginning = Beginning::read(&*folders.root)?;
-        let named: Vec<&BlockPlace> = beginning.state().blocks.values().collect();
-        let (pool, blocks) =
-            Pool::open_early(folders, beginning.salt(), sizes.segment_bytes, &named);
+        let snapshot = ManifestSnapshot::read(&*folders.root)?;
+        let named: Vec<&BlockRecord> = snapshot.state().blocks.values().collect();
+        let (pool, blocks) = Pool::preopen(folders, snapshot.salt(), sizes.segment_bytes, &named);
         let mut adopted = Adopted {
             pool,
             tables: BTreeMap::new(),
@@ -54,7 +53,7 @@ impl Early {
         };
         let mut held = Vec::with_capacity(named.len());
         for (&named, bytes) in named.iter().zip(blocks) {
-            let BlockPlace { number, ref table, rows, checksum, .. } = *named;
+            let BlockRecord { number, ref table, rows, checksum, .. } = *named;
             let Some(bytes) = bytes else {
                 adopted.missing.insert(number);
                 continue;
@@ -64,7 +63,7 @@ impl Early {
             adopted.tables.entry(table.clone()).or_default().take(block);
         }
         adopted.held = held.into_iter().collect();
-        Ok(Self { beginning, adopted })
+        Ok(Self { snapshot, adopted })
     }
 }
 
@@ -73,7 +72,7 @@ impl Adopted {
     /// `None` where it is not to be believed: all is to be found anew.
     pub(crate) fn now(
         mut self,
-        since: Since,
+        since: ChangesSince,
         state: &State,
         on_disk: Option<&BTreeSet<BlockNumber>>,
     ) -> Option<Self> {
@@ -82,7 +81,7 @@ impl Adopted {
         }
         self.forget(since.removed.iter());
         let on_disk = on_disk.into_iter().flatten();
-        let elsewhere: Vec<&BlockPlace> = on_disk
+        let elsewhere: Vec<&BlockRecord> = on_disk
             .filter(|number| self.held.contains_key(number))
             .filter_map(|number| state.blocks.get(number))
             .collect();
@@ -92,18 +91,18 @@ impl Adopted {
         self.pool.is_as_in_folders().then_some(self)
     }
 
-    fn forget<'a>(&mut self, gone: impl Iterator<Item = &'a BlockPlace>) {
+    fn forget<'a>(&mut self, gone: impl Iterator<Item = &'a BlockRecord>) {
         let mut by_table: BTreeMap<&TableName, BTreeSet<BlockNumber>> = BTreeMap::new();
         for block in gone {
             if self.held.remove(&block.number).is_some() {
-                self.pool.forget(block.place);
+                self.pool.forget(block.location);
                 by_table.entry(&block.table).or_default().insert(block.number);
             }
         }
         for (table, gone) in by_table {
-            if let Some(own) = self.tables.get_mut(table) {
-                own.lose(&gone);
-                if own.blocks.is_empty() {
+            if let Some(recovered) = self.tables.get_mut(table) {
+                recovered.lose(&gone);
+                if recovered.blocks.is_empty() {
                     self.tables.remove(table);
                 }
             }

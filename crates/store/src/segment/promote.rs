@@ -5,56 +5,56 @@
 
 use super::file::Segment;
 use super::pool::Pool;
-use super::{BlockBytes, Place};
+use super::{BlockBytes, BlockLocation};
 use crate::error::Error;
 use crate::lock::lock;
 use crate::manifest::Checksum;
 
 /// What came of a try to have a block read from memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Moved {
+pub enum Promotion {
     /// It is read from there now, or was before.
-    Yes,
+    Done,
     /// There is no room.
-    NoRoom,
+    NoMemory,
     /// It stays where it is, for this reason.
-    Stays(String),
+    Refused(String),
 }
 
 impl Pool {
     /// Has a block of this checksum read from memory that was read from disk, if it is there as it was
     /// written. Takes as long as reading and writing its bytes does.
-    pub(crate) fn move_to_memory(&self, block: &BlockBytes, checksum: Checksum) -> Moved {
-        let Some((segment, place)) = block.on_disk() else { return Moved::Yes };
+    pub(crate) fn promote(&self, block: &BlockBytes, checksum: Checksum) -> Promotion {
+        let Some((segment, location)) = block.on_disk() else { return Promotion::Done };
         let Some(_opened) = self.while_open() else {
-            return Moved::Stays(Error::Closed.to_string());
+            return Promotion::Refused(Error::Closed.to_string());
         };
         if !checksum.is_known() {
             // Of an early version. What was verified of its columns must not be believed of a copy.
-            return Moved::Stays(format!("{} has no checksum", block.location()));
+            return Promotion::Refused(format!("{} has no checksum", block.describe_location()));
         }
-        segment.read_ahead(place);
-        let bytes = match self.read_from_disk(segment, place, checksum) {
+        segment.read_ahead(location);
+        let bytes = match self.read_from_disk(segment, location, checksum) {
             Ok(bytes) => bytes,
-            Err(reason) => return Moved::Stays(reason),
+            Err(reason) => return Promotion::Refused(reason),
         };
-        let moved = self.write_moved(block, segment, place, &bytes);
-        if moved == Moved::Yes {
-            segment.file.forget_mapped(place.offset, u64::from(place.length));
+        let moved = self.write_promoted(block, segment, location, &bytes);
+        if moved == Promotion::Done {
+            segment.file.forget_mapped(location.offset, u64::from(location.length));
         }
         moved
     }
 
-    fn write_moved(
+    fn write_promoted(
         &self,
         block: &BlockBytes,
         segment: &Segment,
-        place: Place,
+        location: BlockLocation,
         bytes: &[u8],
-    ) -> Moved {
-        let _one = lock(&self.moving);
+    ) -> Promotion {
+        let _one = lock(&self.promoting);
         if block.is_in_memory() {
-            return Moved::Yes;
+            return Promotion::Done;
         }
         if segment.memory().is_none()
             && let Some(file) = self.memory_for(segment.number, segment.file.length())
@@ -62,14 +62,14 @@ impl Pool {
             // Nobody else sets it: this is done by one at a time.
             let _ = segment.memory.set(file);
         }
-        let Some((memory, held)) = segment.memory().zip(self.room_for(place)) else {
-            return Moved::NoRoom;
+        let Some((memory, held)) = segment.memory().zip(self.reserve_memory(location)) else {
+            return Promotion::NoMemory;
         };
-        if memory.write(place.offset, bytes).is_err() {
-            self.count_failure(memory.punch(place.offset, bytes.len() as u64));
-            return Moved::NoRoom;
+        if memory.write(location.offset, bytes).is_err() {
+            self.count_failure(memory.punch(location.offset, bytes.len() as u64));
+            return Promotion::NoMemory;
         }
         block.reside_in_memory(held);
-        Moved::Yes
+        Promotion::Done
     }
 }

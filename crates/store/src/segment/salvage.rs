@@ -8,7 +8,7 @@ use super::open::is_verified;
 use super::pool::{PAGE, Pool, file_name, header};
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
-use crate::manifest::BlockPlace;
+use crate::manifest::BlockRecord;
 
 /// The end of the name of a file that is being made.
 const HALF_MADE: &str = ".segment.new";
@@ -18,7 +18,7 @@ fn half_made(number: u32) -> String {
 }
 
 /// A segment's file on disk that was written anew.
-pub(super) struct Renewed {
+pub(super) struct Salvaged {
     pub(super) file: Box<dyn SegmentFile>,
     /// Which of the blocks were nowhere.
     pub(super) lost: BTreeSet<usize>,
@@ -27,7 +27,7 @@ pub(super) struct Renewed {
 /// Removes what a process left that ended while it wrote a segment anew.
 pub(super) fn remove_half_made(disk: &dyn Disk, names: &[String]) -> Result<(), Error> {
     for name in names.iter().filter(|name| name.ends_with(HALF_MADE)) {
-        disk.remove(name).map_err(|error| Error::io("remove", &disk.place(name), error))?;
+        disk.remove(name).map_err(|error| Error::io("remove", &disk.path_of(name), error))?;
     }
     Ok(())
 }
@@ -37,18 +37,18 @@ impl Pool {
     /// memory, or from the damaged file, whichever has it as it was written. `None` when no block is left.
     ///
     /// All of its blocks are read.
-    pub(super) fn renew(
+    pub(super) fn salvage(
         &self,
         number: u32,
         memory: Option<&dyn SegmentFile>,
         damaged: Option<&dyn SegmentFile>,
-        named: &[&BlockPlace],
-        of_it: &[usize],
-    ) -> Result<Option<Renewed>, Error> {
-        let (mut saved, mut lost) = (Vec::with_capacity(of_it.len()), BTreeSet::new());
-        for &at in of_it {
+        named: &[&BlockRecord],
+        indices: &[usize],
+    ) -> Result<Option<Salvaged>, Error> {
+        let (mut saved, mut lost) = (Vec::with_capacity(indices.len()), BTreeSet::new());
+        for &at in indices {
             match self.saved(memory, damaged, named[at]) {
-                Some(bytes) => saved.push((named[at].place.offset, bytes)),
+                Some(bytes) => saved.push((named[at].location.offset, bytes)),
                 None => drop(lost.insert(at)),
             }
         }
@@ -56,8 +56,8 @@ impl Pool {
         let Some(end) = saved.iter().map(end).max() else { return Ok(None) };
         let length = memory.map_or(end.max(self.segment_bytes), |memory| memory.length());
         let disk = &*self.folders.segments;
-        match self.write_anew(number, length, &saved) {
-            Ok(file) => Ok(Some(Renewed { file, lost })),
+        match self.rewrite_file(number, length, &saved) {
+            Ok(file) => Ok(Some(Salvaged { file, lost })),
             Err(error) => {
                 drop(disk.remove(&half_made(number)));
                 // A full disk must not keep a server from its start: rows can be dropped only by
@@ -71,13 +71,13 @@ impl Pool {
         }
     }
 
-    fn write_anew(
+    fn rewrite_file(
         &self,
         number: u32,
         length: u64,
         blocks: &[(u64, Cow<'_, [u8]>)],
     ) -> Result<Box<dyn SegmentFile>, Error> {
-        let failed = |error| Error::io("write anew", &self.place(number), error);
+        let failed = |error| Error::io("write anew", &self.path_of(number), error);
         let disk = &*self.folders.segments;
         let (name, new) = (file_name(number), half_made(number));
         let file = disk.create_segment(&new, length).map_err(failed)?;
@@ -96,18 +96,18 @@ impl Pool {
         &self,
         memory: Option<&'a dyn SegmentFile>,
         damaged: Option<&dyn SegmentFile>,
-        block: &BlockPlace,
+        block: &BlockRecord,
     ) -> Option<Cow<'a, [u8]>> {
-        let &BlockPlace { place, checksum, .. } = block;
-        let length = usize::try_from(place.length).ok()?;
+        let &BlockRecord { location, checksum, .. } = block;
+        let length = usize::try_from(location.length).ok()?;
         let in_memory = memory
-            .filter(|memory| is_verified(*memory, place, checksum, self.salt))
-            .and_then(|memory| memory.bytes(place.offset, length));
+            .filter(|memory| is_verified(*memory, location, checksum, self.salt))
+            .and_then(|memory| memory.bytes(location.offset, length));
         in_memory.map(Cow::Borrowed).or_else(|| {
             let file = damaged.filter(|_| checksum.is_known())?;
-            let ends = place.offset.checked_add(u64::from(place.length))?;
+            let ends = location.offset.checked_add(u64::from(location.length))?;
             // What is said of its length decides how much is read.
-            let bytes = (ends <= file.length()).then(|| self.bytes_of(file, place, checksum));
+            let bytes = (ends <= file.length()).then(|| self.bytes_of(file, location, checksum));
             bytes?.ok().map(Cow::Owned)
         })
     }

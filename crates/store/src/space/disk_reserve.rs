@@ -28,29 +28,29 @@ pub(crate) struct Reserve {
 impl Reserve {
     /// Sets so many bytes aside, if they are free; with none, nothing is ever kept back.
     pub(crate) fn open(disk: Arc<dyn Disk>, bytes: u64) -> Self {
-        let own = Self {
+        let reserve = Self {
             disk,
             bytes,
             is_whole: AtomicBool::new(bytes == 0),
             is_stopped: Mutex::default(),
         };
-        own.restore();
-        own
+        reserve.restore();
+        reserve
     }
 
     /// Fails while what was set aside is in use.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let is_whole = self.is_whole.load(Ordering::Acquire);
-        if is_whole { Ok(()) } else { Err(Error::Full(self.disk.place(NAME))) }
+        if is_whole { Ok(()) } else { Err(Error::Full(self.disk.path_of(NAME))) }
     }
 
     /// Writes, and where there is no room for it once more with what was set aside.
     pub(crate) fn spend<T>(&self, write: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
         match write() {
-            Err(Error::Full(place)) if self.bytes > 0 => {
+            Err(Error::Full(path)) if self.bytes > 0 => {
                 let is_stopped = lock(&self.is_stopped);
                 if *is_stopped || !self.is_whole.swap(false, Ordering::AcqRel) {
-                    return Err(Error::Full(place));
+                    return Err(Error::Full(path));
                 }
                 // Where it cannot be removed nothing is gained, and nothing lost.
                 drop(self.disk.remove(NAME));
@@ -92,7 +92,7 @@ mod tests {
     fn what_makes_room_gets_what_was_set_aside_and_nothing_else_does() {
         let world = World::new(1);
         let disk = world.folders().root;
-        world.machine().room = Some(1_000);
+        world.machine().free_bytes = Some(1_000);
         let reserve = Reserve::open(Arc::clone(&disk), 600);
         assert!(reserve.check().is_ok());
         let write = |bytes: usize| {
@@ -108,10 +108,10 @@ mod tests {
         reserve.spend(write(300)).expect("there is room");
         assert!(reserve.check().is_ok());
         reserve.restore();
-        assert_eq!(world.machine().room, Some(100), "nothing is set aside twice");
+        assert_eq!(world.machine().free_bytes, Some(100), "nothing is set aside twice");
         // Of what does not fit nothing stays, so the first 300 go as well.
         assert!(matches!(reserve.spend(write(1_200)), Err(Error::Full(_))));
-        assert!(matches!(reserve.check(), Err(Error::Full(place)) if place == "root/reserve"));
+        assert!(matches!(reserve.check(), Err(Error::Full(path)) if path == "root/reserve"));
         reserve.spend(write(900)).expect("all is free");
         assert!(matches!(reserve.spend(write(200)), Err(Error::Full(_))), "it was spent");
         reserve.restore();
@@ -124,7 +124,7 @@ mod tests {
         reserve.stop();
         let again = Reserve::open(Arc::clone(&disk), 600);
         assert!(again.check().is_ok());
-        world.machine().room = Some(0);
+        world.machine().free_bytes = Some(0);
         reserve.restore();
         assert!(matches!(reserve.spend(write(100)), Err(Error::Full(_))));
         assert_eq!(world.names("root"), [NAME]);
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn without_any_nothing_is_kept_back() {
         let world = World::new(2);
-        world.machine().room = Some(0);
+        world.machine().free_bytes = Some(0);
         let reserve = Reserve::open(world.folders().root, 0);
         assert!(reserve.check().is_ok());
         let full = || Err::<(), _>(Error::Full("it".to_owned()));

@@ -13,7 +13,7 @@ impl Store {
     /// are not among them.
     #[must_use]
     pub fn losses(&self) -> Vec<Loss> {
-        self.losses.told()
+        self.losses.list()
     }
 
     /// How many of these there are.

@@ -7,7 +7,7 @@ use super::tests::{add, table};
 use super::tmpfs_tests::{Bed, alter, brought_back, seen};
 use super::*;
 use crate::disk::{Disk, Folder};
-use crate::preopen::EarlyStore;
+use crate::preopen::PreopenedStore;
 
 /// What a start finds that looked at a store of five blocks before `change` was made.
 fn after_a_look(bed: &Bed, change: impl FnOnce(Store, &[BlockNumber])) -> (Store, Recovery) {
@@ -18,12 +18,12 @@ fn after_a_look(bed: &Bed, change: impl FnOnce(Store, &[BlockNumber])) -> (Store
 /// The same of any store.
 fn opened_after_a_look(bed: &Bed, change: impl FnOnce()) -> (Store, Recovery) {
     let config = bed.config();
-    let early =
-        EarlyStore::find(&config.folder, config.memory.as_ref(), config.sizes).expect("found");
-    let config = Config { early, ..config };
+    let preopened =
+        PreopenedStore::find(&config.folder, config.memory.as_ref(), config.sizes).expect("found");
+    let config = Config { preopened, ..config };
     assert!(matches!(Store::open(&config), Err(Error::InUse(_))), "it is another's");
     change();
-    let is_taken = |config: &Config| config.early.take(config).expect("not in use").is_none();
+    let is_taken = |config: &Config| config.preopened.take(config).expect("not in use").is_none();
     let opened = Store::open(&config).expect("opened");
     assert!(is_taken(&config), "it is used once");
     opened
@@ -43,12 +43,12 @@ fn what_was_found_while_another_had_the_folder_is_what_it_leaves() {
     let own = &recovery.tables["t"];
     let rows = own.blocks.iter().map(|block| u64::from(block.rows)).sum();
     assert_eq!((own.block_rows, own.block_bytes), (rows, 140_000));
-    let figures = next.figures();
-    assert_eq!((figures.blocks, figures.memory_bytes, figures.segments), (7, 140_000, 3));
+    let stats = next.stats();
+    assert_eq!((stats.blocks, stats.memory_bytes, stats.segments), (7, 140_000, 3));
     drop(recovery);
     // Where the one was that is gone there is room.
     add(&next, &table("t"), &[8; 20_000]);
-    assert_eq!(next.figures().segments, 3);
+    assert_eq!(next.stats().segments, 3);
     next.stop().expect("stopped");
     drop(next);
     assert_eq!(seen(&bed.open().1), (vec![0, 2, 3, 4, 5, 6, 7, 8], 0));
@@ -127,7 +127,7 @@ fn a_folder_in_the_place_of_the_one_that_was_found_is_opened_instead() {
         let folder = bed.config().folder;
         fs::rename(&folder, folder.with_extension("old")).expect("renamed");
     });
-    assert_eq!((recovery.tables.len(), next.figures().blocks), (0, 0));
+    assert_eq!((recovery.tables.len(), next.stats().blocks), (0, 0));
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn memory_that_is_damaged_when_somebody_looks_is_not_believed() {
 fn blocks_for_which_there_is_no_room_are_brought_back_as_they_always_are() {
     let mut bed = Bed::new();
     let (store, _) = bed.filled();
-    bed.room = 70_000;
+    bed.budget = 70_000;
     let (next, mut recovery) = opened_after_a_look(&bed, || store.stop().expect("stopped"));
     assert_eq!(seen(&recovery), (vec![0, 1, 2], 2));
     assert_eq!(brought_back(&next, &mut recovery), (vec![3, 4], Vec::new()));

@@ -6,7 +6,7 @@ use crate::lock::lock;
 use crate::manifest::Checksum;
 use crate::recovery::{LostBlock, WaitingBlock};
 use crate::segment::BlockBytes;
-use crate::segment::promote::Moved;
+use crate::segment::promote::Promotion;
 
 impl Store {
     /// Brings back a block of an earlier process: from memory if it is there as it was written,
@@ -15,10 +15,10 @@ impl Store {
     ///
     /// # Errors
     /// The block, with the reason, when it is in neither place as it was written.
-    pub fn bring_back(&self, block: WaitingBlock) -> Result<Option<StoredBlock>, LostBlock> {
+    pub fn restore(&self, block: WaitingBlock) -> Result<Option<StoredBlock>, LostBlock> {
         let WaitingBlock { number, rows, table, bytes, checksum, .. } = block;
         if let Some(Durable { pool, .. }) = &self.durable {
-            let brought = pool.bring_back(&bytes, checksum, self.may_be_in_memory(&table));
+            let brought = pool.restore(&bytes, checksum, self.may_be_in_memory(&table));
             brought.map_err(|reason| {
                 pool.doubt();
                 LostBlock { number, table: table.clone(), rows, reason }
@@ -53,8 +53,8 @@ impl Store {
     /// is read, and without a change. Takes as long as reading its bytes does; any thread may move any
     /// block.
     #[must_use]
-    pub fn move_to_memory(&self, number: BlockNumber) -> Moved {
-        let stays = |reason: &str| Moved::Stays(format!("block {number} {reason}"));
+    pub fn promote(&self, number: BlockNumber) -> Promotion {
+        let stays = |reason: &str| Promotion::Refused(format!("block {number} {reason}"));
         let Some(Durable { pool, .. }) = &self.durable else { return stays("has no folder") };
         let found = {
             let catalog = lock(&self.catalog);
@@ -63,13 +63,13 @@ impl Store {
         match found {
             None => stays("is not there any more"),
             Some((block, _)) if !self.may_be_in_memory(&block.table) => stays("is kept on disk"),
-            Some((block, bytes)) => pool.move_to_memory(&bytes, block.checksum),
+            Some((block, bytes)) => pool.promote(&bytes, block.checksum),
         }
     }
 
     /// Says that all blocks which could be brought back are there: the system need not keep what was
     /// read of the disk for that.
-    pub fn has_brought_back(&self) {
+    pub fn finish_restoring(&self) {
         if let Some(durable) = &self.durable {
             durable.pool.forget_disk();
         }

@@ -1,4 +1,4 @@
-//! What a store holds, in figures.
+//! What a store holds, in numbers.
 
 use std::sync::atomic::Ordering;
 
@@ -7,7 +7,7 @@ use crate::lock::lock;
 
 /// What a store holds at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Figures {
+pub struct StoreStats {
     /// Merged blocks that count.
     pub blocks: u64,
     /// Bytes of these blocks.
@@ -28,22 +28,22 @@ pub struct Figures {
 impl Store {
     /// What the store holds now. Costs a pass over the list of blocks.
     #[must_use]
-    pub fn figures(&self) -> Figures {
+    pub fn stats(&self) -> StoreStats {
         let catalog = lock(&self.catalog);
         let in_memory = catalog.held.values().filter(|bytes| bytes.is_in_memory());
-        let mut figures = Figures {
+        let mut stats = StoreStats {
             blocks: catalog.state.blocks.len() as u64,
             block_bytes: catalog.held.values().map(|bytes| bytes.len() as u64).sum(),
             memory_bytes: in_memory.map(|bytes| bytes.len() as u64).sum(),
             reclaim_failures: self.reclaim_failures.load(Ordering::Relaxed),
-            ..Figures::default()
+            ..StoreStats::default()
         };
         drop(catalog);
         if let Some(durable) = &self.durable {
-            figures.segments = durable.pool.segment_count();
-            (figures.log_files, figures.live_frames) = durable.log.counts();
-            figures.reclaim_failures += durable.pool.reclaim_failures();
+            stats.segments = durable.pool.segment_count();
+            (stats.log_files, stats.live_frames) = durable.log.counts();
+            stats.reclaim_failures += durable.pool.reclaim_failures();
         }
-        figures
+        stats
     }
 }

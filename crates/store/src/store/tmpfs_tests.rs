@@ -3,7 +3,7 @@
 use super::tests::{Tmpfs, add, table};
 use super::*;
 use crate::config::{AfterCrash, MemoryConfig};
-use crate::segment::promote::Moved;
+use crate::segment::promote::Promotion;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -16,14 +16,14 @@ const ALL: usize = usize::MAX;
 /// The folder of a leaf and a tmpfs, which is a plain folder: that makes no difference here.
 pub(super) struct Bed {
     scratch: TempDir,
-    pub(super) room: usize,
+    pub(super) budget: usize,
 }
 
 impl Bed {
     pub(super) fn new() -> Self {
         let scratch = TempDir::new().expect("a folder");
         fs::create_dir(scratch.path().join("tmpfs")).expect("a folder");
-        Self { scratch, room: ALL }
+        Self { scratch, budget: ALL }
     }
 
     pub(super) fn tmpfs(&self) -> PathBuf {
@@ -33,7 +33,7 @@ impl Bed {
     pub(super) fn config(&self) -> Config {
         let memory = MemoryConfig {
             tmpfs: self.tmpfs(),
-            room: MemoryPool::new(self.room),
+            budget: MemoryPool::new(self.budget),
             after_crash: AfterCrash::Memory,
         };
         let sizes = Sizes { segment_bytes: 64 << 10, ..Sizes::default() };
@@ -81,7 +81,7 @@ pub(super) fn seen(recovery: &Recovery) -> (Vec<u8>, usize) {
 pub(super) fn brought_back(store: &Store, recovery: &mut Recovery) -> (Vec<u8>, Vec<String>) {
     let (mut there, mut lost) = (Vec::new(), Vec::new());
     for block in std::mem::take(&mut recovery.tables.get_mut("t").expect("a table").waiting) {
-        match store.bring_back(block) {
+        match store.restore(block) {
             Ok(Some(block)) => {
                 assert!(block.bytes.iter().all(|byte| *byte == block.bytes[0]));
                 assert_eq!(block.bytes.len(), 20_000);
@@ -104,13 +104,13 @@ fn after_an_orderly_stop_memory_is_believed_and_read_at_once() {
         let (next, recovery) = bed.open();
         assert!(recovery.report.was_stopped);
         assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4], 0));
-        let figures = next.figures();
-        assert_eq!((figures.memory_bytes, figures.block_bytes), (100_000, 100_000));
+        let stats = next.stats();
+        assert_eq!((stats.memory_bytes, stats.block_bytes), (100_000, 100_000));
         next.stop().expect("stopped");
     }
     drop(store);
     // Of what is written and freed after the stop, nothing is the next process's business.
-    assert_eq!(bed.open().0.figures().blocks, 5);
+    assert_eq!(bed.open().0.stats().blocks, 5);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn of_many_segments_each_has_its_own_blocks() {
         let (store, _) = bed.open();
         let all: Vec<u8> = (0..60).collect();
         all.iter().for_each(|&at| drop(add(&store, &table("t"), &[at; 20_000])));
-        assert_eq!(store.figures().segments, 20);
+        assert_eq!(store.stats().segments, 20);
         if is_stopped {
             store.stop().expect("stopped");
         }
@@ -201,15 +201,15 @@ fn after_a_kill_memory_is_verified_and_the_rest_comes_from_disk() {
     alter(&bed.in_memory(1));
     let (store, mut recovery) = bed.open();
     assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
-    assert_eq!(store.figures().memory_bytes, 100_000);
+    assert_eq!(store.stats().memory_bytes, 100_000);
     drop((store, recovery));
     // The first is as it was in memory, too, by now; the second is nowhere any more.
     alter(&bed.in_memory(2));
     let (store, mut recovery) = bed.open();
     let (there, lost) = brought_back(&store, &mut recovery);
     assert_eq!(there, [0, 1, 2, 4]);
-    let place = bed.on_disk(2).display().to_string();
-    assert_eq!(lost, [format!("{place} at byte 4096 is not what was written there")]);
+    let location = bed.on_disk(2).display().to_string();
+    assert_eq!(lost, [format!("{location} at byte 4096 is not what was written there")]);
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn without_its_memory_everything_comes_from_disk() {
     let (store, mut recovery) = bed.open();
     assert!(!recovery.report.was_stopped);
     assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
-    assert_eq!(store.figures().memory_bytes, 100_000);
+    assert_eq!(store.stats().memory_bytes, 100_000);
     store.stop().expect("stopped");
     assert_eq!(seen(&bed.open().1), (vec![0, 1, 2, 3, 4], 0));
 }
@@ -287,35 +287,35 @@ fn what_a_process_without_memory_leaves_in_order_is_read_from_disk_at_once() {
 #[test]
 fn what_finds_no_room_in_memory_is_read_from_disk() {
     let mut bed = Bed::new();
-    bed.room = 2 * 20_480;
+    bed.budget = 2 * 20_480;
     let (store, blocks) = bed.filled();
-    assert_eq!(store.figures().memory_bytes, 40_000);
+    assert_eq!(store.stats().memory_bytes, 40_000);
     store.stop().expect("stopped");
     drop(store);
     // Nobody wrote these to memory, so it is not believed that they are there.
     let (store, mut recovery) = bed.open();
     assert_eq!(seen(&recovery), (vec![0, 1], 3));
     assert_eq!(brought_back(&store, &mut recovery), (vec![2, 3, 4], vec![]));
-    assert_eq!(store.figures().memory_bytes, 40_000);
+    assert_eq!(store.stats().memory_bytes, 40_000);
     // Room that is given back is used again.
     store
         .commit(&Change { removes: blocks[..1].to_vec(), ..Change::default() })
         .expect("committed");
     drop(recovery);
     add(&store, &table("t"), &[9; 20_000]);
-    assert_eq!(store.figures().memory_bytes, 40_000);
+    assert_eq!(store.stats().memory_bytes, 40_000);
     // With more room than before they all come in, with less they go out.
-    for (room, expected) in [(ALL, 100_000), (20_480, 20_000), (0, 0)] {
-        bed.room = room;
+    for (budget, expected) in [(ALL, 100_000), (20_480, 20_000), (0, 0)] {
+        bed.budget = budget;
         store.stop().expect("stopped");
         let (next, mut recovery) = bed.open();
         let there = seen(&recovery).0.len();
         assert_eq!(there + brought_back(&next, &mut recovery).0.len(), 5);
-        assert_eq!(next.figures().memory_bytes, expected, "room for {room}");
+        assert_eq!(next.stats().memory_bytes, expected, "room for {budget}");
         let taken = |number| super::tests::allocated(&bed.in_memory(number));
         let taken = usize::try_from(taken(1) + taken(2)).expect("small");
         // Beside the two headers.
-        assert!(taken <= room.min(ALL - 8_192) + 8_192, "{taken}, room for {room}");
+        assert!(taken <= budget.min(ALL - 8_192) + 8_192, "{taken}, room for {budget}");
         drop((recovery, next));
         bed.open().0.stop().expect("stopped");
     }
@@ -323,16 +323,16 @@ fn what_finds_no_room_in_memory_is_read_from_disk() {
 
 /// A store of which nothing found room in memory, opened by a process that has some: it was
 /// stopped in order, and what it left on disk is read from there.
-fn left_on_disk(bed: &mut Bed, room: usize) -> (Store, Vec<StoredBlock>) {
-    bed.room = 0;
+fn left_on_disk(bed: &mut Bed, budget: usize) -> (Store, Vec<StoredBlock>) {
+    bed.budget = 0;
     bed.filled().0.stop().expect("stopped");
-    bed.room = room;
+    bed.budget = budget;
     let (store, mut recovery) = bed.open();
     assert!(recovery.report.was_stopped);
     let waiting = std::mem::take(&mut recovery.tables.get_mut("t").expect("a table").waiting);
     let left = |block| store.leave_on_disk(block).expect("mapped");
     let blocks = waiting.into_iter().map(left).collect();
-    assert_eq!(store.figures().memory_bytes, 0);
+    assert_eq!(store.stats().memory_bytes, 0);
     (store, blocks)
 }
 
@@ -342,14 +342,14 @@ fn what_is_read_from_disk_comes_to_memory_while_it_is_read() {
     let (store, blocks) = left_on_disk(&mut bed, ALL);
     for (at, block) in (0u8..).zip(&blocks) {
         let before = &*block.bytes;
-        assert_eq!(store.move_to_memory(block.number), Moved::Yes);
-        assert_eq!(store.figures().memory_bytes, 20_000 * (u64::from(at) + 1));
+        assert_eq!(store.promote(block.number), Promotion::Done);
+        assert_eq!(store.stats().memory_bytes, 20_000 * (u64::from(at) + 1));
         let after = &*block.bytes;
         assert_ne!(before.as_ptr(), after.as_ptr());
         assert_eq!((before, after), (&[at; 20_000][..], &[at; 20_000][..]));
-        assert_eq!(store.move_to_memory(block.number), Moved::Yes, "it is there");
+        assert_eq!(store.promote(block.number), Promotion::Done, "it is there");
     }
-    assert_eq!(store.figures().memory_bytes, 100_000);
+    assert_eq!(store.stats().memory_bytes, 100_000);
     // Memory is as good as what was written there at once.
     store.stop().expect("stopped");
     drop((store, blocks));
@@ -369,40 +369,40 @@ fn threads_that_move_the_same_blocks_are_not_in_each_other_s_way() {
             scope.spawn(|| {
                 for block in blocks.iter().rev() {
                     assert!(block.bytes.iter().all(|byte| *byte == block.bytes[0]));
-                    assert_eq!(store.move_to_memory(block.number), Moved::Yes);
+                    assert_eq!(store.promote(block.number), Promotion::Done);
                     assert!(block.bytes.iter().all(|byte| *byte == block.bytes[0]));
                 }
             });
         }
     });
-    assert_eq!(store.figures().memory_bytes, 100_000);
-    let room = store.room().expect("some").reserved();
-    assert_eq!(room, 5 * 20_480, "each takes its room once");
+    assert_eq!(store.stats().memory_bytes, 100_000);
+    let budget = store.memory_budget().expect("some").reserved();
+    assert_eq!(budget, 5 * 20_480, "each takes its room once");
     let numbers = blocks.iter().map(|block| block.number).collect();
     drop(blocks);
     store.commit(&Change { removes: numbers, ..Change::default() }).expect("committed");
-    assert_eq!(store.room().expect("some").reserved(), 0);
+    assert_eq!(store.memory_budget().expect("some").reserved(), 0);
 }
 
 #[test]
 fn what_cannot_come_to_memory_stays_where_it_is() {
     let mut bed = Bed::new();
     let (store, blocks) = left_on_disk(&mut bed, 20_480);
-    let stays = |number| match store.move_to_memory(number) {
-        Moved::Stays(reason) => reason,
+    let stays = |number| match store.promote(number) {
+        Promotion::Refused(reason) => reason,
         moved => panic!("{moved:?}"),
     };
     alter(&bed.on_disk(1));
-    let place = bed.on_disk(1).display().to_string();
+    let location = bed.on_disk(1).display().to_string();
     let altered = stays(blocks[0].number);
-    assert_eq!(altered, format!("{place} at byte 4096 is not what was written there"));
+    assert_eq!(altered, format!("{location} at byte 4096 is not what was written there"));
     store.keep_on_disk(&table("t"), true);
     assert_eq!(stays(blocks[1].number), "block 1 is kept on disk");
     store.keep_on_disk(&table("t"), false);
     assert_eq!(stays(BlockNumber(99)), "block 99 is not there any more");
-    assert_eq!(store.move_to_memory(blocks[1].number), Moved::Yes);
-    assert_eq!(store.move_to_memory(blocks[2].number), Moved::NoRoom);
-    assert_eq!(store.figures().memory_bytes, 20_000);
+    assert_eq!(store.promote(blocks[1].number), Promotion::Done);
+    assert_eq!(store.promote(blocks[2].number), Promotion::NoMemory);
+    assert_eq!(store.stats().memory_bytes, 20_000);
     store.stop().expect("stopped");
     assert_eq!(stays(blocks[2].number), Error::Closed.to_string());
     assert!(blocks[1..].iter().zip(1..).all(|(block, at)| *block.bytes == [at; 20_000]));
@@ -442,7 +442,7 @@ fn a_block_whose_table_is_dropped_meanwhile_does_not_come_back() {
     assert_eq!(brought_back(&store, &mut recovery), (vec![], vec![]));
     drop(recovery);
     store.give_back();
-    assert_eq!(store.figures(), Figures::default());
+    assert_eq!(store.stats(), StoreStats::default());
     assert!(!bed.in_memory(1).exists() && !bed.on_disk(1).exists());
 }
 
@@ -472,7 +472,7 @@ fn a_full_tmpfs_is_no_error_at_all() {
     let scratch = TempDir::new().expect("a folder");
     let memory = MemoryConfig {
         tmpfs: tmpfs.path().to_owned(),
-        room: MemoryPool::new(ALL),
+        budget: MemoryPool::new(ALL),
         after_crash: AfterCrash::Memory,
     };
     let config = Config { memory: Some(memory), ..Config::new(scratch.path().join("leaf-0")) };
@@ -480,7 +480,7 @@ fn a_full_tmpfs_is_no_error_at_all() {
     let contents: Vec<u8> = (0..8).collect();
     let blocks: Vec<_> =
         contents.iter().map(|&at| add(&store, &table("t"), &[at; 300_000])).collect();
-    let memory = store.figures().memory_bytes;
+    let memory = store.stats().memory_bytes;
     assert!((300_000..1 << 20).contains(&memory), "{memory}");
     for is_stopped in [true, false] {
         assert!(blocks.iter().zip(&contents).all(|(block, &at)| *block.bytes == [at; 300_000]));
@@ -495,10 +495,10 @@ fn a_full_tmpfs_is_no_error_at_all() {
         let waiting = std::mem::take(&mut found.waiting);
         assert_eq!(found.blocks.len() + waiting.len(), blocks.len());
         for block in waiting {
-            let block = next.bring_back(block).expect("read").expect("there");
+            let block = next.restore(block).expect("read").expect("there");
             assert_eq!(*block.bytes, [block.bytes[0]; 300_000]);
         }
-        assert_eq!(next.figures().memory_bytes, memory);
+        assert_eq!(next.stats().memory_bytes, memory);
     }
     drop((store, blocks));
 }
@@ -516,13 +516,13 @@ fn memory_is_back_with_the_last_reader_and_disk_when_there_is_time() {
     remove(first.number);
     drop(first);
     assert_eq!(taken(), [memory - 20_480, disk], "nobody waits for the disk");
-    assert_eq!(store.figures().memory_bytes, 20_000);
+    assert_eq!(store.stats().memory_bytes, 20_000);
     // What is given up is used again before a segment is made for it.
-    let offset = |block: &StoredBlock| block.bytes.place().map(|place| place.offset);
+    let offset = |block: &StoredBlock| block.bytes.location().map(|location| location.offset);
     let third = add(&store, &table("t"), &[3; 20_000]);
     let fourth = add(&store, &table("t"), &[4; 20_000]);
     assert_eq!([&third, &fourth].map(offset), [Some(4_096 + 2 * 20_480), Some(4_096)]);
-    assert_eq!((store.figures().segments, second.bytes[0], fourth.bytes[0]), (1, 2, 4));
+    assert_eq!((store.stats().segments, second.bytes[0], fourth.bytes[0]), (1, 2, 4));
     // A store that ends has given all back, too.
     let full = taken();
     remove(third.number);

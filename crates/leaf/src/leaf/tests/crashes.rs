@@ -248,9 +248,9 @@ impl Life<'_> {
         self.merge(700)?;
         let week = Some(AgeLimit::Seconds(7 * DAY));
         let cold = TableSettings { cold_after: week, ..TableSettings::default() };
-        assert!(self.oldest().may_become_cold());
+        assert!(self.oldest().may_be_recompressed());
         self.set(cold.clone()).await?;
-        assert!(!self.oldest().may_become_cold());
+        assert!(!self.oldest().may_be_recompressed());
         self.restart()?;
         for (storage, is_in_memory) in [(TableStorage::Mmap, false), (TableStorage::Memory, true)] {
             self.set(TableSettings { storage: Some(storage), ..cold.clone() }).await?;

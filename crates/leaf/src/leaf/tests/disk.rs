@@ -72,7 +72,7 @@ async fn tables_with_few_rows_do_not_keep_the_log_long() {
         leaf.accept(batch(&format!("t{round}"), 1, round..round + 1)).await.expect("taken");
         expected.push(round);
         leaf.merge_all();
-        most = most.max(leaf.inner.store.figures().log_files);
+        most = most.max(leaf.inner.store.stats().log_files);
     }
     assert!(most <= LOG_FILES_MAX as u64 + 2, "{most} files");
     assert!(most > 1, "the log has several files");

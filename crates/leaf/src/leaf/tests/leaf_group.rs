@@ -2,10 +2,10 @@
 
 use super::memory::groups_by_value;
 use super::*;
-use crate::House;
+use crate::LeafGroup;
 
 /// Three leaves, of which the first two have rows of the table: these, and the double of their groups.
-async fn three() -> (Vec<Arc<Leaf>>, House) {
+async fn three() -> (Vec<Arc<Leaf>>, LeafGroup) {
     let budget = MemoryPool::new(usize::MAX);
     let pool = ScanPool::new(2).expect("threads");
     let leaf = |index: usize| {
@@ -17,7 +17,7 @@ async fn three() -> (Vec<Arc<Leaf>>, House) {
     leaves[0].accept(batch("a", 1, 0..3_000)).await.expect("taken");
     leaves[0].accept(batch("b", 1, 0..500)).await.expect("taken");
     leaves[1].accept(batch("c", 1, 2_000..5_000)).await.expect("taken");
-    let house = House::new(leaves.iter().rev().cloned().collect());
+    let house = LeafGroup::new(leaves.iter().rev().cloned().collect());
     (leaves, house)
 }
 
@@ -70,7 +70,7 @@ async fn they_are_seen_as_one_peer() {
     }
     let rows = house.blocks(&name("t")).await.blocks.iter().map(|block| block.rows).sum::<u64>();
     assert_eq!(rows, 6_500);
-    let nobody = House::new(Vec::new());
+    let nobody = LeafGroup::new(Vec::new());
     let query = Arc::new(groups_by_value(1_000_000));
     assert_eq!(told(&nobody.query(query, Instant::now()).await), (0, Vec::new()));
 }

@@ -10,48 +10,48 @@ use super::*;
 const DAYS: i64 = 6;
 
 /// A leaf whose blocks share so many bytes of memory.
-fn open_in(folder: &Path, room: usize, clock: Arc<FixedClock>) -> (Bed, Arc<MemoryPool>) {
-    let room = MemoryPool::new(room);
+fn open_in(folder: &Path, budget: usize, clock: Arc<FixedClock>) -> (Bed, Arc<MemoryPool>) {
+    let budget = MemoryPool::new(budget);
     let tmpfs = folder.join("tmpfs");
     std::fs::create_dir_all(&tmpfs).expect("a folder");
     let after_crash = AfterCrash::Memory;
-    let memory = Some(MemoryConfig { tmpfs, room: Arc::clone(&room), after_crash });
+    let memory = Some(MemoryConfig { tmpfs, budget: Arc::clone(&budget), after_crash });
     let leaf_folder = folder.join("leaf-0");
     let config = LeafConfig {
         memory,
         clock: Arc::clone(&clock) as Arc<dyn Clock>,
         ..config(Some(&leaf_folder))
     };
-    (Bed { clock, leaf: Leaf::open(config).expect("opens") }, room)
+    (Bed { clock, leaf: Leaf::open(config).expect("opens") }, budget)
 }
 
 /// A block for each of some days, which take all but a twentieth of the memory that there is; and
 /// as many as take all of it.
 async fn nearly_full(folder: &Path) -> (Bed, Arc<MemoryPool>) {
-    let (bed, room) = open_in(folder, usize::MAX, Arc::new(FixedClock::new(NOW)));
+    let (bed, budget) = open_in(folder, usize::MAX, Arc::new(FixedClock::new(NOW)));
     let bed = settle(bed, DAYS).await;
     bed.leaf.merge_all();
     assert!(!blocks(&bed).iter().any(|(_, is_cold)| *is_cold), "nothing presses");
-    let held = room.reserved();
+    let held = budget.reserved();
     bed.leaf.stop().expect("stopped");
     let clock = Arc::clone(&bed.clock);
     drop(bed);
-    let (bed, room) = open_in(folder, held * 20 / 19, clock);
-    (bed, room)
+    let (bed, budget) = open_in(folder, held * 20 / 19, clock);
+    (bed, budget)
 }
 
-fn is_pressed(room: &MemoryPool) -> bool {
-    room.reserved() * 10 > room.bytes_max() * 9
+fn is_pressed(budget: &MemoryPool) -> bool {
+    budget.reserved() * 10 > budget.bytes_max() * 9
 }
 
 #[tokio::test]
 async fn the_oldest_blocks_become_cold_until_enough_is_free() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (bed, room) = nearly_full(folder.path()).await;
+    let (bed, budget) = nearly_full(folder.path()).await;
     // First comes what expiry brings, so it takes two rounds. The leaf makes some of its own, too.
     bed.leaf.merge_all();
     bed.leaf.merge_all();
-    assert!(!is_pressed(&room), "{room:?}");
+    assert!(!is_pressed(&budget), "{budget:?}");
     let found = blocks(&bed);
     let cold = found.iter().filter(|(_, is_cold)| *is_cold).count();
     assert!((1..found.len()).contains(&cold), "{found:?}");
@@ -65,11 +65,11 @@ async fn the_oldest_blocks_become_cold_until_enough_is_free() {
 async fn old_rows_go_sooner() {
     for presses in [false, true] {
         let folder = tempfile::tempdir().expect("a folder");
-        let (bed, room) = if presses {
+        let (bed, budget) = if presses {
             nearly_full(folder.path()).await
         } else {
-            let (bed, room) = open_in(folder.path(), usize::MAX, Arc::new(FixedClock::new(NOW)));
-            (settle(bed, DAYS).await, room)
+            let (bed, budget) = open_in(folder.path(), usize::MAX, Arc::new(FixedClock::new(NOW)));
+            (settle(bed, DAYS).await, budget)
         };
         bed.clock.pass(1_000);
         bed.leaf.merge_all();
@@ -82,8 +82,8 @@ async fn old_rows_go_sooner() {
         bed.clock.pass(u32::try_from(PRESSED_EXPIRY_SECONDS).expect("few"));
         // Something comes in that takes what has become free.
         let _full = presses.then(|| {
-            let mut held = room.reservation();
-            held.resize(room.bytes_max() - room.reserved()).expect("free");
+            let mut held = budget.reservation();
+            held.resize(budget.bytes_max() - budget.reserved()).expect("free");
             held
         });
         bed.leaf.merge_all();
@@ -95,28 +95,28 @@ async fn old_rows_go_sooner() {
 #[tokio::test]
 async fn blocks_come_to_memory_once_there_is_room() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (bed, room) = open_in(folder.path(), 1 << 30, Arc::new(FixedClock::new(NOW)));
+    let (bed, budget) = open_in(folder.path(), 1 << 30, Arc::new(FixedClock::new(NOW)));
     // Somebody else has all of it.
-    let mut other = room.reservation();
-    other.resize(room.bytes_max()).expect("free");
+    let mut other = budget.reservation();
+    other.resize(budget.bytes_max()).expect("free");
     let bed = settle(bed, DAYS).await;
     let in_memory = |bed: &Bed| {
         let blocks = table(bed).snapshot();
         blocks.iter().map(|block| block.is_in_memory()).collect::<Vec<_>>()
     };
     assert_eq!(in_memory(&bed), [false; 6]);
-    other.resize(room.bytes_max() / 100 * 80).expect("less");
+    other.resize(budget.bytes_max() / 100 * 80).expect("less");
     bed.leaf.merge_all();
     bed.leaf.merge_all();
-    assert_eq!(in_memory(&bed), [false; 6], "that is room, but not to spare");
+    assert_eq!(in_memory(&bed), [false; 6], "that is free, but not to spare");
     drop(other);
     bed.leaf.merge_all();
     assert_eq!(in_memory(&bed), [true; 6]);
-    let held = room.reserved();
+    let held = budget.reserved();
     assert!(held > 0);
     assert!(has_all_rows(&bed, DAYS).await);
     bed.leaf.merge_all();
-    assert_eq!(room.reserved(), held, "once");
+    assert_eq!(budget.reserved(), held, "once");
     bed.leaf.stop().expect("stopped");
     let clock = Arc::clone(&bed.clock);
     drop(bed);
@@ -128,7 +128,7 @@ async fn blocks_come_to_memory_once_there_is_room() {
 #[tokio::test]
 async fn the_oldest_blocks_leave_memory_that_the_process_takes_itself() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (bed, room) = open_in(folder.path(), 1 << 30, Arc::new(FixedClock::new(NOW)));
+    let (bed, budget) = open_in(folder.path(), 1 << 30, Arc::new(FixedClock::new(NOW)));
     let bed = settle(bed, DAYS).await;
     bed.leaf.merge_all();
     let in_memory = || {
@@ -137,17 +137,17 @@ async fn the_oldest_blocks_leave_memory_that_the_process_takes_itself() {
         blocks.iter().map(|block| block.is_in_memory()).collect::<Vec<_>>()
     };
     assert_eq!(in_memory(), [true; 6]);
-    let of_blocks = room.reserved();
-    let mut process = room.reservation();
+    let of_blocks = budget.reserved();
+    let mut process = budget.reservation();
     // Room is left for four of the six, which are much alike, and a half.
-    process.overdraw(room.bytes_max() - of_blocks / 12 * 9);
+    process.overdraw(budget.bytes_max() - of_blocks / 12 * 9);
     bed.leaf.merge_all();
     assert_eq!(in_memory(), [false, false, true, true, true, true]);
-    assert!(room.reserved() <= room.bytes_max(), "{room:?}");
+    assert!(budget.reserved() <= budget.bytes_max(), "{budget:?}");
     assert!(has_all_rows(&bed, DAYS).await);
     bed.leaf.merge_all();
     assert_eq!(in_memory()[1..4], [false, true, true], "no more than has to");
-    process.overdraw(room.bytes_max());
+    process.overdraw(budget.bytes_max());
     bed.leaf.merge_all();
     assert_eq!(in_memory(), [false; 6]);
     drop(process);
@@ -159,7 +159,7 @@ async fn the_oldest_blocks_leave_memory_that_the_process_takes_itself() {
 #[tokio::test]
 async fn batches_that_can_be_revoked_leave_memory_and_can_be_revoked_then() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (bed, room) = open_in(folder.path(), 1 << 30, Arc::new(FixedClock::new(NOW)));
+    let (bed, budget) = open_in(folder.path(), 1 << 30, Arc::new(FixedClock::new(NOW)));
     let rows = i64::try_from(SEGMENT_ROWS_MIN).expect("small") / 16;
     let of_batch = |at: i64| batch(&format!("b{at}"), 1, at * rows..(at + 1) * rows);
     for at in 0..16 {
@@ -172,10 +172,10 @@ async fn batches_that_can_be_revoked_leave_memory_and_can_be_revoked_then() {
         blocks.iter().filter(|block| block.is_in_memory()).count()
     };
     assert!(in_memory() > 0);
-    let mut process = room.reservation();
-    process.overdraw(room.bytes_max());
+    let mut process = budget.reservation();
+    process.overdraw(budget.bytes_max());
     bed.leaf.merge_all();
-    assert_eq!((in_memory(), room.reserved()), (0, room.bytes_max()));
+    assert_eq!((in_memory(), budget.reserved()), (0, budget.bytes_max()));
     let id = hadal_types::BatchId::new("b0").expect("an id");
     assert_eq!(
         bed.leaf.apply(TableChange::Revoke { table: name("t"), batch: id }).await,
@@ -190,7 +190,7 @@ async fn a_table_can_be_read_from_disk_while_others_are_in_memory() {
     let folder = tempfile::tempdir().expect("a folder");
     let clock = Arc::new(FixedClock::new(NOW));
     let open = || open_in(folder.path(), 1 << 30, Arc::clone(&clock));
-    let (bed, room) = open();
+    let (bed, budget) = open();
     let mut bed = settle(bed, DAYS).await;
     let in_memory = |bed: &Bed| {
         let blocks = table(bed).snapshot();
@@ -204,7 +204,7 @@ async fn a_table_can_be_read_from_disk_while_others_are_in_memory() {
     };
     configure(&bed.leaf, stored(TableStorage::Mmap)).await;
     bed.leaf.merge_all();
-    assert_eq!((in_memory(&bed), room.reserved()), (0, 0));
+    assert_eq!((in_memory(&bed), budget.reserved()), (0, 0));
     assert!(has_all_rows(&bed, DAYS).await);
     for is_stopped in [true, false] {
         if is_stopped {

@@ -158,7 +158,7 @@ async fn a_pass_is_some_blocks_and_a_block_is_tried_once() {
     let (inner, table) = (&bed.leaf.inner, table(&bed));
     let pass = || {
         let before = Micros(NOW.0 - 60 * Micros::SECOND);
-        let old = Pass::default().take(&table, before, Block::may_become_cold);
+        let old = Pass::default().take(&table, before, Block::may_be_recompressed);
         (old.len(), inner.chill(&table, &old).expect("chilled"))
     };
     assert_eq!(pass(), (16, 16));
@@ -180,7 +180,7 @@ async fn a_crash_leaves_the_warm_block_or_the_cold_one() {
     let bed = settled(Some(folder.path()), 3).await;
     let all = table(&bed).snapshot();
     // Written, and not said in the manifest.
-    let cold = bed.leaf.inner.write_cold(&table(&bed), &all).expect("written");
+    let cold = bed.leaf.inner.write_recompressed(&table(&bed), &all).expect("written");
     assert_eq!(cold.len(), 3);
     drop((cold, all, bed));
     let bed = open(Some(folder.path()));

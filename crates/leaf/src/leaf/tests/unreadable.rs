@@ -4,7 +4,7 @@
 use std::os::unix::fs::FileExt;
 
 use super::*;
-use crate::maintenance::flush::move_fresh;
+use crate::maintenance::flush::flush;
 use crate::maintenance::merge::merge_blocks;
 use crate::maintenance::merge_policy::MergeKind;
 
@@ -57,12 +57,12 @@ async fn a_file_that_becomes_shorter_costs_the_rows_that_are_gone() {
     assert_eq!(second[..first.len()], first);
     assert!(second[first.len()..].iter().copied().eq(ROWS..ROWS + 5_000));
     // Nothing more is written where some could not be read.
-    move_fresh(&leaf.inner.all_tables(), &leaf.inner.store).expect("moved");
+    flush(&leaf.inner.all_tables(), &leaf.inner.store).expect("moved");
     let blocks = leaf.inner.all_tables()[0].snapshot();
     let later = blocks.iter().filter(|block| block.time_range.0.0 >= NOW.0 + ROWS);
-    let places: Vec<String> = later.map(|block| block.location()).collect();
-    assert!(places.iter().all(|place| place.contains("00000002.segment")), "{places:?}");
-    assert_eq!(places.len(), 1);
+    let locations: Vec<String> = later.map(|block| block.describe_location()).collect();
+    assert!(locations.iter().all(|place| place.contains("00000002.segment")), "{locations:?}");
+    assert_eq!(locations.len(), 1);
 }
 
 #[tokio::test]
@@ -184,7 +184,7 @@ async fn what_is_altered_gets_no_new_checksums() {
     let gone = punch(&leaf, folder.path());
     let table = Arc::clone(&read(&leaf.inner.tables)[&name("t")]);
     let blocks = table.snapshot();
-    let written = leaf.inner.write_cold(&table, &blocks).expect("written");
+    let written = leaf.inner.write_recompressed(&table, &blocks).expect("written");
     let damaged: Vec<_> = blocks.iter().filter(|block| block.is_damaged()).collect();
     assert_eq!(damaged.iter().map(|block| block.rows as u64).sum::<u64>(), gone);
     assert!(!written.iter().any(|one| Arc::ptr_eq(&one.old, damaged[0])));

@@ -41,7 +41,7 @@ impl Note {
         }
         let new = folder.join(format!("{NAME}.new"));
         self.write(&new)?;
-        fs::rename(new, place(folder))?;
+        fs::rename(new, note_path(folder))?;
         File::open(folder)?.sync_all()
     }
 
@@ -53,13 +53,13 @@ impl Note {
         if !read_file(&undone).is_ok_and(|found| found.as_ref() == Some(&*self)) {
             return self.keep(folder);
         }
-        fs::rename(undone, place(folder))?;
+        fs::rename(undone, note_path(folder))?;
         File::open(folder)?.sync_all()
     }
 
-    fn write(&self, place: &Path) -> io::Result<()> {
-        remove_if_there(place)?;
-        let mut file = File::create_new(place)?;
+    fn write(&self, path: &Path) -> io::Result<()> {
+        remove_if_there(path)?;
+        let mut file = File::create_new(path)?;
         file.write_all(self.text().as_bytes())?;
         file.sync_all()
     }
@@ -75,12 +75,12 @@ impl Note {
     /// # Errors
     /// When it cannot be read, or is damaged.
     pub(super) fn find(folder: &Path) -> io::Result<Option<Self>> {
-        read_file(&place(folder))
+        read_file(&note_path(folder))
     }
 
     /// Removes the note of a folder, for good when this returns.
     pub(super) fn remove(folder: &Path) -> io::Result<()> {
-        fs::remove_file(place(folder))?;
+        fs::remove_file(note_path(folder))?;
         remove_if_there(&folder.join(UNDONE))?;
         File::open(folder)?.sync_all()
     }
@@ -94,37 +94,37 @@ pub(super) fn clear(folder: &Path) {
 /// Puts a damaged note aside, for a person to look at; returns where it is now, which is where it was if
 /// it cannot be moved.
 pub(super) fn put_aside(folder: &Path) -> PathBuf {
-    let (place, aside) = (place(folder), aside(folder));
-    let moved = match is_there(&aside) {
+    let (path, aside) = (note_path(folder), damaged_path(folder));
+    let moved = match may_exist(&aside) {
         true => Err(io::ErrorKind::AlreadyExists.into()),
-        false => fs::rename(&place, &aside),
+        false => fs::rename(&path, &aside),
     };
     match moved.and_then(|()| File::open(folder)?.sync_all()) {
         Ok(()) => aside,
         Err(error) => {
-            tracing::error!(note = %place.display(), %error, "it cannot be put aside");
-            place
+            tracing::error!(note = %path.display(), %error, "it cannot be put aside");
+            path
         }
     }
 }
 
 /// Where the note of a folder is.
-pub(super) fn place(folder: &Path) -> PathBuf {
+pub(super) fn note_path(folder: &Path) -> PathBuf {
     folder.join(NAME)
 }
 
 /// Where a damaged note of a folder is put.
-pub(super) fn aside(folder: &Path) -> PathBuf {
+pub(super) fn damaged_path(folder: &Path) -> PathBuf {
     folder.join(DAMAGED)
 }
 
 /// Whether there is anything of that name. Where nobody can tell, it may be.
-pub(super) fn is_there(place: &Path) -> bool {
-    !fs::symlink_metadata(place).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+pub(super) fn may_exist(path: &Path) -> bool {
+    !fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-fn remove_if_there(place: &Path) -> io::Result<()> {
-    match fs::remove_file(place) {
+fn remove_if_there(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         removed => removed,
     }
@@ -143,8 +143,8 @@ fn sum(lines: &str) -> String {
     format!("{:016x}", XxHash3_64::oneshot(lines.as_bytes()))
 }
 
-fn read_file(place: &Path) -> io::Result<Option<Note>> {
-    let about = match fs::symlink_metadata(place) {
+fn read_file(path: &Path) -> io::Result<Option<Note>> {
+    let about = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         about => about?,
     };
@@ -153,7 +153,7 @@ fn read_file(place: &Path) -> io::Result<Option<Note>> {
     if !about.is_file() || about.len() > NOTE_BYTES_MAX {
         return Err(damaged());
     }
-    read(&fs::read_to_string(place)?).map(Some).ok_or_else(damaged)
+    read(&fs::read_to_string(path)?).map(Some).ok_or_else(damaged)
 }
 
 /// The note that a text is, if it is one.
@@ -163,9 +163,9 @@ fn read(text: &str) -> Option<Note> {
     let (sums, blocks) = rest.split_once('\n')?;
     let (of_files, of_blocks) = sums.split_once('-')?;
     // A program before takes out the blocks, and leaves the rest.
-    let is_whole = of_files == sum(files) && (blocks.is_empty() || of_blocks == sum(blocks));
+    let is_intact = of_files == sum(files) && (blocks.is_empty() || of_blocks == sum(blocks));
     let (Note { files, .. }, Note { blocks, .. }) = (read_lines(files)?, read_lines(blocks)?);
-    is_whole.then_some(Note { files, blocks })
+    is_intact.then_some(Note { files, blocks })
 }
 
 fn read_lines(lines: &str) -> Option<Note> {
@@ -247,7 +247,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         note().keep(folder.path()).expect("kept");
         let mut other = Note { files: vec!["u/2026-11-01/a.parquet".into()], ..note() };
-        fs::write(place(folder.path()), text_before(&other)).expect("written");
+        fs::write(note_path(folder.path()), text_before(&other)).expect("written");
         assert_eq!(Note::find(folder.path()).expect("read").as_ref(), Some(&other));
         other.undo(folder.path()).expect("kept");
         assert_eq!(Note::find(folder.path()).expect("read"), Some(other));
@@ -313,11 +313,11 @@ mod tests {
         for text in
             ["", "file a\n", "file\nend\n", "block x\nend\n", "row 1\nend\n", "end\nblock 1\n"]
         {
-            fs::write(place(folder.path()), text).expect("written");
+            fs::write(note_path(folder.path()), text).expect("written");
             let error = Note::find(folder.path()).expect_err(text);
             assert_eq!(error.to_string(), "it is not as it was written", "{text}");
         }
-        let note = place(folder.path());
+        let note = note_path(folder.path());
         File::options()
             .write(true)
             .open(&note)

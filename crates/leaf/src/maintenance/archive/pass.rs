@@ -16,7 +16,7 @@ use hadal_types::{AgeLimit, Micros};
 use super::note::{self, Note};
 use super::{Archive, ArchiveError, ArchivePart};
 use crate::leaf::Inner;
-use crate::maintenance::merge::{MergeError, checked, origins, stored_blocks};
+use crate::maintenance::merge::{MergeError, open_stored, origins, verified_view};
 use crate::sync::{lock, read};
 use crate::table::Table;
 use crate::table::block::Block;
@@ -51,7 +51,7 @@ impl Archiver {
     ) -> Result<Self, hadal_store::Error> {
         let (mut noted, mut damaged) = (None, Vec::new());
         if let Some(folder) = &folder {
-            damaged.extend(Some(note::aside(folder)).filter(|aside| note::is_there(aside)));
+            damaged.extend(Some(note::damaged_path(folder)).filter(|aside| note::may_exist(aside)));
             match Note::find(folder) {
                 Ok(found) => noted = found,
                 Err(error) => {
@@ -60,10 +60,12 @@ impl Archiver {
                     damaged.push(note);
                 }
             }
-            settle(&mut noted, Some(folder), store).map_err(|error| hadal_store::Error::Io {
-                action: "settle",
-                place: note::place(folder).display().to_string(),
-                source: Arc::new(error),
+            resolve_note(&mut noted, Some(folder), store).map_err(|error| {
+                hadal_store::Error::Io {
+                    action: "settle",
+                    path: note::note_path(folder).display().to_string(),
+                    source: Arc::new(error),
+                }
             })?;
         }
         Ok(Self { archive, folder, note: Mutex::new(noted), damaged })
@@ -71,12 +73,12 @@ impl Archiver {
 
     /// Fails while a note is there that was damaged.
     fn check(&self) -> Result<(), PassError> {
-        let mut there = self.damaged.iter().filter(|note| note::is_there(note));
+        let mut there = self.damaged.iter().filter(|note| note::may_exist(note));
         there.next().map_or(Ok(()), |note| Err(PassError::Damaged(note.display().to_string())))
     }
 
     /// Whether rows can be archived at all.
-    pub(crate) fn has_place(&self) -> bool {
+    pub(crate) fn has_archive(&self) -> bool {
         self.archive.is_some()
     }
 }
@@ -84,7 +86,7 @@ impl Archiver {
 /// Finds out what became of a noted pass. Where its blocks are gone it was carried out, and there is
 /// nothing to note any more; else all that is noted of it from now on is that its files are to go,
 /// whatever becomes of the blocks.
-fn settle(note: &mut Option<Note>, folder: Option<&Path>, store: &Store) -> io::Result<()> {
+fn resolve_note(note: &mut Option<Note>, folder: Option<&Path>, store: &Store) -> io::Result<()> {
     let Some(noted) = note else {
         folder.map(note::clear);
         return Ok(());
@@ -112,8 +114,8 @@ pub(crate) enum PassError {
     Archive(#[from] ArchiveError),
     #[error(transparent)]
     Rows(#[from] MergeError),
-    #[error("cannot note in {place} what is archived: {source}")]
-    Note { place: String, source: io::Error },
+    #[error("cannot note in {path} what is archived: {source}")]
+    Note { path: String, source: io::Error },
     #[error("whether the blocks of the last pass are gone is known at the next start")]
     Unknown,
     #[error(
@@ -150,19 +152,19 @@ pub(crate) struct Pass<'t> {
 
 impl Drop for Pass<'_> {
     fn drop(&mut self) {
-        self.blocks.iter().for_each(|block| block.note_leaving(false));
+        self.blocks.iter().for_each(|block| block.note_archiving(false));
     }
 }
 
 /// What a block of a pass comes to.
-pub(crate) struct Leaving<'p> {
+pub(crate) struct LeavingBlock<'p> {
     block: &'p Arc<Block>,
     view: BlockView<'p>,
     faults: u64,
 }
 
 /// What stays of the blocks of a pass.
-pub(crate) struct Rest {
+pub(crate) struct Remainder {
     blocks: Vec<StoredBlock>,
     /// How many rows of theirs go.
     rows_gone: u64,
@@ -206,12 +208,12 @@ impl Inner {
             // What a pass leaves is there for the next one.
             while let Some(mut pass) = self.plan_pass(&table) {
                 let done = self.carry_out_pass(&mut note, &**archive, &mut pass);
-                let settled = self.settle_pass(&mut note, &done);
+                let resolved = self.resolve_pass(&mut note, &done);
                 let blocks = pass.blocks.clone();
                 drop(pass);
-                self.let_go(blocks);
-                let settled = settled.and_then(|()| self.remove_files(&mut note, &**archive));
-                if !self.told(&table, done.and_then(|rows| settled.map(|()| rows))) {
+                self.free_paced(blocks);
+                let resolved = resolved.and_then(|()| self.remove_files(&mut note, &**archive));
+                if !self.report_pass(&table, done.and_then(|rows| resolved.map(|()| rows))) {
                     return false;
                 }
             }
@@ -222,7 +224,7 @@ impl Inner {
 
     /// Finds out what became of a pass, unless nobody knows: a record that was written and could not be
     /// synced may be there at the next start, or not, and so may the blocks.
-    fn settle_pass(
+    fn resolve_pass(
         &self,
         note: &mut Option<Note>,
         done: &Result<u64, PassError>,
@@ -231,10 +233,10 @@ impl Inner {
             return Err(PassError::Unknown);
         }
         let folder = self.archiver.folder.as_deref();
-        settle(note, folder, &self.store).map_err(|source| self.not_noted(source))
+        resolve_note(note, folder, &self.store).map_err(|source| self.not_noted(source))
     }
 
-    fn told(&self, of: &Table, done: Result<u64, PassError>) -> bool {
+    fn report_pass(&self, of: &Table, done: Result<u64, PassError>) -> bool {
         let (leaf, table) = (&self.name, &of.name);
         match done {
             Ok(rows) => tracing::info!(%leaf, %table, rows, "old rows are in the archive"),
@@ -269,7 +271,7 @@ impl Inner {
 
     fn not_noted(&self, source: io::Error) -> PassError {
         let folder = self.archiver.folder.as_deref().unwrap_or(Path::new(""));
-        PassError::Note { place: note::place(folder).display().to_string(), source }
+        PassError::Note { path: note::note_path(folder).display().to_string(), source }
     }
 
     /// The rows of a table that are to go next, if some are; nothing else changes their blocks while
@@ -282,8 +284,8 @@ impl Inner {
         let mut free: Vec<&Arc<Block>> =
             blocks.iter().filter(|block| block.may_be_rewritten()).collect();
         free.sort_by_key(|block| block.time_range.1);
-        let believed = self.expiry.believed();
-        let cutoff = believed.and_then(|now| cutoff_of_days(settings.age_limit(), now));
+        let trusted_now = self.expiry.trusted_now();
+        let cutoff = trusted_now.and_then(|now| cutoff_of_days(settings.age_limit(), now));
         let old: Vec<&Arc<Block>> = match cutoff {
             Some(cutoff) => {
                 free.iter().copied().filter(|block| block.time_range.0 < cutoff).collect()
@@ -293,13 +295,13 @@ impl Inner {
         let bytes_max = self.limits.table_bytes(Some(&settings));
         let (blocks, until, is_for_size) = match cutoff {
             Some(cutoff) if !old.is_empty() => (old, cutoff, false),
-            _ => (too_many(&free, table.bytes(), bytes_max), Micros(i64::MAX), true),
+            _ => (oldest_over_limit(&free, table.bytes(), bytes_max), Micros(i64::MAX), true),
         };
         let blocks = whole_days(blocks);
         if blocks.is_empty() {
             return None;
         }
-        blocks.iter().for_each(|block| block.note_leaving(true));
+        blocks.iter().for_each(|block| block.note_archiving(true));
         Some(Pass { table, blocks, until, is_for_size })
     }
 
@@ -313,7 +315,7 @@ impl Inner {
         let all = pass.blocks.clone();
         let leaving = all
             .iter()
-            .map(|block| self.leaving(pass.table, block))
+            .map(|block| self.verify_for_archive(pass.table, block))
             .collect::<Result<Vec<_>, _>>()?;
         let mut days = BTreeSet::new();
         for one in &leaving {
@@ -333,19 +335,19 @@ impl Inner {
                 .collect();
             archive.write(path, &parts, &|| self.is_stopping())?;
         }
-        let rest = self.write_rest(pass, &leaving)?;
+        let rest = self.write_remainder(pass, &leaving)?;
         self.drop_archived(pass, rest)
     }
 
     /// The block, verified anew: nobody could tell from the archive that it had been altered.
-    pub(crate) fn leaving<'p>(
+    pub(crate) fn verify_for_archive<'p>(
         &self,
         table: &Table,
         block: &'p Arc<Block>,
-    ) -> Result<Leaving<'p>, PassError> {
+    ) -> Result<LeavingBlock<'p>, PassError> {
         let faults = block.faults();
-        let view = checked(block).inspect_err(|error| table.quarantine(block, error))?;
-        Ok(Leaving { block, view, faults })
+        let view = verified_view(block).inspect_err(|error| table.quarantine(block, error))?;
+        Ok(LeavingBlock { block, view, faults })
     }
 
     /// A path for each day, which no other pass has.
@@ -373,14 +375,14 @@ impl Inner {
 
     /// Writes what the blocks of a pass have besides the rows that go. Until a change says so, nothing has
     /// happened.
-    pub(crate) fn write_rest(
+    pub(crate) fn write_remainder(
         &self,
         pass: &Pass<'_>,
-        leaving: &[Leaving<'_>],
-    ) -> Result<Rest, PassError> {
+        leaving: &[LeavingBlock<'_>],
+    ) -> Result<Remainder, PassError> {
         let (table, now) = (pass.table, self.clock.now());
-        let mut rest = Rest { blocks: Vec::new(), rows_gone: 0 };
-        for Leaving { block, view, .. } in leaving {
+        let mut rest = Remainder { blocks: Vec::new(), rows_gone: 0 };
+        for LeavingBlock { block, view, .. } in leaving {
             rest.rows_gone += block.rows as u64;
             if block.time_range.1 < pass.until {
                 continue;
@@ -400,7 +402,7 @@ impl Inner {
     }
 
     /// Takes the rows of a pass out of their table, in one change; returns how many.
-    pub(crate) fn drop_archived(&self, pass: &Pass<'_>, rest: Rest) -> Result<u64, PassError> {
+    pub(crate) fn drop_archived(&self, pass: &Pass<'_>, rest: Remainder) -> Result<u64, PassError> {
         let (table, rows) = (pass.table, rest.rows_gone);
         let dropped_rows = pass.dropped(rows);
         let Some(_turn) = self.turn_to_change() else { return Err(PassError::Stopping) };
@@ -408,14 +410,14 @@ impl Inner {
         if *is_dropped {
             return Ok(0);
         }
-        let added = stored_blocks(&rest.blocks)?;
+        let added = open_stored(&rest.blocks)?;
         let (consumed, removes) = origins(&pass.blocks);
-        let told = dropped_rows.map(|dropped| (table.name.clone(), dropped));
+        let dropped = dropped_rows.map(|dropped| (table.name.clone(), dropped));
         self.store.commit(&Change {
             removes,
             adds: rest.blocks,
             consumed,
-            dropped_rows: told.into_iter().collect(),
+            dropped_rows: dropped.into_iter().collect(),
             ..Change::default()
         })?;
         if let Some(dropped) = dropped_rows {
@@ -423,7 +425,7 @@ impl Inner {
         }
         table.swap(&pass.blocks, added)?;
         drop(is_dropped);
-        table.touch();
+        table.invalidate_status();
         Ok(rows)
     }
 }
@@ -439,7 +441,11 @@ impl Pass<'_> {
 }
 
 /// The blocks with the oldest rows, of blocks in that order, that a table of so many bytes is to lose.
-fn too_many<'b>(blocks: &[&'b Arc<Block>], mut bytes: u64, bytes_max: u64) -> Vec<&'b Arc<Block>> {
+fn oldest_over_limit<'b>(
+    blocks: &[&'b Arc<Block>],
+    mut bytes: u64,
+    bytes_max: u64,
+) -> Vec<&'b Arc<Block>> {
     if bytes <= bytes_max {
         return Vec::new();
     }
@@ -457,11 +463,11 @@ fn too_many<'b>(blocks: &[&'b Arc<Block>], mut bytes: u64, bytes_max: u64) -> Ve
 fn whole_days(mut blocks: Vec<&Arc<Block>>) -> Vec<Arc<Block>> {
     if let Some(next) = blocks.get(ARCHIVE_BLOCKS_MAX) {
         let begun = day_of(next.time_range.1);
-        let whole = blocks.partition_point(|block| block.time_range.1 < begun);
-        blocks.truncate(if whole == 0 {
+        let full_days = blocks.partition_point(|block| block.time_range.1 < begun);
+        blocks.truncate(if full_days == 0 {
             ARCHIVE_BLOCKS_MAX
         } else {
-            whole.min(ARCHIVE_BLOCKS_MAX)
+            full_days.min(ARCHIVE_BLOCKS_MAX)
         });
     }
     blocks.into_iter().cloned().collect()

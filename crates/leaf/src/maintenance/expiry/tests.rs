@@ -6,14 +6,14 @@ use super::*;
 const DAY: u32 = 86_400;
 
 /// Whether a pass is due, and the seconds that the clock jumped ahead.
-fn begin(expiry: &Expiry, clock: &FixedClock) -> Option<Option<i64>> {
+fn begin(expiry: &ExpirySchedule, clock: &FixedClock) -> Option<Option<i64>> {
     let begun = expiry.begin(clock).map(|(_, jumped)| jumped);
     expiry.end();
     begun
 }
 
-fn expiry_by(clock: &FixedClock) -> Expiry {
-    Expiry::new(clock, Duration::from_secs(CLOCK_PROVING_SECONDS))
+fn expiry_by(clock: &FixedClock) -> ExpirySchedule {
+    ExpirySchedule::new(clock, Duration::from_secs(CLOCK_PROVING_SECONDS))
 }
 
 fn seconds(count: i64) -> Micros {
@@ -25,31 +25,31 @@ fn passes_come_every_fifteen_minutes_and_when_they_are_wanted() {
     let clock = FixedClock::new(seconds(1_000));
     let expiry = expiry_by(&clock);
     assert_eq!(EXPIRY_SECONDS, 900);
-    assert_eq!(expiry.next(&clock), seconds(1_900));
+    assert_eq!(expiry.next_due(&clock), seconds(1_900));
     clock.pass(899);
     assert_eq!(begin(&expiry, &clock), None);
     clock.pass(1);
     assert_eq!(begin(&expiry, &clock), Some(None));
     assert_eq!(begin(&expiry, &clock), None, "that was it");
-    assert_eq!(expiry.next(&clock), seconds(2_800));
-    expiry.want();
-    assert_eq!(expiry.next(&clock), seconds(1_900), "at once");
+    assert_eq!(expiry.next_due(&clock), seconds(2_800));
+    expiry.request();
+    assert_eq!(expiry.next_due(&clock), seconds(1_900), "at once");
     assert_eq!(begin(&expiry, &clock), Some(None));
     assert_eq!(begin(&expiry, &clock), None);
-    assert_eq!(expiry.next(&clock), seconds(2_800));
+    assert_eq!(expiry.next_due(&clock), seconds(2_800));
 }
 
 #[test]
 fn a_pass_that_is_wanted_right_after_the_start_waits() {
     let clock = FixedClock::new(seconds(1_000));
     let expiry = expiry_by(&clock);
-    expiry.want();
+    expiry.request();
     clock.pass(899);
     assert_eq!(begin(&expiry, &clock), None);
-    assert_eq!((expiry.next(&clock), expiry.believed()), (seconds(1_900), None));
+    assert_eq!((expiry.next_due(&clock), expiry.trusted_now()), (seconds(1_900), None));
     clock.pass(1);
     assert_eq!(begin(&expiry, &clock), Some(None));
-    assert_eq!(expiry.believed(), Some(seconds(1_900)));
+    assert_eq!(expiry.trusted_now(), Some(seconds(1_900)));
 }
 
 #[test]
@@ -59,23 +59,23 @@ fn while_a_pass_is_under_way_it_is_the_next() {
     clock.pass(905);
     assert!(expiry.begin(&clock).is_some());
     clock.pass(60);
-    assert_eq!(expiry.next(&clock), seconds(1_905), "what is due may not be gone yet");
+    assert_eq!(expiry.next_due(&clock), seconds(1_905), "what is due may not be gone yet");
     expiry.end();
-    assert_eq!(expiry.next(&clock), seconds(2_805));
+    assert_eq!(expiry.next_due(&clock), seconds(2_805));
 }
 
 #[test]
 fn a_clock_may_be_set_by_a_day_and_not_by_more() {
-    for (ahead, believed) in [(CLOCK_JUMP_SECONDS, true), (CLOCK_JUMP_SECONDS + 1, false)] {
+    for (ahead, trusted_now) in [(CLOCK_JUMP_SECONDS, true), (CLOCK_JUMP_SECONDS + 1, false)] {
         let clock = FixedClock::new(seconds(1_000));
         let expiry = expiry_by(&clock);
         clock.pass(900);
         clock.set(seconds(1_900 + ahead));
-        let jumped = (!believed).then_some(ahead);
+        let jumped = (!trusted_now).then_some(ahead);
         assert_eq!(begin(&expiry, &clock), Some(jumped));
-        // Nor is it believed when somebody asks soon after.
+        // Nor is it trusted when somebody asks soon after.
         clock.pass(899);
-        expiry.want();
+        expiry.request();
         assert_eq!(begin(&expiry, &clock), Some(jumped));
         clock.pass(900);
         assert_eq!(begin(&expiry, &clock), Some(None), "by then it would have been set right");

@@ -5,7 +5,7 @@ use hadal_store::BlockBytes;
 use hadal_types::{ColumnName, Kind, Logical, Micros, Number, TableName};
 
 use super::*;
-use crate::query::worker_pool::Pool;
+use crate::query::worker_pool::WorkerPool;
 use crate::table::block::Origin;
 
 const ROWS: usize = 3_000;
@@ -25,7 +25,7 @@ fn block() -> Arc<Block> {
 }
 
 /// A job that counts the rows of so many blocks by their numbers.
-fn job(blocks: usize, bytes_max: usize, budget: &Arc<MemoryPool>) -> (Arc<ScanJob>, Pending) {
+fn job(blocks: usize, bytes_max: usize, budget: &Arc<MemoryPool>) -> (Arc<ScanJob>, PendingResult) {
     let shape = QueryKind::Groups { keys: vec![number()], measures: vec![] };
     job_of(shape, blocks, bytes_max, budget)
 }
@@ -44,12 +44,12 @@ fn job_of(
     blocks: usize,
     bytes_max: usize,
     budget: &Arc<MemoryPool>,
-) -> (Arc<ScanJob>, Pending) {
+) -> (Arc<ScanJob>, PendingResult) {
     let table = TableName::new("t").expect("a name");
     let held = Arc::new(Table::new(table.clone()));
     let query = Arc::new(Query { limit: 10, deadline: HOUR, ..Query::new(table, shape) });
     let block = block();
-    ScanJob::new(Question {
+    ScanJob::new(ScanRequest {
         scan: Arc::new(Scan::new(Arc::clone(&query)).expect("a query")),
         query,
         blocks: vec![(0, block); blocks],
@@ -67,32 +67,32 @@ fn finding_bytes() -> usize {
     look_at_one(&job, job.begin(Vec::new())).partial.reservation.bytes()
 }
 
-fn look_at_one(job: &ScanJob, mut finding: Finding) -> Finding {
+fn look_at_one(job: &ScanJob, mut worker_state: WorkerState) -> WorkerState {
     // There may be too much already.
-    if let Some(block) = job.handout.next() {
-        job.look(block, &mut finding);
+    if let Some(block) = job.queue.next() {
+        job.scan_block(block, &mut worker_state);
     }
-    finding
+    worker_state
 }
 
 /// Two workers look at a block each, at the same time; then one goes on until the end.
 fn two_at_work(job: &ScanJob) {
-    let findings = [0, 1].map(|_| job.begin(job.handout.join().expect("work for two")));
-    let findings = findings.map(|finding| look_at_one(job, finding));
-    for finding in findings {
-        if let Some(ended) = job.handout.leave(finding) {
+    let worker_states = [0, 1].map(|_| job.begin(job.queue.join().expect("work for two")));
+    let worker_states = worker_states.map(|worker_state| look_at_one(job, worker_state));
+    for worker_state in worker_states {
+        if let Some(ended) = job.queue.leave(worker_state) {
             return job.end(ended);
         }
     }
-    let mut finding = job.begin(job.handout.join().expect("more work"));
+    let mut worker_state = job.begin(job.queue.join().expect("more work"));
     loop {
-        if job.is_done(&finding) {
-            job.handout.stop();
+        if job.is_done(&worker_state) {
+            job.queue.stop();
         }
-        let Some(block) = job.handout.next() else { break };
-        job.look(block, &mut finding);
+        let Some(block) = job.queue.next() else { break };
+        job.scan_block(block, &mut worker_state);
     }
-    job.end(job.handout.leave(finding).expect("the last one"));
+    job.end(job.queue.leave(worker_state).expect("the last one"));
 }
 
 #[tokio::test]
@@ -104,17 +104,14 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
             let budget = MemoryPool::new(usize::MAX);
             let (job, pending) = job(blocks, bytes_max, &budget);
             two_at_work(&job);
-            let JobResult { partial, looked, .. } = pending.result().await.expect("one");
+            let JobResult { partial, scanned, .. } = pending.result().await.expect("one");
             let PartialBody::Groups(groups) = &partial.body else { panic!("groups") };
             assert_eq!(partial.errors.is_empty(), fits, "{bytes_max} of {bytes}, {blocks} blocks");
             match fits {
                 true => {
                     assert_eq!(groups.len(), ROWS);
-                    assert_eq!(looked, [Looked { blocks, rows: (ROWS * blocks) as u64 }]);
-                    assert!(
-                        budget.reserved() == partial.reservation.bytes()
-                            && budget.reserved() <= bytes_max
-                    );
+                    assert_eq!(scanned, [ScannedBlocks { blocks, rows: (ROWS * blocks) as u64 }]);
+                    assert!(budget.reserved() == partial.reservation.bytes() && budget.reserved() <= bytes_max);
                 }
                 false => {
                     let fault = partial.errors.iter().next().expect("a fault");
@@ -132,9 +129,9 @@ fn findings_apart_that_are_too_much_together_are_left_before_more_is_looked_for(
     let bytes = finding_bytes();
     for (bytes_max, next) in [(2 * bytes, Some(2)), (2 * bytes - 1, None)] {
         let (job, _pending) = job(6, bytes_max, &MemoryPool::new(usize::MAX));
-        let findings = [0, 1].map(|_| job.begin(job.handout.join().expect("work for two")));
-        let _findings = findings.map(|finding| look_at_one(&job, finding));
-        assert_eq!(job.handout.next(), next);
+        let worker_states = [0, 1].map(|_| job.begin(job.queue.join().expect("work for two")));
+        let _findings = worker_states.map(|worker_state| look_at_one(&job, worker_state));
+        assert_eq!(job.queue.next(), next);
     }
 }
 
@@ -142,11 +139,12 @@ fn findings_apart_that_are_too_much_together_are_left_before_more_is_looked_for(
 fn what_raw_rows_take_is_counted_once() {
     let shape = QueryKind::Rows { values: vec![number()] };
     let (job, _pending) = job_of(shape, 6, usize::MAX, &MemoryPool::new(usize::MAX));
-    let findings = [0, 1].map(|_| job.begin(job.handout.join().expect("work for two")));
-    let findings = findings.map(|finding| look_at_one(&job, finding));
-    let held: usize = findings.iter().map(|finding| finding.partial.reservation.bytes()).sum();
+    let worker_states = [0, 1].map(|_| job.begin(job.queue.join().expect("work for two")));
+    let worker_states = worker_states.map(|worker_state| look_at_one(&job, worker_state));
+    let held: usize =
+        worker_states.iter().map(|worker_state| worker_state.partial.reservation.bytes()).sum();
     assert_eq!(job.bytes.load(Ordering::Relaxed), held);
-    assert_eq!(job.handout.next(), Some(2), "there is room for both");
+    assert_eq!(job.queue.next(), Some(2), "there is room for both");
 }
 
 #[tokio::test]
@@ -173,24 +171,24 @@ async fn a_budget_that_is_spent_by_findings_apart_is_tried_again_with_one() {
 #[test]
 fn few_blocks_are_not_shared_where_groups_are_many() {
     let (job, _pending) = job(1_000, usize::MAX, &MemoryPool::new(usize::MAX));
-    let first = job.begin(job.handout.join().expect("work"));
-    assert_eq!(job.opening(), Some(1), "nothing is known yet");
+    let first = job.begin(job.queue.join().expect("work"));
+    assert_eq!(job.workers_if_open(), Some(1), "nothing is known yet");
     let mut first = look_at_one(&job, first);
     let bytes = first.partial.reservation.bytes() as u64;
     // The groups known take as long as so many blocks.
-    for (blocks, opening) in [(900, Some(1)), (1_100, None)] {
-        job.longest.store(bytes * FINDING_NANOS_PER_BYTE / blocks, Ordering::Relaxed);
-        assert_eq!(job.opening(), opening);
+    for (blocks, workers_if_open) in [(900, Some(1)), (1_100, None)] {
+        job.longest.store(bytes * WORKER_STATE_NANOS_PER_BYTE / blocks, Ordering::Relaxed);
+        assert_eq!(job.workers_if_open(), workers_if_open);
     }
     job.note(HOUR, &mut first);
-    assert_eq!(job.opening(), Some(1));
+    assert_eq!(job.workers_if_open(), Some(1));
 }
 
 #[test]
 fn nobody_works_for_whoever_has_gone() {
-    let pool = Pool::new(Instant::now);
+    let pool = WorkerPool::new(Instant::now);
     let (job, pending) = job(3, usize::MAX, &MemoryPool::new(usize::MAX));
-    let query = InTurns::query(&*job);
+    let query = Schedulable::query(&*job);
     // It is ended before others have their turn.
     let (other, _waiting) = self::job(3, usize::MAX, &MemoryPool::new(usize::MAX));
     pool.run(Arc::clone(&other));
