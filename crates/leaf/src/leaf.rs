@@ -11,8 +11,8 @@ use hadal_aggregate::Partial;
 use hadal_peer::{BoxFuture, LeafStatus, Peer, PeerStatus, StatusScope, TableBlocks};
 use hadal_query::Query;
 use hadal_store::{
-    BlockNumber, Change, Config, Durability, MemoryConfig, PreopenedStore, Recovery, Report, Sizes,
-    Store, WaitingBlock,
+    BlockNumber, Config, Durability, MemoryConfig, PreopenedStore, Recovery, Report, Sizes, Store,
+    WaitingBlock,
 };
 use hadal_types::{Clock, LeafName, LeafState, MemoryPool, TableName};
 
@@ -26,9 +26,8 @@ use crate::maintenance::rewrite::Pass;
 use crate::query::execute::execute;
 use crate::query::scan_pool::ScanPool;
 use crate::recovery::{self, Recovered};
-use crate::sync::{lock, read, write};
+use crate::sync::{lock, read};
 use crate::table::Table;
-use crate::table::block::Block;
 use crate::table::inspect::inspect;
 use crate::wakeup::Wakeup;
 use crate::worker::Worker;
@@ -425,29 +424,6 @@ impl Inner {
                 None => Ok(()),
             }
         })
-    }
-
-    pub(crate) fn drop_table(&self, name: &TableName) -> Result<u64, hadal_store::Error> {
-        let gone = self.take_out(name)?;
-        Ok(gone.iter().map(|block| block.rows as u64).sum())
-    }
-
-    /// Takes a table out, and returns its blocks. Whoever wants the list of tables waits for none of that:
-    /// neither for a merge of the table, nor for the disk, nor for memory that is given back.
-    fn take_out(&self, name: &TableName) -> Result<Vec<Arc<Block>>, hadal_store::Error> {
-        let Some(table) = read(&self.tables).get(name).cloned() else { return Ok(Vec::new()) };
-        let mut dropped = write(&table.dropped);
-        if *dropped {
-            // Two drops at once: the other one has it.
-            return Ok(Vec::new());
-        }
-        self.store.commit(&Change { drops: vec![name.clone()], ..Change::default() })?;
-        *dropped = true;
-        drop(dropped);
-        self.store.keep_on_disk(name, false);
-        // Only now may there be another table of that name.
-        write(&self.tables).remove(name);
-        Ok(table.clear().to_vec())
     }
 }
 

@@ -2,4 +2,5 @@
 
 pub(crate) mod accept;
 pub(crate) mod disk_full_log;
+pub(crate) mod drop_table;
 pub(crate) mod revoke;

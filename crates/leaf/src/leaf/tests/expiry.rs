@@ -390,7 +390,7 @@ async fn settings_of_a_later_version_are_not_guessed_at() {
     let bed = open(Some(folder.path()));
     log(&bed.leaf, "b", [400 * DAY]).await;
     let settings = vec![(name("t"), b"{\"format\":2,\"age\":\"1d\"}".to_vec())];
-    let change = Change { settings, ..Change::default() };
+    let change = hadal_store::Change { settings, ..hadal_store::Change::default() };
     bed.leaf.inner.store.commit(&change).expect("committed");
     drop(bed);
     let bed = open(Some(folder.path()));
