@@ -33,7 +33,7 @@ impl LeafGroup {
 impl Peer for LeafGroup {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
         Box::pin(async move {
-            let leaves: Vec<&Leaf> = self.leaves.iter().map(|leaf| &**leaf).collect();
+            let leaves: Vec<_> = self.leaves.iter().map(|leaf| leaf.for_query()).collect();
             execute(&leaves, query, deadline).await
         })
     }

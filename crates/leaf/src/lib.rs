@@ -12,10 +12,12 @@
 //!
 //! A leaf is a [`hadal_peer::Peer`] and a [`hadal_peer::Sink`]. It knows nothing of other leaves.
 
+mod context;
 mod leaf;
 mod leaf_group;
 mod limits;
 mod maintenance;
+mod parallel;
 mod query;
 mod recovery;
 mod sink;

@@ -6,29 +6,27 @@
 //! memory afterwards.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_store::{
-    BlockNumber, LostBlock, Promotion, RecoveredTable, Recovery, Report, Store, StoredBlock,
-    WaitingBlock,
+    BlockNumber, LostBlock, Promotion, RecoveredTable, Recovery, Report, Store, WaitingBlock,
 };
 use hadal_types::TableName;
 
 use crate::limits::FreshBytes;
 use crate::maintenance::memory_pressure::low_watermark_bytes;
-use crate::maintenance::storage_tier::is_on_disk;
+use crate::parallel::parallel_from_last;
 use crate::sync::{lock, read};
+use crate::table::Table;
 use crate::table::batch_ids::AcceptedBatch;
 use crate::table::block::{Block, Origin};
-use crate::table::settings::settings;
-use crate::table::{DeferredBlocks, Table};
+use crate::table::block_set::DeferredBlocks;
+use crate::table::open_blocks::open_block;
+use crate::table::settings::{is_on_disk, settings};
 use restore_order::{BlockPosition, order};
 
 mod restore_order;
-
-/// Blocks whose fronts one thread reads at once: these take a few milliseconds.
-const BLOCKS_AT_ONCE: usize = 2_048;
 
 /// A block that is to be brought back, and its table.
 type Waiting = (Arc<Table>, WaitingBlock);
@@ -184,33 +182,6 @@ pub(crate) fn promote_all(
     );
 }
 
-/// Does work on things from the last to the first, on so many threads, until it returns false.
-/// Neighbours that are of one file are one thread's.
-fn parallel_from_last<T: Send>(
-    things: Vec<T>,
-    threads: usize,
-    are_of_one: impl Fn(&T, &T) -> bool + Sync,
-    work: impl Fn(T) -> bool + Sync,
-) {
-    let threads = threads.min(things.len());
-    let things = Mutex::new(things);
-    let next = || {
-        let mut things = lock(&things);
-        let length = things.chunk_by(&are_of_one).next_back()?.len();
-        let first = things.len() - length;
-        Some(things.split_off(first))
-    };
-    let each = || while next().is_some_and(|things| things.into_iter().rev().all(&work)) {};
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            // Without another thread it takes longer.
-            let _ =
-                std::thread::Builder::new().name("recover".to_owned()).spawn_scoped(scope, each);
-        }
-        each();
-    });
-}
-
 /// Brings one block back and makes it visible, unless its table was dropped.
 fn restore(table: &Table, block: WaitingBlock, store: &Store) -> Result<(), LostBlock> {
     let dropped = read(&table.dropped);
@@ -228,39 +199,6 @@ fn restore(table: &Table, block: WaitingBlock, store: &Store) -> Result<(), Lost
     brought
 }
 
-/// A block that the store has, if its front can be read.
-pub(crate) fn open_block(table: &TableName, stored: StoredBlock) -> Result<Block, LostBlock> {
-    let StoredBlock { number, rows, bytes, .. } = stored;
-    Block::new(bytes.clone(), Origin::Segment(number)).map_err(|error| {
-        let reason = format!("{} is damaged: {error}", bytes.describe_location());
-        LostBlock { number, table: table.clone(), rows, reason }
-    })
-}
-
-/// The same of many, in their order: of a large table on all processors.
-pub(crate) fn open_blocks(
-    table: &TableName,
-    stored: Vec<StoredBlock>,
-) -> Vec<Result<Block, LostBlock>> {
-    let look =
-        |some: Vec<StoredBlock>| some.into_iter().map(|block| open_block(table, block)).collect();
-    let count = stored.len().div_ceil(BLOCKS_AT_ONCE);
-    if count < 2 {
-        return look(stored);
-    }
-    let mut rest = stored.into_iter();
-    let parts = (0..count).map(|at| (at, rest.by_ref().take(BLOCKS_AT_ONCE).collect())).collect();
-    let looked = Mutex::new(BTreeMap::new());
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let work = |(at, part)| {
-        let part: Vec<_> = look(part);
-        lock(&looked).insert(at, part);
-        true
-    };
-    parallel_from_last(parts, threads, |_, _| false, work);
-    std::mem::take(&mut *lock(&looked)).into_values().flatten().collect()
-}
-
 fn table(
     name: &TableName,
     recovered: RecoveredTable,
@@ -272,7 +210,7 @@ fn table(
     if let Some(dropped) = recovered.dropped_rows {
         table.count_dropped(dropped);
     }
-    *lock(&table.settings) = recovered.settings.as_deref().and_then(|bytes| settings(name, bytes));
+    table.set_settings(recovered.settings.as_deref().and_then(|bytes| settings(name, bytes)));
     for batch in recovered.remembered {
         let accepted =
             AcceptedBatch { content_hash: batch.content_hash, rows: batch.rows, time: batch.time };
@@ -318,73 +256,4 @@ fn remember(table: &Table, block: &Block, running: Duration) -> bool {
         }
         is_new
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use std::thread::current;
-
-    use hadal_block::BlockBuilder;
-    use hadal_types::{ColumnName, Micros};
-
-    use super::*;
-
-    #[test]
-    fn neighbours_are_one_threads_from_the_last_on() {
-        let things: Vec<(u32, u32)> = (0..40).map(|at| (at / 10, at)).collect();
-        for threads in [0, 1, 2, 7] {
-            let done = Mutex::new(Vec::new());
-            let work = |thing| {
-                lock(&done).push((thing, current().id()));
-                true
-            };
-            parallel_from_last(things.clone(), threads, |(one, _), (other, _)| one == other, work);
-            for group in 0..4 {
-                let of_group: Vec<_> =
-                    lock(&done).iter().filter(|((of, _), _)| *of == group).copied().collect();
-                assert!(of_group.iter().rev().map(|(thing, _)| thing).is_sorted(), "{of_group:?}");
-                assert!(
-                    of_group.iter().all(|(_, thread)| *thread == of_group[0].1),
-                    "{of_group:?}"
-                );
-                assert_eq!(of_group.len(), 10);
-            }
-        }
-    }
-
-    #[test]
-    fn many_are_looked_at_in_their_order() {
-        let store = Store::in_memory();
-        let table = TableName::new("t").expect("a name");
-        let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
-        builder.end_row(Micros(7));
-        let block = builder.finish(Micros(7), None).expect("fits");
-        let many = u32::try_from(3 * BLOCKS_AT_ONCE + 5).expect("few");
-        let damaged = [0, many / 2, many - 1];
-        let write = |at: u32| {
-            let bytes = if damaged.contains(&at) { vec![1; 100] } else { block.clone() };
-            store.write_block(&table, at + 1, bytes).expect("written")
-        };
-        let stored: Vec<StoredBlock> = (0..many).map(write).collect();
-        let numbers: Vec<BlockNumber> = stored.iter().map(|block| block.number).collect();
-        let looked = open_blocks(&table, stored);
-        for (at, (number, looked)) in (0..).zip(numbers.iter().zip(looked)) {
-            let found = match &looked {
-                Ok(block) => block.number().expect("of a segment"),
-                Err(lost) => lost.number,
-            };
-            assert_eq!((found, looked.is_err()), (*number, damaged.contains(&at)));
-        }
-    }
-
-    #[test]
-    fn nothing_more_is_done_once_work_says_so() {
-        let done = Mutex::new(Vec::new());
-        let work = |thing: u32| {
-            lock(&done).push(thing);
-            thing != 7
-        };
-        parallel_from_last((0..10).collect(), 1, |_, _| true, work);
-        assert_eq!(*lock(&done), [9, 8, 7]);
-    }
 }

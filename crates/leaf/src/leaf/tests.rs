@@ -1,5 +1,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hadal_aggregate::{Coverage, LeafOutcome, PartialBody, QueryErrorCode, SparseRow, WarningCode};
@@ -11,6 +13,7 @@ use hadal_types::{BatchId, ColumnName, FixedClock, Kind, Micros, Number, TimeRan
 
 use super::*;
 use crate::maintenance::merge::SEGMENT_ROWS_MIN;
+use crate::sync::lock;
 use crate::table::block::Block;
 
 mod archive;
@@ -289,7 +292,7 @@ fn segment(folder: &Path) -> (PathBuf, usize) {
 
 /// The block with which a segment of these bytes begins.
 fn first_block(leaf: &Leaf, segment: &[u8]) -> Arc<Block> {
-    let blocks = read(&leaf.inner.tables)[&name("t")].snapshot();
+    let blocks = read(&leaf.context.tables)[&name("t")].snapshot();
     let is_first = |block: &&Arc<Block>| segment[4_096..].starts_with(block.bytes());
     blocks.iter().find(is_first).cloned().expect("a block")
 }
@@ -381,7 +384,7 @@ async fn a_block_that_is_damaged_behind_its_front_is_left_alone() {
     for _ in 0..2 {
         bed.leaf.merge_all();
         let damaged = |block: &&Arc<Block>| block.is_damaged();
-        let table = read(&bed.leaf.inner.tables).get(&name("t")).cloned().expect("a table");
+        let table = read(&bed.leaf.context.tables).get(&name("t")).cloned().expect("a table");
         let blocks = table.snapshot();
         assert_eq!(blocks.iter().filter(damaged).count(), 1);
         let warning = (WarningCode::BlocksUnreadable, 1);
@@ -447,7 +450,7 @@ fn hold_log_thread(leaf: &Leaf) -> std::sync::mpsc::Sender<()> {
         let (release, released) = std::sync::mpsc::channel::<()>();
         let entered_sender = entered_sender.clone();
         let other = batch(&format!("hold-{index}"), 1, 0..1);
-        let ticket = leaf.inner.store.append(&name("other"), &other.id, &other.block);
+        let ticket = leaf.context.store.append(&name("other"), &other.id, &other.block);
         ticket.expect("logged").then(move |_| {
             let on_log_thread = std::thread::current().id() != here;
             entered_sender.send(on_log_thread).expect("received");
@@ -474,12 +477,12 @@ fn a_leaf_may_end_while_its_log_is_about_to_call_back() {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(accepting.as_mut().poll(&mut context).is_pending());
     drop(accepting);
-    let table = read(&bed.leaf.inner.tables).get(&name("t")).cloned().expect("a table");
-    let inner = Arc::downgrade(&bed.leaf.inner);
-    assert_eq!(inner.strong_count(), 3, "the leaf and its two threads, and nobody on the log's");
+    let table = read(&bed.leaf.context.tables).get(&name("t")).cloned().expect("a table");
+    let context = Arc::downgrade(&bed.leaf.context);
+    assert_eq!(context.strong_count(), 3, "the leaf and its two threads, and nobody on the log's");
     let ending = std::thread::spawn(move || drop(bed));
     // It ends on that thread, and waits there for the log, which has not called back yet.
-    wait_until("the leaf has ended", || inner.strong_count() == 0);
+    wait_until("the leaf has ended", || context.strong_count() == 0);
     assert!(table.snapshot().is_empty());
     drop(release);
     ending.join().expect("no panic");

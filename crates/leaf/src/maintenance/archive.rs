@@ -18,11 +18,12 @@ use std::fmt;
 use hadal_block::BlockView;
 use hadal_types::Micros;
 
+mod archiver;
 mod note;
 mod pass;
 
-pub(crate) use pass::Archiver;
-pub(crate) use pass::cutoff_of_days;
+pub(crate) use archiver::Archiver;
+pub(crate) use pass::ArchiveJob;
 
 /// Why an archive could not be written, or not be changed.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -1,9 +1,9 @@
 //! Expiry: rows go when they are older than their table's age limit, or when the table has more
 //! bytes than it may. The oldest go first.
 //!
-//! **By age**, every [`EXPIRY_SECONDS`] and when a table's settings change. A block goes whole when
+//! **By age**, every [`EXPIRY_SECONDS`](hadal_types::limits::EXPIRY_SECONDS) and when a table's settings change. A block goes whole when
 //! all of its rows are too old. Where only some are, it is written again without them once they are
-//! half of its rows, or one of them is too old by more than [`EXPIRY_SLACK_SECONDS`]; so rows are
+//! half of its rows, or one of them is too old by more than [`EXPIRY_SLACK_SECONDS`](hadal_types::limits::EXPIRY_SLACK_SECONDS); so rows are
 //! there for up to a day longer than they have to, and no block is written again for a few of them.
 //! Blocks whose batches can still be revoked lose no part: that is minutes. One pass is one record
 //! of the manifest for each table, and a query's snapshot has all of what it takes out or nothing.
@@ -19,115 +19,23 @@
 //! by answers that reach back to it. A table whose settings the leaf was never told drops nothing for its
 //! age.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 use hadal_block::{BlockView, merge_from};
-use hadal_peer::ExpiryForecast;
 use hadal_store::{Change, DroppedRows, Store, StoredBlock};
-use hadal_types::limits::{
-    EXPIRY_QUIET_PERCENT, EXPIRY_SECONDS, EXPIRY_SLACK_SECONDS, PRESSED_EXPIRY_SECONDS,
-};
-use hadal_types::{Clock, Micros, TableSettings};
+use hadal_types::Micros;
+use hadal_types::limits::EXPIRY_QUIET_PERCENT;
 
-use crate::leaf::Inner;
-use crate::maintenance::archive::cutoff_of_days;
+use crate::context::LeafContext;
+use crate::maintenance::data_loss::forget_old_losses;
+use crate::maintenance::expiry_schedule::ExpirySchedule;
+use crate::maintenance::memory_pressure::MemoryPressure;
 use crate::maintenance::merge::{MergeError, open_stored, origins, remembered, verified_view};
-use crate::maintenance::trusted_clock::{ClockReading, ClockTrust, TrustedClock};
-use crate::sync::{lock, read};
+use crate::maintenance::paced_free::free_paced;
+use crate::sync::read;
 use crate::table::Table;
+use crate::table::age_limit::{cutoff, is_worth_rewriting, may_lose_rows};
 use crate::table::block::Block;
-
-/// When the leaf looked for rows that are too old.
-pub(crate) struct ExpirySchedule {
-    state: Mutex<State>,
-    is_requested: AtomicBool,
-}
-
-struct State {
-    clock: TrustedClock,
-    /// When the last pass began, or the process did.
-    last: ClockReading,
-    /// What the clock said at the last pass that trusted it.
-    trusted_now: Option<Micros>,
-    /// Whether the last pass is not done yet.
-    is_under_way: bool,
-}
-
-impl ExpirySchedule {
-    /// The clock is trusted once it has gone right for `proving`: one that is wrong at the start of its
-    /// machine has time to be set.
-    pub(crate) fn new(clock: &dyn Clock, proving: Duration) -> Self {
-        let last = ClockReading::of(clock);
-        let clock = TrustedClock::new(last, proving);
-        let state = State { clock, last, trusted_now: None, is_under_way: false };
-        Self { state: Mutex::new(state), is_requested: AtomicBool::new(false) }
-    }
-
-    /// Asks for a pass as soon as the clock is trusted.
-    pub(crate) fn request(&self) {
-        self.is_requested.store(true, Ordering::SeqCst);
-    }
-
-    /// Asks for a pass where memory is nearly taken and the last one is not of just now.
-    pub(crate) fn request_under_pressure(&self, clock: &dyn Clock) {
-        let state = lock(&self.state);
-        let passed = clock.running().saturating_sub(state.last.running).as_secs();
-        if state.trusted_now.is_some() && passed >= PRESSED_EXPIRY_SECONDS {
-            self.request();
-        }
-    }
-
-    /// When the next pass is due, if nobody asks for one before: where somebody has, as soon as the clock
-    /// is trusted; and the moment of the one that is under way.
-    pub(crate) fn next_due(&self, clock: &dyn Clock) -> Micros {
-        // A pass begins under the lock, so one that was wanted is seen either way.
-        let state = lock(&self.state);
-        let due = match (state.is_under_way, self.is_requested.load(Ordering::SeqCst)) {
-            (true, false) => return state.last.now,
-            (_, true) => clock.now(),
-            (false, false) => {
-                Micros(state.last.now.0.saturating_add(EXPIRY_SECONDS * Micros::SECOND))
-            }
-        };
-        due.max(state.clock.trusted_from())
-    }
-
-    /// What the clock said at the last pass that trusted it; `None` before the first. Whatever else
-    /// goes for its age goes by this.
-    pub(crate) fn trusted_now(&self) -> Option<Micros> {
-        lock(&self.state).trusted_now
-    }
-
-    /// Begins a pass, if one is due: what the clocks say, and by how many seconds the clock jumped if it
-    /// did so just now. While the process has just started none begins; one that is wanted waits.
-    fn begin(&self, clock: &dyn Clock) -> Option<(ClockReading, Option<i64>)> {
-        let (mut state, moment) = (lock(&self.state), ClockReading::of(clock));
-        let trust = state.clock.look(moment);
-        let passed = moment.running.saturating_sub(state.last.running).as_secs();
-        let is_due =
-            passed >= EXPIRY_SECONDS.unsigned_abs() || self.is_requested.load(Ordering::SeqCst);
-        if !is_due || trust == ClockTrust::Starting {
-            return None;
-        }
-        self.is_requested.store(false, Ordering::SeqCst);
-        state.last = moment;
-        state.is_under_way = true;
-        match trust {
-            ClockTrust::Jumped(ahead) => Some((moment, Some(ahead))),
-            ClockTrust::Trusted | ClockTrust::Starting => {
-                state.trusted_now = Some(moment.now);
-                Some((moment, None))
-            }
-        }
-    }
-
-    /// Ends the pass that was begun.
-    fn end(&self) {
-        lock(&self.state).is_under_way = false;
-    }
-}
 
 /// What a pass takes out of one table.
 struct Plan<'t> {
@@ -168,15 +76,22 @@ impl Plan<'_> {
     }
 }
 
-impl Inner {
+/// Drops rows that are too old.
+pub(crate) struct Expirer<'l> {
+    pub(crate) context: &'l LeafContext,
+    pub(crate) schedule: &'l ExpirySchedule,
+    pub(crate) pressure: &'l MemoryPressure,
+}
+
+impl Expirer<'_> {
     /// Drops rows that are too old, if it is time to look for them.
-    pub(crate) fn expire_if_due(&self, tables: &[Arc<Table>]) {
-        let Some((moment, jumped)) = self.expiry.begin(&*self.clock) else { return };
+    pub(crate) fn run_if_due(&self, tables: &[Arc<Table>]) {
+        let Some((moment, jumped)) = self.schedule.begin(&*self.context.clock) else { return };
         self.expire(tables, moment.now, jumped);
         if jumped.is_none() {
-            self.forget_old_losses(tables, moment.now);
+            forget_old_losses(self.context, tables, moment.now);
         }
-        self.expiry.end();
+        self.schedule.end();
     }
 
     pub(crate) fn expire(&self, tables: &[Arc<Table>], now: Micros, jumped: Option<i64>) {
@@ -192,25 +107,25 @@ impl Inner {
         let newest = newest.unwrap_or(now);
         if let Some(seconds) = jumped {
             tracing::warn!(
-                leaf = %self.name, %now, newest_row = %newest, rows, ahead_seconds = seconds,
+                leaf = %self.context.name, %now, newest_row = %newest, rows, ahead_seconds = seconds,
                 "the clock jumped: nothing is dropped for its age until it has gone right for a while"
             );
             return;
         }
         if rows.saturating_mul(100) > all.saturating_mul(EXPIRY_QUIET_PERCENT) {
             tracing::warn!(
-                leaf = %self.name, %now, newest_row = %newest, rows, of = all,
+                leaf = %self.context.name, %now, newest_row = %newest, rows, of = all,
                 "many rows are older than the age limits of their tables: they are dropped"
             );
         }
         for plan in plans {
-            if self.is_stopping() {
+            if self.context.is_stopping() {
                 return;
             }
             if let Err(error) = self.carry_out(&plan, now) {
-                tracing::error!(leaf = %self.name, table = %plan.table.name, "{error}");
+                tracing::error!(leaf = %self.context.name, table = %plan.table.name, "{error}");
             }
-            self.free_paced(plan.expired);
+            free_paced(self.context, self.pressure, plan.expired);
         }
     }
 
@@ -226,19 +141,19 @@ impl Inner {
     fn carry_out(&self, plan: &Plan<'_>, now: Micros) -> Result<(), MergeError> {
         let table = plan.table;
         let (removed, adds) = self.write_kept(plan, now)?;
-        let Some(_turn) = self.turn_to_change() else { return Ok(()) };
+        let Some(_turn) = self.context.turn_to_change() else { return Ok(()) };
         let dropped = read(&table.dropped);
         if *dropped {
             return Ok(());
         }
         let (consumed, removes) = origins(&removed);
         let added = open_stored(&adds)?;
-        self.store.commit(&Change {
+        self.context.store.commit(&Change {
             removes,
             adds,
             consumed,
             remembered: remembered(table, &removed),
-            forget_before: self.forget_before(),
+            forget_before: self.context.forget_before(),
             ..Change::default()
         })?;
         table.count_expired(plan.dropped(&removed));
@@ -256,7 +171,7 @@ impl Inner {
         let table = plan.table;
         let (mut removed, mut adds) = (plan.expired.clone(), Vec::new());
         for (block, _) in &plan.trimmed {
-            if self.is_stopping() {
+            if self.context.is_stopping() {
                 // Nothing changes any more, so what was written is for nobody.
                 break;
             }
@@ -271,7 +186,7 @@ impl Inner {
             }
             for bytes in kept {
                 let rows = u32::try_from(BlockView::parse(&bytes)?.rows()).unwrap_or(u32::MAX);
-                adds.push(self.store.write_block(&table.name, rows, bytes)?);
+                adds.push(self.context.store.write_block(&table.name, rows, bytes)?);
             }
             removed.push(Arc::clone(block));
         }
@@ -282,7 +197,7 @@ impl Inner {
 /// What is too old of a table at `now`; `None` where it has no age limit, or none that the leaf
 /// was told of.
 fn plan(table: &Table, now: Micros) -> Option<Plan<'_>> {
-    let cutoff = cutoff(lock(&table.settings).as_ref(), now)?;
+    let cutoff = table.with_settings(|settings| cutoff(settings, now))?;
     let is_archived = table.is_archived();
     let mut plan = Plan { table, cutoff, expired: Vec::new(), trimmed: Vec::new() };
     for block in table.snapshot().iter() {
@@ -303,57 +218,6 @@ fn plan(table: &Table, now: Micros) -> Option<Plan<'_>> {
         }
     }
     Some(plan)
-}
-
-pub(crate) fn cutoff(settings: Option<&TableSettings>, now: Micros) -> Option<Micros> {
-    let settings = settings?;
-    match settings.is_archived() {
-        true => cutoff_of_days(settings.age_limit(), now),
-        false => settings.age_limit().cutoff(now),
-    }
-}
-
-/// Whether a block has rows that are too old, and may be written again.
-fn may_lose_rows(block: &Block, cutoff: Micros) -> bool {
-    block.time_range.0 < cutoff && !block.has_batches && block.may_be_replaced()
-}
-
-/// Whether a block is written again to lose so many rows.
-fn is_worth_rewriting(block: &Block, cutoff: Micros, old: usize) -> bool {
-    let slack = Micros(cutoff.0.saturating_sub(EXPIRY_SLACK_SECONDS * Micros::SECOND));
-    old > 0 && (old.saturating_mul(2) >= block.rows || block.time_range.0 < slack)
-}
-
-/// What the pass at `at` will drop of these blocks, if nothing comes in; `None` without an age
-/// limit. Rows of blocks that lose a part are estimated, as if times were spread evenly.
-pub(crate) fn forecast(
-    blocks: &[Arc<Block>],
-    settings: Option<&TableSettings>,
-    at: Micros,
-) -> Option<ExpiryForecast> {
-    let until = cutoff(settings, at)?;
-    let mut forecast = ExpiryForecast { at, until, rows: 0, bytes: 0 };
-    for block in blocks {
-        let (rows, bytes) = (block.rows as u64, block.byte_count() as u64);
-        if block.time_range.1 < until {
-            forecast.rows += rows;
-            forecast.bytes += bytes;
-        } else if may_lose_rows(block, until) {
-            let old = share_before(block.time_range, until, rows);
-            if is_worth_rewriting(block, until, usize::try_from(old).unwrap_or(usize::MAX)) {
-                forecast.rows += old;
-                forecast.bytes += share_before(block.time_range, until, bytes);
-            }
-        }
-    }
-    Some(forecast)
-}
-
-/// The share of `whole` that lies before `time`, which is in the range.
-fn share_before((first, last): (Micros, Micros), time: Micros, whole: u64) -> u64 {
-    let before = i128::from(time.0) - i128::from(first.0);
-    let length = (i128::from(last.0) - i128::from(first.0)).max(1);
-    u64::try_from(i128::from(whole).saturating_mul(before) / length).unwrap_or(whole).min(whole)
 }
 
 /// Takes out the blocks with the oldest rows until the table has at most `bytes_max`; returns those.
@@ -391,6 +255,3 @@ pub(crate) fn drop_oldest(
     table.swap(&oldest, Vec::new())?;
     Ok(oldest)
 }
-
-#[cfg(test)]
-mod tests;

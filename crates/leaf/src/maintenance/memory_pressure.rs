@@ -20,8 +20,11 @@ use hadal_store::Promotion;
 use hadal_types::limits::{LEAVING_BYTES_MAX, PRESSED_PERCENT, ROOMY_PERCENT};
 use hadal_types::{MemoryPool, TableName};
 
-use crate::leaf::Inner;
+use crate::context::LeafContext;
+use crate::maintenance::expiry_schedule::ExpirySchedule;
+use crate::maintenance::recompress::recompress;
 use crate::maintenance::rewrite::Pass;
+use crate::maintenance::storage_tier::rewrite_unchanged;
 use crate::sync::lock;
 use crate::table::Table;
 use crate::table::block::Block;
@@ -51,14 +54,21 @@ impl MemoryPressure {
     }
 }
 
-impl Inner {
+/// Relieves the memory that row blocks share.
+pub(crate) struct PressureRelief<'l> {
+    pub(crate) context: &'l LeafContext,
+    pub(crate) schedule: &'l ExpirySchedule,
+    pub(crate) pressure: &'l MemoryPressure,
+}
+
+impl PressureRelief<'_> {
     /// Relieves the memory that row blocks share, where it is nearly taken: a step at a time, since
     /// a second later it is looked at again.
-    pub(crate) fn relieve_pressure(&self, tables: &[Arc<Table>], pass: &mut Pass) {
-        let Some(budget) = self.store.memory_budget() else { return };
+    pub(crate) fn run(&self, tables: &[Arc<Table>], pass: &mut Pass) {
+        let Some(budget) = self.context.store.memory_budget() else { return };
         let is_pressed = is_above_high_watermark(budget);
-        let was_pressed = self.memory_pressure.is_pressed.swap(is_pressed, Ordering::Relaxed);
-        let (leaf, held, of) = (&self.name, budget.reserved(), budget.bytes_max());
+        let was_pressed = self.pressure.is_pressed.swap(is_pressed, Ordering::Relaxed);
+        let (leaf, held, of) = (&self.context.name, budget.reserved(), budget.bytes_max());
         match (was_pressed, is_pressed) {
             (false, true) => tracing::warn!(
                 %leaf, held, of,
@@ -74,7 +84,7 @@ impl Inner {
             return;
         }
         self.evict_to_disk(tables, budget);
-        self.expiry.request_under_pressure(&*self.clock);
+        self.schedule.request_under_pressure(&*self.context.clock);
         // What expiry brings comes first: it has its turn before this is reached again.
         if was_pressed {
             self.recompress_oldest(tables, pass, || is_above_high_watermark(budget));
@@ -91,7 +101,7 @@ impl Inner {
     ) {
         let warm = |table: &Arc<Table>| {
             let blocks = table.snapshot();
-            let warm = blocks.iter().filter(|block| may_be_recompressed_here(block)).cloned();
+            let warm = blocks.iter().filter(|block| takes_memory_warm(block)).cloned();
             warm.map(|block| (Arc::clone(table), block)).collect::<Vec<_>>()
         };
         let mut all: Vec<(Arc<Table>, Arc<Block>)> = tables.iter().flat_map(warm).collect();
@@ -101,14 +111,14 @@ impl Inner {
                 return;
             }
             // One by one: the memory of each is there again before the next.
-            if let Err(error) = self.chill(&table, &[block]) {
-                tracing::error!(leaf = %self.name, table = %table.name, "{error}");
+            if let Err(error) = recompress(self.context, &table, &[block]) {
+                tracing::error!(leaf = %self.context.name, table = %table.name, "{error}");
             }
         }
     }
 }
 
-impl Inner {
+impl PressureRelief<'_> {
     /// Has the blocks with the oldest rows read from disk, where more is taken than there is: so much
     /// of them. They are written once more, as blocks stay where they are; for the new ones there is
     /// no room in memory.
@@ -135,7 +145,7 @@ impl Inner {
             of_table.1.push(block);
         }
         for (table, blocks) in leaving.into_values() {
-            self.rewrite_unchanged(&table, &blocks);
+            rewrite_unchanged(self.context, &table, &blocks);
         }
     }
 
@@ -143,7 +153,7 @@ impl Inner {
     /// and while there is room to spare.
     fn promote_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, budget: &MemoryPool) {
         let goal = low_watermark_bytes(budget);
-        if budget.reserved() >= goal || self.memory_pressure.is_refused(self.clock.running()) {
+        if budget.reserved() >= goal || self.pressure.is_refused(self.context.clock.running()) {
             return;
         }
         let on_disk = |table: &Arc<Table>| {
@@ -157,11 +167,11 @@ impl Inner {
         for block in all {
             let Some(number) = block.number() else { continue };
             let is_too_much = budget.reserved().saturating_add(block.byte_count()) > goal;
-            if is_too_much || self.is_stopping() || !pass.takes(&block) {
+            if is_too_much || self.context.is_stopping() || !pass.takes(&block) {
                 return;
             }
-            if self.store.promote(number) == Promotion::NoMemory {
-                *lock(&self.memory_pressure.refused) = Some(self.clock.running());
+            if self.context.store.promote(number) == Promotion::NoMemory {
+                *lock(&self.pressure.refused) = Some(self.context.clock.running());
                 return;
             }
         }
@@ -174,7 +184,7 @@ fn may_be_promoted(block: &Block) -> bool {
 }
 
 /// Only what is in memory takes some of it.
-fn may_be_recompressed_here(block: &Block) -> bool {
+fn takes_memory_warm(block: &Block) -> bool {
     block.may_be_rewritten() && block.may_be_recompressed() && block.is_in_memory()
 }
 

@@ -7,7 +7,7 @@ use hadal_block::{BlockError, BlockView, MergeOrder, merge};
 use hadal_store::{BlockBytes, BlockNumber, Change, RememberedBatch, Sequence, StoredBlock};
 use hadal_types::{ColumnName, Micros};
 
-use crate::leaf::Inner;
+use crate::context::LeafContext;
 use crate::maintenance::merge_policy::{Candidate, MergeKind, MergePlan, plan_merge};
 use crate::sync::{lock, read};
 use crate::table::Table;
@@ -39,21 +39,21 @@ pub(crate) enum Mergeable {
 /// Makes the next merge of `table`, if one is due; returns whether it was.
 pub(crate) fn merge_next(
     table: &Table,
-    leaf: &Inner,
+    context: &LeafContext,
     mergeable: Mergeable,
     now: Micros,
 ) -> Result<bool, MergeError> {
-    let (blocks, bytes_max) = (table.snapshot(), leaf.limits.merge_bytes_max);
+    let (blocks, bytes_max) = (table.snapshot(), context.limits.merge_bytes_max);
     let Some((inputs, plan)) = plan_of(&blocks, mergeable, now, bytes_max) else {
         return Ok(false);
     };
     let merged = merge_blocks(table, &inputs, plan.kind, now)?;
-    let Some(_turn) = leaf.turn_to_change() else { return Ok(false) };
+    let Some(_turn) = context.turn_to_change() else { return Ok(false) };
     let dropped = read(&table.dropped);
     if *dropped {
         return Ok(false);
     }
-    let added = store_merged(table, leaf, &inputs, &plan, merged)?;
+    let added = store_merged(table, context, &inputs, &plan, merged)?;
     table.swap(&inputs, added)?;
     Ok(true)
 }
@@ -141,7 +141,7 @@ pub(crate) fn verified_view(block: &Block) -> Result<BlockView<'_>, BlockError> 
 /// Gives the merged blocks a place: a segment, or memory while they are few rows of the log.
 fn store_merged(
     table: &Table,
-    leaf: &Inner,
+    context: &LeafContext,
     inputs: &[Arc<Block>],
     plan: &MergePlan,
     merged: Vec<Vec<u8>>,
@@ -155,7 +155,7 @@ fn store_merged(
         // So few rows make one block.
         let block = |bytes| {
             let block = Block::new(BlockBytes::from(bytes), Origin::Log(sequences.clone()))?;
-            let hold = leaf.limits.fresh.count(block.byte_count() as u64);
+            let hold = context.limits.fresh.count(block.byte_count() as u64);
             Ok(Arc::new(block.holding(hold)))
         };
         return merged.into_iter().map(block).collect();
@@ -163,15 +163,15 @@ fn store_merged(
     let mut adds = Vec::with_capacity(merged.len());
     for bytes in merged {
         let rows = u32::try_from(BlockView::parse(&bytes)?.rows()).unwrap_or(u32::MAX);
-        adds.push(leaf.store.write_block(&table.name, rows, bytes)?);
+        adds.push(context.store.write_block(&table.name, rows, bytes)?);
     }
     let added = open_stored(&adds)?;
-    leaf.store.commit(&Change {
+    context.store.commit(&Change {
         removes: numbers,
         adds,
         consumed: sequences,
         remembered: remembered(table, inputs),
-        forget_before: leaf.forget_before(),
+        forget_before: context.forget_before(),
         ..Change::default()
     })?;
     Ok(added)
@@ -197,15 +197,6 @@ pub(crate) fn origins(blocks: &[Arc<Block>]) -> (Vec<Sequence>, Vec<BlockNumber>
         }
     }
     (sequences, numbers)
-}
-
-impl Inner {
-    /// The time before which the manifest may forget ids of batches: no id that a table remembers is of an
-    /// earlier one. `None` where none is remembered. Cost: a look at each table.
-    pub(crate) fn forget_before(&self) -> Option<Micros> {
-        let tables = read(&self.tables);
-        tables.values().filter_map(|table| lock(&table.batch_ids).least_time()).min()
-    }
 }
 
 /// The batches whose frames are consumed with these blocks, for the manifest to remember.

@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 use hadal_block::MergeOrder;
 use hadal_types::{Micros, limits};
 
+use crate::table::block::has_many_rows;
+
 /// Blocks of one tier that are merged; also the ratio of sizes between tiers.
 const TIER_BLOCKS: usize = 16;
 /// Rows that one merge takes at most.
@@ -60,11 +62,6 @@ pub(crate) fn plan_merge(blocks: &[Candidate], now: Micros, bytes_max: u64) -> O
         .or_else(|| regroup(&settled, blocks, now, bytes_max))
         .or_else(|| of_one_tier(blocks, true, MergeOrder::Arrival, bytes_max))
         .or_else(|| of_one_tier(blocks, false, MergeOrder::Time, bytes_max))
-}
-
-/// Whether a block has rows enough to be in order and stay as it is.
-pub(crate) fn has_many_rows(rows: usize) -> bool {
-    rows > limits::BLOCK_ROWS_MAX / 2
 }
 
 /// Whether a block is large enough: two of the others always go into one merge.

@@ -8,7 +8,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::leaf::Inner;
+use crate::context::LeafContext;
+use crate::maintenance::memory_pressure::MemoryPressure;
 use crate::table::block::Block;
 
 /// A gibibyte is there again within a second. Measured on two processors that one client keeps busy:
@@ -18,28 +19,30 @@ const BYTES_A_SECOND: u64 = 1_126 << 20;
 /// Bytes between two looks at the clock.
 const PORTION_BYTES: u64 = 512 << 10;
 
-impl Inner {
-    /// Lets go of blocks that are not visible any more. Whoever still reads one keeps it for as long.
-    pub(crate) fn free_paced(&self, blocks: Vec<Arc<Block>>) {
-        let start = self.clock.running();
-        let (mut gone, mut portion) = (0, 0);
-        for block in blocks {
-            portion += block.byte_count() as u64;
-            drop(block);
-            if portion >= PORTION_BYTES {
-                gone += std::mem::take(&mut portion);
-                let rest = rest(gone, self.clock.running().saturating_sub(start));
-                if !rest.is_zero() && !self.is_in_a_hurry() {
-                    std::thread::park_timeout(rest);
-                }
+/// Lets go of blocks that are not visible any more. Whoever still reads one keeps it for as long.
+pub(crate) fn free_paced(
+    context: &LeafContext,
+    pressure: &MemoryPressure,
+    blocks: Vec<Arc<Block>>,
+) {
+    let start = context.clock.running();
+    let (mut gone, mut portion) = (0, 0);
+    for block in blocks {
+        portion += block.byte_count() as u64;
+        drop(block);
+        if portion >= PORTION_BYTES {
+            gone += std::mem::take(&mut portion);
+            let rest = rest(gone, context.clock.running().saturating_sub(start));
+            if !rest.is_zero() && !is_in_a_hurry(context, pressure) {
+                std::thread::park_timeout(rest);
             }
         }
     }
+}
 
-    /// Whether memory, that for fresh blocks included, or somebody who stops the leaf waits for this.
-    fn is_in_a_hurry(&self) -> bool {
-        self.is_stopping() || self.memory_pressure.is_pressed() || self.limits.fresh.is_pressed()
-    }
+/// Whether memory, that for fresh blocks included, or somebody who stops the leaf waits for this.
+fn is_in_a_hurry(context: &LeafContext, pressure: &MemoryPressure) -> bool {
+    context.is_stopping() || pressure.is_pressed() || context.limits.fresh.is_pressed()
 }
 
 /// How long to rest when so many bytes have gone in that time.

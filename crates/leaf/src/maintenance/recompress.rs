@@ -7,42 +7,48 @@
 use std::sync::Arc;
 
 use hadal_block::{Chill, chill};
-use hadal_types::Micros;
+use hadal_types::{Micros, TableSettings};
 
-use crate::leaf::Inner;
+use crate::context::LeafContext;
 use crate::maintenance::merge::MergeError;
-use crate::maintenance::rewrite::{Pass, Rewritten};
-use crate::sync::lock;
+use crate::maintenance::rewrite::{Pass, Rewritten, replace, rewrite};
 use crate::table::Table;
 use crate::table::block::Block;
 
-impl Inner {
-    /// Makes some of the blocks cold that are old enough for it at `now`, of tables whose settings
-    /// ask for it.
-    pub(crate) fn recompress_old(&self, tables: &[Arc<Table>], now: Micros, pass: &mut Pass) {
-        for table in tables {
-            let age = lock(&table.settings).as_ref().map(|settings| settings.cold_age());
-            let Some(before) = age.and_then(|age| age.cutoff(now)) else { continue };
-            let old = pass.take(table, before, Block::may_be_recompressed);
-            if let Err(error) = self.chill(table, &old) {
-                tracing::error!(leaf = %self.name, table = %table.name, "{error}");
-            }
+/// Makes some of the blocks cold that are old enough for it at `now`, of tables whose settings
+/// ask for it.
+pub(crate) fn recompress_old(
+    context: &LeafContext,
+    tables: &[Arc<Table>],
+    now: Micros,
+    pass: &mut Pass,
+) {
+    for table in tables {
+        let age = table.with_settings(|settings| settings.map(TableSettings::cold_age));
+        let Some(before) = age.and_then(|age| age.cutoff(now)) else { continue };
+        let old = pass.take(table, before, Block::may_be_recompressed);
+        if let Err(error) = recompress(context, table, &old) {
+            tracing::error!(leaf = %context.name, table = %table.name, "{error}");
         }
     }
+}
 
-    /// Makes those of these blocks cold that take less so, whatever their age is; returns how many.
-    pub(crate) fn chill(&self, table: &Table, blocks: &[Arc<Block>]) -> Result<usize, MergeError> {
-        self.replace(table, self.write_recompressed(table, blocks)?)
-    }
+/// Makes those of these blocks cold that take less so, whatever their age is; returns how many.
+pub(crate) fn recompress(
+    context: &LeafContext,
+    table: &Table,
+    blocks: &[Arc<Block>],
+) -> Result<usize, MergeError> {
+    replace(context, table, write_recompressed(context, table, blocks)?)
+}
 
-    /// Writes the blocks that take less when they are cold.
-    pub(crate) fn write_recompressed(
-        &self,
-        table: &Table,
-        blocks: &[Arc<Block>],
-    ) -> Result<Vec<Rewritten>, MergeError> {
-        self.rewrite(table, blocks, |view| {
-            Ok(chill(view, Chill::WhereItSaves)?.map(|bytes| vec![bytes]))
-        })
-    }
+/// Writes the blocks that take less when they are cold.
+pub(crate) fn write_recompressed(
+    context: &LeafContext,
+    table: &Table,
+    blocks: &[Arc<Block>],
+) -> Result<Vec<Rewritten>, MergeError> {
+    rewrite(context, table, blocks, |view| {
+        Ok(chill(view, Chill::WhereItSaves)?.map(|bytes| vec![bytes]))
+    })
 }

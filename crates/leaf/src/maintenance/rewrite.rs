@@ -14,7 +14,7 @@ use hadal_store::{Change, StoredBlock};
 use hadal_types::Micros;
 use hadal_types::limits::{REWRITE_BLOCKS_MAX, REWRITE_BYTES_MAX};
 
-use crate::leaf::Inner;
+use crate::context::LeafContext;
 use crate::maintenance::merge::{MergeError, open_stored, origins, verified_view};
 use crate::sync::read;
 use crate::table::Table;
@@ -75,62 +75,60 @@ impl Pass {
     }
 }
 
-impl Inner {
-    /// Writes what `make` makes of each block, unless it makes nothing. Until a change says so,
-    /// nothing has happened.
-    pub(crate) fn rewrite(
-        &self,
-        table: &Table,
-        blocks: &[Arc<Block>],
-        make: impl Fn(&BlockView<'_>) -> Result<Option<Vec<Vec<u8>>>, BlockError>,
-    ) -> Result<Vec<Rewritten>, MergeError> {
-        let mut rewritten = Vec::new();
-        for old in blocks {
-            let faults = old.faults();
-            match verified_view(old).and_then(|view| make(&view)) {
-                // The next pass finds out which columns are damaged.
-                _ if old.faults() != faults => {}
-                Ok(Some(made)) => {
-                    let mut new = Vec::with_capacity(made.len());
-                    for bytes in made {
-                        let rows = BlockView::parse(&bytes)?.rows();
-                        let rows = u32::try_from(rows).unwrap_or(u32::MAX);
-                        new.push(self.store.write_block(&table.name, rows, bytes)?);
-                    }
-                    rewritten.push(Rewritten { old: Arc::clone(old), new });
+/// Writes what `make` makes of each block, unless it makes nothing. Until a change says so,
+/// nothing has happened.
+pub(crate) fn rewrite(
+    context: &LeafContext,
+    table: &Table,
+    blocks: &[Arc<Block>],
+    make: impl Fn(&BlockView<'_>) -> Result<Option<Vec<Vec<u8>>>, BlockError>,
+) -> Result<Vec<Rewritten>, MergeError> {
+    let mut rewritten = Vec::new();
+    for old in blocks {
+        let faults = old.faults();
+        match verified_view(old).and_then(|view| make(&view)) {
+            // The next pass finds out which columns are damaged.
+            _ if old.faults() != faults => {}
+            Ok(Some(made)) => {
+                let mut new = Vec::with_capacity(made.len());
+                for bytes in made {
+                    let rows = BlockView::parse(&bytes)?.rows();
+                    let rows = u32::try_from(rows).unwrap_or(u32::MAX);
+                    new.push(context.store.write_block(&table.name, rows, bytes)?);
                 }
-                Ok(None) => old.note_incompressible(),
-                Err(error) => table.quarantine(old, &error),
+                rewritten.push(Rewritten { old: Arc::clone(old), new });
             }
+            Ok(None) => old.note_incompressible(),
+            Err(error) => table.quarantine(old, &error),
         }
-        Ok(rewritten)
     }
+    Ok(rewritten)
+}
 
-    /// Puts the new blocks in the place of the old ones, in one change; returns of how many, which is
-    /// none where the leaf stops or the table was dropped meanwhile.
-    pub(crate) fn replace(
-        &self,
-        table: &Table,
-        rewritten: Vec<Rewritten>,
-    ) -> Result<usize, MergeError> {
-        if rewritten.is_empty() {
-            return Ok(0);
-        }
-        let Some(_turn) = self.turn_to_change() else { return Ok(0) };
-        let dropped = read(&table.dropped);
-        if *dropped {
-            return Ok(0);
-        }
-        let old: Vec<Arc<Block>> = rewritten.iter().map(|one| Arc::clone(&one.old)).collect();
-        let (consumed, removes) = origins(&old);
-        let adds = rewritten.iter().flat_map(|one| one.new.iter().cloned()).collect();
-        let added = rewritten.iter().map(|one| open_stored(&one.new));
-        let added = added.collect::<Result<Vec<_>, BlockError>>()?;
-        self.store.commit(&Change { removes, adds, consumed, ..Change::default() })?;
-        for (old, new) in old.iter().zip(added) {
-            // One by one, so that each keeps its place among the others.
-            table.swap(std::slice::from_ref(old), new)?;
-        }
-        Ok(rewritten.len())
+/// Puts the new blocks in the place of the old ones, in one change; returns of how many, which is
+/// none where the leaf stops or the table was dropped meanwhile.
+pub(crate) fn replace(
+    context: &LeafContext,
+    table: &Table,
+    rewritten: Vec<Rewritten>,
+) -> Result<usize, MergeError> {
+    if rewritten.is_empty() {
+        return Ok(0);
     }
+    let Some(_turn) = context.turn_to_change() else { return Ok(0) };
+    let dropped = read(&table.dropped);
+    if *dropped {
+        return Ok(0);
+    }
+    let old: Vec<Arc<Block>> = rewritten.iter().map(|one| Arc::clone(&one.old)).collect();
+    let (consumed, removes) = origins(&old);
+    let adds = rewritten.iter().flat_map(|one| one.new.iter().cloned()).collect();
+    let added = rewritten.iter().map(|one| open_stored(&one.new));
+    let added = added.collect::<Result<Vec<_>, BlockError>>()?;
+    context.store.commit(&Change { removes, adds, consumed, ..Change::default() })?;
+    for (old, new) in old.iter().zip(added) {
+        // One by one, so that each keeps its place among the others.
+        table.swap(std::slice::from_ref(old), new)?;
+    }
+    Ok(rewritten.len())
 }

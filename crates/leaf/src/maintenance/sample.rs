@@ -22,62 +22,65 @@ use hadal_block::{Sampling, sample};
 use hadal_types::TableSettings;
 use hadal_types::limits::EXPIRY_QUIET_PERCENT;
 
-use crate::leaf::Inner;
+use crate::context::LeafContext;
+use crate::maintenance::expiry_schedule::ExpirySchedule;
 use crate::maintenance::merge::MergeError;
-use crate::maintenance::rewrite::{Pass, Rewritten};
-use crate::sync::lock;
+use crate::maintenance::rewrite::{Pass, Rewritten, replace, rewrite};
 use crate::table::Table;
 use crate::table::block::Block;
 
-impl Inner {
-    /// Samples some of the blocks that are old enough for it, of tables whose settings ask for it.
-    pub(crate) fn sample_old(&self, tables: &[Arc<Table>], pass: &mut Pass) {
-        let Some(now) = self.expiry.trusted_now() else { return };
-        for table in tables {
-            let Some(settings) = lock(&table.settings).clone() else { continue };
-            let Some(before) = settings.sample_age().cutoff(now) else { continue };
-            let sampling = sampling(&settings);
-            let is_due = |block: &Block| sampling.factor(block.kept_one_in) > 1;
-            let old = pass.take(table, before, is_due);
-            if let Err(error) = self.sample(table, &old, &sampling) {
-                tracing::error!(leaf = %self.name, table = %table.name, "{error}");
-            }
+/// Samples some of the blocks that are old enough for it, of tables whose settings ask for it.
+pub(crate) fn sample_old(
+    context: &LeafContext,
+    schedule: &ExpirySchedule,
+    tables: &[Arc<Table>],
+    pass: &mut Pass,
+) {
+    let Some(now) = schedule.trusted_now() else { return };
+    for table in tables {
+        let Some(settings) = table.settings() else { continue };
+        let Some(before) = settings.sample_age().cutoff(now) else { continue };
+        let sampling = sampling(&settings);
+        let is_due = |block: &Block| sampling.factor(block.kept_one_in) > 1;
+        let old = pass.take(table, before, is_due);
+        if let Err(error) = sample_blocks(context, table, &old, &sampling) {
+            tracing::error!(leaf = %context.name, table = %table.name, "{error}");
         }
     }
+}
 
-    /// Samples these blocks, whatever their age is; returns how many.
-    pub(crate) fn sample(
-        &self,
-        table: &Table,
-        blocks: &[Arc<Block>],
-        sampling: &Sampling<'_>,
-    ) -> Result<usize, MergeError> {
-        let all: u64 = table.snapshot().iter().map(|block| block.rows as u64).sum();
-        let sampled = self.write_sampled(table, blocks, sampling)?;
-        let rows = sampled.iter().map(Rewritten::rows);
-        let (rows, kept) = rows.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
-        let blocks = self.replace(table, sampled)?;
-        let (leaf, table) = (&self.name, &table.name);
-        if blocks > 0 && (rows - kept).saturating_mul(100) > all * EXPIRY_QUIET_PERCENT {
-            tracing::warn!(
-                %leaf, %table, rows, kept, of = all,
-                "many rows are older than the age from which on their table is sampled: some are kept"
-            );
-        } else if blocks > 0 {
-            tracing::info!(%leaf, %table, rows, kept, of = all, "old rows were sampled");
-        }
-        Ok(blocks)
+/// Samples these blocks, whatever their age is; returns how many.
+pub(crate) fn sample_blocks(
+    context: &LeafContext,
+    table: &Table,
+    blocks: &[Arc<Block>],
+    sampling: &Sampling<'_>,
+) -> Result<usize, MergeError> {
+    let all: u64 = table.snapshot().iter().map(|block| block.rows as u64).sum();
+    let sampled = write_sampled(context, table, blocks, sampling)?;
+    let rows = sampled.iter().map(Rewritten::rows);
+    let (rows, kept) = rows.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+    let blocks = replace(context, table, sampled)?;
+    let (leaf, table) = (&context.name, &table.name);
+    if blocks > 0 && (rows - kept).saturating_mul(100) > all * EXPIRY_QUIET_PERCENT {
+        tracing::warn!(
+            %leaf, %table, rows, kept, of = all,
+            "many rows are older than the age from which on their table is sampled: some are kept"
+        );
+    } else if blocks > 0 {
+        tracing::info!(%leaf, %table, rows, kept, of = all, "old rows were sampled");
     }
+    Ok(blocks)
+}
 
-    /// Writes what is kept of these blocks.
-    pub(crate) fn write_sampled(
-        &self,
-        table: &Table,
-        blocks: &[Arc<Block>],
-        sampling: &Sampling<'_>,
-    ) -> Result<Vec<Rewritten>, MergeError> {
-        self.rewrite(table, blocks, |view| sample(view, sampling).map(Some))
-    }
+/// Writes what is kept of these blocks.
+pub(crate) fn write_sampled(
+    context: &LeafContext,
+    table: &Table,
+    blocks: &[Arc<Block>],
+    sampling: &Sampling<'_>,
+) -> Result<Vec<Rewritten>, MergeError> {
+    rewrite(context, table, blocks, |view| sample(view, sampling).map(Some))
 }
 
 /// How a table's blocks are sampled once they are old enough.

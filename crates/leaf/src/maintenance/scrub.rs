@@ -21,7 +21,7 @@ use hadal_block::BlockError;
 use hadal_store::{Change, LostBlock};
 use hadal_types::limits::{SCRUB_ROUND_SECONDS_MIN, SCRUB_SECONDS_MAX};
 
-use crate::leaf::Inner;
+use crate::context::LeafContext;
 use crate::maintenance::merge::{MergeError, open_stored_block};
 use crate::sync::read;
 use crate::table::Table;
@@ -59,34 +59,39 @@ impl Pace {
     }
 }
 
-impl Inner {
+/// Verifies the blocks of one leaf.
+pub(crate) struct Scrubber<'l> {
+    pub(crate) context: &'l LeafContext,
+}
+
+impl Scrubber<'_> {
     /// Verifies all blocks round after round until the leaf stops, the first time soon where
     /// `is_believed` what an earlier process left in memory.
-    pub(crate) fn scrub(&self, is_believed: bool) {
+    pub(crate) fn run(&self, is_believed: bool) {
         if is_believed {
             self.scrub_at(Pace::first(self.block_bytes()));
         }
-        while !self.is_stopping() {
-            let share = self.limits.scrub_bytes_per_second;
+        while !self.context.is_stopping() {
+            let share = self.context.limits.scrub_bytes_per_second;
             self.scrub_at(Pace::steady(self.block_bytes(), share));
         }
     }
 
     /// One round, which ends early when the leaf stops.
     fn scrub_at(&self, pace: Pace) {
-        let start = self.clock.running();
+        let start = self.context.clock.running();
         let mut bytes_done = 0u64;
         self.scrub_round(|bytes| {
             bytes_done = bytes_done.saturating_add(bytes);
-            self.wait_until(start.saturating_add(pace.due(bytes_done)))
+            self.context.wait_until(start.saturating_add(pace.due(bytes_done)))
         });
-        self.wait_until(start.saturating_add(pace.takes));
+        self.context.wait_until(start.saturating_add(pace.takes));
     }
 
     /// Verifies all blocks; `may_go_on` is told the bytes of each before that, and ends the round
     /// when it says no. No block that goes meanwhile is kept by that.
     pub(crate) fn scrub_round(&self, mut may_go_on: impl FnMut(u64) -> bool) {
-        for table in self.all_tables() {
+        for table in self.context.all_tables() {
             self.restore_unreadable(&table);
             let blocks: Vec<Weak<Block>> = table.snapshot().iter().map(Arc::downgrade).collect();
             for block in blocks {
@@ -109,12 +114,12 @@ impl Inner {
             let (number, rows) = (lost.number, lost.rows);
             match self.find(table, &lost) {
                 Ok(true) => tracing::warn!(
-                    leaf = %self.name, table = %table.name, block = %number, rows,
+                    leaf = %self.context.name, table = %table.name, block = %number, rows,
                     "a row block that was lost in memory is read from disk again"
                 ),
                 Ok(false) => {}
                 Err(error) => {
-                    tracing::error!(leaf = %self.name, table = %table.name, block = %number, "{error}");
+                    tracing::error!(leaf = %self.context.name, table = %table.name, block = %number, "{error}");
                     table.put_unreadable(lost);
                 }
             }
@@ -124,16 +129,16 @@ impl Inner {
     /// Puts what the disk has of a lost block in its place; false where it has not, or nothing may
     /// change any more.
     fn find(&self, table: &Table, lost: &LostBlock) -> Result<bool, MergeError> {
-        let Some(bytes) = self.store.copy_on_disk(lost.number) else { return Ok(false) };
-        let stored = self.store.write_block(&table.name, lost.rows, bytes)?;
-        let Some(_turn) = self.turn_to_change() else { return Ok(false) };
+        let Some(bytes) = self.context.store.copy_on_disk(lost.number) else { return Ok(false) };
+        let stored = self.context.store.write_block(&table.name, lost.rows, bytes)?;
+        let Some(_turn) = self.context.turn_to_change() else { return Ok(false) };
         let dropped = read(&table.dropped);
         // Somebody may have said that they know of the loss.
-        if *dropped || !self.store.has_block(lost.number) {
+        if *dropped || !self.context.store.has_block(lost.number) {
             return Ok(false);
         }
         let found = open_stored_block(stored.clone())?;
-        self.store.commit(&Change {
+        self.context.store.commit(&Change {
             removes: vec![lost.number],
             adds: vec![stored],
             ..Change::default()
@@ -151,12 +156,12 @@ impl Inner {
         let (rows, file, number) = (block.rows, block.describe_location(), &block.origin);
         match self.mend(table, block) {
             Ok(true) => tracing::warn!(
-                leaf = %self.name, table = %table.name, block = %number, file, rows,
+                leaf = %self.context.name, table = %table.name, block = %number, file, rows,
                 "a row block was damaged in memory, and is read from disk again: {damage}"
             ),
             Ok(false) => table.quarantine(block, &damage),
             Err(error) => {
-                tracing::error!(leaf = %self.name, table = %table.name, block = %number, "{error}");
+                tracing::error!(leaf = %self.context.name, table = %table.name, block = %number, "{error}");
                 table.quarantine(block, &damage);
             }
         }
@@ -166,7 +171,7 @@ impl Inner {
     /// were never summed as a whole column by column.
     fn verify(&self, block: &Block) -> Result<(), BlockError> {
         let faults = block.faults();
-        match block.number().and_then(|number| self.store.is_as_written(number)) {
+        match block.number().and_then(|number| self.context.store.is_as_written(number)) {
             Some(true) => {
                 block.note_verified(faults);
                 Ok(())
@@ -184,17 +189,17 @@ impl Inner {
     /// or nothing may change any more.
     fn mend(&self, table: &Table, block: &Arc<Block>) -> Result<bool, MergeError> {
         let Origin::Segment(number) = block.origin else { return Ok(false) };
-        let Some(bytes) = self.store.copy_on_disk(number) else { return Ok(false) };
+        let Some(bytes) = self.context.store.copy_on_disk(number) else { return Ok(false) };
         let rows = u32::try_from(block.rows).unwrap_or(u32::MAX);
-        let stored = self.store.write_block(&table.name, rows, bytes)?;
-        let Some(_turn) = self.turn_to_change() else { return Ok(false) };
+        let stored = self.context.store.write_block(&table.name, rows, bytes)?;
+        let Some(_turn) = self.context.turn_to_change() else { return Ok(false) };
         let dropped = read(&table.dropped);
         let is_there = table.snapshot().iter().any(|other| Arc::ptr_eq(other, block));
         if *dropped || !is_there || block.is_archiving() {
             return Ok(false);
         }
         let mended = Arc::new(open_stored_block(stored.clone())?);
-        self.store.commit(&Change {
+        self.context.store.commit(&Change {
             removes: vec![number],
             adds: vec![stored],
             ..Change::default()
@@ -203,21 +208,9 @@ impl Inner {
         Ok(true)
     }
 
-    /// Waits until the clock has been running for so long; false when the leaf stops. Whoever stops
-    /// it wakes this thread.
-    pub(crate) fn wait_until(&self, due: Duration) -> bool {
-        while !self.is_stopping()
-            && let Some(pause) = due.checked_sub(self.clock.running())
-            && !pause.is_zero()
-        {
-            std::thread::park_timeout(pause);
-        }
-        !self.is_stopping()
-    }
-
     /// Bytes of all blocks, without a look at them.
     fn block_bytes(&self) -> u64 {
-        self.all_tables().iter().map(|table| table.holdings().1).sum()
+        self.context.all_tables().iter().map(|table| table.holdings().1).sum()
     }
 }
 

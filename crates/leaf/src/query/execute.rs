@@ -13,18 +13,37 @@ use hadal_store::DroppedRows;
 use hadal_types::MemoryPool;
 use tokio::task::spawn_blocking;
 
-use crate::leaf::Leaf;
+use crate::context::LeafContext;
 use crate::query::scan_job::{JobResult, ScanJob, ScanRequest, ScannedBlocks};
-use crate::sync::read;
+use crate::query::scan_pool::ScanPool;
 use crate::table::Table;
 use crate::table::block::Block;
 
 /// How often a scan is begun because blocks turn out to be unreadable on the way.
 const ATTEMPTS_MAX: usize = 4;
 
+/// How the queries of a leaf run.
+pub(crate) struct QuerySettings {
+    /// The threads that scan.
+    pub(crate) pool: Arc<ScanPool>,
+    /// Whether a block may be answered from its zone maps; false only in measurements.
+    pub(crate) zone_answers: bool,
+    /// Bytes that one query may hold here, on all threads together.
+    pub(crate) query_bytes_max: usize,
+    /// The memory that all queries of the process share.
+    pub(crate) budget: Arc<Budget>,
+}
+
+/// A leaf, as a query needs it.
+#[derive(Clone, Copy)]
+pub(crate) struct QueryLeaf<'l> {
+    pub(crate) context: &'l LeafContext,
+    pub(crate) settings: &'l QuerySettings,
+}
+
 /// A leaf's table as one query sees it.
 struct LeafSnapshot<'l> {
-    leaf: &'l Leaf,
+    leaf: &'l LeafContext,
     table: Arc<Table>,
     /// Whether the leaf has the table, or had rows of it.
     has_table: bool,
@@ -42,11 +61,15 @@ struct LeafSnapshot<'l> {
 
 /// What the rows of these leaves say to a query, by its deadline. They are of one process, and
 /// share threads and a budget.
-pub(crate) async fn execute(leaves: &[&Leaf], query: Arc<Query>, deadline: Instant) -> Partial {
+pub(crate) async fn execute(
+    leaves: &[QueryLeaf<'_>],
+    query: Arc<Query>,
+    deadline: Instant,
+) -> Partial {
     let start = Instant::now();
     let Some(first) = leaves.first() else { return Partial::empty(&query) };
     let scan = match Scan::new(Arc::clone(&query)) {
-        Ok(scan) if first.zone_answers => scan,
+        Ok(scan) if first.settings.zone_answers => scan,
         Ok(scan) => scan.without_zone_answers(),
         Err(error) => {
             let fault = QueryError::new(QueryErrorCode::Invalid, &error.to_string());
@@ -54,7 +77,7 @@ pub(crate) async fn execute(leaves: &[&Leaf], query: Arc<Query>, deadline: Insta
         }
     };
     let mut snapshots: Vec<LeafSnapshot<'_>> =
-        leaves.iter().map(|leaf| LeafSnapshot::of(leaf, &query)).collect();
+        leaves.iter().map(|leaf| LeafSnapshot::of(leaf.context, &query)).collect();
     let of_leaf = |(at, snapshot): (usize, &mut LeafSnapshot<'_>)| {
         let reached = std::mem::take(&mut snapshot.reached);
         (reached.len(), reached.into_iter().map(move |block| (at, block)).collect())
@@ -66,12 +89,12 @@ pub(crate) async fn execute(leaves: &[&Leaf], query: Arc<Query>, deadline: Insta
         blocks: ordered(blocks.concat(), scan.block_order()),
         tables: snapshots.iter().map(|snapshot| Arc::clone(&snapshot.table)).collect(),
         scan: Arc::new(scan),
-        bytes_max: bytes_max(leaves, &first.budget),
-        budget: Arc::clone(&first.budget),
-        merging: Arc::clone(first.pool.merging()),
+        bytes_max: bytes_max(leaves, &first.settings.budget),
+        budget: Arc::clone(&first.settings.budget),
+        merging: Arc::clone(first.settings.pool.merging()),
         deadline,
     };
-    let (mut partial, scanned) = match run_scan(first, request).await {
+    let (mut partial, scanned) = match run_scan(*first, request).await {
         Some(JobResult { partial, scanned, .. }) => (partial, Some(scanned)),
         None => (Partial::empty(&query), None),
     };
@@ -85,14 +108,15 @@ pub(crate) async fn execute(leaves: &[&Leaf], query: Arc<Query>, deadline: Insta
 
 /// Bytes that a query may hold on all of these leaves: no more than it can have, or it would fail where
 /// groups could be dropped instead.
-fn bytes_max(leaves: &[&Leaf], budget: &MemoryPool) -> usize {
-    let all = leaves.iter().fold(0usize, |all, leaf| leaf.query_bytes_max.saturating_add(all));
+fn bytes_max(leaves: &[QueryLeaf<'_>], budget: &MemoryPool) -> usize {
+    let all =
+        leaves.iter().fold(0usize, |all, leaf| leaf.settings.query_bytes_max.saturating_add(all));
     all.min(budget.each_max())
 }
 
 impl<'l> LeafSnapshot<'l> {
-    fn of(leaf: &'l Leaf, query: &Query) -> Self {
-        let table = read(&leaf.inner.tables).get(&query.table).cloned();
+    fn of(leaf: &'l LeafContext, query: &Query) -> Self {
+        let table = leaf.table(&query.table);
         let (lost_rows, waiting_rows) = table.as_ref().map_or((0, 0), |table| {
             table.open_deferred();
             table.missing_rows()
@@ -147,7 +171,7 @@ impl<'l> LeafSnapshot<'l> {
             None => (LeafOutcome::Failed, 0),
         };
         let coverage = LeafCoverage {
-            name: self.leaf.name().clone(),
+            name: self.leaf.name.clone(),
             outcome,
             rows_expected: rows + self.lost_rows + self.waiting_rows,
             rows_scanned,
@@ -158,10 +182,10 @@ impl<'l> LeafSnapshot<'l> {
         if self.lost_rows > 0 {
             partial.warn(WarningCode::RowsLost, table, self.lost_rows);
         }
-        let losses = self.leaf.inner.store.loss_count();
+        let losses = self.leaf.store.loss_count();
         if losses > 0 {
             partial.coverage.unknown_losses += losses;
-            partial.warn(WarningCode::RowsLostUnknown, &self.leaf.name().to_string(), losses);
+            partial.warn(WarningCode::RowsLostUnknown, &self.leaf.name.to_string(), losses);
         }
         for (code, gone) in
             [(WarningCode::RowsDropped, self.dropped), (WarningCode::RowsExpired, self.expired)]
@@ -180,10 +204,10 @@ impl<'l> LeafSnapshot<'l> {
 ///
 /// What is found is of no use where some of a block turns out to be unreadable on the way. Then all
 /// that may be meant is verified, so that the damaged blocks are known, and it begins again.
-async fn run_scan(leaf: &Leaf, request: ScanRequest) -> Option<JobResult> {
+async fn run_scan(leaf: QueryLeaf<'_>, request: ScanRequest) -> Option<JobResult> {
     for _ in 0..ATTEMPTS_MAX {
         let (job, pending) = ScanJob::new(request.clone());
-        leaf.pool.run(job);
+        leaf.settings.pool.run(job);
         let result = pending.result().await?;
         if !result.is_spoiled {
             return Some(result);
@@ -198,7 +222,7 @@ async fn run_scan(leaf: &Leaf, request: ScanRequest) -> Option<JobResult> {
         });
         verifying.await.ok()?;
     }
-    tracing::error!(leaf = %leaf.name(), "blocks become unreadable one after the other");
+    tracing::error!(leaf = %leaf.context.name, "blocks become unreadable one after the other");
     None
 }
 

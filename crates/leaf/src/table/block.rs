@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use hadal_block::{BlockError, BlockRegion, BlockView, ColumnView};
 use hadal_scan::InternedIds;
 use hadal_store::{BlockBytes, BlockNumber, Sequence};
+use hadal_types::limits::BLOCK_ROWS_MAX;
 use hadal_types::{ColumnName, Kind, Logical, Micros};
 
 use crate::limits::Hold;
-use crate::maintenance::merge_policy::has_many_rows;
 use crate::table::string_ids::StringIds;
 
 /// A row block that queries can see.
@@ -285,6 +285,11 @@ impl Block {
     fn stamp(&self) -> u32 {
         stamp(self.faults())
     }
+}
+
+/// Whether a block has rows enough to be in order and stay as it is.
+pub(crate) fn has_many_rows(rows: usize) -> bool {
+    rows > BLOCK_ROWS_MAX / 2
 }
 
 fn stamp(faults: u64) -> u32 {

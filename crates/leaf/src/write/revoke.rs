@@ -14,13 +14,12 @@ use hadal_store::{Change, Error, RememberedBatch, StoredBlock};
 use hadal_types::limits::BATCH_REVOKED_SECONDS;
 use hadal_types::{BatchId, Micros, TableName};
 
-use crate::leaf::Inner;
+use crate::context::LeafContext;
 use crate::maintenance::merge::{MergeError, open_stored, origins, remembered, verified_view};
 use crate::sync::{lock, read};
 use crate::table::Table;
 use crate::table::batch_ids::AcceptedBatch;
 use crate::table::block::Block;
-use crate::write::accept::sink_error;
 
 /// The batches that a client sent under one id.
 type Parts = Vec<(BatchId, AcceptedBatch)>;
@@ -30,47 +29,55 @@ type Rewritten = (Arc<Block>, Vec<StoredBlock>);
 
 /// Takes back what came under a client's id; returns how many rows that were, which is none where no
 /// such batch is known, or it was taken back before.
-pub(crate) fn revoke(inner: &Inner, name: &TableName, id: &BatchId) -> Result<u64, SinkError> {
-    let busy = || SinkError::Busy(inner.name.to_string());
+pub(crate) fn revoke(
+    context: &LeafContext,
+    name: &TableName,
+    id: &BatchId,
+) -> Result<u64, SinkError> {
+    let busy = || context.busy();
     // What merges are about to write would have the rows still.
-    let _one = lock(&inner.merging);
-    let Some(table) = read(&inner.tables).get(name).cloned() else { return Ok(0) };
+    let _one = context.turn_to_merge();
+    let Some(table) = context.table(name) else { return Ok(0) };
     let parts = lock(&table.batch_ids).of_client(id).ok_or_else(busy)?;
     let rows: u64 = parts.iter().map(|(_, accepted)| u64::from(accepted.rows)).sum();
     if rows == 0 {
         return Ok(0);
     }
     let blocks = blocks_with(&table, &parts).map_err(|error| damaged(id, &error))?;
-    let Some(blocks) = blocks else { return Err(not_found_yet(inner, id, &parts)) };
+    let Some(blocks) = blocks else { return Err(not_found_yet(context, id, &parts)) };
     // What the archive has of them would be there twice, or there alone.
     if blocks.iter().any(|block| block.is_archiving()) {
         return Err(busy());
     }
-    let rewritten = write_rest(inner, &table, &parts, blocks);
+    let rewritten = write_rest(context, &table, &parts, blocks);
     let rewritten = rewritten.map_err(|error| match error {
-        MergeError::Store(error) => sink_error(&inner.name, error),
+        MergeError::Store(error) => context.sink_error(error),
         MergeError::Block(error) => damaged(id, &error),
         MergeError::Unreadable(_) => busy(),
     })?;
-    if !commit(inner, &table, &parts, rewritten).map_err(|error| sink_error(&inner.name, error))? {
-        return Err(SinkError::Unavailable(inner.name.to_string()));
+    if !commit(context, &table, &parts, rewritten).map_err(|error| context.sink_error(error))? {
+        return Err(context.unavailable());
     }
-    tracing::info!(leaf = %inner.name, table = %name, batch = %id, rows, "a batch was taken back");
+    tracing::info!(leaf = %context.name, table = %name, batch = %id, rows, "a batch was taken back");
     Ok(rows)
 }
 
 /// Whether it can be taken back, and for long enough that other leaves can do so, too.
-pub(crate) fn can_revoke(inner: &Inner, name: &TableName, id: &BatchId) -> Result<(), SinkError> {
-    let Some(table) = read(&inner.tables).get(name).cloned() else { return Ok(()) };
+pub(crate) fn can_revoke(
+    context: &LeafContext,
+    name: &TableName,
+    id: &BatchId,
+) -> Result<(), SinkError> {
+    let Some(table) = context.table(name) else { return Ok(()) };
     let parts = lock(&table.batch_ids).of_client(id);
-    let mut parts = parts.ok_or_else(|| SinkError::Busy(inner.name.to_string()))?;
+    let mut parts = parts.ok_or_else(|| context.busy())?;
     parts.retain(|(_, accepted)| accepted.rows > 0);
-    if is_too_late(inner, &parts) {
+    if is_too_late(context, &parts) {
         return Err(too_late(id));
     }
     match blocks_with(&table, &parts) {
         Ok(Some(_)) => Ok(()),
-        Ok(None) => Err(not_found_yet(inner, id, &parts)),
+        Ok(None) => Err(not_found_yet(context, id, &parts)),
         Err(error) => Err(damaged(id, &error)),
     }
 }
@@ -95,7 +102,7 @@ fn blocks_with(table: &Table, parts: &Parts) -> Result<Option<Vec<Arc<Block>>>, 
 
 /// Writes what the blocks have besides these batches. Until a change says so, nothing has happened.
 fn write_rest(
-    inner: &Inner,
+    context: &LeafContext,
     table: &Table,
     parts: &Parts,
     blocks: Vec<Arc<Block>>,
@@ -114,7 +121,7 @@ fn write_rest(
         }
         let stored = rest.into_iter().map(|bytes| {
             let rows = u32::try_from(BlockView::parse(&bytes)?.rows()).unwrap_or(u32::MAX);
-            Ok(inner.store.write_block(&table.name, rows, bytes)?)
+            Ok(context.store.write_block(&table.name, rows, bytes)?)
         });
         rewritten.push((block, stored.collect::<Result<_, MergeError>>()?));
     }
@@ -124,12 +131,12 @@ fn write_rest(
 /// Makes the change, in the store and in what can be seen; returns whether it was made, which it is not
 /// where the leaf stops or the table was dropped.
 fn commit(
-    inner: &Inner,
+    context: &LeafContext,
     table: &Table,
     parts: &Parts,
     rewritten: Vec<Rewritten>,
 ) -> Result<bool, Error> {
-    let Some(_turn) = inner.turn_to_change() else { return Ok(false) };
+    let Some(_turn) = context.turn_to_change() else { return Ok(false) };
     let dropped = read(&table.dropped);
     if *dropped {
         return Ok(false);
@@ -154,7 +161,7 @@ fn commit(
     }));
     let adds = rewritten.iter().flat_map(|(_, stored)| stored.iter().cloned()).collect();
     let change = Change { removes, adds, consumed, remembered: batches, ..Change::default() };
-    inner.store.commit(&change)?;
+    context.store.commit(&change)?;
     for ((old, _), new) in rewritten.iter().zip(added) {
         // One by one, so that each keeps its place among the others.
         table.swap(std::slice::from_ref(old), new)?;
@@ -164,16 +171,17 @@ fn commit(
     Ok(true)
 }
 
-fn is_too_late(inner: &Inner, parts: &Parts) -> bool {
-    let oldest = Micros(inner.clock.now().0.saturating_sub(BATCH_REVOKED_SECONDS * Micros::SECOND));
+fn is_too_late(context: &LeafContext, parts: &Parts) -> bool {
+    let oldest =
+        Micros(context.clock.now().0.saturating_sub(BATCH_REVOKED_SECONDS * Micros::SECOND));
     parts.iter().any(|(_, accepted)| accepted.time < oldest)
 }
 
 /// Why not all rows are found: they are settled, or on their way, as they are brought back or merged.
-fn not_found_yet(inner: &Inner, id: &BatchId, parts: &Parts) -> SinkError {
-    match is_too_late(inner, parts) {
+fn not_found_yet(context: &LeafContext, id: &BatchId, parts: &Parts) -> SinkError {
+    match is_too_late(context, parts) {
         true => too_late(id),
-        false => SinkError::Busy(inner.name.to_string()),
+        false => context.busy(),
     }
 }
 

@@ -232,20 +232,20 @@ async fn what_stays_of_a_block_and_cannot_be_read_replaces_none() {
     bed.leaf.merge_all();
     let path = folder.path().join("segments/00000001.segment");
     let before = fs::read(&path).expect("read");
-    let (table, inner) = (table(&bed), &bed.leaf.inner);
-    let mut pass = inner.plan_pass(&table).expect("a day is old enough");
+    let (table, job) = (table(&bed), bed.leaf.archive_job());
+    let mut pass = job.plan_pass(&table).expect("a day is old enough");
     let old = Arc::clone(&pass.blocks[0]);
     // As if its other rows were of the next day: merges make no such block now.
     pass.until = Micros(NOW.0 + (ROWS / 2 - 3 * DAY) * Micros::SECOND);
-    let leaving = [inner.verify_for_archive(&table, &old).expect("sound")];
-    let rest = inner.write_remainder(&pass, &leaving).expect("written");
+    let leaving = [job.verify_for_archive(&table, &old).expect("sound")];
+    let rest = job.write_remainder(&pass, &leaving).expect("written");
     // What was just written is no more.
     let after = fs::read(&path).expect("read");
     let written = before.iter().zip(&after).position(|(before, after)| before != after);
     let file = fs::File::options().write(true).open(&path).expect("opened");
     file.write_all_at(&[0; 64], written.expect("a block") as u64).expect("written");
-    assert!(inner.drop_archived(&pass, rest).is_err());
-    assert!(inner.store.has_block(old.number().expect("of a segment")));
+    assert!(job.drop_archived(&pass, rest).is_err());
+    assert!(job.context.store.has_block(old.number().expect("of a segment")));
     assert_eq!(values(&bed.leaf).await.0, of_days(1..=3));
 }
 

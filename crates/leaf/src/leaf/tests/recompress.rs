@@ -3,6 +3,8 @@
 use hadal_types::{AgeLimit, TableSettings};
 
 use super::*;
+use crate::maintenance::recompress::{recompress, write_recompressed};
+use crate::maintenance::rewrite::Pass;
 
 pub(super) const DAY: i64 = 86_400;
 
@@ -66,7 +68,7 @@ pub(super) async fn settle(bed: Bed, days: i64) -> Bed {
 }
 
 pub(super) fn table(bed: &Bed) -> Arc<Table> {
-    Arc::clone(&read(&bed.leaf.inner.tables)[&name("t")])
+    Arc::clone(&read(&bed.leaf.context.tables)[&name("t")])
 }
 
 /// Of each block its first time, in days before `NOW`, and whether it is cold; the newest first.
@@ -155,11 +157,11 @@ async fn batches_that_can_be_revoked_stay_warm() {
 async fn a_pass_is_some_blocks_and_a_block_is_tried_once() {
     let bed = settled(None, 20).await;
     // No pass of the merger's own: nobody sets anything.
-    let (inner, table) = (&bed.leaf.inner, table(&bed));
+    let (context, table) = (&bed.leaf.context, table(&bed));
     let pass = || {
         let before = Micros(NOW.0 - 60 * Micros::SECOND);
         let old = Pass::default().take(&table, before, Block::may_be_recompressed);
-        (old.len(), inner.chill(&table, &old).expect("chilled"))
+        (old.len(), recompress(context, &table, &old).expect("chilled"))
     };
     assert_eq!(pass(), (16, 16));
     assert_eq!(blocks(&bed).iter().filter(|(_, is_cold)| *is_cold).count(), 16);
@@ -180,14 +182,14 @@ async fn a_crash_leaves_the_warm_block_or_the_cold_one() {
     let bed = settled(Some(folder.path()), 3).await;
     let all = table(&bed).snapshot();
     // Written, and not said in the manifest.
-    let cold = bed.leaf.inner.write_recompressed(&table(&bed), &all).expect("written");
+    let cold = write_recompressed(&bed.leaf.context, &table(&bed), &all).expect("written");
     assert_eq!(cold.len(), 3);
     drop((cold, all, bed));
     let bed = open(Some(folder.path()));
     assert_eq!(blocks(&bed), [(1, false), (2, false), (3, false)]);
     assert!(has_all_rows(&bed, 3).await);
     let all = table(&bed).snapshot();
-    assert_eq!(bed.leaf.inner.chill(&table(&bed), &all[..2]).expect("chilled"), 2);
+    assert_eq!(recompress(&bed.leaf.context, &table(&bed), &all[..2]).expect("chilled"), 2);
     drop((all, bed));
     let bed = open(Some(folder.path()));
     let mut cold: Vec<bool> = blocks(&bed).into_iter().map(|(_, is_cold)| is_cold).collect();
@@ -202,7 +204,7 @@ async fn queries_and_stops_come_between() {
     let bed = settled(Some(folder.path()), 3).await;
     // A query that has begun goes on with what it saw.
     let before = table(&bed).snapshot();
-    assert_eq!(bed.leaf.inner.chill(&table(&bed), &before).expect("chilled"), 3);
+    assert_eq!(recompress(&bed.leaf.context, &table(&bed), &before).expect("chilled"), 3);
     for block in before.iter() {
         block.view().expect("parses").verify().expect("is as it was");
     }
@@ -211,13 +213,13 @@ async fn queries_and_stops_come_between() {
     let bed = settled(None, 1).await;
     bed.leaf.stop_taking();
     let all = table(&bed).snapshot();
-    assert_eq!(bed.leaf.inner.chill(&table(&bed), &all).expect("nothing fails"), 0);
+    assert_eq!(recompress(&bed.leaf.context, &table(&bed), &all).expect("nothing fails"), 0);
     assert_eq!(blocks(&bed), [(1, false)]);
     // Nor does a table that was dropped meanwhile.
     let bed = settled(None, 1).await;
     let (table, all) = (table(&bed), table(&bed).snapshot());
     bed.leaf.apply(TableChange::Drop { table: name("t") }).await.expect("dropped");
-    assert_eq!(bed.leaf.inner.chill(&table, &all).expect("nothing fails"), 0);
+    assert_eq!(recompress(&bed.leaf.context, &table, &all).expect("nothing fails"), 0);
 }
 
 #[tokio::test]

@@ -80,7 +80,7 @@ async fn a_stopped_leaf_is_there_again_at_once() {
         let next = folders.open();
         let report = next.recovery_report();
         assert!(report.was_stopped);
-        assert_eq!((report.frames_replayed, next.inner.state()), (0, LeafState::Alive));
+        assert_eq!((report.frames_replayed, next.context.state()), (0, LeafState::Alive));
         assert!(all_rows(&next).await);
         assert_eq!(next.accept(batch("fresh", 1, 100_000..100_010)).await, receipt(10, true, true));
         next.stop().expect("stopped");
@@ -98,14 +98,14 @@ async fn what_a_stop_left_on_disk_is_there_at_once() {
     let all = budget.reserved();
     leaf.stop().expect("stopped");
     let in_memory = |leaf: &Leaf| {
-        let blocks = read(&leaf.inner.tables)[&name("t")].snapshot();
+        let blocks = read(&leaf.context.tables)[&name("t")].snapshot();
         (blocks.iter().filter(|block| block.is_in_memory()).count(), blocks.len())
     };
     // The first of these starts finds in memory what it has no room for, the second finds it on disk.
     for _ in 0..2 {
         let leaf = folders.open_with(MemoryPool::new(all / 2));
         assert!(leaf.recovery_report().was_stopped);
-        assert_eq!(leaf.inner.state(), LeafState::Alive);
+        assert_eq!(leaf.context.state(), LeafState::Alive);
         assert!(all_rows(&leaf).await);
         let (some, blocks) = in_memory(&leaf);
         assert!((1..blocks).contains(&some), "{some} of {blocks}");
@@ -113,7 +113,7 @@ async fn what_a_stop_left_on_disk_is_there_at_once() {
     }
     // There is room again: nobody has to wait until all of it is taken.
     let leaf = folders.open();
-    assert_eq!(leaf.inner.state(), LeafState::Alive);
+    assert_eq!(leaf.context.state(), LeafState::Alive);
     assert!(all_rows(&leaf).await);
     while in_memory(&leaf).0 < in_memory(&leaf).1 {
         assert!(all_rows(&leaf).await);
@@ -206,7 +206,7 @@ async fn what_is_altered_in_memory_is_found_before_it_is_used() {
     let memory = std::fs::read_dir(folders.tmpfs()).expect("listed").next().expect("one");
     let segment = memory.expect("read").path().join("00000001.segment");
     let content = std::fs::read(&segment).expect("read");
-    let table = |leaf: &Leaf| read(&leaf.inner.tables).get(&name("t")).cloned().expect("a table");
+    let table = |leaf: &Leaf| read(&leaf.context.tables).get(&name("t")).cloned().expect("a table");
     let first = first_block(&leaf, &content);
     let (rows, middle) = (first.rows as u64, 4_096 + first.byte_count() * 3 / 4);
     flip(&segment, middle..middle + 1);
@@ -221,13 +221,13 @@ async fn what_is_altered_in_memory_is_found_before_it_is_used() {
     };
     assert_eq!(lost(&leaf).await, rows);
     // The disk has it as it was.
-    leaf.inner.scrub_round(|_| true);
+    Scrubber { context: &leaf.context }.scrub_round(|_| true);
     assert_eq!(lost(&leaf).await, 0);
     assert!(all_rows(&leaf).await);
     leaf.merge_all();
     leaf.stop().expect("stopped");
     let leaf = folders.open();
-    leaf.inner.scrub_round(|_| true);
+    Scrubber { context: &leaf.context }.scrub_round(|_| true);
     assert!(all_rows(&leaf).await);
     assert!(!table(&leaf).snapshot().iter().any(|block| block.is_damaged()));
 }
@@ -258,7 +258,7 @@ async fn what_is_altered_on_disk_is_found_before_it_is_used_also_where_it_is_map
     leaf.stop().expect("stopped");
     let leaf = folders.open();
     let (on_disk, at) = segment(&folders.folder());
-    let bytes = read(&leaf.inner.tables)[&name("t")].bytes();
+    let bytes = read(&leaf.context.tables)[&name("t")].bytes();
     // Killed.
     drop(leaf);
     let bytes = usize::try_from(bytes).expect("small");
@@ -283,7 +283,7 @@ async fn a_front_that_is_altered_in_memory_is_read_from_disk() {
         assert!(leaf.recovery_report().was_stopped);
         // The first round has begun with the leaf.
         wait_until("the disk's front is read", || {
-            let table = read(&leaf.inner.tables)[&name("t")].clone();
+            let table = read(&leaf.context.tables)[&name("t")].clone();
             table.open_deferred();
             table.missing_rows().0 == 0
         });
@@ -304,7 +304,7 @@ async fn what_is_altered_in_both_places_is_lost() {
         let middle = (at + first.byte_count() / 2) as u64;
         std::os::unix::fs::FileExt::write_all_at(&file, &[7; 64], middle).expect("written");
     }
-    leaf.inner.scrub_round(|_| true);
+    Scrubber { context: &leaf.context }.scrub_round(|_| true);
     let status = leaf.status(&StatusScope::All).await;
     let table = &status.leaves[0].tables[&name("t")];
     assert_eq!(table.lost_rows, first.rows as u64);
@@ -320,7 +320,7 @@ async fn who_follows_one_without_memory_has_all_rows_at_once() {
     leaf.stop().expect("stopped");
     drop(leaf);
     let leaf = folders.open();
-    assert_eq!(leaf.inner.state(), LeafState::Alive);
+    assert_eq!(leaf.context.state(), LeafState::Alive);
     assert!(all_rows(&leaf).await);
 }
 
@@ -331,7 +331,7 @@ async fn what_a_stop_left_in_memory_is_believed_whatever_is_wished_for_after_a_c
     let memory = Some(folders.memory(AfterCrash::Disk));
     let leaf = Leaf::open(LeafConfig { memory, ..config(Some(&folders.folder())) }).expect("opens");
     assert!(leaf.recovery_report().was_stopped);
-    assert_eq!(leaf.inner.state(), LeafState::Alive);
+    assert_eq!(leaf.context.state(), LeafState::Alive);
     assert!(all_rows(&leaf).await);
 }
 

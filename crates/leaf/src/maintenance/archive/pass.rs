@@ -2,110 +2,32 @@
 
 use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_block::{BlockError, BlockView, Values, merge_from};
-use hadal_store::{Change, DroppedRows, Store, StoredBlock};
+use hadal_store::{Change, DroppedRows, StoredBlock};
+use hadal_types::Micros;
 use hadal_types::limits::{
     ARCHIVE_BLOCKS_MAX, ARCHIVE_FILES_MAX, ARCHIVE_RETRY_SECONDS, ARCHIVE_TO_PERCENT,
 };
-use hadal_types::{AgeLimit, Micros};
 
+use super::archiver::{Archiver, resolve_note};
 use super::note::{self, Note};
 use super::{Archive, ArchiveError, ArchivePart};
-use crate::leaf::Inner;
+use crate::context::LeafContext;
+use crate::maintenance::expiry_schedule::ExpirySchedule;
+use crate::maintenance::memory_pressure::MemoryPressure;
 use crate::maintenance::merge::{MergeError, open_stored, origins, verified_view};
+use crate::maintenance::paced_free::free_paced;
 use crate::sync::{lock, read};
 use crate::table::Table;
+use crate::table::age_limit::{DAY, cutoff_of_days, day_of};
 use crate::table::block::Block;
 
-const DAY: i64 = 86_400 * Micros::SECOND;
 /// How often tables are looked at.
 const INTERVAL: Duration = Duration::from_secs(1);
-
-/// What a leaf archives with.
-#[derive(Debug, Default)]
-pub(crate) struct Archiver {
-    archive: Option<Arc<dyn Archive>>,
-    /// The leaf's folder, where the note is kept.
-    folder: Option<PathBuf>,
-    /// The pass that is under way, or the files of one that came to nothing. Whoever has the lock is
-    /// the one that makes a pass.
-    note: Mutex<Option<Note>>,
-    /// Notes that were damaged: while one is there, nobody knows which files have rows that are still in
-    /// the leaf.
-    damaged: Vec<PathBuf>,
-}
-
-impl Archiver {
-    /// With what became of the pass that an earlier process noted in the folder, if one did.
-    ///
-    /// # Errors
-    /// When that cannot be noted: who archived then could write rows twice.
-    pub(crate) fn open(
-        archive: Option<Arc<dyn Archive>>,
-        folder: Option<PathBuf>,
-        store: &Store,
-    ) -> Result<Self, hadal_store::Error> {
-        let (mut noted, mut damaged) = (None, Vec::new());
-        if let Some(folder) = &folder {
-            damaged.extend(Some(note::damaged_path(folder)).filter(|aside| note::may_exist(aside)));
-            match Note::find(folder) {
-                Ok(found) => noted = found,
-                Err(error) => {
-                    let note = note::put_aside(folder);
-                    tracing::error!(note = %note.display(), %error, "nothing is archived: a note of the archive is damaged");
-                    damaged.push(note);
-                }
-            }
-            resolve_note(&mut noted, Some(folder), store).map_err(|error| {
-                hadal_store::Error::Io {
-                    action: "settle",
-                    path: note::note_path(folder).display().to_string(),
-                    source: Arc::new(error),
-                }
-            })?;
-        }
-        Ok(Self { archive, folder, note: Mutex::new(noted), damaged })
-    }
-
-    /// Fails while a note is there that was damaged.
-    fn check(&self) -> Result<(), PassError> {
-        let mut there = self.damaged.iter().filter(|note| note::may_exist(note));
-        there.next().map_or(Ok(()), |note| Err(PassError::Damaged(note.display().to_string())))
-    }
-
-    /// Whether rows can be archived at all.
-    pub(crate) fn has_archive(&self) -> bool {
-        self.archive.is_some()
-    }
-}
-
-/// Finds out what became of a noted pass. Where its blocks are gone it was carried out, and there is
-/// nothing to note any more; else all that is noted of it from now on is that its files are to go,
-/// whatever becomes of the blocks.
-fn resolve_note(note: &mut Option<Note>, folder: Option<&Path>, store: &Store) -> io::Result<()> {
-    let Some(noted) = note else {
-        folder.map(note::clear);
-        return Ok(());
-    };
-    if noted.blocks.is_empty() {
-        return Ok(());
-    }
-    if noted.blocks.iter().any(|number| store.has_block(*number)) {
-        return match folder {
-            Some(folder) => noted.undo(folder),
-            None => {
-                noted.blocks.clear();
-                Ok(())
-            }
-        };
-    }
-    *note = None;
-    folder.map_or(Ok(()), Note::remove)
-}
 
 /// Why a pass came to nothing: all rows are where they were.
 #[derive(Debug, thiserror::Error)]
@@ -170,25 +92,23 @@ pub(crate) struct Remainder {
     rows_gone: u64,
 }
 
-/// The start of the day of UTC that a time lies in.
-fn day_of(time: Micros) -> Micros {
-    Micros(time.0.div_euclid(DAY).saturating_mul(DAY))
+/// Archives the rows of one leaf that are due.
+pub(crate) struct ArchiveJob<'l> {
+    pub(crate) archiver: &'l Archiver,
+    pub(crate) context: &'l LeafContext,
+    pub(crate) schedule: &'l ExpirySchedule,
+    pub(crate) pressure: &'l MemoryPressure,
 }
 
-/// The time before which the days lie of which all rows are too old at `now`.
-pub(crate) fn cutoff_of_days(age: AgeLimit, now: Micros) -> Option<Micros> {
-    age.cutoff(now).map(day_of)
-}
-
-impl Inner {
+impl ArchiveJob<'_> {
     /// Archives what is due, again and again, until the leaf stops.
-    pub(crate) fn archive_until_stopped(&self) {
-        while !self.is_stopping() {
+    pub(crate) fn run(&self) {
+        while !self.context.is_stopping() {
             let pause = match self.archive_all() {
                 true => INTERVAL,
                 false => Duration::from_secs(ARCHIVE_RETRY_SECONDS),
             };
-            self.wait_until(self.clock.running().saturating_add(pause));
+            self.context.wait_until(self.context.clock.running().saturating_add(pause));
         }
     }
 
@@ -198,20 +118,20 @@ impl Inner {
         let mut note = lock(&self.archiver.note);
         let removed = self.archiver.check().and_then(|()| self.remove_files(&mut note, &**archive));
         if let Err(error) = removed {
-            tracing::error!(leaf = %self.name, %error, "what was archived half-way stays for now");
-            for table in self.all_tables() {
+            tracing::error!(leaf = %self.context.name, %error, "what was archived half-way stays for now");
+            for table in self.context.all_tables() {
                 table.note_archive_error(table.is_archived().then(|| error.to_string()));
             }
             return false;
         }
-        for table in self.all_tables() {
+        for table in self.context.all_tables() {
             // What a pass leaves is there for the next one.
             while let Some(mut pass) = self.plan_pass(&table) {
                 let done = self.carry_out_pass(&mut note, &**archive, &mut pass);
                 let resolved = self.resolve_pass(&mut note, &done);
                 let blocks = pass.blocks.clone();
                 drop(pass);
-                self.free_paced(blocks);
+                free_paced(self.context, self.pressure, blocks);
                 let resolved = resolved.and_then(|()| self.remove_files(&mut note, &**archive));
                 if !self.report_pass(&table, done.and_then(|rows| resolved.map(|()| rows))) {
                     return false;
@@ -233,11 +153,11 @@ impl Inner {
             return Err(PassError::Unknown);
         }
         let folder = self.archiver.folder.as_deref();
-        resolve_note(note, folder, &self.store).map_err(|source| self.not_noted(source))
+        resolve_note(note, folder, &self.context.store).map_err(|source| self.not_noted(source))
     }
 
     fn report_pass(&self, of: &Table, done: Result<u64, PassError>) -> bool {
-        let (leaf, table) = (&self.name, &of.name);
+        let (leaf, table) = (&self.context.name, &of.name);
         match done {
             Ok(rows) => tracing::info!(%leaf, %table, rows, "old rows are in the archive"),
             Err(PassError::Stopping) => return false,
@@ -257,7 +177,7 @@ impl Inner {
         archive: &dyn Archive,
     ) -> Result<(), PassError> {
         let Some(noted) = note else { return Ok(()) };
-        if self.is_stopping() {
+        if self.context.is_stopping() {
             return Err(PassError::Stopping);
         }
         if !noted.blocks.is_empty() {
@@ -277,14 +197,14 @@ impl Inner {
     /// The rows of a table that are to go next, if some are; nothing else changes their blocks while
     /// what is returned lives.
     pub(crate) fn plan_pass<'t>(&self, table: &'t Table) -> Option<Pass<'t>> {
-        let settings = lock(&table.settings).clone().filter(|settings| settings.is_archived())?;
+        let settings = table.settings().filter(|settings| settings.is_archived())?;
         // No merge or other pass is under way that takes the same blocks.
-        let _one = lock(&self.merging);
+        let _one = self.context.turn_to_merge();
         let blocks = table.snapshot();
         let mut free: Vec<&Arc<Block>> =
             blocks.iter().filter(|block| block.may_be_rewritten()).collect();
         free.sort_by_key(|block| block.time_range.1);
-        let trusted_now = self.expiry.trusted_now();
+        let trusted_now = self.schedule.trusted_now();
         let cutoff = trusted_now.and_then(|now| cutoff_of_days(settings.age_limit(), now));
         let old: Vec<&Arc<Block>> = match cutoff {
             Some(cutoff) => {
@@ -292,7 +212,7 @@ impl Inner {
             }
             None => Vec::new(),
         };
-        let bytes_max = self.limits.table_bytes(Some(&settings));
+        let bytes_max = self.context.limits.table_bytes(Some(&settings));
         let (blocks, until, is_for_size) = match cutoff {
             Some(cutoff) if !old.is_empty() => (old, cutoff, false),
             _ => (oldest_over_limit(&free, table.bytes(), bytes_max), Micros(i64::MAX), true),
@@ -333,7 +253,7 @@ impl Inner {
             let parts: Vec<_> = of_day
                 .map(|one| ArchivePart { block: one.view.clone(), from: *day, until })
                 .collect();
-            archive.write(path, &parts, &|| self.is_stopping())?;
+            archive.write(path, &parts, &|| self.context.is_stopping())?;
         }
         let rest = self.write_remainder(pass, &leaving)?;
         self.drop_archived(pass, rest)
@@ -352,7 +272,7 @@ impl Inner {
 
     /// A path for each day, which no other pass has.
     fn files(&self, pass: &Pass<'_>, days: &BTreeSet<Micros>) -> Vec<String> {
-        let (table, leaf, now) = (&pass.table.name, &self.name, self.clock.now().0);
+        let (table, leaf, now) = (&pass.table.name, &self.context.name, self.context.clock.now().0);
         let numbers = pass.blocks.iter().filter_map(|block| block.number());
         let first = numbers.map(|number| number.0).min().unwrap_or_default();
         let path = |day: &Micros| {
@@ -380,7 +300,7 @@ impl Inner {
         pass: &Pass<'_>,
         leaving: &[LeavingBlock<'_>],
     ) -> Result<Remainder, PassError> {
-        let (table, now) = (pass.table, self.clock.now());
+        let (table, now) = (pass.table, self.context.clock.now());
         let mut rest = Remainder { blocks: Vec::new(), rows_gone: 0 };
         for LeavingBlock { block, view, .. } in leaving {
             rest.rows_gone += block.rows as u64;
@@ -390,7 +310,7 @@ impl Inner {
             for bytes in merge_from(view.clone(), pass.until, now)? {
                 let kept = u32::try_from(BlockView::parse(&bytes)?.rows()).unwrap_or(u32::MAX);
                 rest.rows_gone -= u64::from(kept);
-                rest.blocks.push(self.store.write_block(&table.name, kept, bytes)?);
+                rest.blocks.push(self.context.store.write_block(&table.name, kept, bytes)?);
             }
         }
         // All is read that will be.
@@ -405,7 +325,7 @@ impl Inner {
     pub(crate) fn drop_archived(&self, pass: &Pass<'_>, rest: Remainder) -> Result<u64, PassError> {
         let (table, rows) = (pass.table, rest.rows_gone);
         let dropped_rows = pass.dropped(rows);
-        let Some(_turn) = self.turn_to_change() else { return Err(PassError::Stopping) };
+        let Some(_turn) = self.context.turn_to_change() else { return Err(PassError::Stopping) };
         let is_dropped = read(&table.dropped);
         if *is_dropped {
             return Ok(0);
@@ -413,7 +333,7 @@ impl Inner {
         let added = open_stored(&rest.blocks)?;
         let (consumed, removes) = origins(&pass.blocks);
         let dropped = dropped_rows.map(|dropped| (table.name.clone(), dropped));
-        self.store.commit(&Change {
+        self.context.store.commit(&Change {
             removes,
             adds: rest.blocks,
             consumed,

@@ -93,14 +93,3 @@ fn a_clock_that_goes_back_is_no_jump_ahead() {
     clock.pass(400 * DAY);
     assert_eq!(begin(&expiry, &clock), Some(None));
 }
-
-#[test]
-fn shares_are_estimated_within_their_range() {
-    let range = (Micros(100), Micros(200));
-    for (time, share) in [(100, 0), (150, 500), (199, 990), (200, 1_000)] {
-        assert_eq!(share_before(range, Micros(time), 1_000), share, "{time}");
-    }
-    assert_eq!(share_before((Micros(5), Micros(5)), Micros(5), 7), 0);
-    let all = (Micros(i64::MIN), Micros(i64::MAX));
-    assert!(share_before(all, Micros(0), u64::MAX) <= u64::MAX / 2 + 1);
-}
