@@ -19,6 +19,7 @@ mod block_list;
 mod block_list_tests;
 pub(crate) mod block_set;
 pub(crate) mod inspect;
+mod locks;
 mod merged_schema;
 pub(crate) mod open_blocks;
 pub(crate) mod settings;
@@ -42,11 +43,6 @@ use crate::table::block_set::{BlockSet, DeferredBlocks, bytes_of};
 use crate::table::merged_schema::MergedSchema;
 use crate::table::settings::is_on_disk;
 use crate::table::string_ids::StringIds;
-
-/// Locks of the list of blocks; its tests under random schedules have others.
-mod locks {
-    pub(crate) use std::sync::{Arc, RwLock};
-}
 
 /// What a status is of: the table's version, and when the next pass of expiry is.
 type StatusOf = (u64, Micros);

@@ -19,23 +19,13 @@ use hadal_block::BlockView;
 use hadal_types::Micros;
 
 mod archiver;
+mod error;
 mod note;
 mod pass;
 
 pub(crate) use archiver::Archiver;
+pub use error::ArchiveError;
 pub(crate) use pass::ArchiveJob;
-
-/// Why an archive could not be written, or not be changed.
-#[derive(Clone, Debug, thiserror::Error)]
-#[error("{action} {path}: {reason}")]
-pub struct ArchiveError {
-    /// What was tried: `write`, `remove`.
-    pub action: &'static str,
-    /// Where.
-    pub path: String,
-    /// What went wrong.
-    pub reason: String,
-}
 
 /// Where rows go before they are dropped. Its files are named by paths of `/`, relative to it.
 pub trait Archive: Send + Sync + fmt::Debug {

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use hadal_store::Store;
 
 use super::Archive;
+use super::error::PassError;
 use super::note::{self, Note};
-use super::pass::PassError;
 
 /// What a leaf archives with.
 #[derive(Debug, Default)]

@@ -14,8 +14,9 @@ use hadal_types::limits::{
 };
 
 use super::archiver::{Archiver, resolve_note};
+use super::error::PassError;
 use super::note::{self, Note};
-use super::{Archive, ArchiveError, ArchivePart};
+use super::{Archive, ArchivePart};
 use crate::context::LeafContext;
 use crate::maintenance::expiry_schedule::ExpirySchedule;
 use crate::maintenance::memory_pressure::MemoryPressure;
@@ -28,38 +29,6 @@ use crate::table::block::Block;
 
 /// How often tables are looked at.
 const INTERVAL: Duration = Duration::from_secs(1);
-
-/// Why a pass came to nothing: all rows are where they were.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PassError {
-    #[error(transparent)]
-    Archive(#[from] ArchiveError),
-    #[error(transparent)]
-    Rows(#[from] MergeError),
-    #[error("cannot note in {path} what is archived: {source}")]
-    Note { path: String, source: io::Error },
-    #[error("whether the blocks of the last pass are gone is known at the next start")]
-    Unknown,
-    #[error(
-        "{0} was a note of the archive and is damaged: it does not tell any more which files have rows \
-         that are in the table, too; docs/archive.md says what to do"
-    )]
-    Damaged(String),
-    #[error("the leaf stops")]
-    Stopping,
-}
-
-impl From<BlockError> for PassError {
-    fn from(error: BlockError) -> Self {
-        Self::Rows(error.into())
-    }
-}
-
-impl From<hadal_store::Error> for PassError {
-    fn from(error: hadal_store::Error) -> Self {
-        Self::Rows(error.into())
-    }
-}
 
 /// Rows that go together.
 pub(crate) struct Pass<'t> {
