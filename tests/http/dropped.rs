@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hadal_leaf::{Durability, PreopenedStore, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, Leaf, LeafConfig, LeafLimits, PreopenedStore, ScanPool};
 use hadal_types::{FixedClock, LeafName, MemoryPool, limits};
 use serde_json::{Value, json};
 

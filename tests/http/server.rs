@@ -8,7 +8,7 @@ use std::time::Duration;
 use hadal_definitions::{Definitions, Location};
 use hadal_frontend::{Backend, Frontend, FrontendConfig, MemoryUse};
 use hadal_http::{About, Config, ServeError, serve};
-use hadal_leaf::{Durability, PreopenedStore, LeafGroup, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, Leaf, LeafConfig, LeafGroup, LeafLimits, PreopenedStore, ScanPool};
 use hadal_peer::{Admin, Peer, Sink};
 use hadal_tree::{Aggregator, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::time::parse_timestamp;

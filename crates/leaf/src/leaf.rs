@@ -12,7 +12,7 @@ use hadal_store::{
     BlockNumber, Config, Durability, MemoryConfig, PreopenedStore, Recovery, Report, Sizes, Store,
     WaitingBlock,
 };
-use hadal_types::{Clock, LeafName, LeafState, MemoryPool, TableName};
+use hadal_types::{Clock, LeafName, MemoryPool, TableName};
 
 use crate::context::LeafContext;
 use crate::limits::LeafLimits;

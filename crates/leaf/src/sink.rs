@@ -62,8 +62,7 @@ impl Admin for Leaf {
             }
             let (context, schedule) = (Arc::clone(&self.context), Arc::clone(&self.schedule));
             // It waits for merges and the disk, which no runtime thread should.
-            let applying =
-                tokio::task::spawn_blocking(move || apply(&context, &schedule, &change));
+            let applying = tokio::task::spawn_blocking(move || apply(&context, &schedule, &change));
             applying.await.unwrap_or_else(|_| Err(self.context.unavailable()))
         })
     }

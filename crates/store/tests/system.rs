@@ -20,8 +20,11 @@ fn scratch() -> TempDir {
 fn config(scratch: &TempDir, segment_bytes: u64) -> Config {
     let tmpfs = scratch.path().join("tmpfs");
     fs::create_dir_all(&tmpfs).expect("a folder");
-    let memory =
-        MemoryConfig { tmpfs, budget: MemoryPool::new(usize::MAX), after_crash: AfterCrash::Memory };
+    let memory = MemoryConfig {
+        tmpfs,
+        budget: MemoryPool::new(usize::MAX),
+        after_crash: AfterCrash::Memory,
+    };
     let sizes = Sizes { segment_bytes, ..Sizes::default() };
     Config { memory: Some(memory), sizes, ..Config::new(scratch.path().join("leaf-0")) }
 }

@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hadal_leaf::{Archive, Durability, FreshBytes, LeafGroup, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{
+    Archive, Durability, FreshBytes, Leaf, LeafConfig, LeafGroup, LeafLimits, ScanPool,
+};
 use hadal_peer::{LeafLoss, Peer};
 use hadal_store::{PreopenedStore, Report, Sizes};
 use hadal_tree::{Aggregator, DeadLeaf, ExpectedRows, Placement, PlacementLeaf, Root};

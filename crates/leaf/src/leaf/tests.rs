@@ -9,7 +9,9 @@ use hadal_block::BlockBuilder;
 use hadal_peer::{Admin, Batch, Receipt, Sink, SinkError, TableChange};
 use hadal_query::{Expr, QueryKind, RowInput};
 use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
-use hadal_types::{BatchId, ColumnName, FixedClock, Kind, Micros, Number, TimeRange, Value};
+use hadal_types::{
+    BatchId, ColumnName, FixedClock, Kind, LeafState, Micros, Number, TimeRange, Value,
+};
 
 use super::*;
 use crate::maintenance::merge::SEGMENT_ROWS_MIN;

@@ -123,7 +123,8 @@ impl PressureRelief<'_> {
     /// of them. They are written once more, as blocks stay where they are; for the new ones there is
     /// no room in memory.
     fn evict_to_disk(&self, tables: &[Arc<Table>], budget: &MemoryPool) {
-        let mut excess = budget.reserved().saturating_sub(budget.bytes_max()).min(LEAVING_BYTES_MAX);
+        let mut excess =
+            budget.reserved().saturating_sub(budget.bytes_max()).min(LEAVING_BYTES_MAX);
         let in_memory = |table: &Arc<Table>| {
             let blocks = table.snapshot();
             let in_memory =

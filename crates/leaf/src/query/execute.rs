@@ -31,7 +31,7 @@ pub(crate) struct QuerySettings {
     /// Bytes that one query may hold here, on all threads together.
     pub(crate) query_bytes_max: usize,
     /// The memory that all queries of the process share.
-    pub(crate) budget: Arc<Budget>,
+    pub(crate) budget: Arc<MemoryPool>,
 }
 
 /// A leaf, as a query needs it.

@@ -66,8 +66,8 @@ async fn all_rows(leaf: &Leaf) -> bool {
 async fn a_stopped_leaf_is_there_again_at_once() {
     let folders = TestFolders::new();
     let leaf = folders.filled().await;
-    let states = async |leaf: &Leaf| leaf.states().await;
-    assert_eq!(states(&leaf).await, [(LeafName("leaf-0".into()), LeafState::Alive)]);
+    let state = async |leaf: &Leaf| leaf.status(&StatusScope::Leaves).await.leaves[0].state;
+    assert_eq!(state(&leaf).await, LeafState::Alive);
     leaf.prepare_to_stop();
     assert_eq!(state(&leaf).await, LeafState::Prepare);
     let last = leaf.accept(batch("fresh", 1, 100_000..100_010)).await;

@@ -111,7 +111,10 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
                 true => {
                     assert_eq!(groups.len(), ROWS);
                     assert_eq!(scanned, [ScannedBlocks { blocks, rows: (ROWS * blocks) as u64 }]);
-                    assert!(budget.reserved() == partial.reservation.bytes() && budget.reserved() <= bytes_max);
+                    assert!(
+                        budget.reserved() == partial.reservation.bytes()
+                            && budget.reserved() <= bytes_max
+                    );
                 }
                 false => {
                     let fault = partial.errors.iter().next().expect("a fault");
