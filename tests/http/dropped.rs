@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hadal_leaf::{Durability, EarlyStore, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, Leaf, LeafConfig, LeafLimits, PreopenedStore, ScanPool};
 use hadal_types::{FixedClock, LeafName, MemoryPool, limits};
 use serde_json::{Value, json};
 
@@ -14,8 +14,8 @@ fn server(table_bytes_max: u64) -> (Server, Arc<Leaf>) {
         name: LeafName("leaf-0".into()),
         folder: None,
         memory: None,
-        early: EarlyStore::default(),
-        is_known: false,
+        preopened: PreopenedStore::default(),
+        expects_data: false,
         durability: Durability::Sync,
         pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use hadal_definitions::{Definitions, Location};
 use hadal_frontend::{Backend, Frontend, FrontendConfig, MemoryUse};
 use hadal_http::{About, Config, ServeError, serve};
-use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, Leaf, LeafConfig, LeafGroup, LeafLimits, PreopenedStore, ScanPool};
 use hadal_peer::{Admin, Peer, Sink};
 use hadal_tree::{Aggregator, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::time::parse_timestamp;
@@ -189,8 +189,8 @@ pub(crate) fn memory_app_behind(
             name: name.clone(),
             folder: folder.map(|folder| folder.join(index.to_string())),
             memory: None,
-            early: EarlyStore::default(),
-            is_known: false,
+            preopened: PreopenedStore::default(),
+            expects_data: false,
             durability: Durability::Sync,
             pool: Arc::clone(&pool),
             zone_answers: true,
@@ -211,7 +211,7 @@ pub(crate) fn memory_app_behind(
         sinks.push(PlacementLeaf { name, sink, admin, tables: Vec::new() });
     }
     let names = leaves.iter().map(|leaf| leaf.name().clone()).collect();
-    let tree = Aggregator::over(Arc::new(House::new(leaves)), names, &ledger);
+    let tree = Aggregator::over(Arc::new(LeafGroup::new(leaves)), names, &ledger);
     let placement = Arc::new(Placement::new(sinks, &ledger));
     Backend {
         memory: Arc::new(MemoryUse::default),

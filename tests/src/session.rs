@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use hadal_ingest::{Format, Ingest, Settings, Summary};
-use hadal_leaf::{Durability, EarlyStore, House, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, Leaf, LeafConfig, LeafGroup, LeafLimits, PreopenedStore, ScanPool};
 use hadal_peer::{Admin, Peer, Sink, TableChange};
 use hadal_sql::{Context, Statement, UnknownColumns, lower};
 use hadal_tree::{Aggregator, Catalog, ExpectedRows, Placement, PlacementLeaf, Root};
@@ -78,8 +78,8 @@ impl Session {
                 name: name.clone(),
                 folder: None,
                 memory: None,
-                early: EarlyStore::default(),
-                is_known: false,
+                preopened: PreopenedStore::default(),
+                expects_data: false,
                 durability: Durability::Sync,
                 pool: Arc::clone(&pool),
                 zone_answers: true,
@@ -116,7 +116,7 @@ impl Session {
         let tree: Arc<dyn Peer> = match hops {
             Hops::InProcess => {
                 let names = peers.into_iter().map(|(name, _)| name).collect();
-                Arc::new(Aggregator::over(Arc::new(House::new(opened)), names, &ledger))
+                Arc::new(Aggregator::over(Arc::new(LeafGroup::new(opened)), names, &ledger))
             }
             Hops::Loopback => {
                 let tree = Arc::new(Aggregator::over_leaves(peers, &ledger));

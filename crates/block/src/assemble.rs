@@ -36,17 +36,17 @@ pub(crate) fn assemble(
     let Zone::Decimals { min, max, .. } = columns[time_index].entry.zone() else {
         return Err(BlockError::Empty);
     };
-    place_validity(&mut columns);
+    assign_validity(&mut columns);
     columns.iter_mut().for_each(EncodedColumn::seal);
     let mut variable = Vec::new();
     columns.iter().for_each(|column| column.entry.write(&mut variable));
     let directory_bytes = variable.len();
     write_batches(batches, &mut variable);
 
-    let own = if kept_one_in > 1 { SAMPLED_VERSION } else { 1 };
+    let sampled_version = if kept_one_in > 1 { SAMPLED_VERSION } else { 1 };
     let versions = columns.iter().map(|column| column.version);
     let mut header = Header {
-        encoding_version: versions.fold(own, u16::max),
+        encoding_version: versions.fold(sampled_version, u16::max),
         kept_one_in,
         block_bytes: 0,
         rows,
@@ -88,7 +88,7 @@ pub(crate) fn put_together<'a>(
 
 /// Gives each column with nulls its validity section, or the index of an earlier one that has the
 /// very same: columns that come together are absent together.
-fn place_validity(columns: &mut [EncodedColumn]) {
+fn assign_validity(columns: &mut [EncodedColumn]) {
     let mut owners: HashMap<Vec<u8>, usize> = HashMap::new();
     for (index, column) in columns.iter_mut().enumerate() {
         let Some(section) = column.validity.take() else { continue };

@@ -285,7 +285,7 @@ impl BlockBuilder {
         batch: Option<(&BatchId, u64)>,
     ) -> Result<Vec<u8>, BlockError> {
         self.abandon_row();
-        self.parts.iter_mut().for_each(Part::settle);
+        self.parts.iter_mut().for_each(Part::intern_pending);
         let block = self.block(created_at, batch);
         self.times.clear();
         self.parts.iter_mut().for_each(Part::clear);
@@ -297,14 +297,14 @@ impl BlockBuilder {
 
     /// Encodes the parts that have values, and the times, one after another, each row at its place;
     /// sorted by name and kind.
-    fn encode(&self, places: Option<&[u32]>) -> Result<Vec<EncodedColumn>, BlockError> {
+    fn encode(&self, positions: Option<&[u32]>) -> Result<Vec<EncodedColumn>, BlockError> {
         let rows = self.times.len();
         let (mut columns, mut sections) = (Vec::new(), Sections::default());
         let mut encode = |column: Dense<'_>| encode::encode(column, &mut sections);
         if rows > 0 {
             let mut times = self.times.clone();
-            for (&place, &time) in places.into_iter().flatten().zip(&self.times) {
-                times[place as usize] = time;
+            for (&position, &time) in positions.into_iter().flatten().zip(&self.times) {
+                times[position as usize] = time;
             }
             columns.push(encode(Dense {
                 name: &self.time_column,
@@ -315,7 +315,7 @@ impl BlockBuilder {
             })?);
         }
         for part in self.parts.iter().filter(|part| part.rows.len() > 0) {
-            columns.push(part.dense(rows, places, &mut encode)?);
+            columns.push(part.dense(rows, positions, &mut encode)?);
         }
         columns.sort_unstable_by(|left, right| left.key().cmp(&right.key()));
         Ok(columns)
@@ -337,8 +337,8 @@ impl BlockBuilder {
             rows,
         };
         let batches: Vec<BatchRows> = batch.map(of_batch).into_iter().collect();
-        let places = if rows > ORDERED_ROWS_MIN { places_by_time(&self.times) } else { None };
-        let columns = self.encode(places.as_deref())?;
+        let positions = if rows > ORDERED_ROWS_MIN { positions_by_time(&self.times) } else { None };
+        let columns = self.encode(positions.as_deref())?;
         assemble(&self.time_column, rows, created_at, &batches, 1, columns)
     }
 }
@@ -346,7 +346,7 @@ impl BlockBuilder {
 /// The place of each row among all, by time; `None` where each is in its place.
 ///
 /// Digit by digit from the lowest on: rows that came together differ in few.
-fn places_by_time(times: &[i64]) -> Option<Vec<u32>> {
+fn positions_by_time(times: &[i64]) -> Option<Vec<u32>> {
     const DIGIT_BITS: u32 = 11;
     const DIGITS: usize = 1 << DIGIT_BITS;
     if times.is_sorted() {
@@ -370,11 +370,11 @@ fn places_by_time(times: &[i64]) -> Option<Vec<u32>> {
         }
         std::mem::swap(&mut timed, &mut sorted);
     }
-    let mut places = vec![0; times.len()];
-    for ((_, row), place) in timed.into_iter().zip(0..) {
-        places[row as usize] = place;
+    let mut positions = vec![0; times.len()];
+    for ((_, row), position) in timed.into_iter().zip(0..) {
+        positions[row as usize] = position;
     }
-    Some(places)
+    Some(positions)
 }
 
 #[cfg(test)]
@@ -392,12 +392,12 @@ mod tests {
         ) {
             let mut timed: Vec<(i64, usize)> = times.iter().copied().zip(0..).collect();
             timed.sort_unstable();
-            match places_by_time(&times) {
+            match positions_by_time(&times) {
                 None => prop_assert!(times.is_sorted()),
-                Some(places) => {
-                    prop_assert_eq!(places.len(), times.len());
-                    for (place, (_, row)) in (0u32..).zip(timed) {
-                        prop_assert_eq!(places[row], place);
+                Some(positions) => {
+                    prop_assert_eq!(positions.len(), times.len());
+                    for (position, (_, row)) in (0u32..).zip(timed) {
+                        prop_assert_eq!(positions[row], position);
                     }
                 }
             }

@@ -42,11 +42,12 @@ pub enum Chill {
 pub fn chill(block: &BlockView<'_>, which: Chill) -> Result<Option<Vec<u8>>, BlockError> {
     // What is plain instead of compressed must still fit a block when it is thawed.
     let thawed: usize = block.columns().iter().map(|column| column.entry.value_bytes()).sum();
-    let mut room = BLOCK_BYTES_MAX.saturating_sub(thawed);
+    let mut spare_bytes = BLOCK_BYTES_MAX.saturating_sub(thawed);
     let mut columns: Vec<(Entry, Cow<'_, [u8]>)> = Vec::with_capacity(block.columns().len());
     let mut chilled = 0;
     for column in block.columns() {
-        let cold = if column.is_cold() { None } else { chill_column(column, which, &mut room)? };
+        let cold =
+            if column.is_cold() { None } else { chill_column(column, which, &mut spare_bytes)? };
         chilled += usize::from(cold.is_some());
         columns.push(match cold {
             Some((entry, body)) => (entry, body.into()),
@@ -78,7 +79,7 @@ pub fn chill(block: &BlockView<'_>, which: Chill) -> Result<Option<Vec<u8>>, Blo
 pub(crate) fn chill_column(
     column: &ColumnView<'_>,
     which: Chill,
-    room: &mut usize,
+    spare_bytes: &mut usize,
 ) -> Result<Option<(Entry, Vec<u8>)>, BlockError> {
     column.verify_body()?;
     let warm = &column.entry;
@@ -87,7 +88,7 @@ pub(crate) fn chill_column(
     for (length, section) in entry.sections.iter_mut().zip(sections) {
         *length = section.len();
     }
-    let Some(left) = (*room + warm.value_bytes()).checked_sub(entry.value_bytes()) else {
+    let Some(left) = (*spare_bytes + warm.value_bytes()).checked_sub(entry.value_bytes()) else {
         return Ok(None);
     };
     let Some(mut body) = zstd_frame::compress_frame(&sections.concat()) else { return Ok(None) };
@@ -98,7 +99,7 @@ pub(crate) fn chill_column(
     if which == Chill::WhereItSaves && body.len() > before - before / SAVED_PART {
         return Ok(None);
     }
-    *room = left;
+    *spare_bytes = left;
     entry.checksum = XxHash3_64::oneshot(&body);
     Ok(Some((entry, body)))
 }

@@ -94,7 +94,7 @@ impl Values<'_> {
     pub(crate) fn spread<F: FnOnce() -> Vec<u32>>(
         self,
         present: &Bitmap,
-        places: &LazyCell<Vec<u32>, F>,
+        positions: &LazyCell<Vec<u32>, F>,
     ) -> Self {
         let (words, rows) = (present.words(), present.len());
         let spread_codes = |codes: &[u32]| {
@@ -104,8 +104,8 @@ impl Values<'_> {
         };
         let spread_doubles = |doubles: &[f64]| {
             let mut spread = vec![0.0; rows];
-            for (&place, &double) in places.iter().zip(doubles) {
-                spread[place as usize] = double;
+            for (&position, &double) in positions.iter().zip(doubles) {
+                spread[position as usize] = double;
             }
             spread
         };
@@ -117,7 +117,7 @@ impl Values<'_> {
             }
             Self::Doubles(doubles) => Self::Doubles(spread_doubles(&doubles)),
             Self::Mixed { doubles, exacts: Exacts(mut exacts) } => {
-                exacts.iter_mut().for_each(|exact| exact.0 = places[exact.0 as usize]);
+                exacts.iter_mut().for_each(|exact| exact.0 = positions[exact.0 as usize]);
                 Self::Mixed { doubles: spread_doubles(&doubles), exacts: Exacts(exacts) }
             }
             Self::Strings { codes, dictionary } => {

@@ -6,7 +6,7 @@ use hadal_types::limits::{
 };
 use hadal_types::{ColumnName, Kind, Logical};
 
-use crate::error::{BlockError, Place};
+use crate::error::{BlockError, BlockRegion};
 
 /// What a row block column's numbers are bounded by; nulls do not count.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -132,8 +132,8 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub(crate) fn place(&self) -> Place {
-        Place::Column(self.name.clone(), self.kind)
+    pub(crate) fn region(&self) -> BlockRegion {
+        BlockRegion::Column(self.name.clone(), self.kind)
     }
 
     /// Bytes of the body, without its zero fill.
@@ -228,7 +228,7 @@ impl Entry {
 
     /// Reads and checks the next entry of a block with so many rows.
     pub(crate) fn read(cursor: &mut Cursor<'_>, rows: usize) -> Result<Self, BlockError> {
-        let front = Place::Front;
+        let front = BlockRegion::Front;
         let length = cursor.u8().map_err(front.of())?;
         let name = read_name(cursor.take(length.into()).map_err(front.of())?)?;
         let [kind, logical, flagged] = cursor.array().map_err(front.of())?;
@@ -240,28 +240,28 @@ impl Entry {
         else {
             let reason =
                 format!("column {name:?} has kind {kind}, logical {logical}, encoding {code}");
-            return Err(BlockError::Corrupt { place: front, reason });
+            return Err(BlockError::Corrupt { region: front, reason });
         };
-        let place = Place::Column(name.clone(), kind);
-        let nulls = cursor.length("nulls", rows - 1).map_err(place.of())?;
+        let region = BlockRegion::Column(name.clone(), kind);
+        let nulls = cursor.length("nulls", rows - 1).map_err(region.of())?;
         let is_compact = flagged & COMPACT != 0;
         let mut validity_of = None;
         if flagged & SHARED != 0 {
-            let index = cursor.length("an RBC's index", BLOCK_COLUMNS_MAX).map_err(place.of())?;
+            let index = cursor.length("an RBC's index", BLOCK_COLUMNS_MAX).map_err(region.of())?;
             validity_of = Some(index);
         }
         let flags = is_compact || validity_of.is_some();
-        place.check(nulls > 0 || !flags, || "it has no nulls to tell of".to_owned())?;
+        region.check(nulls > 0 || !flags, || "it has no nulls to tell of".to_owned())?;
         let mut lengths = [0; SECTIONS_MAX];
         for length in &mut lengths[..sections + usize::from(nulls > 0 && validity_of.is_none())] {
-            *length = cursor.length("a section", BLOCK_BYTES_MAX).map_err(place.of())?;
+            *length = cursor.length("a section", BLOCK_BYTES_MAX).map_err(region.of())?;
         }
         let mut frame_bytes = None;
         if flagged & COLD != 0 {
-            frame_bytes = Some(cursor.length("a frame", BLOCK_BYTES_MAX).map_err(place.of())?);
+            frame_bytes = Some(cursor.length("a frame", BLOCK_BYTES_MAX).map_err(region.of())?);
         }
-        let checksum = u64::from_le_bytes(cursor.array().map_err(place.of())?);
-        let encoding = read_encoding(cursor, code, rows - nulls, &place)?;
+        let checksum = u64::from_le_bytes(cursor.array().map_err(region.of())?);
+        let encoding = read_encoding(cursor, code, rows - nulls, &region)?;
         let sections = lengths;
         let entry = Self {
             name,
@@ -275,41 +275,41 @@ impl Entry {
             frame_bytes,
             checksum,
         };
-        entry.check(rows, &place)?;
+        entry.check(rows, &region)?;
         Ok(entry)
     }
 
-    fn check(&self, rows: usize, place: &Place) -> Result<(), BlockError> {
+    fn check(&self, rows: usize, region: &BlockRegion) -> Result<(), BlockError> {
         let values = rows - self.nulls;
         match self.encoding {
             Encoding::Decimals { scale, min, max, sum } => {
-                place.check(scale <= DECIMAL_SCALE_MAX, || format!("scale is {scale}"))?;
-                place.check(min <= max, || format!("min {min} is above max {max}"))?;
+                region.check(scale <= DECIMAL_SCALE_MAX, || format!("scale is {scale}"))?;
+                region.check(min <= max, || format!("min {min} is above max {max}"))?;
                 let count = i128::try_from(values).unwrap_or(i128::MAX);
                 let sums = count * i128::from(min)..=count * i128::from(max);
-                place.check(sums.contains(&sum), || format!("sum {sum} is not in {sums:?}"))?;
+                region.check(sums.contains(&sum), || format!("sum {sum} is not in {sums:?}"))?;
                 let meant = match self.logical {
                     Logical::Plain => true,
                     Logical::Bool => scale == 0 && min >= 0 && max <= 1,
                     Logical::Time => scale == 0,
                 };
-                place
+                region
                     .check(meant, || format!("{:?} of scale {scale}, {min} to {max}", self.logical))
             }
             Encoding::Doubles { min, max } | Encoding::Mixed { min, max } => {
                 let finite = min.is_finite() && max.is_finite() && min <= max;
-                place.check(finite && self.logical == Logical::Plain, || {
+                region.check(finite && self.logical == Logical::Plain, || {
                     format!("doubles from {min} to {max}, {:?}", self.logical)
                 })?;
                 let count = if self.is_compact { values } else { rows };
-                place.check(self.sections[0] == count * 8, || {
+                region.check(self.sections[0] == count * 8, || {
                     format!("{} bytes of {count} doubles", self.sections[0])
                 })
             }
             Encoding::Wide { scale, base, min, max } => {
                 let finite = min.is_finite() && max.is_finite() && min <= max;
                 let narrow = scale <= WIDE_SCALE_MAX && base.unsigned_abs() <= WIDE_BASE_MAX;
-                place.check(finite && narrow && self.logical == Logical::Plain, || {
+                region.check(finite && narrow && self.logical == Logical::Plain, || {
                     format!("{base} of scale {scale}, {min} to {max}, {:?}", self.logical)
                 })
             }
@@ -325,16 +325,16 @@ fn read_name(bytes: &[u8]) -> Result<ColumnName, BlockError> {
         Some(Err(error)) => error.to_string(),
         None => format!("column name {:?} is not utf-8", String::from_utf8_lossy(bytes)),
     };
-    Err(BlockError::Corrupt { place: Place::Front, reason })
+    Err(BlockError::Corrupt { region: BlockRegion::Front, reason })
 }
 
 fn read_encoding(
     cursor: &mut Cursor<'_>,
     code: u8,
     values: usize,
-    place: &Place,
+    region: &BlockRegion,
 ) -> Result<Encoding, BlockError> {
-    let error = place.of();
+    let error = region.of();
     match code {
         0 => {
             let scale = cursor.u8().map_err(&error)?;
@@ -361,14 +361,14 @@ fn read_encoding(
         }
         2 => {
             let entries = cursor.length("dictionary entries", values).map_err(&error)?;
-            place.check(entries > 0, || "its dictionary is empty".to_owned())?;
+            region.check(entries > 0, || "its dictionary is empty".to_owned())?;
             Ok(Encoding::Dictionary { entries })
         }
         3 => Ok(Encoding::Pages),
         10 => {
             // And that of the rows without a value.
             let templates = cursor.length("templates", values + 1).map_err(&error)?;
-            place.check(templates > 0, || "it has no templates".to_owned())?;
+            region.check(templates > 0, || "it has no templates".to_owned())?;
             Ok(Encoding::Templates { templates })
         }
         4 | 5 => {
@@ -377,10 +377,10 @@ fn read_encoding(
                 return Ok(Encoding::Lists { elements });
             }
             let lists = cursor.length("lists", values).map_err(&error)?;
-            place.check(lists > 0, || "its dictionary of lists is empty".to_owned())?;
+            region.check(lists > 0, || "its dictionary of lists is empty".to_owned())?;
             Ok(Encoding::ListDictionary { elements, lists })
         }
-        found => place
+        found => region
             .check(false, || format!("encoding {found} is not known"))
             .map(|()| Encoding::Pages),
     }

@@ -126,7 +126,7 @@ impl Sections {
     const COUNT_MAX: usize = 8;
 
     fn section(&mut self, nulls: &Bitmap) -> Vec<u8> {
-        if let Some((_, section)) = self.0.iter().find(|(own, _)| own == nulls) {
+        if let Some((_, section)) = self.0.iter().find(|(other, _)| other == nulls) {
             return section.clone();
         }
         let mut section = Vec::new();

@@ -8,14 +8,14 @@ use hadal_types::{ColumnName, Kind};
 
 /// Which bytes of a row block are meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum BlockRegion {
     /// Header, directory or batches.
     Front,
     /// One row block column.
     Column(ColumnName, Kind),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for BlockRegion {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Front => formatter.write_str("the front of a row block"),
@@ -42,20 +42,20 @@ pub enum BlockError {
     },
     /// Bytes were altered.
     #[error("{0} has a wrong checksum")]
-    Checksum(Place),
+    Checksum(BlockRegion),
     /// A rule of the format is broken although the checksum is right.
-    #[error("{place} is corrupt: {reason}")]
+    #[error("{region} is corrupt: {reason}")]
     Corrupt {
         /// Where.
-        place: Place,
+        region: BlockRegion,
         /// What was found, and what was expected.
         reason: String,
     },
     /// Bytes do not decode although the checksum is right.
-    #[error("{place} is corrupt: {source}")]
+    #[error("{region} is corrupt: {source}")]
     Encoding {
         /// Where.
-        place: Place,
+        region: BlockRegion,
         /// Why.
         source: EncodingError,
     },
@@ -89,10 +89,10 @@ pub enum BlockError {
     },
 }
 
-impl Place {
+impl BlockRegion {
     /// The same error, with this place in it.
     pub(crate) fn of(&self) -> impl Fn(EncodingError) -> BlockError + '_ {
-        |source| BlockError::Encoding { place: self.clone(), source }
+        |source| BlockError::Encoding { region: self.clone(), source }
     }
 
     /// Fails with what `reason` says unless `holds`.
@@ -104,6 +104,6 @@ impl Place {
         if holds {
             return Ok(());
         }
-        Err(BlockError::Corrupt { place: self.clone(), reason: reason() })
+        Err(BlockError::Corrupt { region: self.clone(), reason: reason() })
     }
 }

@@ -8,7 +8,7 @@ use hadal_types::limits::{
 };
 use hadal_types::{BatchId, Micros};
 
-use crate::error::{BlockError, Place};
+use crate::error::{BlockError, BlockRegion};
 
 /// The first bytes of a block, but for the version of the frame.
 const MAGIC: [u8; 7] = *b"\x89HDLBLK";
@@ -80,18 +80,18 @@ impl Header {
 
     /// Reads and checks the header of a block that is all of `bytes`.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, BlockError> {
-        let place = Place::Front;
+        let region = BlockRegion::Front;
         let mut cursor = Cursor::new(bytes, "a row block header");
         let encoding_version = read_versions(&mut cursor)?;
         let kept_one_in = read_kept(&mut cursor, encoding_version)?;
         let mut length = || -> Result<usize, BlockError> {
-            let value = u32::from_le_bytes(cursor.array().map_err(place.of())?);
+            let value = u32::from_le_bytes(cursor.array().map_err(region.of())?);
             Ok(usize::try_from(value).unwrap_or(usize::MAX))
         };
         let [block_bytes, rows, columns] = [length()?, length()?, length()?];
         let [time_column, batches] = [length()?, length()?];
         let [directory_bytes, batches_bytes] = [length()?, length()?];
-        let mut word = || cursor.array::<8>().map_err(place.of());
+        let mut word = || cursor.array::<8>().map_err(region.of());
         let [time_min, time_max, created_at] =
             [word()?, word()?, word()?].map(|bytes| Micros(i64::from_le_bytes(bytes)));
         let raw_bytes = u64::from_le_bytes(word()?);
@@ -116,7 +116,7 @@ impl Header {
 
     fn check(&self, bytes: usize) -> Result<(), BlockError> {
         let within = |what: &str, found: usize, least: usize, most: usize| {
-            Place::Front.check((least..=most).contains(&found), || {
+            BlockRegion::Front.check((least..=most).contains(&found), || {
                 format!("{what} is {found}, expected {least} to {most}")
             })
         };
@@ -138,9 +138,9 @@ impl Header {
 
 /// Checks magic and versions; returns the version of the encodings.
 fn read_versions(cursor: &mut Cursor<'_>) -> Result<u16, BlockError> {
-    let place = Place::Front;
+    let region = BlockRegion::Front;
     let start = cursor.rest();
-    let magic: [u8; 7] = cursor.array().map_err(place.of())?;
+    let magic: [u8; 7] = cursor.array().map_err(region.of())?;
     if magic != MAGIC {
         return Err(BlockError::Magic(start[..8.min(start.len())].to_vec()));
     }
@@ -148,19 +148,19 @@ fn read_versions(cursor: &mut Cursor<'_>) -> Result<u16, BlockError> {
         true => Ok(()),
         false => Err(BlockError::Version { what, found, newest }),
     };
-    let frame = cursor.u8().map_err(place.of())?;
+    let frame = cursor.u8().map_err(region.of())?;
     version("row block frame", frame.into(), FRAME_VERSION.into())?;
-    let encoding = u16::from_le_bytes(cursor.array().map_err(place.of())?);
+    let encoding = u16::from_le_bytes(cursor.array().map_err(region.of())?);
     version("row block encoding", encoding, ENCODING_VERSION)?;
     Ok(encoding)
 }
 
 /// Reads of how many rows one was kept.
 fn read_kept(cursor: &mut Cursor<'_>, encoding_version: u16) -> Result<u16, BlockError> {
-    let place = Place::Front;
-    let kept = u16::from_le_bytes(cursor.array().map_err(place.of())?);
+    let region = BlockRegion::Front;
+    let kept = u16::from_le_bytes(cursor.array().map_err(region.of())?);
     let most = if encoding_version < SAMPLED_VERSION { 0 } else { SAMPLE_ONE_IN_MAX };
-    place.check(kept != 1 && kept <= most, || {
+    region.check(kept != 1 && kept <= most, || {
         format!("one row in {kept} was kept, expected 0 or 2 to {most}")
     })?;
     Ok(kept.max(1))
@@ -195,26 +195,26 @@ pub(crate) fn write_batches(batches: &[BatchRows], out: &mut Vec<u8>) {
 
 /// Reads the list of batches.
 pub(crate) fn read_batches(bytes: &[u8], header: &Header) -> Result<Vec<BatchRows>, BlockError> {
-    let place = Place::Front;
+    let region = BlockRegion::Front;
     let mut cursor = Cursor::new(bytes, "batches");
     let mut batches = Vec::new();
     let mut end = 0;
     for _ in 0..header.batches {
-        let length = cursor.u8().map_err(place.of())?;
-        let id = cursor.take(length.into()).map_err(place.of())?;
+        let length = cursor.u8().map_err(region.of())?;
+        let id = cursor.take(length.into()).map_err(region.of())?;
         let Some(id) = std::str::from_utf8(id).ok().and_then(BatchId::new) else {
             let reason = format!("batch id {:?}", String::from_utf8_lossy(id));
-            return Err(BlockError::Corrupt { place, reason });
+            return Err(BlockError::Corrupt { region, reason });
         };
-        let content_hash = u64::from_le_bytes(cursor.array().map_err(place.of())?);
-        let mut rows = |most| cursor.length("rows of a batch", most).map_err(place.of());
+        let content_hash = u64::from_le_bytes(cursor.array().map_err(region.of())?);
+        let mut rows = |most| cursor.length("rows of a batch", most).map_err(region.of());
         let first_row = end + rows(header.rows - end)?;
         let rows = rows(header.rows - first_row)?;
-        place.check(rows > 0, || format!("batch {id} has no rows"))?;
+        region.check(rows > 0, || format!("batch {id} has no rows"))?;
         end = first_row + rows;
         batches.push(BatchRows { id, content_hash, first_row, rows });
     }
-    cursor.end().map_err(place.of())?;
+    cursor.end().map_err(region.of())?;
     Ok(batches)
 }
 

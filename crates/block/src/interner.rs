@@ -29,7 +29,7 @@ pub(crate) struct StringInterner {
     are_unique: bool,
     /// Strings that were looked up by `add` since that was told, and how many of them were found.
     looked_up: usize,
-    found: usize,
+    repeated: usize,
 }
 
 impl StringInterner {
@@ -47,7 +47,7 @@ impl StringInterner {
             hashes.iter_mut().for_each(|(hash, guess)| *guess = self.table.guess(*hash));
         }
         let add = |(&(hash, guess), string)| match guess {
-            Some(code) if self.is_it(code, string) => {
+            Some(code) if self.is_equal(code, string) => {
                 self.count_look_up(true);
                 code
             }
@@ -72,14 +72,14 @@ impl StringInterner {
         code
     }
 
-    fn count_look_up(&mut self, is_found: bool) {
+    fn count_look_up(&mut self, is_repeated: bool) {
         self.looked_up += 1;
-        self.found += usize::from(is_found);
+        self.repeated += usize::from(is_repeated);
         // The sample tells sooner that they do repeat.
         let window = if self.are_unique { WINDOW / 64 } else { WINDOW };
         if self.looked_up == window {
-            self.are_unique = self.found * WINDOW < REPEATS_MIN * window;
-            (self.looked_up, self.found) = (0, 0);
+            self.are_unique = self.repeated * WINDOW < REPEATS_MIN * window;
+            (self.looked_up, self.repeated) = (0, 0);
         }
     }
 
@@ -89,7 +89,7 @@ impl StringInterner {
     }
 
     fn intern_hashed(&mut self, hash: u32, string: &str) -> u32 {
-        if let Some(code) = self.table.find(hash, |code| self.is_it(code, string)) {
+        if let Some(code) = self.table.find(hash, |code| self.is_equal(code, string)) {
             return code;
         }
         let code = self.push(string);
@@ -98,8 +98,8 @@ impl StringInterner {
     }
 
     #[inline]
-    fn is_it(&self, code: u32, string: &str) -> bool {
-        are_equal(&self.text.as_bytes()[place(&self.ends, code)], string.as_bytes())
+    fn is_equal(&self, code: u32, string: &str) -> bool {
+        are_equal(&self.text.as_bytes()[range_of(&self.ends, code)], string.as_bytes())
     }
 
     fn push(&mut self, string: &str) -> u32 {
@@ -114,7 +114,7 @@ impl StringInterner {
         self.text.clear();
         self.ends.clear();
         self.table.clear();
-        (self.are_unique, self.looked_up, self.found) = (false, 0, 0);
+        (self.are_unique, self.looked_up, self.repeated) = (false, 0, 0);
     }
 
     /// How many codes were given out.
@@ -125,12 +125,12 @@ impl StringInterner {
     /// The string of a code that was given out.
     #[inline]
     pub(crate) fn get(&self, code: u32) -> &str {
-        &self.text[place(&self.ends, code)]
+        &self.text[range_of(&self.ends, code)]
     }
 
     /// Its bytes. Cheaper than [`Self::get`], which looks at the text.
     pub(crate) fn bytes_of(&self, code: u32) -> usize {
-        place(&self.ends, code).len()
+        range_of(&self.ends, code).len()
     }
 
     fn hash(&self, string: &str) -> u32 {
@@ -143,7 +143,7 @@ impl StringInterner {
 }
 
 /// Where the string of a code lies.
-fn place(ends: &[usize], code: u32) -> Range<usize> {
+fn range_of(ends: &[usize], code: u32) -> Range<usize> {
     let code = code as usize;
     let start = if code == 0 { 0 } else { ends[code - 1] };
     start..ends[code]
@@ -161,8 +161,8 @@ fn are_equal(left: &[u8], right: &[u8]) -> bool {
         4..8 => left.first_chunk::<4>() == right.first_chunk() && end::<4>(left, right),
         8..16 => left.first_chunk::<8>() == right.first_chunk() && end::<8>(left, right),
         _ => {
-            let wholes = left.as_chunks::<16>().0.iter().zip(right.as_chunks().0);
-            wholes.fold(true, |are, (left, right)| are & (left == right)) && end::<16>(left, right)
+            let chunks = left.as_chunks::<16>().0.iter().zip(right.as_chunks().0);
+            chunks.fold(true, |are, (left, right)| are & (left == right)) && end::<16>(left, right)
         }
     }
 }
@@ -187,12 +187,12 @@ const SLOTS_MIN: usize = 64;
 impl CodeTable {
     /// The code of this hash that `is_it`.
     #[inline]
-    fn find(&self, hash: u32, is_it: impl Fn(u32) -> bool) -> Option<u32> {
+    fn find(&self, hash: u32, is_equal: impl Fn(u32) -> bool) -> Option<u32> {
         let mut at = hash as usize;
         loop {
             let slot = *self.slots.get(at & self.slots.len().wrapping_sub(1))?;
-            let (own, code) = halves(slot);
-            if own == hash && code != 0 && is_it(code - 1) {
+            let (slot_hash, code) = halves(slot);
+            if slot_hash == hash && code != 0 && is_equal(code - 1) {
                 return Some(code - 1);
             }
             if code == 0 {
@@ -205,8 +205,8 @@ impl CodeTable {
     /// The code of this hash that most likely is the one, without a look at any string.
     fn guess(&self, hash: u32) -> Option<u32> {
         let slot = *self.slots.get(hash as usize & self.slots.len().wrapping_sub(1))?;
-        let (own, code) = halves(slot);
-        if own == hash { code.checked_sub(1) } else { None }
+        let (slot_hash, code) = halves(slot);
+        if slot_hash == hash { code.checked_sub(1) } else { None }
     }
 
     /// Adds a code that is not there.
@@ -215,15 +215,15 @@ impl CodeTable {
             let slots = vec![0; (2 * self.slots.len()).max(SLOTS_MIN)];
             for slot in std::mem::replace(&mut self.slots, slots) {
                 if slot != 0 {
-                    self.place(slot);
+                    self.insert_slot(slot);
                 }
             }
         }
-        self.place(u64::from(hash) << 32 | u64::from(code.saturating_add(1)));
+        self.insert_slot(u64::from(hash) << 32 | u64::from(code.saturating_add(1)));
         self.count += 1;
     }
 
-    fn place(&mut self, slot: u64) {
+    fn insert_slot(&mut self, slot: u64) {
         let mask = self.slots.len() - 1;
         let mut at = (slot >> 32) as usize & mask;
         while self.slots[at] != 0 {

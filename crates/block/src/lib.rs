@@ -29,7 +29,7 @@ pub use builder::{BlockBuilder, ColumnId, PushError};
 pub use cold::{Chill, chill};
 pub use data::{ColumnData, Exacts, Values};
 pub use directory::Zone;
-pub use error::{BlockError, Place};
+pub use error::{BlockError, BlockRegion};
 pub use header::BatchRows;
 pub use merge::{MergeOrder, Sampling, merge, merge_from, merge_without, sample};
 pub use view::{BlockView, CodedNumbers, ColumnView, NearNumbers, NumbersView, StringsView};

@@ -176,12 +176,12 @@ impl<'b, 'a> Inputs<'b, 'a> {
 
     /// The batches of an output whose rows are in the order of arrival.
     fn batches_of(&self, rows: &[u32]) -> Vec<BatchRows> {
-        let place = |row: usize| rows.partition_point(|&own| (own as usize) < row);
+        let position = |row: usize| rows.partition_point(|&other| (other as usize) < row);
         let mut batches = Vec::new();
         for (block, start) in self.blocks.iter().zip(&self.starts) {
             for batch in block.batches() {
                 let first = start + batch.first_row;
-                let (first_row, end) = (place(first), place(first + batch.rows));
+                let (first_row, end) = (position(first), position(first + batch.rows));
                 if first_row < end {
                     batches.push(BatchRows { first_row, rows: end - first_row, ..batch.clone() });
                 }

@@ -84,15 +84,15 @@ impl Rows {
     }
 
     /// One bit per row of the block, at its place; `None` where all have a value.
-    fn validity(&self, rows: usize, places: Option<&[u32]>) -> Option<Bitmap> {
+    fn validity(&self, rows: usize, positions: Option<&[u32]>) -> Option<Bitmap> {
         if self.len() == rows {
             return None;
         }
         let mut words = vec![0; rows.div_ceil(64)];
-        let mut set = |place: u32| words[place as usize / 64] |= 1 << (place % 64);
-        match places {
+        let mut set = |position: u32| words[position as usize / 64] |= 1 << (position % 64);
+        match positions {
             None => self.iter().for_each(set),
-            Some(places) => self.iter().for_each(|row| set(places[row as usize])),
+            Some(positions) => self.iter().for_each(|row| set(positions[row as usize])),
         }
         Some(Bitmap::from_words(words, rows))
     }
@@ -102,11 +102,11 @@ impl Rows {
         &self,
         values: &[T],
         rows: usize,
-        places: Option<&[u32]>,
+        positions: Option<&[u32]>,
     ) -> Vec<T> {
         let (first, others) = values.split_at(self.first as usize);
         let mut spread = Vec::with_capacity(rows);
-        let Some(places) = places else {
+        let Some(positions) = positions else {
             spread.extend_from_slice(first);
             spread.resize(rows, T::default());
             for (&row, &value) in self.others.iter().zip(others) {
@@ -116,7 +116,7 @@ impl Rows {
         };
         spread.resize(rows, T::default());
         for (row, &value) in self.iter().zip(values) {
-            spread[places[row as usize] as usize] = value;
+            spread[positions[row as usize] as usize] = value;
         }
         spread
     }
@@ -147,9 +147,9 @@ impl Part {
     }
 
     /// Does what was put off while rows came; to be called before [`Self::dense`].
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn intern_pending(&mut self) {
         if let PartValues::Strings(strings) = &mut self.values {
-            strings.settle();
+            strings.intern_pending();
         }
     }
 
@@ -176,36 +176,38 @@ impl Part {
     pub(crate) fn dense<R>(
         &self,
         rows: usize,
-        places: Option<&[u32]>,
+        positions: Option<&[u32]>,
         encode: impl FnOnce(Dense<'_>) -> R,
     ) -> R {
         let (name, kind) = (&self.name, self.kind);
-        let validity = self.rows.validity(rows, places);
+        let validity = self.rows.validity(rows, positions);
         let mut logical = Logical::Plain;
         let values = match &self.values {
             PartValues::Numbers(numbers) => {
                 logical = numbers.logical();
                 match &numbers.store {
                     NumberStore::Scaled { mantissas, scale } => DenseValues::Decimals {
-                        mantissas: self.rows.spread(mantissas, rows, places),
+                        mantissas: self.rows.spread(mantissas, rows, positions),
                         scale: *scale,
                     },
                     NumberStore::Mixed(numbers) => {
                         let numbers: Vec<Option<Number>> =
                             numbers.iter().copied().map(Some).collect();
-                        let spread = self.rows.spread(&numbers, rows, places);
+                        let spread = self.rows.spread(&numbers, rows, positions);
                         let number = |number: Option<Number>| number.unwrap_or(Number::ZERO);
                         DenseValues::Numbers(spread.into_iter().map(number).collect())
                     }
                 }
             }
             PartValues::Strings(strings) => {
-                let (codes, strings) = strings.settled();
-                DenseValues::Strings { codes: self.rows.spread(codes, rows, places), strings }
+                let (codes, strings) = strings.interned();
+                DenseValues::Strings { codes: self.rows.spread(codes, rows, positions), strings }
             }
-            PartValues::Lists { codes, lists, elements } => {
-                DenseValues::Lists { codes: self.rows.spread(codes, rows, places), lists, elements }
-            }
+            PartValues::Lists { codes, lists, elements } => DenseValues::Lists {
+                codes: self.rows.spread(codes, rows, positions),
+                lists,
+                elements,
+            },
         };
         encode(Dense { name, kind, logical, validity, values })
     }
@@ -221,8 +223,8 @@ impl NumberPart {
         self.last_is_plain = is_plain;
         self.plain += usize::from(is_plain);
         if let NumberStore::Scaled { mantissas, scale } = &mut self.store {
-            if let Some((mantissa, own_scale)) = number.to_stored()
-                && push_scaled(mantissas, scale, mantissa, own_scale).is_some()
+            if let Some((mantissa, part_scale)) = number.to_stored()
+                && push_scaled(mantissas, scale, mantissa, part_scale).is_some()
             {
                 return;
             }
@@ -239,15 +241,15 @@ impl NumberPart {
 
     /// Pushes a number that is mantissa × 10^−scale, in lowest terms.
     #[inline]
-    pub(crate) fn push_decimal(&mut self, mantissa: i64, own_scale: u8) {
+    pub(crate) fn push_decimal(&mut self, mantissa: i64, part_scale: u8) {
         if let NumberStore::Scaled { mantissas, scale } = &mut self.store
-            && push_scaled(mantissas, scale, mantissa, own_scale).is_some()
+            && push_scaled(mantissas, scale, mantissa, part_scale).is_some()
         {
             self.last_is_plain = true;
             self.plain += 1;
             return;
         }
-        let decimal = Decimal::new(mantissa.into(), own_scale);
+        let decimal = Decimal::new(mantissa.into(), part_scale);
         self.push(decimal.map_or(Number::ZERO, Number::from), true);
     }
 
@@ -265,9 +267,9 @@ impl NumberPart {
             NumberStore::Mixed(_) => Vec::new(),
         };
         *self = Self::new();
-        if let NumberStore::Scaled { mantissas: own, .. } = &mut self.store {
-            *own = mantissas;
-            own.clear();
+        if let NumberStore::Scaled { mantissas: kept, .. } = &mut self.store {
+            *kept = mantissas;
+            kept.clear();
         }
     }
 
@@ -283,23 +285,23 @@ fn push_scaled(
     mantissas: &mut Vec<i64>,
     scale: &mut u8,
     mantissa: i64,
-    own_scale: u8,
+    part_scale: u8,
 ) -> Option<()> {
-    if own_scale == *scale {
+    if part_scale == *scale {
         mantissas.push(mantissa);
         return Some(());
     }
-    if own_scale < *scale {
-        mantissas.push(mantissa.checked_mul(unit(*scale - own_scale)?)?);
+    if part_scale < *scale {
+        mantissas.push(mantissa.checked_mul(unit(*scale - part_scale)?)?);
         return Some(());
     }
-    let up = unit(own_scale - *scale)?;
-    if mantissas.iter().any(|own| own.checked_mul(up).is_none()) {
+    let up = unit(part_scale - *scale)?;
+    if mantissas.iter().any(|mantissa| mantissa.checked_mul(up).is_none()) {
         return None;
     }
-    mantissas.iter_mut().for_each(|own| *own *= up);
+    mantissas.iter_mut().for_each(|mantissa| *mantissa *= up);
     mantissas.push(mantissa);
-    *scale = own_scale;
+    *scale = part_scale;
     Some(())
 }
 

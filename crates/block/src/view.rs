@@ -11,7 +11,7 @@ use twox_hash::XxHash3_64;
 
 use crate::data::{ColumnData, Values};
 use crate::directory::{Encoding, Entry, Zone};
-use crate::error::{BlockError, Place};
+use crate::error::{BlockError, BlockRegion};
 use crate::header::{self, BatchRows, CHECKSUM_BYTES, HEADER_BYTES, Header};
 
 mod numbers;
@@ -53,7 +53,7 @@ impl<'a> BlockView<'a> {
     /// When `bytes` are not a block that this release reads.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, BlockError> {
         let header = Header::read(bytes)?;
-        let front = Place::Front;
+        let front = BlockRegion::Front;
         let (front_bytes, mut bodies) =
             bytes.split_at_checked(header.front_bytes()).unwrap_or((bytes, &[]));
         let Some((covered, checksum)) = front_bytes.split_last_chunk::<CHECKSUM_BYTES>() else {
@@ -82,7 +82,7 @@ impl<'a> BlockView<'a> {
         let is_time = column.logical() == Logical::Time && column.null_count() == 0;
         let same = matches!(column.zone(), Zone::Decimals { min: zone_min, max: zone_max, .. }
             if zone_min == min && zone_max == max);
-        column.entry.place().check(is_time && same, || {
+        column.entry.region().check(is_time && same, || {
             format!("it is no time column from {min} to {max} without nulls")
         })
     }
@@ -188,28 +188,28 @@ fn read_columns<'a>(
         let entry = Entry::read(&mut cursor, header.rows)?;
         if let Some(ColumnView { entry: before, .. }) = columns.last() {
             let ascends = (&before.name, before.kind) < (&entry.name, entry.kind);
-            entry.place().check(ascends, || format!("it comes after {}", before.place()))?;
+            entry.region().check(ascends, || format!("it comes after {}", before.region()))?;
         }
-        let (version, own) = (header.encoding_version, entry.version());
-        entry.place().check(own <= version, || {
+        let (version, needed) = (header.encoding_version, entry.version());
+        entry.region().check(needed <= version, || {
             let name = entry.encoding.name();
-            format!("encoding {name} is not of version {version}, expected {own}")
+            format!("encoding {name} is not of version {version}, expected {needed}")
         })?;
         // Those of warm columns are all there, so this bounds what thawing makes.
         value_bytes = value_bytes.saturating_add(entry.value_bytes());
         let fits = entry.frame_bytes.is_none() || value_bytes <= BLOCK_BYTES_MAX;
-        entry.place().check(fits, || format!("thawed, the block has {value_bytes} bytes"))?;
+        entry.region().check(fits, || format!("thawed, the block has {value_bytes} bytes"))?;
         let need = entry.body_bytes().next_multiple_of(8);
         let Some((body, rest)) = bodies.split_at_checked(need) else {
             let reason = format!("its body has {need} bytes, {} are left", bodies.len());
-            return Err(BlockError::Corrupt { place: entry.place(), reason });
+            return Err(BlockError::Corrupt { region: entry.region(), reason });
         };
         *bodies = rest;
         let validity_owner = validity_owner(&entry, &columns)?;
         let thawed = entry.frame_bytes.map(|_| Arc::default());
         columns.push(ColumnView { entry, rows: header.rows, body, thawed, validity_owner });
     }
-    cursor.end().map_err(Place::Front.of())?;
+    cursor.end().map_err(BlockRegion::Front.of())?;
     Ok(columns)
 }
 
@@ -222,7 +222,7 @@ fn validity_owner<'a>(
     let owner = columns.get(index).filter(|owner| owner.entry.has_validity());
     let owner = owner.filter(|owner| owner.entry.nulls == entry.nulls).cloned().map(Arc::new);
     let is_some = owner.is_some();
-    entry.place().check(is_some, || format!("RBC {index} does not tell its nulls"))?;
+    entry.region().check(is_some, || format!("RBC {index} does not tell its nulls"))?;
     Ok(owner)
 }
 
@@ -301,7 +301,7 @@ impl<'a> ColumnView<'a> {
     /// The error of this column's bytes not decoding.
     #[must_use]
     pub fn corrupt(&self, error: EncodingError) -> BlockError {
-        self.entry.place().of()(error)
+        self.entry.region().of()(error)
     }
 
     /// What is known of the numbers without decoding them.
@@ -331,7 +331,7 @@ impl<'a> ColumnView<'a> {
         if XxHash3_64::oneshot(self.body) == self.entry.checksum {
             return Ok(());
         }
-        Err(BlockError::Checksum(self.entry.place()))
+        Err(BlockError::Checksum(self.entry.region()))
     }
 
     /// Which rows have a value; `None` where all have.
@@ -345,10 +345,10 @@ impl<'a> ColumnView<'a> {
         if self.entry.nulls == 0 {
             return Ok(None);
         }
-        let place = self.entry.place();
-        let validity = Bitmap::parse(self.validity_section(), self.rows).map_err(place.of())?;
+        let region = self.entry.region();
+        let validity = Bitmap::parse(self.validity_section(), self.rows).map_err(region.of())?;
         let (found, expected) = (self.rows - validity.count_ones(), self.entry.nulls);
-        place.check(found == expected, || format!("{found} nulls, expected {expected}"))?;
+        region.check(found == expected, || format!("{found} nulls, expected {expected}"))?;
         Ok(Some(validity))
     }
 
@@ -407,7 +407,7 @@ impl<'a> ColumnView<'a> {
             return Ok(thawed);
         }
         let frame = Decompressed::new(&self.body[..frame_bytes], self.entry.value_bytes());
-        let frame = frame.map_err(self.entry.place().of())?;
+        let frame = frame.map_err(self.entry.region().of())?;
         Ok(thawed.get_or_init(|| frame))
     }
 

@@ -148,7 +148,7 @@ impl Files {
 
     fn failed(&self, action: &'static str, path: &str) -> impl Fn(String) -> ArchiveError {
         let place = format!("{}/{path}", self.name);
-        move |reason| ArchiveError { action, place: place.clone(), reason }
+        move |reason| ArchiveError { action, path: place.clone(), reason }
     }
 }
 

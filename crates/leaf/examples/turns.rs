@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use hadal_aggregate::Partial;
 use hadal_block::BlockBuilder;
-use hadal_leaf::{Durability, EarlyStore, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{Durability, Leaf, LeafConfig, LeafLimits, PreopenedStore, ScanPool};
 use hadal_peer::{Batch, Peer, Sink};
 use hadal_query::{ColumnRef, Expr, Measure, Query, QueryKind, RowExpr, RowInput, StateKind};
 use hadal_types::limits::{BLOCK_ROWS_MAX, LEAF_QUERY_BYTES_MAX};
@@ -46,8 +46,8 @@ fn leaves(count: usize) -> Vec<Arc<Leaf>> {
         name: LeafName(format!("leaf-{index}").into()),
         folder: None,
         memory: None,
-        early: EarlyStore::default(),
-        is_known: false,
+        preopened: PreopenedStore::default(),
+        expects_data: false,
         durability: Durability::Sync,
         pool: Arc::clone(&pool),
         zone_answers: true,

@@ -1,38 +1,37 @@
 //! The leaf itself: what ties its parts together and offers the seams.
 
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::Partial;
-use hadal_peer::{BoxFuture, LeafStatus, Peer, PeerStatus, StatusScope, TableBlocks};
+use hadal_peer::{BoxFuture, LeafLoss, LeafStatus, Peer, PeerStatus, StatusScope, TableBlocks};
 use hadal_query::Query;
 use hadal_store::{
-    BlockNumber, Change, Config, Durability, EarlyStore, MemoryConfig, Recovery, Report, Sizes,
-    Store, WaitingBlock,
+    BlockNumber, Config, Durability, MemoryConfig, PreopenedStore, Recovery, Report, Sizes, Store,
+    WaitingBlock,
 };
-use hadal_types::{Clock, LeafName, LeafState, MemoryPool, TableName};
+use hadal_types::{Clock, LeafName, MemoryPool, TableName};
 
-use crate::answer::answer;
-use crate::archive::{Archive, Archiver};
-use crate::block::Block;
-use crate::expiry::{Expiry, drop_oldest};
-use crate::fullness::Fullness;
-use crate::inspect::inspect;
+use crate::context::LeafContext;
 use crate::limits::LeafLimits;
-use crate::merge::{MergeError, Mergeable, merge_next};
-use crate::merge_signal::MergeSignal;
-use crate::move_fresh::move_fresh;
-use crate::pressure::Pressure;
-use crate::recover::{self, Recovered};
-use crate::rewrite::Pass;
-use crate::scan_pool::ScanPool;
-use crate::sync::{lock, read, write};
+use crate::maintenance::archive::{Archive, ArchiveJob, Archiver};
+use crate::maintenance::data_loss::losses;
+use crate::maintenance::expiry_schedule::ExpirySchedule;
+use crate::maintenance::flush::flush;
+use crate::maintenance::memory_pressure::MemoryPressure;
+use crate::maintenance::merge::MergeError;
+use crate::maintenance::merger::Merger;
+use crate::maintenance::scrub::Scrubber;
+use crate::query::execute::{QueryLeaf, QuerySettings, execute};
+use crate::query::scan_pool::ScanPool;
+use crate::recovery::{self, Recovered};
+use crate::sync::read;
 use crate::table::Table;
+use crate::table::inspect::inspect;
 use crate::worker::Worker;
+use crate::write::disk_full_log::DiskFullLog;
 
 /// How a leaf is set up.
 pub struct LeafConfig {
@@ -44,9 +43,9 @@ pub struct LeafConfig {
     /// read from the folder, through the system's cache.
     pub memory: Option<MemoryConfig>,
     /// What was found in the folder before.
-    pub early: EarlyStore,
+    pub preopened: PreopenedStore,
     /// Whether there was a leaf in the folder: where nothing of it is there, that is a loss.
-    pub is_known: bool,
+    pub expects_data: bool,
     /// When a batch counts as taken.
     pub durability: Durability,
     /// The threads that scan, which all leaves of the process share.
@@ -68,41 +67,18 @@ pub struct LeafConfig {
 
 /// A leaf: its share of every table.
 pub struct Leaf {
-    pub(crate) inner: Arc<Inner>,
-    pub(crate) pool: Arc<ScanPool>,
-    merger: Worker,
-    /// Brings blocks back, if there are some to be brought back; then verifies all there are, again
-    /// and again.
-    keeper: Worker,
-    archivist: Worker,
+    pub(crate) context: Arc<LeafContext>,
+    pub(crate) schedule: Arc<ExpirySchedule>,
+    pub(crate) disk_full_log: Arc<DiskFullLog>,
+    pressure: Arc<MemoryPressure>,
+    archiver: Arc<Archiver>,
+    queries: QuerySettings,
+    merge_thread: Worker,
+    /// Restores blocks, if the store has some to be restored; then verifies all blocks, again and
+    /// again.
+    scrub_thread: Worker,
+    archive_thread: Worker,
     report: Report,
-    pub(crate) zone_answers: bool,
-    pub(crate) query_bytes_max: usize,
-    pub(crate) budget: Arc<MemoryPool>,
-}
-
-/// What the leaf's threads share.
-pub(crate) struct Inner {
-    pub(crate) name: LeafName,
-    pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) store: Store,
-    pub(crate) has_folder: bool,
-    pub(crate) durability: Durability,
-    pub(crate) tables: RwLock<BTreeMap<TableName, Arc<Table>>>,
-    pub(crate) limits: LeafLimits,
-    stopping: AtomicBool,
-    /// Whether it was told that it will stop.
-    preparing: AtomicBool,
-    pub(crate) merge_signal: Arc<MergeSignal>,
-    /// When rows that are too old were looked for.
-    pub(crate) expiry: Expiry,
-    pub(crate) pressure: Pressure,
-    pub(crate) fullness: Arc<Fullness>,
-    pub(crate) archiver: Archiver,
-    /// One merge, or pass of expiry, at a time, whoever makes it.
-    pub(crate) merging: Mutex<()>,
-    /// Whoever changes both what the store holds and what is visible has it meanwhile.
-    changing: Mutex<()>,
 }
 
 impl Leaf {
@@ -114,11 +90,17 @@ impl Leaf {
         let (store, recovery) = match &config.folder {
             None => (Store::in_memory(), Recovery::default()),
             Some(folder) => {
-                let (memory, early) = (config.memory.clone(), config.early.clone());
+                let (memory, preopened) = (config.memory.clone(), config.preopened.clone());
                 let reserve_bytes = config.limits.disk_reserve_bytes;
                 let sizes = Sizes { reserve_bytes, ..Sizes::default() };
-                let of = Config::new(folder).known(config.is_known, config.clock.now());
-                Store::open(&Config { memory, durability: config.durability, sizes, early, ..of })?
+                let of = Config::new(folder).expecting(config.expects_data, config.clock.now());
+                Store::open(&Config {
+                    memory,
+                    durability: config.durability,
+                    sizes,
+                    preopened,
+                    ..of
+                })?
             }
         };
         Self::start(config, store, recovery)
@@ -130,69 +112,100 @@ impl Leaf {
         store: Store,
         recovery: Recovery,
     ) -> Result<Self, hadal_store::Error> {
-        let Recovered { tables, waiting, moving, report } =
-            recover::tables(recovery, &store, &config.limits.fresh, config.clock.running());
+        let Recovered { tables, waiting, moving, report } = recovery::recover_tables(
+            recovery,
+            &store,
+            &config.limits.fresh,
+            config.clock.running(),
+        );
         let lost = report.lost_blocks.iter().map(|block| block.number);
         store.note_lost_blocks(lost, config.clock.now());
-        let expiry = Expiry::new(&*config.clock, config.limits.clock_proving);
+        let schedule = ExpirySchedule::new(&*config.clock, config.limits.clock_proving);
         let archiver = Archiver::open(config.archive, config.folder.clone(), &store)?;
-        let inner = Arc::new(Inner {
-            expiry,
-            pressure: Pressure::default(),
-            fullness: Arc::default(),
-            archiver,
-            has_folder: config.folder.is_some(),
-            durability: config.durability,
-            name: config.name,
-            clock: config.clock,
-            store,
-            tables: RwLock::new(tables),
-            limits: config.limits,
-            stopping: AtomicBool::new(false),
-            preparing: AtomicBool::new(false),
-            merge_signal: Arc::default(),
-            merging: Mutex::new(()),
-            changing: Mutex::new(()),
-        });
+        let files = (config.folder.is_some(), config.durability);
+        let context =
+            LeafContext::new((config.name, store), tables, config.limits, config.clock, files);
         let LeafConfig { pool, zone_answers, query_bytes_max, budget, .. } = config;
-        let [merger, keeper, archivist] = std::array::from_fn(|_| Worker::default());
+        let [merge_thread, scrub_thread, archive_thread] =
+            std::array::from_fn(|_| Worker::default());
         let leaf = Self {
-            inner,
-            pool,
-            merger,
-            keeper,
-            archivist,
+            context: Arc::new(context),
+            schedule: Arc::new(schedule),
+            disk_full_log: Arc::default(),
+            pressure: Arc::default(),
+            archiver: Arc::new(archiver),
+            queries: QuerySettings { pool, zone_answers, query_bytes_max, budget },
+            merge_thread,
+            scrub_thread,
+            archive_thread,
             report,
-            zone_answers,
-            query_bytes_max,
-            budget,
         };
-        leaf.work(&leaf.merger, "merge", Inner::merge_until_stopped)?;
-        let is_believed = leaf.report.was_stopped;
-        leaf.work(&leaf.keeper, "keep", move |inner| {
-            inner.bring_back(waiting, moving);
-            inner.scrub(is_believed);
-        })?;
-        if leaf.inner.archiver.has_place() {
-            leaf.work(&leaf.archivist, "archive", Inner::archive_until_stopped)?;
+        leaf.start_merging()?;
+        leaf.start_scrubbing(waiting, moving)?;
+        if leaf.archiver.has_archive() {
+            leaf.start_archiving()?;
         }
         Ok(leaf)
     }
 
+    fn start_merging(&self) -> Result<(), hadal_store::Error> {
+        let (context, schedule) = (Arc::clone(&self.context), Arc::clone(&self.schedule));
+        let pressure = Arc::clone(&self.pressure);
+        self.start_thread(&self.merge_thread, "merge", move || {
+            Merger { context: &context, schedule: &schedule, pressure: &pressure }.run();
+        })
+    }
+
+    fn start_scrubbing(
+        &self,
+        waiting: Vec<(Arc<Table>, WaitingBlock)>,
+        moving: Vec<BlockNumber>,
+    ) -> Result<(), hadal_store::Error> {
+        let (context, is_believed) = (Arc::clone(&self.context), self.report.was_stopped);
+        self.start_thread(&self.scrub_thread, "keep", move || {
+            let (store, threads) = (&context.store, context.limits.recovery_threads);
+            recovery::restore_all(waiting, store, threads, || context.is_stopping());
+            recovery::promote_all(moving, store, threads, || context.is_stopping());
+            Scrubber { context: &context }.run(is_believed);
+        })
+    }
+
+    fn start_archiving(&self) -> Result<(), hadal_store::Error> {
+        let (context, schedule) = (Arc::clone(&self.context), Arc::clone(&self.schedule));
+        let (archiver, pressure) = (Arc::clone(&self.archiver), Arc::clone(&self.pressure));
+        self.start_thread(&self.archive_thread, "archive", move || {
+            let (archiver, context) = (&*archiver, &*context);
+            ArchiveJob { archiver, context, schedule: &schedule, pressure: &pressure }.run();
+        })
+    }
+
     /// Starts a thread that works in the background.
-    fn work(
+    fn start_thread(
         &self,
         worker: &Worker,
         name: &str,
-        work: impl FnOnce(&Inner) + Send + 'static,
+        work: impl FnOnce() + Send + 'static,
     ) -> Result<(), hadal_store::Error> {
-        let inner = Arc::clone(&self.inner);
-        let started = worker.start(format!("{}-{name}", inner.name), move || work(&inner));
-        started.map_err(|source| hadal_store::Error::Io {
+        let leaf = &self.context.name;
+        worker.start(format!("{leaf}-{name}"), work).map_err(|source| hadal_store::Error::Io {
             action: "start a thread of",
-            place: self.inner.name.to_string(),
+            path: leaf.to_string(),
             source: Arc::new(source),
         })
+    }
+
+    pub(crate) fn merger(&self) -> Merger<'_> {
+        Merger { context: &self.context, schedule: &self.schedule, pressure: &self.pressure }
+    }
+
+    pub(crate) fn archive_job(&self) -> ArchiveJob<'_> {
+        let (context, archiver) = (&*self.context, &*self.archiver);
+        ArchiveJob { archiver, context, schedule: &self.schedule, pressure: &self.pressure }
+    }
+
+    /// The leaf, as a query needs it.
+    pub(crate) fn for_query(&self) -> QueryLeaf<'_> {
+        QueryLeaf { context: &self.context, settings: &self.queries }
     }
 
     /// What was found in the folder when the leaf was opened: among its lost blocks are also those
@@ -206,7 +219,7 @@ impl Leaf {
     /// the bytes that it has. Cheap, also when nothing was looked at since the leaf was opened.
     #[must_use]
     pub fn holdings(&self) -> BTreeMap<TableName, (u64, u64)> {
-        let tables = read(&self.inner.tables);
+        let tables = read(&self.context.tables);
         let each = tables.iter().map(|(name, table)| (name.clone(), table.holdings()));
         each.filter(|(_, (rows, _))| *rows > 0).collect()
     }
@@ -214,31 +227,37 @@ impl Leaf {
     /// Its name.
     #[must_use]
     pub fn name(&self) -> &LeafName {
-        &self.inner.name
+        &self.context.name
+    }
+
+    /// Losses of which nobody knows how many rows they had, nor of which tables; of very many the
+    /// first ones.
+    #[must_use]
+    pub fn losses(&self) -> Vec<LeafLoss> {
+        losses(&self.context.store)
     }
 
     /// Makes all merges that are due, and samples or chills some of the blocks that are old enough,
     /// on the caller's thread.
     pub fn merge_all(&self) {
-        self.inner.merge_all();
+        self.merger().merge_all();
     }
 
     /// Archives and drops all rows that are due, on the caller's thread; false where something went
     /// wrong, which the log says.
     pub fn archive_all(&self) -> bool {
-        self.inner.archive_all()
+        self.archive_job().archive_all()
     }
 
     /// Says from now on that it is about to stop: no more requests come, and those that run are
     /// finished.
     pub fn prepare_to_stop(&self) {
-        self.inner.preparing.store(true, Ordering::SeqCst);
+        self.context.prepare_to_stop();
     }
 
     /// Takes no more batches from now on.
     pub fn stop_taking(&self) {
-        self.inner.stopping.store(true, Ordering::SeqCst);
-        self.inner.merge_signal.wake();
+        self.context.stop_changes();
     }
 
     /// Stops in order ("Fast Database Restarts at Facebook", SIGMOD 2014, section 4.3): takes no
@@ -251,13 +270,13 @@ impl Leaf {
     /// next start takes longer.
     pub fn stop(&self) -> Result<(), hadal_store::Error> {
         self.stop_taking();
-        self.keeper.end();
+        self.scrub_thread.end();
         // It gives up what it is writing; the next process must not find it at work.
-        self.archivist.end();
-        let sealed = self.inner.seal();
+        self.archive_thread.end();
+        let sealed = seal(&self.context);
         // It has nothing to do any more that would be worth waiting for.
-        self.merger.leave();
-        self.inner.store.stop()?;
+        self.merge_thread.leave();
+        self.context.store.stop()?;
         sealed
     }
 }
@@ -265,187 +284,32 @@ impl Leaf {
 impl Drop for Leaf {
     fn drop(&mut self) {
         self.stop_taking();
-        self.keeper.end();
-        self.archivist.end();
-        self.merger.end();
+        self.scrub_thread.end();
+        self.archive_thread.end();
+        self.merge_thread.end();
     }
 }
 
-impl Inner {
-    fn merge_until_stopped(&self) {
-        // At first others have more use for the machine: to merge means to look at all tables.
-        self.merge_signal.wait();
-        while !self.is_stopping() {
-            self.merge_all();
-            self.merge_signal.wait();
-        }
+/// Gives every fresh row a place in a segment, so that the next process need not read the log.
+fn seal(context: &LeafContext) -> Result<(), hadal_store::Error> {
+    if !context.has_folder {
+        return Ok(());
     }
-
-    /// Brings blocks back until all are there, and moves others to memory, unless the leaf stops.
-    fn bring_back(&self, waiting: Vec<(Arc<Table>, WaitingBlock)>, moving: Vec<BlockNumber>) {
-        let threads = self.limits.recovery_threads;
-        recover::bring_all_back(waiting, &self.store, threads, || self.is_stopping());
-        recover::move_all_to_memory(moving, &self.store, threads, || self.is_stopping());
-    }
-
-    pub(crate) fn is_stopping(&self) -> bool {
-        self.stopping.load(Ordering::SeqCst)
-    }
-
-    pub(crate) fn all_tables(&self) -> Vec<Arc<Table>> {
-        read(&self.tables).values().cloned().collect()
-    }
-
-    /// Gives every fresh row a place in a segment, so that the next process need not read the log.
-    fn seal(&self) -> Result<(), hadal_store::Error> {
-        if !self.has_folder {
-            return Ok(());
-        }
-        let _turn = lock(&self.changing);
-        move_fresh(&self.all_tables(), &self.store).map_err(|error| match error {
-            MergeError::Store(error) => error,
-            MergeError::Block(_) | MergeError::Unreadable(_) => hadal_store::Error::Corrupt {
-                place: format!("a fresh batch of {}", self.name),
-                what: error.to_string(),
-            },
-        })
-    }
-
-    /// Lets the caller change what the store holds and what is visible, as one, while the returned
-    /// value lives; `None` when the leaf stops, and nothing may change any more.
-    pub(crate) fn turn_to_change(&self) -> Option<MutexGuard<'_, ()>> {
-        let turn = lock(&self.changing);
-        (!self.is_stopping()).then_some(turn)
-    }
-
-    fn state(&self) -> LeafState {
-        if self.is_stopping() || self.preparing.load(Ordering::SeqCst) {
-            return LeafState::Prepare;
-        }
-        state_of(read(&self.tables).values())
-    }
-
-    fn merge_all(&self) {
-        let _one = lock(&self.merging);
-        let tables = self.all_tables();
-        self.expire_if_due(&tables);
-        let is_whole = state_of(&tables) == LeafState::Alive;
-        let mergeable = if is_whole { Mergeable::All } else { Mergeable::Fresh };
-        let mut shortens_log = true;
-        for table in &tables {
-            // Again and again, as merges may take long; but what is in its way is said once.
-            shortens_log = shortens_log && self.shorten_log(&tables);
-            if let Err(error) = self.merge_table(table, mergeable, &tables) {
-                tracing::error!(leaf = %self.name, table = %table.name, "{error}");
-            }
-        }
-        let mut pass = Pass::default();
-        if is_whole {
-            // What is sampled need not be made cold before.
-            self.sample_old(&tables, &mut pass);
-            self.chill_old(&tables, self.clock.now(), &mut pass);
-        }
-        self.move_to_disk(&tables, &mut pass);
-        self.relieve(&tables, &mut pass);
-        self.store.give_back();
-    }
-
-    fn merge_table(
-        &self,
-        table: &Table,
-        mergeable: Mergeable,
-        all: &[Arc<Table>],
-    ) -> Result<(), MergeError> {
-        self.drop_for_size(table)?;
-        loop {
-            self.make_room(all)?;
-            if !merge_next(table, self, mergeable, self.clock.now())? {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Drops the oldest rows of a table that is too large, unless they go to the archive before.
-    fn drop_for_size(&self, table: &Table) -> Result<(), MergeError> {
-        if table.is_archived() {
-            return Ok(());
-        }
-        let bytes_max = self.limits.table_bytes(lock(&table.settings).as_ref());
-        let Some(turn) = self.turn_to_change() else { return Ok(()) };
-        let dropped = drop_oldest(table, &self.store, bytes_max)?;
-        drop(turn);
-        if !dropped.is_empty() {
-            let rows: u64 = dropped.iter().map(|block| block.rows as u64).sum();
-            tracing::warn!(
-                leaf = %self.name, table = %table.name, rows,
-                "the table is over its size limit: its oldest rows were dropped"
-            );
-        }
-        self.let_go(dropped);
-        Ok(())
-    }
-
-    /// Gives fresh blocks their place that keep the log long, as their tables get little; returns whether
-    /// that was possible.
-    fn shorten_log(&self, tables: &[Arc<Table>]) -> bool {
-        let in_old_logs = self.store.tables_in_old_logs();
-        if in_old_logs.is_empty() {
-            return true;
-        }
-        let Some(_turn) = self.turn_to_change() else { return false };
-        let tables = tables.iter().filter(|table| in_old_logs.contains(&table.name));
-        let moved = move_fresh(&tables.cloned().collect::<Vec<_>>(), &self.store);
-        moved
-            .inspect_err(|error| tracing::error!(leaf = %self.name, "the log stays long: {error}"))
-            .is_ok()
-    }
-
-    /// Gives fresh blocks their place, those of the table that has most of them first, when there
-    /// are too many of them.
-    fn make_room(&self, tables: &[Arc<Table>]) -> Result<(), MergeError> {
-        let fresh = &self.limits.fresh;
-        if !self.has_folder || !fresh.is_pressed() {
-            return Ok(());
-        }
-        let mut tables: Vec<&Arc<Table>> = tables.iter().collect();
-        tables.sort_by_cached_key(|table| Reverse(table.fresh_bytes()));
-        tables.into_iter().take_while(|_| fresh.is_pressed()).try_for_each(|table| {
-            match self.turn_to_change() {
-                Some(_turn) => move_fresh(std::slice::from_ref(table), &self.store),
-                None => Ok(()),
-            }
-        })
-    }
-
-    fn drop_table(&self, name: &TableName) -> Result<u64, hadal_store::Error> {
-        let gone = self.take_out(name)?;
-        Ok(gone.iter().map(|block| block.rows as u64).sum())
-    }
-
-    /// Takes a table out, and returns its blocks. Whoever wants the list of tables waits for none of that:
-    /// neither for a merge of the table, nor for the disk, nor for memory that is given back.
-    fn take_out(&self, name: &TableName) -> Result<Vec<Arc<Block>>, hadal_store::Error> {
-        let Some(table) = read(&self.tables).get(name).cloned() else { return Ok(Vec::new()) };
-        let mut dropped = write(&table.dropped);
-        if *dropped {
-            // Two drops at once: the other one has it.
-            return Ok(Vec::new());
-        }
-        self.store.commit(&Change { drops: vec![name.clone()], ..Change::default() })?;
-        *dropped = true;
-        drop(dropped);
-        self.store.keep_on_disk(name, false);
-        // Only now may there be another table of that name.
-        write(&self.tables).remove(name);
-        Ok(table.clear().to_vec())
-    }
+    let _turn = context.last_turn();
+    flush(&context.all_tables(), &context.store).map_err(|error| match error {
+        MergeError::Store(error) => error,
+        MergeError::Block(_) | MergeError::Unreadable(_) => hadal_store::Error::Corrupt {
+            path: format!("a fresh batch of {}", context.name),
+            what: error.to_string(),
+        },
+    })
 }
 
 impl Leaf {
     fn status_in(&self, scope: &StatusScope) -> LeafStatus {
         let mut status = LeafStatus {
-            name: self.inner.name.clone(),
-            state: self.inner.state(),
+            name: self.context.name.clone(),
+            state: self.context.state(),
             block_bytes: 0,
             tables: Arc::default(),
             losses: Vec::new(),
@@ -453,10 +317,10 @@ impl Leaf {
         if *scope == StatusScope::Leaves {
             return status;
         }
-        let next_expiry = self.inner.expiry.next(&*self.inner.clock);
+        let next_expiry = self.schedule.next_due(&*self.context.clock);
         // To look at what an earlier process left takes a while, for which nobody should wait.
         let tables: Vec<Arc<Table>> = {
-            let tables = read(&self.inner.tables);
+            let tables = read(&self.context.tables);
             tables.values().filter(|table| scope.has(&table.name)).cloned().collect()
         };
         let tables = tables.iter();
@@ -465,14 +329,14 @@ impl Leaf {
         let tables: BTreeMap<_, _> = tables.collect();
         status.block_bytes = tables.values().map(|table| table.block_bytes).sum();
         status.tables = Arc::new(tables);
-        status.losses = self.losses();
+        status.losses = losses(&self.context.store);
         status
     }
 }
 
 impl Peer for Leaf {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
-        Box::pin(async move { answer(&[self], query, deadline).await })
+        Box::pin(async move { execute(&[self.for_query()], query, deadline).await })
     }
 
     fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
@@ -481,18 +345,12 @@ impl Peer for Leaf {
 
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
         Box::pin(async move {
-            let table = read(&self.inner.tables).get(table).cloned();
+            let table = self.context.table(table);
             let blocks = table.map(|table| table.snapshot()).unwrap_or_default();
-            inspect(&self.inner.name, &blocks)
+            inspect(&self.context.name, &blocks)
         })
     }
 }
 
-/// How far tables are since the start: as far as the last of them.
-fn state_of<'a>(tables: impl IntoIterator<Item = &'a Arc<Table>>) -> LeafState {
-    tables.into_iter().map(|table| table.state()).max().unwrap_or(LeafState::Alive)
-}
-
-mod sink;
 #[cfg(test)]
 mod tests;

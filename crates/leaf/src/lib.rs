@@ -12,61 +12,25 @@
 //!
 //! A leaf is a [`hadal_peer::Peer`] and a [`hadal_peer::Sink`]. It knows nothing of other leaves.
 
-mod accept;
-mod answer;
-mod archive;
-mod batches;
-mod block;
-mod block_list;
-#[cfg(test)]
-mod block_list_tests;
-mod chill;
-mod expiry;
-mod fullness;
-mod handout;
-mod house;
-mod inspect;
-mod interners;
-mod job;
+mod context;
 mod leaf;
-mod let_go;
+mod leaf_group;
 mod limits;
-mod losses;
-mod merge;
-mod merge_signal;
-mod move_fresh;
-mod plan_merge;
-mod pool;
-#[cfg(test)]
-mod pool_tests;
-mod pressure;
-mod recover;
-mod residence;
-mod revoke;
-mod rewrite;
-mod rounds;
-mod running_columns;
-mod sample;
-mod scan_pool;
-mod scrub;
-mod settings;
-mod status;
-#[cfg(test)]
-mod stealing_tests;
+mod maintenance;
+mod parallel;
+mod query;
+mod recovery;
+mod sink;
 mod sync;
 mod table;
-mod trusted_clock;
+mod wakeup;
 mod worker;
+mod write;
 
-/// What lists of blocks and the scan pool are guarded by; their tests have others.
-mod locks {
-    pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock};
-}
-
-pub use archive::{Archive, ArchiveError, ArchivePart};
 pub use hadal_scan::cpu_path;
-pub use hadal_store::{Durability, EarlyStore};
-pub use house::House;
+pub use hadal_store::{Durability, PreopenedStore};
 pub use leaf::{Leaf, LeafConfig};
+pub use leaf_group::LeafGroup;
 pub use limits::{FreshBytes, LeafLimits};
-pub use scan_pool::ScanPool;
+pub use maintenance::archive::{Archive, ArchiveError, ArchivePart};
+pub use query::scan_pool::ScanPool;

@@ -1,4 +1,30 @@
 //! One table's share of a leaf.
+//!
+//! Its locks are taken in this order; whoever holds one takes only later ones:
+//!
+//! 1. `dropped`: read by every change of what the store holds of the table, after the leaf's turn to
+//!    change;
+//! 2. `status`: held while the status is made;
+//! 3. [`BlockSet`]: which blocks are visible. Its own order is in `block_set.rs`;
+//! 4. [`Recovery`]: which rows are missing;
+//! 5. [`Meta`]: everything else that the status reports.
+//!
+//! `batch_ids` is held alone.
+
+pub(crate) mod age_limit;
+pub(crate) mod batch_ids;
+pub(crate) mod block;
+mod block_list;
+#[cfg(test)]
+mod block_list_tests;
+pub(crate) mod block_set;
+pub(crate) mod inspect;
+mod locks;
+mod merged_schema;
+pub(crate) mod open_blocks;
+pub(crate) mod settings;
+mod status;
+pub(crate) mod string_ids;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,221 +32,180 @@ use std::sync::{Arc, Mutex, RwLock};
 
 use hadal_block::BlockError;
 use hadal_peer::TableStatus;
-use hadal_store::{BlockNumber, DroppedRows, Error, LostBlock, StoredBlock, WaitingBlock};
-use hadal_types::{ColumnSchema, LeafState, Micros, TableName, TableSchema, TableSettings};
+use hadal_store::{BlockNumber, DroppedRows, Error, LostBlock, WaitingBlock};
+use hadal_types::{LeafState, Micros, TableName, TableSchema, TableSettings};
 
-use crate::batches::Batches;
-use crate::block::Block;
-use crate::block_list::BlockList;
-use crate::expiry::forecast;
-use crate::interners::Interners;
-use crate::recover::all_sound;
-use crate::residence::is_on_disk;
-use crate::running_columns::RunningColumns;
-use crate::status;
 use crate::sync::lock;
+use crate::table::age_limit::forecast;
+use crate::table::batch_ids::BatchIds;
+use crate::table::block::Block;
+use crate::table::block_set::{BlockSet, DeferredBlocks, bytes_of};
+use crate::table::merged_schema::MergedSchema;
+use crate::table::settings::is_on_disk;
+use crate::table::string_ids::StringIds;
 
 /// What a status is of: the table's version, and when the next pass of expiry is.
 type StatusOf = (u64, Micros);
 
-/// Blocks at which nobody has looked, and what is known of them all the same.
+/// Rows that the table should have, and does not show.
 #[derive(Debug, Default)]
-pub(crate) struct Folded {
-    pub(crate) blocks: Vec<StoredBlock>,
-    pub(crate) rows: u64,
-    pub(crate) bytes: u64,
+struct Recovery {
+    /// Blocks that cannot be read, with their rows. Damaged blocks that are still visible are not
+    /// among them.
+    lost: BTreeMap<BlockNumber, u32>,
+    /// Rows of these blocks.
+    lost_rows: u64,
+    /// Those of the lost blocks that cannot be read in memory only: the disk may have them.
+    unreadable: Vec<LostBlock>,
+    /// Rows that the store is restoring.
+    waiting_rows: u64,
+    /// Those of them that it reads from disk.
+    waiting_disk_rows: u64,
+}
+
+/// What is known of a table beside its blocks.
+#[derive(Clone, Debug, Default)]
+struct Meta {
+    /// `None` until a client sends settings; then the leaf remembers them.
+    settings: Option<TableSettings>,
+    /// Rows that were dropped because the table was too large.
+    dropped_rows: Option<DroppedRows>,
+    /// Rows that were dropped for their age since the process started.
+    expired_rows: Option<DroppedRows>,
+    /// The schema of the last blocks, after all blocks have gone: so the table is reported as empty,
+    /// not unknown, until restart.
+    emptied: Option<TableSchema>,
+    /// Why rows that are due cannot be archived.
+    archive_error: Option<String>,
 }
 
 /// One table of a leaf.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) name: TableName,
-    /// The columns of its blocks; `None` until they are asked for. Locked while these change.
-    columns: Mutex<Option<RunningColumns>>,
-    blocks: BlockList<Block>,
-    /// Encoded bytes of its blocks, those included at which nobody has looked yet.
-    bytes: AtomicU64,
-    /// Blocks that an earlier process left, and at which nobody has looked yet: to read their fronts
-    /// takes far longer than to know that they are there.
-    folded: Mutex<Folded>,
-    /// Those of them whose fronts cannot be read in memory, and count as lost: the disk may have them.
-    unread: Mutex<Vec<LostBlock>>,
-    pub(crate) batches: Mutex<Batches>,
-    pub(crate) interners: Arc<Interners>,
-    /// True once the table is dropped. Whoever changes what the store holds of the table reads
-    /// it until that change is made; and has its turn to change before it reads it.
+    /// True once the table is dropped. Read-locked until a change of the store is made.
     pub(crate) dropped: RwLock<bool>,
-    /// Rows that the store had and could not bring back. Those of damaged blocks are lost as well,
-    /// but counted where they are told, since these blocks may still go.
-    lost_rows: AtomicU64,
-    /// The blocks that these were in, with their rows.
-    lost: Mutex<BTreeMap<BlockNumber, u32>>,
-    /// Rows that the store is bringing back.
-    waiting_rows: AtomicU64,
-    /// Those of them that it has to read from disk.
-    waiting_disk_rows: AtomicU64,
-    /// Rows that were dropped because it was too large.
-    dropped_rows: Mutex<Option<DroppedRows>>,
-    /// Rows that went for their age since the process started.
-    expired_rows: Mutex<Option<DroppedRows>>,
-    /// What a person set for it; `None` until the leaf is told, and it remembers that.
-    pub(crate) settings: Mutex<Option<TableSettings>>,
-    /// What its last blocks said of it, once all of them have gone: until the process ends, it is there
-    /// without rows, since who asks about it would else be told that there is no such table.
-    emptied: Mutex<Option<TableSchema>>,
-    /// Why rows that are to go cannot be archived.
-    archive_error: Mutex<Option<String>>,
-    version: AtomicU64,
     status: Mutex<Option<(StatusOf, Arc<TableStatus>)>>,
+    blocks: BlockSet,
+    recovery: Mutex<Recovery>,
+    meta: Mutex<Meta>,
+    pub(crate) batch_ids: Mutex<BatchIds>,
+    pub(crate) string_ids: StringIds,
+    /// Rises whenever the status may have changed.
+    version: AtomicU64,
 }
 
 impl Table {
     pub(crate) fn new(name: TableName) -> Self {
         Self {
             name,
-            columns: Mutex::default(),
-            blocks: BlockList::default(),
-            bytes: AtomicU64::new(0),
-            folded: Mutex::default(),
-            unread: Mutex::default(),
-            batches: Mutex::default(),
-            interners: Arc::default(),
             dropped: RwLock::new(false),
-            lost_rows: AtomicU64::new(0),
-            lost: Mutex::default(),
-            waiting_rows: AtomicU64::new(0),
-            waiting_disk_rows: AtomicU64::new(0),
-            dropped_rows: Mutex::default(),
-            expired_rows: Mutex::default(),
-            settings: Mutex::default(),
-            emptied: Mutex::default(),
-            archive_error: Mutex::default(),
-            version: AtomicU64::new(0),
             status: Mutex::default(),
+            blocks: BlockSet::default(),
+            recovery: Mutex::default(),
+            meta: Mutex::default(),
+            batch_ids: Mutex::default(),
+            string_ids: StringIds::default(),
+            version: AtomicU64::new(0),
         }
     }
 
-    /// Takes blocks that are there, to be looked at when the table is first asked for.
-    pub(crate) fn fold(&self, folded: Folded) {
-        self.bytes.fetch_add(folded.bytes, Ordering::SeqCst);
-        *lock(&self.folded) = folded;
-        self.version.fetch_add(1, Ordering::Release);
+    /// Takes blocks that are opened when the table is first asked for.
+    pub(crate) fn defer_open(&self, deferred: DeferredBlocks) {
+        self.blocks.defer_open(deferred);
+        self.invalidate_status();
     }
 
-    /// Looks at the blocks that an earlier process left, if nobody has; those that cannot be read
-    /// are lost.
-    pub(crate) fn unfold(&self) {
-        let mut folded = lock(&self.folded);
-        if folded.blocks.is_empty() {
-            return;
+    /// Opens the deferred blocks, if there are any; those that cannot be opened are lost.
+    pub(crate) fn open_deferred(&self) {
+        let note_lost = |lost: LostBlock| {
+            self.note_lost(&lost);
+            self.put_unreadable(lost);
+        };
+        if self.blocks.open_deferred(&self.name, note_lost) {
+            self.invalidate_status();
         }
-        let Folded { blocks: stored, bytes, .. } = std::mem::take(&mut *folded);
-        let mut blocks = Vec::with_capacity(stored.len());
-        for looked in all_sound(&self.name, stored) {
-            match looked {
-                Ok(block) => blocks.push(Arc::new(block)),
-                Err(lost) => {
-                    self.lose(&lost);
-                    self.put_unread(lost);
-                }
-            }
-        }
-        // Those that are lost are not there.
-        self.bytes.fetch_sub(bytes.saturating_sub(bytes_of(&blocks)), Ordering::SeqCst);
-        {
-            let mut columns = lock(&self.columns);
-            *columns = None;
-            self.blocks.put_first(blocks);
-        }
-        self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// Takes the blocks that were lost when they were first looked at in memory.
-    pub(crate) fn take_unread(&self) -> Vec<LostBlock> {
-        self.unfold();
-        std::mem::take(&mut lock(&self.unread))
+    /// Takes the blocks that could not be read in memory when they were opened.
+    pub(crate) fn take_unreadable(&self) -> Vec<LostBlock> {
+        self.open_deferred();
+        std::mem::take(&mut lock(&self.recovery).unreadable)
     }
 
     /// Keeps such a block for another try.
-    pub(crate) fn put_unread(&self, lost: LostBlock) {
-        lock(&self.unread).push(lost);
+    pub(crate) fn put_unreadable(&self, lost: LostBlock) {
+        lock(&self.recovery).unreadable.push(lost);
     }
 
     /// Makes a block visible that had been lost, under this number.
-    pub(crate) fn push_found(&self, block: Block, lost: BlockNumber) {
+    pub(crate) fn push_restored(&self, block: Block, lost: BlockNumber) {
         let rows = block.rows as u64;
-        lock(&self.lost).remove(&lost);
         self.push(block);
-        self.lost_rows.fetch_sub(rows, Ordering::SeqCst);
-        self.touch();
+        {
+            let mut recovery = lock(&self.recovery);
+            recovery.lost.remove(&lost);
+            recovery.lost_rows = recovery.lost_rows.saturating_sub(rows);
+        }
+        self.invalidate_status();
     }
 
-    /// The blocks that are lost.
+    /// The numbers of the blocks that are lost.
     pub(crate) fn lost(&self) -> Vec<BlockNumber> {
-        self.unfold();
-        lock(&self.lost).keys().copied().collect()
+        self.open_deferred();
+        lock(&self.recovery).lost.keys().copied().collect()
     }
 
-    /// Counts blocks as lost no more, since the store has them no more; returns how many rows they had.
+    /// Counts blocks as lost no more that the store has forgotten; returns how many rows they had.
     pub(crate) fn forget_lost(&self, gone: &[BlockNumber]) -> u64 {
-        lock(&self.unread).retain(|lost| !gone.contains(&lost.number));
-        let mut own = lock(&self.lost);
-        let rows = gone.iter().filter_map(|number| own.remove(number)).map(u64::from).sum();
-        self.lost_rows.fetch_sub(rows, Ordering::SeqCst);
-        drop(own);
-        self.touch();
+        let rows = {
+            let mut recovery = lock(&self.recovery);
+            let Recovery { lost, lost_rows, unreadable, .. } = &mut *recovery;
+            unreadable.retain(|lost| !gone.contains(&lost.number));
+            let rows = gone.iter().filter_map(|number| lost.remove(number)).map(u64::from).sum();
+            *lost_rows = lost_rows.saturating_sub(rows);
+            rows
+        };
+        self.invalidate_status();
         rows
     }
 
-    /// Its blocks, as they are now.
+    /// The blocks, as they are now.
     pub(crate) fn snapshot(&self) -> Arc<Vec<Arc<Block>>> {
-        self.unfold();
-        self.blocks.snapshot()
+        self.open_deferred();
+        self.blocks.opened()
     }
 
     /// Takes all blocks out, and returns them.
     pub(crate) fn clear(&self) -> Arc<Vec<Arc<Block>>> {
-        self.snapshot();
-        let gone = {
-            let mut columns = lock(&self.columns);
-            *columns = None;
-            self.blocks.clear()
-        };
-        self.bytes.fetch_sub(bytes_of(&gone), Ordering::SeqCst);
-        gone
+        self.open_deferred();
+        self.blocks.clear()
     }
 
-    /// Rows that it should have, those that are missing included, and bytes that it has: without a
-    /// look at them.
+    /// The rows that the table should have, missing ones included, and the bytes that it has, without
+    /// opening any block.
     pub(crate) fn holdings(&self) -> (u64, u64) {
-        let folded = lock(&self.folded);
-        let (lost, waiting) = self.missing_rows();
-        let blocks = self.blocks.snapshot();
-        let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
-        (folded.rows + rows + lost + waiting, folded.bytes + bytes_of(&blocks))
+        self.blocks.holdings(|| {
+            let (lost, waiting) = self.missing_rows();
+            lost + waiting
+        })
     }
 
     /// Makes a fresh block visible.
     pub(crate) fn push(&self, block: Block) {
-        self.bytes.fetch_add(block.byte_count() as u64, Ordering::SeqCst);
-        {
-            let mut columns = lock(&self.columns);
-            columns.iter_mut().for_each(|columns| columns.add(&block.columns));
-            self.blocks.push(Arc::new(block));
-        }
-        self.version.fetch_add(1, Ordering::Release);
+        self.blocks.push(block);
+        self.invalidate_status();
     }
 
-    /// Puts blocks in the place of others: see [`BlockList::swap`].
+    /// Puts blocks in the place of others: see [`block_list::BlockList::swap`].
     ///
     /// # Errors
     /// When one of `removed` is not there any more; then nothing was replaced.
     pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> Result<(), Error> {
         let is_left = !added.is_empty();
-        let (more, less) = (bytes_of(&added), bytes_of(removed));
-        if !self.swap_blocks(removed, added) {
+        if !self.blocks.swap(removed, added) {
             return Err(Error::Corrupt {
-                place: format!("table {}", self.name),
+                path: format!("table {}", self.name),
                 what: format!(
                     "of {} row blocks that were to be replaced, some are not in its list any \
                      more: what questions see may differ from what is stored until the next start",
@@ -228,143 +213,160 @@ impl Table {
                 ),
             });
         }
-        self.bytes.fetch_add(more, Ordering::SeqCst);
-        self.bytes.fetch_sub(less, Ordering::SeqCst);
-        if !is_left && self.blocks.snapshot().is_empty() {
-            let columns = RunningColumns::of(removed).schemas();
+        if !is_left && self.blocks.opened().is_empty() {
+            let columns = MergedSchema::of(removed).schemas();
             let last = status::schema(&self.name, removed, columns);
-            *lock(&self.emptied) = last.map(TableSchema::emptied);
+            lock(&self.meta).emptied = last.map(TableSchema::emptied);
         }
-        self.version.fetch_add(1, Ordering::Release);
+        self.invalidate_status();
         Ok(())
     }
 
-    fn swap_blocks(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> bool {
-        let mut columns = lock(&self.columns);
-        let swapped = self.blocks.swap(removed, added.clone());
-        if let Some(columns) = columns.as_mut().filter(|_| swapped) {
-            removed.iter().for_each(|block| columns.remove(&block.columns));
-            added.iter().for_each(|block| columns.add(&block.columns));
+    /// Notes rows that the store will restore.
+    pub(crate) fn note_waiting(&self, block: &WaitingBlock) {
+        {
+            let mut recovery = lock(&self.recovery);
+            let rows = u64::from(block.rows);
+            recovery.waiting_rows += rows;
+            recovery.waiting_disk_rows += disk_rows(rows, block.is_in_memory());
         }
-        swapped
+        self.invalidate_status();
     }
 
-    /// The blocks, and the columns that they have together.
-    fn blocks_and_columns(&self) -> (Arc<Vec<Arc<Block>>>, Vec<ColumnSchema>) {
-        let mut columns = lock(&self.columns);
-        let blocks = self.blocks.snapshot();
-        let columns = columns.get_or_insert_with(|| RunningColumns::of(&blocks));
-        (blocks, columns.schemas())
+    /// Notes that rows were restored, after they became visible, or were lost or dropped.
+    pub(crate) fn note_restored(&self, rows: u32, is_in_memory: bool) {
+        {
+            let mut recovery = lock(&self.recovery);
+            let rows = u64::from(rows);
+            recovery.waiting_rows = recovery.waiting_rows.saturating_sub(rows);
+            let disk_rows = disk_rows(rows, is_in_memory);
+            recovery.waiting_disk_rows = recovery.waiting_disk_rows.saturating_sub(disk_rows);
+        }
+        self.invalidate_status();
     }
 
-    /// Notes rows that are to be brought back.
-    pub(crate) fn await_rows(&self, block: &WaitingBlock) {
-        let rows = u64::from(block.rows);
-        self.waiting_rows.fetch_add(rows, Ordering::SeqCst);
-        self.waiting_disk_rows.fetch_add(disk_rows(rows, block.is_in_memory()), Ordering::SeqCst);
-        self.touch();
-    }
-
-    /// Notes that rows were brought back, after they became visible, or were lost or dropped.
-    pub(crate) fn await_no_more(&self, rows: u32, is_in_memory: bool) {
-        let rows = u64::from(rows);
-        self.waiting_rows.fetch_sub(rows, Ordering::SeqCst);
-        self.waiting_disk_rows.fetch_sub(disk_rows(rows, is_in_memory), Ordering::SeqCst);
-        self.touch();
-    }
-
-    /// How far it is since the start, without a look at its blocks.
+    /// The state of the table since the start, without a look at its blocks.
     pub(crate) fn state(&self) -> LeafState {
-        let waiting = |rows: &AtomicU64| rows.load(Ordering::SeqCst) > 0;
-        match (waiting(&self.waiting_disk_rows), waiting(&self.waiting_rows)) {
+        let recovery = lock(&self.recovery);
+        match (recovery.waiting_disk_rows > 0, recovery.waiting_rows > 0) {
             (true, _) => LeafState::DiskRecovery,
             (false, true) => LeafState::MemoryRecovery,
             (false, false) => LeafState::Alive,
         }
     }
 
-    /// Notes rows that the store had and that cannot be read.
-    pub(crate) fn lose(&self, lost: &LostBlock) {
+    /// Notes a block that the store had and that cannot be read.
+    pub(crate) fn note_lost(&self, lost: &LostBlock) {
         let LostBlock { number, rows, reason, .. } = lost;
         tracing::error!(table = %self.name, block = %number, rows, "a row block is lost: {reason}");
-        self.lost_rows.fetch_add(u64::from(*rows), Ordering::SeqCst);
-        lock(&self.lost).insert(*number, *rows);
-        self.version.fetch_add(1, Ordering::Release);
+        {
+            let mut recovery = lock(&self.recovery);
+            recovery.lost_rows += u64::from(*rows);
+            recovery.lost.insert(*number, *rows);
+        }
+        self.invalidate_status();
     }
 
-    /// Notes that some of a block of it cannot be read, and says so the first time.
+    /// Notes that some of a block cannot be read, and logs that the first time.
     pub(crate) fn quarantine(&self, block: &Block, error: &BlockError) {
         if block.note_damaged() {
-            let (rows, file, origin) = (block.rows, block.location(), &block.origin);
+            let (rows, file, origin) = (block.rows, block.describe_location(), &block.origin);
             let table = self.name.as_str();
             tracing::error!(table, block = %origin, file, rows, "a row block is damaged: {error}");
-            self.touch();
+            self.invalidate_status();
         }
     }
 
-    /// Rows that were lost before they became visible, and rows that are being brought back.
-    /// Whoever unfolds before this, and looks at the blocks after it, takes none for there that is
-    /// missing.
+    /// Rows that were lost before they became visible, and rows that are being restored. A caller
+    /// that opens the deferred blocks before this, and reads the blocks after it, never counts a
+    /// missing row as present.
     pub(crate) fn missing_rows(&self) -> (u64, u64) {
-        (self.lost_rows.load(Ordering::SeqCst), self.waiting_rows.load(Ordering::SeqCst))
+        let recovery = lock(&self.recovery);
+        (recovery.lost_rows, recovery.waiting_rows)
     }
 
     /// Notes rows that were dropped because the table was too large.
     pub(crate) fn count_dropped(&self, dropped: DroppedRows) {
-        let mut own = lock(&self.dropped_rows);
-        *own = Some(own.map_or(dropped, |own| own.and(dropped)));
+        let total = &mut lock(&self.meta).dropped_rows;
+        *total = Some(total.map_or(dropped, |total| total.and(dropped)));
     }
 
     /// Rows that were dropped because the table was too large, as long as it is there.
     pub(crate) fn dropped_rows(&self) -> Option<DroppedRows> {
-        *lock(&self.dropped_rows)
+        lock(&self.meta).dropped_rows
     }
 
     /// Notes rows that were dropped for their age.
     pub(crate) fn count_expired(&self, expired: DroppedRows) {
-        let mut own = lock(&self.expired_rows);
-        *own = Some(own.map_or(expired, |own| own.and(expired)));
+        let total = &mut lock(&self.meta).expired_rows;
+        *total = Some(total.map_or(expired, |total| total.and(expired)));
     }
 
     /// Rows that were dropped for their age since the process started.
     pub(crate) fn expired_rows(&self) -> Option<DroppedRows> {
-        *lock(&self.expired_rows)
+        lock(&self.meta).expired_rows
+    }
+
+    /// A copy of its settings.
+    pub(crate) fn settings(&self) -> Option<TableSettings> {
+        lock(&self.meta).settings.clone()
+    }
+
+    /// What `read` makes of its settings, which it must not keep for long.
+    pub(crate) fn with_settings<T>(&self, read: impl FnOnce(Option<&TableSettings>) -> T) -> T {
+        read(lock(&self.meta).settings.as_ref())
+    }
+
+    /// Makes these its settings.
+    pub(crate) fn set_settings(&self, settings: Option<TableSettings>) {
+        lock(&self.meta).settings = settings;
+    }
+
+    /// Whether it has these settings; false also when that takes a wait.
+    pub(crate) fn has_settings_now(&self, settings: &TableSettings) -> bool {
+        self.meta.try_lock().is_ok_and(|meta| meta.settings.as_ref() == Some(settings))
     }
 
     /// Whether its rows go to the archive before they are dropped.
     pub(crate) fn is_archived(&self) -> bool {
-        lock(&self.settings).as_ref().is_some_and(TableSettings::is_archived)
+        self.with_settings(|settings| settings.is_some_and(TableSettings::is_archived))
     }
 
-    /// Notes why rows that are to go cannot be archived, or that nothing is in their way any more.
+    /// Notes why rows that are due cannot be archived, or that they can.
     pub(crate) fn note_archive_error(&self, error: Option<String>) {
-        let mut own = lock(&self.archive_error);
-        if *own != error {
-            *own = error;
-            self.touch();
+        {
+            let current = &mut lock(&self.meta).archive_error;
+            if *current == error {
+                return;
+            }
+            *current = error;
         }
+        self.invalidate_status();
     }
 
     /// Whether its blocks are read from disk though others are in memory.
     pub(crate) fn is_on_disk(&self) -> bool {
-        is_on_disk(lock(&self.settings).as_ref())
+        self.with_settings(is_on_disk)
     }
 
-    /// Whether it has rows, or had some that it tells of; settings alone make no table.
-    pub(crate) fn has_rows_to_tell(&self) -> bool {
-        let is_emptied = || lock(&self.emptied).is_some();
-        self.holdings().0 > 0 || self.dropped_rows().is_some() || is_emptied()
+    /// Whether it has rows, or had some that it reports; settings alone make no table.
+    pub(crate) fn is_reported(&self) -> bool {
+        let had_rows = || {
+            let meta = lock(&self.meta);
+            meta.dropped_rows.is_some() || meta.emptied.is_some()
+        };
+        self.holdings().0 > 0 || had_rows()
     }
 
-    /// Encoded bytes of its blocks, without a look at them or a wait for whoever looks.
+    /// Encoded bytes of its blocks, without opening any or waiting for those that are being opened.
     pub(crate) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::SeqCst)
+        self.blocks.bytes()
     }
 
-    /// Its blocks that have no place in a segment yet, without a look at those that an earlier process
-    /// left: a stop that looked at all of these would take a second for a hundred thousand.
+    /// Its blocks that are in no segment yet. Opens none of those that an earlier process left: for a
+    /// hundred thousand of them a stop would take a second longer.
     pub(crate) fn fresh_blocks(&self) -> Vec<Arc<Block>> {
-        let blocks = self.blocks.snapshot();
+        let blocks = self.blocks.opened();
         blocks.iter().filter(|block| block.origin.is_log()).cloned().collect()
     }
 
@@ -373,13 +375,13 @@ impl Table {
         bytes_of(&self.fresh_blocks())
     }
 
-    /// Says that its status may be another one, though its blocks are the same.
-    pub(crate) fn touch(&self) {
+    /// Has the status made again when it is next asked for.
+    pub(crate) fn invalidate_status(&self) {
         self.version.fetch_add(1, Ordering::Release);
     }
 
     /// What the table holds; `None` while it has no blocks and misses none. Cheap
-    /// unless blocks have changed, or `next_expiry`, or [`Self::touch`] said so.
+    /// unless blocks have changed, or `next_expiry`, or [`Self::invalidate_status`] was called.
     pub(crate) fn status(&self, next_expiry: Micros) -> Option<Arc<TableStatus>> {
         let mut cached = lock(&self.status);
         let version = (self.version.load(Ordering::Acquire), next_expiry);
@@ -388,27 +390,27 @@ impl Table {
         {
             return Some(Arc::clone(status));
         }
-        self.unfold();
+        self.open_deferred();
         let missing = self.missing_rows();
-        let (blocks, columns) = self.blocks_and_columns();
-        let emptied = lock(&self.emptied).clone();
-        let dropped = self.dropped_rows();
-        let mut status = status::of_table(&self.name, &blocks, columns, dropped, missing, emptied)?;
-        let expired = self.expired_rows();
-        status.expired_rows = expired.map_or(0, |expired| expired.rows);
-        status.expired_until = expired.map(|expired| expired.until);
-        status.state = self.state();
-        status.settings.clone_from(&lock(&self.settings));
-        status.archive_error.clone_from(&lock(&self.archive_error));
+        let (blocks, columns) = self.blocks.blocks_and_columns();
+        let state = self.state();
+        let Meta { settings, dropped_rows, expired_rows, emptied, archive_error } =
+            lock(&self.meta).clone();
+        let status =
+            status::of_table(&self.name, &blocks, columns, dropped_rows, missing, emptied)?;
+        let mut status = TableStatus {
+            expired_rows: expired_rows.map_or(0, |expired| expired.rows),
+            expired_until: expired_rows.map(|expired| expired.until),
+            state,
+            settings,
+            archive_error,
+            ..status
+        };
         status.expiry = forecast(&blocks, status.settings.as_ref(), next_expiry);
         let status = Arc::new(status);
         *cached = Some((version, Arc::clone(&status)));
         Some(status)
     }
-}
-
-fn bytes_of(blocks: &[Arc<Block>]) -> u64 {
-    blocks.iter().map(|block| block.byte_count() as u64).sum()
 }
 
 /// Of rows that wait, those that are read from disk.

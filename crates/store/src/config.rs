@@ -7,9 +7,9 @@ use hadal_types::limits::{LOG_FILE_BYTES, MANIFEST_BYTES_MIN, SEGMENT_BYTES};
 use hadal_types::{MemoryPool, Micros};
 
 use crate::disk::{Disk, Folder};
-use crate::early::EarlyStore;
 use crate::error::Error;
-use crate::memory;
+use crate::preopen::PreopenedStore;
+use crate::tmpfs;
 
 /// Where a store lives and how it cuts its files.
 #[derive(Clone, Debug)]
@@ -24,11 +24,11 @@ pub struct Config {
     /// When a batch counts as taken.
     pub durability: Durability,
     /// What was found in the folder before it is this process's.
-    pub early: EarlyStore,
+    pub preopened: PreopenedStore,
     /// What time it is, for what is found lost.
     pub now: Micros,
     /// Whether there was a store in the folder: where nothing of it is there, that is a loss.
-    pub is_known: bool,
+    pub expects_data: bool,
 }
 
 /// When a batch that was appended to the log counts as taken.
@@ -49,7 +49,7 @@ pub struct MemoryConfig {
     pub tmpfs: PathBuf,
     /// What all stores of the machine may hold there together. Blocks that find no room are read
     /// from disk.
-    pub room: Arc<MemoryPool>,
+    pub budget: Arc<MemoryPool>,
     /// Where blocks come from after a crash.
     pub after_crash: AfterCrash,
 }
@@ -73,16 +73,16 @@ impl Config {
             sizes: Sizes::default(),
             memory: None,
             durability: Durability::Sync,
-            early: EarlyStore::default(),
+            preopened: PreopenedStore::default(),
             now: Micros(0),
-            is_known: false,
+            expects_data: false,
         }
     }
 
     /// The same at this time, where it is known whether there was a store in the folder.
     #[must_use]
-    pub fn known(self, is_known: bool, now: Micros) -> Self {
-        Self { is_known, now, ..self }
+    pub fn expecting(self, expects_data: bool, now: Micros) -> Self {
+        Self { expects_data, now, ..self }
     }
 }
 
@@ -131,7 +131,7 @@ pub struct Memory {
     /// Holds the segment files, as long as the machine runs.
     pub folder: Arc<dyn Disk>,
     /// What all blocks in such folders may take together, in bytes.
-    pub room: Arc<MemoryPool>,
+    pub budget: Arc<MemoryPool>,
     /// Whether what a crash left there is looked at.
     pub after_crash: AfterCrash,
 }
@@ -148,12 +148,12 @@ impl Folders {
         let root = Folder::open_locked(folder)?;
         let log = Arc::new(root.within("log")?);
         let segments = Arc::new(root.within("segments")?);
-        let opened = memory.as_ref().map(|own| (own, memory::open(&own.tmpfs, folder)));
+        let opened = memory.as_ref().map(|memory| (memory, tmpfs::open(&memory.tmpfs, folder)));
         let (memory, memory_refused) = match opened {
             None => (None, None),
-            Some((MemoryConfig { room, after_crash, .. }, Ok(folder))) => {
-                let (folder, room) = (Arc::new(folder), Arc::clone(room));
-                (Some(Memory { folder, room, after_crash: *after_crash }), None)
+            Some((MemoryConfig { budget, after_crash, .. }, Ok(folder))) => {
+                let (folder, budget) = (Arc::new(folder), Arc::clone(budget));
+                (Some(Memory { folder, budget, after_crash: *after_crash }), None)
             }
             Some((_, Err(error))) if error.refuses_a_start() => return Err(error),
             Some((_, Err(error))) => (None, Some(error.to_string())),

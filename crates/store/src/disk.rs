@@ -31,7 +31,7 @@ pub struct FileIdentity {
 /// One flat folder of files.
 pub trait Disk: Debug + Send + Sync {
     /// The full path of a file of this folder, for messages.
-    fn place(&self, name: &str) -> String;
+    fn path_of(&self, name: &str) -> String;
 
     /// The names of all files, in any order.
     ///

@@ -24,40 +24,40 @@ pub enum Error {
     #[error("no space left for {0}")]
     Full(String),
     /// The file system failed in another way.
-    #[error("cannot {action} {place}: {source}")]
+    #[error("cannot {action} {path}: {source}")]
     Io {
         /// What was tried.
         action: &'static str,
         /// The file or folder.
-        place: String,
+        path: String,
         /// What the system said.
         source: Arc<io::Error>,
     },
     /// An earlier write failed, so nobody knows what is on disk; the store must be opened anew.
-    #[error("{place} takes no more writes since an earlier failure: {cause}")]
+    #[error("{path} takes no more writes since an earlier failure: {cause}")]
     Poisoned {
         /// The file.
-        place: String,
+        path: String,
         /// The earlier failure.
         cause: String,
     },
     /// Bytes on disk are not what was written.
-    #[error("{place} is corrupt: {what}")]
+    #[error("{path} is corrupt: {what}")]
     Corrupt {
         /// The file.
-        place: String,
+        path: String,
         /// What is wrong, and where.
         what: String,
     },
     /// The folder was written by a newer program, or one older than all releases.
-    #[error("{place} has format version {found}; this program reads version {known}")]
+    #[error("{path} has format version {found}; this program reads version {supported}")]
     Version {
         /// The file.
-        place: String,
+        path: String,
         /// The version in the file.
         found: u32,
         /// The version that is understood.
-        known: u32,
+        supported: u32,
     },
     /// Batches arrive faster than the disk takes them.
     #[error("{0} bytes wait for the log's disk; at most {LOG_QUEUE_BYTES_MAX} may")]
@@ -91,7 +91,7 @@ impl Error {
 
     /// Whether its words have a path of this machine in them.
     #[must_use]
-    pub fn names_a_place(&self) -> bool {
+    pub fn names_a_path(&self) -> bool {
         match self {
             Self::InUse(_)
             | Self::Foreign(_)
@@ -122,16 +122,16 @@ impl Error {
     }
 
     /// The error for a failed `action` on `place`, telling a full file system from the rest.
-    pub(crate) fn io(action: &'static str, place: &str, source: io::Error) -> Self {
+    pub(crate) fn io(action: &'static str, path: &str, source: io::Error) -> Self {
         if is_full(&source) {
-            Self::Full(place.to_owned())
+            Self::Full(path.to_owned())
         } else {
-            Self::Io { action, place: place.to_owned(), source: Arc::new(source) }
+            Self::Io { action, path: path.to_owned(), source: Arc::new(source) }
         }
     }
 
-    pub(crate) fn corrupt(place: &str, what: impl Into<String>) -> Self {
-        Self::Corrupt { place: place.to_owned(), what: what.into() }
+    pub(crate) fn corrupt(path: &str, what: impl Into<String>) -> Self {
+        Self::Corrupt { path: path.to_owned(), what: what.into() }
     }
 }
 

@@ -16,35 +16,33 @@
 //! are in `spec/segments.md` and `spec/wal.md`. Source: "Fast Database Restarts at Facebook"
 //! (SIGMOD 2014) for the idea that bytes outlive the process; the log is an ordinary redo log.
 
-mod adopted;
-mod allocator;
+mod append_file;
 mod change;
+mod clean_shutdown;
 mod config;
+mod data_loss;
 pub mod disk;
-mod early;
 mod error;
 mod frame;
-mod journal;
 mod lock;
 mod log;
-mod losses;
 mod manifest;
-mod memory;
+mod preopen;
 mod recovery;
-mod reserve;
 mod segment;
-mod stopped;
+mod space;
 mod store;
+mod tmpfs;
 
-pub use allocator::give_free_memory_back;
 pub use change::{BlockNumber, Change, DroppedRows, RememberedBatch, Sequence, StoredBlock};
 pub use config::{AfterCrash, Config, Durability, Folders, Memory, MemoryConfig, Sizes};
-pub use early::EarlyStore;
+pub use data_loss::Loss;
 pub use error::Error;
 pub use log::Ticket;
-pub use losses::Loss;
-pub use memory::{remove as remove_memory, sweep as sweep_memory};
+pub use preopen::PreopenedStore;
 pub use recovery::{LostBlock, RecoveredFrame, RecoveredTable, Recovery, Report, WaitingBlock};
 pub use segment::BlockBytes;
-pub use segment::moved::Moved;
-pub use store::{Figures, Store};
+pub use segment::promote::Promotion;
+pub use space::allocator::give_free_memory_back;
+pub use store::{Store, StoreStats};
+pub use tmpfs::{remove as remove_memory, sweep as sweep_memory};

@@ -10,9 +10,9 @@
 //! live frames is removed.
 
 mod body;
+mod hole_punch;
 mod loss;
 mod replay;
-mod spent;
 mod ticket;
 mod writer;
 
@@ -31,10 +31,10 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::Draft;
 use crate::lock::lock;
-use crate::manifest::Sequences;
+use crate::manifest::SequenceSet;
+use hole_punch::LogFile;
 pub(crate) use loss::{LogLoss, LogMark, LogMarks};
 pub(crate) use replay::{Replayed, replay};
-use spent::LogFile;
 pub use ticket::Ticket;
 use ticket::{Promise, ticket};
 use writer::Writer;
@@ -77,7 +77,7 @@ struct Queue {
     /// Log files with a frame.
     files: BTreeMap<u64, LogFile>,
     /// Sequences of frames that found no room: there is nothing of them.
-    void: Sequences,
+    void: SequenceSet,
     /// Whether a frame has found no room lately.
     is_short: bool,
     /// The file that is written to; it is not removed.
@@ -134,7 +134,7 @@ impl Log {
             failure: None,
             live: std::mem::take(&mut replayed.live),
             files: std::mem::take(&mut replayed.files),
-            void: Sequences::default(),
+            void: SequenceSet::default(),
             is_short: false,
             current: writer.current(),
         };
@@ -154,7 +154,7 @@ impl Log {
                 while shared.commit_group() {}
             });
             let failed =
-                |error| Error::io("start the committer of", &log.shared.disk.place(""), error);
+                |error| Error::io("start the committer of", &log.shared.disk.path_of(""), error);
             *lock(&log.committer) = Some(thread.map_err(failed)?);
         }
         Ok(log)
@@ -218,7 +218,7 @@ impl Log {
 
     /// The files that are needed once these frames are consumed: those with a live frame, and the
     /// one that is written to.
-    pub(crate) fn needed(&self, consumed: &Sequences) -> BTreeSet<u64> {
+    pub(crate) fn needed(&self, consumed: &SequenceSet) -> BTreeSet<u64> {
         let queue = lock(&self.shared.queue);
         let mut files: BTreeMap<u64, u64> =
             queue.files.iter().map(|(&number, file)| (number, file.live)).collect();
@@ -235,13 +235,13 @@ impl Log {
 
     /// The sequences of frames that found no room, and of which no change has said yet that they are
     /// consumed: else they would be missed where others beside them were given back.
-    pub(crate) fn void(&self) -> Sequences {
+    pub(crate) fn void(&self) -> SequenceSet {
         lock(&self.shared.queue).void.clone()
     }
 
     /// Drops consumed frames, and removes the files that are not `needed`. Returns how many files
     /// could not be removed; they are tried again the next time.
-    pub(crate) fn consume(&self, consumed: &Sequences, needed: &BTreeSet<u64>) -> u64 {
+    pub(crate) fn consume(&self, consumed: &SequenceSet, needed: &BTreeSet<u64>) -> u64 {
         let mut queue = lock(&self.shared.queue);
         for (first, last) in consumed.iter() {
             queue.void.remove_all(first, last);
@@ -249,7 +249,8 @@ impl Log {
             let gone: Vec<Sequence> = queue.live.range(range).map(|(&at, _)| at).collect();
             gone.into_iter().for_each(|sequence| queue.forget(sequence));
         }
-        let is_empty = |own: &(&u64, &LogFile)| own.1.live == 0 && !needed.contains(own.0);
+        let is_empty =
+            |(number, file): &(&u64, &LogFile)| file.live == 0 && !needed.contains(number);
         let empty: Vec<u64> = queue.files.iter().filter(is_empty).map(|(&file, _)| file).collect();
         let mut failures = 0;
         for file in empty {
@@ -385,7 +386,7 @@ impl Shared {
             promises.push((sequence, promise));
         }
         let result = self.write(&frames);
-        if let Some((number, marks)) = self.settle(&promises, &frames, result.as_ref()) {
+        if let Some((number, marks)) = self.record_outcome(&promises, &frames, result.as_ref()) {
             (self.begun)(number, &marks);
         }
         for (_, promise) in promises {
@@ -456,7 +457,7 @@ impl Shared {
 
     /// Notes what became of a group, before anyone is told. Returns the number of the file if the
     /// group is its first, and how far each is durable.
-    fn settle(
+    fn record_outcome(
         &self,
         promises: &[(Sequence, Promise)],
         frames: &[Vec<u8>],
@@ -479,7 +480,7 @@ impl Shared {
             Err(failure @ Error::Poisoned { .. }) => queue.failure = Some(failure.clone()),
             Err(Error::Full(_)) => {
                 queue.is_short = true;
-                promises.iter().for_each(|own| queue.void.insert(own.0.0, own.0.0));
+                promises.iter().for_each(|(sequence, _)| queue.void.insert(sequence.0, sequence.0));
             }
             Ok(Group { number, is_durable: true, .. }) => {
                 queue.files.get_mut(number).into_iter().for_each(LogFile::note_durable);

@@ -4,27 +4,27 @@
 //! written anew, shorter, and renamed into place. The format and the order of things are in
 //! `spec/segments.md`, sections 3 and 4. A copy of it is kept beside it (`copy.rs`).
 
-mod beginning;
 mod copy;
 mod record;
-mod sequences;
+mod sequence_set;
+mod snapshot;
 mod state;
 
 use std::sync::Arc;
 
 use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
 
+use crate::append_file::AppendOnlyFile;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::{Draft, HEADER_BYTES, MANIFEST, first, scan};
-use crate::journal::Journal;
 use crate::log::LogMarks;
-use beginning::{Agreement, read_own};
-pub(crate) use beginning::{Beginning, Since};
 pub(crate) use copy::NAME as COPY_NAME;
-use copy::{Copy, Found};
-pub(crate) use record::{BlockPlace, Checksum, Reader, Record};
-pub(crate) use sequences::Sequences;
+use copy::{Copy, CopyContent};
+pub(crate) use record::{BlockRecord, Checksum, Reader, Record};
+pub(crate) use sequence_set::SequenceSet;
+use snapshot::{Agreement, read_manifest};
+pub(crate) use snapshot::{ChangesSince, ManifestSnapshot};
 pub(crate) use state::State;
 
 /// Bytes beyond the end of the manifest that are kept free: drops and expiry go on when the disk is full.
@@ -52,7 +52,7 @@ const GROWTH: u64 = 4;
 pub(crate) struct Manifest {
     disk: Arc<dyn Disk>,
     salt: u64,
-    journal: Journal,
+    append_file: AppendOnlyFile,
     /// `None` where it could not be written.
     copy: Option<Copy>,
     /// How far the log is durable, as the copy is to say with the next record.
@@ -81,21 +81,21 @@ impl Manifest {
         disk: Arc<dyn Disk>,
         salt: u64,
         bytes_min: u64,
-        early: Option<Beginning>,
-    ) -> Result<(Opened, Option<Since>), Error> {
-        let place = disk.place(NAME);
-        let failed = |error| Error::io("open", &place, error);
+        preopened: Option<ManifestSnapshot>,
+    ) -> Result<(Opened, Option<ChangesSince>), Error> {
+        let path = disk.path_of(NAME);
+        let failed = |error| Error::io("open", &path, error);
         let names = disk.list().map_err(failed)?;
         if names.iter().any(|name| name == NEW_NAME) {
-            let failed = |error| Error::io("remove", &disk.place(NEW_NAME), error);
+            let failed = |error| Error::io("remove", &disk.path_of(NEW_NAME), error);
             disk.remove(NEW_NAME).map_err(failed)?;
         }
         if names.iter().any(|name| [NAME, copy::NAME].contains(&name.as_str())) {
-            return Self::read(disk, bytes_min, early);
+            return Self::read(disk, bytes_min, preopened);
         }
         let state = State::default();
-        let (journal, bodies) = write_new(&*disk, salt, &state)?;
-        let mut manifest = Self::on(disk, salt, journal, bodies.len() as u64, bytes_min);
+        let (append_file, bodies) = write_new(&*disk, salt, &state)?;
+        let mut manifest = Self::on(disk, salt, append_file, bodies.len() as u64, bytes_min);
         manifest.swap()?;
         manifest.renew_copy(bodies.iter().map(Vec::as_slice));
         Ok(((manifest, state, 0), None))
@@ -104,17 +104,17 @@ impl Manifest {
     fn on(
         disk: Arc<dyn Disk>,
         salt: u64,
-        journal: Journal,
+        append_file: AppendOnlyFile,
         next_record: u64,
         bytes_min: u64,
     ) -> Self {
-        let read = (next_record, journal.length());
-        let compact_above = bytes_min.max(journal.length());
+        let read = (next_record, append_file.length());
+        let compact_above = bytes_min.max(append_file.length());
         let (copy, marks, mended) = (None, LogMarks::new(), None);
         Self {
             disk,
             salt,
-            journal,
+            append_file,
             copy,
             marks,
             read,
@@ -128,49 +128,49 @@ impl Manifest {
     fn read(
         disk: Arc<dyn Disk>,
         bytes_min: u64,
-        early: Option<Beginning>,
-    ) -> Result<(Opened, Option<Since>), Error> {
-        let place = disk.place(NAME);
-        let found = Found::read(&*disk)?;
-        let (beginning, all) = match (read_own(&*disk, early), &found) {
-            (Err(why @ Error::Corrupt { .. }), Some(found)) => {
-                return Self::from_copy(disk, bytes_min, found, &why);
+        preopened: Option<ManifestSnapshot>,
+    ) -> Result<(Opened, Option<ChangesSince>), Error> {
+        let path = disk.path_of(NAME);
+        let content = CopyContent::read(&*disk)?;
+        let (snapshot, all) = match (read_manifest(&*disk, preopened), &content) {
+            (Err(why @ Error::Corrupt { .. }), Some(content)) => {
+                return Self::from_copy(disk, bytes_min, content, &why);
             }
-            (Err(Error::Corrupt { place, what }), None) => {
+            (Err(Error::Corrupt { path, what }), None) => {
                 let what = format!("{what}; there is no copy of it that can be used; {REMEDY}");
-                return Err(Error::Corrupt { place, what });
+                return Err(Error::Corrupt { path, what });
             }
             (read, _) => read?,
         };
-        let torn = (all - beginning.length) as u64;
-        let agrees = found.as_ref().map(|found| beginning.agreement(found));
-        if let (Some(Agreement::More), Some(found)) = (agrees, &found) {
-            let Beginning { next_record, .. } = beginning;
-            let count = found.count() - next_record;
-            let why = Error::corrupt(&place, format!("its last {count} records are gone"));
-            return Self::from_copy(disk, bytes_min, found, &why);
+        let torn = (all - snapshot.length) as u64;
+        let agrees = content.as_ref().map(|content| snapshot.agreement(content));
+        if let (Some(Agreement::More), Some(content)) = (agrees, &content) {
+            let ManifestSnapshot { next_record, .. } = snapshot;
+            let count = content.count() - next_record;
+            let why = Error::corrupt(&path, format!("its last {count} records are gone"));
+            return Self::from_copy(disk, bytes_min, content, &why);
         }
-        let Beginning { version, salt, state, next_record, length, since, .. } = beginning;
-        let mut file = disk.open(NAME).map_err(|error| Error::io("open", &place, error))?;
+        let ManifestSnapshot { version, salt, state, next_record, length, since, .. } = snapshot;
+        let mut file = disk.open(NAME).map_err(|error| Error::io("open", &path, error))?;
         if torn > 0 {
             let cut = file.cut(length as u64);
-            cut.map_err(|error| Error::io("cut the torn tail of", &place, error))?;
+            cut.map_err(|error| Error::io("cut the torn tail of", &path, error))?;
         }
         // What an earlier process wrote and did not sync is believed from here on.
         let synced = file.sync().and_then(|()| disk.sync_folder());
-        synced.map_err(|error| Error::io("sync", &place, error))?;
-        let journal = Journal::new(file, place, length as u64).keeping_free(RESERVE);
-        let mut manifest = Self::on(disk, salt, journal, next_record, bytes_min);
+        synced.map_err(|error| Error::io("sync", &path, error))?;
+        let append_file = AppendOnlyFile::new(file, path, length as u64).keeping_free(RESERVE);
+        let mut manifest = Self::on(disk, salt, append_file, next_record, bytes_min);
         if version != VERSION {
             manifest.compact(&state)?;
             return Ok(((manifest, state, torn), since));
         }
-        if let (Some(Agreement::Same | Agreement::OneBehind), Some(found)) = (agrees, &found) {
-            manifest.marks.clone_from(&found.marks);
+        if let (Some(Agreement::Same | Agreement::OneBehind), Some(content)) = (agrees, &content) {
+            manifest.marks.clone_from(&content.marks);
         }
-        match (agrees, &found) {
-            (Some(Agreement::Same), Some(found)) => {
-                manifest.copy = Copy::resume(&manifest.disk, found).ok();
+        match (agrees, &content) {
+            (Some(Agreement::Same), Some(content)) => {
+                manifest.copy = Copy::resume(&manifest.disk, content).ok();
             }
             _ => {
                 manifest.restore_copy();
@@ -184,29 +184,29 @@ impl Manifest {
     fn from_copy(
         disk: Arc<dyn Disk>,
         bytes_min: u64,
-        found: &Found,
+        content: &CopyContent,
         why: &Error,
-    ) -> Result<(Opened, Option<Since>), Error> {
-        let place = disk.place(NAME);
-        let failed = |error| Error::io("read", &place, error);
+    ) -> Result<(Opened, Option<ChangesSince>), Error> {
+        let path = disk.path_of(NAME);
+        let failed = |error| Error::io("read", &path, error);
         let is_there = disk.list().map_err(failed)?.iter().any(|name| name == NAME);
         let bytes = match is_there {
             true => disk.read(NAME, FOLDER_FILE_BYTES_MAX).map_err(failed)?,
             false => Vec::new(),
         };
-        let beginning = Beginning::of_copy(&place, found, &bytes).map_err(|other| {
+        let snapshot = ManifestSnapshot::of_copy(&path, content, &bytes).map_err(|other| {
             let what = format!("{why}, and its copy cannot be used: {other}; {REMEDY}");
-            Error::corrupt(&place, what)
+            Error::corrupt(&path, what)
         })?;
         if is_there {
             let renamed = disk.rename(NAME, DAMAGED_NAME);
-            renamed.map_err(|error| Error::io("rename", &place, error))?;
+            renamed.map_err(|error| Error::io("rename", &path, error))?;
         }
-        let Beginning { salt, state, next_record, length, .. } = beginning;
-        let (journal, bodies) = write_new(&*disk, salt, &state)?;
-        let mut manifest = Self::on(disk, salt, journal, bodies.len() as u64, bytes_min);
+        let ManifestSnapshot { salt, state, next_record, length, .. } = snapshot;
+        let (append_file, bodies) = write_new(&*disk, salt, &state)?;
+        let mut manifest = Self::on(disk, salt, append_file, bodies.len() as u64, bytes_min);
         manifest.swap()?;
-        manifest.marks.clone_from(&found.marks);
+        manifest.marks.clone_from(&content.marks);
         manifest.renew_copy(bodies.iter().map(Vec::as_slice));
         manifest.read = (next_record, length as u64);
         let kept = if is_there { "; what it was is kept as manifest.damaged" } else { "" };
@@ -278,24 +278,24 @@ impl Manifest {
 
     /// How far the manifest has come: the number of its next record, and its bytes.
     pub(crate) fn position(&self) -> (u64, u64) {
-        (self.next_record, self.journal.length())
+        (self.next_record, self.append_file.length())
     }
 
     /// Fails when an earlier failure was such that nothing can be written any more.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        self.journal.check()
+        self.append_file.check()
     }
 
     /// Takes no more records from now on, because of `cause`.
     pub(crate) fn poison(&mut self, cause: String) -> Error {
-        self.journal.poisoned(cause)
+        self.append_file.poisoned(cause)
     }
 
     /// Appends a record and syncs it. After [`Error::Full`] and [`Error::ChangeSize`] it is not
     /// there; after any other error it may be.
     pub(crate) fn append(&mut self, record: &Record) -> Result<(), Error> {
         let frame = seal(record, self.salt, self.next_record)?;
-        self.journal.write(&[&frame])?;
+        self.append_file.write(&[&frame])?;
         if let Some(copy) = &mut self.copy {
             let body = &frame[HEADER_BYTES..];
             if copy.append(self.salt, self.next_record, body, &self.marks).is_err() {
@@ -308,7 +308,7 @@ impl Manifest {
 
     /// Whether the file has grown enough to be worth compacting.
     pub(crate) fn wants_compaction(&self) -> bool {
-        self.journal.length() > self.compact_above
+        self.append_file.length() > self.compact_above
     }
 
     /// Writes the manifest anew, as short as `state` allows, and puts it in place.
@@ -316,8 +316,8 @@ impl Manifest {
     /// When there is no room, the file stays as it is, and is next tried when it has doubled.
     pub(crate) fn compact(&mut self, state: &State) -> Result<(), Error> {
         self.check()?;
-        self.compact_above = self.journal.length().saturating_mul(2);
-        let (journal, bodies) = match write_new(&*self.disk, self.salt, state) {
+        self.compact_above = self.append_file.length().saturating_mul(2);
+        let (append_file, bodies) = match write_new(&*self.disk, self.salt, state) {
             Ok(new) => new,
             Err(error) => {
                 // Whatever is left of it is removed at the next try, or the next open.
@@ -325,9 +325,9 @@ impl Manifest {
                 return Err(error);
             }
         };
-        self.journal = journal;
+        self.append_file = append_file;
         self.next_record = bodies.len() as u64;
-        self.compact_above = self.bytes_min.max(self.journal.length().saturating_mul(GROWTH));
+        self.compact_above = self.bytes_min.max(self.append_file.length().saturating_mul(GROWTH));
         self.swap()?;
         self.renew_copy(bodies.iter().map(Vec::as_slice));
         Ok(())
@@ -351,17 +351,21 @@ fn seal(record: &Record, salt: u64, number: u64) -> Result<Vec<u8>, Error> {
 }
 
 /// Writes a whole manifest under its new name; returns it and the bodies of its frames.
-fn write_new(disk: &dyn Disk, salt: u64, state: &State) -> Result<(Journal, Vec<Vec<u8>>), Error> {
-    let place = disk.place(NAME);
+fn write_new(
+    disk: &dyn Disk,
+    salt: u64,
+    state: &State,
+) -> Result<(AppendOnlyFile, Vec<Vec<u8>>), Error> {
+    let path = disk.path_of(NAME);
     let mut frames = vec![head(salt, state)?];
     for (number, record) in (1..).zip(state.records()) {
         frames.push(seal(&record, salt, number)?);
     }
-    let file = disk.create(NEW_NAME).map_err(|error| Error::io("create", &place, error))?;
-    let mut journal = Journal::new(file, place, 0).keeping_free(RESERVE);
-    journal.write(&frames)?;
+    let file = disk.create(NEW_NAME).map_err(|error| Error::io("create", &path, error))?;
+    let mut append_file = AppendOnlyFile::new(file, path, 0).keeping_free(RESERVE);
+    append_file.write(&frames)?;
     let body = |mut frame: Vec<u8>| frame.split_off(HEADER_BYTES);
-    Ok((journal, frames.into_iter().map(body).collect()))
+    Ok((append_file, frames.into_iter().map(body).collect()))
 }
 
 fn head(salt: u64, state: &State) -> Result<Vec<u8>, Error> {

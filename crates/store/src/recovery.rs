@@ -7,17 +7,17 @@ use std::sync::Arc;
 
 use hadal_types::{BatchId, Micros, TableName};
 
-use crate::adopted::{Adopted, Early};
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch, Sequence, StoredBlock};
+use crate::clean_shutdown;
 use crate::config::{Folders, Sizes};
+use crate::data_loss::{Losses, TotalLoss};
 use crate::error::Error;
 use crate::log::{self, Replayed};
-use crate::losses::{Losses, Whole};
-use crate::manifest::{self, BlockPlace, Checksum, Manifest, State};
-use crate::segment::open::{Found, remove_all};
+use crate::manifest::{self, BlockRecord, Checksum, Manifest, State};
+use crate::preopen::adopted::{Adopted, Preopened};
+use crate::segment::open::{OpenedSegments, remove_all};
 use crate::segment::pool::{self, Pool};
-use crate::segment::{BlockBytes, Place};
-use crate::stopped;
+use crate::segment::{BlockBytes, BlockLocation};
 
 /// Everything that counts, by table, and what was passed over.
 #[derive(Debug, Default)]
@@ -37,7 +37,7 @@ pub struct RecoveredTable {
     pub block_rows: u64,
     /// Bytes of these together.
     pub block_bytes: u64,
-    /// Merged blocks that [`crate::Store::bring_back`] brings back, by number.
+    /// Merged blocks that [`crate::Store::restore`] brings back, by number.
     pub waiting: Vec<WaitingBlock>,
     /// Batches that are in no merged block, by sequence. Some may never have been acknowledged.
     pub frames: Vec<RecoveredFrame>,
@@ -101,18 +101,18 @@ impl WaitingBlock {
     /// The segment that it lies in. Two threads that write to the same one wait for each other.
     #[must_use]
     pub fn segment(&self) -> u32 {
-        self.place().segment
+        self.location().segment
     }
 
     /// Where it lies in its segment, in bytes.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
-        let Place { offset, length, .. } = self.place();
+        let BlockLocation { offset, length, .. } = self.location();
         offset..offset.saturating_add(u64::from(length))
     }
 
-    fn place(&self) -> Place {
-        self.bytes.place().unwrap_or(Place::IN_MEMORY)
+    fn location(&self) -> BlockLocation {
+        self.bytes.location().unwrap_or(BlockLocation::IN_MEMORY)
     }
 }
 
@@ -197,11 +197,11 @@ pub(crate) static ADOPTED: std::sync::atomic::AtomicU64 = std::sync::atomic::Ato
 
 /// What is known of a store before it is opened.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct OpenContext {
     /// What time it is.
     pub(crate) now: Micros,
     /// Whether there was one in its folder.
-    pub(crate) is_there: bool,
+    pub(crate) expects_data: bool,
 }
 
 /// Opens manifest, segments and log, in this order. What is lost is noted before anything of the log is
@@ -209,14 +209,15 @@ pub(crate) struct Known {
 pub(crate) fn open(
     folders: &Folders,
     sizes: Sizes,
-    early: Option<Early>,
-    known: Known,
+    preopened: Option<Preopened>,
+    context: OpenContext,
 ) -> Result<Opened, Error> {
     let is_new = refuse_orphaned_files(folders)?;
     let root = Arc::clone(&folders.root);
-    let (beginning, adopted) = early.map(|early| (early.beginning, early.adopted)).unzip();
+    let (snapshot, adopted) =
+        preopened.map(|preopened| (preopened.snapshot, preopened.adopted)).unzip();
     let ((manifest, state, torn), since) =
-        Manifest::open(root, fresh_salt(), sizes.manifest_bytes_min, beginning)?;
+        Manifest::open(root, fresh_salt(), sizes.manifest_bytes_min, snapshot)?;
     let salt = manifest.salt();
     let mut recovery = Recovery::default();
     recovery.report.salt = salt;
@@ -231,21 +232,22 @@ pub(crate) fn open(
         Some(adopted) => recovery.take_adopted(adopted, &state, on_disk.as_ref())?,
         None => {
             let named: Vec<_> = state.blocks.values().collect();
-            let (pool, found) =
+            let (pool, opened) =
                 Pool::open(folders.clone(), salt, sizes.segment_bytes, &named, on_disk.as_ref())?;
-            (pool, recovery.take_blocks(&named, found).into_iter().collect())
+            (pool, recovery.take_blocks(&named, opened).into_iter().collect())
         }
     };
 
     let (marks, report) = (manifest.marks(), &mut recovery.report);
     let mut replayed = log::replay(&*folders.log, salt, &state, marks, report)?;
-    let losses = Losses::open(Arc::clone(&folders.root), salt, known.now)?;
-    let wholes: &[Whole] = if is_new && known.is_there { &[Whole::Folder] } else { &[] };
+    let losses = Losses::open(Arc::clone(&folders.root), salt, context.now)?;
+    let total_losses: &[TotalLoss] =
+        if is_new && context.expects_data { &[TotalLoss::Folder] } else { &[] };
     // Where it cannot be written it is told all the same, and tried again.
-    losses.note(&replayed.losses, wholes, known.now);
+    losses.note(&replayed.losses, total_losses, context.now);
     let last_lost = losses.log_files().last().map_or(0, |last| last.saturating_add(1));
     replayed.next_file = replayed.next_file.max(last_lost);
-    replayed.settle(&*folders.log)?;
+    replayed.apply(&*folders.log)?;
     recovery.take_frames(&mut replayed);
     recovery.take_rest(&state);
     Ok(Opened { manifest, state, pool, replayed, recovery, losses, held })
@@ -259,10 +261,10 @@ fn left_on_disk(
     state: &State,
 ) -> Result<Option<BTreeSet<BlockNumber>>, Error> {
     let (salt, position) = (manifest.salt(), manifest.position_read());
-    let salt_on_disk = stopped::salt_on_disk(salt).unwrap_or(salt);
-    let without_memory = stopped::take(&*folders.root, salt_on_disk, position)?.is_some();
+    let salt_on_disk = clean_shutdown::salt_on_disk(salt).unwrap_or(salt);
+    let without_memory = clean_shutdown::take(&*folders.root, salt_on_disk, position)?.is_some();
     let Some(memory) = &folders.memory else { return Ok(None) };
-    let with_memory = stopped::take(&*memory.folder, salt, position)?;
+    let with_memory = clean_shutdown::take(&*memory.folder, salt, position)?;
     if with_memory.is_some() || !without_memory {
         return Ok(with_memory);
     }
@@ -275,7 +277,7 @@ fn left_on_disk(
 /// Returns whether there is nothing.
 fn refuse_orphaned_files(folders: &Folders) -> Result<bool, Error> {
     let list = |disk: &Arc<dyn crate::disk::Disk>| {
-        disk.list().map_err(|error| Error::io("list", &disk.place(""), error))
+        disk.list().map_err(|error| Error::io("list", &disk.path_of(""), error))
     };
     let names = [manifest::NAME, manifest::COPY_NAME];
     if list(&folders.root)?.iter().any(|name| names.contains(&name.as_str())) {
@@ -284,9 +286,9 @@ fn refuse_orphaned_files(folders: &Folders) -> Result<bool, Error> {
     let has_logs = list(&folders.log)?.iter().any(|name| log::number_of(name).is_some());
     let has_segments = list(&folders.segments)?.iter().any(|name| pool::number_of(name).is_some());
     if has_logs || has_segments {
-        let place = folders.root.place(manifest::NAME);
+        let path = folders.root.path_of(manifest::NAME);
         let what = "it is missing, and so is its copy, and there are log or segment files";
-        return Err(Error::corrupt(&place, format!("{what}; {}", manifest::REMEDY)));
+        return Err(Error::corrupt(&path, format!("{what}; {}", manifest::REMEDY)));
     }
     Ok(true)
 }
@@ -314,12 +316,12 @@ impl Recovery {
         ADOPTED.fetch_add(u64::from(!held.is_empty()), std::sync::atomic::Ordering::Relaxed);
         self.tables = tables;
         let named: Vec<_> = missing.iter().filter_map(|number| state.blocks.get(number)).collect();
-        let found = pool.adopt_all(&named, on_disk)?;
-        held.extend(self.take_blocks(&named, found));
+        let opened = pool.adopt_all(&named, on_disk)?;
+        held.extend(self.take_blocks(&named, opened));
         let with_more: BTreeSet<&TableName> = named.iter().map(|block| &block.table).collect();
         for table in with_more {
-            if let Some(own) = self.tables.get_mut(table) {
-                own.blocks.sort_by_key(|block| block.number);
+            if let Some(recovered) = self.tables.get_mut(table) {
+                recovered.blocks.sort_by_key(|block| block.number);
             }
         }
         Ok((pool, held))
@@ -328,17 +330,17 @@ impl Recovery {
     /// Returns the bytes of those that need not be brought back.
     fn take_blocks(
         &mut self,
-        named: &[&BlockPlace],
-        found: Found,
+        named: &[&BlockRecord],
+        opened: OpenedSegments,
     ) -> Vec<(BlockNumber, BlockBytes)> {
         let Self { tables, report } = self;
-        report.orphan_segments = found.orphan_segments;
-        report.reclaimed_bytes = found.reclaimed_bytes;
-        let mut held = Vec::with_capacity(found.blocks.len());
+        report.orphan_segments = opened.orphan_segments;
+        report.reclaimed_bytes = opened.reclaimed_bytes;
+        let mut held = Vec::with_capacity(opened.blocks.len());
         // Most blocks are of the same table as the one before.
         let mut last: Option<(&TableName, &mut RecoveredTable)> = None;
-        for (named, block) in named.iter().zip(found.blocks) {
-            let BlockPlace { number, ref table, rows, checksum, .. } = **named;
+        for (named, block) in named.iter().zip(opened.blocks) {
+            let BlockRecord { number, ref table, rows, checksum, .. } = **named;
             let bytes = match block {
                 Ok(bytes) => bytes,
                 Err(reason) => {
@@ -347,18 +349,18 @@ impl Recovery {
                     continue;
                 }
             };
-            let own = match last.take() {
-                Some((last, own)) if last == table => own,
+            let recovered = match last.take() {
+                Some((last, recovered)) if last == table => recovered,
                 _ => tables.entry(table.clone()).or_default(),
             };
             let of = table.clone();
             if bytes.is_waiting() {
-                own.waiting.push(WaitingBlock { number, rows, table: of, bytes, checksum });
+                recovered.waiting.push(WaitingBlock { number, rows, table: of, bytes, checksum });
             } else {
                 held.push((number, bytes.clone()));
-                own.take(StoredBlock { number, table: of, rows, bytes, checksum });
+                recovered.take(StoredBlock { number, table: of, rows, bytes, checksum });
             }
-            last = Some((table, own));
+            last = Some((table, recovered));
         }
         held
     }

@@ -6,17 +6,17 @@
 //! alive; and the range of a block that was removed is given back when the last `BlockBytes` of it
 //! is dropped, so readers need no lock and no epoch.
 
-mod ahead;
-mod early;
 mod file;
-mod guard;
+mod free_ranges;
 pub(crate) mod mapping;
-pub(crate) mod moved;
 pub(crate) mod open;
 pub(crate) mod pool;
-mod ranges;
-mod renew;
-mod residence;
+mod preopen;
+pub(crate) mod promote;
+mod readahead;
+mod residency;
+mod salvage;
+mod sigbus;
 
 use std::fmt;
 use std::ops::Deref;
@@ -48,13 +48,13 @@ enum Extent {
 
 /// Where a block lies in the segment files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct BlockLocation {
     pub(crate) segment: u32,
     pub(crate) offset: u64,
     pub(crate) length: u32,
 }
 
-impl Place {
+impl BlockLocation {
     /// The place of all blocks of a store without a folder.
     pub(crate) const IN_MEMORY: Self = Self { segment: 0, offset: 0, length: 0 };
 }
@@ -66,7 +66,7 @@ impl Place {
 pub(crate) struct FileExtent {
     pool: Arc<Pool>,
     segment: Arc<Segment>,
-    place: Place,
+    location: BlockLocation,
     /// Whether it may be read from the file on disk, which is mapped then.
     is_on_disk: AtomicBool,
     /// The room that it takes in memory, once it is read from there.
@@ -78,12 +78,17 @@ pub(crate) struct FileExtent {
 }
 
 impl FileExtent {
-    fn new(pool: Arc<Pool>, segment: Arc<Segment>, place: Place, is_named: bool) -> Self {
+    fn new(
+        pool: Arc<Pool>,
+        segment: Arc<Segment>,
+        location: BlockLocation,
+        is_named: bool,
+    ) -> Self {
         pool.note_not_in_memory(true);
         Self {
             pool,
             segment,
-            place,
+            location,
             is_on_disk: AtomicBool::new(false),
             in_memory: OnceLock::new(),
             is_named: AtomicBool::new(is_named),
@@ -108,7 +113,7 @@ impl FileExtent {
     }
 
     fn bytes(&self) -> Option<&[u8]> {
-        self.file()?.bytes(self.place.offset, usize::try_from(self.place.length).ok()?)
+        self.file()?.bytes(self.location.offset, usize::try_from(self.location.length).ok()?)
     }
 
     /// Also those of the file that it was read from before: who has read zeros there is to learn of it.
@@ -128,7 +133,7 @@ impl Drop for FileExtent {
             self.pool.note_not_in_memory(false);
         }
         if !self.is_named.load(Ordering::Acquire) {
-            self.pool.free(&self.segment, self.place);
+            self.pool.free(&self.segment, self.location);
         }
     }
 }
@@ -141,16 +146,16 @@ impl BlockBytes {
     /// How many bytes the block has, also while it waits to be brought back.
     #[must_use]
     pub fn byte_count(&self) -> u64 {
-        self.place().map_or_else(|| self.len() as u64, |place| u64::from(place.length))
+        self.location().map_or_else(|| self.len() as u64, |location| u64::from(location.length))
     }
 
     /// Where the bytes lie, in words, for messages.
     #[must_use]
-    pub fn location(&self) -> String {
+    pub fn describe_location(&self) -> String {
         match &*self.0 {
             Extent::Heap { .. } => "memory".to_owned(),
-            Extent::File(FileExtent { pool, place, .. }) => {
-                format!("{} at byte {}", pool.place(place.segment), place.offset)
+            Extent::File(FileExtent { pool, location, .. }) => {
+                format!("{} at byte {}", pool.path_of(location.segment), location.offset)
             }
         }
     }
@@ -176,23 +181,23 @@ impl BlockBytes {
     }
 
     /// Where the block lies in the segment files; `None` when it lies in memory.
-    pub(crate) fn place(&self) -> Option<Place> {
+    pub(crate) fn location(&self) -> Option<BlockLocation> {
         match &*self.0 {
             Extent::Heap { .. } => None,
-            Extent::File(extent) => Some(extent.place),
+            Extent::File(extent) => Some(extent.location),
         }
     }
 
     /// The segment that the block lies in, and where; `None` when it lies in memory.
-    fn in_segment(&self) -> Option<(&Segment, Place)> {
+    fn in_segment(&self) -> Option<(&Segment, BlockLocation)> {
         match &*self.0 {
             Extent::Heap { .. } => None,
-            Extent::File(extent) => Some((&extent.segment, extent.place)),
+            Extent::File(extent) => Some((&extent.segment, extent.location)),
         }
     }
 
     /// Where a block lies that waits to be brought back; `None` for all others.
-    fn waiting(&self) -> Option<(&Segment, Place)> {
+    fn waiting(&self) -> Option<(&Segment, BlockLocation)> {
         match &*self.0 {
             Extent::File(extent) if extent.is_in_memory() || extent.is_on_disk() => None,
             _ => self.in_segment(),
@@ -200,7 +205,7 @@ impl BlockBytes {
     }
 
     /// Where a block lies that is read from disk; `None` for all others.
-    fn on_disk(&self) -> Option<(&Segment, Place)> {
+    fn on_disk(&self) -> Option<(&Segment, BlockLocation)> {
         match &*self.0 {
             Extent::File(extent) if extent.is_on_disk() && !extent.is_in_memory() => {
                 self.in_segment()
@@ -234,8 +239,8 @@ impl BlockBytes {
     /// Tells the system that a block which waits is read from disk before long, unless an earlier
     /// process left its segment in memory.
     pub(crate) fn expect(&self) {
-        if let Some((segment, place)) = self.waiting().filter(|_| !self.has_old_memory()) {
-            segment.file.expect(place.offset, u64::from(place.length));
+        if let Some((segment, location)) = self.waiting().filter(|_| !self.has_old_memory()) {
+            segment.file.expect(location.offset, u64::from(location.length));
         }
     }
 
@@ -299,9 +304,9 @@ impl AsRef<[u8]> for BlockBytes {
 
 impl fmt::Debug for BlockBytes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.place() {
+        match self.location() {
             None => write!(formatter, "BlockBytes({} bytes of heap)", self.len()),
-            Some(place) => write!(formatter, "BlockBytes({place:?})"),
+            Some(location) => write!(formatter, "BlockBytes({location:?})"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The store of one leaf: its doors for the leaf, and the order in which the parts are called.
 //!
-//! Locks are taken in the order catalog, log queue, segment shelves; the log's committer and the
+//! Locks are taken in the order catalog, log queue, segment table; the log's committer and the
 //! readers of blocks take only the last two, one at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,21 +11,21 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use hadal_types::limits::{LOG_FILES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use hadal_types::{BatchId, MemoryPool, TableName};
 
-use crate::adopted::Early;
 use crate::change::{BlockNumber, Change, Sequence, StoredBlock};
+use crate::clean_shutdown;
 use crate::config::{Config, Durability, Folders, Sizes};
+use crate::data_loss::Losses;
 use crate::error::Error;
 use crate::lock::lock;
 use crate::log::{Log, LogMarks, Ticket};
-use crate::losses::Losses;
-use crate::manifest::{self, BlockPlace, Checksum, Manifest, Record, State};
-use crate::recovery::{self, Known, Opened, Recovery};
-use crate::reserve::Reserve;
+use crate::manifest::{self, BlockRecord, Checksum, Manifest, Record, State};
+use crate::preopen::adopted::Preopened;
+use crate::recovery::{self, OpenContext, Opened, Recovery};
 use crate::segment::pool::Pool;
-use crate::segment::{BlockBytes, Place, checked_length};
-use crate::stopped;
+use crate::segment::{BlockBytes, BlockLocation, checked_length};
+use crate::space::disk_reserve::Reserve;
 
-pub use figures::Figures;
+pub use stats::StoreStats;
 
 /// What counts, and the file that says so.
 struct Catalog {
@@ -46,8 +46,8 @@ impl Catalog {
         let mut held = self.held.iter().peekable();
         let mut is_in_memory = |number: BlockNumber| {
             while held.next_if(|(other, _)| **other < number).is_some() {}
-            let own = held.next_if(|(other, _)| **other == number);
-            own.is_some_and(|(_, bytes)| bytes.is_in_memory())
+            let next = held.next_if(|(other, _)| **other == number);
+            next.is_some_and(|(_, bytes)| bytes.is_in_memory())
         };
         self.state.blocks.keys().copied().filter(|&number| !is_in_memory(number)).collect()
     }
@@ -116,11 +116,11 @@ impl Store {
     /// trusted, [`Error::Version`] when it is newer than this program; [`Error::Io`] and
     /// [`Error::Full`] as the system says. Damage to log and blocks is no error but in the report.
     pub fn open(config: &Config) -> Result<(Self, Recovery), Error> {
-        let (folders, early) = config.early.take(config)?.unzip();
+        let (folders, preopened) = config.preopened.take(config)?.unzip();
         let folders = folders.map_or_else(|| Folders::open(config), Ok)?;
-        let known = Known { now: config.now, is_there: config.is_known };
+        let context = OpenContext { now: config.now, expects_data: config.expects_data };
         let (store, mut recovery) =
-            Self::open_with(&folders, config.sizes, config.durability, true, early, known)?;
+            Self::open_with(&folders, config.sizes, config.durability, true, preopened, context)?;
         recovery.report.memory_refused = folders.memory_refused;
         Ok((store, recovery))
     }
@@ -130,7 +130,7 @@ impl Store {
     /// # Errors
     /// As [`Store::open`].
     pub fn open_on(folders: &Folders, sizes: Sizes) -> Result<(Self, Recovery), Error> {
-        Self::open_with(folders, sizes, Durability::Sync, true, None, Known::default())
+        Self::open_with(folders, sizes, Durability::Sync, true, None, OpenContext::default())
     }
 
     fn open_with(
@@ -138,11 +138,11 @@ impl Store {
         sizes: Sizes,
         durability: Durability,
         with_committer: bool,
-        early: Option<Early>,
-        known: Known,
+        preopened: Option<Preopened>,
+        context: OpenContext,
     ) -> Result<(Self, Recovery), Error> {
         let Opened { manifest, state, pool, mut replayed, recovery, losses, held } =
-            recovery::open(folders, sizes, early, known)?;
+            recovery::open(folders, sizes, preopened, context)?;
         let (disk, salt) = (Arc::clone(&folders.log), manifest.salt());
         let mut store = Self::new(state, held, Some(manifest), losses);
         let catalog = Arc::clone(&store.catalog);
@@ -319,7 +319,7 @@ impl Store {
         record.removes.sort_unstable();
         record.removes.dedup();
         for block in &change.adds {
-            record.adds.push(self.place_of(block)?);
+            record.adds.push(self.record_of(block)?);
         }
         for batch in &change.remembered {
             let refused = || Error::BatchId(batch.batch.to_string());
@@ -331,14 +331,14 @@ impl Store {
         }
     }
 
-    fn place_of(&self, block: &StoredBlock) -> Result<BlockPlace, Error> {
-        let place = match &self.durable {
-            Some(durable) => block.bytes.place().filter(|_| block.bytes.is_in(&durable.pool)),
-            None => Some(Place::IN_MEMORY),
+    fn record_of(&self, block: &StoredBlock) -> Result<BlockRecord, Error> {
+        let location = match &self.durable {
+            Some(durable) => block.bytes.location().filter(|_| block.bytes.is_in(&durable.pool)),
+            None => Some(BlockLocation::IN_MEMORY),
         };
-        let place = place.ok_or(Error::Block(block.number, "is of another store"))?;
+        let location = location.ok_or(Error::Block(block.number, "is of another store"))?;
         let StoredBlock { number, rows, checksum, .. } = *block;
-        Ok(BlockPlace { number, table: block.table.clone(), rows, place, checksum })
+        Ok(BlockRecord { number, table: block.table.clone(), rows, location, checksum })
     }
 
     fn compact_if_grown(&self, catalog: &mut Catalog, log: &Log) {
@@ -368,8 +368,8 @@ impl Store {
     /// The memory that this store's blocks share with those of other stores; `None` where they are
     /// read from disk.
     #[must_use]
-    pub fn room(&self) -> Option<&MemoryPool> {
-        self.durable.as_ref().and_then(|durable| durable.pool.room())
+    pub fn memory_budget(&self) -> Option<&MemoryPool> {
+        self.durable.as_ref().and_then(|durable| durable.pool.memory_budget())
     }
 
     /// The tables with batches in so old log files that these keep the log long: they go once the
@@ -428,12 +428,12 @@ impl Store {
             let Some(memory) = durable.pool.memory() else {
                 let root = durable.pool.root();
                 // Without it a process with memory starts as after a crash.
-                let salt = stopped::salt_on_disk(manifest.salt());
-                drop(salt.map(|salt| stopped::write(root, salt, manifest.position(), &[])));
+                let salt = clean_shutdown::salt_on_disk(manifest.salt());
+                drop(salt.map(|salt| clean_shutdown::write(root, salt, manifest.position(), &[])));
                 return Ok(());
             };
             let elsewhere = catalog.not_in_memory(durable.pool.is_all_in_memory());
-            stopped::write(memory, manifest.salt(), manifest.position(), &elsewhere)
+            clean_shutdown::write(memory, manifest.salt(), manifest.position(), &elsewhere)
         });
         durable.pool.stop();
         durable.reserve.stop();
@@ -473,18 +473,18 @@ impl Durable {
     }
 }
 
-mod bring_back;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
-mod early_tests;
-mod figures;
-mod forget;
-#[cfg(test)]
 mod loss_tests;
+mod losses;
 #[cfg(test)]
 mod lost_file_tests;
 #[cfg(test)]
-mod memory_tests;
+mod preopen_tests;
+mod residency;
+mod stats;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tmpfs_tests;

@@ -20,8 +20,11 @@ fn scratch() -> TempDir {
 fn config(scratch: &TempDir, segment_bytes: u64) -> Config {
     let tmpfs = scratch.path().join("tmpfs");
     fs::create_dir_all(&tmpfs).expect("a folder");
-    let memory =
-        MemoryConfig { tmpfs, room: MemoryPool::new(usize::MAX), after_crash: AfterCrash::Memory };
+    let memory = MemoryConfig {
+        tmpfs,
+        budget: MemoryPool::new(usize::MAX),
+        after_crash: AfterCrash::Memory,
+    };
     let sizes = Sizes { segment_bytes, ..Sizes::default() };
     Config { memory: Some(memory), sizes, ..Config::new(scratch.path().join("leaf-0")) }
 }
@@ -74,7 +77,7 @@ fn copies_on_disk_leave_nothing_in_the_system_s_cache() {
     fs::remove_dir_all(scratch.path().join("tmpfs")).expect("removed");
     let (store, mut recovery) = Store::open(&config(&scratch, 5 << 20)).expect("opened");
     assert_eq!(brought_back(&store, &mut recovery), BLOCKS);
-    store.has_brought_back();
+    store.finish_restoring();
     assert!(all_cached(&scratch) <= all / 16, "{} of {all} bytes", all_cached(&scratch));
 }
 
@@ -82,7 +85,7 @@ fn copies_on_disk_leave_nothing_in_the_system_s_cache() {
 fn brought_back(store: &Store, recovery: &mut Recovery) -> u64 {
     for found in recovery.tables.values_mut() {
         for block in std::mem::take(&mut found.waiting) {
-            found.blocks.extend(store.bring_back(block).expect("there"));
+            found.blocks.extend(store.restore(block).expect("there"));
         }
     }
     let blocks: usize = recovery.tables.values().map(|found| found.blocks.len()).sum();

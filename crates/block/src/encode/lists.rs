@@ -47,12 +47,12 @@ pub(super) fn encode_lists(
         lists.push(list);
     };
     if by_dictionary {
-        let mut places = vec![0; source.lists.len()];
-        for (place, &list) in (0u32..).zip(&used) {
-            places[list as usize] = place;
+        let mut positions = vec![0; source.lists.len()];
+        for (position, &list) in (0u32..).zip(&used) {
+            positions[list as usize] = position;
             push(source.lists.get(list));
         }
-        codes.iter_mut().for_each(|code| *code = places[*code as usize]);
+        codes.iter_mut().for_each(|code| *code = positions[*code as usize]);
         body.codes(&codes);
     } else {
         let has = |row| validity.is_none_or(|validity| validity.get(row));

@@ -111,7 +111,7 @@ fn at_one_scale(numbers: &[Number]) -> Option<(Vec<i64>, u8)> {
     let stored: Option<Vec<(i64, u8)>> = numbers.iter().map(|number| number.to_stored()).collect();
     let stored = stored?;
     let scale = stored.iter().map(|&(_, scale)| scale).max()?;
-    let raise = |(mantissa, own): (i64, u8)| mantissa.checked_mul(unit(scale - own)?);
+    let raise = |(mantissa, from_scale): (i64, u8)| mantissa.checked_mul(unit(scale - from_scale)?);
     let mantissas: Option<Vec<i64>> = stored.into_iter().map(raise).collect();
     Some((mantissas?, scale))
 }

@@ -54,9 +54,9 @@ impl<'b> Concatenated<'b> {
     pub(super) fn gather(&self, rows: &[u32]) -> Option<Dense<'_>> {
         let validity = self.validity.as_ref().map(|validity| {
             let mut gathered = Bitmap::zeros(rows.len());
-            for (place, &row) in rows.iter().enumerate() {
+            for (position, &row) in rows.iter().enumerate() {
                 if validity.get(row as usize) {
-                    gathered.set(place);
+                    gathered.set(position);
                 }
             }
             gathered
@@ -147,10 +147,10 @@ impl Concatenated<'_> {
 
 /// A number for each value, from 1 on, in the order in which they are met.
 pub(super) fn number_through<T: Copy + Eq + Hash>(values: &[T]) -> Vec<u32> {
-    let mut known: HashMap<T, u32> = HashMap::new();
+    let mut numbers_of: HashMap<T, u32> = HashMap::new();
     let number = |value: &T| {
-        let next = u32::try_from(known.len() + 1).unwrap_or(u32::MAX);
-        *known.entry(*value).or_insert(next)
+        let next = u32::try_from(numbers_of.len() + 1).unwrap_or(u32::MAX);
+        *numbers_of.entry(*value).or_insert(next)
     };
     values.iter().map(number).collect()
 }
@@ -214,8 +214,10 @@ fn join_numbers(columns: &Columns<'_>, rows: usize) -> Joined {
 fn join_decimals(columns: &Columns<'_>, rows: usize, scale: u8) -> Option<Vec<i64>> {
     let mut joined = vec![0; rows];
     for (start, column) in columns {
-        let Values::Decimals { mantissas, scale: own } = &column.values else { return None };
-        let up = unit(scale - own)?;
+        let Values::Decimals { mantissas, scale: column_scale } = &column.values else {
+            return None;
+        };
+        let up = unit(scale - column_scale)?;
         let slots = &mut joined[*start..*start + mantissas.len()];
         if up == 1 {
             slots.copy_from_slice(mantissas);

@@ -34,6 +34,6 @@ impl BlockView<'_> {
         let blocks = std::slice::from_ref(self);
         let column =
             Concatenated::new(&Inputs::new(blocks), self.time_column().name(), Kind::Number)?;
-        Ok(column.into_times().iter().filter(|own| **own < time.0).count())
+        Ok(column.into_times().iter().filter(|row_time| **row_time < time.0).count())
     }
 }

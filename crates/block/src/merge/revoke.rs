@@ -14,7 +14,8 @@ pub fn merge_without(
     batches: &[BatchId],
     created_at: Micros,
 ) -> Result<Vec<Vec<u8>>, BlockError> {
-    let revoked = block.batches().iter().filter(|own| batches.contains(&own.id));
-    let revoked: Vec<_> = revoked.map(|own| own.first_row..own.first_row + own.rows).collect();
+    let revoked = block.batches().iter().filter(|batch| batches.contains(&batch.id));
+    let revoked: Vec<_> =
+        revoked.map(|batch| batch.first_row..batch.first_row + batch.rows).collect();
     merge_rows(&[block], MergeOrder::Arrival, &Kept::Outside(revoked), created_at)
 }

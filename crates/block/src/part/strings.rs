@@ -27,7 +27,7 @@ impl StringPart {
         self.pending.push_str(string);
         self.pending_ends.push(u32::try_from(self.pending.len()).unwrap_or(u32::MAX));
         if self.pending_ends.len() >= PENDING_MAX || self.pending.len() >= PENDING_BYTES_MAX {
-            self.settle();
+            self.intern_pending();
         }
     }
 
@@ -41,7 +41,7 @@ impl StringPart {
     }
 
     /// Gives all strings their codes.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn intern_pending(&mut self) {
         self.strings.add_all(&self.pending, &self.pending_ends, &mut self.codes);
         self.pending.clear();
         self.pending_ends.clear();
@@ -56,7 +56,7 @@ impl StringPart {
     }
 
     /// The codes, and the strings by code, as of the last [`Self::settle`].
-    pub(crate) fn settled(&self) -> (&[u32], &StringInterner) {
+    pub(crate) fn interned(&self) -> (&[u32], &StringInterner) {
         debug_assert!(self.pending_ends.is_empty(), "all strings have codes");
         (&self.codes, &self.strings)
     }
@@ -82,19 +82,19 @@ mod tests {
                 if number % 7 == round {
                     part.push("given up");
                     if number % 2 == 0 {
-                        part.settle();
+                        part.intern_pending();
                     }
                     part.pop();
                 }
             }
-            part.settle();
-            let (codes, strings) = part.settled();
+            part.intern_pending();
+            let (codes, strings) = part.interned();
             assert_eq!(codes.len(), 2_000);
             for (number, &code) in codes.iter().enumerate() {
                 assert_eq!(strings.get(code), text(number));
             }
             part.clear();
-            assert_eq!((part.settled().0.len(), part.settled().1.len()), (0, 0));
+            assert_eq!((part.interned().0.len(), part.interned().1.len()), (0, 0));
         }
     }
 }

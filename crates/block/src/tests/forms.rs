@@ -50,8 +50,8 @@ fn assert_numbers_are_those_decoded(column: &ColumnView<'_>) {
     let places = if numbers.is_compact { present.len() } else { column.rows() };
     assert_eq!(integers.len(), places);
     for (index, row) in present.into_iter().enumerate() {
-        let place = if numbers.is_compact { index } else { row };
-        let mantissa = numbers.base + i128::from(integers[place]);
+        let region = if numbers.is_compact { index } else { row };
+        let mantissa = numbers.base + i128::from(integers[region]);
         let number = Decimal::new(mantissa, numbers.scale).map(Number::from).expect("in range");
         let expected = match data.value(row) {
             Value::Number(number) => number,

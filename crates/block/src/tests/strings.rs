@@ -20,7 +20,7 @@ fn message(row: usize) -> Option<String> {
 }
 
 fn prose(row: usize) -> Option<String> {
-    let word = |place: u32| ["one", "tree", "é", "river", "sun"][row / 5usize.pow(place) % 5];
+    let word = |region: u32| ["one", "tree", "é", "river", "sun"][row / 5usize.pow(region) % 5];
     (!row.is_multiple_of(3)).then(|| (0..7).map(word).collect::<Vec<_>>().join(" "))
 }
 

@@ -121,7 +121,7 @@ impl ColumnView<'_> {
             return Ok(None);
         };
         let Some(near) = numbers.integers.frame_of_reference() else { return Ok(None) };
-        let steps = numbers.steps(&near, None).map_err(self.entry.place().of())?;
+        let steps = numbers.steps(&near, None).map_err(self.entry.region().of())?;
         Ok(Some(NearNumbers { scale: numbers.scale, near, steps, validity: numbers.validity }))
     }
 }

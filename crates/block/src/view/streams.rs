@@ -26,7 +26,7 @@ impl<'v> Streams<'v> {
         &self,
         is_wanted: &dyn Fn(Range<usize>) -> bool,
     ) -> Result<Values<'v>, BlockError> {
-        let place = self.entry.place();
+        let region = self.entry.region();
         let [first, second, ..] = self.sections;
         match self.entry.encoding {
             Encoding::Decimals { scale, .. } => {
@@ -39,7 +39,7 @@ impl<'v> Streams<'v> {
                 Ok(numbers::decode_wide(&self.integers()?, scale, base))
             }
             Encoding::Mixed { .. } => {
-                let exacts = decimal_exceptions::parse(second, self.count).map_err(place.of())?;
+                let exacts = decimal_exceptions::parse(second, self.count).map_err(region.of())?;
                 Ok(Values::Mixed { doubles: self.doubles(first)?, exacts: Exacts::new(exacts) })
             }
             Encoding::Dictionary { entries } => self.decode_dictionary(entries),
@@ -54,14 +54,14 @@ impl<'v> Streams<'v> {
 
     /// The first section, which has an integer per value.
     pub(super) fn integers(&self) -> Result<IntsView<'v>, BlockError> {
-        IntsView::parse(self.sections[0], self.count).map_err(self.entry.place().of())
+        IntsView::parse(self.sections[0], self.count).map_err(self.entry.region().of())
     }
 
     fn doubles(&self, section: &[u8]) -> Result<Vec<f64>, BlockError> {
         let (chunks, _) = section.as_chunks::<8>();
         let doubles: Vec<f64> = chunks.iter().map(|chunk| f64::from_le_bytes(*chunk)).collect();
         let odd = doubles.iter().position(|double| !double.is_finite());
-        self.entry.place().check(odd.is_none() && doubles.len() == self.count, || {
+        self.entry.region().check(odd.is_none() && doubles.len() == self.count, || {
             format!("row {} is not a finite double", odd.unwrap_or(doubles.len()))
         })?;
         Ok(doubles)
@@ -86,7 +86,7 @@ impl<'v> Streams<'v> {
             }
             _ => Ok(()),
         };
-        done.map_err(self.entry.place().of())?;
+        done.map_err(self.entry.region().of())?;
         Ok(sections)
     }
 }

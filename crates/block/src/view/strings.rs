@@ -103,7 +103,7 @@ impl<'v> Streams<'v> {
         is_wanted: &dyn Fn(Range<usize>) -> bool,
     ) -> Result<Values<'v>, BlockError> {
         let dictionary = self.pages()?.decode_where(is_wanted);
-        let dictionary = dictionary.map_err(self.entry.place().of())?;
+        let dictionary = dictionary.map_err(self.entry.region().of())?;
         Ok(Values::Strings { codes: self.identity_codes(), dictionary })
     }
 
@@ -115,7 +115,7 @@ impl<'v> Streams<'v> {
         is_wanted: &dyn Fn(Range<usize>) -> bool,
     ) -> Result<Values<'v>, BlockError> {
         let dictionary = self.templates(templates)?.decode_where(is_wanted);
-        let dictionary = dictionary.map_err(self.entry.place().of())?;
+        let dictionary = dictionary.map_err(self.entry.region().of())?;
         Ok(Values::Strings { codes: self.identity_codes(), dictionary })
     }
 
@@ -136,27 +136,27 @@ impl<'v> Streams<'v> {
     }
 
     fn entries(&self, count: usize) -> Result<StringDictionary<'v>, BlockError> {
-        StringDictionary::parse(self.sections[1], count).map_err(self.entry.place().of())
+        StringDictionary::parse(self.sections[1], count).map_err(self.entry.region().of())
     }
 
     fn pages(&self) -> Result<PagesView<'v>, BlockError> {
         let [pages, ..] = self.sections;
-        PagesView::parse(pages, self.count).map_err(self.entry.place().of())
+        PagesView::parse(pages, self.count).map_err(self.entry.region().of())
     }
 
     fn templates(&self, count: usize) -> Result<TemplatesView<'v>, BlockError> {
-        let place = self.entry.place();
+        let region = self.entry.region();
         let [codes, templates, numbers, _] = self.sections;
         let codes = self.codes(codes, count)?;
-        let templates = StringDictionary::parse(templates, count).map_err(place.of())?;
-        TemplatesView::new(codes, templates, numbers).map_err(place.of())
+        let templates = StringDictionary::parse(templates, count).map_err(region.of())?;
+        TemplatesView::new(codes, templates, numbers).map_err(region.of())
     }
 
     fn codes(&self, section: &[u8], limit: usize) -> Result<Vec<u32>, BlockError> {
-        let place = self.entry.place();
+        let region = self.entry.region();
         let mut codes = Vec::new();
-        let stream = IntsView::parse(section, self.count).map_err(place.of())?;
-        stream.decode_codes_into(limit, &mut codes).map_err(place.of())?;
+        let stream = IntsView::parse(section, self.count).map_err(region.of())?;
+        stream.decode_codes_into(limit, &mut codes).map_err(region.of())?;
         Ok(codes)
     }
 
@@ -171,10 +171,10 @@ impl<'v> Streams<'v> {
         lists: &[u8],
         list_count: usize,
     ) -> Result<ListDictionary<'v>, BlockError> {
-        let place = self.entry.place();
+        let region = self.entry.region();
         let sets = self.entry.kind == Kind::Set;
-        let elements = StringDictionary::parse(elements, element_count).map_err(place.of())?;
-        let lists = Lists::parse(lists, list_count, element_count, sets).map_err(place.of())?;
+        let elements = StringDictionary::parse(elements, element_count).map_err(region.of())?;
+        let lists = Lists::parse(lists, list_count, element_count, sets).map_err(region.of())?;
         Ok(ListDictionary { elements, lists })
     }
 }

@@ -8,9 +8,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hadal_leaf::{Archive, Durability, FreshBytes, House, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_leaf::{
+    Archive, Durability, FreshBytes, Leaf, LeafConfig, LeafGroup, LeafLimits, ScanPool,
+};
 use hadal_peer::{LeafLoss, Peer};
-use hadal_store::{EarlyStore, Report, Sizes};
+use hadal_store::{PreopenedStore, Report, Sizes};
 use hadal_tree::{Aggregator, DeadLeaf, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART, LEAF_QUERY_BYTES_MAX};
 use hadal_types::{Clock, LeafName, MemoryPool, TableName};
@@ -37,7 +39,7 @@ pub(crate) struct EngineConfig {
     /// What memory there is, and whether rows are read from it.
     pub(crate) memory: Memory,
     /// What was found before of the leaves that are there; of each leaf, or of none.
-    pub(crate) early: Vec<EarlyStore>,
+    pub(crate) early: Vec<PreopenedStore>,
     /// Leaves; a folder that has more keeps them.
     pub(crate) leaves: usize,
     /// What time it is.
@@ -59,7 +61,7 @@ impl EngineConfig {
         let leaves = (0..LEAVES_IN_PROCESS_MAX).map(|index| folder.join(leaf_name(index)));
         let leaves = leaves.take_while(|leaf| leaf.is_dir());
         let memory = self.memory.config.as_ref();
-        let found = leaves.map(|leaf| EarlyStore::find(&leaf, memory, Sizes::default()));
+        let found = leaves.map(|leaf| PreopenedStore::find(&leaf, memory, Sizes::default()));
         self.early = found.collect::<Result<_, _>>()?;
         Ok(())
     }
@@ -103,7 +105,7 @@ impl Engine {
             shares,
             queries: Arc::clone(&budget),
             fresh: Arc::clone(&fresh),
-            room: config.memory.config.as_ref().map(|memory| Arc::clone(&memory.room)),
+            room: config.memory.config.as_ref().map(|memory| Arc::clone(&memory.budget)),
             taken: Arc::default(),
         };
         let disk_reserve_bytes =
@@ -143,8 +145,8 @@ impl Engine {
         let mut recovered = Recovered::new(&leaves, start.elapsed());
         let names = leaves.iter().map(|leaf| leaf.name().clone()).collect();
         let missing = failed.iter().map(|(name, _)| Arc::new(DeadLeaf::new(name)) as Arc<dyn Peer>);
-        let house = Arc::new(House::new(leaves.clone()));
-        let tree = Aggregator::over(house, names, &ledger).and(missing.collect());
+        let group = Arc::new(LeafGroup::new(leaves.clone()));
+        let tree = Aggregator::over(group, names, &ledger).and(missing.collect());
         recovered.leaves_failed = failed;
         let root = Root::new(Arc::new(tree), budget);
         let placement = Arc::new(Placement::new(placed, &ledger));
@@ -279,8 +281,8 @@ fn open_leaf(
     Ok(Leaf::open(LeafConfig {
         folder: config.folder.as_ref().map(|folder| folder.join(&name)),
         memory: config.memory.config.clone(),
-        early: config.early.get(index).cloned().unwrap_or_default(),
-        is_known,
+        preopened: config.early.get(index).cloned().unwrap_or_default(),
+        expects_data: is_known,
         durability: config.durability,
         name: LeafName(name.into()),
         pool: Arc::clone(pool),

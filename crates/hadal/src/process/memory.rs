@@ -179,7 +179,8 @@ impl Memory {
         let tmpfs = args.tmpfs.clone();
         let room = MemoryPool::new(shares.blocks);
         let after_crash = args.after_crash.into();
-        let config = is_used.then(|| MemoryConfig { tmpfs: tmpfs.clone(), room, after_crash });
+        let config =
+            is_used.then(|| MemoryConfig { tmpfs: tmpfs.clone(), budget: room, after_crash });
         let table_bytes_max = shares.table_bytes_max();
         Ok(Self { shares, table_bytes_max, config, tmpfs: has_files.then_some(tmpfs) })
     }

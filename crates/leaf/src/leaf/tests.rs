@@ -1,5 +1,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hadal_aggregate::{Coverage, LeafOutcome, PartialBody, QueryErrorCode, SparseRow, WarningCode};
@@ -7,23 +9,26 @@ use hadal_block::BlockBuilder;
 use hadal_peer::{Admin, Batch, Receipt, Sink, SinkError, TableChange};
 use hadal_query::{Expr, QueryKind, RowInput};
 use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
-use hadal_types::{BatchId, ColumnName, FixedClock, Kind, Micros, Number, TimeRange, Value};
+use hadal_types::{
+    BatchId, ColumnName, FixedClock, Kind, LeafState, Micros, Number, TimeRange, Value,
+};
 
 use super::*;
-use crate::block::Block;
-use crate::merge::SEGMENT_ROWS_MIN;
+use crate::maintenance::merge::SEGMENT_ROWS_MIN;
+use crate::sync::lock;
+use crate::table::block::Block;
 
 mod archive;
-mod chill;
 mod crashes;
 mod disk;
 mod expiry;
-mod house;
+mod leaf_group;
 mod limits;
 mod losses;
+mod memory_pressure;
 mod overlap;
-mod pressure;
 mod raw_rows;
+mod recompress;
 mod restart;
 mod revoke;
 mod sample;
@@ -53,7 +58,7 @@ fn open_with(folder: Option<&Path>, table_bytes_max: u64) -> Bed {
     Bed { clock, leaf: Leaf::open(config).expect("opens") }
 }
 
-/// The usual limits, but that the clock is believed from the start: tests of clocks say otherwise.
+/// The usual limits, but that the clock is trusted from the start: tests of clocks say otherwise.
 fn usual_limits() -> LeafLimits {
     LeafLimits { clock_proving: Duration::ZERO, ..LeafLimits::of_one_in(1) }
 }
@@ -63,8 +68,8 @@ fn config(folder: Option<&Path>) -> LeafConfig {
         name: LeafName("leaf-0".into()),
         folder: folder.map(Path::to_path_buf),
         memory: None,
-        early: EarlyStore::default(),
-        is_known: false,
+        preopened: PreopenedStore::default(),
+        expects_data: false,
         durability: Durability::Sync,
         pool: ScanPool::new(1).expect("a thread"),
         zone_answers: true,
@@ -142,11 +147,12 @@ async fn a_batch_is_visible_once_it_is_acknowledged() {
 #[tokio::test]
 async fn a_leaf_that_does_not_wait_for_the_disk_says_so() {
     let folder = tempfile::tempdir().expect("a folder");
-    let place = || LeafConfig { durability: Durability::Async, ..config(Some(folder.path())) };
-    let leaf = Leaf::open(place()).expect("opens");
+    let make_config =
+        || LeafConfig { durability: Durability::Async, ..config(Some(folder.path())) };
+    let leaf = Leaf::open(make_config()).expect("opens");
     assert_eq!(leaf.accept(batch("a", 1, 0..3)).await, receipt(3, false, false));
     drop(leaf);
-    let leaf = Leaf::open(place()).expect("opens");
+    let leaf = Leaf::open(make_config()).expect("opens");
     assert_eq!(values(&leaf).await.0, [0, 1, 2]);
     assert_eq!(leaf.accept(batch("a", 1, 0..3)).await, receipt(3, true, false));
 }
@@ -288,7 +294,7 @@ fn segment(folder: &Path) -> (PathBuf, usize) {
 
 /// The block with which a segment of these bytes begins.
 fn first_block(leaf: &Leaf, segment: &[u8]) -> Arc<Block> {
-    let blocks = read(&leaf.inner.tables)[&name("t")].snapshot();
+    let blocks = read(&leaf.context.tables)[&name("t")].snapshot();
     let is_first = |block: &&Arc<Block>| segment[4_096..].starts_with(block.bytes());
     blocks.iter().find(is_first).cloned().expect("a block")
 }
@@ -380,7 +386,7 @@ async fn a_block_that_is_damaged_behind_its_front_is_left_alone() {
     for _ in 0..2 {
         bed.leaf.merge_all();
         let damaged = |block: &&Arc<Block>| block.is_damaged();
-        let table = read(&bed.leaf.inner.tables).get(&name("t")).cloned().expect("a table");
+        let table = read(&bed.leaf.context.tables).get(&name("t")).cloned().expect("a table");
         let blocks = table.snapshot();
         assert_eq!(blocks.iter().filter(damaged).count(), 1);
         let warning = (WarningCode::BlocksUnreadable, 1);
@@ -446,7 +452,7 @@ fn hold_log_thread(leaf: &Leaf) -> std::sync::mpsc::Sender<()> {
         let (release, released) = std::sync::mpsc::channel::<()>();
         let entered_sender = entered_sender.clone();
         let other = batch(&format!("hold-{index}"), 1, 0..1);
-        let ticket = leaf.inner.store.append(&name("other"), &other.id, &other.block);
+        let ticket = leaf.context.store.append(&name("other"), &other.id, &other.block);
         ticket.expect("logged").then(move |_| {
             let on_log_thread = std::thread::current().id() != here;
             entered_sender.send(on_log_thread).expect("received");
@@ -473,12 +479,12 @@ fn a_leaf_may_end_while_its_log_is_about_to_call_back() {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(accepting.as_mut().poll(&mut context).is_pending());
     drop(accepting);
-    let table = read(&bed.leaf.inner.tables).get(&name("t")).cloned().expect("a table");
-    let inner = Arc::downgrade(&bed.leaf.inner);
-    assert_eq!(inner.strong_count(), 3, "the leaf and its two threads, and nobody on the log's");
+    let table = read(&bed.leaf.context.tables).get(&name("t")).cloned().expect("a table");
+    let context = Arc::downgrade(&bed.leaf.context);
+    assert_eq!(context.strong_count(), 3, "the leaf and its two threads, and nobody on the log's");
     let ending = std::thread::spawn(move || drop(bed));
     // It ends on that thread, and waits there for the log, which has not called back yet.
-    wait_until("the leaf has ended", || inner.strong_count() == 0);
+    wait_until("the leaf has ended", || context.strong_count() == 0);
     assert!(table.snapshot().is_empty());
     drop(release);
     ending.join().expect("no panic");

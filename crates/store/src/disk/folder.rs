@@ -76,13 +76,13 @@ impl Folder {
                 locked => break locked.map_err(failed)?,
             }
         }
-        let own = rustix::fs::fstat(&self.folder).map_err(failed)?;
-        let is_own = rustix::fs::statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW)
-            .is_ok_and(|at| (at.st_dev, at.st_ino) == (own.st_dev, own.st_ino));
-        if !is_own {
+        let locked = rustix::fs::fstat(&self.folder).map_err(failed)?;
+        let is_same = rustix::fs::statat(CWD, &self.path, AtFlags::SYMLINK_NOFOLLOW)
+            .is_ok_and(|at| (at.st_dev, at.st_ino) == (locked.st_dev, locked.st_ino));
+        if !is_same {
             self.unlock().map_err(|error| Error::io("unlock folder", &shown, error))?;
         }
-        Ok(is_own)
+        Ok(is_same)
     }
 
     /// Whether the folder is this user's, and nobody else has rights to it.
@@ -137,7 +137,7 @@ impl Folder {
     /// # Errors
     /// [`Error::Io`], also when `name` is a symbolic link.
     pub fn within(&self, name: &str) -> Result<Self, Error> {
-        let failed = |errno: Errno| Error::io("open folder", &self.place(name), errno.into());
+        let failed = |errno: Errno| Error::io("open folder", &self.path_of(name), errno.into());
         match rustix::fs::mkdirat(&self.folder, name, Mode::RWXU) {
             Ok(()) => rustix::fs::fsync(&self.folder).map_err(failed)?,
             Err(Errno::EXIST) => {}
@@ -187,8 +187,8 @@ fn exclusive(waits: bool) -> FlockOperation {
 /// Whether what is found is this user's, and nobody else has rights to it.
 fn is_private(stat: &Stat) -> bool {
     let others = Mode::RWXG | Mode::RWXO;
-    let is_own = stat.st_uid == rustix::process::geteuid().as_raw();
-    is_own && !Mode::from_raw_mode(stat.st_mode).intersects(others)
+    let is_same = stat.st_uid == rustix::process::geteuid().as_raw();
+    is_same && !Mode::from_raw_mode(stat.st_mode).intersects(others)
 }
 
 fn identity(stat: &Stat) -> FileIdentity {
@@ -209,7 +209,7 @@ fn no_file(what: &'static str) -> io::Error {
 }
 
 impl Disk for Folder {
-    fn place(&self, name: &str) -> String {
+    fn path_of(&self, name: &str) -> String {
         self.path.join(name).display().to_string()
     }
 

@@ -83,9 +83,9 @@ pub(crate) struct Machine {
     pub(crate) power: Option<u64>,
     pub(crate) is_down: bool,
     /// Bytes until the disk is full.
-    pub(crate) room: Option<usize>,
+    pub(crate) free_bytes: Option<usize>,
     /// Bytes that blocks may take in memory.
-    pub(crate) memory_room: usize,
+    pub(crate) memory_bytes_max: usize,
     pub(crate) fails_sync: bool,
     pub(crate) holds_sync: bool,
     /// How many wait for that now.
@@ -118,8 +118,8 @@ impl World {
             files: Vec::new(),
             power: None,
             is_down: false,
-            room: None,
-            memory_room: usize::MAX,
+            free_bytes: None,
+            memory_bytes_max: usize::MAX,
             fails_sync: false,
             holds_sync: false,
             held_syncs: 0,
@@ -149,9 +149,9 @@ impl World {
     #[must_use]
     pub fn folders_with_memory(&self) -> Folders {
         let folder = Arc::new(SimulatedFolder { world: self.clone(), name: MEMORY });
-        let room = MemoryPool::new(self.machine().memory_room);
+        let budget = MemoryPool::new(self.machine().memory_bytes_max);
         Folders {
-            memory: Some(Memory { folder, room, after_crash: AfterCrash::Memory }),
+            memory: Some(Memory { folder, budget, after_crash: AfterCrash::Memory }),
             ..self.folders()
         }
     }
@@ -282,8 +282,8 @@ impl Machine {
 
     /// How many of `length` bytes fit, and the error if not all do.
     fn fit(&mut self, length: usize) -> (usize, io::Result<()>) {
-        let fits = self.room.map_or(length, |room| room.min(length));
-        self.room = self.room.map(|room| room - fits);
+        let fits = self.free_bytes.map_or(length, |free_bytes| free_bytes.min(length));
+        self.free_bytes = self.free_bytes.map(|free_bytes| free_bytes - fits);
         let full = || io::Error::from_raw_os_error(Errno::NOSPC.raw_os_error());
         (fits, if fits == length { Ok(()) } else { Err(full()) })
     }
@@ -291,8 +291,8 @@ impl Machine {
     /// Lets a file that is appended to have disk up to there; returns up to where it has, and the error
     /// if that is less.
     fn grow(&mut self, file: usize, end: usize) -> (usize, io::Result<()>) {
-        let own = &self.files[file];
-        let held = own.now.len().max(own.aside);
+        let content = &self.files[file];
+        let held = content.now.len().max(content.aside);
         let (fits, result) = self.fit(end.saturating_sub(held));
         (end.min(held + fits), result)
     }
@@ -300,7 +300,7 @@ impl Machine {
     /// Counts disk that a file gave back.
     fn shrunk(&mut self, file: usize, held_before: usize) {
         let given_back = held_before - self.files[file].held();
-        self.room = self.room.map(|room| room + given_back);
+        self.free_bytes = self.free_bytes.map(|free_bytes| free_bytes + given_back);
     }
 
     fn crash(&mut self) {
@@ -330,7 +330,7 @@ impl Machine {
     fn restart(&mut self) {
         self.is_down = false;
         self.power = None;
-        self.room = None;
+        self.free_bytes = None;
     }
 }
 
@@ -375,7 +375,7 @@ impl SimulatedFolder {
 }
 
 impl Disk for SimulatedFolder {
-    fn place(&self, name: &str) -> String {
+    fn path_of(&self, name: &str) -> String {
         format!("{}/{name}", self.name)
     }
 
@@ -436,7 +436,7 @@ impl Disk for SimulatedFolder {
         let file = machine.find(self.name, name)?;
         machine.change(self.name, vec![Renaming::Gone(name.to_owned())])?;
         let held = machine.files[file].held();
-        machine.room = machine.room.map(|room| room + held);
+        machine.free_bytes = machine.free_bytes.map(|free_bytes| free_bytes + held);
         Ok(())
     }
 

@@ -33,16 +33,16 @@ impl Written {
 
     /// Whether all of a range was written.
     pub(super) fn covers(&self, range: &Range<u64>) -> bool {
-        let after = self.0.partition_point(|own| own.start <= range.start);
-        let own = after.checked_sub(1).and_then(|at| self.0.get(at));
-        own.is_some_and(|own| range.end <= own.end)
+        let after = self.0.partition_point(|written| written.start <= range.start);
+        let written = after.checked_sub(1).and_then(|at| self.0.get(at));
+        written.is_some_and(|written| range.end <= written.end)
     }
 
     /// Takes out what is given back.
     pub(super) fn remove(&mut self, range: &Range<u64>) {
-        let left = |own: Range<u64>| {
-            let before = own.start..own.end.min(range.start);
-            let after = own.start.max(range.end)..own.end;
+        let left = |written: Range<u64>| {
+            let before = written.start..written.end.min(range.start);
+            let after = written.start.max(range.end)..written.end;
             [before, after].into_iter().filter(|part| !part.is_empty())
         };
         self.0 = std::mem::take(&mut self.0).into_iter().flat_map(left).collect();

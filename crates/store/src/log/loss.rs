@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::manifest::Sequences;
+use crate::manifest::SequenceSet;
 
 /// How far a log file was durable at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,17 +22,17 @@ pub(crate) struct LogLoss {
     /// Whether nothing of it is there.
     pub(crate) is_missing: bool,
     /// Damaged stretches.
-    pub(crate) places: u32,
+    pub(crate) stretches: u32,
     /// Bytes of these.
     pub(crate) bytes: u64,
     /// The sequences that are not there, as far as they are known.
-    pub(crate) sequences: Sequences,
+    pub(crate) sequences: SequenceSet,
 }
 
 impl LogLoss {
     /// Adds a damaged stretch of so many bytes, which held the sequences from `first` to before `end`.
     pub(super) fn add(&mut self, bytes: u64, first: u64, end: u64) {
-        self.places = self.places.saturating_add(1);
+        self.stretches = self.stretches.saturating_add(1);
         self.bytes = self.bytes.saturating_add(bytes);
         if let Some(last) = end.checked_sub(1) {
             self.sequences.insert(first, last);

@@ -5,15 +5,15 @@ use std::ops::Range;
 
 use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
 
+use super::hole_punch::LogFile;
 use super::loss::{LogLoss, LogMark, LogMarks};
-use super::spent::LogFile;
 use super::writer::Resume;
 use super::{Live, body, file_name, number_of};
+use crate::append_file::AppendOnlyFile;
 use crate::change::Sequence;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::{Frame, LOG, is_beginning, scan};
-use crate::journal::Journal;
 use crate::manifest::State;
 use crate::recovery::Report;
 
@@ -61,13 +61,13 @@ pub(crate) fn replay(
     marks: &LogMarks,
     report: &mut Report,
 ) -> Result<Replayed, Error> {
-    let names = disk.list().map_err(|error| Error::io("list", &disk.place(""), error))?;
+    let names = disk.list().map_err(|error| Error::io("list", &disk.path_of(""), error))?;
     let mut numbers: Vec<u64> = names.iter().filter_map(|name| number_of(name)).collect();
     numbers.sort_unstable();
     // A number is never used again, also where its file is gone.
-    let known = [numbers.last(), state.logs.last(), marks.keys().next_back()];
-    let last_known = known.into_iter().flatten().max();
-    let next_file = last_known.map_or(1, |last| last.saturating_add(1));
+    let used = [numbers.last(), state.logs.last(), marks.keys().next_back()];
+    let last_used = used.into_iter().flatten().max();
+    let next_file = last_used.map_or(1, |last| last.saturating_add(1));
     let mut replay = Replay {
         state,
         marks,
@@ -83,7 +83,7 @@ pub(crate) fn replay(
     replay.judge_tail(None);
     let lost: Vec<u64> = state.logs.iter().copied().collect();
     for number in lost.into_iter().filter(|number| !replay.out.files.contains_key(number)) {
-        replay.report.log_files_lost.push(disk.place(&file_name(number)));
+        replay.report.log_files_lost.push(disk.path_of(&file_name(number)));
         replay.out.losses.entry(number).or_default().is_missing = true;
         let next = marks.get(&number).map_or(0, |mark| mark.next_sequence);
         replay.out.next_sequence = replay.out.next_sequence.max(next);
@@ -94,20 +94,20 @@ pub(crate) fn replay(
 impl Replayed {
     /// Removes the files of which nothing is needed, cuts the torn tail of the last, and goes on with it.
     /// What is lost must be noted before: nothing may be left of it afterwards.
-    pub(crate) fn settle(&mut self, disk: &dyn Disk) -> Result<(), Error> {
+    pub(crate) fn apply(&mut self, disk: &dyn Disk) -> Result<(), Error> {
         for number in std::mem::take(&mut self.spent) {
             let name = file_name(number);
-            let failed = |error| Error::io("remove", &disk.place(&name), error);
+            let failed = |error| Error::io("remove", &disk.path_of(&name), error);
             disk.remove(&name).map_err(failed)?;
         }
         let Some(number) = self.left.or(self.last.map(|last| last.number)) else {
             return Ok(());
         };
         let name = file_name(number);
-        let place = disk.place(&name);
+        let path = disk.path_of(&name);
         let failed = |action| {
-            let place = place.clone();
-            move |error| Error::io(action, &place, error)
+            let path = path.clone();
+            move |error| Error::io(action, &path, error)
         };
         let mut file = disk.open(&name).map_err(failed("open"))?;
         if let Some(Last { end, is_torn: true, .. }) = self.last {
@@ -116,7 +116,8 @@ impl Replayed {
         // What an earlier process wrote and did not sync is believed from here on.
         file.sync().and_then(|()| disk.sync_folder()).map_err(failed("sync"))?;
         if let Some(Last { end, .. }) = self.last {
-            self.resume = Some(Resume { number, journal: Journal::new(file, place, end) });
+            self.resume =
+                Some(Resume { number, append_file: AppendOnlyFile::new(file, path, end) });
         }
         Ok(())
     }
@@ -151,7 +152,7 @@ impl Replay<'_> {
         is_last: bool,
     ) -> Result<(), Error> {
         let name = file_name(number);
-        let failed = |error| Error::io("read", &disk.place(&name), error);
+        let failed = |error| Error::io("read", &disk.path_of(&name), error);
         let bytes = disk.read(&name, FOLDER_FILE_BYTES_MAX).map_err(failed)?;
         let scan = scan(LOG, salt, &bytes);
         if let Some(frame) = scan.frames.first() {
@@ -196,7 +197,7 @@ impl Replay<'_> {
     }
 
     /// The sequence after all that were seen.
-    fn next_seen(&self) -> u64 {
+    fn next_unseen(&self) -> u64 {
         self.seen.last().map_or(0, |sequence| sequence.saturating_add(1))
     }
 
@@ -212,7 +213,7 @@ impl Replay<'_> {
         let (gone, end) = self.gone(number, whole).unwrap_or_default();
         let bytes = gone.max(length - whole);
         if bytes > 0 {
-            let first = self.next_seen();
+            let first = self.next_unseen();
             let before = self.tail.take();
             let file = before.as_ref().map_or(number, |tail| tail.file);
             let bytes = bytes + before.as_ref().map_or(0, |tail| tail.bytes);
@@ -224,7 +225,7 @@ impl Replay<'_> {
     /// Judges what follows the last whole frame of the last file; returns whether it is damage, and no
     /// write that was interrupted.
     fn judge_end(&mut self, number: u64, salt: u64, bytes: &[u8], whole: usize) -> bool {
-        let (tail, first) = (&bytes[whole..], self.next_seen());
+        let (tail, first) = (&bytes[whole..], self.next_unseen());
         let least = first.saturating_add(1);
         let damage = match self.gone(number, whole as u64) {
             Some((gone, end)) => Some((gone.max(tail.len() as u64), end.max(least))),

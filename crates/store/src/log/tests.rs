@@ -30,7 +30,7 @@ fn open_as(world: &World, durability: Durability, with_committer: bool) -> (Log,
     let mut report = Report::default();
     let (state, marks) = (State::default(), LogMarks::new());
     let mut replayed = replay(&*disk, SALT, &state, &marks, &mut report).expect("replayed");
-    replayed.settle(&*disk).expect("settled");
+    replayed.apply(&*disk).expect("settled");
     let begun = Box::new(|_, _: &LogMarks| ());
     let log = Log::start(disk, SALT, 10_000, &mut replayed, begun, durability, with_committer);
     (log.expect("started"), replayed, report)
@@ -159,7 +159,7 @@ fn a_full_disk_fails_the_group_and_nothing_else() {
     first.wait().expect("durable");
     let length = world.bytes("log", FIRST).len();
     // Room for one frame of the two, and part of the other.
-    world.machine().room = Some(length + 10);
+    world.machine().free_bytes = Some(length + 10);
     let tickets = [append(&log, 1), append(&log, 2)];
     log.step();
     for ticket in tickets {
@@ -168,7 +168,7 @@ fn a_full_disk_fails_the_group_and_nothing_else() {
         assert_eq!(error.to_string(), "no space left for log/00000001.log");
     }
     assert_eq!(world.bytes("log", FIRST).len(), length);
-    world.machine().room = None;
+    world.machine().free_bytes = None;
     let ticket = append(&log, 3);
     log.step();
     ticket.wait().expect("durable again");
@@ -315,7 +315,7 @@ fn damage_at_the_end_of_a_file_that_another_follows_is_reported() {
         let mut report = Report::default();
         let (disk, marks) = (world.folders().log, LogMarks::new());
         let mut replayed = replay(&*disk, SALT, state, &marks, &mut report).expect("replayed");
-        replayed.settle(&*disk).expect("settled");
+        replayed.apply(&*disk).expect("settled");
         (replayed.batches.keys().map(|at| at.0).collect::<Vec<_>>(), report)
     };
     let middle = whole.len() / 2 + 1_000;

@@ -11,18 +11,18 @@ type Callback = Box<dyn FnOnce(Result<(), Error>) + Send>;
 
 enum Outcome {
     Open(Option<Callback>),
-    Known(Result<(), Error>),
+    Resolved(Result<(), Error>),
 }
 
-struct Slot {
+struct TicketState {
     outcome: Mutex<Outcome>,
-    known: Condvar,
+    resolved: Condvar,
 }
 
 /// A claim on the outcome of one append.
 pub struct Ticket {
     sequence: Sequence,
-    slot: Arc<Slot>,
+    state: Arc<TicketState>,
 }
 
 impl Ticket {
@@ -40,22 +40,22 @@ impl Ticket {
     /// syncing failed; [`Error::Closed`] when the store was closed first. After these the batch may be
     /// found in the log at the next open ([`Error::may_be_logged`]).
     pub fn wait(self) -> Result<(), Error> {
-        let mut outcome = lock(&self.slot.outcome);
+        let mut outcome = lock(&self.state.outcome);
         loop {
-            if let Outcome::Known(result) = &*outcome {
+            if let Outcome::Resolved(result) = &*outcome {
                 return result.clone();
             }
-            outcome = self.slot.known.wait(outcome).unwrap_or_else(PoisonError::into_inner);
+            outcome = self.state.resolved.wait(outcome).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     /// Calls `callback` with what [`Ticket::wait`] would return, as soon as it is known: at once,
     /// or later on the log's thread, which `callback` must not block.
     pub fn then(self, callback: impl FnOnce(Result<(), Error>) + Send + 'static) {
-        let mut outcome = lock(&self.slot.outcome);
+        let mut outcome = lock(&self.state.outcome);
         match &mut *outcome {
             Outcome::Open(waiting) => *waiting = Some(Box::new(callback)),
-            Outcome::Known(result) => {
+            Outcome::Resolved(result) => {
                 let result = result.clone();
                 drop(outcome);
                 callback(result);
@@ -78,7 +78,7 @@ impl fmt::Debug for Ticket {
 }
 
 /// The duty to tell a ticket's outcome. Dropping it says [`Error::Closed`]: nobody waits for ever.
-pub(crate) struct Promise(Option<Arc<Slot>>);
+pub(crate) struct Promise(Option<Arc<TicketState>>);
 
 impl Promise {
     pub(crate) fn complete(mut self, result: Result<(), Error>) {
@@ -86,9 +86,10 @@ impl Promise {
     }
 
     fn tell(&mut self, result: Result<(), Error>) {
-        let Some(slot) = self.0.take() else { return };
-        let before = std::mem::replace(&mut *lock(&slot.outcome), Outcome::Known(result.clone()));
-        slot.known.notify_all();
+        let Some(state) = self.0.take() else { return };
+        let before =
+            std::mem::replace(&mut *lock(&state.outcome), Outcome::Resolved(result.clone()));
+        state.resolved.notify_all();
         if let Outcome::Open(Some(callback)) = before {
             callback(result);
         }
@@ -104,8 +105,8 @@ impl Drop for Promise {
 /// A new ticket and the promise that goes with it.
 pub(crate) fn ticket(sequence: Sequence) -> (Ticket, Promise) {
     let outcome = Mutex::new(Outcome::Open(None));
-    let slot = Arc::new(Slot { outcome, known: Condvar::new() });
-    (Ticket { sequence, slot: Arc::clone(&slot) }, Promise(Some(slot)))
+    let state = Arc::new(TicketState { outcome, resolved: Condvar::new() });
+    (Ticket { sequence, state: Arc::clone(&state) }, Promise(Some(state)))
 }
 
 #[cfg(test)]

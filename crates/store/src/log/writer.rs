@@ -4,9 +4,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::file_name;
+use crate::append_file::AppendOnlyFile;
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::journal::Journal;
 
 /// A file of which nothing is needed is left once it has so much of its size: one that is small may as
 /// well be written to.
@@ -17,7 +17,7 @@ const SPENT_SHARE: u64 = 64;
 pub(super) struct Writer {
     disk: Arc<dyn Disk>,
     file_bytes: u64,
-    current: Option<(u64, Journal)>,
+    current: Option<(u64, AppendOnlyFile)>,
     next_number: u64,
 }
 
@@ -25,7 +25,7 @@ pub(super) struct Writer {
 #[derive(Debug)]
 pub(crate) struct Resume {
     pub(super) number: u64,
-    pub(super) journal: Journal,
+    pub(super) append_file: AppendOnlyFile,
 }
 
 impl Writer {
@@ -35,7 +35,7 @@ impl Writer {
         resume: Option<Resume>,
         next_number: u64,
     ) -> Self {
-        let current = resume.map(|resume| (resume.number, resume.journal));
+        let current = resume.map(|resume| (resume.number, resume.append_file));
         Self { disk, file_bytes, current, next_number }
     }
 
@@ -46,8 +46,8 @@ impl Writer {
 
     /// Whether the next group belongs into a new file. A poisoned file is never left.
     pub(super) fn is_full(&self) -> bool {
-        self.current.as_ref().is_none_or(|(_, journal)| {
-            journal.length() >= self.file_bytes && journal.check().is_ok()
+        self.current.as_ref().is_none_or(|(_, append_file)| {
+            append_file.length() >= self.file_bytes && append_file.check().is_ok()
         })
     }
 
@@ -57,14 +57,14 @@ impl Writer {
         self.sync()?;
         let number = self.next_number;
         let name = file_name(number);
-        let place = self.disk.place(&name);
-        let file = self.disk.create(&name).map_err(|error| Error::io("create", &place, error))?;
+        let path = self.disk.path_of(&name);
+        let file = self.disk.create(&name).map_err(|error| Error::io("create", &path, error))?;
         self.next_number = number.saturating_add(1);
-        let mut journal = Journal::new(file, place, 0);
+        let mut append_file = AppendOnlyFile::new(file, path, 0);
         let synced = self.disk.sync_folder();
-        let failed = |error| journal.poisoned(format!("cannot sync the log's folder: {error}"));
+        let failed = |error| append_file.poisoned(format!("cannot sync the log's folder: {error}"));
         let result = synced.map_err(failed);
-        self.current = Some((number, journal));
+        self.current = Some((number, append_file));
         result.map(|()| number)
     }
 
@@ -72,9 +72,10 @@ impl Writer {
     /// begins another one; returns whether it did.
     pub(super) fn leave(&mut self) -> bool {
         let bytes_min = self.file_bytes / SPENT_SHARE;
-        let is_worth_it =
-            |journal: &Journal| journal.length() >= bytes_min && journal.check().is_ok();
-        if !self.current.as_ref().is_some_and(|(_, journal)| is_worth_it(journal)) {
+        let may_be_left = |append_file: &AppendOnlyFile| {
+            append_file.length() >= bytes_min && append_file.check().is_ok()
+        };
+        if !self.current.as_ref().is_some_and(|(_, append_file)| may_be_left(append_file)) {
             return false;
         }
         self.current = None;
@@ -93,18 +94,18 @@ impl Writer {
         frames: &[Vec<u8>],
         is_synced: bool,
     ) -> Result<(u64, u64), Error> {
-        let (number, journal) = self.current.as_mut().ok_or(Error::Closed)?;
-        let from = journal.length();
+        let (number, append_file) = self.current.as_mut().ok_or(Error::Closed)?;
+        let from = append_file.length();
         match is_synced {
-            true => journal.write(frames)?,
-            false => journal.append(frames)?,
+            true => append_file.write(frames)?,
+            false => append_file.append(frames)?,
         }
         Ok((*number, from))
     }
 
     /// Makes all that was written durable.
     pub(super) fn sync(&mut self) -> Result<(), Error> {
-        self.current.as_mut().map_or(Ok(()), |(_, journal)| journal.sync())
+        self.current.as_mut().map_or(Ok(()), |(_, append_file)| append_file.sync())
     }
 
     /// Since when there is something that may not be durable.

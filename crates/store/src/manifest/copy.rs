@@ -13,10 +13,10 @@ use twox_hash::XxHash3_64;
 
 use super::record::Reader;
 use super::{HEAD_SALT, RESERVE};
+use crate::append_file::AppendOnlyFile;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::{COPY, Draft, HEADER_BYTES, first, scan};
-use crate::journal::Journal;
 use crate::log::{LogMark, LogMarks};
 
 /// The file name.
@@ -29,7 +29,7 @@ const SALT: Range<usize> = 8..16;
 /// The copy, as it is written.
 #[derive(Debug)]
 pub(super) struct Copy {
-    journal: Journal,
+    append_file: AppendOnlyFile,
 }
 
 impl Copy {
@@ -40,8 +40,8 @@ impl Copy {
         bodies: impl Iterator<Item = &'a [u8]>,
         marks: &LogMarks,
     ) -> Result<Self, Error> {
-        let place = disk.place(NAME);
-        let failed = |error| Error::io("write", &place, error);
+        let path = disk.path_of(NAME);
+        let failed = |error| Error::io("write", &path, error);
         if disk.list().map_err(failed)?.iter().any(|name| name == NEW_NAME) {
             disk.remove(NEW_NAME).map_err(failed)?;
         }
@@ -49,23 +49,23 @@ impl Copy {
         let frames: Result<Vec<_>, _> =
             numbered.map(|(number, body)| seal(salt, number, body, marks)).collect();
         let file = disk.create(NEW_NAME).map_err(failed)?;
-        let mut journal = Journal::new(file, place.clone(), 0).keeping_free(RESERVE);
-        journal.write(&frames?)?;
+        let mut append_file = AppendOnlyFile::new(file, path.clone(), 0).keeping_free(RESERVE);
+        append_file.write(&frames?)?;
         disk.rename(NEW_NAME, NAME).and_then(|()| disk.sync_folder()).map_err(failed)?;
-        Ok(Self { journal })
+        Ok(Self { append_file })
     }
 
     /// Goes on with a copy that was read.
-    pub(super) fn resume(disk: &Arc<dyn Disk>, found: &Found) -> Result<Self, Error> {
-        let place = disk.place(NAME);
-        let failed = |error| Error::io("open", &place, error);
+    pub(super) fn resume(disk: &Arc<dyn Disk>, content: &CopyContent) -> Result<Self, Error> {
+        let path = disk.path_of(NAME);
+        let failed = |error| Error::io("open", &path, error);
         let mut file = disk.open(NAME).map_err(failed)?;
-        if found.bytes.len() > found.length {
-            file.cut(found.length as u64).map_err(failed)?;
+        if content.bytes.len() > content.length {
+            file.cut(content.length as u64).map_err(failed)?;
         }
         file.sync().map_err(failed)?;
-        let journal = Journal::new(file, place.clone(), found.length as u64);
-        Ok(Self { journal: journal.keeping_free(RESERVE) })
+        let append_file = AppendOnlyFile::new(file, path.clone(), content.length as u64);
+        Ok(Self { append_file: append_file.keeping_free(RESERVE) })
     }
 
     /// Appends the body of the manifest's frame of this number, and syncs it.
@@ -76,7 +76,7 @@ impl Copy {
         body: &[u8],
         marks: &LogMarks,
     ) -> Result<(), Error> {
-        self.journal.write(&[seal(salt, number, body, marks)?])
+        self.append_file.write(&[seal(salt, number, body, marks)?])
     }
 }
 
@@ -103,7 +103,7 @@ pub(super) fn chain(before: u64, sum: u64) -> u64 {
 
 /// A copy as it was found, up to what of it is damaged.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct CopyContent {
     bytes: Vec<u8>,
     /// Where the bodies of the manifest's frames are.
     bodies: Vec<Range<usize>>,
@@ -114,10 +114,10 @@ pub(super) struct Found {
     pub(super) marks: LogMarks,
 }
 
-impl Found {
+impl CopyContent {
     /// The copy in a folder; `None` where there is none, or not even its head is whole.
     pub(super) fn read(disk: &dyn Disk) -> Result<Option<Self>, Error> {
-        let failed = |error| Error::io("read", &disk.place(NAME), error);
+        let failed = |error| Error::io("read", &disk.path_of(NAME), error);
         if !disk.list().map_err(failed)?.iter().any(|name| name == NAME) {
             return Ok(None);
         }

@@ -8,9 +8,9 @@ use hadal_types::limits::{BLOCK_BYTES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use hadal_types::{BatchId, Micros, TableName};
 use twox_hash::XxHash3_64;
 
-use super::sequences::Sequences;
+use super::sequence_set::SequenceSet;
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
-use crate::segment::Place;
+use crate::segment::BlockLocation;
 use crate::segment::pool::PAGE;
 
 /// One atomic change, with everything spelled out.
@@ -18,8 +18,8 @@ use crate::segment::pool::PAGE;
 pub(crate) struct Record {
     pub(crate) drops: Vec<TableName>,
     pub(crate) removes: Vec<BlockNumber>,
-    pub(crate) adds: Vec<BlockPlace>,
-    pub(crate) consumed: Sequences,
+    pub(crate) adds: Vec<BlockRecord>,
+    pub(crate) consumed: SequenceSet,
     pub(crate) remembered: Vec<RememberedBatch>,
     pub(crate) settings: Vec<(TableName, Vec<u8>)>,
     pub(crate) forget_before: Option<Micros>,
@@ -30,11 +30,11 @@ pub(crate) struct Record {
 
 /// Which block lies where, and how many rows it holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BlockPlace {
+pub(crate) struct BlockRecord {
     pub(crate) number: BlockNumber,
     pub(crate) table: TableName,
     pub(crate) rows: u32,
-    pub(crate) place: Place,
+    pub(crate) location: BlockLocation,
     pub(crate) checksum: Checksum,
 }
 
@@ -89,11 +89,11 @@ impl Record {
         count(out, self.removes.len());
         self.removes.iter().for_each(|number| out.extend(number.0.to_le_bytes()));
         count(out, self.adds.len());
-        for BlockPlace { number, table, rows, place, checksum } in &self.adds {
+        for BlockRecord { number, table, rows, location, checksum } in &self.adds {
             out.extend(number.0.to_le_bytes());
-            out.extend(place.offset.to_le_bytes());
-            out.extend(place.segment.to_le_bytes());
-            out.extend(place.length.to_le_bytes());
+            out.extend(location.offset.to_le_bytes());
+            out.extend(location.segment.to_le_bytes());
+            out.extend(location.length.to_le_bytes());
             out.extend(rows.to_le_bytes());
             out.extend(checksum.to_le_bytes());
             text(out, table.as_str());
@@ -137,8 +137,8 @@ impl Record {
         let drops = reader.list(Reader::table)?;
         let removes = reader.list(|reader| reader.u64().map(BlockNumber))?;
         let mut last: Option<TableName> = None;
-        let adds = reader.list(|reader| reader.block_place(has_checksums, &mut last))?;
-        let mut consumed = Sequences::default();
+        let adds = reader.list(|reader| reader.block_record(has_checksums, &mut last))?;
+        let mut consumed = SequenceSet::default();
         for (first, last) in reader.list(|reader| Some((reader.u64()?, reader.u64()?)))? {
             consumed.insert(first, last);
         }
@@ -224,11 +224,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a block; `last` is the table of the one before, which most have, too.
-    fn block_place(
+    fn block_record(
         &mut self,
         has_checksum: bool,
         last: &mut Option<TableName>,
-    ) -> Option<BlockPlace> {
+    ) -> Option<BlockRecord> {
         let number = BlockNumber(self.u64()?);
         let (offset, segment, length) = (self.u64()?, self.u32()?, self.u32()?);
         let rows = self.u32()?;
@@ -236,7 +236,7 @@ impl<'a> Reader<'a> {
             true => Checksum(self.u64()?),
             false => Checksum::UNKNOWN,
         };
-        let place = Place { segment, offset, length };
+        let location = BlockLocation { segment, offset, length };
         let is_length = (1..=BLOCK_BYTES_MAX as u64).contains(&u64::from(length));
         let is_offset = offset >= PAGE && offset % PAGE == 0;
         let name = self.text()?;
@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
             Some(table) if table.as_str() == name => table.clone(),
             _ => last.insert(TableName::new(name).ok()?).clone(),
         };
-        let block = BlockPlace { number, table, rows, place, checksum };
+        let block = BlockRecord { number, table, rows, location, checksum };
         (is_length && is_offset).then_some(block)
     }
 
@@ -280,15 +280,15 @@ mod tests {
 
     fn sample() -> Record {
         let table = TableName::new("requests").expect("a name");
-        let place = Place { segment: 3, offset: 2 * PAGE, length: 77 };
+        let location = BlockLocation { segment: 3, offset: 2 * PAGE, length: 77 };
         Record {
             drops: vec![TableName::new("old").expect("a name")],
             removes: vec![BlockNumber(4), BlockNumber(5)],
-            adds: vec![BlockPlace {
+            adds: vec![BlockRecord {
                 number: BlockNumber(9),
                 table: table.clone(),
                 rows: 5,
-                place,
+                location,
                 checksum: Checksum(0xabcd),
             }],
             consumed: [3, 4, 5, 9].map(crate::change::Sequence).into_iter().collect(),
@@ -352,7 +352,7 @@ mod tests {
     fn places_that_cannot_be_are_refused() {
         for (offset, length) in [(0, 1), (PAGE + 1, 1), (PAGE, 0), (PAGE, (1 << 28) + 1)] {
             let mut record = sample();
-            record.adds[0].place = Place { segment: 1, offset, length };
+            record.adds[0].location = BlockLocation { segment: 1, offset, length };
             assert_eq!(Record::decode(&encoded(&record), true), None, "{offset} {length}");
         }
     }

@@ -5,16 +5,16 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use hadal_types::TableName;
 use hadal_types::limits::BATCH_IDS_MAX;
 
-use super::record::{BlockPlace, Record};
-use super::sequences::Sequences;
+use super::record::{BlockRecord, Record};
+use super::sequence_set::SequenceSet;
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
 use crate::error::Error;
 
 /// The manifest's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct State {
-    pub(crate) blocks: BTreeMap<BlockNumber, BlockPlace>,
-    pub(crate) consumed: Sequences,
+    pub(crate) blocks: BTreeMap<BlockNumber, BlockRecord>,
+    pub(crate) consumed: SequenceSet,
     /// Per table, in the order in which they were to be remembered.
     pub(crate) remembered: BTreeMap<TableName, VecDeque<RememberedBatch>>,
     pub(crate) settings: BTreeMap<TableName, Vec<u8>>,
@@ -59,8 +59,8 @@ impl State {
         }
         self.logs.clone_from(&record.logs);
         for (table, dropped) in &record.dropped_rows {
-            let own = self.dropped_rows.entry(table.clone());
-            own.and_modify(|own| *own = own.and(*dropped)).or_insert(*dropped);
+            let entry = self.dropped_rows.entry(table.clone());
+            entry.and_modify(|total| *total = total.and(*dropped)).or_insert(*dropped);
         }
         Ok(())
     }
@@ -77,7 +77,7 @@ impl State {
         let are_in_order = record.adds.is_sorted_by(|one, next| one.number < next.number);
         let last = self.blocks.last_key_value().map(|(last, _)| *last);
         let mut added = BTreeSet::new();
-        for &BlockPlace { number, .. } in &record.adds {
+        for &BlockRecord { number, .. } in &record.adds {
             let is_there = Some(number) <= last && self.blocks.contains_key(&number);
             if is_there || (!are_in_order && !added.insert(number)) {
                 return Err(Error::Block(number, "is to be added and is there"));

@@ -3,7 +3,7 @@ use hadal_types::{BatchId, Micros, TableName};
 use super::*;
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
 use crate::disk::simulated::World;
-use crate::segment::Place;
+use crate::segment::BlockLocation;
 use crate::segment::pool::PAGE;
 
 const SALT: u64 = 7;
@@ -28,15 +28,15 @@ fn checksum(number: u64) -> Checksum {
 }
 
 pub(super) fn add(number: u64) -> Record {
-    let place = Place { segment: 1, offset: PAGE * (number + 1), length: 100 };
-    let adds = vec![BlockPlace {
+    let location = BlockLocation { segment: 1, offset: PAGE * (number + 1), length: 100 };
+    let adds = vec![BlockRecord {
         number: BlockNumber(number),
         table: table(),
         rows: 3,
-        place,
+        location,
         checksum: checksum(number),
     }];
-    let mut consumed = Sequences::default();
+    let mut consumed = SequenceSet::default();
     consumed.insert(number, number);
     Record { adds, consumed, ..Record::default() }
 }
@@ -113,9 +113,9 @@ fn every_flipped_bit_before_the_last_record_is_refused() {
 fn open_after(world: &World, bytes: &[u8]) -> Result<Opened, Error> {
     let now = world.bytes("root", NAME);
     set_alone(world, bytes.to_vec());
-    let early = Beginning::read(&*world.folders().root).expect("read");
+    let preopened = ManifestSnapshot::read(&*world.folders().root).expect("read");
     set_alone(world, now);
-    Manifest::open(world.folders().root, SALT, 1 << 20, Some(early)).map(|(opened, _)| opened)
+    Manifest::open(world.folders().root, SALT, 1 << 20, Some(preopened)).map(|(opened, _)| opened)
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn the_version_before_is_read_and_written_anew() {
     assert_eq!(read.dropped_rows, [(table(), dropped(3))].into());
     // A full disk leaves it as it was, to be opened once there is room.
     set_alone(&world, before.clone());
-    world.machine().room = Some(0);
+    world.machine().free_bytes = Some(0);
     assert!(matches!(open(&world, 1 << 20), Err(Error::Full(_))));
     assert_eq!(world.bytes("root", NAME), before);
 }
@@ -257,7 +257,7 @@ fn compaction_keeps_the_state_and_the_counters() {
     let (manifest, read, torn) = open(&world, 2_000).expect("opened");
     assert_eq!((&read, torn), (&state, 0));
     assert_eq!((read.next_block, read.next_sequence), (200, 200));
-    assert_eq!(manifest.journal.length(), length as u64);
+    assert_eq!(manifest.append_file.length(), length as u64);
     assert_eq!(world.names("root"), [NAME, copy::NAME]);
 }
 
@@ -266,17 +266,17 @@ fn a_full_disk_leaves_the_manifest_as_it_was() {
     let (world, file, _) = five();
     // Nothing is set aside for it, or what was is used up.
     set_alone(&world, file.clone());
-    world.machine().room = Some(0);
+    world.machine().free_bytes = Some(0);
     let (mut manifest, state, _) = open(&world, 1 << 20).expect("opened");
-    for room in [0, 1, 60] {
-        world.machine().room = Some(room);
-        assert!(matches!(manifest.append(&add(9)), Err(Error::Full(_))), "{room}");
-        world.machine().room = Some(room);
-        assert!(matches!(manifest.compact(&state), Err(Error::Full(_))), "{room}");
-        assert_eq!(world.bytes("root", NAME), file, "{room}");
-        assert_eq!(world.names("root"), [NAME], "{room}");
+    for free_bytes in [0, 1, 60] {
+        world.machine().free_bytes = Some(free_bytes);
+        assert!(matches!(manifest.append(&add(9)), Err(Error::Full(_))), "{free_bytes}");
+        world.machine().free_bytes = Some(free_bytes);
+        assert!(matches!(manifest.compact(&state), Err(Error::Full(_))), "{free_bytes}");
+        assert_eq!(world.bytes("root", NAME), file, "{free_bytes}");
+        assert_eq!(world.names("root"), [NAME], "{free_bytes}");
     }
-    world.machine().room = None;
+    world.machine().free_bytes = None;
     manifest.append(&add(9)).expect("durable");
     world.crash();
     assert_eq!(numbers(&open(&world, 1 << 20).expect("opened").1), [0, 1, 2, 3, 4, 9]);

@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock};
 
-use super::Place;
-use super::ahead::{AHEAD, Ahead};
+use super::BlockLocation;
 use super::pool::PAGE;
+use super::readahead::{READAHEAD_BYTES, Readahead};
 use crate::disk::SegmentFile;
 use crate::lock::lock;
 
@@ -26,7 +26,7 @@ pub(crate) struct Segment {
     /// Whether something was written since the last sync.
     pub(super) is_dirty: AtomicBool,
     /// What of the file on disk is read ahead.
-    pub(super) ahead: Mutex<Ahead>,
+    pub(super) readahead: Mutex<Readahead>,
 }
 
 impl Segment {
@@ -38,19 +38,19 @@ impl Segment {
     /// Has the bytes before a block read ahead where blocks are brought back from the last to the first:
     /// small ones would be waited for one by one. What lies behind it was read, and is forgotten, not
     /// block by block either: that takes as long as to read one.
-    pub(super) fn read_ahead(&self, place: Place) {
-        let end = place.offset.saturating_add(u64::from(place.length));
-        if let Some(range) = lock(&self.ahead).next(place.offset, end) {
+    pub(super) fn read_ahead(&self, location: BlockLocation) {
+        let end = location.offset.saturating_add(u64::from(location.length));
+        if let Some(range) = lock(&self.readahead).next(location.offset, end) {
             self.file.expect(range.start, range.end - range.start);
-            self.file.forget(end, 2 * AHEAD);
+            self.file.forget(end, 2 * READAHEAD_BYTES);
         }
     }
 
     /// Has what was read of a large block forgotten at once, while a processor still has it: what is
     /// written to memory next takes its place.
-    pub(super) fn forget_large(&self, place: Place) {
-        if place.length >= LARGE {
-            self.file.forget(place.offset, u64::from(place.length));
+    pub(super) fn forget_large(&self, location: BlockLocation) {
+        if location.length >= LARGE {
+            self.file.forget(location.offset, u64::from(location.length));
         }
     }
 

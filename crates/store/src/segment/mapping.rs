@@ -1,4 +1,4 @@
-//! Bytes of a file that is mapped read-only: with `guard.rs`, the place with `unsafe`.
+//! Bytes of a file that is mapped read-only: with `sigbus.rs`, the place with `unsafe`.
 //!
 //! The rules that make it sound, kept by `segment::pool`, the only one to write segment files:
 //!
@@ -10,7 +10,7 @@
 //!    tmpfs could refuse with a SIGBUS.
 //!
 //! A file that someone truncates from outside, or a disk that fails to read, is a SIGBUS, for which
-//! there is `guard.rs`.
+//! there is `sigbus.rs`.
 
 #![allow(unsafe_code)]
 
@@ -20,7 +20,7 @@ use std::slice;
 
 use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
 
-use super::guard::Watch;
+use super::sigbus::Watch;
 
 /// A whole file, mapped read-only and shared.
 #[derive(Debug)]

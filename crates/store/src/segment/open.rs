@@ -6,23 +6,23 @@ use std::io;
 use std::sync::Arc;
 
 use super::file::Segment;
-use super::pool::{HEADER_USED, PAGE, Pool, Shelf, file_name, header, number_of, paged};
-use super::ranges::FreeRanges;
-use super::renew::{Renewed, remove_half_made};
-use super::{BlockBytes, Place};
+use super::free_ranges::FreeRanges;
+use super::pool::{HEADER_USED, PAGE, Pool, SegmentEntry, file_name, header, number_of, paged};
+use super::salvage::{Salvaged, remove_half_made};
+use super::{BlockBytes, BlockLocation};
 use crate::change::BlockNumber;
 use crate::config::{AfterCrash, Folders, Memory};
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
 use crate::lock::lock;
-use crate::manifest::{BlockPlace, Checksum};
+use crate::manifest::{BlockRecord, Checksum};
 
 /// From so many segments on another thread is worth its while.
 const SHARED_FROM: usize = 8;
 
 /// What opening the segment files found.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct OpenedSegments {
     /// Each named block, in the order asked: its bytes, which may have to be brought back first, or
     /// why it is lost.
     pub(crate) blocks: Vec<Result<BlockBytes, String>>,
@@ -32,17 +32,18 @@ pub(crate) struct Found {
 
 /// The blocks that the manifest names, and which of them each segment has.
 pub(super) struct Named<'a> {
-    pub(super) blocks: &'a [&'a BlockPlace],
+    pub(super) blocks: &'a [&'a BlockRecord],
     pub(super) by_segment: BTreeMap<u32, Vec<usize>>,
 }
 
 impl<'a> Named<'a> {
-    pub(super) fn new(blocks: &'a [&'a BlockPlace]) -> Self {
+    pub(super) fn new(blocks: &'a [&'a BlockRecord]) -> Self {
         let mut by_segment: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         let mut at = 0;
-        for neighbours in blocks.chunk_by(|one, next| one.place.segment == next.place.segment) {
-            let own = by_segment.entry(neighbours[0].place.segment).or_default();
-            own.extend(at..at + neighbours.len());
+        for neighbours in blocks.chunk_by(|one, next| one.location.segment == next.location.segment)
+        {
+            let indices = by_segment.entry(neighbours[0].location.segment).or_default();
+            indices.extend(at..at + neighbours.len());
             at += neighbours.len();
         }
         Self { blocks, by_segment }
@@ -63,7 +64,7 @@ struct Files {
 }
 
 fn names(disk: &dyn Disk) -> Result<Vec<String>, Error> {
-    disk.list().map_err(|error| Error::io("list", &disk.place(""), error))
+    disk.list().map_err(|error| Error::io("list", &disk.path_of(""), error))
 }
 
 /// The numbers of the segment files among these.
@@ -82,7 +83,7 @@ fn remove(memory: &dyn Disk, number: u32) -> Result<(), Error> {
     let name = file_name(number);
     match memory.remove(&name) {
         Err(error) if error.kind() != io::ErrorKind::IsADirectory => {
-            Err(Error::io("remove", &memory.place(&name), error))
+            Err(Error::io("remove", &memory.path_of(&name), error))
         }
         _ => Ok(()),
     }
@@ -96,16 +97,16 @@ const PART: usize = 128 << 10;
 /// times as long. Of a range that was never written nothing is read, as that could take memory.
 pub(super) fn is_verified(
     memory: &dyn SegmentFile,
-    place: Place,
+    location: BlockLocation,
     checksum: Checksum,
     salt: u64,
 ) -> bool {
-    let length = u64::from(place.length);
-    if !checksum.is_known() || memory.has_hole(place.offset, length).unwrap_or(true) {
+    let length = u64::from(location.length);
+    if !checksum.is_known() || memory.has_hole(location.offset, length).unwrap_or(true) {
         return false;
     }
-    let read = |at: u64, part: &mut [u8]| memory.read(place.offset.saturating_add(at), part);
-    Checksum::of_read(salt, length, PART, read).is_ok_and(|found| found == checksum)
+    let read = |at: u64, part: &mut [u8]| memory.read(location.offset.saturating_add(at), part);
+    Checksum::of_read(salt, length, PART, read).is_ok_and(|read_sum| read_sum == checksum)
 }
 
 impl Pool {
@@ -117,20 +118,20 @@ impl Pool {
         folders: Folders,
         salt: u64,
         segment_bytes: u64,
-        named: &[&BlockPlace],
+        named: &[&BlockRecord],
         on_disk: Option<&BTreeSet<BlockNumber>>,
-    ) -> Result<(Arc<Self>, Found), Error> {
+    ) -> Result<(Arc<Self>, OpenedSegments), Error> {
         let pool = Arc::new(Self::new(folders, salt, segment_bytes));
-        let found = pool.adopt_all(named, on_disk)?;
-        Ok((pool, found))
+        let opened = pool.adopt_all(named, on_disk)?;
+        Ok((pool, opened))
     }
 
     /// The same for a pool that has some of the blocks already: those `named` are the others.
     pub(crate) fn adopt_all(
         self: &Arc<Self>,
-        named: &[&BlockPlace],
+        named: &[&BlockRecord],
         on_disk: Option<&BTreeSet<BlockNumber>>,
-    ) -> Result<Found, Error> {
+    ) -> Result<OpenedSegments, Error> {
         let disk = &*self.folders.segments;
         let names = names(disk)?;
         remove_half_made(disk, &names)?;
@@ -152,14 +153,14 @@ impl Pool {
             let all = stored.iter().chain(&in_memory).chain(named.by_segment.keys());
             all.chain(kept.keys()).copied().max().unwrap_or(0)
         };
-        lock(&self.shelves).next_number = last.saturating_add(1);
-        let mut found = Found::default();
+        lock(&self.table).next_number = last.saturating_add(1);
+        let mut opened = OpenedSegments::default();
         // Said of each when its segment is looked at.
-        found.blocks.resize_with(named.blocks.len(), || Err(String::new()));
+        opened.blocks.resize_with(named.blocks.len(), || Err(String::new()));
         let is_named =
             |number: &u32| named.by_segment.contains_key(number) || kept.contains_key(number);
         for number in stored.iter().filter(|number| !is_named(number)) {
-            self.remove_orphan(*number, &mut found)?;
+            self.remove_orphan(*number, &mut opened)?;
         }
         if let Some(memory) = memory {
             for &number in in_memory.iter().filter(|number| !is_named(number)) {
@@ -168,25 +169,25 @@ impl Pool {
         }
         let none = BTreeSet::new();
         for number in kept.keys() {
-            let shelf = lock(&self.shelves).segments.remove(number);
+            let entry = lock(&self.table).segments.remove(number);
             let adopted =
-                shelf.map(|shelf| self.take_over(shelf, &named, &none, on_disk, &mut found));
+                entry.map(|entry| self.take_over(entry, &named, &none, on_disk, &mut opened));
             adopted.transpose()?;
         }
         let new = named.by_segment.keys().filter(|number| !kept.contains_key(number));
         let numbers: Vec<u32> = new.copied().collect();
         let files = self.all_files(&numbers, &stored, &in_memory)?;
         for (number, files) in numbers.into_iter().zip(files) {
-            self.adopt(number, files, &named, on_disk, &mut found)?;
+            self.adopt(number, files, &named, on_disk, &mut opened)?;
         }
-        Ok(found)
+        Ok(opened)
     }
 
     /// The segments that are open already.
     fn kept(&self) -> BTreeMap<u32, Arc<Segment>> {
-        let shelves = lock(&self.shelves);
-        let each = shelves.segments.iter();
-        each.map(|(number, shelf)| (*number, Arc::clone(&shelf.segment))).collect()
+        let table = lock(&self.table);
+        let each = table.segments.iter();
+        each.map(|(number, entry)| (*number, Arc::clone(&entry.segment))).collect()
     }
 
     /// The files of these segments, in their order. Many are opened by two threads: that is most of what
@@ -227,7 +228,7 @@ impl Pool {
         let name = file_name(number);
         let mut files = Files { stored: None, in_memory: None, damaged: None };
         if stored.contains(&number) {
-            let failed = |error| Error::io("open", &self.place(number), error);
+            let failed = |error| Error::io("open", &self.path_of(number), error);
             let file = self.folders.segments.open_segment(&name).map_err(failed)?;
             match self.has_header(number, &*file) {
                 true => files.stored = Some(file),
@@ -237,7 +238,7 @@ impl Pool {
         if let Some(memory) = self.memory()
             && in_memory.contains(&number)
         {
-            let failed = |error| Error::io("open", &memory.place(&name), error);
+            let failed = |error| Error::io("open", &memory.path_of(&name), error);
             let file = match memory.open_segment(&name) {
                 Err(error) if error.kind() == io::ErrorKind::InvalidInput => None,
                 file => Some(file.map_err(failed)?),
@@ -254,10 +255,10 @@ impl Pool {
     }
 
     pub(super) fn has_header(&self, number: u32, file: &dyn SegmentFile) -> bool {
-        let mut found = [0; HEADER_USED];
+        let mut bytes = [0; HEADER_USED];
         file.length() >= PAGE
-            && file.read(0, &mut found).is_ok()
-            && found == header(self.salt, file.length(), number)
+            && file.read(0, &mut bytes).is_ok()
+            && bytes == header(self.salt, file.length(), number)
     }
 
     /// Takes over the named blocks of one segment.
@@ -267,16 +268,18 @@ impl Pool {
         files: Files,
         named: &Named<'_>,
         on_disk: Option<&BTreeSet<BlockNumber>>,
-        found: &mut Found,
+        opened: &mut OpenedSegments,
     ) -> Result<(), Error> {
         let Files { stored, in_memory, damaged } = files;
         let in_memory = in_memory
             .filter(|memory| stored.as_ref().is_none_or(|file| file.length() == memory.length()));
-        let renewed = match stored {
-            Some(file) => Some(Renewed { file, lost: BTreeSet::new() }),
-            None => self.renewed(number, in_memory.as_deref(), damaged.as_deref(), named, found)?,
+        let salvaged = match stored {
+            Some(file) => Some(Salvaged { file, lost: BTreeSet::new() }),
+            None => {
+                self.salvaged(number, in_memory.as_deref(), damaged.as_deref(), named, opened)?
+            }
         };
-        let Some(Renewed { file, lost }) = renewed else {
+        let Some(Salvaged { file, lost }) = salvaged else {
             // Nobody reads what is left there, nor counts it.
             if let (Some(_), Some(memory)) = (in_memory, self.memory()) {
                 remove(memory, number)?;
@@ -284,48 +287,48 @@ impl Pool {
             return Ok(());
         };
         if self.folders.memory.is_none() {
-            file.map().map_err(|error| Error::io("map", &self.place(number), error))?;
+            file.map().map_err(|error| Error::io("map", &self.path_of(number), error))?;
         }
         let is_memory_old = in_memory.is_some();
         let memory = in_memory.or_else(|| self.memory_for(number, file.length()));
-        let shelf = Shelf::of_file(number, file, memory, is_memory_old);
-        self.take_over(shelf, named, &lost, on_disk, found)
+        let entry = SegmentEntry::of_file(number, file, memory, is_memory_old);
+        self.take_over(entry, named, &lost, on_disk, opened)
     }
 
     /// Takes over the named blocks of an open segment, but for those that are `lost`, whose ranges are
     /// taken all the same.
     fn take_over(
         self: &Arc<Self>,
-        mut shelf: Shelf,
+        mut entry: SegmentEntry,
         named: &Named<'_>,
         lost: &BTreeSet<usize>,
         on_disk: Option<&BTreeSet<BlockNumber>>,
-        found: &mut Found,
+        opened: &mut OpenedSegments,
     ) -> Result<(), Error> {
-        let segment = Arc::clone(&shelf.segment);
+        let segment = Arc::clone(&entry.segment);
         let trusted = on_disk.filter(|_| segment.is_memory_old);
         let mut is_whole = true;
         for &at in named.of(segment.number) {
-            let &BlockPlace { number: block, place, .. } = named.blocks[at];
-            let is_free = shelf.free.take(place.offset, paged(place.length));
+            let &BlockRecord { number: block, location, .. } = named.blocks[at];
+            let is_free = entry.free.take(location.offset, paged(location.length));
             if lost.contains(&at) {
                 continue;
             }
             if is_free {
                 let is_in_memory = trusted.is_some_and(|on_disk| !on_disk.contains(&block));
-                found.blocks[at] = Ok(self.adopted(&segment, place, is_in_memory));
+                opened.blocks[at] = Ok(self.adopted(&segment, location, is_in_memory));
             } else {
                 is_whole = false;
-                let place = self.place(segment.number);
-                found.blocks[at] = Err(format!("its range overlaps another or leaves {place}"));
+                let path = self.path_of(segment.number);
+                opened.blocks[at] = Err(format!("its range overlaps another or leaves {path}"));
             }
         }
         // With a range in doubt nothing is punched, and nothing more is written there.
         if is_whole {
             if trusted.is_none() {
-                found.reclaimed_bytes += self.punch_gaps(&segment, &shelf.free)?;
+                opened.reclaimed_bytes += self.punch_gaps(&segment, &entry.free)?;
             }
-            lock(&self.shelves).segments.insert(segment.number, shelf);
+            lock(&self.table).segments.insert(segment.number, entry);
         }
         Ok(())
     }
@@ -334,38 +337,38 @@ impl Pool {
     pub(super) fn adopted(
         self: &Arc<Self>,
         segment: &Arc<Segment>,
-        place: Place,
+        location: BlockLocation,
         is_in_memory: bool,
     ) -> BlockBytes {
-        let bytes = self.extent(segment, place, true);
+        let bytes = self.extent(segment, location, true);
         if self.folders.memory.is_none() {
             bytes.reside_on_disk();
-        } else if is_in_memory && let Some(held) = self.room_for(place) {
+        } else if is_in_memory && let Some(held) = self.reserve_memory(location) {
             bytes.reside_in_memory(held);
         }
         bytes
     }
     /// A segment whose file on disk is no good, written anew where some of it is left. Until its blocks are
     /// found, they are lost, for the reason given here.
-    fn renewed(
+    fn salvaged(
         &self,
         number: u32,
         in_memory: Option<&dyn SegmentFile>,
         damaged: Option<&dyn SegmentFile>,
         named: &Named<'_>,
-        found: &mut Found,
-    ) -> Result<Option<Renewed>, Error> {
-        let place = self.place(number);
+        opened: &mut OpenedSegments,
+    ) -> Result<Option<Salvaged>, Error> {
+        let path = self.path_of(number);
         let reason = match damaged {
-            Some(_) => format!("{place} has a wrong header or length"),
-            None => format!("{place} is missing"),
+            Some(_) => format!("{path} has a wrong header or length"),
+            None => format!("{path} is missing"),
         };
-        named.of(number).iter().for_each(|&at| found.blocks[at] = Err(reason.clone()));
-        self.renew(number, in_memory, damaged, named.blocks, named.of(number))
+        named.of(number).iter().for_each(|&at| opened.blocks[at] = Err(reason.clone()));
+        self.salvage(number, in_memory, damaged, named.blocks, named.of(number))
     }
 
     fn punch_gaps(&self, segment: &Segment, free: &FreeRanges) -> Result<u64, Error> {
-        let failed = |error| Error::io("reclaim space of", &self.place(segment.number), error);
+        let failed = |error| Error::io("reclaim space of", &self.path_of(segment.number), error);
         let before = segment.file.allocated().map_err(failed)?;
         for (offset, length) in free.iter() {
             segment.punch(offset, length).map_err(failed)?;
@@ -373,14 +376,14 @@ impl Pool {
         Ok(before.saturating_sub(segment.file.allocated().map_err(failed)?))
     }
 
-    fn remove_orphan(&self, number: u32, found: &mut Found) -> Result<(), Error> {
+    fn remove_orphan(&self, number: u32, opened: &mut OpenedSegments) -> Result<(), Error> {
         let disk = &*self.folders.segments;
-        let failed = |error| Error::io("remove", &disk.place(&file_name(number)), error);
+        let failed = |error| Error::io("remove", &disk.path_of(&file_name(number)), error);
         if let Ok(file) = disk.open_segment(&file_name(number)) {
-            found.reclaimed_bytes += file.allocated().map_err(failed)?;
+            opened.reclaimed_bytes += file.allocated().map_err(failed)?;
         }
         disk.remove(&file_name(number)).map_err(failed)?;
-        found.orphan_segments += 1;
+        opened.orphan_segments += 1;
         Ok(())
     }
 }

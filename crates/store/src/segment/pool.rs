@@ -11,8 +11,8 @@ use hadal_types::MemoryPool;
 use twox_hash::XxHash3_64;
 
 use super::file::Segment;
-use super::ranges::FreeRanges;
-use super::{BlockBytes, FileExtent, Place, checked_length};
+use super::free_ranges::FreeRanges;
+use super::{BlockBytes, BlockLocation, FileExtent, checked_length};
 use crate::config::Folders;
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
@@ -25,14 +25,14 @@ const HEADER_SUMMED: usize = 32;
 pub(super) const HEADER_USED: usize = 40;
 
 #[derive(Debug)]
-pub(super) struct Shelf {
+pub(super) struct SegmentEntry {
     pub(super) segment: Arc<Segment>,
     pub(super) free: FreeRanges,
     /// Of blocks that are no more: their memory is given back, their disk not yet.
     given_up: FreeRanges,
 }
 
-impl Shelf {
+impl SegmentEntry {
     pub(super) fn new(segment: Arc<Segment>, free: FreeRanges) -> Self {
         Self { segment, free, given_up: FreeRanges::default() }
     }
@@ -46,8 +46,8 @@ impl Shelf {
     ) -> Self {
         let free = FreeRanges::new(PAGE, file.length() - PAGE);
         let memory = memory.map_or_else(OnceLock::new, OnceLock::from);
-        let (is_dirty, ahead) = (AtomicBool::new(false), Mutex::default());
-        let segment = Segment { number, file, memory, is_memory_old, is_dirty, ahead };
+        let (is_dirty, readahead) = (AtomicBool::new(false), Mutex::default());
+        let segment = Segment { number, file, memory, is_memory_old, is_dirty, readahead };
         Self::new(Arc::new(segment), free)
     }
 
@@ -65,8 +65,8 @@ impl Shelf {
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Shelves {
-    pub(super) segments: BTreeMap<u32, Shelf>,
+pub(super) struct SegmentTable {
+    pub(super) segments: BTreeMap<u32, SegmentEntry>,
     pub(super) next_number: u32,
     pub(super) is_folder_dirty: bool,
 }
@@ -78,7 +78,7 @@ pub(crate) struct Pool {
     pub(super) folders: Folders,
     pub(super) salt: u64,
     pub(super) segment_bytes: u64,
-    pub(super) shelves: Mutex<Shelves>,
+    pub(super) table: Mutex<SegmentTable>,
     reclaim_failures: AtomicU64,
     /// Blocks that are lost or damaged: while there are any, the next process is to verify all.
     doubts: AtomicUsize,
@@ -87,7 +87,7 @@ pub(crate) struct Pool {
     /// Whoever writes or gives back has it meanwhile, so that nothing is under way once it is true.
     is_stopped: RwLock<bool>,
     /// Whoever moves a block to memory writes it there with this: nobody writes what another has moved.
-    pub(super) moving: Mutex<()>,
+    pub(super) promoting: Mutex<()>,
 }
 
 /// The file name of segment `number`.
@@ -122,27 +122,27 @@ impl Pool {
             folders,
             salt,
             segment_bytes,
-            shelves: Mutex::default(),
+            table: Mutex::default(),
             reclaim_failures: AtomicU64::new(0),
             doubts: AtomicUsize::new(0),
             not_in_memory: AtomicUsize::new(0),
             is_stopped: RwLock::new(false),
-            moving: Mutex::new(()),
+            promoting: Mutex::new(()),
         }
     }
 
-    pub(super) fn place(&self, number: u32) -> String {
-        self.folders.segments.place(&file_name(number))
+    pub(super) fn path_of(&self, number: u32) -> String {
+        self.folders.segments.path_of(&file_name(number))
     }
 
     pub(super) fn extent(
         self: &Arc<Self>,
         segment: &Arc<Segment>,
-        place: Place,
+        location: BlockLocation,
         is_named: bool,
     ) -> BlockBytes {
         let (pool, segment) = (Arc::clone(self), Arc::clone(segment));
-        BlockBytes::in_file(FileExtent::new(pool, segment, place, is_named))
+        BlockBytes::in_file(FileExtent::new(pool, segment, location, is_named))
     }
 
     /// Writes a block to a segment. It is neither synced nor named; if it never is, its range is
@@ -157,13 +157,13 @@ impl Pool {
         let length = checked_length(bytes)?;
         let opened = self.while_open().ok_or(Error::Closed)?;
         let (segment, offset) = self.take(paged(length))?;
-        let place = Place { segment: segment.number, offset, length };
+        let location = BlockLocation { segment: segment.number, offset, length };
         // From here on a failure gives the range back, by dropping the extent.
-        let block = self.extent(&segment, place, false);
-        let failed = |error| Error::io("write", &self.place(segment.number), error);
+        let block = self.extent(&segment, location, false);
+        let failed = |error| Error::io("write", &self.path_of(segment.number), error);
         let written = segment.file.write(offset, bytes).and_then(|()| {
             segment.is_dirty.store(true, Ordering::Release);
-            self.keep(&block, &segment, place, bytes, may_be_in_memory)
+            self.admit_to_memory(&block, &segment, location, bytes, may_be_in_memory)
         });
         // Before the block can be dropped: that gives its range back.
         drop(opened);
@@ -212,8 +212,8 @@ impl Pool {
     }
 
     fn segments(&self) -> Vec<Arc<Segment>> {
-        let shelves = lock(&self.shelves);
-        shelves.segments.values().map(|shelf| Arc::clone(&shelf.segment)).collect()
+        let table = lock(&self.table);
+        table.segments.values().map(|entry| Arc::clone(&entry.segment)).collect()
     }
 
     fn take(&self, length: u64) -> Result<(Arc<Segment>, u64), Error> {
@@ -224,29 +224,30 @@ impl Pool {
         if let Some(taken) = taken {
             return Ok(taken);
         }
-        let mut shelves = lock(&self.shelves);
-        let segment = self.create(&mut shelves, self.segment_bytes.max(PAGE + length))?;
+        let mut table = lock(&self.table);
+        let segment = self.create(&mut table, self.segment_bytes.max(PAGE + length))?;
         let rest = PAGE + length;
         let free = FreeRanges::new(rest, segment.file.length() - rest);
-        shelves.segments.insert(segment.number, Shelf::new(Arc::clone(&segment), free));
+        table.segments.insert(segment.number, SegmentEntry::new(Arc::clone(&segment), free));
         Ok((segment, PAGE))
     }
 
     fn take_free(&self, length: u64) -> Option<(Arc<Segment>, u64)> {
-        let mut shelves = lock(&self.shelves);
-        let sound = |shelf: &&mut Shelf| !shelf.segment.has_faults();
-        let taken =
-            |shelf: &mut Shelf| Some((Arc::clone(&shelf.segment), shelf.free.take_first(length)?));
-        shelves.segments.values_mut().filter(sound).find_map(taken)
+        let mut table = lock(&self.table);
+        let sound = |entry: &&mut SegmentEntry| !entry.segment.has_faults();
+        let taken = |entry: &mut SegmentEntry| {
+            Some((Arc::clone(&entry.segment), entry.free.take_first(length)?))
+        };
+        table.segments.values_mut().filter(sound).find_map(taken)
     }
 
-    fn create(&self, shelves: &mut Shelves, length: u64) -> Result<Arc<Segment>, Error> {
-        let number = shelves.next_number;
-        shelves.next_number = number.saturating_add(1);
+    fn create(&self, table: &mut SegmentTable, length: u64) -> Result<Arc<Segment>, Error> {
+        let number = table.next_number;
+        table.next_number = number.saturating_add(1);
         let name = file_name(number);
-        let failed = |error| Error::io("create", &self.place(number), error);
+        let failed = |error| Error::io("create", &self.path_of(number), error);
         let file = self.folders.segments.create_segment(&name, length).map_err(failed)?;
-        shelves.is_folder_dirty = true;
+        table.is_folder_dirty = true;
         if let Err(error) = file.write(0, &header(self.salt, length, number)) {
             self.count_failure(self.folders.segments.remove(&name));
             return Err(failed(error));
@@ -258,7 +259,7 @@ impl Pool {
             memory: memory.map_or_else(OnceLock::new, OnceLock::from),
             is_memory_old: false,
             is_dirty: AtomicBool::new(true),
-            ahead: Mutex::default(),
+            readahead: Mutex::default(),
         }))
     }
 
@@ -279,10 +280,10 @@ impl Pool {
     /// Makes all blocks written so far durable. Not to be called by two threads at once.
     pub(crate) fn sync(&self) -> Result<(), Error> {
         // Before the segments: of those that are made from now on the next sync knows.
-        let is_folder_dirty = std::mem::take(&mut lock(&self.shelves).is_folder_dirty);
+        let is_folder_dirty = std::mem::take(&mut lock(&self.table).is_folder_dirty);
         for segment in self.segments() {
             if segment.is_dirty.swap(false, Ordering::AcqRel) {
-                let failed = |error| Error::io("sync", &self.place(segment.number), error);
+                let failed = |error| Error::io("sync", &self.path_of(segment.number), error);
                 segment.file.sync().map_err(failed)?;
                 if segment.memory().is_some() {
                     segment.forget_disk();
@@ -290,7 +291,7 @@ impl Pool {
             }
         }
         if is_folder_dirty {
-            let failed = |error| Error::io("sync", &self.folders.segments.place(""), error);
+            let failed = |error| Error::io("sync", &self.folders.segments.path_of(""), error);
             self.folders.segments.sync_folder().map_err(failed)?;
         }
         Ok(())
@@ -298,16 +299,16 @@ impl Pool {
 
     /// Gives back the memory of a block that has no more readers and is not named, and gives up its
     /// disk, which [`Self::give_back`] has: that takes ten times as long, and nobody waits for it.
-    pub(super) fn free(&self, segment: &Arc<Segment>, place: Place) {
+    pub(super) fn free(&self, segment: &Arc<Segment>, location: BlockLocation) {
         // When the folder is another process's, that gives back what nothing names.
         let Some(_opened) = self.while_open() else { return };
-        let length = paged(place.length);
-        if !self.count_failure(segment.punch_memory(place.offset, length)) {
+        let length = paged(location.length);
+        if !self.count_failure(segment.punch_memory(location.offset, length)) {
             // The range stays taken until the store is opened anew.
             return;
         }
-        if let Some(shelf) = lock(&self.shelves).segments.get_mut(&segment.number) {
-            shelf.given_up.give(place.offset, length);
+        if let Some(entry) = lock(&self.table).segments.get_mut(&segment.number) {
+            entry.given_up.give(location.offset, length);
         }
     }
 
@@ -325,9 +326,9 @@ impl Pool {
         for (segment, given_up) in self.take_given_up() {
             for (offset, length) in given_up.iter() {
                 if self.count_failure(segment.file.punch(offset, length))
-                    && let Some(shelf) = lock(&self.shelves).segments.get_mut(&segment.number)
+                    && let Some(entry) = lock(&self.table).segments.get_mut(&segment.number)
                 {
-                    shelf.free.give(offset, length);
+                    entry.free.give(offset, length);
                 }
             }
         }
@@ -336,23 +337,23 @@ impl Pool {
     /// What was given up, where other blocks are in its segment; removes the segments where none
     /// are.
     fn take_given_up(&self) -> Vec<(Arc<Segment>, FreeRanges)> {
-        let mut shelves = lock(&self.shelves);
+        let mut table = lock(&self.table);
         let (mut ranges, mut empty) = (Vec::new(), Vec::new());
-        for (&number, shelf) in &mut shelves.segments {
-            if shelf.given_up.is_empty() {
+        for (&number, entry) in &mut table.segments {
+            if entry.given_up.is_empty() {
                 continue;
             }
-            if shelf.is_given_up() {
+            if entry.is_given_up() {
                 empty.push(number);
                 continue;
             }
-            ranges.push((Arc::clone(&shelf.segment), std::mem::take(&mut shelf.given_up)));
+            ranges.push((Arc::clone(&entry.segment), std::mem::take(&mut entry.given_up)));
         }
         for number in empty {
-            let removed = shelves.segments.remove(&number);
+            let removed = table.segments.remove(&number);
             let name = file_name(number);
             self.count_failure(self.folders.segments.remove(&name));
-            let in_memory = removed.is_some_and(|shelf| shelf.segment.memory().is_some());
+            let in_memory = removed.is_some_and(|entry| entry.segment.memory().is_some());
             if let Some(memory) = self.memory().filter(|_| in_memory) {
                 self.count_failure(memory.remove(&name));
             }
@@ -390,7 +391,7 @@ impl Pool {
 
     /// Gives up the locks on the folders.
     pub(crate) fn unlock(&self) -> Result<(), Error> {
-        let failed = |error| Error::io("unlock", &self.folders.root.place(""), error);
+        let failed = |error| Error::io("unlock", &self.folders.root.path_of(""), error);
         self.folders.unlock().map_err(failed)
     }
 
@@ -405,8 +406,8 @@ impl Pool {
     }
 
     /// What all blocks in memory share.
-    pub(crate) fn room(&self) -> Option<&MemoryPool> {
-        self.folders.memory.as_ref().map(|memory| &*memory.room)
+    pub(crate) fn memory_budget(&self) -> Option<&MemoryPool> {
+        self.folders.memory.as_ref().map(|memory| &*memory.budget)
     }
 
     /// How large a segment becomes.
@@ -421,7 +422,7 @@ impl Pool {
 
     /// How many segment files there are.
     pub(crate) fn segment_count(&self) -> u64 {
-        lock(&self.shelves).segments.len() as u64
+        lock(&self.table).segments.len() as u64
     }
 
     /// How often space could not be given back.

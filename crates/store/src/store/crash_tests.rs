@@ -77,25 +77,25 @@ struct Mode {
 }
 
 /// What a successor has found before the end of a life, if one was there.
-type Found = Option<(Folders, Early)>;
+type Found = Option<(Folders, Preopened)>;
 
 fn folders(world: &World, mode: Mode) -> Folders {
     if mode.has_memory { world.folders_with_memory() } else { world.folders() }
 }
 
 fn open(world: &World, mode: Mode, found: Found) -> Result<(Store, Recovery), Error> {
-    let (folders, early) = match found {
-        Some((folders, early)) => (folders, Some(early)),
+    let (folders, preopened) = match found {
+        Some((folders, preopened)) => (folders, Some(preopened)),
         None => (folders(world, mode), None),
     };
-    Store::open_with(&folders, SIZES, Durability::Sync, false, early, Known::default())
+    Store::open_with(&folders, SIZES, Durability::Sync, false, preopened, OpenContext::default())
 }
 
 /// Brings all blocks back that wait; fails when the power does.
 fn bring_all_back(store: &Store, recovery: &mut Recovery) -> Result<(), LostBlock> {
     for table in recovery.tables.values_mut() {
         for block in std::mem::take(&mut table.waiting) {
-            table.blocks.extend(store.bring_back(block)?);
+            table.blocks.extend(store.restore(block)?);
         }
     }
     Ok(())
@@ -219,8 +219,8 @@ impl Life {
     /// Somebody who is to open the store next looks at it: in vain when the power fails.
     fn look(&mut self) {
         let folders = folders(&self.world, self.mode);
-        let early = Early::find(folders.clone(), SIZES).ok();
-        self.found = early.map(|early| (folders, early));
+        let preopened = Preopened::find(folders.clone(), SIZES).ok();
+        self.found = preopened.map(|preopened| (folders, preopened));
     }
 
     fn act(&mut self) {
@@ -239,8 +239,8 @@ impl Life {
             }
             _ if self.random.below(4) == 0 => self.drop_table(),
             _ => {
-                let room = self.random.flip().then(|| self.random.below(3_000));
-                self.world.machine().room = room;
+                let free_bytes = self.random.flip().then(|| self.random.below(3_000));
+                self.world.machine().free_bytes = free_bytes;
             }
         }
     }
@@ -360,7 +360,7 @@ fn run(seed: u64) {
     let mut random = Random::new(seed ^ 0x00c0_ffee);
     let mode = Mode { has_memory: random.flip() };
     if random.flip() {
-        world.machine().memory_room = random.below(20) * 4_096;
+        world.machine().memory_bytes_max = random.below(20) * 4_096;
     }
     let mut next_batch = 1;
     let mut candidates = vec![Model::default()];

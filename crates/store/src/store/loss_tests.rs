@@ -36,11 +36,11 @@ impl Bed {
     }
 
     /// What is told, in words; the store is stopped in order.
-    fn told(&self) -> Vec<String> {
+    fn list(&self) -> Vec<String> {
         let (store, _) = self.open();
-        let told = store.losses().into_iter().map(|loss| loss.what).collect();
+        let listed = store.losses().into_iter().map(|loss| loss.what).collect();
         store.stop().expect("stopped");
-        told
+        listed
     }
 }
 
@@ -64,9 +64,9 @@ fn taken(store: &Store, number: u8) -> Sequence {
 /// Told at each start, also after changes and stops in order; gone for good once it is forgotten.
 fn is_told_until_it_is_forgotten(bed: &Bed, expected: &str) {
     for round in 0..3 {
-        let told = bed.told();
-        assert_eq!(told.len(), 1, "{told:?}");
-        assert!(told[0].contains(expected), "{told:?}");
+        let listed = bed.list();
+        assert_eq!(listed.len(), 1, "{listed:?}");
+        assert!(listed[0].contains(expected), "{listed:?}");
         let (store, _) = bed.open();
         taken(&store, 100 + round);
         store.commit(&Change::default()).expect("committed");
@@ -78,11 +78,11 @@ fn is_told_until_it_is_forgotten(bed: &Bed, expected: &str) {
     assert!(store.forget_losses(None).expect("forgotten"));
     assert_eq!(store.losses(), []);
     drop(store);
-    assert_eq!(bed.told(), [""; 0]);
+    assert_eq!(bed.list(), [""; 0]);
     let (store, _) = bed.open();
     taken(&store, 110);
     drop(store);
-    assert_eq!(bed.told(), [""; 0]);
+    assert_eq!(bed.list(), [""; 0]);
 }
 
 #[test]
@@ -180,21 +180,21 @@ fn an_end_that_is_cut_is_damage_where_it_was_known_to_be_durable() {
             "in one place of log/00000001.log",
         );
         // Else it is what a write leaves that was interrupted.
-        assert_eq!(damaged_end(false, cut_off).told(), [""; 0], "{cut}");
+        assert_eq!(damaged_end(false, cut_off).list(), [""; 0], "{cut}");
     }
 }
 
 #[test]
 fn an_end_that_was_begun_and_never_acknowledged_is_no_loss() {
     let bed = damaged_end(true, |_| {});
-    let whole = fs::read(bed.log(1)).expect("read");
+    let total_loss = fs::read(bed.log(1)).expect("read");
     let (store, _) = bed.open();
     taken(&store, 4);
     drop(store);
     let longer = fs::read(bed.log(1)).expect("read");
-    for end in whole.len()..longer.len() {
+    for end in total_loss.len()..longer.len() {
         fs::write(bed.log(1), &longer[..end]).expect("written");
-        assert_eq!(bed.told(), [""; 0], "{end}");
+        assert_eq!(bed.list(), [""; 0], "{end}");
     }
 }
 
@@ -210,15 +210,15 @@ fn batches_that_are_consumed_are_missed_by_nobody() {
     for at in [length / 2, length - 1] {
         bytes[at] ^= 1;
         fs::write(bed.log(1), &bytes).expect("written");
-        assert_eq!(bed.told(), [""; 0]);
+        assert_eq!(bed.list(), [""; 0]);
     }
 }
 
 #[test]
 fn a_folder_that_was_known_and_has_nothing_is_a_loss_itself() {
     let bed = Bed::new(1 << 20);
-    let known = Config { is_known: true, ..bed.config() };
-    drop(Store::open(&known).expect("opened"));
+    let config = Config { expects_data: true, ..bed.config() };
+    drop(Store::open(&config).expect("opened"));
     is_told_until_it_is_forgotten(&bed, "LOST: its folder was missing or empty");
 }
 

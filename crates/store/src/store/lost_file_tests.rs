@@ -5,8 +5,8 @@ use std::os::unix::fs::FileExt;
 
 use tempfile::TempDir;
 
-use super::memory_tests::{Bed, brought_back, seen};
 use super::tests::{Tmpfs, add, segment, table};
+use super::tmpfs_tests::{Bed, brought_back, seen};
 use super::*;
 
 #[test]
@@ -43,7 +43,7 @@ fn missing_and_damaged_segments_are_lost_blocks() {
     assert_eq!([&*there[0].bytes, &*there[1].bytes], [&[3; 50], &[4; 50]]);
     // Nothing new lands in a file that is in doubt; the lost can be given up.
     let added = add(&store, &requests, b"new");
-    assert_eq!(added.bytes.place().map(|place| place.segment), Some(6));
+    assert_eq!(added.bytes.location().map(|location| location.segment), Some(6));
     store.commit(&Change { removes: lost, ..Change::default() }).expect("committed");
     drop((store, recovery, added));
     let (_, recovery) = Store::open(&config).expect("opened");
@@ -87,7 +87,7 @@ fn of_a_file_that_is_gone_or_damaged_each_block_is_saved_that_is_somewhere() {
     // The first segment has three blocks, of which memory has two; what it has not is on disk.
     for (is_stopped, header) in [(true, None), (false, None), (true, Some([7; 40]))] {
         let mut bed = Bed::new();
-        bed.room = 2 * 20_480;
+        bed.budget = 2 * 20_480;
         let (store, _) = bed.filled();
         if is_stopped {
             store.stop().expect("stopped");
@@ -105,9 +105,9 @@ fn of_a_file_that_is_gone_or_damaged_each_block_is_saved_that_is_somewhere() {
         fs::write(&half_made, "half").expect("written");
         let (store, there, lost) = open(&bed);
         assert!(!half_made.exists());
-        let place = bed.on_disk(1).display().to_string();
+        let location = bed.on_disk(1).display().to_string();
         let expected = match header {
-            None => (vec![0, 1, 3, 4], vec![format!("{place} is missing")]),
+            None => (vec![0, 1, 3, 4], vec![format!("{location} is missing")]),
             Some(_) => (vec![0, 1, 2, 3, 4], vec![]),
         };
         assert_eq!((there, lost), expected);
@@ -132,7 +132,7 @@ fn memory_of_which_nothing_is_left_on_disk_nor_saved_is_given_back() {
     assert_eq!(seen(&recovery), (vec![0, 1, 2], 0));
     assert_eq!(recovery.report.lost_blocks.len(), 2);
     assert!(!memory.exists());
-    assert_eq!(store.figures().memory_bytes, 60_000);
+    assert_eq!(store.stats().memory_bytes, 60_000);
 }
 
 #[test]

@@ -100,7 +100,7 @@ fn a_second_opener_is_refused_by_name() {
     let (store, _) = open(&folder);
     let path = folder.path().join("leaf-0");
     let error = Store::open(&Config::new(&path)).map(drop).expect_err("in use");
-    assert!(matches!(&error, Error::InUse(place) if *place == path.display().to_string()));
+    assert!(matches!(&error, Error::InUse(location) if *location == path.display().to_string()));
     assert!(error.to_string().contains("leaf-0 is in use"), "{error}");
     // Block bytes that are still read keep the folder, since it must not be written under them.
     let block = add(&store, &table("requests"), b"rows");
@@ -131,7 +131,7 @@ fn a_removed_block_is_freed_after_its_last_reader() {
     assert_eq!(allocated(&path), full - (1 << 20));
     // Its range is used again, by the next block that fits.
     let third = add(&store, &requests, &[3; 4_096]);
-    assert_eq!(third.bytes.place().map(|place| place.offset), Some(4_096));
+    assert_eq!(third.bytes.location().map(|location| location.offset), Some(4_096));
     assert_eq!(*second.bytes, [2; 1 << 20]);
     // A segment without blocks is no more.
     for block in [second, third] {
@@ -140,7 +140,7 @@ fn a_removed_block_is_freed_after_its_last_reader() {
     assert!(path.exists());
     store.give_back();
     assert!(!path.exists());
-    assert_eq!(store.figures(), Figures { reclaim_failures: 0, ..Figures::default() });
+    assert_eq!(store.stats(), StoreStats { reclaim_failures: 0, ..StoreStats::default() });
 }
 
 #[test]
@@ -324,9 +324,9 @@ fn a_store_in_memory_has_the_same_doors() {
     assert_eq!(log(&store, &requests, "two"), Sequence(1));
     let block = add(&store, &requests, b"rows");
     assert_eq!(*block.bytes, *b"rows");
-    assert_eq!(store.figures(), Figures { blocks: 1, block_bytes: 4, ..Figures::default() });
+    assert_eq!(store.stats(), StoreStats { blocks: 1, block_bytes: 4, ..StoreStats::default() });
     store.commit(&Change { drops: vec![requests.clone()], ..Change::default() }).expect("dropped");
-    assert_eq!(store.figures(), Figures::default());
+    assert_eq!(store.stats(), StoreStats::default());
     let empty = store.append(&requests, &batch("none"), b"");
     assert!(matches!(empty, Err(Error::BlockSize(0))));
     store.stop().expect("stopped");
@@ -389,7 +389,7 @@ fn a_failed_sync_of_the_manifest_keeps_the_new_block() {
                 Durability::Sync,
                 false,
                 None,
-                Known::default(),
+                OpenContext::default(),
             )
             .expect("opened")
         };
@@ -459,7 +459,7 @@ fn a_full_tmpfs_is_an_ordinary_error() {
     drop(first);
     add(&store, &requests, &[3; 250_000]);
     log(&store, &requests, "small");
-    assert_eq!(store.figures().reclaim_failures, 0);
+    assert_eq!(store.stats().reclaim_failures, 0);
     drop((store, second));
     let (_, recovery) = open(&tmpfs.0);
     let found = &recovery.tables[&requests];
@@ -500,8 +500,8 @@ fn a_log_of_which_nothing_is_needed_takes_no_disk() {
 fn a_log_gives_back_what_was_consumed_of_it_where_disk_is_short() {
     let world = World::new(3);
     let sizes = Sizes { log_file_bytes: 64 << 10, ..Sizes::default() };
-    let known = Known::default();
-    let open = || Store::open_with(&world.folders(), sizes, Durability::Sync, false, None, known);
+    let context = OpenContext::default();
+    let open = || Store::open_with(&world.folders(), sizes, Durability::Sync, false, None, context);
     let (store, _) = open().expect("opened");
     let append = |store: &Store, name: &str, id: &str, length: usize| {
         let ticket = store.append(&table(name), &batch(id), &Random::new(9).bytes(length));
@@ -515,15 +515,15 @@ fn a_log_gives_back_what_was_consumed_of_it_where_disk_is_short() {
     // Nothing is short yet.
     store.commit(&Change { drops: vec![table("other")], ..Change::default() }).expect("committed");
     store.give_back();
-    world.machine().room = Some(2_000);
+    world.machine().free_bytes = Some(2_000);
     assert!(matches!(append(&store, "kept", "large", 3_000), Err(Error::Full(_))));
     store.give_back();
-    assert_eq!(world.machine().room, Some(2_000), "all of it is needed");
+    assert_eq!(world.machine().free_bytes, Some(2_000), "all of it is needed");
     assert!(matches!(append(&store, "kept", "large", 3_000), Err(Error::Full(_))));
     store.commit(&Change { drops: vec![table("gone")], ..Change::default() }).expect("committed");
     store.give_back();
-    let room = world.machine().room.expect("set");
-    assert!((9_000..12_000).contains(&room), "{room}");
+    let free_bytes = world.machine().free_bytes.expect("set");
+    assert!((9_000..12_000).contains(&free_bytes), "{free_bytes}");
     append(&store, "kept", "large", 3_000).expect("there is room");
     store.give_back();
     for is_killed in [true, false] {

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicUsize;
 use hadal_block::Values;
 use hadal_types::{AgeLimit, TableSettings};
 
-use super::chill::{DAY, aged, configure, settle, table};
+use super::recompress::{DAY, aged, configure, settle, table};
 use super::waiting::Stopping;
 use super::*;
 use crate::{ArchiveError, ArchivePart};
@@ -72,7 +72,7 @@ impl Shelf {
         match &self.hook {
             Some(Hook::Fail(step)) if *step == now => Err(ArchiveError {
                 action: "write",
-                place: path.to_owned(),
+                path: path.to_owned(),
                 reason: "it is full".to_owned(),
             }),
             Some(Hook::Copy { step, from, to, files }) if *step == now => {
@@ -97,7 +97,7 @@ impl Archive for Shelf {
                 std::thread::yield_now();
             }
             let reason = "it stops".to_owned();
-            return Err(ArchiveError { action: "write", place: path.to_owned(), reason });
+            return Err(ArchiveError { action: "write", path: path.to_owned(), reason });
         }
         if let Some((from, to)) = &*lock(&self.copied) {
             fs::copy(from, to).expect("copied");
@@ -113,7 +113,7 @@ impl Archive for Shelf {
     fn remove(&self, path: &str) -> Result<(), ArchiveError> {
         if self.fails_to_remove.load(Ordering::SeqCst) {
             let reason = "it is far away".to_owned();
-            return Err(ArchiveError { action: "remove", place: path.to_owned(), reason });
+            return Err(ArchiveError { action: "remove", path: path.to_owned(), reason });
         }
         lock(&self.files).remove(path);
         Ok(())
@@ -232,20 +232,20 @@ async fn what_stays_of_a_block_and_cannot_be_read_replaces_none() {
     bed.leaf.merge_all();
     let path = folder.path().join("segments/00000001.segment");
     let before = fs::read(&path).expect("read");
-    let (table, inner) = (table(&bed), &bed.leaf.inner);
-    let mut pass = inner.plan_pass(&table).expect("a day is old enough");
+    let (table, job) = (table(&bed), bed.leaf.archive_job());
+    let mut pass = job.plan_pass(&table).expect("a day is old enough");
     let old = Arc::clone(&pass.blocks[0]);
     // As if its other rows were of the next day: merges make no such block now.
     pass.until = Micros(NOW.0 + (ROWS / 2 - 3 * DAY) * Micros::SECOND);
-    let leaving = [inner.leaving(&table, &old).expect("sound")];
-    let rest = inner.write_rest(&pass, &leaving).expect("written");
+    let leaving = [job.verify_for_archive(&table, &old).expect("sound")];
+    let rest = job.write_remainder(&pass, &leaving).expect("written");
     // What was just written is no more.
     let after = fs::read(&path).expect("read");
     let written = before.iter().zip(&after).position(|(before, after)| before != after);
     let file = fs::File::options().write(true).open(&path).expect("opened");
     file.write_all_at(&[0; 64], written.expect("a block") as u64).expect("written");
-    assert!(inner.drop_archived(&pass, rest).is_err());
-    assert!(inner.store.has_block(old.number().expect("of a segment")));
+    assert!(job.drop_archived(&pass, rest).is_err());
+    assert!(job.context.store.has_block(old.number().expect("of a segment")));
     assert_eq!(values(&bed.leaf).await.0, of_days(1..=3));
 }
 

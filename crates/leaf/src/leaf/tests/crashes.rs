@@ -227,7 +227,7 @@ impl Life<'_> {
 
     /// The block with the oldest rows.
     fn oldest(&self) -> Arc<Block> {
-        let blocks = self.leaf().inner.all_tables()[0].snapshot();
+        let blocks = self.leaf().context.all_tables()[0].snapshot();
         Arc::clone(blocks.iter().min_by_key(|block| block.time_range.0).expect("a block"))
     }
 
@@ -248,9 +248,9 @@ impl Life<'_> {
         self.merge(700)?;
         let week = Some(AgeLimit::Seconds(7 * DAY));
         let cold = TableSettings { cold_after: week, ..TableSettings::default() };
-        assert!(self.oldest().may_become_cold());
+        assert!(self.oldest().may_be_recompressed());
         self.set(cold.clone()).await?;
-        assert!(!self.oldest().may_become_cold());
+        assert!(!self.oldest().may_be_recompressed());
         self.restart()?;
         for (storage, is_in_memory) in [(TableStorage::Mmap, false), (TableStorage::Memory, true)] {
             self.set(TableSettings { storage: Some(storage), ..cold.clone() }).await?;
@@ -299,7 +299,7 @@ impl Life<'_> {
         let (mut values, partial) = values(leaf).await;
         let ((scanned, expected), _) = seen_of(&partial);
         assert_eq!((scanned, expected), (values.len() as u64, values.len() as u64));
-        for table in leaf.inner.all_tables() {
+        for table in leaf.context.all_tables() {
             assert_eq!(table.bytes(), table.holdings().1, "what is counted is what is there");
         }
         values.extend(self.machine.archive.values());

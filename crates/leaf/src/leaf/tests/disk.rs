@@ -7,7 +7,8 @@ use hadal_types::limits::LOG_FILES_MAX;
 
 use super::waiting::{hold_syncs, open_with_reads_held};
 use super::*;
-use crate::settings::configure;
+use crate::write::configure::configure;
+use crate::write::drop_table::drop_table;
 
 const SIZES: Sizes = Sizes {
     segment_bytes: 64 * 4_096,
@@ -72,7 +73,7 @@ async fn tables_with_few_rows_do_not_keep_the_log_long() {
         leaf.accept(batch(&format!("t{round}"), 1, round..round + 1)).await.expect("taken");
         expected.push(round);
         leaf.merge_all();
-        most = most.max(leaf.inner.store.figures().log_files);
+        most = most.max(leaf.context.store.stats().log_files);
     }
     assert!(most <= LOG_FILES_MAX as u64 + 2, "{most} files");
     assert!(most > 1, "the log has several files");
@@ -110,7 +111,7 @@ async fn a_killed_leaf_answers_and_takes_batches_before_it_has_read_anything_bac
     assert_eq!(leaf.accept(batch("more", 1, 8_010..8_015)).await, receipt(5, false, true));
     assert!(leaf.accept(batch("b3", 1, 1_500..2_000)).await.expect("known").duplicate);
     assert_eq!(coverage(&leaf).await, (15, 8_015));
-    assert_eq!(leaf.inner.state(), LeafState::DiskRecovery);
+    assert_eq!(leaf.context.state(), LeafState::DiskRecovery);
     drop(held);
     wait_until_alive(&leaf);
     assert_eq!(values(&leaf).await.0, (0..8_015).collect::<Vec<_>>());
@@ -133,7 +134,7 @@ async fn while_rows_are_brought_back_only_fresh_ones_are_merged() {
         next += batches;
     };
     let blocks = |leaf: &Leaf| {
-        let table = leaf.inner.all_tables().pop().expect("one");
+        let table = leaf.context.all_tables().pop().expect("one");
         let is_in_log: Vec<bool> = table.snapshot().iter().map(|it| it.origin.is_log()).collect();
         is_in_log
     };
@@ -143,7 +144,7 @@ async fn while_rows_are_brought_back_only_fresh_ones_are_merged() {
     world.crash();
     let (leaf, held) = open_with_reads_held(&world, open_on_memory);
     take(&leaf, 15 + 15 * 16).await;
-    let meanwhile = (leaf.inner.state(), blocks(&leaf));
+    let meanwhile = (leaf.context.state(), blocks(&leaf));
     drop(held);
     assert_eq!(meanwhile, (LeafState::DiskRecovery, vec![false; 16]));
     wait_until_alive(&leaf);
@@ -152,7 +153,7 @@ async fn while_rows_are_brought_back_only_fresh_ones_are_merged() {
     assert_eq!(values(&leaf).await.0, (0..17 * 256 + 255 * 256).collect::<Vec<_>>());
 }
 
-type Changing = Box<dyn Fn(&Inner) + Send>;
+type Changing = Box<dyn Fn(&LeafContext, &ExpirySchedule) + Send>;
 
 #[tokio::test]
 async fn questions_do_not_wait_for_a_disk_that_takes_long() {
@@ -163,14 +164,16 @@ async fn questions_do_not_wait_for_a_disk_that_takes_long() {
     leaf.accept(other).await.expect("taken");
     let set = TableSettings { bytes: Some(1 << 30), ..TableSettings::default() };
     let changes: [Changing; 2] = [
-        Box::new(move |inner| configure(inner, &name("other"), &set).expect("set")),
-        Box::new(|inner| assert_eq!(inner.drop_table(&name("other")).expect("dropped"), 3)),
+        Box::new(move |context, schedule| {
+            configure(context, schedule, &name("other"), &set).expect("set")
+        }),
+        Box::new(|context, _| assert_eq!(drop_table(context, &name("other")).expect("dropped"), 3)),
     ];
     let mut thirds = 0;
     for change in changes {
         let held = hold_syncs(&world);
-        let inner = Arc::clone(&leaf.inner);
-        let changing = std::thread::spawn(move || change(&inner));
+        let (context, schedule) = (Arc::clone(&leaf.context), Arc::clone(&leaf.schedule));
+        let changing = std::thread::spawn(move || change(&context, &schedule));
         // Until it waits for the disk, with whatever it holds meanwhile.
         wait_until("a sync waits for the disk", || world.is_sync_held());
         // A new table for each: it goes into the list of tables, and its batch into the queue.

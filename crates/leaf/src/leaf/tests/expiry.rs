@@ -256,11 +256,13 @@ impl Subscriber for Lines {
 /// What a pass at `now` logs that drops what is older than a day. It is made here and not by the
 /// merger, which is not asked for one.
 fn pass_logs(bed: &Bed, now: Micros, jumped: Option<i64>) -> Vec<String> {
-    let inner = &bed.leaf.inner;
-    let tables: Vec<Arc<Table>> = read(&inner.tables).values().cloned().collect();
-    *lock(&tables[0].settings) = Some(age(DAY));
+    let (context, merger) = (&bed.leaf.context, bed.leaf.merger());
+    let tables: Vec<Arc<Table>> = read(&context.tables).values().cloned().collect();
+    tables[0].set_settings(Some(age(DAY)));
     let lines = Arc::new(Lines::default());
-    tracing::subscriber::with_default(Arc::clone(&lines), || inner.expire(&tables, now, jumped));
+    tracing::subscriber::with_default(Arc::clone(&lines), || {
+        merger.expirer().expire(&tables, now, jumped)
+    });
     std::mem::take(&mut lock(&lines.0))
 }
 
@@ -315,13 +317,13 @@ async fn a_pass_that_ends_before_its_record_changes_nothing() {
     log(&bed.leaf, "b", [DAY / 4, DAY / 3]).await;
     bed.clock.pass(700);
     bed.leaf.merge_all();
-    let inner = &bed.leaf.inner;
-    let tables: Vec<Arc<Table>> = read(&inner.tables).values().cloned().collect();
-    *lock(&tables[0].settings) = Some(age(DAY / 3 - 1));
-    let written = inner.write_but_do_not_commit(&tables[0], NOW);
+    let (context, merger) = (&bed.leaf.context, bed.leaf.merger());
+    let tables: Vec<Arc<Table>> = read(&context.tables).values().cloned().collect();
+    tables[0].set_settings(Some(age(DAY / 3 - 1)));
+    let written = merger.expirer().write_but_do_not_commit(&tables[0], NOW);
     assert_eq!(written, (1, 1), "a block would be replaced by another");
-    inner.stopping.store(true, Ordering::SeqCst);
-    let written = inner.write_but_do_not_commit(&tables[0], NOW);
+    context.stop_changes();
+    let written = merger.expirer().write_but_do_not_commit(&tables[0], NOW);
     assert_eq!(written, (0, 0), "who stops writes no more");
     drop(tables);
     drop(bed);
@@ -390,8 +392,8 @@ async fn settings_of_a_later_version_are_not_guessed_at() {
     let bed = open(Some(folder.path()));
     log(&bed.leaf, "b", [400 * DAY]).await;
     let settings = vec![(name("t"), b"{\"format\":2,\"age\":\"1d\"}".to_vec())];
-    let change = Change { settings, ..Change::default() };
-    bed.leaf.inner.store.commit(&change).expect("committed");
+    let change = hadal_store::Change { settings, ..hadal_store::Change::default() };
+    bed.leaf.context.store.commit(&change).expect("committed");
     drop(bed);
     let bed = open(Some(folder.path()));
     bed.clock.pass(900);

@@ -39,7 +39,7 @@ pub(super) fn wide_batch(number: i64, rows: i64, width: usize) -> Batch {
 
 /// Raw bytes of each block of table `t`.
 fn raw_bytes(leaf: &Leaf) -> Vec<u64> {
-    let table = read(&leaf.inner.tables).get(&name("t")).cloned().expect("a table");
+    let table = read(&leaf.context.tables).get(&name("t")).cloned().expect("a table");
     table.snapshot().iter().map(|block| block.raw_bytes).collect()
 }
 
@@ -54,7 +54,7 @@ async fn memory_is_bounded_whatever_the_rows() {
         ..LeafLimits::of_one_in(1)
     };
     let bed = open_within(folder.path(), limits());
-    let fresh = Arc::clone(&bed.leaf.inner.limits.fresh);
+    let fresh = Arc::clone(&bed.leaf.context.limits.fresh);
     let (mut sent, mut held_most) = (0, 0);
     for number in 0..80 {
         let batch = wide_batch(number, 100, 1_000);
@@ -94,7 +94,7 @@ async fn what_the_log_brings_back_counts_as_fresh() {
     for batch in batches {
         bed.leaf.accept(batch).await.expect("taken");
     }
-    assert_eq!(bed.leaf.inner.limits.fresh.held(), bytes as u64);
+    assert_eq!(bed.leaf.context.limits.fresh.held(), bytes as u64);
     drop(bed);
     // More than there is room for: nothing comes in before that has a place.
     let fresh = FreshBytes::new(bytes as u64 / 2);

@@ -4,7 +4,7 @@
 use hadal_types::{AgeLimit, TableSettings};
 
 use super::*;
-use crate::move_fresh::move_fresh;
+use crate::maintenance::flush::flush;
 
 const DAY: u32 = 24 * 3_600;
 
@@ -19,7 +19,7 @@ async fn with_losses(folder: &Path) -> Bed {
     let bed = open(Some(folder));
     keep_for_a_day(&bed.leaf, "t").await;
     bed.leaf.accept(batch("block", 1, 0..10)).await.expect("taken");
-    move_fresh(&bed.leaf.inner.all_tables(), &bed.leaf.inner.store).expect("moved");
+    flush(&bed.leaf.context.all_tables(), &bed.leaf.context.store).expect("moved");
     bed.leaf.accept(batch("log", 1, 10..13)).await.expect("taken");
     drop(bed);
     std::fs::remove_file(folder.join("segments/00000001.segment")).expect("removed");

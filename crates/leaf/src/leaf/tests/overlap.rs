@@ -4,10 +4,10 @@ use hadal_block::MergeOrder;
 use hadal_store::BlockBytes;
 
 use super::*;
-use crate::block::Origin;
-use crate::merge::{merge_blocks, origins};
-use crate::plan_merge::MergeKind;
+use crate::maintenance::merge::{merge_blocks, origins};
+use crate::maintenance::merge_policy::MergeKind;
 use crate::table::Table;
+use crate::table::block::Origin;
 
 /// What a merge of these would put in their place.
 fn merged(table: &Table, inputs: &[Arc<Block>]) -> Vec<Arc<Block>> {
@@ -25,7 +25,7 @@ async fn of_two_merges_that_share_a_block_the_second_is_refused_and_no_row_is_th
         let rows = at * 10..(at + 1) * 10;
         bed.leaf.accept(batch(&format!("b{at}"), 1, rows)).await.expect("taken");
     }
-    let table = read(&bed.leaf.inner.tables)[&name("t")].clone();
+    let table = read(&bed.leaf.context.tables)[&name("t")].clone();
     let blocks = table.snapshot();
     let [first, second] = [&blocks[..2], &blocks[1..]].map(|inputs| merged(&table, inputs));
     table.swap(&blocks[..2], first).expect("all of them are there");

@@ -6,11 +6,11 @@ use hadal_types::{TableSettings, TableStorage};
 use super::*;
 
 /// Folders of a leaf, and of a tmpfs, which is a plain one here.
-struct Place {
+struct TestFolders {
     scratch: tempfile::TempDir,
 }
 
-impl Place {
+impl TestFolders {
     fn new() -> Self {
         let scratch = tempfile::tempdir().expect("a folder");
         std::fs::create_dir(scratch.path().join("tmpfs")).expect("a folder");
@@ -29,15 +29,15 @@ impl Place {
         self.open_with(MemoryPool::new(usize::MAX))
     }
 
-    fn open_with(&self, room: Arc<MemoryPool>) -> Leaf {
-        let memory = Some(MemoryConfig { room, ..self.memory(AfterCrash::Memory) });
+    fn open_with(&self, budget: Arc<MemoryPool>) -> Leaf {
+        let memory = Some(MemoryConfig { budget, ..self.memory(AfterCrash::Memory) });
         let limits = LeafLimits { recovery_threads: 3, ..LeafLimits::of_one_in(1) };
         let config = LeafConfig { memory, limits, ..config(Some(&self.folder())) };
         Leaf::open(config).expect("opens")
     }
 
     fn memory(&self, after_crash: AfterCrash) -> MemoryConfig {
-        MemoryConfig { tmpfs: self.tmpfs(), room: MemoryPool::new(usize::MAX), after_crash }
+        MemoryConfig { tmpfs: self.tmpfs(), budget: MemoryPool::new(usize::MAX), after_crash }
     }
 
     /// A leaf with a few blocks in segments, and some rows that are fresh.
@@ -64,8 +64,8 @@ async fn all_rows(leaf: &Leaf) -> bool {
 
 #[tokio::test]
 async fn a_stopped_leaf_is_there_again_at_once() {
-    let place = Place::new();
-    let leaf = place.filled().await;
+    let folders = TestFolders::new();
+    let leaf = folders.filled().await;
     let state = async |leaf: &Leaf| leaf.status(&StatusScope::Leaves).await.leaves[0].state;
     assert_eq!(state(&leaf).await, LeafState::Alive);
     leaf.prepare_to_stop();
@@ -77,49 +77,49 @@ async fn a_stopped_leaf_is_there_again_at_once() {
     assert!(matches!(late, Err(SinkError::Unavailable(_))), "{late:?}");
     for _ in 0..3 {
         // The one before is still there, as a process is that has not quite ended.
-        let next = place.open();
+        let next = folders.open();
         let report = next.recovery_report();
         assert!(report.was_stopped);
-        assert_eq!((report.frames_replayed, next.inner.state()), (0, LeafState::Alive));
+        assert_eq!((report.frames_replayed, next.context.state()), (0, LeafState::Alive));
         assert!(all_rows(&next).await);
         assert_eq!(next.accept(batch("fresh", 1, 100_000..100_010)).await, receipt(10, true, true));
         next.stop().expect("stopped");
     }
     drop(leaf);
-    assert!(all_rows(&place.open()).await);
+    assert!(all_rows(&folders.open()).await);
 }
 
 #[tokio::test]
 async fn what_a_stop_left_on_disk_is_there_at_once() {
-    let place = Place::new();
-    let room = MemoryPool::new(usize::MAX);
-    place.filled().await.stop().expect("stopped");
-    let leaf = place.open_with(Arc::clone(&room));
-    let all = room.reserved();
+    let folders = TestFolders::new();
+    let budget = MemoryPool::new(usize::MAX);
+    folders.filled().await.stop().expect("stopped");
+    let leaf = folders.open_with(Arc::clone(&budget));
+    let all = budget.reserved();
     leaf.stop().expect("stopped");
     let in_memory = |leaf: &Leaf| {
-        let blocks = read(&leaf.inner.tables)[&name("t")].snapshot();
+        let blocks = read(&leaf.context.tables)[&name("t")].snapshot();
         (blocks.iter().filter(|block| block.is_in_memory()).count(), blocks.len())
     };
     // The first of these starts finds in memory what it has no room for, the second finds it on disk.
     for _ in 0..2 {
-        let leaf = place.open_with(MemoryPool::new(all / 2));
+        let leaf = folders.open_with(MemoryPool::new(all / 2));
         assert!(leaf.recovery_report().was_stopped);
-        assert_eq!(leaf.inner.state(), LeafState::Alive);
+        assert_eq!(leaf.context.state(), LeafState::Alive);
         assert!(all_rows(&leaf).await);
         let (some, blocks) = in_memory(&leaf);
         assert!((1..blocks).contains(&some), "{some} of {blocks}");
         leaf.stop().expect("stopped");
     }
     // There is room again: nobody has to wait until all of it is taken.
-    let leaf = place.open();
-    assert_eq!(leaf.inner.state(), LeafState::Alive);
+    let leaf = folders.open();
+    assert_eq!(leaf.context.state(), LeafState::Alive);
     assert!(all_rows(&leaf).await);
     while in_memory(&leaf).0 < in_memory(&leaf).1 {
         assert!(all_rows(&leaf).await);
     }
     leaf.stop().expect("stopped");
-    let leaf = place.open();
+    let leaf = folders.open();
     assert_eq!(in_memory(&leaf).0, in_memory(&leaf).1);
     assert!(all_rows(&leaf).await);
 }
@@ -129,18 +129,18 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
     for (is_memory_gone, after_crash) in
         [(false, AfterCrash::Memory), (true, AfterCrash::Memory), (false, AfterCrash::Disk)]
     {
-        let place = Place::new();
-        drop(place.filled().await);
+        let folders = TestFolders::new();
+        drop(folders.filled().await);
         if is_memory_gone {
-            std::fs::remove_dir_all(place.tmpfs()).expect("removed");
-            std::fs::create_dir(place.tmpfs()).expect("made");
+            std::fs::remove_dir_all(folders.tmpfs()).expect("removed");
+            std::fs::create_dir(folders.tmpfs()).expect("made");
         }
-        let memory = Some(place.memory(after_crash));
-        let config = Config { memory, ..Config::new(place.folder()) };
+        let memory = Some(folders.memory(after_crash));
+        let config = Config { memory, ..Config::new(folders.folder()) };
         let (store, recovery) = Store::open(&config).expect("opened");
         let fresh = LeafLimits::of_one_in(1).fresh;
         let Recovered { tables, mut waiting, moving, report } =
-            recover::tables(recovery, &store, &fresh, Duration::ZERO);
+            recovery::recover_tables(recovery, &store, &fresh, Duration::ZERO);
         assert!(!report.was_stopped && moving.is_empty());
         assert!(waiting.len() >= 2, "{}", waiting.len());
         let table = &tables[&name("t")];
@@ -158,23 +158,23 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
                 _ => LeafState::DiskRecovery,
             };
             assert_eq!((table.state(), status.state), (state, state));
-            recover::bring_all_back(vec![next], &store, 1, || false);
+            recovery::restore_all(vec![next], &store, 1, || false);
         }
         assert_eq!(table.missing_rows(), (0, 0));
         assert_eq!(table.state(), LeafState::Alive);
         drop((tables, store));
-        let leaf = place.open();
+        let leaf = folders.open();
         // Told to stop before it has brought all back, perhaps; nothing is lost by that.
         drop(leaf);
-        let leaf = place.open();
+        let leaf = folders.open();
         wait_until_alive(&leaf);
         assert!(all_rows(&leaf).await);
         drop(leaf);
-        let leaf = place.open();
+        let leaf = folders.open();
         let taken = leaf.accept(batch("more", 1, ROWS..ROWS + 10)).await;
         assert_eq!(taken, receipt(10, false, true), "whatever is not back yet");
         drop(leaf);
-        let leaf = place.open();
+        let leaf = folders.open();
         wait_until_alive(&leaf);
         assert_eq!(values(&leaf).await.0, (0..ROWS + 10).collect::<Vec<_>>());
     }
@@ -182,13 +182,13 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
 
 #[tokio::test]
 async fn a_block_that_is_nowhere_is_lost_and_expected() {
-    let place = Place::new();
-    drop(place.filled().await);
-    std::fs::remove_dir_all(place.tmpfs()).expect("removed");
-    std::fs::create_dir(place.tmpfs()).expect("made");
-    let (path, at) = segment(&place.folder());
+    let folders = TestFolders::new();
+    drop(folders.filled().await);
+    std::fs::remove_dir_all(folders.tmpfs()).expect("removed");
+    std::fs::create_dir(folders.tmpfs()).expect("made");
+    let (path, at) = segment(&folders.folder());
     flip(&path, at + 200..at + 201);
-    let leaf = place.open();
+    let leaf = folders.open();
     wait_until_alive(&leaf);
     let (values, partial) = values(&leaf).await;
     let ((scanned, expected), warnings) = seen_of(&partial);
@@ -200,17 +200,17 @@ async fn a_block_that_is_nowhere_is_lost_and_expected() {
 
 #[tokio::test]
 async fn what_is_altered_in_memory_is_found_before_it_is_used() {
-    let place = Place::new();
-    let leaf = place.filled().await;
+    let folders = TestFolders::new();
+    let leaf = folders.filled().await;
     leaf.stop().expect("stopped");
-    let memory = std::fs::read_dir(place.tmpfs()).expect("listed").next().expect("one");
+    let memory = std::fs::read_dir(folders.tmpfs()).expect("listed").next().expect("one");
     let segment = memory.expect("read").path().join("00000001.segment");
     let content = std::fs::read(&segment).expect("read");
-    let table = |leaf: &Leaf| read(&leaf.inner.tables).get(&name("t")).cloned().expect("a table");
+    let table = |leaf: &Leaf| read(&leaf.context.tables).get(&name("t")).cloned().expect("a table");
     let first = first_block(&leaf, &content);
     let (rows, middle) = (first.rows as u64, 4_096 + first.byte_count() * 3 / 4);
     flip(&segment, middle..middle + 1);
-    let leaf = place.open();
+    let leaf = folders.open();
     assert!(leaf.recovery_report().was_stopped);
     let (values, partial) = values(&leaf).await;
     let ((scanned, expected), _) = seen_of(&partial);
@@ -221,13 +221,13 @@ async fn what_is_altered_in_memory_is_found_before_it_is_used() {
     };
     assert_eq!(lost(&leaf).await, rows);
     // The disk has it as it was.
-    leaf.inner.scrub_round(|_| true);
+    Scrubber { context: &leaf.context }.scrub_round(|_| true);
     assert_eq!(lost(&leaf).await, 0);
     assert!(all_rows(&leaf).await);
     leaf.merge_all();
     leaf.stop().expect("stopped");
-    let leaf = place.open();
-    leaf.inner.scrub_round(|_| true);
+    let leaf = folders.open();
+    Scrubber { context: &leaf.context }.scrub_round(|_| true);
     assert!(all_rows(&leaf).await);
     assert!(!table(&leaf).snapshot().iter().any(|block| block.is_damaged()));
 }
@@ -249,22 +249,22 @@ fn unlike_each_other(id: &str, rows: usize) -> Batch {
 
 #[tokio::test]
 async fn what_is_altered_on_disk_is_found_before_it_is_used_also_where_it_is_mapped() {
-    let place = Place::new();
-    let leaf = place.open();
+    let folders = TestFolders::new();
+    let leaf = folders.open();
     let storage = Some(TableStorage::Mmap);
     let settings = TableSettings { storage, ..TableSettings::default() };
     leaf.apply(TableChange::Configure { table: name("t"), settings }).await.expect("set");
     leaf.accept(unlike_each_other("b", 5_000)).await.expect("taken");
     leaf.stop().expect("stopped");
-    let leaf = place.open();
-    let (on_disk, at) = segment(&place.folder());
-    let bytes = read(&leaf.inner.tables)[&name("t")].bytes();
+    let leaf = folders.open();
+    let (on_disk, at) = segment(&folders.folder());
+    let bytes = read(&leaf.context.tables)[&name("t")].bytes();
     // Killed.
     drop(leaf);
     let bytes = usize::try_from(bytes).expect("small");
     let middle = at + bytes * 3 / 4;
     flip(&on_disk, middle..middle + 1);
-    let leaf = place.open();
+    let leaf = folders.open();
     wait_until_alive(&leaf);
     assert!(!leaf.recovery_report().was_stopped);
     let (values, partial) = values(&leaf).await;
@@ -274,17 +274,17 @@ async fn what_is_altered_on_disk_is_found_before_it_is_used_also_where_it_is_map
 
 #[tokio::test]
 async fn a_front_that_is_altered_in_memory_is_read_from_disk() {
-    let place = Place::new();
-    place.filled().await.stop().expect("stopped");
-    let memory = std::fs::read_dir(place.tmpfs()).expect("listed").next().expect("one");
+    let folders = TestFolders::new();
+    folders.filled().await.stop().expect("stopped");
+    let memory = std::fs::read_dir(folders.tmpfs()).expect("listed").next().expect("one");
     flip(&memory.expect("read").path().join("00000001.segment"), 4_096..4_100);
     for _ in 0..2 {
-        let leaf = place.open();
+        let leaf = folders.open();
         assert!(leaf.recovery_report().was_stopped);
         // The first round has begun with the leaf.
         wait_until("the disk's front is read", || {
-            let table = read(&leaf.inner.tables)[&name("t")].clone();
-            table.unfold();
+            let table = read(&leaf.context.tables)[&name("t")].clone();
+            table.open_deferred();
             table.missing_rows().0 == 0
         });
         assert!(all_rows(&leaf).await);
@@ -294,17 +294,17 @@ async fn a_front_that_is_altered_in_memory_is_read_from_disk() {
 
 #[tokio::test]
 async fn what_is_altered_in_both_places_is_lost() {
-    let place = Place::new();
-    let leaf = place.filled().await;
-    let (on_disk, at) = segment(&place.folder());
+    let folders = TestFolders::new();
+    let leaf = folders.filled().await;
+    let (on_disk, at) = segment(&folders.folder());
     let first = first_block(&leaf, &std::fs::read(&on_disk).expect("read"));
-    let memory = std::fs::read_dir(place.tmpfs()).expect("listed").next().expect("one");
+    let memory = std::fs::read_dir(folders.tmpfs()).expect("listed").next().expect("one");
     for path in [on_disk, memory.expect("read").path().join("00000001.segment")] {
         let file = std::fs::File::options().write(true).open(path).expect("opened");
         let middle = (at + first.byte_count() / 2) as u64;
         std::os::unix::fs::FileExt::write_all_at(&file, &[7; 64], middle).expect("written");
     }
-    leaf.inner.scrub_round(|_| true);
+    Scrubber { context: &leaf.context }.scrub_round(|_| true);
     let status = leaf.status(&StatusScope::All).await;
     let table = &status.leaves[0].tables[&name("t")];
     assert_eq!(table.lost_rows, first.rows as u64);
@@ -313,25 +313,25 @@ async fn what_is_altered_in_both_places_is_lost() {
 
 #[tokio::test]
 async fn who_follows_one_without_memory_has_all_rows_at_once() {
-    let place = Place::new();
-    place.filled().await.stop().expect("stopped");
-    let leaf = Leaf::open(config(Some(&place.folder()))).expect("opens");
+    let folders = TestFolders::new();
+    folders.filled().await.stop().expect("stopped");
+    let leaf = Leaf::open(config(Some(&folders.folder()))).expect("opens");
     assert!(all_rows(&leaf).await);
     leaf.stop().expect("stopped");
     drop(leaf);
-    let leaf = place.open();
-    assert_eq!(leaf.inner.state(), LeafState::Alive);
+    let leaf = folders.open();
+    assert_eq!(leaf.context.state(), LeafState::Alive);
     assert!(all_rows(&leaf).await);
 }
 
 #[tokio::test]
 async fn what_a_stop_left_in_memory_is_believed_whatever_is_wished_for_after_a_crash() {
-    let place = Place::new();
-    place.filled().await.stop().expect("stopped");
-    let memory = Some(place.memory(AfterCrash::Disk));
-    let leaf = Leaf::open(LeafConfig { memory, ..config(Some(&place.folder())) }).expect("opens");
+    let folders = TestFolders::new();
+    folders.filled().await.stop().expect("stopped");
+    let memory = Some(folders.memory(AfterCrash::Disk));
+    let leaf = Leaf::open(LeafConfig { memory, ..config(Some(&folders.folder())) }).expect("opens");
     assert!(leaf.recovery_report().was_stopped);
-    assert_eq!(leaf.inner.state(), LeafState::Alive);
+    assert_eq!(leaf.context.state(), LeafState::Alive);
     assert!(all_rows(&leaf).await);
 }
 

@@ -2,10 +2,10 @@
 
 use hadal_types::{AgeLimit, SampleFactor, TableSettings, Weight};
 
-use super::chill::{DAY, aged, configure, settle, settled, table};
 use super::expiry::{Lines, open_at};
+use super::recompress::{DAY, aged, configure, settle, settled, table};
 use super::*;
-use crate::sample::sampling;
+use crate::maintenance::sample::{sample_blocks, sampling, write_sampled};
 
 fn sample_after(seconds: i64, keep: u16) -> TableSettings {
     TableSettings {
@@ -231,10 +231,10 @@ async fn a_crash_leaves_the_whole_block_or_the_sampled_one() {
     let settings = sample_after(60, 10);
     let all = table(&bed).snapshot();
     // Written, and not said in the manifest.
-    let written = bed.leaf.inner.write_sampled(&table(&bed), &all, &sampling(&settings));
+    let written = write_sampled(&bed.leaf.context, &table(&bed), &all, &sampling(&settings));
     let written = written.expect("written");
     assert_eq!(written.iter().map(|one| one.rows()).collect::<Vec<_>>(), [(5_000, 500); 3]);
-    let bytes = |written: &[crate::rewrite::Rewritten]| -> Vec<Vec<u8>> {
+    let bytes = |written: &[crate::maintenance::rewrite::Rewritten]| -> Vec<Vec<u8>> {
         written.iter().flat_map(|one| one.bytes().map(<[u8]>::to_vec)).collect()
     };
     let first = bytes(&written);
@@ -243,9 +243,9 @@ async fn a_crash_leaves_the_whole_block_or_the_sampled_one() {
     assert_eq!(held(&bed), [day(1, 1), day(2, 1), day(3, 1)]);
     // Made again, it is the very same.
     let all = table(&bed).snapshot();
-    let again = bed.leaf.inner.write_sampled(&table(&bed), &all, &sampling(&settings));
+    let again = write_sampled(&bed.leaf.context, &table(&bed), &all, &sampling(&settings));
     assert_eq!(bytes(&again.expect("written")), first);
-    let sampled = bed.leaf.inner.sample(&table(&bed), &all[..2], &sampling(&settings));
+    let sampled = sample_blocks(&bed.leaf.context, &table(&bed), &all[..2], &sampling(&settings));
     assert_eq!(sampled.expect("sampled"), 2);
     let kept = rows(&bed).await;
     drop((all, bed));
@@ -337,7 +337,8 @@ async fn many_rows_go_only_with_a_line_in_the_log() {
         let whole: Vec<Arc<Block>> = whole.collect();
         let lines = Arc::new(Lines::default());
         tracing::subscriber::with_default(Arc::clone(&lines), || {
-            let sampled = bed.leaf.inner.sample(&table(&bed), &whole, &sampling(&settings));
+            let sampled =
+                sample_blocks(&bed.leaf.context, &table(&bed), &whole, &sampling(&settings));
             assert_eq!(sampled.expect("sampled"), blocks);
         });
         let logged = std::mem::take(&mut *lock(&lines.0));
@@ -356,7 +357,7 @@ async fn queries_and_stops_come_between() {
     let bed = settled(Some(folder.path()), 2).await;
     // A query that has begun goes on with what it saw.
     let before = table(&bed).snapshot();
-    let sampled = bed.leaf.inner.sample(&table(&bed), &before, &sampling(&settings));
+    let sampled = sample_blocks(&bed.leaf.context, &table(&bed), &before, &sampling(&settings));
     assert_eq!(sampled.expect("sampled"), 2);
     assert!(before.iter().all(|block| of_block(block).rows == 5_000));
     before.iter().for_each(|block| block.view().expect("parses").verify().expect("as it was"));
@@ -371,7 +372,7 @@ async fn queries_and_stops_come_between() {
                 bed.leaf.apply(change).await.expect("dropped");
             }
         }
-        let sampled = bed.leaf.inner.sample(&table, &all, &sampling(&settings));
+        let sampled = sample_blocks(&bed.leaf.context, &table, &all, &sampling(&settings));
         assert_eq!(sampled.expect("nothing fails"), 0);
     }
 }

@@ -4,9 +4,11 @@
 use std::os::unix::fs::FileExt;
 
 use super::*;
-use crate::merge::merge_blocks;
-use crate::move_fresh::move_fresh;
-use crate::plan_merge::MergeKind;
+use crate::maintenance::flush::flush;
+use crate::maintenance::merge::merge_blocks;
+use crate::maintenance::merge_policy::MergeKind;
+use crate::maintenance::recompress::write_recompressed;
+use crate::maintenance::rewrite::{replace, rewrite};
 
 const ROWS: i64 = 100_000;
 
@@ -57,12 +59,12 @@ async fn a_file_that_becomes_shorter_costs_the_rows_that_are_gone() {
     assert_eq!(second[..first.len()], first);
     assert!(second[first.len()..].iter().copied().eq(ROWS..ROWS + 5_000));
     // Nothing more is written where some could not be read.
-    move_fresh(&leaf.inner.all_tables(), &leaf.inner.store).expect("moved");
-    let blocks = leaf.inner.all_tables()[0].snapshot();
+    flush(&leaf.context.all_tables(), &leaf.context.store).expect("moved");
+    let blocks = leaf.context.all_tables()[0].snapshot();
     let later = blocks.iter().filter(|block| block.time_range.0.0 >= NOW.0 + ROWS);
-    let places: Vec<String> = later.map(|block| block.location()).collect();
-    assert!(places.iter().all(|place| place.contains("00000002.segment")), "{places:?}");
-    assert_eq!(places.len(), 1);
+    let locations: Vec<String> = later.map(|block| block.describe_location()).collect();
+    assert!(locations.iter().all(|place| place.contains("00000002.segment")), "{locations:?}");
+    assert_eq!(locations.len(), 1);
 }
 
 #[tokio::test]
@@ -72,16 +74,16 @@ async fn a_block_that_cannot_be_read_when_it_is_made_replaces_none() {
     let path = folder.path().join("segments/00000001.segment");
     let before = std::fs::read(&path).expect("read");
     let used = before.iter().rposition(|byte| *byte != 0).expect("blocks") as u64;
-    let table = Arc::clone(&leaf.inner.all_tables()[0]);
+    let table = Arc::clone(&leaf.context.all_tables()[0]);
     let old = Arc::clone(&table.snapshot()[0]);
-    let copied = leaf
-        .inner
-        .rewrite(&table, &[Arc::clone(&old)], |view| Ok(Some(vec![view.bytes().to_vec()])));
+    let copied = rewrite(&leaf.context, &table, &[Arc::clone(&old)], |view| {
+        Ok(Some(vec![view.bytes().to_vec()]))
+    });
     let copied = copied.expect("written");
     let file = std::fs::File::options().write(true).open(&path).expect("opened");
     file.set_len(used.next_multiple_of(4_096)).expect("cut");
-    assert!(leaf.inner.replace(&table, copied).is_err());
-    assert!(leaf.inner.store.has_block(old.number().expect("of a segment")));
+    assert!(replace(&leaf.context, &table, copied).is_err());
+    assert!(leaf.context.store.has_block(old.number().expect("of a segment")));
     assert_eq!(values(&leaf).await.0.len(), usize::try_from(ROWS).expect("small"));
 }
 
@@ -107,13 +109,13 @@ async fn what_is_altered_after_it_was_verified_is_found_by_the_next_scrub() {
     let folder = tempfile::tempdir().expect("a folder");
     let leaf = verified(folder.path()).await;
     let all = ROWS.unsigned_abs();
-    leaf.inner.scrub_round(|_| true);
+    Scrubber { context: &leaf.context }.scrub_round(|_| true);
     assert_eq!(rows_and_lost(&leaf).await, (all, 0), "nothing is damaged yet");
     let gone = punch(&leaf, folder.path());
-    leaf.inner.scrub_round(|_| false);
+    Scrubber { context: &leaf.context }.scrub_round(|_| false);
     assert_eq!(rows_and_lost(&leaf).await, (all, 0), "it was told to stop before the first block");
     for _ in 0..2 {
-        leaf.inner.scrub_round(|_| true);
+        Scrubber { context: &leaf.context }.scrub_round(|_| true);
         assert_eq!(rows_and_lost(&leaf).await, (all - gone, gone));
         let (values, partial) = values(&leaf).await;
         let unreadable = (WarningCode::BlocksUnreadable, 1);
@@ -127,7 +129,7 @@ async fn what_is_altered_after_it_was_verified_is_found_by_the_next_scrub() {
     // It is found again after a restart, and goes with its table.
     drop(leaf);
     let leaf = Leaf::open(config(Some(folder.path()))).expect("opens");
-    leaf.inner.scrub_round(|_| true);
+    Scrubber { context: &leaf.context }.scrub_round(|_| true);
     assert_eq!(rows_and_lost(&leaf).await, (all - gone, gone));
     assert_eq!(leaf.apply(TableChange::Drop { table: name("t") }).await, Ok(all));
     assert!(leaf.status(&StatusScope::All).await.leaves[0].tables.is_empty());
@@ -164,7 +166,7 @@ async fn another_block_in_the_place_of_one_is_found_by_the_next_scrub() {
     let gone = exchange(&leaf, folder.path()).await;
     leaf.accept(batch("b", 1, ROWS..ROWS + 5_000)).await.expect("taken");
     for round in 0..3 {
-        leaf.inner.scrub_round(|_| true);
+        Scrubber { context: &leaf.context }.scrub_round(|_| true);
         let (values, partial) = values(&leaf).await;
         assert!(values.iter().copied().eq(ROWS..ROWS + 5_000), "round {round}");
         let unreadable = (WarningCode::BlocksUnreadable, 1);
@@ -173,7 +175,7 @@ async fn another_block_in_the_place_of_one_is_found_by_the_next_scrub() {
     leaf.merge_all();
     drop(leaf);
     let leaf = Leaf::open(config(Some(folder.path()))).expect("opens");
-    leaf.inner.scrub_round(|_| true);
+    Scrubber { context: &leaf.context }.scrub_round(|_| true);
     assert_eq!(rows_and_lost(&leaf).await, (5_000, gone));
 }
 
@@ -182,9 +184,9 @@ async fn what_is_altered_gets_no_new_checksums() {
     let folder = tempfile::tempdir().expect("a folder");
     let leaf = verified(folder.path()).await;
     let gone = punch(&leaf, folder.path());
-    let table = Arc::clone(&read(&leaf.inner.tables)[&name("t")]);
+    let table = Arc::clone(&read(&leaf.context.tables)[&name("t")]);
     let blocks = table.snapshot();
-    let written = leaf.inner.write_cold(&table, &blocks).expect("written");
+    let written = write_recompressed(&leaf.context, &table, &blocks).expect("written");
     let damaged: Vec<_> = blocks.iter().filter(|block| block.is_damaged()).collect();
     assert_eq!(damaged.iter().map(|block| block.rows as u64).sum::<u64>(), gone);
     assert!(!written.iter().any(|one| Arc::ptr_eq(&one.old, damaged[0])));
@@ -194,10 +196,10 @@ async fn what_is_altered_gets_no_new_checksums() {
 async fn a_scrub_keeps_no_block_that_goes() {
     let folder = tempfile::tempdir().expect("a folder");
     let leaf = verified(folder.path()).await;
-    let table = Arc::clone(&read(&leaf.inner.tables)[&name("t")]);
+    let table = Arc::clone(&read(&leaf.context.tables)[&name("t")]);
     let blocks: Vec<_> = table.snapshot().iter().map(Arc::downgrade).collect();
     let mut seen = 0;
-    leaf.inner.scrub_round(|_| {
+    Scrubber { context: &leaf.context }.scrub_round(|_| {
         seen += 1;
         table.clear();
         assert!(blocks.iter().all(|block| block.upgrade().is_none()));
@@ -211,7 +213,7 @@ async fn a_merge_of_what_cannot_be_read_comes_to_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let leaf = verified(folder.path()).await;
     cut(folder.path());
-    let table = Arc::clone(&read(&leaf.inner.tables)[&name("t")]);
+    let table = Arc::clone(&read(&leaf.context.tables)[&name("t")]);
     let inputs = table.snapshot();
     let merged = merge_blocks(&table, &inputs, MergeKind::Settle, NOW);
     assert!(inputs.iter().any(|block| block.faults() > 0));

@@ -29,7 +29,7 @@ fn wait_no_longer_than(patience: Duration, what: &str, is_so: impl Fn() -> bool)
 /// Waits until all is there that a leaf brings back after its start.
 #[track_caller]
 pub(super) fn wait_until_alive(leaf: &Leaf) {
-    wait_until("all rows are brought back", || leaf.inner.state() == LeafState::Alive);
+    wait_until("all rows are brought back", || leaf.context.state() == LeafState::Alive);
 }
 
 /// What a world holds. To be made after the leaf that waits for it: what is made last ends first.

@@ -32,11 +32,11 @@ impl AppendFile for SimulatedFile {
 
     fn set_aside(&mut self, offset: u64, bytes: u64) -> io::Result<()> {
         let mut machine = self.world.machine();
-        let before = machine.room;
+        let before = machine.free_bytes;
         let (end, result) = machine.grow(self.file, size(offset + bytes));
         match &result {
             Ok(()) => machine.files[self.file].aside = end,
-            Err(_) => machine.room = before,
+            Err(_) => machine.free_bytes = before,
         }
         result
     }

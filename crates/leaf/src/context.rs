@@ -1,0 +1,187 @@
+//! What the parts of a leaf share: its data, and the two locks by which changes take turns.
+//!
+//! Locks are taken in this order: `merging`, `changing`, the map of tables, the locks of one table
+//! (`table.rs`). None of the last two is held while another thread is waited for.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, RwLock};
+use std::time::Duration;
+
+use hadal_peer::SinkError;
+use hadal_store::{Durability, Error, Store};
+use hadal_types::{Clock, LeafName, LeafState, Micros, TableName, limits};
+
+use crate::limits::LeafLimits;
+use crate::sync::{lock, read, write};
+use crate::table::Table;
+use crate::wakeup::Wakeup;
+
+/// The data of one leaf.
+pub(crate) struct LeafContext {
+    pub(crate) name: LeafName,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) store: Store,
+    pub(crate) has_folder: bool,
+    pub(crate) durability: Durability,
+    pub(crate) tables: RwLock<BTreeMap<TableName, Arc<Table>>>,
+    pub(crate) limits: LeafLimits,
+    /// Wakes the thread that merges.
+    pub(crate) wakeup: Arc<Wakeup>,
+    is_stopping: AtomicBool,
+    /// Whether the leaf will stop soon.
+    is_preparing: AtomicBool,
+    /// Held by each merge and each pass that picks blocks, so that no two pick the same.
+    merging: Mutex<()>,
+    /// Held while both the store's content and the visible blocks change.
+    changing: Mutex<()>,
+}
+
+impl LeafContext {
+    /// The context of a leaf that has these tables.
+    pub(crate) fn new(
+        (name, store): (LeafName, Store),
+        tables: BTreeMap<TableName, Arc<Table>>,
+        limits: LeafLimits,
+        clock: Arc<dyn Clock>,
+        (has_folder, durability): (bool, Durability),
+    ) -> Self {
+        Self {
+            name,
+            clock,
+            store,
+            has_folder,
+            durability,
+            tables: RwLock::new(tables),
+            limits,
+            wakeup: Arc::default(),
+            is_stopping: AtomicBool::new(false),
+            is_preparing: AtomicBool::new(false),
+            merging: Mutex::new(()),
+            changing: Mutex::new(()),
+        }
+    }
+
+    /// Whether nothing may change any more.
+    pub(crate) fn is_stopping(&self) -> bool {
+        self.is_stopping.load(Ordering::SeqCst)
+    }
+
+    /// Lets nothing change from now on, and wakes the thread that merges.
+    pub(crate) fn stop_changes(&self) {
+        self.is_stopping.store(true, Ordering::SeqCst);
+        self.wakeup.wake();
+    }
+
+    /// Reports [`LeafState::Prepare`] from now on.
+    pub(crate) fn prepare_to_stop(&self) {
+        self.is_preparing.store(true, Ordering::SeqCst);
+    }
+
+    /// Waits for the turn to pick blocks for a merge or a rewrite.
+    pub(crate) fn turn_to_merge(&self) -> MutexGuard<'_, ()> {
+        lock(&self.merging)
+    }
+
+    /// Waits for the turn to change the store's content and the visible blocks as one; `None` when
+    /// the leaf stops.
+    pub(crate) fn turn_to_change(&self) -> Option<MutexGuard<'_, ()>> {
+        let turn = lock(&self.changing);
+        (!self.is_stopping()).then_some(turn)
+    }
+
+    /// The turn for the last change of a leaf that stops.
+    pub(crate) fn last_turn(&self) -> MutexGuard<'_, ()> {
+        lock(&self.changing)
+    }
+
+    /// The table of this name.
+    pub(crate) fn table(&self, name: &TableName) -> Option<Arc<Table>> {
+        read(&self.tables).get(name).cloned()
+    }
+
+    /// All tables, in the order of their names.
+    pub(crate) fn all_tables(&self) -> Vec<Arc<Table>> {
+        read(&self.tables).values().cloned().collect()
+    }
+
+    /// Makes a table of this name, unless there is one.
+    ///
+    /// # Errors
+    /// [`SinkError::Limit`] when the leaf has as many tables as it may have.
+    pub(crate) fn create_table(&self, name: &TableName) -> Result<(), SinkError> {
+        if read(&self.tables).contains_key(name) {
+            return Ok(());
+        }
+        let mut tables = write(&self.tables);
+        if tables.len() >= limits::TABLES_MAX && !tables.contains_key(name) {
+            let message =
+                format!("table {name} would be one too many: {} are allowed", limits::TABLES_MAX);
+            return Err(SinkError::Limit(message));
+        }
+        tables.entry(name.clone()).or_insert_with(|| Arc::new(Table::new(name.clone())));
+        Ok(())
+    }
+
+    /// The state of the leaf.
+    pub(crate) fn state(&self) -> LeafState {
+        if self.is_stopping() || self.is_preparing.load(Ordering::SeqCst) {
+            return LeafState::Prepare;
+        }
+        state_of(read(&self.tables).values())
+    }
+
+    /// The time before which the manifest may forget batch ids: no table remembers an earlier one.
+    /// `None` where no id is remembered. Cost: a look at each table.
+    pub(crate) fn forget_before(&self) -> Option<Micros> {
+        let tables = read(&self.tables);
+        tables.values().filter_map(|table| lock(&table.batch_ids).least_time()).min()
+    }
+
+    /// Parks the thread until the clock has been running for so long; false when the leaf stops.
+    /// Whoever stops the leaf wakes the thread.
+    pub(crate) fn wait_until(&self, due: Duration) -> bool {
+        while !self.is_stopping()
+            && let Some(pause) = due.checked_sub(self.clock.running())
+            && !pause.is_zero()
+        {
+            std::thread::park_timeout(pause);
+        }
+        !self.is_stopping()
+    }
+
+    /// The error for a client, of an error of the store. Paths of this machine go to the log only.
+    pub(crate) fn sink_error(&self, error: Error) -> SinkError {
+        sink_error(&self.name, error)
+    }
+
+    /// The error for a client whose change must be sent again.
+    pub(crate) fn busy(&self) -> SinkError {
+        SinkError::Busy(self.name.to_string())
+    }
+
+    /// The error for a client of a leaf that stops.
+    pub(crate) fn unavailable(&self) -> SinkError {
+        SinkError::Unavailable(self.name.to_string())
+    }
+}
+
+/// The error for a client of this leaf, of an error of its store.
+pub(crate) fn sink_error(name: &LeafName, error: Error) -> SinkError {
+    match error {
+        Error::Busy(_) => SinkError::Busy(name.to_string()),
+        Error::Full(_) => SinkError::Full(name.to_string()),
+        Error::Closed => SinkError::Unavailable(name.to_string()),
+        error if error.names_a_path() => {
+            // Paths of this machine are for whoever runs it, not for whoever sends rows.
+            tracing::error!(leaf = %name, "{error}");
+            SinkError::Store(format!("{name}'s files fail; the server's log says more"))
+        }
+        other => SinkError::Store(other.to_string()),
+    }
+}
+
+/// The state of tables since the start: that of the table that is least far.
+pub(crate) fn state_of<'a>(tables: impl IntoIterator<Item = &'a Arc<Table>>) -> LeafState {
+    tables.into_iter().map(|table| table.state()).max().unwrap_or(LeafState::Alive)
+}

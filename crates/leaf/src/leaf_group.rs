@@ -1,0 +1,60 @@
+//! All leaves of a process as one peer: what they find goes into one answer, so that groups which they
+//! have in common are made once.
+//!
+//! How much of each leaf an answer rests on is told for each, as if they had answered one by one. A
+//! query that is out of time has what was looked at until then, of whichever leaf; only where looking
+//! fails altogether, they all do.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hadal_aggregate::Partial;
+use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks};
+use hadal_query::Query;
+use hadal_types::TableName;
+
+use crate::leaf::Leaf;
+use crate::query::execute::execute;
+
+/// The leaves of a process, which share a [pool](crate::ScanPool) of threads and a budget.
+pub struct LeafGroup {
+    leaves: Vec<Arc<Leaf>>,
+}
+
+impl LeafGroup {
+    /// Of these leaves.
+    #[must_use]
+    pub fn new(mut leaves: Vec<Arc<Leaf>>) -> Self {
+        leaves.sort_by(|left, right| left.name().cmp(right.name()));
+        Self { leaves }
+    }
+}
+
+impl Peer for LeafGroup {
+    fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
+        Box::pin(async move {
+            let leaves: Vec<_> = self.leaves.iter().map(|leaf| leaf.for_query()).collect();
+            execute(&leaves, query, deadline).await
+        })
+    }
+
+    fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
+        Box::pin(async move {
+            let mut all = PeerStatus::default();
+            for leaf in &self.leaves {
+                all.leaves.extend(leaf.status(scope).await.leaves);
+            }
+            all
+        })
+    }
+
+    fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        Box::pin(async move {
+            let mut all = TableBlocks::default();
+            for leaf in &self.leaves {
+                all.merge(leaf.blocks(table).await);
+            }
+            all
+        })
+    }
+}

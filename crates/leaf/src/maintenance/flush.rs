@@ -1,0 +1,66 @@
+//! Fresh blocks get a place in a segment as they are, so that they take no memory of the process any
+//! more, and the next process need not read them from the log.
+//!
+//! Merging them does that too, and makes fewer blocks of them, but takes longer than they take to
+//! come in where their rows are wide.
+
+use std::sync::{Arc, RwLockReadGuard};
+
+use hadal_store::{Change, Store};
+
+use crate::maintenance::merge::{MergeError, origins, remembered};
+use crate::sync::read;
+use crate::table::Table;
+use crate::table::block::{Block, Origin};
+
+/// The fresh blocks of one table, and what they become.
+struct TableFlush<'a> {
+    table: &'a Table,
+    /// Keeps the table from being dropped meanwhile.
+    _kept: RwLockReadGuard<'a, bool>,
+    fresh: Vec<Arc<Block>>,
+    moved: Vec<Block>,
+}
+
+/// Moves all fresh blocks of some tables to segments, in one change: all, or none.
+pub(crate) fn flush(tables: &[Arc<Table>], store: &Store) -> Result<(), MergeError> {
+    let mut change = Change::default();
+    let mut moves = Vec::new();
+    for table in tables {
+        moves.extend(write(table, store, &mut change)?);
+    }
+    if moves.is_empty() {
+        return Ok(());
+    }
+    store.commit(&change)?;
+    for TableFlush { table, fresh, moved, .. } in moves {
+        for (block, moved) in fresh.into_iter().zip(moved) {
+            // One by one, so that each keeps its place among the others.
+            table.swap(&[block], vec![Arc::new(moved)])?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the fresh blocks of a table to segments, and adds to `change` what makes them count.
+fn write<'a>(
+    table: &'a Table,
+    store: &Store,
+    change: &mut Change,
+) -> Result<Option<TableFlush<'a>>, MergeError> {
+    let dropped = read(&table.dropped);
+    let fresh = table.fresh_blocks();
+    if *dropped || fresh.is_empty() {
+        return Ok(None);
+    }
+    let mut moved = Vec::with_capacity(fresh.len());
+    for block in &fresh {
+        let rows = u32::try_from(block.rows).unwrap_or(u32::MAX);
+        let stored = store.write_block(&table.name, rows, block.bytes().to_vec())?;
+        moved.push(Block::new(stored.bytes.clone(), Origin::Segment(stored.number))?);
+        change.adds.push(stored);
+    }
+    change.consumed.extend(origins(&fresh).0);
+    change.remembered.extend(remembered(table, &fresh));
+    Ok(Some(TableFlush { table, _kept: dropped, fresh, moved }))
+}

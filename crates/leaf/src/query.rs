@@ -1,0 +1,13 @@
+//! Queries: which blocks are scanned, in which order, and by which threads.
+
+pub(crate) mod execute;
+pub(crate) mod fair_scheduler;
+mod locks;
+pub(crate) mod morsel_queue;
+#[cfg(test)]
+mod random_schedule_tests;
+pub(crate) mod scan_job;
+pub(crate) mod scan_pool;
+pub(crate) mod worker_pool;
+#[cfg(test)]
+mod worker_pool_tests;

@@ -1,0 +1,238 @@
+//! One query to leaves of one process: which blocks, in what order, and what the answer rests on.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+use std::time::Instant;
+
+use hadal_aggregate::{
+    Coverage, LeafCoverage, LeafOutcome, Partial, QueryError, QueryErrorCode, WarningCode,
+};
+use hadal_query::Query;
+use hadal_scan::{BlockOrder, Scan};
+use hadal_store::DroppedRows;
+use hadal_types::MemoryPool;
+use tokio::task::spawn_blocking;
+
+use crate::context::LeafContext;
+use crate::query::scan_job::{JobResult, ScanJob, ScanRequest, ScannedBlocks};
+use crate::query::scan_pool::ScanPool;
+use crate::table::Table;
+use crate::table::block::Block;
+
+/// How often a scan is begun because blocks turn out to be unreadable on the way.
+const ATTEMPTS_MAX: usize = 4;
+
+/// How the queries of a leaf run.
+pub(crate) struct QuerySettings {
+    /// The threads that scan.
+    pub(crate) pool: Arc<ScanPool>,
+    /// Whether a block may be answered from its zone maps; false only in measurements.
+    pub(crate) zone_answers: bool,
+    /// Bytes that one query may hold here, on all threads together.
+    pub(crate) query_bytes_max: usize,
+    /// The memory that all queries of the process share.
+    pub(crate) budget: Arc<MemoryPool>,
+}
+
+/// A leaf, as a query needs it.
+#[derive(Clone, Copy)]
+pub(crate) struct QueryLeaf<'l> {
+    pub(crate) context: &'l LeafContext,
+    pub(crate) settings: &'l QuerySettings,
+}
+
+/// A leaf's table as one query sees it.
+struct LeafSnapshot<'l> {
+    leaf: &'l LeafContext,
+    table: Arc<Table>,
+    /// Whether the leaf has the table, or had rows of it.
+    has_table: bool,
+    /// Those blocks that the time range reaches.
+    reached: Vec<Arc<Block>>,
+    /// Rows of all blocks, and of those that are reached.
+    rows: (u64, u64),
+    /// The other blocks.
+    skipped: u64,
+    lost_rows: u64,
+    waiting_rows: u64,
+    dropped: Option<DroppedRows>,
+    expired: Option<DroppedRows>,
+}
+
+/// What the rows of these leaves say to a query, by its deadline. They are of one process, and
+/// share threads and a budget.
+pub(crate) async fn execute(
+    leaves: &[QueryLeaf<'_>],
+    query: Arc<Query>,
+    deadline: Instant,
+) -> Partial {
+    let start = Instant::now();
+    let Some(first) = leaves.first() else { return Partial::empty(&query) };
+    let scan = match Scan::new(Arc::clone(&query)) {
+        Ok(scan) if first.settings.zone_answers => scan,
+        Ok(scan) => scan.without_zone_answers(),
+        Err(error) => {
+            let fault = QueryError::new(QueryErrorCode::Invalid, &error.to_string());
+            return Partial::failed(&query, fault);
+        }
+    };
+    let mut snapshots: Vec<LeafSnapshot<'_>> =
+        leaves.iter().map(|leaf| LeafSnapshot::of(leaf.context, &query)).collect();
+    let of_leaf = |(at, snapshot): (usize, &mut LeafSnapshot<'_>)| {
+        let reached = std::mem::take(&mut snapshot.reached);
+        (reached.len(), reached.into_iter().map(move |block| (at, block)).collect())
+    };
+    let (counts, blocks): (Vec<usize>, Vec<Vec<_>>) =
+        snapshots.iter_mut().enumerate().map(of_leaf).unzip();
+    let request = ScanRequest {
+        query: Arc::clone(&query),
+        blocks: ordered(blocks.concat(), scan.block_order()),
+        tables: snapshots.iter().map(|snapshot| Arc::clone(&snapshot.table)).collect(),
+        scan: Arc::new(scan),
+        bytes_max: bytes_max(leaves, &first.settings.budget),
+        budget: Arc::clone(&first.settings.budget),
+        merging: Arc::clone(first.settings.pool.merging()),
+        deadline,
+    };
+    let (mut partial, scanned) = match run_scan(*first, request).await {
+        Some(JobResult { partial, scanned, .. }) => (partial, Some(scanned)),
+        None => (Partial::empty(&query), None),
+    };
+    let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+    for (at, (snapshot, blocks)) in snapshots.into_iter().zip(counts).enumerate() {
+        let scanned = scanned.as_ref().map(|scanned| scanned[at]);
+        snapshot.report_coverage(&query, scanned, blocks, micros, &mut partial);
+    }
+    partial
+}
+
+/// Bytes that a query may hold on all of these leaves: no more than it can have, or it would fail where
+/// groups could be dropped instead.
+fn bytes_max(leaves: &[QueryLeaf<'_>], budget: &MemoryPool) -> usize {
+    let all =
+        leaves.iter().fold(0usize, |all, leaf| leaf.settings.query_bytes_max.saturating_add(all));
+    all.min(budget.each_max())
+}
+
+impl<'l> LeafSnapshot<'l> {
+    fn of(leaf: &'l LeafContext, query: &Query) -> Self {
+        let table = leaf.table(&query.table);
+        let (lost_rows, waiting_rows) = table.as_ref().map_or((0, 0), |table| {
+            table.open_deferred();
+            table.missing_rows()
+        });
+        let has_table = table.as_ref().is_some_and(|table| table.is_reported());
+        let dropped = table.as_ref().and_then(|table| table.dropped_rows());
+        let expired = table.as_ref().and_then(|table| table.expired_rows());
+        // One without rows, where there is none.
+        let table = table.unwrap_or_else(|| Arc::new(Table::new(query.table.clone())));
+        let blocks = table.snapshot();
+        let is_reached = |block: &&Arc<Block>| {
+            let (first, last) = block.time_range;
+            query.range.overlaps(first, last)
+        };
+        let reached: Vec<Arc<Block>> = blocks.iter().filter(is_reached).cloned().collect();
+        let rows = |blocks: &[Arc<Block>]| blocks.iter().map(|block| block.rows as u64).sum();
+        let rows = (rows(&blocks), rows(&reached));
+        let skipped = (blocks.len() - reached.len()) as u64;
+        Self {
+            leaf,
+            table,
+            has_table,
+            reached,
+            rows,
+            skipped,
+            lost_rows,
+            waiting_rows,
+            dropped,
+            expired,
+        }
+    }
+
+    /// Tells what the answer has of this leaf, of which so many blocks were to be looked at; `scanned`
+    /// is what was, `None` where that failed.
+    fn report_coverage(
+        self,
+        query: &Query,
+        scanned: Option<ScannedBlocks>,
+        blocks: usize,
+        micros: u64,
+        partial: &mut Partial,
+    ) {
+        let (rows, rows_reached) = self.rows;
+        let (outcome, rows_scanned) = match scanned {
+            Some(scanned) => {
+                partial.stats.blocks += self.skipped;
+                partial.stats.blocks_skipped += self.skipped;
+                let is_all = scanned.blocks == blocks;
+                let outcome = if is_all { LeafOutcome::Answered } else { LeafOutcome::Late };
+                (outcome, scanned.rows + rows - rows_reached)
+            }
+            None => (LeafOutcome::Failed, 0),
+        };
+        let coverage = LeafCoverage {
+            name: self.leaf.name.clone(),
+            outcome,
+            rows_expected: rows + self.lost_rows + self.waiting_rows,
+            rows_scanned,
+            micros,
+        };
+        partial.coverage.merge(Coverage::of_leaf(coverage, self.has_table));
+        let table = query.table.as_str();
+        if self.lost_rows > 0 {
+            partial.warn(WarningCode::RowsLost, table, self.lost_rows);
+        }
+        let losses = self.leaf.store.loss_count();
+        if losses > 0 {
+            partial.coverage.unknown_losses += losses;
+            partial.warn(WarningCode::RowsLostUnknown, &self.leaf.name.to_string(), losses);
+        }
+        for (code, gone) in
+            [(WarningCode::RowsDropped, self.dropped), (WarningCode::RowsExpired, self.expired)]
+        {
+            // Whoever asks for later rows only misses none.
+            if let Some(DroppedRows { rows, until, .. }) = gone
+                && query.range.from.is_none_or(|from| from <= until)
+            {
+                partial.warnings.add_until(code, table, rows, Some(until));
+            }
+        }
+    }
+}
+
+/// Scans the blocks of a query, with the threads that `leaf` shares; `None` when that fails.
+///
+/// What is found is of no use where some of a block turns out to be unreadable on the way. Then all
+/// that may be meant is verified, so that the damaged blocks are known, and it begins again.
+async fn run_scan(leaf: QueryLeaf<'_>, request: ScanRequest) -> Option<JobResult> {
+    for _ in 0..ATTEMPTS_MAX {
+        let (job, pending) = ScanJob::new(request.clone());
+        leaf.settings.pool.run(job);
+        let result = pending.result().await?;
+        if !result.is_spoiled {
+            return Some(result);
+        }
+        let ScanRequest { tables, blocks, .. } = request.clone();
+        let verifying = spawn_blocking(move || {
+            for (at, block) in blocks.iter().filter(|(_, block)| block.faults() > 0) {
+                if let Err(error) = block.verify() {
+                    tables[*at].quarantine(block, &error);
+                }
+            }
+        });
+        verifying.await.ok()?;
+    }
+    tracing::error!(leaf = %leaf.context.name, "blocks become unreadable one after the other");
+    None
+}
+
+/// Blocks in the order in which they are best looked at.
+fn ordered(mut blocks: Vec<(usize, Arc<Block>)>, order: BlockOrder) -> Vec<(usize, Arc<Block>)> {
+    match order {
+        // Those of a leaf together: what is known of a leaf's strings serves the next block, too.
+        BlockOrder::Any => {}
+        BlockOrder::NewestFirst => blocks.sort_by_key(|(_, block)| Reverse(block.time_range.1)),
+        BlockOrder::OldestFirst => blocks.sort_by_key(|(_, block)| block.time_range.0),
+    }
+    blocks
+}

@@ -1,0 +1,203 @@
+use hadal_aggregate::{PartialBody, QueryErrorCode};
+use hadal_block::BlockBuilder;
+use hadal_query::{ColumnRef, Expr, QueryKind, RowInput};
+use hadal_store::BlockBytes;
+use hadal_types::{ColumnName, Kind, Logical, Micros, Number, TableName};
+
+use super::*;
+use crate::query::worker_pool::WorkerPool;
+use crate::table::block::Origin;
+
+const ROWS: usize = 3_000;
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// A block whose rows have the numbers up to [`ROWS`], the same in every block.
+fn block() -> Arc<Block> {
+    let name = |text: &str| ColumnName::new(text).expect("a name");
+    let mut builder = BlockBuilder::new(name("time"));
+    let column = builder.column(&name("v"), Kind::Number);
+    for value in 0..i64::try_from(ROWS).expect("small") {
+        builder.push_number(column, Number::integer(value)).expect("taken");
+        builder.end_row(Micros(value));
+    }
+    let bytes = builder.finish(Micros(0), None).expect("fits");
+    Arc::new(Block::new(BlockBytes::from(bytes), Origin::Log(Vec::new())).expect("a block"))
+}
+
+/// A job that counts the rows of so many blocks by their numbers.
+fn job(blocks: usize, bytes_max: usize, budget: &Arc<MemoryPool>) -> (Arc<ScanJob>, PendingResult) {
+    let shape = QueryKind::Groups { keys: vec![number()], measures: vec![] };
+    job_of(shape, blocks, bytes_max, budget)
+}
+
+/// The number of a row.
+fn number() -> Expr<RowInput> {
+    Expr::Leaf(RowInput::Column(ColumnRef {
+        name: ColumnName::new("v").expect("a name"),
+        kind: Kind::Number,
+        logical: Logical::Plain,
+    }))
+}
+
+fn job_of(
+    shape: QueryKind,
+    blocks: usize,
+    bytes_max: usize,
+    budget: &Arc<MemoryPool>,
+) -> (Arc<ScanJob>, PendingResult) {
+    let table = TableName::new("t").expect("a name");
+    let held = Arc::new(Table::new(table.clone()));
+    let query = Arc::new(Query { limit: 10, deadline: HOUR, ..Query::new(table, shape) });
+    let block = block();
+    ScanJob::new(ScanRequest {
+        scan: Arc::new(Scan::new(Arc::clone(&query)).expect("a query")),
+        query,
+        blocks: vec![(0, block); blocks],
+        tables: vec![held],
+        bytes_max,
+        budget: Arc::clone(budget),
+        merging: Arc::new(Semaphore::new(1)),
+        deadline: Instant::now() + HOUR,
+    })
+}
+
+/// Bytes of what one worker finds in one block.
+fn finding_bytes() -> usize {
+    let (job, _pending) = job(1, usize::MAX, &MemoryPool::new(usize::MAX));
+    look_at_one(&job, job.begin(Vec::new())).partial.reservation.bytes()
+}
+
+fn look_at_one(job: &ScanJob, mut worker_state: WorkerState) -> WorkerState {
+    // There may be too much already.
+    if let Some(block) = job.queue.next() {
+        job.scan_block(block, &mut worker_state);
+    }
+    worker_state
+}
+
+/// Two workers look at a block each, at the same time; then one goes on until the end.
+fn two_at_work(job: &ScanJob) {
+    let worker_states = [0, 1].map(|_| job.begin(job.queue.join().expect("work for two")));
+    let worker_states = worker_states.map(|worker_state| look_at_one(job, worker_state));
+    for worker_state in worker_states {
+        if let Some(ended) = job.queue.leave(worker_state) {
+            return job.end(ended);
+        }
+    }
+    let mut worker_state = job.begin(job.queue.join().expect("more work"));
+    loop {
+        if job.is_done(&worker_state) {
+            job.queue.stop();
+        }
+        let Some(block) = job.queue.next() else { break };
+        job.scan_block(block, &mut worker_state);
+    }
+    job.end(job.queue.leave(worker_state).expect("the last one"));
+}
+
+#[tokio::test]
+async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much() {
+    let bytes = finding_bytes();
+    // Room for both apart, for one and a half, and for less than one.
+    for (bytes_max, fits) in [(2 * bytes, true), (bytes * 3 / 2, true), (bytes - 1, false)] {
+        for blocks in [2, 6] {
+            let budget = MemoryPool::new(usize::MAX);
+            let (job, pending) = job(blocks, bytes_max, &budget);
+            two_at_work(&job);
+            let JobResult { partial, scanned, .. } = pending.result().await.expect("one");
+            let PartialBody::Groups(groups) = &partial.body else { panic!("groups") };
+            assert_eq!(partial.errors.is_empty(), fits, "{bytes_max} of {bytes}, {blocks} blocks");
+            match fits {
+                true => {
+                    assert_eq!(groups.len(), ROWS);
+                    assert_eq!(scanned, [ScannedBlocks { blocks, rows: (ROWS * blocks) as u64 }]);
+                    assert!(
+                        budget.reserved() == partial.reservation.bytes()
+                            && budget.reserved() <= bytes_max
+                    );
+                }
+                false => {
+                    let fault = partial.errors.iter().next().expect("a fault");
+                    assert_eq!((fault.code, groups.len()), (QueryErrorCode::Memory, 0));
+                }
+            }
+            drop((partial, job));
+            assert_eq!(budget.reserved(), 0);
+        }
+    }
+}
+
+#[test]
+fn findings_apart_that_are_too_much_together_are_left_before_more_is_looked_for() {
+    let bytes = finding_bytes();
+    for (bytes_max, next) in [(2 * bytes, Some(2)), (2 * bytes - 1, None)] {
+        let (job, _pending) = job(6, bytes_max, &MemoryPool::new(usize::MAX));
+        let worker_states = [0, 1].map(|_| job.begin(job.queue.join().expect("work for two")));
+        let _findings = worker_states.map(|worker_state| look_at_one(&job, worker_state));
+        assert_eq!(job.queue.next(), next);
+    }
+}
+
+#[test]
+fn what_raw_rows_take_is_counted_once() {
+    let shape = QueryKind::Rows { values: vec![number()] };
+    let (job, _pending) = job_of(shape, 6, usize::MAX, &MemoryPool::new(usize::MAX));
+    let worker_states = [0, 1].map(|_| job.begin(job.queue.join().expect("work for two")));
+    let worker_states = worker_states.map(|worker_state| look_at_one(&job, worker_state));
+    let held: usize =
+        worker_states.iter().map(|worker_state| worker_state.partial.reservation.bytes()).sum();
+    assert_eq!(job.bytes.load(Ordering::Relaxed), held);
+    assert_eq!(job.queue.next(), Some(2), "there is room for both");
+}
+
+#[tokio::test]
+async fn a_budget_that_is_spent_by_findings_apart_is_tried_again_with_one() {
+    let bytes = finding_bytes();
+    for (room, others, fits) in [(2 * bytes, 0, true), (bytes - 1, 0, false), (bytes, 1, false)] {
+        let budget = MemoryPool::new(room);
+        let mut held = budget.reservation();
+        held.resize(others).expect("room");
+        let (job, pending) = job(4, usize::MAX, &budget);
+        two_at_work(&job);
+        let partial = pending.result().await.expect("one").partial;
+        assert_eq!(partial.errors.is_empty(), fits);
+        // What others hold may be free later.
+        let code = if others > 0 { QueryErrorCode::Busy } else { QueryErrorCode::Memory };
+        assert!(partial.errors.iter().all(|fault| fault.code == code), "{:?}", partial.errors);
+        assert_eq!(budget.reserved(), others + partial.reservation.bytes());
+        drop(held);
+        drop((partial, job));
+        assert_eq!(budget.reserved(), 0);
+    }
+}
+
+#[test]
+fn few_blocks_are_not_shared_where_groups_are_many() {
+    let (job, _pending) = job(1_000, usize::MAX, &MemoryPool::new(usize::MAX));
+    let first = job.begin(job.queue.join().expect("work"));
+    assert_eq!(job.workers_if_open(), Some(1), "nothing is known yet");
+    let mut first = look_at_one(&job, first);
+    let bytes = first.partial.reservation.bytes() as u64;
+    // The groups known take as long as so many blocks.
+    for (blocks, workers_if_open) in [(900, Some(1)), (1_100, None)] {
+        job.longest.store(bytes * WORKER_STATE_NANOS_PER_BYTE / blocks, Ordering::Relaxed);
+        assert_eq!(job.workers_if_open(), workers_if_open);
+    }
+    job.note(HOUR, &mut first);
+    assert_eq!(job.workers_if_open(), Some(1));
+}
+
+#[test]
+fn nobody_works_for_whoever_has_gone() {
+    let pool = WorkerPool::new(Instant::now);
+    let (job, pending) = job(3, usize::MAX, &MemoryPool::new(usize::MAX));
+    let query = Schedulable::query(&*job);
+    // It is ended before others have their turn.
+    let (other, _waiting) = self::job(3, usize::MAX, &MemoryPool::new(usize::MAX));
+    pool.run(Arc::clone(&other));
+    pool.run(Arc::clone(&job));
+    drop(pending);
+    assert_eq!(pool.take_turn(), Some(query));
+    assert_eq!(Arc::strong_count(&job), 1);
+    assert_eq!(job.bytes.load(Ordering::Relaxed), 0, "no block was looked at");
+}

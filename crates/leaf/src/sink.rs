@@ -1,0 +1,87 @@
+//! The doors of a leaf for batches, and for what changes tables.
+
+use std::sync::Arc;
+
+use hadal_peer::{Admin, Batch, BatchLookup, BoxFuture, Receipt, Sink, SinkError, TableChange};
+use hadal_types::{BatchId, TableName};
+
+use crate::context::LeafContext;
+use crate::leaf::Leaf;
+use crate::maintenance::data_loss::forget_losses;
+use crate::maintenance::expiry_schedule::ExpirySchedule;
+use crate::sync::lock;
+use crate::write::accept::accept;
+use crate::write::configure::{configure, has_settings};
+use crate::write::drop_table::drop_table;
+use crate::write::revoke::{can_revoke, revoke};
+
+impl Sink for Leaf {
+    fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
+        Box::pin(async move {
+            if self.context.is_stopping() {
+                return Err(self.context.unavailable());
+            }
+            accept(&self.context, &self.disk_full_log, batch).await
+        })
+    }
+
+    fn look_up<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
+        Box::pin(async move {
+            let table = self.context.table(table);
+            BatchLookup {
+                is_known: table.is_some_and(|table| lock(&table.batch_ids).knows(id)),
+                takes_batches: self.takes_batches(),
+                free_bytes: self.context.limits.fresh.free(),
+            }
+        })
+    }
+}
+
+impl Leaf {
+    /// Whether it takes batches: not after a failed write, nor while it stops.
+    #[must_use]
+    pub(crate) fn takes_batches(&self) -> bool {
+        !self.context.is_stopping() && !self.context.store.has_failed()
+    }
+}
+
+impl Admin for Leaf {
+    fn apply(&self, change: TableChange) -> BoxFuture<'_, Result<u64, SinkError>> {
+        Box::pin(async move {
+            match &change {
+                TableChange::CheckRevoke { table, batch } => {
+                    return can_revoke(&self.context, table, batch).map(|()| 0);
+                }
+                // At a start that is so for all tables.
+                TableChange::Configure { table, settings }
+                    if has_settings(&self.context, table, settings) =>
+                {
+                    return Ok(0);
+                }
+                _ => {}
+            }
+            let (context, schedule) = (Arc::clone(&self.context), Arc::clone(&self.schedule));
+            // It waits for merges and the disk, which no runtime thread should.
+            let applying = tokio::task::spawn_blocking(move || apply(&context, &schedule, &change));
+            applying.await.unwrap_or_else(|_| Err(self.context.unavailable()))
+        })
+    }
+}
+
+fn apply(
+    context: &LeafContext,
+    schedule: &ExpirySchedule,
+    change: &TableChange,
+) -> Result<u64, SinkError> {
+    match change {
+        TableChange::Drop { table } => {
+            drop_table(context, table).map_err(|error| context.sink_error(error))
+        }
+        TableChange::Configure { table, settings } => {
+            configure(context, schedule, table, settings).map(|()| 0)
+        }
+        TableChange::CheckRevoke { table, batch } => can_revoke(context, table, batch).map(|()| 0),
+        TableChange::Revoke { table, batch } => revoke(context, table, batch),
+        TableChange::AcknowledgeLosses { table } => forget_losses(context, table.as_ref()),
+    }
+}

@@ -1,0 +1,91 @@
+//! Which rows of a table are too old, and which of its blocks lose rows for that.
+
+use std::sync::Arc;
+
+use hadal_peer::ExpiryForecast;
+use hadal_types::limits::EXPIRY_SLACK_SECONDS;
+use hadal_types::{AgeLimit, Micros, TableSettings};
+
+use crate::table::block::Block;
+
+pub(crate) const DAY: i64 = 86_400 * Micros::SECOND;
+
+/// The start of the day of UTC that a time lies in.
+pub(crate) fn day_of(time: Micros) -> Micros {
+    Micros(time.0.div_euclid(DAY).saturating_mul(DAY))
+}
+
+/// The time before which rows are too old at `now`; `None` without an age limit. Rows of a table
+/// that is archived go by whole days.
+pub(crate) fn cutoff(settings: Option<&TableSettings>, now: Micros) -> Option<Micros> {
+    let settings = settings?;
+    match settings.is_archived() {
+        true => cutoff_of_days(settings.age_limit(), now),
+        false => settings.age_limit().cutoff(now),
+    }
+}
+
+/// The start of the first day of UTC of which some rows are not too old at `now`.
+pub(crate) fn cutoff_of_days(age: AgeLimit, now: Micros) -> Option<Micros> {
+    age.cutoff(now).map(day_of)
+}
+
+/// Whether a block has rows that are too old, and may be rewritten.
+pub(crate) fn may_lose_rows(block: &Block, cutoff: Micros) -> bool {
+    block.time_range.0 < cutoff && !block.has_batches && block.may_be_replaced()
+}
+
+/// Whether a block is rewritten to lose so many rows.
+pub(crate) fn is_worth_rewriting(block: &Block, cutoff: Micros, old: usize) -> bool {
+    let slack = Micros(cutoff.0.saturating_sub(EXPIRY_SLACK_SECONDS * Micros::SECOND));
+    old > 0 && (old.saturating_mul(2) >= block.rows || block.time_range.0 < slack)
+}
+
+/// The rows and bytes of these blocks that the pass of expiry at `at` will drop, if none come in;
+/// `None` without an age limit. Blocks that lose a part are estimated, as if times were spread
+/// evenly.
+pub(crate) fn forecast(
+    blocks: &[Arc<Block>],
+    settings: Option<&TableSettings>,
+    at: Micros,
+) -> Option<ExpiryForecast> {
+    let until = cutoff(settings, at)?;
+    let mut forecast = ExpiryForecast { at, until, rows: 0, bytes: 0 };
+    for block in blocks {
+        let (rows, bytes) = (block.rows as u64, block.byte_count() as u64);
+        if block.time_range.1 < until {
+            forecast.rows += rows;
+            forecast.bytes += bytes;
+        } else if may_lose_rows(block, until) {
+            let old = share_before(block.time_range, until, rows);
+            if is_worth_rewriting(block, until, usize::try_from(old).unwrap_or(usize::MAX)) {
+                forecast.rows += old;
+                forecast.bytes += share_before(block.time_range, until, bytes);
+            }
+        }
+    }
+    Some(forecast)
+}
+
+/// The share of `total` that lies before `time`, which is in the range.
+fn share_before((first, last): (Micros, Micros), time: Micros, total: u64) -> u64 {
+    let before = i128::from(time.0) - i128::from(first.0);
+    let length = (i128::from(last.0) - i128::from(first.0)).max(1);
+    u64::try_from(i128::from(total).saturating_mul(before) / length).unwrap_or(total).min(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_estimated_within_their_range() {
+        let range = (Micros(100), Micros(200));
+        for (time, share) in [(100, 0), (150, 500), (199, 990), (200, 1_000)] {
+            assert_eq!(share_before(range, Micros(time), 1_000), share, "{time}");
+        }
+        assert_eq!(share_before((Micros(5), Micros(5)), Micros(5), 7), 0);
+        let all = (Micros(i64::MIN), Micros(i64::MAX));
+        assert!(share_before(all, Micros(0), u64::MAX) <= u64::MAX / 2 + 1);
+    }
+}

@@ -1,0 +1,138 @@
+//! The visible blocks of a table, and those that are opened when the table is first asked for.
+//!
+//! Its locks are taken in the order `deferred`, `columns`, the list. Only `deferred` is held for
+//! long: while blocks are opened. A batch that comes in needs none of that lock.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use hadal_store::{LostBlock, StoredBlock};
+use hadal_types::{ColumnSchema, TableName};
+
+use crate::sync::lock;
+use crate::table::block::Block;
+use crate::table::block_list::BlockList;
+use crate::table::merged_schema::MergedSchema;
+use crate::table::open_blocks::open_blocks;
+
+/// Blocks that are not opened yet, and what the store says of them together.
+#[derive(Debug, Default)]
+pub(crate) struct DeferredBlocks {
+    pub(crate) blocks: Vec<StoredBlock>,
+    pub(crate) rows: u64,
+    pub(crate) bytes: u64,
+}
+
+/// The blocks of one table.
+#[derive(Debug, Default)]
+pub(crate) struct BlockSet {
+    /// Blocks that an earlier process left: opening them takes far longer than knowing their number.
+    deferred: Mutex<DeferredBlocks>,
+    /// The merged columns of the list's blocks; `None` until they are asked for. Held while the list
+    /// changes.
+    columns: Mutex<Option<MergedSchema>>,
+    list: BlockList<Block>,
+    /// Encoded bytes of all blocks, deferred ones included.
+    bytes: AtomicU64,
+}
+
+impl BlockSet {
+    /// Takes blocks that are opened later.
+    pub(crate) fn defer_open(&self, deferred: DeferredBlocks) {
+        self.bytes.fetch_add(deferred.bytes, Ordering::SeqCst);
+        *lock(&self.deferred) = deferred;
+    }
+
+    /// Opens the deferred blocks, if there are any, and hands those that cannot be opened to
+    /// `note_lost` before the others are visible; returns whether there were any.
+    pub(crate) fn open_deferred(&self, table: &TableName, note_lost: impl Fn(LostBlock)) -> bool {
+        let mut deferred = lock(&self.deferred);
+        if deferred.blocks.is_empty() {
+            return false;
+        }
+        let DeferredBlocks { blocks: stored, bytes, .. } = std::mem::take(&mut *deferred);
+        let mut blocks = Vec::with_capacity(stored.len());
+        for opened in open_blocks(table, stored) {
+            match opened {
+                Ok(block) => blocks.push(Arc::new(block)),
+                Err(lost) => note_lost(lost),
+            }
+        }
+        self.bytes.fetch_sub(bytes.saturating_sub(bytes_of(&blocks)), Ordering::SeqCst);
+        let mut columns = lock(&self.columns);
+        *columns = None;
+        self.list.put_first(blocks);
+        true
+    }
+
+    /// The blocks that are opened.
+    pub(crate) fn opened(&self) -> Arc<Vec<Arc<Block>>> {
+        self.list.snapshot()
+    }
+
+    /// Rows and bytes of all blocks, without opening any; `missing` is read before the list.
+    pub(crate) fn holdings(&self, missing: impl FnOnce() -> u64) -> (u64, u64) {
+        let deferred = lock(&self.deferred);
+        let missing = missing();
+        let blocks = self.list.snapshot();
+        let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
+        (deferred.rows + rows + missing, deferred.bytes + bytes_of(&blocks))
+    }
+
+    /// Encoded bytes of all blocks, without a wait for blocks that are being opened.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::SeqCst)
+    }
+
+    /// Adds a block.
+    pub(crate) fn push(&self, block: Block) {
+        self.bytes.fetch_add(block.byte_count() as u64, Ordering::SeqCst);
+        let mut columns = lock(&self.columns);
+        columns.iter_mut().for_each(|columns| columns.add(&block.columns));
+        self.list.push(Arc::new(block));
+    }
+
+    /// Replaces blocks by others: see [`BlockList::swap`]. Returns false, and replaces nothing, when
+    /// one of `removed` is not in the list any more.
+    #[must_use = "where it returns false, nothing was replaced"]
+    pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> bool {
+        let (more, less) = (bytes_of(&added), bytes_of(removed));
+        {
+            let mut columns = lock(&self.columns);
+            if !self.list.swap(removed, added.clone()) {
+                return false;
+            }
+            if let Some(columns) = &mut *columns {
+                removed.iter().for_each(|block| columns.remove(&block.columns));
+                added.iter().for_each(|block| columns.add(&block.columns));
+            }
+        }
+        self.bytes.fetch_add(more, Ordering::SeqCst);
+        self.bytes.fetch_sub(less, Ordering::SeqCst);
+        true
+    }
+
+    /// Removes all blocks that are opened, and returns them.
+    pub(crate) fn clear(&self) -> Arc<Vec<Arc<Block>>> {
+        let gone = {
+            let mut columns = lock(&self.columns);
+            *columns = None;
+            self.list.clear()
+        };
+        self.bytes.fetch_sub(bytes_of(&gone), Ordering::SeqCst);
+        gone
+    }
+
+    /// The blocks that are opened, and their merged columns.
+    pub(crate) fn blocks_and_columns(&self) -> (Arc<Vec<Arc<Block>>>, Vec<ColumnSchema>) {
+        let mut columns = lock(&self.columns);
+        let blocks = self.list.snapshot();
+        let columns = columns.get_or_insert_with(|| MergedSchema::of(&blocks));
+        (blocks, columns.schemas())
+    }
+}
+
+/// Encoded bytes of these blocks.
+pub(crate) fn bytes_of(blocks: &[Arc<Block>]) -> u64 {
+    blocks.iter().map(|block| block.byte_count() as u64).sum()
+}

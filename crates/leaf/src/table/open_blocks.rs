@@ -1,0 +1,81 @@
+//! Opening blocks that the store has: their headers and directories are read.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use hadal_store::{LostBlock, StoredBlock};
+use hadal_types::TableName;
+
+use crate::parallel::parallel_from_last;
+use crate::sync::lock;
+use crate::table::block::{Block, Origin};
+
+/// Blocks that one thread opens at once: these take a few milliseconds.
+const BLOCKS_AT_ONCE: usize = 2_048;
+
+/// A block that the store has; it is lost when its header or directory cannot be read.
+pub(crate) fn open_block(table: &TableName, stored: StoredBlock) -> Result<Block, LostBlock> {
+    let StoredBlock { number, rows, bytes, .. } = stored;
+    Block::new(bytes.clone(), Origin::Segment(number)).map_err(|error| {
+        let reason = format!("{} is damaged: {error}", bytes.describe_location());
+        LostBlock { number, table: table.clone(), rows, reason }
+    })
+}
+
+/// The same of many blocks, in their order: of a large table on all processors.
+pub(crate) fn open_blocks(
+    table: &TableName,
+    stored: Vec<StoredBlock>,
+) -> Vec<Result<Block, LostBlock>> {
+    let open =
+        |some: Vec<StoredBlock>| some.into_iter().map(|block| open_block(table, block)).collect();
+    let count = stored.len().div_ceil(BLOCKS_AT_ONCE);
+    if count < 2 {
+        return open(stored);
+    }
+    let mut rest = stored.into_iter();
+    let parts = (0..count).map(|at| (at, rest.by_ref().take(BLOCKS_AT_ONCE).collect())).collect();
+    let opened = Mutex::new(BTreeMap::new());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let work = |(at, part)| {
+        let part: Vec<_> = open(part);
+        lock(&opened).insert(at, part);
+        true
+    };
+    parallel_from_last(parts, threads, |_, _| false, work);
+    std::mem::take(&mut *lock(&opened)).into_values().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use hadal_block::BlockBuilder;
+    use hadal_store::{BlockNumber, Store};
+    use hadal_types::{ColumnName, Micros};
+
+    use super::*;
+
+    #[test]
+    fn many_are_opened_in_their_order() {
+        let store = Store::in_memory();
+        let table = TableName::new("t").expect("a name");
+        let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
+        builder.end_row(Micros(7));
+        let block = builder.finish(Micros(7), None).expect("fits");
+        let many = u32::try_from(3 * BLOCKS_AT_ONCE + 5).expect("few");
+        let damaged = [0, many / 2, many - 1];
+        let write = |at: u32| {
+            let bytes = if damaged.contains(&at) { vec![1; 100] } else { block.clone() };
+            store.write_block(&table, at + 1, bytes).expect("written")
+        };
+        let stored: Vec<StoredBlock> = (0..many).map(write).collect();
+        let numbers: Vec<BlockNumber> = stored.iter().map(|block| block.number).collect();
+        let opened = open_blocks(&table, stored);
+        for (at, (number, opened)) in (0..).zip(numbers.iter().zip(opened)) {
+            let found = match &opened {
+                Ok(block) => block.number().expect("of a segment"),
+                Err(lost) => lost.number,
+            };
+            assert_eq!((found, opened.is_err()), (*number, damaged.contains(&at)));
+        }
+    }
+}

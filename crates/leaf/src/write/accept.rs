@@ -1,0 +1,150 @@
+//! A batch comes in: told apart from a retry, logged, then visible.
+
+use std::sync::Arc;
+
+use hadal_peer::{Batch, Receipt, SinkError};
+use hadal_store::{BlockBytes, Durability, Ticket};
+use hadal_types::{BatchId, TableName};
+use tokio::sync::oneshot;
+
+use crate::context::{LeafContext, sink_error};
+use crate::limits::Hold;
+use crate::sync::lock;
+use crate::table::batch_ids::{AcceptedBatch, Reservation};
+use crate::table::block::{Block, Origin};
+use crate::write::disk_full_log::DiskFullLog;
+
+/// Takes a batch; returns once it is visible, and as durable as the leaf's batches are to be.
+pub(crate) async fn accept(
+    context: &LeafContext,
+    disk_full_log: &Arc<DiskFullLog>,
+    batch: Batch,
+) -> Result<Receipt, SinkError> {
+    let rows = batch.rows;
+    let durable = context.has_folder && context.durability == Durability::Sync;
+    match start(context, disk_full_log, batch)? {
+        None => Ok(Receipt { rows, duplicate: true, durable, overflowing: false }),
+        Some(logged) => {
+            // The log's callback is called in every case, so the sender is never just dropped.
+            let gone = || Err(context.unavailable());
+            let overflowing = logged.await.unwrap_or_else(|_| gone())?;
+            Ok(Receipt { rows, duplicate: false, durable, overflowing })
+        }
+    }
+}
+
+/// Whether the table is over its size with the batch, once it is logged.
+type Logged = oneshot::Receiver<Result<bool, SinkError>>;
+
+/// Reserves the id and appends the batch to the log; `None` for a retry of what is there.
+fn start(
+    context: &LeafContext,
+    disk_full_log: &Arc<DiskFullLog>,
+    batch: Batch,
+) -> Result<Option<Logged>, SinkError> {
+    let (now, running) = (context.clock.now(), context.clock.running());
+    let bytes = BlockBytes::from(batch.block);
+    let corrupt = |reason: String| SinkError::Corrupt {
+        id: batch.id.clone(),
+        table: batch.table.clone(),
+        reason,
+    };
+    check(&bytes, &batch.id, batch.rows).map_err(corrupt)?;
+    context.create_table(&batch.table)?;
+    let busy = || context.busy();
+    let table = context.table(&batch.table).ok_or_else(busy)?;
+    // Held until the batch is in the log's queue, so that a drop of the table comes before or
+    // after all of this. A drop that is under way is not waited for.
+    let kept = table.dropped.try_read().ok().filter(|dropped| !**dropped).ok_or_else(busy)?;
+    match lock(&table.batch_ids).reserve(&batch.id, batch.content_hash) {
+        Reservation::New => {}
+        Reservation::Duplicate => return Ok(None),
+        Reservation::Conflict => return Err(SinkError::Conflict { id: batch.id }),
+        Reservation::InFlight => return Err(busy()),
+        Reservation::InDoubt => return Err(in_doubt(&batch.id)),
+    }
+    let logged = log(context, disk_full_log, &batch.table, &batch.id, &bytes);
+    let (hold, ticket) = logged.inspect_err(|_| lock(&table.batch_ids).release(&batch.id))?;
+    drop(kept);
+    let mut block = Block::new(bytes, Origin::Log(vec![ticket.sequence()]))
+        .map_err(|error| corrupt(error.to_string()))?;
+    if let Some(hold) = hold {
+        block = block.holding(hold);
+    }
+    let accepted = AcceptedBatch {
+        content_hash: batch.content_hash,
+        rows: u32::try_from(batch.rows).unwrap_or(u32::MAX),
+        time: now,
+    };
+    let (done, logged) = oneshot::channel();
+    // Not the leaf itself: on the log's thread its end would be the end of that thread.
+    let (name, signal, id) = (context.name.clone(), Arc::clone(&context.wakeup), batch.id);
+    let disk_full_log = Arc::clone(disk_full_log);
+    let bytes_max = table.with_settings(|settings| context.limits.table_bytes(settings));
+    ticket.then(move |outcome| {
+        disk_full_log.note(&name, outcome.as_ref().copied());
+        let outcome = match outcome {
+            Ok(()) => {
+                lock(&table.batch_ids).remember(&id, accepted, running);
+                // Before it can be seen, and something dropped for it.
+                let overflowing = table.bytes() + block.byte_count() as u64 > bytes_max;
+                table.push(block);
+                signal.wake();
+                Ok(overflowing)
+            }
+            Err(error) => {
+                let mut batches = lock(&table.batch_ids);
+                match error.may_be_logged() {
+                    true => batches.doubt(&id),
+                    false => batches.release(&id),
+                }
+                Err(sink_error(&name, error))
+            }
+        };
+        // Nobody may be waiting any more; the batch is there all the same.
+        let _ = done.send(outcome);
+    });
+    Ok(Some(logged))
+}
+
+/// Appends the batch to the log, if there is room for it until it has its place in a segment. A
+/// leaf without a folder has no other place than memory.
+fn log(
+    context: &LeafContext,
+    disk_full_log: &DiskFullLog,
+    table: &TableName,
+    id: &BatchId,
+    bytes: &BlockBytes,
+) -> Result<(Option<Hold>, Ticket), SinkError> {
+    let hold = match context.has_folder {
+        true => Some(context.limits.fresh.admit(bytes.len() as u64).ok_or_else(|| {
+            context.wakeup.wake();
+            context.busy()
+        })?),
+        false => None,
+    };
+    let ticket = context.store.append(table, id, bytes).map_err(|error| {
+        disk_full_log.note(&context.name, Err(&error));
+        context.sink_error(error)
+    })?;
+    Ok((hold, ticket))
+}
+
+/// Bytes from another process are checked whole before they are logged.
+fn check(bytes: &[u8], id: &BatchId, rows: usize) -> Result<(), String> {
+    let view = hadal_block::BlockView::parse(bytes).map_err(|error| error.to_string())?;
+    view.verify().map_err(|error| error.to_string())?;
+    let is_this_batch = matches!(view.batches(), [batch] if batch.id == *id && batch.rows == rows);
+    if view.rows() != rows || !is_this_batch {
+        return Err(format!("it is not one batch {id} of {rows} rows"));
+    }
+    Ok(())
+}
+
+/// Why a retry is refused of a batch that another leaf must not take either.
+fn in_doubt(id: &BatchId) -> SinkError {
+    SinkError::Store(format!(
+        "writing {id} failed before, and whether it is there is known once the server was started anew: \
+         send it again then"
+    ))
+}

@@ -1,0 +1,50 @@
+//! A table gets settings.
+
+use hadal_peer::SinkError;
+use hadal_store::Change;
+use hadal_types::{TableName, TableSettings};
+
+use crate::context::LeafContext;
+use crate::maintenance::expiry_schedule::ExpirySchedule;
+use crate::sync::read;
+use crate::table::settings::is_on_disk;
+
+/// Makes these the settings of a table, which is made if it is not there. Settings that the table
+/// has already are not written again.
+pub(crate) fn configure(
+    context: &LeafContext,
+    schedule: &ExpirySchedule,
+    name: &TableName,
+    settings: &TableSettings,
+) -> Result<(), SinkError> {
+    context.create_table(name)?;
+    let table = context.table(name).ok_or_else(|| context.busy())?;
+    let _turn = context.turn_to_change().ok_or_else(|| context.unavailable())?;
+    // Held until they are durable, so that a drop of the table comes before or after all of this.
+    let dropped = read(&table.dropped);
+    if *dropped {
+        return Err(context.busy());
+    }
+    if table.with_settings(|set| set == Some(settings)) {
+        return Ok(());
+    }
+    let bytes = settings.to_json().into_bytes();
+    let change = Change { settings: vec![(name.clone(), bytes)], ..Change::default() };
+    context.store.commit(&change).map_err(|error| context.sink_error(error))?;
+    table.set_settings(Some(settings.clone()));
+    context.store.keep_on_disk(name, is_on_disk(Some(settings)));
+    schedule.request();
+    table.invalidate_status();
+    context.wakeup.wake();
+    Ok(())
+}
+
+/// Whether the table has these settings already; false also when that takes a wait.
+pub(crate) fn has_settings(
+    context: &LeafContext,
+    name: &TableName,
+    settings: &TableSettings,
+) -> bool {
+    let Ok(tables) = context.tables.try_read() else { return false };
+    tables.get(name).is_some_and(|table| table.has_settings_now(settings))
+}

@@ -1,0 +1,84 @@
+//! Says in the log of the process when a leaf's disk is full, and when it no longer is, or that it has failed:
+//! those who send rows are told so themselves, but may be programs, and others take the rows of a leaf
+//! whose disk has failed.
+
+use hadal_types::LeafName;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use hadal_store::Error;
+
+use crate::sync::lock;
+
+/// While batches are refused and taken by turns, the one and the other are said that often.
+const LOG_INTERVAL: Duration = Duration::from_mins(1);
+
+/// Whether batches are refused because the disk is full.
+#[derive(Debug, Default)]
+pub(crate) struct DiskFullLog(Mutex<Option<Refusal>>);
+
+#[derive(Debug)]
+struct Refusal {
+    logged: Instant,
+    last: Instant,
+}
+
+impl DiskFullLog {
+    /// Notes what became of a batch.
+    pub(crate) fn note(&self, leaf: &LeafName, outcome: Result<(), &Error>) {
+        match outcome {
+            Err(error @ Error::Full(_)) if self.should_log(Instant::now()) => {
+                tracing::warn!(
+                    %leaf,
+                    "{error}: rows are refused; to drop a table, or to give one a shorter age, makes room"
+                );
+            }
+            Err(error @ Error::Poisoned { .. }) if self.should_log(Instant::now()) => {
+                tracing::error!(
+                    %leaf,
+                    "{error}; the leaf takes no rows until the server is started anew: look at its disk"
+                );
+            }
+            Ok(()) if self.has_recovered(Instant::now()) => {
+                tracing::info!(%leaf, "there is space again: rows are taken");
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether it is to be said that one was refused now.
+    fn should_log(&self, now: Instant) -> bool {
+        let mut refusal = lock(&self.0);
+        let logged = refusal.as_ref().map(|refusal| refusal.logged);
+        let should_log = logged.is_none_or(|logged| now.duration_since(logged) >= LOG_INTERVAL);
+        let logged = logged.filter(|_| !should_log).unwrap_or(now);
+        *refusal = Some(Refusal { logged, last: now });
+        should_log
+    }
+
+    /// Whether this is the first one taken since none is refused any more.
+    fn has_recovered(&self, now: Instant) -> bool {
+        let has_recovered =
+            |refusal: &mut Refusal| now.duration_since(refusal.last) >= LOG_INTERVAL;
+        lock(&self.0).take_if(has_recovered).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_said_once_a_minute_and_over_after_one_without_a_refusal() {
+        let start = Instant::now();
+        let at = |seconds: u64| start + Duration::from_secs(seconds);
+        let log = DiskFullLog::default();
+        assert!(!log.has_recovered(at(0)));
+        assert!(log.should_log(at(0)) && !log.should_log(at(1)));
+        assert!(!log.has_recovered(at(2)), "others may be too large still");
+        assert!(!log.should_log(at(59)) && log.should_log(at(60)));
+        assert!(!log.should_log(at(100)));
+        assert!(!log.has_recovered(at(159)) && log.has_recovered(at(160)));
+        assert!(!log.has_recovered(at(161)) && log.should_log(at(162)));
+    }
+}

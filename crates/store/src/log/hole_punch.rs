@@ -1,0 +1,138 @@
+//! What of a log file is needed no more while the file is: it is given back where disk is short.
+//!
+//! Mostly a file goes as a whole, soon. But tables that get little keep one for minutes, and on a disk
+//! that is full nothing may be merged before some of it is given back.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::loss::LogMark;
+use super::{Log, Queue, file_name};
+use crate::lock::lock;
+
+/// A stretch is given back once so large a part of a full file is needed no more in it: less is not worth
+/// a call.
+const STRETCH_SHARE: u64 = 1_024;
+
+/// A log file with whole frames.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LogFile {
+    /// How many frames are not consumed.
+    pub(super) live: u64,
+    /// Where its last frame begins. That one stays: by it, the end is known.
+    pub(super) last: u64,
+    /// How far it is durable.
+    pub(super) durable: Option<LogMark>,
+    /// Where its last whole frame ends, and one above that one's sequence.
+    pub(super) written: Option<LogMark>,
+    /// What was given back, by where it begins: to where.
+    given_back: BTreeMap<u64, u64>,
+}
+
+impl LogFile {
+    pub(super) fn new(live: u64, last: u64) -> Self {
+        Self { live, last, ..Self::default() }
+    }
+
+    /// What lies before the last frame and in none of these ranges, which are in order: stretches of
+    /// which at least so many bytes were not given back before.
+    fn spent(&self, live: &[Range<u64>], bytes_min: u64) -> Vec<Range<u64>> {
+        let ends = std::iter::once(0).chain(live.iter().map(|range| range.end));
+        let starts = live.iter().map(|range| range.start).chain([self.last]);
+        let stretches = ends.zip(starts).map(|(start, end)| start..end.min(self.last));
+        let held = |stretch: &Range<u64>| {
+            let given_back = self.given_back.range(stretch.clone());
+            let given_back: u64 = given_back.map(|(start, end)| end - start).sum();
+            (stretch.end - stretch.start).saturating_sub(given_back)
+        };
+        let is_large_enough =
+            |stretch: &Range<u64>| !stretch.is_empty() && held(stretch) >= bytes_min.max(1);
+        stretches.filter(is_large_enough).collect()
+    }
+
+    /// Notes that all that was written is durable.
+    pub(super) fn note_durable(&mut self) {
+        self.durable = self.written.or(self.durable);
+    }
+
+    fn note_given_back(&mut self, stretch: &Range<u64>) {
+        // What lies in it only grows.
+        self.given_back.retain(|start, _| !stretch.contains(start));
+        self.given_back.insert(stretch.start, stretch.end);
+    }
+}
+
+impl Queue {
+    /// By file: the ranges of the frames that are not consumed, in their order.
+    fn live_ranges(&self) -> BTreeMap<u64, Vec<Range<u64>>> {
+        let mut ranges: BTreeMap<u64, Vec<Range<u64>>> = BTreeMap::new();
+        for (file, range) in self.live.values().filter_map(|live| live.at.clone()) {
+            ranges.entry(file).or_default().push(range);
+        }
+        ranges
+    }
+}
+
+impl Log {
+    /// Gives the disk of consumed frames back where disk is short: where the caller says so, or a batch
+    /// found no room since this was last called. Returns how often that failed.
+    pub(crate) fn give_back(&self, is_short: bool) -> u64 {
+        let bytes_min = lock(&self.shared.writer).file_bytes() / STRETCH_SHARE;
+        let mut spent = Vec::new();
+        {
+            let mut queue = lock(&self.shared.queue);
+            let is_short = std::mem::take(&mut queue.is_short) || is_short;
+            if !is_short || queue.is_closed {
+                return 0;
+            }
+            let live = queue.live_ranges();
+            for (&number, file) in &queue.files {
+                let live = live.get(&number).map_or(&[][..], Vec::as_slice);
+                spent.extend(
+                    file.spent(live, bytes_min).into_iter().map(|stretch| (number, stretch)),
+                );
+            }
+        }
+        // Nothing is written there any more; what is consumed stays so.
+        let mut failures = 0;
+        for (number, stretch) in spent {
+            let given_back = self
+                .shared
+                .disk
+                .open(&file_name(number))
+                .and_then(|mut file| file.punch(stretch.start, stretch.end - stretch.start));
+            match (given_back, lock(&self.shared.queue).files.get_mut(&number)) {
+                (Ok(()), Some(file)) => file.note_given_back(&stretch),
+                // Without a file there is nothing to be given back.
+                (_, None) => {}
+                (Err(_), Some(_)) => failures += 1,
+            }
+        }
+        failures
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretches_are_given_back_once_and_when_they_have_grown() {
+        let range = |start: u64, end: u64| start..end;
+        let mut file = LogFile::new(2, 900);
+        let live = [100..200, 600..700];
+        assert_eq!(file.spent(&live, 100), [0..100, 200..600, 700..900]);
+        assert_eq!(file.spent(&live, 101), [200..600, 700..900]);
+        assert_eq!(file.spent(&[0..900, 900..950], 1), []);
+        assert_eq!(file.spent(&[], 1), vec![range(0, 900)]);
+        for stretch in file.spent(&live, 150) {
+            file.note_given_back(&stretch);
+        }
+        assert_eq!(file.spent(&live, 100), vec![range(0, 100)]);
+        assert_eq!(file.spent(&live[1..], 200), vec![range(0, 600)], "200 of them are new");
+        assert_eq!(file.spent(&live[1..], 201), []);
+        file.note_given_back(&(0..600));
+        file.last = 1_500;
+        assert_eq!(file.spent(&live[1..], 600), vec![range(700, 1_500)]);
+    }
+}

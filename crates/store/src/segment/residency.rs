@@ -1,0 +1,134 @@
+//! Where the blocks of the segment files are read from: from memory, or from the file on disk,
+//! mapped; brought back there after an earlier process, or left where they are.
+
+use hadal_types::MemoryReservation;
+
+use super::file::Segment;
+use super::open::is_verified;
+use super::pool::{Pool, paged};
+use super::{BlockBytes, BlockLocation};
+use crate::disk::SegmentFile;
+use crate::error::Error;
+use crate::manifest::Checksum;
+
+impl Pool {
+    /// Brings a block back that an earlier process wrote: from memory, if it is there as it was
+    /// written, else from disk. What may not be in memory is not read for that, but mapped. Fails, in
+    /// words, when it is in neither place.
+    pub(crate) fn restore(
+        &self,
+        block: &BlockBytes,
+        checksum: Checksum,
+        may_be_in_memory: bool,
+    ) -> Result<(), String> {
+        let Some((segment, location)) = block.waiting() else { return Ok(()) };
+        let Some(_opened) = self.while_open() else { return Err(Error::Closed.to_string()) };
+        let unmapped = |error| format!("{} cannot be mapped: {error}", block.describe_location());
+        if !may_be_in_memory {
+            let length = u64::from(location.length);
+            return match segment.file.has_hole(location.offset, length).map_err(unmapped)? {
+                true => Err(format!("{} was never written there", block.describe_location())),
+                false => self.leave_on_disk(block, segment, location).map_err(unmapped),
+            };
+        }
+        if let Some(memory) = segment.memory().filter(|_| segment.is_memory_old)
+            && is_verified(memory, location, checksum, self.salt)
+            && let Some(held) = self.reserve_memory(location)
+        {
+            block.reside_in_memory(held);
+            return Ok(());
+        }
+        segment.read_ahead(location);
+        let bytes = self.read_from_disk(segment, location, checksum)?;
+        segment.forget_large(location);
+        self.admit_to_memory(block, segment, location, &bytes, true).map_err(unmapped)
+    }
+
+    /// Has a block that waits to be brought back read from disk.
+    pub(crate) fn leave_waiting_on_disk(&self, block: &BlockBytes) -> std::io::Result<()> {
+        let Some((segment, location)) = block.waiting() else { return Ok(()) };
+        self.leave_on_disk(block, segment, location)
+    }
+
+    /// What the file on disk has of a block whose checksum is known, if that is what was written there:
+    /// for when what is read of it elsewhere is not.
+    pub(crate) fn copy_on_disk(&self, block: &BlockBytes, checksum: Checksum) -> Option<Vec<u8>> {
+        let _opened = self.while_open()?;
+        let (segment, location) = block.in_segment().filter(|_| checksum.is_known())?;
+        let bytes = self.read_from_disk(segment, location, checksum).ok();
+        segment.file.forget(location.offset, u64::from(location.length));
+        bytes
+    }
+
+    pub(super) fn read_from_disk(
+        &self,
+        segment: &Segment,
+        location: BlockLocation,
+        checksum: Checksum,
+    ) -> Result<Vec<u8>, String> {
+        self.bytes_of(&*segment.file, location, checksum)
+    }
+
+    /// What a file has of a block, if that is what was written.
+    pub(super) fn bytes_of(
+        &self,
+        file: &dyn SegmentFile,
+        location: BlockLocation,
+        checksum: Checksum,
+    ) -> Result<Vec<u8>, String> {
+        let described =
+            || format!("{} at byte {}", self.path_of(location.segment), location.offset);
+        let length = usize::try_from(location.length).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; length];
+        let read = file.read(location.offset, &mut bytes);
+        read.map_err(|error| format!("{} cannot be read: {error}", described()))?;
+        if checksum.is_known() && Checksum::of(self.salt, &bytes) != checksum {
+            return Err(format!("{} is not what was written there", described()));
+        }
+        Ok(bytes)
+    }
+
+    /// Writes the bytes of a block that is on disk to memory, if it may be there and there is room, and
+    /// says where it is read from now.
+    pub(super) fn admit_to_memory(
+        &self,
+        block: &BlockBytes,
+        segment: &Segment,
+        location: BlockLocation,
+        bytes: &[u8],
+        may_be_in_memory: bool,
+    ) -> std::io::Result<()> {
+        if let Some(memory) = segment.memory()
+            && may_be_in_memory
+            && let Some(held) = self.reserve_memory(location)
+            && memory.write(location.offset, bytes).is_ok()
+        {
+            block.reside_in_memory(held);
+            return Ok(());
+        }
+        self.leave_on_disk(block, segment, location)
+    }
+
+    /// Has a block read from disk.
+    fn leave_on_disk(
+        &self,
+        block: &BlockBytes,
+        segment: &Segment,
+        location: BlockLocation,
+    ) -> std::io::Result<()> {
+        if let Some(memory) = segment.memory() {
+            // An earlier process, with more room, may have left it there.
+            self.count_failure(memory.punch(location.offset, paged(location.length)));
+        }
+        segment.file.map()?;
+        block.reside_on_disk();
+        Ok(())
+    }
+
+    /// Room in memory for a block, if there is some.
+    pub(super) fn reserve_memory(&self, location: BlockLocation) -> Option<MemoryReservation> {
+        let mut held = self.folders.memory.as_ref()?.budget.reservation();
+        held.resize(usize::try_from(paged(location.length)).ok()?).ok()?;
+        Some(held)
+    }
+}
