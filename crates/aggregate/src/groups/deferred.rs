@@ -229,10 +229,22 @@ impl Groups {
         numbers.resize((keys.len() + 1) * width, 0);
         add(&layout, &mut numbers);
         self.add_null(numbers.split_off(keys.len() * width));
-        match (keys, &mut waiting.by) {
-            (DeferredKeys::Ints(ints), DeferredBy::Ints(own)) => {
-                self.defer_all(own, ints, &numbers)
-            }
+        self.defer_rows(keys, &mut waiting.by, &numbers, width);
+        waiting.added_up = numbers;
+        self.deferred = Some(waiting);
+        true
+    }
+
+    /// Adds rows to the deferred ones: each has a key, and `width` numbers.
+    fn defer_rows(
+        &mut self,
+        keys: DeferredKeys<'_>,
+        by: &mut DeferredBy,
+        numbers: &[i64],
+        width: usize,
+    ) {
+        match (keys, by) {
+            (DeferredKeys::Ints(ints), DeferredBy::Ints(own)) => self.defer_all(own, ints, numbers),
             (DeferredKeys::Templates(texts), DeferredBy::Forms(own)) => {
                 let with_rows = numbers.chunks_exact(width).enumerate();
                 let with_rows = with_rows.map(|(index, numbers)| {
@@ -240,31 +252,28 @@ impl Groups {
                 });
                 let forms = self.keys[0].forms_of(texts, with_rows).unwrap_or_default();
                 debug_assert_eq!(forms.len(), texts.len(), "the key takes forms");
-                self.defer_all(own, &forms, &numbers);
+                self.defer_all(own, &forms, numbers);
             }
             (DeferredKeys::Strings(texts), DeferredBy::Strings(own)) => {
-                self.wait_texts(own, texts, &numbers)
+                self.wait_texts(own, texts, numbers)
             }
             (DeferredKeys::Numbers(keys), DeferredBy::Two(own)) => {
-                self.defer_all(own, &side_by_side(keys), &numbers);
+                self.defer_all(own, &side_by_side(keys), numbers);
             }
             (DeferredKeys::Numbers(keys), DeferredBy::Three(own)) => {
-                self.defer_all(own, &side_by_side(keys), &numbers);
+                self.defer_all(own, &side_by_side(keys), numbers);
             }
             (DeferredKeys::Numbers(keys), DeferredBy::Four(own)) => {
-                self.defer_all(own, &side_by_side(keys), &numbers);
+                self.defer_all(own, &side_by_side(keys), numbers);
             }
             (DeferredKeys::Numbers(keys), DeferredBy::Eight(own)) => {
-                self.defer_all(own, &side_by_side(keys), &numbers);
+                self.defer_all(own, &side_by_side(keys), numbers);
             }
             (DeferredKeys::Numbers(keys), DeferredBy::Most(own)) => {
-                self.defer_all(own, &side_by_side(keys), &numbers);
+                self.defer_all(own, &side_by_side(keys), numbers);
             }
             _ => debug_assert!(false, "what waits fits the keys"),
         }
-        waiting.added_up = numbers;
-        self.deferred = Some(waiting);
-        true
     }
 
     /// Adds these numbers to the group of rows without a value.
