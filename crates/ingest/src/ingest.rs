@@ -1,6 +1,6 @@
 //! The pipeline: bytes in, batches out.
 
-mod first;
+mod table_inference;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,11 +11,11 @@ use hadal_peer::Batch;
 use hadal_types::limits::{BATCH_BYTES_MAX, LINE_BYTES_MAX, REJECTS_KEPT_MAX};
 use hadal_types::{AgeLimit, BatchId, ColumnName, Micros, TableName};
 
-use self::first::First;
+use self::table_inference::TableInference;
 use crate::columns::TableColumns;
 use crate::content_hash::ContentHash;
 use crate::rejects::Reject;
-use crate::row::RowWriter;
+use crate::row_writer::RowWriter;
 use crate::split::{Record, Splitter};
 use crate::summary::{self, Summary};
 use crate::time_column::{CANDIDATES, Choice, choose};
@@ -80,7 +80,7 @@ struct State {
     batch_count: usize,
     batches: Vec<Batch>,
     /// The first records, until there are enough of them; `None` afterwards.
-    first: Option<First>,
+    inference: Option<TableInference>,
     /// The table is new, and its first records make that it has no age limit.
     is_old: bool,
     failure: Option<BlockError>,
@@ -97,8 +97,8 @@ pub fn age_limit_of(oldest: Option<Micros>, now: Micros) -> AgeLimit {
 }
 
 impl Settings {
-    /// Whether the first rows tell how old rows may be.
-    fn has_age_to_judge(&self) -> bool {
+    /// Whether the age limit is inferred from the first rows.
+    fn has_age_to_infer(&self) -> bool {
         self.table_oldest.is_none() && !self.any_age && self.age_limit.is_none()
     }
 }
@@ -112,7 +112,7 @@ impl Ingest {
             Format::Csv => Cutter::Csv(Box::new(CsvToJson::new(b',', Vec::new()))),
             Format::Lines => Cutter::Split(Splitter::lines()),
         };
-        let is_judged = settings.table_time_column.is_none() || settings.has_age_to_judge();
+        let is_inferred = settings.table_time_column.is_none() || settings.has_age_to_infer();
         let state = State {
             settings,
             format,
@@ -123,7 +123,7 @@ impl Ingest {
             batch_bytes: 0,
             batch_count: 0,
             batches: Vec::new(),
-            first: is_judged.then(First::default),
+            inference: is_inferred.then(TableInference::default),
             is_old: false,
             failure: None,
             summary: Summary::default(),
@@ -187,7 +187,7 @@ impl Ingest {
                 csv = Some(own);
             }
         }
-        state.judge();
+        state.infer();
         state.cut();
         let batches = state.take_batches()?;
         Ok((batches, state.into_summary(csv.as_deref())))
@@ -231,33 +231,33 @@ impl State {
                 return self.reject(line, reason.to_owned(), &[]);
             }
         };
-        match &mut self.first {
+        match &mut self.inference {
             None => self.take(line, bytes),
-            Some(first) => {
-                if first.add(line, bytes) {
-                    self.judge();
+            Some(inference) => {
+                if inference.add(line, bytes) {
+                    self.infer();
                 }
             }
         }
     }
 
-    /// Judges by the first records what all rows depend on, and takes those.
-    fn judge(&mut self) {
-        let Some(first) = self.first.take() else { return };
+    /// Infers from the first records what all rows depend on, then takes these records.
+    fn infer(&mut self) {
+        let Some(inference) = self.inference.take() else { return };
         if self.settings.table_time_column.is_none() {
-            self.settings.table_time_column = self.choose_time_column(&first);
+            self.settings.table_time_column = self.choose_time_column(&inference);
         }
-        if self.settings.has_age_to_judge() {
+        if self.settings.has_age_to_infer() {
             let median = match self.format {
-                Format::Lines => first.median_of_lines(),
+                Format::Lines => inference.median_of_lines(),
                 Format::Json | Format::Csv => {
-                    self.new_writer().ok().and_then(|probe| first.median_of_rows(probe))
+                    self.new_writer().ok().and_then(|probe| inference.median_of_rows(probe))
                 }
             };
             let age = median.map(|median| self.now.seconds_since(median));
             self.is_old = age.is_some_and(|seconds| seconds > DAY_SECONDS);
         }
-        for (line, record) in first.into_records() {
+        for (line, record) in inference.into_records() {
             self.take(line, &record);
         }
     }
@@ -309,7 +309,7 @@ impl State {
     }
 
     fn write(&mut self, text: &str) -> Result<(), String> {
-        self.settle(text)?;
+        self.prepare(text)?;
         let (Some(writer), Some(builder)) = (&mut self.writer, &mut self.builder) else {
             return Err("the time column has no name".to_owned());
         };
@@ -319,8 +319,8 @@ impl State {
         }
     }
 
-    /// Settles, by the first record, what all rows share.
-    fn settle(&mut self, text: &str) -> Result<(), String> {
+    /// Makes the row writer with the first record, and the builder with the first of each batch.
+    fn prepare(&mut self, text: &str) -> Result<(), String> {
         if self.writer.is_none() {
             let mut writer = self.new_writer()?;
             writer.age_limit = self.age_limit();
@@ -338,13 +338,13 @@ impl State {
     }
 
     /// The time column of a new table: the caller's, or the one that its first records have.
-    fn choose_time_column(&mut self, first: &First) -> Option<ColumnName> {
+    fn choose_time_column(&mut self, inference: &TableInference) -> Option<ColumnName> {
         if let Some(caller) = &self.settings.time_column {
             return Some(caller.clone());
         }
         let name = match self.format {
             Format::Lines => CANDIDATES[0],
-            Format::Json | Format::Csv => match choose(first.texts()) {
+            Format::Json | Format::Csv => match choose(inference.texts()) {
                 Choice::Field(name) => name,
                 Choice::Arrival(name) => {
                     if name != CANDIDATES[0] {
@@ -417,7 +417,7 @@ impl State {
         let makes_any_age = self.makes_any_age();
         let mut summary = self.summary;
         summary.makes_any_age = makes_any_age;
-        // Some were told before the first records were judged.
+        // Some lines were rejected before the first records were taken.
         summary.rejected.sort_by_key(|reject| reject.line);
         if let Some(mut writer) = self.writer {
             if let Some(csv) = csv {

@@ -6,7 +6,7 @@ use hadal_types::time::parse_timestamp;
 use hadal_types::{Value, limits};
 use proptest::prelude::*;
 
-use super::first::FIRST_RECORDS;
+use super::table_inference::FIRST_RECORDS;
 use super::*;
 
 mod batch_bytes;

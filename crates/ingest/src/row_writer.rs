@@ -7,10 +7,10 @@ use hadal_block::{BlockBuilder, ColumnId, PushError};
 use hadal_types::limits::{FUTURE_SECONDS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX};
 use hadal_types::{AgeLimit, ColumnName, Kind, Micros, Number, Weight};
 
-use crate::columns::{Columns, Place, TableColumns, Usual};
-use crate::json::{self, Element, Field, Memory, Offer, Take, Token};
-use crate::known_names::{KnownNames, NameId};
+use crate::columns::{Columns, FastPath, TableColumns, Target};
+use crate::json::{self, Element, Field, Pushed, RowSink, Scratch, Token};
 use crate::lines;
+use crate::name_cache::{NameCache, NameId};
 use crate::summary::{self, Warnings};
 use crate::time_column::{CANDIDATES, Units};
 
@@ -43,7 +43,7 @@ pub(crate) struct RowWriter {
     /// When the last row was that came to its end, whether or not it was taken.
     pub(crate) last_time: Option<Micros>,
     pub(crate) warnings: Warnings,
-    memory: Memory,
+    scratch: Scratch,
 }
 
 /// Where the row being written may have its time.
@@ -56,41 +56,41 @@ struct RowTime {
 }
 
 /// A JSON object while its fields come.
-struct RowInMaking<'w> {
+struct OpenRow<'w> {
     writer: &'w mut RowWriter,
     builder: &'w mut BlockBuilder,
     time: RowTime,
     overflow: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
-impl<'j> Take<'j> for RowInMaking<'_> {
-    fn names(&mut self) -> &mut KnownNames {
+impl<'j> RowSink<'j> for OpenRow<'_> {
+    fn names(&mut self) -> &mut NameCache {
         &mut self.writer.columns.names
     }
 
     #[inline]
-    fn usual(&mut self, name: NameId, token: Token<'j>) -> Offer {
+    fn push_fast(&mut self, name: NameId, token: Token<'j>) -> Pushed {
         let kind = match token {
             Token::String(_) => Kind::String,
             Token::Decimal { .. } | Token::Bool(_) => Kind::Number,
-            Token::Null | Token::Raw(_) => return Offer::Refused,
+            Token::Null | Token::Raw(_) => return Pushed::Refused,
         };
-        let id = match self.writer.columns.usual(name, kind) {
-            Usual::Column(id) => id,
-            Usual::Special => return Offer::Apart,
-            Usual::None => return Offer::Refused,
+        let id = match self.writer.columns.fast_path(name, kind) {
+            FastPath::Column(id) => id,
+            FastPath::Special => return Pushed::Deferred,
+            FastPath::None => return Pushed::Refused,
         };
         let pushed = match token {
             Token::String(text) => self.builder.push_string(id, text),
             Token::Decimal { mantissa, scale } => self.builder.push_decimal(id, mantissa, scale),
             Token::Bool(truth) => self.builder.push_bool(id, truth),
-            Token::Null | Token::Raw(_) => return Offer::Refused,
+            Token::Null | Token::Raw(_) => return Pushed::Refused,
         };
         // Where it was not taken nothing was changed, and the long way says why.
-        if pushed.is_ok() { Offer::Taken } else { Offer::Refused }
+        if pushed.is_ok() { Pushed::Done } else { Pushed::Refused }
     }
 
-    fn again(&mut self) {
+    fn restart(&mut self) {
         self.builder.abandon_row();
     }
 
@@ -140,7 +140,7 @@ impl RowWriter {
             arrival: now,
             last_time: None,
             warnings: Warnings::default(),
-            memory: Memory::default(),
+            scratch: Scratch::default(),
         }
     }
 
@@ -180,12 +180,12 @@ impl RowWriter {
     /// # Errors
     /// The reason why it is no row; the row in the making is then to be abandoned.
     pub(crate) fn json(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
-        let mut memory = std::mem::take(&mut self.memory);
+        let mut scratch = std::mem::take(&mut self.scratch);
         let (time, overflow) = (RowTime::default(), None);
-        let mut row = RowInMaking { writer: self, builder: &mut *builder, time, overflow };
-        let read = json::read(text, &mut memory, &mut row);
-        let RowInMaking { time, overflow, .. } = row;
-        self.memory = memory;
+        let mut row = OpenRow { writer: self, builder: &mut *builder, time, overflow };
+        let read = json::read(text, &mut scratch, &mut row);
+        let OpenRow { time, overflow, .. } = row;
+        self.scratch = scratch;
         read?;
         if let Some(overflow) = overflow {
             let text = serde_json::Value::Object(overflow).to_string();
@@ -291,9 +291,9 @@ impl RowWriter {
             check_weight(field)?;
         }
         let kind = self.kind(name, field);
-        let id = match self.columns.place(builder, seen, name, kind)? {
-            Place::Column(id) => id,
-            Place::Overflow => {
+        let id = match self.columns.target(builder, seen, name, kind)? {
+            Target::Column(id) => id,
+            Target::Overflow => {
                 self.warnings.add(summary::OVERFLOW);
                 overflow.get_or_insert_default().insert(name.to_owned(), to_json(field));
                 return Ok(());
