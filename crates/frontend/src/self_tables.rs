@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hadal_ingest::{SelfTableRow, self_table_batch};
+use hadal_ingest::{AgePolicy, SelfTableRow, self_table_batch};
 use hadal_types::{LeafName, LeafState, TableName, limits};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
@@ -164,7 +164,7 @@ async fn try_write(
         .map_err(|error| FrontendError::internal("own rows cannot be encoded", &error))?;
     let Some(batch) = batch else { return Ok(()) };
     let own = frontend.table_settings.of(&frontend.backend, &batch.table).await?;
-    FirstRowsSettings::new(&batch.table, own, false, None, now).settle(frontend, false).await?;
+    FirstRowsSettings::new(&batch.table, own).store(frontend, AgePolicy::default()).await?;
     let receipt = frontend.backend.sink.accept(batch).await;
     receipt.map(drop).map_err(|error| FrontendError::from(&error))
 }

@@ -10,6 +10,7 @@
 //! A record that is wrong is rejected with a reason, and the rest goes on. The rules are in
 //! `spec/import.md`. This crate knows neither who sends nor who takes.
 
+mod age_policy;
 mod columns;
 mod content_hash;
 mod csv;
@@ -25,10 +26,11 @@ mod split;
 mod summary;
 mod time_column;
 
+pub use age_policy::AgePolicy;
 pub use columns::TableColumns;
 pub use csv::{CsvToJson, Unclosed};
 pub use distinct_names::distinct_names;
-pub use ingest::{Format, Ingest, Settings, age_limit_of};
+pub use ingest::{Format, Ingest, Settings};
 pub use rejects::{REJECTS_TABLE, Reject, rejects_batch};
 pub use self_table_rows::{SelfTableRow, self_table_batch};
 pub use summary::{Summary, Warning, counted};

@@ -7,6 +7,7 @@ use hadal_block::{BlockBuilder, ColumnId, PushError};
 use hadal_types::limits::{FUTURE_SECONDS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX};
 use hadal_types::{AgeLimit, ColumnName, Kind, Micros, Number, Weight};
 
+use crate::age_policy::{AgePolicy, RowAge};
 use crate::columns::{Columns, FastPath, TableColumns, Target};
 use crate::json::{self, Element, Field, Pushed, RowSink, Scratch, Token};
 use crate::lines;
@@ -33,10 +34,8 @@ pub(crate) struct RowWriter {
     units: Units,
     pub(crate) columns: Columns,
     sets: HashSet<String>,
-    /// How old rows may be, as far as that is known.
-    pub(crate) age_limit: AgeLimit,
-    /// It took rows that are older than the default limit.
-    has_old_rows: bool,
+    /// How old rows may be.
+    pub(crate) age: AgePolicy,
     now: Micros,
     /// The time of the next row that has none of its own.
     pub(crate) arrival: Micros,
@@ -106,17 +105,13 @@ impl<'j> RowSink<'j> for OpenRow<'_> {
     }
 }
 
-/// Whether a row of this age is older than the limit.
-fn is_beyond(age_seconds: i64, limit: AgeLimit) -> bool {
-    limit.seconds().is_some_and(|most| age_seconds > most)
-}
-
 impl RowWriter {
     pub(crate) fn new(
         time_column: ColumnName,
         caller: Option<&ColumnName>,
         table_columns: Arc<TableColumns>,
         sets: HashSet<String>,
+        age: AgePolicy,
         now: Micros,
     ) -> Self {
         let mut sources: Vec<(String, u64)> = Vec::new();
@@ -134,8 +129,7 @@ impl RowWriter {
             columns: Columns::new(table_columns, sources.iter().map(|(name, _)| name.as_str())),
             sources,
             sets,
-            age_limit: AgeLimit::Unlimited,
-            has_old_rows: false,
+            age,
             now,
             arrival: now,
             last_time: None,
@@ -145,10 +139,6 @@ impl RowWriter {
     }
 
     /// Whether it took rows that are older than the default limit.
-    pub(crate) fn has_old_rows(&self) -> bool {
-        self.has_old_rows
-    }
-
     /// Begins another batch.
     pub(crate) fn begin_batch(&mut self) {
         self.units = Units::new(self.sources.len());
@@ -260,15 +250,16 @@ impl RowWriter {
         if -age_seconds > FUTURE_SECONDS_MAX {
             return Err(format!("its time {time} is more than a day in the future"));
         }
-        if is_beyond(age_seconds, self.age_limit) {
-            self.warnings.add(summary::TOO_OLD);
-            let limit = self.age_limit.words();
-            return Err(format!("its time {time} is older than the table's limit of {limit}"));
-        }
-        if is_beyond(age_seconds, AgeLimit::default()) {
-            self.has_old_rows = true;
-            if self.age_limit == AgeLimit::Unlimited {
+        match self.age.judge(age_seconds) {
+            RowAge::Recent => {}
+            RowAge::Old if self.age.limit() == AgeLimit::Unlimited => {
                 self.warnings.add(summary::NO_AGE_LIMIT);
+            }
+            RowAge::Old => {}
+            RowAge::BeyondLimit => {
+                self.warnings.add(summary::TOO_OLD);
+                let limit = self.age.limit().words();
+                return Err(format!("its time {time} is older than the table's limit of {limit}"));
             }
         }
         match source {
