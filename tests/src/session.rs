@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use hadal_ingest::{Format, Ingest, Settings, Summary};
+use hadal_ingest::{AgePolicy, Format, Ingest, Settings, Summary};
 use hadal_leaf::{Durability, Leaf, LeafConfig, LeafGroup, LeafLimits, PreopenedStore, ScanPool};
 use hadal_peer::{Admin, Peer, Sink, TableChange};
 use hadal_sql::{Context, Statement, UnknownColumns, lower};
@@ -160,11 +160,9 @@ impl Session {
             batch_id,
             time_column: None,
             table_time_column: schema.as_ref().map(|schema| schema.time_column.clone()),
-            table_oldest: schema.as_ref().and_then(|schema| Some(schema.time_range?.0)),
             table_columns: Arc::default(),
             sets: HashSet::new(),
-            any_age: true,
-            age_limit: None,
+            age: AgePolicy::UNLIMITED,
         };
         let mut ingest = Ingest::new(settings, Format::Json, self.clock.now());
         let mut batches = ingest.push(body.as_bytes()).map_err(|error| error.to_string())?;

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
-use hadal_ingest::{Ingest, Settings, Summary, Warning};
+use hadal_ingest::{AgePolicy, Ingest, Settings, Summary, Warning};
 use hadal_peer::Batch;
 use hadal_types::{ColumnSchema, Kind, Micros, TableName, TableSchema, limits};
 
@@ -90,7 +90,9 @@ async fn take(
         frontend.live_columns.add_schema(table, table_columns, schema.as_deref(), Instant::now());
     let oldest = schema.as_ref().and_then(|schema| Some(schema.time_range?.0));
     let stored = frontend.table_settings.of(&frontend.backend, table).await?;
-    let first_rows = FirstRowsSettings::new(table, stored, options.any_age, oldest, now);
+    let settings = stored.as_ref().map(|stored| &stored.value);
+    let age = AgePolicy::new(settings, options.any_age, oldest, now);
+    let first_rows = FirstRowsSettings::new(table, stored);
     let set_column = first_rows.time_column().cloned();
     let table_sets = schema.iter().flat_map(|schema| sets_of(schema));
     let settings = Settings {
@@ -99,11 +101,9 @@ async fn take(
         time_column: options.time,
         table_time_column: set_column
             .or_else(|| schema.as_ref().map(|schema| schema.time_column.clone())),
-        table_oldest: oldest,
         table_columns,
         sets: table_sets.chain(options.sets).collect(),
-        any_age: options.any_age,
-        age_limit: first_rows.age_limit(),
+        age,
     };
     let ingest = Ingest::new(settings, options.format, now);
     let pipeline = Pipeline::new(options.decompressor, ingest, options.strict);
@@ -164,10 +164,10 @@ async fn take_as_it_comes(
         pipeline.reserve(&frontend.backpressure).await?;
         let batches;
         (pipeline, batches) = parse(frontend, pipeline, piece).await?;
-        delivery.send_all(batches, pipeline.makes_any_age()).await?;
+        delivery.send_all(batches, pipeline.age()).await?;
     }
     let (batches, summary) = end(frontend, pipeline).await?;
-    delivery.send_all(batches, summary.makes_any_age).await?;
+    delivery.send_all(batches, summary.age).await?;
     delivery.wait_for_all().await?;
     Ok(summary)
 }
@@ -195,7 +195,7 @@ async fn take_all_or_none(
         error.context.rejects = Some(Rejects::of(&summary));
         return Err(error);
     }
-    delivery.send_all(held, summary.makes_any_age).await?;
+    delivery.send_all(held, summary.age).await?;
     delivery.wait_for_all().await?;
     Ok(summary)
 }

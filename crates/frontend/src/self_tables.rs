@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use hadal_ingest::{OwnRow, own_batch};
+use hadal_ingest::{AgePolicy, SelfTableRow, self_table_batch};
 use hadal_types::{LeafName, LeafState, TableName, limits};
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
@@ -98,9 +98,9 @@ impl SelfTables {
         let Entries { queries, ingest, lost } = entries;
         count(&frontend.counters.self_rows_lost, lost);
         let now = frontend.backend.clock.now();
-        let queries: Vec<OwnRow> = queries.into_iter().map(QueryLogEntry::into_row).collect();
+        let queries: Vec<SelfTableRow> = queries.into_iter().map(QueryLogEntry::into_row).collect();
         write(frontend, QUERIES_TABLE, &queries).await;
-        let ingest: Vec<OwnRow> =
+        let ingest: Vec<SelfTableRow> =
             ingest.iter().map(|(table, entry)| entry.to_row(table, now)).collect();
         write(frontend, INGEST_TABLE, &ingest).await;
     }
@@ -147,7 +147,7 @@ async fn write_leaves(frontend: &Arc<Frontend>) {
 }
 
 /// Writes rows to a self table.
-async fn write(frontend: &Arc<Frontend>, table: &'static str, rows: &[OwnRow]) {
+async fn write(frontend: &Arc<Frontend>, table: &'static str, rows: &[SelfTableRow]) {
     if let Err(error) = try_write(frontend, table, rows).await {
         tracing::debug!(table, ?error, "own rows could not be written");
         count(&frontend.counters.self_rows_lost, rows.len() as u64);
@@ -157,14 +157,14 @@ async fn write(frontend: &Arc<Frontend>, table: &'static str, rows: &[OwnRow]) {
 async fn try_write(
     frontend: &Arc<Frontend>,
     table: &'static str,
-    rows: &[OwnRow],
+    rows: &[SelfTableRow],
 ) -> Result<(), FrontendError> {
     let now = frontend.backend.clock.now();
-    let batch = own_batch(table, rows, now, random_id()?)
+    let batch = self_table_batch(table, rows, now, random_id()?)
         .map_err(|error| FrontendError::internal("own rows cannot be encoded", &error))?;
     let Some(batch) = batch else { return Ok(()) };
     let own = frontend.table_settings.of(&frontend.backend, &batch.table).await?;
-    FirstRowsSettings::new(&batch.table, own, false, None, now).settle(frontend, false).await?;
+    FirstRowsSettings::new(&batch.table, own).store(frontend, AgePolicy::default()).await?;
     let receipt = frontend.backend.sink.accept(batch).await;
     receipt.map(drop).map_err(|error| FrontendError::from(&error))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_block::{BlockView, MergeOrder, merge};
-use hadal_ingest::{Format, Ingest, Settings};
+use hadal_ingest::{AgePolicy, Format, Ingest, Settings};
 use hadal_peer::Batch;
 use hadal_types::{BatchId, Micros, TableName};
 
@@ -34,11 +34,9 @@ fn load(body: &[u8]) -> Result<(Vec<Batch>, u64), Failure> {
         batch_id: BatchId::new("speed").ok_or("no id")?,
         time_column: None,
         table_time_column: None,
-        table_oldest: None,
         table_columns: Arc::default(),
         sets: HashSet::new(),
-        any_age: true,
-        age_limit: None,
+        age: AgePolicy::UNLIMITED,
     };
     let mut ingest = Ingest::new(settings, Format::Json, Micros(1_795_000_000 * Micros::SECOND));
     let mut batches = Vec::new();

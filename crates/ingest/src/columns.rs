@@ -7,7 +7,7 @@ use hadal_block::{BlockBuilder, ColumnId};
 use hadal_types::limits::TABLE_COLUMNS_MAX;
 use hadal_types::{ColumnName, Kind, Weight};
 
-use crate::known_names::{KnownNames, NameId};
+use crate::name_cache::{NameCache, NameId};
 
 /// Names of a table's columns, with those that bodies under way are about to add: all bodies of a
 /// table share them, so that the table has no more than [`TABLE_COLUMNS_MAX`], however many add some
@@ -53,16 +53,16 @@ impl TableColumns {
 /// The columns of the builder, which must always be the same one, and of the table it builds for.
 #[derive(Debug)]
 pub(crate) struct Columns {
-    pub(crate) names: KnownNames,
+    pub(crate) names: NameCache,
     /// By name.
-    fields: Vec<FieldPlaces>,
+    fields: Vec<FieldColumns>,
     /// Those of the table.
     of_table: Arc<TableColumns>,
 }
 
 /// Where the fields of one name go.
 #[derive(Debug, Default)]
-struct FieldPlaces {
+struct FieldColumns {
     /// The place among the fields that may hold the time.
     source: Option<usize>,
     /// The columns in the builder, by kind.
@@ -72,7 +72,7 @@ struct FieldPlaces {
 }
 
 /// Where a field goes whose value is not looked into.
-pub(crate) enum Usual {
+pub(crate) enum FastPath {
     Column(ColumnId),
     /// Its value is.
     Special,
@@ -81,7 +81,7 @@ pub(crate) enum Usual {
 }
 
 /// Where a field goes.
-pub(crate) enum Place {
+pub(crate) enum Target {
     Column(ColumnId),
     /// The table has as many columns as it may have.
     Overflow,
@@ -93,7 +93,7 @@ impl Columns {
         of_table: Arc<TableColumns>,
         sources: impl Iterator<Item = &'s str>,
     ) -> Self {
-        let mut columns = Self { names: KnownNames::default(), fields: Vec::new(), of_table };
+        let mut columns = Self { names: NameCache::default(), fields: Vec::new(), of_table };
         for (place, source) in sources.enumerate() {
             let name = columns.names.add(source);
             let field = columns.of(name);
@@ -102,9 +102,9 @@ impl Columns {
         columns
     }
 
-    fn of(&mut self, name: NameId) -> &mut FieldPlaces {
+    fn of(&mut self, name: NameId) -> &mut FieldColumns {
         if self.fields.len() <= name.index() {
-            self.fields.resize_with(name.index() + 1, FieldPlaces::default);
+            self.fields.resize_with(name.index() + 1, FieldColumns::default);
         }
         &mut self.fields[name.index()]
     }
@@ -116,11 +116,11 @@ impl Columns {
 
     /// Where the fields of this name and kind go that are as others.
     #[inline]
-    pub(crate) fn usual(&self, name: NameId, kind: Kind) -> Usual {
+    pub(crate) fn fast_path(&self, name: NameId, kind: Kind) -> FastPath {
         match self.fields.get(name.index()) {
-            Some(field) if field.is_special => Usual::Special,
-            Some(field) => field.columns[kind as usize].map_or(Usual::None, Usual::Column),
-            None => Usual::None,
+            Some(field) if field.is_special => FastPath::Special,
+            Some(field) => field.columns[kind as usize].map_or(FastPath::None, FastPath::Column),
+            None => FastPath::None,
         }
     }
 
@@ -128,16 +128,16 @@ impl Columns {
     ///
     /// # Errors
     /// A reason, when the name cannot be a column's.
-    pub(crate) fn place(
+    pub(crate) fn target(
         &mut self,
         builder: &mut BlockBuilder,
         seen: Option<NameId>,
         name: &str,
         kind: Kind,
-    ) -> Result<Place, String> {
+    ) -> Result<Target, String> {
         let fields = seen.and_then(|seen| self.fields.get(seen.index()));
         match fields.and_then(|fields| fields.columns[kind as usize]) {
-            Some(id) => Ok(Place::Column(id)),
+            Some(id) => Ok(Target::Column(id)),
             None => self.new_place(builder, seen, name, kind),
         }
     }
@@ -149,16 +149,16 @@ impl Columns {
         seen: Option<NameId>,
         name: &str,
         kind: Kind,
-    ) -> Result<Place, String> {
+    ) -> Result<Target, String> {
         let column = ColumnName::new(name).map_err(|error| error.to_string())?;
         if !self.of_table.take(name) {
-            return Ok(Place::Overflow);
+            return Ok(Target::Overflow);
         }
         let id = builder.column(&column, kind);
         let seen = seen.unwrap_or_else(|| self.names.add(name));
         let field = self.of(seen);
         field.columns[kind as usize] = Some(id);
         field.is_special |= name == Weight::COLUMN;
-        Ok(Place::Column(id))
+        Ok(Target::Column(id))
     }
 }

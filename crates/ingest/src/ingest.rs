@@ -1,6 +1,6 @@
 //! The pipeline: bytes in, batches out.
 
-mod first;
+mod table_inference;
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -9,19 +9,18 @@ use std::sync::Arc;
 use hadal_block::{BlockBuilder, BlockError};
 use hadal_peer::Batch;
 use hadal_types::limits::{BATCH_BYTES_MAX, LINE_BYTES_MAX, REJECTS_KEPT_MAX};
-use hadal_types::{AgeLimit, BatchId, ColumnName, Micros, TableName};
+use hadal_types::{BatchId, ColumnName, Micros, TableName};
 
-use self::first::First;
+use self::table_inference::TableInference;
+use crate::age_policy::AgePolicy;
 use crate::columns::TableColumns;
 use crate::content_hash::ContentHash;
 use crate::rejects::Reject;
-use crate::row::RowWriter;
+use crate::row_writer::RowWriter;
 use crate::split::{Record, Splitter};
 use crate::summary::{self, Summary};
 use crate::time_column::{CANDIDATES, Choice, choose};
 use crate::{CsvToJson, lines, split};
-
-const DAY_SECONDS: i64 = 86_400;
 
 /// What the bytes are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,16 +44,12 @@ pub struct Settings {
     pub time_column: Option<ColumnName>,
     /// The table's time column; `None` for a table that is not there yet.
     pub table_time_column: Option<ColumnName>,
-    /// The first time in the table, where it has rows.
-    pub table_oldest: Option<Micros>,
     /// The table's columns, shared by all of its bodies.
     pub table_columns: Arc<TableColumns>,
     /// Fields whose arrays are sets.
     pub sets: HashSet<String>,
-    /// Takes rows of any age, unless the table's settings have a limit.
-    pub any_age: bool,
-    /// How old rows may be by the table's settings; `None`: it is told from its data.
-    pub age_limit: Option<AgeLimit>,
+    /// How old rows may be.
+    pub age: AgePolicy,
 }
 
 /// Makes batches of a body.
@@ -80,27 +75,9 @@ struct State {
     batch_count: usize,
     batches: Vec<Batch>,
     /// The first records, until there are enough of them; `None` afterwards.
-    first: Option<First>,
-    /// The table is new, and its first records make that it has no age limit.
-    is_old: bool,
+    inference: Option<TableInference>,
     failure: Option<BlockError>,
     summary: Summary,
-}
-
-/// How old rows may be that come into a table without settings whose first time is `oldest`: as the
-/// default says, or of any age where it has older ones already.
-#[must_use]
-pub fn age_limit_of(oldest: Option<Micros>, now: Micros) -> AgeLimit {
-    let default = AgeLimit::default();
-    let is_old = |oldest: Micros| default.cutoff(now).is_some_and(|cutoff| oldest < cutoff);
-    if oldest.is_some_and(is_old) { AgeLimit::Unlimited } else { default }
-}
-
-impl Settings {
-    /// Whether the first rows tell how old rows may be.
-    fn has_age_to_judge(&self) -> bool {
-        self.table_oldest.is_none() && !self.any_age && self.age_limit.is_none()
-    }
 }
 
 impl Ingest {
@@ -112,7 +89,7 @@ impl Ingest {
             Format::Csv => Cutter::Csv(Box::new(CsvToJson::new(b',', Vec::new()))),
             Format::Lines => Cutter::Split(Splitter::lines()),
         };
-        let is_judged = settings.table_time_column.is_none() || settings.has_age_to_judge();
+        let is_inferred = settings.table_time_column.is_none() || settings.age.is_inferred();
         let state = State {
             settings,
             format,
@@ -123,8 +100,7 @@ impl Ingest {
             batch_bytes: 0,
             batch_count: 0,
             batches: Vec::new(),
-            first: is_judged.then(First::default),
-            is_old: false,
+            inference: is_inferred.then(TableInference::default),
             failure: None,
             summary: Summary::default(),
         };
@@ -160,11 +136,10 @@ impl Ingest {
         self.state.take_batches()
     }
 
-    /// Whether a table without settings should be set to take rows of any age: its first rows say
-    /// so, or the caller's wish let rows in that are older than the default limit.
+    /// How old rows may be, and whether the rows so far lift the table's limit.
     #[must_use]
-    pub fn makes_any_age(&self) -> bool {
-        self.state.makes_any_age()
+    pub fn age(&self) -> AgePolicy {
+        self.state.age()
     }
 
     /// Ends the body: returns the last batches, and what became of all of it.
@@ -187,7 +162,7 @@ impl Ingest {
                 csv = Some(own);
             }
         }
-        state.judge();
+        state.infer();
         state.cut();
         let batches = state.take_batches()?;
         Ok((batches, state.into_summary(csv.as_deref())))
@@ -231,33 +206,33 @@ impl State {
                 return self.reject(line, reason.to_owned(), &[]);
             }
         };
-        match &mut self.first {
+        match &mut self.inference {
             None => self.take(line, bytes),
-            Some(first) => {
-                if first.add(line, bytes) {
-                    self.judge();
+            Some(inference) => {
+                if inference.add(line, bytes) {
+                    self.infer();
                 }
             }
         }
     }
 
-    /// Judges by the first records what all rows depend on, and takes those.
-    fn judge(&mut self) {
-        let Some(first) = self.first.take() else { return };
+    /// Infers from the first records what all rows depend on, then takes these records.
+    fn infer(&mut self) {
+        let Some(inference) = self.inference.take() else { return };
         if self.settings.table_time_column.is_none() {
-            self.settings.table_time_column = self.choose_time_column(&first);
+            self.settings.table_time_column = self.choose_time_column(&inference);
         }
-        if self.settings.has_age_to_judge() {
+        if self.settings.age.is_inferred() {
             let median = match self.format {
-                Format::Lines => first.median_of_lines(),
-                Format::Json | Format::Csv => {
-                    self.new_writer().ok().and_then(|probe| first.median_of_rows(probe))
-                }
+                Format::Lines => inference.median_of_lines(),
+                Format::Json | Format::Csv => self
+                    .new_writer(AgePolicy::UNLIMITED)
+                    .ok()
+                    .and_then(|probe| inference.median_of_rows(probe)),
             };
-            let age = median.map(|median| self.now.seconds_since(median));
-            self.is_old = age.is_some_and(|seconds| seconds > DAY_SECONDS);
+            self.settings.age.infer(median, self.now);
         }
-        for (line, record) in first.into_records() {
+        for (line, record) in inference.into_records() {
             self.take(line, &record);
         }
     }
@@ -309,7 +284,7 @@ impl State {
     }
 
     fn write(&mut self, text: &str) -> Result<(), String> {
-        self.settle(text)?;
+        self.prepare(text)?;
         let (Some(writer), Some(builder)) = (&mut self.writer, &mut self.builder) else {
             return Err("the time column has no name".to_owned());
         };
@@ -319,11 +294,10 @@ impl State {
         }
     }
 
-    /// Settles, by the first record, what all rows share.
-    fn settle(&mut self, text: &str) -> Result<(), String> {
+    /// Makes the row writer with the first record, and the builder with the first of each batch.
+    fn prepare(&mut self, text: &str) -> Result<(), String> {
         if self.writer.is_none() {
-            let mut writer = self.new_writer()?;
-            writer.age_limit = self.age_limit();
+            let mut writer = self.new_writer(self.settings.age)?;
             if self.format == Format::Lines && lines::is_json(text) {
                 writer.warnings.add(summary::JSON_AS_TEXT);
             }
@@ -338,13 +312,13 @@ impl State {
     }
 
     /// The time column of a new table: the caller's, or the one that its first records have.
-    fn choose_time_column(&mut self, first: &First) -> Option<ColumnName> {
+    fn choose_time_column(&mut self, inference: &TableInference) -> Option<ColumnName> {
         if let Some(caller) = &self.settings.time_column {
             return Some(caller.clone());
         }
         let name = match self.format {
             Format::Lines => CANDIDATES[0],
-            Format::Json | Format::Csv => match choose(first.texts()) {
+            Format::Json | Format::Csv => match choose(inference.texts()) {
                 Choice::Field(name) => name,
                 Choice::Arrival(name) => {
                     if name != CANDIDATES[0] {
@@ -358,26 +332,17 @@ impl State {
         ColumnName::new(name).ok()
     }
 
-    fn new_writer(&self) -> Result<RowWriter, String> {
+    fn new_writer(&self, age: AgePolicy) -> Result<RowWriter, String> {
         let settings = &self.settings;
         let name = settings.table_time_column.clone().ok_or("the time column has no name")?;
         let (caller, columns) =
             (settings.time_column.as_ref(), Arc::clone(&settings.table_columns));
-        Ok(RowWriter::new(name, caller, columns, settings.sets.clone(), self.now))
+        Ok(RowWriter::new(name, caller, columns, settings.sets.clone(), age, self.now))
     }
 
-    fn makes_any_age(&self) -> bool {
-        self.is_old || self.writer.as_ref().is_some_and(RowWriter::has_old_rows)
-    }
-
-    /// How old rows may be: as the table's settings say; else as the caller asks, or as the table's
-    /// first rows say.
-    fn age_limit(&self) -> AgeLimit {
-        match self.settings.age_limit {
-            Some(limit) => limit,
-            None if self.settings.any_age || self.is_old => AgeLimit::Unlimited,
-            None => age_limit_of(self.settings.table_oldest, self.now),
-        }
+    /// How old rows may be, by the rows so far.
+    fn age(&self) -> AgePolicy {
+        self.writer.as_ref().map_or(self.settings.age, |writer| writer.age)
     }
 
     fn reject(&mut self, line: u64, reason: String, record: &[u8]) {
@@ -414,10 +379,9 @@ impl State {
     }
 
     fn into_summary(self, csv: Option<&CsvToJson>) -> Summary {
-        let makes_any_age = self.makes_any_age();
-        let mut summary = self.summary;
-        summary.makes_any_age = makes_any_age;
-        // Some were told before the first records were judged.
+        let age = self.age();
+        let mut summary = Summary { age, ..self.summary };
+        // Some lines were rejected before the first records were taken.
         summary.rejected.sort_by_key(|reject| reject.line);
         if let Some(mut writer) = self.writer {
             if let Some(csv) = csv {

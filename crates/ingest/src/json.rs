@@ -11,8 +11,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 pub(crate) use self::tokens::Token;
-use self::tokens::{Name, Offered, Tokens, tokens};
-use crate::known_names::{KnownNames, NameId};
+use self::tokens::{FastFields, Name, Tokens, tokens};
+use crate::name_cache::{NameCache, NameId};
 
 /// One value of a row. What is too deep or has no column of its own is JSON text.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,71 +55,71 @@ impl Field<'_> {
     }
 }
 
-/// What becomes of a value that is offered as soon as it is found.
+/// What became of a value that was pushed as soon as it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Offer {
-    Taken,
-    /// It is to come as a field, after what is offered until then: no other name may mean it.
-    Apart,
-    /// It is to come as a field, and so are all after it.
+pub(crate) enum Pushed {
+    Done,
+    /// It has to come as a field, after the fast values: another name must not mean it.
+    Deferred,
+    /// It has to come as a field, and so have all values after it.
     Refused,
 }
 
-/// What takes the fields of an object.
-pub(crate) trait Take<'j> {
+/// Takes the fields of one object: one row.
+pub(crate) trait RowSink<'j> {
     /// The names that were seen before.
-    fn names(&mut self) -> &mut KnownNames;
+    fn names(&mut self) -> &mut NameCache;
 
-    /// Takes the value of a name that was seen before, if it is one as usual. Most are: this spares
-    /// them the way through a [`Field`].
-    fn usual(&mut self, _name: NameId, _token: Token<'j>) -> Offer {
-        Offer::Refused
+    /// Takes the value of a known name without making a [`Field`], if the value is of a usual
+    /// form. Most are.
+    fn push_fast(&mut self, _name: NameId, _token: Token<'j>) -> Pushed {
+        Pushed::Refused
     }
 
-    /// Drops what was taken: all fields come once more.
-    fn again(&mut self) {}
+    /// Drops the fields so far: all of them come again.
+    fn restart(&mut self) {}
 
     /// Takes a field: its dotted name, which of the names that were seen that is, if it was looked
     /// up, and the value.
     fn field(&mut self, name: &str, seen: Option<NameId>, field: &Field<'j>) -> Result<(), String>;
 }
 
-/// Memory for what is known of an object while it is read.
+/// Memory that reading an object needs, kept for the next.
 #[derive(Debug, Default)]
-pub(crate) struct Memory {
+pub(crate) struct Scratch {
     tokens: Tokens<'static>,
     marks: Vec<u64>,
 }
 
-/// Gives `take` each field of an object that is not null, those of unusual values last.
+/// Gives `sink` each field of an object that is not null, those of unusual values last.
 ///
 /// # Errors
 /// A reason, when the text is no JSON object or a value is not within the limits, or the first
-/// error of `take`. Some fields may have been taken then.
+/// error of `sink`. Some fields may have been taken then.
 pub(crate) fn read<'j>(
     text: &'j str,
-    memory: &mut Memory,
-    take: &mut (impl Take<'j> + ?Sized),
+    scratch: &mut Scratch,
+    sink: &mut (impl RowSink<'j> + ?Sized),
 ) -> Result<(), String> {
-    let mut offered = Offered::new(std::mem::take(&mut memory.tokens));
-    if tokens(text, &mut memory.marks, &mut offered, take).is_none() {
-        take.again();
-        take.names().begin_row();
-        let members: Members<'j> = serde_json::from_str(text).map_err(|error| told(&error))?;
-        return Walk { name: String::new(), count: 0, take }.object(&members, 1);
+    let mut fast = FastFields::new(std::mem::take(&mut scratch.tokens));
+    if tokens(text, &mut scratch.marks, &mut fast, sink).is_none() {
+        sink.restart();
+        sink.names().begin_row();
+        let members: Members<'j> = serde_json::from_str(text).map_err(|error| describe(&error))?;
+        return Walk { name: String::new(), count: 0, sink }.object(&members, 1);
     }
-    let Offered { taken, others, .. } = offered;
-    let mut walk = Walk { name: String::new(), count: taken, take };
+    let FastFields { taken, others, .. } = fast;
+    let mut walk = Walk { name: String::new(), count: taken, sink };
     others.iter().try_for_each(|(name, token)| walk.member(*name, *token))?;
     if others.capacity() <= ROW_FIELDS_MAX {
         // What is collected in place keeps its place.
-        memory.tokens = others.into_iter().map_while(|_| None).collect();
+        scratch.tokens = others.into_iter().map_while(|_| None).collect();
     }
     Ok(())
 }
 
 /// What is wrong with a row, and where.
-fn told(error: &serde_json::Error) -> String {
+fn describe(error: &serde_json::Error) -> String {
     let at = format!(" at line {} column {}", error.line(), error.column());
     let reason = error.to_string();
     let reason = reason.strip_suffix(&at).unwrap_or(&reason);
@@ -127,24 +127,24 @@ fn told(error: &serde_json::Error) -> String {
 }
 
 /// The same of the text of a value.
-fn told_of_value(error: &serde_json::Error) -> String {
-    format!("{} of a value", told(error))
+fn describe_in_value(error: &serde_json::Error) -> String {
+    format!("{} of a value", describe(error))
 }
 
 struct Walk<'w, T: ?Sized> {
     name: String,
     count: usize,
-    take: &'w mut T,
+    sink: &'w mut T,
 }
 
-impl<'j, T: Take<'j> + ?Sized> Walk<'_, T> {
+impl<'j, T: RowSink<'j> + ?Sized> Walk<'_, T> {
     /// Takes a member of the row itself.
     fn member(&mut self, name: Name<'j>, token: Token<'j>) -> Result<(), String> {
         let Name { text, seen } = name;
-        // What was not offered, because it came behind something unusual.
+        // Values behind an unusual one come here, though they could have been pushed fast.
         if let Some(seen) = seen
             && self.count < ROW_FIELDS_MAX
-            && self.take.usual(seen, token) == Offer::Taken
+            && self.sink.push_fast(seen, token) == Pushed::Done
         {
             self.count += 1;
             return Ok(());
@@ -186,7 +186,7 @@ impl<'j, T: Take<'j> + ?Sized> Walk<'_, T> {
             Some(b'[') => list(raw)?.map_or(Field::Text(raw), Field::List),
             Some(b'{') => {
                 let object: Members<'j> =
-                    serde_json::from_str(raw).map_err(|error| told_of_value(&error))?;
+                    serde_json::from_str(raw).map_err(|error| describe_in_value(&error))?;
                 match hinted(&object)? {
                     Some(field) => field,
                     None if depth >= JSON_DEPTH_MAX => {
@@ -212,19 +212,19 @@ impl<'j, T: Take<'j> + ?Sized> Walk<'_, T> {
         if self.count > ROW_FIELDS_MAX {
             return Err(format!("more than {ROW_FIELDS_MAX} fields"));
         }
-        self.take.field(name, seen, field)
+        self.sink.field(name, seen, field)
     }
 }
 
 fn string(raw: &str) -> Result<Cow<'_, str>, String> {
-    let text: Text<'_> = serde_json::from_str(raw).map_err(|error| told_of_value(&error))?;
+    let text: Text<'_> = serde_json::from_str(raw).map_err(|error| describe_in_value(&error))?;
     Ok(text.0)
 }
 
 /// The elements of an array as texts; `None` when some are arrays or objects.
 fn list(raw: &str) -> Result<Option<Vec<Element<'_>>>, String> {
     let elements: Vec<&RawValue> =
-        serde_json::from_str(raw).map_err(|error| told_of_value(&error))?;
+        serde_json::from_str(raw).map_err(|error| describe_in_value(&error))?;
     let nested = |raw: &&RawValue| raw.get().starts_with(['[', '{']);
     if elements.iter().any(nested) {
         return Ok(None);
@@ -308,10 +308,10 @@ mod tests {
     use super::*;
 
     /// A function that takes all fields alike.
-    struct Alike<F>(KnownNames, F);
+    struct Alike<F>(NameCache, F);
 
-    impl<'j, F: FnMut(&str, &Field<'j>)> Take<'j> for Alike<F> {
-        fn names(&mut self) -> &mut KnownNames {
+    impl<'j, F: FnMut(&str, &Field<'j>)> RowSink<'j> for Alike<F> {
+        fn names(&mut self) -> &mut NameCache {
             &mut self.0
         }
 
@@ -327,7 +327,7 @@ mod tests {
     }
 
     fn fields<'j>(text: &'j str, take: impl FnMut(&str, &Field<'j>)) -> Result<(), String> {
-        super::read(text, &mut Memory::default(), &mut Alike(KnownNames::default(), take))
+        super::read(text, &mut Scratch::default(), &mut Alike(NameCache::default(), take))
     }
 
     fn read(text: &str) -> Result<Vec<(String, String)>, String> {

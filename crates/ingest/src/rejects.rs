@@ -5,7 +5,7 @@ use hadal_peer::Batch;
 use hadal_types::limits::NOTE_BYTES_MAX;
 use hadal_types::{BatchId, Micros, TableName, Value};
 
-use crate::own_rows::{OwnRow, own_batch};
+use crate::self_table_rows::{SelfTableRow, self_table_batch};
 
 /// The table of rejected records.
 pub const REJECTS_TABLE: &str = "_rejects";
@@ -53,9 +53,9 @@ pub fn rejects_batch(
     now: Micros,
     id: BatchId,
 ) -> Result<Option<Batch>, BlockError> {
-    let rows: Vec<OwnRow> = rejects
+    let rows: Vec<SelfTableRow> = rejects
         .iter()
-        .map(|reject| OwnRow {
+        .map(|reject| SelfTableRow {
             time: now,
             cells: vec![
                 ("table", Value::string(table.as_str())),
@@ -66,7 +66,7 @@ pub fn rejects_batch(
             ],
         })
         .collect();
-    own_batch(REJECTS_TABLE, &rows, now, id)
+    self_table_batch(REJECTS_TABLE, &rows, now, id)
 }
 
 #[cfg(test)]

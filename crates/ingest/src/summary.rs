@@ -3,6 +3,7 @@
 use hadal_types::limits::TABLE_AGE_DAYS;
 
 use crate::CsvToJson;
+use crate::age_policy::AgePolicy;
 use crate::rejects::Reject;
 
 /// What became of a body.
@@ -18,8 +19,8 @@ pub struct Summary {
     pub warnings: Vec<Warning>,
     /// Where the rows' times came from, for people: `column ts`, `arrival time`.
     pub time_from: String,
-    /// The table, if it has no settings, should be set to take rows of any age.
-    pub makes_any_age: bool,
+    /// How old rows could be, and whether those of this body lift the table's limit.
+    pub age: AgePolicy,
 }
 
 /// Something that was changed on the way.

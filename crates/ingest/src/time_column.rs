@@ -12,8 +12,8 @@ use jiff::civil::DateTime;
 use jiff::fmt::rfc2822;
 use jiff::tz::TimeZone;
 
-use crate::json::{self, Field, Take};
-use crate::known_names::{KnownNames, NameId};
+use crate::json::{self, Field, RowSink};
+use crate::name_cache::{NameCache, NameId};
 
 /// Fields that hold a row's time where nobody names one, the first that does.
 pub const CANDIDATES: [&str; 11] = [
@@ -132,13 +132,13 @@ pub(crate) enum Choice {
 /// Which of the names that matter the first records use.
 #[derive(Default)]
 struct FirstFields {
-    names: KnownNames,
+    names: NameCache,
     has_times: [bool; CANDIDATES.len()],
     is_used: [bool; ARRIVAL_NAMES.len()],
 }
 
-impl<'j> Take<'j> for FirstFields {
-    fn names(&mut self) -> &mut KnownNames {
+impl<'j> RowSink<'j> for FirstFields {
+    fn names(&mut self) -> &mut NameCache {
         &mut self.names
     }
 
@@ -163,9 +163,9 @@ impl<'j> Take<'j> for FirstFields {
 /// Records that are no rows choose nothing; they are rejected when they are written.
 pub(crate) fn choose<'r>(records: impl Iterator<Item = Cow<'r, str>>) -> Choice {
     let mut fields = FirstFields::default();
-    let mut memory = json::Memory::default();
+    let mut scratch = json::Scratch::default();
     for record in records {
-        let _ = json::read(&record, &mut memory, &mut fields);
+        let _ = json::read(&record, &mut scratch, &mut fields);
     }
     let FirstFields { has_times, is_used, .. } = fields;
     let field = zip(CANDIDATES, has_times).find(|(_, has_times)| *has_times);

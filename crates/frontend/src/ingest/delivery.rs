@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use hadal_ingest::AgePolicy;
 use hadal_peer::{Batch, Receipt, SinkError};
 use hadal_types::limits;
 use tokio::task::JoinSet;
@@ -59,15 +60,15 @@ impl Delivery {
         }
     }
 
-    /// Sends batches; waits for earlier ones where too many are in flight. `is_old` says that the body has
-    /// old rows, so that its table gets no age limit unless a person set one.
+    /// Sends batches; waits for earlier ones where too many are in flight. `age` is the policy after
+    /// the rows of these batches, which may lift the table's age limit.
     pub(crate) async fn send_all(
         &mut self,
         batches: Vec<Batch>,
-        is_old: bool,
+        age: AgePolicy,
     ) -> Result<(), FrontendError> {
         if !batches.is_empty() {
-            self.first_rows.settle(&self.frontend, is_old).await?;
+            self.first_rows.store(&self.frontend, age).await?;
         }
         for batch in batches {
             while self.in_flight.len() >= limits::BATCHES_UNDER_WAY_MAX {

@@ -1,6 +1,6 @@
 //! From the bytes of a body to batches: decompress, parse, encode. Blocks a thread, never waits.
 
-use hadal_ingest::{Ingest, Summary};
+use hadal_ingest::{AgePolicy, Ingest, Summary};
 use hadal_peer::Batch;
 use hadal_types::{Micros, limits};
 
@@ -70,9 +70,9 @@ impl Pipeline {
         self.ingest.arrive(now);
     }
 
-    /// Whether rows so far make a table without settings one of any age.
-    pub(crate) fn makes_any_age(&self) -> bool {
-        self.ingest.makes_any_age()
+    /// How old rows may be, and whether the rows so far lift the table's limit.
+    pub(crate) fn age(&self) -> AgePolicy {
+        self.ingest.age()
     }
 
     /// Waits for a permit where the rows that are in no batch yet take much memory.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hadal_ingest::{Reject, Summary, rejects_batch};
+use hadal_ingest::{AgePolicy, Reject, Summary, rejects_batch};
 use hadal_types::{Micros, TableName, limits};
 
 use crate::batch_id::random_id;
@@ -33,7 +33,7 @@ pub(super) async fn keep_rejects(
         .map_err(|error| FrontendError::internal("rejected rows cannot be encoded", &error))?;
     if let Some(batch) = batch {
         let own = frontend.table_settings.of(&frontend.backend, &batch.table).await?;
-        FirstRowsSettings::new(&batch.table, own, false, None, now).settle(frontend, false).await?;
+        FirstRowsSettings::new(&batch.table, own).store(frontend, AgePolicy::default()).await?;
         let receipt = frontend.backend.sink.accept(batch).await;
         receipt.map_err(|error| FrontendError::from(&error))?;
     }

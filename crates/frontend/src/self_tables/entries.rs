@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hadal_aggregate::{Coverage, ScanStats};
-use hadal_ingest::OwnRow;
+use hadal_ingest::SelfTableRow;
 use hadal_peer::{LeafStatus, PeerStatus, TableStatus};
 use hadal_types::{Decimal, Micros, TableName, Value, limits};
 
@@ -73,7 +73,7 @@ impl QueryLogEntry {
         self.expected = (coverage.rows_expected, coverage.rows_scanned);
     }
 
-    pub(super) fn into_row(self) -> OwnRow {
+    pub(super) fn into_row(self) -> SelfTableRow {
         let (expected, scanned) = self.expected;
         let stats = self.stats;
         let cells = vec![
@@ -92,7 +92,7 @@ impl QueryLogEntry {
             ("bytes_read", whole(stats.bytes_read)),
             ("scan_ms", millis(Duration::from_micros(stats.scan_micros))),
         ];
-        OwnRow { time: self.at, cells }
+        SelfTableRow { time: self.at, cells }
     }
 }
 
@@ -158,7 +158,7 @@ impl IngestLogSums {
         self.slowest = self.slowest.max(body.took);
     }
 
-    pub(super) fn to_row(&self, table: &TableName, time: Micros) -> OwnRow {
+    pub(super) fn to_row(&self, table: &TableName, time: Micros) -> SelfTableRow {
         let cells = vec![
             ("table", Value::string(table.as_str())),
             ("bodies", whole(self.bodies)),
@@ -170,12 +170,12 @@ impl IngestLogSums {
             ("bytes", whole(self.sum.bytes)),
             ("slowest_ms", millis(self.slowest)),
         ];
-        OwnRow { time, cells }
+        SelfTableRow { time, cells }
     }
 }
 
 /// A row for each leaf, without its self tables.
-pub(super) fn leaf_rows(status: &PeerStatus, time: Micros) -> Vec<OwnRow> {
+pub(super) fn leaf_rows(status: &PeerStatus, time: Micros) -> Vec<SelfTableRow> {
     let row = |leaf: &LeafStatus| {
         let tables: Vec<_> =
             leaf.tables.iter().filter(|(name, _)| !name.is_own()).map(|(_, table)| table).collect();
@@ -194,7 +194,7 @@ pub(super) fn leaf_rows(status: &PeerStatus, time: Micros) -> Vec<OwnRow> {
             ("rows_dropped", sum(|table| table.dropped_rows)),
             ("rows_expired", sum(|table| table.expired_rows)),
         ];
-        OwnRow { time, cells }
+        SelfTableRow { time, cells }
     };
     status.leaves.iter().map(row).collect()
 }

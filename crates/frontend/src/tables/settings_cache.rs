@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hadal_definitions::{DefinitionsError, Versioned};
-use hadal_ingest::age_limit_of;
+use hadal_ingest::AgePolicy;
 use hadal_peer::{SinkError, TableChange, TableStatus};
 use hadal_types::limits::TABLES_MAX;
 use hadal_types::{AgeLimit, ColumnName, Micros, TableName, TableSettings};
@@ -134,28 +134,11 @@ pub(crate) fn half_done(error: &SinkError) -> FrontendError {
 pub(crate) struct FirstRowsSettings {
     table: TableName,
     own: Own,
-    /// The caller takes rows of any age where the settings say nothing of it.
-    any_age: bool,
-    /// Rows that the table has already say that it is of any age.
-    was_old: bool,
 }
 
 impl FirstRowsSettings {
-    pub(crate) fn new(
-        table: &TableName,
-        own: Own,
-        any_age: bool,
-        oldest: Option<Micros>,
-        now: Micros,
-    ) -> Self {
-        let was_old = age_limit_of(oldest, now) == AgeLimit::Unlimited;
-        Self { table: table.clone(), own, any_age, was_old }
-    }
-
-    /// How old rows may be; `None`: that is told from the data.
-    pub(crate) fn age_limit(&self) -> Option<AgeLimit> {
-        let settings = &self.own.as_ref()?.value;
-        settings.age.or_else(|| (!self.any_age).then(AgeLimit::default))
+    pub(crate) fn new(table: &TableName, own: Own) -> Self {
+        Self { table: table.clone(), own }
     }
 
     /// The column that a person set.
@@ -163,22 +146,23 @@ impl FirstRowsSettings {
         self.own.as_ref()?.value.time_column.as_ref()
     }
 
-    /// Writes down what the rows say that are about to be sent, before the first of them could be
-    /// too old for a limit that nobody meant: `is_old` says that they make the table one of any
-    /// age, unless somebody set its age.
-    pub(crate) async fn settle(
+    /// Stores the age limit that `age` gives the table, unless somebody set one. To be done before
+    /// rows are sent, or the first of them could be too old for a limit that nobody meant.
+    pub(crate) async fn store(
         &mut self,
         frontend: &Arc<Frontend>,
-        is_old: bool,
+        age: AgePolicy,
     ) -> Result<(), FrontendError> {
         let (backend, rules) = (&frontend.backend, &frontend.table_settings);
         for _ in 0..TRIES {
-            let (based_on, mut settings) = match &self.own {
-                None => (0, TableSettings::of_new(&self.table)),
-                Some(own) if is_old && own.value.age.is_none() => (own.version, own.value.clone()),
+            let (based_on, mut settings, lifts_limit) = match &self.own {
+                None => (0, TableSettings::of_new(&self.table), age.lifts_limit_of_new_table()),
+                Some(own) if age.lifts_unset_limit() && own.value.age.is_none() => {
+                    (own.version, own.value.clone(), true)
+                }
                 Some(_) => return Ok(()),
             };
-            if is_old || self.was_old {
+            if lifts_limit {
                 settings.age = Some(AgeLimit::Unlimited);
             }
             match set(frontend, &self.table, based_on, settings).await {
@@ -247,7 +231,7 @@ pub async fn restore_settings(backend: &Backend) -> Result<(), RestoreError> {
 fn settled(status: &TableStatus, now: Micros) -> TableSettings {
     let oldest = status.schema.time_range.map(|(first, _)| first);
     let limit = match status.waiting_rows {
-        0 => age_limit_of(oldest, now),
+        0 => AgePolicy::limit_by_rows(oldest, now),
         // Those that are not back yet may be of any age.
         _ => AgeLimit::Unlimited,
     };

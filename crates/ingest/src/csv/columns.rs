@@ -8,7 +8,7 @@ use hadal_types::limits::LINE_BYTES_MAX;
 use serde_json::Value;
 
 use super::records::Record;
-use crate::names::distinct_names;
+use crate::distinct_names::distinct_names;
 use crate::time_column::{CANDIDATES, of_text};
 
 /// How programs spell in a column of numbers that there is none.

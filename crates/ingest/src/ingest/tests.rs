@@ -6,7 +6,7 @@ use hadal_types::time::parse_timestamp;
 use hadal_types::{Value, limits};
 use proptest::prelude::*;
 
-use super::first::FIRST_RECORDS;
+use super::table_inference::FIRST_RECORDS;
 use super::*;
 
 mod batch_bytes;
@@ -18,17 +18,20 @@ fn now() -> Micros {
     parse_timestamp("2026-11-21T12:00:00Z").expect("a time")
 }
 
+/// The policy of a table without settings, whose first time is `oldest`.
+fn by_rows(oldest: Option<Micros>) -> AgePolicy {
+    AgePolicy::new(None, false, oldest, now())
+}
+
 fn settings() -> Settings {
     Settings {
         table: TableName::new("t").expect("a name"),
         batch_id: BatchId::new("b").expect("an id"),
         time_column: None,
         table_time_column: None,
-        table_oldest: None,
         table_columns: Arc::default(),
         sets: HashSet::new(),
-        any_age: true,
-        age_limit: None,
+        age: AgePolicy::UNLIMITED,
     }
 }
 
@@ -182,7 +185,7 @@ fn a_line_may_have_several_objects() {
 fn csv_has_a_head_and_typed_columns() {
     let body = "\u{feff}time,n,ok,zip\r\n2026-11-21T11:00:00Z,1,true,007\r\n\
                 2026-11-21T11:00:01Z,2.50,false,\"1\n2\"\r\nsoon,3,true,\r\n";
-    let settings = || Settings { any_age: false, ..settings() };
+    let settings = || Settings { age: by_rows(None), ..settings() };
     for piece in [1, 13, 1_000] {
         let (batches, summary) = ingest_as(settings(), Format::Csv, body.as_bytes(), piece);
         assert_eq!((summary.accepted, summary.time_from.as_str()), (2, "column time"));
@@ -208,8 +211,8 @@ fn csv_has_a_head_and_typed_columns() {
 #[test]
 fn csv_says_what_became_of_its_cells() {
     let body = b"born,n,m\n2020-01-01,NA,1\n2020-01-02,2,n/a\n2020-01-03,N/A,\xff\n";
-    for any_age in [true, false] {
-        let settings = Settings { any_age, ..settings() };
+    for age in [AgePolicy::UNLIMITED, by_rows(None)] {
+        let settings = Settings { age, ..settings() };
         let (batches, summary) = ingest_as(settings, Format::Csv, body, 7);
         assert_eq!((summary.accepted, summary.time_from.as_str()), (3, "column born"));
         let rows = rows(&batches);

@@ -6,15 +6,15 @@
 //! escape, the pass ends: then `serde_json` reads all of it, and says what is wrong. So this needs
 //! no messages, and is right when it takes nothing that `serde_json` would not.
 //!
-//! Values are offered as they are found. What is not taken at once is kept for later, and so is all
+//! Values are fast as they are found. What is not taken at once is kept for later, and so is all
 //! behind it: of two values of one name the first counts.
 
 use hadal_encoding::kernels::mark_delimiters;
 use hadal_types::limits::ROW_FIELDS_MAX;
 use serde_json::value::RawValue;
 
-use super::{Offer, Take};
-use crate::known_names::NameId;
+use super::{Pushed, RowSink};
+use crate::name_cache::NameId;
 
 /// Digits that fit an `i64` whatever they are, and a stored decimal's places.
 const DIGITS_MAX: usize = 18;
@@ -51,45 +51,47 @@ pub(crate) struct Name<'j> {
 
 /// What became of the members of an object.
 #[derive(Debug, Default)]
-pub(super) struct Offered<'j> {
+pub(super) struct FastFields<'j> {
     /// How many were taken at once.
     pub(super) taken: usize,
     /// Those that were not.
     pub(super) others: Tokens<'j>,
-    /// Nothing more is offered.
+    /// Nothing more is fast.
     is_closed: bool,
 }
 
-impl<'j> Offered<'j> {
+impl<'j> FastFields<'j> {
     /// None so far; in memory of earlier ones.
     pub(super) fn new(others: Tokens<'j>) -> Self {
         Self { taken: 0, others, is_closed: false }
     }
 
     #[inline(always)]
-    fn add(&mut self, name: Name<'j>, token: Token<'j>, take: &mut (impl Take<'j> + ?Sized)) {
-        let offer = match name.seen {
-            Some(seen) if !self.is_closed && self.taken < ROW_FIELDS_MAX => take.usual(seen, token),
-            _ => Offer::Refused,
+    fn add(&mut self, name: Name<'j>, token: Token<'j>, sink: &mut (impl RowSink<'j> + ?Sized)) {
+        let pushed = match name.seen {
+            Some(seen) if !self.is_closed && self.taken < ROW_FIELDS_MAX => {
+                sink.push_fast(seen, token)
+            }
+            _ => Pushed::Refused,
         };
-        if offer == Offer::Taken {
+        if pushed == Pushed::Done {
             self.taken += 1;
             return;
         }
-        self.is_closed |= offer == Offer::Refused;
+        self.is_closed |= pushed == Pushed::Refused;
         self.others.push((name, token));
     }
 }
 
-/// Offers `take` the name and value of each member of the object that the text is; `None` where
+/// Offers `sink` the name and value of each member of the object that the text is; `None` where
 /// that needs another reader. Memory for `marks` may be used again.
 pub(super) fn tokens<'j>(
     text: &'j str,
     marks: &mut Vec<u64>,
-    offered: &mut Offered<'j>,
-    take: &mut (impl Take<'j> + ?Sized),
+    fast: &mut FastFields<'j>,
+    sink: &mut (impl RowSink<'j> + ?Sized),
 ) -> Option<()> {
-    take.names().begin_row();
+    sink.names().begin_row();
     let words = text.len().div_ceil(64);
     if marks.len() < words {
         marks.resize(words, 0);
@@ -102,8 +104,8 @@ pub(super) fn tokens<'j>(
     } else {
         loop {
             cursor.next_byte()?;
-            let name = cursor.name(take)?;
-            cursor.value(name, offered, take)?;
+            let name = cursor.name(sink)?;
+            cursor.value(name, fast, sink)?;
             match cursor.take()? {
                 b',' => {}
                 b'}' => break,
@@ -150,9 +152,9 @@ impl<'j> Cursor<'j, '_> {
 
     /// The name that is next, and the colon behind it.
     #[inline(always)]
-    fn name(&mut self, take: &mut (impl Take<'j> + ?Sized)) -> Option<Name<'j>> {
+    fn name(&mut self, sink: &mut (impl RowSink<'j> + ?Sized)) -> Option<Name<'j>> {
         let start = self.at + 1;
-        if let Some((id, length)) = take.names().expected(self.bytes().get(self.at..)?) {
+        if let Some((id, length)) = sink.names().expected(self.bytes().get(self.at..)?) {
             self.at += length;
             let text = self.text.get(start..self.at - 2)?;
             return Some(Name { text, seen: Some(id) });
@@ -160,7 +162,7 @@ impl<'j> Cursor<'j, '_> {
         self.expect(b'"')?;
         let text = self.string()?;
         self.expect(b':')?;
-        Some(Name { text, seen: take.names().find(text) })
+        Some(Name { text, seen: sink.names().find(text) })
     }
 
     /// The string whose opening quote was taken, if nothing in it needs a second look.
@@ -190,8 +192,8 @@ impl<'j> Cursor<'j, '_> {
     fn value(
         &mut self,
         name: Name<'j>,
-        out: &mut Offered<'j>,
-        take: &mut (impl Take<'j> + ?Sized),
+        out: &mut FastFields<'j>,
+        sink: &mut (impl RowSink<'j> + ?Sized),
     ) -> Option<()> {
         let first = self.next_byte()?;
         let from = self.at;
@@ -199,18 +201,18 @@ impl<'j> Cursor<'j, '_> {
             b'"' => {
                 self.at += 1;
                 match self.string() {
-                    Some(string) => out.add(name, Token::String(string), take),
-                    None => out.add(name, Token::Raw(self.raw(from)?), take),
+                    Some(string) => out.add(name, Token::String(string), sink),
+                    None => out.add(name, Token::Raw(self.raw(from)?), sink),
                 }
             }
             b'-' | b'0'..=b'9' => match self.decimal() {
-                Some((mantissa, scale)) => out.add(name, Token::Decimal { mantissa, scale }, take),
-                None => out.add(name, Token::Raw(self.raw(from)?), take),
+                Some((mantissa, scale)) => out.add(name, Token::Decimal { mantissa, scale }, sink),
+                None => out.add(name, Token::Raw(self.raw(from)?), sink),
             },
-            b't' => out.add(name, self.word("true", Token::Bool(true))?, take),
-            b'f' => out.add(name, self.word("false", Token::Bool(false))?, take),
+            b't' => out.add(name, self.word("true", Token::Bool(true))?, sink),
+            b'f' => out.add(name, self.word("false", Token::Bool(false))?, sink),
             b'n' => drop(self.word("null", Token::Null)?),
-            _ => out.add(name, Token::Raw(self.raw(from)?), take),
+            _ => out.add(name, Token::Raw(self.raw(from)?), sink),
         }
         Some(())
     }
@@ -301,7 +303,7 @@ mod tests {
 
     use super::*;
     use crate::json::Field;
-    use crate::known_names::KnownNames;
+    use crate::name_cache::NameCache;
 
     #[test]
     fn the_end_of_a_plain_string_is_found_anywhere() {
@@ -329,25 +331,25 @@ mod tests {
         marks
     }
 
-    /// Answers offers, the last first; refuses all others.
+    /// Answers pushes, the last first; refuses all others.
     #[derive(Default)]
     struct Names {
-        names: KnownNames,
+        names: NameCache,
         taken: Vec<(NameId, String)>,
-        offers: Vec<Offer>,
+        pushes: Vec<Pushed>,
     }
 
-    impl<'j> Take<'j> for Names {
-        fn names(&mut self) -> &mut KnownNames {
+    impl<'j> RowSink<'j> for Names {
+        fn names(&mut self) -> &mut NameCache {
             &mut self.names
         }
 
-        fn usual(&mut self, name: NameId, token: Token<'j>) -> Offer {
-            let offer = self.offers.pop().unwrap_or(Offer::Refused);
-            if offer == Offer::Taken {
+        fn push_fast(&mut self, name: NameId, token: Token<'j>) -> Pushed {
+            let pushed = self.pushes.pop().unwrap_or(Pushed::Refused);
+            if pushed == Pushed::Done {
                 self.taken.push((name, format!("{token:?}")));
             }
-            offer
+            pushed
         }
 
         fn field(
@@ -360,28 +362,29 @@ mod tests {
         }
     }
 
-    fn read<'j>(text: &'j str, names: &mut Names) -> Option<Offered<'j>> {
-        let mut offered = Offered::default();
+    fn read<'j>(text: &'j str, names: &mut Names) -> Option<FastFields<'j>> {
+        let mut fast = FastFields::default();
         // Memory of a longer text.
-        tokens(text, &mut vec![7; 9], &mut offered, names).map(|()| offered)
+        tokens(text, &mut vec![7; 9], &mut fast, names).map(|()| fast)
     }
 
     #[test]
     fn what_is_not_taken_at_once_is_kept_and_all_behind_it() {
         let mut names = Names::default();
         let ids: Vec<NameId> = ["a", "b", "c"].map(|name| names.names.add(name)).into();
-        names.offers = vec![Offer::Taken, Offer::Refused, Offer::Taken, Offer::Apart, Offer::Taken];
+        names.pushes =
+            vec![Pushed::Done, Pushed::Refused, Pushed::Done, Pushed::Deferred, Pushed::Done];
         let text = "{\"a\":1,\"b\":\"x\",\"c\":true,\"a\":2,\"b\":3,\"c\":4}";
-        let offered = read(text, &mut names).expect("simple");
-        assert_eq!((offered.taken, names.offers.len()), (2, 1));
+        let fast = read(text, &mut names).expect("simple");
+        assert_eq!((fast.taken, names.pushes.len()), (2, 1));
         let taken: Vec<NameId> = names.taken.iter().map(|(id, _)| *id).collect();
         assert_eq!(taken, [ids[0], ids[2]]);
-        let others: Vec<&str> = offered.others.iter().map(|(name, _)| name.text).collect();
+        let others: Vec<&str> = fast.others.iter().map(|(name, _)| name.text).collect();
         assert_eq!(others, ["b", "a", "b", "c"]);
         // A name that was not seen before.
-        names.offers = vec![Offer::Taken; 3];
-        let offered = read("{\"a\":1,\"d\":1,\"b\":1}", &mut names).expect("simple");
-        assert_eq!((offered.taken, offered.others.len()), (1, 2));
+        names.pushes = vec![Pushed::Done; 3];
+        let fast = read("{\"a\":1,\"d\":1,\"b\":1}", &mut names).expect("simple");
+        assert_eq!((fast.taken, fast.others.len()), (1, 2));
     }
 
     #[test]
@@ -428,7 +431,7 @@ mod tests {
             for name in expected {
                 names.names.add(name);
             }
-            if let Some(Offered { others: found, .. }) = read(&text, &mut names) {
+            if let Some(FastFields { others: found, .. }) = read(&text, &mut names) {
                 let object: super::super::Members<'_> = serde_json::from_str(&text).expect("valid");
                 let fields = object.0.into_iter().filter(|(_, raw)| raw.get() != "null");
                 prop_assert_eq!(fields.clone().count(), found.len());

@@ -1,7 +1,7 @@
 //! Limits of a body at their edges: what just fits passes, one more does not.
 
-use hadal_types::AgeLimit;
 use hadal_types::limits::{FUTURE_SECONDS_MAX, REJECTS_KEPT_MAX, TABLE_AGE_DAYS};
+use hadal_types::{AgeLimit, TableSettings};
 
 use super::*;
 
@@ -10,7 +10,7 @@ const DAY: i64 = 86_400 * SECOND;
 
 /// What becomes of a row of a table of today, so far from now.
 fn row_at(offset: i64) -> Summary {
-    let settings = Settings { any_age: false, table_oldest: Some(now()), ..settings() };
+    let settings = Settings { age: by_rows(Some(now())), ..settings() };
     let body = format!("{{\"time\":\"{}\"}}", Micros(now().0 + offset));
     ingest_as(settings, Format::Json, body.as_bytes(), 1_000).1
 }
@@ -40,8 +40,8 @@ fn rows_may_be_thirty_days_old() {
 #[test]
 fn a_table_is_of_any_age_when_its_oldest_row_is_older_than_the_limit() {
     let accepted = |oldest: i64| {
-        let table_oldest = Some(Micros(now().0 - oldest));
-        let settings = Settings { any_age: false, table_oldest, ..settings() };
+        let age = by_rows(Some(Micros(now().0 - oldest)));
+        let settings = Settings { age, ..settings() };
         let body = b"{\"time\":\"2001-01-01\"}";
         ingest_as(settings, Format::Json, body, 1_000).1.accepted
     };
@@ -52,8 +52,10 @@ fn a_table_is_of_any_age_when_its_oldest_row_is_older_than_the_limit() {
 fn settings_rule_over_what_the_data_says() {
     let week = "7d".parse().expect("an age");
     let taken = |age_limit, any_age, oldest: Option<&str>, time: &str| {
-        let table_oldest = oldest.and_then(parse_timestamp);
-        let settings = Settings { any_age, age_limit, table_oldest, ..settings() };
+        let stored = TableSettings { age: age_limit, ..TableSettings::default() };
+        let oldest = oldest.and_then(parse_timestamp);
+        let age = AgePolicy::new(Some(&stored), any_age, oldest, now());
+        let settings = Settings { age, ..settings() };
         let body = format!("{{\"time\":\"{time}\"}}");
         ingest_as(settings, Format::Json, body.as_bytes(), 1_000).1
     };
@@ -73,9 +75,10 @@ fn settings_rule_over_what_the_data_says() {
 #[test]
 fn it_is_told_which_tables_are_of_any_age() {
     let makes = |any_age, time: &str| {
-        let settings = Settings { any_age, ..settings() };
+        let age = AgePolicy::new(None, any_age, None, now());
+        let settings = Settings { age, ..settings() };
         let body = format!("{{\"time\":\"{time}\"}}");
-        ingest_as(settings, Format::Json, body.as_bytes(), 1_000).1.makes_any_age
+        ingest_as(settings, Format::Json, body.as_bytes(), 1_000).1.age.lifts_unset_limit()
     };
     assert!(!makes(false, "2026-11-21"), "of today");
     assert!(makes(false, "2026-11-01"), "most of the first rows are older than a day");

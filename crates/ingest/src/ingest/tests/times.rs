@@ -5,8 +5,7 @@ use super::*;
 #[test]
 fn times_of_the_far_future_and_past_are_refused() {
     let mut settings = settings();
-    settings.any_age = false;
-    settings.table_oldest = Some(now());
+    settings.age = by_rows(Some(now()));
     let body = "{\"time\":\"2026-11-22T11:00:00Z\"}\n{\"time\":\"2026-11-22T13:00:00Z\"}\n\
                 {\"time\":\"2026-10-23T00:00:00Z\"}\n{\"time\":\"2026-10-21T00:00:00Z\"}";
     let (_, summary) = ingest_as(settings, Format::Json, body.as_bytes(), 1_000);
@@ -19,7 +18,7 @@ fn times_of_the_far_future_and_past_are_refused() {
 #[test]
 fn a_table_that_begins_with_old_rows_has_no_age_limit() {
     let ask = |oldest: Option<Micros>, body: &str| {
-        let settings = Settings { any_age: false, table_oldest: oldest, ..settings() };
+        let settings = Settings { age: by_rows(oldest), ..settings() };
         ingest_as(settings, Format::Json, body.as_bytes(), 1_000).1
     };
     let old_first = ask(None, "{\"date\":\"2001-01-01\"}\n{\"date\":\"2001-06-30\"}");
@@ -31,7 +30,7 @@ fn a_table_that_begins_with_old_rows_has_no_age_limit() {
 
 #[test]
 fn one_old_row_among_the_first_does_not_lift_the_age_limit() {
-    let settings = || Settings { any_age: false, ..settings() };
+    let settings = || Settings { age: by_rows(None), ..settings() };
     let (new, old) = ("{\"date\":\"2026-11-21\"}\n", "{\"date\":\"2001-06-30\"}\n");
     let ask = |body: String| ingest_as(settings(), Format::Json, body.as_bytes(), 7).1;
     let mostly_new = ask(old.to_owned() + &new.repeat(2));

@@ -8,16 +8,16 @@ use std::collections::HashMap;
 
 /// Names by the order in which they were first seen.
 #[derive(Debug)]
-pub(crate) struct KnownNames {
+pub(crate) struct NameCache {
     /// The first stands for the beginning of a row.
-    known: Vec<Known>,
+    known: Vec<CachedName>,
     by_name: HashMap<String, NameId>,
     /// The name that came before.
     last: NameId,
 }
 
 #[derive(Debug)]
-struct Known {
+struct CachedName {
     /// The first bytes of how JSON spells it before its value: quotes around it, and a colon.
     head: u128,
     /// Ones where `head` has bytes; none where JSON may spell it otherwise.
@@ -31,7 +31,7 @@ struct Known {
 /// So many bytes are compared in one step.
 const HEAD_BYTES: usize = 16;
 
-impl Known {
+impl CachedName {
     fn new(name: &str) -> Self {
         let is_special = |c: char| c == '"' || c == '\\' || c.is_ascii_control();
         let is_plain = !name.is_empty() && !name.contains(is_special);
@@ -75,13 +75,13 @@ impl NameId {
     }
 }
 
-impl Default for KnownNames {
+impl Default for NameCache {
     fn default() -> Self {
-        Self { known: vec![Known::new("")], by_name: HashMap::new(), last: NameId(0) }
+        Self { known: vec![CachedName::new("")], by_name: HashMap::new(), last: NameId(0) }
     }
 }
 
-impl KnownNames {
+impl NameCache {
     /// Begins another row.
     pub(crate) fn begin_row(&mut self) {
         self.last = NameId(0);
@@ -120,7 +120,7 @@ impl KnownNames {
     /// Adds a name that was not seen before.
     pub(crate) fn add(&mut self, name: &str) -> NameId {
         let id = NameId(u32::try_from(self.known.len()).unwrap_or(u32::MAX));
-        self.known.push(Known::new(name));
+        self.known.push(CachedName::new(name));
         self.by_name.insert(name.to_owned(), id);
         self.follow(id);
         id
@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn a_name_is_expected_after_the_one_before() {
-        let mut names = KnownNames::default();
+        let mut names = NameCache::default();
         assert_eq!(names.expected(b"\"\":"), None);
         let (a, b, c) = (names.add("a"), names.add("b\u{e9}"), names.add("c"));
         assert_eq!((a.index(), b.index(), c.index()), (1, 2, 3));
@@ -168,7 +168,7 @@ mod tests {
     fn names_of_any_length_are_expected() {
         for length in 1..40 {
             let name = "abcdefgh".repeat(5)[..length].to_owned();
-            let mut names = KnownNames::default();
+            let mut names = NameCache::default();
             let id = names.add(&name);
             for after in ["", "1", " \"and more of it, and yet more\""] {
                 let mut is_expected = |text: String| {
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn what_json_spells_otherwise_is_not_expected() {
         for name in ["a\"b", "a\\b", "a\nb", ""] {
-            let mut names = KnownNames::default();
+            let mut names = NameCache::default();
             let id = names.add(name);
             names.begin_row();
             assert_eq!(names.expected(format!("\"{name}\":").as_bytes()), None, "{name:?}");

@@ -7,10 +7,11 @@ use hadal_block::{BlockBuilder, ColumnId, PushError};
 use hadal_types::limits::{FUTURE_SECONDS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX};
 use hadal_types::{AgeLimit, ColumnName, Kind, Micros, Number, Weight};
 
-use crate::columns::{Columns, Place, TableColumns, Usual};
-use crate::json::{self, Element, Field, Memory, Offer, Take, Token};
-use crate::known_names::{KnownNames, NameId};
+use crate::age_policy::{AgePolicy, RowAge};
+use crate::columns::{Columns, FastPath, TableColumns, Target};
+use crate::json::{self, Element, Field, Pushed, RowSink, Scratch, Token};
 use crate::lines;
+use crate::name_cache::{NameCache, NameId};
 use crate::summary::{self, Warnings};
 use crate::time_column::{CANDIDATES, Units};
 
@@ -33,17 +34,15 @@ pub(crate) struct RowWriter {
     units: Units,
     pub(crate) columns: Columns,
     sets: HashSet<String>,
-    /// How old rows may be, as far as that is known.
-    pub(crate) age_limit: AgeLimit,
-    /// It took rows that are older than the default limit.
-    has_old_rows: bool,
+    /// How old rows may be.
+    pub(crate) age: AgePolicy,
     now: Micros,
     /// The time of the next row that has none of its own.
     pub(crate) arrival: Micros,
     /// When the last row was that came to its end, whether or not it was taken.
     pub(crate) last_time: Option<Micros>,
     pub(crate) warnings: Warnings,
-    memory: Memory,
+    scratch: Scratch,
 }
 
 /// Where the row being written may have its time.
@@ -56,41 +55,41 @@ struct RowTime {
 }
 
 /// A JSON object while its fields come.
-struct RowInMaking<'w> {
+struct OpenRow<'w> {
     writer: &'w mut RowWriter,
     builder: &'w mut BlockBuilder,
     time: RowTime,
     overflow: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
-impl<'j> Take<'j> for RowInMaking<'_> {
-    fn names(&mut self) -> &mut KnownNames {
+impl<'j> RowSink<'j> for OpenRow<'_> {
+    fn names(&mut self) -> &mut NameCache {
         &mut self.writer.columns.names
     }
 
     #[inline]
-    fn usual(&mut self, name: NameId, token: Token<'j>) -> Offer {
+    fn push_fast(&mut self, name: NameId, token: Token<'j>) -> Pushed {
         let kind = match token {
             Token::String(_) => Kind::String,
             Token::Decimal { .. } | Token::Bool(_) => Kind::Number,
-            Token::Null | Token::Raw(_) => return Offer::Refused,
+            Token::Null | Token::Raw(_) => return Pushed::Refused,
         };
-        let id = match self.writer.columns.usual(name, kind) {
-            Usual::Column(id) => id,
-            Usual::Special => return Offer::Apart,
-            Usual::None => return Offer::Refused,
+        let id = match self.writer.columns.fast_path(name, kind) {
+            FastPath::Column(id) => id,
+            FastPath::Special => return Pushed::Deferred,
+            FastPath::None => return Pushed::Refused,
         };
         let pushed = match token {
             Token::String(text) => self.builder.push_string(id, text),
             Token::Decimal { mantissa, scale } => self.builder.push_decimal(id, mantissa, scale),
             Token::Bool(truth) => self.builder.push_bool(id, truth),
-            Token::Null | Token::Raw(_) => return Offer::Refused,
+            Token::Null | Token::Raw(_) => return Pushed::Refused,
         };
         // Where it was not taken nothing was changed, and the long way says why.
-        if pushed.is_ok() { Offer::Taken } else { Offer::Refused }
+        if pushed.is_ok() { Pushed::Done } else { Pushed::Refused }
     }
 
-    fn again(&mut self) {
+    fn restart(&mut self) {
         self.builder.abandon_row();
     }
 
@@ -106,17 +105,13 @@ impl<'j> Take<'j> for RowInMaking<'_> {
     }
 }
 
-/// Whether a row of this age is older than the limit.
-fn is_beyond(age_seconds: i64, limit: AgeLimit) -> bool {
-    limit.seconds().is_some_and(|most| age_seconds > most)
-}
-
 impl RowWriter {
     pub(crate) fn new(
         time_column: ColumnName,
         caller: Option<&ColumnName>,
         table_columns: Arc<TableColumns>,
         sets: HashSet<String>,
+        age: AgePolicy,
         now: Micros,
     ) -> Self {
         let mut sources: Vec<(String, u64)> = Vec::new();
@@ -134,21 +129,16 @@ impl RowWriter {
             columns: Columns::new(table_columns, sources.iter().map(|(name, _)| name.as_str())),
             sources,
             sets,
-            age_limit: AgeLimit::Unlimited,
-            has_old_rows: false,
+            age,
             now,
             arrival: now,
             last_time: None,
             warnings: Warnings::default(),
-            memory: Memory::default(),
+            scratch: Scratch::default(),
         }
     }
 
     /// Whether it took rows that are older than the default limit.
-    pub(crate) fn has_old_rows(&self) -> bool {
-        self.has_old_rows
-    }
-
     /// Begins another batch.
     pub(crate) fn begin_batch(&mut self) {
         self.units = Units::new(self.sources.len());
@@ -180,12 +170,12 @@ impl RowWriter {
     /// # Errors
     /// The reason why it is no row; the row in the making is then to be abandoned.
     pub(crate) fn json(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
-        let mut memory = std::mem::take(&mut self.memory);
+        let mut scratch = std::mem::take(&mut self.scratch);
         let (time, overflow) = (RowTime::default(), None);
-        let mut row = RowInMaking { writer: self, builder: &mut *builder, time, overflow };
-        let read = json::read(text, &mut memory, &mut row);
-        let RowInMaking { time, overflow, .. } = row;
-        self.memory = memory;
+        let mut row = OpenRow { writer: self, builder: &mut *builder, time, overflow };
+        let read = json::read(text, &mut scratch, &mut row);
+        let OpenRow { time, overflow, .. } = row;
+        self.scratch = scratch;
         read?;
         if let Some(overflow) = overflow {
             let text = serde_json::Value::Object(overflow).to_string();
@@ -260,15 +250,16 @@ impl RowWriter {
         if -age_seconds > FUTURE_SECONDS_MAX {
             return Err(format!("its time {time} is more than a day in the future"));
         }
-        if is_beyond(age_seconds, self.age_limit) {
-            self.warnings.add(summary::TOO_OLD);
-            let limit = self.age_limit.words();
-            return Err(format!("its time {time} is older than the table's limit of {limit}"));
-        }
-        if is_beyond(age_seconds, AgeLimit::default()) {
-            self.has_old_rows = true;
-            if self.age_limit == AgeLimit::Unlimited {
+        match self.age.judge(age_seconds) {
+            RowAge::Recent => {}
+            RowAge::Old if self.age.limit() == AgeLimit::Unlimited => {
                 self.warnings.add(summary::NO_AGE_LIMIT);
+            }
+            RowAge::Old => {}
+            RowAge::BeyondLimit => {
+                self.warnings.add(summary::TOO_OLD);
+                let limit = self.age.limit().words();
+                return Err(format!("its time {time} is older than the table's limit of {limit}"));
             }
         }
         match source {
@@ -291,9 +282,9 @@ impl RowWriter {
             check_weight(field)?;
         }
         let kind = self.kind(name, field);
-        let id = match self.columns.place(builder, seen, name, kind)? {
-            Place::Column(id) => id,
-            Place::Overflow => {
+        let id = match self.columns.target(builder, seen, name, kind)? {
+            Target::Column(id) => id,
+            Target::Overflow => {
                 self.warnings.add(summary::OVERFLOW);
                 overflow.get_or_insert_default().insert(name.to_owned(), to_json(field));
                 return Ok(());

@@ -1,4 +1,4 @@
-//! The first records of a body, by which is judged what all rows of a new table depend on.
+//! Inference from the first records of a body: the time column and age limit of a new table.
 
 use std::borrow::Cow;
 
@@ -7,19 +7,19 @@ use hadal_types::Micros;
 use hadal_types::limits::BATCH_BYTES_MAX;
 
 use crate::lines;
-use crate::row::RowWriter;
+use crate::row_writer::RowWriter;
 
-/// Records that are looked at before the first is written.
+/// Records that are held before the first row is written.
 pub(super) const FIRST_RECORDS: usize = 1_000;
 
 /// The first records, with the numbers of their lines.
 #[derive(Default)]
-pub(super) struct First {
+pub(super) struct TableInference {
     records: Vec<(u64, Vec<u8>)>,
     bytes: usize,
 }
 
-impl First {
+impl TableInference {
     /// Keeps a record; returns whether these are enough.
     pub(super) fn add(&mut self, line: u64, record: &[u8]) -> bool {
         self.bytes += record.len();

@@ -9,7 +9,7 @@ const TIME: &str = "time";
 
 /// A row of one of Hadal's own tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OwnRow {
+pub struct SelfTableRow {
     /// Its time.
     pub time: Micros,
     /// Its other columns: numbers, truths and strings; nulls leave their cell empty.
@@ -21,9 +21,9 @@ pub struct OwnRow {
 ///
 /// # Errors
 /// [`BlockError`] when they are more than a block holds.
-pub fn own_batch(
+pub fn self_table_batch(
     table: &str,
-    rows: &[OwnRow],
+    rows: &[SelfTableRow],
     now: Micros,
     id: BatchId,
 ) -> Result<Option<Batch>, BlockError> {
@@ -69,15 +69,16 @@ mod tests {
 
     #[test]
     fn a_batch_has_all_rows_and_the_columns_that_have_values() {
-        let row = |at: i64, cells: Vec<(&'static str, Value)>| OwnRow { time: Micros(at), cells };
+        let row =
+            |at: i64, cells: Vec<(&'static str, Value)>| SelfTableRow { time: Micros(at), cells };
         let rows = [
             row(1, vec![("text", Value::string("a")), ("whole", Value::integer(7))]),
             row(2, vec![("truth", Value::Bool(true)), ("nothing", Value::Null)]),
             row(3, vec![("text", Value::string(&"x".repeat(1 << 20)))]),
         ];
         let id = || BatchId::new("one").expect("an id");
-        assert!(own_batch("_own", &[], Micros(9), id()).expect("no rows").is_none());
-        let batch = own_batch("_own", &rows, Micros(9), id()).expect("made").expect("rows");
+        assert!(self_table_batch("_own", &[], Micros(9), id()).expect("no rows").is_none());
+        let batch = self_table_batch("_own", &rows, Micros(9), id()).expect("made").expect("rows");
         assert_eq!((batch.table.as_str(), batch.rows), ("_own", 3));
         let view = BlockView::parse(&batch.block).expect("a block");
         let names: Vec<&str> = view.columns().iter().map(|column| column.name().as_str()).collect();
