@@ -10,34 +10,3 @@ pub(crate) mod revoke;
 pub(crate) mod status;
 pub(crate) mod table_settings;
 pub(crate) mod tables;
-
-use std::fmt::Display;
-
-use hadal_frontend::{ErrorKind, FrontendError};
-use hadal_types::TableName;
-
-use crate::problem::Problem;
-
-/// Columns, values or blocks that are listed unless the request says how many.
-const LISTED: usize = 50;
-
-/// A part of an address, or the problem with it.
-fn readable<T, E: Display>(read: Result<T, E>) -> Result<T, Problem> {
-    read.map_err(|error| Problem::new(ErrorKind::BadRequest, error.to_string()))
-}
-
-/// The name of a table that may exist.
-fn table_name(name: &str) -> Result<TableName, Problem> {
-    TableName::new(name).map_err(|_| FrontendError::unknown_table(name).into())
-}
-
-/// How many are listed: `limit`, which may be up to `most`.
-fn listed(limit: Option<usize>, most: usize) -> Result<usize, Problem> {
-    match limit.unwrap_or(LISTED) {
-        limit if (1..=most).contains(&limit) => Ok(limit),
-        limit => {
-            let detail = format!("a limit of {limit}; it may be 1 to {most}");
-            Err(Problem::new(ErrorKind::BadRequest, detail))
-        }
-    }
-}

@@ -17,6 +17,7 @@ mod handlers;
 mod json_value;
 mod metrics;
 mod page;
+mod parameters;
 mod problem;
 mod query_response;
 mod request_body;
@@ -24,6 +25,7 @@ mod response_body;
 mod router;
 mod routes;
 mod serve;
+mod state;
 mod strict_object;
 
 pub use config::{About, Config, ConfigError, Pace, Token};

@@ -13,23 +13,10 @@ use hadal_frontend::{Frontend, FrontendError, Permission};
 
 use crate::auth::{admit, one_host};
 use crate::config::Config;
-use crate::metrics::Metrics;
 use crate::page;
 use crate::problem::{Problem, ProblemKind};
 use crate::routes::{Route, routes};
-
-/// What all handlers share.
-pub(crate) struct AppState {
-    pub(crate) frontend: Arc<Frontend>,
-    pub(crate) config: Config,
-    pub(crate) metrics: Metrics,
-}
-
-impl AppState {
-    pub(crate) fn new(config: Config, frontend: Arc<Frontend>) -> Arc<Self> {
-        Arc::new(Self { frontend, config, metrics: Metrics::default() })
-    }
-}
+use crate::state::AppState;
 
 /// All routes, as [`crate::serve`] serves them, without connections and their limits.
 pub fn router(config: Config, frontend: Arc<Frontend>) -> Router {

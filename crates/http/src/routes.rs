@@ -12,7 +12,7 @@ use crate::handlers::{
     blocks, column_values, columns, ingest, losses, query, revoke, status, table_settings, tables,
 };
 use crate::page;
-use crate::router::AppState;
+use crate::state::AppState;
 
 /// One route.
 pub(crate) struct Route {

@@ -16,7 +16,8 @@ use crate::config::{Config, ConfigError};
 use crate::connection::serve_connection;
 use crate::connection_limits::{ConnectionLimits, ConnectionPermit, LimitReached};
 use crate::metrics::count;
-use crate::router::{AppState, router_of};
+use crate::router::router_of;
+use crate::state::AppState;
 
 /// Why the port could not be served.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,9 @@
 //! From the parts of a question to the one [`Query`].
 
+pub(crate) mod bind_select;
 pub(crate) mod group_by;
 pub(crate) mod output_slots;
+mod selected;
 pub(crate) mod time_range;
 
 use std::time::Duration;
@@ -12,7 +14,6 @@ use hadal_query::{
 };
 use hadal_types::{Decimal, TableSchema, Value, limits};
 use sqlparser::ast::{self, BinaryOperator, OrderBySort};
-use sqlparser::tokenizer::Location;
 
 use crate::Note;
 use crate::bind::aggregate::row_expr;
@@ -22,19 +23,10 @@ use crate::bind::{Aggregates, Binder, operands};
 use crate::error::{Fault, NOWHERE, Read};
 use crate::select::group_by::{at_position, position};
 use crate::select::output_slots::{OutputSlots, Values, is_true};
+use crate::select::selected::Selected;
 use crate::select::time_range::{Intervals, split};
 use crate::syntax::select_ast::{Item, SelectAst};
 use crate::syntax::source_position::place;
-
-/// One output column before it is known what it is computed from.
-pub(crate) struct Selected {
-    pub(crate) name: String,
-    pub(crate) bound: TypedExpr,
-    /// Whether the name was given with AS.
-    aliased: bool,
-    /// Where the item begins that it comes from.
-    at: Location,
-}
 
 /// Lowers a question about `table`.
 pub(crate) fn lower(

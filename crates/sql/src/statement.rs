@@ -6,14 +6,13 @@ use sqlparser::ast::Ident;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use crate::bind::Binder;
 use crate::bind::scope::Scope;
 use crate::error::{Fault, NOWHERE, Read, Source, Sources, SqlError};
+use crate::select::bind_select::bind_select;
 use crate::spec::syntax::SpecSyntax;
-use crate::syntax::parse::{self};
-use crate::syntax::select_ast::joined;
-use crate::syntax::select_ast::{Item, SelectAst};
-use crate::{Context, QuerySpec, Statement, select};
+use crate::syntax::parse;
+use crate::syntax::select_ast::{SelectAst, joined};
+use crate::{Context, QuerySpec, Statement};
 
 /// A statement that was parsed, but not yet bound to a table.
 #[derive(Debug)]
@@ -104,15 +103,6 @@ impl Command {
             Self::Summarize(name) => table(name).map(Statement::Summarize),
         }
     }
-}
-
-/// Binds a SELECT; without FROM it is one row of values.
-pub(crate) fn bind_select(parts: &SelectAst, context: &Context<'_>) -> Read<Statement> {
-    let Some(table) = &parts.table else { return without_table(parts, context) };
-    let schema = Scope::table_named(&table.name, context)?;
-    let scope = Scope::new(context, &schema, table.alias.clone());
-    let (query, notes) = select::lower(parts, scope, &schema)?;
-    Ok(Statement::Query { query: Box::new(query), notes })
 }
 
 const EXPORT: &str = "export the rows and go on elsewhere: \
@@ -235,22 +225,4 @@ fn parse_select(source: &Source, mut tokens: Vec<TokenWithSpan>) -> Read<SelectA
     let mut parts = SelectAst::of_query(*query, names)?;
     parts.series = series;
     Ok(parts)
-}
-
-/// `SELECT 1`: values of constants.
-fn without_table(parts: &SelectAst, context: &Context<'_>) -> Read<Statement> {
-    if let Some((_, at)) = parts.series.or((!parts.has_items_only()).then_some((0, NOWHERE))) {
-        return Err(Fault::new("without FROM there is one row of values", at));
-    }
-    let (mut columns, mut row) = (Vec::new(), Vec::new());
-    let mut binder = Binder::new(Scope::without_table(context));
-    for Item { expr, name, at, .. } in &parts.items {
-        let Some(expr) = expr else {
-            return Err(Fault::new("* needs a table", *at).hint("add FROM and a table"));
-        };
-        let bound = binder.bind(expr)?;
-        row.push(bound.constant().map_err(|fault| fault.or_at(*at))?);
-        columns.push((name.clone(), bound.value_type));
-    }
-    Ok(Statement::Values { columns, row })
 }

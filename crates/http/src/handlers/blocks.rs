@@ -9,10 +9,10 @@ use hadal_peer::{BlockStatus, TableBlocks};
 use hadal_types::limits;
 use serde::{Deserialize, Serialize};
 
-use crate::handlers::{listed, readable};
+use crate::parameters::{listed, readable};
 use crate::problem::Problem;
 use crate::query_response::json;
-use crate::router::AppState;
+use crate::state::AppState;
 
 /// Which blocks are listed.
 #[derive(Debug, Default, Deserialize)]

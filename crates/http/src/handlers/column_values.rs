@@ -10,11 +10,11 @@ use hadal_frontend::{ColumnValues, ColumnValuesRequest, blocking};
 use hadal_types::limits;
 use serde::{Deserialize, Serialize};
 
-use crate::handlers::{listed, readable};
 use crate::json_value::JsonValue;
+use crate::parameters::{listed, readable};
 use crate::problem::Problem;
 use crate::query_response::json;
-use crate::router::AppState;
+use crate::state::AppState;
 
 /// Which values are wanted.
 #[derive(Debug, Default, Deserialize)]

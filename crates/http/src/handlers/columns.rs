@@ -10,11 +10,11 @@ use hadal_types::{ColumnSchema, TableSchema, Value, limits};
 use serde::{Deserialize, Serialize};
 
 use crate::handlers::tables::Column;
-use crate::handlers::{listed, readable};
 use crate::json_value::JsonValue;
+use crate::parameters::{listed, readable};
 use crate::problem::Problem;
 use crate::query_response::json;
-use crate::router::AppState;
+use crate::state::AppState;
 
 /// Which columns are wanted.
 #[derive(Debug, Default, Deserialize)]

@@ -13,11 +13,11 @@ use hadal_frontend::{ErrorKind, IngestReceipt, Principal};
 use hadal_types::MemoryReservation;
 use serde::Serialize;
 
-use crate::handlers::readable;
+use crate::parameters::readable;
 use crate::problem::{Problem, RejectBody};
 use crate::query_response::json;
 use crate::request_body::RequestBody;
-use crate::router::AppState;
+use crate::state::AppState;
 
 /// Takes the rows of a body.
 pub(crate) async fn post(

@@ -10,10 +10,10 @@ use hadal_frontend::Principal;
 use hadal_types::MemoryReservation;
 use serde::{Deserialize, Serialize};
 
-use crate::handlers::readable;
+use crate::parameters::readable;
 use crate::problem::Problem;
 use crate::query_response::json;
-use crate::router::AppState;
+use crate::state::AppState;
 
 /// Of which table; of all, and of those whose table is unknown, where it is missing.
 #[derive(Deserialize)]

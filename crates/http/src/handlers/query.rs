@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::problem::Problem;
 use crate::query_response::respond;
 use crate::request_body::RequestBody;
-use crate::router::AppState;
+use crate::state::AppState;
 use crate::strict_object::StrictObject;
 
 /// The body: one of the first two, and how long the answer may take.

@@ -12,10 +12,10 @@ use hadal_types::MemoryReservation;
 use serde::Serialize;
 
 use crate::handlers::ingest::headers;
-use crate::handlers::{readable, table_name};
+use crate::parameters::{readable, table_name};
 use crate::problem::Problem;
 use crate::query_response::json;
-use crate::router::AppState;
+use crate::state::AppState;
 
 /// Takes back all rows of a batch, and no others; of one that was taken back before, none.
 pub(crate) async fn revoke(

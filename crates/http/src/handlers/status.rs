@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use crate::problem::Problem;
 use crate::query_response::json;
-use crate::router::AppState;
+use crate::state::AppState;
 
 /// `GET /healthz`: the process answers.
 pub(crate) async fn healthy() -> &'static str {

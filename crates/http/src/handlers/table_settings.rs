@@ -12,11 +12,11 @@ use hadal_types::{AgeLimit, MemoryReservation, SettingsError, TableName, TableSe
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::handlers::{readable, table_name};
+use crate::parameters::{readable, table_name};
 use crate::problem::Problem;
 use crate::query_response::json;
 use crate::request_body::RequestBody;
-use crate::router::AppState;
+use crate::state::AppState;
 
 /// Everything about a table's settings.
 #[derive(Serialize)]

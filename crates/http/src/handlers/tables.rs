@@ -11,10 +11,10 @@ use hadal_peer::TableStatus;
 use hadal_types::{AgeLimit, ColumnSchema, MemoryReservation, TableSchema};
 use serde::Serialize;
 
-use crate::handlers::readable;
+use crate::parameters::readable;
 use crate::problem::Problem;
 use crate::query_response::json;
-use crate::router::AppState;
+use crate::state::AppState;
 
 #[derive(Serialize)]
 struct Table {

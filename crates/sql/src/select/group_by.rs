@@ -6,8 +6,8 @@ use sqlparser::ast::{self, Expr};
 use crate::bind::bound_expr::TypedExpr;
 use crate::bind::{Aggregates, Binder, strip};
 use crate::error::{Fault, NOWHERE, Read};
-use crate::select::Selected;
 use crate::select::output_slots::OutputSlots;
+use crate::select::selected::Selected;
 use crate::syntax::select_ast::{Groups, SelectAst};
 use crate::syntax::source_position::place;
 

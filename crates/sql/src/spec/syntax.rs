@@ -12,9 +12,9 @@ use sqlparser::tokenizer::Span;
 
 use crate::bind::scope::TIME;
 use crate::error::{Fault, NOWHERE, Read, Source, Sources, SqlError};
+use crate::select::bind_select::bind_select;
 use crate::spec::time::Times;
 use crate::spec::to_sql::{self, quoted, tokens_nowhere};
-use crate::statement::bind_select;
 use crate::syntax::parse;
 use crate::syntax::select_ast::{Groups, Item, SelectAst, Table, item_of};
 use crate::{Context, QuerySpec, Statement, spec};

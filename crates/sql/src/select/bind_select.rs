@@ -1,0 +1,34 @@
+//! A parsed SELECT to a statement: with FROM a query, without FROM one row of values.
+
+use crate::bind::Binder;
+use crate::bind::scope::Scope;
+use crate::error::{Fault, NOWHERE, Read};
+use crate::syntax::select_ast::{Item, SelectAst};
+use crate::{Context, Statement, select};
+
+/// Binds a SELECT; without FROM it is one row of values.
+pub(crate) fn bind_select(parts: &SelectAst, context: &Context<'_>) -> Read<Statement> {
+    let Some(table) = &parts.table else { return without_table(parts, context) };
+    let schema = Scope::table_named(&table.name, context)?;
+    let scope = Scope::new(context, &schema, table.alias.clone());
+    let (query, notes) = select::lower(parts, scope, &schema)?;
+    Ok(Statement::Query { query: Box::new(query), notes })
+}
+
+/// `SELECT 1`: values of constants.
+fn without_table(parts: &SelectAst, context: &Context<'_>) -> Read<Statement> {
+    if let Some((_, at)) = parts.series.or((!parts.has_items_only()).then_some((0, NOWHERE))) {
+        return Err(Fault::new("without FROM there is one row of values", at));
+    }
+    let (mut columns, mut row) = (Vec::new(), Vec::new());
+    let mut binder = Binder::new(Scope::without_table(context));
+    for Item { expr, name, at, .. } in &parts.items {
+        let Some(expr) = expr else {
+            return Err(Fault::new("* needs a table", *at).hint("add FROM and a table"));
+        };
+        let bound = binder.bind(expr)?;
+        row.push(bound.constant().map_err(|fault| fault.or_at(*at))?);
+        columns.push((name.clone(), bound.value_type));
+    }
+    Ok(Statement::Values { columns, row })
+}
