@@ -155,7 +155,8 @@ mod tests {
             return true;
         }
         let tests = env::current_exe().expect("the program of these tests");
-        let name = format!("heap::tests::{name}");
+        let module = module_path!().split_once("::").expect("a crate and a module").1;
+        let name = format!("{module}::{name}");
         let ran = Command::new(tests)
             .args(["--exact", &name, "--nocapture"])
             .env(ALONE, "1")

@@ -51,7 +51,7 @@ fn unproven(block: &Block, makefile: &str) -> Option<String> {
     let is_made = |line: &str| line.strip_prefix("make ").is_some_and(is_target);
     match block.language.as_str() {
         "sh" | "text" => None,
-        "definitions" if block.text.lines().all(is_made) => None,
+        "console" if block.text.lines().all(is_made) => None,
         language => Some(format!("nothing shows that this ```{language} is true: {block:?}")),
     }
 }
