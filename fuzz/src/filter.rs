@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arbitrary::{Arbitrary, Unstructured};
-use hadal_aggregate::{PartialBody, Partial, SparseRow};
+use hadal_aggregate::{Partial, PartialBody, SparseRow};
 use hadal_block::{BlockView, MergeOrder, merge};
 use hadal_query::{
     ColumnRef, Expr, Function, PatternSyntax, Prepared, Query, QueryKind, RowExpr, RowInput,

@@ -212,7 +212,7 @@ fn slots_name_what_the_query_has() {
     );
     assert_eq!(
         refused(measure(1, proto::Finish::Sum)),
-        "QueryRequest.query.outputs[1]: found Sum, expected something of Extremes"
+        "QueryRequest.query.outputs[1]: found Sum, expected something of MinMax"
     );
 }
 
@@ -271,7 +271,7 @@ fn groups_are_refused_by_name() {
     );
     assert_eq!(
         refused_group(1, |group| group.states.swap(0, 1)),
-        "Partial.groups.groups[1].states[0]: found Extremes, expected Moments"
+        "Partial.groups.groups[1].states[0]: found MinMax, expected Moments"
     );
     assert_eq!(
         refused_group(0, |group| drop(group.key.pop())),
