@@ -225,7 +225,7 @@ pub(crate) fn memory_app_behind(
     }
 }
 
-/// An backend over any peer and sink.
+/// A backend over any peer and sink.
 pub(crate) fn backend_of<S: Sink + Admin + 'static>(peer: Arc<dyn Peer>, sink: Arc<S>) -> Backend {
     Backend {
         memory: Arc::new(MemoryUse::default),

@@ -1,9 +1,9 @@
-//! What people set for tables, as far as the frontend need it: how old rows may be that come in, and
-//! which column says their time.
+//! A cache of table settings, which ingestion needs for each body: the age limit of its rows, and the
+//! column that holds their time.
 //!
-//! The store of definitions has the last word, leaves have a copy (`restore_settings`). A table
-//! that nobody set anything for is *settled* with its first rows: what they tell of its age is
-//! written down as its settings, so that it does not change by itself when its rows get older.
+//! The store of definitions decides; each leaf has a copy (`restore_settings`). The first rows of a
+//! table without settings give it some: an age limit that is derived from them is stored, so that it
+//! does not change by itself when the rows get older.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,20 +21,21 @@ use crate::frontend::{Backend, Frontend};
 /// How long cached settings are valid: another server may share the definitions.
 const GOOD_FOR: Duration = Duration::from_secs(5);
 
-/// How often a table is settled anew when others change its settings at the same time.
+/// How often first settings are tried to be stored while others change the settings.
 const TRIES: usize = 8;
 
 /// The settings that were read or written lately.
 #[derive(Default)]
 pub(crate) struct TableSettingsCache {
-    known: Mutex<HashMap<TableName, ColumnStatsCache>>,
+    tables: Mutex<HashMap<TableName, CachedSettings>>,
 }
 
-type Own = Option<Versioned<TableSettings>>;
+/// The settings in the definitions; `None` where nobody set any.
+type StoredSettings = Option<Versioned<TableSettings>>;
 
-struct ColumnStatsCache {
-    at: Instant,
-    own: Own,
+struct CachedSettings {
+    read_at: Instant,
+    stored: StoredSettings,
 }
 
 impl TableSettingsCache {
@@ -43,13 +44,14 @@ impl TableSettingsCache {
         &self,
         backend: &Backend,
         table: &TableName,
-    ) -> Result<Own, FrontendError> {
-        let known = lock(&self.known).get(table).map(|known| (known.at, known.own.clone()));
-        match known {
-            Some((at, own)) if at.elapsed() < GOOD_FOR => Ok(own),
+    ) -> Result<StoredSettings, FrontendError> {
+        let cached =
+            lock(&self.tables).get(table).map(|cached| (cached.read_at, cached.stored.clone()));
+        match cached {
+            Some((read_at, stored)) if read_at.elapsed() < GOOD_FOR => Ok(stored),
             Some((_, stale)) => Ok(self.read(backend, table).await.unwrap_or_else(|_| {
                 // Rows are still accepted, by the old settings; the log has the reason.
-                self.note(table, stale.clone());
+                self.insert(table, stale.clone());
                 stale
             })),
             None => self.read(backend, table).await,
@@ -61,24 +63,24 @@ impl TableSettingsCache {
         &self,
         backend: &Backend,
         table: &TableName,
-    ) -> Result<Own, FrontendError> {
-        let own = backend.definitions.table_settings(table).await;
-        let own = own.map_err(|error| FrontendError::from(&error))?;
-        self.note(table, own.clone());
-        Ok(own)
+    ) -> Result<StoredSettings, FrontendError> {
+        let stored = backend.definitions.table_settings(table).await;
+        let stored = stored.map_err(|error| FrontendError::from(&error))?;
+        self.insert(table, stored.clone());
+        Ok(stored)
     }
 
-    fn note(&self, table: &TableName, own: Own) {
-        let mut known = lock(&self.known);
-        if known.len() >= TABLES_MAX && !known.contains_key(table) {
-            known.clear();
+    fn insert(&self, table: &TableName, stored: StoredSettings) {
+        let mut tables = lock(&self.tables);
+        if tables.len() >= TABLES_MAX && !tables.contains_key(table) {
+            tables.clear();
         }
-        known.insert(table.clone(), ColumnStatsCache { at: Instant::now(), own });
+        tables.insert(table.clone(), CachedSettings { read_at: Instant::now(), stored });
     }
 
     /// Forgets a dropped table.
     pub(crate) fn forget(&self, table: &TableName) {
-        lock(&self.known).remove(table);
+        lock(&self.tables).remove(table);
     }
 
     async fn set(
@@ -93,7 +95,7 @@ impl TableSettingsCache {
             self.forget(table);
             FrontendError::from(&error)
         })?;
-        self.note(table, Some(Versioned { version, value: settings.clone() }));
+        self.insert(table, Some(Versioned { version, value: settings.clone() }));
         let configured = configure(backend, table, settings).await;
         configured.map_err(|error| half_done(&error))
     }
@@ -133,17 +135,17 @@ pub(crate) fn half_done(error: &SinkError) -> FrontendError {
 /// The settings that the first rows of a table give it.
 pub(crate) struct FirstRowsSettings {
     table: TableName,
-    own: Own,
+    stored: StoredSettings,
 }
 
 impl FirstRowsSettings {
-    pub(crate) fn new(table: &TableName, own: Own) -> Self {
-        Self { table: table.clone(), own }
+    pub(crate) fn new(table: &TableName, stored: StoredSettings) -> Self {
+        Self { table: table.clone(), stored }
     }
 
     /// The column that a person set.
     pub(crate) fn time_column(&self) -> Option<&ColumnName> {
-        self.own.as_ref()?.value.time_column.as_ref()
+        self.stored.as_ref()?.value.time_column.as_ref()
     }
 
     /// Stores the age limit that `age` gives the table, unless somebody set one. To be done before
@@ -153,12 +155,12 @@ impl FirstRowsSettings {
         frontend: &Arc<Frontend>,
         age: AgePolicy,
     ) -> Result<(), FrontendError> {
-        let (backend, rules) = (&frontend.backend, &frontend.table_settings);
+        let (backend, table_settings) = (&frontend.backend, &frontend.table_settings);
         for _ in 0..TRIES {
-            let (based_on, mut settings, lifts_limit) = match &self.own {
+            let (based_on, mut settings, lifts_limit) = match &self.stored {
                 None => (0, TableSettings::of_new(&self.table), age.lifts_limit_of_new_table()),
-                Some(own) if age.lifts_unset_limit() && own.value.age.is_none() => {
-                    (own.version, own.value.clone(), true)
+                Some(stored) if age.lifts_unset_limit() && stored.value.age.is_none() => {
+                    (stored.version, stored.value.clone(), true)
                 }
                 Some(_) => return Ok(()),
             };
@@ -166,11 +168,11 @@ impl FirstRowsSettings {
                 settings.age = Some(AgeLimit::Unlimited);
             }
             match set(frontend, &self.table, based_on, settings).await {
-                // Somebody else was quicker: what they set is looked at.
+                // Another client changed them first: read its settings and try again.
                 Err(error) if error.kind == ErrorKind::SettingsConflict => {}
                 done => done?,
             }
-            self.own = rules.of(backend, &self.table).await?;
+            self.stored = table_settings.of(backend, &self.table).await?;
         }
         let detail = format!("the settings of table {} change all the time", self.table);
         Err(FrontendError::new(ErrorKind::Busy, detail))
@@ -193,46 +195,47 @@ pub enum RestoreError {
     },
 }
 
-/// Brings definitions and leaves together at a start: leaves are told what is set, and what only a
-/// leaf remembers is set again. Tables of which nobody knows anything are settled by their rows.
+/// Makes definitions and leaves agree at a start: leaves get the stored settings, and settings that only
+/// a leaf has are stored. The settings of other tables are derived from their rows.
 ///
 /// # Errors
-/// [`RestoreError`]: then no row should be taken or dropped, as limits may not be what they seem.
+/// [`RestoreError`]: then no row may be accepted or dropped, since limits may be missing.
 pub async fn restore_settings(backend: &Backend) -> Result<(), RestoreError> {
     let now = backend.clock.now();
     let stored = backend.definitions.all_table_settings().await?;
     let names: BTreeSet<TableName> = stored.iter().map(|(table, _)| table.clone()).collect();
     let mut missing = Vec::new();
-    // To look at tables takes a while after a start, and is not needed where all are known.
+    // The first status of tables after a start is slow, and not needed where all have settings.
     if !backend.ledger.tables().is_subset(&names) {
         let catalog = backend.root.catalog().await;
         let unknown = catalog.tables.iter().filter(|(table, _)| !names.contains(*table));
-        missing.extend(unknown.map(|(table, status)| (table.clone(), settled(status, now))));
+        missing
+            .extend(unknown.map(|(table, status)| (table.clone(), derived_settings(status, now))));
     }
     let stored = match backend.definitions.add_table_settings(&missing).await {
         Ok(()) if missing.is_empty() => stored,
         Ok(()) => backend.definitions.all_table_settings().await?,
-        // A disk that is full must not keep a server from starting: rows can be dropped only by one.
+        // A full disk must not keep a server from starting: only a server can drop rows.
         Err(error) => {
             let tables = missing.len();
-            tracing::error!(tables, %error, "settings are not written down: they are told at the next start");
+            tracing::error!(tables, %error, "derived settings are not stored; the next start derives them again");
             stored
         }
     };
-    for (table, own) in stored {
-        let configured = configure(backend, &table, own.value).await;
+    for (table, stored) in stored {
+        let configured = configure(backend, &table, stored.value).await;
         configured.map_err(|error| RestoreError::Leaf { table, error })?;
     }
     Ok(())
 }
 
-/// The settings of a table that the definitions do not know: what a leaf remembers, or what its
-/// rows say.
-fn settled(status: &TableStatus, now: Micros) -> TableSettings {
+/// The settings of a table that the definitions lack: those that a leaf has, or those derived from its
+/// rows.
+fn derived_settings(status: &TableStatus, now: Micros) -> TableSettings {
     let oldest = status.schema.time_range.map(|(first, _)| first);
     let limit = match status.waiting_rows {
         0 => AgePolicy::limit_by_rows(oldest, now),
-        // Those that are not back yet may be of any age.
+        // Rows that are not restored yet may be of any age.
         _ => AgeLimit::Unlimited,
     };
     let by_rows = || match limit {
@@ -246,7 +249,7 @@ fn settled(status: &TableStatus, now: Micros) -> TableSettings {
 
 /// How old rows of a table may be, as far as its leaves know.
 pub(crate) fn age_limit(status: &TableStatus, now: Micros) -> AgeLimit {
-    settled(status, now).age_limit()
+    derived_settings(status, now).age_limit()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -34,7 +34,7 @@ pub(crate) struct GroupSlots {
 }
 
 impl OutputSlots {
-    /// OutputSlots for groups with these keys; a key that comes twice is one. There is a limit.
+    /// The slots for groups with these keys; a key that comes twice is one. There is a limit.
     pub(crate) fn groups(keys: impl IntoIterator<Item = TypedExpr>) -> Read<Self> {
         let mut slots = GroupSlots::default();
         for key in keys {
