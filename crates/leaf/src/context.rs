@@ -115,8 +115,10 @@ impl LeafContext {
         }
         let mut tables = write(&self.tables);
         if tables.len() >= limits::TABLES_MAX && !tables.contains_key(name) {
-            let message =
-                format!("table {name} would be one too many: {} are allowed", limits::TABLES_MAX);
+            let message = format!(
+                "too many tables: the limit is {}; {name} would be one more",
+                limits::TABLES_MAX
+            );
             return Err(SinkError::Limit(message));
         }
         tables.entry(name.clone()).or_insert_with(|| Arc::new(Table::new(name.clone())));

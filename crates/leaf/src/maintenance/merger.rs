@@ -115,7 +115,7 @@ impl Merger<'_> {
         let moved = flush(&tables.cloned().collect::<Vec<_>>(), &self.context.store);
         moved
             .inspect_err(
-                |error| tracing::error!(leaf = %self.context.name, "the log stays long: {error}"),
+                |error| tracing::error!(leaf = %self.context.name, "cannot truncate the log: {error}"),
             )
             .is_ok()
     }

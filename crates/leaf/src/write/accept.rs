@@ -141,10 +141,10 @@ fn check(bytes: &[u8], id: &BatchId, rows: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Why a retry is refused of a batch that another leaf must not take either.
+/// Why a retry of this batch is refused; no other leaf may take it either.
 fn in_doubt(id: &BatchId) -> SinkError {
     SinkError::Store(format!(
-        "writing {id} failed before, and whether it is there is known once the server was started anew: \
-         send it again then"
+        "writing batch {id} failed, and its outcome is unknown until the next restart: send it again \
+         after that"
     ))
 }

@@ -36,7 +36,7 @@ impl DiskFullLog {
             Err(error @ Error::Poisoned { .. }) if self.should_log(Instant::now()) => {
                 tracing::error!(
                     %leaf,
-                    "{error}; the leaf takes no rows until the server is started anew: look at its disk"
+                    "{error}; the leaf accepts no rows until the server is restarted: check its disk"
                 );
             }
             Ok(()) if self.has_recovered(Instant::now()) => {

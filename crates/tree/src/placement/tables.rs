@@ -42,7 +42,8 @@ impl Tables {
     pub(super) fn begin(&mut self, name: &TableName) -> Result<(), SinkError> {
         let (leaves, tables_max) = (self.bytes.len(), self.tables_max);
         if self.tables.len() >= tables_max && !self.tables.contains_key(name) {
-            let message = format!("table {name} would be one too many: {tables_max} are allowed");
+            let message =
+                format!("too many tables: the limit is {tables_max}; {name} would be one more");
             return Err(SinkError::Limit(message));
         }
         let table = self.tables.entry(name.clone()).or_insert_with(|| Table::new(leaves));

@@ -250,7 +250,7 @@ async fn tables_are_counted_once_over_all_leaves() {
         assert_eq!(take(table, numbers).await, Ok(()));
     }
     assert!(sinks.iter().all(|sink| sink.rows.load(Ordering::SeqCst) > 3));
-    let message = "table d would be one too many: 3 are allowed".to_owned();
+    let message = "too many tables: the limit is 3; d would be one more".to_owned();
     let refused = Err(SinkError::Limit(message));
     assert_eq!(take("d", 30..31).await, refused);
     assert_eq!(take("a", 31..32).await, Ok(()), "those that are there go on");
@@ -258,7 +258,7 @@ async fn tables_are_counted_once_over_all_leaves() {
     assert_eq!(take("d", 30..31).await, Ok(()));
     assert_eq!(
         take("b", 40..41).await,
-        Err(SinkError::Limit("table b would be one too many: 3 are allowed".to_owned()))
+        Err(SinkError::Limit("too many tables: the limit is 3; b would be one more".to_owned()))
     );
 }
 
