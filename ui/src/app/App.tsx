@@ -5,16 +5,16 @@ import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react
 import { fetchColumns, fetchTables, type Problem, serverNow } from "../api/client";
 import type { Column, Table } from "../api/types";
 import { durationMs } from "../base/duration";
-import { ExplorePage } from "../pages/ExplorePage";
-import { columnsVersion } from "../pages/facts";
-import { NoSuchTable } from "../pages/NoSuchTable";
-import { StartPage } from "../pages/StartPage";
-import { opening, type Question } from "../query/question";
+import { columnsVersion } from "../explore/columnStats";
+import { opening, type Question } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
 import { useAddress } from "./address";
+import { ExplorePage } from "./ExplorePage";
 import { useKeys } from "./keys";
+import { NoSuchTable } from "./NoSuchTable";
+import { StartPage } from "./StartPage";
 import { useZone } from "./settings";
 import { KeyHelp, Tools } from "./Tools";
 

@@ -1,8 +1,8 @@
 // The address bar as the page's state: the question is the URL, the browser's history its history.
 
 import { useCallback, useMemo, useSyncExternalStore } from "react";
-import { gradualKnob } from "../query/knob";
-import type { Question } from "../query/question";
+import { gradualKnob } from "../query/gradualField";
+import type { Question } from "../query/query";
 import { questionOf, readQuestion, type Unread, urlOf } from "../query/url";
 
 const listeners = new Set<() => void>();

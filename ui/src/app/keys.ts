@@ -1,9 +1,9 @@
 // The keys of the page. Letters do nothing while somebody types into a field.
 
 import { useHotkeys } from "@mantine/hooks";
-import { VIEW_ENTRIES } from "../pages/views";
-import type { Question } from "../query/question";
+import type { Question } from "../query/query";
 import { live, stepped } from "../query/time";
+import { VIEW_ENTRIES } from "../views/registry";
 
 export const KEYS: readonly (readonly [string, string])[] = [
   ["/", "filter; twice: search all columns"],

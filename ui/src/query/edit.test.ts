@@ -12,7 +12,7 @@ import {
   picksOf,
 } from "./edit";
 import { filterText } from "./filter";
-import { opening, type Question } from "./question";
+import { opening, type Question } from "./query";
 
 const question = opening("t");
 const app = (value: Pick["value"]): Pick => ({ column: "app", value, type: "string" });

@@ -2,7 +2,7 @@
 
 import type { Cell, Column, Type } from "../api/types";
 import { conditionSql, type Filter, filterOf, filterSql, filterText, OPERATORS } from "./filter";
-import type { Question } from "./question";
+import type { Question } from "./query";
 import { columnOf, quoteName, withoutAlias } from "./sql";
 
 /** A value of a column that was clicked: of a group, a cell, a legend entry. */

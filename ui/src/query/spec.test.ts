@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Column } from "../api/types";
-import { opening, type Question } from "./question";
+import { opening, type Question } from "./query";
 import { type Asked, orderOf, tableSpec, valuesSpec } from "./spec";
 
 const columns = [

@@ -3,7 +3,7 @@
 import type { Column, QuerySpec } from "../api/types";
 import { durationMs } from "../base/duration";
 import { filterSql, typeOf } from "./filter";
-import { LIMIT_MAX, type Question } from "./question";
+import { LIMIT_MAX, type Question } from "./query";
 import { quoteName, quoteText } from "./sql";
 import { bucketOf, bucketStart, isoText, type Range } from "./time";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { opening } from "./question";
+import { opening } from "./query";
 import { compareProblem, seriesRange, timeSpec } from "./spec";
 import { bucketOf, bucketStart, moment, rangeOf, rangeWithData, stepped } from "./time";
 

@@ -2,7 +2,7 @@
 
 import type { Table } from "../api/types";
 import { bucketFor, durationMs, durationText } from "../base/duration";
-import type { Question } from "./question";
+import type { Question } from "./query";
 
 /** From (inclusive) to (exclusive), in milliseconds. */
 export interface Range {

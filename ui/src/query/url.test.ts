@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { opening } from "./question";
+import { opening } from "./query";
 import { questionOf, readQuestion, urlOf } from "./url";
 
 describe("the question in the URL", () => {

@@ -3,7 +3,7 @@
 
 import { durationMs } from "../base/duration";
 import { filterText, parseFilter } from "./filter";
-import { LIMIT_MAX, opening, type Question, SERIES_MAX, VIEWS, type View } from "./question";
+import { LIMIT_MAX, opening, type Question, SERIES_MAX, VIEWS, type View } from "./query";
 import { moment } from "./time";
 
 const TEXTS = [

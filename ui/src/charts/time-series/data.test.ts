@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Answer, AnswerColumn, Cell } from "../../api/types";
 import { OTHER_COLOUR } from "../../base/colours";
-import { opening, type Question } from "../../query/question";
+import { opening, type Question } from "../../query/query";
 import { type Asked, seriesAggregates } from "../../query/spec";
 import { chartStrokes, seriesOf } from "./data";
 

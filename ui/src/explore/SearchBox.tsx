@@ -1,0 +1,58 @@
+import { CloseButton, TextInput } from "@mantine/core";
+import { useDebouncedCallback } from "@mantine/hooks";
+import { IconSearch } from "@tabler/icons-react";
+import { useEffect, useRef, useState } from "react";
+import { useDive } from "./context";
+
+/** Looks for a text in all columns. Typing waits for a pause; Enter does not. */
+export function SearchBox() {
+  const { question, commit } = useDive();
+  const [text, setText] = useState(question.search);
+  // What this field asked comes back trimmed, and further letters may have been typed since.
+  const asked = useRef(question.search);
+  useEffect(() => {
+    if (asked.current !== question.search) setText(question.search);
+    asked.current = question.search;
+  }, [question.search]);
+  const search = (wanted: string) => {
+    if (wanted.trim() === question.search) return;
+    asked.current = wanted.trim();
+    commit({ ...question, search: asked.current });
+  };
+  const later = useDebouncedCallback(search, 400);
+  const atOnce = (wanted: string) => {
+    later.cancel();
+    search(wanted);
+  };
+  return (
+    <TextInput
+      id="search-input"
+      className="search"
+      size="xs"
+      leftSection={<IconSearch size={15} />}
+      placeholder={`Search all columns of ${question.table}`}
+      aria-label="Search all columns"
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value);
+        later(event.currentTarget.value);
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Enter") atOnce(text);
+        if (event.key === "Escape") event.currentTarget.blur();
+      }}
+      rightSection={
+        text !== "" && (
+          <CloseButton
+            size="xs"
+            aria-label="Clear the search"
+            onClick={() => {
+              setText("");
+              atOnce("");
+            }}
+          />
+        )
+      }
+    />
+  );
+}

@@ -1,0 +1,185 @@
+import { Alert, Box, Button, Group, Progress, Skeleton, Stack, Text } from "@mantine/core";
+import { IconPlugConnectedX } from "@tabler/icons-react";
+import { type ReactNode, useEffect } from "react";
+import type { Answer, QuerySpec } from "../api/types";
+import { timeText } from "../base/zone";
+import { wholeRange } from "../query/time";
+import { CoverageCorner } from "../widgets/coverage/CoverageCorner";
+import { missingWords, type Weighed, weigh } from "../widgets/coverage/coverage";
+import { ProblemCard } from "../widgets/ProblemCard";
+import type { Result } from "./answers";
+import { unreached } from "./compareRange";
+import { useDive } from "./context";
+import { useAsMain } from "./mainSpec";
+
+/**
+ * Around every view: its title and the corner, the loading, empty and error states. The old answer
+ * stays, dimmed, until the new one is there.
+ */
+export function ViewFrame(props: {
+  title: ReactNode;
+  /** The main question of the view, and its answer. */
+  spec: QuerySpec;
+  result: Result;
+  /** What the answer rests on, where it does not say so itself; null while that is not known. */
+  weighed?: Weighed | null;
+  /** Drawn while there is nothing yet, in pixels. */
+  height: number;
+  tools?: ReactNode;
+  children: (answer: Answer) => ReactNode;
+}) {
+  const { title, spec, result, height, tools, children } = props;
+  const { table, wantFacts } = useDive();
+  useAsMain(spec);
+  // What else there is to know of the table must not keep its picture waiting.
+  const answered = result.error !== null || (result.data && !result.isPlaceholderData) === true;
+  useEffect(() => {
+    if (answered) wantFacts();
+  }, [answered, wantFacts]);
+  const answer = result.data;
+  const weighed = props.weighed === undefined && answer ? weigh(answer) : props.weighed;
+  const stale = result.isPlaceholderData;
+  return (
+    <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
+      <Group justify="space-between" align="center" gap="xs">
+        <Group gap="sm">
+          <Text size="sm" fw={600} component="h2" m={0}>
+            {title}
+          </Text>
+          {tools}
+        </Group>
+        {answer && weighed && !result.error && result.silentSince === null && (
+          <CoverageCorner
+            answer={answer}
+            weighed={weighed}
+            table={table}
+            busy={result.isFetching}
+          />
+        )}
+      </Group>
+      {result.silentSince !== null && (
+        <Silent since={result.silentSince} onRetry={() => void result.refetch()} />
+      )}
+      {result.error ? (
+        <ProblemCard problem={result.error} onRetry={() => void result.refetch()} />
+      ) : answer ? (
+        <Box className={stale ? "stale" : "fresh"} aria-busy={stale}>
+          <Notes answer={answer} />
+          {spec.compare && <CompareNote />}
+          {answer.stats.rows_matched === 0 ? <NothingHere /> : children(answer)}
+        </Box>
+      ) : (
+        <Skeleton h={height} radius="sm" aria-label="Asking" />
+      )}
+    </Stack>
+  );
+}
+
+/** Above a picture that is old because nobody answers. */
+function Silent({ since, onRetry }: { since: number; onRetry: () => void }) {
+  const { zone } = useDive();
+  return (
+    <Alert
+      color="gray"
+      py="xs"
+      role="alert"
+      icon={<IconPlugConnectedX />}
+      title={`No answer since ${timeText(since, zone).slice(11)}`}
+    >
+      <Group justify="space-between" gap="xs">
+        <Text size="sm">What is shown is as old as that. The page keeps asking.</Text>
+        <Button size="compact-xs" variant="default" onClick={onRetry}>
+          Ask now
+        </Button>
+      </Group>
+    </Alert>
+  );
+}
+
+/** A wide table may have a note on every column. */
+const MOST_NOTES = 5;
+
+/** What an answer says of itself: rows that are missing, and warnings. */
+function Notes({ answer }: { answer: Answer }) {
+  const { waiting_rows: waiting } = useDive().table;
+  const missing = missingWords(answer.coverage, waiting);
+  const share = answer.coverage.fraction * 100;
+  const more = answer.warnings.length - MOST_NOTES;
+  return (
+    <>
+      {missing && (
+        <Alert variant="outline" color="orange" py="xs" mb="xs" role="alert" title="Incomplete">
+          {missing}
+          {waiting > 0 && (
+            <Progress
+              mt="xs"
+              size="sm"
+              color="orange"
+              value={share}
+              aria-label="Rows that are back"
+            />
+          )}
+        </Alert>
+      )}
+      {answer.warnings.slice(0, MOST_NOTES).map((warning) => (
+        <Text key={`${warning.code} ${warning.subject}`} size="xs" c="orange.8" mb={4} role="note">
+          {warning.message}
+        </Text>
+      ))}
+      {more > 0 && (
+        <Text size="xs" c="orange.8" mb={4} role="note">
+          … and {more} more such notes
+        </Text>
+      )}
+    </>
+  );
+}
+
+/** Where the table's rows do not reach back as far as they are compared with. */
+function CompareNote() {
+  const { asked, table, zone } = useDive();
+  const words = unreached(asked, table, zone);
+  if (words === null) return null;
+  return (
+    <Text size="xs" c="orange.8" mb={4} role="note">
+      {words}
+    </Text>
+  );
+}
+
+/** Instead of an empty chart: why, and the ways out. */
+function NothingHere() {
+  const { question, table, zone, commit } = useDive();
+  const { first_time: first, last_time: last } = table;
+  const filtered = question.filters.length > 0 || question.search !== "" || question.where !== "";
+  return (
+    <Stack align="center" gap="sm" py={48} data-testid="empty">
+      <Text fw={600}>No rows here</Text>
+      {first !== null && last !== null && (
+        <Text size="sm" c="dimmed" ta="center">
+          {table.name} has rows from {timeText(Date.parse(first), zone)} to{" "}
+          {timeText(Date.parse(last), zone)}.
+        </Text>
+      )}
+      <Group>
+        {first !== null && (
+          <Button
+            size="xs"
+            onClick={() => commit({ ...question, ...wholeRange(table), bucket: "auto" })}
+          >
+            Go to the data
+          </Button>
+        )}
+        {filtered && (
+          <Button
+            size="xs"
+            variant="default"
+            onClick={() => commit({ ...question, filters: [], search: "", where: "" })}
+          >
+            Without filters
+          </Button>
+        )}
+      </Group>
+    </Stack>
+  );
+}

@@ -1,0 +1,71 @@
+// What every part of the page shares while somebody dives into one table.
+
+import { createContext, useContext } from "react";
+import type { Column, Table } from "../api/types";
+import type { Zone } from "../base/zone";
+import { inside, outside, type Pick } from "../query/edit";
+import type { Question } from "../query/query";
+import type { Asked } from "../query/spec";
+import type { Range } from "../query/time";
+
+/** A mark that was clicked: what it stands for, and where the menu opens. */
+export interface Mark {
+  readonly label: string;
+  readonly picks: readonly Pick[];
+  /** The time that it covers, if it is a part of the range. */
+  readonly range?: Range;
+  readonly point: { x: number; y: number };
+  /** Narrows a question to what the mark stands for, where its picks cannot say it. */
+  readonly narrow?: (question: Question) => Question;
+  /** The opposite of `narrow`. */
+  readonly without?: (question: Question) => Question;
+}
+
+/** What a series stands for: its values, or all that have not the values of others. */
+export function markOf(series: {
+  readonly picks: readonly Pick[];
+  readonly others: readonly (readonly Pick[])[];
+}): Omit<Mark, "label" | "range" | "point"> {
+  const { picks, others } = series;
+  if (others.length === 0) return { picks };
+  return {
+    picks: [],
+    narrow: (it) => outside(it, others),
+    without: (it) => inside(it, others),
+  };
+}
+
+export interface Dive {
+  readonly question: Question;
+  readonly asked: Asked;
+  readonly columns: readonly Column[];
+  /** Whether it was told what the values of the columns are like, and the wish to be told. */
+  readonly told: boolean;
+  readonly wantFacts: () => void;
+  /** The columns whose numbers are names of things: digits that are not set in groups. */
+  readonly identifiers: ReadonlySet<string>;
+  readonly table: Table;
+  readonly zone: Zone;
+  /** The moment of asking, in milliseconds by the server's clock. */
+  readonly now: number;
+  /** Asks another question; it becomes an entry of the browser's history. */
+  readonly commit: (next: Question) => void;
+  /** Opens the menu of a mark. */
+  readonly openMenu: (mark: Mark) => void;
+}
+
+export const DiveContext = createContext<Dive | null>(null);
+
+/** The dive that this component is part of. */
+export function useDive(): Dive {
+  const dive = useContext(DiveContext);
+  if (!dive) throw new Error("there is no dive around this component");
+  return dive;
+}
+
+/** Where a click's menu opens: under the finger, or under the thing that a key pressed. */
+export function pointOf(event: React.MouseEvent): { x: number; y: number } {
+  if (event.clientX !== 0 || event.clientY !== 0) return { x: event.clientX, y: event.clientY };
+  const box = event.currentTarget.getBoundingClientRect();
+  return { x: box.left, y: box.bottom };
+}

@@ -1,0 +1,52 @@
+// Answers that grow: a server that has just started answers before all of its rows are back.
+
+import { type Query, useQueryClient } from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import type { Answer, QuerySpec, Table } from "../api/types";
+import { mayGrow, rowsToCome } from "../widgets/coverage/coverage";
+
+const AGAIN_MS = 1000;
+
+/** How many rows may come yet of an answer to a question about the table. */
+function missing(query: Query, table: string): number {
+  const [kind, spec] = query.queryKey as [string, QuerySpec | null];
+  const answer = query.state.data as Answer | undefined;
+  return kind === "answer" && spec?.table === table && answer ? rowsToCome(answer.coverage) : 0;
+}
+
+/**
+ * While rows of a table come back after a start, asks again for all answers on the page that lack some, and how many
+ * are still to come. Rows that are lost for good are asked for once more, and left alone.
+ */
+export function useGrowth({ name, waiting_rows }: Table): void {
+  const client = useQueryClient();
+  const waiting = useRef(0);
+  waiting.current = waiting_rows;
+  useEffect(() => {
+    const cache = client.getQueryCache();
+    let before: number | null = null;
+    let timer: ReturnType<typeof setTimeout> | null = null;
+    const again = () => {
+      timer = null;
+      const predicate = (query: Query) => missing(query, name) > 0;
+      void client.refetchQueries({ type: "active", predicate });
+    };
+    const look = (query: Query) => {
+      const rows = missing(query, name);
+      if (!mayGrow(rows, before, waiting.current)) return;
+      before = rows;
+      if (timer !== null) return;
+      timer = setTimeout(again, AGAIN_MS);
+      // Known before the next answers are there.
+      void client.invalidateQueries({ queryKey: ["tables"] });
+    };
+    cache.findAll({ queryKey: ["answer"], type: "active" }).forEach(look);
+    const stop = cache.subscribe((event) => {
+      if (event.type === "updated" && event.action.type === "success") look(event.query);
+    });
+    return () => {
+      stop();
+      if (timer !== null) clearTimeout(timer);
+    };
+  }, [client, name]);
+}

@@ -1,0 +1,184 @@
+import { Button, Group, Paper, Select, Skeleton, Stack, Text } from "@mantine/core";
+import { useEffect } from "react";
+import { numberOf } from "../../api/client";
+import type { Answer, Cell } from "../../api/types";
+import { exactly, percent, short } from "../../base/format";
+import { DistributionChart } from "../../charts/distribution/DistributionChart";
+import { spreadOf } from "../../charts/distribution/data";
+import { placeOf, useAnswer } from "../../explore/answers";
+import { widestNumber } from "../../explore/columnRanking";
+import { useDive } from "../../explore/context";
+import { ViewFrame } from "../../explore/ViewFrame";
+import { beyond, withFilter } from "../../query/edit";
+import type { Filter } from "../../query/filter";
+import { histogramSpec, summarySpec } from "../../query/spec";
+import { cutOf } from "./percentileBounds";
+
+/** How the values of a number column spread, between the 1st and the 99th percentile or in full. */
+export function DistributionView() {
+  const { columns, told, wantFacts, question } = useDive();
+  const numbers = columns.filter((column) => column.type === "number");
+  const named = numbers.find((it) => it.name === question.of);
+  const column = named ?? widestNumber(columns);
+  const chooses = numbers.length > 1 && !named && !told;
+  useEffect(() => {
+    if (chooses) wantFacts();
+  }, [chooses, wantFacts]);
+  if (chooses) return <Skeleton h={320} aria-label="Choosing a column" />;
+  if (!column) {
+    return (
+      <Text c="dimmed" py={48} ta="center">
+        This table has no column of numbers, whose spread could be drawn.
+      </Text>
+    );
+  }
+  return (
+    <Distribution key={column.name} column={column.name} names={numbers.map((it) => it.name)} />
+  );
+}
+
+function Distribution({ column, names }: { column: string; names: string[] }) {
+  const { asked, question, commit } = useDive();
+  const summed = summarySpec(asked, column);
+  const summary = useAnswer(summed);
+  const value = valueReader(summary.data);
+  const full = question.extent === ALL;
+  const cell = (name: string) => cellOf(summary.data, name);
+  const [least, most] = full
+    ? [String(cell("smallest")), String(cell("largest"))]
+    : [cutOf(cell("p01"), cell("smallest"), "low"), cutOf(cell("p99"), cell("largest"), "high")];
+  const [low, high] = [numberOf(least), numberOf(most)];
+  const known = low !== null && high !== null && !summary.isPlaceholderData;
+  const spec = known ? histogramSpec(asked, column, least, most) : null;
+  const spread = useAnswer(spec);
+  const silentSince = summary.silentSince ?? spread.silentSince;
+  const isFetching = summary.isFetching || spread.isFetching;
+  const nothing = summary.data && !summary.isPlaceholderData && low === null;
+  const choose = (
+    <Group gap="xs">
+      <Select
+        size="xs"
+        w={200}
+        searchable
+        aria-label="Column"
+        data={names}
+        value={column}
+        allowDeselect={false}
+        onChange={(name) => name && commit({ ...question, of: name })}
+      />
+      <Button
+        size="xs"
+        variant="default"
+        onClick={() => commit({ ...question, extent: full ? "" : ALL })}
+      >
+        {full ? "Middle 98 %" : "All values"}
+      </Button>
+    </Group>
+  );
+  return (
+    <ViewFrame
+      title="Distribution of"
+      spec={spec ?? summed}
+      weighed={{ samples: value("samples") ?? 0, events: value("events") }}
+      result={nothing || summary.error ? summary : { ...spread, silentSince, isFetching }}
+      height={320}
+      tools={choose}
+    >
+      {(answer) =>
+        nothing ? (
+          <NoValues column={column} />
+        ) : (
+          <Spread
+            answer={answer}
+            summary={summary.data}
+            column={column}
+            ends={{ low, high, equal: least === most }}
+          />
+        )
+      }
+    </ViewFrame>
+  );
+}
+
+const ALL = "all";
+
+function NoValues({ column }: { column: string }) {
+  return (
+    <Text c="dimmed" py={48} ta="center">
+      None of these rows has a value in {column}.
+    </Text>
+  );
+}
+
+const cellOf = (answer: Answer | undefined, name: string): Cell =>
+  answer?.rows[0]?.[placeOf(answer, name)] ?? null;
+
+const valueReader = (answer: Answer | undefined) => (name: string) =>
+  numberOf(cellOf(answer, name));
+
+function Spread(props: {
+  answer: Answer;
+  summary: Answer | undefined;
+  column: string;
+  /** The values between which rows are counted, and whether they are one; bars may reach beyond. */
+  ends: { low: number | null; high: number | null; equal: boolean };
+}) {
+  const { answer, summary, column, ends } = props;
+  const { openMenu } = useDive();
+  const value = valueReader(summary);
+  const spread = spreadOf(answer);
+  const marks = (["p50", "p95", "p99", "mean"] as const).flatMap((name) => {
+    const at = value(name);
+    return at === null ? [] : [{ label: name === "p50" ? "median" : name, value: at }];
+  });
+  const drawn = spread.total;
+  const all = value("events") ?? 0;
+  const [bar, ...bars] = spread.bars;
+  // A number as large as that may stand for several.
+  const one = ends.equal || (bar?.from === bar?.to && Math.abs(bar?.from ?? 0) < 2 ** 53);
+  const same = one && bar && bars.length === 0 ? bar.from : undefined;
+  const pick = (
+    range: { from: number; to: number; closed: boolean },
+    point: { x: number; y: number },
+  ) => {
+    const low = Math.max(range.from, ends.low ?? range.from);
+    const high = Math.min(range.to, ends.high ?? range.to);
+    const closed = range.closed || high < range.to;
+    const from: Filter = { column, operator: ">=", values: [String(low)] };
+    const to: Filter = { column, operator: closed ? "<=" : "<", values: [String(high)] };
+    openMenu({
+      label: `${column} from ${short(low)} to ${short(high)}`,
+      picks: [],
+      point,
+      narrow: (it) => withFilter(withFilter(it, from), to),
+      without: (it) => beyond(it, from, to),
+    });
+  };
+  return (
+    <Stack gap="xs">
+      <Paper withBorder p="xs">
+        <DistributionChart data={spread} marks={marks} height={320} onPick={pick} />
+      </Paper>
+      <Group gap="lg" className="numbers">
+        {["smallest", "p05", "p25", "p50", "p75", "p95", "p99", "largest", "mean"].map((name) => (
+          <Stack key={name} gap={0}>
+            <Text size="xs" c="dimmed">
+              {name}
+            </Text>
+            <Text size="sm">{value(name) === null ? "–" : short(value(name) ?? 0)}</Text>
+          </Stack>
+        ))}
+      </Group>
+      {same !== undefined && (
+        <Text size="sm" ta="center">
+          {drawn < all ? "Nearly all" : "All"} rows that have it are {exactly(same)}.
+        </Text>
+      )}
+      {all > 0 && drawn < all && (
+        <Text size="xs" c="dimmed">
+          {percent(1 - drawn / all)} of the values lie outside of what is drawn.
+        </Text>
+      )}
+    </Stack>
+  );
+}

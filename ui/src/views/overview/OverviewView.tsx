@@ -1,0 +1,179 @@
+import { Group, Paper, SimpleGrid, Skeleton, Stack, Text, UnstyledButton } from "@mantine/core";
+import { useMemo } from "react";
+import { numberOf } from "../../api/client";
+import type { Cell, Column } from "../../api/types";
+import { exact, percent, short } from "../../base/format";
+import { useAnswer } from "../../explore/answers";
+import { cellText } from "../../explore/CellText";
+import { informative, repeating } from "../../explore/columnRanking";
+import { pointOf, useDive } from "../../explore/context";
+import { ViewFrame } from "../../explore/ViewFrame";
+import { pickOf, toggleGroup } from "../../query/edit";
+import { measureLabel } from "../../query/measure";
+import type { Question } from "../../query/query";
+import { eventsSpec, samplesSpec, seriesRange, timeSpec, topValuesSpec } from "../../query/spec";
+import { quoteName } from "../../query/sql";
+import { weigh } from "../../widgets/coverage/coverage";
+import { ProblemCard } from "../../widgets/ProblemCard";
+import { SampleRows } from "../samples/SampleRows";
+import { MeasureChart } from "../time/TimeView";
+
+const FACETS = 6;
+const FACET_VALUES = 6;
+/** As many values are looked for, so that it can be said how many more there are. */
+const FACET_LOOK = 101;
+const SAMPLES = 12;
+
+/** What a table is like at first sight: what happens over time, top values, a handful of rows. */
+export function OverviewView() {
+  const { asked, question, columns, told, commit } = useDive();
+  const plain = useMemo(() => ({ ...asked, question: firstMeasure(question) }), [asked, question]);
+  const spec = timeSpec(plain);
+  const overTime = useAnswer(spec);
+  const samples = useAnswer(samplesSpec(asked, SAMPLES));
+  // A compared chart may begin later than what is asked of the facets.
+  const cut = seriesRange(plain).range.from > asked.range.from;
+  const counted = useAnswer(cut ? eventsSpec(asked) : null);
+  const whole = cut ? counted.data : overTime.data;
+  const events = whole ? (weigh(whole).events ?? 0) : 0;
+  // Counting the values of many rows takes its time: until then a few rows must tell.
+  const guessed = told && !known(columns);
+  const likely = guessed && samples.data ? repeating(samples.data, question, FACETS) : [];
+  const facets = known(columns)
+    ? informative(columns, question, FACETS)
+    : columns.filter((column) => likely.includes(column.name));
+  // What is wrong with the question is said once.
+  const some = !overTime.error && overTime.data?.stats.rows_matched !== 0;
+  return (
+    <Stack gap="lg">
+      <ViewFrame title={titleOf(plain.question)} spec={spec} result={overTime} height={220}>
+        {(answer) => <MeasureChart answer={answer} at={0} height={220} bare of={plain} />}
+      </ViewFrame>
+      {some && (
+        <>
+          <SimpleGrid cols={{ base: 1, xs: 2, lg: 3 }} spacing="sm">
+            {facets.map((column) => (
+              <Facet key={column.name} column={column} events={events} />
+            ))}
+            {known(columns) ||
+              facets.length > 0 ||
+              ["first", "second", "third"].map((it) => <Skeleton key={it} h={170} />)}
+          </SimpleGrid>
+          <Stack gap={4}>
+            <Group justify="space-between">
+              <Text size="sm" fw={600} component="h2" m={0}>
+                Newest rows
+              </Text>
+              <UnstyledButton
+                fz="xs"
+                c="blue"
+                onClick={() => commit({ ...question, view: "samples" })}
+              >
+                All samples
+              </UnstyledButton>
+            </Group>
+            {samples.error ? (
+              <ProblemCard problem={samples.error} onRetry={() => void samples.refetch()} />
+            ) : samples.data ? (
+              <SampleRows answer={samples.data} most={SAMPLES} />
+            ) : (
+              <Skeleton h={260} />
+            )}
+          </Stack>
+        </>
+      )}
+    </Stack>
+  );
+}
+
+/** Whether it is known by now what the values of some column are like. */
+const known = (columns: readonly Column[]) => columns.some((column) => column.distinct !== null);
+
+const firstMeasure = (question: Question): Question => ({
+  ...question,
+  group: [],
+  measures: question.measures.slice(0, 1),
+});
+
+function titleOf({ measures }: Question): string {
+  const label = measureLabel(measures[0] ?? "");
+  return `${label.charAt(0).toUpperCase()}${label.slice(1)} over time`;
+}
+
+/** The top values of a column, each with its share of the events. */
+function Facet({ column, events }: { column: Column; events: number }) {
+  const { asked, question, columns, zone, identifiers, commit, openMenu } = useDive();
+  const { data, error } = useAnswer(topValuesSpec(asked, column.name, FACET_LOOK));
+  const text = (value: Cell) => cellText(value, column.type, zone, identifiers.has(column.name));
+  const more = (data?.rows.length ?? 0) - FACET_VALUES;
+  return (
+    <Paper withBorder p="sm" data-testid={`facet-${column.name}`}>
+      <Group justify="space-between" mb={6} wrap="nowrap">
+        <Text size="sm" fw={600} truncate title={column.name}>
+          {column.name}
+        </Text>
+        <UnstyledButton
+          fz="xs"
+          c="blue"
+          className="nowrap"
+          onClick={() => commit(toggleGroup(question, column.name))}
+        >
+          Group by
+        </UnstyledButton>
+      </Group>
+      {error && (
+        <Text size="xs" c="dimmed">
+          {error.body.detail}
+        </Text>
+      )}
+      {!data && !error && <Skeleton h={120} />}
+      {data?.rows.slice(0, FACET_VALUES).map(([value = null, events_of]) => (
+        <FacetValue
+          key={JSON.stringify(value)}
+          text={text(value)}
+          events={events_of ?? null}
+          share={events > 0 ? (numberOf(events_of) ?? 0) / events : 0}
+          onPick={(event) =>
+            openMenu({
+              label: `${column.name}: ${text(value)}`,
+              picks: [pickOf(columns, column.name, value, column.type)],
+              point: pointOf(event),
+            })
+          }
+        />
+      ))}
+      {more > 0 && (
+        <UnstyledButton
+          fz="xs"
+          c="blue"
+          px={4}
+          onClick={() => commit({ ...question, group: [quoteName(column.name)], view: "table" })}
+        >
+          + {more > FACET_LOOK - 1 - FACET_VALUES ? "many" : more} more
+        </UnstyledButton>
+      )}
+    </Paper>
+  );
+}
+
+function FacetValue(props: {
+  text: string;
+  events: Cell;
+  share: number;
+  onPick: (event: React.MouseEvent) => void;
+}) {
+  const { text, events, share, onPick } = props;
+  return (
+    <UnstyledButton
+      className="facet numbers"
+      fz="xs"
+      onClick={onPick}
+      title={`${text}: ${exact(String(events))} events`}
+    >
+      <span className="bar" style={{ width: `${share * 100}%` }} />
+      <span className="name">{text}</span>
+      <span className="faint">{percent(share)}</span>
+      <span>{short(numberOf(events) ?? 0)}</span>
+    </UnstyledButton>
+  );
+}

@@ -1,0 +1,181 @@
+import { ActionIcon, Table } from "@mantine/core";
+import { IconChevronDown, IconChevronRight } from "@tabler/icons-react";
+import { Fragment, memo, useCallback, useMemo, useRef, useState } from "react";
+import type { Answer, Cell, Type } from "../../api/types";
+import { count, visible } from "../../base/format";
+import { CellView, cellText } from "../../explore/CellText";
+import { pointOf, useDive } from "../../explore/context";
+import { pickOf } from "../../query/edit";
+import type { Question } from "../../query/query";
+import { columnOrder, drawnRows, MOST_COLUMNS } from "./sampleTable";
+
+/** The rows that are read, by their keys, and the question that they answer. */
+interface Opened {
+  readonly of: Question;
+  readonly rows: ReadonlyMap<string, Cell[]>;
+}
+
+const NONE: ReadonlyMap<string, Cell[]> = new Map();
+
+/**
+ * Raw rows as a table; each opens to all that it holds, and stays open while newer ones come.
+ * Its cells are plain elements: there are thousands of them.
+ */
+export function SampleRows({ answer, most = 1000 }: { answer: Answer; most?: number }) {
+  const { question } = useDive();
+  const [open, setOpen] = useState<Opened>({ of: question, rows: NONE });
+  const order = useRef<{ of: Question; names: string[] }>({ of: question, names: [] });
+  const places = useMemo(() => {
+    const before = order.current.of === question ? order.current.names : [];
+    const found = columnOrder(answer, question, before);
+    order.current = { of: question, names: found.map((at) => answer.columns[at]?.name ?? "") };
+    return found;
+  }, [answer, question]);
+  const kept = open.of === question ? open.rows : NONE;
+  const rows = useMemo(() => drawnRows(answer, most, kept), [answer, most, kept]);
+  const shown = useMemo(() => places.slice(0, MOST_COLUMNS), [places]);
+  const toggle = useCallback(
+    (key: string, row: Cell[]) =>
+      setOpen((before) => {
+        const next = new Map(before.rows);
+        if (!next.delete(key)) next.set(key, row);
+        return { of: question, rows: next };
+      }),
+    [question],
+  );
+  const more = places.length - shown.length;
+  return (
+    <Table.ScrollContainer minWidth={300} type="native">
+      <Table className="samples numbers" fz="xs" highlightOnHover stickyHeader>
+        <Table.Thead>
+          <tr>
+            <th aria-label="Open" />
+            {shown.map((at) => {
+              const { name, type } = columnAt(answer, at);
+              return (
+                <th key={at} className={type === "number" ? "cell right" : "cell"} title={name}>
+                  {visible(name)}
+                </th>
+              );
+            })}
+            {more > 0 && (
+              <th className="nowrap faint">and {count(more)} more in the row’s detail</th>
+            )}
+          </tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {rows.map(({ key, id, row }) => (
+            <Fragment key={id}>
+              <SampleRow
+                rowKey={key}
+                row={row}
+                answer={answer}
+                places={shown}
+                open={open.rows.has(key)}
+                onToggle={toggle}
+              />
+              {open.rows.has(key) && (
+                <tr className="opened">
+                  <td colSpan={shown.length + 1}>
+                    <SampleDetail row={row} answer={answer} places={places} />
+                  </td>
+                </tr>
+              )}
+            </Fragment>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+const SampleRow = memo(function SampleRow(props: {
+  rowKey: string;
+  row: Cell[];
+  answer: Answer;
+  places: readonly number[];
+  open: boolean;
+  onToggle: (key: string, row: Cell[]) => void;
+}) {
+  const { rowKey, row, answer, places, open, onToggle } = props;
+  const { zone, question, identifiers } = useDive();
+  const openCell = useCellMenu(answer);
+  return (
+    <Table.Tr>
+      <td>
+        <ActionIcon
+          size="xs"
+          variant="subtle"
+          color="gray"
+          onClick={() => onToggle(rowKey, row)}
+          aria-expanded={open}
+          aria-label="All of this row"
+        >
+          {open ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}
+        </ActionIcon>
+      </td>
+      {places.map((at) => {
+        const { name, type } = columnAt(answer, at);
+        const cell = row[at] ?? null;
+        const isName = identifiers.has(name);
+        return (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the row's detail has each cell as a button
+          <td
+            key={at}
+            className={type === "number" ? "cell right" : "cell"}
+            title={cell === null ? undefined : cellText(cell, type, zone, isName)}
+            onClick={(event) => openCell(at, cell, event)}
+          >
+            <CellView {...{ cell, type, zone, isName }} search={question.search} />
+          </td>
+        );
+      })}
+    </Table.Tr>
+  );
+});
+
+/** All fields of one row, one under the other; each opens the menu. */
+function SampleDetail(props: { row: Cell[]; answer: Answer; places: readonly number[] }) {
+  const { row, answer, places } = props;
+  const { zone, question, identifiers } = useDive();
+  const openCell = useCellMenu(answer);
+  return (
+    <div className="detail">
+      {places
+        .filter((at) => row[at] !== null)
+        .map((at) => {
+          const { name, type } = columnAt(answer, at);
+          const cell = row[at] ?? null;
+          return (
+            <Fragment key={at}>
+              <span className="field">{name}</span>
+              <button
+                type="button"
+                className="value plain"
+                onClick={(event) => openCell(at, cell, event)}
+              >
+                <CellView
+                  {...{ cell, type, zone }}
+                  isName={identifiers.has(name)}
+                  search={question.search}
+                  all
+                />
+              </button>
+            </Fragment>
+          );
+        })}
+    </div>
+  );
+}
+
+const columnAt = (answer: Answer, at: number) =>
+  answer.columns[at] ?? { name: "", type: "null" as Type };
+
+function useCellMenu(answer: Answer) {
+  const { openMenu, columns, zone, identifiers } = useDive();
+  return (at: number, cell: Cell, event: React.MouseEvent) => {
+    const { name, type } = columnAt(answer, at);
+    const label = `${name}: ${cellText(cell, type, zone, identifiers.has(name))}`;
+    openMenu({ label, picks: [pickOf(columns, name, cell, type)], point: pointOf(event) });
+  };
+}

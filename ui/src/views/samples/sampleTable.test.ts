@@ -1,0 +1,41 @@
+import { expect, it } from "vitest";
+import type { Answer, AnswerColumn, Cell } from "../../api/types";
+import { opening } from "../../query/query";
+import { columnOrder, drawnRows, rowKey } from "./sampleTable";
+
+function answer(columns: [string, AnswerColumn["type"]][], rows: Cell[][]): Answer {
+  return { columns: columns.map(([name, type]) => ({ name, type })), rows } as unknown as Answer;
+}
+
+const COLUMNS: [string, AnswerColumn["type"]][] = [
+  ["time", "time"],
+  ["code", "number"],
+  ["note", "string"],
+  ["text", "string"],
+  ["none", "string"],
+];
+const row = (n: number): Cell[] => [`2026-11-21T00:00:0${n}Z`, n, "a", `a long text ${n}`, null];
+
+it("orders columns: time, hits, what the question names, then short ones; empty ones not", () => {
+  const rows = answer(COLUMNS, [row(1), row(2)]);
+  const names = (over = {}) =>
+    columnOrder(rows, { ...opening("t"), ...over }).map((at) => COLUMNS[at]?.[0]);
+  expect(names()).toEqual(["time", "note", "code", "text"]);
+  expect(names({ search: "LONG" })).toEqual(["time", "text", "note", "code"]);
+  expect(names({ group: ["code"] })).toEqual(["time", "code", "note", "text"]);
+  const kept = columnOrder(rows, opening("t"), ["code", "time"]).map((at) => COLUMNS[at]?.[0]);
+  expect(kept).toEqual(["code", "time", "note", "text"]);
+  expect(names({ measures: ["p95(text)"] })).toEqual(["time", "text", "note", "code"]);
+});
+
+it("knows a row again wherever it is, and keeps those being read", () => {
+  const before = answer(COLUMNS, [row(2), row(1)]);
+  const after = answer(COLUMNS, [row(3), row(3), row(2)]);
+  expect(rowKey(before.rows[0] ?? [], before)).toBe(rowKey(after.rows[2] ?? [], after));
+  const kept = new Map([1, 2].map((n) => [rowKey(row(n), before), row(n)]));
+  const drawn = drawnRows(after, 100, kept);
+  expect(drawn.map((it) => it.row[1])).toEqual([3, 3, 2, 1]);
+  expect(new Set(drawn.map((it) => it.id)).size).toBe(4);
+  const wider = answer([...COLUMNS, ["late", "string"]], [[...row(2), null]]);
+  expect(rowKey(wider.rows[0] ?? [], wider)).toBe(rowKey(row(2), before));
+});

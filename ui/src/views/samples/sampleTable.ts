@@ -1,0 +1,89 @@
+// Raw rows as a table shows them: which columns, and what makes a row the same row.
+
+import type { Answer, Cell } from "../../api/types";
+import { isHit } from "../../explore/CellText";
+import type { Question } from "../../query/query";
+import { columnOf } from "../../query/sql";
+
+/** More columns than this are neither read nor drawn quickly; a row's detail has all. */
+export const MOST_COLUMNS = 60;
+
+/**
+ * The columns that have a value in some row: the time, those of the question, then short ones.
+ * Those that were there `before` keep their order, so that nothing moves while rows come in.
+ */
+export function columnOrder(
+  answer: Answer,
+  question: Question,
+  before: readonly string[] = [],
+): number[] {
+  const asked = namesOf(question);
+  const known = new Map(before.map((name, at) => [name, at]));
+  const placeOf = (at: number) => known.get(answer.columns[at]?.name ?? "") ?? known.size;
+  const weight = (at: number): number => {
+    const { name, type } = answer.columns[at] ?? { name: "", type: "null" };
+    if (type === "time") return at === 0 ? -4000 : -3000;
+    if (question.search !== "" && answer.rows.some((row) => isHit(row[at], question.search))) {
+      return -2000;
+    }
+    if (asked.has(name)) return -1000;
+    if (name === "sample_rate") return 1000;
+    let length = 0;
+    let filled = 0;
+    for (const row of answer.rows) {
+      const size = row[at] === null ? 0 : String(row[at]).length;
+      length += size;
+      if (size > 0) filled += 1;
+    }
+    // Short and mostly filled ones can be compared down the page.
+    const missing = 1 - filled / answer.rows.length;
+    return length / Math.max(filled, 1) + 40 * missing + (type === "number" ? 8 : 0);
+  };
+  return answer.columns
+    .map((_, at) => at)
+    .filter((at) => answer.rows.some((row) => row[at] !== null))
+    .map((at): [number, number] => [at, weight(at)])
+    .sort((a, b) => placeOf(a[0]) - placeOf(b[0]) || a[1] - b[1])
+    .map(([at]) => at);
+}
+
+/** The columns that a question is about. */
+function namesOf({ filters, group, of, measures }: Question): Set<string> {
+  const inside = measures.map((it) => /\((.*)\)$/.exec(it)?.[1] ?? "");
+  const named = [...group, ...inside].flatMap((it) => columnOf(it) ?? []);
+  return new Set([...filters.map((it) => it.column), ...named, of]);
+}
+
+/** A row by what it holds, since rows have no numbers; columns that come later do not matter. */
+export function rowKey(row: readonly Cell[], answer: Answer): string {
+  return JSON.stringify(
+    row.flatMap((cell, at) => (cell === null ? [] : [answer.columns[at]?.name, cell])),
+  );
+}
+
+/** A row that is drawn: its key, and one that no other row of the same answer has. */
+export interface DrawnRow {
+  readonly key: string;
+  readonly id: string;
+  readonly row: Cell[];
+}
+
+/** The rows to draw: those of the answer, and older ones that are being read. */
+export function drawnRows(
+  answer: Answer,
+  most: number,
+  kept: ReadonlyMap<string, Cell[]>,
+): DrawnRow[] {
+  const seen = new Map<string, number>();
+  const drawn = answer.rows.slice(0, most).map((row): DrawnRow => {
+    const key = rowKey(row, answer);
+    const nth = seen.get(key) ?? 0;
+    seen.set(key, nth + 1);
+    return { key, id: `${nth} ${key}`, row };
+  });
+  // The newest are first, so that what newer rows pushed out belongs to the end.
+  for (const [key, row] of kept) {
+    if (!seen.has(key) && row.length === answer.columns.length) drawn.push({ key, id: key, row });
+  }
+  return drawn;
+}

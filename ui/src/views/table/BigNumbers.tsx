@@ -1,0 +1,36 @@
+import { Paper, SimpleGrid, Text } from "@mantine/core";
+import { numberOf } from "../../api/client";
+import { change, exact } from "../../base/format";
+import { useDive } from "../../explore/context";
+import { measureLabel } from "../../query/measure";
+import type { Totals } from "./groups";
+import { numberText, stepOf } from "./MeasureCells";
+
+/** Measures without groups: a large number for each, and what it was before. */
+export function BigNumbers({ totals }: { totals: Totals | null }) {
+  const { question } = useDive();
+  return (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} data-testid="totals">
+      {question.measures.map((measure, at) => {
+        const now = totals?.now[at] ?? null;
+        const before = totals?.before?.[at] ?? null;
+        return (
+          <Paper key={measure} withBorder p="md">
+            <Text size="xs" c="dimmed">
+              {measureLabel(measure)}
+            </Text>
+            <Text fz={28} fw={600} className="numbers" title={exact(String(now ?? "none"))}>
+              {numberText(now)}
+            </Text>
+            {before !== null && (
+              <Text size="xs" c="dimmed" className="numbers">
+                {numberText(before)} before,{" "}
+                {change(numberOf(now), numberOf(before), stepOf(measure)) ?? "no change to tell"}
+              </Text>
+            )}
+          </Paper>
+        );
+      })}
+    </SimpleGrid>
+  );
+}

@@ -1,0 +1,183 @@
+import { Table, Text, UnstyledButton } from "@mantine/core";
+import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
+import { Fragment } from "react";
+import { numberOf } from "../../api/client";
+import { count, counted } from "../../base/format";
+import { cellText } from "../../explore/CellText";
+import { pointOf, useDive } from "../../explore/context";
+import { picksOf } from "../../query/edit";
+import { measureLabel } from "../../query/measure";
+import { orderOf } from "../../query/spec";
+import { type GroupRow, type GroupTable, otherMeasures, type Totals } from "./groups";
+import { Measured } from "./MeasureCells";
+
+/** Groups as rows, with a bar behind each number, and what they come to. */
+export function GroupsTable({ groups, total }: { groups: GroupTable; total: Totals | null }) {
+  const { question } = useDive();
+  const tops = question.measures.map((_, at) =>
+    Math.max(0, ...groups.rows.map((row) => numberOf(row.measures[at] ?? null) ?? 0)),
+  );
+  return (
+    <>
+      <Table.ScrollContainer minWidth={300} type="native">
+        <Table className="groups numbers" fz="sm" verticalSpacing={4} highlightOnHover stickyHeader>
+          <Head groups={groups} />
+          <Table.Tbody>
+            {groups.rows.map((row) => (
+              <GroupLine key={JSON.stringify(row.keys)} row={row} groups={groups} tops={tops} />
+            ))}
+            {total && <Sums groups={groups} total={total} />}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      {groups.found >= question.limit && (
+        <Text size="xs" c="dimmed" mt="xs">
+          The first {count(groups.rows.length)}
+          {groups.compared && !groups.partly && ` of ${count(groups.found)}`} groups are shown; the
+          limit is at the left.
+        </Text>
+      )}
+      <SortNote groups={groups} />
+    </>
+  );
+}
+
+/** What a table sorted by change leaves out or puts last. */
+function SortNote({ groups }: { groups: GroupTable }) {
+  const { question } = useDive();
+  if (!groups.compared || !orderOf(question).change) return null;
+  return (
+    <Text size="xs" c="dimmed" mt="xs" role="note">
+      Groups that rest on few stored rows come last.
+      {groups.partly && ` Of more groups than can be compared, the ${count(groups.found)} largest.`}
+    </Text>
+  );
+}
+
+function Head({ groups }: { groups: GroupTable }) {
+  const { question } = useDive();
+  return (
+    <Table.Thead>
+      <Table.Tr>
+        {question.group.map((by, at) => (
+          <SortHead key={by} by={by} label={groups.keyNames[at] ?? by} />
+        ))}
+        {question.measures.map((by) => (
+          <Fragment key={by}>
+            <SortHead by={by} label={measureLabel(by)} right />
+            {groups.compared && <Table.Th ta="right">before</Table.Th>}
+            {groups.compared && <SortHead by={`change ${by}`} label="change" right />}
+          </Fragment>
+        ))}
+        <Table.Th ta="right">rows</Table.Th>
+      </Table.Tr>
+    </Table.Thead>
+  );
+}
+
+function SortHead(props: { by: string; label: string; right?: boolean }) {
+  const { by, label, right = false } = props;
+  const { question, commit } = useDive();
+  const order = orderOf(question);
+  const sorted = (order.change ? `change ${order.by}` : order.by) === by;
+  const Icon = order.ascending ? IconArrowUp : IconArrowDown;
+  const next = sorted && !order.ascending ? `${by} asc` : by;
+  return (
+    <Table.Th
+      ta={right ? "right" : "left"}
+      className="cell"
+      title={label}
+      aria-sort={sorted ? (order.ascending ? "ascending" : "descending") : "none"}
+    >
+      <UnstyledButton
+        fz="sm"
+        fw={600}
+        className="clipped"
+        maw="100%"
+        onClick={() => commit({ ...question, order: next })}
+      >
+        {label} {sorted && <Icon size={12} aria-hidden />}
+      </UnstyledButton>
+    </Table.Th>
+  );
+}
+
+function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; tops: number[] }) {
+  const { question, columns, zone, identifiers, openMenu } = useDive();
+  const picks = picksOf(question.group, row.keys, groups.keyTypes, columns);
+  const texts = row.keys.map((key, at) =>
+    cellText(key, groups.keyTypes[at] ?? "null", zone, identifiers.has(groups.keyNames[at] ?? "")),
+  );
+  const { few } = row;
+  return (
+    <Table.Tr
+      className={few ? "few" : ""}
+      title={few ? `Only ${counted(row.samples, "stored row")}` : undefined}
+    >
+      {texts.map((text, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the place is which group column it is
+        <Table.Td key={at} className="cell">
+          <UnstyledButton
+            fz="sm"
+            className="value"
+            title={text}
+            onClick={(event) =>
+              openMenu({ label: texts.join(" · "), picks, point: pointOf(event) })
+            }
+          >
+            {text}
+          </UnstyledButton>
+        </Table.Td>
+      ))}
+      {row.measures.map((cell, at) => (
+        <Measured
+          key={question.measures[at]}
+          measure={question.measures[at] ?? ""}
+          now={cell}
+          before={row.before?.[at] ?? null}
+          compared={groups.compared}
+          top={tops[at] ?? 0}
+        />
+      ))}
+      <Table.Td ta="right" c="dimmed">
+        {count(row.samples)}
+      </Table.Td>
+    </Table.Tr>
+  );
+}
+
+/** The rows beneath: what the other groups hold, and all together. */
+function Sums({ groups, total }: { groups: GroupTable; total: Totals }) {
+  const { question } = useDive();
+  const cut = groups.found >= question.limit;
+  const shown = groups.rows.map((row) => row.measures);
+  const shownBefore = groups.rows.map((row) => row.before ?? []);
+  const lines = [
+    ...(cut
+      ? [
+          {
+            name: "Other groups",
+            now: otherMeasures(question, shown, total.now),
+            before: otherMeasures(question, shownBefore, total.before ?? []),
+          },
+        ]
+      : []),
+    { name: "All", now: total.now, before: total.before ?? [] },
+  ];
+  return lines.map(({ name, now, before }) => (
+    <Table.Tr key={name} fw={600} className="sums">
+      <Table.Td colSpan={question.group.length}>{name}</Table.Td>
+      {question.measures.map((measure, at) => (
+        <Measured
+          key={measure}
+          measure={measure}
+          now={now[at] ?? null}
+          before={before[at] ?? null}
+          compared={groups.compared}
+          top={0}
+        />
+      ))}
+      <Table.Td />
+    </Table.Tr>
+  ));
+}

@@ -1,0 +1,60 @@
+import { Table } from "@mantine/core";
+import { numberOf } from "../../api/client";
+import type { Cell } from "../../api/types";
+import { change, exact, SKETCH_STEP, short } from "../../base/format";
+import { isUnreached } from "../../explore/compareRange";
+import { useDive } from "../../explore/context";
+import { isEstimated } from "../../query/measure";
+
+/** What changes of a measure can be told from none. */
+export const stepOf = (measure: string) => (isEstimated(measure) ? SKETCH_STEP : 0);
+
+/** A number in a few characters. */
+export function numberText(cell: Cell): string {
+  const number = numberOf(cell);
+  return number === null ? String(cell ?? "–") : short(number);
+}
+
+/** The cells of a measure: its number before a bar; when compared, what it was and its change. */
+export function Measured(props: {
+  measure: string;
+  now: Cell;
+  before: Cell;
+  compared: boolean;
+  top: number;
+}) {
+  const { measure, now, before, compared, top } = props;
+  const { asked, table } = useDive();
+  // Where there are no rows to compare with, nothing is known to be new.
+  const known = before !== null || !isUnreached(asked, table);
+  const share = top > 0 ? Math.max(0, (numberOf(now) ?? 0) / top) : 0;
+  return (
+    <>
+      <Table.Td ta="right" className="measured" title={exactText(now)}>
+        <div className="bar" style={{ width: `${share * 100}%` }} />
+        <span className="nowrap">{numberText(now)}</span>
+      </Table.Td>
+      {compared && (
+        <>
+          <Table.Td ta="right" c="dimmed" className="nowrap" title={exactText(before)}>
+            {numberText(before)}
+          </Table.Td>
+          <Table.Td
+            ta="right"
+            className="nowrap"
+            title={`${exactText(before)} → ${exactText(now)}`}
+          >
+            {known ? changeText(now, before, stepOf(measure)) : "–"}
+          </Table.Td>
+        </>
+      )}
+    </>
+  );
+}
+
+const exactText = (cell: Cell) => (cell === null ? "none" : exact(String(cell)));
+
+function changeText(now: Cell, before: Cell, step: number): string {
+  if (before === null) return now === null ? "–" : "new";
+  return now === null ? "gone" : (change(numberOf(now), numberOf(before), step) ?? "–");
+}

@@ -1,0 +1,37 @@
+import { useAnswer } from "../../explore/answers";
+import { useDive } from "../../explore/context";
+import { ViewFrame } from "../../explore/ViewFrame";
+import { tableSpec } from "../../query/spec";
+import { weigh } from "../../widgets/coverage/coverage";
+import { BigNumbers } from "./BigNumbers";
+import { GroupsTable } from "./GroupsTable";
+import { groupTable, totalsOf } from "./groups";
+
+/** Groups as rows, with a bar behind each number, and a total; without groups, the totals alone. */
+export function TableView() {
+  const { asked, question } = useDive();
+  const spec = tableSpec(asked);
+  const result = useAnswer(spec);
+  const totals = useAnswer(tableSpec({ ...asked, question: { ...question, group: [] } }));
+  // The rows are of the shown groups; the answer rests on those of all groups.
+  const all = totals.error ? result.data : totals.data;
+  const isFetching = result.isFetching || totals.isFetching;
+  const title = question.group.length === 0 ? "In all" : "Groups";
+  return (
+    <ViewFrame
+      title={title}
+      spec={spec}
+      result={{ ...result, isFetching }}
+      weighed={all ? weigh(all) : null}
+      height={400}
+    >
+      {(answer) =>
+        question.group.length === 0 ? (
+          <BigNumbers totals={totalsOf(answer)} />
+        ) : (
+          <GroupsTable groups={groupTable(answer, question)} total={totalsOf(totals.data)} />
+        )
+      }
+    </ViewFrame>
+  );
+}

@@ -1,0 +1,147 @@
+import { Checkbox, Table, UnstyledButton } from "@mantine/core";
+import { OTHER_COLOUR, type Stroke } from "../../base/colours";
+import { change, exact, SKETCH_STEP, short } from "../../base/format";
+import type { Series, TimeSeries } from "../../charts/time-series/data";
+import { chartStrokes } from "../../charts/time-series/data";
+import { markOf, pointOf, useDive } from "../../explore/context";
+
+/** The legend that is worth reading: each series with its total, its ends, and what it was before. */
+export function SeriesTable(props: {
+  chart: TimeSeries;
+  hidden: ReadonlySet<string>;
+  onHide: (hidden: ReadonlySet<string>) => void;
+  onHighlight: (key: string | null) => void;
+}) {
+  const { chart, hidden, onHide, onHighlight } = props;
+  const strokes = chartStrokes(chart);
+  const compared = chart.series.some((series) => series.before !== null);
+  const { additive } = chart;
+  const toggle = (key: string, alone: boolean) => {
+    const others = chart.series.map((series) => series.key).filter((it) => it !== key);
+    if (alone) {
+      const already = others.length > 0 && others.every((it) => hidden.has(it)) && !hidden.has(key);
+      return onHide(new Set(already ? [] : others));
+    }
+    const next = new Set(hidden);
+    if (!next.delete(key)) next.add(key);
+    onHide(next);
+  };
+  return (
+    <Table.ScrollContainer minWidth={300} type="native" mt="xs">
+      <Table
+        className="legend numbers"
+        fz="xs"
+        verticalSpacing={3}
+        highlightOnHover
+        onMouseLeave={() => onHighlight(null)}
+        onBlur={() => onHighlight(null)}
+      >
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th>series</Table.Th>
+            {additive && <Table.Th ta="right">total</Table.Th>}
+            {!additive && <Table.Th ta="right">last</Table.Th>}
+            {compared && <Table.Th ta="right">before</Table.Th>}
+            {compared && <Table.Th ta="right">change</Table.Th>}
+            <Table.Th ta="right">smallest</Table.Th>
+            <Table.Th ta="right">largest</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {chart.series.map((series) => (
+            <SeriesLine
+              key={series.key}
+              series={series}
+              stroke={strokes.get(series.key) ?? { colour: OTHER_COLOUR, dashes: null }}
+              shown={!hidden.has(series.key)}
+              additive={additive}
+              compared={compared}
+              step={chart.estimated ? SKETCH_STEP : 0}
+              onToggle={(alone) => toggle(series.key, alone)}
+              onHighlight={() => onHighlight(series.key)}
+            />
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Table.ScrollContainer>
+  );
+}
+
+function SeriesLine(props: {
+  series: Series;
+  stroke: Stroke;
+  shown: boolean;
+  additive: boolean;
+  compared: boolean;
+  /** Smaller changes than this cannot be told from none. */
+  step: number;
+  onToggle: (alone: boolean) => void;
+  onHighlight: () => void;
+}) {
+  const { series, stroke, shown, additive, compared, step, onToggle, onHighlight } = props;
+  const { openMenu } = useDive();
+  const now = additive ? series.total : series.last;
+  const before = additive ? series.totalBefore : series.lastBefore;
+  return (
+    <Table.Tr onMouseEnter={onHighlight} onFocus={onHighlight} className={shown ? "" : "few"}>
+      <Table.Td className="cell">
+        <span className="entry">
+          <Checkbox
+            size="xs"
+            color={stroke.colour}
+            checked={shown}
+            onChange={() => undefined}
+            onClick={(event) => onToggle(event.altKey)}
+            aria-label={`Draw ${series.label}`}
+            title="Alt-click draws this one alone"
+          />
+          {stroke.dashes && <Swatch stroke={stroke} />}
+          <UnstyledButton
+            fz="xs"
+            className="value"
+            title={series.label}
+            disabled={series.picks.length === 0 && series.others.length === 0}
+            onClick={(event) =>
+              openMenu({ ...markOf(series), label: series.label, point: pointOf(event) })
+            }
+          >
+            {series.label}
+          </UnstyledButton>
+        </span>
+      </Table.Td>
+      <NumberCell value={now} />
+      {compared && <NumberCell value={before} />}
+      {compared && (
+        <Table.Td ta="right" className="nowrap">
+          {change(now, before, step) ?? "–"}
+        </Table.Td>
+      )}
+      <NumberCell value={series.min} />
+      <NumberCell value={series.max} />
+    </Table.Tr>
+  );
+}
+
+/** A piece of a line that its colour alone does not tell from others. */
+function Swatch({ stroke }: { stroke: Stroke }) {
+  return (
+    <svg width="26" height="4" aria-hidden="true" className="swatch">
+      <line
+        x2="26"
+        y1="2"
+        y2="2"
+        stroke={stroke.colour}
+        strokeWidth="2"
+        strokeDasharray={stroke.dashes?.join(" ")}
+      />
+    </svg>
+  );
+}
+
+function NumberCell({ value }: { value: number | null }) {
+  return (
+    <Table.Td ta="right" className="nowrap" title={value === null ? "none" : exact(value)}>
+      {value === null ? "–" : short(value)}
+    </Table.Td>
+  );
+}

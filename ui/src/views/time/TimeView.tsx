@@ -1,0 +1,94 @@
+import { Paper, Stack, Text } from "@mantine/core";
+import { useMemo, useState } from "react";
+import type { Answer } from "../../api/types";
+import { durationWords } from "../../base/duration";
+import { timeText } from "../../base/zone";
+import { seriesOf } from "../../charts/time-series/data";
+import { TimeSeriesChart } from "../../charts/time-series/TimeSeriesChart";
+import { useAnswer } from "../../explore/answers";
+import { markOf, useDive } from "../../explore/context";
+import { ViewFrame } from "../../explore/ViewFrame";
+import { measureLabel } from "../../query/measure";
+import { type Asked, seriesRange, timeSpec } from "../../query/spec";
+import { within } from "../../query/time";
+import { SeriesTable } from "./SeriesTable";
+
+/** Measures over time: a chart for each, one under the other, and the table of their series. */
+export function TimeView() {
+  const { asked, question, zone } = useDive();
+  const spec = timeSpec(asked);
+  const result = useAnswer(spec);
+  const { bucket, range } = seriesRange(asked);
+  const height = question.measures.length > 1 ? 220 : 320;
+  return (
+    <ViewFrame
+      title={`Over time, per ${durationWords(bucket).replace(/^1 /, "")}`}
+      spec={spec}
+      result={result}
+      height={height}
+    >
+      {(answer) => (
+        <Stack gap="md">
+          {range.from > asked.range.from && (
+            <Text size="xs" c="dimmed" role="note">
+              Begins with the first whole bucket, at {timeText(range.from, zone)}: the time before
+              is compared right up to it.
+            </Text>
+          )}
+          {question.measures.map((measure, at) => (
+            <MeasureChart key={measure} answer={answer} at={at} height={height} />
+          ))}
+        </Stack>
+      )}
+    </ViewFrame>
+  );
+}
+
+const NO_SERIES = { picks: [], others: [] };
+
+/** One measure: its chart, and beneath it its series. */
+export function MeasureChart(props: {
+  answer: Answer;
+  at: number;
+  height: number;
+  /** Another question than the page's that was asked. */
+  of?: Asked;
+  /** Without the table of series. */
+  bare?: boolean;
+}) {
+  const { answer, at, height, bare = false } = props;
+  const dive = useDive();
+  const { question, zone, commit, openMenu } = dive;
+  const asked = props.of ?? dive.asked;
+  const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
+  const [highlighted, setHighlighted] = useState<string | null>(null);
+  const chart = useMemo(() => seriesOf(answer, asked, at), [answer, asked, at]);
+  return (
+    <Paper withBorder p="xs">
+      {asked.question.measures.length > 1 && (
+        <Text size="xs" fw={600} mb={4}>
+          {measureLabel(question.measures[at] ?? "")}
+        </Text>
+      )}
+      <TimeSeriesChart
+        series={chart}
+        zone={zone}
+        height={height}
+        hidden={hidden}
+        highlighted={highlighted}
+        onBrush={(range) => commit(within(question, range))}
+        onPick={({ series, range, label }, point) =>
+          openMenu({ ...markOf(series ?? NO_SERIES), range, label, point })
+        }
+      />
+      {!bare && (
+        <SeriesTable
+          chart={chart}
+          hidden={hidden}
+          onHide={setHidden}
+          onHighlight={setHighlighted}
+        />
+      )}
+    </Paper>
+  );
+}

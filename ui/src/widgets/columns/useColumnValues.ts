@@ -1,0 +1,51 @@
+import { useQuery } from "@tanstack/react-query";
+import { ask, fetchElements, numberOf } from "../../api/client";
+import type { Column, ColumnValue } from "../../api/types";
+import { type Asked, valuesSpec } from "../../query/spec";
+import { distinctOf } from "./columns";
+
+/** Above this, looking through all values costs seconds, and none of them is frequent. */
+const TOO_MANY = 1_000_000;
+const MOST = 20;
+
+type Target = Pick<Column, "name" | "type">;
+
+/**
+ * The frequent values of a column that begin with a text, counted over the rows that the question
+ * is about, and whether they are worth asking for. Elements of sets and vectors are counted over
+ * the question's time only.
+ */
+export function useValues(asked: Asked, column: Target, prefix: string) {
+  const { name, type } = column;
+  const { table } = asked.question;
+  const lists = type === "set" || type === "vector";
+  const enabled = type !== "time" && !(isHuge(column) && prefix.length < 3);
+  // One more than are shown: rows without a value are counted as well.
+  const spec = valuesSpec(asked, column, prefix, MOST + 1);
+  const answer = useQuery<ColumnValue[]>({
+    queryKey: ["values", table, name, prefix, spec],
+    queryFn: ({ signal }) =>
+      lists
+        ? fetchElements(spec, name, prefix, signal)
+        : ask(spec, signal).then(({ rows, samples }) =>
+            rows.map(([value = null, count = 0], at) => ({
+              value,
+              count: numberOf(count) ?? 0,
+              samples: samples?.[at] ?? 0,
+            })),
+          ),
+    enabled,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+    placeholderData: (before, query) =>
+      query?.queryKey[1] === table && query.queryKey[2] === name ? before : undefined,
+  });
+  const values = (answer.data ?? []).filter(({ value }) => value !== null).slice(0, MOST);
+  return { values, enabled, pending: enabled && answer.isFetching, failed: answer.isError };
+}
+
+function isHuge(column: Target & Partial<Column>): boolean {
+  // Of sets and vectors the elements are listed, which are far fewer than the lists.
+  if (column.type === "set" || column.type === "vector" || !("distinct" in column)) return false;
+  return (distinctOf(column as Column) ?? 0) > TOO_MANY;
+}

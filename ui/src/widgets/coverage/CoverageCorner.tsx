@@ -1,0 +1,145 @@
+import { Anchor, Badge, Group, Loader, Popover, Stack, Table, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { fetchLeaves, type Problem } from "../../api/client";
+import type { Answer, Coverage, LeafStatus, Table as TableFacts } from "../../api/types";
+import { bytes, count, counted, micros, percent, short } from "../../base/format";
+import { leafWords, type Weighed } from "./coverage";
+
+/** A leaf that is not alive is so for seconds. */
+const AGAIN_MS = 1000;
+
+/** The corner that never lies: how much the answer rests on, what is missing, how long it took. */
+export function CoverageCorner(props: {
+  answer: Answer;
+  weighed: Weighed;
+  table: TableFacts;
+  busy: boolean;
+}) {
+  const { answer, weighed, busy } = props;
+  const { coverage, stats } = answer;
+  const bound = coverage.fraction_is_upper_bound === true;
+  const missing = coverage.fraction < 1 || bound;
+  return (
+    <Popover position="bottom-end" shadow="md" width={380} withArrow>
+      <Popover.Target>
+        <Anchor
+          component="button"
+          size="xs"
+          c="dimmed"
+          data-testid="coverage"
+          aria-label="What this answer rests on"
+        >
+          <Group gap={6} wrap="wrap" justify="flex-end">
+            {busy && <Loader size={10} aria-label="Asking" />}
+            <Text size="xs" span className="numbers">
+              {counted(weighed.samples, "row")}
+              {weighed.events !== null &&
+                weighed.events !== weighed.samples &&
+                ` · ${short(weighed.events)} events`}
+              {" · "}
+            </Text>
+            <Badge
+              tt="none"
+              size="xs"
+              variant={missing ? "filled" : "light"}
+              color={missing ? "orange" : "teal"}
+            >
+              {bound && "at most "}
+              {percent(coverage.fraction)} of rows
+            </Badge>
+            <Text size="xs" span className="numbers">
+              · {micros(stats.elapsed_micros)} · {coverage.leaves_answered} of{" "}
+              {coverage.leaves_asked} leaves
+            </Text>
+          </Group>
+        </Anchor>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <CoverageDetail {...props} />
+      </Popover.Dropdown>
+    </Popover>
+  );
+}
+
+function CoverageDetail({
+  answer,
+  weighed,
+  table,
+}: {
+  answer: Answer;
+  weighed: Weighed;
+  table: TableFacts;
+}) {
+  const { coverage, stats } = answer;
+  const lines: [string, string][] = [
+    ["Rows behind the answer", count(weighed.samples)],
+    ...(weighed.events === null
+      ? []
+      : [["Events they stand for", count(weighed.events)] as [string, string]]),
+    ["Rows of the table", count(coverage.rows_expected)],
+    ["Looked at one by one", count(stats.rows_read)],
+    ["Row blocks skipped", `${count(stats.blocks_skipped)} of ${count(stats.blocks)}`],
+    ["Bytes read", bytes(stats.bytes_read)],
+    ["Scanning, all cores", micros(stats.scan_micros)],
+    ["Question to answer", micros(stats.elapsed_micros)],
+  ];
+  if (table.dropped_rows > 0)
+    lines.push(["Dropped, the table being full", count(table.dropped_rows)]);
+  if (table.lost_rows > 0) lines.push(["Lost: missing or damaged", count(table.lost_rows)]);
+  if (coverage.fraction_is_upper_bound === true)
+    lines.push(["Lost beside these, see hadal status", "unknown"]);
+  if (table.waiting_rows > 0)
+    lines.push([`Still to come after a restart (${table.state})`, count(table.waiting_rows)]);
+  return (
+    <Stack gap="sm">
+      <Table verticalSpacing={2} fz="xs" className="numbers">
+        <Table.Tbody>
+          {lines.map(([name, value]) => (
+            <Table.Tr key={name}>
+              <Table.Td>{name}</Table.Td>
+              <Table.Td ta="right">{value}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <LeafTable coverage={coverage} />
+    </Stack>
+  );
+}
+
+function LeafTable({ coverage }: { coverage: Coverage }) {
+  // Where they cannot be had there is still what became of the question.
+  const { data: leaves = [] } = useQuery<LeafStatus[], Problem>({
+    queryKey: ["leaves"],
+    queryFn: ({ signal }) => fetchLeaves(signal),
+    refetchInterval: AGAIN_MS,
+  });
+  const colour = (words: string) => (words === "answered" ? "teal" : "orange");
+  return (
+    <Table verticalSpacing={2} fz="xs" className="numbers" captionSide="top">
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>Leaf</Table.Th>
+          <Table.Th>State</Table.Th>
+          <Table.Th ta="right">Rows</Table.Th>
+          <Table.Th ta="right">Time</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {coverage.leaves.map((leaf) => (
+          <Table.Tr key={leaf.name}>
+            <Table.Td>{leaf.name}</Table.Td>
+            <Table.Td c={colour(leafWords(leaf, leaves))}>{leafWords(leaf, leaves)}</Table.Td>
+            <Table.Td
+              ta="right"
+              title={`${count(leaf.rows_scanned)} of ${count(leaf.rows_expected)}`}
+            >
+              {short(leaf.rows_scanned)}
+            </Table.Td>
+            <Table.Td ta="right">{micros(leaf.micros)}</Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}

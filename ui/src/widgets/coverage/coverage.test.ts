@@ -1,0 +1,89 @@
+import { describe, expect, it } from "vitest";
+import type { Coverage, LeafCoverage, Table } from "../../api/types";
+import { comingWords, leafWords, mayGrow, missingWords, rowsToCome } from "./coverage";
+
+const leaf = (name: string, outcome: LeafCoverage["outcome"]) =>
+  ({ name, outcome, rows_expected: 500, rows_scanned: 500, micros: 1 }) satisfies LeafCoverage;
+
+const coverage = (rows_scanned: number, leaves: LeafCoverage[] = []): Coverage => ({
+  leaves_asked: leaves.length,
+  leaves_answered: leaves.length,
+  leaves_with_table: leaves.length,
+  rows_expected: 1000,
+  rows_scanned,
+  fraction: rows_scanned / 1000,
+  leaves,
+});
+
+describe("missingWords", () => {
+  it("says nothing where hardly a row is missing", () => {
+    expect(missingWords(coverage(996), 0)).toBeNull();
+  });
+
+  it("names who did not answer", () => {
+    const leaves = [leaf("leaf-0", "answered"), leaf("leaf-1", "late")];
+    expect(missingWords(coverage(500, leaves), 0)).toBe(
+      "500 rows (50.0 %) are not in this answer. No answer from leaf-1 (late).",
+    );
+  });
+
+  it("says that more is to come after a start", () => {
+    expect(missingWords(coverage(999 - 499), 500)).toBe(
+      "500 rows (50.0 %) are not in this answer. Rows come back after a start; the answer grows by itself.",
+    );
+  });
+});
+
+describe("leafWords", () => {
+  it("tells how a leaf is where it is not alive, whatever it answered", () => {
+    const leaves = [
+      { name: "leaf-0", state: "alive" },
+      { name: "leaf-1", state: "memory recovery" },
+      { name: "leaf-2", state: "disk recovery" },
+      { name: "leaf-3", state: "prepare" },
+    ] as const;
+    const words = (name: string) => leafWords(leaf(name, "answered"), leaves);
+    expect(words("leaf-0")).toBe("answered");
+    expect(words("leaf-1")).toBe("answered, memory recovery");
+    expect(words("leaf-2")).toBe("answered, disk recovery");
+    expect(words("leaf-3")).toBe("answered, prepare");
+    expect(leafWords(leaf("leaf-2", "late"), leaves)).toBe("late, disk recovery");
+    expect(leafWords(leaf("leaf-4", "dead"), leaves), "nobody knows more of it").toBe("dead");
+  });
+});
+
+describe("comingWords", () => {
+  const table = (waiting_rows: number, state: string) => ({ waiting_rows, state }) as Table;
+
+  it("tells of rows that are still to come, and from where", () => {
+    expect(comingWords(table(0, "alive"))).toBeNull();
+    expect(comingWords(table(1, "memory recovery"))).toBe(
+      "1 row is still to come after a restart (memory recovery).",
+    );
+    expect(comingWords(table(150_000, "disk recovery"))).toBe(
+      "150,000 rows are still to come after a restart (disk recovery).",
+    );
+  });
+});
+
+describe("mayGrow", () => {
+  it("asks on while rows come back, and once more after that", () => {
+    expect(mayGrow(500, null, 0)).toBe(true);
+    expect(mayGrow(500, 500, 200)).toBe(true);
+    expect(mayGrow(300, 500, 0)).toBe(true);
+    expect(mayGrow(0, 300, 0)).toBe(false);
+  });
+
+  it("leaves rows alone that are lost", () => {
+    expect(mayGrow(7, 7, 0)).toBe(false);
+  });
+});
+
+describe("rowsToCome", () => {
+  it("leaves out what nobody had the time for", () => {
+    const leaves = [leaf("leaf-0", "answered"), leaf("leaf-1", "late"), leaf("leaf-2", "dead")];
+    const lacking = leaves.map((it) => ({ ...it, rows_scanned: 100 }));
+    expect(rowsToCome(coverage(300, lacking))).toBe(400);
+    expect(rowsToCome(coverage(1000, leaves))).toBe(0);
+  });
+});

@@ -1,0 +1,72 @@
+// What an answer rests on, and what it lacks.
+
+import type { Answer, Coverage, LeafCoverage, LeafStatus, Table } from "../../api/types";
+import { counted, percent } from "../../base/format";
+
+/** Below this share of its rows an answer says loudly what it lacks. */
+const COVERAGE_ENOUGH = 0.995;
+
+/** What the corner says besides coverage: stored rows behind the answer, events they stand for. */
+export interface Weighed {
+  samples: number;
+  events: number | null;
+}
+
+/** Stored rows and events of an answer, of its present side when it is compared. */
+export function weigh(answer: Answer): Weighed {
+  const events = answer.columns.findIndex((column) => column.name === "count(*)");
+  const compared = answer.columns[0]?.name === "side";
+  if (!answer.samples) return { samples: answer.stats.rows_matched, events: null };
+  const total: Weighed = { samples: 0, events: events < 0 ? null : 0 };
+  answer.rows.forEach((row, at) => {
+    if (compared && row[0] !== "now") return;
+    total.samples += answer.samples?.[at] ?? 0;
+    if (total.events !== null) total.events += Number(row[events] ?? 0);
+  });
+  return total;
+}
+
+/** How many rows an answer should rest on and does not. */
+function missingRows(coverage: Coverage): number {
+  return coverage.rows_expected - coverage.rows_scanned;
+}
+
+/** How many of these may come yet: those of leaves that had the time to answer, and have not all of their rows. */
+export function rowsToCome(coverage: Coverage): number {
+  const inTime = coverage.leaves.filter((leaf) =>
+    ["answered", "restarting"].includes(leaf.outcome),
+  );
+  return inTime.reduce((sum, leaf) => sum + leaf.rows_expected - leaf.rows_scanned, 0);
+}
+
+/**
+ * Whether answers that lack so many rows are worth asking for again: rows come back after a start, or did since the
+ * answer before, which lacked another number of them (null: there was none).
+ */
+export function mayGrow(missing: number, before: number | null, waiting: number): boolean {
+  return missing > 0 && (waiting > 0 || missing !== before);
+}
+
+/** Said of a leaf: what became of the question there, and how it is where it is not alive. */
+export function leafWords({ name, outcome }: LeafCoverage, leaves: readonly LeafStatus[]): string {
+  const state = leaves.find((it) => it.name === name)?.state ?? "alive";
+  return state === "alive" ? outcome : `${outcome}, ${state}`;
+}
+
+/** How many rows of a table are still to come after a start, and from where; null where none are. */
+export function comingWords({ waiting_rows: rows, state }: Table): string | null {
+  if (rows === 0) return null;
+  return `${counted(rows, "row")} ${rows === 1 ? "is" : "are"} still to come after a restart (${state}).`;
+}
+
+/** Said above the answer when too many rows are missing from it; so many wait to be brought back after a start. */
+export function missingWords(coverage: Coverage, waiting: number): string | null {
+  if (coverage.fraction >= COVERAGE_ENOUGH) return null;
+  const rows = missingRows(coverage);
+  const silent = coverage.leaves.filter((leaf) => leaf.outcome !== "answered");
+  const names = silent.slice(0, 5).map((leaf) => `${leaf.name} (${leaf.outcome})`);
+  const who = names.length > 0 ? ` No answer from ${names.join(", ")}.` : "";
+  const missing = `${counted(rows, "row")} (${percent(1 - coverage.fraction)})`;
+  const back = waiting > 0 ? " Rows come back after a start; the answer grows by itself." : "";
+  return `${missing} ${rows === 1 ? "is" : "are"} not in this answer.${who}${back}`;
+}

@@ -1,0 +1,148 @@
+import { IconChevronLeft, IconChevronRight, IconMathFunction } from "@tabler/icons-react";
+import { useState } from "react";
+import type { Column } from "../../api/types";
+import { FUNCTIONS, type Measure, measureLabel } from "../../query/measure";
+import { Chip } from "../Chip";
+import { TypeIcon } from "../columns/TypeIcon";
+import classes from "../widgets.module.css";
+import { COUNTS, findMeasures, isOwnSql, type MeasureOption, measuresOf } from "./measureOptions";
+import { PickInput, PickOption, SHOWN, SqlOption } from "./PickInput";
+
+const BACK = "back";
+const OWN = "own";
+
+/** What is computed. A function and then its column are picked, or `p95 lat` or SQL is typed. */
+export function MeasurePicker(props: {
+  columns: Column[];
+  measures: readonly Measure[];
+  onChange: (measures: Measure[]) => void;
+}) {
+  const { columns, measures, onChange } = props;
+  const [text, setText] = useState("");
+  const [fn, setFn] = useState<string | null>(null);
+  const remove = (measure: Measure) => {
+    const left = measures.filter((it) => it !== measure);
+    onChange(left.length > 0 ? left : ["count(*)"]);
+  };
+  const pick = (option: string) => {
+    if (option === BACK || option.startsWith("f:")) {
+      setFn(option === BACK ? null : option.slice(2));
+      return true;
+    }
+    const measure = option === OWN ? text.trim() : option.slice(2);
+    if (!measures.includes(measure)) onChange([...measures, measure]);
+    return false;
+  };
+  const takeBack = () => {
+    const last = measures.at(-1);
+    if (fn !== null) setFn(null);
+    else if (last !== undefined) remove(last);
+  };
+  return (
+    <div className={classes.picker}>
+      <div className={classes.chips}>
+        {measures.map((measure) => {
+          const only = measures.length === 1 && measure === "count(*)";
+          return (
+            <Chip
+              key={measure}
+              title={measureLabel(measure)}
+              {...(only ? {} : { onRemove: () => remove(measure) })}
+            >
+              {measureLabel(measure)}
+            </Chip>
+          );
+        })}
+      </div>
+      <PickInput
+        id="measure-input"
+        label="Add a measure"
+        placeholder="Add: average, p95, sum, or SQL"
+        icon={<IconMathFunction size={14} />}
+        text={text}
+        onText={setText}
+        onPick={pick}
+        onTakeBack={takeBack}
+        onClose={() => setFn(null)}
+        eager={fn !== null}
+      >
+        <Choices columns={columns} taken={measures} text={text} fn={fn} />
+      </PickInput>
+    </div>
+  );
+}
+
+function Choices(props: {
+  columns: Column[];
+  taken: readonly Measure[];
+  text: string;
+  fn: string | null;
+}) {
+  const { columns, taken, text, fn } = props;
+  const own = isOwnSql(text) && <SqlOption value={OWN} text={text} />;
+  const found =
+    fn === null
+      ? findMeasures(columns, text, SHOWN)
+      : measuresOf(fn, columns, text).slice(0, SHOWN);
+  const free = found.filter(({ measure }) => !taken.includes(measure));
+  return (
+    <>
+      {own}
+      {fn === null && text === "" ? (
+        <Functions columns={columns} taken={taken} />
+      ) : (
+        <>
+          {free.map((option) => (
+            <MeasureLine key={option.measure} option={option} bare={fn !== null} />
+          ))}
+          {free.length === 0 && !own && (
+            <div className={classes.hint}>
+              Nothing fits. An aggregate of SQL works as well: sum(bytes) / count(*)
+            </div>
+          )}
+        </>
+      )}
+      {fn !== null && (
+        <PickOption value={BACK} faint>
+          <IconChevronLeft size={12} /> all functions
+        </PickOption>
+      )}
+    </>
+  );
+}
+
+function Functions({ columns, taken }: { columns: Column[]; taken: readonly Measure[] }) {
+  const usable = FUNCTIONS.filter((fn) => columns.some((it) => fn.fits(it) && !it.is_time));
+  return (
+    <>
+      {COUNTS.filter((it) => !taken.includes(it)).map((measure) => (
+        <PickOption key={measure} value={`m:${measure}`}>
+          {measureLabel(measure)}
+        </PickOption>
+      ))}
+      {usable.map(({ name, label }) => (
+        <PickOption key={name} value={`f:${name}`}>
+          <span className={classes.line}>
+            <span className={classes.name}>{label}</span>
+            <IconChevronRight size={13} color="var(--mantine-color-dimmed)" />
+          </span>
+        </PickOption>
+      ))}
+    </>
+  );
+}
+
+/** A measure to pick; under its function's heading only its column. */
+function MeasureLine({ option, bare }: { option: MeasureOption; bare: boolean }) {
+  const { measure, label, column } = option;
+  return (
+    <PickOption value={`m:${measure}`}>
+      <span className={classes.line}>
+        {column && <TypeIcon type={column.type} />}
+        <span className={classes.name} title={label}>
+          {bare && column ? column.name : label}
+        </span>
+      </span>
+    </PickOption>
+  );
+}

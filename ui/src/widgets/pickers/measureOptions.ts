@@ -1,0 +1,51 @@
+// What the measure picker offers for a typed text.
+
+import type { Column } from "../../api/types";
+import { FUNCTIONS, type Measure, measure, measureLabel } from "../../query/measure";
+import { findColumns } from "../columns/columns";
+
+export interface MeasureOption {
+  readonly measure: Measure;
+  readonly label: string;
+  /** Of one column; undefined for what counts rows. */
+  readonly column?: Column;
+}
+
+/** Measures that need no column. */
+export const COUNTS: readonly Measure[] = ["count(*)", "raw_count(*)"];
+
+/** The measures of one function, over the columns that fit it and have a text in their name. */
+export function measuresOf(fn: string, columns: readonly Column[], text: string): MeasureOption[] {
+  const facts = FUNCTIONS.find(({ name }) => name === fn);
+  const fitting = columns.filter((column) => facts?.fits(column) && !column.is_time);
+  return findColumns(fitting, text).map((column) => optionOf(fn, column));
+}
+
+/** The measures that have all words of a text in their name: `p95 lat`, `bytes`, `events`. */
+export function findMeasures(columns: readonly Column[], text: string, most: number) {
+  const words = text.toLowerCase().split(/[\s(),]+/);
+  const found: MeasureOption[] = [];
+  const fits = (name: string) => words.every((word) => name.includes(word));
+  for (const it of COUNTS) {
+    const label = measureLabel(it);
+    if (fits(`${label} ${it}`.toLowerCase())) found.push({ measure: it, label });
+  }
+  for (const column of columns) {
+    if (column.is_time) continue;
+    for (const fn of FUNCTIONS) {
+      if (found.length >= most) return found;
+      if (!fn.fits(column) || !fits(`${fn.name} ${fn.label} ${column.name}`.toLowerCase()))
+        continue;
+      found.push(optionOf(fn.name, column));
+    }
+  }
+  return found;
+}
+
+function optionOf(fn: string, column: Column): MeasureOption {
+  const text = measure(fn, column.name);
+  return { measure: text, label: measureLabel(text), column };
+}
+
+/** Whether a text is meant as an aggregate of SQL rather than as words to find one. */
+export const isOwnSql = (text: string): boolean => /^\s*\w+\s*\(.*\)/s.test(text);

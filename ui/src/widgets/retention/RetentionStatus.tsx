@@ -1,0 +1,109 @@
+import { Text } from "@mantine/core";
+import type { Settings, Table } from "../../api/types";
+import { bytes, counted, visible } from "../../base/format";
+import type { Zone } from "../../base/zone";
+import { comingWords } from "../coverage/coverage";
+import classes from "./Retention.module.css";
+import { KeepingStrip } from "./RetentionTimeline";
+import { limitsOf, limitsWith, minuteWords, nextWords, soonerWith } from "./retentionLimits";
+import type { Texts } from "./settingsDraft";
+import { stripOf, stripWords } from "./timeline";
+
+interface Props {
+  told: Settings;
+  table: Table;
+  /** By the server's clock. */
+  now: number;
+  zone: Zone;
+}
+
+const momentOf = (time: string | null | undefined) => (time ? Date.parse(time) : null);
+
+/** Until when rows are too old at the next look; null where none go. */
+function untilOf({ next_expiry, effective, archive_place }: Settings): number | null {
+  return effective.archive && archive_place === null ? null : momentOf(next_expiry?.until);
+}
+
+/** The table's time, with what goes next, or would with what is typed. */
+export function KeepingPicture(props: Props & { edits: Partial<Texts> }) {
+  const { told, table, edits, now, zone } = props;
+  const [rules, limits] = [limitsOf(told), limitsWith(told, edits)];
+  const first = momentOf(table.first_time);
+  const until = soonerWith(told, edits).age
+    ? now - limits.age * 1000
+    : limits.age === rules.age
+      ? untilOf(told)
+      : null;
+  const facts = { first, last: momentOf(table.last_time), now, until, limits };
+  const strip = stripOf(facts);
+  const drafted = (["age", "cold", "sample", "oneIn"] as const).some(
+    (it) => rules[it] !== limits[it],
+  );
+  const notes = [
+    drafted && "As it would be, once saved.",
+    strip.bent && "Old times are drawn closer together.",
+  ].filter(Boolean);
+  return (
+    <div>
+      <KeepingStrip
+        strip={strip}
+        words={[stripWords(facts, zone), ...notes].join(" ")}
+        start={first === null ? "no rows yet" : `first row ${minuteWords(first, now, zone)}`}
+      />
+      {notes.length > 0 && (
+        <Text fz={11} c="dimmed" aria-hidden>
+          {notes.join(" ")}
+        </Text>
+      )}
+    </div>
+  );
+}
+
+/** From this share of its bytes on, a table is as good as full. */
+const NEARLY = 0.95;
+
+/** How much there is of how much there may be, and what goes next. */
+export function KeepingFacts({ told, table, now, zone }: Props) {
+  const { rows, block_bytes, effective } = told;
+  const share = block_bytes / effective.bytes;
+  const full = share >= NEARLY;
+  const dropped = momentOf(table.dropped_until);
+  const [first, until] = [momentOf(table.first_time), untilOf(told)];
+  const coming = comingWords(table);
+  return (
+    <div className={classes.facts}>
+      <div>
+        <Text size="xs" className="numbers">
+          {counted(rows, "row")}, <b>{bytes(block_bytes)}</b> of {bytes(effective.bytes)}
+        </Text>
+        <div className={classes.bar} aria-hidden>
+          <div style={{ width: `${Math.min(share, 1) * 100}%` }} data-full={full} />
+        </div>
+      </div>
+      {coming && (
+        <Text size="xs" c="orange.8">
+          {coming}
+        </Text>
+      )}
+      {full && (
+        <Text size="xs">
+          The table is full: its oldest rows go as others come, whatever their age.
+        </Text>
+      )}
+      <Text size="xs" data-testid="next">
+        {first !== null && until !== null && first < until && <span className={classes.swatch} />}
+        {nextWords(told, first, now, zone)}
+      </Text>
+      {dropped !== null && (
+        <Text size="xs" c="dimmed">
+          Being full, it gave up older rows until {minuteWords(dropped, now, zone)}.
+        </Text>
+      )}
+      {told.notes.map((note) => (
+        <Text key={note} size="xs" c="orange.8" role="note">
+          {visible(note)}
+        </Text>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,67 @@
+import { Alert, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
+import { ask } from "../../api/client";
+import type { Answer, Settings, Table } from "../../api/types";
+import { counted } from "../../base/format";
+import type { Zone } from "../../base/zone";
+import { isoText } from "../../query/time";
+import classes from "./Retention.module.css";
+import { limitsWith, soonerWith, warningsOf } from "./retentionLimits";
+import { type Draft, othersWords, textsOf } from "./settingsDraft";
+
+/** What is to be known before a draft is saved: what it makes go, and what others set meanwhile. */
+export function KeepingNotes(props: {
+  told: Settings;
+  table: Table;
+  draft: Draft;
+  now: number;
+  zone: Zone;
+}) {
+  const { told, table, draft, now, zone } = props;
+  const { edits, seen } = draft;
+  const warnings = warningsOf(told, edits, now, zone);
+  const cut = now - limitsWith(told, edits).age * 1000;
+  const others = seen && othersWords(seen.texts, textsOf(told));
+  return (
+    <>
+      {seen && seen.version !== told.version && (
+        <Alert variant="light" color="blue" p={8} role="alert">
+          <Text size="xs">
+            Somebody changed the settings meanwhile{others && `: ${others}`}. That is in the form
+            now; what you typed is still there, and not saved.
+          </Text>
+        </Alert>
+      )}
+      {warnings.length > 0 && (
+        <Alert variant="light" color="orange" p={8} role="note" data-testid="sooner">
+          {soonerWith(told, edits).age && <Going table={table} cut={cut} />}
+          <Text size="xs">{warnings.join(" ")}</Text>
+        </Alert>
+      )}
+    </>
+  );
+}
+
+const MINUTE = 60_000;
+
+/** How many rows are older than a moment. */
+function Going({ table, cut }: { table: Table; cut: number }) {
+  const { name, first_time } = table;
+  // To the minute, so that it is not asked again and again.
+  const to = Math.floor(cut / MINUTE) * MINUTE;
+  const some = first_time !== null && Date.parse(first_time) < to;
+  const spec = { table: name, from: first_time ?? "", to: isoText(to), aggregates: ["count(*)"] };
+  const { data } = useQuery<Answer>({
+    queryKey: ["going", spec],
+    queryFn: ({ signal }) => ask(spec, signal),
+    enabled: some,
+  });
+  const rows = some ? data?.stats.rows_matched : 0;
+  if (rows === undefined) return null;
+  return (
+    <Text size="xs" fw={600}>
+      {rows > 0 && <span className={classes.swatch} />}
+      {rows === 0 ? "No row is that old yet." : `${counted(rows, "row")} would go.`}
+    </Text>
+  );
+}

@@ -1,0 +1,148 @@
+// A table's settings as texts that people edit.
+
+import type { ProblemBody, SetSettings, Settings } from "../../api/types";
+import { visible } from "../../base/format";
+
+export const NAMES = [
+  "age",
+  "archive",
+  "bytes",
+  "cold_after",
+  "sample_after",
+  "sample_by",
+  "sample_keep",
+  "sample_key",
+  "sample_least",
+  "storage",
+  "time_column",
+] as const;
+
+export type Name = (typeof NAMES)[number];
+
+/** Every setting as a text; one that is not set is empty. Columns are a list in JSON. */
+export type Texts = Readonly<Record<Name, string>>;
+
+/** What somebody typed and has not saved, and which settings that began with. */
+export interface Draft {
+  readonly table: string;
+  readonly edits: Partial<Texts>;
+  readonly seen: { readonly version: number; readonly texts: Texts } | null;
+}
+
+export const NO_DRAFT: Draft = { table: "", edits: {}, seen: null };
+
+/** What rules where nothing is set, as docs/settings.md has it; of `bytes` the server knows it. */
+const DEFAULTS: Omit<Texts, "bytes"> = {
+  age: "30d",
+  archive: "off",
+  cold_after: "none",
+  sample_after: "none",
+  sample_by: "",
+  sample_keep: "1/10",
+  sample_key: "no column",
+  sample_least: "1",
+  storage: "memory",
+  time_column: "told from the first rows",
+};
+
+/** The settings as texts. */
+export function textsOf(told: Settings): Texts {
+  const own = ownOf(told);
+  return Object.fromEntries(NAMES.map((name) => [name, textOf(name, own[name])])) as Texts;
+}
+
+/**
+ * What is set. Before anything is, a table of old rows is of any age all the same; that has to be
+ * set along with the first thing that is, or the default would drop them.
+ */
+function ownOf({ version, settings, effective }: Settings): SetSettings {
+  const anyAge = version === 0 && effective.age === "none";
+  return anyAge ? { age: "none", ...settings } : settings;
+}
+
+function textOf(name: Name, value: SetSettings[string] | undefined): string {
+  if (value === undefined) return "";
+  if (typeof value === "boolean") return value ? "on" : "off";
+  if (typeof value === "number") return name === "bytes" ? spellBytes(value) : String(value);
+  return typeof value === "string" ? value : JSON.stringify(value);
+}
+
+/** What rules where nothing is set. */
+export function usualOf(name: Name, told: Settings): string {
+  return name === "bytes" ? spellBytes(told.bytes_default) : DEFAULTS[name];
+}
+
+/** What rules where the input of a setting is empty. */
+export function defaultOf(name: Name, told: Settings): string {
+  if (name in ownOf(told)) return usualOf(name, told);
+  const { [name]: value } = told.effective;
+  if (name === "sample_by" || value === null) return usualOf(name, told);
+  return visible(textOf(name, value));
+}
+
+/** The edits that make a difference. */
+export function changesOf(told: Settings, edits: Partial<Texts>): Partial<Texts> {
+  const texts = textsOf(told);
+  const changes: Partial<Record<Name, string>> = {};
+  for (const name of NAMES) {
+    const text = edits[name];
+    if (text === undefined || text === texts[name] || text.trim() === texts[name]) continue;
+    changes[name] = text.trim();
+  }
+  return changes;
+}
+
+/** All settings to send, with what was edited; what was not is as it came. */
+export function settingsWith(told: Settings, edits: Partial<Texts>): SetSettings {
+  const settings = { ...ownOf(told) };
+  for (const [name, text] of Object.entries(changesOf(told, edits))) {
+    if (text === "") delete settings[name];
+    else settings[name] = sentOf(name as Name, text);
+  }
+  return settings;
+}
+
+function sentOf(name: Name, text: string): SetSettings[string] {
+  if (name === "sample_by") return columnsOf(text);
+  return name === "sample_least" && /^\d+$/.test(text) ? Number(text) : text;
+}
+
+/** The columns of the text of `sample_by`, and back. */
+export const columnsOf = (text: string): string[] => (text === "" ? [] : JSON.parse(text));
+export const columnsText = (columns: readonly string[]): string =>
+  columns.length === 0 ? "" : JSON.stringify(columns);
+
+/** The setting that the server refused, and why; null where it is none of them. */
+export function wrongOf(problem: ProblemBody | undefined): { name: Name; reason: string } | null {
+  const name = NAMES.find((it) => it === problem?.field);
+  if (!problem || !name) return null;
+  return { name, reason: problem.detail.replace(`${name}: `, "") };
+}
+
+/** The id of a setting's input: the focus goes there when it is wrong. */
+export const inputId = (name: Name): string => `keeping-${name}`;
+
+/** What differs between what somebody began with and what is set now: `age=7d, bytes=default`. */
+export function othersWords(seen: Texts, now: Texts): string {
+  const changed = NAMES.filter((name) => seen[name] !== now[name]);
+  const text = (name: Name) => (name === "sample_by" ? columnsOf(now[name]).join(", ") : now[name]);
+  return changed.map((name) => `${name}=${visible(text(name)) || "default"}`).join(", ");
+}
+
+/** Of the units of sizes, each a thousand times, or 1,024 times, the one before. */
+export const PREFIXES = "kmgtp";
+
+/** The bytes, exactly, in the unit that takes the fewest digits: `2GB`, `512MiB`, `1234567`. */
+export function spellBytes(value: number): string {
+  let best = { amount: value, unit: "" };
+  [...PREFIXES].forEach((prefix, at) => {
+    for (const [base, unit] of [
+      [1024, `${prefix.toUpperCase()}iB`],
+      [1000, `${prefix === "k" ? prefix : prefix.toUpperCase()}B`],
+    ] as const) {
+      const amount = value / base ** (at + 1);
+      if (Number.isInteger(amount) && amount >= 1 && amount < best.amount) best = { amount, unit };
+    }
+  });
+  return `${best.amount}${best.unit}`;
+}

@@ -1,0 +1,181 @@
+import {
+  Button,
+  Divider,
+  Group,
+  SegmentedControl,
+  Select,
+  SimpleGrid,
+  Stack,
+  Text,
+  TextInput,
+} from "@mantine/core";
+import { type FormEvent, useState } from "react";
+import type { Table } from "../../api/types";
+import { durationWords } from "../../base/duration";
+import { visible } from "../../base/format";
+import { type Zone, zoneName } from "../../base/zone";
+import { PRESETS, wholeRange } from "../../query/time";
+import classes from "./TimeRangeControl.module.css";
+import {
+  keptMoment,
+  momentWords,
+  rangeProblem,
+  shownMoment,
+  spanWords,
+  typedMoment,
+} from "./timeWords";
+
+const ZONES = Intl.supportedValuesOf("timeZone");
+
+/** All ways to pick a time range: a usual length, all there is, or two moments; and the zone. */
+export function RangeForm(props: {
+  from: string;
+  to: string;
+  now: number;
+  zone: Zone;
+  table?: Table;
+  onChange: (range: { from: string; to: string }) => void;
+  onZone: (zone: Zone) => void;
+}) {
+  const { from, to, now, table, zone, onChange, onZone } = props;
+  return (
+    <Stack gap="xs">
+      <SimpleGrid cols={4} spacing={4} verticalSpacing={4}>
+        {PRESETS.map((length) => {
+          const chosen = to === "now" && (from === `-${length}` || from === `now-${length}`);
+          return (
+            <Button
+              key={length}
+              size="compact-sm"
+              fz={12}
+              fw={chosen ? 600 : 500}
+              variant={chosen ? "light" : "default"}
+              aria-pressed={chosen}
+              aria-label={`Last ${durationWords(length)}`}
+              title={`Last ${durationWords(length)}`}
+              onClick={() => onChange({ from: `-${length}`, to: "now" })}
+            >
+              {length}
+            </Button>
+          );
+        })}
+      </SimpleGrid>
+      {table && (
+        <>
+          <Button
+            size="compact-sm"
+            fz={12}
+            fw={500}
+            variant="default"
+            onClick={() => onChange(wholeRange(table))}
+          >
+            All of the table’s data
+          </Button>
+          <Text size="xs" c="dimmed" className={classes.source}>
+            A row’s time is its <b>{visible(table.time_column)}</b>: {spanWords(table, now, zone)}
+          </Text>
+        </>
+      )}
+      <Divider />
+      {/* Another zone reads the same moments otherwise. */}
+      <Moments key={zone} {...props} />
+      <Divider />
+      <ZoneChoice zone={zone} onZone={onZone} />
+    </Stack>
+  );
+}
+
+function Moments(props: {
+  from: string;
+  to: string;
+  now: number;
+  zone: Zone;
+  onChange: (range: { from: string; to: string }) => void;
+}) {
+  const { now, zone, onChange } = props;
+  const [from, setFrom] = useState(() => shownMoment(props.from, now, zone));
+  const [to, setTo] = useState(() => shownMoment(props.to, now, zone));
+  const problem = rangeProblem(from, to, now, zone);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (problem) return;
+    onChange({ from: keptMoment(from, now, zone), to: keptMoment(to, now, zone) });
+  };
+  const field = (label: string, text: string, set: (text: string) => void) => {
+    const at = typedMoment(text, now, zone);
+    return (
+      <TextInput
+        size="xs"
+        label={label}
+        spellCheck={false}
+        autoComplete="off"
+        value={text}
+        error={at === null}
+        description={at === null ? "not a time" : momentWords(at, now, zone)}
+        inputWrapperOrder={["label", "input", "description"]}
+        onChange={(event) => set(event.currentTarget.value)}
+      />
+    );
+  };
+  return (
+    <form onSubmit={submit}>
+      <Group gap="xs" grow align="flex-start">
+        {field("From", from, setFrom)}
+        {field("To", to, setTo)}
+      </Group>
+      <Group gap="xs" mt={6} wrap="nowrap" align="flex-end">
+        <Text size="xs" flex={1} c={problem ? "red.7" : "dimmed"} aria-live="polite">
+          {problem ?? "-3h, now-1d, 14:30, 2026-11-20 12:00"}
+        </Text>
+        <Button type="submit" size="compact-sm" fz={12} px="sm" disabled={problem !== null}>
+          Apply
+        </Button>
+      </Group>
+    </form>
+  );
+}
+
+/** Local time, UTC, or any named zone. */
+function ZoneChoice({ zone, onZone }: { zone: Zone; onZone: (zone: Zone) => void }) {
+  const named = zone !== "local" && zone !== "UTC";
+  const [choosing, setChoosing] = useState(named);
+  const choose = (kind: string) => {
+    setChoosing(kind === "named");
+    if (kind !== "named") onZone(kind);
+  };
+  return (
+    <Stack gap={6}>
+      <SegmentedControl
+        size="xs"
+        fullWidth
+        aria-label="Times are shown in"
+        value={choosing ? "named" : zone}
+        onChange={choose}
+        data={[
+          { value: "local", label: "Local" },
+          { value: "UTC", label: "UTC" },
+          { value: "named", label: "Other zone" },
+        ]}
+      />
+      {choosing ? (
+        <Select
+          size="xs"
+          aria-label="Zone"
+          placeholder="Find a zone"
+          searchable
+          limit={60}
+          nothingFoundMessage="No zone has this in its name"
+          data={ZONES.map((it) => ({ value: it, label: it.replaceAll("_", " ") }))}
+          value={named ? zone : null}
+          onChange={(it) => it && onZone(it)}
+          comboboxProps={{ withinPortal: false, size: "xs" }}
+          maxDropdownHeight={180}
+        />
+      ) : (
+        <Text size="xs" c="dimmed">
+          Times are in {zone === "local" ? zoneName("local") : zone}
+        </Text>
+      )}
+    </Stack>
+  );
+}
