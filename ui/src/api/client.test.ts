@@ -5,14 +5,14 @@ afterEach(() => vi.unstubAllGlobals());
 
 /** A server that does not answer the first so many requests; returns what was asked. */
 function serverThatMisses(first: number): string[] {
-  const asked: string[] = [];
+  const resolved: string[] = [];
   vi.stubGlobal("sessionStorage", { getItem: () => null });
   vi.stubGlobal("fetch", async (path: string) => {
-    asked.push(path);
-    if (asked.length <= first) throw new TypeError("fetch failed");
+    resolved.push(path);
+    if (resolved.length <= first) throw new TypeError("fetch failed");
     return new Response(JSON.stringify({ tables: [] }));
   });
-  return asked;
+  return resolved;
 }
 
 const problem = (title: string, detail: string, status = 504) =>
@@ -35,18 +35,18 @@ it("asks once more where there was no answer, and no more than that", async () =
 });
 
 it("never sends what changes something twice", async () => {
-  const asked = serverThatMisses(1);
+  const resolved = serverThatMisses(1);
   await expect(putSettings("t", 0, {} as never)).rejects.toMatchObject({ unreachable: true });
-  expect(asked).toHaveLength(1);
+  expect(resolved).toHaveLength(1);
 });
 
 it("does not go on with what was cancelled", async () => {
-  const asked: string[] = [];
+  const resolved: string[] = [];
   vi.stubGlobal("sessionStorage", { getItem: () => null });
   vi.stubGlobal("fetch", async (path: string) => {
-    asked.push(path);
+    resolved.push(path);
     throw new DOMException("cancelled", "AbortError");
   });
   await expect(fetchTables()).rejects.toMatchObject({ name: "AbortError" });
-  expect(asked).toHaveLength(1);
+  expect(resolved).toHaveLength(1);
 });

@@ -151,20 +151,20 @@ export async function fetchColumns(table: string, signal?: AbortSignal): Promise
   });
 }
 
-export interface Facts {
+export interface ColumnStats {
   columns: Column[];
   /** Whether all that is said of them is known; else ask again in a moment. */
   complete: boolean;
 }
 
 /** All columns of a table, with what their values are like: the server looks at every row for it. */
-export async function fetchFacts(table: string, signal?: AbortSignal): Promise<Facts> {
+export async function fetchColumnStats(table: string, signal?: AbortSignal): Promise<ColumnStats> {
   const columns: Column[] = [];
   let complete = true;
   let after = "";
   for (;;) {
     const path = `/v1/tables/${encodeURIComponent(table)}/columns?limit=1000${after}`;
-    const page = await get<Facts & { more: boolean }>(path, signal);
+    const page = await get<ColumnStats & { more: boolean }>(path, signal);
     columns.push(...page.columns);
     complete &&= page.complete;
     const last = page.columns.at(-1);
@@ -202,7 +202,7 @@ export function putSettings(
   return send<Settings>(settingsPath(table), { method: "PUT", headers, body });
 }
 
-/** A question as it is sent. Columns that the table does not have are null. */
+/** A query as it is sent. Columns that the table does not have are null. */
 export const bodyOf = (query: QuerySpec): string => JSON.stringify({ query, null_if_absent: true });
 
 /** How the leaves are. */
@@ -210,7 +210,7 @@ export async function fetchLeaves(signal?: AbortSignal): Promise<LeafStatus[]> {
   return (await get<{ leaves: LeafStatus[] }>("/v1/status", signal)).leaves;
 }
 
-/** The answer to a question. */
+/** The answer to a query. */
 export function ask(query: QuerySpec, signal?: AbortSignal): Promise<Answer> {
   const body = bodyOf(query);
   const headers = { "Content-Type": "application/json" };

@@ -67,11 +67,11 @@ export interface Answer {
   /** With a series limit: which rows sum up the series beyond it. */
   other?: boolean[];
   time?: { from: string | null; to: string | null };
-  /** The question as SQL. */
+  /** The query as SQL. */
   sql?: string;
 }
 
-/** The question as `POST /v1/query` takes it. */
+/** The query as `POST /v1/query` takes it. */
 export interface QuerySpec {
   table: string;
   from?: string;

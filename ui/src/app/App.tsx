@@ -6,7 +6,7 @@ import { fetchColumns, fetchTables, type Problem, serverNow } from "../api/clien
 import type { Column, Table } from "../api/types";
 import { durationMs } from "../base/duration";
 import { columnsVersion } from "../explore/columnStats";
-import { opening, type Question } from "../query/query";
+import { defaultQuery, type Query } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
@@ -25,29 +25,29 @@ const PATIENCE_MS = 60_000;
 
 /** The whole page: which tables there are, what is asked of which, and when. */
 export function App() {
-  const { question: read, unread, commit, replace } = useAddress();
+  const { query: read, ignored, commit, replace } = useAddress();
   const [zone, setZone] = useZone();
   const [now, again] = useNow(read?.refresh ?? "");
   const [helpOpen, help] = useDisclosure(false);
   const tables = useTables();
   const table = tables.data?.find((it) => it.name === read?.table);
-  const question = useMemo(
-    () => (unread.length > 0 ? withRange(read, table, now) : read),
-    [unread, read, table, now],
+  const query = useMemo(
+    () => (ignored.length > 0 ? withDefaultRange(read, table, now) : read),
+    [ignored, read, table, now],
   );
   const columns = useColumns(table);
-  useDocumentTitle(question ? `${question.table} · Hadal` : "Hadal");
+  useDocumentTitle(query ? `${query.table} · Hadal` : "Hadal");
   // An address that is partly unread stays as it is, so that it can be put right.
-  useOpening(read, unread.length === 0 ? tables.data : undefined, replace, again);
+  useInitialQuery(read, ignored.length === 0 ? tables.data : undefined, replace, again);
   const ask = useCallback(
-    (next: Question) => {
+    (next: Query) => {
       again();
       commit(next);
     },
     [again, commit],
   );
-  useKeys(question, now, ask, again, help.open);
-  const tools = <Tools question={question} now={now} commit={ask} again={again} help={help.open} />;
+  useKeys(query, now, ask, again, help.open);
+  const tools = <Tools query={query} now={now} commit={ask} again={again} help={help.open} />;
   // That it is asked again meanwhile keeps nobody from hearing what is wrong.
   const problem = tables.error ?? columns.error ?? tables.failureReason ?? columns.failureReason;
   return (
@@ -57,20 +57,20 @@ export function App() {
         <Trouble problem={problem} />
       ) : !tables.data ? (
         <Waiting />
-      ) : tables.data.length === 0 && !question ? (
+      ) : tables.data.length === 0 && !query ? (
         <StartPage logo={<Logo />} tools={tools} />
-      ) : question && !table ? (
+      ) : query && !table ? (
         <NoSuchTable
-          name={question.table}
+          name={query.table}
           tables={tables.data}
-          onOpen={(name) => ask(opening(name))}
+          onOpen={(name) => ask(defaultQuery(name))}
           logo={<Logo />}
           tools={tools}
         />
-      ) : question && table && columns.data && rangeOf(question, now) ? (
+      ) : query && table && columns.data && rangeOf(query, now) ? (
         <ExplorePage
-          question={question}
-          unread={unread}
+          query={query}
+          ignored={ignored}
           tables={tables.data}
           table={table}
           columns={columns.data}
@@ -108,10 +108,10 @@ function useColumns(table: Table | undefined) {
   });
 }
 
-/** The question with a range that holds data, where it says none. */
-function withRange(question: Question | null, table: Table | undefined, now: number) {
-  if (!question || !table || rangeOf(question, now)) return question;
-  return { ...question, ...rangeWithData(table, now) };
+/** The query with a range that holds data, where it says none. */
+function withDefaultRange(query: Query | null, table: Table | undefined, now: number) {
+  if (!query || !table || rangeOf(query, now)) return query;
+  return { ...query, ...rangeWithData(table, now) };
 }
 
 /** The moment of asking: the present, moved on by `again` and by the refresh rate. */
@@ -122,7 +122,7 @@ function useNow(refresh: string): [number, () => void] {
     void client.invalidateQueries({ queryKey: ["answer"], refetchType: "none" });
     setNow(serverNow());
   }, [client]);
-  // Only once the page asks of the new moment: a question of a relative time is another one then,
+  // Only once the page asks of the new moment: a query of a relative time is another one then,
   // while that of a fixed time is the same, and may have got more rows.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the moment is what it is about
   useEffect(() => {
@@ -132,12 +132,12 @@ function useNow(refresh: string): [number, () => void] {
   const every = Math.min(durationMs(refresh) ?? 0, 2 ** 31 - 1);
   useEffect(() => {
     if (!every) return;
-    let asked = Date.now();
+    let askedAt = Date.now();
     const timer = setInterval(() => {
       // To ask anew would drop what is under way: slow answers would never come, nor failures show.
       const waits = client.isFetching({ queryKey: ["answer"], type: "active" }) > 0;
-      if (document.hidden || (waits && Date.now() - asked < PATIENCE_MS)) return;
-      asked = Date.now();
+      if (document.hidden || (waits && Date.now() - askedAt < PATIENCE_MS)) return;
+      askedAt = Date.now();
       again();
     }, every);
     return () => clearInterval(timer);
@@ -146,26 +146,26 @@ function useNow(refresh: string): [number, () => void] {
 }
 
 /** Without a table in the URL, the one with most rows; without a range, one that holds data. */
-function useOpening(
-  question: Question | null,
+function useInitialQuery(
+  query: Query | null,
   tables: Table[] | undefined,
-  replace: (next: Question) => void,
+  replace: (next: Query) => void,
   again: () => void,
 ): void {
   useEffect(() => {
-    const name = question?.table ?? busiest(tables ?? [])?.name;
+    const name = query?.table ?? busiest(tables ?? [])?.name;
     const table = tables?.find((it) => it.name === name);
     // A range that ends before it begins is none.
-    if (!table || (question && rangeOf(question, serverNow()))) return;
+    if (!table || (query && rangeOf(query, serverNow()))) return;
     // Its rows may have come after the page asked last.
     again();
-    replace({ ...(question ?? opening(table.name)), ...rangeWithData(table, serverNow()) });
-  }, [question, tables, replace, again]);
+    replace({ ...(query ?? defaultQuery(table.name)), ...rangeWithData(table, serverNow()) });
+  }, [query, tables, replace, again]);
 }
 
 function busiest(tables: Table[]): Table | undefined {
-  const own = tables.filter((it) => !it.name.startsWith("_"));
-  return (own.length > 0 ? own : tables).toSorted((a, b) => b.rows - a.rows)[0];
+  const userTables = tables.filter((it) => !it.name.startsWith("_"));
+  return (userTables.length > 0 ? userTables : tables).toSorted((a, b) => b.rows - a.rows)[0];
 }
 
 function Logo() {

@@ -10,7 +10,7 @@ export class Boundary extends Component<{ children: ReactNode }, { fault: string
     return { fault: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };
   }
 
-  // Going back to another question is a way on as well.
+  // Going back to another query is a way on as well.
   private readonly tryAgain = () => this.setState({ fault: null });
 
   override componentDidMount() {
@@ -56,8 +56,8 @@ function Fault({ words }: { words: string }) {
             </Button>
           </Group>
           <Text size="xs" c="dimmed">
-            Should a reload end here again, the question in the address may be the cause: start
-            afresh drops it.
+            Should a reload end here again, the query in the address may be the cause: start afresh
+            drops it.
           </Text>
         </Stack>
       </Card>

@@ -4,61 +4,61 @@ import { type ReactNode, useCallback, useMemo, useState } from "react";
 import type { Column, Table } from "../api/types";
 import type { Zone } from "../base/zone";
 import { isIdentifier } from "../explore/columnRanking";
-import { useKnown } from "../explore/columnStats";
-import { type Dive, DiveContext, type Mark } from "../explore/context";
-import { fitted } from "../explore/fitToColumns";
-import { UnreadNote } from "../explore/IgnoredNote";
+import { useColumnStats } from "../explore/columnStats";
+import { type Explore, ExploreContext, type Mark } from "../explore/context";
+import { fitToColumns } from "../explore/fitToColumns";
+import { IgnoredNote } from "../explore/IgnoredNote";
 import { MarkMenu } from "../explore/MarkMenu";
-import { useGrowth } from "../explore/refetchWhileRecovering";
+import { useRefetchWhileRecovering } from "../explore/refetchWhileRecovering";
 import { SearchBox } from "../explore/SearchBox";
-import { Rail } from "../explore/Sidebar";
-import type { Question, View } from "../query/query";
+import { Sidebar } from "../explore/Sidebar";
+import type { Query, View } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
-import type { Unread } from "../query/url";
+import type { IgnoredPart } from "../query/url";
 import { VIEW_ENTRIES } from "../views/registry";
 
-/** One table, one question: the knobs at the left, the answer at the right. */
+/** One table, one query: the knobs at the left, the answer at the right. */
 export function ExplorePage(props: {
-  question: Question;
-  /** What of the address is not in the question. */
-  unread: readonly Unread[];
+  query: Query;
+  /** What of the address is not in the query. */
+  ignored: readonly IgnoredPart[];
   tables: Table[];
   table: Table;
   columns: Column[];
   now: number;
   zone: Zone;
   onZone: (zone: Zone) => void;
-  commit: (next: Question) => void;
+  commit: (next: Query) => void;
   /** The logo, and what stands at the right end of the head. */
   logo: ReactNode;
   tools: ReactNode;
 }) {
   const { tables, table, now, zone, commit } = props;
-  const { columns, told, want: wantFacts } = useKnown(table, props.columns);
-  const { question, unfit } = useMemo(
-    () => fitted(props.question, columns, now),
-    [props.question, columns, now],
+  const { columns, loaded: statsLoaded, load: loadStats } = useColumnStats(table, props.columns);
+  const { query, misfits } = useMemo(
+    () => fitToColumns(props.query, columns, now),
+    [props.query, columns, now],
   );
-  useGrowth(table);
+  useRefetchWhileRecovering(table);
   const [mark, setMark] = useState<Mark | null>(null);
-  const [railOpen, rail] = useDisclosure(false);
+  const [sidebarOpen, sidebar] = useDisclosure(false);
   const openMenu = useCallback((it: Mark) => setMark(it), []);
   const identifiers = useMemo(
     () => new Set(columns.filter(isIdentifier).map((column) => column.name)),
     [columns],
   );
-  const dive = useMemo<Dive>(() => {
-    const usual = rangeOf({ ...question, ...rangeWithData(table, now) }, now) ?? {
+  const explore = useMemo<Explore>(() => {
+    const usual = rangeOf({ ...query, ...rangeWithData(table, now) }, now) ?? {
       from: now - 3_600_000,
       to: now,
     };
-    const range = rangeOf(question, now) ?? usual;
+    const range = rangeOf(query, now) ?? usual;
     return {
-      question,
-      asked: { question, columns, range },
+      query,
+      resolved: { query, columns, range },
       columns,
-      told,
-      wantFacts,
+      statsLoaded,
+      loadStats,
       identifiers,
       table,
       zone,
@@ -66,24 +66,24 @@ export function ExplorePage(props: {
       commit,
       openMenu,
     };
-  }, [question, columns, told, wantFacts, identifiers, table, zone, now, commit, openMenu]);
-  const entry = VIEW_ENTRIES.find((it) => it.view === question.view);
+  }, [query, columns, statsLoaded, loadStats, identifiers, table, zone, now, commit, openMenu]);
+  const entry = VIEW_ENTRIES.find((it) => it.view === query.view);
   const View = entry?.component ?? (() => null);
   return (
-    <DiveContext.Provider value={dive}>
+    <ExploreContext.Provider value={explore}>
       <AppShell
         header={{ height: 52 }}
-        navbar={{ width: 320, breakpoint: "sm", collapsed: { mobile: !railOpen } }}
+        navbar={{ width: 320, breakpoint: "sm", collapsed: { mobile: !sidebarOpen } }}
         padding="md"
       >
         <AppShell.Header px="md">
           <Group h="100%" wrap="nowrap" gap="sm">
             <Burger
-              opened={railOpen}
-              onClick={rail.toggle}
+              opened={sidebarOpen}
+              onClick={sidebar.toggle}
               hiddenFrom="sm"
               size="sm"
-              aria-label="The question"
+              aria-label="The query"
             />
             {props.logo}
             <SearchBox />
@@ -91,18 +91,18 @@ export function ExplorePage(props: {
           </Group>
         </AppShell.Header>
         <AppShell.Navbar p="sm">
-          <Rail tables={tables} onZone={props.onZone} />
+          <Sidebar tables={tables} onZone={props.onZone} />
         </AppShell.Navbar>
         <AppShell.Main id="answer" tabIndex={-1}>
           <Box mb="md" className="views">
-            <ViewChoice view={question.view} onChange={(view) => commit({ ...question, view })} />
+            <ViewChoice view={query.view} onChange={(view) => commit({ ...query, view })} />
           </Box>
-          <UnreadNote unread={[...props.unread, ...unfit]} />
+          <IgnoredNote ignored={[...props.ignored, ...misfits]} />
           <View />
         </AppShell.Main>
       </AppShell>
       {mark && <MarkMenu key={mark.label} mark={mark} onClose={() => setMark(null)} />}
-    </DiveContext.Provider>
+    </ExploreContext.Provider>
   );
 }
 

@@ -23,8 +23,8 @@ import { bodyOf } from "../api/client";
 import type { Answer } from "../api/types";
 import { durationWords } from "../base/duration";
 import { useMainSpec } from "../explore/mainSpec";
-import type { Question } from "../query/query";
-import { live, rangeOf, within } from "../query/time";
+import type { Query } from "../query/query";
+import { goLive, rangeOf, withRange } from "../query/time";
 import { urlOf } from "../query/url";
 import { KEYS } from "./keys";
 
@@ -32,20 +32,20 @@ const RATES = ["5s", "15s", "1m", "5m"];
 
 /** The right end of the head: ask again, live, share, light or dark, keys. */
 export function Tools(props: {
-  question: Question | null;
+  query: Query | null;
   now: number;
-  commit: (next: Question) => void;
+  commit: (next: Query) => void;
   again: () => void;
   help: () => void;
 }) {
-  const { question, now, commit, again, help } = props;
+  const { query, now, commit, again, help } = props;
   return (
     <Group gap={4} wrap="nowrap" ml="auto">
-      {question && (
+      {query && (
         <>
           <ToolButton label="Ask again" icon={<IconRefresh size={17} />} onClick={again} />
-          <Live question={question} now={now} commit={commit} />
-          <Share question={question} now={now} />
+          <Live query={query} now={now} commit={commit} />
+          <Share query={query} now={now} />
         </>
       )}
       <Scheme />
@@ -78,9 +78,9 @@ function ToolButton(props: {
   );
 }
 
-function Live(props: { question: Question; now: number; commit: (next: Question) => void }) {
-  const { question, now, commit } = props;
-  const on = question.refresh !== "";
+function Live(props: { query: Query; now: number; commit: (next: Query) => void }) {
+  const { query, now, commit } = props;
+  const on = query.refresh !== "";
   return (
     <Menu shadow="md" position="bottom-end">
       <Menu.Target>
@@ -88,7 +88,7 @@ function Live(props: { question: Question; now: number; commit: (next: Question)
           variant={on ? "light" : "subtle"}
           color={on ? "teal" : "gray"}
           aria-label={
-            on ? `Asked again every ${durationWords(question.refresh)}` : "Ask again by itself"
+            on ? `ResolvedQuery again every ${durationWords(query.refresh)}` : "Ask again by itself"
           }
         >
           {on ? <IconPlayerPause size={17} /> : <IconPlayerPlay size={17} />}
@@ -99,13 +99,13 @@ function Live(props: { question: Question; now: number; commit: (next: Question)
         {RATES.map((rate) => (
           <Menu.Item
             key={rate}
-            onClick={() => commit(live(question, now, rate))}
-            fw={rate === question.refresh ? 700 : 400}
+            onClick={() => commit(goLive(query, now, rate))}
+            fw={rate === query.refresh ? 700 : 400}
           >
             every {durationWords(rate)}
           </Menu.Item>
         ))}
-        <Menu.Item onClick={() => commit({ ...question, refresh: "" })} disabled={!on}>
+        <Menu.Item onClick={() => commit({ ...query, refresh: "" })} disabled={!on}>
           Off
         </Menu.Item>
       </Menu.Dropdown>
@@ -116,10 +116,10 @@ function Live(props: { question: Question; now: number; commit: (next: Question)
 const copy = (text: string) => void navigator.clipboard?.writeText(text);
 
 /** Links and other spellings of what is on the page. */
-function Share({ question, now }: { question: Question; now: number }) {
-  const link = (it: Question) => copy(`${window.location.origin}/${urlOf(it)}`);
-  const range = rangeOf(question, now);
-  const fixed = () => range && link({ ...within(question, range), bucket: question.bucket });
+function Share({ query, now }: { query: Query; now: number }) {
+  const link = (it: Query) => copy(`${window.location.origin}/${urlOf(it)}`);
+  const range = rangeOf(query, now);
+  const fixed = () => range && link({ ...withRange(query, range), bucket: query.bucket });
   return (
     <Menu shadow="md" position="bottom-end">
       <Menu.Target>
@@ -128,7 +128,7 @@ function Share({ question, now }: { question: Question; now: number }) {
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item onClick={() => link(question)}>Copy link</Menu.Item>
+        <Menu.Item onClick={() => link(query)}>Copy link</Menu.Item>
         {range && <Menu.Item onClick={fixed}>Copy link to this fixed time</Menu.Item>}
         <Menu.Divider />
         <Spellings />
@@ -137,7 +137,7 @@ function Share({ question, now }: { question: Question; now: number }) {
   );
 }
 
-/** The main question of the view in other languages; in SQL as its answer spells it. */
+/** The main query of the view in other languages; in SQL as its answer spells it. */
 function Spellings() {
   const spec = useMainSpec();
   const { data } = useQuery<Answer>({ queryKey: ["answer", spec], enabled: false });

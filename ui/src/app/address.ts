@@ -1,9 +1,9 @@
-// The address bar as the page's state: the question is the URL, the browser's history its history.
+// The address bar as the page's state: the query is the URL, the browser's history its history.
 
 import { useCallback, useMemo, useSyncExternalStore } from "react";
-import { gradualKnob } from "../query/gradualField";
-import type { Question } from "../query/query";
-import { questionOf, readQuestion, type Unread, urlOf } from "../query/url";
+import { gradualField } from "../query/gradualField";
+import type { Query } from "../query/query";
+import { type IgnoredPart, queryOf, readQuery, urlOf } from "../query/url";
 
 const listeners = new Set<() => void>();
 
@@ -26,30 +26,30 @@ function go(url: string, replace: boolean): void {
 
 /** Steps of one knob with no longer a pause between them are one entry of the history. */
 const PAUSE_MS = 2000;
-let last = { knob: "", url: "", at: 0 };
+let last = { field: "", url: "", at: 0 };
 
-/** Whether a question goes on where the one before it was heading. */
-function goesOn(next: Question): boolean {
+/** Whether a query goes on where the one before it was heading. */
+function goesOn(next: Query): boolean {
   const here = window.location.search;
-  const before = questionOf(here);
-  const knob = before && gradualKnob(before, next);
-  const same = knob !== null && last.knob === knob && last.url === here;
+  const before = queryOf(here);
+  const field = before && gradualField(before, next);
+  const same = field !== null && last.field === field && last.url === here;
   const soon = Date.now() - last.at < PAUSE_MS;
-  last = { knob: knob ?? "", url: urlOf(next), at: Date.now() };
+  last = { field: field ?? "", url: urlOf(next), at: Date.now() };
   return same && soon;
 }
 
-/** The question of the URL, and a way to ask another: as a new entry of the history, or in place. */
+/** The query of the URL, and a way to ask another: as a new entry of the history, or in place. */
 export function useAddress(): {
-  question: Question | null;
+  query: Query | null;
   /** What of the URL cannot be read; it stays there until something else is asked. */
-  unread: readonly Unread[];
-  commit: (next: Question) => void;
-  replace: (next: Question) => void;
+  ignored: readonly IgnoredPart[];
+  commit: (next: Query) => void;
+  replace: (next: Query) => void;
 } {
   const search = useSyncExternalStore(subscribe, () => window.location.search);
-  const { question, unread } = useMemo(() => readQuestion(search), [search]);
-  const commit = useCallback((next: Question) => go(urlOf(next), goesOn(next)), []);
-  const replace = useCallback((next: Question) => go(urlOf(next), true), []);
-  return { question, unread, commit, replace };
+  const { query, ignored } = useMemo(() => readQuery(search), [search]);
+  const commit = useCallback((next: Query) => go(urlOf(next), goesOn(next)), []);
+  const replace = useCallback((next: Query) => go(urlOf(next), true), []);
+  return { query, ignored, commit, replace };
 }

@@ -1,8 +1,8 @@
 // The keys of the page. Letters do nothing while somebody types into a field.
 
 import { useHotkeys } from "@mantine/hooks";
-import type { Question } from "../query/query";
-import { live, stepped } from "../query/time";
+import type { Query } from "../query/query";
+import { goLive, stepRange } from "../query/time";
 import { VIEW_ENTRIES } from "../views/registry";
 
 export const KEYS: readonly (readonly [string, string])[] = [
@@ -14,7 +14,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ["1 – 5", "the views"],
   ["[ ]", "an earlier, a later time"],
   ["z", "zoom out"],
-  [".", "live: ask again every 5 seconds"],
+  [".", "goLive: ask again every 5 seconds"],
   ["Ctrl Enter", "ask again now"],
   ["Ctrl Z", "undo: the browser's back"],
   ["?", "these keys"],
@@ -36,16 +36,15 @@ function onFromFilter(event: KeyboardEvent): void {
   focus("search-input")();
 }
 
-/** Binds the keys to a question and to asking it again. */
+/** Binds the keys to a query and to asking it again. */
 export function useKeys(
-  question: Question | null,
+  query: Query | null,
   now: number,
-  commit: (next: Question) => void,
+  commit: (next: Query) => void,
   again: () => void,
   help: () => void,
 ): void {
-  const change = (next: (question: Question) => Question) => () =>
-    question && commit(next(question));
+  const change = (next: (query: Query) => Query) => () => query && commit(next(query));
   const views = VIEW_ENTRIES.flatMap(({ view }, at) =>
     typed(
       String(at + 1),
@@ -58,12 +57,12 @@ export function useKeys(
     ["m", focus("measure-input")],
     ["t", focus("time-input")],
     ["c", change((it) => ({ ...it, compare: it.compare === "" ? "7d" : "" }))],
-    ["[", change((it) => stepped(it, now, -1))],
-    ["]", change((it) => stepped(it, now, 1))],
-    ["z", change((it) => stepped(it, now, 0))],
+    ["[", change((it) => stepRange(it, now, -1))],
+    ["]", change((it) => stepRange(it, now, 1))],
+    ["z", change((it) => stepRange(it, now, 0))],
     ...typed(
       ".",
-      change((it) => (it.refresh === "" ? live(it, now, "5s") : { ...it, refresh: "" })),
+      change((it) => (it.refresh === "" ? goLive(it, now, "5s") : { ...it, refresh: "" })),
     ),
     ...typed("?", help),
     ["mod+Enter", again],

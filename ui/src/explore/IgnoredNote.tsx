@@ -1,13 +1,13 @@
 import { Alert, Code, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { visible } from "../base/format";
-import type { Unread } from "../query/url";
+import type { IgnoredPart } from "../query/url";
 
 const LONGEST = 120;
 
 /** Above the answer: what of the address it does not answer, and why. */
-export function UnreadNote({ unread }: { unread: readonly Unread[] }) {
-  if (unread.length === 0) return null;
+export function IgnoredNote({ ignored }: { ignored: readonly IgnoredPart[] }) {
+  if (ignored.length === 0) return null;
   return (
     <Alert
       color="gray"
@@ -15,10 +15,10 @@ export function UnreadNote({ unread }: { unread: readonly Unread[] }) {
       py="xs"
       mb="md"
       role="alert"
-      data-testid="unread"
+      data-testid="ignored"
       title="A part of the address is not answered"
     >
-      {unread.map(({ part, why }) => (
+      {ignored.map(({ part, why }) => (
         <Text key={part} size="sm" className="wrap">
           <Code>{visible(part.length > LONGEST ? `${part.slice(0, LONGEST)}…` : part)}</Code> {why}
         </Text>

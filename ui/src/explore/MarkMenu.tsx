@@ -3,18 +3,18 @@ import {
   elementsFilter,
   exclude,
   only,
-  type Pick,
+  type PickedValue,
   pickLabel,
   toggleGroup,
   withFilter,
 } from "../query/edit";
-import type { Question } from "../query/query";
+import type { Query } from "../query/query";
 import { columnOf } from "../query/sql";
-import { within } from "../query/time";
+import { withRange } from "../query/time";
 import { ActionMenu, type Actions, type PartAction } from "../widgets/ActionMenu";
 import { cellText, rawText } from "./CellText";
-import { informative } from "./columnRanking";
-import { type Mark, useDive } from "./context";
+import { rankColumns } from "./columnRanking";
+import { type Mark, useExplore } from "./context";
 
 /** Gives the focus back to where it was before a menu, or to the answer if that is no more. */
 function useFocusBack(): void {
@@ -32,23 +32,23 @@ function useFocusBack(): void {
   }, []);
 }
 
-/** The menu of a mark: what its values and its time let one do with the question. */
+/** The menu of a mark: what its values and its time let one do with the query. */
 export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void }) {
-  const { question, columns, commit } = useDive();
+  const { query, columns, commit } = useExplore();
   useFocusBack();
   const names = useMemo(() => {
-    const grouped = new Set(question.group.map((it) => columnOf(it) ?? it));
-    const first = informative(columns, question, 50).map((it) => it.name);
+    const grouped = new Set(query.group.map((it) => columnOf(it) ?? it));
+    const first = rankColumns(columns, query, 50).map((it) => it.name);
     const rest = columns.map((it) => it.name).filter((name) => !first.includes(name));
     return [...first, ...rest].filter((name) => !grouped.has(name));
-  }, [question, columns]);
+  }, [query, columns]);
   const { picks, range } = mark;
-  const narrow = mark.narrow ?? ((it: Question) => only(it, picks));
+  const narrow = mark.narrow ?? ((it: Query) => only(it, picks));
   const narrows = mark.narrow !== undefined || picks.length > 0;
-  const inTime = range ? within(question, range) : question;
+  const inTime = range ? withRange(query, range) : query;
   const actions: Actions = {
     groupBy: (column) => {
-      commit(toggleGroup(narrow(question), column));
+      commit(toggleGroup(narrow(query), column));
       onClose();
     },
     samples: () => commit({ ...narrow(inTime), view: "samples" }),
@@ -58,14 +58,12 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
         range || picks.length === 0 ? mark.label : picks.map((it) => rawText(it.value)).join("\t"),
       ),
   };
-  if (narrows) actions.only = () => commit(narrow(question));
-  const without = mark.without ?? ((it: Question) => exclude(it, picks));
-  if (mark.without || picks.length > 0) actions.exclude = () => commit(without(question));
+  if (narrows) actions.only = () => commit(narrow(query));
+  const without = mark.without ?? ((it: Query) => exclude(it, picks));
+  if (mark.without || picks.length > 0) actions.exclude = () => commit(without(query));
   if (range) actions.zoom = () => commit(inTime);
-  if (question.view !== "time")
-    actions.overTime = () => commit({ ...narrow(inTime), view: "time" });
-  if (question.compare === "")
-    actions.compare = () => commit({ ...narrow(question), compare: "7d" });
+  if (query.view !== "time") actions.overTime = () => commit({ ...narrow(inTime), view: "time" });
+  if (query.compare === "") actions.compare = () => commit({ ...narrow(query), compare: "7d" });
   return (
     <ActionMenu
       label={mark.label}
@@ -79,21 +77,21 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
 }
 
 /** What can be done with one of several values, or with the elements of a list. */
-function useParts(picks: readonly Pick[]): PartAction[] {
-  const { question, zone, identifiers, commit } = useDive();
+function useParts(picks: readonly PickedValue[]): PartAction[] {
+  const { query, zone, identifiers, commit } = useExplore();
   const [single] = picks;
   if (single && picks.length === 1) {
     const filter = elementsFilter(single);
     if (!filter) return [];
     const words = `Only with ${filter.values.length === 1 ? "this" : "all of these"} among others`;
-    return [{ label: words, kind: "only", run: () => commit(withFilter(question, filter)) }];
+    return [{ label: words, kind: "only", run: () => commit(withFilter(query, filter)) }];
   }
   return picks.flatMap((pick): PartAction[] => {
     const text = cellText(pick.value, pick.type, zone, identifiers.has(pick.column));
     const label = pickLabel(pick, text);
     return [
-      { label: `Only ${label}`, kind: "only", run: () => commit(only(question, [pick])) },
-      { label: `Exclude ${label}`, kind: "exclude", run: () => commit(exclude(question, [pick])) },
+      { label: `Only ${label}`, kind: "only", run: () => commit(only(query, [pick])) },
+      { label: `Exclude ${label}`, kind: "exclude", run: () => commit(exclude(query, [pick])) },
     ];
   });
 }

@@ -2,22 +2,22 @@ import { CloseButton, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { IconSearch } from "@tabler/icons-react";
 import { useEffect, useRef, useState } from "react";
-import { useDive } from "./context";
+import { useExplore } from "./context";
 
 /** Looks for a text in all columns. Typing waits for a pause; Enter does not. */
 export function SearchBox() {
-  const { question, commit } = useDive();
-  const [text, setText] = useState(question.search);
+  const { query, commit } = useExplore();
+  const [text, setText] = useState(query.search);
   // What this field asked comes back trimmed, and further letters may have been typed since.
-  const asked = useRef(question.search);
+  const submitted = useRef(query.search);
   useEffect(() => {
-    if (asked.current !== question.search) setText(question.search);
-    asked.current = question.search;
-  }, [question.search]);
+    if (submitted.current !== query.search) setText(query.search);
+    submitted.current = query.search;
+  }, [query.search]);
   const search = (wanted: string) => {
-    if (wanted.trim() === question.search) return;
-    asked.current = wanted.trim();
-    commit({ ...question, search: asked.current });
+    if (wanted.trim() === query.search) return;
+    submitted.current = wanted.trim();
+    commit({ ...query, search: submitted.current });
   };
   const later = useDebouncedCallback(search, 400);
   const atOnce = (wanted: string) => {
@@ -30,7 +30,7 @@ export function SearchBox() {
       className="search"
       size="xs"
       leftSection={<IconSearch size={15} />}
-      placeholder={`Search all columns of ${question.table}`}
+      placeholder={`Search all columns of ${query.table}`}
       aria-label="Search all columns"
       value={text}
       onChange={(event) => {

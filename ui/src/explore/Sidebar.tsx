@@ -3,45 +3,45 @@ import { type ReactNode, useState } from "react";
 import type { Table } from "../api/types";
 import type { Zone } from "../base/zone";
 import { toggleGroup, withFilter } from "../query/edit";
-import { LIMIT_MAX, opening, type Question, SERIES_MAX } from "../query/query";
+import { defaultQuery, LIMIT_MAX, type Query, SERIES_MAX } from "../query/query";
 import { compareProblem } from "../query/spec";
-import { stepped } from "../query/time";
+import { stepRange } from "../query/time";
 import { ColumnsTab } from "../widgets/columns/ColumnsTab";
 import { FilterBar } from "../widgets/filter/FilterBar";
-import { NumberKnob } from "../widgets/NumberField";
+import { NumberField } from "../widgets/NumberField";
 import { GroupPicker } from "../widgets/pickers/GroupPicker";
 import { MeasurePicker } from "../widgets/pickers/MeasurePicker";
 import { TablePicker } from "../widgets/pickers/TablePicker";
-import { KeepingTab } from "../widgets/retention/RetentionTab";
+import { RetentionTab } from "../widgets/retention/RetentionTab";
 import { NO_DRAFT } from "../widgets/retention/settingsDraft";
 import { TimeRangeControl } from "../widgets/time/TimeRangeControl";
-import { useDive } from "./context";
+import { useExplore } from "./context";
 
-/** Every knob of the question in sight, and in further tabs the table's columns and what it keeps. */
-export function Rail(props: { tables: Table[]; onZone: (zone: Zone) => void }) {
-  const { question, columns, table, zone, commit } = useDive();
+/** Every knob of the query in sight, and in further tabs the table's columns and what it keeps. */
+export function Sidebar(props: { tables: Table[]; onZone: (zone: Zone) => void }) {
+  const { query, columns, table, zone, commit } = useExplore();
   const [draft, setDraft] = useState(NO_DRAFT);
   return (
     <Stack gap="sm" h="100%">
       <TablePicker
         tables={props.tables}
-        value={question.table}
-        onChange={(name) => commit(opening(name))}
+        value={query.table}
+        onChange={(name) => commit(defaultQuery(name))}
       />
-      <Tabs defaultValue="question" keepMounted={false} className="rail-tabs">
+      <Tabs defaultValue="query" keepMounted={false} className="sidebar-tabs">
         <Tabs.List grow mb="sm">
-          <Tabs.Tab value="question">Question</Tabs.Tab>
+          <Tabs.Tab value="query">Query</Tabs.Tab>
           <Tabs.Tab value="columns">Columns</Tabs.Tab>
-          <Tabs.Tab value="keeping">Keeping</Tabs.Tab>
+          <Tabs.Tab value="retention">Retention</Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value="question">
-          <Knobs onZone={props.onZone} />
+        <Tabs.Panel value="query">
+          <QueryFields onZone={props.onZone} />
         </Tabs.Panel>
         <Tabs.Panel value="columns">
           <Columns />
         </Tabs.Panel>
-        <Tabs.Panel value="keeping">
-          <KeepingTab
+        <Tabs.Panel value="retention">
+          <RetentionTab
             table={table}
             columns={[...columns]}
             zone={zone}
@@ -54,7 +54,7 @@ export function Rail(props: { tables: Table[]; onZone: (zone: Zone) => void }) {
   );
 }
 
-function Knob({ label, children }: { label: string; children: ReactNode }) {
+function Field({ label, children }: { label: string; children: ReactNode }) {
   return (
     <Stack gap={4} component="section" aria-label={label}>
       <Text size="xs" fw={600} c="dimmed">
@@ -65,89 +65,89 @@ function Knob({ label, children }: { label: string; children: ReactNode }) {
   );
 }
 
-function Knobs({ onZone }: { onZone: (zone: Zone) => void }) {
-  const { question, asked, columns, table, zone, now, commit } = useDive();
-  const set = (change: Partial<Question>) => commit({ ...question, ...change });
+function QueryFields({ onZone }: { onZone: (zone: Zone) => void }) {
+  const { query, resolved, columns, table, zone, now, commit } = useExplore();
+  const set = (change: Partial<Query>) => commit({ ...query, ...change });
   return (
     <Stack gap="md">
-      <Knob label="Time">
+      <Field label="Time">
         <TimeRangeControl
-          from={question.from}
-          to={question.to}
+          from={query.from}
+          to={query.to}
           now={now}
           zone={zone}
           table={table}
           onChange={(range) => set({ ...range, bucket: "auto" })}
-          onStep={(by) => commit(stepped(question, now, by))}
+          onStep={(by) => commit(stepRange(query, now, by))}
           onZone={onZone}
         />
         <Compare />
-      </Knob>
-      <Knob label="Filter">
+      </Field>
+      <Field label="Filter">
         <FilterBar
-          asked={asked}
+          resolved={resolved}
           columns={[...columns]}
-          filters={question.filters}
+          filters={query.filters}
           onChange={(filters) => set({ filters })}
         />
-      </Knob>
-      <Knob label="Group by">
+      </Field>
+      <Field label="Group by">
         <GroupPicker
           columns={[...columns]}
-          group={question.group}
-          onChange={(group) => set(grouped(question, group))}
+          group={query.group}
+          onChange={(group) => set(grouped(query, group))}
         />
-      </Knob>
-      <Knob label="Show">
+      </Field>
+      <Field label="Show">
         <MeasurePicker
           columns={[...columns]}
-          measures={question.measures}
-          onChange={(measures) => set(measured(question, measures))}
+          measures={query.measures}
+          onChange={(measures) => set(measured(query, measures))}
         />
-      </Knob>
+      </Field>
       <More />
     </Stack>
   );
 }
 
 /** From the overview, grouping leads to the series of the groups. */
-function grouped(question: Question, group: readonly string[]): Partial<Question> {
-  const view = question.view === "overview" && group.length > 0 ? "time" : question.view;
+function grouped(query: Query, group: readonly string[]): Partial<Query> {
+  const view = query.view === "overview" && group.length > 0 ? "time" : query.view;
   return { group, view };
 }
 
 /** From the overview, which shows one measure, a further one leads to all of them over time. */
-function measured(question: Question, measures: readonly string[]): Partial<Question> {
-  const more = measures.length > question.measures.length;
-  return { measures, view: question.view === "overview" && more ? "time" : question.view };
+function measured(query: Query, measures: readonly string[]): Partial<Query> {
+  const more = measures.length > query.measures.length;
+  return { measures, view: query.view === "overview" && more ? "time" : query.view };
 }
 
 function Compare() {
-  const { question, asked, commit } = useDive();
-  const problem = compareProblem(question, asked.range);
-  const choose = (compare: string) => commit({ ...question, compare });
+  const { query, resolved, commit } = useExplore();
+  const problem = compareProblem(query, resolved.range);
+  const choose = (compare: string) => commit({ ...query, compare });
   const kinds = [
     { value: "1d", label: "with the day before" },
     { value: "7d", label: "with the week before" },
     { value: "28d", label: "with 4 weeks before" },
   ];
-  const other = { value: question.compare, label: `with ${question.compare} before` };
-  const known = question.compare === "" || kinds.some(({ value }) => value === question.compare);
+  const other = { value: query.compare, label: `with ${query.compare} before` };
+  const known = query.compare === "" || kinds.some(({ value }) => value === query.compare);
   return (
     <Stack gap={4}>
       <Group gap="xs" wrap="nowrap">
         <Switch
           size="xs"
           label="Compare"
-          checked={question.compare !== ""}
+          checked={query.compare !== ""}
           onChange={(event) => choose(event.currentTarget.checked ? "7d" : "")}
         />
-        {question.compare !== "" && (
+        {query.compare !== "" && (
           <Select
             size="xs"
             aria-label="Compare with"
             data={known ? kinds : [...kinds, other]}
-            value={question.compare}
+            value={query.compare}
             allowDeselect={false}
             onChange={(value) => value && choose(value)}
           />
@@ -164,65 +164,65 @@ function Compare() {
 
 /** The knobs that are seldom turned. */
 function More() {
-  const { question, commit } = useDive();
-  const set = (change: Partial<Question>) => commit({ ...question, ...change });
+  const { query, commit } = useExplore();
+  const set = (change: Partial<Query>) => commit({ ...query, ...change });
   return (
-    <Knob label="More">
+    <Field label="More">
       <Group grow gap="xs">
-        <NumberKnob
+        <NumberField
           label="Series"
           max={SERIES_MAX}
-          value={question.series}
+          value={query.series}
           onChange={(series) => set({ series })}
         />
-        <NumberKnob
+        <NumberField
           label="Rows"
           max={LIMIT_MAX}
-          value={question.limit}
+          value={query.limit}
           onChange={(limit) => set({ limit })}
         />
         <Select
           size="xs"
           label="Bucket"
           data={["auto", "1s", "10s", "1m", "5m", "15m", "1h", "6h", "1d", "7d"]}
-          value={question.bucket}
+          value={query.bucket}
           allowDeselect={false}
           onChange={(bucket) => bucket && set({ bucket })}
         />
       </Group>
       <TextInput
-        key={question.where}
+        key={query.where}
         size="xs"
         label="Own condition (SQL)"
         placeholder="status >= 500 OR length(message) > 80"
-        defaultValue={question.where}
+        defaultValue={query.where}
         onBlur={(event) =>
-          event.currentTarget.value !== question.where && set({ where: event.currentTarget.value })
+          event.currentTarget.value !== query.where && set({ where: event.currentTarget.value })
         }
         onKeyDown={(event) => event.key === "Enter" && set({ where: event.currentTarget.value })}
       />
-    </Knob>
+    </Field>
   );
 }
 
 function Columns() {
-  const { question, asked, columns, commit } = useDive();
+  const { query, resolved, columns, commit } = useExplore();
   return (
     <ColumnsTab
-      asked={asked}
+      resolved={resolved}
       columns={[...columns]}
-      group={question.group}
-      onGroup={(column) => commit(toggleGroup(question, column))}
-      onFilter={(filter) => commit(withFilter(question, filter))}
+      group={query.group}
+      onGroup={(column) => commit(toggleGroup(query, column))}
+      onFilter={(filter) => commit(withFilter(query, filter))}
       onMeasure={(measure) => {
-        const measures = [...question.measures.filter((it) => it !== measure), measure];
+        const measures = [...query.measures.filter((it) => it !== measure), measure];
         commit({
-          ...question,
+          ...query,
           measures,
-          view: question.view === "overview" ? "time" : question.view,
+          view: query.view === "overview" ? "time" : query.view,
         });
       }}
-      onDistribution={(of) => commit({ ...question, of, view: "distribution" })}
+      onDistribution={(of) => commit({ ...query, of, view: "distribution" })}
     />
   );
 }

@@ -3,13 +3,13 @@ import { IconPlugConnectedX } from "@tabler/icons-react";
 import { type ReactNode, useEffect } from "react";
 import type { Answer, QuerySpec } from "../api/types";
 import { timeText } from "../base/zone";
-import { wholeRange } from "../query/time";
+import { fullRange } from "../query/time";
 import { CoverageCorner } from "../widgets/coverage/CoverageCorner";
-import { missingWords, type Weighed, weigh } from "../widgets/coverage/coverage";
+import { countRows, missingWords, type RowCounts } from "../widgets/coverage/coverage";
 import { ProblemCard } from "../widgets/ProblemCard";
 import type { Result } from "./answers";
-import { unreached } from "./compareRange";
-import { useDive } from "./context";
+import { compareGapWords } from "./compareRange";
+import { useExplore } from "./context";
 import { useAsMain } from "./mainSpec";
 
 /**
@@ -18,26 +18,26 @@ import { useAsMain } from "./mainSpec";
  */
 export function ViewFrame(props: {
   title: ReactNode;
-  /** The main question of the view, and its answer. */
+  /** The main query of the view, and its answer. */
   spec: QuerySpec;
   result: Result;
   /** What the answer rests on, where it does not say so itself; null while that is not known. */
-  weighed?: Weighed | null;
+  rowCounts?: RowCounts | null;
   /** Drawn while there is nothing yet, in pixels. */
   height: number;
   tools?: ReactNode;
   children: (answer: Answer) => ReactNode;
 }) {
   const { title, spec, result, height, tools, children } = props;
-  const { table, wantFacts } = useDive();
+  const { table, loadStats } = useExplore();
   useAsMain(spec);
   // What else there is to know of the table must not keep its picture waiting.
   const answered = result.error !== null || (result.data && !result.isPlaceholderData) === true;
   useEffect(() => {
-    if (answered) wantFacts();
-  }, [answered, wantFacts]);
+    if (answered) loadStats();
+  }, [answered, loadStats]);
   const answer = result.data;
-  const weighed = props.weighed === undefined && answer ? weigh(answer) : props.weighed;
+  const rowCounts = props.rowCounts === undefined && answer ? countRows(answer) : props.rowCounts;
   const stale = result.isPlaceholderData;
   return (
     <Stack gap="xs" data-testid="view" data-busy={result.isFetching}>
@@ -48,17 +48,17 @@ export function ViewFrame(props: {
           </Text>
           {tools}
         </Group>
-        {answer && weighed && !result.error && result.silentSince === null && (
+        {answer && rowCounts && !result.error && result.staleSince === null && (
           <CoverageCorner
             answer={answer}
-            weighed={weighed}
+            rowCounts={rowCounts}
             table={table}
             busy={result.isFetching}
           />
         )}
       </Group>
-      {result.silentSince !== null && (
-        <Silent since={result.silentSince} onRetry={() => void result.refetch()} />
+      {result.staleSince !== null && (
+        <StaleAnswer since={result.staleSince} onRetry={() => void result.refetch()} />
       )}
       {result.error ? (
         <ProblemCard problem={result.error} onRetry={() => void result.refetch()} />
@@ -76,8 +76,8 @@ export function ViewFrame(props: {
 }
 
 /** Above a picture that is old because nobody answers. */
-function Silent({ since, onRetry }: { since: number; onRetry: () => void }) {
-  const { zone } = useDive();
+function StaleAnswer({ since, onRetry }: { since: number; onRetry: () => void }) {
+  const { zone } = useExplore();
   return (
     <Alert
       color="gray"
@@ -101,7 +101,7 @@ const MOST_NOTES = 5;
 
 /** What an answer says of itself: rows that are missing, and warnings. */
 function Notes({ answer }: { answer: Answer }) {
-  const { waiting_rows: waiting } = useDive().table;
+  const { waiting_rows: waiting } = useExplore().table;
   const missing = missingWords(answer.coverage, waiting);
   const share = answer.coverage.fraction * 100;
   const more = answer.warnings.length - MOST_NOTES;
@@ -137,8 +137,8 @@ function Notes({ answer }: { answer: Answer }) {
 
 /** Where the table's rows do not reach back as far as they are compared with. */
 function CompareNote() {
-  const { asked, table, zone } = useDive();
-  const words = unreached(asked, table, zone);
+  const { resolved, table, zone } = useExplore();
+  const words = compareGapWords(resolved, table, zone);
   if (words === null) return null;
   return (
     <Text size="xs" c="orange.8" mb={4} role="note">
@@ -149,9 +149,9 @@ function CompareNote() {
 
 /** Instead of an empty chart: why, and the ways out. */
 function NothingHere() {
-  const { question, table, zone, commit } = useDive();
+  const { query, table, zone, commit } = useExplore();
   const { first_time: first, last_time: last } = table;
-  const filtered = question.filters.length > 0 || question.search !== "" || question.where !== "";
+  const filtered = query.filters.length > 0 || query.search !== "" || query.where !== "";
   return (
     <Stack align="center" gap="sm" py={48} data-testid="empty">
       <Text fw={600}>No rows here</Text>
@@ -165,7 +165,7 @@ function NothingHere() {
         {first !== null && (
           <Button
             size="xs"
-            onClick={() => commit({ ...question, ...wholeRange(table), bucket: "auto" })}
+            onClick={() => commit({ ...query, ...fullRange(table), bucket: "auto" })}
           >
             Go to the data
           </Button>
@@ -174,7 +174,7 @@ function NothingHere() {
           <Button
             size="xs"
             variant="default"
-            onClick={() => commit({ ...question, filters: [], search: "", where: "" })}
+            onClick={() => commit({ ...query, filters: [], search: "", where: "" })}
           >
             Without filters
           </Button>

@@ -1,4 +1,4 @@
-// Answers of the server, kept while the question that they answer is on the page.
+// Answers of the server, kept while the query that they answer is on the page.
 
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
@@ -13,7 +13,7 @@ export interface Result {
   /** Whether `data` answers what was asked before. */
   readonly isPlaceholderData: boolean;
   /** When `data` came, if no answer has come since although one was asked for. */
-  readonly silentSince: number | null;
+  readonly staleSince: number | null;
   readonly refetch: () => unknown;
 }
 
@@ -23,7 +23,7 @@ const AGAIN_MS = 5000;
 
 /**
  * The answer to a query; the one before it stays until it is there. Null asks nothing. While the
- * server is silent the same question's last answer stays, with since when, and is asked for again.
+ * server is silent the same query's last answer stays, with since when, and is asked for again.
  */
 export function useAnswer(spec: QuerySpec | null): Result {
   const result = useQuery<Answer, Problem>({
@@ -52,13 +52,13 @@ export function useAnswer(spec: QuerySpec | null): Result {
     error: silent ? null : (error ?? trouble),
     isFetching,
     isPlaceholderData: isPlaceholderData || silent,
-    silentSince: silent ? kept.at : null,
+    staleSince: silent ? kept.at : null,
     refetch: result.refetch,
   };
 }
 
 /**
- * Why nobody answers a question, from the first failure until the answer is there: that it is asked
+ * Why nobody answers a query, from the first failure until the answer is there: that it is asked
  * again meanwhile is no news.
  */
 function useTrouble(of: string, wrong: Error | null, answered: boolean): Problem | null {
@@ -68,7 +68,7 @@ function useTrouble(of: string, wrong: Error | null, answered: boolean): Problem
   return last.current?.of === of ? last.current.problem : null;
 }
 
-/** A query but for its moment: asked again later it is still the same question. */
+/** A query but for its moment: asked again later it is still the same query. */
 const timeless = (spec: QuerySpec | null) => JSON.stringify({ ...spec, from: "", to: "" });
 
 /** Whether something takes long by now. */
@@ -84,7 +84,7 @@ function useLate(busy: boolean): boolean {
 }
 
 /** Where a column stands in an answer; -1 where it does not. */
-export function placeOf(answer: Answer, name: string): number {
+export function columnIndex(answer: Answer, name: string): number {
   return answer.columns.findIndex((column) => column.name === name);
 }
 

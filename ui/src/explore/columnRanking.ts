@@ -2,22 +2,18 @@
 
 import { numberOf } from "../api/client";
 import type { Answer, Column } from "../api/types";
-import type { Question } from "../query/query";
+import type { Query } from "../query/query";
 
 /** Columns to show the top values of, the most telling first. */
-export function informative(
-  columns: readonly Column[],
-  question: Question,
-  most: number,
-): Column[] {
+export function rankColumns(columns: readonly Column[], query: Query, most: number): Column[] {
   const fixed = new Set(
-    question.filters
+    query.filters
       .filter((it) => it.operator === "=" && it.values.length === 1)
       .map((it) => it.column),
   );
   return columns
     .filter((column) => !fixed.has(column.name))
-    .map((column): [Column, number] => [column, telling(column)])
+    .map((column): [Column, number] => [column, informationScore(column)])
     .filter(([, score]) => score > 0)
     .sort((a, b) => b[1] - a[1])
     .slice(0, most)
@@ -25,8 +21,8 @@ export function informative(
 }
 
 /** The same guessed from a few rows, while nobody has counted values yet: those that repeat. */
-export function repeating(rows: Answer, question: Question, most: number): Column["name"][] {
-  const fixed = new Set(question.filters.map((it) => it.column));
+export function rankByRepetition(rows: Answer, query: Query, most: number): Column["name"][] {
+  const fixed = new Set(query.filters.map((it) => it.column));
   return rows.columns
     .map(({ name, type }, at): [string, number] => {
       const values = rows.rows.map((row) => row[at]).filter((cell) => cell !== null);
@@ -42,7 +38,7 @@ export function repeating(rows: Answer, question: Question, most: number): Colum
 }
 
 /** From 0 (all the same, all different, or hardly there) to 1. */
-function telling(column: Column): number {
+function informationScore(column: Column): number {
   const distinct = numberOf(column.distinct) ?? 0;
   if (column.is_time || distinct < 2 || column.name === "sample_rate") return 0;
   const there = 1 - (column.null_fraction ?? 0);
@@ -54,12 +50,14 @@ function telling(column: Column): number {
 }
 
 /** The number column whose spread is worth seeing first: the one with most different values. */
-export function widestNumber(columns: readonly Column[]): Column | undefined {
+export function defaultNumberColumn(columns: readonly Column[]): Column | undefined {
   return columns
     .filter((it) => it.type === "number" && it.name !== "sample_rate")
     .map((it): [Column, number] => [
       it,
-      (1 - (it.null_fraction ?? 0)) * Math.log1p(numberOf(it.distinct) ?? 1) * keyLike(it),
+      (1 - (it.null_fraction ?? 0)) *
+        Math.log1p(numberOf(it.distinct) ?? 1) *
+        identifierPenalty(it),
     ])
     .sort((a, b) => b[1] - a[1])[0]?.[0];
 }
@@ -70,7 +68,7 @@ const MANY_ROWS = 1000;
 const NEARLY_ALL = 0.9;
 
 /** Numbers that name things rather than measure them are not worth a distribution. */
-function keyLike(column: Column): number {
+function identifierPenalty(column: Column): number {
   return NAMES_THINGS.test(column.name) ? 0.1 : 1;
 }
 

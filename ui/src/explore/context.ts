@@ -3,64 +3,64 @@
 import { createContext, useContext } from "react";
 import type { Column, Table } from "../api/types";
 import type { Zone } from "../base/zone";
-import { inside, outside, type Pick } from "../query/edit";
-import type { Question } from "../query/query";
-import type { Asked } from "../query/spec";
+import { excludeGroups, onlyGroups, type PickedValue } from "../query/edit";
+import type { Query } from "../query/query";
+import type { ResolvedQuery } from "../query/spec";
 import type { Range } from "../query/time";
 
 /** A mark that was clicked: what it stands for, and where the menu opens. */
 export interface Mark {
   readonly label: string;
-  readonly picks: readonly Pick[];
+  readonly picks: readonly PickedValue[];
   /** The time that it covers, if it is a part of the range. */
   readonly range?: Range;
   readonly point: { x: number; y: number };
-  /** Narrows a question to what the mark stands for, where its picks cannot say it. */
-  readonly narrow?: (question: Question) => Question;
+  /** Narrows a query to what the mark stands for, where its picks cannot say it. */
+  readonly narrow?: (query: Query) => Query;
   /** The opposite of `narrow`. */
-  readonly without?: (question: Question) => Question;
+  readonly without?: (query: Query) => Query;
 }
 
 /** What a series stands for: its values, or all that have not the values of others. */
 export function markOf(series: {
-  readonly picks: readonly Pick[];
-  readonly others: readonly (readonly Pick[])[];
+  readonly picks: readonly PickedValue[];
+  readonly others: readonly (readonly PickedValue[])[];
 }): Omit<Mark, "label" | "range" | "point"> {
   const { picks, others } = series;
   if (others.length === 0) return { picks };
   return {
     picks: [],
-    narrow: (it) => outside(it, others),
-    without: (it) => inside(it, others),
+    narrow: (it) => excludeGroups(it, others),
+    without: (it) => onlyGroups(it, others),
   };
 }
 
-export interface Dive {
-  readonly question: Question;
-  readonly asked: Asked;
+export interface Explore {
+  readonly query: Query;
+  readonly resolved: ResolvedQuery;
   readonly columns: readonly Column[];
   /** Whether it was told what the values of the columns are like, and the wish to be told. */
-  readonly told: boolean;
-  readonly wantFacts: () => void;
+  readonly statsLoaded: boolean;
+  readonly loadStats: () => void;
   /** The columns whose numbers are names of things: digits that are not set in groups. */
   readonly identifiers: ReadonlySet<string>;
   readonly table: Table;
   readonly zone: Zone;
   /** The moment of asking, in milliseconds by the server's clock. */
   readonly now: number;
-  /** Asks another question; it becomes an entry of the browser's history. */
-  readonly commit: (next: Question) => void;
+  /** Asks another query; it becomes an entry of the browser's history. */
+  readonly commit: (next: Query) => void;
   /** Opens the menu of a mark. */
   readonly openMenu: (mark: Mark) => void;
 }
 
-export const DiveContext = createContext<Dive | null>(null);
+export const ExploreContext = createContext<Explore | null>(null);
 
 /** The dive that this component is part of. */
-export function useDive(): Dive {
-  const dive = useContext(DiveContext);
-  if (!dive) throw new Error("there is no dive around this component");
-  return dive;
+export function useExplore(): Explore {
+  const explore = useContext(ExploreContext);
+  if (!explore) throw new Error("there is no explore around this component");
+  return explore;
 }
 
 /** Where a click's menu opens: under the finger, or under the thing that a key pressed. */

@@ -1,24 +1,24 @@
 // Answers that grow: a server that has just started answers before all of its rows are back.
 
-import { type Query, useQueryClient } from "@tanstack/react-query";
+import { type Query as CachedQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";
 import type { Answer, QuerySpec, Table } from "../api/types";
-import { mayGrow, rowsToCome } from "../widgets/coverage/coverage";
+import { mayRecover, recoveringRows } from "../widgets/coverage/coverage";
 
 const AGAIN_MS = 1000;
 
-/** How many rows may come yet of an answer to a question about the table. */
-function missing(query: Query, table: string): number {
-  const [kind, spec] = query.queryKey as [string, QuerySpec | null];
-  const answer = query.state.data as Answer | undefined;
-  return kind === "answer" && spec?.table === table && answer ? rowsToCome(answer.coverage) : 0;
+/** How many rows may come yet of an answer to a query about the table. */
+function missingRows(cached: CachedQuery, table: string): number {
+  const [kind, spec] = cached.queryKey as [string, QuerySpec | null];
+  const answer = cached.state.data as Answer | undefined;
+  return kind === "answer" && spec?.table === table && answer ? recoveringRows(answer.coverage) : 0;
 }
 
 /**
  * While rows of a table come back after a start, asks again for all answers on the page that lack some, and how many
  * are still to come. Rows that are lost for good are asked for once more, and left alone.
  */
-export function useGrowth({ name, waiting_rows }: Table): void {
+export function useRefetchWhileRecovering({ name, waiting_rows }: Table): void {
   const client = useQueryClient();
   const waiting = useRef(0);
   waiting.current = waiting_rows;
@@ -28,12 +28,12 @@ export function useGrowth({ name, waiting_rows }: Table): void {
     let timer: ReturnType<typeof setTimeout> | null = null;
     const again = () => {
       timer = null;
-      const predicate = (query: Query) => missing(query, name) > 0;
+      const predicate = (cached: CachedQuery) => missingRows(cached, name) > 0;
       void client.refetchQueries({ type: "active", predicate });
     };
-    const look = (query: Query) => {
-      const rows = missing(query, name);
-      if (!mayGrow(rows, before, waiting.current)) return;
+    const look = (cached: CachedQuery) => {
+      const rows = missingRows(cached, name);
+      if (!mayRecover(rows, before, waiting.current)) return;
       before = rows;
       if (timer !== null) return;
       timer = setTimeout(again, AGAIN_MS);

@@ -1,28 +1,32 @@
 import { describe, expect, test } from "vitest";
 import type { Column } from "../api/types";
 import {
-  beyond,
   elementsFilter,
   exclude,
-  inside,
+  excludeGroups,
+  excludeRange,
   only,
-  outside,
-  type Pick,
+  onlyGroups,
+  type PickedValue,
   pickOf,
   picksOf,
 } from "./edit";
 import { filterText } from "./filter";
-import { opening, type Question } from "./query";
+import { defaultQuery, type Query } from "./query";
 
-const question = opening("t");
-const app = (value: Pick["value"]): Pick => ({ column: "app", value, type: "string" });
-const status = (value: number): Pick => ({ column: "status", value, type: "number" });
-const texts = (it: Question) => it.filters.map(filterText);
+const query = defaultQuery("t");
+const app = (value: PickedValue["value"]): PickedValue => ({
+  column: "app",
+  value,
+  type: "string",
+});
+const status = (value: number): PickedValue => ({ column: "status", value, type: "number" });
+const texts = (it: Query) => it.filters.map(filterText);
 
 describe("the rows of a group", () => {
   test("are those with all its values, of columns and of expressions", () => {
     const picks = picksOf(["app", "length(m) AS n"], ["web", 3], ["string", "number"], []);
-    const one = only(question, picks);
+    const one = only(query, picks);
     expect(texts(one)).toEqual(["app = web"]);
     expect(one.where).toBe("(length(m)) = 3");
     const two = only({ ...one, where: "a = 1 OR b = 2" }, picks);
@@ -30,15 +34,15 @@ describe("the rows of a group", () => {
   });
 
   test("of a list are those with exactly this list", () => {
-    expect(texts(only(question, [{ column: "tags", value: ["a|b", ""], type: "set" }]))).toEqual([
+    expect(texts(only(query, [{ column: "tags", value: ["a|b", ""], type: "set" }]))).toEqual([
       "tags is a\\|b|",
     ]);
-    expect(texts(exclude(question, [{ column: "tags", value: [], type: "set" }]))).toEqual([
+    expect(texts(exclude(query, [{ column: "tags", value: [], type: "set" }]))).toEqual([
       "tags !empty",
     ]);
   });
 
-  test("of a further kind of a column are asked of that kind", () => {
+  test("of a further kind of a column are resolved of that kind", () => {
     const column = { name: "x", type: "number", parts: [] as unknown[] } as Column;
     expect(pickOf([column], "x::set", ["a"], "set").expression).toBe("x::set");
     expect(pickOf([column, { ...column, name: "x::set" }], "x::set", [], "set")).toEqual({
@@ -54,7 +58,7 @@ describe("the rows of a group", () => {
   });
 
   test("without a group of several values lack one of them", () => {
-    expect(exclude(question, [app("web"), status(200)]).where).toBe(
+    expect(exclude(query, [app("web"), status(200)]).where).toBe(
       "((app IS NULL OR app NOT IN ('web')) OR (status IS NULL OR status NOT IN (200)))",
     );
   });
@@ -62,19 +66,22 @@ describe("the rows of a group", () => {
 
 describe("the rows of other groups", () => {
   test("of one column have none of the shown values; null only where it is not shown", () => {
-    expect(texts(outside(question, [[app("a|b")], [app("c")]]))).toEqual(["app != a\\|b|c"]);
-    expect(texts(outside(question, [[app("a")], [app(null)]]))).toEqual(["app != a", "app !null"]);
-    expect(texts(outside(question, [[app(null)]]))).toEqual(["app !null"]);
+    expect(texts(excludeGroups(query, [[app("a|b")], [app("c")]]))).toEqual(["app != a\\|b|c"]);
+    expect(texts(excludeGroups(query, [[app("a")], [app(null)]]))).toEqual([
+      "app != a",
+      "app !null",
+    ]);
+    expect(texts(excludeGroups(query, [[app(null)]]))).toEqual(["app !null"]);
   });
 
   test("of a list are none of the shown lists", () => {
-    const tags = (value: string[]): Pick => ({ column: "tags", value, type: "set" });
-    const others = outside(question, [[tags(["a", "b"])], [tags([])], [tags(["a"])]]);
+    const tags = (value: string[]): PickedValue => ({ column: "tags", value, type: "set" });
+    const others = excludeGroups(query, [[tags(["a", "b"])], [tags([])], [tags(["a"])]]);
     expect(texts(others)).toEqual(["tags !is a|b", "tags !empty", "tags !is a"]);
   });
 
-  test("of several columns are outside of each shown group", () => {
-    const { where, filters } = outside(question, [
+  test("of several columns are excludeGroups of each shown group", () => {
+    const { where, filters } = excludeGroups(query, [
       [app("web"), status(200)],
       [app(null), status(500)],
     ]);
@@ -88,13 +95,13 @@ describe("the rows of other groups", () => {
 
 describe("the rows of the shown groups", () => {
   test("of one column are one filter", () => {
-    expect(texts(inside(question, [[app("a|b")], [app("c")]]))).toEqual(["app = a\\|b|c"]);
+    expect(texts(onlyGroups(query, [[app("a|b")], [app("c")]]))).toEqual(["app = a\\|b|c"]);
   });
 
   test("of several columns, or with none, are a condition", () => {
-    const mixed = inside(question, [[app("web"), status(200)], [app(null)]]);
+    const mixed = onlyGroups(query, [[app("web"), status(200)], [app(null)]]);
     expect(mixed.where).toBe("((app = 'web' AND status = 200) OR (app IS NULL))");
-    expect(inside(question, [[app("a")], [app(null)]]).where).toBe(
+    expect(onlyGroups(query, [[app("a")], [app(null)]]).where).toBe(
       "((app = 'a') OR (app IS NULL))",
     );
   });
@@ -106,7 +113,7 @@ test("without a part of a distribution, rows that have no value stay", () => {
     operator,
     values: [value],
   });
-  const { where } = beyond(question, end(">=", "1"), end("<", "2"));
+  const { where } = excludeRange(query, end(">=", "1"), end("<", "2"));
   expect(where).toBe("(NOT (ms >= 1 AND ms < 2) OR ms IS NULL)");
 });
 

@@ -6,7 +6,7 @@ import type { Measure } from "./measure";
 export const VIEWS = ["overview", "time", "table", "distribution", "samples"] as const;
 export type View = (typeof VIEWS)[number];
 
-export interface Question {
+export interface Query {
   readonly table: string;
   readonly view: View;
   /** The first moment: relative to now as in `-3h`, or ISO 8601. Empty: where the data is. */
@@ -42,8 +42,8 @@ export interface Question {
 export const LIMIT_MAX = 1000;
 export const SERIES_MAX = 50;
 
-/** The question that opening a table asks. */
-export function opening(table: string): Question {
+/** The query that opening a table asks. */
+export function defaultQuery(table: string): Query {
   return {
     table,
     view: "overview",

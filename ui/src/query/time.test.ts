@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { opening } from "./query";
+import { defaultQuery } from "./query";
 import { compareProblem, seriesRange, timeSpec } from "./spec";
-import { bucketOf, bucketStart, moment, rangeOf, rangeWithData, stepped } from "./time";
+import { bucketOf, bucketStart, moment, rangeOf, rangeWithData, stepRange } from "./time";
 
 const NOW = Date.parse("2026-11-21T12:34:56.789Z");
 const DAY = 86_400_000;
@@ -44,26 +44,26 @@ test("a table opens where its data is", () => {
 });
 
 test("series begin where a bucket does, and fit the comparison", () => {
-  const question = { ...opening("t"), from: "-7d", compare: "7d", view: "time" as const };
-  const range = rangeOf(question, NOW) ?? { from: 0, to: 0 };
-  const asked = { question, columns: [], range };
-  const { range: narrow, bucket } = seriesRange(asked);
+  const query = { ...defaultQuery("t"), from: "-7d", compare: "7d", view: "time" as const };
+  const range = rangeOf(query, NOW) ?? { from: 0, to: 0 };
+  const resolved = { query, columns: [], range };
+  const { range: narrow, bucket } = seriesRange(resolved);
   expect(bucket).toBe("1h");
   expect(narrow.from % 3_600_000).toBe(0);
   expect(narrow.to - narrow.from).toBeLessThanOrEqual(7 * DAY);
-  expect(compareProblem({ ...question, compare: "1d" }, range)).toMatch(/longer than 1d/);
+  expect(compareProblem({ ...query, compare: "1d" }, range)).toMatch(/longer than 1d/);
   // 2026-11-16 was a Monday.
   expect(new Date(bucketStart(NOW, "7d")).toISOString()).toBe("2026-11-16T00:00:00.000Z");
 });
 
 test("too fine a bucket gives way", () => {
-  const question = { ...opening("t"), bucket: "1s" };
-  expect(bucketOf(question, { from: NOW - DAY, to: NOW })).toBe("10m");
-  expect(bucketOf(question, { from: NOW - 60_000, to: NOW })).toBe("1s");
+  const query = { ...defaultQuery("t"), bucket: "1s" };
+  expect(bucketOf(query, { from: NOW - DAY, to: NOW })).toBe("10m");
+  expect(bucketOf(query, { from: NOW - 60_000, to: NOW })).toBe("1s");
 });
 
 test("steps keep the length", () => {
-  const earlier = rangeOf(stepped({ ...opening("t"), from: "-1h" }, NOW, -1), NOW);
+  const earlier = rangeOf(stepRange({ ...defaultQuery("t"), from: "-1h" }, NOW, -1), NOW);
   expect(earlier).toEqual({ from: NOW - 7_200_000, to: NOW - 3_600_000 });
 });
 
@@ -72,19 +72,19 @@ test("moments that no calendar has are none", () => {
     expect(moment(text, NOW), text).toBeNull();
   }
   expect(moment("9999-12-31T23:59:59Z", NOW)).not.toBeNull();
-  const far = stepped({ ...opening("t"), from: "0002-01-01", to: "9999-01-01" }, NOW, 0);
+  const far = stepRange({ ...defaultQuery("t"), from: "0002-01-01", to: "9999-01-01" }, NOW, 0);
   expect(rangeOf(far, NOW)).not.toBeNull();
 });
 
 test("a series asks for the very range, whose ends may cut buckets", () => {
   const [from, to] = [Date.parse("2026-11-19T00:17:00Z"), Date.parse("2026-11-19T03:30:00Z")];
-  const question = { ...opening("t"), bucket: "1h", view: "time" as const };
-  const asked = { question, columns: [], range: { from, to } };
-  expect(timeSpec(asked)).toMatchObject({ from: "2026-11-19T00:17:00.000Z", bucket: "1h" });
-  expect(timeSpec(asked).filter).toBeUndefined();
-  expect(seriesRange(asked).start).toBe(Date.parse("2026-11-19T00:00:00Z"));
+  const query = { ...defaultQuery("t"), bucket: "1h", view: "time" as const };
+  const resolved = { query, columns: [], range: { from, to } };
+  expect(timeSpec(resolved)).toMatchObject({ from: "2026-11-19T00:17:00.000Z", bucket: "1h" });
+  expect(timeSpec(resolved).filter).toBeUndefined();
+  expect(seriesRange(resolved).start).toBe(Date.parse("2026-11-19T00:00:00Z"));
   // The server compares whole buckets; what the range cuts off is filtered on both sides.
-  expect(timeSpec({ ...asked, question: { ...question, compare: "1d" } }).filter).toEqual([
+  expect(timeSpec({ ...resolved, query: { ...query, compare: "1d" } }).filter).toEqual([
     `"time" >= '2026-11-18T00:17:00.000Z'`,
     `("time" < '2026-11-19T00:00:00.000Z' OR "time" >= '2026-11-19T00:17:00.000Z')`,
   ]);

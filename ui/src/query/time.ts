@@ -1,8 +1,8 @@
-// The time range: what the question says, as moments.
+// The time range: what the query says, as moments.
 
 import type { Table } from "../api/types";
 import { bucketFor, durationMs, durationText } from "../base/duration";
-import type { Question } from "./query";
+import type { Query } from "./query";
 
 /** From (inclusive) to (exclusive), in milliseconds. */
 export interface Range {
@@ -53,10 +53,10 @@ function momentMs(trimmed: string, now: number): number | null {
   return Number.isNaN(parsed) ? null : parsed;
 }
 
-/** The range that a question means; null where its texts mean none. */
-export function rangeOf(question: Question, now: number): Range | null {
-  const from = moment(question.from, now);
-  const to = moment(question.to, now);
+/** The range that a query means; null where its texts mean none. */
+export function rangeOf(query: Query, now: number): Range | null {
+  const from = moment(query.from, now);
+  const to = moment(query.to, now);
   return from === null || to === null || from >= to ? null : { from, to };
 }
 
@@ -64,7 +64,7 @@ export function rangeOf(question: Question, now: number): Range | null {
  * A range that holds data: the shortest usual one until now for a table whose rows still come, else
  * from its first row to its last. At most a day of a living table.
  */
-export function rangeWithData(table: Table, now: number): Pick<Question, "from" | "to"> {
+export function rangeWithData(table: Table, now: number): Pick<Query, "from" | "to"> {
   const first = table.first_time === null ? now : Date.parse(table.first_time);
   const last = table.last_time === null ? now : Date.parse(table.last_time);
   if (last > now - 300_000 && last < now + 60_000) {
@@ -78,7 +78,7 @@ export function rangeWithData(table: Table, now: number): Pick<Question, "from" 
 const SHORTEST = 60_000;
 
 /** From a first moment to a last one, both included; around what is shorter, a minute. */
-function around(first: number, last: number): Pick<Question, "from" | "to"> {
+function around(first: number, last: number): Pick<Query, "from" | "to"> {
   const room = Math.max(0, Math.floor((SHORTEST - (last + 1 - first)) / 2));
   return { from: isoText(first - room), to: isoText(last + 1 + room) };
 }
@@ -86,17 +86,17 @@ function around(first: number, last: number): Pick<Question, "from" | "to"> {
 const atMostADay = (length: string) => ((durationMs(length) ?? 0) > 86_400_000 ? "1d" : length);
 
 /** All of a table, its last row included. */
-export function wholeRange(table: Table): Pick<Question, "from" | "to"> {
+export function fullRange(table: Table): Pick<Query, "from" | "to"> {
   if (table.first_time === null || table.last_time === null) return { from: "-1d", to: "now" };
   return around(Date.parse(table.first_time), Date.parse(table.last_time));
 }
 
-/** The length of the time buckets of a question over a range. */
-export function bucketOf(question: Question, range: Range): string {
+/** The length of the time buckets of a query over a range. */
+export function bucketOf(query: Query, range: Range): string {
   const automatic = bucketFor(range.to - range.from, BUCKETS);
-  if (question.bucket === "auto") return automatic;
-  const tooMany = (range.to - range.from) / (durationMs(question.bucket) ?? 1) > 5000;
-  return tooMany ? automatic : question.bucket;
+  if (query.bucket === "auto") return automatic;
+  const tooMany = (range.to - range.from) / (durationMs(query.bucket) ?? 1) > 5000;
+  return tooMany ? automatic : query.bucket;
 }
 
 /** Where the bucket begins that a moment lies in. */
@@ -107,29 +107,29 @@ export function bucketStart(ms: number, bucket: string): number {
   return Math.floor((ms - origin) / step) * step + origin;
 }
 
-/** The question with another fixed range. */
-export function within(question: Question, range: Range): Question {
-  return { ...question, from: isoText(range.from), to: isoText(range.to), bucket: "auto" };
+/** The query with another fixed range. */
+export function withRange(query: Query, range: Range): Query {
+  return { ...query, from: isoText(range.from), to: isoText(range.to), bucket: "auto" };
 }
 
-/** The question with a range of the same length before (-1) or after (1), or twice as long (0). */
-export function stepped(question: Question, now: number, by: -1 | 0 | 1): Question {
-  const range = rangeOf(question, now);
-  if (!range) return question;
+/** The query with a range of the same length before (-1) or after (1), or twice as long (0). */
+export function stepRange(query: Query, now: number, by: -1 | 0 | 1): Query {
+  const range = rangeOf(query, now);
+  if (!range) return query;
   const length = range.to - range.from;
   if (by === 0)
-    return within(question, {
+    return withRange(query, {
       from: range.from - length / 2,
       to: Math.max(range.to, Math.min(range.to + length / 2, now)),
     });
-  return within(question, { from: range.from + by * length, to: range.to + by * length });
+  return withRange(query, { from: range.from + by * length, to: range.to + by * length });
 }
 
-/** The question asked again by itself; a fixed range gives way to the last so much time. */
-export function live(question: Question, now: number, refresh: string): Question {
-  const range = rangeOf(question, now);
-  const later = rangeOf(question, now + 60_000);
-  if (!range || range.to !== later?.to) return { ...question, refresh };
+/** The query asked again by itself; a fixed range gives way to the last so much time. */
+export function goLive(query: Query, now: number, refresh: string): Query {
+  const range = rangeOf(query, now);
+  const later = rangeOf(query, now + 60_000);
+  if (!range || range.to !== later?.to) return { ...query, refresh };
   const from = `-${durationText(Math.max(1000, range.to - range.from))}`;
-  return { ...question, from, to: "now", bucket: "auto", refresh };
+  return { ...query, from, to: "now", bucket: "auto", refresh };
 }

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { opening } from "./query";
-import { questionOf, readQuestion, urlOf } from "./url";
+import { defaultQuery } from "./query";
+import { queryOf, readQuery, urlOf } from "./url";
 
-describe("the question in the URL", () => {
+describe("the query in the URL", () => {
   test("says nothing that goes without saying", () => {
-    expect(urlOf(opening("requests"))).toBe("?table=requests");
+    expect(urlOf(defaultQuery("requests"))).toBe("?table=requests");
     expect(urlOf(null)).toBe("");
   });
 
   test("is what it was after a round trip, whatever is in it", () => {
-    const question = {
-      ...opening("röhren & co"),
+    const query = {
+      ...defaultQuery("röhren & co"),
       view: "table" as const,
       from: "2026-11-20T00:00:00.000Z",
       to: "now-1d",
@@ -32,19 +32,19 @@ describe("the question in the URL", () => {
       extent: "all",
       refresh: "5s",
     };
-    expect(questionOf(urlOf(question))).toEqual(question);
+    expect(queryOf(urlOf(query))).toEqual(query);
   });
 
   test("leaves out what it cannot read", () => {
-    const question = questionOf(
+    const query = queryOf(
       "?table=t&view=pie&limit=-1&series=9999&bucket=fast&compare=x&filter=nonsense&filter=a+%3C%3E+b&show=&by=+&new=1",
     );
-    expect(question).toEqual({ ...opening("t"), series: 50 });
-    expect(questionOf("?view=time")).toBeNull();
+    expect(query).toEqual({ ...defaultQuery("t"), series: 50 });
+    expect(queryOf("?view=time")).toBeNull();
   });
 
   test("says what it cannot read", () => {
-    const parts = (search: string) => readQuestion(search).unread.map(({ part }) => part);
+    const parts = (search: string) => readQuery(search).ignored.map(({ part }) => part);
     expect(parts("?table=t&from=-1h&filter=a+%3D+1&limit=5&bucket=auto&refresh=5s&new=1")).toEqual(
       [],
     );
@@ -62,9 +62,9 @@ describe("the question in the URL", () => {
   });
 
   test("asks again once a second at most, and of no time that no calendar has", () => {
-    const fast = readQuestion("?table=t&from=-1h&refresh=0.001s");
-    expect(fast.question?.refresh).toBe("1s");
-    expect(fast.unread).toHaveLength(1);
-    expect(questionOf("?table=t&from=-999999999d")?.from).toBe("");
+    const fast = readQuery("?table=t&from=-1h&refresh=0.001s");
+    expect(fast.query?.refresh).toBe("1s");
+    expect(fast.ignored).toHaveLength(1);
+    expect(queryOf("?table=t&from=-999999999d")?.from).toBe("");
   });
 });

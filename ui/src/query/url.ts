@@ -1,9 +1,9 @@
-// The question as the search part of the URL: readable keys, defaults left out. Documented in
+// The query as the search part of the URL: readable keys, defaults left out. Documented in
 // docs/page.md; links outlive versions, so a key never changes its meaning.
 
 import { durationMs } from "../base/duration";
 import { filterText, parseFilter } from "./filter";
-import { LIMIT_MAX, opening, type Question, SERIES_MAX, VIEWS, type View } from "./query";
+import { defaultQuery, LIMIT_MAX, type Query, SERIES_MAX, VIEWS, type View } from "./query";
 import { moment } from "./time";
 
 const TEXTS = [
@@ -19,48 +19,48 @@ const TEXTS = [
   "refresh",
 ] as const;
 
-/** The URL's search part for a question, with its `?`; empty for none. */
-export function urlOf(question: Question | null): string {
-  if (!question) return "";
-  const usual = opening(question.table);
-  const keys = new URLSearchParams({ table: question.table });
-  if (question.view !== usual.view) keys.set("view", question.view);
-  for (const key of TEXTS) if (question[key] !== usual[key]) keys.set(key, question[key]);
-  for (const group of question.group) keys.append("by", group);
-  if (question.measures.join() !== usual.measures.join()) {
-    for (const measure of question.measures) keys.append("show", measure);
+/** The URL's search part for a query, with its `?`; empty for none. */
+export function urlOf(query: Query | null): string {
+  if (!query) return "";
+  const usual = defaultQuery(query.table);
+  const keys = new URLSearchParams({ table: query.table });
+  if (query.view !== usual.view) keys.set("view", query.view);
+  for (const key of TEXTS) if (query[key] !== usual[key]) keys.set(key, query[key]);
+  for (const group of query.group) keys.append("by", group);
+  if (query.measures.join() !== usual.measures.join()) {
+    for (const measure of query.measures) keys.append("show", measure);
   }
-  for (const filter of question.filters) keys.append("filter", filterText(filter));
-  if (question.limit !== usual.limit) keys.set("limit", String(question.limit));
-  if (question.series !== usual.series) keys.set("series", String(question.series));
+  for (const filter of query.filters) keys.append("filter", filterText(filter));
+  if (query.limit !== usual.limit) keys.set("limit", String(query.limit));
+  if (query.series !== usual.series) keys.set("series", String(query.series));
   return `?${keys.toString().replaceAll("%2C", ",").replaceAll("%3A", ":").replaceAll("%28", "(").replaceAll("%29", ")")}`;
 }
 
 /** A part of the address that says nothing, and why; it is left out, or something else is taken. */
-export interface Unread {
+export interface IgnoredPart {
   readonly part: string;
   readonly why: string;
 }
 
-/** The question that a URL's search part asks; null without a table. What it cannot read is left. */
-export const questionOf = (search: string): Question | null => readQuestion(search).question;
+/** The query that a URL's search part asks; null without a table. What it cannot read is left. */
+export const queryOf = (search: string): Query | null => readQuery(search).query;
 
-/** The question that a URL's search part asks, and what of it cannot be read. */
-export function readQuestion(search: string): {
-  question: Question | null;
-  unread: readonly Unread[];
+/** The query that a URL's search part asks, and what of it cannot be read. */
+export function readQuery(search: string): {
+  query: Query | null;
+  ignored: readonly IgnoredPart[];
 } {
   const keys = new URLSearchParams(search);
   const table = keys.get("table");
-  const unread: Unread[] = [];
-  if (!table) return { question: null, unread };
-  const usual = opening(table);
+  const ignored: IgnoredPart[] = [];
+  if (!table) return { query: null, ignored };
+  const usual = defaultQuery(table);
   /** The value of a key as it is read; the usual one where there is none, or it means none. */
   const read = <T>(key: string, or: T, parse: (text: string) => T | null, why: string): T => {
     const text = keys.get(key);
     if (text === null || text === "") return or;
     const value = parse(text);
-    if (value === null) unread.push({ part: `${key}=${text}`, why });
+    if (value === null) ignored.push({ part: `${key}=${text}`, why });
     return value ?? or;
   };
   const text = (key: "search" | "where" | "order" | "of" | "extent") => keys.get(key) ?? "";
@@ -68,22 +68,22 @@ export function readQuestion(search: string): {
     read(key, usual[key], (it) => (durationMs(it) ? it : null), "is no length of time, as 5m is");
   const whole = (key: "limit" | "series", most: number) => {
     const number = read(key, usual[key], wholeOf, `is no whole number; ${usual[key]} is taken`);
-    if (number > most) unread.push({ part: `${key}=${number}`, why: `is cut to ${most}` });
+    if (number > most) ignored.push({ part: `${key}=${number}`, why: `is cut to ${most}` });
     return Math.min(number, most);
   };
   const filters = keys.getAll("filter").flatMap((it) => {
     const filter = parseFilter(it);
-    if (!filter) unread.push({ part: `filter=${it}`, why: "is no column, operator and values" });
+    if (!filter) ignored.push({ part: `filter=${it}`, why: "is no column, operator and values" });
     return filter ?? [];
   });
   const measures = keys.getAll("show").filter((it) => it.trim() !== "");
   const refresh = length("refresh");
   const tooFast = refresh !== "" && (durationMs(refresh) ?? 0) < 1000;
-  if (tooFast) unread.push({ part: `refresh=${refresh}`, why: "is taken as 1s, the fastest" });
-  const question: Question = {
+  if (tooFast) ignored.push({ part: `refresh=${refresh}`, why: "is taken as 1s, the fastest" });
+  const query: Query = {
     ...usual,
     view: read("view", usual.view, viewOf, "is no view"),
-    ...rangeTexts(keys, unread),
+    ...rangeTexts(keys, ignored),
     compare: length("compare"),
     search: text("search"),
     where: text("where"),
@@ -98,26 +98,26 @@ export function readQuestion(search: string): {
     limit: whole("limit", LIMIT_MAX),
     series: whole("series", SERIES_MAX),
   };
-  return { question, unread };
+  return { query, ignored };
 }
 
 /** The texts of the range; both are as if left out where they mean none. */
-function rangeTexts(keys: URLSearchParams, unread: Unread[]): { from: string; to: string } {
+function rangeTexts(keys: URLSearchParams, ignored: IgnoredPart[]): { from: string; to: string } {
   const now = Date.now();
   const ends = { from: keys.get("from") ?? "", to: keys.get("to") ?? "now" };
   const [from, to] = [moment(ends.from, now), moment(ends.to, now)];
   const none = { from: "", to: "now" };
   const other = "so a range that holds data is shown";
   if (ends.from !== "" && from === null)
-    unread.push({ part: `from=${ends.from}`, why: `is not a time, ${other}` });
-  if (to === null) unread.push({ part: `to=${ends.to}`, why: "is not a time; now is taken" });
+    ignored.push({ part: `from=${ends.from}`, why: `is not a time, ${other}` });
+  if (to === null) ignored.push({ part: `to=${ends.to}`, why: "is not a time; now is taken" });
   if (from === null) {
     const alone = ends.from === "" && to !== null && ends.to !== "now";
-    if (alone) unread.push({ part: `to=${ends.to}`, why: `has no from, ${other}` });
+    if (alone) ignored.push({ part: `to=${ends.to}`, why: `has no from, ${other}` });
     return none;
   }
   if (from < (to ?? now)) return { from: ends.from, to: to === null ? "now" : ends.to };
-  unread.push({
+  ignored.push({
     part: `from=${ends.from}&to=${ends.to}`,
     why: `ends before it begins, ${other}`,
   });

@@ -5,7 +5,7 @@ import { useEffect, useState } from "react";
 const DEBOUNCE_MS = 150;
 
 /** A whole number from 1 to `max`. What is no such number is not asked, and does not stay. */
-export function NumberKnob(props: {
+export function NumberField(props: {
   label: string;
   max: number;
   value: number;

@@ -45,14 +45,14 @@ function bucketsOf(cell: Cell): Bucket[] {
   if (!Array.isArray(cell)) return [];
   return cell.flatMap((bucket) => {
     if (!Array.isArray(bucket)) return [];
-    const [from, to, count] = bucket.map(placeOf);
+    const [from, to, count] = bucket.map(toNumber);
     if (from === undefined || to === undefined || count === undefined) return [];
     return from <= to && Number.isFinite(count) ? [{ from, to, count }] : [];
   });
 }
 
 /** A number, digits in a text, or a time in milliseconds. */
-function placeOf(value: number | string): number {
+function toNumber(value: number | string): number {
   const number = Number(value);
   return Number.isNaN(number) ? Date.parse(String(value)) : number;
 }

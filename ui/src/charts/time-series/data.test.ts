@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { Answer, AnswerColumn, Cell } from "../../api/types";
 import { OTHER_COLOUR } from "../../base/colours";
-import { opening, type Question } from "../../query/query";
-import { type Asked, seriesAggregates } from "../../query/spec";
+import { defaultQuery, type Query } from "../../query/query";
+import { type ResolvedQuery, seriesAggregates } from "../../query/spec";
 import { chartStrokes, seriesOf } from "./data";
 
 const START = Date.parse("2026-11-21T00:00:00Z");
 const MINUTE = 60_000;
 
-function asked(over: Partial<Question>, minutes = 4): Asked {
-  const question = { ...opening("t"), view: "time" as const, bucket: "1m", ...over };
-  return { question, columns: [], range: { from: START, to: START + minutes * MINUTE } };
+function resolved(over: Partial<Query>, minutes = 4): ResolvedQuery {
+  const query = { ...defaultQuery("t"), view: "time" as const, bucket: "1m", ...over };
+  return { query, columns: [], range: { from: START, to: START + minutes * MINUTE } };
 }
 
 function answer(columns: [string, AnswerColumn["type"]][], rows: Cell[][], more = {}): Answer {
@@ -37,7 +37,7 @@ describe("seriesOf without groups", () => {
       ["time", "time"],
       ["count(*)", "number"],
     ];
-    const chart = seriesOf(answer(columns, rows, { samples: [2, 3] }), asked({}), 0);
+    const chart = seriesOf(answer(columns, rows, { samples: [2, 3] }), resolved({}), 0);
     const [line] = chart.series;
     expect(chart.starts).toEqual([0, 1, 2, 3].map((it) => START + it * MINUTE));
     expect(line?.label).toBe("events");
@@ -47,13 +47,16 @@ describe("seriesOf without groups", () => {
     expect([chart.cutFirst, chart.cutLast]).toEqual([false, false]);
   });
 
-  it("draws an older answer as of when it was asked for", () => {
+  it("draws an older answer as of when it was resolved for", () => {
     const columns: [string, AnswerColumn["type"]][] = [
       ["time", "time"],
       ["count(*)", "number"],
     ];
     const old = answer(columns, [[at(0), 5]], { time: { from: at(0), to: at(4) } });
-    const later = { ...asked({}), range: { from: START + 10 * MINUTE, to: START + 14 * MINUTE } };
+    const later = {
+      ...resolved({}),
+      range: { from: START + 10 * MINUTE, to: START + 14 * MINUTE },
+    };
     const chart = seriesOf(old, later, 0);
     expect(chart.starts[0]).toBe(START);
     expect(chart.series[0]?.values).toEqual([5, 0, 0, 0]);
@@ -70,7 +73,7 @@ describe("seriesOf without groups", () => {
       [at(1), 1, 7, 3],
       [at(2), 2, null, 3],
     ];
-    const chart = seriesOf(answer(columns, rows), asked({ measures: ["avg(x)", "p95(x)"] }), 1);
+    const chart = seriesOf(answer(columns, rows), resolved({ measures: ["avg(x)", "p95(x)"] }), 1);
     expect(chart.series[0]).toMatchObject({
       values: [null, 7, null, null],
       label: "p95 of x",
@@ -90,7 +93,7 @@ describe("seriesOf without groups", () => {
         ],
         [],
       ),
-      asked({}),
+      resolved({}),
       0,
     );
     expect(chart.series[0]).toMatchObject({ values: [0, 0, 0, 0], total: 0 });
@@ -102,7 +105,7 @@ describe("seriesOf without groups", () => {
       ["count(*)", "number"],
     ];
     const rows = [0, 1, 2, 3].map((minute) => [at(minute), minute === 3 ? 1 : 10 + minute]);
-    const chart = seriesOf(answer(columns, rows), asked({}, 3.5), 0);
+    const chart = seriesOf(answer(columns, rows), resolved({}, 3.5), 0);
     expect([chart.cutFirst, chart.cutLast]).toEqual([false, true]);
     expect(chart.series[0]).toMatchObject({ total: 34, last: 12, min: 10, max: 12 });
   });
@@ -116,7 +119,7 @@ describe("seriesOf of odd ranges and values", () => {
       ["avg(x)", "number"],
     ];
     const rows = [0, 1, 2, 3].map((minute) => [at(minute), [3, 10, 9, 20][minute] ?? 0, 1]);
-    const cut = asked({ measures: ["count(*)", "avg(x)"] }, 3.5);
+    const cut = resolved({ measures: ["count(*)", "avg(x)"] }, 3.5);
     const range = { ...cut.range, from: START + 30_000 };
     const chart = seriesOf(answer(columns, rows), { ...cut, range }, 0);
     expect(chart.starts[0]).toBe(START);
@@ -131,12 +134,12 @@ describe("seriesOf of odd ranges and values", () => {
       ["sum(x)", "number"],
       ["count(*)", "number"],
     ];
-    const question = asked({ measures: ["sum(x)", "count(*)"] });
+    const query = resolved({ measures: ["sum(x)", "count(*)"] });
     const none = answer(columns, [[at(1), null, 2]]);
-    expect(seriesOf(none, question, 0).series[0]).toMatchObject({ total: null, max: null });
-    expect(seriesOf(none, question, 1).series[0]).toMatchObject({ total: 2, min: 0 });
+    expect(seriesOf(none, query, 0).series[0]).toMatchObject({ total: null, max: null });
+    expect(seriesOf(none, query, 1).series[0]).toMatchObject({ total: 2, min: 0 });
     const some = answer(columns, [[at(1), 5, 2]]);
-    expect(seriesOf(some, question, 0).series[0]).toMatchObject({ values: [0, 5, 0, 0], total: 5 });
+    expect(seriesOf(some, query, 0).series[0]).toMatchObject({ values: [0, 5, 0, 0], total: 5 });
   });
 
   it("takes compared rates for the part of a bucket that the range has", () => {
@@ -150,7 +153,7 @@ describe("seriesOf of odd ranges and values", () => {
       [0, 1, 2].map((minute) => [side, at(minute), 12, 12]),
     );
     const over = { measures: ["per_minute(count(*))"], compare: "1h" };
-    const cut = asked(over, 2.25);
+    const cut = resolved(over, 2.25);
     const range = { ...cut.range, from: START + 30_000 };
     // The answer is of both sides.
     const hour = 3_600_000;
@@ -182,7 +185,7 @@ describe("seriesOf with groups", () => {
       [at(1), "web", 200, 1],
     ];
     const other = [false, true, false, false];
-    const chart = seriesOf(answer(columns, rows, { other }), asked(group), 0);
+    const chart = seriesOf(answer(columns, rows, { other }), resolved(group), 0);
     expect(chart.series.map(({ label }) => label)).toEqual([
       "web · 200",
       "(none) · (none)",
@@ -208,8 +211,8 @@ describe("seriesOf with groups", () => {
       [at(0), "a", 1, a],
       [at(0), "b", 1, b],
     ];
-    const one = seriesOf(answer(columns, rows(1, 2)), asked(group), 0);
-    const two = seriesOf(answer(columns, rows(2, 1)), asked(group), 0);
+    const one = seriesOf(answer(columns, rows(1, 2)), resolved(group), 0);
+    const two = seriesOf(answer(columns, rows(2, 1)), resolved(group), 0);
     expect(one.series[0]?.label).toBe("b · 1");
     expect(two.series[0]?.label).toBe("a · 1");
     expect([...chartStrokes(one)].sort()).toEqual([...chartStrokes(two)].sort());
@@ -217,7 +220,7 @@ describe("seriesOf with groups", () => {
 
   it("draws no two of fifty series alike", () => {
     const rows = Array.from({ length: 50 }, (_, n) => [at(0), `app ${n}`, 1, n]);
-    const strokes = chartStrokes(seriesOf(answer(columns, rows), asked(group), 0));
+    const strokes = chartStrokes(seriesOf(answer(columns, rows), resolved(group), 0));
     const looks = [...strokes.values()].map((it) => JSON.stringify(it));
     expect(new Set(looks).size).toBe(50);
   });
@@ -225,10 +228,10 @@ describe("seriesOf with groups", () => {
   it("finds its measure behind the one that series are chosen by", () => {
     const rows = [[at(0), "web", 200, 4, 70]];
     const both: typeof columns = [...columns, ["p95(x)", "number"]];
-    const measured = asked({ ...group, measures: ["p95(x)"] });
-    expect(seriesAggregates(measured.question)).toEqual(["count(*)", "p95(x)"]);
+    const measured = resolved({ ...group, measures: ["p95(x)"] });
+    expect(seriesAggregates(measured.query)).toEqual(["count(*)", "p95(x)"]);
     expect(seriesOf(answer(both, rows), measured, 0).series[0]?.max).toBe(70);
-    const ordered = { ...measured.question, order: "p95(x)" };
+    const ordered = { ...measured.query, order: "p95(x)" };
     expect(seriesAggregates(ordered)).toEqual(["p95(x)", "count(*)"]);
   });
 
@@ -241,7 +244,7 @@ describe("seriesOf with groups", () => {
       ["now", at(0), "web", 200, 6],
       ["now", at(4), "web", 200, 1000],
     ];
-    const chart = seriesOf(answer(sided, rows), asked({ ...group, compare: "1h" }), 0);
+    const chart = seriesOf(answer(sided, rows), resolved({ ...group, compare: "1h" }), 0);
     expect(chart.shift).toBe("1h");
     expect(chart.series).toMatchObject([
       { label: "web · 200", values: [6, 0, 0, 0], before: [3, 0, 0, 0], totalBefore: 3 },

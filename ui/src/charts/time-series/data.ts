@@ -5,9 +5,9 @@ import type { Answer, Cell } from "../../api/types";
 import { OTHER_COLOUR, type Stroke, strokesOf } from "../../base/colours";
 import { durationMs } from "../../base/duration";
 import { listText, visible } from "../../base/format";
-import { type Pick, picksOf } from "../../query/edit";
+import { type PickedValue, picksOf } from "../../query/edit";
 import { isAdditive, isEstimated, isRate, isSum, measureLabel } from "../../query/measure";
-import { type Asked, seriesAggregates, seriesRange } from "../../query/spec";
+import { type ResolvedQuery, seriesAggregates, seriesRange } from "../../query/spec";
 import type { Range } from "../../query/time";
 
 export type Values = (number | null)[];
@@ -17,11 +17,11 @@ export interface Series {
   readonly key: string;
   readonly label: string;
   /** The values of the columns that make up the series; none for `isOther`. */
-  readonly picks: readonly Pick[];
+  readonly picks: readonly PickedValue[];
   /** Whether it sums up the series beyond the limit. */
   readonly isOther: boolean;
   /** Of `isOther` the values of all other series: what it stands for is none of them. */
-  readonly others: readonly (readonly Pick[])[];
+  readonly others: readonly (readonly PickedValue[])[];
   /** One for each bucket; null where nothing is known. */
   readonly values: Values;
   /** The same at the earlier time; null where there is no comparison. */
@@ -66,7 +66,7 @@ export interface TimeSeries {
 interface Line {
   key: string;
   label: string;
-  picks: Pick[];
+  picks: PickedValue[];
   isOther: boolean;
   /** Whether it has a value anywhere. */
   known: boolean;
@@ -75,26 +75,29 @@ interface Line {
   samples: number[];
 }
 
-/** The series of one of the question's measures. */
-export function seriesOf(answer: Answer, asked: Asked, measureIndex: number): TimeSeries {
-  const { question } = asked;
-  const compared =
-    answer.columns.length > 1 + question.group.length + seriesAggregates(question).length;
-  const shift = compared ? (durationMs(question.compare) ?? 0) : 0;
+/** The series of one of the query's measures. */
+export function seriesOf(
+  answer: Answer,
+  resolved: ResolvedQuery,
+  measureIndex: number,
+): TimeSeries {
+  const { query } = resolved;
+  const compared = answer.columns.length > 1 + query.group.length + seriesAggregates(query).length;
+  const shift = compared ? (durationMs(query.compare) ?? 0) : 0;
   // An older answer, kept while nobody answers, is drawn as of when it was asked for.
   const { range, start, bucket } = seriesRange({
-    ...asked,
-    range: answered(answer, shift) ?? asked.range,
+    ...resolved,
+    range: answered(answer, shift) ?? resolved.range,
   });
   const step = durationMs(bucket) || 1000;
   const buckets = Math.max(1, Math.ceil((range.to - start) / step));
   const starts = Array.from({ length: buckets }, (_, at) => start + at * step);
-  const measure = question.measures[measureIndex] ?? "";
+  const measure = query.measures[measureIndex] ?? "";
   const additive = isAdditive(measure);
   const cutFirst = range.from > start;
   const cutLast = start + buckets * step > range.to;
   const grid = { compared, range, start, step, buckets, additive, cutFirst, cutLast };
-  const lines = linesOf(answer, asked, measureIndex, grid);
+  const lines = linesOf(answer, resolved, measureIndex, grid);
   const made = lines.map((line) => seriesFrom(line, { ...grid, isSum: isSum(measure) }));
   const sorted = made.sort(bySize);
   const others = sorted.filter(({ isOther }) => !isOther).map(({ picks }) => picks);
@@ -108,7 +111,7 @@ export function seriesOf(answer: Answer, asked: Asked, measureIndex: number): Ti
     series: sorted.map((it) => (it.isOther ? { ...it, others } : it)),
     cutFirst,
     cutLast,
-    shift: compared ? question.compare : "",
+    shift: compared ? query.compare : "",
   };
 }
 
@@ -129,8 +132,13 @@ interface Grid {
   cutLast: boolean;
 }
 
-function linesOf(answer: Answer, asked: Asked, measureIndex: number, grid: Grid): Line[] {
-  const { group, measures } = asked.question;
+function linesOf(
+  answer: Answer,
+  resolved: ResolvedQuery,
+  measureIndex: number,
+  grid: Grid,
+): Line[] {
+  const { group, measures } = resolved.query;
   const time = grid.compared ? 1 : 0;
   const nothing = grid.additive ? 0 : null;
   const lines = new Map<string, Line>();
@@ -142,7 +150,7 @@ function linesOf(answer: Answer, asked: Asked, measureIndex: number, grid: Grid)
     const made: Line = {
       key,
       label: isOther ? "Other" : labelOf(cells) || measureLabel(plain),
-      picks: isOther ? [] : picksOf(group, cells, types, asked.columns),
+      picks: isOther ? [] : picksOf(group, cells, types, resolved.columns),
       isOther,
       known: false,
       values: new Array<number | null>(grid.buckets).fill(nothing),
@@ -153,7 +161,7 @@ function linesOf(answer: Answer, asked: Asked, measureIndex: number, grid: Grid)
     return made;
   };
   const plain = measures[measureIndex] ?? "";
-  const place = time + 1 + group.length + seriesAggregates(asked.question).indexOf(plain);
+  const place = time + 1 + group.length + seriesAggregates(resolved.query).indexOf(plain);
   // Without groups there is a series even where no row matches: it is zero, or not known.
   if (group.length === 0) lineOf([], false);
   answer.rows.forEach((row, at) => {

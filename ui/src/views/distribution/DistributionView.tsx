@@ -5,25 +5,25 @@ import type { Answer, Cell } from "../../api/types";
 import { exactly, percent, short } from "../../base/format";
 import { DistributionChart } from "../../charts/distribution/DistributionChart";
 import { spreadOf } from "../../charts/distribution/data";
-import { placeOf, useAnswer } from "../../explore/answers";
-import { widestNumber } from "../../explore/columnRanking";
-import { useDive } from "../../explore/context";
+import { columnIndex, useAnswer } from "../../explore/answers";
+import { defaultNumberColumn } from "../../explore/columnRanking";
+import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
-import { beyond, withFilter } from "../../query/edit";
+import { excludeRange, withFilter } from "../../query/edit";
 import type { Filter } from "../../query/filter";
 import { histogramSpec, summarySpec } from "../../query/spec";
-import { cutOf } from "./percentileBounds";
+import { percentileBound } from "./percentileBounds";
 
 /** How the values of a number column spread, between the 1st and the 99th percentile or in full. */
 export function DistributionView() {
-  const { columns, told, wantFacts, question } = useDive();
+  const { columns, statsLoaded, loadStats, query } = useExplore();
   const numbers = columns.filter((column) => column.type === "number");
-  const named = numbers.find((it) => it.name === question.of);
-  const column = named ?? widestNumber(columns);
-  const chooses = numbers.length > 1 && !named && !told;
+  const named = numbers.find((it) => it.name === query.of);
+  const column = named ?? defaultNumberColumn(columns);
+  const chooses = numbers.length > 1 && !named && !statsLoaded;
   useEffect(() => {
-    if (chooses) wantFacts();
-  }, [chooses, wantFacts]);
+    if (chooses) loadStats();
+  }, [chooses, loadStats]);
   if (chooses) return <Skeleton h={320} aria-label="Choosing a column" />;
   if (!column) {
     return (
@@ -38,20 +38,23 @@ export function DistributionView() {
 }
 
 function Distribution({ column, names }: { column: string; names: string[] }) {
-  const { asked, question, commit } = useDive();
-  const summed = summarySpec(asked, column);
+  const { resolved, query, commit } = useExplore();
+  const summed = summarySpec(resolved, column);
   const summary = useAnswer(summed);
   const value = valueReader(summary.data);
-  const full = question.extent === ALL;
+  const full = query.extent === ALL;
   const cell = (name: string) => cellOf(summary.data, name);
   const [least, most] = full
     ? [String(cell("smallest")), String(cell("largest"))]
-    : [cutOf(cell("p01"), cell("smallest"), "low"), cutOf(cell("p99"), cell("largest"), "high")];
+    : [
+        percentileBound(cell("p01"), cell("smallest"), "low"),
+        percentileBound(cell("p99"), cell("largest"), "high"),
+      ];
   const [low, high] = [numberOf(least), numberOf(most)];
   const known = low !== null && high !== null && !summary.isPlaceholderData;
-  const spec = known ? histogramSpec(asked, column, least, most) : null;
+  const spec = known ? histogramSpec(resolved, column, least, most) : null;
   const spread = useAnswer(spec);
-  const silentSince = summary.silentSince ?? spread.silentSince;
+  const staleSince = summary.staleSince ?? spread.staleSince;
   const isFetching = summary.isFetching || spread.isFetching;
   const nothing = summary.data && !summary.isPlaceholderData && low === null;
   const choose = (
@@ -64,12 +67,12 @@ function Distribution({ column, names }: { column: string; names: string[] }) {
         data={names}
         value={column}
         allowDeselect={false}
-        onChange={(name) => name && commit({ ...question, of: name })}
+        onChange={(name) => name && commit({ ...query, of: name })}
       />
       <Button
         size="xs"
         variant="default"
-        onClick={() => commit({ ...question, extent: full ? "" : ALL })}
+        onClick={() => commit({ ...query, extent: full ? "" : ALL })}
       >
         {full ? "Middle 98 %" : "All values"}
       </Button>
@@ -79,8 +82,8 @@ function Distribution({ column, names }: { column: string; names: string[] }) {
     <ViewFrame
       title="Distribution of"
       spec={spec ?? summed}
-      weighed={{ samples: value("samples") ?? 0, events: value("events") }}
-      result={nothing || summary.error ? summary : { ...spread, silentSince, isFetching }}
+      rowCounts={{ samples: value("samples") ?? 0, events: value("events") }}
+      result={nothing || summary.error ? summary : { ...spread, staleSince, isFetching }}
       height={320}
       tools={choose}
     >
@@ -111,7 +114,7 @@ function NoValues({ column }: { column: string }) {
 }
 
 const cellOf = (answer: Answer | undefined, name: string): Cell =>
-  answer?.rows[0]?.[placeOf(answer, name)] ?? null;
+  answer?.rows[0]?.[columnIndex(answer, name)] ?? null;
 
 const valueReader = (answer: Answer | undefined) => (name: string) =>
   numberOf(cellOf(answer, name));
@@ -124,7 +127,7 @@ function Spread(props: {
   ends: { low: number | null; high: number | null; equal: boolean };
 }) {
   const { answer, summary, column, ends } = props;
-  const { openMenu } = useDive();
+  const { openMenu } = useExplore();
   const value = valueReader(summary);
   const spread = spreadOf(answer);
   const marks = (["p50", "p95", "p99", "mean"] as const).flatMap((name) => {
@@ -151,7 +154,7 @@ function Spread(props: {
       picks: [],
       point,
       narrow: (it) => withFilter(withFilter(it, from), to),
-      without: (it) => beyond(it, from, to),
+      without: (it) => excludeRange(it, from, to),
     });
   };
   return (
@@ -176,7 +179,7 @@ function Spread(props: {
       )}
       {all > 0 && drawn < all && (
         <Text size="xs" c="dimmed">
-          {percent(1 - drawn / all)} of the values lie outside of what is drawn.
+          {percent(1 - drawn / all)} of the values lie excludeGroups of what is drawn.
         </Text>
       )}
     </Stack>

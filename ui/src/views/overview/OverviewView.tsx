@@ -5,15 +5,15 @@ import type { Cell, Column } from "../../api/types";
 import { exact, percent, short } from "../../base/format";
 import { useAnswer } from "../../explore/answers";
 import { cellText } from "../../explore/CellText";
-import { informative, repeating } from "../../explore/columnRanking";
-import { pointOf, useDive } from "../../explore/context";
+import { rankByRepetition, rankColumns } from "../../explore/columnRanking";
+import { pointOf, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { pickOf, toggleGroup } from "../../query/edit";
 import { measureLabel } from "../../query/measure";
-import type { Question } from "../../query/query";
+import type { Query } from "../../query/query";
 import { eventsSpec, samplesSpec, seriesRange, timeSpec, topValuesSpec } from "../../query/spec";
 import { quoteName } from "../../query/sql";
-import { weigh } from "../../widgets/coverage/coverage";
+import { countRows } from "../../widgets/coverage/coverage";
 import { ProblemCard } from "../../widgets/ProblemCard";
 import { SampleRows } from "../samples/SampleRows";
 import { MeasureChart } from "../time/TimeView";
@@ -26,27 +26,28 @@ const SAMPLES = 12;
 
 /** What a table is like at first sight: what happens over time, top values, a handful of rows. */
 export function OverviewView() {
-  const { asked, question, columns, told, commit } = useDive();
-  const plain = useMemo(() => ({ ...asked, question: firstMeasure(question) }), [asked, question]);
+  const { resolved, query, columns, statsLoaded, commit } = useExplore();
+  const plain = useMemo(() => ({ ...resolved, query: firstMeasure(query) }), [resolved, query]);
   const spec = timeSpec(plain);
   const overTime = useAnswer(spec);
-  const samples = useAnswer(samplesSpec(asked, SAMPLES));
+  const samples = useAnswer(samplesSpec(resolved, SAMPLES));
   // A compared chart may begin later than what is asked of the facets.
-  const cut = seriesRange(plain).range.from > asked.range.from;
-  const counted = useAnswer(cut ? eventsSpec(asked) : null);
+  const cut = seriesRange(plain).range.from > resolved.range.from;
+  const counted = useAnswer(cut ? eventsSpec(resolved) : null);
   const whole = cut ? counted.data : overTime.data;
-  const events = whole ? (weigh(whole).events ?? 0) : 0;
+  const events = whole ? (countRows(whole).events ?? 0) : 0;
   // Counting the values of many rows takes its time: until then a few rows must tell.
-  const guessed = told && !known(columns);
-  const likely = guessed && samples.data ? repeating(samples.data, question, FACETS) : [];
+  const guessed = statsLoaded && !known(columns);
+  const repeatingNames =
+    guessed && samples.data ? rankByRepetition(samples.data, query, FACETS) : [];
   const facets = known(columns)
-    ? informative(columns, question, FACETS)
-    : columns.filter((column) => likely.includes(column.name));
-  // What is wrong with the question is said once.
+    ? rankColumns(columns, query, FACETS)
+    : columns.filter((column) => repeatingNames.includes(column.name));
+  // What is wrong with the query is said once.
   const some = !overTime.error && overTime.data?.stats.rows_matched !== 0;
   return (
     <Stack gap="lg">
-      <ViewFrame title={titleOf(plain.question)} spec={spec} result={overTime} height={220}>
+      <ViewFrame title={titleOf(plain.query)} spec={spec} result={overTime} height={220}>
         {(answer) => <MeasureChart answer={answer} at={0} height={220} bare of={plain} />}
       </ViewFrame>
       {some && (
@@ -67,7 +68,7 @@ export function OverviewView() {
               <UnstyledButton
                 fz="xs"
                 c="blue"
-                onClick={() => commit({ ...question, view: "samples" })}
+                onClick={() => commit({ ...query, view: "samples" })}
               >
                 All samples
               </UnstyledButton>
@@ -89,21 +90,21 @@ export function OverviewView() {
 /** Whether it is known by now what the values of some column are like. */
 const known = (columns: readonly Column[]) => columns.some((column) => column.distinct !== null);
 
-const firstMeasure = (question: Question): Question => ({
-  ...question,
+const firstMeasure = (query: Query): Query => ({
+  ...query,
   group: [],
-  measures: question.measures.slice(0, 1),
+  measures: query.measures.slice(0, 1),
 });
 
-function titleOf({ measures }: Question): string {
+function titleOf({ measures }: Query): string {
   const label = measureLabel(measures[0] ?? "");
   return `${label.charAt(0).toUpperCase()}${label.slice(1)} over time`;
 }
 
 /** The top values of a column, each with its share of the events. */
 function Facet({ column, events }: { column: Column; events: number }) {
-  const { asked, question, columns, zone, identifiers, commit, openMenu } = useDive();
-  const { data, error } = useAnswer(topValuesSpec(asked, column.name, FACET_LOOK));
+  const { resolved, query, columns, zone, identifiers, commit, openMenu } = useExplore();
+  const { data, error } = useAnswer(topValuesSpec(resolved, column.name, FACET_LOOK));
   const text = (value: Cell) => cellText(value, column.type, zone, identifiers.has(column.name));
   const more = (data?.rows.length ?? 0) - FACET_VALUES;
   return (
@@ -116,7 +117,7 @@ function Facet({ column, events }: { column: Column; events: number }) {
           fz="xs"
           c="blue"
           className="nowrap"
-          onClick={() => commit(toggleGroup(question, column.name))}
+          onClick={() => commit(toggleGroup(query, column.name))}
         >
           Group by
         </UnstyledButton>
@@ -147,7 +148,7 @@ function Facet({ column, events }: { column: Column; events: number }) {
           fz="xs"
           c="blue"
           px={4}
-          onClick={() => commit({ ...question, group: [quoteName(column.name)], view: "table" })}
+          onClick={() => commit({ ...query, group: [quoteName(column.name)], view: "table" })}
         >
           + {more > FACET_LOOK - 1 - FACET_VALUES ? "many" : more} more
         </UnstyledButton>

@@ -4,14 +4,14 @@ import { Fragment, memo, useCallback, useMemo, useRef, useState } from "react";
 import type { Answer, Cell, Type } from "../../api/types";
 import { count, visible } from "../../base/format";
 import { CellView, cellText } from "../../explore/CellText";
-import { pointOf, useDive } from "../../explore/context";
+import { pointOf, useExplore } from "../../explore/context";
 import { pickOf } from "../../query/edit";
-import type { Question } from "../../query/query";
+import type { Query } from "../../query/query";
 import { columnOrder, drawnRows, MOST_COLUMNS } from "./sampleTable";
 
-/** The rows that are read, by their keys, and the question that they answer. */
+/** The rows that are read, by their keys, and the query that they answer. */
 interface Opened {
-  readonly of: Question;
+  readonly of: Query;
   readonly rows: ReadonlyMap<string, Cell[]>;
 }
 
@@ -22,16 +22,16 @@ const NONE: ReadonlyMap<string, Cell[]> = new Map();
  * Its cells are plain elements: there are thousands of them.
  */
 export function SampleRows({ answer, most = 1000 }: { answer: Answer; most?: number }) {
-  const { question } = useDive();
-  const [open, setOpen] = useState<Opened>({ of: question, rows: NONE });
-  const order = useRef<{ of: Question; names: string[] }>({ of: question, names: [] });
+  const { query } = useExplore();
+  const [open, setOpen] = useState<Opened>({ of: query, rows: NONE });
+  const order = useRef<{ of: Query; names: string[] }>({ of: query, names: [] });
   const places = useMemo(() => {
-    const before = order.current.of === question ? order.current.names : [];
-    const found = columnOrder(answer, question, before);
-    order.current = { of: question, names: found.map((at) => answer.columns[at]?.name ?? "") };
+    const before = order.current.of === query ? order.current.names : [];
+    const found = columnOrder(answer, query, before);
+    order.current = { of: query, names: found.map((at) => answer.columns[at]?.name ?? "") };
     return found;
-  }, [answer, question]);
-  const kept = open.of === question ? open.rows : NONE;
+  }, [answer, query]);
+  const kept = open.of === query ? open.rows : NONE;
   const rows = useMemo(() => drawnRows(answer, most, kept), [answer, most, kept]);
   const shown = useMemo(() => places.slice(0, MOST_COLUMNS), [places]);
   const toggle = useCallback(
@@ -39,9 +39,9 @@ export function SampleRows({ answer, most = 1000 }: { answer: Answer; most?: num
       setOpen((before) => {
         const next = new Map(before.rows);
         if (!next.delete(key)) next.set(key, row);
-        return { of: question, rows: next };
+        return { of: query, rows: next };
       }),
-    [question],
+    [query],
   );
   const more = places.length - shown.length;
   return (
@@ -98,7 +98,7 @@ const SampleRow = memo(function SampleRow(props: {
   onToggle: (key: string, row: Cell[]) => void;
 }) {
   const { rowKey, row, answer, places, open, onToggle } = props;
-  const { zone, question, identifiers } = useDive();
+  const { zone, query, identifiers } = useExplore();
   const openCell = useCellMenu(answer);
   return (
     <Table.Tr>
@@ -126,7 +126,7 @@ const SampleRow = memo(function SampleRow(props: {
             title={cell === null ? undefined : cellText(cell, type, zone, isName)}
             onClick={(event) => openCell(at, cell, event)}
           >
-            <CellView {...{ cell, type, zone, isName }} search={question.search} />
+            <CellView {...{ cell, type, zone, isName }} search={query.search} />
           </td>
         );
       })}
@@ -137,7 +137,7 @@ const SampleRow = memo(function SampleRow(props: {
 /** All fields of one row, one under the other; each opens the menu. */
 function SampleDetail(props: { row: Cell[]; answer: Answer; places: readonly number[] }) {
   const { row, answer, places } = props;
-  const { zone, question, identifiers } = useDive();
+  const { zone, query, identifiers } = useExplore();
   const openCell = useCellMenu(answer);
   return (
     <div className="detail">
@@ -157,7 +157,7 @@ function SampleDetail(props: { row: Cell[]; answer: Answer; places: readonly num
                 <CellView
                   {...{ cell, type, zone }}
                   isName={identifiers.has(name)}
-                  search={question.search}
+                  search={query.search}
                   all
                 />
               </button>
@@ -172,7 +172,7 @@ const columnAt = (answer: Answer, at: number) =>
   answer.columns[at] ?? { name: "", type: "null" as Type };
 
 function useCellMenu(answer: Answer) {
-  const { openMenu, columns, zone, identifiers } = useDive();
+  const { openMenu, columns, zone, identifiers } = useExplore();
   return (at: number, cell: Cell, event: React.MouseEvent) => {
     const { name, type } = columnAt(answer, at);
     const label = `${name}: ${cellText(cell, type, zone, identifiers.has(name))}`;

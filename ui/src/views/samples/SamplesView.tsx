@@ -1,6 +1,6 @@
 import { Button, Group } from "@mantine/core";
 import { useAnswer } from "../../explore/answers";
-import { useDive } from "../../explore/context";
+import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { LIMIT_MAX } from "../../query/query";
 import { samplesSpec } from "../../query/spec";
@@ -8,22 +8,20 @@ import { SampleRows } from "./SampleRows";
 
 /** Raw rows, newest first, with all their columns. */
 export function SamplesView() {
-  const { asked, question, commit } = useDive();
-  const spec = samplesSpec(asked);
+  const { resolved, query, commit } = useExplore();
+  const spec = samplesSpec(resolved);
   const result = useAnswer(spec);
   return (
     <ViewFrame title="Samples, newest first" spec={spec} result={result} height={500}>
       {(answer) => (
         <>
           <SampleRows answer={answer} />
-          {answer.rows.length >= question.limit && question.limit < LIMIT_MAX && (
+          {answer.rows.length >= query.limit && query.limit < LIMIT_MAX && (
             <Group justify="center" mt="sm">
               <Button
                 size="xs"
                 variant="default"
-                onClick={() =>
-                  commit({ ...question, limit: Math.min(LIMIT_MAX, question.limit * 3) })
-                }
+                onClick={() => commit({ ...query, limit: Math.min(LIMIT_MAX, query.limit * 3) })}
               >
                 More
               </Button>

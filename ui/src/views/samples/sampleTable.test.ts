@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Answer, AnswerColumn, Cell } from "../../api/types";
-import { opening } from "../../query/query";
+import { defaultQuery } from "../../query/query";
 import { columnOrder, drawnRows, rowKey } from "./sampleTable";
 
 function answer(columns: [string, AnswerColumn["type"]][], rows: Cell[][]): Answer {
@@ -16,14 +16,14 @@ const COLUMNS: [string, AnswerColumn["type"]][] = [
 ];
 const row = (n: number): Cell[] => [`2026-11-21T00:00:0${n}Z`, n, "a", `a long text ${n}`, null];
 
-it("orders columns: time, hits, what the question names, then short ones; empty ones not", () => {
+it("orders columns: time, hits, what the query names, then short ones; empty ones not", () => {
   const rows = answer(COLUMNS, [row(1), row(2)]);
   const names = (over = {}) =>
-    columnOrder(rows, { ...opening("t"), ...over }).map((at) => COLUMNS[at]?.[0]);
+    columnOrder(rows, { ...defaultQuery("t"), ...over }).map((at) => COLUMNS[at]?.[0]);
   expect(names()).toEqual(["time", "note", "code", "text"]);
   expect(names({ search: "LONG" })).toEqual(["time", "text", "note", "code"]);
   expect(names({ group: ["code"] })).toEqual(["time", "code", "note", "text"]);
-  const kept = columnOrder(rows, opening("t"), ["code", "time"]).map((at) => COLUMNS[at]?.[0]);
+  const kept = columnOrder(rows, defaultQuery("t"), ["code", "time"]).map((at) => COLUMNS[at]?.[0]);
   expect(kept).toEqual(["code", "time", "note", "text"]);
   expect(names({ measures: ["p95(text)"] })).toEqual(["time", "text", "note", "code"]);
 });

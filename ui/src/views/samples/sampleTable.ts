@@ -2,31 +2,31 @@
 
 import type { Answer, Cell } from "../../api/types";
 import { isHit } from "../../explore/CellText";
-import type { Question } from "../../query/query";
+import type { Query } from "../../query/query";
 import { columnOf } from "../../query/sql";
 
 /** More columns than this are neither read nor drawn quickly; a row's detail has all. */
 export const MOST_COLUMNS = 60;
 
 /**
- * The columns that have a value in some row: the time, those of the question, then short ones.
+ * The columns that have a value in some row: the time, those of the query, then short ones.
  * Those that were there `before` keep their order, so that nothing moves while rows come in.
  */
 export function columnOrder(
   answer: Answer,
-  question: Question,
+  query: Query,
   before: readonly string[] = [],
 ): number[] {
-  const asked = namesOf(question);
+  const named = namesOf(query);
   const known = new Map(before.map((name, at) => [name, at]));
-  const placeOf = (at: number) => known.get(answer.columns[at]?.name ?? "") ?? known.size;
+  const previousIndex = (at: number) => known.get(answer.columns[at]?.name ?? "") ?? known.size;
   const weight = (at: number): number => {
     const { name, type } = answer.columns[at] ?? { name: "", type: "null" };
     if (type === "time") return at === 0 ? -4000 : -3000;
-    if (question.search !== "" && answer.rows.some((row) => isHit(row[at], question.search))) {
+    if (query.search !== "" && answer.rows.some((row) => isHit(row[at], query.search))) {
       return -2000;
     }
-    if (asked.has(name)) return -1000;
+    if (named.has(name)) return -1000;
     if (name === "sample_rate") return 1000;
     let length = 0;
     let filled = 0;
@@ -43,12 +43,12 @@ export function columnOrder(
     .map((_, at) => at)
     .filter((at) => answer.rows.some((row) => row[at] !== null))
     .map((at): [number, number] => [at, weight(at)])
-    .sort((a, b) => placeOf(a[0]) - placeOf(b[0]) || a[1] - b[1])
+    .sort((a, b) => previousIndex(a[0]) - previousIndex(b[0]) || a[1] - b[1])
     .map(([at]) => at);
 }
 
-/** The columns that a question is about. */
-function namesOf({ filters, group, of, measures }: Question): Set<string> {
+/** The columns that a query is about. */
+function namesOf({ filters, group, of, measures }: Query): Set<string> {
   const inside = measures.map((it) => /\((.*)\)$/.exec(it)?.[1] ?? "");
   const named = [...group, ...inside].flatMap((it) => columnOf(it) ?? []);
   return new Set([...filters.map((it) => it.column), ...named, of]);

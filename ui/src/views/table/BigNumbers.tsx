@@ -1,17 +1,17 @@
 import { Paper, SimpleGrid, Text } from "@mantine/core";
 import { numberOf } from "../../api/client";
 import { change, exact } from "../../base/format";
-import { useDive } from "../../explore/context";
+import { useExplore } from "../../explore/context";
 import { measureLabel } from "../../query/measure";
 import type { Totals } from "./groups";
 import { numberText, stepOf } from "./MeasureCells";
 
 /** Measures without groups: a large number for each, and what it was before. */
 export function BigNumbers({ totals }: { totals: Totals | null }) {
-  const { question } = useDive();
+  const { query } = useExplore();
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} data-testid="totals">
-      {question.measures.map((measure, at) => {
+      {query.measures.map((measure, at) => {
         const now = totals?.now[at] ?? null;
         const before = totals?.before?.[at] ?? null;
         return (

@@ -4,17 +4,17 @@ import { Fragment } from "react";
 import { numberOf } from "../../api/client";
 import { count, counted } from "../../base/format";
 import { cellText } from "../../explore/CellText";
-import { pointOf, useDive } from "../../explore/context";
+import { pointOf, useExplore } from "../../explore/context";
 import { picksOf } from "../../query/edit";
 import { measureLabel } from "../../query/measure";
 import { orderOf } from "../../query/spec";
 import { type GroupRow, type GroupTable, otherMeasures, type Totals } from "./groups";
-import { Measured } from "./MeasureCells";
+import { MeasureCells } from "./MeasureCells";
 
 /** Groups as rows, with a bar behind each number, and what they come to. */
 export function GroupsTable({ groups, total }: { groups: GroupTable; total: Totals | null }) {
-  const { question } = useDive();
-  const tops = question.measures.map((_, at) =>
+  const { query } = useExplore();
+  const tops = query.measures.map((_, at) =>
     Math.max(0, ...groups.rows.map((row) => numberOf(row.measures[at] ?? null) ?? 0)),
   );
   return (
@@ -30,7 +30,7 @@ export function GroupsTable({ groups, total }: { groups: GroupTable; total: Tota
           </Table.Tbody>
         </Table>
       </Table.ScrollContainer>
-      {groups.found >= question.limit && (
+      {groups.found >= query.limit && (
         <Text size="xs" c="dimmed" mt="xs">
           The first {count(groups.rows.length)}
           {groups.compared && !groups.partly && ` of ${count(groups.found)}`} groups are shown; the
@@ -44,8 +44,8 @@ export function GroupsTable({ groups, total }: { groups: GroupTable; total: Tota
 
 /** What a table sorted by change leaves out or puts last. */
 function SortNote({ groups }: { groups: GroupTable }) {
-  const { question } = useDive();
-  if (!groups.compared || !orderOf(question).change) return null;
+  const { query } = useExplore();
+  if (!groups.compared || !orderOf(query).change) return null;
   return (
     <Text size="xs" c="dimmed" mt="xs" role="note">
       Groups that rest on few stored rows come last.
@@ -55,14 +55,14 @@ function SortNote({ groups }: { groups: GroupTable }) {
 }
 
 function Head({ groups }: { groups: GroupTable }) {
-  const { question } = useDive();
+  const { query } = useExplore();
   return (
     <Table.Thead>
       <Table.Tr>
-        {question.group.map((by, at) => (
+        {query.group.map((by, at) => (
           <SortHead key={by} by={by} label={groups.keyNames[at] ?? by} />
         ))}
-        {question.measures.map((by) => (
+        {query.measures.map((by) => (
           <Fragment key={by}>
             <SortHead by={by} label={measureLabel(by)} right />
             {groups.compared && <Table.Th ta="right">before</Table.Th>}
@@ -77,8 +77,8 @@ function Head({ groups }: { groups: GroupTable }) {
 
 function SortHead(props: { by: string; label: string; right?: boolean }) {
   const { by, label, right = false } = props;
-  const { question, commit } = useDive();
-  const order = orderOf(question);
+  const { query, commit } = useExplore();
+  const order = orderOf(query);
   const sorted = (order.change ? `change ${order.by}` : order.by) === by;
   const Icon = order.ascending ? IconArrowUp : IconArrowDown;
   const next = sorted && !order.ascending ? `${by} asc` : by;
@@ -94,7 +94,7 @@ function SortHead(props: { by: string; label: string; right?: boolean }) {
         fw={600}
         className="clipped"
         maw="100%"
-        onClick={() => commit({ ...question, order: next })}
+        onClick={() => commit({ ...query, order: next })}
       >
         {label} {sorted && <Icon size={12} aria-hidden />}
       </UnstyledButton>
@@ -103,8 +103,8 @@ function SortHead(props: { by: string; label: string; right?: boolean }) {
 }
 
 function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; tops: number[] }) {
-  const { question, columns, zone, identifiers, openMenu } = useDive();
-  const picks = picksOf(question.group, row.keys, groups.keyTypes, columns);
+  const { query, columns, zone, identifiers, openMenu } = useExplore();
+  const picks = picksOf(query.group, row.keys, groups.keyTypes, columns);
   const texts = row.keys.map((key, at) =>
     cellText(key, groups.keyTypes[at] ?? "null", zone, identifiers.has(groups.keyNames[at] ?? "")),
   );
@@ -130,9 +130,9 @@ function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; t
         </Table.Td>
       ))}
       {row.measures.map((cell, at) => (
-        <Measured
-          key={question.measures[at]}
-          measure={question.measures[at] ?? ""}
+        <MeasureCells
+          key={query.measures[at]}
+          measure={query.measures[at] ?? ""}
           now={cell}
           before={row.before?.[at] ?? null}
           compared={groups.compared}
@@ -148,8 +148,8 @@ function GroupLine({ row, groups, tops }: { row: GroupRow; groups: GroupTable; t
 
 /** The rows beneath: what the other groups hold, and all together. */
 function Sums({ groups, total }: { groups: GroupTable; total: Totals }) {
-  const { question } = useDive();
-  const cut = groups.found >= question.limit;
+  const { query } = useExplore();
+  const cut = groups.found >= query.limit;
   const shown = groups.rows.map((row) => row.measures);
   const shownBefore = groups.rows.map((row) => row.before ?? []);
   const lines = [
@@ -157,8 +157,8 @@ function Sums({ groups, total }: { groups: GroupTable; total: Totals }) {
       ? [
           {
             name: "Other groups",
-            now: otherMeasures(question, shown, total.now),
-            before: otherMeasures(question, shownBefore, total.before ?? []),
+            now: otherMeasures(query, shown, total.now),
+            before: otherMeasures(query, shownBefore, total.before ?? []),
           },
         ]
       : []),
@@ -166,9 +166,9 @@ function Sums({ groups, total }: { groups: GroupTable; total: Totals }) {
   ];
   return lines.map(({ name, now, before }) => (
     <Table.Tr key={name} fw={600} className="sums">
-      <Table.Td colSpan={question.group.length}>{name}</Table.Td>
-      {question.measures.map((measure, at) => (
-        <Measured
+      <Table.Td colSpan={query.group.length}>{name}</Table.Td>
+      {query.measures.map((measure, at) => (
+        <MeasureCells
           key={measure}
           measure={measure}
           now={now[at] ?? null}

@@ -2,8 +2,8 @@ import { Table } from "@mantine/core";
 import { numberOf } from "../../api/client";
 import type { Cell } from "../../api/types";
 import { change, exact, SKETCH_STEP, short } from "../../base/format";
-import { isUnreached } from "../../explore/compareRange";
-import { useDive } from "../../explore/context";
+import { isBeforeFirstRow } from "../../explore/compareRange";
+import { useExplore } from "../../explore/context";
 import { isEstimated } from "../../query/measure";
 
 /** What changes of a measure can be told from none. */
@@ -16,7 +16,7 @@ export function numberText(cell: Cell): string {
 }
 
 /** The cells of a measure: its number before a bar; when compared, what it was and its change. */
-export function Measured(props: {
+export function MeasureCells(props: {
   measure: string;
   now: Cell;
   before: Cell;
@@ -24,9 +24,9 @@ export function Measured(props: {
   top: number;
 }) {
   const { measure, now, before, compared, top } = props;
-  const { asked, table } = useDive();
+  const { resolved, table } = useExplore();
   // Where there are no rows to compare with, nothing is known to be new.
-  const known = before !== null || !isUnreached(asked, table);
+  const known = before !== null || !isBeforeFirstRow(resolved, table);
   const share = top > 0 ? Math.max(0, (numberOf(now) ?? 0) / top) : 0;
   return (
     <>

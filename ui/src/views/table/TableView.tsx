@@ -1,35 +1,35 @@
 import { useAnswer } from "../../explore/answers";
-import { useDive } from "../../explore/context";
+import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { tableSpec } from "../../query/spec";
-import { weigh } from "../../widgets/coverage/coverage";
+import { countRows } from "../../widgets/coverage/coverage";
 import { BigNumbers } from "./BigNumbers";
 import { GroupsTable } from "./GroupsTable";
 import { groupTable, totalsOf } from "./groups";
 
 /** Groups as rows, with a bar behind each number, and a total; without groups, the totals alone. */
 export function TableView() {
-  const { asked, question } = useDive();
-  const spec = tableSpec(asked);
+  const { resolved, query } = useExplore();
+  const spec = tableSpec(resolved);
   const result = useAnswer(spec);
-  const totals = useAnswer(tableSpec({ ...asked, question: { ...question, group: [] } }));
+  const totals = useAnswer(tableSpec({ ...resolved, query: { ...query, group: [] } }));
   // The rows are of the shown groups; the answer rests on those of all groups.
   const all = totals.error ? result.data : totals.data;
   const isFetching = result.isFetching || totals.isFetching;
-  const title = question.group.length === 0 ? "In all" : "Groups";
+  const title = query.group.length === 0 ? "In all" : "Groups";
   return (
     <ViewFrame
       title={title}
       spec={spec}
       result={{ ...result, isFetching }}
-      weighed={all ? weigh(all) : null}
+      rowCounts={all ? countRows(all) : null}
       height={400}
     >
       {(answer) =>
-        question.group.length === 0 ? (
+        query.group.length === 0 ? (
           <BigNumbers totals={totalsOf(answer)} />
         ) : (
-          <GroupsTable groups={groupTable(answer, question)} total={totalsOf(totals.data)} />
+          <GroupsTable groups={groupTable(answer, query)} total={totalsOf(totals.data)} />
         )
       }
     </ViewFrame>

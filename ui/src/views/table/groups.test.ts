@@ -1,10 +1,10 @@
 import { expect, it } from "vitest";
 import type { Answer, Cell } from "../../api/types";
-import { opening, type Question } from "../../query/query";
+import { defaultQuery, type Query } from "../../query/query";
 import { groupTable } from "./groups";
 
-const question: Question = {
-  ...opening("t"),
+const query: Query = {
+  ...defaultQuery("t"),
   view: "table",
   group: ["build"],
   measures: ["p95(x)"],
@@ -32,7 +32,7 @@ const answer = compared([
   ["before", "rare", 1, 3],
 ]);
 const names = (order: string, limit = 100) =>
-  groupTable(answer, { ...question, order, limit }).rows.map(({ keys }) => keys[0]);
+  groupTable(answer, { ...query, order, limit }).rows.map(({ keys }) => keys[0]);
 
 it("sorts by change over all groups; what rests on few rows is last", () => {
   expect(names("change p95(x)")).toEqual(["fresh", "slow", "same", "gone", "rare"]);
@@ -40,8 +40,8 @@ it("sorts by change over all groups; what rests on few rows is last", () => {
   expect(names("change p95(x)", 2)).toEqual(["fresh", "slow"]);
 });
 
-it("sorts by the measure where no change is asked for", () => {
+it("sorts by the measure where no change is resolved for", () => {
   expect(names("").slice(0, 2).toSorted()).toEqual(["rare", "same"]);
   expect(names("build asc")[0]).toBe("fresh");
-  expect(groupTable(answer, question)).toMatchObject({ compared: true, found: 5, partly: false });
+  expect(groupTable(answer, query)).toMatchObject({ compared: true, found: 5, partly: false });
 });

@@ -4,7 +4,7 @@ import { numberOf } from "../../api/client";
 import type { Answer, Cell, Type } from "../../api/types";
 import { sides } from "../../explore/answers";
 import { isAdditive } from "../../query/measure";
-import type { Question } from "../../query/query";
+import type { Query } from "../../query/query";
 import { COMPARED_MOST, orderOf } from "../../query/spec";
 
 export interface GroupRow {
@@ -31,12 +31,12 @@ export interface GroupTable {
   readonly partly: boolean;
 }
 
-/** Joins the two sides of an answer to `tableSpec`, sorts and cuts them as the question says. */
-export function groupTable(answer: Answer, question: Question): GroupTable {
+/** Joins the two sides of an answer to `tableSpec`, sorts and cuts them as the query says. */
+export function groupTable(answer: Answer, query: Query): GroupTable {
   const { now, before } = sides(answer);
   const first = before === null ? 0 : 1;
-  const measuresAt = first + question.group.length;
-  const measuresOf = (row: Cell[]) => row.slice(measuresAt, measuresAt + question.measures.length);
+  const measuresAt = first + query.group.length;
+  const measuresOf = (row: Cell[]) => row.slice(measuresAt, measuresAt + query.measures.length);
   const keysOf = (row: Cell[]) => row.slice(first, measuresAt);
   const samplesAt = (at: number | undefined) =>
     at === undefined ? 0 : (answer.samples?.[at] ?? 0);
@@ -63,22 +63,22 @@ export function groupTable(answer: Answer, question: Question): GroupTable {
       few: samplesAt(at) < FEW_SAMPLES,
     });
   }
-  if (before !== null) sortRows(rows, question);
+  if (before !== null) sortRows(rows, query);
   const heads = answer.columns.slice(first, measuresAt);
   return {
     keyNames: heads.map((column) => column.name),
     keyTypes: heads.map((column) => column.type),
-    rows: rows.slice(0, question.limit),
+    rows: rows.slice(0, query.limit),
     found: rows.length,
     compared: before !== null,
     partly: before !== null && answer.rows.length >= COMPARED_MOST,
   };
 }
 
-function sortRows(rows: GroupRow[], question: Question): void {
-  const { by, ascending, change } = orderOf(question);
-  const measure = question.measures.indexOf(by);
-  const group = question.group.indexOf(by);
+function sortRows(rows: GroupRow[], query: Query): void {
+  const { by, ascending, change } = orderOf(query);
+  const measure = query.measures.indexOf(by);
+  const group = query.group.indexOf(by);
   if (change) {
     const moved = new Map(rows.map((row) => [row, changeOf(row, measure)]));
     const place = (row: GroupRow) => moved.get(row) ?? null;
@@ -111,11 +111,11 @@ function order(a: Cell, b: Cell, ascending: boolean): number {
 
 /** What the groups beyond the shown ones hold: the total less the shown, where that adds up. */
 export function otherMeasures(
-  question: Question,
+  query: Query,
   shown: readonly (readonly Cell[])[],
   total: readonly Cell[],
 ): (number | null)[] {
-  return question.measures.map((measure, at) => {
+  return query.measures.map((measure, at) => {
     const whole = numberOf(total[at]);
     if (!isAdditive(measure) || whole === null) return null;
     return whole - shown.reduce((sum, row) => sum + (numberOf(row[at]) ?? 0), 0);

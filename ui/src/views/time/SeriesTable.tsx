@@ -3,7 +3,7 @@ import { OTHER_COLOUR, type Stroke } from "../../base/colours";
 import { change, exact, SKETCH_STEP, short } from "../../base/format";
 import type { Series, TimeSeries } from "../../charts/time-series/data";
 import { chartStrokes } from "../../charts/time-series/data";
-import { markOf, pointOf, useDive } from "../../explore/context";
+import { markOf, pointOf, useExplore } from "../../explore/context";
 
 /** The legend that is worth reading: each series with its total, its ends, and what it was before. */
 export function SeriesTable(props: {
@@ -79,7 +79,7 @@ function SeriesLine(props: {
   onHighlight: () => void;
 }) {
   const { series, stroke, shown, additive, compared, step, onToggle, onHighlight } = props;
-  const { openMenu } = useDive();
+  const { openMenu } = useExplore();
   const now = additive ? series.total : series.last;
   const before = additive ? series.totalBefore : series.lastBefore;
   return (

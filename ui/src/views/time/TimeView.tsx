@@ -6,20 +6,20 @@ import { timeText } from "../../base/zone";
 import { seriesOf } from "../../charts/time-series/data";
 import { TimeSeriesChart } from "../../charts/time-series/TimeSeriesChart";
 import { useAnswer } from "../../explore/answers";
-import { markOf, useDive } from "../../explore/context";
+import { markOf, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { measureLabel } from "../../query/measure";
-import { type Asked, seriesRange, timeSpec } from "../../query/spec";
-import { within } from "../../query/time";
+import { type ResolvedQuery, seriesRange, timeSpec } from "../../query/spec";
+import { withRange } from "../../query/time";
 import { SeriesTable } from "./SeriesTable";
 
 /** Measures over time: a chart for each, one under the other, and the table of their series. */
 export function TimeView() {
-  const { asked, question, zone } = useDive();
-  const spec = timeSpec(asked);
+  const { resolved, query, zone } = useExplore();
+  const spec = timeSpec(resolved);
   const result = useAnswer(spec);
-  const { bucket, range } = seriesRange(asked);
-  const height = question.measures.length > 1 ? 220 : 320;
+  const { bucket, range } = seriesRange(resolved);
+  const height = query.measures.length > 1 ? 220 : 320;
   return (
     <ViewFrame
       title={`Over time, per ${durationWords(bucket).replace(/^1 /, "")}`}
@@ -29,13 +29,13 @@ export function TimeView() {
     >
       {(answer) => (
         <Stack gap="md">
-          {range.from > asked.range.from && (
+          {range.from > resolved.range.from && (
             <Text size="xs" c="dimmed" role="note">
               Begins with the first whole bucket, at {timeText(range.from, zone)}: the time before
               is compared right up to it.
             </Text>
           )}
-          {question.measures.map((measure, at) => (
+          {query.measures.map((measure, at) => (
             <MeasureChart key={measure} answer={answer} at={at} height={height} />
           ))}
         </Stack>
@@ -51,23 +51,23 @@ export function MeasureChart(props: {
   answer: Answer;
   at: number;
   height: number;
-  /** Another question than the page's that was asked. */
-  of?: Asked;
+  /** Another query than the page's that was asked. */
+  of?: ResolvedQuery;
   /** Without the table of series. */
   bare?: boolean;
 }) {
   const { answer, at, height, bare = false } = props;
-  const dive = useDive();
-  const { question, zone, commit, openMenu } = dive;
-  const asked = props.of ?? dive.asked;
+  const explore = useExplore();
+  const { query, zone, commit, openMenu } = explore;
+  const resolved = props.of ?? explore.resolved;
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const [highlighted, setHighlighted] = useState<string | null>(null);
-  const chart = useMemo(() => seriesOf(answer, asked, at), [answer, asked, at]);
+  const chart = useMemo(() => seriesOf(answer, resolved, at), [answer, resolved, at]);
   return (
     <Paper withBorder p="xs">
-      {asked.question.measures.length > 1 && (
+      {resolved.query.measures.length > 1 && (
         <Text size="xs" fw={600} mb={4}>
-          {measureLabel(question.measures[at] ?? "")}
+          {measureLabel(query.measures[at] ?? "")}
         </Text>
       )}
       <TimeSeriesChart
@@ -76,7 +76,7 @@ export function MeasureChart(props: {
         height={height}
         hidden={hidden}
         highlighted={highlighted}
-        onBrush={(range) => commit(within(question, range))}
+        onBrush={(range) => commit(withRange(query, range))}
         onPick={({ series, range, label }, point) =>
           openMenu({ ...markOf(series ?? NO_SERIES), range, label, point })
         }

@@ -5,18 +5,18 @@ import type { Cell, Column, ColumnValue } from "../../api/types";
 import { exact, short, visible } from "../../base/format";
 import { type Filter, filterOf } from "../../query/filter";
 import { type Measure, measure } from "../../query/measure";
-import type { Asked } from "../../query/spec";
+import type { ResolvedQuery } from "../../query/spec";
 import lines from "../widgets.module.css";
 import classes from "./ColumnsTab.module.css";
 import { distinctOf } from "./columns";
-import { useValues } from "./useColumnValues";
+import { useColumnValues } from "./useColumnValues";
 
 /** Numbers with so few values are codes as often as amounts: their values are worth a look. */
 const FEW_VALUES = 50;
 const SHOWN_VALUES = 8;
 
 interface Props {
-  asked: Asked;
+  resolved: ResolvedQuery;
   column: Column;
   grouped: boolean;
   onGroup: (column: string) => void;
@@ -111,8 +111,8 @@ function TimeFacts({ column }: { column: Column }) {
   );
 }
 
-function TopValues({ asked, column, onFilter }: Props) {
-  const { values, enabled, pending, failed } = useValues(asked, column, "");
+function TopValues({ resolved, column, onFilter }: Props) {
+  const { values, enabled, pending, failed } = useColumnValues(resolved, column, "");
   const shown = values.slice(0, SHOWN_VALUES);
   if (shown.length === 0) {
     return (

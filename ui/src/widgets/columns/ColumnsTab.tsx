@@ -5,7 +5,7 @@ import type { Column } from "../../api/types";
 import { count, percent } from "../../base/format";
 import type { Filter } from "../../query/filter";
 import type { Measure } from "../../query/measure";
-import type { Asked } from "../../query/spec";
+import type { ResolvedQuery } from "../../query/spec";
 import lines from "../widgets.module.css";
 import { ColumnDetail } from "./ColumnDetail";
 import classes from "./ColumnsTab.module.css";
@@ -16,7 +16,7 @@ import { TypeIcon } from "./TypeIcon";
 const PAGE = 200;
 
 interface Props {
-  asked: Asked;
+  resolved: ResolvedQuery;
   columns: Column[];
   group: readonly string[];
   onGroup: (column: string) => void;
@@ -27,7 +27,7 @@ interface Props {
 
 /** The table's columns by type: what they hold, and what one can do with them. */
 export function ColumnsTab(props: Props) {
-  const { asked, columns } = props;
+  const { resolved, columns } = props;
   const [text, setText] = useState("");
   const [opened, setOpened] = useState<string | null>(null);
   const [most, setMost] = useState(PAGE);
@@ -64,7 +64,7 @@ export function ColumnsTab(props: Props) {
               <ColumnRow
                 key={column.name}
                 {...props}
-                asked={asked}
+                resolved={resolved}
                 column={column}
                 opened={opened === column.name}
                 onOpen={() => setOpened(opened === column.name ? null : column.name)}

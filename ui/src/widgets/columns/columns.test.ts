@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Column, Type } from "../../api/types";
 import { quickFilter } from "../filter/quickFilter";
-import { findMeasures, isOwnSql, measuresOf } from "../pickers/measureOptions";
+import { findMeasures, looksLikeSql, measuresOf } from "../pickers/measureOptions";
 import { findColumns, groupable, isGrouped, noteOf, sectionsOf } from "./columns";
 
 const column = (name: string, type: Type): Column => ({
@@ -163,7 +163,7 @@ describe("measures", () => {
     expect(measuresOf("count", COLUMNS, "odd")[0]?.measure).toBe('count("odd name")');
   });
   it("knows own SQL", () => {
-    expect(isOwnSql("sum(bytes) / count(*)")).toBe(true);
-    expect(isOwnSql("p95 lat")).toBe(false);
+    expect(looksLikeSql("sum(bytes) / count(*)")).toBe(true);
+    expect(looksLikeSql("p95 lat")).toBe(false);
   });
 });

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { ask, fetchElements, numberOf } from "../../api/client";
 import type { Column, ColumnValue } from "../../api/types";
-import { type Asked, valuesSpec } from "../../query/spec";
+import { type ResolvedQuery, valuesSpec } from "../../query/spec";
 import { distinctOf } from "./columns";
 
 /** Above this, looking through all values costs seconds, and none of them is frequent. */
@@ -11,17 +11,17 @@ const MOST = 20;
 type Target = Pick<Column, "name" | "type">;
 
 /**
- * The frequent values of a column that begin with a text, counted over the rows that the question
+ * The frequent values of a column that begin with a text, counted over the rows that the query
  * is about, and whether they are worth asking for. Elements of sets and vectors are counted over
- * the question's time only.
+ * the query's time only.
  */
-export function useValues(asked: Asked, column: Target, prefix: string) {
+export function useColumnValues(resolved: ResolvedQuery, column: Target, prefix: string) {
   const { name, type } = column;
-  const { table } = asked.question;
+  const { table } = resolved.query;
   const lists = type === "set" || type === "vector";
   const enabled = type !== "time" && !(isHuge(column) && prefix.length < 3);
   // One more than are shown: rows without a value are counted as well.
-  const spec = valuesSpec(asked, column, prefix, MOST + 1);
+  const spec = valuesSpec(resolved, column, prefix, MOST + 1);
   const answer = useQuery<ColumnValue[]>({
     queryKey: ["values", table, name, prefix, spec],
     queryFn: ({ signal }) =>

@@ -1,9 +1,9 @@
 import { Anchor, Badge, Group, Loader, Popover, Stack, Table, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { fetchLeaves, type Problem } from "../../api/client";
-import type { Answer, Coverage, LeafStatus, Table as TableFacts } from "../../api/types";
+import type { Answer, Coverage, LeafStatus, Table as TableStatus } from "../../api/types";
 import { bytes, count, counted, micros, percent, short } from "../../base/format";
-import { leafWords, type Weighed } from "./coverage";
+import { leafWords, type RowCounts } from "./coverage";
 
 /** A leaf that is not alive is so for seconds. */
 const AGAIN_MS = 1000;
@@ -11,11 +11,11 @@ const AGAIN_MS = 1000;
 /** The corner that never lies: how much the answer rests on, what is missing, how long it took. */
 export function CoverageCorner(props: {
   answer: Answer;
-  weighed: Weighed;
-  table: TableFacts;
+  rowCounts: RowCounts;
+  table: TableStatus;
   busy: boolean;
 }) {
-  const { answer, weighed, busy } = props;
+  const { answer, rowCounts, busy } = props;
   const { coverage, stats } = answer;
   const bound = coverage.fraction_is_upper_bound === true;
   const missing = coverage.fraction < 1 || bound;
@@ -32,10 +32,10 @@ export function CoverageCorner(props: {
           <Group gap={6} wrap="wrap" justify="flex-end">
             {busy && <Loader size={10} aria-label="Asking" />}
             <Text size="xs" span className="numbers">
-              {counted(weighed.samples, "row")}
-              {weighed.events !== null &&
-                weighed.events !== weighed.samples &&
-                ` · ${short(weighed.events)} events`}
+              {counted(rowCounts.samples, "row")}
+              {rowCounts.events !== null &&
+                rowCounts.events !== rowCounts.samples &&
+                ` · ${short(rowCounts.events)} events`}
               {" · "}
             </Text>
             <Badge
@@ -63,25 +63,25 @@ export function CoverageCorner(props: {
 
 function CoverageDetail({
   answer,
-  weighed,
+  rowCounts,
   table,
 }: {
   answer: Answer;
-  weighed: Weighed;
-  table: TableFacts;
+  rowCounts: RowCounts;
+  table: TableStatus;
 }) {
   const { coverage, stats } = answer;
   const lines: [string, string][] = [
-    ["Rows behind the answer", count(weighed.samples)],
-    ...(weighed.events === null
+    ["Rows behind the answer", count(rowCounts.samples)],
+    ...(rowCounts.events === null
       ? []
-      : [["Events they stand for", count(weighed.events)] as [string, string]]),
+      : [["Events they stand for", count(rowCounts.events)] as [string, string]]),
     ["Rows of the table", count(coverage.rows_expected)],
     ["Looked at one by one", count(stats.rows_read)],
     ["Row blocks skipped", `${count(stats.blocks_skipped)} of ${count(stats.blocks)}`],
     ["Bytes read", bytes(stats.bytes_read)],
     ["Scanning, all cores", micros(stats.scan_micros)],
-    ["Question to answer", micros(stats.elapsed_micros)],
+    ["Query to answer", micros(stats.elapsed_micros)],
   ];
   if (table.dropped_rows > 0)
     lines.push(["Dropped, the table being full", count(table.dropped_rows)]);
@@ -108,7 +108,7 @@ function CoverageDetail({
 }
 
 function LeafTable({ coverage }: { coverage: Coverage }) {
-  // Where they cannot be had there is still what became of the question.
+  // Where they cannot be had there is still what became of the query.
   const { data: leaves = [] } = useQuery<LeafStatus[], Problem>({
     queryKey: ["leaves"],
     queryFn: ({ signal }) => fetchLeaves(signal),

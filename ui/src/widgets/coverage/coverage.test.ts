@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Coverage, LeafCoverage, Table } from "../../api/types";
-import { comingWords, leafWords, mayGrow, missingWords, rowsToCome } from "./coverage";
+import { leafWords, mayRecover, missingWords, recoveringRows, recoveryWords } from "./coverage";
 
 const leaf = (name: string, outcome: LeafCoverage["outcome"]) =>
   ({ name, outcome, rows_expected: 500, rows_scanned: 500, micros: 1 }) satisfies LeafCoverage;
@@ -52,38 +52,38 @@ describe("leafWords", () => {
   });
 });
 
-describe("comingWords", () => {
+describe("recoveryWords", () => {
   const table = (waiting_rows: number, state: string) => ({ waiting_rows, state }) as Table;
 
   it("tells of rows that are still to come, and from where", () => {
-    expect(comingWords(table(0, "alive"))).toBeNull();
-    expect(comingWords(table(1, "memory recovery"))).toBe(
+    expect(recoveryWords(table(0, "alive"))).toBeNull();
+    expect(recoveryWords(table(1, "memory recovery"))).toBe(
       "1 row is still to come after a restart (memory recovery).",
     );
-    expect(comingWords(table(150_000, "disk recovery"))).toBe(
+    expect(recoveryWords(table(150_000, "disk recovery"))).toBe(
       "150,000 rows are still to come after a restart (disk recovery).",
     );
   });
 });
 
-describe("mayGrow", () => {
+describe("mayRecover", () => {
   it("asks on while rows come back, and once more after that", () => {
-    expect(mayGrow(500, null, 0)).toBe(true);
-    expect(mayGrow(500, 500, 200)).toBe(true);
-    expect(mayGrow(300, 500, 0)).toBe(true);
-    expect(mayGrow(0, 300, 0)).toBe(false);
+    expect(mayRecover(500, null, 0)).toBe(true);
+    expect(mayRecover(500, 500, 200)).toBe(true);
+    expect(mayRecover(300, 500, 0)).toBe(true);
+    expect(mayRecover(0, 300, 0)).toBe(false);
   });
 
   it("leaves rows alone that are lost", () => {
-    expect(mayGrow(7, 7, 0)).toBe(false);
+    expect(mayRecover(7, 7, 0)).toBe(false);
   });
 });
 
-describe("rowsToCome", () => {
+describe("recoveringRows", () => {
   it("leaves out what nobody had the time for", () => {
     const leaves = [leaf("leaf-0", "answered"), leaf("leaf-1", "late"), leaf("leaf-2", "dead")];
     const lacking = leaves.map((it) => ({ ...it, rows_scanned: 100 }));
-    expect(rowsToCome(coverage(300, lacking))).toBe(400);
-    expect(rowsToCome(coverage(1000, leaves))).toBe(0);
+    expect(recoveringRows(coverage(300, lacking))).toBe(400);
+    expect(recoveringRows(coverage(1000, leaves))).toBe(0);
   });
 });

@@ -7,17 +7,17 @@ import { counted, percent } from "../../base/format";
 const COVERAGE_ENOUGH = 0.995;
 
 /** What the corner says besides coverage: stored rows behind the answer, events they stand for. */
-export interface Weighed {
+export interface RowCounts {
   samples: number;
   events: number | null;
 }
 
 /** Stored rows and events of an answer, of its present side when it is compared. */
-export function weigh(answer: Answer): Weighed {
+export function countRows(answer: Answer): RowCounts {
   const events = answer.columns.findIndex((column) => column.name === "count(*)");
   const compared = answer.columns[0]?.name === "side";
   if (!answer.samples) return { samples: answer.stats.rows_matched, events: null };
-  const total: Weighed = { samples: 0, events: events < 0 ? null : 0 };
+  const total: RowCounts = { samples: 0, events: events < 0 ? null : 0 };
   answer.rows.forEach((row, at) => {
     if (compared && row[0] !== "now") return;
     total.samples += answer.samples?.[at] ?? 0;
@@ -32,7 +32,7 @@ function missingRows(coverage: Coverage): number {
 }
 
 /** How many of these may come yet: those of leaves that had the time to answer, and have not all of their rows. */
-export function rowsToCome(coverage: Coverage): number {
+export function recoveringRows(coverage: Coverage): number {
   const inTime = coverage.leaves.filter((leaf) =>
     ["answered", "restarting"].includes(leaf.outcome),
   );
@@ -43,18 +43,18 @@ export function rowsToCome(coverage: Coverage): number {
  * Whether answers that lack so many rows are worth asking for again: rows come back after a start, or did since the
  * answer before, which lacked another number of them (null: there was none).
  */
-export function mayGrow(missing: number, before: number | null, waiting: number): boolean {
+export function mayRecover(missing: number, before: number | null, waiting: number): boolean {
   return missing > 0 && (waiting > 0 || missing !== before);
 }
 
-/** Said of a leaf: what became of the question there, and how it is where it is not alive. */
+/** Said of a leaf: what became of the query there, and how it is where it is not alive. */
 export function leafWords({ name, outcome }: LeafCoverage, leaves: readonly LeafStatus[]): string {
   const state = leaves.find((it) => it.name === name)?.state ?? "alive";
   return state === "alive" ? outcome : `${outcome}, ${state}`;
 }
 
 /** How many rows of a table are still to come after a start, and from where; null where none are. */
-export function comingWords({ waiting_rows: rows, state }: Table): string | null {
+export function recoveryWords({ waiting_rows: rows, state }: Table): string | null {
   if (rows === 0) return null;
   return `${counted(rows, "row")} ${rows === 1 ? "is" : "are"} still to come after a restart (${state}).`;
 }

@@ -11,7 +11,7 @@ import {
   typeOf,
   valueWords,
 } from "../../query/filter";
-import type { Asked } from "../../query/spec";
+import type { ResolvedQuery } from "../../query/spec";
 import { Chip } from "../Chip";
 import { TypeIcon } from "../columns/TypeIcon";
 import classes from "../widgets.module.css";
@@ -26,12 +26,12 @@ const SHOWN_VALUES = 4;
  * inverts it.
  */
 export function FilterBar(props: {
-  asked: Asked;
+  resolved: ResolvedQuery;
   columns: Column[];
   filters: readonly Filter[];
   onChange: (filters: Filter[]) => void;
 }) {
-  const { asked, columns, filters, onChange } = props;
+  const { resolved, columns, filters, onChange } = props;
   const entry = useRef<HTMLInputElement>(null);
   const remove = (place: number) => onChange(filters.filter((_, at) => at !== place));
   const replace = (place: number, filter: Filter) =>
@@ -48,7 +48,7 @@ export function FilterBar(props: {
             <FilterChip
               // By its column, so that an edited chip stays the same one and keeps the focus.
               key={`${nthOf(filters, place)} ${filter.column}`}
-              asked={asked}
+              resolved={resolved}
               columns={columns}
               filter={filter}
               onChange={(changed) => replace(place, changed)}
@@ -62,7 +62,7 @@ export function FilterBar(props: {
       )}
       <FilterEntry
         ref={entry}
-        asked={asked}
+        resolved={resolved}
         columns={columns}
         onAdd={add}
         onRemoveLast={() => filters.length > 0 && remove(filters.length - 1)}
@@ -78,20 +78,20 @@ function nthOf(filters: readonly Filter[], place: number): number {
 }
 
 function FilterChip(props: {
-  asked: Asked;
+  resolved: ResolvedQuery;
   columns: readonly Column[];
   filter: Filter;
   onChange: (filter: Filter) => void;
   onRemove: (byKey: boolean) => void;
 }) {
-  const { asked, columns, filter, onChange, onRemove } = props;
+  const { resolved, columns, filter, onChange, onRemove } = props;
   const [opened, setOpened] = useState(false);
   const type = typeOf(columns, filter.column) ?? "string";
   const column = columns.find((it) => it.name === filter.column) ?? { name: filter.column, type };
   return (
     <FilterPopover
       opened={opened}
-      asked={asked}
+      resolved={resolved}
       column={column}
       initial={draftOf(filter)}
       onCommit={(changed) => {

@@ -12,7 +12,7 @@ import {
   type Operator,
   operatorsFor,
 } from "../../query/filter";
-import type { Asked } from "../../query/spec";
+import type { ResolvedQuery } from "../../query/spec";
 import { TypeIcon } from "../columns/TypeIcon";
 import { typedMoment } from "../time/timeWords";
 import classes from "../widgets.module.css";
@@ -20,7 +20,7 @@ import { type Draft, draftProblem, finished, type Target, withOperator } from ".
 import { ValuesInput } from "./ValuesInput";
 
 interface EditorProps {
-  asked: Asked;
+  resolved: ResolvedQuery;
   /** What is filtered. A whole `Column` tells which values are worth listing. */
   column: Target | Column;
   initial: Draft;
@@ -31,7 +31,14 @@ interface EditorProps {
 }
 
 /** Writes one filter. Enter, Apply or a click elsewhere commit it, Esc drops it. */
-export function FilterEditor({ asked, column, initial, onCommit, onCancel, onBack }: EditorProps) {
+export function FilterEditor({
+  resolved,
+  column,
+  initial,
+  onCommit,
+  onCancel,
+  onBack,
+}: EditorProps) {
   const [draft, setDraft] = useState(initial);
   const [tried, setTried] = useState(false);
   const now = serverNow();
@@ -65,7 +72,7 @@ export function FilterEditor({ asked, column, initial, onCommit, onCancel, onBac
       <Head column={column} draft={draft} onDraft={setDraft} />
       {takes !== "none" && (
         <ValuesInput
-          asked={asked}
+          resolved={resolved}
           column={column}
           draft={draft}
           // Half a word is no mistake yet, one that cannot become right is.

@@ -4,7 +4,7 @@ import { type Ref, useRef, useState } from "react";
 import { serverNow } from "../../api/client";
 import type { Column } from "../../api/types";
 import { type Filter, filterLabel } from "../../query/filter";
-import type { Asked } from "../../query/spec";
+import type { ResolvedQuery } from "../../query/spec";
 import { findColumns } from "../columns/columns";
 import { ColumnOptions, PickInput, PickOption } from "../pickers/PickInput";
 import { FilterPopover } from "./FilterEditor";
@@ -15,13 +15,13 @@ const QUICK = "quick";
 
 /** Where a new filter begins: a column is found by its name, or `status>=500` is typed in one go. */
 export function FilterEntry(props: {
-  asked: Asked;
+  resolved: ResolvedQuery;
   columns: readonly Column[];
   onAdd: (filter: Filter) => void;
   onRemoveLast: () => void;
   ref?: Ref<HTMLInputElement>;
 }) {
-  const { asked, columns, onAdd, onRemoveLast, ref } = props;
+  const { resolved, columns, onAdd, onRemoveLast, ref } = props;
   const [text, setText] = useState("");
   const [column, setColumn] = useState<Column | null>(null);
   // A filter that is done gives the focus back, but is no wish for the next one.
@@ -41,7 +41,7 @@ export function FilterEntry(props: {
   return (
     <FilterPopover
       opened={column !== null}
-      asked={asked}
+      resolved={resolved}
       column={column ?? { name: "", type: "string" }}
       initial={newDraft(column?.type ?? "string")}
       onCommit={(filter) => {

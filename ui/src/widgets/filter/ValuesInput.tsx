@@ -6,8 +6,8 @@ import { numberOf, serverNow } from "../../api/client";
 import type { ColumnValue } from "../../api/types";
 import { exact, short, visible } from "../../base/format";
 import { OPERATORS } from "../../query/filter";
-import type { Asked } from "../../query/spec";
-import { useValues } from "../columns/useColumnValues";
+import type { ResolvedQuery } from "../../query/spec";
+import { useColumnValues } from "../columns/useColumnValues";
 import classes from "../widgets.module.css";
 import {
   completes,
@@ -23,7 +23,7 @@ const DEBOUNCE_MS = 150;
 const TYPED = "typed";
 
 interface Props {
-  asked: Asked;
+  resolved: ResolvedQuery;
   column: Target;
   draft: Draft;
   problem: string | null;
@@ -36,7 +36,7 @@ interface Props {
 
 /** The values of a filter: typed, pasted, or picked from those that the column has. */
 export function ValuesInput(props: Props) {
-  const { asked, column, draft, problem, onDraft, onEnter } = props;
+  const { resolved, column, draft, problem, onDraft, onEnter } = props;
   const many = severalOf(draft.operator);
   const combobox = useCombobox({ opened: true });
   // Whether the next choice leaves the filter open for further values.
@@ -78,7 +78,7 @@ export function ValuesInput(props: Props) {
       </PillsInput>
       {completes(draft.operator, column.type) && (
         <Choices
-          asked={asked}
+          resolved={resolved}
           column={column}
           draft={draft}
           stays={stays}
@@ -96,7 +96,7 @@ interface FieldProps extends Props {
 }
 
 function ValueField({
-  asked: _asked,
+  resolved: _resolved,
   column,
   draft,
   problem: _problem,
@@ -156,7 +156,7 @@ function withList(draft: Draft, text: string): Draft {
 }
 
 interface ChoicesProps {
-  asked: Asked;
+  resolved: ResolvedQuery;
   column: Target;
   draft: Draft;
   stays: { current: boolean };
@@ -165,10 +165,10 @@ interface ChoicesProps {
 }
 
 /** The values that the column has, with their counts; what was typed stands among them. */
-function Choices({ asked, column, draft, stays, onChange, onNone }: ChoicesProps) {
+function Choices({ resolved, column, draft, stays, onChange, onNone }: ChoicesProps) {
   const text = draft.text.trim();
   const [prefix] = useDebouncedValue(text, DEBOUNCE_MS);
-  const { values, enabled, pending, failed } = useValues(asked, column, prefix);
+  const { values, enabled, pending, failed } = useColumnValues(resolved, column, prefix);
   const lower = text.toLowerCase();
   const isTyped = ({ value }: ColumnValue) => String(value) === text;
   const shown = values

@@ -8,7 +8,7 @@ import { TypeIcon } from "../columns/TypeIcon";
 import classes from "../widgets.module.css";
 import { ColumnOptions, PickInput, SqlOption } from "./PickInput";
 
-const OWN = "own";
+const CUSTOM = "custom";
 
 /** What the answer is grouped by: columns, or expressions of SQL that somebody types. */
 export function GroupPicker(props: {
@@ -22,7 +22,7 @@ export function GroupPicker(props: {
   const found = findColumns(free, text);
   const remove = (expression: string) => onChange(group.filter((it) => it !== expression));
   const pick = (option: string) => {
-    const expression = option === OWN ? text.trim() : option.slice(1);
+    const expression = option === CUSTOM ? text.trim() : option.slice(1);
     if (!group.includes(expression)) onChange([...group, expression]);
     return false;
   };
@@ -56,7 +56,7 @@ export function GroupPicker(props: {
         onTakeBack={() => onChange(group.slice(0, -1))}
       >
         <ColumnOptions columns={found} pickedBy={(it) => `:${quoteName(it.name)}`} marksMany />
-        {text.trim() !== "" && found.length === 0 && <SqlOption value={OWN} text={text} />}
+        {text.trim() !== "" && found.length === 0 && <SqlOption value={CUSTOM} text={text} />}
       </PickInput>
     </div>
   );

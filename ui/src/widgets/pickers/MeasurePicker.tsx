@@ -5,11 +5,17 @@ import { FUNCTIONS, type Measure, measureLabel } from "../../query/measure";
 import { Chip } from "../Chip";
 import { TypeIcon } from "../columns/TypeIcon";
 import classes from "../widgets.module.css";
-import { COUNTS, findMeasures, isOwnSql, type MeasureOption, measuresOf } from "./measureOptions";
+import {
+  COUNTS,
+  findMeasures,
+  looksLikeSql,
+  type MeasureOption,
+  measuresOf,
+} from "./measureOptions";
 import { PickInput, PickOption, SHOWN, SqlOption } from "./PickInput";
 
 const BACK = "back";
-const OWN = "own";
+const CUSTOM = "custom";
 
 /** What is computed. A function and then its column are picked, or `p95 lat` or SQL is typed. */
 export function MeasurePicker(props: {
@@ -29,7 +35,7 @@ export function MeasurePicker(props: {
       setFn(option === BACK ? null : option.slice(2));
       return true;
     }
-    const measure = option === OWN ? text.trim() : option.slice(2);
+    const measure = option === CUSTOM ? text.trim() : option.slice(2);
     if (!measures.includes(measure)) onChange([...measures, measure]);
     return false;
   };
@@ -79,7 +85,7 @@ function Choices(props: {
   fn: string | null;
 }) {
   const { columns, taken, text, fn } = props;
-  const own = isOwnSql(text) && <SqlOption value={OWN} text={text} />;
+  const customSql = looksLikeSql(text) && <SqlOption value={CUSTOM} text={text} />;
   const found =
     fn === null
       ? findMeasures(columns, text, SHOWN)
@@ -87,7 +93,7 @@ function Choices(props: {
   const free = found.filter(({ measure }) => !taken.includes(measure));
   return (
     <>
-      {own}
+      {customSql}
       {fn === null && text === "" ? (
         <Functions columns={columns} taken={taken} />
       ) : (
@@ -95,7 +101,7 @@ function Choices(props: {
           {free.map((option) => (
             <MeasureLine key={option.measure} option={option} bare={fn !== null} />
           ))}
-          {free.length === 0 && !own && (
+          {free.length === 0 && !customSql && (
             <div className={classes.hint}>
               Nothing fits. An aggregate of SQL works as well: sum(bytes) / count(*)
             </div>

@@ -54,7 +54,7 @@ export function TablePicker(props: {
             <Text span fz="sm" fw={600} className={classes.name} title={value}>
               {value || "Another table"}
             </Text>
-            {current && <Facts table={current} />}
+            {current && <TableSummary table={current} />}
           </Group>
         </InputBase>
       </Combobox.Target>
@@ -98,7 +98,7 @@ function Choices(props: { tables: Table[]; text: string; value: string; onDrawn:
             >
               {table.name}
             </Text>
-            <Facts table={table} />
+            <TableSummary table={table} />
           </Group>
         </Combobox.Option>
       ))}
@@ -110,7 +110,7 @@ function Choices(props: { tables: Table[]; text: string; value: string; onDrawn:
   );
 }
 
-function Facts({ table }: { table: Table }) {
+function TableSummary({ table }: { table: Table }) {
   const age = ageWords(table.last_time, serverNow());
   return (
     <Text span fz={11} c="dimmed" className={classes.note} title={counted(table.rows, "row")}>

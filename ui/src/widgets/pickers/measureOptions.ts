@@ -48,4 +48,4 @@ function optionOf(fn: string, column: Column): MeasureOption {
 }
 
 /** Whether a text is meant as an aggregate of SQL rather than as words to find one. */
-export const isOwnSql = (text: string): boolean => /^\s*\w+\s*\(.*\)/s.test(text);
+export const looksLikeSql = (text: string): boolean => /^\s*\w+\s*\(.*\)/s.test(text);

@@ -11,7 +11,7 @@ import classes from "./Retention.module.css";
 import { columnsOf, columnsText, defaultOf, inputId, type Name, type Texts } from "./settingsDraft";
 
 interface Props {
-  told: Settings;
+  current: Settings;
   /** The columns that rows can be grouped by. */
   columns: Column[];
   /** The settings as they stand in the form. */
@@ -22,27 +22,32 @@ interface Props {
 }
 
 /** All settings of a table, each an input that is empty where the default rules. */
-export function KeepingForm(props: Props) {
+export function RetentionForm(props: Props) {
   return (
     <div className={classes.form}>
-      <Field {...props} name="age" label="Age" about="Older rows go: 30d, 12h, none" />
-      <Field {...props} name="bytes" label="Bytes" about="Beyond, the oldest go: 2GB" />
+      <SettingField {...props} name="age" label="Age" about="Older rows go: 30d, 12h, none" />
+      <SettingField {...props} name="bytes" label="Bytes" about="Beyond, the oldest go: 2GB" />
       <ArchiveSwitch {...props} />
-      <Field
+      <SettingField
         {...props}
         wide
         name="cold_after"
         label="Cold after"
         about="Older rows take fewer bytes, and are slower to read: 3d, none"
       />
-      <Field
+      <SettingField
         {...props}
         name="sample_after"
         label="Sample after"
-        about="Of older rows some stay, and weigh more: 14d"
+        about="Of older rows some stay, and countRows more: 14d"
       />
-      <Field {...props} name="sample_keep" label="Sample keep" about="Their share: 1/100, 0.01" />
-      <Field
+      <SettingField
+        {...props}
+        name="sample_keep"
+        label="Sample keep"
+        about="Their share: 1/100, 0.01"
+      />
+      <SettingField
         {...props}
         wide
         name="sample_key"
@@ -50,7 +55,7 @@ export function KeepingForm(props: Props) {
         about="Rows of one value in it stay or go together"
       />
       <SampleBy {...props} />
-      <Field
+      <SettingField
         {...props}
         wide
         digits
@@ -58,14 +63,14 @@ export function KeepingForm(props: Props) {
         label="Sample least"
         about="Rows that each group of a row block keeps"
       />
-      <Field
+      <SettingField
         {...props}
         wide
         name="storage"
         label="Storage"
         about="Rows are read from memory, or mmap"
       />
-      <Field
+      <SettingField
         {...props}
         wide
         name="time_column"
@@ -76,10 +81,10 @@ export function KeepingForm(props: Props) {
   );
 }
 
-function Field(
+function SettingField(
   props: Props & { name: Name; label: string; about: string; wide?: boolean; digits?: boolean },
 ) {
-  const { told, texts, wrong, onEdit, name, label, about, wide = false, digits = false } = props;
+  const { current, texts, wrong, onEdit, name, label, about, wide = false, digits = false } = props;
   return (
     <TextInput
       size="xs"
@@ -88,7 +93,7 @@ function Field(
       label={label}
       description={about}
       inputWrapperOrder={["label", "input", "error", "description"]}
-      placeholder={defaultOf(name, told)}
+      placeholder={defaultOf(name, current)}
       error={wrong?.name === name && wrong.reason}
       spellCheck={false}
       autoComplete="off"
@@ -101,8 +106,8 @@ function Field(
   );
 }
 
-function ArchiveSwitch({ told, texts, wrong, onEdit }: Props) {
-  const { archive_place: place, settings } = told;
+function ArchiveSwitch({ current, texts, wrong, onEdit }: Props) {
+  const { archive_place: place, settings } = current;
   const on = texts.archive === "on";
   // What was set to off stays set, so that switching to and fro changes nothing.
   const off = settings.archive === false ? "off" : "";

@@ -2,15 +2,21 @@ import { Text } from "@mantine/core";
 import type { Settings, Table } from "../../api/types";
 import { bytes, counted, visible } from "../../base/format";
 import type { Zone } from "../../base/zone";
-import { comingWords } from "../coverage/coverage";
+import { recoveryWords } from "../coverage/coverage";
 import classes from "./Retention.module.css";
-import { KeepingStrip } from "./RetentionTimeline";
-import { limitsOf, limitsWith, minuteWords, nextWords, soonerWith } from "./retentionLimits";
+import { RetentionTimeline } from "./RetentionTimeline";
+import {
+  deletesSooner,
+  limitsOf,
+  limitsWith,
+  minuteWords,
+  nextExpiryWords,
+} from "./retentionLimits";
 import type { Texts } from "./settingsDraft";
-import { stripOf, stripWords } from "./timeline";
+import { timelineOf, timelineWords } from "./timeline";
 
 interface Props {
-  told: Settings;
+  current: Settings;
   table: Table;
   /** By the server's clock. */
   now: number;
@@ -25,29 +31,29 @@ function untilOf({ next_expiry, effective, archive_place }: Settings): number | 
 }
 
 /** The table's time, with what goes next, or would with what is typed. */
-export function KeepingPicture(props: Props & { edits: Partial<Texts> }) {
-  const { told, table, edits, now, zone } = props;
-  const [rules, limits] = [limitsOf(told), limitsWith(told, edits)];
+export function RetentionChart(props: Props & { edits: Partial<Texts> }) {
+  const { current, table, edits, now, zone } = props;
+  const [rules, limits] = [limitsOf(current), limitsWith(current, edits)];
   const first = momentOf(table.first_time);
-  const until = soonerWith(told, edits).age
+  const until = deletesSooner(current, edits).age
     ? now - limits.age * 1000
     : limits.age === rules.age
-      ? untilOf(told)
+      ? untilOf(current)
       : null;
   const facts = { first, last: momentOf(table.last_time), now, until, limits };
-  const strip = stripOf(facts);
+  const timeline = timelineOf(facts);
   const drafted = (["age", "cold", "sample", "oneIn"] as const).some(
     (it) => rules[it] !== limits[it],
   );
   const notes = [
     drafted && "As it would be, once saved.",
-    strip.bent && "Old times are drawn closer together.",
+    timeline.compressed && "Old times are drawn closer together.",
   ].filter(Boolean);
   return (
     <div>
-      <KeepingStrip
-        strip={strip}
-        words={[stripWords(facts, zone), ...notes].join(" ")}
+      <RetentionTimeline
+        timeline={timeline}
+        words={[timelineWords(facts, zone), ...notes].join(" ")}
         start={first === null ? "no rows yet" : `first row ${minuteWords(first, now, zone)}`}
       />
       {notes.length > 0 && (
@@ -63,13 +69,13 @@ export function KeepingPicture(props: Props & { edits: Partial<Texts> }) {
 const NEARLY = 0.95;
 
 /** How much there is of how much there may be, and what goes next. */
-export function KeepingFacts({ told, table, now, zone }: Props) {
-  const { rows, block_bytes, effective } = told;
+export function RetentionStatus({ current, table, now, zone }: Props) {
+  const { rows, block_bytes, effective } = current;
   const share = block_bytes / effective.bytes;
   const full = share >= NEARLY;
   const dropped = momentOf(table.dropped_until);
-  const [first, until] = [momentOf(table.first_time), untilOf(told)];
-  const coming = comingWords(table);
+  const [first, until] = [momentOf(table.first_time), untilOf(current)];
+  const recovery = recoveryWords(table);
   return (
     <div className={classes.facts}>
       <div>
@@ -80,9 +86,9 @@ export function KeepingFacts({ told, table, now, zone }: Props) {
           <div style={{ width: `${Math.min(share, 1) * 100}%` }} data-full={full} />
         </div>
       </div>
-      {coming && (
+      {recovery && (
         <Text size="xs" c="orange.8">
-          {coming}
+          {recovery}
         </Text>
       )}
       {full && (
@@ -92,14 +98,14 @@ export function KeepingFacts({ told, table, now, zone }: Props) {
       )}
       <Text size="xs" data-testid="next">
         {first !== null && until !== null && first < until && <span className={classes.swatch} />}
-        {nextWords(told, first, now, zone)}
+        {nextExpiryWords(current, first, now, zone)}
       </Text>
       {dropped !== null && (
         <Text size="xs" c="dimmed">
           Being full, it gave up older rows until {minuteWords(dropped, now, zone)}.
         </Text>
       )}
-      {told.notes.map((note) => (
+      {current.notes.map((note) => (
         <Text key={note} size="xs" c="orange.8" role="note">
           {visible(note)}
         </Text>

@@ -7,16 +7,23 @@ import type { Zone } from "../../base/zone";
 import { ProblemCard } from "../ProblemCard";
 import { TokenForm } from "../TokenForm";
 import classes from "./Retention.module.css";
-import { KeepingForm } from "./RetentionForm";
-import { KeepingFacts, KeepingPicture } from "./RetentionStatus";
-import { KeepingNotes } from "./RetentionWarnings";
-import { changesOf, type Draft, type Name, NO_DRAFT, textsOf, wrongOf } from "./settingsDraft";
-import { settingsKey, useSaving } from "./useSaveSettings";
+import { RetentionForm } from "./RetentionForm";
+import { RetentionChart, RetentionStatus } from "./RetentionStatus";
+import { RetentionWarnings } from "./RetentionWarnings";
+import {
+  changesOf,
+  type Draft,
+  type Name,
+  NO_DRAFT,
+  refusedSetting,
+  textsOf,
+} from "./settingsDraft";
+import { settingsKey, useSaveSettings } from "./useSaveSettings";
 
 /** Rows go and come while one looks. */
 const AGAIN_MS = 10_000;
 /** The id of the form, whose buttons are in the foot. */
-const FORM = "keeping-form";
+const FORM = "retention-form";
 
 interface Props {
   table: Table;
@@ -28,7 +35,7 @@ interface Props {
 }
 
 /** What a table keeps: what will go of it and when, and the settings that say so. */
-export function KeepingTab(props: Props) {
+export function RetentionTab(props: Props) {
   const { table } = props;
   const { data, error, refetch, dataUpdatedAt } = useQuery<Settings, Problem>({
     queryKey: settingsKey(table.name),
@@ -40,18 +47,18 @@ export function KeepingTab(props: Props) {
     return <ProblemCard problem={error} onRetry={() => void refetch()} />;
   }
   const now = serverNow() - Date.now() + dataUpdatedAt;
-  return <Keeping key={table.name} {...props} told={data} now={now} />;
+  return <Retention key={table.name} {...props} current={data} now={now} />;
 }
 
-function Keeping(props: Props & { told: Settings; now: number }) {
-  const { told, table, zone, now, columns, onDraft } = props;
+function Retention(props: Props & { current: Settings; now: number }) {
+  const { current, table, zone, now, columns, onDraft } = props;
   const draft = props.draft.table === table.name ? props.draft : NO_DRAFT;
-  const saving = useSaving(told, draft, onDraft);
+  const saving = useSaveSettings(current, draft, onDraft);
   const { problem } = saving;
-  const texts = textsOf(told);
+  const texts = textsOf(current);
   const edit = (name: Name, text: string) => {
     saving.edited(name);
-    const seen = draft.seen ?? { version: told.version, texts };
+    const seen = draft.seen ?? { version: current.version, texts };
     onDraft({ table: table.name, edits: { ...draft.edits, [name]: text }, seen });
   };
   const undo = () => {
@@ -62,24 +69,26 @@ function Keeping(props: Props & { told: Settings; now: number }) {
     event.preventDefault();
     void saving.save();
   };
-  const differs = Object.keys(changesOf(told, draft.edits)).length > 0;
+  const differs = Object.keys(changesOf(current, draft.edits)).length > 0;
   return (
     <div className={classes.tab}>
-      <KeepingPicture told={told} table={table} edits={draft.edits} now={now} zone={zone} />
-      <KeepingFacts told={told} table={table} now={now} zone={zone} />
+      <RetentionChart current={current} table={table} edits={draft.edits} now={now} zone={zone} />
+      <RetentionStatus current={current} table={table} now={now} zone={zone} />
       {/* What is wrong is said by the server, in words. */}
       <form id={FORM} onSubmit={submit} noValidate>
-        <KeepingForm
-          told={told}
+        <RetentionForm
+          current={current}
           columns={columns}
           texts={{ ...texts, ...draft.edits }}
-          wrong={wrongOf(problem?.body)}
+          wrong={refusedSetting(problem?.body)}
           onEdit={edit}
         />
       </form>
       <div className={classes.foot}>
-        {differs && <KeepingNotes told={told} table={table} draft={draft} now={now} zone={zone} />}
-        {problem && <Trouble problem={problem} stale={draft.seen?.version !== told.version} />}
+        {differs && (
+          <RetentionWarnings current={current} table={table} draft={draft} now={now} zone={zone} />
+        )}
+        {problem && <Trouble problem={problem} stale={draft.seen?.version !== current.version} />}
         {problem?.needsToken && <TokenForm onDone={() => void saving.save()} />}
         <Group gap="xs">
           <Button type="submit" form={FORM} size="xs" disabled={!differs} loading={saving.busy}>
@@ -99,7 +108,7 @@ function Keeping(props: Props & { told: Settings; now: number }) {
 
 /** Why the settings were not saved, where no input and no other note says it. */
 function Trouble({ problem, stale }: { problem: Problem; stale: boolean }) {
-  if (wrongOf(problem.body) || (problem.conflicts && stale)) return null;
+  if (refusedSetting(problem.body) || (problem.conflicts && stale)) return null;
   if (!problem.refused) return <ProblemCard problem={problem} />;
   return (
     <Text size="xs" c="red.7" role="alert">

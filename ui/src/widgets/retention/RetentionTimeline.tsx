@@ -1,6 +1,6 @@
 import { useId } from "react";
 import classes from "./Retention.module.css";
-import type { Strip } from "./timeline";
+import type { Timeline } from "./timeline";
 
 const LANE = 15;
 const BAR = 16;
@@ -8,16 +8,16 @@ const BAR = 16;
 const FOOT = 16;
 
 /** A picture of the table's time: which rows are how, and at which age what happens to them. */
-export function KeepingStrip(props: {
-  strip: Strip;
+export function RetentionTimeline(props: {
+  timeline: Timeline;
   /** What it shows, for those who do not see it. */
   words: string;
   /** When the first row was, or that there is none. */
   start: string;
 }) {
-  const { strip, words, start } = props;
+  const { timeline, words, start } = props;
   const rows = useId();
-  const top = strip.marks.length * LANE + 2;
+  const top = timeline.marks.length * LANE + 2;
   const foot = top + BAR + FOOT - 4;
   return (
     <svg
@@ -25,15 +25,15 @@ export function KeepingStrip(props: {
       aria-label={words}
       width="100%"
       height={top + BAR + FOOT}
-      className={classes.strip}
+      className={classes.timeline}
     >
       <defs>
         <pattern id={rows} width="5" height="5" patternUnits="userSpaceOnUse">
-          <rect width="2" height="5" className={classes.whole} />
+          <rect width="2" height="5" className={classes.full} />
         </pattern>
       </defs>
       <rect y={top} width="100%" height={BAR} rx="3" className={classes.track} />
-      {strip.parts.map(({ tone, from, to }) => (
+      {timeline.parts.map(({ tone, from, to }) => (
         <rect
           key={from}
           x={`${Math.min(from, 99)}%`}
@@ -44,7 +44,7 @@ export function KeepingStrip(props: {
           {...(tone === "sampled" ? { fill: `url(#${rows})` } : {})}
         />
       ))}
-      {strip.marks.map(({ text, x }, lane) => (
+      {timeline.marks.map(({ text, x }, lane) => (
         <line
           key={text}
           x1={`${x}%`}
@@ -54,12 +54,12 @@ export function KeepingStrip(props: {
           className={classes.mark}
         />
       ))}
-      {strip.marks.map(({ text, x }, lane) => (
+      {timeline.marks.map(({ text, x }, lane) => (
         <text key={text} x={`${x}%`} y={lane * LANE + 12} {...aside(x)}>
           {text}
         </text>
       ))}
-      <text {...placed(strip.first)} y={foot}>
+      <text {...placed(timeline.first)} y={foot}>
         {start}
       </text>
       <text x="100%" y={foot} textAnchor="end">

@@ -6,25 +6,25 @@ import { counted } from "../../base/format";
 import type { Zone } from "../../base/zone";
 import { isoText } from "../../query/time";
 import classes from "./Retention.module.css";
-import { limitsWith, soonerWith, warningsOf } from "./retentionLimits";
-import { type Draft, othersWords, textsOf } from "./settingsDraft";
+import { deletesSooner, limitsWith, warningsOf } from "./retentionLimits";
+import { changedByOthers, type Draft, textsOf } from "./settingsDraft";
 
 /** What is to be known before a draft is saved: what it makes go, and what others set meanwhile. */
-export function KeepingNotes(props: {
-  told: Settings;
+export function RetentionWarnings(props: {
+  current: Settings;
   table: Table;
   draft: Draft;
   now: number;
   zone: Zone;
 }) {
-  const { told, table, draft, now, zone } = props;
+  const { current, table, draft, now, zone } = props;
   const { edits, seen } = draft;
-  const warnings = warningsOf(told, edits, now, zone);
-  const cut = now - limitsWith(told, edits).age * 1000;
-  const others = seen && othersWords(seen.texts, textsOf(told));
+  const warnings = warningsOf(current, edits, now, zone);
+  const cut = now - limitsWith(current, edits).age * 1000;
+  const others = seen && changedByOthers(seen.texts, textsOf(current));
   return (
     <>
-      {seen && seen.version !== told.version && (
+      {seen && seen.version !== current.version && (
         <Alert variant="light" color="blue" p={8} role="alert">
           <Text size="xs">
             Somebody changed the settings meanwhile{others && `: ${others}`}. That is in the form
@@ -34,7 +34,7 @@ export function KeepingNotes(props: {
       )}
       {warnings.length > 0 && (
         <Alert variant="light" color="orange" p={8} role="note" data-testid="sooner">
-          {soonerWith(told, edits).age && <Going table={table} cut={cut} />}
+          {deletesSooner(current, edits).age && <RowsToDelete table={table} cut={cut} />}
           <Text size="xs">{warnings.join(" ")}</Text>
         </Alert>
       )}
@@ -45,14 +45,14 @@ export function KeepingNotes(props: {
 const MINUTE = 60_000;
 
 /** How many rows are older than a moment. */
-function Going({ table, cut }: { table: Table; cut: number }) {
+function RowsToDelete({ table, cut }: { table: Table; cut: number }) {
   const { name, first_time } = table;
   // To the minute, so that it is not asked again and again.
   const to = Math.floor(cut / MINUTE) * MINUTE;
   const some = first_time !== null && Date.parse(first_time) < to;
   const spec = { table: name, from: first_time ?? "", to: isoText(to), aggregates: ["count(*)"] };
   const { data } = useQuery<Answer>({
-    queryKey: ["going", spec],
+    queryKey: ["expiring", spec],
     queryFn: ({ signal }) => ask(spec, signal),
     enabled: some,
   });

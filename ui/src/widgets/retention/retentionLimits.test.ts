@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { Settings } from "../../api/types";
 import {
   bytesOf,
+  deletesSooner,
   limitsWith,
-  nextWords,
+  nextExpiryWords,
   secondsOf,
-  soonerWith,
   warningsOf,
 } from "./retentionLimits";
-import { madeUp } from "./settings.fixture";
+import { settingsFixture } from "./settings.fixture";
 
 const NOW = Date.parse("2026-11-22T15:00:00Z");
 const DAY = 86_400;
@@ -43,9 +43,11 @@ it("sizes are read as the server reads them", () => {
 
 describe("limitsWith", () => {
   it("takes what cannot be read as not typed", () => {
-    const told = madeUp({});
-    expect(limitsWith(told, { age: "so" })).toEqual(limitsWith(told, {}));
-    expect(limitsWith(told, { age: "7d", sample_after: "3d", sample_keep: "0.01" })).toMatchObject({
+    const current = settingsFixture({});
+    expect(limitsWith(current, { age: "so" })).toEqual(limitsWith(current, {}));
+    expect(
+      limitsWith(current, { age: "7d", sample_after: "3d", sample_keep: "0.01" }),
+    ).toMatchObject({
       age: 7 * DAY,
       sample: 3 * DAY,
       oneIn: 100,
@@ -53,90 +55,97 @@ describe("limitsWith", () => {
   });
 
   it("takes an empty input for the default", () => {
-    const told = madeUp({ age: "none" });
-    told.effective.age_seconds = null;
-    expect(limitsWith(told, { age: "" }).age).toBe(30 * DAY);
+    const current = settingsFixture({ age: "none" });
+    current.effective.age_seconds = null;
+    expect(limitsWith(current, { age: "" }).age).toBe(30 * DAY);
   });
 });
 
-describe("soonerWith", () => {
+describe("deletesSooner", () => {
   const none = { age: false, bytes: false, sample: false, unarchived: false };
 
   it("knows what makes rows go sooner", () => {
-    const told = madeUp({});
-    expect(soonerWith(told, { age: "31d", bytes: "2GiB", cold_after: "1d" })).toEqual(none);
-    expect(soonerWith(told, { age: "29d" })).toEqual({ ...none, age: true });
-    expect(soonerWith(told, { bytes: "1GB" })).toEqual({ ...none, bytes: true });
-    expect(soonerWith(told, { sample_after: "1d" })).toEqual({ ...none, sample: true });
+    const current = settingsFixture({});
+    expect(deletesSooner(current, { age: "31d", bytes: "2GiB", cold_after: "1d" })).toEqual(none);
+    expect(deletesSooner(current, { age: "29d" })).toEqual({ ...none, age: true });
+    expect(deletesSooner(current, { bytes: "1GB" })).toEqual({ ...none, bytes: true });
+    expect(deletesSooner(current, { sample_after: "1d" })).toEqual({ ...none, sample: true });
   });
 
   it("minds how rows are sampled only where they are", () => {
-    expect(soonerWith(madeUp({}), { sample_keep: "1/100" })).toEqual(none);
-    const told = madeUp({ sample_after: "7d", sample_least: 5 });
-    told.effective = { ...told.effective, sample_after_seconds: 7 * DAY, sample_least: 5 };
+    expect(deletesSooner(settingsFixture({}), { sample_keep: "1/100" })).toEqual(none);
+    const current = settingsFixture({ sample_after: "7d", sample_least: 5 });
+    current.effective = { ...current.effective, sample_after_seconds: 7 * DAY, sample_least: 5 };
     const sample = { ...none, sample: true };
-    expect(soonerWith(told, { sample_keep: "1/100" })).toEqual(sample);
-    expect(soonerWith(told, { sample_least: "" })).toEqual(sample);
-    expect(soonerWith(told, { sample_by: '["a"]' })).toEqual(sample);
-    expect(soonerWith(told, { sample_key: "user" })).toEqual(sample);
-    expect(soonerWith(told, { sample_keep: "1/5", sample_least: "9" })).toEqual(none);
-    expect(soonerWith(told, { sample_after: "none", sample_keep: "1/100" })).toEqual(none);
-    expect(soonerWith(told, { age: "5d", sample_keep: "1/100" })).toEqual({ ...none, age: true });
+    expect(deletesSooner(current, { sample_keep: "1/100" })).toEqual(sample);
+    expect(deletesSooner(current, { sample_least: "" })).toEqual(sample);
+    expect(deletesSooner(current, { sample_by: '["a"]' })).toEqual(sample);
+    expect(deletesSooner(current, { sample_key: "user" })).toEqual(sample);
+    expect(deletesSooner(current, { sample_keep: "1/5", sample_least: "9" })).toEqual(none);
+    expect(deletesSooner(current, { sample_after: "none", sample_keep: "1/100" })).toEqual(none);
+    expect(deletesSooner(current, { age: "5d", sample_keep: "1/100" })).toEqual({
+      ...none,
+      age: true,
+    });
   });
 });
 
 describe("warningsOf", () => {
-  const words = (told: Settings, edits: Parameters<typeof warningsOf>[1]) =>
-    warningsOf(told, edits, NOW, "UTC").join(" ");
+  const words = (current: Settings, edits: Parameters<typeof warningsOf>[1]) =>
+    warningsOf(current, edits, NOW, "UTC").join(" ");
 
   it("says what goes, and that it does not come back", () => {
-    expect(words(madeUp({}), { age: "7d" })).toBe(
+    expect(words(settingsFixture({}), { age: "7d" })).toBe(
       "Rows from before Nov 15 15:00 go at once. What goes cannot be brought back.",
     );
-    expect(words(madeUp({}), { bytes: "2MiB" })).toBe(
+    expect(words(settingsFixture({}), { bytes: "2MiB" })).toBe(
       "The table has 4 MiB: its oldest rows go until it has 2 MiB. What goes cannot be brought back.",
     );
-    expect(words(madeUp({}), { bytes: "8MiB", sample_after: "1d" })).toBe(
+    expect(words(settingsFixture({}), { bytes: "8MiB", sample_after: "1d" })).toBe(
       "The oldest rows go once the table has 8 MiB. " +
         "Of rows from before Nov 21 15:00 about one in 10 stays. What goes cannot be brought back.",
     );
   });
 
   it("says nothing where rows stay longer", () => {
-    expect(words(madeUp({}), { age: "none", time_column: "ts" })).toBe("");
+    expect(words(settingsFixture({}), { age: "none", time_column: "ts" })).toBe("");
   });
 
   it("knows the archive", () => {
-    const told = { ...madeUp({ archive: true }), archive_place: "/srv/archive" };
-    expect(words(told, { age: "7d", sample_after: "3d" })).toBe(
+    const current = { ...settingsFixture({ archive: true }), archive_place: "/srv/archive" };
+    expect(words(current, { age: "7d", sample_after: "3d" })).toBe(
       "Rows from before Nov 15 15:00 go soon, by whole days. " +
         "Of rows from before Nov 19 15:00 about one in 10 stays. The archive gets these rows first. " +
         "What sampling takes is not archived, and cannot be brought back.",
     );
     // What waits for the archive does so no more.
-    expect(words(told, { archive: "" })).toBe(
+    expect(words(current, { archive: "" })).toBe(
       "Rows from before Oct 23 15:00 go at once. Rows that go are not archived any more. " +
         "What goes cannot be brought back.",
     );
-    expect(words({ ...told, block_bytes: 2 ** 31 }, { archive: "", age: "none" })).toBe(
+    expect(words({ ...current, block_bytes: 2 ** 31 }, { archive: "", age: "none" })).toBe(
       "The table has 2 GiB: its oldest rows go until it has 1 GiB. " +
         "Rows that go are not archived any more. What goes cannot be brought back.",
     );
   });
 });
 
-describe("nextWords", () => {
+describe("nextExpiryWords", () => {
   const first = NOW - 10 * DAY * 1000;
-  const words = (told: Settings) => nextWords(told, first, NOW, "UTC");
+  const words = (current: Settings) => nextExpiryWords(current, first, NOW, "UTC");
   const at = "2026-11-22T15:07:13.5Z";
   const until = "2026-10-23T15:07:13.5Z";
 
   it("says what goes, and when", () => {
     const next_expiry = { at, until, rows: 1000, bytes: 1024 };
-    expect(words({ ...madeUp({}), next_expiry })).toBe(
+    expect(words({ ...settingsFixture({}), next_expiry })).toBe(
       "About 1,000 rows (1 KiB) from before Oct 23 15:07 go at Nov 22 15:07.",
     );
-    const archived = { ...madeUp({ archive: true }), next_expiry, archive_place: "/srv/archive" };
+    const archived = {
+      ...settingsFixture({ archive: true }),
+      next_expiry,
+      archive_place: "/srv/archive",
+    };
     expect(words(archived)).toBe(
       "About 1,000 rows (1 KiB) from before Oct 23 15:07 go at Nov 22 15:07, to the archive.",
     );
@@ -148,20 +157,20 @@ describe("nextWords", () => {
   it("says when the oldest row is due where nothing goes", () => {
     const yet = "Nothing goes for its age yet: the oldest row is too old on Dec 12 15:00.";
     const next_expiry = { at, until, rows: 0, bytes: 0 };
-    expect(words({ ...madeUp({}), next_expiry })).toBe(yet);
-    expect(words(madeUp({}))).toBe(yet);
+    expect(words({ ...settingsFixture({}), next_expiry })).toBe(yet);
+    expect(words(settingsFixture({}))).toBe(yet);
     const old = NOW - 30 * DAY * 1000;
-    expect(nextWords({ ...madeUp({}), next_expiry }, old, NOW, "UTC")).toBe(
+    expect(nextExpiryWords({ ...settingsFixture({}), next_expiry }, old, NOW, "UTC")).toBe(
       "Nothing goes at Nov 22 15:07: rows from before Oct 23 15:07 go within a day, with the rest of " +
         "their row blocks.",
     );
   });
 
   it("has words for a table without a limit, and for one without rows", () => {
-    const unlimited = madeUp({ age: "none" });
+    const unlimited = settingsFixture({ age: "none" });
     unlimited.effective.age_seconds = null;
     expect(words(unlimited)).toBe("Nothing goes for its age.");
-    expect(nextWords(madeUp({}), null, NOW, "UTC")).toBe(
+    expect(nextExpiryWords(settingsFixture({}), null, NOW, "UTC")).toBe(
       "Rows go once they are older than 30 days.",
     );
   });

@@ -5,7 +5,7 @@ import { durationText, durationWords } from "../../base/duration";
 import { bytes, counted } from "../../base/format";
 import type { Zone } from "../../base/zone";
 import { momentWords } from "../time/timeWords";
-import { changesOf, type Name, PREFIXES, type Texts, usualOf } from "./settingsDraft";
+import { changesOf, defaultValueOf, type Name, PREFIXES, type Texts } from "./settingsDraft";
 
 /** The settings that say what goes, as numbers: ages in seconds, Infinity without a limit. */
 export interface Limits {
@@ -33,12 +33,12 @@ export function limitsOf({ effective }: Settings): Limits {
 }
 
 /** What would rule with the edits; what cannot be read of them is as before. */
-export function limitsWith(told: Settings, edits: Partial<Texts>): Limits {
-  const now = limitsOf(told);
-  const changes = changesOf(told, edits);
+export function limitsWith(current: Settings, edits: Partial<Texts>): Limits {
+  const now = limitsOf(current);
+  const changes = changesOf(current, edits);
   const read = <T>(name: Name, before: T, parse: (text: string) => T | null): T => {
     const text = changes[name];
-    return text === undefined ? before : (parse(text || usualOf(name, told)) ?? before);
+    return text === undefined ? before : (parse(text || defaultValueOf(name, current)) ?? before);
   };
   return {
     age: read("age", now.age, secondsOf),
@@ -81,18 +81,18 @@ export function bytesOf(text: string): number | null {
 export const ageText = (seconds: number): string => durationWords(durationText(seconds * 1000));
 
 /** What goes sooner with another set of limits than it would with those that rule. */
-export function soonerWith(told: Settings, edits: Partial<Texts>) {
-  const [now, then] = [limitsOf(told), limitsWith(told, edits)];
+export function deletesSooner(current: Settings, edits: Partial<Texts>) {
+  const [now, then] = [limitsOf(current), limitsWith(current, edits)];
   // Rows that are gone by then are not sampled.
   const samples = then.sample < then.age;
   const harder = then.oneIn > now.oneIn || then.least < now.least;
-  const { sample_by, sample_key } = changesOf(told, edits);
+  const { sample_by, sample_key } = changesOf(current, edits);
   const otherwise = sample_by !== undefined || sample_key !== undefined;
   const unarchived = now.archive && !then.archive;
   return {
     // What waits for the archive, and only goes there by whole days, is gone at once without it.
     age: then.age < now.age || (unarchived && then.age < Number.POSITIVE_INFINITY),
-    bytes: then.bytes < now.bytes || (unarchived && told.block_bytes > then.bytes),
+    bytes: then.bytes < now.bytes || (unarchived && current.block_bytes > then.bytes),
     sample: samples && (then.sample < now.sample || harder || otherwise),
     unarchived,
   };
@@ -100,24 +100,24 @@ export function soonerWith(told: Settings, edits: Partial<Texts>) {
 
 /** What is to be known before a change is saved that makes rows go sooner; empty for any other. */
 export function warningsOf(
-  told: Settings,
+  current: Settings,
   edits: Partial<Texts>,
   now: number,
   zone: Zone,
 ): string[] {
-  const sooner = soonerWith(told, edits);
-  const then = limitsWith(told, edits);
+  const sooner = deletesSooner(current, edits);
+  const then = limitsWith(current, edits);
   const before = (seconds: number) => `from before ${minuteWords(now - seconds * 1000, now, zone)}`;
-  const archived = then.archive && told.archive_place !== null;
+  const archived = then.archive && current.archive_place !== null;
   const words: string[] = [];
   if (sooner.age) {
     words.push(`Rows ${before(then.age)} go ${archived ? "soon, by whole days" : "at once"}.`);
   }
   if (sooner.bytes) {
-    const over = told.block_bytes > then.bytes;
+    const over = current.block_bytes > then.bytes;
     words.push(
       over
-        ? `The table has ${bytes(told.block_bytes)}: its oldest rows go until it has ${bytes(then.bytes)}.`
+        ? `The table has ${bytes(current.block_bytes)}: its oldest rows go until it has ${bytes(then.bytes)}.`
         : `The oldest rows go once the table has ${bytes(then.bytes)}.`,
     );
   }
@@ -137,8 +137,13 @@ export const minuteWords = (ms: number, now: number, zone: Zone): string =>
   momentWords(Math.floor(ms / 60_000) * 60_000, now, zone);
 
 /** What goes next for its age, and when. */
-export function nextWords(told: Settings, first: number | null, now: number, zone: Zone): string {
-  const { next_expiry: next, effective, archive_place } = told;
+export function nextExpiryWords(
+  current: Settings,
+  first: number | null,
+  now: number,
+  zone: Zone,
+): string {
+  const { next_expiry: next, effective, archive_place } = current;
   if (effective.archive && archive_place === null) {
     return "Nothing goes, as there is no archive to write it to.";
   }

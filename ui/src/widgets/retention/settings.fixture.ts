@@ -3,7 +3,7 @@
 import type { SetSettings, Settings } from "../../api/types";
 
 /** A table of 1,000 rows with these settings, the rest being the default. */
-export function madeUp(settings: SetSettings): Settings {
+export function settingsFixture(settings: SetSettings): Settings {
   return {
     table: "requests",
     exists: true,

@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest";
 import type { Settings } from "../../api/types";
-import { madeUp } from "./settings.fixture";
+import { settingsFixture } from "./settings.fixture";
 import {
+  changedByOthers,
   changesOf,
   columnsOf,
   columnsText,
   defaultOf,
-  othersWords,
+  refusedSetting,
   settingsWith,
   spellBytes,
   textsOf,
-  wrongOf,
 } from "./settingsDraft";
 
-const set = madeUp({
+const set = settingsFixture({
   age: "7d",
   archive: true,
   bytes: 2_000_000_000,
@@ -39,7 +39,7 @@ describe("textsOf", () => {
   });
 
   it("takes a table of old rows that nobody set anything for as one of any age", () => {
-    const old: Settings = { ...madeUp({}), version: 0 };
+    const old: Settings = { ...settingsFixture({}), version: 0 };
     old.effective = { ...old.effective, age: "none", age_seconds: null };
     expect(textsOf(old).age).toBe("none");
     expect(settingsWith(old, { bytes: "2GB" })).toEqual({ age: "none", bytes: "2GB" });
@@ -50,16 +50,18 @@ describe("textsOf", () => {
 
 it("an empty input says what rules without it", () => {
   expect(defaultOf("age", set)).toBe("30d");
-  expect(defaultOf("age", madeUp({}))).toBe("30d");
-  expect(defaultOf("bytes", madeUp({}))).toBe("1GiB");
-  expect(defaultOf("bytes", { ...madeUp({ bytes: "2GB" }), bytes_default: 6 * 2 ** 30 })).toBe(
-    "6GiB",
+  expect(defaultOf("age", settingsFixture({}))).toBe("30d");
+  expect(defaultOf("bytes", settingsFixture({}))).toBe("1GiB");
+  expect(
+    defaultOf("bytes", { ...settingsFixture({ bytes: "2GB" }), bytes_default: 6 * 2 ** 30 }),
+  ).toBe("6GiB");
+  expect(defaultOf("sample_least", settingsFixture({}))).toBe("1");
+  expect(defaultOf("sample_key", settingsFixture({}))).toBe("no column");
+  expect(defaultOf("time_column", settingsFixture({}))).toBe("time");
+  expect(defaultOf("time_column", settingsFixture({ time_column: "ts" }))).toBe(
+    "current from the first rows",
   );
-  expect(defaultOf("sample_least", madeUp({}))).toBe("1");
-  expect(defaultOf("sample_key", madeUp({}))).toBe("no column");
-  expect(defaultOf("time_column", madeUp({}))).toBe("time");
-  expect(defaultOf("time_column", madeUp({ time_column: "ts" }))).toBe("told from the first rows");
-  const hostile = madeUp({});
+  const hostile = settingsFixture({});
   hostile.effective.time_column = "\u202eemit";
   expect(defaultOf("time_column", hostile)).toBe("‹U+202E›emit");
 });
@@ -71,7 +73,7 @@ describe("changesOf", () => {
   });
 
   it("leaves a name alone that begins with a space", () => {
-    const odd = madeUp({ time_column: " ts" });
+    const odd = settingsFixture({ time_column: " ts" });
     expect(changesOf(odd, { time_column: " ts" })).toEqual({});
     expect(changesOf(odd, { age: "7d" })).toEqual({ age: "7d" });
   });
@@ -110,21 +112,21 @@ it("lists of columns are read back, whatever their names", () => {
 
 it("the server's word stands at the setting that it names", () => {
   const body = { type: "", title: "", status: 400 };
-  expect(wrongOf({ ...body, field: "age", detail: 'age: "soon" is no age' })).toEqual({
+  expect(refusedSetting({ ...body, field: "age", detail: 'age: "soon" is no age' })).toEqual({
     name: "age",
     reason: '"soon" is no age',
   });
-  expect(wrongOf({ ...body, field: "version", detail: "it is missing" })).toBeNull();
-  expect(wrongOf({ ...body, detail: "no" })).toBeNull();
-  expect(wrongOf(undefined)).toBeNull();
+  expect(refusedSetting({ ...body, field: "version", detail: "it is missing" })).toBeNull();
+  expect(refusedSetting({ ...body, detail: "no" })).toBeNull();
+  expect(refusedSetting(undefined)).toBeNull();
 });
 
-it("what others set is told, with nothing out of sight", () => {
-  const theirs = textsOf(madeUp({ age: "3d", sample_by: ["a\u200b", "b"] }));
-  expect(othersWords(textsOf(set), theirs)).toBe(
+it("what others set is current, with nothing out of sight", () => {
+  const theirs = textsOf(settingsFixture({ age: "3d", sample_by: ["a\u200b", "b"] }));
+  expect(changedByOthers(textsOf(set), theirs)).toBe(
     "age=3d, archive=default, bytes=default, sample_by=a‹U+200B›, b, sample_least=default",
   );
-  expect(othersWords(theirs, theirs)).toBe("");
+  expect(changedByOthers(theirs, theirs)).toBe("");
 });
 
 it("bytes are spelled as the server spells them", () => {

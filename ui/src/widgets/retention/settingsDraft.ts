@@ -42,20 +42,20 @@ const DEFAULTS: Omit<Texts, "bytes"> = {
   sample_key: "no column",
   sample_least: "1",
   storage: "memory",
-  time_column: "told from the first rows",
+  time_column: "current from the first rows",
 };
 
 /** The settings as texts. */
-export function textsOf(told: Settings): Texts {
-  const own = ownOf(told);
-  return Object.fromEntries(NAMES.map((name) => [name, textOf(name, own[name])])) as Texts;
+export function textsOf(current: Settings): Texts {
+  const explicit = explicitSettings(current);
+  return Object.fromEntries(NAMES.map((name) => [name, textOf(name, explicit[name])])) as Texts;
 }
 
 /**
  * What is set. Before anything is, a table of old rows is of any age all the same; that has to be
  * set along with the first thing that is, or the default would drop them.
  */
-function ownOf({ version, settings, effective }: Settings): SetSettings {
+function explicitSettings({ version, settings, effective }: Settings): SetSettings {
   const anyAge = version === 0 && effective.age === "none";
   return anyAge ? { age: "none", ...settings } : settings;
 }
@@ -68,21 +68,21 @@ function textOf(name: Name, value: SetSettings[string] | undefined): string {
 }
 
 /** What rules where nothing is set. */
-export function usualOf(name: Name, told: Settings): string {
-  return name === "bytes" ? spellBytes(told.bytes_default) : DEFAULTS[name];
+export function defaultValueOf(name: Name, current: Settings): string {
+  return name === "bytes" ? spellBytes(current.bytes_default) : DEFAULTS[name];
 }
 
 /** What rules where the input of a setting is empty. */
-export function defaultOf(name: Name, told: Settings): string {
-  if (name in ownOf(told)) return usualOf(name, told);
-  const { [name]: value } = told.effective;
-  if (name === "sample_by" || value === null) return usualOf(name, told);
+export function defaultOf(name: Name, current: Settings): string {
+  if (name in explicitSettings(current)) return defaultValueOf(name, current);
+  const { [name]: value } = current.effective;
+  if (name === "sample_by" || value === null) return defaultValueOf(name, current);
   return visible(textOf(name, value));
 }
 
 /** The edits that make a difference. */
-export function changesOf(told: Settings, edits: Partial<Texts>): Partial<Texts> {
-  const texts = textsOf(told);
+export function changesOf(current: Settings, edits: Partial<Texts>): Partial<Texts> {
+  const texts = textsOf(current);
   const changes: Partial<Record<Name, string>> = {};
   for (const name of NAMES) {
     const text = edits[name];
@@ -93,9 +93,9 @@ export function changesOf(told: Settings, edits: Partial<Texts>): Partial<Texts>
 }
 
 /** All settings to send, with what was edited; what was not is as it came. */
-export function settingsWith(told: Settings, edits: Partial<Texts>): SetSettings {
-  const settings = { ...ownOf(told) };
-  for (const [name, text] of Object.entries(changesOf(told, edits))) {
+export function settingsWith(current: Settings, edits: Partial<Texts>): SetSettings {
+  const settings = { ...explicitSettings(current) };
+  for (const [name, text] of Object.entries(changesOf(current, edits))) {
     if (text === "") delete settings[name];
     else settings[name] = sentOf(name as Name, text);
   }
@@ -113,17 +113,19 @@ export const columnsText = (columns: readonly string[]): string =>
   columns.length === 0 ? "" : JSON.stringify(columns);
 
 /** The setting that the server refused, and why; null where it is none of them. */
-export function wrongOf(problem: ProblemBody | undefined): { name: Name; reason: string } | null {
+export function refusedSetting(
+  problem: ProblemBody | undefined,
+): { name: Name; reason: string } | null {
   const name = NAMES.find((it) => it === problem?.field);
   if (!problem || !name) return null;
   return { name, reason: problem.detail.replace(`${name}: `, "") };
 }
 
 /** The id of a setting's input: the focus goes there when it is wrong. */
-export const inputId = (name: Name): string => `keeping-${name}`;
+export const inputId = (name: Name): string => `retention-${name}`;
 
 /** What differs between what somebody began with and what is set now: `age=7d, bytes=default`. */
-export function othersWords(seen: Texts, now: Texts): string {
+export function changedByOthers(seen: Texts, now: Texts): string {
   const changed = NAMES.filter((name) => seen[name] !== now[name]);
   const text = (name: Name) => (name === "sample_by" ? columnsOf(now[name]).join(", ") : now[name]);
   return changed.map((name) => `${name}=${visible(text(name)) || "default"}`).join(", ");

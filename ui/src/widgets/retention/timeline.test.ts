@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { type Limits, limitsOf } from "./retentionLimits";
-import { madeUp } from "./settings.fixture";
-import { type StripFacts, stripOf, stripWords } from "./timeline";
+import { settingsFixture } from "./settings.fixture";
+import { type TimelineInput, timelineOf, timelineWords } from "./timeline";
 
 const DAY = 86_400;
 const NOW = Date.parse("2026-11-22T15:00:00Z");
 const daysAgo = (days: number) => NOW - days * DAY * 1000;
-const none = { ...limitsOf(madeUp({})), age: Number.POSITIVE_INFINITY };
+const none = { ...limitsOf(settingsFixture({})), age: Number.POSITIVE_INFINITY };
 
-const facts = (limits: Partial<Limits>, change: Partial<StripFacts> = {}): StripFacts => ({
+const facts = (limits: Partial<Limits>, change: Partial<TimelineInput> = {}): TimelineInput => ({
   first: daysAgo(40),
   last: NOW,
   now: NOW,
@@ -17,18 +17,18 @@ const facts = (limits: Partial<Limits>, change: Partial<StripFacts> = {}): Strip
   ...change,
 });
 
-describe("stripOf", () => {
+describe("timelineOf", () => {
   it("is to scale where all ages are seen so", () => {
     const limits = { age: 30 * DAY, cold: 10 * DAY, sample: 20 * DAY };
-    const strip = stripOf(facts(limits, { until: daysAgo(30) }));
-    expect(strip.bent).toBe(false);
-    expect(strip.parts).toEqual([
-      { tone: "going", from: 0, to: 25 },
+    const timeline = timelineOf(facts(limits, { until: daysAgo(30) }));
+    expect(timeline.compressed).toBe(false);
+    expect(timeline.parts).toEqual([
+      { tone: "expiring", from: 0, to: 25 },
       { tone: "sampled", from: 25, to: 50 },
       { tone: "cold", from: 50, to: 75 },
-      { tone: "whole", from: 75, to: 100 },
+      { tone: "full", from: 75, to: 100 },
     ]);
-    expect(strip.marks).toEqual([
+    expect(timeline.marks).toEqual([
       { text: "gone after 30 days", x: 25 },
       { text: "1 in 10 after 20 days", x: 50 },
       { text: "cold after 10 days", x: 75 },
@@ -36,43 +36,43 @@ describe("stripOf", () => {
   });
 
   it("gives a limit room that is far younger than the rows", () => {
-    const strip = stripOf(facts({ age: DAY }, { first: daysAgo(3650), until: daysAgo(1) }));
-    expect(strip.bent).toBe(true);
-    expect(strip.marks[0]?.x).toBeCloseTo(80);
-    expect(strip.parts.map(({ tone }) => tone)).toEqual(["going", "whole"]);
+    const timeline = timelineOf(facts({ age: DAY }, { first: daysAgo(3650), until: daysAgo(1) }));
+    expect(timeline.compressed).toBe(true);
+    expect(timeline.marks[0]?.x).toBeCloseTo(80);
+    expect(timeline.parts.map(({ tone }) => tone)).toEqual(["expiring", "full"]);
   });
 
   it("gives rows room that are far younger than the limit", () => {
-    const strip = stripOf(facts({ age: 30 * DAY }, { first: daysAgo(0.01) }));
-    expect(strip.first).toBeCloseTo(80);
-    expect(strip.marks[0]?.x).toBeGreaterThan(0);
-    expect(strip.marks[0]?.x).toBeLessThan(5);
+    const timeline = timelineOf(facts({ age: 30 * DAY }, { first: daysAgo(0.01) }));
+    expect(timeline.first).toBeCloseTo(80);
+    expect(timeline.marks[0]?.x).toBeGreaterThan(0);
+    expect(timeline.marks[0]?.x).toBeLessThan(5);
   });
 
   it("leaves out what rows do not live to see", () => {
-    const strip = stripOf(facts({ age: 7 * DAY, cold: 10 * DAY, sample: 7 * DAY }));
-    expect(strip.marks.map(({ text }) => text)).toEqual(["gone after 7 days"]);
-    expect(strip.parts.map(({ tone }) => tone)).toEqual(["whole"]);
+    const timeline = timelineOf(facts({ age: 7 * DAY, cold: 10 * DAY, sample: 7 * DAY }));
+    expect(timeline.marks.map(({ text }) => text)).toEqual(["gone after 7 days"]);
+    expect(timeline.parts.map(({ tone }) => tone)).toEqual(["full"]);
   });
 
   it("ends where the rows end", () => {
-    const strip = stripOf(facts({}, { last: daysAgo(20) }));
-    expect(strip.parts).toEqual([{ tone: "whole", from: 0, to: 50 }]);
-    expect(strip.marks).toEqual([]);
+    const timeline = timelineOf(facts({}, { last: daysAgo(20) }));
+    expect(timeline.parts).toEqual([{ tone: "full", from: 0, to: 50 }]);
+    expect(timeline.marks).toEqual([]);
   });
 
   it("has no rows where there are none, and still the limits", () => {
-    const strip = stripOf(facts({ age: DAY }, { first: null, last: null }));
-    expect(strip).toMatchObject({ parts: [], first: null });
-    expect(strip.marks).toHaveLength(1);
-    expect(stripOf(facts({}, { first: null, last: null })).marks).toEqual([]);
+    const timeline = timelineOf(facts({ age: DAY }, { first: null, last: null }));
+    expect(timeline).toMatchObject({ parts: [], first: null });
+    expect(timeline.marks).toHaveLength(1);
+    expect(timelineOf(facts({}, { first: null, last: null })).marks).toEqual([]);
   });
 
   it("stays within its bounds, whatever the clocks say", () => {
     const odd = [NOW, NOW + 1, NOW + DAY * 1000, daysAgo(1e7)];
     for (const first of odd) {
       for (const cold of [60, DAY, 36_500 * DAY]) {
-        const { parts, marks } = stripOf(facts({ cold }, { first, until: daysAgo(3) }));
+        const { parts, marks } = timelineOf(facts({ cold }, { first, until: daysAgo(3) }));
         for (const x of [
           ...parts.flatMap(({ from, to }) => [from, to]),
           ...marks.map((it) => it.x),
@@ -85,13 +85,13 @@ describe("stripOf", () => {
   });
 });
 
-it("the strip has words", () => {
+it("the timeline has words", () => {
   const limits = { age: 30 * DAY, cold: 10 * DAY, sample: 20 * DAY };
-  expect(stripWords(facts(limits, { until: daysAgo(30) }), "UTC")).toBe(
+  expect(timelineWords(facts(limits, { until: daysAgo(30) }), "UTC")).toBe(
     "Rows from Oct 13 15:00 on. Those before Oct 23 15:00 are too old. Rows are cold after 10 days. " +
       "About one in 10 is left after 20 days. Rows are gone after 30 days.",
   );
-  expect(stripWords(facts({}, { first: null }), "UTC")).toBe(
+  expect(timelineWords(facts({}, { first: null }), "UTC")).toBe(
     "No rows yet. Rows of any age are kept.",
   );
 });

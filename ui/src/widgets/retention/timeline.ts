@@ -4,32 +4,32 @@ import type { Zone } from "../../base/zone";
 import { ageText, type Limits, minuteWords } from "./retentionLimits";
 
 /** How rows are there: about to go, some of them only, in fewer bytes, or as they came. */
-export type Tone = "going" | "sampled" | "cold" | "whole";
+export type Tone = "expiring" | "sampled" | "cold" | "full";
 
-export interface StripPart {
+export interface TimelinePart {
   readonly tone: Tone;
   /** Percent of the strip, 100 being now. */
   readonly from: number;
   readonly to: number;
 }
 
-export interface StripMark {
+export interface TimelineMark {
   readonly text: string;
   readonly x: number;
 }
 
-export interface Strip {
-  readonly parts: readonly StripPart[];
+export interface Timeline {
+  readonly parts: readonly TimelinePart[];
   /** From the oldest age to the youngest. */
-  readonly marks: readonly StripMark[];
+  readonly marks: readonly TimelineMark[];
   /** Where the first row is; null without one. */
   readonly first: number | null;
   /** Whether old times stand closer together than young ones. */
-  readonly bent: boolean;
+  readonly compressed: boolean;
 }
 
 /** What a strip is drawn from: moments in milliseconds. */
-export interface StripFacts {
+export interface TimelineInput {
   readonly first: number | null;
   readonly last: number | null;
   readonly now: number;
@@ -50,7 +50,7 @@ function inTime(limits: Limits): Limits {
 }
 
 /** The strip. Where one age is far beyond another, old times are bent together, so that both are seen. */
-export function stripOf({ first, last, now, until, ...facts }: StripFacts): Strip {
+export function timelineOf({ first, last, now, until, ...facts }: TimelineInput): Timeline {
   const limits = inTime(facts.limits);
   const age = (ms: number) => Math.max(now - ms, 0) / 1000;
   const cuts = [
@@ -74,7 +74,7 @@ export function stripOf({ first, last, now, until, ...facts }: StripFacts): Stri
       .toSorted((a, b) => b.seconds - a.seconds)
       .map(({ seconds, text }) => ({ text, x: place(seconds) })),
     first: first === null ? null : place(oldest),
-    bent: power < 1,
+    compressed: power < 1,
   };
 }
 
@@ -85,14 +85,16 @@ function partsOf(
   age: (ms: number) => number,
   limits: Limits,
   place: (seconds: number) => number,
-): StripPart[] {
-  const going = until === null ? Number.POSITIVE_INFINITY : age(until);
-  const inside = [going, limits.sample, limits.cold].filter((it) => it < oldest && it > youngest);
+): TimelinePart[] {
+  const expiring = until === null ? Number.POSITIVE_INFINITY : age(until);
+  const inside = [expiring, limits.sample, limits.cold].filter(
+    (it) => it < oldest && it > youngest,
+  );
   const ends = [oldest, ...inside.toSorted((a, b) => b - a), youngest];
   const tone = (older: number): Tone => {
-    if (older > going) return "going";
+    if (older > expiring) return "expiring";
     if (older > limits.sample) return "sampled";
-    return older > limits.cold ? "cold" : "whole";
+    return older > limits.cold ? "cold" : "full";
   };
   return ends.slice(0, -1).map((older, at) => {
     const [from, to] = [place(older), place(ends[at + 1] ?? youngest)];
@@ -101,7 +103,7 @@ function partsOf(
 }
 
 /** What the strip shows, for those who do not see it. */
-export function stripWords({ first, now, until, ...facts }: StripFacts, zone: Zone): string {
+export function timelineWords({ first, now, until, ...facts }: TimelineInput, zone: Zone): string {
   const limits = inTime(facts.limits);
   const moment = (ms: number) => minuteWords(ms, now, zone);
   const words = [

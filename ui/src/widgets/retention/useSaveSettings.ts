@@ -2,25 +2,36 @@ import { useQueryClient } from "@tanstack/react-query";
 import { type Dispatch, type SetStateAction, useState } from "react";
 import { Problem, putSettings } from "../../api/client";
 import type { Settings } from "../../api/types";
-import { type Draft, inputId, type Name, NO_DRAFT, settingsWith, wrongOf } from "./settingsDraft";
+import {
+  type Draft,
+  inputId,
+  type Name,
+  NO_DRAFT,
+  refusedSetting,
+  settingsWith,
+} from "./settingsDraft";
 
 /** What a table's settings are kept under. */
 export const settingsKey = (table: string) => ["settings", table];
 
 /** How a draft becomes the table's settings, and how that went. */
-export function useSaving(told: Settings, draft: Draft, onDraft: Dispatch<SetStateAction<Draft>>) {
+export function useSaveSettings(
+  current: Settings,
+  draft: Draft,
+  onDraft: Dispatch<SetStateAction<Draft>>,
+) {
   const client = useQueryClient();
   const [busy, setBusy] = useState(false);
   const [saved, setSaved] = useState(false);
   const [problem, setProblem] = useState<Problem | null>(null);
-  const { table, version } = told;
+  const { table, version } = current;
   const save = async () => {
     if (busy) return;
     const queryKey = settingsKey(table);
     setBusy(true);
     setProblem(null);
     try {
-      const now = await putSettings(table, version, settingsWith(told, draft.edits));
+      const now = await putSettings(table, version, settingsWith(current, draft.edits));
       // What was asked before would overwrite it.
       await client.cancelQueries({ queryKey });
       client.setQueryData(queryKey, now);
@@ -32,7 +43,7 @@ export function useSaving(told: Settings, draft: Draft, onDraft: Dispatch<SetSta
       // Theirs come into the form, but for what was edited.
       if (error.conflicts) await client.refetchQueries({ queryKey });
       setProblem(error);
-      const wrong = wrongOf(error.body);
+      const wrong = refusedSetting(error.body);
       const input = wrong && document.getElementById(inputId(wrong.name));
       input?.focus({ preventScroll: true });
       // The foot would hide it at the end of what is in sight.
@@ -44,7 +55,7 @@ export function useSaving(told: Settings, draft: Draft, onDraft: Dispatch<SetSta
   /** Something was edited, or all of it undone: what was said before may not be so any more. */
   const edited = (name?: Name) => {
     setSaved(false);
-    const wrong = wrongOf(problem?.body);
+    const wrong = refusedSetting(problem?.body);
     if (!wrong || !name || wrong.name === name) setProblem(null);
   };
   return { busy, saved, problem, save, edited };

@@ -14,7 +14,7 @@ import type { Table } from "../../api/types";
 import { durationWords } from "../../base/duration";
 import { visible } from "../../base/format";
 import { type Zone, zoneName } from "../../base/zone";
-import { PRESETS, wholeRange } from "../../query/time";
+import { fullRange, PRESETS } from "../../query/time";
 import classes from "./TimeRangeControl.module.css";
 import {
   keptMoment,
@@ -67,7 +67,7 @@ export function RangeForm(props: {
             fz={12}
             fw={500}
             variant="default"
-            onClick={() => onChange(wholeRange(table))}
+            onClick={() => onChange(fullRange(table))}
           >
             All of the table’s data
           </Button>

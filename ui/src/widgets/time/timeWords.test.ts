@@ -80,7 +80,7 @@ describe("typedMoment", () => {
   });
 });
 
-describe("moments of the question", () => {
+describe("moments of the query", () => {
   it("keeps relative ones, fixes others", () => {
     expect(keptMoment(" -3h ", NOW, "UTC")).toBe("-3h");
     expect(keptMoment("2026-11-20 12:00", NOW, "Europe/Berlin")).toBe("2026-11-20T11:00:00.000Z");

@@ -43,14 +43,14 @@ function dated(typed: string, today: string): string {
   return `${day} ${clock.padStart(clock.length < 7 ? 5 : 8, "0")}`;
 }
 
-/** What the question keeps of a typed moment: relative ones as they are, others as fixed ones. */
+/** What the query keeps of a typed moment: relative ones as they are, others as fixed ones. */
 export function keptMoment(text: string, now: number, zone: Zone): string {
   const typed = text.trim();
   const at = typedMoment(typed, now, zone);
   return at === null || RELATIVE.test(typed) ? typed : new Date(at).toISOString();
 }
 
-/** A fixed moment of the question as its input shows it, in the zone; relative ones as they are. */
+/** A fixed moment of the query as its input shows it, in the zone; relative ones as they are. */
 export function shownMoment(text: string, now: number, zone: Zone): string {
   const at = moment(text, now);
   if (at === null || RELATIVE.test(text.trim())) return text;
