@@ -18,7 +18,7 @@ export const tests = [
     "keeps the opened row open while others come in",
     async ({ page, url }) => {
       await open(page, `${url}/?table=processes&view=samples&from=-5m&limit=5&refresh=1s`);
-      await page.getByLabel("All of this row").nth(1).click();
+      await page.getByLabel("Row details").nth(1).click();
       const detail = page.locator(".detail");
       const text = await detail.innerText();
       await page.waitForFunction(() => document.querySelector("tr.opened").rowIndex > 6);
@@ -81,7 +81,7 @@ export const tests = [
       const held = new Promise((resolve) => page.route("**/v1/query", resolve, { times: 1 }));
       await page.goto(`${url}/?${STILL}&view=time`);
       const route = await held;
-      await page.getByLabel("Asking").first().waitFor();
+      await page.getByLabel("Loading").first().waitFor();
       const facts = "/v1/tables/requests/columns";
       assert.ok(!asked.includes(facts), asked.join(" "));
       const told = page.waitForRequest((request) => request.url().includes(facts));

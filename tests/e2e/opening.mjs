@@ -62,9 +62,9 @@ export const tests = [
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= 390, `the page is ${wide} pixels wide`);
       await picture(page, "phone");
-      await page.getByRole("button", { name: "The question" }).click();
+      await page.getByRole("button", { name: "Query panel" }).click();
       await page.getByText("Group by", { exact: true }).first().waitFor();
-      await picture(page, "phone-rail");
+      await picture(page, "phone-sidebar");
     },
   ],
   [
@@ -82,14 +82,14 @@ export const tests = [
     async ({ page, url }) => {
       const address = `${url}/?table=requests&view=time&from=-999999999d&limit=2.5&filter=status+%3E+abc`;
       await open(page, address);
-      const words = await page.getByTestId("unread").innerText();
+      const words = await page.getByTestId("ignored").innerText();
       for (const part of [/from=-999999999d is not a time/, /limit=2\.5/, /“abc” is not a number/]) {
         assert.match(words, part);
       }
       assert.equal(page.url(), address);
-      await picture(page, "unread");
+      await picture(page, "ignored");
       await view(page, "Table").click();
-      await page.getByTestId("unread").waitFor({ state: "detached" });
+      await page.getByTestId("ignored").waitFor({ state: "detached" });
     },
   ],
   [
@@ -97,10 +97,10 @@ export const tests = [
     async ({ page, url, wrong }) => {
       await page.route("**/v1/query", (route) => route.fulfill({ json: { rows: [[1]] } }));
       await page.goto(`${url}/?${STILL}&view=time`);
-      await page.getByText("The page came to a halt").waitFor();
+      await page.getByText("The page crashed").waitFor();
       await picture(page, "halt");
       await page.unroute("**/v1/query");
-      await page.getByRole("button", { name: "Start afresh" }).click();
+      await page.getByRole("button", { name: "Reset the query" }).click();
       await settled(page);
       assert.equal(keys(page).get("view"), null);
       wrong.splice(0); // The fault that this test is about.

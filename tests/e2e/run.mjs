@@ -1,9 +1,9 @@
-// The browser tests: starts a demo, dives into it as a person would, and takes pictures on the way.
+// The browser tests: starts a demo, uses it as a person would, and takes pictures on the way.
 // Each test gets a page of its own; none sleeps: it waits for what a person would see.
 import { tests as answers } from "./answers.mjs";
 import { pictures, startBrowser, startServer } from "./demo.mjs";
-import { tests as diving } from "./diving.mjs";
-import { tests as keeping } from "./keeping.mjs";
+import { tests as exploring } from "./exploring.mjs";
+import { tests as retention } from "./retention.mjs";
 import { tests as live } from "./live.mjs";
 import { tests as marks } from "./marks.mjs";
 import { tests as opening } from "./opening.mjs";
@@ -11,7 +11,7 @@ import { tests as succession } from "./succession.mjs";
 import { tests as tables } from "./tables.mjs";
 
 // Each is a name and what a person does.
-const tests = [opening, diving, marks, answers, tables, keeping, live, succession].flat();
+const tests = [opening, exploring, marks, answers, tables, retention, live, succession].flat();
 
 const wanted = process.argv[2] ?? "";
 const demo = await startServer("demo", "--rows", "300000", "--seed", "1", "--no-browser");

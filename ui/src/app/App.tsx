@@ -213,7 +213,7 @@ function Middle({ children }: { children: ReactNode }) {
 function Waiting() {
   return (
     <Center mih="80vh">
-      <Loader size="sm" aria-label="Asking the server" />
+      <Loader size="sm" aria-label="Loading" />
     </Center>
   );
 }

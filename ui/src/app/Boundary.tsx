@@ -34,11 +34,11 @@ function Fault({ words }: { words: string }) {
           <Group gap="xs" wrap="nowrap">
             <IconBug size={22} aria-hidden />
             <Title order={1} fz="lg">
-              The page came to a halt
+              The page crashed
             </Title>
           </Group>
           <Text size="sm">
-            This is a mistake of the page. The data and the server are as they were.
+            This is a bug in the page. The data and the server are not affected.
           </Text>
           <Code block className="wrap">
             {words.slice(0, 500)}
@@ -52,12 +52,12 @@ function Fault({ words }: { words: string }) {
               variant="default"
               onClick={() => window.location.assign(window.location.pathname)}
             >
-              Start afresh
+              Reset the query
             </Button>
           </Group>
           <Text size="xs" c="dimmed">
-            Should a reload end here again, the query in the address may be the cause: start afresh
-            drops it.
+            If the page crashes again after a reload, the query in the address may be the cause:
+            reset it.
           </Text>
         </Stack>
       </Card>

@@ -83,7 +83,7 @@ export function ExplorePage(props: {
               onClick={sidebar.toggle}
               hiddenFrom="sm"
               size="sm"
-              aria-label="The query"
+              aria-label="Query panel"
             />
             {props.logo}
             <SearchBox />

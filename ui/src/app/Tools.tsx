@@ -43,14 +43,18 @@ export function Tools(props: {
     <Group gap={4} wrap="nowrap" ml="auto">
       {query && (
         <>
-          <ToolButton label="Ask again" icon={<IconRefresh size={17} />} onClick={again} />
+          <ToolButton label="Refresh" icon={<IconRefresh size={17} />} onClick={again} />
           <Live query={query} now={now} commit={commit} />
           <Share query={query} now={now} />
         </>
       )}
       <Scheme />
       <span className="wide-only">
-        <ToolButton label="Keys (?)" icon={<IconKeyboard size={17} />} onClick={help} />
+        <ToolButton
+          label="Keyboard shortcuts (?)"
+          icon={<IconKeyboard size={17} />}
+          onClick={help}
+        />
       </span>
     </Group>
   );
@@ -95,7 +99,7 @@ function Live(props: { query: Query; now: number; commit: (next: Query) => void 
         </ActionIcon>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>Ask again by itself</Menu.Label>
+        <Menu.Label>Auto-refresh</Menu.Label>
         {RATES.map((rate) => (
           <Menu.Item
             key={rate}
@@ -175,7 +179,7 @@ function Scheme() {
 /** The keys, on `?`. */
 export function KeyHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
   return (
-    <Modal opened={opened} onClose={onClose} title="Keys" size="sm">
+    <Modal opened={opened} onClose={onClose} title="Keyboard shortcuts" size="sm">
       <Table verticalSpacing={4}>
         <Table.Tbody>
           {KEYS.map(([key, words]) => (

@@ -12,12 +12,12 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ["t", "time range"],
   ["c", "compare with last week"],
   ["1 – 5", "the views"],
-  ["[ ]", "an earlier, a later time"],
+  ["[ ]", "earlier, later"],
   ["z", "zoom out"],
-  [".", "goLive: ask again every 5 seconds"],
-  ["Ctrl Enter", "ask again now"],
+  [".", "live: refresh every 5 seconds"],
+  ["Ctrl Enter", "refresh now"],
   ["Ctrl Z", "undo: the browser's back"],
-  ["?", "these keys"],
+  ["?", "this help"],
 ];
 
 /** Where a sign stands is a matter of the keyboard: `/` is typed with Shift on many. */

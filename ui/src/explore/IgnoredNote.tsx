@@ -16,7 +16,7 @@ export function IgnoredNote({ ignored }: { ignored: readonly IgnoredPart[] }) {
       mb="md"
       role="alert"
       data-testid="ignored"
-      title="A part of the address is not answered"
+      title="A part of the address is ignored"
     >
       {ignored.map(({ part, why }) => (
         <Text key={part} size="sm" className="wrap">

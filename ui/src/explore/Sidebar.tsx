@@ -83,7 +83,7 @@ function QueryFields({ onZone }: { onZone: (zone: Zone) => void }) {
         />
         <Compare />
       </Field>
-      <Field label="Filter">
+      <Field label="Filters">
         <FilterBar
           resolved={resolved}
           columns={[...columns]}
@@ -98,7 +98,7 @@ function QueryFields({ onZone }: { onZone: (zone: Zone) => void }) {
           onChange={(group) => set(grouped(query, group))}
         />
       </Field>
-      <Field label="Show">
+      <Field label="Measures">
         <MeasurePicker
           columns={[...columns]}
           measures={query.measures}
@@ -193,7 +193,7 @@ function More() {
       <TextInput
         key={query.where}
         size="xs"
-        label="Own condition (SQL)"
+        label="Where (SQL)"
         placeholder="status >= 500 OR length(message) > 80"
         defaultValue={query.where}
         onBlur={(event) =>

@@ -69,7 +69,7 @@ export function ViewFrame(props: {
           {answer.stats.rows_matched === 0 ? <NothingHere /> : children(answer)}
         </Box>
       ) : (
-        <Skeleton h={height} radius="sm" aria-label="Asking" />
+        <Skeleton h={height} radius="sm" aria-label="Loading" />
       )}
     </Stack>
   );
@@ -87,9 +87,9 @@ function StaleAnswer({ since, onRetry }: { since: number; onRetry: () => void })
       title={`No answer since ${timeText(since, zone).slice(11)}`}
     >
       <Group justify="space-between" gap="xs">
-        <Text size="sm">What is shown is as old as that. The page keeps asking.</Text>
+        <Text size="sm">The answer shown is from that time. The page keeps trying.</Text>
         <Button size="compact-xs" variant="default" onClick={onRetry}>
-          Ask now
+          Retry now
         </Button>
       </Group>
     </Alert>
@@ -111,13 +111,7 @@ function Notes({ answer }: { answer: Answer }) {
         <Alert variant="outline" color="orange" py="xs" mb="xs" role="alert" title="Incomplete">
           {missing}
           {waiting > 0 && (
-            <Progress
-              mt="xs"
-              size="sm"
-              color="orange"
-              value={share}
-              aria-label="Rows that are back"
-            />
+            <Progress mt="xs" size="sm" color="orange" value={share} aria-label="Restored rows" />
           )}
         </Alert>
       )}
@@ -176,7 +170,7 @@ function NothingHere() {
             variant="default"
             onClick={() => commit({ ...query, filters: [], search: "", where: "" })}
           >
-            Without filters
+            Clear filters
           </Button>
         )}
       </Group>

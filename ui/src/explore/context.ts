@@ -59,7 +59,7 @@ export const ExploreContext = createContext<Explore | null>(null);
 /** The dive that this component is part of. */
 export function useExplore(): Explore {
   const explore = useContext(ExploreContext);
-  if (!explore) throw new Error("there is no explore around this component");
+  if (!explore) throw new Error("useExplore needs an ExploreContext around it");
   return explore;
 }
 

@@ -27,7 +27,8 @@ export function fitToColumns(
   });
   const { view, of } = query;
   const known = typeOf(columns, of) === "number" || of === "" || view !== "distribution";
-  if (!known) misfits.push({ part: `of=${of}`, why: "is no column of numbers, another is shown" });
+  if (!known)
+    misfits.push({ part: `of=${of}`, why: "is not a number column; another one is shown" });
   if (misfits.length === 0) return { query, misfits };
   return { query: { ...query, filters, of: known ? of : "" }, misfits };
 }

@@ -42,7 +42,7 @@ describe("the rows of a group", () => {
     ]);
   });
 
-  test("of a further kind of a column are resolved of that kind", () => {
+  test("of a further kind of a column are asked of that kind", () => {
     const column = { name: "x", type: "number", parts: [] as unknown[] } as Column;
     expect(pickOf([column], "x::set", ["a"], "set").expression).toBe("x::set");
     expect(pickOf([column, { ...column, name: "x::set" }], "x::set", [], "set")).toEqual({
@@ -80,7 +80,7 @@ describe("the rows of other groups", () => {
     expect(texts(others)).toEqual(["tags !is a|b", "tags !empty", "tags !is a"]);
   });
 
-  test("of several columns are excludeGroups of each shown group", () => {
+  test("of several columns are outside of each shown group", () => {
     const { where, filters } = excludeGroups(query, [
       [app("web"), status(200)],
       [app(null), status(500)],

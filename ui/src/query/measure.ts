@@ -26,10 +26,10 @@ export const FUNCTIONS: readonly MeasureFunction[] = [
   { name: "p95", label: "95th percentile", additive: false, fits: isNumber },
   { name: "p99", label: "99th percentile", additive: false, fits: isNumber },
   { name: "p999", label: "99.9th percentile", additive: false, fits: isNumber },
-  { name: "min", label: "smallest", additive: false, fits: isAny },
-  { name: "max", label: "largest", additive: false, fits: isAny },
-  { name: "approx_count_distinct", label: "different values", additive: false, fits: isAny },
-  { name: "count", label: "rows that have it", additive: true, fits: isAny },
+  { name: "min", label: "min", additive: false, fits: isAny },
+  { name: "max", label: "max", additive: false, fits: isAny },
+  { name: "approx_count_distinct", label: "distinct values", additive: false, fits: isAny },
+  { name: "count", label: "rows with a value", additive: true, fits: isAny },
 ];
 
 /** The aggregate of a function over a column. */
@@ -68,7 +68,7 @@ export function measureLabel(text: Measure): string {
   if (trimmed === "raw_count(*)") return "stored rows";
   const parts = measureParts(text);
   if (!parts) return trimmed;
-  const names: Record<string, string> = { approx_count_distinct: "different", p999: "p99.9" };
+  const names: Record<string, string> = { approx_count_distinct: "distinct", p999: "p99.9" };
   const name = names[parts.fn] ?? parts.fn;
   return parts.fn === "count" ? `rows with ${parts.column}` : `${name} of ${parts.column}`;
 }

@@ -133,7 +133,7 @@ function GroupChoice({
             {name}
           </Menu.Item>
         ))}
-        {found.length === 0 && <Menu.Label>No column has this in its name</Menu.Label>}
+        {found.length === 0 && <Menu.Label>No matching column</Menu.Label>}
       </ScrollArea.Autosize>
     </>
   );

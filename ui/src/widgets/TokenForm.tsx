@@ -15,11 +15,11 @@ export function TokenForm({ onDone }: { onDone: () => void }) {
     >
       <Stack>
         <Title order={2} fz="lg">
-          This server wants a token
+          This server needs a token
         </Title>
         <PasswordInput
           label="Token"
-          description="It stands in the file admin-token of the server's data folder, and is kept for this tab only."
+          description="It is in the file admin-token in the server's data folder. The browser keeps it for this tab only."
           value={token}
           onChange={(event) => setToken(event.currentTarget.value)}
         />

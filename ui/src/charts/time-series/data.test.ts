@@ -47,7 +47,7 @@ describe("seriesOf without groups", () => {
     expect([chart.cutFirst, chart.cutLast]).toEqual([false, false]);
   });
 
-  it("draws an older answer as of when it was resolved for", () => {
+  it("draws an older answer as of when it was asked for", () => {
     const columns: [string, AnswerColumn["type"]][] = [
       ["time", "time"],
       ["count(*)", "number"],

@@ -28,7 +28,7 @@ export function DistributionView() {
   if (!column) {
     return (
       <Text c="dimmed" py={48} ta="center">
-        This table has no column of numbers, whose spread could be drawn.
+        This table has no number column.
       </Text>
     );
   }
@@ -108,7 +108,7 @@ const ALL = "all";
 function NoValues({ column }: { column: string }) {
   return (
     <Text c="dimmed" py={48} ta="center">
-      None of these rows has a value in {column}.
+      No row here has a value in {column}.
     </Text>
   );
 }
@@ -174,12 +174,12 @@ function Spread(props: {
       </Group>
       {same !== undefined && (
         <Text size="sm" ta="center">
-          {drawn < all ? "Nearly all" : "All"} rows that have it are {exactly(same)}.
+          {drawn < all ? "Nearly all" : "All"} values are {exactly(same)}.
         </Text>
       )}
       {all > 0 && drawn < all && (
         <Text size="xs" c="dimmed">
-          {percent(1 - drawn / all)} of the values lie excludeGroups of what is drawn.
+          {percent(1 - drawn / all)} of the values are outside the range shown.
         </Text>
       )}
     </Stack>

@@ -49,7 +49,7 @@ export function SampleRows({ answer, most = 1000 }: { answer: Answer; most?: num
       <Table className="samples numbers" fz="xs" highlightOnHover stickyHeader>
         <Table.Thead>
           <tr>
-            <th aria-label="Open" />
+            <th aria-label="Details" />
             {shown.map((at) => {
               const { name, type } = columnAt(answer, at);
               return (
@@ -59,7 +59,7 @@ export function SampleRows({ answer, most = 1000 }: { answer: Answer; most?: num
               );
             })}
             {more > 0 && (
-              <th className="nowrap faint">and {count(more)} more in the row’s detail</th>
+              <th className="nowrap faint">and {count(more)} more in the row details</th>
             )}
           </tr>
         </Table.Thead>
@@ -109,7 +109,7 @@ const SampleRow = memo(function SampleRow(props: {
           color="gray"
           onClick={() => onToggle(rowKey, row)}
           aria-expanded={open}
-          aria-label="All of this row"
+          aria-label="Row details"
         >
           {open ? <IconChevronDown size={14} /> : <IconChevronRight size={14} />}
         </ActionIcon>

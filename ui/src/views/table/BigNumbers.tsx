@@ -25,7 +25,8 @@ export function BigNumbers({ totals }: { totals: Totals | null }) {
             {before !== null && (
               <Text size="xs" c="dimmed" className="numbers">
                 {numberText(before)} before,{" "}
-                {change(numberOf(now), numberOf(before), stepOf(measure)) ?? "no change to tell"}
+                {change(numberOf(now), numberOf(before), stepOf(measure)) ??
+                  "no significant change"}
               </Text>
             )}
           </Paper>

@@ -34,7 +34,7 @@ export function GroupsTable({ groups, total }: { groups: GroupTable; total: Tota
         <Text size="xs" c="dimmed" mt="xs">
           The first {count(groups.rows.length)}
           {groups.compared && !groups.partly && ` of ${count(groups.found)}`} groups are shown; the
-          limit is at the left.
+          limit is in the sidebar.
         </Text>
       )}
       <SortNote groups={groups} />
@@ -48,7 +48,7 @@ function SortNote({ groups }: { groups: GroupTable }) {
   if (!groups.compared || !orderOf(query).change) return null;
   return (
     <Text size="xs" c="dimmed" mt="xs" role="note">
-      Groups that rest on few stored rows come last.
+      Groups with few stored rows come last.
       {groups.partly && ` Of more groups than can be compared, the ${count(groups.found)} largest.`}
     </Text>
   );
@@ -162,7 +162,7 @@ function Sums({ groups, total }: { groups: GroupTable; total: Totals }) {
           },
         ]
       : []),
-    { name: "All", now: total.now, before: total.before ?? [] },
+    { name: "Total", now: total.now, before: total.before ?? [] },
   ];
   return lines.map(({ name, now, before }) => (
     <Table.Tr key={name} fw={600} className="sums">

@@ -16,7 +16,7 @@ export function TableView() {
   // The rows are of the shown groups; the answer rests on those of all groups.
   const all = totals.error ? result.data : totals.data;
   const isFetching = result.isFetching || totals.isFetching;
-  const title = query.group.length === 0 ? "In all" : "Groups";
+  const title = query.group.length === 0 ? "Totals" : "Groups";
   return (
     <ViewFrame
       title={title}

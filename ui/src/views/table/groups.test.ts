@@ -40,7 +40,7 @@ it("sorts by change over all groups; what rests on few rows is last", () => {
   expect(names("change p95(x)", 2)).toEqual(["fresh", "slow"]);
 });
 
-it("sorts by the measure where no change is resolved for", () => {
+it("sorts by the measure where no change is asked for", () => {
   expect(names("").slice(0, 2).toSorted()).toEqual(["rare", "same"]);
   expect(names("build asc")[0]).toBe("fresh");
   expect(groupTable(answer, query)).toMatchObject({ compared: true, found: 5, partly: false });

@@ -43,8 +43,8 @@ export function SeriesTable(props: {
             {!additive && <Table.Th ta="right">last</Table.Th>}
             {compared && <Table.Th ta="right">before</Table.Th>}
             {compared && <Table.Th ta="right">change</Table.Th>}
-            <Table.Th ta="right">smallest</Table.Th>
-            <Table.Th ta="right">largest</Table.Th>
+            <Table.Th ta="right">min</Table.Th>
+            <Table.Th ta="right">max</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>

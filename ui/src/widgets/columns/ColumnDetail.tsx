@@ -44,7 +44,7 @@ function Buttons({ column, grouped, onGroup, onMeasure, onDistribution }: Props)
   const { name, type } = column;
   const numeric = type === "number" || type === "bool";
   const buttons = [
-    { label: grouped ? "Do not group" : "Group by", run: () => onGroup(name) },
+    { label: grouped ? "Ungroup" : "Group by", run: () => onGroup(name) },
     ...(numeric ? [{ label: "Average", run: () => onMeasure(measure("avg", name)) }] : []),
     ...(type === "number"
       ? [
@@ -53,7 +53,7 @@ function Buttons({ column, grouped, onGroup, onMeasure, onDistribution }: Props)
         ]
       : [
           {
-            label: "Different values",
+            label: "Distinct values",
             run: () => onMeasure(measure("approx_count_distinct", name)),
           },
         ]),
@@ -137,7 +137,7 @@ function TopValues({ resolved, column, onFilter }: Props) {
 }
 
 function wordsFor(enabled: boolean, pending: boolean, failed: boolean): string {
-  if (!enabled) return "Nearly every row has a value of its own.";
+  if (!enabled) return "Nearly every row has a different value.";
   if (pending) return "Looking for values…";
   return failed ? "Too many values to list the frequent ones." : "No values.";
 }

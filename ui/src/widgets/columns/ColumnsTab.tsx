@@ -85,7 +85,7 @@ export function ColumnsTab(props: Props) {
         )}
         {found.length === 0 && (
           <Text size="xs" c="dimmed" px={6}>
-            {columns.length === 0 ? "No columns yet." : "No column has this in its name."}
+            {columns.length === 0 ? "No columns yet." : "No matching column."}
           </Text>
         )}
       </ScrollArea>
@@ -100,10 +100,10 @@ function ColumnRow(props: Props & { column: Column; opened: boolean; onOpen: () 
   const note = noteOf(column);
   const shared =
     there === null
-      ? "nobody counted the rows that have it"
+      ? "rows with a value are not counted yet"
       : there === 1
-        ? "every row has it"
-        : `${percent(there)} of rows have it, ${percent(1 - there)} do not`;
+        ? "every row has a value"
+        : `${percent(there)} of rows have a value, ${percent(1 - there)} do not`;
   return (
     <>
       <button type="button" className={classes.row} aria-expanded={opened} onClick={onOpen}>

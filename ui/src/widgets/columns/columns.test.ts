@@ -44,7 +44,7 @@ describe("noteOf", () => {
     expect(noteOf(id).text).toBe("20 k");
     expect(noteOf(id, true)).toEqual({
       text: "many values",
-      title: "about 20,000 different values",
+      title: "about 20,000 distinct values",
     });
     expect(noteOf({ ...id, distinct: null }).text).toBe("");
   });

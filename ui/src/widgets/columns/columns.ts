@@ -37,7 +37,7 @@ export function noteOf(column: Column, marksMany = false): { text: string; title
   const many = marksMany && distinct > MANY_VALUES;
   return {
     text: many ? "many values" : short(distinct),
-    title: `about ${exact(distinct)} different values`,
+    title: `about ${exact(distinct)} distinct values`,
   };
 }
 

@@ -27,10 +27,10 @@ export function CoverageCorner(props: {
           size="xs"
           c="dimmed"
           data-testid="coverage"
-          aria-label="What this answer rests on"
+          aria-label="Coverage of this answer"
         >
           <Group gap={6} wrap="wrap" justify="flex-end">
-            {busy && <Loader size={10} aria-label="Asking" />}
+            {busy && <Loader size={10} aria-label="Loading" />}
             <Text size="xs" span className="numbers">
               {counted(rowCounts.samples, "row")}
               {rowCounts.events !== null &&
@@ -75,21 +75,21 @@ function CoverageDetail({
     ["Rows behind the answer", count(rowCounts.samples)],
     ...(rowCounts.events === null
       ? []
-      : [["Events they stand for", count(rowCounts.events)] as [string, string]]),
+      : [["Events they represent", count(rowCounts.events)] as [string, string]]),
     ["Rows of the table", count(coverage.rows_expected)],
-    ["Looked at one by one", count(stats.rows_read)],
+    ["Rows scanned one by one", count(stats.rows_read)],
     ["Row blocks skipped", `${count(stats.blocks_skipped)} of ${count(stats.blocks)}`],
     ["Bytes read", bytes(stats.bytes_read)],
     ["Scanning, all cores", micros(stats.scan_micros)],
-    ["Query to answer", micros(stats.elapsed_micros)],
+    ["Total time", micros(stats.elapsed_micros)],
   ];
   if (table.dropped_rows > 0)
-    lines.push(["Dropped, the table being full", count(table.dropped_rows)]);
+    lines.push(["Deleted because the table is full", count(table.dropped_rows)]);
   if (table.lost_rows > 0) lines.push(["Lost: missing or damaged", count(table.lost_rows)]);
   if (coverage.fraction_is_upper_bound === true)
-    lines.push(["Lost beside these, see hadal status", "unknown"]);
+    lines.push(["More lost rows, see hadal status", "unknown"]);
   if (table.waiting_rows > 0)
-    lines.push([`Still to come after a restart (${table.state})`, count(table.waiting_rows)]);
+    lines.push([`Being restored after a restart (${table.state})`, count(table.waiting_rows)]);
   return (
     <Stack gap="sm">
       <Table verticalSpacing={2} fz="xs" className="numbers">

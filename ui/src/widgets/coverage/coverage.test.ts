@@ -29,7 +29,7 @@ describe("missingWords", () => {
 
   it("says that more is to come after a start", () => {
     expect(missingWords(coverage(999 - 499), 500)).toBe(
-      "500 rows (50.0 %) are not in this answer. Rows come back after a start; the answer grows by itself.",
+      "500 rows (50.0 %) are not in this answer. Rows are being restored after a restart; the answer refreshes by itself.",
     );
   });
 });
@@ -58,10 +58,10 @@ describe("recoveryWords", () => {
   it("tells of rows that are still to come, and from where", () => {
     expect(recoveryWords(table(0, "alive"))).toBeNull();
     expect(recoveryWords(table(1, "memory recovery"))).toBe(
-      "1 row is still to come after a restart (memory recovery).",
+      "1 row is being restored after a restart (memory recovery).",
     );
     expect(recoveryWords(table(150_000, "disk recovery"))).toBe(
-      "150,000 rows are still to come after a restart (disk recovery).",
+      "150,000 rows are being restored after a restart (disk recovery).",
     );
   });
 });

@@ -56,7 +56,7 @@ export function leafWords({ name, outcome }: LeafCoverage, leaves: readonly Leaf
 /** How many rows of a table are still to come after a start, and from where; null where none are. */
 export function recoveryWords({ waiting_rows: rows, state }: Table): string | null {
   if (rows === 0) return null;
-  return `${counted(rows, "row")} ${rows === 1 ? "is" : "are"} still to come after a restart (${state}).`;
+  return `${counted(rows, "row")} ${rows === 1 ? "is" : "are"} being restored after a restart (${state}).`;
 }
 
 /** Said above the answer when too many rows are missing from it; so many wait to be brought back after a start. */
@@ -67,6 +67,7 @@ export function missingWords(coverage: Coverage, waiting: number): string | null
   const names = silent.slice(0, 5).map((leaf) => `${leaf.name} (${leaf.outcome})`);
   const who = names.length > 0 ? ` No answer from ${names.join(", ")}.` : "";
   const missing = `${counted(rows, "row")} (${percent(1 - coverage.fraction)})`;
-  const back = waiting > 0 ? " Rows come back after a start; the answer grows by itself." : "";
+  const back =
+    waiting > 0 ? " Rows are being restored after a restart; the answer refreshes by itself." : "";
   return `${missing} ${rows === 1 ? "is" : "are"} not in this answer.${who}${back}`;
 }

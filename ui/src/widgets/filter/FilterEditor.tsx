@@ -148,7 +148,7 @@ function Head(props: { column: Target | Column; draft: Draft; onDraft: (draft: D
         size="xs"
         w={132}
         flex="none"
-        aria-label="How it compares"
+        aria-label="Operator"
         value={draft.operator}
         onChange={(event) => onDraft(withOperator(draft, event.currentTarget.value as Operator))}
         data={operators.map((it) => ({ value: it, label: OPERATORS[it].label }))}

@@ -78,4 +78,4 @@ export function FilterEntry(props: {
 const emptyWords = (text: string) =>
   /[=<>~]/.test(text)
     ? "No filter yet: a column, a sign that fits it, a value"
-    : "No column has this in its name";
+    : "No matching column";

@@ -103,7 +103,7 @@ function Choices(props: {
           ))}
           {free.length === 0 && !customSql && (
             <div className={classes.hint}>
-              Nothing fits. An aggregate of SQL works as well: sum(bytes) / count(*)
+              No match. A SQL aggregate works, too: sum(bytes) / count(*)
             </div>
           )}
         </>

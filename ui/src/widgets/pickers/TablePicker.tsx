@@ -102,7 +102,7 @@ function Choices(props: { tables: Table[]; text: string; value: string; onDrawn:
           </Group>
         </Combobox.Option>
       ))}
-      {found.length === 0 && <Combobox.Empty fz={12}>No table has this in its name</Combobox.Empty>}
+      {found.length === 0 && <Combobox.Empty fz={12}>No matching table</Combobox.Empty>}
       {found.length > SHOWN && (
         <div className={classes.hint}>{found.length - SHOWN} more: type a part of the name</div>
       )}

@@ -25,34 +25,44 @@ interface Props {
 export function RetentionForm(props: Props) {
   return (
     <div className={classes.form}>
-      <SettingField {...props} name="age" label="Age" about="Older rows go: 30d, 12h, none" />
-      <SettingField {...props} name="bytes" label="Bytes" about="Beyond, the oldest go: 2GB" />
+      <SettingField
+        {...props}
+        name="age"
+        label="Age"
+        about="Older rows are deleted: 30d, 12h, none"
+      />
+      <SettingField
+        {...props}
+        name="bytes"
+        label="Bytes"
+        about="Above, the oldest are deleted: 2GB"
+      />
       <ArchiveSwitch {...props} />
       <SettingField
         {...props}
         wide
         name="cold_after"
         label="Cold after"
-        about="Older rows take fewer bytes, and are slower to read: 3d, none"
+        about="Older rows are recompressed: smaller, slower to read: 3d, none"
       />
       <SettingField
         {...props}
         name="sample_after"
         label="Sample after"
-        about="Of older rows some stay, and countRows more: 14d"
+        about="Older rows are sampled, weights scaled: 14d"
       />
       <SettingField
         {...props}
         name="sample_keep"
         label="Sample keep"
-        about="Their share: 1/100, 0.01"
+        about="Fraction kept: 1/100, 0.01"
       />
       <SettingField
         {...props}
         wide
         name="sample_key"
         label="Sample key"
-        about="Rows of one value in it stay or go together"
+        about="Rows with the same value are kept or deleted together"
       />
       <SampleBy {...props} />
       <SettingField
@@ -61,7 +71,7 @@ export function RetentionForm(props: Props) {
         digits
         name="sample_least"
         label="Sample least"
-        about="Rows that each group of a row block keeps"
+        about="Rows kept per group of a row block"
       />
       <SettingField
         {...props}
@@ -75,7 +85,7 @@ export function RetentionForm(props: Props) {
         wide
         name="time_column"
         label="Time column"
-        about="It has a row’s time, from the next row on"
+        about="Holds the row time, from the next row on"
       />
     </div>
   );
@@ -120,7 +130,7 @@ function ArchiveSwitch({ current, texts, wrong, onEdit }: Props) {
       description={
         place === null
           ? "This server has none: start it with --archive PLACE"
-          : `Writes rows to ${visible(place)} before they go`
+          : `Writes rows to ${visible(place)} before deleting them`
       }
       error={wrong?.name === "archive" && wrong.reason}
       disabled={place === null && !on}
@@ -184,7 +194,7 @@ function SampleBy({ columns, texts, wrong, onEdit }: Props) {
         )}
       </PickInput>
       {wrong?.name === "sample_by" && <Input.Error size="xs">{wrong.reason}</Input.Error>}
-      <Input.Description size="xs">Groups of these columns keep some rows each</Input.Description>
+      <Input.Description size="xs">Each group of these columns keeps some rows</Input.Description>
     </div>
   );
 }

@@ -46,8 +46,8 @@ export function RetentionChart(props: Props & { edits: Partial<Texts> }) {
     (it) => rules[it] !== limits[it],
   );
   const notes = [
-    drafted && "As it would be, once saved.",
-    timeline.compressed && "Old times are drawn closer together.",
+    drafted && "Preview of the unsaved settings.",
+    timeline.compressed && "Older times are compressed.",
   ].filter(Boolean);
   return (
     <div>
@@ -93,7 +93,7 @@ export function RetentionStatus({ current, table, now, zone }: Props) {
       )}
       {full && (
         <Text size="xs">
-          The table is full: its oldest rows go as others come, whatever their age.
+          The table is full: new rows replace the oldest ones, whatever their age.
         </Text>
       )}
       <Text size="xs" data-testid="next">
@@ -102,7 +102,8 @@ export function RetentionStatus({ current, table, now, zone }: Props) {
       </Text>
       {dropped !== null && (
         <Text size="xs" c="dimmed">
-          Being full, it gave up older rows until {minuteWords(dropped, now, zone)}.
+          Rows older than this were deleted because the table was full:{" "}
+          {minuteWords(dropped, now, zone)}.
         </Text>
       )}
       {current.notes.map((note) => (

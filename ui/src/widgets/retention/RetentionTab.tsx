@@ -43,7 +43,7 @@ export function RetentionTab(props: Props) {
     refetchInterval: AGAIN_MS,
   });
   if (!data) {
-    if (!error) return <Loader size="sm" aria-label="Asking the server" />;
+    if (!error) return <Loader size="sm" aria-label="Loading" />;
     return <ProblemCard problem={error} onRetry={() => void refetch()} />;
   }
   const now = serverNow() - Date.now() + dataUpdatedAt;
@@ -112,7 +112,7 @@ function Trouble({ problem, stale }: { problem: Problem; stale: boolean }) {
   if (!problem.refused) return <ProblemCard problem={problem} />;
   return (
     <Text size="xs" c="red.7" role="alert">
-      Not saved: to change settings, this server wants the admin token
+      Not saved: to change settings, this server needs the admin token
       {problem.needsToken ? "." : ` (${problem.message}).`}
     </Text>
   );

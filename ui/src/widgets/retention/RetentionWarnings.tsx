@@ -27,8 +27,8 @@ export function RetentionWarnings(props: {
       {seen && seen.version !== current.version && (
         <Alert variant="light" color="blue" p={8} role="alert">
           <Text size="xs">
-            Somebody changed the settings meanwhile{others && `: ${others}`}. That is in the form
-            now; what you typed is still there, and not saved.
+            The settings were changed by someone else{others && `: ${others}`}. The form shows the
+            new settings; your edits are kept and not saved.
           </Text>
         </Alert>
       )}
@@ -61,7 +61,7 @@ function RowsToDelete({ table, cut }: { table: Table; cut: number }) {
   return (
     <Text size="xs" fw={600}>
       {rows > 0 && <span className={classes.swatch} />}
-      {rows === 0 ? "No row is that old yet." : `${counted(rows, "row")} would go.`}
+      {rows === 0 ? "No row is that old yet." : `${counted(rows, "row")} would be deleted.`}
     </Text>
   );
 }

@@ -96,14 +96,14 @@ describe("warningsOf", () => {
 
   it("says what goes, and that it does not come back", () => {
     expect(words(settingsFixture({}), { age: "7d" })).toBe(
-      "Rows from before Nov 15 15:00 go at once. What goes cannot be brought back.",
+      "Rows from before Nov 15 15:00 are deleted at once. Deleted rows cannot be restored.",
     );
     expect(words(settingsFixture({}), { bytes: "2MiB" })).toBe(
-      "The table has 4 MiB: its oldest rows go until it has 2 MiB. What goes cannot be brought back.",
+      "The table has 4 MiB: its oldest rows are deleted until it has 2 MiB. Deleted rows cannot be restored.",
     );
     expect(words(settingsFixture({}), { bytes: "8MiB", sample_after: "1d" })).toBe(
-      "The oldest rows go once the table has 8 MiB. " +
-        "Of rows from before Nov 21 15:00 about one in 10 stays. What goes cannot be brought back.",
+      "The oldest rows are deleted once the table has 8 MiB. " +
+        "Of rows from before Nov 21 15:00 about one in 10 is kept. Deleted rows cannot be restored.",
     );
   });
 
@@ -114,18 +114,18 @@ describe("warningsOf", () => {
   it("knows the archive", () => {
     const current = { ...settingsFixture({ archive: true }), archive_place: "/srv/archive" };
     expect(words(current, { age: "7d", sample_after: "3d" })).toBe(
-      "Rows from before Nov 15 15:00 go soon, by whole days. " +
-        "Of rows from before Nov 19 15:00 about one in 10 stays. The archive gets these rows first. " +
-        "What sampling takes is not archived, and cannot be brought back.",
+      "Rows from before Nov 15 15:00 are deleted soon, by whole days. " +
+        "Of rows from before Nov 19 15:00 about one in 10 is kept. The archive gets these rows first. " +
+        "Rows removed by sampling are not archived and cannot be restored.",
     );
     // What waits for the archive does so no more.
     expect(words(current, { archive: "" })).toBe(
-      "Rows from before Oct 23 15:00 go at once. Rows that go are not archived any more. " +
-        "What goes cannot be brought back.",
+      "Rows from before Oct 23 15:00 are deleted at once. Deleted rows are no longer archived. " +
+        "Deleted rows cannot be restored.",
     );
     expect(words({ ...current, block_bytes: 2 ** 31 }, { archive: "", age: "none" })).toBe(
-      "The table has 2 GiB: its oldest rows go until it has 1 GiB. " +
-        "Rows that go are not archived any more. What goes cannot be brought back.",
+      "The table has 2 GiB: its oldest rows are deleted until it has 1 GiB. " +
+        "Deleted rows are no longer archived. Deleted rows cannot be restored.",
     );
   });
 });
@@ -139,7 +139,7 @@ describe("nextExpiryWords", () => {
   it("says what goes, and when", () => {
     const next_expiry = { at, until, rows: 1000, bytes: 1024 };
     expect(words({ ...settingsFixture({}), next_expiry })).toBe(
-      "About 1,000 rows (1 KiB) from before Oct 23 15:07 go at Nov 22 15:07.",
+      "About 1,000 rows (1 KiB) from before Oct 23 15:07 are deleted at Nov 22 15:07.",
     );
     const archived = {
       ...settingsFixture({ archive: true }),
@@ -147,21 +147,21 @@ describe("nextExpiryWords", () => {
       archive_place: "/srv/archive",
     };
     expect(words(archived)).toBe(
-      "About 1,000 rows (1 KiB) from before Oct 23 15:07 go at Nov 22 15:07, to the archive.",
+      "About 1,000 rows (1 KiB) from before Oct 23 15:07 are deleted at Nov 22 15:07, to the archive.",
     );
     expect(words({ ...archived, archive_place: null })).toBe(
-      "Nothing goes, as there is no archive to write it to.",
+      "Nothing is deleted, as there is no archive to write it to.",
     );
   });
 
   it("says when the oldest row is due where nothing goes", () => {
-    const yet = "Nothing goes for its age yet: the oldest row is too old on Dec 12 15:00.";
+    const yet = "Nothing expires yet: the oldest row expires on Dec 12 15:00.";
     const next_expiry = { at, until, rows: 0, bytes: 0 };
     expect(words({ ...settingsFixture({}), next_expiry })).toBe(yet);
     expect(words(settingsFixture({}))).toBe(yet);
     const old = NOW - 30 * DAY * 1000;
     expect(nextExpiryWords({ ...settingsFixture({}), next_expiry }, old, NOW, "UTC")).toBe(
-      "Nothing goes at Nov 22 15:07: rows from before Oct 23 15:07 go within a day, with the rest of " +
+      "Nothing is deleted at Nov 22 15:07: rows from before Oct 23 15:07 are deleted within a day, with the rest of " +
         "their row blocks.",
     );
   });
@@ -169,9 +169,9 @@ describe("nextExpiryWords", () => {
   it("has words for a table without a limit, and for one without rows", () => {
     const unlimited = settingsFixture({ age: "none" });
     unlimited.effective.age_seconds = null;
-    expect(words(unlimited)).toBe("Nothing goes for its age.");
+    expect(words(unlimited)).toBe("No age limit.");
     expect(nextExpiryWords(settingsFixture({}), null, NOW, "UTC")).toBe(
-      "Rows go once they are older than 30 days.",
+      "Rows are deleted once they are older than 30 days.",
     );
   });
 });

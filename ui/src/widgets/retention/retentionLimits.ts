@@ -111,23 +111,26 @@ export function warningsOf(
   const archived = then.archive && current.archive_place !== null;
   const words: string[] = [];
   if (sooner.age) {
-    words.push(`Rows ${before(then.age)} go ${archived ? "soon, by whole days" : "at once"}.`);
+    words.push(
+      `Rows ${before(then.age)} are deleted ${archived ? "soon, by whole days" : "at once"}.`,
+    );
   }
   if (sooner.bytes) {
     const over = current.block_bytes > then.bytes;
     words.push(
       over
-        ? `The table has ${bytes(current.block_bytes)}: its oldest rows go until it has ${bytes(then.bytes)}.`
-        : `The oldest rows go once the table has ${bytes(then.bytes)}.`,
+        ? `The table has ${bytes(current.block_bytes)}: its oldest rows are deleted until it has ${bytes(then.bytes)}.`
+        : `The oldest rows are deleted once the table has ${bytes(then.bytes)}.`,
     );
   }
-  if (sooner.sample) words.push(`Of rows ${before(then.sample)} about one in ${then.oneIn} stays.`);
-  if (sooner.unarchived) words.push("Rows that go are not archived any more.");
+  if (sooner.sample)
+    words.push(`Of rows ${before(then.sample)} about one in ${then.oneIn} is kept.`);
+  if (sooner.unarchived) words.push("Deleted rows are no longer archived.");
   if (words.length === 0) return words;
-  if (!archived) return [...words, "What goes cannot be brought back."];
+  if (!archived) return [...words, "Deleted rows cannot be restored."];
   if (sooner.age || sooner.bytes) words.push("The archive gets these rows first.");
   if (sooner.sample) {
-    words.push("What sampling takes is not archived, and cannot be brought back.");
+    words.push("Rows removed by sampling are not archived and cannot be restored.");
   }
   return words;
 }
@@ -145,20 +148,20 @@ export function nextExpiryWords(
 ): string {
   const { next_expiry: next, effective, archive_place } = current;
   if (effective.archive && archive_place === null) {
-    return "Nothing goes, as there is no archive to write it to.";
+    return "Nothing is deleted, as there is no archive to write it to.";
   }
   const limit = effective.age_seconds;
-  if (limit === null) return "Nothing goes for its age.";
+  if (limit === null) return "No age limit.";
   const due = first === null ? Number.NaN : first + limit * 1000;
   if (next ? next.rows === 0 && due > Date.parse(next.at) : due > now) {
-    return `Nothing goes for its age yet: the oldest row is too old on ${minuteWords(due, now, zone)}.`;
+    return `Nothing expires yet: the oldest row expires on ${minuteWords(due, now, zone)}.`;
   }
-  if (!next) return `Rows go once they are older than ${ageText(limit)}.`;
+  if (!next) return `Rows are deleted once they are older than ${ageText(limit)}.`;
   const [at, until] = [next.at, next.until].map((it) => minuteWords(Date.parse(it), now, zone));
   if (next.rows === 0) {
-    return `Nothing goes at ${at}: rows from before ${until} go within a day, with the rest of their row blocks.`;
+    return `Nothing is deleted at ${at}: rows from before ${until} are deleted within a day, with the rest of their row blocks.`;
   }
   const rows = `About ${counted(next.rows, "row")} (${bytes(next.bytes)}) from before ${until}`;
-  const verb = next.rows === 1 ? "goes" : "go";
+  const verb = next.rows === 1 ? "is deleted" : "are deleted";
   return `${rows} ${verb} at ${at}${effective.archive ? ", to the archive" : ""}.`;
 }

@@ -59,7 +59,7 @@ it("an empty input says what rules without it", () => {
   expect(defaultOf("sample_key", settingsFixture({}))).toBe("no column");
   expect(defaultOf("time_column", settingsFixture({}))).toBe("time");
   expect(defaultOf("time_column", settingsFixture({ time_column: "ts" }))).toBe(
-    "current from the first rows",
+    "detected from the first rows",
   );
   const hostile = settingsFixture({});
   hostile.effective.time_column = "\u202eemit";

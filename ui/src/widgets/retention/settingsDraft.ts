@@ -42,7 +42,7 @@ const DEFAULTS: Omit<Texts, "bytes"> = {
   sample_key: "no column",
   sample_least: "1",
   storage: "memory",
-  time_column: "current from the first rows",
+  time_column: "detected from the first rows",
 };
 
 /** The settings as texts. */

@@ -29,7 +29,7 @@ describe("timelineOf", () => {
       { tone: "full", from: 75, to: 100 },
     ]);
     expect(timeline.marks).toEqual([
-      { text: "gone after 30 days", x: 25 },
+      { text: "deleted after 30 days", x: 25 },
       { text: "1 in 10 after 20 days", x: 50 },
       { text: "cold after 10 days", x: 75 },
     ]);
@@ -51,7 +51,7 @@ describe("timelineOf", () => {
 
   it("leaves out what rows do not live to see", () => {
     const timeline = timelineOf(facts({ age: 7 * DAY, cold: 10 * DAY, sample: 7 * DAY }));
-    expect(timeline.marks.map(({ text }) => text)).toEqual(["gone after 7 days"]);
+    expect(timeline.marks.map(({ text }) => text)).toEqual(["deleted after 7 days"]);
     expect(timeline.parts.map(({ tone }) => tone)).toEqual(["full"]);
   });
 
@@ -88,8 +88,8 @@ describe("timelineOf", () => {
 it("the timeline has words", () => {
   const limits = { age: 30 * DAY, cold: 10 * DAY, sample: 20 * DAY };
   expect(timelineWords(facts(limits, { until: daysAgo(30) }), "UTC")).toBe(
-    "Rows from Oct 13 15:00 on. Those before Oct 23 15:00 are too old. Rows are cold after 10 days. " +
-      "About one in 10 is left after 20 days. Rows are gone after 30 days.",
+    "Rows from Oct 13 15:00 on. Rows before Oct 23 15:00 have expired. Rows are cold after 10 days. " +
+      "About one in 10 is kept after 20 days. Rows are deleted after 30 days.",
   );
   expect(timelineWords(facts({}, { first: null }), "UTC")).toBe(
     "No rows yet. Rows of any age are kept.",

@@ -54,7 +54,7 @@ export function timelineOf({ first, last, now, until, ...facts }: TimelineInput)
   const limits = inTime(facts.limits);
   const age = (ms: number) => Math.max(now - ms, 0) / 1000;
   const cuts = [
-    { seconds: limits.age, text: `gone after ${ageText(limits.age)}` },
+    { seconds: limits.age, text: `deleted after ${ageText(limits.age)}` },
     { seconds: limits.sample, text: `1 in ${limits.oneIn} after ${ageText(limits.sample)}` },
     { seconds: limits.cold, text: `cold after ${ageText(limits.cold)}` },
   ].filter(({ seconds }) => Number.isFinite(seconds));
@@ -111,12 +111,12 @@ export function timelineWords({ first, now, until, ...facts }: TimelineInput, zo
     until !== null &&
       first !== null &&
       until > first &&
-      `Those before ${moment(until)} are too old.`,
+      `Rows before ${moment(until)} have expired.`,
     Number.isFinite(limits.cold) && `Rows are cold after ${ageText(limits.cold)}.`,
     Number.isFinite(limits.sample) &&
-      `About one in ${limits.oneIn} is left after ${ageText(limits.sample)}.`,
+      `About one in ${limits.oneIn} is kept after ${ageText(limits.sample)}.`,
     Number.isFinite(limits.age)
-      ? `Rows are gone after ${ageText(limits.age)}.`
+      ? `Rows are deleted after ${ageText(limits.age)}.`
       : "Rows of any age are kept.",
   ];
   return words.filter(Boolean).join(" ");

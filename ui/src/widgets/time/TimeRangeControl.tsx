@@ -86,8 +86,8 @@ function detailWords(from: string, to: string, now: number, zone: Zone): string 
 
 function Steps({ onStep }: { onStep: Props["onStep"] }) {
   const steps = [
-    { by: -1, name: "An earlier time", icon: IconChevronLeft },
-    { by: 1, name: "A later time", icon: IconChevronRight },
+    { by: -1, name: "Earlier", icon: IconChevronLeft },
+    { by: 1, name: "Later", icon: IconChevronRight },
     { by: 0, name: "Zoom out", icon: IconZoomOut },
   ] as const;
   return (

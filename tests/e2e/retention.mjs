@@ -3,7 +3,7 @@ import { strict as assert } from "node:assert";
 import { freshFolder, startServer } from "./demo.mjs";
 import { ask, drop, log, numberIn, open, picture } from "./steps.mjs";
 
-const tab = (page) => page.getByRole("tab", { name: "Keeping" });
+const tab = (page) => page.getByRole("tab", { name: "Retention" });
 const field = (page, name) => page.getByRole("textbox", { name, exact: true });
 const strip = (page, words) => page.getByRole("img", { name: words });
 const button = (page, name) => page.getByRole("tabpanel").getByRole("button", { name, exact: true });
@@ -74,12 +74,12 @@ export const tests = [
       try {
         await open(page, `${demo.url}/?table=requests`);
         await tab(page).click();
-        await strip(page, /^Rows from .+ on\. Rows are gone after 30 days\./).waitFor();
+        await strip(page, /^Rows from .+ on\. Rows are deleted after 30 days\./).waitFor();
         const facts = await page.getByRole("tabpanel").innerText();
         assert.match(facts, /[\d,]+ rows, [\d.]+ [KM]iB of \d+ GiB/);
-        assert.match(await page.getByTestId("next").innerText(), /30 days|too old/);
+        assert.match(await page.getByTestId("next").innerText(), /30 days|expires/);
         assert.ok(await button(page, "Save").isDisabled());
-        await picture(page, "keeping");
+        await picture(page, "retention");
 
         const age = field(page, "Age");
         assert.equal(await age.getAttribute("placeholder"), "30d");
@@ -88,20 +88,20 @@ export const tests = [
         await page.getByText('"soon" is no age').waitFor();
         assert.equal(await age.getAttribute("aria-invalid"), "true");
         assert.ok(await age.evaluate((it) => it === document.activeElement));
-        await picture(page, "keeping-wrong");
+        await picture(page, "retention-wrong");
         wrong.splice(0); // The browser notes the 400.
 
         await age.fill("7d");
         const note = page.getByTestId("sooner");
-        await note.getByText(/^[\d,]+ rows would go\.$/).waitFor();
-        assert.match(await note.innerText(), /go at once\. What goes cannot be brought back\./);
-        await strip(page, /Those before .+ are too old\. .*gone after 7 days/).waitFor();
-        await picture(page, "keeping-sooner");
+        await note.getByText(/^[\d,]+ rows would be deleted\.$/).waitFor();
+        assert.match(await note.innerText(), /are deleted at once\. Deleted rows cannot be restored\./);
+        await strip(page, /Rows before .+ have expired\. .*deleted after 7 days/).waitFor();
+        await picture(page, "retention-sooner");
         await save(page);
         await note.waitFor({ state: "detached" });
         await page.reload();
         await tab(page).click();
-        await strip(page, /Rows are gone after 7 days/).waitFor();
+        await strip(page, /Rows are deleted after 7 days/).waitFor();
         assert.equal(await age.inputValue(), "7d");
         assert.equal((await settingsOf(demo.url, "requests")).settings.age, "7d");
 
@@ -110,7 +110,7 @@ export const tests = [
         await save(page);
         await page.reload();
         await tab(page).click();
-        await strip(page, /Rows are gone after 30 days/).waitFor();
+        await strip(page, /Rows are deleted after 30 days/).waitFor();
         assert.equal(await age.inputValue(), "");
         assert.deepEqual((await settingsOf(demo.url, "requests")).settings, {});
         assert.ok((await ask(demo.url, "SELECT count(*) FROM requests"))[0][0] > 0);
@@ -135,10 +135,10 @@ export const tests = [
       await field(page, "Cold after").fill("3d");
       await put(url, "kept", { age: "25d" });
       await button(page, "Save").click();
-      await page.getByText("Somebody changed the settings meanwhile: age=25d.").waitFor();
+      await page.getByText("The settings were changed by someone else: age=25d.").waitFor();
       assert.equal(await field(page, "Age").inputValue(), "25d");
       assert.equal(await field(page, "Cold after").inputValue(), "3d");
-      await picture(page, "keeping-second");
+      await picture(page, "retention-second");
       wrong.splice(0); // The browser notes the 409.
       await save(page);
       assert.deepEqual((await settingsOf(url, "kept")).settings, { age: "25d", cold_after: "3d" });
@@ -152,7 +152,7 @@ export const tests = [
       await field(page, "Sample after").fill("2d");
       await page.getByLabel("Sample by").fill("host");
       await page.getByRole("option", { name: /host/ }).click();
-      await page.getByText("cannot be brought back").waitFor();
+      await page.getByText("cannot be restored").waitFor();
       await page.getByRole("tab", { name: "Columns" }).click();
       await tab(page).click();
       assert.equal(await field(page, "Sample after").inputValue(), "2d");
@@ -177,8 +177,8 @@ export const tests = [
       });
       await field(page, "Bytes").fill("2GB");
       await button(page, "Save").click();
-      await page.getByText("this server wants the admin token").waitFor();
-      await picture(page, "keeping-token");
+      await page.getByText("this server needs the admin token").waitFor();
+      await picture(page, "retention-token");
       wrong.splice(0); // The browser notes the 401.
       await page.getByLabel("Token").fill("sesame");
       await button(page, "Enter").click();
@@ -194,18 +194,18 @@ export const tests = [
       const server = await startServer("serve", "--data", data.path, "--archive", archive.path);
       try {
         await openKept(page, server.url, "archived");
-        await page.getByText(`Writes rows to ${archive.path} before they go`).waitFor();
+        await page.getByText(`Writes rows to ${archive.path} before deleting them`).waitFor();
         await page.getByRole("switch", { name: "Archive" }).click();
         await field(page, "Age").fill("7d");
         await page.getByText("The archive gets these rows first.").waitFor();
         await save(page);
         assert.deepEqual((await settingsOf(server.url, "archived")).settings, { age: "7d", archive: true });
-        await picture(page, "keeping-archived");
+        await picture(page, "retention-archived");
         await page.getByRole("switch", { name: "Archive" }).click();
         // The last rows of a table wait for ten minutes before they go to the archive.
-        await page.getByTestId("sooner").getByText(/^1[34] rows would go\.$/).waitFor();
-        await page.getByText(/go at once\. Rows that go are not archived any more\. What goes cannot be brought back\./).waitFor();
-        await picture(page, "keeping-unarchived");
+        await page.getByTestId("sooner").getByText(/^1[34] rows would be deleted\.$/).waitFor();
+        await page.getByText(/are deleted at once\. Deleted rows are no longer archived\. Deleted rows cannot be restored\./).waitFor();
+        await picture(page, "retention-unarchived");
       } finally {
         await server.stop();
         data.remove();
@@ -220,16 +220,16 @@ export const tests = [
       await put(url, "small", { age: "30d", cold_after: "3d", sample_after: "10d", sample_by: ["host"], sample_keep: "1/100" });
       await page.reload();
       await tab(page).click();
-      await strip(page, /cold after 3 days.+one in 100 is left after 10 days/).waitFor();
-      await picture(page, "keeping-limits");
+      await strip(page, /cold after 3 days.+one in 100 is kept after 10 days/).waitFor();
+      await picture(page, "retention-limits");
       await page.getByRole("button", { name: "Dark" }).click();
-      await picture(page, "keeping-dark");
+      await picture(page, "retention-dark");
       await page.setViewportSize({ width: 390, height: 844 });
-      await page.getByRole("button", { name: "The question" }).click();
+      await page.getByRole("button", { name: "Query panel" }).click();
       await strip(page, /cold after/).waitFor();
       const wide = await page.evaluate(() => document.documentElement.scrollWidth);
       assert.ok(wide <= 390, `the page is ${wide} pixels wide`);
-      await picture(page, "keeping-phone-dark");
+      await picture(page, "retention-phone-dark");
       await drop(url, "small");
     },
   ],

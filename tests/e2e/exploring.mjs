@@ -124,7 +124,7 @@ export const tests = [
       await page.waitForURL(/view=samples/);
       await settled(page);
       assert.match(keys(page).get("filter") ?? "", /^status = 503$/);
-      await page.getByLabel("All of this row").first().click();
+      await page.getByLabel("Row details").first().click();
       await picture(page, "samples");
     },
   ],
