@@ -12,12 +12,13 @@ import { MarkMenu } from "../explore/MarkMenu";
 import { useRefetchWhileRecovering } from "../explore/refetchWhileRecovering";
 import { SearchBox } from "../explore/SearchBox";
 import { Sidebar } from "../explore/Sidebar";
-import type { Query, View } from "../query/query";
+import type { Query } from "../query/query";
+import type { ResolvedQuery } from "../query/spec";
 import { rangeOf, rangeWithData } from "../query/time";
-import type { IgnoredPart } from "../query/url";
-import { VIEW_ENTRIES } from "../views/registry";
+import { type IgnoredPart, withView } from "../query/viewManifest";
+import { VIEWS } from "../views/registry";
 
-/** One table, one query: the knobs at the left, the answer at the right. */
+/** One table, one query: the sidebar at the left, the answer at the right. */
 export function ExplorePage(props: {
   query: Query;
   /** What of the address is not in the query. */
@@ -36,7 +37,7 @@ export function ExplorePage(props: {
   const { tables, table, now, zone, commit } = props;
   const { columns, loaded: statsLoaded, load: loadStats } = useColumnStats(table, props.columns);
   const { query, misfits } = useMemo(
-    () => fitToColumns(props.query, columns, now),
+    () => fitToColumns(props.query, columns, now, VIEWS),
     [props.query, columns, now],
   );
   useRefetchWhileRecovering(table);
@@ -56,6 +57,7 @@ export function ExplorePage(props: {
     return {
       query,
       resolved: { query, columns, range },
+      views: VIEWS,
       columns,
       statsLoaded,
       loadStats,
@@ -67,8 +69,6 @@ export function ExplorePage(props: {
       openMenu,
     };
   }, [query, columns, statsLoaded, loadStats, identifiers, table, zone, now, commit, openMenu]);
-  const entry = VIEW_ENTRIES.find((it) => it.view === query.view);
-  const View = entry?.component ?? (() => null);
   return (
     <ExploreContext.Provider value={explore}>
       <AppShell
@@ -95,10 +95,10 @@ export function ExplorePage(props: {
         </AppShell.Navbar>
         <AppShell.Main id="answer" tabIndex={-1}>
           <Box mb="md" className="views">
-            <ViewChoice view={query.view} onChange={(view) => commit({ ...query, view })} />
+            <ViewChoice kind={query.view.kind} onChange={(kind) => commit(withView(query, kind))} />
           </Box>
           <IgnoredNote ignored={[...props.ignored, ...misfits]} />
-          <View />
+          <ShownView resolved={explore.resolved} />
         </AppShell.Main>
       </AppShell>
       {mark && <MarkMenu key={mark.label} mark={mark} onClose={() => setMark(null)} />}
@@ -106,21 +106,35 @@ export function ExplorePage(props: {
   );
 }
 
-function ViewChoice({ view, onChange }: { view: View; onChange: (view: View) => void }) {
+/** The view, or why it cannot show these columns. */
+function ShownView({ resolved }: { resolved: ResolvedQuery }) {
+  const view = VIEWS.find(({ kind }) => kind === resolved.query.view.kind);
+  if (!view) return null;
+  const plan = view.plan(resolved);
+  if ("spec" in plan) return <view.component spec={plan.spec} />;
+  return (
+    <Text c="dimmed" py={48} ta="center">
+      {plan.misfit}
+    </Text>
+  );
+}
+
+function ViewChoice(props: { kind: string; onChange: (kind: string) => void }) {
+  const { kind: shown, onChange } = props;
   return (
     <SegmentedControl
       size="xs"
       aria-label="View"
-      value={view}
-      onChange={(value) => onChange(value as View)}
-      data={VIEW_ENTRIES.map(({ view: value, label, icon: Icon }, at) => ({
-        value,
+      value={shown}
+      onChange={onChange}
+      data={VIEWS.map(({ kind, name, icon: Icon }, at) => ({
+        value: kind,
         label: (
-          <Tooltip label={`${label} (key ${at + 1})`} openDelay={500}>
+          <Tooltip label={`${name} (key ${at + 1})`} openDelay={500}>
             <Group gap={6} wrap="nowrap" px={4}>
               <Icon size={15} />
-              <Text span size="xs" className={view === value ? "" : "wide-only"}>
-                {label}
+              <Text span size="xs" className={kind === shown ? "" : "wide-only"}>
+                {name}
               </Text>
             </Group>
           </Tooltip>

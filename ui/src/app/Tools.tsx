@@ -25,7 +25,7 @@ import { durationWords } from "../base/duration";
 import { useMainSpec } from "../explore/mainSpec";
 import type { Query } from "../query/query";
 import { goLive, rangeOf, withRange } from "../query/time";
-import { urlOf } from "../query/url";
+import { urlOf } from "./address";
 import { KEYS } from "./keys";
 
 const RATES = ["5s", "15s", "1m", "5m"];

@@ -3,7 +3,12 @@
 import { useCallback, useMemo, useSyncExternalStore } from "react";
 import { gradualField } from "../query/gradualField";
 import type { Query } from "../query/query";
-import { type IgnoredPart, queryOf, readQuery, urlOf } from "../query/url";
+import { readQuery, urlOf as urlFor } from "../query/url";
+import type { IgnoredPart } from "../query/viewManifest";
+import { VIEWS } from "../views/registry";
+
+/** The search part of a query's URL. */
+export const urlOf = (query: Query | null): string => urlFor(query, VIEWS);
 
 const listeners = new Set<() => void>();
 
@@ -24,14 +29,14 @@ function go(url: string, replace: boolean): void {
   for (const listener of listeners) listener();
 }
 
-/** Steps of one knob with no longer a pause between them are one entry of the history. */
+/** Steps of one field with no longer a pause between them are one entry of the history. */
 const PAUSE_MS = 2000;
 let last = { field: "", url: "", at: 0 };
 
 /** Whether a query goes on where the one before it was heading. */
 function goesOn(next: Query): boolean {
   const here = window.location.search;
-  const before = queryOf(here);
+  const before = readQuery(here, VIEWS).query;
   const field = before && gradualField(before, next);
   const same = field !== null && last.field === field && last.url === here;
   const soon = Date.now() - last.at < PAUSE_MS;
@@ -48,7 +53,7 @@ export function useAddress(): {
   replace: (next: Query) => void;
 } {
   const search = useSyncExternalStore(subscribe, () => window.location.search);
-  const { query, ignored } = useMemo(() => readQuery(search), [search]);
+  const { query, ignored } = useMemo(() => readQuery(search, VIEWS), [search]);
   const commit = useCallback((next: Query) => go(urlOf(next), goesOn(next)), []);
   const replace = useCallback((next: Query) => go(urlOf(next), true), []);
   return { query, ignored, commit, replace };

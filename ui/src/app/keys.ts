@@ -3,7 +3,8 @@
 import { useHotkeys } from "@mantine/hooks";
 import type { Query } from "../query/query";
 import { goLive, stepRange } from "../query/time";
-import { VIEW_ENTRIES } from "../views/registry";
+import { withView } from "../query/viewManifest";
+import { VIEWS } from "../views/registry";
 
 export const KEYS: readonly (readonly [string, string])[] = [
   ["/", "filter; twice: search all columns"],
@@ -11,7 +12,7 @@ export const KEYS: readonly (readonly [string, string])[] = [
   ["m", "measure"],
   ["t", "time range"],
   ["c", "compare with last week"],
-  ["1 – 5", "the views"],
+  [`1 – ${VIEWS.length}`, "the views"],
   ["[ ]", "earlier, later"],
   ["z", "zoom out"],
   [".", "live: refresh every 5 seconds"],
@@ -45,10 +46,10 @@ export function useKeys(
   help: () => void,
 ): void {
   const change = (next: (query: Query) => Query) => () => query && commit(next(query));
-  const views = VIEW_ENTRIES.flatMap(({ view }, at) =>
+  const views = VIEWS.flatMap(({ kind }, at) =>
     typed(
       String(at + 1),
-      change((it) => ({ ...it, view })),
+      change((it) => withView(it, kind)),
     ),
   );
   useHotkeys([

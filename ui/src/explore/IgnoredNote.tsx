@@ -1,7 +1,7 @@
 import { Alert, Code, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { visible } from "../base/format";
-import type { IgnoredPart } from "../query/url";
+import type { IgnoredPart } from "../query/viewManifest";
 
 const LONGEST = 120;
 

@@ -11,6 +11,7 @@ import {
 import type { Query } from "../query/query";
 import { columnOf } from "../query/sql";
 import { withRange } from "../query/time";
+import { withView } from "../query/viewManifest";
 import { ActionMenu, type Actions, type PartAction } from "../widgets/ActionMenu";
 import { cellText, rawText } from "./CellText";
 import { rankColumns } from "./columnRanking";
@@ -34,7 +35,7 @@ function useFocusBack(): void {
 
 /** The menu of a mark: what its values and its time let one do with the query. */
 export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void }) {
-  const { query, columns, commit } = useExplore();
+  const { query, columns, views, commit } = useExplore();
   useFocusBack();
   const names = useMemo(() => {
     const grouped = new Set(query.group.map((it) => columnOf(it) ?? it));
@@ -48,10 +49,10 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
   const inTime = range ? withRange(query, range) : query;
   const actions: Actions = {
     groupBy: (column) => {
-      commit(toggleGroup(narrow(query), column));
+      commit(toggleGroup(narrow(query), column, views));
       onClose();
     },
-    samples: () => commit({ ...narrow(inTime), view: "samples" }),
+    samples: () => commit(withView(narrow(inTime), "samples")),
     // Values as they are, so that they can be pasted into a query; of other marks what they say.
     copy: () =>
       void navigator.clipboard?.writeText(
@@ -62,7 +63,7 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
   const without = mark.without ?? ((it: Query) => exclude(it, picks));
   if (mark.without || picks.length > 0) actions.exclude = () => commit(without(query));
   if (range) actions.zoom = () => commit(inTime);
-  if (query.view !== "time") actions.overTime = () => commit({ ...narrow(inTime), view: "time" });
+  if (query.view.kind !== "time") actions.overTime = () => commit(withView(narrow(inTime), "time"));
   if (query.compare === "") actions.compare = () => commit({ ...narrow(query), compare: "7d" });
   return (
     <ActionMenu

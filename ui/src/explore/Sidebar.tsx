@@ -3,9 +3,15 @@ import { type ReactNode, useState } from "react";
 import type { Table } from "../api/types";
 import type { Zone } from "../base/zone";
 import { toggleGroup, withFilter } from "../query/edit";
-import { defaultQuery, LIMIT_MAX, type Query, SERIES_MAX } from "../query/query";
+import { DEFAULT_VIEW, defaultQuery, LIMIT_MAX, type Query, SERIES_MAX } from "../query/query";
 import { compareProblem } from "../query/spec";
 import { stepRange } from "../query/time";
+import {
+  type SharedPart,
+  type ViewManifest,
+  viewOfColumn,
+  viewShowing,
+} from "../query/viewManifest";
 import { ColumnsTab } from "../widgets/columns/ColumnsTab";
 import { FilterBar } from "../widgets/filter/FilterBar";
 import { NumberField } from "../widgets/NumberField";
@@ -17,7 +23,7 @@ import { NO_DRAFT } from "../widgets/retention/settingsDraft";
 import { TimeRangeControl } from "../widgets/time/TimeRangeControl";
 import { useExplore } from "./context";
 
-/** Every knob of the query in sight, and in further tabs the table's columns and what it keeps. */
+/** All fields of the query; in further tabs the table's columns and its retention. */
 export function Sidebar(props: { tables: Table[]; onZone: (zone: Zone) => void }) {
   const { query, columns, table, zone, commit } = useExplore();
   const [draft, setDraft] = useState(NO_DRAFT);
@@ -66,7 +72,7 @@ function Field({ label, children }: { label: string; children: ReactNode }) {
 }
 
 function QueryFields({ onZone }: { onZone: (zone: Zone) => void }) {
-  const { query, resolved, columns, table, zone, now, commit } = useExplore();
+  const { query, resolved, columns, table, zone, now, views, commit } = useExplore();
   const set = (change: Partial<Query>) => commit({ ...query, ...change });
   return (
     <Stack gap="md">
@@ -95,14 +101,21 @@ function QueryFields({ onZone }: { onZone: (zone: Zone) => void }) {
         <GroupPicker
           columns={[...columns]}
           group={query.group}
-          onChange={(group) => set(grouped(query, group))}
+          onChange={(group) => {
+            const next = { ...query, group };
+            commit(group.length > 0 ? leaveOverview(next, views, "groups") : next);
+          }}
         />
       </Field>
       <Field label="Measures">
         <MeasurePicker
           columns={[...columns]}
           measures={query.measures}
-          onChange={(measures) => set(measured(query, measures))}
+          onChange={(measures) => {
+            const next = { ...query, measures };
+            const more = measures.length > query.measures.length;
+            commit(more ? leaveOverview(next, views, "measures") : next);
+          }}
         />
       </Field>
       <More />
@@ -110,21 +123,16 @@ function QueryFields({ onZone }: { onZone: (zone: Zone) => void }) {
   );
 }
 
-/** From the overview, grouping leads to the series of the groups. */
-function grouped(query: Query, group: readonly string[]): Partial<Query> {
-  const view = query.view === "overview" && group.length > 0 ? "time" : query.view;
-  return { group, view };
-}
-
-/** From the overview, which shows one measure, a further one leads to all of them over time. */
-function measured(query: Query, measures: readonly string[]): Partial<Query> {
-  const more = measures.length > query.measures.length;
-  return { measures, view: query.view === "overview" && more ? "time" : query.view };
+/** The overview draws no groups and one measure: a query with more leads to a view that does. */
+function leaveOverview(query: Query, views: readonly ViewManifest[], part: SharedPart): Query {
+  return query.view.kind === DEFAULT_VIEW ? viewShowing(query, views, part) : query;
 }
 
 function Compare() {
-  const { query, resolved, commit } = useExplore();
-  const problem = compareProblem(query, resolved.range);
+  const { query, resolved, views, commit } = useExplore();
+  const view = views.find(({ kind }) => kind === query.view.kind);
+  const compares = view?.shows.includes("comparison") === true;
+  const problem = compares ? compareProblem(query, resolved.range) : null;
   const choose = (compare: string) => commit({ ...query, compare });
   const kinds = [
     { value: "1d", label: "with the day before" },
@@ -162,7 +170,7 @@ function Compare() {
   );
 }
 
-/** The knobs that are seldom turned. */
+/** Fields that change seldom. */
 function More() {
   const { query, commit } = useExplore();
   const set = (change: Partial<Query>) => commit({ ...query, ...change });
@@ -206,23 +214,20 @@ function More() {
 }
 
 function Columns() {
-  const { query, resolved, columns, commit } = useExplore();
+  const { query, resolved, columns, views, commit } = useExplore();
+  const distribution = views.find(({ kind }) => kind === "distribution");
   return (
     <ColumnsTab
       resolved={resolved}
       columns={[...columns]}
       group={query.group}
-      onGroup={(column) => commit(toggleGroup(query, column))}
+      onGroup={(column) => commit(toggleGroup(query, column, views))}
       onFilter={(filter) => commit(withFilter(query, filter))}
       onMeasure={(measure) => {
         const measures = [...query.measures.filter((it) => it !== measure), measure];
-        commit({
-          ...query,
-          measures,
-          view: query.view === "overview" ? "time" : query.view,
-        });
+        commit(leaveOverview({ ...query, measures }, views, "measures"));
       }}
-      onDistribution={(of) => commit({ ...query, of, view: "distribution" })}
+      onDistribution={(column) => distribution && commit(viewOfColumn(query, distribution, column))}
     />
   );
 }

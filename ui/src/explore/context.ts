@@ -1,4 +1,4 @@
-// What every part of the page shares while somebody dives into one table.
+// What every part of the page shares while a table is explored.
 
 import { createContext, useContext } from "react";
 import type { Column, Table } from "../api/types";
@@ -7,6 +7,7 @@ import { excludeGroups, onlyGroups, type PickedValue } from "../query/edit";
 import type { Query } from "../query/query";
 import type { ResolvedQuery } from "../query/spec";
 import type { Range } from "../query/time";
+import type { ViewManifest } from "../query/viewManifest";
 
 /** A mark that was clicked: what it stands for, and where the menu opens. */
 export interface Mark {
@@ -38,8 +39,10 @@ export function markOf(series: {
 export interface Explore {
   readonly query: Query;
   readonly resolved: ResolvedQuery;
+  /** All views, in their order. */
+  readonly views: readonly ViewManifest[];
   readonly columns: readonly Column[];
-  /** Whether it was told what the values of the columns are like, and the wish to be told. */
+  /** Whether the statistics of the columns are loaded; and the request for them. */
   readonly statsLoaded: boolean;
   readonly loadStats: () => void;
   /** The columns whose numbers are names of things: digits that are not set in groups. */
@@ -56,7 +59,7 @@ export interface Explore {
 
 export const ExploreContext = createContext<Explore | null>(null);
 
-/** The dive that this component is part of. */
+/** What the page shares with this component. */
 export function useExplore(): Explore {
   const explore = useContext(ExploreContext);
   if (!explore) throw new Error("useExplore needs an ExploreContext around it");

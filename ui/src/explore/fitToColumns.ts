@@ -3,7 +3,7 @@
 import type { Column } from "../api/types";
 import { filterText, typeOf } from "../query/filter";
 import type { Query } from "../query/query";
-import type { IgnoredPart } from "../query/url";
+import type { IgnoredPart, ViewManifest } from "../query/viewManifest";
 import { valueProblem } from "../widgets/filter/filterDraft";
 
 const ORDERS: readonly string[] = ["<", "<=", ">", ">="];
@@ -13,6 +13,7 @@ export function fitToColumns(
   query: Query,
   columns: readonly Column[],
   now: number,
+  views: readonly ViewManifest[],
 ): { query: Query; misfits: readonly IgnoredPart[] } {
   const misfits: IgnoredPart[] = [];
   // Nothing equals a value of another type, which is an answer; but it has no place in an order.
@@ -25,10 +26,8 @@ export function fitToColumns(
       misfits.push({ part: `filter=${filterText(filter)}`, why: `is left out: ${problem}` });
     return problem === null;
   });
-  const { view, of } = query;
-  const known = typeOf(columns, of) === "number" || of === "" || view !== "distribution";
-  if (!known)
-    misfits.push({ part: `of=${of}`, why: "is not a number column; another one is shown" });
-  if (misfits.length === 0) return { query, misfits };
-  return { query: { ...query, filters, of: known ? of : "" }, misfits };
+  const left = filters.length < query.filters.length ? { ...query, filters } : query;
+  const view = views.find(({ kind }) => kind === query.view.kind);
+  const repaired = view?.repair?.(left, columns) ?? { query: left, ignored: [] };
+  return { query: repaired.query, misfits: [...misfits, ...repaired.ignored] };
 }

@@ -4,6 +4,7 @@ import type { Cell, Column, Type } from "../api/types";
 import { conditionSql, type Filter, filterOf, filterSql, filterText, OPERATORS } from "./filter";
 import type { Query } from "./query";
 import { columnOf, quoteName, withoutAlias } from "./sql";
+import { type ViewManifest, viewShowing } from "./viewManifest";
 
 /** A value of a column that was clicked: of a group, a cell, a legend entry. */
 export interface PickedValue {
@@ -145,15 +146,12 @@ export function pickLabel(pick: PickedValue, text: string): string {
 }
 
 /** Grouped by a column as well, or no longer. */
-export function toggleGroup(query: Query, column: string): Query {
-  const name = quoteName(column);
+export function toggleGroup(query: Query, column: string, views: readonly ViewManifest[]): Query {
   const has = query.group.some((it) => (columnOf(it) ?? it) === column);
-  const group = has
-    ? query.group.filter((it) => (columnOf(it) ?? it) !== column)
-    : [...query.group, name];
-  // What is grouped is looked at as groups.
-  const view = has || query.view === "time" || query.view === "table" ? query.view : "time";
-  return { ...query, group, view };
+  if (has) {
+    return { ...query, group: query.group.filter((it) => (columnOf(it) ?? it) !== column) };
+  }
+  return viewShowing({ ...query, group: [...query.group, quoteName(column)] }, views, "groups");
 }
 
 /** Without the filter at a place. */

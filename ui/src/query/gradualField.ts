@@ -1,20 +1,17 @@
-// Which knob of the query was turned: what is turned in many small steps is one step back.
+// Which field of the query changed: many small changes of one field are one step of the history.
 
 import type { Query } from "./query";
 import { rangeOf } from "./time";
-import { urlOf } from "./url";
 
-/** Turned by letters or clicks that follow each other. */
+/** Fields that change letter by letter, or click by click. */
 const GRADUAL = ["search", "where", "series", "limit"];
 const TIME = ["bucket", "from", "to"];
 
-/** The one gradual knob by which two queries differ; null where it is none, or more than one. */
+/** The one gradual field by which two queries differ; null where it is none, or more than one. */
 export function gradualField(before: Query, after: Query): string | null {
-  const [was, is] = [before, after].map((it) => new URLSearchParams(urlOf(it)));
-  if (!was || !is) return null;
-  const keys = new Set([...was.keys(), ...is.keys()]);
-  const changed = [...keys].filter(
-    (key) => was.getAll(key).join("\n") !== is.getAll(key).join("\n"),
+  const fields = Object.keys(before) as (keyof Query)[];
+  const changed = fields.filter(
+    (field) => JSON.stringify(before[field]) !== JSON.stringify(after[field]),
   );
   const [only] = changed;
   if (only !== undefined && changed.length === 1 && GRADUAL.includes(only)) return only;

@@ -1,14 +1,15 @@
-// The one state of the page: what is asked, and how it is looked at. Immutable; the URL is its text.
+// The one state of the page: the query that all views share, and the view. Immutable; the URL is its
+// text.
 
 import type { Filter } from "./filter";
 import type { Measure } from "./measure";
 
-export const VIEWS = ["overview", "time", "table", "distribution", "samples"] as const;
-export type View = (typeof VIEWS)[number];
+/** The view that a table opens in. */
+export const DEFAULT_VIEW = "overview";
 
-export interface Query {
+/** What all views share. */
+export interface SharedQuery {
   readonly table: string;
-  readonly view: View;
   /** The first moment: relative to now as in `-3h`, or ISO 8601. Empty: where the data is. */
   readonly from: string;
   /** The moment after the last: `now`, relative, or ISO 8601. */
@@ -31,12 +32,17 @@ export interface Query {
   readonly series: number;
   /** The length of a time bucket, or `auto`. */
   readonly bucket: string;
-  /** The column of the distribution; empty: a fitting one. */
-  readonly of: string;
-  /** `all`: the distribution shows all values, not only the middle 98 %. */
-  readonly extent: string;
   /** How often to ask again, as in `5s`; or empty. */
   readonly refresh: string;
+}
+
+export interface Query extends SharedQuery {
+  readonly view: {
+    /** The `kind` of a view's manifest. */
+    readonly kind: string;
+    /** The options of all views as the address has them, by their keys, without defaults. */
+    readonly options: Readonly<Record<string, string>>;
+  };
 }
 
 export const LIMIT_MAX = 1000;
@@ -46,7 +52,7 @@ export const SERIES_MAX = 50;
 export function defaultQuery(table: string): Query {
   return {
     table,
-    view: "overview",
+    view: { kind: DEFAULT_VIEW, options: {} },
     from: "",
     to: "now",
     compare: "",
@@ -59,8 +65,6 @@ export function defaultQuery(table: string): Query {
     limit: 100,
     series: 8,
     bucket: "auto",
-    of: "",
-    extent: "",
     refresh: "",
   };
 }

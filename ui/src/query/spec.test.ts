@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Column } from "../api/types";
 import { defaultQuery, type Query } from "./query";
-import { orderOf, type ResolvedQuery, tableSpec, valuesSpec } from "./spec";
+import { type ResolvedQuery, valuesSpec } from "./spec";
 
 const columns = [
   { name: "service", type: "string" },
@@ -27,12 +27,4 @@ it("counts values of a column over what the query is about, but for the column i
   expect(
     valuesSpec(resolved({}), { name: "status", type: "number" }, "", 20).filter,
   ).toBeUndefined();
-});
-
-it("sorts a compared table by change, and any other by the measure then", () => {
-  const order = { group: ["service"], order: "change count(*) asc" };
-  const compared = resolved({ ...order, compare: "7d" });
-  expect(orderOf(compared.query)).toEqual({ by: "count(*)", ascending: true, change: true });
-  expect(tableSpec(compared).order_by).toEqual(["count(*) DESC NULLS LAST"]);
-  expect(orderOf(resolved(order).query)).toMatchObject({ ascending: false, change: false });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { defaultQuery } from "./query";
-import { compareProblem, seriesRange, timeSpec } from "./spec";
+import { compareProblem, seriesRange } from "./spec";
 import { bucketOf, bucketStart, moment, rangeOf, rangeWithData, stepRange } from "./time";
 
 const NOW = Date.parse("2026-11-21T12:34:56.789Z");
@@ -44,7 +44,7 @@ test("a table opens where its data is", () => {
 });
 
 test("series begin where a bucket does, and fit the comparison", () => {
-  const query = { ...defaultQuery("t"), from: "-7d", compare: "7d", view: "time" as const };
+  const query = { ...defaultQuery("t"), from: "-7d", compare: "7d" };
   const range = rangeOf(query, NOW) ?? { from: 0, to: 0 };
   const resolved = { query, columns: [], range };
   const { range: narrow, bucket } = seriesRange(resolved);
@@ -74,18 +74,4 @@ test("moments that no calendar has are none", () => {
   expect(moment("9999-12-31T23:59:59Z", NOW)).not.toBeNull();
   const far = stepRange({ ...defaultQuery("t"), from: "0002-01-01", to: "9999-01-01" }, NOW, 0);
   expect(rangeOf(far, NOW)).not.toBeNull();
-});
-
-test("a series asks for the very range, whose ends may cut buckets", () => {
-  const [from, to] = [Date.parse("2026-11-19T00:17:00Z"), Date.parse("2026-11-19T03:30:00Z")];
-  const query = { ...defaultQuery("t"), bucket: "1h", view: "time" as const };
-  const resolved = { query, columns: [], range: { from, to } };
-  expect(timeSpec(resolved)).toMatchObject({ from: "2026-11-19T00:17:00.000Z", bucket: "1h" });
-  expect(timeSpec(resolved).filter).toBeUndefined();
-  expect(seriesRange(resolved).start).toBe(Date.parse("2026-11-19T00:00:00Z"));
-  // The server compares whole buckets; what the range cuts off is filtered on both sides.
-  expect(timeSpec({ ...resolved, query: { ...query, compare: "1d" } }).filter).toEqual([
-    `"time" >= '2026-11-18T00:17:00.000Z'`,
-    `("time" < '2026-11-19T00:00:00.000Z' OR "time" >= '2026-11-19T00:17:00.000Z')`,
-  ]);
 });

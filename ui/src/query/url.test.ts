@@ -1,6 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { defaultQuery } from "./query";
-import { queryOf, readQuery, urlOf } from "./url";
+import * as url from "./url";
+import { columnOption, textOption, type ViewManifest } from "./viewManifest";
+
+const COLUMN = columnOption("of", ["number"]);
+const EXTENT = textOption("extent");
+const views = ["overview", "table", "distribution"].map(
+  (kind) =>
+    ({ kind, options: kind === "distribution" ? [COLUMN, EXTENT] : [] }) as unknown as ViewManifest,
+);
+const urlOf = (query: Parameters<typeof url.urlOf>[0]) => url.urlOf(query, views);
+const readQuery = (search: string) => url.readQuery(search, views);
+const queryOf = (search: string) => readQuery(search).query;
 
 describe("the query in the URL", () => {
   test("says nothing that goes without saying", () => {
@@ -11,7 +22,7 @@ describe("the query in the URL", () => {
   test("is what it was after a round trip, whatever is in it", () => {
     const query = {
       ...defaultQuery("röhren & co"),
-      view: "table" as const,
+      view: { kind: "table", options: { of: "latency_us", extent: "all" } },
       from: "2026-11-20T00:00:00.000Z",
       to: "now-1d",
       compare: "7d",
@@ -28,8 +39,6 @@ describe("the query in the URL", () => {
       limit: 50,
       series: 3,
       bucket: "5m",
-      of: "latency_us",
-      extent: "all",
       refresh: "5s",
     };
     expect(queryOf(urlOf(query))).toEqual(query);
@@ -40,7 +49,7 @@ describe("the query in the URL", () => {
       "?table=t&view=pie&limit=-1&series=9999&bucket=fast&compare=x&filter=nonsense&filter=a+%3C%3E+b&show=&by=+&new=1",
     );
     expect(query).toEqual({ ...defaultQuery("t"), series: 50 });
-    expect(queryOf("?view=time")).toBeNull();
+    expect(queryOf("?view=table")).toBeNull();
   });
 
   test("says what it cannot read", () => {

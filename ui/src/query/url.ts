@@ -3,29 +3,24 @@
 
 import { durationMs } from "../base/duration";
 import { filterText, parseFilter } from "./filter";
-import { defaultQuery, LIMIT_MAX, type Query, SERIES_MAX, VIEWS, type View } from "./query";
+import { defaultQuery, LIMIT_MAX, type Query, SERIES_MAX } from "./query";
 import { moment } from "./time";
+import type { IgnoredPart, ViewManifest } from "./viewManifest";
 
-const TEXTS = [
-  "from",
-  "to",
-  "compare",
-  "search",
-  "where",
-  "order",
-  "bucket",
-  "of",
-  "extent",
-  "refresh",
-] as const;
+const TEXTS = ["from", "to", "compare", "search", "where", "order", "bucket"] as const;
 
 /** The URL's search part for a query, with its `?`; empty for none. */
-export function urlOf(query: Query | null): string {
+export function urlOf(query: Query | null, views: readonly ViewManifest[]): string {
   if (!query) return "";
   const usual = defaultQuery(query.table);
   const keys = new URLSearchParams({ table: query.table });
-  if (query.view !== usual.view) keys.set("view", query.view);
+  if (query.view.kind !== usual.view.kind) keys.set("view", query.view.kind);
   for (const key of TEXTS) if (query[key] !== usual[key]) keys.set(key, query[key]);
+  for (const { key } of optionsOf(views)) {
+    const text = query.view.options[key];
+    if (text !== undefined) keys.set(key, text);
+  }
+  if (query.refresh !== usual.refresh) keys.set("refresh", query.refresh);
   for (const group of query.group) keys.append("by", group);
   if (query.measures.join() !== usual.measures.join()) {
     for (const measure of query.measures) keys.append("show", measure);
@@ -36,17 +31,15 @@ export function urlOf(query: Query | null): string {
   return `?${keys.toString().replaceAll("%2C", ",").replaceAll("%3A", ":").replaceAll("%28", "(").replaceAll("%29", ")")}`;
 }
 
-/** A part of the address that says nothing, and why; it is left out, or something else is taken. */
-export interface IgnoredPart {
-  readonly part: string;
-  readonly why: string;
-}
-
-/** The query that a URL's search part asks; null without a table. What it cannot read is left. */
-export const queryOf = (search: string): Query | null => readQuery(search).query;
+const optionsOf = (views: readonly ViewManifest[]) => [
+  ...new Set(views.flatMap(({ options }) => options)),
+];
 
 /** The query that a URL's search part asks, and what of it cannot be read. */
-export function readQuery(search: string): {
+export function readQuery(
+  search: string,
+  views: readonly ViewManifest[],
+): {
   query: Query | null;
   ignored: readonly IgnoredPart[];
 } {
@@ -63,7 +56,7 @@ export function readQuery(search: string): {
     if (value === null) ignored.push({ part: `${key}=${text}`, why });
     return value ?? or;
   };
-  const text = (key: "search" | "where" | "order" | "of" | "extent") => keys.get(key) ?? "";
+  const text = (key: "search" | "where" | "order") => keys.get(key) ?? "";
   const length = (key: "compare" | "bucket" | "refresh") =>
     read(key, usual[key], (it) => (durationMs(it) ? it : null), "is no length of time, as 5m is");
   const whole = (key: "limit" | "series", most: number) => {
@@ -80,17 +73,20 @@ export function readQuery(search: string): {
   const refresh = length("refresh");
   const tooFast = refresh !== "" && (durationMs(refresh) ?? 0) < 1000;
   if (tooFast) ignored.push({ part: `refresh=${refresh}`, why: "is taken as 1s, the fastest" });
+  const known = (kind: string) => (views.some((view) => view.kind === kind) ? kind : null);
+  const view = {
+    kind: read("view", usual.view.kind, known, "is no view"),
+    options: readOptions(keys, views, ignored),
+  };
   const query: Query = {
     ...usual,
-    view: read("view", usual.view, viewOf, "is no view"),
+    view,
     ...rangeTexts(keys, ignored),
     compare: length("compare"),
     search: text("search"),
     where: text("where"),
     order: text("order"),
     bucket: keys.get("bucket") === usual.bucket ? usual.bucket : length("bucket"),
-    of: text("of"),
-    extent: text("extent"),
     refresh: tooFast ? "1s" : refresh,
     group: keys.getAll("by").filter((it) => it.trim() !== ""),
     measures: measures.length > 0 ? measures : usual.measures,
@@ -124,7 +120,22 @@ function rangeTexts(keys: URLSearchParams, ignored: IgnoredPart[]): { from: stri
   return none;
 }
 
-const viewOf = (text: string): View | null => VIEWS.find((view) => view === text) ?? null;
+/** The options of all views as texts, without defaults. */
+function readOptions(
+  keys: URLSearchParams,
+  views: readonly ViewManifest[],
+  ignored: IgnoredPart[],
+): Record<string, string> {
+  const options: Record<string, string> = {};
+  for (const option of optionsOf(views)) {
+    const { key } = option;
+    const text = keys.get(key) ?? "";
+    const value = text === "" ? option.default : option.parse(text);
+    if (value === null) ignored.push({ part: `${key}=${text}`, why: option.invalid });
+    else if (option.text(value) !== option.text(option.default)) options[key] = option.text(value);
+  }
+  return options;
+}
 
 function wholeOf(text: string): number | null {
   const number = Number(text);

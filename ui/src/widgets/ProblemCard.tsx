@@ -2,7 +2,7 @@ import { Alert, Button, Code, Group, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle, IconPlugConnectedX } from "@tabler/icons-react";
 import type { Problem } from "../api/client";
 
-/** The server's own advice is for those who write queries: a deadline is no knob of the page. */
+/** The server's hint is for authors of queries: the page has no field for a deadline. */
 const LATE_HINT = "Ask for a shorter time range, or for longer buckets.";
 
 /** What went wrong, where, and what to do: never a blank page. */

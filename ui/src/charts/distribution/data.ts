@@ -1,7 +1,9 @@
 // From the answer of a histogram to bars: one grid for both sides of a comparison.
 
 import type { Answer, Cell } from "../../api/types";
-import { BARS_MAX } from "../../query/spec";
+
+/** Bars of a distribution at most. */
+export const BARS_MAX = 60;
 
 export interface Bar {
   readonly from: number;

@@ -9,7 +9,7 @@ const START = Date.parse("2026-11-21T00:00:00Z");
 const MINUTE = 60_000;
 
 function resolved(over: Partial<Query>, minutes = 4): ResolvedQuery {
-  const query = { ...defaultQuery("t"), view: "time" as const, bucket: "1m", ...over };
+  const query = { ...defaultQuery("t"), bucket: "1m", ...over };
   return { query, columns: [], range: { from: START, to: START + minutes * MINUTE } };
 }
 

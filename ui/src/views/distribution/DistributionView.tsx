@@ -1,48 +1,39 @@
 import { Button, Group, Paper, Select, Skeleton, Stack, Text } from "@mantine/core";
 import { useEffect } from "react";
 import { numberOf } from "../../api/client";
-import type { Answer, Cell } from "../../api/types";
+import type { Answer, Cell, QuerySpec } from "../../api/types";
 import { exactly, percent, short } from "../../base/format";
 import { DistributionChart } from "../../charts/distribution/DistributionChart";
 import { spreadOf } from "../../charts/distribution/data";
 import { columnIndex, useAnswer } from "../../explore/answers";
-import { defaultNumberColumn } from "../../explore/columnRanking";
 import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { excludeRange, withFilter } from "../../query/edit";
 import type { Filter } from "../../query/filter";
-import { histogramSpec, summarySpec } from "../../query/spec";
+import { optionOf, withOption } from "../../query/viewManifest";
+import { ALL, COLUMN, columnOf, EXTENT } from "./options";
 import { percentileBound } from "./percentileBounds";
+import { histogramSpec } from "./spec";
 
 /** How the values of a number column spread, between the 1st and the 99th percentile or in full. */
-export function DistributionView() {
-  const { columns, statsLoaded, loadStats, query } = useExplore();
-  const numbers = columns.filter((column) => column.type === "number");
-  const named = numbers.find((it) => it.name === query.of);
-  const column = named ?? defaultNumberColumn(columns);
-  const chooses = numbers.length > 1 && !named && !statsLoaded;
+export function DistributionView({ spec }: { spec: QuerySpec }) {
+  const { resolved, columns, statsLoaded, loadStats, query } = useExplore();
+  const names = columns.filter(({ type }) => type === "number").map(({ name }) => name);
+  const chooses = names.length > 1 && optionOf(query, COLUMN) === "" && !statsLoaded;
   useEffect(() => {
     if (chooses) loadStats();
   }, [chooses, loadStats]);
-  if (chooses) return <Skeleton h={320} aria-label="Choosing a column" />;
-  if (!column) {
-    return (
-      <Text c="dimmed" py={48} ta="center">
-        This table has no number column.
-      </Text>
-    );
-  }
-  return (
-    <Distribution key={column.name} column={column.name} names={numbers.map((it) => it.name)} />
-  );
+  const column = columnOf(resolved);
+  if (chooses || !column) return <Skeleton h={320} aria-label="Choosing a column" />;
+  return <Distribution key={column} spec={spec} column={column} names={names} />;
 }
 
-function Distribution({ column, names }: { column: string; names: string[] }) {
+function Distribution(props: { spec: QuerySpec; column: string; names: string[] }) {
+  const { spec: summed, column, names } = props;
   const { resolved, query, commit } = useExplore();
-  const summed = summarySpec(resolved, column);
   const summary = useAnswer(summed);
   const value = valueReader(summary.data);
-  const full = query.extent === ALL;
+  const full = optionOf(query, EXTENT) === ALL;
   const cell = (name: string) => cellOf(summary.data, name);
   const [least, most] = full
     ? [String(cell("smallest")), String(cell("largest"))]
@@ -67,12 +58,12 @@ function Distribution({ column, names }: { column: string; names: string[] }) {
         data={names}
         value={column}
         allowDeselect={false}
-        onChange={(name) => name && commit({ ...query, of: name })}
+        onChange={(name) => name && commit(withOption(query, COLUMN, name))}
       />
       <Button
         size="xs"
         variant="default"
-        onClick={() => commit({ ...query, extent: full ? "" : ALL })}
+        onClick={() => commit(withOption(query, EXTENT, full ? "" : ALL))}
       >
         {full ? "Middle 98 %" : "All values"}
       </Button>
@@ -102,8 +93,6 @@ function Distribution({ column, names }: { column: string; names: string[] }) {
     </ViewFrame>
   );
 }
-
-const ALL = "all";
 
 function NoValues({ column }: { column: string }) {
   return (

@@ -1,7 +1,7 @@
 import { Group, Paper, SimpleGrid, Skeleton, Stack, Text, UnstyledButton } from "@mantine/core";
 import { useMemo } from "react";
 import { numberOf } from "../../api/client";
-import type { Cell, Column } from "../../api/types";
+import type { Cell, Column, QuerySpec } from "../../api/types";
 import { exact, percent, short } from "../../base/format";
 import { useAnswer } from "../../explore/answers";
 import { cellText } from "../../explore/CellText";
@@ -11,12 +11,15 @@ import { ViewFrame } from "../../explore/ViewFrame";
 import { pickOf, toggleGroup } from "../../query/edit";
 import { measureLabel } from "../../query/measure";
 import type { Query } from "../../query/query";
-import { eventsSpec, samplesSpec, seriesRange, timeSpec, topValuesSpec } from "../../query/spec";
+import { seriesRange, topValuesSpec } from "../../query/spec";
 import { quoteName } from "../../query/sql";
+import { withView } from "../../query/viewManifest";
 import { countRows } from "../../widgets/coverage/coverage";
 import { ProblemCard } from "../../widgets/ProblemCard";
 import { SampleRows } from "../samples/SampleRows";
+import { samplesSpec } from "../samples/spec";
 import { MeasureChart } from "../time/TimeView";
+import { chartQuery, eventsSpec } from "./spec";
 
 const FACETS = 6;
 const FACET_VALUES = 6;
@@ -25,10 +28,9 @@ const FACET_LOOK = 101;
 const SAMPLES = 12;
 
 /** What a table is like at first sight: what happens over time, top values, a handful of rows. */
-export function OverviewView() {
+export function OverviewView({ spec }: { spec: QuerySpec }) {
   const { resolved, query, columns, statsLoaded, commit } = useExplore();
-  const plain = useMemo(() => ({ ...resolved, query: firstMeasure(query) }), [resolved, query]);
-  const spec = timeSpec(plain);
+  const plain = useMemo(() => chartQuery(resolved), [resolved]);
   const overTime = useAnswer(spec);
   const samples = useAnswer(samplesSpec(resolved, SAMPLES));
   // A compared chart may begin later than what is asked of the facets.
@@ -65,11 +67,7 @@ export function OverviewView() {
               <Text size="sm" fw={600} component="h2" m={0}>
                 Newest rows
               </Text>
-              <UnstyledButton
-                fz="xs"
-                c="blue"
-                onClick={() => commit({ ...query, view: "samples" })}
-              >
+              <UnstyledButton fz="xs" c="blue" onClick={() => commit(withView(query, "samples"))}>
                 All samples
               </UnstyledButton>
             </Group>
@@ -90,12 +88,6 @@ export function OverviewView() {
 /** Whether it is known by now what the values of some column are like. */
 const known = (columns: readonly Column[]) => columns.some((column) => column.distinct !== null);
 
-const firstMeasure = (query: Query): Query => ({
-  ...query,
-  group: [],
-  measures: query.measures.slice(0, 1),
-});
-
 function titleOf({ measures }: Query): string {
   const label = measureLabel(measures[0] ?? "");
   return `${label.charAt(0).toUpperCase()}${label.slice(1)} over time`;
@@ -103,7 +95,7 @@ function titleOf({ measures }: Query): string {
 
 /** The top values of a column, each with its share of the events. */
 function Facet({ column, events }: { column: Column; events: number }) {
-  const { resolved, query, columns, zone, identifiers, commit, openMenu } = useExplore();
+  const { resolved, query, columns, views, zone, identifiers, commit, openMenu } = useExplore();
   const { data, error } = useAnswer(topValuesSpec(resolved, column.name, FACET_LOOK));
   const text = (value: Cell) => cellText(value, column.type, zone, identifiers.has(column.name));
   const more = (data?.rows.length ?? 0) - FACET_VALUES;
@@ -117,7 +109,7 @@ function Facet({ column, events }: { column: Column; events: number }) {
           fz="xs"
           c="blue"
           className="nowrap"
-          onClick={() => commit(toggleGroup(query, column.name))}
+          onClick={() => commit(toggleGroup(query, column.name, views))}
         >
           Group by
         </UnstyledButton>
@@ -148,7 +140,7 @@ function Facet({ column, events }: { column: Column; events: number }) {
           fz="xs"
           c="blue"
           px={4}
-          onClick={() => commit({ ...query, group: [quoteName(column.name)], view: "table" })}
+          onClick={() => commit(withView({ ...query, group: [quoteName(column.name)] }, "table"))}
         >
           + {more > FACET_LOOK - 1 - FACET_VALUES ? "many" : more} more
         </UnstyledButton>

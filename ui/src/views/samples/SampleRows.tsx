@@ -7,6 +7,7 @@ import { CellView, cellText } from "../../explore/CellText";
 import { pointOf, useExplore } from "../../explore/context";
 import { pickOf } from "../../query/edit";
 import type { Query } from "../../query/query";
+import { optionColumns } from "../../query/viewManifest";
 import { columnOrder, drawnRows, MOST_COLUMNS } from "./sampleTable";
 
 /** The rows that are read, by their keys, and the query that they answer. */
@@ -22,15 +23,15 @@ const NONE: ReadonlyMap<string, Cell[]> = new Map();
  * Its cells are plain elements: there are thousands of them.
  */
 export function SampleRows({ answer, most = 1000 }: { answer: Answer; most?: number }) {
-  const { query } = useExplore();
+  const { query, views } = useExplore();
   const [open, setOpen] = useState<Opened>({ of: query, rows: NONE });
   const order = useRef<{ of: Query; names: string[] }>({ of: query, names: [] });
   const places = useMemo(() => {
     const before = order.current.of === query ? order.current.names : [];
-    const found = columnOrder(answer, query, before);
+    const found = columnOrder(answer, query, before, optionColumns(query, views));
     order.current = { of: query, names: found.map((at) => answer.columns[at]?.name ?? "") };
     return found;
-  }, [answer, query]);
+  }, [answer, query, views]);
   const kept = open.of === query ? open.rows : NONE;
   const rows = useMemo(() => drawnRows(answer, most, kept), [answer, most, kept]);
   const shown = useMemo(() => places.slice(0, MOST_COLUMNS), [places]);

@@ -1,15 +1,14 @@
 import { Button, Group } from "@mantine/core";
+import type { QuerySpec } from "../../api/types";
 import { useAnswer } from "../../explore/answers";
 import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { LIMIT_MAX } from "../../query/query";
-import { samplesSpec } from "../../query/spec";
 import { SampleRows } from "./SampleRows";
 
 /** Raw rows, newest first, with all their columns. */
-export function SamplesView() {
-  const { resolved, query, commit } = useExplore();
-  const spec = samplesSpec(resolved);
+export function SamplesView({ spec }: { spec: QuerySpec }) {
+  const { query, commit } = useExplore();
   const result = useAnswer(spec);
   return (
     <ViewFrame title="Samples, newest first" spec={spec} result={result} height={500}>

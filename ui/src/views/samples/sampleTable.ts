@@ -9,15 +9,17 @@ import { columnOf } from "../../query/sql";
 export const MOST_COLUMNS = 60;
 
 /**
- * The columns that have a value in some row: the time, those of the query, then short ones.
+ * The columns that have a value in some row: the time, those that the query or an option of a view
+ * names, then short ones.
  * Those that were there `before` keep their order, so that nothing moves while rows come in.
  */
 export function columnOrder(
   answer: Answer,
   query: Query,
   before: readonly string[] = [],
+  ofOptions: readonly string[] = [],
 ): number[] {
-  const named = namesOf(query);
+  const named = new Set([...namesOf(query), ...ofOptions]);
   const known = new Map(before.map((name, at) => [name, at]));
   const previousIndex = (at: number) => known.get(answer.columns[at]?.name ?? "") ?? known.size;
   const weight = (at: number): number => {
@@ -47,11 +49,11 @@ export function columnOrder(
     .map(([at]) => at);
 }
 
-/** The columns that a query is about. */
-function namesOf({ filters, group, of, measures }: Query): Set<string> {
+/** The columns that the shared query names. */
+function namesOf({ filters, group, measures }: Query): string[] {
   const inside = measures.map((it) => /\((.*)\)$/.exec(it)?.[1] ?? "");
   const named = [...group, ...inside].flatMap((it) => columnOf(it) ?? []);
-  return new Set([...filters.map((it) => it.column), ...named, of]);
+  return [...filters.map((it) => it.column), ...named];
 }
 
 /** A row by what it holds, since rows have no numbers; columns that come later do not matter. */

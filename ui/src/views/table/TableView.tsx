@@ -1,16 +1,16 @@
+import type { QuerySpec } from "../../api/types";
 import { useAnswer } from "../../explore/answers";
 import { useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
-import { tableSpec } from "../../query/spec";
 import { countRows } from "../../widgets/coverage/coverage";
 import { BigNumbers } from "./BigNumbers";
 import { GroupsTable } from "./GroupsTable";
 import { groupTable, totalsOf } from "./groups";
+import { tableSpec } from "./spec";
 
 /** Groups as rows, with a bar behind each number, and a total; without groups, the totals alone. */
-export function TableView() {
+export function TableView({ spec }: { spec: QuerySpec }) {
   const { resolved, query } = useExplore();
-  const spec = tableSpec(resolved);
   const result = useAnswer(spec);
   const totals = useAnswer(tableSpec({ ...resolved, query: { ...query, group: [] } }));
   // The rows are of the shown groups; the answer rests on those of all groups.

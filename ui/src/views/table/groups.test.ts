@@ -5,7 +5,6 @@ import { groupTable } from "./groups";
 
 const query: Query = {
   ...defaultQuery("t"),
-  view: "table",
   group: ["build"],
   measures: ["p95(x)"],
   compare: "7d",

@@ -5,7 +5,8 @@ import type { Answer, Cell, Type } from "../../api/types";
 import { sides } from "../../explore/answers";
 import { isAdditive } from "../../query/measure";
 import type { Query } from "../../query/query";
-import { COMPARED_MOST, orderOf } from "../../query/spec";
+import { orderOf } from "../../query/spec";
+import { COMPARED_MOST } from "./spec";
 
 export interface GroupRow {
   readonly keys: readonly Cell[];

@@ -1,6 +1,6 @@
 import { Paper, Stack, Text } from "@mantine/core";
 import { useMemo, useState } from "react";
-import type { Answer } from "../../api/types";
+import type { Answer, QuerySpec } from "../../api/types";
 import { durationWords } from "../../base/duration";
 import { timeText } from "../../base/zone";
 import { seriesOf } from "../../charts/time-series/data";
@@ -9,14 +9,13 @@ import { useAnswer } from "../../explore/answers";
 import { markOf, useExplore } from "../../explore/context";
 import { ViewFrame } from "../../explore/ViewFrame";
 import { measureLabel } from "../../query/measure";
-import { type ResolvedQuery, seriesRange, timeSpec } from "../../query/spec";
+import { type ResolvedQuery, seriesRange } from "../../query/spec";
 import { withRange } from "../../query/time";
 import { SeriesTable } from "./SeriesTable";
 
 /** Measures over time: a chart for each, one under the other, and the table of their series. */
-export function TimeView() {
+export function TimeView({ spec }: { spec: QuerySpec }) {
   const { resolved, query, zone } = useExplore();
-  const spec = timeSpec(resolved);
   const result = useAnswer(spec);
   const { bucket, range } = seriesRange(resolved);
   const height = query.measures.length > 1 ? 220 : 320;

@@ -1,0 +1,28 @@
+// The request of the table.
+
+import type { QuerySpec } from "../../api/types";
+import type { Query } from "../../query/query";
+import { aggregatesOf, baseSpec, compareOf, orderOf, type ResolvedQuery } from "../../query/spec";
+
+/** Rows of both sides that a compared table looks at. */
+export const COMPARED_MOST = 20_000;
+
+/** Groups and their measures. Compared groups are sorted and cut once both sides are joined. */
+export function tableSpec(resolved: ResolvedQuery): QuerySpec {
+  const { query, range } = resolved;
+  const compared = compareOf(query, range);
+  return {
+    ...baseSpec(resolved),
+    group_by: [...query.group],
+    aggregates: aggregatesOf(query),
+    order_by: [orderSql(query)],
+    limit: compared.compare ? COMPARED_MOST : query.limit,
+    ...compared,
+  };
+}
+
+function orderSql(query: Query): string {
+  const { by, ascending, change } = orderOf(query);
+  // Changes are known once both sides are joined; until then the larger groups matter more.
+  return `${by} ${ascending && !change ? "ASC NULLS LAST" : "DESC NULLS LAST"}`;
+}

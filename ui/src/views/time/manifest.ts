@@ -1,0 +1,14 @@
+import { IconChartAreaLine } from "@tabler/icons-react";
+import type { ViewManifest } from "../../query/viewManifest";
+import { timeSpec } from "./spec";
+import { TimeView } from "./TimeView";
+
+export const time: ViewManifest = {
+  kind: "time",
+  name: "Time series",
+  icon: IconChartAreaLine,
+  options: [],
+  shows: ["groups", "measures", "comparison"],
+  plan: (resolved) => ({ spec: timeSpec(resolved) }),
+  component: TimeView,
+};
