@@ -43,7 +43,7 @@ export function ExplorePage(props: {
   useRefetchWhileRecovering(table);
   const [mark, setMark] = useState<Mark | null>(null);
   const [sidebarOpen, sidebar] = useDisclosure(false);
-  const openMenu = useCallback((it: Mark) => setMark(it), []);
+  const openMenu = useCallback((next: Mark) => setMark(next), []);
   const identifiers = useMemo(
     () => new Set(columns.filter(isIdentifier).map((column) => column.name)),
     [columns],

@@ -121,7 +121,7 @@ const copy = (text: string) => void navigator.clipboard?.writeText(text);
 
 /** Links and other spellings of what is on the page. */
 function Share({ query, now }: { query: Query; now: number }) {
-  const link = (it: Query) => copy(`${window.location.origin}/${urlOf(it)}`);
+  const link = (shared: Query) => copy(`${window.location.origin}/${urlOf(shared)}`);
   const range = rangeOf(query, now);
   const fixed = () => range && link({ ...withRange(query, range), bucket: query.bucket });
   return (

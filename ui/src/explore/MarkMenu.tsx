@@ -44,7 +44,7 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
     return [...first, ...rest].filter((name) => !grouped.has(name));
   }, [query, columns]);
   const { picks, range } = mark;
-  const narrow = mark.narrow ?? ((it: Query) => only(it, picks));
+  const narrow = mark.narrow ?? ((from: Query) => only(from, picks));
   const narrows = mark.narrow !== undefined || picks.length > 0;
   const inTime = range ? withRange(query, range) : query;
   const actions: Actions = {
@@ -60,7 +60,7 @@ export function MarkMenu({ mark, onClose }: { mark: Mark; onClose: () => void })
       ),
   };
   if (narrows) actions.only = () => commit(narrow(query));
-  const without = mark.without ?? ((it: Query) => exclude(it, picks));
+  const without = mark.without ?? ((from: Query) => exclude(from, picks));
   if (mark.without || picks.length > 0) actions.exclude = () => commit(without(query));
   if (range) actions.zoom = () => commit(inTime);
   if (query.view.kind !== "time") actions.overTime = () => commit(withView(narrow(inTime), "time"));

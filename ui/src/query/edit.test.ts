@@ -21,7 +21,7 @@ const app = (value: PickedValue["value"]): PickedValue => ({
   type: "string",
 });
 const status = (value: number): PickedValue => ({ column: "status", value, type: "number" });
-const texts = (it: Query) => it.filters.map(filterText);
+const texts = (query: Query) => query.filters.map(filterText);
 
 describe("the rows of a group", () => {
   test("are those with all its values, of columns and of expressions", () => {

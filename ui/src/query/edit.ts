@@ -56,11 +56,11 @@ export function pickOf(
 export function withFilter(query: Query, filter: Filter): Query {
   const text = filterText(filter);
   if (query.filters.some((it) => filterText(it) === text)) return query;
-  const replaced = (it: Filter) =>
-    it.column === filter.column &&
-    it.operator === filter.operator &&
-    (it.operator === "=" || it.operator === "is");
-  const others = query.filters.filter((it) => !replaced(it));
+  const isReplaced = (other: Filter) =>
+    other.column === filter.column &&
+    other.operator === filter.operator &&
+    (other.operator === "=" || other.operator === "is");
+  const others = query.filters.filter((it) => !isReplaced(it));
   return { ...query, filters: [...others, filter] };
 }
 
@@ -127,7 +127,7 @@ function withoutValues(query: Query, picks: readonly PickedValue[]): Query {
   const filters = picks.map(({ column, value, type }) => filterOf(column, value, type, true));
   const [first] = filters.filter((it) => it.operator === "!=");
   if (!first) return filters.reduce(withFilter, query);
-  const same = (it: Filter) => it.operator === "!=" && it.column === first.column;
+  const same = (filter: Filter) => filter.operator === "!=" && filter.column === first.column;
   const values = filters.filter(same).flatMap((it) => it.values);
   return [{ ...first, values }, ...filters.filter((it) => !same(it))].reduce(withFilter, query);
 }

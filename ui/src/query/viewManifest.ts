@@ -16,7 +16,7 @@ export interface IgnoredPart {
 export type SharedPart = "groups" | "measures" | "comparison";
 
 /** The first request of a view; or a sentence that says why it cannot show these columns. */
-export type Plan = { readonly spec: QuerySpec } | { readonly misfit: string };
+export type ViewPlan = { readonly spec: QuerySpec } | { readonly misfit: string };
 
 /** One option of a view, and its key in the address. */
 export interface ViewOption<Value = unknown> {
@@ -39,7 +39,7 @@ export interface ViewManifest {
   readonly icon: ComponentType<{ size?: number }>;
   readonly options: readonly ViewOption[];
   readonly shows: readonly SharedPart[];
-  plan(resolved: ResolvedQuery): Plan;
+  plan(resolved: ResolvedQuery): ViewPlan;
   /** Makes the query fit the columns, and says what of it had to be ignored. */
   repair?(
     query: Query,

@@ -101,7 +101,7 @@ describe("a view that is registered", () => {
   });
 
   it("repairs what does not fit the columns", () => {
-    const fitted = (it: Query) => fitToColumns(it, columns, 0, views);
+    const fitted = (read: Query) => fitToColumns(read, columns, 0, views);
     expect(fitted(query)).toEqual({ query, misfits: [] });
     expect(fitted(withOption(query, SIZE, "host"))).toEqual({
       query: withOption(query, SIZE, ""),

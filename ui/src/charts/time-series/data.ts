@@ -232,14 +232,14 @@ function seriesFrom({ known, ...line }: Line, of: Grid & { isSum: boolean }): Se
 
 /** The known values of whole buckets: cut ones would always be the smallest, but beat nothing. */
 function wholeOf(values: Values, { cutFirst, cutLast }: Grid): number[] {
-  const known = (it: number | null) => it !== null;
-  const whole = values.slice(cutFirst ? 1 : 0, cutLast ? -1 : values.length).filter(known);
-  return whole.length > 0 ? whole : values.filter(known);
+  const isKnown = (value: number | null) => value !== null;
+  const whole = values.slice(cutFirst ? 1 : 0, cutLast ? -1 : values.length).filter(isKnown);
+  return whole.length > 0 ? whole : values.filter(isKnown);
 }
 
 function bySize(a: Series, b: Series): number {
   if (a.isOther !== b.isOther) return a.isOther ? 1 : -1;
-  const size = (it: Series) => it.total ?? it.max ?? Number.NEGATIVE_INFINITY;
+  const size = (series: Series) => series.total ?? series.max ?? Number.NEGATIVE_INFINITY;
   return size(b) - size(a) || (a.label < b.label ? -1 : 1);
 }
 

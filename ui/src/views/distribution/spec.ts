@@ -1,11 +1,11 @@
-// The requests of the distribution: first where the values lie, then how they spread between there.
+// The requests of the distribution: first its percentiles, then a histogram between two of them.
 
 import type { QuerySpec } from "../../api/types";
 import { BARS_MAX } from "../../charts/distribution/data";
 import { baseSpec, compareOf, type ResolvedQuery } from "../../query/spec";
 import { quoteName } from "../../query/sql";
 
-/** What the values of a number column are like: where they lie, how many there are. */
+/** Statistics of a number column: mean, percentiles, how many values. */
 export function summarySpec(resolved: ResolvedQuery, column: string): QuerySpec {
   const name = quoteName(column);
   const percentiles = ["p01", "p05", "p25", "p50", "p75", "p95", "p99"];

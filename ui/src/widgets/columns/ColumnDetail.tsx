@@ -127,7 +127,7 @@ function TopValues({ resolved, column, onFilter }: Props) {
       {shown.map((it) => (
         <TopValue
           key={String(it.value)}
-          it={it}
+          entry={it}
           share={it.count / largest}
           onPick={(event) => onFilter(filterOf(column.name, it.value, column.type, event.altKey))}
         />
@@ -142,20 +142,24 @@ function wordsFor(enabled: boolean, pending: boolean, failed: boolean): string {
   return failed ? "Too many values to list the frequent ones." : "No values.";
 }
 
-function TopValue(props: { it: ColumnValue; share: number; onPick: (event: MouseEvent) => void }) {
-  const { it, share, onPick } = props;
-  const value = String(it.value);
+function TopValue(props: {
+  entry: ColumnValue;
+  share: number;
+  onPick: (event: MouseEvent) => void;
+}) {
+  const { entry, share, onPick } = props;
+  const value = String(entry.value);
   return (
     <button
       type="button"
       className={`${classes.pick} ${lines.value}`}
-      title={`${value}\n${exact(it.count)} events\nClick: only these. Alt-click: all but these.`}
+      title={`${value}\n${exact(entry.count)} events\nClick: only these. Alt-click: all but these.`}
       onClick={onPick}
     >
       <span className={lines.name}>
         {value === "" ? <span className={lines.empty}>(empty text)</span> : visible(value)}
       </span>
-      <span className={`${lines.note} faint`}>{short(it.count)}</span>
+      <span className={`${lines.note} faint`}>{short(entry.count)}</span>
       <span className={lines.bar} style={{ width: `calc(${share} * (100% - 16px))` }} />
     </button>
   );

@@ -212,7 +212,7 @@ function Choices({ resolved, column, draft, stays, onChange, onNone }: ChoicesPr
           {shown.map((it) => (
             <ValueOption
               key={String(it.value)}
-              it={it}
+              entry={it}
               share={it.count / largest}
               on={draft.values.includes(String(it.value))}
             />
@@ -241,9 +241,9 @@ function hintOf(state: {
   return state.text === "" ? "No values yet." : "No value begins with this.";
 }
 
-function ValueOption({ it, share, on }: { it: ColumnValue; share: number; on: boolean }) {
-  const value = String(it.value);
-  const count = numberOf(it.count) ?? 0;
+function ValueOption({ entry, share, on }: { entry: ColumnValue; share: number; on: boolean }) {
+  const value = String(entry.value);
+  const count = numberOf(entry.count) ?? 0;
   return (
     <Combobox.Option
       value={`=${value}`}

@@ -26,9 +26,9 @@ export function findMeasures(columns: readonly Column[], text: string, most: num
   const words = text.toLowerCase().split(/[\s(),]+/);
   const found: MeasureOption[] = [];
   const fits = (name: string) => words.every((word) => name.includes(word));
-  for (const it of COUNTS) {
-    const label = measureLabel(it);
-    if (fits(`${label} ${it}`.toLowerCase())) found.push({ measure: it, label });
+  for (const count of COUNTS) {
+    const label = measureLabel(count);
+    if (fits(`${label} ${count}`.toLowerCase())) found.push({ measure: count, label });
   }
   for (const column of columns) {
     if (column.is_time) continue;
