@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import openapi from "../../../../spec/openapi.json";
 import type { Settings } from "../../api/types";
 import { settingsFixture } from "./settings.fixture";
 import {
@@ -7,6 +8,8 @@ import {
   columnsOf,
   columnsText,
   defaultOf,
+  defaultValueOf,
+  NAMES,
   refusedSetting,
   settingsWith,
   spellBytes,
@@ -139,4 +142,13 @@ it("bytes are spelled as the server spells them", () => {
     "1KiB",
     "1kB",
   ]);
+});
+
+it("the settings and their defaults are those that the server documents", () => {
+  const { format: _, ...documented } = openapi.components.schemas.TableSettings.properties;
+  expect(NAMES).toEqual(Object.keys(documented).toSorted());
+  for (const name of ["age", "cold_after", "sample_after", "sample_keep", "storage"] as const) {
+    const [, text] = /Default: ([^.,]+)/.exec(documented[name].description) ?? [];
+    expect(defaultValueOf(name, settingsFixture({}))).toBe(text);
+  }
 });

@@ -3,21 +3,27 @@
 import type { ProblemBody, SetSettings, Settings } from "../../api/types";
 import { visible } from "../../base/format";
 
-export const NAMES = [
-  "age",
-  "archive",
-  "bytes",
-  "cold_after",
-  "sample_after",
-  "sample_by",
-  "sample_keep",
-  "sample_key",
-  "sample_least",
-  "storage",
-  "time_column",
-] as const;
+/** The settings of the server's answer, without the same ages in seconds. */
+type ServerName = Exclude<keyof Settings["effective"], `${string}_seconds`>;
 
-export type Name = (typeof NAMES)[number];
+/** All settings with their defaults; null if only the server knows it. */
+const DEFAULTS = {
+  age: "30d",
+  archive: "off",
+  bytes: null,
+  cold_after: "none",
+  sample_after: "none",
+  sample_by: "",
+  sample_keep: "1/10",
+  sample_key: "no column",
+  sample_least: "1",
+  storage: "memory",
+  time_column: "detected from the first rows",
+} as const satisfies Record<ServerName, string | null>;
+
+export type Name = keyof typeof DEFAULTS;
+
+export const NAMES = Object.keys(DEFAULTS) as readonly Name[];
 
 /** Every setting as a text; one that is not set is empty. Columns are a list in JSON. */
 export type Texts = Readonly<Record<Name, string>>;
@@ -30,20 +36,6 @@ export interface Draft {
 }
 
 export const NO_DRAFT: Draft = { table: "", edits: {}, seen: null };
-
-/** What rules where nothing is set, as docs/settings.md has it; of `bytes` the server knows it. */
-const DEFAULTS: Omit<Texts, "bytes"> = {
-  age: "30d",
-  archive: "off",
-  cold_after: "none",
-  sample_after: "none",
-  sample_by: "",
-  sample_keep: "1/10",
-  sample_key: "no column",
-  sample_least: "1",
-  storage: "memory",
-  time_column: "detected from the first rows",
-};
 
 /** The settings as texts. */
 export function textsOf(current: Settings): Texts {
@@ -67,9 +59,9 @@ function textOf(name: Name, value: SetSettings[string] | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** What rules where nothing is set. */
+/** The default of a setting. */
 export function defaultValueOf(name: Name, current: Settings): string {
-  return name === "bytes" ? spellBytes(current.bytes_default) : DEFAULTS[name];
+  return DEFAULTS[name] ?? spellBytes(current.bytes_default);
 }
 
 /** What rules where the input of a setting is empty. */
