@@ -3,7 +3,7 @@ import { ask, fetchTables, Problem, putSettings } from "./client";
 
 afterEach(() => vi.unstubAllGlobals());
 
-/** A server that does not answer the first so many requests; returns what was asked. */
+/** A server that does not answer the first requests; returns the requests. */
 function serverThatMisses(first: number): string[] {
   const resolved: string[] = [];
   vi.stubGlobal("sessionStorage", { getItem: () => null });

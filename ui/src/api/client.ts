@@ -29,7 +29,7 @@ export class Problem extends Error {
     return this.body.status === 0;
   }
 
-  /** Whether nobody could answer just now: to ask again may well help. */
+  /** Whether the failure is temporary, so that a retry may succeed. */
   get passing(): boolean {
     return this.unreachable || this.body.status === 502 || this.body.status === 503;
   }

@@ -36,7 +36,7 @@ export interface Coverage {
   rows_expected: number;
   rows_scanned: number;
   fraction: number;
-  /** Rows are lost of which nobody knows how many they were. */
+  /** Present if an unknown number of rows is lost. */
   fraction_is_upper_bound?: boolean;
   leaves: LeafCoverage[];
 }

@@ -20,10 +20,10 @@ import { KeyHelp, Tools } from "./Tools";
 
 const TABLES_AGE_MS = 10_000;
 const WAITING_MS = 1000;
-/** So long a live page waits for an answer before it asks anew. */
+/** How long a live page waits for an answer before it repeats the request. */
 const PATIENCE_MS = 60_000;
 
-/** The whole page: which tables there are, what is asked of which, and when. */
+/** The whole page: the tables, the current query, and the moment that it is asked for. */
 export function App() {
   const { query: read, ignored, commit, replace } = useAddress();
   const [zone, setZone] = useZone();
@@ -48,7 +48,7 @@ export function App() {
   );
   useKeys(query, now, ask, again, help.open);
   const tools = <Tools query={query} now={now} commit={ask} again={again} help={help.open} />;
-  // That it is asked again meanwhile keeps nobody from hearing what is wrong.
+  // The problem is shown also while the request is repeated.
   const problem = tables.error ?? columns.error ?? tables.failureReason ?? columns.failureReason;
   return (
     <>
@@ -134,7 +134,7 @@ function useNow(refresh: string): [number, () => void] {
     if (!every) return;
     let askedAt = Date.now();
     const timer = setInterval(() => {
-      // To ask anew would drop what is under way: slow answers would never come, nor failures show.
+      // A new request cancels the one in flight: slow answers and failures would never be shown.
       const waits = client.isFetching({ queryKey: ["answer"], type: "active" }) > 0;
       if (document.hidden || (waits && Date.now() - askedAt < PATIENCE_MS)) return;
       askedAt = Date.now();

@@ -21,7 +21,7 @@ import { VIEWS } from "../views/registry";
 /** One table, one query: the sidebar at the left, the answer at the right. */
 export function ExplorePage(props: {
   query: Query;
-  /** What of the address is not in the query. */
+  /** Parts of the address that have no effect. */
   ignored: readonly IgnoredPart[];
   tables: Table[];
   table: Table;

@@ -33,7 +33,7 @@ function go(url: string, replace: boolean): void {
 const PAUSE_MS = 2000;
 let last = { field: "", url: "", at: 0 };
 
-/** Whether a query goes on where the one before it was heading. */
+/** Whether a query continues the last step: the same field, soon after. */
 function goesOn(next: Query): boolean {
   const here = window.location.search;
   const before = readQuery(here, VIEWS).query;
@@ -47,7 +47,7 @@ function goesOn(next: Query): boolean {
 /** The query of the URL, and a way to ask another: as a new entry of the history, or in place. */
 export function useAddress(): {
   query: Query | null;
-  /** What of the URL cannot be read; it stays there until something else is asked. */
+  /** Invalid parts of the URL; they stay there until the query changes. */
   ignored: readonly IgnoredPart[];
   commit: (next: Query) => void;
   replace: (next: Query) => void;

@@ -31,7 +31,7 @@ export interface Stroke {
   readonly dashes: readonly number[] | null;
 }
 
-// Beyond as many series as there are colours, dashes and shades tell those of a colour apart.
+// With more series than colours, dashes and shades distinguish series of one colour.
 const LONG = [9, 4];
 const ROUNDS: readonly { dashes: readonly number[] | null; shade: number }[] = [
   { dashes: null, shade: 0 },

@@ -43,7 +43,7 @@ const STEPS = ["1s", "2s", "5s", "10s", "15s", "30s", "1m", "2m", "5m", "10m", "
   ["1h", "2h", "3h", "6h", "12h", "1d", "7d", "28d", "364d"],
 );
 
-/** The shortest round length of time of which at most `most` fit in a range. */
+/** The shortest round length of time that fits at most `most` times into a range. */
 export function bucketFor(rangeMs: number, most: number): string {
   const fits = STEPS.find((step) => rangeMs / (durationMs(step) ?? 1) <= most);
   return fits ?? `${364 * Math.ceil(rangeMs / most / (364 * 86_400_000))}d`;

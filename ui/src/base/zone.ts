@@ -7,8 +7,8 @@ export type Zone = string;
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function partsFormat(zone: Zone): Intl.DateTimeFormat {
-  const known = formats.get(zone);
-  if (known) return known;
+  const cached = formats.get(zone);
+  if (cached) return cached;
   const format = new Intl.DateTimeFormat("en-US", {
     ...(zone === "local" ? {} : { timeZone: zone }),
     hourCycle: "h23",
@@ -50,7 +50,7 @@ export function timeText(ms: number, zone: Zone, millis = false): string {
   return text.slice(0, millis ? 23 : 19).replace("T", " ");
 }
 
-/** The shortest text of a moment that tells it apart from others `stepMs` away. */
+/** The shortest text of a moment that differs from those of moments `stepMs` away. */
 export function axisText(ms: number, zone: Zone, stepMs: number): string {
   const text = timeText(ms, zone, true);
   const [day = "", clock = ""] = text.split(" ");

@@ -1,5 +1,5 @@
-// Scales and ticks. Charts here know where each value is drawn, so that a pointer can be told what
-// lies beneath it; times are true moments, and only their labels are in the reader's zone.
+// Scales and ticks. Charts compute where each value is drawn, so that they can find the value under a
+// pointer. Times are moments; only their labels are in the reader's zone.
 
 import { exact, short } from "../base/format";
 import { unzoned, type Zone, zoned } from "../base/zone";
@@ -92,7 +92,7 @@ export function timeTicks(from: number, to: number, zone: Zone, most: number): T
     ticks.push({ at, ...(daily ? dayText(wall, !seconds) : clockText(wall, seconds % 60 !== 0)) });
   }
   const [first, ...rest] = ticks;
-  // Clock times alone would not say of which day they are.
+  // Clock times alone would leave the day open.
   if (!first || daily || ticks.some(({ bold }) => bold)) return ticks;
   const dated = `${dayText(zoned(first.at, zone), false).text} ${first.text}`;
   return [{ ...first, text: dated }, ...rest];

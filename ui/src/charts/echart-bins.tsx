@@ -83,14 +83,14 @@ export function Bins(props: BinsProps) {
     const over = hoverOf(event);
     const next = drag && { ...drag, to: over.bin, toX: over.x };
     if (next) setDrag(next);
-    // A selection is looked at undisturbed.
+    // No hover during a selection.
     onHover(next && isMeant(next) ? null : over);
   };
   const down = (event: PointerEvent) => {
     const over = hoverOf(event);
     if (event.button !== 0) return;
     if (event.pointerType === "touch") {
-      // The first tap tells what is there, the second means it.
+      // The first tap shows the tip, the second selects.
       if (hover?.bin === over.bin) onClick(over);
       return onHover(over);
     }

@@ -1,4 +1,4 @@
-// ECharts as a painter: it draws what it is told on a canvas. What happens under the pointer and the
+// ECharts only paints on a canvas. What happens under the pointer and the
 // keys is the page's own (echart-bins), as are the texts of tooltips (echart-tip).
 
 import { useComputedColorScheme } from "@mantine/core";

@@ -70,8 +70,8 @@ export function CellView(props: {
     return <Marked text={all ? text : fromHit(text, search)} search={search} />;
   }
   // In the order of the list, but those that were found before the others.
-  const found = all ? cell : cell.toSorted((a, b) => rank(a, search) - rank(b, search));
-  const shown = all ? cell : found.slice(0, 3);
+  const hitsFirst = all ? cell : cell.toSorted((a, b) => rank(a, search) - rank(b, search));
+  const shown = all ? cell : hitsFirst.slice(0, 3);
   return (
     <span className={all ? "tags all" : "tags"}>
       {shown.map((element, at) => (

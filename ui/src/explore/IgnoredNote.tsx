@@ -5,7 +5,7 @@ import type { IgnoredPart } from "../query/viewManifest";
 
 const LONGEST = 120;
 
-/** Above the answer: what of the address it does not answer, and why. */
+/** Above the answer: the parts of the address without effect, and why. */
 export function IgnoredNote({ ignored }: { ignored: readonly IgnoredPart[] }) {
   if (ignored.length === 0) return null;
   return (

@@ -140,7 +140,7 @@ function Compare() {
     { value: "28d", label: "with 4 weeks before" },
   ];
   const other = { value: query.compare, label: `with ${query.compare} before` };
-  const known = query.compare === "" || kinds.some(({ value }) => value === query.compare);
+  const isListed = query.compare === "" || kinds.some(({ value }) => value === query.compare);
   return (
     <Stack gap={4}>
       <Group gap="xs" wrap="nowrap">
@@ -154,7 +154,7 @@ function Compare() {
           <Select
             size="xs"
             aria-label="Compare with"
-            data={known ? kinds : [...kinds, other]}
+            data={isListed ? kinds : [...kinds, other]}
             value={query.compare}
             allowDeselect={false}
             onChange={(value) => value && choose(value)}

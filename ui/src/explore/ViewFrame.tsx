@@ -31,7 +31,7 @@ export function ViewFrame(props: {
   const { title, spec, result, height, tools, children } = props;
   const { table, loadStats } = useExplore();
   useAsMain(spec);
-  // What else there is to know of the table must not keep its picture waiting.
+  // Statistics wait until the view has its answer.
   const answered = result.error !== null || (result.data && !result.isPlaceholderData) === true;
   useEffect(() => {
     if (answered) loadStats();
@@ -75,7 +75,7 @@ export function ViewFrame(props: {
   );
 }
 
-/** Above a picture that is old because nobody answers. */
+/** Above an old answer, while the server does not respond. */
 function StaleAnswer({ since, onRetry }: { since: number; onRetry: () => void }) {
   const { zone } = useExplore();
   return (

@@ -58,8 +58,8 @@ export function useAnswer(spec: QuerySpec | null): Result {
 }
 
 /**
- * Why nobody answers a query, from the first failure until the answer is there: that it is asked
- * again meanwhile is no news.
+ * The problem of a query from its first failure until an answer comes. It stays while the request is
+ * repeated.
  */
 function useTrouble(of: string, wrong: Error | null, answered: boolean): Problem | null {
   const last = useRef<{ of: string; problem: Problem } | null>(null);

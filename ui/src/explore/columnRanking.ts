@@ -1,10 +1,10 @@
-// Which columns say most about rows that nobody has looked at yet.
+// Which columns describe unfamiliar rows best.
 
 import { numberOf } from "../api/client";
 import type { Answer, Column } from "../api/types";
 import type { Query } from "../query/query";
 
-/** Columns to show the top values of, the most telling first. */
+/** The columns whose top values describe the rows best, best first. */
 export function rankColumns(columns: readonly Column[], query: Query, most: number): Column[] {
   const fixed = new Set(
     query.filters
@@ -20,7 +20,7 @@ export function rankColumns(columns: readonly Column[], query: Query, most: numb
     .map(([column]) => column);
 }
 
-/** The same guessed from a few rows, while nobody has counted values yet: those that repeat. */
+/** A ranking from a few rows, used until statistics are loaded: columns with repeated values. */
 export function rankByRepetition(rows: Answer, query: Query, most: number): Column["name"][] {
   const fixed = new Set(query.filters.map((it) => it.column));
   return rows.columns
@@ -49,7 +49,7 @@ function informationScore(column: Column): number {
   return there * (distinct <= 300 ? 1 : distinct <= 10_000 ? 0.75 : 0.2) * (distinct < 3 ? 0.8 : 1);
 }
 
-/** The number column whose spread is worth seeing first: the one with most different values. */
+/** The number column to show first: the one with most distinct values. */
 export function defaultNumberColumn(columns: readonly Column[]): Column | undefined {
   return columns
     .filter((it) => it.type === "number" && it.name !== "sample_rate")
@@ -63,7 +63,7 @@ export function defaultNumberColumn(columns: readonly Column[]): Column | undefi
 }
 
 const NAMES_THINGS = /(^|[._-])(id|pid|ppid|tid|uid|gid|no|nr|port|key|hash)$|[a-z](Id|ID|No|Key)$/;
-/** So many different values of so many rows are names, as are those of all rows but a few. */
+/** In a table of at least so many rows, a column of nearly all different values holds names. */
 const MANY_ROWS = 1000;
 const NEARLY_ALL = 0.9;
 

@@ -1,4 +1,4 @@
-// What is known of a table's columns: at once names and types, later what their values are like.
+// A table's columns: names and types at once, statistics of their values later.
 
 import { useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo, useState } from "react";
@@ -7,23 +7,23 @@ import type { Column, Table } from "../api/types";
 
 const AGAIN_MS = 1000;
 
-/** The columns as far as they are known, and how to know more of them. */
+/** The columns, with statistics once these are loaded. */
 export interface ColumnsWithStats {
   readonly columns: readonly Column[];
-  /** Whether the server has said what the values are like, as far as it can say so at once. */
+  /** Whether the server has answered the request for statistics, or refused it. */
   readonly loaded: boolean;
-  /** Has the server asked, which looks at every row for it: what is to be drawn goes first. */
+  /** Requests the statistics. The server scans every row for them, so answers to draw come first. */
   readonly load: () => void;
 }
 
 /**
- * What changes when a table gets columns, and when one of its name is made anew, which then begins at
- * another moment.
+ * A text that changes when a table gets columns, and when it is dropped and created again, as its
+ * first row then has another time.
  */
 export const columnsVersion = ({ column_count, first_time }: Table): string =>
   `${column_count} ${first_time}`;
 
-/** What is known of the columns of a table; `columns` are their names and types. */
+/** The columns of a table with statistics; `columns` are their names and types. */
 export function useColumnStats(table: Table, columns: readonly Column[]): ColumnsWithStats {
   const { name } = table;
   const [requested, setRequested] = useState("");
@@ -46,7 +46,7 @@ export function useColumnStats(table: Table, columns: readonly Column[]): Column
   );
 }
 
-/** The columns, those with facts as these tell of them. */
+/** The columns, with statistics where there are some. */
 export function withStats(columns: readonly Column[], stats: readonly Column[]): readonly Column[] {
   const byName = new Map(stats.map((column) => [column.name, column]));
   return columns.map((column) => byName.get(column.name) ?? column);

@@ -1,16 +1,16 @@
-// Comparisons that reach back to where a table has few rows, or none.
+// Comparisons with a time before a table's first row.
 
 import type { Table } from "../api/types";
 import { timeText, type Zone } from "../base/zone";
 import { comparedRange, type ResolvedQuery } from "../query/spec";
 
-/** Whether a table has no rows of the time that a query is compared with. */
+/** Whether the compared range ends before a table's first row. */
 export function isBeforeFirstRow(resolved: ResolvedQuery, { first_time: first }: Table): boolean {
   const range = comparedRange(resolved);
   return range !== null && (first === null || range.to <= Date.parse(first));
 }
 
-/** What is missing of the time that a query is compared with; null if nothing is. */
+/** Which part of the compared range has no data, in words; null if none. */
 export function compareGapWords(resolved: ResolvedQuery, table: Table, zone: Zone): string | null {
   const range = comparedRange(resolved);
   const first = table.first_time === null ? null : Date.parse(table.first_time);

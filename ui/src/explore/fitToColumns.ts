@@ -1,4 +1,4 @@
-// What a query asks of columns that are of another type: to be said, rather than answered anyhow.
+// Parts of a query that do not fit the types of the columns: reported, not answered.
 
 import type { Column } from "../api/types";
 import { filterText, typeOf } from "../query/filter";
@@ -8,7 +8,7 @@ import { valueProblem } from "../widgets/filter/filterDraft";
 
 const ORDERS: readonly string[] = ["<", "<=", ">", ">="];
 
-/** The query without what does not fit the columns, and what that was. */
+/** The query without the parts that do not fit the columns, and these parts. */
 export function fitToColumns(
   query: Query,
   columns: readonly Column[],

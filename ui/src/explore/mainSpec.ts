@@ -1,4 +1,4 @@
-// What the view on the page asks first of all: the query that its other spellings are of.
+// The main request of the view on the page, which can be copied as SQL, JSON or curl.
 
 import { useEffect, useSyncExternalStore } from "react";
 import type { QuerySpec } from "../api/types";

@@ -32,8 +32,8 @@ export function picksOf(
 }
 
 /**
- * The value of a column, of which a further kind is named `name::kind` in raw rows. Where a column
- * has several kinds, its value is of one of them, and missing may mean that it is of another.
+ * A value of a column. Raw rows name a further kind of a column `name::kind`. A value of a column
+ * with several kinds has one of them; null may mean that the row has another kind.
  */
 export function pickOf(
   columns: readonly Column[],
@@ -43,7 +43,7 @@ export function pickOf(
 ): PickedValue {
   const pick = { column: name, value, type };
   const [, column, kind] = /^(.+)::(number|string|set|vector)$/s.exec(name) ?? [];
-  const find = (wanted: string) => columns.find((it) => it.name === wanted);
+  const find = (columnName: string) => columns.find((it) => it.name === columnName);
   const direct = find(name);
   if (direct && direct.parts.length > 1 && direct.parts.some((part) => part.kind === type)) {
     return { ...pick, expression: `${quoteName(name)}::${type}` };

@@ -79,7 +79,7 @@ export function operatorsFor(type: Type): Operator[] {
   return (Object.keys(OPERATORS) as Operator[]).filter((it) => OPERATORS[it].types.includes(type));
 }
 
-/** The condition as SQL. The column's type tells how its values are written. */
+/** The condition as SQL. The spelling of values depends on the column's type. */
 export function filterSql(filter: Filter, type: Type | undefined): string {
   return conditionSql(quoteName(filter.column), filter, type);
 }
@@ -137,9 +137,9 @@ export function conditionSql(
 function exactlySql(name: string, elements: readonly string[], type: Type | undefined): string {
   if (elements.length === 0) return `is_empty(${name})`;
   const vector = type === "vector";
-  const wanted = vector ? elements : [...new Set(elements)];
-  const has = `includes_${vector ? "start" : "all"}(${name}, ${wanted.map(quoteText).join(", ")})`;
-  return `(${has} AND cardinality(${name}) = ${wanted.length})`;
+  const distinctElements = vector ? elements : [...new Set(elements)];
+  const has = `includes_${vector ? "start" : "all"}(${name}, ${distinctElements.map(quoteText).join(", ")})`;
+  return `(${has} AND cardinality(${name}) = ${distinctElements.length})`;
 }
 
 const LIST_FUNCTIONS = {

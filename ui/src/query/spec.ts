@@ -14,7 +14,7 @@ export interface ResolvedQuery {
   readonly range: Range;
 }
 
-/** Counted in every grouped answer, so that the corner can tell events and samples. */
+/** In every grouped answer, so that the coverage corner can show events and stored rows. */
 export const EVENTS = "count(*)";
 
 /** The rows that a query is about: its table, range, filters and search. */
@@ -36,8 +36,8 @@ export function aggregatesOf(query: Query): string[] {
 }
 
 /**
- * What series are computed of. The server keeps those that are first by the first of them: by
- * events, where nobody ordered otherwise, since what is rare is easily extreme.
+ * The aggregates of a series. The server keeps the top series by the first aggregate: the number of
+ * events unless the query has an order, since rare groups often have extreme values.
  */
 export function seriesAggregates(query: Query): string[] {
   if (query.group.length === 0) return aggregatesOf(query);
@@ -104,11 +104,12 @@ export function orderOf(query: Query): {
 } {
   const [, change, by = "", direction] = /^(change )?(.*?)( asc)?$/s.exec(query.order) ?? [];
   const changed = change !== undefined && query.compare !== "";
-  const known = query.measures.includes(by) || (change === undefined && query.group.includes(by));
+  const isSortable =
+    query.measures.includes(by) || (change === undefined && query.group.includes(by));
   return {
-    by: known ? by : (query.measures[0] ?? EVENTS),
-    ascending: known && direction !== undefined && (change === undefined || changed),
-    change: known && changed,
+    by: isSortable ? by : (query.measures[0] ?? EVENTS),
+    ascending: isSortable && direction !== undefined && (change === undefined || changed),
+    change: isSortable && changed,
   };
 }
 

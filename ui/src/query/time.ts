@@ -99,7 +99,7 @@ export function bucketOf(query: Query, range: Range): string {
   return tooMany ? automatic : query.bucket;
 }
 
-/** Where the bucket begins that a moment lies in. */
+/** The start of the bucket that contains a moment. */
 export function bucketStart(ms: number, bucket: string): number {
   const step = durationMs(bucket) || 1000;
   // Whole weeks begin on a Monday, as the server's do; the epoch was a Thursday.

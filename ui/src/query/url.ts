@@ -73,9 +73,9 @@ export function readQuery(
   const refresh = length("refresh");
   const tooFast = refresh !== "" && (durationMs(refresh) ?? 0) < 1000;
   if (tooFast) ignored.push({ part: `refresh=${refresh}`, why: "is taken as 1s, the fastest" });
-  const known = (kind: string) => (views.some((view) => view.kind === kind) ? kind : null);
+  const registered = (kind: string) => (views.some((view) => view.kind === kind) ? kind : null);
   const view = {
-    kind: read("view", usual.view.kind, known, "is no view"),
+    kind: read("view", usual.view.kind, registered, "is no view"),
     options: readOptions(keys, views, ignored),
   };
   const query: Query = {

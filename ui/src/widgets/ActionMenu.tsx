@@ -114,7 +114,7 @@ function GroupChoice({
   onChoose: (column: string) => void;
 }) {
   const [text, setText] = useState("");
-  const found = columns.filter((name) => name.toLowerCase().includes(text.toLowerCase()));
+  const matching = columns.filter((name) => name.toLowerCase().includes(text.toLowerCase()));
   return (
     <>
       <TextInput
@@ -125,15 +125,15 @@ function GroupChoice({
         data-autofocus
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
-        onKeyDown={(event) => event.key === "Enter" && found[0] && onChoose(found[0])}
+        onKeyDown={(event) => event.key === "Enter" && matching[0] && onChoose(matching[0])}
       />
       <ScrollArea.Autosize mah={260}>
-        {found.slice(0, 200).map((name) => (
+        {matching.slice(0, 200).map((name) => (
           <Menu.Item key={name} onClick={() => onChoose(name)}>
             {name}
           </Menu.Item>
         ))}
-        {found.length === 0 && <Menu.Label>No matching column</Menu.Label>}
+        {matching.length === 0 && <Menu.Label>No matching column</Menu.Label>}
       </ScrollArea.Autosize>
     </>
   );

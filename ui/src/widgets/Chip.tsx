@@ -11,7 +11,7 @@ export function Chip(props: {
   tone?: "plain" | "negated" | "missing";
   icon?: ReactNode;
   onClick?: (event: MouseEvent) => void;
-  /** `byKey` tells that the focus was on the chip and now is nowhere. */
+  /** `byKey`: the chip had the focus, which is now lost. */
   onRemove?: (byKey: boolean) => void;
   opened?: boolean;
   ref?: Ref<HTMLDivElement>;

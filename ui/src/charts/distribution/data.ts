@@ -82,7 +82,7 @@ function common(now: Bucket[], before: Bucket[]): Filling[] {
   });
   const add = (buckets: Bucket[], side: "now" | "before") => {
     for (const { from, to, count } of buckets) {
-      // A bucket lies around its middle, and a single value may be an edge.
+      // The middle of a bucket decides; a single value may be an edge.
       const place = Math.floor((from + to) / 2 / width + (from === to ? NEAR : 0));
       const bar = bars[Math.min(place, last) - first];
       if (bar) bar[side] += count;

@@ -145,7 +145,7 @@ interface PlacedMark {
   readonly text: string;
   readonly row: number;
   readonly align: "left" | "center" | "right";
-  /** Whether it lies outside of what is drawn: named at the edge, without a line. */
+  /** Whether the value is outside the range drawn: labelled at the edge, without a line. */
   readonly outside: boolean;
 }
 

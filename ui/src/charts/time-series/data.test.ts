@@ -198,7 +198,7 @@ describe("seriesOf with groups", () => {
     ]);
     expect(chart.series[1]?.picks[0]).toEqual({ column: "app", value: null, type: "string" });
     expect(chart.series[2]).toMatchObject({ picks: [], isOther: true, total: 900 });
-    // What "Other" stands for is told by all that it is not.
+    // "Other" is defined by the series that it excludes.
     expect(chart.series[2]?.others).toEqual(chart.series.slice(0, 2).map(({ picks }) => picks));
     expect(new Set(chart.series.map(({ key }) => key)).size).toBe(3);
     const strokes = chartStrokes(chart);

@@ -69,7 +69,7 @@ interface Line {
   picks: PickedValue[];
   isOther: boolean;
   /** Whether it has a value anywhere. */
-  known: boolean;
+  hasValue: boolean;
   values: Values;
   before: Values;
   samples: number[];
@@ -84,7 +84,7 @@ export function seriesOf(
   const { query } = resolved;
   const compared = answer.columns.length > 1 + query.group.length + seriesAggregates(query).length;
   const shift = compared ? (durationMs(query.compare) ?? 0) : 0;
-  // An older answer, kept while nobody answers, is drawn as of when it was asked for.
+  // A stale answer is drawn over its own range.
   const { range, start, bucket } = seriesRange({
     ...resolved,
     range: answered(answer, shift) ?? resolved.range,
@@ -145,14 +145,14 @@ function linesOf(
   const types = answer.columns.slice(time + 1).map(({ type }) => type);
   const lineOf = (cells: Cell[], isOther: boolean): Line => {
     const key = isOther ? "other" : group.length > 0 ? JSON.stringify(cells) : plain;
-    const known = lines.get(key);
-    if (known) return known;
+    const existing = lines.get(key);
+    if (existing) return existing;
     const made: Line = {
       key,
       label: isOther ? "Other" : labelOf(cells) || measureLabel(plain),
       picks: isOther ? [] : picksOf(group, cells, types, resolved.columns),
       isOther,
-      known: false,
+      hasValue: false,
       values: new Array<number | null>(grid.buckets).fill(nothing),
       before: new Array<number | null>(grid.buckets).fill(nothing),
       samples: new Array<number>(grid.buckets).fill(0),
@@ -169,7 +169,7 @@ function linesOf(
     if (!(bucket >= 0 && bucket < grid.buckets)) return;
     const line = lineOf(row.slice(time + 1, time + 1 + group.length), answer.other?.[at] ?? false);
     const value = numberOf(row[place]);
-    line.known ||= value !== null;
+    line.hasValue ||= value !== null;
     const was = grid.compared && row[0] === "before";
     const fair = value === null ? null : value * rated(bucket, was, plain, grid);
     if (was) line.before[bucket] = fair;
@@ -182,9 +182,9 @@ function linesOf(
 }
 
 /**
- * By how much a rate of a compared answer is too small. The server divides by what of a bucket lies
- * between the beginning of `before` and the end of `now`: it does not see that the range cuts the
- * first bucket of the one and the last of the other.
+ * The factor by which a rate of a compared answer is too small. The server divides by the part of a
+ * bucket between the start of `before` and the end of `now`. It ignores that the range cuts the last
+ * bucket of `before` and the first of `now`.
  */
 function rated(bucket: number, was: boolean, measure: string, grid: Grid): number {
   if (!grid.compared || !isRate(measure)) return 1;
@@ -206,9 +206,9 @@ function labelOf(cells: Cell[]): string {
   return cells.map(text).join(" · ");
 }
 
-function seriesFrom({ known, ...line }: Line, of: Grid & { isSum: boolean }): Series {
+function seriesFrom({ hasValue, ...line }: Line, of: Grid & { isSum: boolean }): Series {
   // As in SQL the sum of nothing is nothing, while none of something counts as zero.
-  const nothing = of.isSum && !known;
+  const nothing = of.isSum && !hasValue;
   if (nothing) line.values.fill(null);
   const before = of.compared ? line.before : null;
   const sum = (values: Values | null) =>

@@ -30,7 +30,7 @@ export interface Drawn {
   readonly dashes: readonly number[] | null;
 }
 
-/** The picture, and what is needed to tell what lies under a pointer. */
+/** The picture, and the data for finding the series under a pointer. */
 export interface Picture {
   readonly option: ChartOption;
   readonly plot: Plot;
@@ -149,7 +149,7 @@ function lineOf(style: Style, data: ReturnType<typeof points>) {
   };
 }
 
-/** The lines of a series: what it was before, its own, and its ends where buckets are cut. */
+/** The lines of a series: what it was before, its style, and its ends where buckets are cut. */
 function linesOf(
   chart: TimeSeries,
   { series, colour, dashes }: Drawn,
@@ -161,27 +161,27 @@ function linesOf(
   const faded = highlighted !== null && highlighted !== series.key && !look.hidden.has(highlighted);
   const strong = highlighted === series.key;
   const opacity = faded ? 0.25 : 1;
-  const own: Style = {
+  const style: Style = {
     id: series.key,
     colour,
     width: strong ? 2.5 : 1.5,
     opacity,
     type: dashes ? [...dashes] : "solid",
     area: of === 1 && chart.additive ? 0.1 : 0,
-    // The largest series lie on top, the one that is meant above all.
+    // The largest series are drawn on top, the highlighted one above all.
     z: strong ? 1000 : 100 - place,
   };
-  const filling = { ...own, opacity: opacity * 0.55, type: [4, 4] };
-  const lines = withEnds(chart, series.values, own, filling);
+  const filling = { ...style, opacity: opacity * 0.55, type: [4, 4] };
+  const lines = withEnds(chart, series.values, style, filling);
   if (!series.before) return lines;
   const earlier: Style = {
-    ...own,
+    ...style,
     id: `${series.key} before`,
     width: strong ? 2 : 1.25,
     opacity: opacity * 0.8,
     type: [1, 3],
     area: 0,
-    z: own.z - 50,
+    z: style.z - 50,
   };
   const end = { ...earlier, opacity: opacity * 0.45 };
   return [...withEnds(chart, series.before, earlier, end), ...lines];
@@ -198,7 +198,7 @@ function withEnds(chart: TimeSeries, values: Values, whole: Style, cut: Style) {
       points(chart, values, Math.max(0, from), Math.min(count, to), style === cut),
     );
   const begin = chart.cutFirst ? [part(cut, " begin", 0, 2)] : [];
-  // Of two buckets that are both cut one line tells all.
+  // If both buckets are cut, one line is enough.
   const end = chart.cutLast && last >= first ? [part(cut, " filling", count - 2, count)] : [];
   const both = begin.length + end.length === 2 && count <= 2 ? begin : [...begin, ...end];
   return first < last ? [part(whole, "", first, last), ...both] : both;

@@ -42,8 +42,8 @@ function Distribution(props: { spec: QuerySpec; column: string; names: string[] 
         percentileBound(cell("p99"), cell("largest"), "high"),
       ];
   const [low, high] = [numberOf(least), numberOf(most)];
-  const known = low !== null && high !== null && !summary.isPlaceholderData;
-  const spec = known ? histogramSpec(resolved, column, least, most) : null;
+  const hasBounds = low !== null && high !== null && !summary.isPlaceholderData;
+  const spec = hasBounds ? histogramSpec(resolved, column, least, most) : null;
   const spread = useAnswer(spec);
   const staleSince = summary.staleSince ?? spread.staleSince;
   const isFetching = summary.isFetching || spread.isFetching;

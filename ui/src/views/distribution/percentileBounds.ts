@@ -1,4 +1,4 @@
-// Where the middle of a column's values ends.
+// The range that holds the middle 98 % of a column's values.
 
 import { numberOf } from "../../api/client";
 import type { Cell } from "../../api/types";
@@ -7,8 +7,8 @@ import type { Cell } from "../../api/types";
 const SKETCH_SLACK = 0.011;
 
 /**
- * Where the values that a percentile cuts off begin, at the latest: a value that many rows have may lie
- * a little beyond what a sketch says, and it is drawn whole or not at all. Never beyond `extreme`.
+ * A percentile widened by the error of its sketch, but not beyond `extreme`. A frequent value near the
+ * percentile is therefore drawn with all of its rows.
  */
 export function percentileBound(percentile: Cell, extreme: Cell, side: "low" | "high"): string {
   const [estimate, end] = [numberOf(percentile), numberOf(extreme)];

@@ -18,9 +18,8 @@ export function summarySpec(resolved: ResolvedQuery, column: string): QuerySpec 
 }
 
 /**
- * Buckets to ask for of each side of a comparison. Those that fit the values of one side best need not
- * be those of the other; but as their widths are 1, 2 or 5 times a power of ten, buckets of which five
- * times as many may be are narrow enough to lie each in one bar of both.
+ * Buckets of each side of a comparison. The two sides may get different widths: 1, 2 or 5 times a
+ * power of ten. With five times as many buckets as bars, each bucket fits into one common bar.
  */
 const BUCKETS_COMPARED = 5 * BARS_MAX + 1;
 

@@ -23,7 +23,7 @@ import { chartQuery, eventsSpec } from "./spec";
 
 const FACETS = 6;
 const FACET_VALUES = 6;
-/** As many values are looked for, so that it can be said how many more there are. */
+/** Values that are requested, so that the number of further ones is known. */
 const FACET_LOOK = 101;
 const SAMPLES = 12;
 
@@ -38,11 +38,11 @@ export function OverviewView({ spec }: { spec: QuerySpec }) {
   const counted = useAnswer(cut ? eventsSpec(resolved) : null);
   const whole = cut ? counted.data : overTime.data;
   const events = whole ? (countRows(whole).events ?? 0) : 0;
-  // Counting the values of many rows takes its time: until then a few rows must tell.
-  const guessed = statsLoaded && !known(columns);
+  // Column statistics of many rows take time; until then, a few sample rows decide.
+  const guessed = statsLoaded && !haveStats(columns);
   const repeatingNames =
     guessed && samples.data ? rankByRepetition(samples.data, query, FACETS) : [];
-  const facets = known(columns)
+  const facets = haveStats(columns)
     ? rankColumns(columns, query, FACETS)
     : columns.filter((column) => repeatingNames.includes(column.name));
   // What is wrong with the query is said once.
@@ -58,7 +58,7 @@ export function OverviewView({ spec }: { spec: QuerySpec }) {
             {facets.map((column) => (
               <Facet key={column.name} column={column} events={events} />
             ))}
-            {known(columns) ||
+            {haveStats(columns) ||
               facets.length > 0 ||
               ["first", "second", "third"].map((it) => <Skeleton key={it} h={170} />)}
           </SimpleGrid>
@@ -86,7 +86,8 @@ export function OverviewView({ spec }: { spec: QuerySpec }) {
 }
 
 /** Whether it is known by now what the values of some column are like. */
-const known = (columns: readonly Column[]) => columns.some((column) => column.distinct !== null);
+const haveStats = (columns: readonly Column[]) =>
+  columns.some((column) => column.distinct !== null);
 
 function titleOf({ measures }: Query): string {
   const label = measureLabel(measures[0] ?? "");

@@ -20,8 +20,9 @@ export function columnOrder(
   ofOptions: readonly string[] = [],
 ): number[] {
   const named = new Set([...namesOf(query), ...ofOptions]);
-  const known = new Map(before.map((name, at) => [name, at]));
-  const previousIndex = (at: number) => known.get(answer.columns[at]?.name ?? "") ?? known.size;
+  const previous = new Map(before.map((name, at) => [name, at]));
+  const previousIndex = (at: number) =>
+    previous.get(answer.columns[at]?.name ?? "") ?? previous.size;
   const weight = (at: number): number => {
     const { name, type } = answer.columns[at] ?? { name: "", type: "null" };
     if (type === "time") return at === 0 ? -4000 : -3000;
@@ -76,16 +77,16 @@ export function drawnRows(
   most: number,
   kept: ReadonlyMap<string, Cell[]>,
 ): DrawnRow[] {
-  const seen = new Map<string, number>();
+  const counts = new Map<string, number>();
   const drawn = answer.rows.slice(0, most).map((row): DrawnRow => {
     const key = rowKey(row, answer);
-    const nth = seen.get(key) ?? 0;
-    seen.set(key, nth + 1);
+    const nth = counts.get(key) ?? 0;
+    counts.set(key, nth + 1);
     return { key, id: `${nth} ${key}`, row };
   });
   // The newest are first, so that what newer rows pushed out belongs to the end.
   for (const [key, row] of kept) {
-    if (!seen.has(key) && row.length === answer.columns.length) drawn.push({ key, id: key, row });
+    if (!counts.has(key) && row.length === answer.columns.length) drawn.push({ key, id: key, row });
   }
   return drawn;
 }

@@ -6,7 +6,7 @@ import { isBeforeFirstRow } from "../../explore/compareRange";
 import { useExplore } from "../../explore/context";
 import { isEstimated } from "../../query/measure";
 
-/** What changes of a measure can be told from none. */
+/** The error of a measure: smaller changes are not significant. */
 export const stepOf = (measure: string) => (isEstimated(measure) ? SKETCH_STEP : 0);
 
 /** A number in a few characters. */
@@ -26,7 +26,7 @@ export function MeasureCells(props: {
   const { measure, now, before, compared, top } = props;
   const { resolved, table } = useExplore();
   // Where there are no rows to compare with, nothing is known to be new.
-  const known = before !== null || !isBeforeFirstRow(resolved, table);
+  const isComparable = before !== null || !isBeforeFirstRow(resolved, table);
   const share = top > 0 ? Math.max(0, (numberOf(now) ?? 0) / top) : 0;
   return (
     <>
@@ -44,7 +44,7 @@ export function MeasureCells(props: {
             className="nowrap"
             title={`${exactText(before)} → ${exactText(now)}`}
           >
-            {known ? changeText(now, before, stepOf(measure)) : "–"}
+            {isComparable ? changeText(now, before, stepOf(measure)) : "–"}
           </Table.Td>
         </>
       )}

@@ -18,7 +18,7 @@ export interface GroupRow {
   readonly few: boolean;
 }
 
-/** Below so many stored rows a number is not to be leaned on. */
+/** Numbers of fewer stored rows are unreliable. */
 const FEW_SAMPLES = 10;
 
 export interface GroupTable {

@@ -73,7 +73,7 @@ function SeriesLine(props: {
   shown: boolean;
   additive: boolean;
   compared: boolean;
-  /** Smaller changes than this cannot be told from none. */
+  /** Changes below this are within the error of the estimate. */
   step: number;
   onToggle: (alone: boolean) => void;
   onHighlight: () => void;
@@ -122,7 +122,7 @@ function SeriesLine(props: {
   );
 }
 
-/** A piece of a line that its colour alone does not tell from others. */
+/** A piece of a dashed line, for series that share a colour. */
 function Swatch({ stroke }: { stroke: Stroke }) {
   return (
     <svg width="26" height="4" aria-hidden="true" className="swatch">

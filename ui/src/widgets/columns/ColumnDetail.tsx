@@ -25,7 +25,7 @@ interface Props {
   onDistribution: (column: string) => void;
 }
 
-/** What a column holds: its frequent values, or how its numbers lie; and what to do with it. */
+/** A column's frequent values or percentiles, and actions on it. */
 export function ColumnDetail(props: Props) {
   const { column } = props;
   const numeric = column.type === "number";

@@ -31,8 +31,8 @@ export function ColumnsTab(props: Props) {
   const [text, setText] = useState("");
   const [opened, setOpened] = useState<string | null>(null);
   const [most, setMost] = useState(PAGE);
-  const found = findColumns(columns, text);
-  const sections = sectionsOf(found, most);
+  const matching = findColumns(columns, text);
+  const sections = sectionsOf(matching, most);
   return (
     <div className={classes.tab}>
       <TextInput
@@ -50,7 +50,7 @@ export function ColumnsTab(props: Props) {
         onKeyDown={(event) => {
           if (event.key === "Escape" && text === "") event.currentTarget.blur();
           if (event.key === "Escape") setText("");
-          const [first] = found;
+          const [first] = matching;
           if (event.key === "Enter" && first) setOpened(first.name);
         }}
       />
@@ -72,7 +72,7 @@ export function ColumnsTab(props: Props) {
             ))}
           </section>
         ))}
-        {found.length > most && (
+        {matching.length > most && (
           <Button
             fullWidth
             mt="xs"
@@ -80,10 +80,10 @@ export function ColumnsTab(props: Props) {
             variant="default"
             onClick={() => setMost(most + PAGE)}
           >
-            Show more ({count(found.length - most)} left)
+            Show more ({count(matching.length - most)} left)
           </Button>
         )}
-        {found.length === 0 && (
+        {matching.length === 0 && (
           <Text size="xs" c="dimmed" px={6}>
             {columns.length === 0 ? "No columns yet." : "No matching column."}
           </Text>

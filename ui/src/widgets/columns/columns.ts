@@ -26,7 +26,7 @@ function rankOf(name: string, wanted: string): number {
   return lower.includes(wanted) ? 2 : 3;
 }
 
-/** About how many different values a column has; null where nobody counted. */
+/** About how many distinct values a column has; null if that is not known. */
 export const distinctOf = (column: Column): number | null => numberOf(column.distinct);
 
 /** What a list says of a column at its end, and in full. */

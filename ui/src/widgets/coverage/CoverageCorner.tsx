@@ -8,7 +8,7 @@ import { leafWords, type RowCounts } from "./coverage";
 /** A leaf that is not alive is so for seconds. */
 const AGAIN_MS = 1000;
 
-/** The corner that never lies: how much the answer rests on, what is missing, how long it took. */
+/** The coverage of an answer: its rows, missing rows, and the time that it took. */
 export function CoverageCorner(props: {
   answer: Answer;
   rowCounts: RowCounts;

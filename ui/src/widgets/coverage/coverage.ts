@@ -1,12 +1,12 @@
-// What an answer rests on, and what it lacks.
+// The rows behind an answer, and the missing ones.
 
 import type { Answer, Coverage, LeafCoverage, LeafStatus, Table } from "../../api/types";
 import { counted, percent } from "../../base/format";
 
-/** Below this share of its rows an answer says loudly what it lacks. */
+/** An answer with a smaller share of its rows has a warning. */
 const COVERAGE_ENOUGH = 0.995;
 
-/** What the corner says besides coverage: stored rows behind the answer, events they stand for. */
+/** Stored rows behind an answer, and the events that they represent. */
 export interface RowCounts {
   samples: number;
   events: number | null;
@@ -26,12 +26,12 @@ export function countRows(answer: Answer): RowCounts {
   return total;
 }
 
-/** How many rows an answer should rest on and does not. */
+/** Rows that are missing from an answer. */
 function missingRows(coverage: Coverage): number {
   return coverage.rows_expected - coverage.rows_scanned;
 }
 
-/** How many of these may come yet: those of leaves that had the time to answer, and have not all of their rows. */
+/** Missing rows that may still be restored: those of leaves that answered without all of their rows. */
 export function recoveringRows(coverage: Coverage): number {
   const inTime = coverage.leaves.filter((leaf) =>
     ["answered", "restarting"].includes(leaf.outcome),
@@ -40,14 +40,14 @@ export function recoveringRows(coverage: Coverage): number {
 }
 
 /**
- * Whether answers that lack so many rows are worth asking for again: rows come back after a start, or did since the
- * answer before, which lacked another number of them (null: there was none).
+ * Whether to repeat a query whose answer lacks rows: the table is being restored, or the previous
+ * answer lacked another number of rows (null: there was none).
  */
 export function mayRecover(missing: number, before: number | null, waiting: number): boolean {
   return missing > 0 && (waiting > 0 || missing !== before);
 }
 
-/** Said of a leaf: what became of the query there, and how it is where it is not alive. */
+/** The outcome of a query on a leaf, and the leaf's state unless it is alive. */
 export function leafWords({ name, outcome }: LeafCoverage, leaves: readonly LeafStatus[]): string {
   const state = leaves.find((it) => it.name === name)?.state ?? "alive";
   return state === "alive" ? outcome : `${outcome}, ${state}`;
@@ -59,7 +59,7 @@ export function recoveryWords({ waiting_rows: rows, state }: Table): string | nu
   return `${counted(rows, "row")} ${rows === 1 ? "is" : "are"} being restored after a restart (${state}).`;
 }
 
-/** Said above the answer when too many rows are missing from it; so many wait to be brought back after a start. */
+/** The note above an answer that lacks too many rows; `waiting` rows are being restored. */
 export function missingWords(coverage: Coverage, waiting: number): string | null {
   if (coverage.fraction >= COVERAGE_ENOUGH) return null;
   const rows = missingRows(coverage);

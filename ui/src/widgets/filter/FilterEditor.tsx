@@ -21,7 +21,7 @@ import { ValuesInput } from "./ValuesInput";
 
 interface EditorProps {
   resolved: ResolvedQuery;
-  /** What is filtered. A whole `Column` tells which values are worth listing. */
+  /** The filtered column. A whole `Column` also says whether its values can be listed. */
   column: Target | Column;
   initial: Draft;
   onCommit: (filter: Filter) => void;

@@ -32,7 +32,7 @@ export function FilterEntry(props: {
     quiet.current = true;
   };
   const quick = quickFilter(text, columns, serverNow());
-  const found = quick ? [] : findColumns(columns, text);
+  const matching = quick ? [] : findColumns(columns, text);
   const pick = (option: string) => {
     if (option === QUICK && quick) onAdd(quick);
     else setColumn(columns.find((it) => it.name === option.slice(1)) ?? null);
@@ -65,8 +65,8 @@ export function FilterEntry(props: {
           quiet={quiet}
         >
           {quick && <PickOption value={QUICK}>{filterLabel(quick)}</PickOption>}
-          <ColumnOptions columns={found} pickedBy={(it) => `:${it.name}`} />
-          {found.length === 0 && !quick && (
+          <ColumnOptions columns={matching} pickedBy={(it) => `:${it.name}`} />
+          {matching.length === 0 && !quick && (
             <Combobox.Empty fz={12}>{emptyWords(text)}</Combobox.Empty>
           )}
         </PickInput>

@@ -175,12 +175,12 @@ function Choices({ resolved, column, draft, stays, onChange, onNone }: ChoicesPr
     .filter(({ value }) => String(value).toLowerCase().startsWith(lower))
     // What was typed in full is meant, however rare it is.
     .sort((a, b) => Number(isTyped(b)) - Number(isTyped(a)));
-  const known = shown.some(isTyped);
+  const isListed = shown.some(isTyped);
   const largest = Math.max(...shown.map((it) => it.count), 1);
   // Numbers are meant as they are typed; a part of a text more likely means a text that is there.
   const typedFirst = column.type === "number" || shown.length === 0;
   const fits = text !== "" && valueProblem(text, column.type, serverNow()) === null;
-  const typed = fits && !known && !text.includes(",") && (
+  const typed = fits && !isListed && !text.includes(",") && (
     <Combobox.Option value={TYPED} className={classes.option ?? ""}>
       <span className={classes.name}>{text}</span> <span className="faint">as typed</span>
     </Combobox.Option>

@@ -80,8 +80,8 @@ export function joined(
 /** The values of a pasted or typed list: one a line, or between commas; `"a, b"` is one. */
 export function splitList(text: string): string[] {
   const pattern = text.trim().includes("\n") ? /[^\r\n]+/g : /"(?:[^"]|"")*"|[^,\t"][^,\t]*/g;
-  const found = (text.match(pattern) ?? []).map((it) => unquoted(it.trim()));
-  return found.filter((it) => it !== "");
+  const parts = (text.match(pattern) ?? []).map((it) => unquoted(it.trim()));
+  return parts.filter((it) => it !== "");
 }
 
 function unquoted(text: string): string {

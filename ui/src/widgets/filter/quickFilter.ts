@@ -76,10 +76,10 @@ function columnFor(typed: string, columns: readonly Column[]): Column | null {
   const exact = columns.find((column) => column.name === name);
   if (exact) return exact;
   const lower = name.toLowerCase();
-  const found = findColumns(columns, name);
-  const [only, ...others] = found.filter((it) => it.name.toLowerCase().startsWith(lower));
+  const matching = findColumns(columns, name);
+  const [only, ...others] = matching.filter((it) => it.name.toLowerCase().startsWith(lower));
   if (only) return others.length === 0 || only.name.toLowerCase() === lower ? only : null;
-  return found.length === 1 ? (found[0] ?? null) : null;
+  return matching.length === 1 ? (matching[0] ?? null) : null;
 }
 
 function operatorFor(sign: string, column: Column): Operator | null {

@@ -19,7 +19,7 @@ export function GroupPicker(props: {
   const { columns, group, onChange } = props;
   const [text, setText] = useState("");
   const free = groupable(columns.filter((column) => !isGrouped(group, column)));
-  const found = findColumns(free, text);
+  const matching = findColumns(free, text);
   const remove = (expression: string) => onChange(group.filter((it) => it !== expression));
   const pick = (option: string) => {
     const expression = option === CUSTOM ? text.trim() : option.slice(1);
@@ -55,8 +55,8 @@ export function GroupPicker(props: {
         onPick={pick}
         onTakeBack={() => onChange(group.slice(0, -1))}
       >
-        <ColumnOptions columns={found} pickedBy={(it) => `:${quoteName(it.name)}`} marksMany />
-        {text.trim() !== "" && found.length === 0 && <SqlOption value={CUSTOM} text={text} />}
+        <ColumnOptions columns={matching} pickedBy={(it) => `:${quoteName(it.name)}`} marksMany />
+        {text.trim() !== "" && matching.length === 0 && <SqlOption value={CUSTOM} text={text} />}
       </PickInput>
     </div>
   );

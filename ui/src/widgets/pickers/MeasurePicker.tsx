@@ -86,11 +86,11 @@ function Choices(props: {
 }) {
   const { columns, taken, text, fn } = props;
   const customSql = looksLikeSql(text) && <SqlOption value={CUSTOM} text={text} />;
-  const found =
+  const matching =
     fn === null
       ? findMeasures(columns, text, SHOWN)
       : measuresOf(fn, columns, text).slice(0, SHOWN);
-  const free = found.filter(({ measure }) => !taken.includes(measure));
+  const free = matching.filter(({ measure }) => !taken.includes(measure));
   return (
     <>
       {customSql}

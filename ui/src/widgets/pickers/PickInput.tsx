@@ -83,7 +83,7 @@ export function PickInput(props: {
   );
 }
 
-/** The options, of which Enter takes the first; a part of its own, to be told once drawn. */
+/** The options; Enter takes the first. A component of its own, so that an effect runs after drawing. */
 function Options(props: {
   text: string;
   eager: boolean;

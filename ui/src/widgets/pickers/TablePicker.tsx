@@ -75,13 +75,13 @@ export function TablePicker(props: {
 function Choices(props: { tables: Table[]; text: string; value: string; onDrawn: () => void }) {
   const { tables, text, value, onDrawn } = props;
   const wanted = text.trim().toLowerCase();
-  const found = systemLast(tables).filter(({ name }) => name.toLowerCase().includes(wanted));
+  const matching = systemLast(tables).filter(({ name }) => name.toLowerCase().includes(wanted));
   useEffect(() => {
     if (wanted !== "") onDrawn();
   }, [wanted, onDrawn]);
   return (
     <Combobox.Options mah={320} style={{ overflowY: "auto" }}>
-      {found.slice(0, SHOWN).map((table) => (
+      {matching.slice(0, SHOWN).map((table) => (
         <Combobox.Option
           key={table.name}
           value={table.name}
@@ -102,9 +102,9 @@ function Choices(props: { tables: Table[]; text: string; value: string; onDrawn:
           </Group>
         </Combobox.Option>
       ))}
-      {found.length === 0 && <Combobox.Empty fz={12}>No matching table</Combobox.Empty>}
-      {found.length > SHOWN && (
-        <div className={classes.hint}>{found.length - SHOWN} more: type a part of the name</div>
+      {matching.length === 0 && <Combobox.Empty fz={12}>No matching table</Combobox.Empty>}
+      {matching.length > SHOWN && (
+        <div className={classes.hint}>{matching.length - SHOWN} more: type a part of the name</div>
       )}
     </Combobox.Options>
   );

@@ -24,22 +24,22 @@ export function measuresOf(fn: string, columns: readonly Column[], text: string)
 /** The measures that have all words of a text in their name: `p95 lat`, `bytes`, `events`. */
 export function findMeasures(columns: readonly Column[], text: string, most: number) {
   const words = text.toLowerCase().split(/[\s(),]+/);
-  const found: MeasureOption[] = [];
+  const matching: MeasureOption[] = [];
   const fits = (name: string) => words.every((word) => name.includes(word));
   for (const count of COUNTS) {
     const label = measureLabel(count);
-    if (fits(`${label} ${count}`.toLowerCase())) found.push({ measure: count, label });
+    if (fits(`${label} ${count}`.toLowerCase())) matching.push({ measure: count, label });
   }
   for (const column of columns) {
     if (column.is_time) continue;
     for (const fn of FUNCTIONS) {
-      if (found.length >= most) return found;
+      if (matching.length >= most) return matching;
       if (!fn.fits(column) || !fits(`${fn.name} ${fn.label} ${column.name}`.toLowerCase()))
         continue;
-      found.push(optionOf(fn.name, column));
+      matching.push(optionOf(fn.name, column));
     }
   }
-  return found;
+  return matching;
 }
 
 function optionOf(fn: string, column: Column): MeasureOption {

@@ -148,7 +148,7 @@ function SampleBy({ columns, texts, wrong, onEdit }: Props) {
   const chosen = columnsOf(texts.sample_by);
   const set = (names: readonly string[]) => onEdit("sample_by", columnsText(names));
   const free = groupable(columns.filter(({ name }) => !chosen.includes(name)));
-  const found = findColumns(free, text);
+  const matching = findColumns(free, text);
   const typed = text.trim();
   const pick = (option: string) => {
     const name = option === OTHER ? typed : option.slice(1);
@@ -186,8 +186,8 @@ function SampleBy({ columns, texts, wrong, onEdit }: Props) {
         onPick={pick}
         onTakeBack={() => set(chosen.slice(0, -1))}
       >
-        <ColumnOptions columns={found} pickedBy={({ name }) => `:${name}`} />
-        {typed !== "" && found.length === 0 && (
+        <ColumnOptions columns={matching} pickedBy={({ name }) => `:${name}`} />
+        {typed !== "" && matching.length === 0 && (
           <PickOption value={OTHER}>
             {visible(typed)} <span className="faint">no column yet</span>
           </PickOption>

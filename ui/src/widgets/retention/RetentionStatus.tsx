@@ -25,12 +25,12 @@ interface Props {
 
 const momentOf = (time: string | null | undefined) => (time ? Date.parse(time) : null);
 
-/** Until when rows are too old at the next look; null where none go. */
+/** The moment before which rows are deleted by the next check; null if none are. */
 function untilOf({ next_expiry, effective, archive_place }: Settings): number | null {
   return effective.archive && archive_place === null ? null : momentOf(next_expiry?.until);
 }
 
-/** The table's time, with what goes next, or would with what is typed. */
+/** The table's time and the rows that expire next, also with unsaved edits. */
 export function RetentionChart(props: Props & { edits: Partial<Texts> }) {
   const { current, table, edits, now, zone } = props;
   const [rules, limits] = [limitsOf(current), limitsWith(current, edits)];
@@ -68,7 +68,7 @@ export function RetentionChart(props: Props & { edits: Partial<Texts> }) {
 /** From this share of its bytes on, a table is as good as full. */
 const NEARLY = 0.95;
 
-/** How much there is of how much there may be, and what goes next. */
+/** The size of the table, its limit, and the next rows to be deleted. */
 export function RetentionStatus({ current, table, now, zone }: Props) {
   const { rows, block_bytes, effective } = current;
   const share = block_bytes / effective.bytes;

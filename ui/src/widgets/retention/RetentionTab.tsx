@@ -34,7 +34,7 @@ interface Props {
   onDraft: Dispatch<SetStateAction<Draft>>;
 }
 
-/** What a table keeps: what will go of it and when, and the settings that say so. */
+/** A table's retention: which rows will be deleted when, and the settings. */
 export function RetentionTab(props: Props) {
   const { table } = props;
   const { data, error, refetch, dataUpdatedAt } = useQuery<Settings, Problem>({

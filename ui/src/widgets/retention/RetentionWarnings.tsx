@@ -9,7 +9,7 @@ import classes from "./Retention.module.css";
 import { deletesSooner, limitsWith, warningsOf } from "./retentionLimits";
 import { changedByOthers, type Draft, textsOf } from "./settingsDraft";
 
-/** What is to be known before a draft is saved: what it makes go, and what others set meanwhile. */
+/** Warnings before a draft is saved: rows that it deletes, and changes by others. */
 export function RetentionWarnings(props: {
   current: Settings;
   table: Table;

@@ -1,4 +1,4 @@
-// What a table's settings do to its rows, and what another choice of them would do.
+// Which rows a table's settings delete, now and with unsaved edits.
 
 import type { Settings } from "../../api/types";
 import { durationText, durationWords } from "../../base/duration";
@@ -7,19 +7,19 @@ import type { Zone } from "../../base/zone";
 import { momentWords } from "../time/timeWords";
 import { changesOf, defaultValueOf, type Name, PREFIXES, type Texts } from "./settingsDraft";
 
-/** The settings that say what goes, as numbers: ages in seconds, Infinity without a limit. */
+/** The settings that delete rows, as numbers: ages in seconds, Infinity without a limit. */
 export interface Limits {
   readonly age: number;
   readonly cold: number;
   readonly sample: number;
-  /** Of so many rows one is kept. */
+  /** One row of so many is kept. */
   readonly oneIn: number;
   readonly least: number;
   readonly bytes: number;
   readonly archive: boolean;
 }
 
-/** What rules now. */
+/** The current limits. */
 export function limitsOf({ effective }: Settings): Limits {
   return {
     age: effective.age_seconds ?? Number.POSITIVE_INFINITY,
@@ -32,7 +32,7 @@ export function limitsOf({ effective }: Settings): Limits {
   };
 }
 
-/** What would rule with the edits; what cannot be read of them is as before. */
+/** The limits with the edits; invalid edits are ignored. */
 export function limitsWith(current: Settings, edits: Partial<Texts>): Limits {
   const now = limitsOf(current);
   const changes = changesOf(current, edits);
@@ -80,17 +80,17 @@ export function bytesOf(text: string): number | null {
 /** An age in words: `30 days`. */
 export const ageText = (seconds: number): string => durationWords(durationText(seconds * 1000));
 
-/** What goes sooner with another set of limits than it would with those that rule. */
+/** Which limits delete rows sooner than the current ones. */
 export function deletesSooner(current: Settings, edits: Partial<Texts>) {
   const [now, then] = [limitsOf(current), limitsWith(current, edits)];
-  // Rows that are gone by then are not sampled.
+  // Rows that are deleted by then are not sampled.
   const samples = then.sample < then.age;
   const harder = then.oneIn > now.oneIn || then.least < now.least;
   const { sample_by, sample_key } = changesOf(current, edits);
   const otherwise = sample_by !== undefined || sample_key !== undefined;
   const unarchived = now.archive && !then.archive;
   return {
-    // What waits for the archive, and only goes there by whole days, is gone at once without it.
+    // Rows waiting for the archive, which takes whole days, are deleted at once without it.
     age: then.age < now.age || (unarchived && then.age < Number.POSITIVE_INFINITY),
     bytes: then.bytes < now.bytes || (unarchived && current.block_bytes > then.bytes),
     sample: samples && (then.sample < now.sample || harder || otherwise),
@@ -98,7 +98,7 @@ export function deletesSooner(current: Settings, edits: Partial<Texts>) {
   };
 }
 
-/** What is to be known before a change is saved that makes rows go sooner; empty for any other. */
+/** Warnings before a change that deletes rows sooner; empty for any other change. */
 export function warningsOf(
   current: Settings,
   edits: Partial<Texts>,
@@ -139,7 +139,7 @@ export function warningsOf(
 export const minuteWords = (ms: number, now: number, zone: Zone): string =>
   momentWords(Math.floor(ms / 60_000) * 60_000, now, zone);
 
-/** What goes next for its age, and when. */
+/** The next rows to be deleted because of their age, and when. */
 export function nextExpiryWords(
   current: Settings,
   first: number | null,

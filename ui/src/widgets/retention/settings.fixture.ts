@@ -1,4 +1,4 @@
-// Settings as a server could tell them, for tests.
+// Settings as the server returns them, for tests.
 
 import type { SetSettings, Settings } from "../../api/types";
 

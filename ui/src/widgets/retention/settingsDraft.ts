@@ -25,10 +25,10 @@ export type Name = keyof typeof DEFAULTS;
 
 export const NAMES = Object.keys(DEFAULTS) as readonly Name[];
 
-/** Every setting as a text; one that is not set is empty. Columns are a list in JSON. */
+/** All settings as texts, empty if not set. Columns are a list in JSON. */
 export type Texts = Readonly<Record<Name, string>>;
 
-/** What somebody typed and has not saved, and which settings that began with. */
+/** Unsaved edits, and the settings that they started from. */
 export interface Draft {
   readonly table: string;
   readonly edits: Partial<Texts>;
@@ -64,7 +64,7 @@ export function defaultValueOf(name: Name, current: Settings): string {
   return DEFAULTS[name] ?? spellBytes(current.bytes_default);
 }
 
-/** What rules where the input of a setting is empty. */
+/** The value in force if the input of a setting is empty. */
 export function defaultOf(name: Name, current: Settings): string {
   if (name in explicitSettings(current)) return defaultValueOf(name, current);
   const { [name]: value } = current.effective;
@@ -72,7 +72,7 @@ export function defaultOf(name: Name, current: Settings): string {
   return visible(textOf(name, value));
 }
 
-/** The edits that make a difference. */
+/** The edits that differ from the current settings. */
 export function changesOf(current: Settings, edits: Partial<Texts>): Partial<Texts> {
   const texts = textsOf(current);
   const changes: Partial<Record<Name, string>> = {};
@@ -84,7 +84,7 @@ export function changesOf(current: Settings, edits: Partial<Texts>): Partial<Tex
   return changes;
 }
 
-/** All settings to send, with what was edited; what was not is as it came. */
+/** All settings to send: the edited ones, and the others unchanged. */
 export function settingsWith(current: Settings, edits: Partial<Texts>): SetSettings {
   const settings = { ...explicitSettings(current) };
   for (const [name, text] of Object.entries(changesOf(current, edits))) {

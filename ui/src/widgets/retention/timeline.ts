@@ -43,7 +43,7 @@ const ROOM = 0.2;
 /** So much of the strip is left beyond the oldest limit. */
 const BEYOND = 1.06;
 
-/** The limits, without those that come to nothing since rows are gone by then. */
+/** The limits, without those that have no effect because rows are deleted earlier. */
 function inTime(limits: Limits): Limits {
   const within = (seconds: number) => (seconds < limits.age ? seconds : Number.POSITIVE_INFINITY);
   return { ...limits, cold: within(limits.cold), sample: within(limits.sample) };
