@@ -58,24 +58,30 @@ export function readQuery(
   };
   const text = (key: "search" | "where" | "order") => keys.get(key) ?? "";
   const length = (key: "compare" | "bucket" | "refresh") =>
-    read(key, usual[key], (it) => (durationMs(it) ? it : null), "is no length of time, as 5m is");
+    read(
+      key,
+      usual[key],
+      (it) => (durationMs(it) ? it : null),
+      "is not a length of time such as 5m",
+    );
   const whole = (key: "limit" | "series", most: number) => {
-    const number = read(key, usual[key], wholeOf, `is no whole number; ${usual[key]} is taken`);
+    const number = read(key, usual[key], wholeOf, `is not a whole number; ${usual[key]} is used`);
     if (number > most) ignored.push({ part: `${key}=${number}`, why: `is cut to ${most}` });
     return Math.min(number, most);
   };
   const filters = keys.getAll("filter").flatMap((it) => {
     const filter = parseFilter(it);
-    if (!filter) ignored.push({ part: `filter=${it}`, why: "is no column, operator and values" });
+    if (!filter)
+      ignored.push({ part: `filter=${it}`, why: "is not a column, an operator and values" });
     return filter ?? [];
   });
   const measures = keys.getAll("show").filter((it) => it.trim() !== "");
   const refresh = length("refresh");
   const tooFast = refresh !== "" && (durationMs(refresh) ?? 0) < 1000;
-  if (tooFast) ignored.push({ part: `refresh=${refresh}`, why: "is taken as 1s, the fastest" });
+  if (tooFast) ignored.push({ part: `refresh=${refresh}`, why: "is too short; 1s is used" });
   const registered = (kind: string) => (views.some((view) => view.kind === kind) ? kind : null);
   const view = {
-    kind: read("view", usual.view.kind, registered, "is no view"),
+    kind: read("view", usual.view.kind, registered, "is not a view"),
     options: readOptions(keys, views, ignored),
   };
   const query: Query = {
@@ -106,7 +112,7 @@ function rangeTexts(keys: URLSearchParams, ignored: IgnoredPart[]): { from: stri
   const other = "so a range that holds data is shown";
   if (ends.from !== "" && from === null)
     ignored.push({ part: `from=${ends.from}`, why: `is not a time, ${other}` });
-  if (to === null) ignored.push({ part: `to=${ends.to}`, why: "is not a time; now is taken" });
+  if (to === null) ignored.push({ part: `to=${ends.to}`, why: "is not a time; now is used" });
   if (from === null) {
     const alone = ends.from === "" && to !== null && ends.to !== "now";
     if (alone) ignored.push({ part: `to=${ends.to}`, why: `has no from, ${other}` });

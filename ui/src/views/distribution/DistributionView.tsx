@@ -108,6 +108,9 @@ const cellOf = (answer: Answer | undefined, name: string): Cell =>
 const valueReader = (answer: Answer | undefined) => (name: string) =>
   numberOf(cellOf(answer, name));
 
+/** Names of statistics whose SQL names differ. */
+const LABELS: Readonly<Record<string, string>> = { smallest: "min", largest: "max" };
+
 function Spread(props: {
   answer: Answer;
   summary: Answer | undefined;
@@ -155,7 +158,7 @@ function Spread(props: {
         {["smallest", "p05", "p25", "p50", "p75", "p95", "p99", "largest", "mean"].map((name) => (
           <Stack key={name} gap={0}>
             <Text size="xs" c="dimmed">
-              {name}
+              {LABELS[name] ?? name}
             </Text>
             <Text size="sm">{value(name) === null ? "–" : short(value(name) ?? 0)}</Text>
           </Stack>
