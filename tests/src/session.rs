@@ -7,7 +7,7 @@ use hadal_ingest::{AgePolicy, Format, Ingest, Settings, Summary};
 use hadal_leaf::{Durability, Leaf, LeafConfig, LeafGroup, LeafLimits, PreopenedStore, ScanPool};
 use hadal_peer::{Admin, Peer, Sink, TableChange};
 use hadal_sql::{Context, Statement, UnknownColumns, lower};
-use hadal_tree::{Aggregator, Catalog, ExpectedRows, Placement, PlacementLeaf, Root};
+use hadal_tree::{Aggregator, ClusterStatus, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::limits;
 use hadal_types::{
     BatchId, Clock, FixedClock, LeafName, MemoryPool, Micros, TableName, TableSchema, Value,
@@ -49,7 +49,7 @@ pub struct Rows {
 }
 
 /// The catalog of SQL over the one of the tree.
-struct Tables(Catalog);
+struct Tables(ClusterStatus);
 
 impl hadal_sql::Catalog for Tables {
     fn table(&self, name: &str) -> Option<Arc<TableSchema>> {
@@ -154,7 +154,7 @@ impl Session {
         let table = TableName::new(table).map_err(|error| error.to_string())?;
         self.bodies += 1;
         let batch_id = BatchId::new(&format!("body-{}", self.bodies)).ok_or("a batch id")?;
-        let schema = self.runtime.block_on(self.root.catalog()).schema(table.as_str());
+        let schema = self.runtime.block_on(self.root.cluster_status()).schema(table.as_str());
         let settings = Settings {
             table,
             batch_id,
@@ -190,7 +190,7 @@ impl Session {
     /// # Errors
     /// What is wrong with it, with the hint in parentheses.
     pub fn ask(&self, sql: &str) -> Result<Rows, String> {
-        let catalog = Tables(self.runtime.block_on(self.root.catalog()));
+        let catalog = Tables(self.runtime.block_on(self.root.cluster_status()));
         let context = Context {
             catalog: &catalog,
             now: self.clock.now(),

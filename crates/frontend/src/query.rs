@@ -13,7 +13,7 @@ use hadal_sql::{
     Context, Message, Note, Parsed, QuerySpec, SqlError, Statement, Texts, UnknownColumns, parse,
     parse_spec,
 };
-use hadal_tree::{AskError, Catalog};
+use hadal_tree::{AskError, ClusterStatus};
 use hadal_types::{Micros, TableName, TableSchema, TimeRange, limits};
 use tokio::time::timeout_at;
 
@@ -167,11 +167,11 @@ struct Tables<'c> {
 
 impl hadal_sql::Catalog for Tables<'_> {
     fn table(&self, name: &str) -> Option<Arc<TableSchema>> {
-        Catalog::table_of(self.status, name).map(|table| table.schema)
+        ClusterStatus::table_of(self.status, name).map(|table| table.schema)
     }
 
     fn table_names(&self) -> Vec<TableName> {
-        Catalog::names(self.status).into_iter().collect()
+        ClusterStatus::names(self.status).into_iter().collect()
     }
 }
 
@@ -180,7 +180,7 @@ impl hadal_sql::Catalog for Tables<'_> {
 async fn status_for(frontend: &Frontend, parsed: &Parsed) -> PeerStatus {
     if let Some(Ok(table)) = parsed.table().map(|name| TableName::new(&name)) {
         let status = frontend.backend.root.status_of(vec![table.clone()]).await;
-        if Catalog::table_of(&status, table.as_str()).is_some() {
+        if ClusterStatus::table_of(&status, table.as_str()).is_some() {
             return status;
         }
     }
@@ -209,7 +209,7 @@ async fn answer(
             query.deadline = deadline;
             Ok(QueryResult { sql, ..run(frontend, *query, notes).await? })
         }
-        Statement::ShowTables => Ok(describe::show_tables(&Catalog::new(&status))),
+        Statement::ShowTables => Ok(describe::show_tables(&ClusterStatus::new(&status))),
         Statement::Describe(table) => {
             let schema = schema(&status, &table)?;
             Ok(describe::describe(&schema))
@@ -225,7 +225,7 @@ async fn answer(
 }
 
 fn schema(status: &PeerStatus, table: &TableName) -> Result<Arc<TableSchema>, FrontendError> {
-    let found = Catalog::table_of(status, table.as_str()).map(|table| table.schema);
+    let found = ClusterStatus::table_of(status, table.as_str()).map(|table| table.schema);
     found.ok_or_else(|| {
         FrontendError::new(ErrorKind::UnknownTable, format!("there is no table {table}"))
     })

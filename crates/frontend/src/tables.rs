@@ -4,7 +4,7 @@ pub(crate) mod settings;
 pub(crate) mod settings_cache;
 
 use hadal_peer::{TableBlocks, TableChange, TableStatus};
-use hadal_tree::Catalog;
+use hadal_tree::ClusterStatus;
 use hadal_types::{AgeLimit, TableName};
 
 use crate::error::FrontendError;
@@ -23,8 +23,8 @@ pub struct DroppedTable {
 
 impl Frontend {
     /// All tables and leaves.
-    pub async fn catalog(&self) -> Catalog {
-        self.backend.root.catalog().await
+    pub async fn cluster_status(&self) -> ClusterStatus {
+        self.backend.root.cluster_status().await
     }
 
     /// One table.
@@ -105,7 +105,7 @@ impl Frontend {
             None => None,
             Some(name) => Some(self.table(name).await?.schema.name.clone()),
         };
-        let count = async || self.catalog().await.losses.len() as u64;
+        let count = async || self.cluster_status().await.losses.len() as u64;
         let before = count().await;
         let forgotten = self.backend.admin.apply(TableChange::AcknowledgeLosses { table }).await;
         let rows = forgotten.map_err(|error| FrontendError::from(&error))?;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hadal_frontend::{Counters, Frontend, MemoryUse};
-use hadal_tree::Catalog;
+use hadal_tree::ClusterStatus;
 
 /// What is counted. All only grow, but for the connections.
 #[derive(Debug, Default)]
@@ -34,11 +34,11 @@ impl Metrics {
     }
 
     /// All figures, with those of the tables.
-    pub(crate) fn text(&self, frontend: &Frontend, catalog: &Catalog) -> String {
+    pub(crate) fn text(&self, frontend: &Frontend, catalog: &ClusterStatus) -> String {
         self.text_of(frontend.counters(), catalog, frontend.memory_use())
     }
 
-    fn text_of(&self, counters: &Counters, catalog: &Catalog, memory: MemoryUse) -> String {
+    fn text_of(&self, counters: &Counters, catalog: &ClusterStatus, memory: MemoryUse) -> String {
         let mut text = String::new();
         write_memory(&mut text, memory);
         self.write_requests(&mut text);
@@ -131,7 +131,7 @@ fn write_queries(text: &mut String, counters: &Counters) {
     line(text, "query_seconds_count", "", queries);
 }
 
-fn write_unarchived(text: &mut String, catalog: &Catalog) {
+fn write_unarchived(text: &mut String, catalog: &ClusterStatus) {
     let tables = catalog.tables.values().filter(|table| table.archive_error.is_some()).count();
     let (name, help) =
         ("tables_unarchived", "tables whose rows stay because they cannot be archived");
@@ -180,7 +180,7 @@ mod tests {
         counters.count_query(Duration::from_secs(3_600));
         count(&counters.rows_accepted, 7);
         let memory = MemoryUse { max: 9, heap: 4, ..MemoryUse::default() };
-        let text = metrics.text_of(&counters, &Catalog::default(), memory);
+        let text = metrics.text_of(&counters, &ClusterStatus::default(), memory);
         for expected in [
             "hadal_http_requests_total{route=\"/v1/query\",status=\"200\"} 2\n",
             "hadal_http_requests_total{route=\"other\",status=\"404\"} 1\n",

@@ -12,7 +12,7 @@
 //! 3.5). This crate knows no leaf but through the seams.
 
 mod aggregator;
-mod catalog;
+mod cluster_status;
 mod dead_leaf;
 mod expected_rows;
 mod placement;
@@ -20,7 +20,7 @@ mod root;
 mod straggler_timeout;
 
 pub use aggregator::Aggregator;
-pub use catalog::Catalog;
+pub use cluster_status::ClusterStatus;
 pub use dead_leaf::DeadLeaf;
 pub use expected_rows::ExpectedRows;
 pub use placement::{Placement, PlacementLeaf};

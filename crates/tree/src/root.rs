@@ -12,7 +12,7 @@ use hadal_types::{CancelOnDrop, LeafName, LeafState, MemoryPool, TableName};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout;
 
-use crate::catalog::Catalog;
+use crate::cluster_status::ClusterStatus;
 use crate::straggler_timeout::before_finishing;
 
 /// The root: where queries come in.
@@ -140,14 +140,14 @@ impl Root {
     }
 
     /// What tables there are now.
-    pub async fn catalog(&self) -> Catalog {
-        Catalog::new(&self.status().await)
+    pub async fn cluster_status(&self) -> ClusterStatus {
+        ClusterStatus::new(&self.status().await)
     }
 
     /// One table as it is now, without a look at the others.
     pub async fn table(&self, name: &str) -> Option<TableStatus> {
         let tables = vec![TableName::new(name).ok()?];
-        Catalog::table_of(&self.status_of(tables).await, name)
+        ClusterStatus::table_of(&self.status_of(tables).await, name)
     }
 
     /// The row blocks of a table, in the order of their times.

@@ -2,14 +2,14 @@
 
 use hadal_aggregate::SparseRow;
 use hadal_query::Type;
-use hadal_tree::Catalog;
+use hadal_tree::ClusterStatus;
 use hadal_types::{ColumnSchema, Decimal, Micros, TableSchema, Value};
 
 use crate::column_type::{rows_of, type_of};
 use crate::query::result::QueryResult;
 
 /// One row per table: its name, rows, columns, bytes, and the times that it spans.
-pub(crate) fn show_tables(catalog: &Catalog) -> QueryResult {
+pub(crate) fn show_tables(catalog: &ClusterStatus) -> QueryResult {
     let row = |table: &hadal_peer::TableStatus| {
         let schema = &table.schema;
         vec![

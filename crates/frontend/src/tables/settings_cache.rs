@@ -207,7 +207,7 @@ pub async fn restore_settings(backend: &Backend) -> Result<(), RestoreError> {
     let mut missing = Vec::new();
     // The first status of tables after a start is slow, and not needed where all have settings.
     if !backend.ledger.tables().is_subset(&names) {
-        let catalog = backend.root.catalog().await;
+        let catalog = backend.root.cluster_status().await;
         let unknown = catalog.tables.iter().filter(|(table, _)| !names.contains(*table));
         missing
             .extend(unknown.map(|(table, status)| (table.clone(), derived_settings(status, now))));

@@ -79,7 +79,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
     say_damage(&service.recovered);
     let url = service.url();
     let runtime = service.handle();
-    let catalog = runtime.block_on(service.engine.root.catalog());
+    let catalog = runtime.block_on(service.engine.root.cluster_status());
     let demo = Demo {
         seed: args.seed,
         rows: args.rows,

@@ -7,7 +7,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hadal_frontend::{ErrorKind, Frontend, MemoryUse};
 use hadal_peer::{LeafLoss, TableStatus};
-use hadal_tree::Catalog;
+use hadal_tree::ClusterStatus;
 use hadal_types::{LeafName, LeafState, MemoryReservation};
 use serde::Serialize;
 
@@ -92,7 +92,7 @@ impl Loss {
 }
 
 /// All damage, and all losses of unknown size, a sentence each.
-fn damage(frontend: &Frontend, catalog: &Catalog) -> Vec<String> {
+fn damage(frontend: &Frontend, catalog: &ClusterStatus) -> Vec<String> {
     let losses = catalog.losses.iter();
     let losses = losses.map(|(leaf, loss)| format!("{leaf}: {} ({})", loss.what, loss.found));
     frontend.damage().iter().cloned().chain(losses).collect()
@@ -115,7 +115,7 @@ struct Failing {
 }
 
 impl Archive {
-    fn new(frontend: &Frontend, catalog: &Catalog) -> Self {
+    fn new(frontend: &Frontend, catalog: &ClusterStatus) -> Self {
         let failing = catalog.tables.iter().filter_map(|(table, status)| {
             Some(Failing { table: table.to_string(), error: status.archive_error.clone()? })
         });

@@ -102,7 +102,7 @@ pub(crate) async fn list(State(state): State<Arc<AppState>>) -> Result<Response,
     struct Tables {
         tables: Vec<Table>,
     }
-    let catalog = state.frontend.catalog().await;
+    let catalog = state.frontend.cluster_status().await;
     let tables = catalog.tables.values().map(|status| Table::new(&state.frontend, status));
     let tables = Tables { tables: tables.collect() };
     Ok(json(&tables, state.frontend.hold())?)

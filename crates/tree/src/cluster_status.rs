@@ -8,7 +8,7 @@ use hadal_types::{LeafName, LeafState, TableName, TableSchema};
 
 /// All tables at one moment, and the leaves that they were gathered from.
 #[derive(Clone, Debug, Default)]
-pub struct Catalog {
+pub struct ClusterStatus {
     /// Tables by name.
     pub tables: BTreeMap<TableName, TableStatus>,
     /// The leaves: name, state, bytes of row blocks.
@@ -17,22 +17,22 @@ pub struct Catalog {
     pub losses: Vec<(LeafName, LeafLoss)>,
 }
 
-impl Catalog {
+impl ClusterStatus {
     /// What all leaves hold together.
     #[must_use]
     pub fn new(status: &PeerStatus) -> Self {
-        let mut catalog = Self::default();
+        let mut cluster = Self::default();
         for leaf in &status.leaves {
-            catalog.leaves.push((leaf.name.clone(), leaf.state, leaf.block_bytes));
+            cluster.leaves.push((leaf.name.clone(), leaf.state, leaf.block_bytes));
             let losses = leaf.losses.iter();
-            catalog.losses.extend(losses.map(|loss| (leaf.name.clone(), loss.clone())));
+            cluster.losses.extend(losses.map(|loss| (leaf.name.clone(), loss.clone())));
         }
         for name in Self::names(status) {
             if let Some(table) = Self::table_of(status, name.as_str()) {
-                catalog.tables.insert(name, table);
+                cluster.tables.insert(name, table);
             }
         }
-        catalog
+        cluster
     }
 
     /// The names of all tables, without a look at what is in them.
@@ -137,24 +137,25 @@ mod tests {
     fn a_table_is_the_same_alone_and_among_all() {
         let leaves = vec![leaf("a", &[("t", 1), ("u", 10)]), leaf("b", &[("t", 2)])];
         let status = PeerStatus { leaves };
-        let catalog = Catalog::new(&status);
+        let cluster = ClusterStatus::new(&status);
         for (name, rows, blocks) in [("t", 3, 2), ("u", 10, 1)] {
-            let table = Catalog::table_of(&status, name).expect("a table");
+            let table = ClusterStatus::table_of(&status, name).expect("a table");
             assert_eq!((table.schema.rows, table.blocks), (rows, blocks));
             assert_eq!(table.lost_rows, 5 * blocks);
             assert_eq!(table.waiting_rows, 7 * blocks);
             assert_eq!(table.state, LeafState::DiskRecovery, "of one of them");
             assert_eq!((table.dropped_rows, table.dropped_bytes), (4 * blocks, 6 * blocks));
-            assert_eq!(catalog.tables.get(name), Some(&table));
+            assert_eq!(cluster.tables.get(name), Some(&table));
             assert_eq!(table.settings, Some(TableSettings::default()), "one of them knows");
             assert_eq!(table.archive_error.as_deref(), Some("it is full"), "of one of them");
         }
-        let until = |name| Catalog::table_of(&status, name).and_then(|table| table.dropped_until);
+        let until =
+            |name| ClusterStatus::table_of(&status, name).and_then(|table| table.dropped_until);
         assert_eq!((until("t"), until("u")), (Some(Micros(2)), Some(Micros(10))));
-        let expiry = Catalog::table_of(&status, "t").and_then(|table| table.expiry);
+        let expiry = ClusterStatus::table_of(&status, "t").and_then(|table| table.expiry);
         let both = ExpiryForecast { at: Micros(1), until: Micros(2), rows: 3, bytes: 14 };
         assert_eq!(expiry, Some(both));
-        assert_eq!(Catalog::table_of(&status, "v"), None);
-        assert!(Catalog::names(&status).iter().eq(catalog.tables.keys()));
+        assert_eq!(ClusterStatus::table_of(&status, "v"), None);
+        assert!(ClusterStatus::names(&status).iter().eq(cluster.tables.keys()));
     }
 }
