@@ -371,6 +371,7 @@ impl State {
                 table: self.settings.table.clone(),
                 id,
                 content_hash: hash,
+                first_try: false,
                 rows,
                 block,
             }),

@@ -58,7 +58,7 @@ pub fn self_table_batch(
     }
     let rows = builder.rows();
     let block = builder.finish(now, Some((&id, 0)))?;
-    Ok(Some(Batch { table, id, content_hash: 0, rows, block }))
+    Ok(Some(Batch { table, id, content_hash: 0, first_try: false, rows, block }))
 }
 
 #[cfg(test)]

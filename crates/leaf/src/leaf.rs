@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::Partial;
-use hadal_peer::{BoxFuture, LeafLoss, LeafStatus, Peer, PeerStatus, StatusScope, TableBlocks};
+use hadal_peer::{
+    BoxFuture, LeafLoss, LeafStatus, Peer, PeerStatus, StatusScope, TableBlocks, TableReport,
+};
 use hadal_query::Query;
 use hadal_store::{
     BlockNumber, Config, Durability, MemoryConfig, PreopenedStore, Recovery, Report, Sizes, Store,
@@ -341,6 +343,10 @@ impl Peer for Leaf {
 
     fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         Box::pin(async move { PeerStatus { leaves: vec![self.status_in(scope)] } })
+    }
+
+    fn reports(&self, table: &TableName) -> Vec<TableReport> {
+        vec![self.report(table)]
     }
 
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {

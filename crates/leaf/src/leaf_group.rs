@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::Partial;
-use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks};
+use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks, TableReport};
 use hadal_query::Query;
 use hadal_types::TableName;
 
@@ -46,6 +46,10 @@ impl Peer for LeafGroup {
             }
             all
         })
+    }
+
+    fn reports(&self, table: &TableName) -> Vec<TableReport> {
+        self.leaves.iter().map(|leaf| leaf.report(table)).collect()
     }
 
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use hadal_peer::{Admin, Batch, BatchLookup, BoxFuture, Receipt, Sink, SinkError, TableChange};
+use hadal_peer::{
+    Admin, Batch, BatchLookup, BoxFuture, Receipt, Sink, SinkError, TableChange, TableReport,
+};
 use hadal_types::{BatchId, TableName};
 
 use crate::context::LeafContext;
@@ -10,6 +12,7 @@ use crate::leaf::Leaf;
 use crate::maintenance::data_loss::forget_losses;
 use crate::maintenance::expiry_schedule::ExpirySchedule;
 use crate::sync::lock;
+use crate::table::{Table, version_without_table};
 use crate::write::accept::accept;
 use crate::write::configure::{configure, has_settings};
 use crate::write::drop_table::drop_table;
@@ -21,7 +24,12 @@ impl Sink for Leaf {
             if self.context.is_stopping() {
                 return Err(self.context.unavailable());
             }
-            accept(&self.context, &self.disk_full_log, batch).await
+            let table = batch.table.clone();
+            let mut receipt = accept(&self.context, &self.disk_full_log, batch).await?;
+            // To open blocks of an earlier process takes too long here.
+            let table = self.context.table(&table).filter(|table| !table.has_deferred());
+            receipt.report = table.map(|table| self.report_of(&table));
+            Ok(receipt)
         })
     }
 
@@ -38,6 +46,27 @@ impl Sink for Leaf {
 }
 
 impl Leaf {
+    /// The newest report of a table.
+    pub(crate) fn report(&self, name: &TableName) -> TableReport {
+        // Read first: a table that is made after the look below has a higher version.
+        let version = version_without_table();
+        match self.context.table(name) {
+            Some(table) => self.report_of(&table),
+            None => {
+                let (leaf, table) = (self.context.name.clone(), name.clone());
+                TableReport { leaf, table, version, status: None }
+            }
+        }
+    }
+
+    fn report_of(&self, table: &Table) -> TableReport {
+        // The status may be newer than this, but not older.
+        let version = table.version();
+        let next_expiry = self.schedule.next_due(&*self.context.clock);
+        let (leaf, status) = (self.context.name.clone(), table.status(next_expiry));
+        TableReport { leaf, table: table.name.clone(), version, status }
+    }
+
     /// Whether it takes batches: not after a failed write, nor while it stops.
     #[must_use]
     pub(crate) fn takes_batches(&self) -> bool {

@@ -79,6 +79,16 @@ struct Meta {
     archive_error: Option<String>,
 }
 
+/// Tables made since the process started. The versions of each are higher than those of all tables before
+/// it, also of a dropped one of its name.
+static TABLES: AtomicU64 = AtomicU64::new(0);
+const VERSION_BITS: u32 = 40;
+
+/// Higher than the version of every table so far, and lower than that of every later one with rows.
+pub(crate) fn version_without_table() -> u64 {
+    TABLES.load(Ordering::SeqCst) << VERSION_BITS
+}
+
 /// One table of a leaf.
 #[derive(Debug)]
 pub(crate) struct Table {
@@ -106,7 +116,7 @@ impl Table {
             meta: Mutex::default(),
             batch_ids: Mutex::default(),
             string_ids: StringIds::default(),
-            version: AtomicU64::new(0),
+            version: AtomicU64::new(TABLES.fetch_add(1, Ordering::SeqCst) << VERSION_BITS),
         }
     }
 
@@ -378,6 +388,16 @@ impl Table {
     /// Has the status made again when it is next asked for.
     pub(crate) fn invalidate_status(&self) {
         self.version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Grows with whatever may change the status.
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Acquire)
+    }
+
+    /// Whether there are blocks that are still to be opened.
+    pub(crate) fn has_deferred(&self) -> bool {
+        self.blocks.has_deferred()
     }
 
     /// What the table holds; `None` while it has no blocks and misses none. Cheap

@@ -2,6 +2,8 @@
 
 use hadal_types::{BatchId, TableName};
 
+use crate::TableReport;
+
 /// Rows of one table, encoded as one row block by the first Hadal process that saw them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
@@ -11,6 +13,9 @@ pub struct Batch {
     pub id: BatchId,
     /// A hash of the bytes that the client sent: the same id with another is a conflict.
     pub content_hash: u64,
+    /// The id was made for this batch and is sent for the first time, so that no leaf can know it.
+    /// False where that is not certain.
+    pub first_try: bool,
     /// Rows in the block.
     pub rows: usize,
     /// The row block.
@@ -18,7 +23,7 @@ pub struct Batch {
 }
 
 /// What became of a batch that was taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// Rows of the batch.
     pub rows: usize,
@@ -28,6 +33,9 @@ pub struct Receipt {
     pub durable: bool,
     /// With it the table is over its size limit, so its oldest rows are dropped.
     pub overflowing: bool,
+    /// The leaf's share of the table with the batch, for catalogs; `None` where it is not known at
+    /// little cost.
+    pub report: Option<TableReport>,
 }
 
 /// What a sink reports when it is asked for a batch.

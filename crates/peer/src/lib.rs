@@ -18,7 +18,9 @@ pub use batch::{Batch, BatchLookup, Receipt, SinkError};
 pub use blocks::{BlockStatus, ColumnBlocks, TableBlocks};
 pub use peer::Peer;
 pub use sink::Sink;
-pub use status::{ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, StatusScope, TableStatus};
+pub use status::{
+    ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, StatusScope, TableReport, TableStatus,
+};
 
 /// What an asynchronous method of a seam returns. Dropping it cancels the work.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -52,6 +52,20 @@ pub struct LeafStatus {
     pub losses: Vec<LeafLoss>,
 }
 
+/// One leaf's share of one table at one version. Leaves push it to catalogs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableReport {
+    /// The leaf.
+    pub leaf: LeafName,
+    /// The table.
+    pub table: TableName,
+    /// Of two reports of one leaf and table, the one with the higher version is newer; versions begin
+    /// anew with each start of the leaf.
+    pub version: u64,
+    /// The leaf's share; `None` while the leaf has no such table.
+    pub status: Option<Arc<TableStatus>>,
+}
+
 /// Something that a leaf has lost: told until a person says that they know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeafLoss {

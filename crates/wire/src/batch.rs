@@ -10,6 +10,7 @@ use crate::error::{At, DecodeError, at_most, required};
 use crate::expr::{decode_index, encode_index};
 use crate::proto::{self, accept_response, sink_error};
 use crate::size_guard;
+use crate::status::{decode_report_message, encode_report_message};
 use crate::value::{decode_batch_id, decode_table};
 
 /// Bytes of any message here but a batch: names and a few words.
@@ -24,6 +25,7 @@ pub fn encode_batch(batch: Batch) -> Bytes {
         content_hash: batch.content_hash,
         rows: encode_index(batch.rows),
         block: batch.block.into(),
+        first_try: batch.first_try,
     };
     batch.encode_to_vec().into()
 }
@@ -39,6 +41,7 @@ pub fn decode_batch(bytes: Bytes) -> Result<Batch, DecodeError> {
             table: decode_table(&batch.table).at("table")?,
             id: decode_batch_id(&batch.id).at("id")?,
             content_hash: batch.content_hash,
+            first_try: batch.first_try,
             rows: decode_rows(batch.rows).at("rows")?,
             block: batch.block.into(),
         })
@@ -54,6 +57,7 @@ pub fn encode_accepted(accepted: &Result<Receipt, SinkError>) -> Bytes {
             duplicate: receipt.duplicate,
             durable: receipt.durable,
             overflowing: receipt.overflowing,
+            report: receipt.report.as_ref().map(encode_report_message),
         }),
         Err(error) => accept_response::Response::Error(encode_error(error)),
     };
@@ -65,13 +69,14 @@ pub fn encode_accepted(accepted: &Result<Receipt, SinkError>) -> Bytes {
 /// # Errors
 /// [`DecodeError`] for anything else.
 pub fn decode_accepted(bytes: Bytes) -> Result<Result<Receipt, SinkError>, DecodeError> {
-    size_guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::AcceptResponse| {
+    size_guard::decode(bytes, MESSAGE_BYTES_MAX, |response: proto::AcceptResponse| {
         Ok(match required(response.response)? {
             accept_response::Response::Receipt(receipt) => Ok(Receipt {
                 rows: decode_rows(receipt.rows).at("rows")?,
                 duplicate: receipt.duplicate,
                 durable: receipt.durable,
                 overflowing: receipt.overflowing,
+                report: receipt.report.map(decode_report_message).transpose().at("report")?,
             }),
             accept_response::Response::Error(error) => Err(decode_error(error).at("error")?),
         })

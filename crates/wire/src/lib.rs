@@ -32,7 +32,9 @@ pub use error::{DecodeError, DecodeErrorKind};
 pub use loopback_codec::LoopbackCodec;
 pub use partial::{decode_partial, encode_partial};
 pub use query::QueryRequest;
-pub use status::{decode_scope, decode_status, encode_scope, encode_status};
+pub use status::{
+    decode_report, decode_scope, decode_status, encode_report, encode_scope, encode_status,
+};
 
 #[cfg(test)]
 mod tests;

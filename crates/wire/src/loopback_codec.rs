@@ -11,7 +11,7 @@ use bytes::Bytes;
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial, QueryError, QueryErrorCode};
 use hadal_peer::{
     Admin, Batch, BatchLookup, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, StatusScope,
-    TableBlocks, TableChange,
+    TableBlocks, TableChange, TableReport,
 };
 use hadal_query::Query;
 use hadal_types::{BatchId, LeafName, TableName};
@@ -25,7 +25,9 @@ use crate::blocks::{decode_blocks, decode_blocks_of, encode_blocks, encode_block
 use crate::error::DecodeError;
 use crate::partial::{decode_partial, encode_partial};
 use crate::query::QueryRequest;
-use crate::status::{decode_scope, decode_status, encode_scope, encode_status};
+use crate::status::{
+    decode_report, decode_scope, decode_status, encode_report, encode_scope, encode_status,
+};
 
 /// A peer, or a sink, behind a wire that is no network.
 pub struct LoopbackCodec<P: ?Sized> {
@@ -128,6 +130,13 @@ impl<P: Peer + ?Sized> Peer for LoopbackCodec<P> {
             let bytes = encode_status(&self.inner.status(&scope).await);
             decode_status(bytes).map_err(|error| self.note(error)).unwrap_or_default()
         })
+    }
+
+    /// Reports that cannot be read are left out.
+    fn reports(&self, table: &TableName) -> Vec<TableReport> {
+        let reports = self.inner.reports(table);
+        let decoded = reports.iter().map(|report| decode_report(encode_report(report)));
+        decoded.filter_map(|report| report.map_err(|error| self.note(error)).ok()).collect()
     }
 
     /// Blocks that cannot be read are none.

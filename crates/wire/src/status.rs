@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use hadal_peer::{ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, StatusScope, TableStatus};
+use hadal_peer::{
+    ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, StatusScope, TableReport, TableStatus,
+};
 use hadal_types::limits::{
     LEAF_LOSSES_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, TABLES_MAX,
 };
@@ -65,6 +67,47 @@ pub fn encode_status(status: &PeerStatus) -> Bytes {
 /// [`DecodeError`] for anything else.
 pub fn decode_status(bytes: Bytes) -> Result<PeerStatus, DecodeError> {
     size_guard::decode(bytes, MESSAGE_BYTES_MAX, decode_peer)
+}
+
+/// A report's bytes.
+#[must_use]
+pub fn encode_report(report: &TableReport) -> Bytes {
+    encode_report_message(report).encode_to_vec().into()
+}
+
+/// Reads what [`encode_report`] wrote.
+///
+/// # Errors
+/// [`DecodeError`] for anything else.
+pub fn decode_report(bytes: Bytes) -> Result<TableReport, DecodeError> {
+    size_guard::decode(bytes, MESSAGE_BYTES_MAX, decode_report_message)
+}
+
+pub(crate) fn encode_report_message(report: &TableReport) -> proto::TableReport {
+    proto::TableReport {
+        leaf: report.leaf.to_string(),
+        table: report.table.to_string(),
+        version: report.version,
+        status: report.status.as_deref().map(encode_table),
+    }
+}
+
+pub(crate) fn decode_report_message(
+    report: proto::TableReport,
+) -> Result<TableReport, DecodeError> {
+    let table = decode_table(&report.table).at("table")?;
+    let status = report.status.map(decode_table_status).transpose().at("status")?;
+    if let Some(status) = &status
+        && status.schema.name != table
+    {
+        return Err(unfit(&status.schema.name, format!("table {table}"))).at("status");
+    }
+    Ok(TableReport {
+        leaf: decode_leaf_name(report.leaf).at("leaf")?,
+        table,
+        version: report.version,
+        status: status.map(Arc::new),
+    })
 }
 
 fn decode_peer(status: proto::Status) -> Result<PeerStatus, DecodeError> {

@@ -43,6 +43,11 @@ impl BlockSet {
         *lock(&self.deferred) = deferred;
     }
 
+    /// Whether there are deferred blocks.
+    pub(crate) fn has_deferred(&self) -> bool {
+        !lock(&self.deferred).blocks.is_empty()
+    }
+
     /// Opens the deferred blocks, if there are any, and hands those that cannot be opened to
     /// `note_lost` before the others are visible; returns whether there were any.
     pub(crate) fn open_deferred(&self, table: &TableName, note_lost: impl Fn(LostBlock)) -> bool {

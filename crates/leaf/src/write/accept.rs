@@ -23,12 +23,12 @@ pub(crate) async fn accept(
     let rows = batch.rows;
     let durable = context.has_folder && context.durability == Durability::Sync;
     match start(context, disk_full_log, batch)? {
-        None => Ok(Receipt { rows, duplicate: true, durable, overflowing: false }),
+        None => Ok(Receipt { rows, duplicate: true, durable, overflowing: false, report: None }),
         Some(logged) => {
             // The log's callback is called in every case, so the sender is never just dropped.
             let gone = || Err(context.unavailable());
             let overflowing = logged.await.unwrap_or_else(|_| gone())?;
-            Ok(Receipt { rows, duplicate: false, durable, overflowing })
+            Ok(Receipt { rows, duplicate: false, durable, overflowing, report: None })
         }
     }
 }

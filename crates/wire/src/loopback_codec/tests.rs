@@ -3,6 +3,7 @@ use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
+use hadal_peer::TableReport;
 use hadal_query::{Expr, Function};
 use hadal_types::Value;
 use proptest::prelude::*;
@@ -17,6 +18,7 @@ struct Fake {
     partial: Mutex<Option<Partial>>,
     status: PeerStatus,
     blocks: TableBlocks,
+    reports: Vec<TableReport>,
     accepted: Option<SinkError>,
     asked: Mutex<Vec<(Query, Instant)>>,
     batches: Mutex<Vec<Batch>>,
@@ -36,6 +38,10 @@ impl Peer for Fake {
         Box::pin(async { self.status.clone() })
     }
 
+    fn reports(&self, table: &TableName) -> Vec<TableReport> {
+        self.reports.iter().filter(|report| report.table == *table).cloned().collect()
+    }
+
     fn blocks<'a>(&'a self, _table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
         Box::pin(async { self.blocks.clone() })
     }
@@ -43,8 +49,13 @@ impl Peer for Fake {
 
 impl Sink for Fake {
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
-        let receipt =
-            Receipt { rows: batch.rows, duplicate: false, durable: true, overflowing: false };
+        let receipt = Receipt {
+            rows: batch.rows,
+            duplicate: false,
+            durable: true,
+            overflowing: false,
+            report: None,
+        };
         self.batches.lock().unwrap().push(batch);
         Box::pin(async move { self.accepted.clone().map_or(Ok(receipt), Err) })
     }
@@ -97,7 +108,7 @@ proptest! {
         let sink = mirrored(Fake::default());
         let lookup = BatchLookup { is_known: false, takes_batches: true, free_bytes: u64::MAX };
         prop_assert_eq!(now(sink.look_up(&batch.table, &batch.id)), lookup);
-        let receipt = Receipt { rows: batch.rows, duplicate: false, durable: true, overflowing: false };
+        let receipt = Receipt { rows: batch.rows, duplicate: false, durable: true, overflowing: false, report: None };
         prop_assert_eq!(now(sink.accept(batch.clone())), Ok(receipt));
         prop_assert_eq!(&sink.inner.batches.lock().unwrap()[0], &batch);
         prop_assert!(now(sink.look_up(&batch.table, &batch.id)).is_known);
@@ -117,6 +128,14 @@ proptest! {
         let refusing = mirrored(Fake { accepted: Some(error.clone()), ..Fake::default() });
         prop_assert_eq!(now(refusing.apply(change)), Err(error));
         prop_assert_eq!(admin.failures() + refusing.failures(), 0);
+    }
+
+    #[test]
+    fn reports_come_through(report in strategies::table_report()) {
+        let reports = vec![report.clone(), TableReport { version: 0, status: None, ..report.clone() }];
+        let peer = mirrored(Fake { reports: reports.clone(), ..Fake::default() });
+        prop_assert_eq!(peer.reports(&report.table), reports);
+        prop_assert_eq!(peer.failures(), 0);
     }
 
     #[test]

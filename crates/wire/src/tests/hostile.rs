@@ -17,7 +17,7 @@ use crate::error::DecodeErrorKind;
 use crate::partial::{decode_partial, encode_partial};
 use crate::proto;
 use crate::query::QueryRequest;
-use crate::status::{decode_scope, decode_status, encode_status};
+use crate::status::{decode_report, decode_scope, decode_status, encode_status};
 
 /// Decodes bytes as everything that there is.
 fn decode_as_all(bytes: &Bytes) {
@@ -33,6 +33,7 @@ fn decode_as_all(bytes: &Bytes) {
     let _ = decode_change(bytes.clone());
     let _ = decode_applied(bytes.clone());
     let _ = decode_scope(bytes.clone());
+    let _ = decode_report(bytes.clone());
 }
 
 /// Changes some bytes, and cuts or doubles some of them.

@@ -19,7 +19,9 @@ use crate::error::DecodeErrorKind;
 use crate::expr::{decode_expr, encode_expr};
 use crate::partial::{decode_partial, encode_partial};
 use crate::query::QueryRequest;
-use crate::status::{decode_scope, decode_status, encode_scope, encode_status};
+use crate::status::{
+    decode_report, decode_scope, decode_status, encode_report, encode_scope, encode_status,
+};
 use crate::value::{decode_number, decode_value, encode_number, encode_value};
 
 proptest! {
@@ -84,6 +86,11 @@ proptest! {
     }
 
     #[test]
+    fn reports_come_through(report in strategies::table_report()) {
+        prop_assert_eq!(decode_report(encode_report(&report)), Ok(report));
+    }
+
+    #[test]
     fn scopes_come_through(scope in strategies::status_scope()) {
         prop_assert_eq!(decode_scope(encode_scope(&scope)), Ok(scope));
     }
@@ -92,8 +99,9 @@ proptest! {
     fn responses_of_sinks_come_through(
         error in option::of(strategies::sink_error()), rows in 0usize..=65_536,
         duplicate in any::<bool>(), durable in any::<bool>(), overflowing in any::<bool>(),
+        report in option::of(strategies::table_report()),
     ) {
-        let receipt = Receipt { rows, duplicate, durable, overflowing };
+        let receipt = Receipt { rows, duplicate, durable, overflowing, report };
         let accepted = error.clone().map_or(Ok(receipt), Err);
         prop_assert_eq!(decode_accepted(encode_accepted(&accepted)), Ok(accepted));
         let applied = error.map_or(Ok(rows as u64), Err);

@@ -11,7 +11,7 @@ use hadal_aggregate::{
 };
 use hadal_peer::{
     Batch, ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, SinkError, StatusScope, TableChange,
-    TableStatus,
+    TableReport, TableStatus,
 };
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output, Query,
@@ -425,8 +425,15 @@ pub(crate) fn batch_id() -> impl Strategy<Value = BatchId> {
 
 pub(crate) fn batch() -> impl Strategy<Value = Batch> {
     let block = collection::vec(any::<u8>(), 0..50);
-    (table_name(), batch_id(), any::<u64>(), 0usize..=65_536, block).prop_map(
-        |(table, id, content_hash, rows, block)| Batch { table, id, content_hash, rows, block },
+    ((table_name(), any::<bool>()), batch_id(), any::<u64>(), 0usize..=65_536, block).prop_map(
+        |((table, first_try), id, content_hash, rows, block)| Batch {
+            table,
+            id,
+            content_hash,
+            first_try,
+            rows,
+            block,
+        },
     )
 }
 
@@ -467,4 +474,14 @@ pub(crate) fn status_scope() -> impl Strategy<Value = StatusScope> {
         Just(StatusScope::Leaves),
         tables.prop_map(StatusScope::Tables),
     ]
+}
+
+pub(crate) fn table_report() -> impl Strategy<Value = TableReport> {
+    (status(), batch(), any::<u64>()).prop_map(|(status, batch, version)| {
+        let leaf = status.leaves.first().map(|leaf| leaf.name.clone());
+        let leaf = leaf.unwrap_or_else(|| LeafName("leaf".into()));
+        let share = status.leaves.iter().flat_map(|leaf| leaf.tables.values()).next().cloned();
+        let table = share.as_ref().map_or(batch.table, |share| share.schema.name.clone());
+        TableReport { leaf, table, version, status: share }
+    })
 }

@@ -252,6 +252,7 @@ fn batch() -> Batch {
         table: table(),
         id: BatchId::new("0f8fad5b-d9cb#1").expect("an id"),
         content_hash: 0x0123_4567_89ab_cdef,
+        first_try: false,
         rows: 42,
         block: b"HADAL block".to_vec(),
     }

@@ -114,7 +114,7 @@ fn aged(first: i64) -> Batch {
     let id = id_of(first);
     let block = builder.finish(NOW, Some((&id, 1))).expect("fits");
     let rows = usize::try_from(BATCH).expect("small");
-    Batch { table: name("t"), id, content_hash: 1, rows, block }
+    Batch { table: name("t"), id, content_hash: 1, first_try: false, rows, block }
 }
 
 fn id_of(first: i64) -> BatchId {
@@ -330,7 +330,7 @@ impl Life<'_> {
         for (first, presence) in &self.model.batches {
             if *presence == Presence::There {
                 let again = leaf.accept(aged(*first)).await;
-                assert_eq!(again, receipt(20, true, true), "{first}");
+                assert_eq!(again.map(bare), receipt(20, true, true), "{first}");
             }
         }
     }
