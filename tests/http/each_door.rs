@@ -8,7 +8,7 @@ use std::time::Instant;
 use hadal_aggregate::Partial;
 use hadal_peer::{
     Admin, Batch, BatchLookup, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, StatusScope,
-    TableBlocks, TableChange,
+    TableBlocks, TableChange, TableReport,
 };
 use hadal_query::Query;
 use hadal_types::{BatchId, TableName};
@@ -57,6 +57,10 @@ impl Peer for Panicking {
     }
 
     fn status<'a>(&'a self, _scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
+        panic!("a secret of the server")
+    }
+
+    fn reports(&self, _table: &TableName) -> Vec<TableReport> {
         panic!("a secret of the server")
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial, QueryError, QueryErrorCode};
 use hadal_peer::{
     Batch, BatchLookup, BoxFuture, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
-    StatusScope, TableBlocks, TableStatus,
+    StatusScope, TableBlocks, TableReport, TableStatus,
 };
 use hadal_query::Query;
 use hadal_types::{
@@ -75,6 +75,49 @@ impl Answering {
         let told = Some(Mutex::new(told));
         (Arc::new(Self { act, told, ..Self::default() }), events)
     }
+
+    /// A leaf with one row of table `t`.
+    fn leaf(&self) -> LeafStatus {
+        let table = TableName::new("t").expect("a name");
+        let column = |name: &str, kind, logical| ColumnSchema {
+            name: ColumnName::new(name).expect("a name"),
+            parts: vec![ColumnPart { kind, logical, rows: 1 }],
+        };
+        let schema = TableSchema {
+            name: table.clone(),
+            time_column: ColumnName::new("time").expect("a name"),
+            columns: vec![
+                column("a", Kind::String, Logical::Plain),
+                column("time", Kind::Number, Logical::Time),
+            ],
+            rows: 1,
+            time_range: Some((Micros(0), Micros(0))),
+        };
+        let status = TableStatus {
+            schema: Arc::new(schema),
+            blocks: 1,
+            block_bytes: 1,
+            raw_bytes: 1,
+            dropped_rows: 0,
+            dropped_bytes: 0,
+            dropped_until: None,
+            expired_rows: 0,
+            expired_until: None,
+            lost_rows: 0,
+            waiting_rows: 0,
+            state: LeafState::Alive,
+            settings: None,
+            expiry: None,
+            archive_error: None,
+        };
+        LeafStatus {
+            name: LeafName("fake".into()),
+            state: if self.is_stopping { LeafState::Prepare } else { LeafState::Alive },
+            block_bytes: 1,
+            tables: Arc::new([(table, Arc::new(status))].into()),
+            losses: Vec::new(),
+        }
+    }
 }
 
 impl Peer for Answering {
@@ -119,46 +162,13 @@ impl Peer for Answering {
     }
 
     fn status<'a>(&'a self, _scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
-        let table = TableName::new("t").expect("a name");
-        let column = |name: &str, kind, logical| ColumnSchema {
-            name: ColumnName::new(name).expect("a name"),
-            parts: vec![ColumnPart { kind, logical, rows: 1 }],
-        };
-        let schema = TableSchema {
-            name: table.clone(),
-            time_column: ColumnName::new("time").expect("a name"),
-            columns: vec![
-                column("a", Kind::String, Logical::Plain),
-                column("time", Kind::Number, Logical::Time),
-            ],
-            rows: 1,
-            time_range: Some((Micros(0), Micros(0))),
-        };
-        let status = TableStatus {
-            schema: Arc::new(schema),
-            blocks: 1,
-            block_bytes: 1,
-            raw_bytes: 1,
-            dropped_rows: 0,
-            dropped_bytes: 0,
-            dropped_until: None,
-            expired_rows: 0,
-            expired_until: None,
-            lost_rows: 0,
-            waiting_rows: 0,
-            state: LeafState::Alive,
-            settings: None,
-            expiry: None,
-            archive_error: None,
-        };
-        let leaf = LeafStatus {
-            name: LeafName("fake".into()),
-            state: if self.is_stopping { LeafState::Prepare } else { LeafState::Alive },
-            block_bytes: 1,
-            tables: Arc::new([(table, Arc::new(status))].into()),
-            losses: Vec::new(),
-        };
-        Box::pin(async move { PeerStatus { leaves: vec![leaf] } })
+        Box::pin(async move { PeerStatus { leaves: vec![self.leaf()] } })
+    }
+
+    fn reports(&self, table: &TableName) -> Vec<TableReport> {
+        let LeafStatus { name: leaf, tables, .. } = self.leaf();
+        let status = tables.get(table).cloned();
+        vec![TableReport { leaf, table: table.clone(), version: 1, status }]
     }
 
     fn blocks<'a>(&'a self, _table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
@@ -210,7 +220,13 @@ impl Sink for Taking {
                 return Err(SinkError::Busy("the log".to_owned()));
             }
             self.rows.fetch_add(batch.rows, Ordering::SeqCst);
-            Ok(Receipt { rows: batch.rows, duplicate: false, durable: true, overflowing: false })
+            Ok(Receipt {
+                rows: batch.rows,
+                duplicate: false,
+                durable: true,
+                overflowing: false,
+                report: None,
+            })
         })
     }
 
@@ -295,6 +311,7 @@ impl Sink for Uneven {
                     duplicate: false,
                     durable: true,
                     overflowing: false,
+                    report: None,
                 }),
             }
         })

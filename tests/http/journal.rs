@@ -9,7 +9,7 @@ use hadal_aggregate::Partial;
 use hadal_frontend::Backend;
 use hadal_peer::{
     Batch, BatchLookup, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, StatusScope,
-    TableBlocks,
+    TableBlocks, TableReport,
 };
 use hadal_query::Query;
 use hadal_types::{BatchId, LeafState, TableName, limits};
@@ -149,6 +149,10 @@ impl Peer for Being {
         })
     }
 
+    fn reports(&self, table: &TableName) -> Vec<TableReport> {
+        self.leaves.reports(table)
+    }
+
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
         self.leaves.blocks(table)
     }
@@ -185,7 +189,13 @@ impl Sink for Slow {
                 self.told.lock().expect("no panic").send(batch.rows).expect("somebody listens");
                 self.turns.acquire().await.expect("it is open").forget();
             }
-            Ok(Receipt { rows: batch.rows, duplicate: false, durable: true, overflowing: false })
+            Ok(Receipt {
+                rows: batch.rows,
+                duplicate: false,
+                durable: true,
+                overflowing: false,
+                report: None,
+            })
         })
     }
 

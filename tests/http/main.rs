@@ -4,6 +4,7 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod answers;
+mod catalog;
 mod client;
 mod doors;
 mod dropped;

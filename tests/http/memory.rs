@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use hadal_aggregate::Partial;
 use hadal_frontend::MemoryUse;
-use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks};
+use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks, TableReport};
 use hadal_query::Query;
 use hadal_types::{TableName, limits};
 use serde_json::json;
@@ -59,6 +59,10 @@ impl Peer for Between {
 
     fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         self.tree.status(scope)
+    }
+
+    fn reports(&self, table: &TableName) -> Vec<TableReport> {
+        self.tree.reports(table)
     }
 
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {

@@ -212,10 +212,11 @@ pub(crate) fn memory_app_behind(
     }
     let names = leaves.iter().map(|leaf| leaf.name().clone()).collect();
     let tree = Aggregator::over(Arc::new(LeafGroup::new(leaves)), names, &ledger);
-    let placement = Arc::new(Placement::new(sinks, &ledger));
+    let root = Root::new(before(Arc::new(tree)), budget);
+    let placement = Arc::new(Placement::new(sinks, &ledger, root.catalog()));
     Backend {
         memory: Arc::new(MemoryUse::default),
-        root: Root::new(before(Arc::new(tree)), budget),
+        root,
         sink: Arc::clone(&placement) as _,
         admin: placement,
         definitions: no_definitions(),

@@ -123,10 +123,11 @@ impl Session {
                 Arc::new(LoopbackCodec::new(LeafName("root".into()), tree))
             }
         };
+        let root = Root::new(tree, budget);
         Ok(Self {
             runtime,
-            root: Root::new(tree, budget),
-            placement: Arc::new(Placement::new(sinks, &ledger)),
+            placement: Arc::new(Placement::new(sinks, &ledger, root.catalog())),
+            root,
             clock,
             bodies: 0,
         })
@@ -154,7 +155,7 @@ impl Session {
         let table = TableName::new(table).map_err(|error| error.to_string())?;
         self.bodies += 1;
         let batch_id = BatchId::new(&format!("body-{}", self.bodies)).ok_or("a batch id")?;
-        let schema = self.runtime.block_on(self.root.cluster_status()).schema(table.as_str());
+        let schema = self.root.known_table(table.as_str()).map(|table| Arc::clone(&table.schema));
         let settings = Settings {
             table,
             batch_id,

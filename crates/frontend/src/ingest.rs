@@ -80,12 +80,13 @@ async fn take(
     entry: &mut IngestLogEntry,
 ) -> Result<IngestReceipt, FrontendError> {
     let (source, now) = (options.source, frontend.backend.clock.now());
+    let has_new_id = options.batch.is_none();
     let batch_id = options.batch.map_or_else(random_id, Ok)?;
     let _in_flight = frontend.in_flight.begin(table, &batch_id);
     let table_columns = frontend.live_columns.of(table, Instant::now());
-    let status = frontend.backend.root.table(table.as_str()).await;
+    let status = frontend.backend.root.known_table(table.as_str());
     let dropped_before = status.as_ref().map_or(0, |table| table.dropped_rows);
-    let schema = status.map(|table| table.schema);
+    let schema = status.map(|table| Arc::clone(&table.schema));
     let table_columns =
         frontend.live_columns.add_schema(table, table_columns, schema.as_deref(), Instant::now());
     let oldest = schema.as_ref().and_then(|schema| Some(schema.time_range?.0));
@@ -107,7 +108,7 @@ async fn take(
     };
     let ingest = Ingest::new(settings, options.format, now);
     let pipeline = Pipeline::new(options.decompressor, ingest, options.strict);
-    let mut delivery = Delivery::new(frontend, first_rows);
+    let mut delivery = Delivery::new(frontend, first_rows, has_new_id);
     let taken = match options.strict {
         true => take_all_or_none(frontend, body, pipeline, &mut delivery).await,
         false => take_as_it_comes(frontend, body, pipeline, &mut delivery).await,
@@ -124,15 +125,15 @@ async fn take(
     *entry = IngestLogEntry { rejected: summary.rejected_count, is_refused: false, ..*entry };
     let mut receipt = finish(frontend, table, source, now, delivery.delivered, summary).await;
     if delivery.delivered.overflowing {
-        receipt.warnings.push(overflowing(frontend, table, dropped_before).await);
+        receipt.warnings.push(overflowing(frontend, table, dropped_before));
     }
     Ok(receipt)
 }
 
 /// The warning that the table is full and drops its oldest rows, with their number since `dropped_before`.
-async fn overflowing(frontend: &Arc<Frontend>, table: &TableName, dropped_before: u64) -> Warning {
+fn overflowing(frontend: &Arc<Frontend>, table: &TableName, dropped_before: u64) -> Warning {
     let dropped =
-        frontend.backend.root.table(table.as_str()).await.map_or(0, |table| table.dropped_rows);
+        frontend.backend.root.known_table(table.as_str()).map_or(0, |table| table.dropped_rows);
     let message = format!("table {table} is over its size: its oldest rows are dropped for these");
     Warning { code: "rows_dropped", count: dropped.saturating_sub(dropped_before), message }
 }

@@ -7,13 +7,12 @@ pub(crate) mod summarize;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hadal_peer::PeerStatus;
 use hadal_query::{Query, QueryKind};
 use hadal_sql::{
     Context, Message, Note, Parsed, QuerySpec, SqlError, Statement, Texts, UnknownColumns, parse,
     parse_spec,
 };
-use hadal_tree::{AskError, ClusterStatus};
+use hadal_tree::{AskError, ClusterStatus, Root};
 use hadal_types::{Micros, TableName, TableSchema, TimeRange, limits};
 use tokio::time::timeout_at;
 
@@ -103,14 +102,14 @@ impl QueryRequest {
     fn bind(
         &self,
         parsed: &Parsed,
-        status: &PeerStatus,
+        catalog: &dyn hadal_sql::Catalog,
         now: Micros,
     ) -> Result<(Statement, Option<String>), FrontendError> {
         let unknown_columns = match self.null_if_absent {
             true => UnknownColumns::Null,
             false => UnknownColumns::Error,
         };
-        let context = Context { catalog: &Tables { status }, now, unknown_columns };
+        let context = Context { catalog, now, unknown_columns };
         let statement = parsed.bind(&context).map_err(error_of)?;
         Ok((statement, parsed.spec_sql(&context)))
     }
@@ -160,31 +159,47 @@ pub(crate) fn time_range(
     }
 }
 
-/// The tables that a statement is bound to.
-struct Tables<'c> {
-    status: &'c PeerStatus,
-}
+/// The tables of the catalog. A leaf that has just started opens only those that are named.
+struct KnownTables<'c>(&'c Root);
 
-impl hadal_sql::Catalog for Tables<'_> {
+impl hadal_sql::Catalog for KnownTables<'_> {
     fn table(&self, name: &str) -> Option<Arc<TableSchema>> {
-        ClusterStatus::table_of(self.status, name).map(|table| table.schema)
+        self.0.known_table(name).map(|table| Arc::clone(&table.schema))
     }
 
     fn table_names(&self) -> Vec<TableName> {
-        ClusterStatus::names(self.status).into_iter().collect()
+        Vec::new()
     }
 }
 
-/// The status of the table that the statement names, since a leaf that has just started has not opened
-/// the others yet; of all tables, where it names none, or one that does not exist.
-async fn status_for(frontend: &Frontend, parsed: &Parsed) -> PeerStatus {
-    if let Some(Ok(table)) = parsed.table().map(|name| TableName::new(&name)) {
-        let status = frontend.backend.root.status_of(vec![table.clone()]).await;
-        if ClusterStatus::table_of(&status, table.as_str()).is_some() {
-            return status;
-        }
+/// All tables, for names that are spelled wrong.
+struct AllTables(ClusterStatus);
+
+impl hadal_sql::Catalog for AllTables {
+    fn table(&self, name: &str) -> Option<Arc<TableSchema>> {
+        self.0.schema(name)
     }
-    frontend.backend.root.status().await
+
+    fn table_names(&self) -> Vec<TableName> {
+        self.0.tables.keys().cloned().collect()
+    }
+}
+
+/// The statement, bound to the catalog. The leaves are asked only where it names no known table: for a
+/// table whose name differs in letter case, or else for the nearest names.
+async fn bind(
+    frontend: &Frontend,
+    request: &QueryRequest,
+    parsed: &Parsed,
+    now: Micros,
+) -> Result<(Statement, Option<String>), FrontendError> {
+    let root = &frontend.backend.root;
+    match request.bind(parsed, &KnownTables(root), now) {
+        Err(error) if error.kind == ErrorKind::UnknownTable => {
+            request.bind(parsed, &AllTables(root.cluster_status().await), now)
+        }
+        bound => bound,
+    }
 }
 
 async fn answer(
@@ -197,8 +212,7 @@ async fn answer(
     }
     let now = frontend.backend.clock.now();
     let parsed = request.parse(now)?;
-    let status = status_for(frontend, &parsed).await;
-    let (statement, sql) = request.bind(&parsed, &status, now)?;
+    let (statement, sql) = bind(frontend, request, &parsed, now).await?;
     entry.table = statement.table().cloned();
     if let Some(sql) = &sql {
         entry.sql.clone_from(sql);
@@ -209,13 +223,15 @@ async fn answer(
             query.deadline = deadline;
             Ok(QueryResult { sql, ..run(frontend, *query, notes).await? })
         }
-        Statement::ShowTables => Ok(describe::show_tables(&ClusterStatus::new(&status))),
+        Statement::ShowTables => {
+            Ok(describe::show_tables(&frontend.backend.root.cluster_status().await))
+        }
         Statement::Describe(table) => {
-            let schema = schema(&status, &table)?;
+            let schema = schema(frontend, &table)?;
             Ok(describe::describe(&schema))
         }
         Statement::Summarize(table) => {
-            let schema = schema(&status, &table)?;
+            let schema = schema(frontend, &table)?;
             summarize::summarize(frontend, &schema, deadline).await
         }
         Statement::Values { columns, row } => {
@@ -224,8 +240,9 @@ async fn answer(
     }
 }
 
-fn schema(status: &PeerStatus, table: &TableName) -> Result<Arc<TableSchema>, FrontendError> {
-    let found = ClusterStatus::table_of(status, table.as_str()).map(|table| table.schema);
+fn schema(frontend: &Frontend, table: &TableName) -> Result<Arc<TableSchema>, FrontendError> {
+    let found = frontend.backend.root.known_table(table.as_str());
+    let found = found.map(|table| Arc::clone(&table.schema));
     found.ok_or_else(|| {
         FrontendError::new(ErrorKind::UnknownTable, format!("there is no table {table}"))
     })

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
-use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks};
+use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks, TableReport};
 use hadal_query::Query;
 use hadal_types::limits::{MERGE_AT_ONCE_BYTES, TREE_FANOUT};
 use hadal_types::{CancelOnDrop, LeafName, TableName};
@@ -20,7 +20,7 @@ use crate::straggler_timeout::{earlier, wait_until};
 
 /// Asks all of its peers, and merges what they answer in time.
 pub struct Aggregator {
-    children: Vec<Child>,
+    children: RwLock<Vec<Arc<Child>>>,
     expected_rows: Arc<ExpectedRows>,
 }
 
@@ -38,14 +38,29 @@ impl Aggregator {
         leaves: Vec<LeafName>,
         expected_rows: &Arc<ExpectedRows>,
     ) -> Self {
-        Self { children: vec![Child { peer, leaves }], expected_rows: Arc::clone(expected_rows) }
+        Self::of(vec![Child { peer, leaves }], expected_rows)
     }
 
-    /// The same, over these peers as well.
-    #[must_use]
-    pub fn and(mut self, peers: Vec<Arc<dyn Peer>>) -> Self {
-        self.children.extend(peers.into_iter().map(|peer| Child { peer, leaves: Vec::new() }));
-        self
+    fn of(children: Vec<Child>, expected_rows: &Arc<ExpectedRows>) -> Self {
+        let children = RwLock::new(children.into_iter().map(Arc::new).collect());
+        Self { children, expected_rows: Arc::clone(expected_rows) }
+    }
+
+    /// Asks one more peer, which answers for these leaves, from the next query on.
+    pub fn join(&self, peer: Arc<dyn Peer>, leaves: Vec<LeafName>) {
+        let mut children = self.children.write().unwrap_or_else(PoisonError::into_inner);
+        children.push(Arc::new(Child { peer, leaves }));
+    }
+
+    /// Asks the peer that answers for this leaf alone no more, and expects no rows of it.
+    pub fn leave(&self, leaf: &LeafName) {
+        let mut children = self.children.write().unwrap_or_else(PoisonError::into_inner);
+        children.retain(|child| child.leaves.as_slice() != std::slice::from_ref(leaf));
+        self.expected_rows.forget_leaf(leaf);
+    }
+
+    fn children(&self) -> Vec<Arc<Child>> {
+        self.children.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// A tree over `leaves`: at most five peers under each aggregator.
@@ -64,17 +79,18 @@ impl Aggregator {
             }
             children = next.into_iter().map(|group| Child::nest(group, expected_rows)).collect();
         }
-        Self { children, expected_rows: Arc::clone(expected_rows) }
+        Self::of(children, expected_rows)
     }
 
     async fn ask(&self, query: Arc<Query>, deadline: Instant) -> Partial {
         let start = Instant::now();
+        let children = self.children();
         let mut waiting: BTreeMap<usize, u64> =
-            self.children.iter().map(|child| self.expected(child, &query)).enumerate().collect();
+            children.iter().map(|child| self.expected(child, &query)).enumerate().collect();
         let expected: u64 = waiting.values().sum();
         let for_children = earlier(start, deadline);
         let mut answers = FuturesUnordered::new();
-        for (index, child) in self.children.iter().enumerate() {
+        for (index, child) in children.iter().enumerate() {
             let answer = child.peer.query(Arc::clone(&query), for_children);
             answers.push(async move { (index, answer.await) });
         }
@@ -94,7 +110,7 @@ impl Aggregator {
         }
         let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
         for (index, _) in waiting {
-            merged.coverage.merge(self.silent(&self.children[index], &query, micros));
+            merged.coverage.merge(self.silent(&children[index], &query, micros));
         }
         merged
     }
@@ -165,7 +181,7 @@ async fn merge(mut merged: Partial, partial: Partial, query: &Query) -> Partial 
 impl Child {
     fn nest(children: Vec<Self>, expected_rows: &Arc<ExpectedRows>) -> Self {
         let leaves = children.iter().flat_map(|child| child.leaves.clone()).collect();
-        let peer = Arc::new(Aggregator { children, expected_rows: Arc::clone(expected_rows) });
+        let peer = Arc::new(Aggregator::of(children, expected_rows));
         Self { peer, leaves }
     }
 }
@@ -177,8 +193,9 @@ impl Peer for Aggregator {
 
     fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         Box::pin(async move {
+            let children = self.children();
             let mut statuses: FuturesUnordered<_> =
-                self.children.iter().map(|child| child.peer.status(scope)).collect();
+                children.iter().map(|child| child.peer.status(scope)).collect();
             let mut leaves = Vec::new();
             while let Some(status) = statuses.next().await {
                 leaves.extend(status.leaves);
@@ -188,10 +205,15 @@ impl Peer for Aggregator {
         })
     }
 
+    fn reports(&self, table: &TableName) -> Vec<TableReport> {
+        self.children().iter().flat_map(|child| child.peer.reports(table)).collect()
+    }
+
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
         Box::pin(async move {
+            let children = self.children();
             let mut asked: FuturesUnordered<_> =
-                self.children.iter().map(|child| child.peer.blocks(table)).collect();
+                children.iter().map(|child| child.peer.blocks(table)).collect();
             let mut all = TableBlocks::default();
             while let Some(blocks) = asked.next().await {
                 all.merge(blocks);

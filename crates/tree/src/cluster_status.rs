@@ -57,7 +57,8 @@ impl ClusterStatus {
     }
 }
 
-fn merge(own: &mut TableStatus, other: &TableStatus) {
+/// Adds the share of another leaf.
+pub(crate) fn merge(own: &mut TableStatus, other: &TableStatus) {
     own.schema = Arc::new((*own.schema).clone().merge(&other.schema));
     own.blocks += other.blocks;
     own.block_bytes += other.block_bytes;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
-use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks};
+use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks, TableReport};
 use hadal_query::Query;
 use hadal_types::{LeafName, TableName};
 
@@ -38,6 +38,10 @@ impl Peer for DeadLeaf {
 
     fn status<'a>(&'a self, _scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         Box::pin(async { PeerStatus::default() })
+    }
+
+    fn reports(&self, _table: &TableName) -> Vec<TableReport> {
+        Vec::new()
     }
 
     fn blocks<'a>(&'a self, _table: &'a TableName) -> BoxFuture<'a, TableBlocks> {

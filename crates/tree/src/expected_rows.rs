@@ -46,6 +46,11 @@ impl ExpectedRows {
         }
     }
 
+    /// Notes that a leaf is no member any more.
+    pub fn forget_leaf(&self, leaf: &LeafName) {
+        self.lock().remove(leaf);
+    }
+
     /// The tables of which any leaf should hold something.
     #[must_use]
     pub fn tables(&self) -> BTreeSet<TableName> {

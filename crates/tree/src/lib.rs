@@ -12,6 +12,7 @@
 //! 3.5). This crate knows no leaf but through the seams.
 
 mod aggregator;
+mod catalog;
 mod cluster_status;
 mod dead_leaf;
 mod expected_rows;
@@ -20,6 +21,7 @@ mod root;
 mod straggler_timeout;
 
 pub use aggregator::Aggregator;
+pub use catalog::Catalog;
 pub use cluster_status::ClusterStatus;
 pub use dead_leaf::DeadLeaf;
 pub use expected_rows::ExpectedRows;

@@ -1,20 +1,24 @@
 //! Which leaf a batch goes to: one of two that its id names, the one with less of its table in it.
 //!
 //! Two choices keep leaves nearly even (Scuba, VLDB 2013, section 3.3), and so each table, whose
-//! limit is shared out evenly. Leaves that take no batches are passed over. A batch that some leaf has sticks to it: which two an id names changes
-//! where leaves were added since, so a retry is looked for on all, on those two first.
+//! limit is shared out evenly. Leaves that take no batches are passed over. A batch that some leaf
+//! has sticks to it. The two leaves that an id names change when members join or leave, so a batch
+//! that may be a retry is looked for on all of them; a first try asks those two only.
 
+mod members;
 mod tables;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use futures_util::future::join_all;
 use hadal_peer::{Admin, Batch, BatchLookup, BoxFuture, Receipt, Sink, SinkError, TableChange};
 use hadal_types::limits::TABLES_MAX;
 use hadal_types::{BatchId, LeafName, TableName};
-use twox_hash::XxHash3_64;
 
+use crate::catalog::Catalog;
 use crate::expected_rows::ExpectedRows;
+use members::{Member, Members};
 use tables::Tables;
 
 /// Leaves that a new batch may go to.
@@ -34,15 +38,10 @@ pub struct PlacementLeaf {
 
 /// A sink that spreads batches over leaves.
 pub struct Placement {
-    leaves: Vec<Placed>,
+    members: Members,
     expected_rows: Arc<ExpectedRows>,
+    catalog: Arc<Catalog>,
     state: Mutex<State>,
-}
-
-struct Placed {
-    name: LeafName,
-    sink: Arc<dyn Sink>,
-    admin: Arc<dyn Admin>,
 }
 
 struct State {
@@ -58,14 +57,18 @@ type Key = (TableName, BatchId);
 #[derive(Default)]
 struct Tries {
     count: usize,
-    leaf: Option<usize>,
+    leaf: Option<Arc<Member>>,
 }
 
 impl Placement {
-    /// Spreads batches over `leaves`.
+    /// Spreads batches over `leaves`, and tells `catalog` what receipts report.
     #[must_use]
-    pub fn new(leaves: Vec<PlacementLeaf>, expected_rows: &Arc<ExpectedRows>) -> Self {
-        Self::with_tables_max(leaves, expected_rows, TABLES_MAX)
+    pub fn new(
+        leaves: Vec<PlacementLeaf>,
+        expected_rows: &Arc<ExpectedRows>,
+        catalog: &Arc<Catalog>,
+    ) -> Self {
+        Self::with_tables_max(leaves, expected_rows, catalog, TABLES_MAX)
     }
 
     /// Spreads batches of at most so many tables over `leaves`.
@@ -73,68 +76,96 @@ impl Placement {
     pub fn with_tables_max(
         leaves: Vec<PlacementLeaf>,
         expected_rows: &Arc<ExpectedRows>,
+        catalog: &Arc<Catalog>,
         tables_max: usize,
     ) -> Self {
-        let mut tables = Tables::new(leaves.len(), tables_max);
-        for (index, leaf) in leaves.iter().enumerate() {
-            leaf.tables.iter().for_each(|(table, bytes)| tables.add(table, index, *bytes));
-        }
-        let placed =
-            |leaf: PlacementLeaf| Placed { name: leaf.name, sink: leaf.sink, admin: leaf.admin };
-        Self {
-            leaves: leaves.into_iter().map(placed).collect(),
+        let placement = Self {
+            members: Members::default(),
             expected_rows: Arc::clone(expected_rows),
-            state: Mutex::new(State { tables, under_way: HashMap::new() }),
-        }
+            catalog: Arc::clone(catalog),
+            state: Mutex::new(State { tables: Tables::new(tables_max), under_way: HashMap::new() }),
+        };
+        leaves.into_iter().for_each(|leaf| placement.join(leaf));
+        placement
     }
 
-    /// All leaves in the order in which the id names them, by rendezvous hashing. A new batch goes to one
-    /// of the first [`CHOICES`].
-    fn candidates(&self, id: &BatchId) -> Vec<usize> {
-        let score = |index: &usize| {
-            let seed = XxHash3_64::oneshot(self.leaves[*index].name.0.as_bytes());
-            std::cmp::Reverse(XxHash3_64::oneshot_with_seed(seed, id.as_str().as_bytes()))
-        };
-        let mut indices: Vec<usize> = (0..self.leaves.len()).collect();
-        indices.sort_by_cached_key(score);
-        indices
+    /// Places batches on one more leaf, or on one that was told to leave, from the next batch on.
+    pub fn join(&self, leaf: PlacementLeaf) {
+        let mut state = self.lock();
+        state.tables.forget_leaf(&leaf.name);
+        for (table, bytes) in &leaf.tables {
+            state.tables.add(table, &leaf.name, *bytes);
+        }
+        self.members.join(Member::of(leaf));
+    }
+
+    /// Places no new batch on a leaf. Its tables still change with all others, and retries of its
+    /// batches still go to it.
+    pub fn leave(&self, leaf: &LeafName) {
+        self.members.leave(leaf);
+    }
+
+    /// Forgets a leaf with all that it holds. A retry of one of its batches counts as new from then on.
+    pub fn remove(&self, leaf: &LeafName) {
+        self.members.remove(leaf);
+        let mut state = self.lock();
+        state.tables.forget_leaf(leaf);
+        self.expected_rows.forget_leaf(leaf);
+        self.catalog.forget_leaf(leaf);
     }
 
     /// The leaf for a batch: the one that has it, or else the one with less of its table in it.
-    async fn choose(&self, table: &TableName, id: &BatchId) -> Option<usize> {
-        let candidates = self.candidates(id);
-        let mut taking = Vec::new();
-        for &index in &candidates {
-            let lookup = self.leaves[index].sink.look_up(table, id).await;
-            if lookup.is_known {
-                return Some(index);
-            }
-            if lookup.takes_batches {
-                taking.push(index);
-            }
+    async fn choose(&self, batch: &Batch) -> Option<Arc<Member>> {
+        let (table, bytes) = (&batch.table, batch.block.len() as u64);
+        let mut candidates = self.members.in_order_of(&batch.id);
+        let staying = candidates.iter().filter(|(_, stays)| *stays).count();
+        let rest = candidates.split_off(CHOICES.min(staying));
+        let mut found = look_up_all(&candidates, batch).await;
+        let takes = |found: &Found| found.stays && found.lookup.takes_batches;
+        if !batch.first_try && !found.iter().any(|found| found.lookup.is_known)
+            || !found.iter().any(takes)
+        {
+            found.extend(look_up_all(&rest, batch).await);
         }
+        if let Some(known) = found.iter().find(|found| found.lookup.is_known) {
+            return Some(Arc::clone(&known.member));
+        }
+        let has_room = |found: &Found| takes(found) && found.lookup.free_bytes >= bytes;
         // Where none takes any, one of them says why.
-        let choices = if taking.is_empty() { candidates } else { taking };
+        let is_choice: &dyn Fn(&Found) -> bool = match &found[..] {
+            found if found.iter().any(has_room) => &has_room,
+            found if found.iter().any(takes) => &takes,
+            _ => &|found| found.stays,
+        };
+        let choices = found.iter().filter(|found| is_choice(found)).take(CHOICES);
         let state = self.lock();
-        choices.into_iter().take(CHOICES).min_by_key(|&index| state.tables.load(table, index))
+        let least = choices.min_by_key(|found| state.tables.load(table, &found.member.name));
+        least.map(|found| Arc::clone(&found.member))
     }
 
     async fn place(&self, batch: Batch) -> Result<Receipt, SinkError> {
         let key = (batch.table.clone(), batch.id.clone());
         let _done = self.begin(&key)?;
-        let chosen = self.choose(&batch.table, &batch.id).await;
+        let chosen = self.choose(&batch).await;
         let chosen = chosen.ok_or_else(|| SinkError::Unavailable("every leaf".to_owned()))?;
-        let index = match self.lock().under_way.get_mut(&key) {
-            Some(tries) => *tries.leaf.get_or_insert(chosen),
+        let leaf = match self.lock().under_way.get_mut(&key) {
+            Some(tries) => Arc::clone(tries.leaf.get_or_insert(chosen)),
             None => chosen,
         };
-        let leaf = &self.leaves[index];
         let bytes = batch.block.len() as u64;
         let receipt = leaf.sink.accept(batch).await?;
-        if !receipt.duplicate {
-            self.lock().tables.add(&key.0, index, bytes);
-            self.expected_rows.add(&leaf.name, &key.0, receipt.rows as u64);
+        let mut state = self.lock();
+        // One that was removed meanwhile is forgotten, with what it took.
+        if self.members.has(&leaf) {
+            if !receipt.duplicate {
+                state.tables.add(&key.0, &leaf.name, bytes);
+                self.expected_rows.add(&leaf.name, &key.0, receipt.rows as u64);
+            }
+            if let Some(report) = &receipt.report {
+                self.catalog.learn(report.clone());
+            }
         }
+        drop(state);
         Ok(receipt)
     }
 
@@ -142,7 +173,7 @@ impl Placement {
     /// of their own and so may be anywhere.
     async fn apply_to_all(&self, change: &TableChange) -> Result<u64, SinkError> {
         let mut all_rows = 0;
-        for leaf in &self.leaves {
+        for leaf in self.members.all() {
             let rows = leaf.admin.apply(change.clone()).await?;
             if let TableChange::Revoke { table, .. } = change {
                 self.expected_rows.sub(&leaf.name, table, rows);
@@ -163,6 +194,22 @@ impl Placement {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What a member reports of a batch, and whether new batches may go to it.
+struct Found {
+    member: Arc<Member>,
+    stays: bool,
+    lookup: BatchLookup,
+}
+
+/// Looks for a batch on several leaves at the same time.
+async fn look_up_all(members: &[(Arc<Member>, bool)], batch: &Batch) -> Vec<Found> {
+    let lookups = members.iter().map(|(member, stays)| async move {
+        let lookup = member.sink.look_up(&batch.table, &batch.id).await;
+        Found { member: Arc::clone(member), stays: *stays, lookup }
+    });
+    join_all(lookups).await
 }
 
 /// Takes a batch off the list of those under way, however its placing ends, once no other try is.
@@ -191,9 +238,10 @@ impl Sink for Placement {
 
     fn look_up<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         Box::pin(async move {
+            let members = self.members.all();
+            let lookups = join_all(members.iter().map(|leaf| leaf.sink.look_up(table, id))).await;
             let mut all = BatchLookup::default();
-            for leaf in &self.leaves {
-                let lookup = leaf.sink.look_up(table, id).await;
+            for lookup in lookups {
                 all.is_known |= lookup.is_known;
                 all.takes_batches |= lookup.takes_batches;
                 all.free_bytes = all.free_bytes.max(lookup.free_bytes);
@@ -215,6 +263,7 @@ impl Admin for Placement {
             if let TableChange::Drop { table } = &change {
                 self.expected_rows.forget(table);
                 self.lock().tables.forget(table);
+                self.catalog.forget(table);
             }
             Ok(rows)
         })

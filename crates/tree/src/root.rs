@@ -12,6 +12,7 @@ use hadal_types::{CancelOnDrop, LeafName, LeafState, MemoryPool, TableName};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout;
 
+use crate::catalog::Catalog;
 use crate::cluster_status::ClusterStatus;
 use crate::straggler_timeout::before_finishing;
 
@@ -20,6 +21,7 @@ use crate::straggler_timeout::before_finishing;
 pub struct Root {
     tree: Arc<dyn Peer>,
     budget: Arc<MemoryPool>,
+    catalog: Arc<Catalog>,
 }
 
 /// Why a query has no answer.
@@ -59,7 +61,7 @@ impl Root {
     /// The root over a peer; all queries of the process share the budget.
     #[must_use]
     pub fn new(tree: Arc<dyn Peer>, budget: Arc<MemoryPool>) -> Self {
-        Self { tree, budget }
+        Self { tree, budget, catalog: Arc::default() }
     }
 
     /// The memory that queries and their answers share.
@@ -144,7 +146,19 @@ impl Root {
         ClusterStatus::new(&self.status().await)
     }
 
-    /// One table as it is now, without a look at the others.
+    /// The tables that are known without asking for them.
+    #[must_use]
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// One table of the catalog. It has every batch that was acknowledged to this process.
+    #[must_use]
+    pub fn known_table(&self, name: &str) -> Option<Arc<TableStatus>> {
+        self.catalog.table(&*self.tree, &TableName::new(name).ok()?)
+    }
+
+    /// One table as its leaves report it now, without a look at the others. It asks all of them.
     pub async fn table(&self, name: &str) -> Option<TableStatus> {
         let tables = vec![TableName::new(name).ok()?];
         ClusterStatus::table_of(&self.status_of(tables).await, name)

@@ -23,6 +23,8 @@ pub(crate) struct Delivery {
     frontend: Arc<Frontend>,
     in_flight: JoinSet<Result<Receipt, SinkError>>,
     is_first: bool,
+    /// The id of the body was made here, so that no leaf can know its batches.
+    has_new_id: bool,
     first_rows: FirstRowsSettings,
     pub(crate) delivered: Delivered,
 }
@@ -43,11 +45,16 @@ pub(crate) struct Delivered {
 }
 
 impl Delivery {
-    pub(crate) fn new(frontend: &Arc<Frontend>, first_rows: FirstRowsSettings) -> Self {
+    pub(crate) fn new(
+        frontend: &Arc<Frontend>,
+        first_rows: FirstRowsSettings,
+        has_new_id: bool,
+    ) -> Self {
         Self {
             frontend: Arc::clone(frontend),
             in_flight: JoinSet::new(),
             is_first: true,
+            has_new_id,
             first_rows,
             delivered: Delivered {
                 batches: 0,
@@ -70,7 +77,8 @@ impl Delivery {
         if !batches.is_empty() {
             self.first_rows.store(&self.frontend, age).await?;
         }
-        for batch in batches {
+        for mut batch in batches {
+            batch.first_try = self.has_new_id;
             while self.in_flight.len() >= limits::BATCHES_UNDER_WAY_MAX {
                 self.wait_for_one().await?;
             }
@@ -135,14 +143,17 @@ impl Delivery {
 /// Sends one batch; retries while the sink is busy, until `patience` has passed or the server stops.
 async fn deliver(
     frontend: &Arc<Frontend>,
-    batch: Batch,
+    mut batch: Batch,
     patience: Duration,
 ) -> Result<Receipt, SinkError> {
     let until = Instant::now() + patience;
     loop {
         let may_wait = Instant::now() + BUSY_PAUSE < until && !frontend.shutdown.has_begun();
         match frontend.backend.sink.accept(batch.clone()).await {
-            Err(SinkError::Busy(_)) if may_wait => sleep(BUSY_PAUSE).await,
+            Err(SinkError::Busy(_)) if may_wait => {
+                batch.first_try = false;
+                sleep(BUSY_PAUSE).await;
+            }
             outcome => {
                 match &outcome {
                     Ok(_) => frontend.is_disk_full.store(false, Ordering::Relaxed),

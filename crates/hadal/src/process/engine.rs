@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use hadal_leaf::{
     Archive, Durability, FreshBytes, Leaf, LeafConfig, LeafGroup, LeafLimits, ScanPool,
 };
-use hadal_peer::{LeafLoss, Peer};
+use hadal_peer::LeafLoss;
 use hadal_store::{PreopenedStore, Report, Sizes};
 use hadal_tree::{Aggregator, DeadLeaf, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART, LEAF_QUERY_BYTES_MAX};
@@ -144,12 +144,15 @@ impl Engine {
         }
         let mut recovered = Recovered::new(&leaves, start.elapsed());
         let names = leaves.iter().map(|leaf| leaf.name().clone()).collect();
-        let missing = failed.iter().map(|(name, _)| Arc::new(DeadLeaf::new(name)) as Arc<dyn Peer>);
         let group = Arc::new(LeafGroup::new(leaves.clone()));
-        let tree = Aggregator::over(group, names, &ledger).and(missing.collect());
+        let tree = Aggregator::over(group, names, &ledger);
+        for (name, _) in &failed {
+            // Nobody knows how many rows it has, so none are waited for.
+            tree.join(Arc::new(DeadLeaf::new(name)), Vec::new());
+        }
         recovered.leaves_failed = failed;
         let root = Root::new(Arc::new(tree), budget);
-        let placement = Arc::new(Placement::new(placed, &ledger));
+        let placement = Arc::new(Placement::new(placed, &ledger, root.catalog()));
         let heap = HeapWatch::start(&memories);
         Ok((Self { leaves, root, placement, ledger, memories, _heap: heap }, recovered))
     }

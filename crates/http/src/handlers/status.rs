@@ -23,7 +23,7 @@ pub(crate) async fn healthy() -> &'static str {
 /// `GET /readyz`: whether some leaf takes batches and answers queries, perhaps with a part of its rows
 /// during recovery. A full disk and lost rows are reported, but the server stays ready.
 pub(crate) async fn ready(State(state): State<Arc<AppState>>) -> Result<String, Problem> {
-    let catalog = state.frontend.catalog().await;
+    let catalog = state.frontend.cluster_status().await;
     if catalog.leaves.iter().all(|(_, state, _)| *state == LeafState::Prepare) {
         return Err(Problem::new(ErrorKind::Unavailable, "no leaf is alive"));
     }
@@ -155,7 +155,7 @@ struct Leaf {
 
 /// `GET /v1/status`.
 pub(crate) async fn status(State(state): State<Arc<AppState>>) -> Result<Response, Problem> {
-    let catalog = state.frontend.catalog().await;
+    let catalog = state.frontend.cluster_status().await;
     let sum = |of: fn(&TableStatus) -> u64| catalog.tables.values().map(of).sum();
     let ledger = state.frontend.ledger();
     let leaves = catalog.leaves.iter().map(|(name, state, block_bytes)| Leaf {
@@ -199,7 +199,7 @@ pub(crate) async fn stop(State(state): State<Arc<AppState>>) -> Result<Response,
 
 /// `GET /metrics`.
 pub(crate) async fn metrics(State(state): State<Arc<AppState>>) -> Response {
-    let catalog = state.frontend.catalog().await;
+    let catalog = state.frontend.cluster_status().await;
     let text = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
     ([(header::CONTENT_TYPE, text)], state.metrics.text(&state.frontend, &catalog)).into_response()
 }

@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use hadal_aggregate::{LeafOutcome, PartialBody, WeightedCount};
-use hadal_peer::BlockStatus;
+use hadal_peer::{BlockStatus, TableReport};
 use hadal_query::QueryKind;
 use hadal_types::{Micros, TableName};
 
@@ -44,6 +44,10 @@ impl Peer for FakeLeaf {
 
     fn status<'a>(&'a self, _scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         Box::pin(async { PeerStatus::default() })
+    }
+
+    fn reports(&self, _table: &TableName) -> Vec<TableReport> {
+        Vec::new()
     }
 
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
@@ -108,7 +112,7 @@ async fn all_leaves_are_asked_once_whatever_the_depth() {
     for count in [1u64, 2, 5, 6, 25, 26, 130] {
         let leaves: Vec<(u64, u64)> = (1..=count).map(|rows| (rows, 0)).collect();
         let tree = tree(&leaves);
-        assert!(tree.children.len() <= TREE_FANOUT);
+        assert!(tree.children().len() <= TREE_FANOUT);
         let (rows, partial, _) = ask(&tree).await;
         assert_eq!(rows, count * (count + 1) / 2, "{count} leaves");
         assert_eq!(u64::from(partial.coverage.leaves_asked), count);
@@ -171,4 +175,19 @@ async fn the_blocks_of_all_leaves_come_up() {
     assert_eq!(leaves, expected);
     let other = TableName::new("u").expect("a name");
     assert_eq!(tree.blocks(&other).await, TableBlocks::default());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_leaf_is_asked_from_when_it_joins_until_it_leaves() {
+    let tree = tree(&[(1, 0), (2, 0)]);
+    let name = LeafName("late".into());
+    let outcome = LeafOutcome::Answered;
+    let leaf = FakeLeaf { name: name.clone(), rows: 4, delay: Duration::ZERO, outcome };
+    tree.join(Arc::new(leaf), vec![name.clone()]);
+    let (rows, partial, _) = ask(&tree).await;
+    assert_eq!((rows, partial.coverage.leaves_asked), (7, 3));
+    tree.leave(&name);
+    let (rows, partial, _) = ask(&tree).await;
+    assert_eq!((rows, partial.coverage.leaves_asked), (3, 2));
+    assert_eq!(partial.coverage.fraction(), 1.0, "its rows are expected no more");
 }

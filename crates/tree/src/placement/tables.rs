@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use hadal_peer::SinkError;
-use hadal_types::TableName;
+use hadal_types::{LeafName, TableName};
 
 /// Tables of all leaves, each counted once.
 #[derive(Debug)]
@@ -11,13 +11,13 @@ pub(super) struct Tables {
     tables: HashMap<TableName, Table>,
     tables_max: usize,
     /// Bytes of all tables, by leaf.
-    bytes: Vec<u64>,
+    bytes: HashMap<LeafName, u64>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Table {
     /// By leaf.
-    bytes: Vec<u64>,
+    bytes: HashMap<LeafName, u64>,
     /// Some leaf has taken a batch of it.
     is_there: bool,
     /// Batches under way: until one is taken, they are all that there is of it.
@@ -25,28 +25,38 @@ struct Table {
 }
 
 impl Tables {
-    pub(super) fn new(leaves: usize, tables_max: usize) -> Self {
-        Self { tables: HashMap::new(), tables_max, bytes: vec![0; leaves] }
+    pub(super) fn new(tables_max: usize) -> Self {
+        Self { tables: HashMap::new(), tables_max, bytes: HashMap::new() }
     }
 
     /// Notes what a leaf has, whatever the limit is.
-    pub(super) fn add(&mut self, name: &TableName, leaf: usize, bytes: u64) {
-        let leaves = self.bytes.len();
-        let table = self.tables.entry(name.clone()).or_insert_with(|| Table::new(leaves));
+    pub(super) fn add(&mut self, name: &TableName, leaf: &LeafName, bytes: u64) {
+        let table = self.tables.entry(name.clone()).or_default();
         table.is_there = true;
-        table.bytes[leaf] += bytes;
-        self.bytes[leaf] += bytes;
+        *table.bytes.entry(leaf.clone()).or_default() += bytes;
+        *self.bytes.entry(leaf.clone()).or_default() += bytes;
+    }
+
+    /// Notes that a leaf has nothing.
+    pub(super) fn forget_leaf(&mut self, leaf: &LeafName) {
+        self.bytes.remove(leaf);
+        self.tables.retain(|_, table| {
+            if table.bytes.remove(leaf).is_some() {
+                table.is_there = !table.bytes.is_empty();
+            }
+            table.is_there || table.under_way > 0
+        });
     }
 
     /// Lets a batch of a table come in, unless the table were one too many.
     pub(super) fn begin(&mut self, name: &TableName) -> Result<(), SinkError> {
-        let (leaves, tables_max) = (self.bytes.len(), self.tables_max);
+        let tables_max = self.tables_max;
         if self.tables.len() >= tables_max && !self.tables.contains_key(name) {
             let message =
                 format!("too many tables: the limit is {tables_max}; {name} would be one more");
             return Err(SinkError::Limit(message));
         }
-        let table = self.tables.entry(name.clone()).or_insert_with(|| Table::new(leaves));
+        let table = self.tables.entry(name.clone()).or_default();
         table.under_way += 1;
         Ok(())
     }
@@ -61,16 +71,18 @@ impl Tables {
     }
 
     /// How much is on a leaf: of the table, and of all.
-    pub(super) fn load(&self, name: &TableName, leaf: usize) -> (u64, u64) {
-        let own = self.tables.get(name).map_or(0, |table| table.bytes[leaf]);
-        (own, self.bytes[leaf])
+    pub(super) fn load(&self, name: &TableName, leaf: &LeafName) -> (u64, u64) {
+        let of_leaf = |bytes: &HashMap<LeafName, u64>| bytes.get(leaf).copied().unwrap_or(0);
+        (self.tables.get(name).map_or(0, |table| of_leaf(&table.bytes)), of_leaf(&self.bytes))
     }
 
     /// Notes that a table is no more.
     pub(super) fn forget(&mut self, name: &TableName) {
         let Some(table) = self.tables.get_mut(name) else { return };
-        for (all, own) in self.bytes.iter_mut().zip(&mut table.bytes) {
-            *all = all.saturating_sub(std::mem::take(own));
+        for (leaf, bytes) in std::mem::take(&mut table.bytes) {
+            if let Some(all) = self.bytes.get_mut(&leaf) {
+                *all = all.saturating_sub(bytes);
+            }
         }
         table.is_there = false;
         if table.under_way == 0 {
@@ -81,11 +93,5 @@ impl Tables {
     #[cfg(test)]
     pub(super) fn count(&self) -> usize {
         self.tables.len()
-    }
-}
-
-impl Table {
-    fn new(leaves: usize) -> Self {
-        Self { bytes: vec![0; leaves], is_there: false, under_way: 0 }
     }
 }

@@ -20,6 +20,8 @@ struct FakeSink {
     /// Whoever looks for a batch next waits for this, and then tells what it saw before.
     slow_look: Option<Arc<Mutex<Option<oneshot::Receiver<()>>>>>,
     settings: Mutex<Option<TableSettings>>,
+    /// How often it was asked for a batch.
+    look_ups: AtomicU64,
 }
 
 impl Sink for FakeSink {
@@ -32,12 +34,19 @@ impl Sink for FakeSink {
             if is_new {
                 self.rows.fetch_add(batch.rows as u64, Ordering::SeqCst);
             }
-            Ok(Receipt { rows: batch.rows, duplicate: !is_new, durable: true, overflowing: false })
+            Ok(Receipt {
+                rows: batch.rows,
+                duplicate: !is_new,
+                durable: true,
+                overflowing: false,
+                report: None,
+            })
         })
     }
 
     fn look_up<'a>(&'a self, _table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         Box::pin(async move {
+            self.look_ups.fetch_add(1, Ordering::SeqCst);
             let lookup = BatchLookup {
                 is_known: self.taken.lock().expect("no poison").contains(id),
                 takes_batches: !self.is_closed.load(Ordering::SeqCst),
@@ -82,14 +91,21 @@ fn placement(sinks: &[Arc<FakeSink>]) -> (Placement, Arc<ExpectedRows>) {
 
 fn placement_of(sinks: &[Arc<FakeSink>], tables_max: usize) -> (Placement, Arc<ExpectedRows>) {
     let expected_rows = Arc::new(ExpectedRows::default());
-    let leaf = |(index, sink): (usize, &Arc<FakeSink>)| PlacementLeaf {
-        name: LeafName(format!("leaf-{index}").into()),
+    let leaves = sinks.iter().enumerate().map(|(index, sink)| placed(index, sink)).collect();
+    (Placement::with_tables_max(leaves, &expected_rows, &Arc::default(), tables_max), expected_rows)
+}
+
+fn placed(index: usize, sink: &Arc<FakeSink>) -> PlacementLeaf {
+    PlacementLeaf {
+        name: leaf(index),
         sink: Arc::<FakeSink>::clone(sink),
         admin: Arc::<FakeSink>::clone(sink),
         tables: Vec::new(),
-    };
-    let leaves = sinks.iter().enumerate().map(leaf).collect();
-    (Placement::with_tables_max(leaves, &expected_rows, tables_max), expected_rows)
+    }
+}
+
+fn leaf(index: usize) -> LeafName {
+    LeafName(format!("leaf-{index}").into())
 }
 
 fn name(text: &str) -> TableName {
@@ -101,6 +117,7 @@ fn batch(number: usize, bytes: usize) -> Batch {
         table: name("t"),
         id: BatchId::new(&format!("batch-{number}")).expect("an id"),
         content_hash: 7,
+        first_try: false,
         rows: 1,
         block: vec![0; bytes],
     }
@@ -116,7 +133,7 @@ async fn batches_of_any_size_spread_evenly() {
         placement.accept(batch(number, bytes)).await.expect("taken");
     }
     let bytes: Vec<u64> =
-        (0..10).map(|leaf| placement.lock().tables.load(&name("t"), leaf).0).collect();
+        (0..10).map(|leaf| placement.lock().tables.load(&name("t"), &self::leaf(leaf)).0).collect();
     let mean = bytes.iter().sum::<u64>() as f64 / bytes.len() as f64;
     let most = *bytes.iter().max().expect("leaves") as f64;
     assert!(most / mean <= 1.05, "{bytes:?}");
@@ -159,8 +176,8 @@ async fn a_retry_goes_where_the_batch_is() {
     let rows: u64 = sinks.iter().map(|sink| sink.rows.load(Ordering::SeqCst)).sum();
     assert_eq!(rows, 500);
     let table = name("t");
-    let expected = |leaf: &Placed| expected_rows.expected(&leaf.name, &table);
-    assert_eq!(placement.leaves.iter().map(expected).sum::<u64>(), 500);
+    let expected = |leaf: Arc<Member>| expected_rows.expected(&leaf.name, &table);
+    assert_eq!(placement.members.all().into_iter().map(expected).sum::<u64>(), 500);
     assert_eq!(placement.apply(TableChange::Drop { table }).await, Ok(500));
 }
 
@@ -197,8 +214,8 @@ async fn of_two_tries_at_the_same_time_one_adds_nothing() {
     go_on.send(()).expect("somebody waits");
     assert!(slow.await.expect("taken").duplicate);
     assert!(placement.lock().under_way.is_empty());
-    let expected = |leaf: &Placed| expected_rows.expected(&leaf.name, &name("t"));
-    assert_eq!(placement.leaves.iter().map(expected).sum::<u64>(), 1);
+    let expected = |leaf: Arc<Member>| expected_rows.expected(&leaf.name, &name("t"));
+    assert_eq!(placement.members.all().into_iter().map(expected).sum::<u64>(), 1);
 }
 
 #[tokio::test]
@@ -209,7 +226,7 @@ async fn a_refused_batch_counts_nowhere() {
     assert!(placement.lock().under_way.is_empty());
     assert_eq!(placement.lock().tables.count(), 0);
     let table = name("t");
-    assert_eq!(expected_rows.expected(&placement.leaves[0].name, &table), 0);
+    assert_eq!(expected_rows.expected(&leaf(0), &table), 0);
 }
 
 #[tokio::test]
@@ -225,7 +242,7 @@ async fn every_table_is_spread_evenly() {
     for number in 0..600 {
         placement.accept(batch(number)).await.expect("taken");
         for (table, bytes) in [("a", 10_000), ("b", 100)] {
-            let of = |leaf| placement.lock().tables.load(&name(table), leaf).0;
+            let of = |leaf| placement.lock().tables.load(&name(table), &self::leaf(leaf)).0;
             assert!(of(0).abs_diff(of(1)) <= bytes, "{table}: {} and {}", of(0), of(1));
         }
     }
@@ -266,14 +283,14 @@ async fn tables_are_counted_once_over_all_leaves() {
 async fn tables_that_leaves_bring_with_them_count() {
     let sink = Arc::<FakeSink>::default();
     let leaf = |index: usize, tables: &[(&str, u64)]| PlacementLeaf {
-        name: LeafName(format!("leaf-{index}").into()),
+        name: self::leaf(index),
         sink: Arc::<FakeSink>::clone(&sink),
         admin: Arc::<FakeSink>::clone(&sink),
         tables: tables.iter().map(|(table, bytes)| (name(table), *bytes)).collect(),
     };
     let leaves = vec![leaf(0, &[("t", 1_000), ("u", 5)]), leaf(1, &[("t", 10), ("v", 5)])];
-    let placement = Placement::with_tables_max(leaves, &Arc::default(), 2);
-    let load = |leaf| placement.lock().tables.load(&name("t"), leaf);
+    let placement = Placement::with_tables_max(leaves, &Arc::default(), &Arc::default(), 2);
+    let load = |leaf| placement.lock().tables.load(&name("t"), &self::leaf(leaf));
     assert_eq!((load(0), load(1)), ((1_000, 1_005), (10, 15)));
     placement.accept(batch(1, 5)).await.expect("a table that was there");
     assert_eq!((load(0), load(1)), ((1_000, 1_005), (15, 20)), "where less of it is");
@@ -311,3 +328,5 @@ async fn nothing_is_taken_back_where_not_all_of_it_can_be() {
     assert_eq!(placement.apply(revoke()).await, Ok(5));
     assert_eq!(expected_rows.expected(&LeafName("leaf-0".into()), &name("t")), 2);
 }
+
+mod membership;

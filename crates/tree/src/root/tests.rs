@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use hadal_aggregate::{Coverage, Partial};
-use hadal_peer::BoxFuture;
+use hadal_peer::{BoxFuture, TableReport};
 use hadal_query::QueryKind;
 use hadal_types::MemoryReservation;
 use hadal_types::limits::QUERY_DEADLINE_MS;
@@ -34,6 +34,10 @@ impl Peer for Slow {
 
     fn status<'a>(&'a self, _scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         Box::pin(async { PeerStatus::default() })
+    }
+
+    fn reports(&self, _table: &TableName) -> Vec<TableReport> {
+        Vec::new()
     }
 
     fn blocks<'a>(&'a self, _: &'a TableName) -> BoxFuture<'a, TableBlocks> {

@@ -2,6 +2,7 @@
 //! root, over a tree of one level and of two.
 
 use hadal_aggregate::ResultSet;
+use hadal_peer::TableReport;
 use hadal_types::MemoryPool;
 use tokio::time::{Instant as PausedInstant, sleep};
 
@@ -64,6 +65,10 @@ impl Peer for Actor {
         Box::pin(async { PeerStatus::default() })
     }
 
+    fn reports(&self, _table: &TableName) -> Vec<TableReport> {
+        Vec::new()
+    }
+
     fn blocks<'a>(&'a self, _: &'a TableName) -> BoxFuture<'a, TableBlocks> {
         Box::pin(async { TableBlocks::default() })
     }
@@ -88,7 +93,7 @@ fn root(act: Act, others: usize) -> Root {
         (name, peer)
     };
     let tree = Aggregator::over_leaves((0..=others).map(leaf).collect(), &expected_rows);
-    assert_eq!(tree.children.len() <= others, others >= TREE_FANOUT, "levels");
+    assert_eq!(tree.children().len() <= others, others >= TREE_FANOUT, "levels");
     Root::new(Arc::new(tree), MemoryPool::new(usize::MAX))
 }
 

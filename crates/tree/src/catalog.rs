@@ -1,0 +1,124 @@
+//! Tables as they are known without asking for them: the newest report of every leaf, merged.
+//!
+//! Reports come with the receipts of batches and by [`Peer::reports`], which waits for no message.
+//! So a query and a batch find their table at once: in one process exactly as it is, and as its
+//! leaves pushed it last where they are remote.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use hadal_peer::{Peer, TableReport, TableStatus};
+use hadal_types::{LeafName, TableName};
+
+use crate::cluster_status::merge;
+
+/// The newest known report of every table by every leaf.
+#[derive(Debug, Default)]
+pub struct Catalog {
+    tables: RwLock<HashMap<TableName, Entry>>,
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    reports: BTreeMap<LeafName, TableReport>,
+    /// All of these together; `None` where no leaf has the table.
+    merged: Option<Arc<TableStatus>>,
+}
+
+impl Catalog {
+    /// Notes a report, unless a newer one of its leaf and table is known.
+    pub fn learn(&self, report: TableReport) {
+        if !self.knows(std::slice::from_ref(&report)) {
+            let table = report.table.clone();
+            self.update(&table, vec![report]);
+        }
+    }
+
+    /// A table as all leaves at or below `tree` report it now, together with others that are known;
+    /// `None` where none of them has it. Cheap unless the table has changed.
+    #[must_use]
+    pub fn table(&self, tree: &dyn Peer, name: &TableName) -> Option<Arc<TableStatus>> {
+        let reports = tree.reports(name);
+        if self.knows(&reports) {
+            return self.read().get(name).and_then(|entry| entry.merged.clone());
+        }
+        self.update(name, reports)
+    }
+
+    /// Forgets a table that was dropped.
+    pub fn forget(&self, table: &TableName) {
+        self.write().remove(table);
+    }
+
+    /// Forgets what a leaf reported, since it is no member any more.
+    pub fn forget_leaf(&self, leaf: &LeafName) {
+        self.write().retain(|_, entry| {
+            if entry.reports.remove(leaf).is_some() {
+                entry.merged = merged(&entry.reports);
+            }
+            entry.merged.is_some()
+        });
+    }
+
+    /// Whether nothing would change by these reports. Of a table that is not known, only those matter
+    /// that have it.
+    fn knows(&self, reports: &[TableReport]) -> bool {
+        let tables = self.read();
+        reports.iter().all(|report| {
+            let entry = tables.get(&report.table);
+            match entry.and_then(|entry| entry.reports.get(&report.leaf)) {
+                Some(known) => known.version > report.version || is_same(known, report),
+                None => report.status.is_none(),
+            }
+        })
+    }
+
+    fn update(&self, table: &TableName, reports: Vec<TableReport>) -> Option<Arc<TableStatus>> {
+        let mut tables = self.write();
+        let entry = tables.entry(table.clone()).or_default();
+        for report in reports {
+            let known = entry.reports.get(&report.leaf);
+            if known.is_none_or(|known| known.version <= report.version) {
+                entry.reports.insert(report.leaf.clone(), report);
+            }
+        }
+        entry.merged = merged(&entry.reports);
+        let table_status = entry.merged.clone();
+        // An older report that comes late makes an entry again, until the table is next looked up.
+        if table_status.is_none() {
+            tables.remove(table);
+        }
+        table_status
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, HashMap<TableName, Entry>> {
+        self.tables.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, HashMap<TableName, Entry>> {
+        self.tables.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A leaf reports a table that has not changed by the same status.
+fn is_same(known: &TableReport, report: &TableReport) -> bool {
+    known.version == report.version
+        && match (&known.status, &report.status) {
+            (Some(known), Some(status)) => Arc::ptr_eq(known, status),
+            (None, None) => true,
+            _ => false,
+        }
+}
+
+fn merged(reports: &BTreeMap<LeafName, TableReport>) -> Option<Arc<TableStatus>> {
+    let mut shares = reports.values().filter_map(|report| report.status.as_ref());
+    let first = shares.next()?;
+    let Some(second) = shares.next() else { return Some(Arc::clone(first)) };
+    let mut all = (**first).clone();
+    merge(&mut all, second);
+    shares.for_each(|share| merge(&mut all, share));
+    Some(Arc::new(all))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,77 @@
+//! The leaves that batches are placed on: a list that changes while batches come in.
+
+use std::cmp::Reverse;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use hadal_peer::{Admin, Sink};
+use hadal_types::{BatchId, LeafName};
+use twox_hash::XxHash3_64;
+
+use super::PlacementLeaf;
+
+/// A leaf.
+pub(super) struct Member {
+    pub(super) name: LeafName,
+    pub(super) sink: Arc<dyn Sink>,
+    pub(super) admin: Arc<dyn Admin>,
+}
+
+impl Member {
+    pub(super) fn of(leaf: PlacementLeaf) -> Self {
+        Self { name: leaf.name, sink: leaf.sink, admin: leaf.admin }
+    }
+}
+
+/// Leaves, and whether new batches may go to them.
+#[derive(Default)]
+pub(super) struct Members(RwLock<Vec<(Arc<Member>, bool)>>);
+
+impl Members {
+    /// Adds a leaf, in the place of one of its name.
+    pub(super) fn join(&self, member: Member) {
+        self.change(|members| {
+            members.retain(|(other, _)| other.name != member.name);
+            members.push((Arc::new(member), true));
+        });
+    }
+
+    /// Lets no new batch go to a leaf.
+    pub(super) fn leave(&self, leaf: &LeafName) {
+        self.change(|members| {
+            let leaving = members.iter_mut().filter(|(member, _)| member.name == *leaf);
+            leaving.for_each(|(_, stays)| *stays = false);
+        });
+    }
+
+    /// Forgets a leaf.
+    pub(super) fn remove(&self, leaf: &LeafName) {
+        self.change(|members| members.retain(|(member, _)| member.name != *leaf));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut Vec<(Arc<Member>, bool)>)) {
+        change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Whether a leaf is one of them.
+    pub(super) fn has(&self, leaf: &Arc<Member>) -> bool {
+        let members = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        members.iter().any(|(member, _)| Arc::ptr_eq(member, leaf))
+    }
+
+    /// All leaves, those that leave included.
+    pub(super) fn all(&self) -> Vec<Arc<Member>> {
+        let members = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        members.iter().map(|(member, _)| Arc::clone(member)).collect()
+    }
+
+    /// All leaves in the order in which a batch's id names them, by rendezvous hashing, and whether each
+    /// stays; those that leave are the last.
+    pub(super) fn in_order_of(&self, id: &BatchId) -> Vec<(Arc<Member>, bool)> {
+        let mut members = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        members.sort_by_cached_key(|(member, stays)| {
+            let seed = XxHash3_64::oneshot(member.name.0.as_bytes());
+            Reverse((*stays, XxHash3_64::oneshot_with_seed(seed, id.as_str().as_bytes())))
+        });
+        members
+    }
+}
