@@ -241,9 +241,9 @@ async fn answer(
 }
 
 fn schema(frontend: &Frontend, table: &TableName) -> Result<Arc<TableSchema>, FrontendError> {
-    let found = frontend.backend.root.known_table(table.as_str());
-    let found = found.map(|table| Arc::clone(&table.schema));
-    found.ok_or_else(|| {
+    let schema = frontend.backend.root.known_table(table.as_str());
+    let schema = schema.map(|table| Arc::clone(&table.schema));
+    schema.ok_or_else(|| {
         FrontendError::new(ErrorKind::UnknownTable, format!("there is no table {table}"))
     })
 }

@@ -59,8 +59,8 @@ pub struct TableReport {
     pub leaf: LeafName,
     /// The table.
     pub table: TableName,
-    /// Of two reports of one leaf and table, the one with the higher version is newer; versions begin
-    /// anew with each start of the leaf.
+    /// Of two reports of one leaf and table, the one with the higher version is newer; versions restart
+    /// with each start of the leaf.
     pub version: u64,
     /// The leaf's share; `None` while the leaf has no such table.
     pub status: Option<Arc<TableStatus>>,

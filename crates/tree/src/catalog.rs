@@ -67,7 +67,7 @@ impl Catalog {
         reports.iter().all(|report| {
             let entry = tables.get(&report.table);
             match entry.and_then(|entry| entry.reports.get(&report.leaf)) {
-                Some(known) => known.version > report.version || is_same(known, report),
+                Some(newest) => newest.version > report.version || is_same(newest, report),
                 None => report.status.is_none(),
             }
         })
@@ -77,8 +77,8 @@ impl Catalog {
         let mut tables = self.write();
         let entry = tables.entry(table.clone()).or_default();
         for report in reports {
-            let known = entry.reports.get(&report.leaf);
-            if known.is_none_or(|known| known.version <= report.version) {
+            let newest = entry.reports.get(&report.leaf);
+            if newest.is_none_or(|newest| newest.version <= report.version) {
                 entry.reports.insert(report.leaf.clone(), report);
             }
         }
@@ -101,10 +101,10 @@ impl Catalog {
 }
 
 /// A leaf reports a table that has not changed by the same status.
-fn is_same(known: &TableReport, report: &TableReport) -> bool {
-    known.version == report.version
-        && match (&known.status, &report.status) {
-            (Some(known), Some(status)) => Arc::ptr_eq(known, status),
+fn is_same(one: &TableReport, other: &TableReport) -> bool {
+    one.version == other.version
+        && match (&one.status, &other.status) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
             (None, None) => true,
             _ => false,
         }

@@ -61,7 +61,7 @@ struct Tries {
 }
 
 impl Placement {
-    /// Spreads batches over `leaves`, and tells `catalog` what receipts report.
+    /// Spreads batches over `leaves`, and passes the reports in receipts to `catalog`.
     #[must_use]
     pub fn new(
         leaves: Vec<PlacementLeaf>,
@@ -89,7 +89,7 @@ impl Placement {
         placement
     }
 
-    /// Places batches on one more leaf, or on one that was told to leave, from the next batch on.
+    /// Places batches on one more leaf, or on one that was to leave, from the next batch on.
     pub fn join(&self, leaf: PlacementLeaf) {
         let mut state = self.lock();
         state.tables.forget_leaf(&leaf.name);
@@ -117,30 +117,30 @@ impl Placement {
     /// The leaf for a batch: the one that has it, or else the one with less of its table in it.
     async fn choose(&self, batch: &Batch) -> Option<Arc<Member>> {
         let (table, bytes) = (&batch.table, batch.block.len() as u64);
-        let mut candidates = self.members.in_order_of(&batch.id);
-        let staying = candidates.iter().filter(|(_, stays)| *stays).count();
-        let rest = candidates.split_off(CHOICES.min(staying));
-        let mut found = look_up_all(&candidates, batch).await;
-        let takes = |found: &Found| found.stays && found.lookup.takes_batches;
-        if !batch.first_try && !found.iter().any(|found| found.lookup.is_known)
-            || !found.iter().any(takes)
+        let mut first = self.members.in_order_of(&batch.id);
+        let staying = first.iter().filter(|(_, stays)| *stays).count();
+        let rest = first.split_off(CHOICES.min(staying));
+        let mut looked_up = look_up_all(&first, batch).await;
+        let takes = |leaf: &Candidate| leaf.stays && leaf.lookup.takes_batches;
+        if !batch.first_try && !looked_up.iter().any(|leaf| leaf.lookup.is_known)
+            || !looked_up.iter().any(takes)
         {
-            found.extend(look_up_all(&rest, batch).await);
+            looked_up.extend(look_up_all(&rest, batch).await);
         }
-        if let Some(known) = found.iter().find(|found| found.lookup.is_known) {
-            return Some(Arc::clone(&known.member));
+        if let Some(leaf) = looked_up.iter().find(|leaf| leaf.lookup.is_known) {
+            return Some(Arc::clone(&leaf.member));
         }
-        let has_room = |found: &Found| takes(found) && found.lookup.free_bytes >= bytes;
+        let has_room = |leaf: &Candidate| takes(leaf) && leaf.lookup.free_bytes >= bytes;
         // Where none takes any, one of them says why.
-        let is_choice: &dyn Fn(&Found) -> bool = match &found[..] {
-            found if found.iter().any(has_room) => &has_room,
-            found if found.iter().any(takes) => &takes,
-            _ => &|found| found.stays,
+        let is_choice: &dyn Fn(&Candidate) -> bool = match &looked_up[..] {
+            leaves if leaves.iter().any(has_room) => &has_room,
+            leaves if leaves.iter().any(takes) => &takes,
+            _ => &|leaf| leaf.stays,
         };
-        let choices = found.iter().filter(|found| is_choice(found)).take(CHOICES);
+        let choices = looked_up.iter().filter(|leaf| is_choice(leaf)).take(CHOICES);
         let state = self.lock();
-        let least = choices.min_by_key(|found| state.tables.load(table, &found.member.name));
-        least.map(|found| Arc::clone(&found.member))
+        let least = choices.min_by_key(|leaf| state.tables.load(table, &leaf.member.name));
+        least.map(|leaf| Arc::clone(&leaf.member))
     }
 
     async fn place(&self, batch: Batch) -> Result<Receipt, SinkError> {
@@ -197,17 +197,17 @@ impl Placement {
 }
 
 /// What a member reports of a batch, and whether new batches may go to it.
-struct Found {
+struct Candidate {
     member: Arc<Member>,
     stays: bool,
     lookup: BatchLookup,
 }
 
 /// Looks for a batch on several leaves at the same time.
-async fn look_up_all(members: &[(Arc<Member>, bool)], batch: &Batch) -> Vec<Found> {
+async fn look_up_all(members: &[(Arc<Member>, bool)], batch: &Batch) -> Vec<Candidate> {
     let lookups = members.iter().map(|(member, stays)| async move {
         let lookup = member.sink.look_up(&batch.table, &batch.id).await;
-        Found { member: Arc::clone(member), stays: *stays, lookup }
+        Candidate { member: Arc::clone(member), stays: *stays, lookup }
     });
     join_all(lookups).await
 }

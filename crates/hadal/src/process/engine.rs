@@ -147,7 +147,7 @@ impl Engine {
         let group = Arc::new(LeafGroup::new(leaves.clone()));
         let tree = Aggregator::over(group, names, &ledger);
         for (name, _) in &failed {
-            // Nobody knows how many rows it has, so none are waited for.
+            // Its number of rows is unknown, so none are waited for.
             tree.join(Arc::new(DeadLeaf::new(name)), Vec::new());
         }
         recovered.leaves_failed = failed;

@@ -47,7 +47,7 @@ fn leaf(number: u64) -> LeafName {
     LeafName(format!("leaf-{number}").into())
 }
 
-/// A leaf's share of so many rows; none of 0.
+/// A leaf's share of `rows` rows; none of 0.
 fn report(number: u64, version: u64, rows: u64) -> TableReport {
     let status = |rows| TableStatus {
         schema: Arc::new(TableSchema {
