@@ -31,7 +31,7 @@ impl CoveredSeconds {
         for (index, key) in query.keys().iter().enumerate() {
             let mut own = Vec::new();
             if is_by_steps(key, &mut own) && !own.is_empty() {
-                steps.push((index, Prepared::new(key)?));
+                steps.push((index, Prepared::with_functions(key, &query.functions)?));
                 changes.append(&mut own);
             }
         }

@@ -7,7 +7,7 @@ pub(crate) mod top_k;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use hadal_query::{GroupInput, OutputExpr, PrepareError, Prepared, Query, StringTooLong, Type};
+use hadal_query::{EvalError, GroupInput, OutputExpr, PrepareError, Prepared, Query, Type};
 use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{MemoryReservation, Value};
 
@@ -204,7 +204,7 @@ struct Finisher<'g> {
 
 impl<'g> Finisher<'g> {
     fn new(query: &Query, groups: &'g Groups) -> Result<Self, PrepareError> {
-        let prepare = |expr: &OutputExpr| Prepared::new(expr);
+        let prepare = |expr: &OutputExpr| Prepared::with_functions(expr, &query.functions);
         Ok(Self {
             groups,
             outputs: query
@@ -213,17 +213,17 @@ impl<'g> Finisher<'g> {
                 .map(|output| prepare(&output.expr))
                 .collect::<Result<_, _>>()?,
             having: query.having.as_ref().map(prepare).transpose()?,
-            order: SortOrder::new(&query.order)?,
+            order: SortOrder::new(query)?,
             seconds: CoveredSeconds::new(query)?,
         })
     }
 
-    fn keeps(&self, line: &ResultRow) -> Result<bool, StringTooLong> {
+    fn keeps(&self, line: &ResultRow) -> Result<bool, EvalError> {
         let slot = |slot: &GroupInput| self.slot(line, slot);
         self.having.as_ref().map_or(Ok(true), |having| having.is_true(&slot))
     }
 
-    fn outputs_of(&self, line: &ResultRow) -> Result<SparseRow, StringTooLong> {
+    fn outputs_of(&self, line: &ResultRow) -> Result<SparseRow, EvalError> {
         let slot = |slot: &GroupInput| self.slot(line, slot);
         self.outputs.iter().map(|output| output.value(&slot)).collect()
     }

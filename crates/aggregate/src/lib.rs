@@ -43,6 +43,7 @@ pub use state::quantiles::counts::{BucketInput, QuantileCounts};
 pub use state::quantiles::weights::QuantileWeights;
 pub use state::quantiles::{QUANTILES_VERSION, Quantiles, QuantilesParts};
 pub use state::sum::{Sum, SumOverflow, SumParts, weighted};
+pub use state::user::UserState;
 pub use state::value_hash::{INTEGER_SALT, hash_decimal, hash_number, hash_text, hash_value};
 pub use state::weighted_count::WeightedCount;
 pub use state::{Moments, State};

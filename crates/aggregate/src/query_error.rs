@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use hadal_query::{PrepareError, StringTooLong};
+use hadal_query::{EvalError, PrepareError};
 use hadal_types::PoolExhausted;
 use hadal_types::limits::{FAULTS_MAX, NOTE_BYTES_MAX};
 
@@ -48,8 +48,8 @@ pub struct QueryError {
     pub message: String,
 }
 
-impl From<StringTooLong> for QueryError {
-    fn from(error: StringTooLong) -> Self {
+impl From<EvalError> for QueryError {
+    fn from(error: EvalError) -> Self {
         Self::new(QueryErrorCode::Invalid, &error.to_string())
     }
 }
@@ -103,8 +103,8 @@ pub enum FinishError {
     Late,
 }
 
-impl From<StringTooLong> for FinishError {
-    fn from(error: StringTooLong) -> Self {
+impl From<EvalError> for FinishError {
+    fn from(error: EvalError) -> Self {
         QueryError::from(error).into()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use hadal_query::{GroupInput, OrderKey, PrepareError, Prepared, StringTooLong};
+use hadal_query::{EvalError, GroupInput, OrderKey, PrepareError, Prepared, Query};
 use hadal_types::Value;
 
 /// A query's ORDER BY, ready to run.
@@ -67,20 +67,21 @@ impl SortKey {
 }
 
 impl SortOrder {
-    pub(crate) fn new(keys: &[OrderKey]) -> Result<Self, PrepareError> {
+    pub(crate) fn new(query: &Query) -> Result<Self, PrepareError> {
         let prepare = |key: &OrderKey| {
             let direction =
                 SortDirection { descending: key.descending, nulls_first: key.nulls_first };
-            Prepared::new(&key.expr).map(|expr| (expr, direction))
+            let expr = Prepared::with_functions(&key.expr, &query.functions)?;
+            Ok::<_, PrepareError>((expr, direction))
         };
-        Ok(Self { keys: keys.iter().map(prepare).collect::<Result<_, _>>()? })
+        Ok(Self { keys: query.order.iter().map(prepare).collect::<Result<_, _>>()? })
     }
 
     /// What a row, of which `slot` gives the slots, is compared by.
     pub(crate) fn sort_keys(
         &self,
         slot: &impl Fn(&GroupInput) -> Value,
-    ) -> Result<Box<[SortKey]>, StringTooLong> {
+    ) -> Result<Box<[SortKey]>, EvalError> {
         let keys = self.keys.iter();
         keys.map(|(expr, direction)| Ok(direction.key(expr.value(slot)?))).collect()
     }

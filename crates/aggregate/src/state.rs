@@ -9,6 +9,7 @@ pub(crate) mod quantiles;
 pub(crate) mod sorted_runs;
 pub(crate) mod sum;
 pub(crate) mod superaccumulator;
+pub(crate) mod user;
 pub(crate) mod value_hash;
 pub(crate) mod weighted_count;
 
@@ -20,6 +21,7 @@ use crate::state::histogram::Histogram;
 use crate::state::min_max::MinMax;
 use crate::state::quantiles::Quantiles;
 use crate::state::sum::Sum;
+use crate::state::user::UserState;
 use crate::state::value_hash::hash_value;
 use crate::state::weighted_count::WeightedCount;
 
@@ -45,6 +47,8 @@ pub enum State {
     Distinct(Distinct),
     /// Finishes histograms.
     Histogram(Histogram),
+    /// Finishes a user aggregate.
+    User(UserState),
 }
 
 impl State {
@@ -57,6 +61,7 @@ impl State {
             StateKind::Quantiles => Self::Quantiles(Quantiles::default()),
             StateKind::Distinct => Self::Distinct(Distinct::default()),
             StateKind::Histogram(buckets) => Self::Histogram(Histogram::new(buckets)),
+            StateKind::User(aggregate) => Self::User(UserState::new(aggregate)),
         }
     }
 
@@ -69,13 +74,15 @@ impl State {
             Self::Quantiles(_) => StateKind::Quantiles,
             Self::Distinct(_) => StateKind::Distinct,
             Self::Histogram(histogram) => StateKind::Histogram(histogram.buckets_max()),
+            Self::User(user) => StateKind::User(user.aggregate()),
         }
     }
 
     /// Adds one row's value: the plain way, which every faster one must agree with.
     ///
     /// Nulls are left out. In sums and distributions truths are 0 and 1, and other values that
-    /// are no numbers are only counted by moments.
+    /// are no numbers are only counted by moments. User aggregates need their definition, by which
+    /// [`UserState::add`] adds: here nothing is added to them.
     pub fn add(&mut self, value: &Value, weight: Weight) {
         if value.is_null() {
             return;
@@ -99,6 +106,7 @@ impl State {
                     histogram.add(number, weight);
                 }
             }
+            Self::User(_) => debug_assert!(false, "a user aggregate needs its definition"),
         }
     }
 
@@ -127,6 +135,9 @@ impl State {
             {
                 own.merge(other);
             }
+            (Self::User(own), Self::User(other)) if own.aggregate() == other.aggregate() => {
+                own.merge(other);
+            }
             (own, other) => debug_assert_eq!(own.kind(), other.kind(), "states of one kind"),
         }
     }
@@ -139,6 +150,7 @@ impl State {
             Self::Quantiles(quantiles) => quantiles.heap_bytes(),
             Self::Distinct(distinct) => distinct.heap_bytes(),
             Self::Histogram(histogram) => histogram.heap_bytes(),
+            Self::User(user) => user.heap_bytes(),
         }
     }
 }

@@ -97,6 +97,8 @@ pub enum Function {
     /// The number that a text spells, or 0 and 1 for a truth, or Unix seconds of a time;
     /// null for other texts.
     ToNumber,
+    /// A user function of the query's [`crate::FunctionRegistry`].
+    User(crate::udf::FunctionId),
 }
 
 impl Function {

@@ -11,6 +11,7 @@ mod prepared;
 mod query;
 mod scalar;
 mod string_limit;
+mod udf;
 
 pub use expr::{ColumnRef, Expr, GroupInput, OutputExpr, RowExpr, RowInput, Type};
 pub use function::{Function, TimeField};
@@ -22,3 +23,7 @@ pub use query::{
 };
 pub use scalar::eval_scalar;
 pub use string_limit::StringTooLong;
+pub use udf::{
+    AggregateId, AggregateUdf, EvalError, FunctionId, FunctionRegistry, ScalarUdf, UdfError,
+    UdfState, call_udf,
+};

@@ -1,6 +1,7 @@
 //! Expressions made ready to run: patterns compiled, constants folded; then one row at a time.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use hadal_types::{Value, limits};
 
@@ -9,6 +10,7 @@ use crate::function::Function;
 use crate::pattern::{Pattern, PatternError};
 use crate::scalar;
 use crate::string_limit::StringTooLong;
+use crate::udf::{EvalError, FunctionRegistry, ScalarUdf, call_udf};
 
 /// Why an expression cannot run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -25,97 +27,104 @@ pub enum PrepareError {
     /// A call of literals makes too long a string.
     #[error(transparent)]
     StringTooLong(#[from] StringTooLong),
+    /// It calls a user function that the query does not bring along.
+    #[error("the query calls a user function that is not registered")]
+    UnknownFunction,
 }
 
-/// An expression that is ready to run.
+/// An expression that is ready to run: patterns are compiled, calls of literals are folded, and
+/// user functions are resolved. `scan` runs it over whole columns, [`Prepared::eval`] row by row.
 #[derive(Clone, Debug)]
-pub struct Prepared<L> {
-    node: Node<L>,
-}
-
-#[derive(Clone, Debug)]
-enum Node<L> {
+pub enum Prepared<L> {
+    /// A constant.
     Literal(Value),
+    /// A value that differs from row to row.
     Leaf(L),
-    Matches { pattern: Pattern, text: Box<Node<L>> },
-    Call { function: Function, arguments: Vec<Node<L>> },
+    /// Whether a string matches a pattern.
+    Matches {
+        /// The compiled pattern.
+        pattern: Pattern,
+        /// The string.
+        text: Box<Prepared<L>>,
+    },
+    /// A call of a built-in function.
+    Call {
+        /// The function.
+        function: Function,
+        /// Its arguments.
+        arguments: Vec<Prepared<L>>,
+    },
+    /// A call of a user function.
+    UserCall {
+        /// The function.
+        function: Arc<dyn ScalarUdf>,
+        /// Its arguments.
+        arguments: Vec<Prepared<L>>,
+    },
 }
 
 impl<L: Clone> Prepared<L> {
-    /// Makes `expr` ready to run.
+    /// Prepares `expr`, which calls built-in functions only.
     ///
     /// # Errors
-    /// [`PrepareError`] for a pattern that is refused, too deep an expression, or too long a string
-    /// of literals.
+    /// As [`Self::with_functions`].
     pub fn new(expr: &Expr<L>) -> Result<Self, PrepareError> {
+        Self::with_functions(expr, &FunctionRegistry::default())
+    }
+
+    /// Prepares `expr`, whose user functions are those of `functions`.
+    ///
+    /// # Errors
+    /// [`PrepareError`] for a pattern that is refused, too deep an expression, a user function that
+    /// is not registered, or literals on which a function fails.
+    pub fn with_functions(
+        expr: &Expr<L>,
+        functions: &FunctionRegistry,
+    ) -> Result<Self, PrepareError> {
         let depth = expr.depth();
         if depth > limits::EXPR_DEPTH_MAX {
             return Err(PrepareError::TooDeep(depth));
         }
-        Ok(Self { node: Node::new(expr)? })
+        Self::build(expr, functions)
+    }
+
+    fn build(expr: &Expr<L>, functions: &FunctionRegistry) -> Result<Self, PrepareError> {
+        let (function, arguments) = match expr {
+            Expr::Literal(value) => return Ok(Self::Literal(value.clone())),
+            Expr::Leaf(leaf) => return Ok(Self::Leaf(leaf.clone())),
+            Expr::Call { function, arguments } => (*function, arguments),
+        };
+        if let Function::Matches(syntax) = function {
+            let [text, Expr::Literal(Value::String(pattern))] = arguments.as_slice() else {
+                return Err(PrepareError::PatternNotLiteral);
+            };
+            let pattern = Pattern::new(pattern, syntax)?;
+            return Ok(Self::Matches { pattern, text: Box::new(Self::build(text, functions)?) });
+        }
+        let arguments = arguments
+            .iter()
+            .map(|argument| Self::build(argument, functions))
+            .collect::<Result<Vec<Self>, _>>()?;
+        if let Function::User(id) = function {
+            let function = functions.scalar(id).ok_or(PrepareError::UnknownFunction)?;
+            // Two calls may give different values: nothing is folded.
+            return Ok(Self::UserCall { function: Arc::clone(function), arguments });
+        }
+        Ok(match literals(&arguments) {
+            Some(values) => Self::Literal(scalar::eval_scalar(function, &values)?),
+            None => Self::Call { function, arguments },
+        })
     }
 
     /// The value for a row of which `leaf` gives the leaves' values.
     ///
     /// # Errors
-    /// [`StringTooLong`].
-    pub fn eval<'v>(
-        &'v self,
-        leaf: &impl Fn(&L) -> Value,
-    ) -> Result<Cow<'v, Value>, StringTooLong> {
-        self.node.eval(leaf)
-    }
-
-    /// The value for a row of which `leaf` gives the leaves' values.
-    ///
-    /// # Errors
-    /// [`StringTooLong`].
-    pub fn value(&self, leaf: &impl Fn(&L) -> Value) -> Result<Value, StringTooLong> {
-        self.eval(leaf).map(Cow::into_owned)
-    }
-
-    /// Whether the value is true (not false, not null).
-    ///
-    /// # Errors
-    /// [`StringTooLong`].
-    pub fn is_true(&self, leaf: &impl Fn(&L) -> Value) -> Result<bool, StringTooLong> {
-        Ok(*self.eval(leaf)? == Value::Bool(true))
-    }
-}
-
-impl<L: Clone> Node<L> {
-    fn new(expr: &Expr<L>) -> Result<Self, PrepareError> {
-        Ok(match expr {
-            Expr::Literal(value) => Self::Literal(value.clone()),
-            Expr::Leaf(leaf) => Self::Leaf(leaf.clone()),
-            Expr::Call { function: Function::Matches(syntax), arguments } => {
-                let [text, Expr::Literal(Value::String(pattern))] = arguments.as_slice() else {
-                    return Err(PrepareError::PatternNotLiteral);
-                };
-                let pattern = Pattern::new(pattern, *syntax)?;
-                Self::Matches { pattern, text: Box::new(Self::new(text)?) }
-            }
-            Expr::Call { function, arguments } => {
-                let arguments: Vec<Self> =
-                    arguments.iter().map(Self::new).collect::<Result<_, _>>()?;
-                Self::Call { function: *function, arguments }.folded()?
-            }
-        })
-    }
-
-    /// A call of literals becomes the literal that it gives.
-    fn folded(self) -> Result<Self, StringTooLong> {
-        Ok(match &self {
-            Self::Call { arguments, .. }
-                if arguments.iter().all(|argument| matches!(argument, Self::Literal(_))) =>
-            {
-                Self::Literal(self.eval(&|_| Value::Null)?.into_owned())
-            }
-            _ => self,
-        })
-    }
-
-    fn eval<'v>(&'v self, leaf: &impl Fn(&L) -> Value) -> Result<Cow<'v, Value>, StringTooLong> {
+    /// [`EvalError`].
+    pub fn eval<'v>(&'v self, leaf: &impl Fn(&L) -> Value) -> Result<Cow<'v, Value>, EvalError> {
+        let values = |arguments: &[Self]| {
+            let values = arguments.iter().map(|argument| argument.value(leaf));
+            values.collect::<Result<Vec<Value>, EvalError>>()
+        };
         Ok(match self {
             Self::Literal(value) => Cow::Borrowed(value),
             Self::Leaf(name) => Cow::Owned(leaf(name)),
@@ -124,13 +133,38 @@ impl<L: Clone> Node<L> {
                 _ => Value::Null,
             }),
             Self::Call { function, arguments } => {
-                let values = arguments.iter().map(|argument| argument.eval(leaf));
-                let values = values.map(|value| value.map(Cow::into_owned));
-                let values = values.collect::<Result<Vec<Value>, _>>()?;
-                Cow::Owned(scalar::eval_scalar(*function, &values)?)
+                Cow::Owned(scalar::eval_scalar(*function, &values(arguments)?)?)
+            }
+            Self::UserCall { function, arguments } => {
+                Cow::Owned(call_udf(&**function, &values(arguments)?)?)
             }
         })
     }
+
+    /// The value for a row of which `leaf` gives the leaves' values.
+    ///
+    /// # Errors
+    /// [`EvalError`].
+    pub fn value(&self, leaf: &impl Fn(&L) -> Value) -> Result<Value, EvalError> {
+        self.eval(leaf).map(Cow::into_owned)
+    }
+
+    /// Whether the value is true (not false, not null).
+    ///
+    /// # Errors
+    /// [`EvalError`].
+    pub fn is_true(&self, leaf: &impl Fn(&L) -> Value) -> Result<bool, EvalError> {
+        Ok(*self.eval(leaf)? == Value::Bool(true))
+    }
+}
+
+/// The values of arguments that are all literals.
+fn literals<L>(arguments: &[Prepared<L>]) -> Option<Vec<Value>> {
+    let value = |argument: &Prepared<L>| match argument {
+        Prepared::Literal(value) => Some(value.clone()),
+        _ => None,
+    };
+    arguments.iter().map(value).collect()
 }
 
 /// Whether any string of `value` contains `needle`, upper and lower case being the same: what

@@ -1,11 +1,13 @@
 //! The query: what is asked of one table, fixed once at the root.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_types::{Micros, TableName, TimeRange, Value, limits};
 
 use crate::expr::{Expr, OutputExpr, RowExpr, RowInput, Type};
 use crate::function::Function;
+use crate::udf::{AggregateId, FunctionRegistry};
 
 /// One immutable question about one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +42,8 @@ pub struct Query {
     pub deadline: Duration,
     /// Whether an answer without some leaf's rows is worth nothing.
     pub require_complete: bool,
+    /// The user functions that the query may call.
+    pub functions: Arc<FunctionRegistry>,
 }
 
 /// What a query makes of the rows that it asks for.
@@ -83,6 +87,8 @@ pub enum StateKind {
     /// What a histogram of at most so many buckets needs; from 1 to
     /// [`hadal_types::limits::HISTOGRAM_BUCKETS_MAX`].
     Histogram(u16),
+    /// The state of a user aggregate of the query's [`FunctionRegistry`].
+    User(AggregateId),
 }
 
 /// An aggregate that is finished from a state.
@@ -106,6 +112,8 @@ pub enum AggregateFunction {
     Histogram(u16),
     /// How many different values, from distinct; rows count once, whatever their weight.
     Distinct,
+    /// A user aggregate; null without values.
+    User(AggregateId),
 }
 
 impl AggregateFunction {
@@ -118,6 +126,7 @@ impl AggregateFunction {
             Self::Quantile(_) => StateKind::Quantiles,
             Self::Distinct => StateKind::Distinct,
             Self::Histogram(buckets) => StateKind::Histogram(buckets),
+            Self::User(id) => StateKind::User(id),
         }
     }
 }
@@ -159,7 +168,7 @@ impl Query {
     /// A question about all rows of a table: no filter, order or series, the ordinary limit and
     /// deadline, no outputs yet; now is the beginning of time.
     #[must_use]
-    pub const fn new(table: TableName, kind: QueryKind) -> Self {
+    pub fn new(table: TableName, kind: QueryKind) -> Self {
         Self {
             table,
             range: TimeRange::ALL,
@@ -175,6 +184,7 @@ impl Query {
             now: Micros(0),
             deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
             require_complete: false,
+            functions: Arc::default(),
         }
     }
 

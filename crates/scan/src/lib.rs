@@ -31,7 +31,6 @@ mod scan_memory;
 mod top_k;
 
 pub use column::interner::{BlockContext, InternedIds, SharedInterner};
-pub use expr::plan::PlanError;
 pub use scan::{BlockOrder, Scan, ScanError};
 
 /// The instructions that scans use: those of this processor, or fewer where the environment asks

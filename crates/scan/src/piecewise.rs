@@ -13,7 +13,7 @@ use crate::column::bitmaps::filled;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::expr::eval::eval;
-use crate::expr::plan::PlanExpr;
+use crate::expr::plan::PreparedExpr;
 use crate::scan::Scan;
 use crate::scan_memory::Interrupt;
 use crate::top_k::rows;
@@ -85,7 +85,7 @@ impl Scan {
 /// The rows of `selection` that meet all `conditions`.
 pub(crate) fn filter_rows(
     mut selection: Selection,
-    conditions: &[PlanExpr],
+    conditions: &[PreparedExpr],
     columns: &LazyColumns<'_, '_>,
 ) -> Result<Selection, Interrupt> {
     for condition in conditions {
@@ -102,7 +102,7 @@ pub(crate) fn filter_rows(
 /// Where a condition is true, of the rows of `selection`: found out piece by piece where what it
 /// computes is large.
 fn met(
-    condition: &PlanExpr,
+    condition: &PreparedExpr,
     columns: &LazyColumns<'_, '_>,
     selection: &Selection,
 ) -> Result<Bitmap, Interrupt> {

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use hadal_aggregate::{Partial, PartialBody, QueryError, WarningCode};
 use hadal_block::{BlockError, BlockView, ColumnView};
-use hadal_query::{Function, Query, RowInput};
+use hadal_query::{Function, PrepareError, Query, RowInput};
 use hadal_types::limits::PIECE_BYTES_MAX;
 use hadal_types::{ColumnName, Kind, Value};
 
 use crate::column::interner::{BlockContext, ChecksumContext};
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
-use crate::expr::plan::{Plan, PlanError, PlanExpr};
+use crate::expr::plan::{Plan, PreparedExpr, is_time};
 use crate::expr::visible_kinds::{Hidden, VisibleColumns, visible_columns};
 use crate::expr::zone_map;
 use crate::piecewise::filter_rows;
@@ -61,7 +61,7 @@ impl Scan {
     ///
     /// # Errors
     /// When an expression is nested too deep or a pattern is refused.
-    pub fn new(query: Arc<Query>) -> Result<Self, PlanError> {
+    pub fn new(query: Arc<Query>) -> Result<Self, PrepareError> {
         let plan = Plan::new(&query)?;
         let visible = visible_columns(&query);
         Ok(Self { query, plan, visible, use_zones: true, piece_bytes_max: PIECE_BYTES_MAX })
@@ -88,7 +88,7 @@ impl Scan {
             return BlockOrder::Any;
         };
         match best.comparison().by.first() {
-            Some((index, direction)) if self.plan.keys[*index].is_time() => {
+            Some((index, direction)) if is_time(&self.plan.keys[*index]) => {
                 match direction.descending {
                     true => BlockOrder::NewestFirst,
                     false => BlockOrder::OldestFirst,
@@ -186,14 +186,14 @@ impl Scan {
     }
 
     /// What is left to ask of the rows' times, the block's range being known.
-    fn range_conditions(&self, block: &BlockView<'_>) -> Vec<PlanExpr> {
+    fn range_conditions(&self, block: &BlockView<'_>) -> Vec<PreparedExpr> {
         let (first, last) = block.time_range();
         let range = &self.query.range;
-        let time = |function, bound| PlanExpr::Call {
+        let time = |function, bound| PreparedExpr::Call {
             function,
             arguments: vec![
-                PlanExpr::RowInput(RowInput::Time),
-                PlanExpr::Literal(Value::Time(bound)),
+                PreparedExpr::Leaf(RowInput::Time),
+                PreparedExpr::Literal(Value::Time(bound)),
             ],
         };
         let from = range.from.filter(|&from| first < from);

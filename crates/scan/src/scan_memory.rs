@@ -11,7 +11,7 @@ use std::cell::{Cell, RefCell};
 
 use hadal_aggregate::{QueryError, QueryErrorCode, out_of_memory};
 use hadal_block::BlockError;
-use hadal_query::StringTooLong;
+use hadal_query::EvalError;
 use hadal_types::limits::{PIECE_BYTES_MAX, SCAN_FREE_BYTES};
 use hadal_types::{MemoryReservation, Value};
 
@@ -39,8 +39,8 @@ impl From<BlockError> for Interrupt {
     }
 }
 
-impl From<StringTooLong> for Interrupt {
-    fn from(error: StringTooLong) -> Self {
+impl From<EvalError> for Interrupt {
+    fn from(error: EvalError) -> Self {
         QueryError::from(error).into()
     }
 }

@@ -49,6 +49,7 @@ pub(crate) fn of_state(state: &State, finish: AggregateFunction) -> Value {
         }
         (State::Distinct(distinct), AggregateFunction::Distinct) => integer(distinct.estimate()),
         (State::Histogram(histogram), AggregateFunction::Histogram(_)) => histogram.finish(),
+        (State::User(user), AggregateFunction::User(_)) => user.finish(),
         _ => Value::Null,
     }
 }

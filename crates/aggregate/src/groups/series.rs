@@ -2,7 +2,7 @@
 //!
 //! A series is told by the numbers of its keys but for the time.
 
-use hadal_query::{GroupInput, PrepareError, Prepared, Query, SeriesLimit, StringTooLong};
+use hadal_query::{EvalError, GroupInput, PrepareError, Prepared, Query, SeriesLimit};
 use hadal_types::{MemoryReservation, Micros, Value};
 use hashbrown::HashMap;
 
@@ -196,18 +196,14 @@ impl<'q> SeriesRank<'q> {
         Ok(Self {
             query,
             time_key: query.time_key().map(|(index, _)| index),
-            value: Prepared::new(&limit.rank)?,
+            value: Prepared::with_functions(&limit.rank, &query.functions)?,
             measures,
             seconds: whole_range(query, times),
         })
     }
 
     /// What the series of the groups at these indexes is ranked by.
-    pub(crate) fn value(
-        &self,
-        groups: &Groups,
-        group_indexes: &[u32],
-    ) -> Result<Value, StringTooLong> {
+    pub(crate) fn value(&self, groups: &Groups, group_indexes: &[u32]) -> Result<Value, EvalError> {
         let mut whole = Group::empty(self.query);
         for &group_index in group_indexes {
             whole.count.merge(groups.count_at(group_index as usize));

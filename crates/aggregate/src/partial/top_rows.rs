@@ -7,7 +7,7 @@
 use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use hadal_query::{Expr, GroupInput, PrepareError, Query, QueryKind, StringTooLong};
+use hadal_query::{EvalError, Expr, GroupInput, PrepareError, Query, QueryKind};
 use hadal_types::Value;
 
 use crate::sort_order::{SortDirection, SortKey, SortOrder};
@@ -53,7 +53,7 @@ impl TopRows {
         };
         let rows_max = query.offset.saturating_add(query.limit);
         Ok(Self {
-            order: Arc::new(SortOrder::new(&query.order)?),
+            order: Arc::new(SortOrder::new(query)?),
             value_count,
             rows_max: usize::try_from(rows_max).unwrap_or(usize::MAX),
             comparison: SortColumns::new(query),
@@ -128,8 +128,8 @@ impl TopRows {
     /// Adds a row, which has as many values as the query asks for.
     ///
     /// # Errors
-    /// [`StringTooLong`] when that is what the row is to be sorted by.
-    pub fn add(&mut self, mut values: SparseRow) -> Result<(), StringTooLong> {
+    /// [`EvalError`] when that is what the row is to be sorted by.
+    pub fn add(&mut self, mut values: SparseRow) -> Result<(), EvalError> {
         debug_assert_eq!(values.len(), self.value_count, "values of a row");
         let slot = |slot: &GroupInput| match slot {
             GroupInput::Key(index) => values.get(*index).clone(),

@@ -1,9 +1,10 @@
 //! Groups of one block, added to the partial answer.
 
 use hadal_aggregate::{Groups, WeightedCount};
-use hadal_query::Query;
+use hadal_query::{AggregateUdf, Query, StateKind};
 
 use crate::aggregate::measures::MeasureStates;
+use crate::aggregate::sketches::Sketches;
 use crate::aggregate::sum_decimals::{BlockSums, SumDecimals};
 use crate::aggregate::ungrouped;
 use crate::column::column_values::ColumnValues;
@@ -11,7 +12,7 @@ use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::column::weights::Weights;
 use crate::expr::eval::eval;
-use crate::expr::plan::{Plan, PlanExpr};
+use crate::expr::plan::{Plan, PreparedExpr};
 use crate::group::group_ids::GroupIds;
 use crate::group::group_lookup::GroupLookup;
 use crate::group::grouped_rows::GroupedRows;
@@ -53,27 +54,37 @@ pub(crate) fn add(
     if is_all && added.add_later_to(groups, &numbers, &rows) {
         return Ok(());
     }
-    let is_asked = rows.has_many_groups() && !matches!(added.how, How::RowValues(_));
+    let is_asked = rows.has_many_groups() && !matches!(added.how, How::ByRow(_));
     let known = if is_asked { GroupLookup::known(&numbers, groups, &rows) } else { None };
     let lookup =
         known.unwrap_or_else(|| GroupLookup::new(&numbers, &added.used(&rows), &rows, groups));
     added.add_to(groups, &lookup, &rows);
     for (index, (measure, values)) in query.measures().iter().zip(&arguments).enumerate() {
         if !added.has(index) {
-            MeasureStates::new(measure.kind, values, &rows).add_to(groups, index, &lookup, &rows);
+            let mut states = match user_aggregate(query, measure.kind) {
+                Some(definition) => MeasureStates::ByGroup(Sketches::User(definition, values)),
+                None => MeasureStates::new(measure.kind, values, &rows),
+            };
+            states.add_to(groups, index, &lookup, &rows);
         }
     }
     Ok(())
 }
 
+/// The definition of a user aggregate; `None` of built-in kinds.
+fn user_aggregate(query: &Query, kind: StateKind) -> Option<&dyn AggregateUdf> {
+    let StateKind::User(id) = kind else { return None };
+    query.functions.aggregate(id).map(|definition| &**definition)
+}
+
 /// The values of a key: strings by their ids, where they have some, or lifted.
 fn key_values<'a>(
-    key: &PlanExpr,
+    key: &PreparedExpr,
     columns: &LazyColumns<'_, 'a>,
     selection: &Selection,
     takes_lifted: bool,
 ) -> Result<ColumnValues<'a>, Interrupt> {
-    let PlanExpr::RowInput(input) = key else { return eval(key, columns, selection) };
+    let PreparedExpr::Leaf(input) = key else { return eval(key, columns, selection) };
     let coded = match columns.interned(input)? {
         None if takes_lifted => columns.lifted(input)?,
         coded => coded,
@@ -94,7 +105,7 @@ enum How {
     /// One by one, in the cells of their groups.
     Directly,
     /// They have been, each with its own weight.
-    RowValues(Vec<WeightedCount>),
+    ByRow(Vec<WeightedCount>),
 }
 
 impl<'v> Added<'v> {
@@ -108,7 +119,7 @@ impl<'v> Added<'v> {
         let kinds = query.measures().iter().map(|measure| measure.kind);
         let sums = SumDecimals::new(kinds.zip(arguments), rows);
         let how = match rows.weights {
-            Weights::RowValues(_) => How::RowValues(rows.weighted_counts_where(None)),
+            Weights::ByRow(_) => How::ByRow(rows.weighted_counts_where(None)),
             // They are added up only once then, and not again by group.
             _ if rows.has_many_groups() && (is_scattered || rows.runs().is_none()) => How::Directly,
             _ => How::Within(sums.up(rows)),
@@ -128,7 +139,7 @@ impl<'v> Added<'v> {
                 let counts = rows.groups_of(&added.counts[0]);
                 counts.map(|counts| counts.iter().any(|&count| count > 0)).collect()
             }
-            How::RowValues(counts) => counts.iter().map(|count| count.rows() > 0).collect(),
+            How::ByRow(counts) => counts.iter().map(|count| count.rows() > 0).collect(),
             How::Directly => return rows.used(),
         };
         (0..).zip(has_rows).filter(|own| own.1).map(|own| own.0).collect()
@@ -148,7 +159,7 @@ impl<'v> Added<'v> {
 
     fn add_to(&self, groups: &mut Groups, lookup: &GroupLookup, rows: &GroupedRows<'_>) {
         let is_added = match &self.how {
-            How::RowValues(counts) => {
+            How::ByRow(counts) => {
                 let found = lookup.found(rows).iter();
                 found.for_each(|&(number, group_index)| {
                     groups.add_count(group_index, counts[number])

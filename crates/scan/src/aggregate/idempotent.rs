@@ -12,7 +12,7 @@ use crate::column::decimals::Mantissas;
 pub(crate) struct Idempotent<'v> {
     source: IdempotentSource<'v>,
     /// By code: the last group that had it.
-    visible_columns: Vec<u32>,
+    last_group: Vec<u32>,
     /// Groups so far.
     group: u32,
     /// By code: its hash, once it was asked for; `Some(None)`: it is null.
@@ -85,7 +85,7 @@ impl<'v> IdempotentSource<'v> {
 impl<'v> Idempotent<'v> {
     pub(crate) fn new(source: IdempotentSource<'v>) -> Self {
         let codes = source.codes();
-        Self { source, visible_columns: vec![0; codes], group: 0, hashes: vec![None; codes] }
+        Self { source, last_group: vec![0; codes], group: 0, hashes: vec![None; codes] }
     }
 
     /// Adds the values of these rows, all of one group, to its state.
@@ -93,7 +93,7 @@ impl<'v> Idempotent<'v> {
         self.group += 1;
         for row in rows.iter().map(|&row| row as usize) {
             let Some(code) = self.source.code(row) else { continue };
-            if std::mem::replace(&mut self.visible_columns[code], self.group) == self.group {
+            if std::mem::replace(&mut self.last_group[code], self.group) == self.group {
                 continue;
             }
             match (&mut *own, &self.source) {

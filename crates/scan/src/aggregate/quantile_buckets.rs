@@ -229,7 +229,7 @@ mod tests {
             let rows = mantissas.len();
             let words = (0..rows.div_ceil(64)).map(|word| 0x7fff_f7df_fdff_7ffd ^ word as u64);
             let valid = Bitmap::from_words(words.collect(), rows);
-            let weights = Weights::RowValues((weight..).step_by(7).take(rows).collect());
+            let weights = Weights::ByRow((weight..).step_by(7).take(rows).collect());
             let numbers = Numbers {
                 mantissas: Mantissas::new(mantissas),
                 scale,

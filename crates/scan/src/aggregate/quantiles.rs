@@ -53,7 +53,7 @@ impl<'v> QuantileRows<'v> {
     /// `None` where that has to be done group by group.
     pub(crate) fn new(numbers: &'v Numbers, rows: &GroupedRows<'_>) -> Option<Self> {
         let Mantissas::FrameOfReference(reference) = &numbers.mantissas else { return None };
-        if matches!(rows.weights, Weights::RowValues(_)) {
+        if matches!(rows.weights, Weights::ByRow(_)) {
             return None;
         }
         let buckets = Buckets::new(reference, numbers.scale)?;

@@ -6,7 +6,7 @@
 //! the next block.
 
 use hadal_aggregate::State;
-use hadal_query::StateKind;
+use hadal_query::{AggregateUdf, StateKind};
 
 use crate::aggregate::histogram_cells::HistogramCells;
 use crate::aggregate::idempotent::{Idempotent, IdempotentSource};
@@ -29,8 +29,10 @@ pub(crate) enum Sketches<'v> {
     DoubleCells(&'v Doubles, HistogramCells),
     /// What each value of a group changes only once.
     Idempotent(Idempotent<'v>),
+    /// A user aggregate: row by row, by its definition.
+    User(&'v dyn AggregateUdf, &'v ColumnValues<'v>),
     /// Row by row, with the value of each.
-    GroupedRows(&'v ColumnValues<'v>),
+    Rows(&'v ColumnValues<'v>),
 }
 
 impl<'v> Sketches<'v> {
@@ -60,7 +62,7 @@ impl<'v> Sketches<'v> {
             {
                 Self::Idempotent(Idempotent::new(source))
             }
-            _ => Self::GroupedRows(values),
+            _ => Self::Rows(values),
         }
     }
 
@@ -83,7 +85,15 @@ impl<'v> Sketches<'v> {
                 cells.add_doubles(own, doubles, rows, weights);
             }
             (Self::Idempotent(once), own) => once.add_to(own, rows),
-            (Self::GroupedRows(values), own) => {
+            (Self::User(definition, values), State::User(own)) => {
+                for row in rows.iter().map(|&row| row as usize) {
+                    own.add(*definition, &values.value(row), weights.of(row));
+                }
+            }
+            (Self::User(definition, _), own) => {
+                debug_assert!(false, "{:?} instead of {}", own.kind(), definition.name());
+            }
+            (Self::Rows(values), own) => {
                 for row in rows.iter().map(|&row| row as usize) {
                     own.add(&values.value(row), weights.of(row));
                 }

@@ -47,7 +47,7 @@ impl<'v> SumDecimals<'v> {
     ) -> Self {
         let (sums, hollow, numbers, valid) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         let mut own = Self { sums, hollow, numbers, valid };
-        let by_row = matches!(rows.weights, Weights::RowValues(_));
+        let by_row = matches!(rows.weights, Weights::ByRow(_));
         for (measure, (kind, values)) in measures.enumerate() {
             if let (StateKind::Moments, ColumnValues::Numbers(numbers)) = (kind, values)
                 && is_plain(numbers)

@@ -17,7 +17,7 @@ use hadal_types::{Kind, Logical, Weight};
 use crate::column::column_values::decimal_value;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
-use crate::expr::plan::{Plan, PlanExpr};
+use crate::expr::plan::{Plan, PreparedExpr};
 
 /// What the values of a column come to.
 #[derive(Clone, Copy)]
@@ -92,8 +92,8 @@ pub(crate) fn add(
 }
 
 /// The index of the block's column of plain numbers that a measure is of; `None` of any other.
-fn number_column(argument: &PlanExpr, columns: &LazyColumns<'_, '_>) -> Option<usize> {
-    let PlanExpr::RowInput(RowInput::Column(asked)) = argument else { return None };
+fn number_column(argument: &PreparedExpr, columns: &LazyColumns<'_, '_>) -> Option<usize> {
+    let PreparedExpr::Leaf(RowInput::Column(asked)) = argument else { return None };
     let is_plain = asked.kind == Kind::Number && asked.logical == Logical::Plain;
     columns.find(asked.name.as_str(), Kind::Number).filter(|_| is_plain)
 }

@@ -26,7 +26,7 @@ pub(crate) enum Weights {
     /// One of a few, in millionths; and which of them, by row.
     Classes { millionths: Vec<i64>, by_row: Buffer },
     /// So many millionths, by row.
-    RowValues(Vec<i64>),
+    ByRow(Vec<i64>),
 }
 
 impl Weights {
@@ -39,9 +39,9 @@ impl Weights {
             ColumnValues::Numbers(numbers) if numbers.scale <= Weight::SCALE => {
                 Self::classes_of(&numbers).unwrap_or_else(|| Self::by_row_of(&numbers))
             }
-            other => Self::RowValues(
-                (0..columns.rows()).map(|row| of_value(&other.value(row))).collect(),
-            ),
+            other => {
+                Self::ByRow((0..columns.rows()).map(|row| of_value(&other.value(row))).collect())
+            }
         })
     }
 
@@ -50,7 +50,7 @@ impl Weights {
             true => weight(numbers.mantissas.get(row), numbers.scale),
             false => Weight::UNIT,
         };
-        Self::RowValues((0..numbers.mantissas.len()).map(weight).collect())
+        Self::ByRow((0..numbers.mantissas.len()).map(weight).collect())
     }
 
     /// Where there are only a few different ones.
@@ -86,7 +86,7 @@ impl Weights {
         match self {
             Self::One => &ONE,
             Self::Classes { millionths, .. } => millionths,
-            Self::RowValues(_) => &[],
+            Self::ByRow(_) => &[],
         }
     }
 
@@ -101,7 +101,7 @@ impl Weights {
         match self {
             Self::One => Weight::UNIT,
             Self::Classes { millionths, by_row } => millionths[by_row[row] as usize],
-            Self::RowValues(millionths) => millionths[row],
+            Self::ByRow(millionths) => millionths[row],
         }
     }
 }

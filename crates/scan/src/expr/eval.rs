@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use hadal_encoding::Bitmap;
-use hadal_query::{Function, Pattern, eval_scalar};
+use hadal_query::{EvalError, Function, Pattern, ScalarUdf, call_udf, eval_scalar};
 use hadal_types::{Logical, Value};
 
 use crate::column::bitmaps::filled;
@@ -16,7 +16,7 @@ use crate::column::filter_numbers;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::expr::arithmetic;
-use crate::expr::plan::PlanExpr;
+use crate::expr::plan::PreparedExpr;
 use crate::expr::time_bucket;
 use crate::scan_memory::{ComputedBytes, Interrupt, ScanMemory};
 
@@ -26,23 +26,28 @@ use crate::scan_memory::{ComputedBytes, Interrupt, ScanMemory};
 /// # Errors
 /// [`Interrupt`]: then nothing of what was computed is left, nor counted.
 pub(crate) fn eval<'a>(
-    expr: &PlanExpr,
+    expr: &PreparedExpr,
     columns: &LazyColumns<'_, 'a>,
     selection: &Selection,
 ) -> Result<ColumnValues<'a>, Interrupt> {
     let memory = columns.memory();
     let mark = memory.mark();
     let values = match expr {
-        PlanExpr::Literal(value) => return Ok(ColumnValues::Constant(value.clone())),
-        PlanExpr::RowInput(input) => columns.input(input, selection),
-        PlanExpr::Matches { pattern, text } => matched(pattern, text, columns, selection),
-        PlanExpr::Call { function, arguments } => called(*function, arguments, columns, selection),
+        PreparedExpr::Literal(value) => return Ok(ColumnValues::Constant(value.clone())),
+        PreparedExpr::Leaf(input) => columns.input(input, selection),
+        PreparedExpr::Matches { pattern, text } => matched(pattern, text, columns, selection),
+        PreparedExpr::Call { function, arguments } => {
+            called(*function, arguments, columns, selection)
+        }
+        PreparedExpr::UserCall { function, arguments } => {
+            user_called(&**function, arguments, columns, selection)
+        }
     };
     // Arguments are gone by now.
     match values {
         Ok(values) => {
             // What is decoded is counted already.
-            let is_decoded = matches!(expr, PlanExpr::RowInput(_))
+            let is_decoded = matches!(expr, PreparedExpr::Leaf(_))
                 && !matches!(values, ColumnValues::Rows(_) | ColumnValues::Truths(_));
             let bytes = if is_decoded { 0 } else { values.bytes() };
             memory.replace_computed(mark, bytes).map(|()| values)
@@ -56,11 +61,11 @@ pub(crate) fn eval<'a>(
 
 fn matched<'a>(
     pattern: &Pattern,
-    text: &PlanExpr,
+    text: &PreparedExpr,
     columns: &LazyColumns<'_, 'a>,
     selection: &Selection,
 ) -> Result<ColumnValues<'a>, Interrupt> {
-    if let PlanExpr::RowInput(input) = text
+    if let PreparedExpr::Leaf(input) = text
         && !columns.memory().is_splitting()
         && let Some(truths) = columns.matching(input, pattern)?
     {
@@ -72,7 +77,7 @@ fn matched<'a>(
 
 fn called<'a>(
     function: Function,
-    arguments: &[PlanExpr],
+    arguments: &[PreparedExpr],
     columns: &LazyColumns<'_, 'a>,
     selection: &Selection,
 ) -> Result<ColumnValues<'a>, Interrupt> {
@@ -95,18 +100,39 @@ fn called<'a>(
     apply(function, &arguments, selection, columns.memory())
 }
 
+/// A user function: once per dictionary entry where only one argument varies, else row by row.
+fn user_called<'a>(
+    function: &dyn ScalarUdf,
+    arguments: &[PreparedExpr],
+    columns: &LazyColumns<'_, 'a>,
+    selection: &Selection,
+) -> Result<ColumnValues<'a>, Interrupt> {
+    let memory = columns.memory();
+    let arguments = arguments
+        .iter()
+        .map(|argument| eval(argument, columns, selection))
+        .collect::<Result<Vec<_>, _>>()?;
+    let call = |values: &[Value]| call_udf(function, values);
+    if !memory.is_splitting()
+        && let Some(values) = per_entry(&call, &arguments, memory)?
+    {
+        return Ok(values);
+    }
+    per_row(&call, &arguments, selection, memory)
+}
+
 /// A comparison of a column with literals, asked of it as it is stored; `None` where it is better
 /// asked of decoded values.
 fn compared(
     function: Function,
-    arguments: &[PlanExpr],
+    arguments: &[PreparedExpr],
     columns: &LazyColumns<'_, '_>,
 ) -> Result<Option<Truths>, Interrupt> {
     let (input, function, literals) = match (arguments, function.mirrored()) {
-        ([PlanExpr::Literal(literal), PlanExpr::RowInput(input)], Some(mirrored)) => {
+        ([PreparedExpr::Literal(literal), PreparedExpr::Leaf(input)], Some(mirrored)) => {
             (input, mirrored, vec![literal])
         }
-        ([PlanExpr::RowInput(input), rest @ ..], known)
+        ([PreparedExpr::Leaf(input), rest @ ..], known)
             if known.is_some() || function == Function::In =>
         {
             let Some(literals) = rest.iter().map(literal).collect::<Option<Vec<_>>>() else {
@@ -119,9 +145,9 @@ fn compared(
     Ok(columns.compared(input, function, &literals)?)
 }
 
-fn literal(expr: &PlanExpr) -> Option<&Value> {
+fn literal(expr: &PreparedExpr) -> Option<&Value> {
     match expr {
-        PlanExpr::Literal(value) => Some(value),
+        PreparedExpr::Literal(value) => Some(value),
         _ => None,
     }
 }
@@ -151,17 +177,28 @@ fn apply<'a>(
     selection: &Selection,
     memory: &ScanMemory<'_>,
 ) -> Result<ColumnValues<'a>, Interrupt> {
+    let call = |values: &[Value]| Ok(eval_scalar(function, values)?);
     if !memory.is_splitting() {
         if let Some(values) = whole(function, arguments, selection.block_rows()) {
             return Ok(values);
         }
-        if let Some(values) = per_entry(function, arguments, memory)? {
+        if let Some(values) = per_entry(&call, arguments, memory)? {
             return Ok(values);
         }
     }
+    per_row(&call, arguments, selection, memory)
+}
+
+/// The form that works on any arguments: row by row.
+fn per_row<'a>(
+    call: &impl Fn(&[Value]) -> Result<Value, EvalError>,
+    arguments: &[ColumnValues<'a>],
+    selection: &Selection,
+    memory: &ScanMemory<'_>,
+) -> Result<ColumnValues<'a>, Interrupt> {
     by_row(selection, memory, |row| {
         let values: Vec<Value> = arguments.iter().map(|values| values.value(row)).collect();
-        Ok(eval_scalar(function, &values)?)
+        Ok(call(&values)?)
     })
 }
 
@@ -248,7 +285,7 @@ fn with_literals<'a>(
 /// AND or OR: each argument is forgotten before the next one is looked at, however many there are.
 fn junction(
     function: Function,
-    arguments: &[PlanExpr],
+    arguments: &[PreparedExpr],
     columns: &LazyColumns<'_, '_>,
     selection: &Selection,
 ) -> Result<Truths, Interrupt> {
@@ -318,7 +355,7 @@ fn is_null(values: &ColumnValues<'_>, rows: usize) -> Option<Truths> {
 
 /// Where all arguments but one are constant, and that one has codes: once per code.
 fn per_entry<'a>(
-    function: Function,
+    call: &impl Fn(&[Value]) -> Result<Value, EvalError>,
     arguments: &[ColumnValues<'a>],
     memory: &ScanMemory<'_>,
 ) -> Result<Option<ColumnValues<'a>>, Interrupt> {
@@ -340,7 +377,7 @@ fn per_entry<'a>(
         .collect();
     let mapped = coded.map(memory, |entry| {
         values[index] = entry;
-        Ok(eval_scalar(function, &values)?)
+        Ok(call(&values)?)
     });
     Ok(Some(ColumnValues::Coded(mapped?)))
 }

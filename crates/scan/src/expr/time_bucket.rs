@@ -11,20 +11,20 @@ use crate::column::column_values::Numbers;
 use crate::column::decimals::{FloorDivision, FrameOfReference};
 use crate::column::lazy_columns::LazyColumns;
 use crate::expr::arithmetic;
-use crate::expr::plan::PlanExpr;
+use crate::expr::plan::PreparedExpr;
 
 /// The buckets of times; `None` where these are better found of decoded values.
 pub(crate) fn time_buckets(
     function: Function,
-    arguments: &[PlanExpr],
+    arguments: &[PreparedExpr],
     columns: &LazyColumns<'_, '_>,
 ) -> Result<Option<Numbers>, BlockError> {
-    let (Function::TimeBucket, [PlanExpr::RowInput(input), widths @ ..]) = (function, arguments)
+    let (Function::TimeBucket, [PreparedExpr::Leaf(input), widths @ ..]) = (function, arguments)
     else {
         return Ok(None);
     };
-    let whole = |expr: &PlanExpr| match expr {
-        PlanExpr::Literal(Value::Number(number)) => number.to_i64(),
+    let whole = |expr: &PreparedExpr| match expr {
+        PreparedExpr::Literal(Value::Number(number)) => number.to_i64(),
         _ => None,
     };
     let (width, origin) = match widths {

@@ -4,31 +4,31 @@ use hadal_block::{BlockView, Zone};
 use hadal_query::{Function, RowInput};
 use hadal_types::{Decimal, Kind, Logical, Number, Value};
 
-use crate::expr::plan::PlanExpr;
+use crate::expr::plan::PreparedExpr;
 
 /// Whether no row of `block` can meet all `conditions`.
-pub(crate) fn can_skip(block: &BlockView<'_>, conditions: &[PlanExpr]) -> bool {
+pub(crate) fn can_skip(block: &BlockView<'_>, conditions: &[PreparedExpr]) -> bool {
     conditions.iter().any(|condition| is_never_true(block, condition))
 }
 
-fn is_never_true(block: &BlockView<'_>, condition: &PlanExpr) -> bool {
+fn is_never_true(block: &BlockView<'_>, condition: &PreparedExpr) -> bool {
     match condition {
-        PlanExpr::Literal(value) => *value != Value::Bool(true),
-        PlanExpr::Matches { text, .. } => is_absent(block, text),
-        PlanExpr::Call { function: Function::Or, arguments } => {
+        PreparedExpr::Literal(value) => *value != Value::Bool(true),
+        PreparedExpr::Matches { text, .. } => is_absent(block, text),
+        PreparedExpr::Call { function: Function::Or, arguments } => {
             arguments.iter().all(|argument| is_never_true(block, argument))
         }
-        PlanExpr::Call { function: Function::And, arguments } => {
+        PreparedExpr::Call { function: Function::And, arguments } => {
             arguments.iter().any(|argument| is_never_true(block, argument))
         }
-        PlanExpr::Call { function: Function::IsNull, arguments } => {
+        PreparedExpr::Call { function: Function::IsNull, arguments } => {
             arguments.iter().all(|argument| is_never_null(block, argument))
         }
-        PlanExpr::Call { function, arguments } if is_comparison(*function) => {
+        PreparedExpr::Call { function, arguments } if is_comparison(*function) => {
             arguments.iter().any(|argument| is_absent(block, argument))
                 || is_out_of_zone(block, *function, arguments)
         }
-        PlanExpr::Call { function, arguments } if asks_of_list(*function) => {
+        PreparedExpr::Call { function, arguments } if asks_of_list(*function) => {
             arguments.first().is_some_and(|list| is_absent(block, list))
         }
         _ => false,
@@ -62,28 +62,28 @@ fn asks_of_list(function: Function) -> bool {
 }
 
 /// Whether the expression is a column of which the block has no value.
-fn is_absent(block: &BlockView<'_>, expr: &PlanExpr) -> bool {
-    let PlanExpr::RowInput(RowInput::Column(column)) = expr else { return false };
+fn is_absent(block: &BlockView<'_>, expr: &PreparedExpr) -> bool {
+    let PreparedExpr::Leaf(RowInput::Column(column)) = expr else { return false };
     let has = |kind| block.column(column.name.as_str(), kind).is_some();
     let seen_as_text = column.kind == Kind::String && has(Kind::Number);
     !has(column.kind) && !seen_as_text
 }
 
 /// Whether the expression is a column of which every row of the block has a value.
-fn is_never_null(block: &BlockView<'_>, expr: &PlanExpr) -> bool {
+fn is_never_null(block: &BlockView<'_>, expr: &PreparedExpr) -> bool {
     match expr {
-        PlanExpr::RowInput(RowInput::Time) => true,
-        PlanExpr::RowInput(RowInput::Column(column)) => block
+        PreparedExpr::Leaf(RowInput::Time) => true,
+        PreparedExpr::Leaf(RowInput::Column(column)) => block
             .column(column.name.as_str(), column.kind)
             .is_some_and(|column| column.null_count() == 0),
         _ => false,
     }
 }
 
-fn is_out_of_zone(block: &BlockView<'_>, function: Function, arguments: &[PlanExpr]) -> bool {
+fn is_out_of_zone(block: &BlockView<'_>, function: Function, arguments: &[PreparedExpr]) -> bool {
     let (input, literal, function) = match arguments {
-        [PlanExpr::RowInput(input), PlanExpr::Literal(literal)] => (input, literal, function),
-        [PlanExpr::Literal(literal), PlanExpr::RowInput(input)]
+        [PreparedExpr::Leaf(input), PreparedExpr::Literal(literal)] => (input, literal, function),
+        [PreparedExpr::Literal(literal), PreparedExpr::Leaf(input)]
             if let Some(mirrored) = function.mirrored() =>
         {
             (input, literal, mirrored)

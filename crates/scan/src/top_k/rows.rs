@@ -12,7 +12,7 @@ use hadal_types::{MemoryReservation, Value};
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::expr::eval::eval;
-use crate::expr::plan::{Plan, PlanExpr};
+use crate::expr::plan::{Plan, PreparedExpr};
 use crate::expr::zone_map;
 use crate::scan_memory::Interrupt;
 use crate::top_k::sort_ranks::ranks;
@@ -98,23 +98,23 @@ fn hold(bytes: usize, held: &mut MemoryReservation) -> Result<(), Interrupt> {
 
 /// What is true of every row that can be among the best, once there are as many as the answer can
 /// need; rows that tie with the worst are not told apart.
-fn bar(plan: &Plan, best: &TopRows) -> Option<PlanExpr> {
+fn bar(plan: &Plan, best: &TopRows) -> Option<PreparedExpr> {
     let worst = best.bar()?;
     let (index, direction) = best.comparison().by.first()?;
     let value = || plan.keys[*index].clone();
-    let is_null = || PlanExpr::Call { function: Function::IsNull, arguments: vec![value()] };
+    let is_null = || PreparedExpr::Call { function: Function::IsNull, arguments: vec![value()] };
     if worst.is_null() {
         return direction.nulls_first.then(is_null);
     }
-    let reaches = PlanExpr::Call {
+    let reaches = PreparedExpr::Call {
         function: match direction.descending {
             true => Function::GreaterOrEqual,
             false => Function::LessOrEqual,
         },
-        arguments: vec![value(), PlanExpr::Literal(worst.clone())],
+        arguments: vec![value(), PreparedExpr::Literal(worst.clone())],
     };
     Some(match direction.nulls_first {
-        true => PlanExpr::Call { function: Function::Or, arguments: vec![is_null(), reaches] },
+        true => PreparedExpr::Call { function: Function::Or, arguments: vec![is_null(), reaches] },
         false => reaches,
     })
 }

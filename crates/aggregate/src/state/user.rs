@@ -1,0 +1,78 @@
+//! The state of a user aggregate in one group.
+
+use hadal_query::{AggregateId, AggregateUdf, UdfState};
+use hadal_types::{Value, Weight};
+
+/// The state of a user aggregate, which its definition begins at the first value. Equal states have
+/// equal bytes.
+#[derive(Debug)]
+pub struct UserState {
+    aggregate: AggregateId,
+    state: Option<Box<dyn UdfState>>,
+}
+
+impl UserState {
+    /// The state of no values.
+    pub(crate) const fn new(aggregate: AggregateId) -> Self {
+        Self { aggregate, state: None }
+    }
+
+    /// A state that was decoded; `None` is that of no values.
+    #[must_use]
+    pub const fn from_parts(aggregate: AggregateId, state: Option<Box<dyn UdfState>>) -> Self {
+        Self { aggregate, state }
+    }
+
+    /// Which aggregate of the query's registry it is of.
+    #[must_use]
+    pub const fn aggregate(&self) -> AggregateId {
+        self.aggregate
+    }
+
+    /// Adds one row's value, unless it is null, by the aggregate's definition.
+    pub fn add(&mut self, definition: &dyn AggregateUdf, value: &Value, weight: Weight) {
+        if !value.is_null() {
+            self.state.get_or_insert_with(|| definition.new_state()).add(value, weight);
+        }
+    }
+
+    /// Adds the values that `other` saw.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        match (&mut self.state, &other.state) {
+            (Some(state), Some(other)) => state.merge(&**other),
+            (state @ None, Some(other)) => *state = Some(other.boxed_clone()),
+            (_, None) => {}
+        }
+    }
+
+    /// The aggregate; null without values.
+    pub(crate) fn finish(&self) -> Value {
+        self.state.as_ref().map_or(Value::Null, |state| state.finish())
+    }
+
+    /// The state's bytes; `None` of that of no values.
+    #[must_use]
+    pub fn encode(&self) -> Option<Vec<u8>> {
+        self.state.as_ref().map(|state| state.encode())
+    }
+
+    /// Bytes on the heap, about.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.state.as_ref().map_or(0, |state| size_of_val(&**state) + state.heap_bytes())
+    }
+}
+
+impl Clone for UserState {
+    fn clone(&self) -> Self {
+        let state = self.state.as_ref().map(|state| state.boxed_clone());
+        Self { aggregate: self.aggregate, state }
+    }
+}
+
+impl PartialEq for UserState {
+    fn eq(&self, other: &Self) -> bool {
+        self.aggregate == other.aggregate && self.encode() == other.encode()
+    }
+}
+
+impl Eq for UserState {}

@@ -1,0 +1,176 @@
+//! User functions: scalar functions and aggregates that are defined outside of the engine.
+//!
+//! A definition is a trait object in a [`FunctionRegistry`]. A query carries the registry of the
+//! functions that it calls, so that every stage that has the query can run them. Expressions and
+//! measures name a function by its index in that registry. Between processes only names travel:
+//! the receiver looks them up in its own registry.
+
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use hadal_types::limits::COMPUTED_STRING_BYTES_MAX;
+use hadal_types::{Value, Weight};
+
+use crate::string_limit::StringTooLong;
+
+/// The index of a scalar function in a [`FunctionRegistry`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FunctionId(pub u32);
+
+/// The index of an aggregate in a [`FunctionRegistry`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AggregateId(pub u32);
+
+/// Why a user function gives no value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{function}: {message}")]
+pub struct UdfError {
+    /// The function's name.
+    pub function: String,
+    /// What is wrong.
+    pub message: String,
+}
+
+/// Why an expression has no value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EvalError {
+    /// It computes too long a string.
+    #[error(transparent)]
+    StringTooLong(#[from] StringTooLong),
+    /// A user function fails.
+    #[error(transparent)]
+    Udf(#[from] UdfError),
+}
+
+/// A user function of one row's values.
+pub trait ScalarUdf: Debug + Send + Sync {
+    /// The name that it is registered and called by.
+    fn name(&self) -> &str;
+
+    /// Its value for these arguments. Called once per row, or once per dictionary entry where all
+    /// other arguments are constant; so equal arguments must give equal values.
+    ///
+    /// # Errors
+    /// [`UdfError`]: it fails the query.
+    fn call(&self, arguments: &[Value]) -> Result<Value, UdfError>;
+}
+
+/// A user aggregate: what is kept of a group's values, and what is made of it.
+pub trait AggregateUdf: Debug + Send + Sync {
+    /// The name that it is registered and called by.
+    fn name(&self) -> &str;
+
+    /// The state of no values.
+    fn new_state(&self) -> Box<dyn UdfState>;
+
+    /// The state that [`UdfState::encode`] wrote.
+    ///
+    /// # Errors
+    /// [`UdfError`] for any other bytes.
+    fn decode_state(&self, bytes: &[u8]) -> Result<Box<dyn UdfState>, UdfError>;
+}
+
+/// The state of a user aggregate in one group.
+///
+/// Merging must be associative and independent of order, as for every built-in state: then the
+/// answer does not depend on how rows are spread over leaves.
+pub trait UdfState: Debug + Send + Sync {
+    /// Adds the value of a row, which is not null.
+    fn add(&mut self, value: &Value, weight: Weight);
+
+    /// Adds the values that `other` saw, a state of the same aggregate.
+    fn merge(&mut self, other: &dyn UdfState);
+
+    /// The aggregate of all values.
+    fn finish(&self) -> Value;
+
+    /// The state's bytes. Equal states have equal bytes.
+    fn encode(&self) -> Vec<u8>;
+
+    /// Bytes on the heap, about: they count against the query's memory.
+    fn heap_bytes(&self) -> usize;
+
+    /// A copy.
+    fn boxed_clone(&self) -> Box<dyn UdfState>;
+
+    /// The state itself, for [`Self::merge`] to look into another one.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// User functions, by index and by name. Equal when both have the same names in the same order: a
+/// name stands for one definition.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionRegistry {
+    scalars: Vec<Arc<dyn ScalarUdf>>,
+    aggregates: Vec<Arc<dyn AggregateUdf>>,
+}
+
+impl FunctionRegistry {
+    /// Adds a scalar function. One of the same name is replaced, and keeps its index.
+    pub fn add_scalar(&mut self, function: Arc<dyn ScalarUdf>) -> FunctionId {
+        let index = self.scalars.iter().position(|other| other.name() == function.name());
+        FunctionId(put(&mut self.scalars, index, function))
+    }
+
+    /// Adds an aggregate. One of the same name is replaced, and keeps its index.
+    pub fn add_aggregate(&mut self, aggregate: Arc<dyn AggregateUdf>) -> AggregateId {
+        let index = self.aggregates.iter().position(|other| other.name() == aggregate.name());
+        AggregateId(put(&mut self.aggregates, index, aggregate))
+    }
+
+    /// The scalar function of this index.
+    #[must_use]
+    pub fn scalar(&self, id: FunctionId) -> Option<&Arc<dyn ScalarUdf>> {
+        self.scalars.get(id.0 as usize)
+    }
+
+    /// The aggregate of this index.
+    #[must_use]
+    pub fn aggregate(&self, id: AggregateId) -> Option<&Arc<dyn AggregateUdf>> {
+        self.aggregates.get(id.0 as usize)
+    }
+
+    /// All scalar functions, by index.
+    pub fn scalars(&self) -> impl Iterator<Item = &Arc<dyn ScalarUdf>> {
+        self.scalars.iter()
+    }
+
+    /// All aggregates, by index.
+    pub fn aggregates(&self) -> impl Iterator<Item = &Arc<dyn AggregateUdf>> {
+        self.aggregates.iter()
+    }
+}
+
+impl PartialEq for FunctionRegistry {
+    fn eq(&self, other: &Self) -> bool {
+        let scalars = other.scalars.iter().map(|function| function.name());
+        let aggregates = other.aggregates.iter().map(|aggregate| aggregate.name());
+        self.scalars.iter().map(|function| function.name()).eq(scalars)
+            && self.aggregates.iter().map(|aggregate| aggregate.name()).eq(aggregates)
+    }
+}
+
+impl Eq for FunctionRegistry {}
+
+/// Puts `value` at this index, or at the end; returns where it is.
+fn put<T>(values: &mut Vec<T>, index: Option<usize>, value: T) -> u32 {
+    let index = index.unwrap_or(values.len());
+    match values.get_mut(index) {
+        Some(old) => *old = value,
+        None => values.push(value),
+    }
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
+
+/// Calls a user function, whose strings are as limited as those of built-in functions.
+///
+/// # Errors
+/// [`EvalError`].
+pub fn call_udf(function: &dyn ScalarUdf, arguments: &[Value]) -> Result<Value, EvalError> {
+    let value = function.call(arguments)?;
+    match value.heap_bytes() > COMPUTED_STRING_BYTES_MAX {
+        true => Err(StringTooLong.into()),
+        false => Ok(value),
+    }
+}
