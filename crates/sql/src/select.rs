@@ -6,6 +6,7 @@ pub(crate) mod output_slots;
 mod selected;
 pub(crate) mod time_range;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_query::{
@@ -72,6 +73,7 @@ pub(crate) fn lower(
         now,
         deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
         require_complete: false,
+        functions: Arc::default(),
     };
     check_exprs(&query)?;
     Ok((query, notes))

@@ -20,11 +20,13 @@ pub(crate) trait Code: Sized {
 }
 
 macro_rules! codes {
-    ($($type:ident { $($variant:ident $(($parameter:path))? = $code:ident,)* })*) => {$(
+    ($($type:ident { $($variant:ident $(($parameter:path))? = $code:ident,)* $(!$other:ident)? })*) => {$(
         impl Code for $type {
             fn code(self) -> i32 {
                 i32::from(match self {
                     $(Self::$variant $(($parameter))? => proto::$type::$code,)*
+                    // It has a message of its own.
+                    $(Self::$other(_) => proto::$type::Unspecified,)?
                 })
             }
 
@@ -87,5 +89,6 @@ codes! {
         IncludesStart = IncludesStart, IncludesEnd = IncludesEnd,
         IncludesWithin = IncludesWithin, IsEmpty = IsEmpty,
         Coalesce = Coalesce, Case = Case, ToText = ToText, ToNumber = ToNumber,
+        !User
     }
 }

@@ -1,6 +1,8 @@
 //! Expressions, to and from lists of nodes in Polish notation.
 
-use hadal_query::{AggregateFunction, ColumnRef, Expr, GroupInput, RowInput};
+use hadal_query::{
+    AggregateFunction, AggregateId, ColumnRef, Expr, Function, FunctionId, GroupInput, RowInput,
+};
 use hadal_types::limits::{EXPR_DEPTH_MAX, HISTOGRAM_BUCKETS_MAX};
 
 use crate::codes::Code;
@@ -26,7 +28,12 @@ pub(crate) fn encode_expr<L: Leaf>(expr: &Expr<L>) -> proto::Expr {
             Expr::Call { function, arguments } => {
                 waiting.extend(arguments.iter().rev());
                 let arguments = u32::try_from(arguments.len()).unwrap_or(u32::MAX);
-                Node::Call(proto::Call { function: function.code(), arguments })
+                match function {
+                    Function::User(FunctionId(function)) => {
+                        Node::UserCall(proto::UserCall { function: *function, arguments })
+                    }
+                    function => Node::Call(proto::Call { function: function.code(), arguments }),
+                }
             }
         };
         nodes.push(proto::ExprNode { node: Some(node) });
@@ -55,15 +62,15 @@ fn decode_node<L: Leaf>(
     node: proto::ExprNode,
     ready: &mut Vec<(Expr<L>, usize)>,
 ) -> Result<(Expr<L>, usize), DecodeError> {
-    let call = match required(node.node)? {
+    let (function, arguments) = match required(node.node)? {
         Node::Literal(value) => return Ok((Expr::Literal(decode_value(value)?), 1)),
-        Node::Call(call) => call,
+        Node::Call(call) => (Code::of_code(call.function).at("function")?, call.arguments),
+        Node::UserCall(call) => (Function::User(FunctionId(call.function)), call.arguments),
         leaf => return Ok((Expr::Leaf(L::decode(leaf)?), 1)),
     };
-    let function = Code::of_code(call.function).at("function")?;
-    let from = usize::try_from(call.arguments).ok().and_then(|n| ready.len().checked_sub(n));
+    let from = usize::try_from(arguments).ok().and_then(|n| ready.len().checked_sub(n));
     let from = from.ok_or_else(|| {
-        unfit(format!("{} arguments", call.arguments), format!("the {} that follow", ready.len()))
+        unfit(format!("{arguments} arguments"), format!("the {} that follow", ready.len()))
     })?;
     let depth = 1 + ready[from..].iter().map(|(_, depth)| *depth).max().unwrap_or(0);
     at_most("levels", depth, EXPR_DEPTH_MAX)?;
@@ -153,6 +160,7 @@ fn encode_finish(finish: AggregateFunction) -> (proto::Finish, u32) {
         AggregateFunction::Quantile(millionths) => (proto::Finish::Quantile, millionths),
         AggregateFunction::Histogram(buckets) => (proto::Finish::Histogram, u32::from(buckets)),
         AggregateFunction::Distinct => (proto::Finish::Distinct, 0),
+        AggregateFunction::User(AggregateId(index)) => (proto::Finish::User, index),
     }
 }
 
@@ -171,6 +179,7 @@ fn decode_finish(code: i32, parameter: u32) -> Result<AggregateFunction, DecodeE
             return Ok(AggregateFunction::Histogram(buckets));
         }
         Ok(proto::Finish::Distinct) => AggregateFunction::Distinct,
+        Ok(proto::Finish::User) => return Ok(AggregateFunction::User(AggregateId(parameter))),
         Ok(proto::Finish::Unspecified) => return Err(DecodeErrorKind::Missing.into()),
         Err(_) => return Err(DecodeErrorKind::UnknownCode(code).into()),
     };

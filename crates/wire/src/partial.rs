@@ -8,7 +8,7 @@ use hadal_aggregate::{
     Coverage, Group, Groups, KeyedGroup, LeafCoverage, Partial, PartialBody, QueryError,
     QueryErrors, ScanStats, SparseRow, TopRows, Warnings,
 };
-use hadal_query::{Query, QueryKind, StateKind};
+use hadal_query::{Query, QueryKind};
 use hadal_types::limits::{
     FAULTS_MAX, LEAF_GROUPS_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, WARNINGS_MAX,
 };
@@ -104,11 +104,10 @@ fn encode_groups(groups: Groups) -> proto::Groups {
 }
 
 fn decode_groups(message: proto::Groups, query: &Query) -> Result<Groups, DecodeError> {
-    let kinds: Vec<StateKind> = query.measures().iter().map(|measure| measure.kind).collect();
     let mut groups: Vec<KeyedGroup> = Vec::new();
     for (index, group) in Frames::new(message.groups).enumerate() {
         at_most("groups", index + 1, LEAF_GROUPS_MAX)?;
-        let group = group.and_then(|group| decode_group(group, query.keys().len(), &kinds));
+        let group = group.and_then(|group| decode_group(group, query));
         let group = group.at_index("groups", index)?;
         if groups.last().is_some_and(|last| last.0 >= group.0) {
             return Err(unfit("keys out of order", "ascending keys")).at_index("groups", index);
@@ -119,20 +118,17 @@ fn decode_groups(message: proto::Groups, query: &Query) -> Result<Groups, Decode
         .ok_or_else(|| unfit("groups", "such as the query asks for"))
 }
 
-fn decode_group(
-    group: proto::Group,
-    key_count: usize,
-    kinds: &[StateKind],
-) -> Result<KeyedGroup, DecodeError> {
-    if group.states.len() != kinds.len() {
-        return Err(unfit(format!("{} states", group.states.len()), kinds.len()));
+fn decode_group(group: proto::Group, query: &Query) -> Result<KeyedGroup, DecodeError> {
+    let measures = query.measures();
+    if group.states.len() != measures.len() {
+        return Err(unfit(format!("{} states", group.states.len()), measures.len()));
     }
-    let key = decode_values(group.key, key_count).at("key")?;
+    let key = decode_values(group.key, query.keys().len()).at("key")?;
     let count = decode_tally(group.tally).at("tally")?;
-    let mut kinds = kinds.iter();
+    let mut measures = measures.iter();
     let states = each("states", group.states, |state| {
-        let kind = required(kinds.next())?;
-        decode_state(state, *kind)
+        let measure = required(measures.next())?;
+        decode_state(state, measure.kind, &query.functions)
     })?;
     Ok((key, Group { count, states: states.into() }))
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hadal_query::{
-    GroupInput, Measure, OrderKey, Output, OutputExpr, Query, QueryKind, SeriesLimit, StateKind,
+    AggregateId, FunctionRegistry, GroupInput, Measure, OrderKey, Output, OutputExpr, Query,
+    QueryKind, SeriesLimit, StateKind,
 };
 use hadal_types::limits::{
     GROUP_KEYS_MAX, HISTOGRAM_BUCKETS_MAX, OUTPUTS_MAX, QUERY_BYTES_MAX, QUERY_DEADLINE_MS_MAX,
@@ -51,16 +52,28 @@ impl QueryRequest {
     /// # Errors
     /// [`DecodeError`] for anything else.
     pub fn decode(bytes: Bytes) -> Result<Self, DecodeError> {
-        size_guard::decode(bytes, QUERY_BYTES_MAX, decode_request)
+        Self::decode_with(bytes, &FunctionRegistry::default())
+    }
+
+    /// The same, where the query's user functions are among `functions`.
+    ///
+    /// # Errors
+    /// [`DecodeError`] for anything else, and for a query that names other user functions.
+    pub fn decode_with(bytes: Bytes, functions: &FunctionRegistry) -> Result<Self, DecodeError> {
+        size_guard::decode(bytes, QUERY_BYTES_MAX, |request| decode_request(request, functions))
     }
 }
 
-fn decode_request(request: proto::QueryRequest) -> Result<QueryRequest, DecodeError> {
+fn decode_request(
+    request: proto::QueryRequest,
+    functions: &FunctionRegistry,
+) -> Result<QueryRequest, DecodeError> {
     if request.deadline_ms > QUERY_DEADLINE_MS_MAX {
         let expected = format_args!("0 to {QUERY_DEADLINE_MS_MAX}");
         return Err(unfit(request.deadline_ms, expected)).at("deadline_ms");
     }
-    let query = required(request.query).and_then(decode_query).at("query")?;
+    let query = required(request.query);
+    let query = query.and_then(|query| decode_query(query, functions)).at("query")?;
     let remaining = Duration::from_millis(request.deadline_ms);
     Ok(QueryRequest { query: Arc::new(query), remaining, attempt: request.attempt })
 }
@@ -96,6 +109,12 @@ fn encode_query(query: &Query) -> proto::Query {
         deadline_nanos: query.deadline.subsec_nanos(),
         require_complete: query.require_complete,
         intervals: query.intervals.iter().map(encode_interval).collect(),
+        scalar_functions: query.functions.scalars().map(|udf| udf.name().to_owned()).collect(),
+        aggregate_functions: query
+            .functions
+            .aggregates()
+            .map(|udf| udf.name().to_owned())
+            .collect(),
     }
 }
 
@@ -108,7 +127,7 @@ fn decode_interval(wire: proto::TimeInterval) -> Result<TimeRange, DecodeError> 
     Ok(TimeRange { from: wire.from_micros.map(Micros), to: wire.to_micros.map(Micros) })
 }
 
-fn decode_query(wire: proto::Query) -> Result<Query, DecodeError> {
+fn decode_query(wire: proto::Query, functions: &FunctionRegistry) -> Result<Query, DecodeError> {
     at_most("columns", wire.outputs.len(), OUTPUTS_MAX).at("outputs")?;
     let filter = wire.filter.map(|filter| decode_expr(Some(filter))).transpose().at("filter")?;
     let having = wire.having.map(|having| decode_expr(Some(having))).transpose().at("having")?;
@@ -127,9 +146,43 @@ fn decode_query(wire: proto::Query) -> Result<Query, DecodeError> {
         now: Micros(wire.now_micros),
         deadline: decode_deadline(wire.deadline_seconds, wire.deadline_nanos).at("deadline")?,
         require_complete: wire.require_complete,
+        functions: Arc::new(decode_functions(
+            &wire.scalar_functions,
+            &wire.aggregate_functions,
+            functions,
+        )?),
     };
     check_slots(&query)?;
     Ok(query)
+}
+
+/// The functions of these names, by the same index.
+fn decode_functions(
+    scalars: &[String],
+    aggregates: &[String],
+    functions: &FunctionRegistry,
+) -> Result<FunctionRegistry, DecodeError> {
+    let unknown = |name: &String| unfit(format!("function {name}"), "one that is registered here");
+    let mut found = FunctionRegistry::default();
+    for (index, name) in scalars.iter().enumerate() {
+        let function = functions.scalars().find(|function| function.name() == name);
+        let function = function.ok_or_else(|| unknown(name));
+        let id = found.add_scalar(Arc::clone(function.at_index("scalar_functions", index)?));
+        if id.0 as usize != index {
+            return Err(unfit(format!("{name} twice"), "each once"))
+                .at_index("scalar_functions", index);
+        }
+    }
+    for (index, name) in aggregates.iter().enumerate() {
+        let aggregate = functions.aggregates().find(|aggregate| aggregate.name() == name);
+        let aggregate = aggregate.ok_or_else(|| unknown(name));
+        let id = found.add_aggregate(Arc::clone(aggregate.at_index("aggregate_functions", index)?));
+        if id.0 as usize != index {
+            return Err(unfit(format!("{name} twice"), "each once"))
+                .at_index("aggregate_functions", index);
+        }
+    }
+    Ok(found)
 }
 
 fn decode_shape(shape: query::Shape) -> Result<QueryKind, DecodeError> {
@@ -166,6 +219,7 @@ fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {
         StateKind::Quantiles => (proto::StateKind::Quantiles, 0),
         StateKind::Distinct => (proto::StateKind::Distinct, 0),
         StateKind::Histogram(buckets) => (proto::StateKind::Histogram, u32::from(buckets)),
+        StateKind::User(AggregateId(index)) => (proto::StateKind::User, index),
     }
 }
 
@@ -183,6 +237,7 @@ fn decode_kind(code: i32, parameter: u32) -> Result<StateKind, DecodeError> {
                 _ => Ok(StateKind::Histogram(buckets)),
             };
         }
+        Ok(proto::StateKind::User) => return Ok(StateKind::User(AggregateId(parameter))),
         Ok(proto::StateKind::Unspecified) => return Err(DecodeErrorKind::Missing.into()),
         Err(_) => return Err(DecodeErrorKind::UnknownCode(code).into()),
     };

@@ -4,9 +4,9 @@
 use bytes::Bytes;
 use hadal_aggregate::{
     DISTINCT_VERSION, Distinct, DistinctParts, Histogram, HistogramParts, MinMax, Moments,
-    QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts, WeightedCount,
+    QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts, UserState, WeightedCount,
 };
-use hadal_query::StateKind;
+use hadal_query::{FunctionRegistry, StateKind};
 use hadal_types::limits::{DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS};
 use hadal_types::{Number, Weight};
 
@@ -47,12 +47,19 @@ pub(crate) fn encode_state(state: &State) -> proto::State {
         State::Quantiles(quantiles) => state::State::Quantiles(encode_quantiles(quantiles)),
         State::Distinct(distinct) => state::State::Distinct(encode_distinct(distinct)),
         State::Histogram(histogram) => state::State::Histogram(encode_histogram(histogram)),
+        State::User(user) => {
+            state::State::User(proto::UserState { state: user.encode().map(Into::into) })
+        }
     };
     proto::State { state: Some(state) }
 }
 
 /// The state, which must be of this kind.
-pub(crate) fn decode_state(state: proto::State, kind: StateKind) -> Result<State, DecodeError> {
+pub(crate) fn decode_state(
+    state: proto::State,
+    kind: StateKind,
+    functions: &FunctionRegistry,
+) -> Result<State, DecodeError> {
     let state = match required(state.state)? {
         state::State::Moments(moments) => State::Moments(Moments {
             count: decode_tally(moments.tally).at("tally")?,
@@ -65,12 +72,31 @@ pub(crate) fn decode_state(state: proto::State, kind: StateKind) -> Result<State
             StateKind::Histogram(buckets) => State::Histogram(decode_histogram(cells, buckets)?),
             _ => return Err(unfit("Histogram", format_args!("{kind:?}"))),
         },
+        state::State::User(user) => State::User(decode_user(&user, kind, functions)?),
     };
     if state.kind() == kind {
         Ok(state)
     } else {
         Err(unfit(format!("{:?}", state.kind()), format_args!("{kind:?}")))
     }
+}
+
+/// The state of a user aggregate, which its definition reads.
+fn decode_user(
+    user: &proto::UserState,
+    kind: StateKind,
+    functions: &FunctionRegistry,
+) -> Result<UserState, DecodeError> {
+    let StateKind::User(id) = kind else {
+        return Err(unfit("User", format_args!("{kind:?}")));
+    };
+    let definition = functions.aggregate(id);
+    let definition = definition
+        .ok_or_else(|| unfit(format!("aggregate {}", id.0), "one that the query names"))?;
+    let state = user.state.as_ref().map(|bytes| definition.decode_state(bytes));
+    let state =
+        state.transpose().map_err(|error| unfit(error, "a state that the aggregate wrote"))?;
+    Ok(UserState::from_parts(id, state))
 }
 
 fn encode_sum(sum: &Sum) -> proto::Sum {

@@ -5,4 +5,5 @@ mod hostile;
 mod round_trip;
 mod seams;
 pub(crate) mod strategies;
+mod user_functions;
 pub(crate) mod vectors;

@@ -1,5 +1,6 @@
 //! Random queries over the columns of a schema.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_query::{
@@ -94,6 +95,7 @@ pub fn query(seed: u64, facts: &Facts) -> Query {
         now: pool::NOW,
         deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
         require_complete: false,
+        functions: Arc::default(),
     }
 }
 
@@ -235,6 +237,7 @@ fn finishes(random: &mut Random, kind: StateKind, of: Type) -> Vec<AggregateFunc
         ],
         StateKind::Distinct => vec![AggregateFunction::Distinct],
         StateKind::Histogram(buckets) => vec![AggregateFunction::Histogram(buckets)],
+        StateKind::User(id) => vec![AggregateFunction::User(id)],
     }
 }
 

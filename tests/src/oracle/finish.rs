@@ -77,6 +77,7 @@ pub(super) fn finish(finish: AggregateFunction, values: &[Weighted], sums_exactl
             Cell::exact(histogram(&numbers(values), buckets.into()))
         }
         AggregateFunction::Distinct => distinct(values),
+        AggregateFunction::User(id) => panic!("user aggregate {} has no oracle", id.0),
     }
 }
 

@@ -284,7 +284,7 @@ fn fitting(name: &str, finish: AggregateFunction, value: TypedExpr) -> Read<Type
             }
             _ => Ok(value),
         },
-        AggregateFunction::Distinct => Ok(value),
+        AggregateFunction::Distinct | AggregateFunction::User(_) => Ok(value),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::value::encode_value;
 
 fn refused(state: state::State, kind: StateKind) -> String {
     let state = proto::State { state: Some(state) };
-    decode_state(state, kind).expect_err("refused").to_string()
+    decode_state(state, kind, &FunctionRegistry::default()).expect_err("refused").to_string()
 }
 
 fn distinct(distinct: distinct::Distinct) -> String {

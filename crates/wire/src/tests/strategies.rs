@@ -122,6 +122,7 @@ fn finish(kind: StateKind) -> BoxedStrategy<AggregateFunction> {
         StateKind::Quantiles => any::<u32>().prop_map(AggregateFunction::Quantile).boxed(),
         StateKind::Distinct => Just(AggregateFunction::Distinct).boxed(),
         StateKind::Histogram(buckets) => Just(AggregateFunction::Histogram(buckets)).boxed(),
+        StateKind::User(id) => Just(AggregateFunction::User(id)).boxed(),
     }
 }
 
@@ -205,6 +206,7 @@ fn query_of_kind(kind: QueryKind) -> impl Strategy<Value = Query> {
                 now: Micros(now),
                 deadline,
                 require_complete,
+                functions: Arc::default(),
             }
         },
     )

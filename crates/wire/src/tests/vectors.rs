@@ -81,6 +81,7 @@ pub(crate) fn rows_query() -> Query {
         now: Micros(1_700_000_000_000_000),
         deadline: Duration::from_secs(10),
         require_complete: false,
+        functions: Arc::default(),
     }
 }
 
@@ -140,6 +141,7 @@ pub(crate) fn groups_query() -> Query {
             rank: Expr::Leaf(GroupInput::Measure(3, AggregateFunction::Distinct)),
         }),
         require_complete: true,
+        functions: Arc::default(),
         ..rows_query()
     }
 }
