@@ -19,7 +19,7 @@ use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, Value, Weight};
 struct Initial;
 
 impl ScalarUdf for Initial {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "initial"
     }
 
@@ -50,7 +50,7 @@ impl LongestState {
 }
 
 impl AggregateUdf for Longest {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "longest"
     }
 

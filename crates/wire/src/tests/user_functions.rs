@@ -22,7 +22,7 @@ struct Plain(&'static str);
 struct Rows(u8);
 
 impl ScalarUdf for Plain {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         self.0
     }
 
@@ -32,7 +32,7 @@ impl ScalarUdf for Plain {
 }
 
 impl AggregateUdf for Plain {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         self.0
     }
 
