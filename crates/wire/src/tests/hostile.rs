@@ -158,7 +158,7 @@ fn queries_are_refused_by_name() {
     );
     for (kind, parameter, error) in [
         (0, 0, "is missing"),
-        (6, 0, "code 6 is unknown"),
+        (7, 0, "code 7 is unknown"),
         (1, 20, "found parameter 20, expected none"),
         (5, 0, "found no buckets, expected one or more"),
         (5, 1_001, "1001 buckets; at most 1000 are allowed"),
