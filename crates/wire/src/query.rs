@@ -163,11 +163,11 @@ fn decode_functions(
     functions: &FunctionRegistry,
 ) -> Result<FunctionRegistry, DecodeError> {
     let unknown = |name: &String| unfit(format!("function {name}"), "one that is registered here");
-    let mut found = FunctionRegistry::default();
+    let mut named = FunctionRegistry::default();
     for (index, name) in scalars.iter().enumerate() {
         let function = functions.scalars().find(|function| function.name() == name);
         let function = function.ok_or_else(|| unknown(name));
-        let id = found.add_scalar(Arc::clone(function.at_index("scalar_functions", index)?));
+        let id = named.add_scalar(Arc::clone(function.at_index("scalar_functions", index)?));
         if id.0 as usize != index {
             return Err(unfit(format!("{name} twice"), "each once"))
                 .at_index("scalar_functions", index);
@@ -176,13 +176,13 @@ fn decode_functions(
     for (index, name) in aggregates.iter().enumerate() {
         let aggregate = functions.aggregates().find(|aggregate| aggregate.name() == name);
         let aggregate = aggregate.ok_or_else(|| unknown(name));
-        let id = found.add_aggregate(Arc::clone(aggregate.at_index("aggregate_functions", index)?));
+        let id = named.add_aggregate(Arc::clone(aggregate.at_index("aggregate_functions", index)?));
         if id.0 as usize != index {
             return Err(unfit(format!("{name} twice"), "each once"))
                 .at_index("aggregate_functions", index);
         }
     }
-    Ok(found)
+    Ok(named)
 }
 
 fn decode_shape(shape: query::Shape) -> Result<QueryKind, DecodeError> {
