@@ -52,7 +52,7 @@ fn load(body: &[u8]) -> Result<(Vec<Batch>, u64), Failure> {
 fn settle_all(batches: &[Batch]) -> Result<usize, Failure> {
     let mut bytes = 0;
     for batch in batches {
-        let view = BlockView::parse(&batch.block)?;
+        let view = BlockView::parse(batch.block())?;
         let settled = merge(&[view], MergeOrder::Time, Micros(0))?;
         bytes += settled.iter().map(Vec::len).sum::<usize>();
     }
@@ -63,7 +63,7 @@ fn settle_all(batches: &[Batch]) -> Result<usize, Failure> {
 fn merge_all(batches: &[Batch]) -> Result<usize, Failure> {
     let mut bytes = 0;
     for batches in batches.chunks(5) {
-        let views = batches.iter().map(|batch| BlockView::parse(&batch.block));
+        let views = batches.iter().map(|batch| BlockView::parse(batch.block()));
         let views: Vec<BlockView<'_>> = views.collect::<Result<_, _>>()?;
         let merged = merge(&views, MergeOrder::Time, Micros(0))?;
         bytes += merged.iter().map(Vec::len).sum::<usize>();
@@ -86,7 +86,7 @@ fn main() -> Result<(), Failure> {
         let all = used()? - start;
         let each = |time: Duration| time.as_secs_f64() * 1e9 / rows as f64;
         let bytes = |bytes: usize| bytes as f64 / rows as f64;
-        let batch_bytes: usize = batches.iter().map(|batch| batch.block.len()).sum();
+        let batch_bytes: usize = batches.iter().map(|batch| batch.block().len()).sum();
         writeln!(
             out,
             "{rows} rows: {:.0} ns a row to batches of {:.1} bytes a row, {:.0} ns to settle them \

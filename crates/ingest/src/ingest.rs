@@ -367,14 +367,13 @@ impl State {
         let id = self.settings.batch_id.part(self.batch_count);
         self.batch_count += 1;
         match builder.cut(self.now, Some((&id, hash))) {
-            Ok(block) => self.batches.push(Batch {
-                table: self.settings.table.clone(),
+            Ok(block) => self.batches.push(Batch::encoded(
+                self.settings.table.clone(),
                 id,
-                content_hash: hash,
-                first_try: false,
+                hash,
                 rows,
                 block,
-            }),
+            )),
             Err(failure) => self.failure = Some(failure),
         }
     }

@@ -58,7 +58,7 @@ pub fn self_table_batch(
     }
     let rows = builder.rows();
     let block = builder.finish(now, Some((&id, 0)))?;
-    Ok(Some(Batch { table, id, content_hash: 0, first_try: false, rows, block }))
+    Ok(Some(Batch::encoded(table, id, 0, rows, block)))
 }
 
 #[cfg(test)]
@@ -80,7 +80,7 @@ mod tests {
         assert!(self_table_batch("_own", &[], Micros(9), id()).expect("no rows").is_none());
         let batch = self_table_batch("_own", &rows, Micros(9), id()).expect("made").expect("rows");
         assert_eq!((batch.table.as_str(), batch.rows), ("_own", 3));
-        let view = BlockView::parse(&batch.block).expect("a block");
+        let view = BlockView::parse(batch.block()).expect("a block");
         let names: Vec<&str> = view.columns().iter().map(|column| column.name().as_str()).collect();
         assert_eq!(names, ["text", "time", "truth", "whole"]);
     }

@@ -85,7 +85,7 @@ fn batch(table: &str, number: usize) -> Batch {
     let id = BatchId::new(&format!("{table}-{number}")).expect("an id");
     let block = builder.finish(NOW, Some((&id, 1))).expect("fits");
     let table = TableName::new(table).expect("a name");
-    Batch { table, id, content_hash: 1, first_try: false, rows: BLOCK_ROWS_MAX, block }
+    Batch::encoded(table, id, 1, BLOCK_ROWS_MAX, block)
 }
 
 async fn fill(leaf: &Leaf, table: &str, numbers: impl Iterator<Item = usize>) {

@@ -1,10 +1,14 @@
 //! Batches, and what becomes of them.
 
+use hadal_block::BlockView;
 use hadal_types::{BatchId, TableName};
 
 use crate::TableReport;
 
 /// Rows of one table, encoded as one row block by the first Hadal process that saw them.
+///
+/// Its block is sound: the encoder of this process made it ([`Batch::encoded`]), or its bytes came
+/// from another process and were verified ([`ForeignBatch::verify`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// The table.
@@ -18,8 +22,83 @@ pub struct Batch {
     pub first_try: bool,
     /// Rows in the block.
     pub rows: usize,
-    /// The row block.
+    block: Vec<u8>,
+}
+
+impl Batch {
+    /// A batch whose block the caller has just encoded, with this batch and no other. It may be a
+    /// retry: `first_try` is false.
+    #[must_use]
+    pub const fn encoded(
+        table: TableName,
+        id: BatchId,
+        content_hash: u64,
+        rows: usize,
+        block: Vec<u8>,
+    ) -> Self {
+        Self { table, id, content_hash, first_try: false, rows, block }
+    }
+
+    /// The bytes of the row block.
+    #[must_use]
+    pub fn block(&self) -> &[u8] {
+        &self.block
+    }
+
+    /// Gives up all but the bytes of the row block.
+    #[must_use]
+    pub fn into_block(self) -> Vec<u8> {
+        self.block
+    }
+}
+
+/// A batch as another process sent it: nobody has looked into its block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ForeignBatch {
+    /// The table.
+    pub table: TableName,
+    /// What makes a retry idempotent.
+    pub id: BatchId,
+    /// A hash of the bytes that the client sent.
+    pub content_hash: u64,
+    /// No leaf can know the id: see [`Batch::first_try`].
+    pub first_try: bool,
+    /// Rows in the block, as the sender counts them.
+    pub rows: usize,
+    /// What should be a row block.
     pub block: Vec<u8>,
+}
+
+impl ForeignBatch {
+    /// Verifies all checksums of the block, and that it has this batch and no other. Cost: reads
+    /// all bytes.
+    ///
+    /// # Errors
+    /// [`SinkError::Corrupt`].
+    pub fn verify(self) -> Result<Batch, SinkError> {
+        let Self { table, id, content_hash, first_try, rows, block } = self;
+        match check(&block, &id, rows) {
+            Ok(()) => Ok(Batch { table, id, content_hash, first_try, rows, block }),
+            Err(reason) => Err(SinkError::Corrupt { id, table, reason }),
+        }
+    }
+}
+
+impl From<Batch> for ForeignBatch {
+    fn from(batch: Batch) -> Self {
+        let Batch { table, id, content_hash, first_try, rows, block } = batch;
+        Self { table, id, content_hash, first_try, rows, block }
+    }
+}
+
+fn check(bytes: &[u8], id: &BatchId, rows: usize) -> Result<(), String> {
+    let view = BlockView::parse(bytes).map_err(|error| error.to_string())?;
+    view.verify().map_err(|error| error.to_string())?;
+    let is_this_batch = matches!(view.batches(), [batch] if batch.id == *id && batch.rows == rows);
+    if view.rows() != rows || !is_this_batch {
+        return Err(format!("it is not one batch {id} of {rows} rows"));
+    }
+    Ok(())
 }
 
 /// What became of a batch that was taken.
@@ -85,4 +164,50 @@ pub enum SinkError {
     /// It takes no batches now: it is stopping, or gone.
     #[error("{0} takes no batches now")]
     Unavailable(String),
+}
+
+#[cfg(test)]
+mod tests {
+    use hadal_block::BlockBuilder;
+    use hadal_types::{ColumnName, Kind, Micros};
+
+    use super::*;
+
+    fn batch() -> ForeignBatch {
+        let name = |text: &str| ColumnName::new(text).expect("a name");
+        let mut builder = BlockBuilder::new(name("time"));
+        let column = builder.column(&name("host"), Kind::String);
+        for row in 0..3 {
+            builder.push_string(column, "web-1").expect("taken");
+            builder.end_row(Micros(row));
+        }
+        let id = BatchId::new("a").expect("an id");
+        let block = builder.finish(Micros(0), Some((&id, 7))).expect("fits");
+        let table = TableName::new("t").expect("a name");
+        ForeignBatch { table, id, content_hash: 7, first_try: true, rows: 3, block }
+    }
+
+    #[test]
+    fn a_sound_batch_of_another_process_is_taken() {
+        let verified = batch().verify().expect("sound");
+        assert_eq!(ForeignBatch::from(verified), batch());
+    }
+
+    #[test]
+    fn damaged_foreign_bytes_are_refused() {
+        let mut renamed = batch();
+        renamed.id = BatchId::new("b").expect("an id");
+        let miscounted = ForeignBatch { rows: 4, ..batch() };
+        let empty = ForeignBatch { block: Vec::new(), ..batch() };
+        let whole = batch().block;
+        let flipped = (0..whole.len()).map(|at| {
+            let mut block = whole.clone();
+            block[at] ^= 1;
+            ForeignBatch { block, ..batch() }
+        });
+        for bad in flipped.chain([renamed, miscounted, empty]) {
+            let refused = bad.verify();
+            assert!(matches!(refused, Err(SinkError::Corrupt { .. })), "{refused:?}");
+        }
+    }
 }

@@ -14,7 +14,7 @@ mod sink;
 mod status;
 
 pub use admin::{Admin, TableChange};
-pub use batch::{Batch, BatchLookup, Receipt, SinkError};
+pub use batch::{Batch, BatchLookup, ForeignBatch, Receipt, SinkError};
 pub use blocks::{BlockStatus, ColumnBlocks, TableBlocks};
 pub use peer::Peer;
 pub use sink::Sink;

@@ -116,7 +116,7 @@ impl Placement {
 
     /// The leaf for a batch: the one that has it, or else the one with less of its table in it.
     async fn choose(&self, batch: &Batch) -> Option<Arc<Member>> {
-        let (table, bytes) = (&batch.table, batch.block.len() as u64);
+        let (table, bytes) = (&batch.table, batch.block().len() as u64);
         let mut first = self.members.in_order_of(&batch.id);
         let staying = first.iter().filter(|(_, stays)| *stays).count();
         let rest = first.split_off(CHOICES.min(staying));
@@ -152,7 +152,6 @@ impl Placement {
             Some(tries) => Arc::clone(tries.leaf.get_or_insert(chosen)),
             None => chosen,
         };
-        let bytes = batch.block.len() as u64;
         let receipt = leaf.sink.accept(batch).await?;
         let mut state = self.lock();
         // One that was removed meanwhile is forgotten, with what it took.

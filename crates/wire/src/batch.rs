@@ -1,7 +1,7 @@
 //! Batches and what becomes of them, to and from bytes.
 
 use bytes::Bytes;
-use hadal_peer::{Batch, BatchLookup, Receipt, SinkError};
+use hadal_peer::{Batch, BatchLookup, ForeignBatch, Receipt, SinkError};
 use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX, MESSAGE_BYTES_MAX, QUERY_BYTES_MAX};
 use hadal_types::{BatchId, TableName};
 use prost::Message;
@@ -19,6 +19,11 @@ pub(crate) const SMALL_BYTES_MAX: usize = QUERY_BYTES_MAX;
 /// A batch's bytes.
 #[must_use]
 pub fn encode_batch(batch: Batch) -> Bytes {
+    encode_foreign(batch.into())
+}
+
+/// The same, whatever the block is.
+pub(crate) fn encode_foreign(batch: ForeignBatch) -> Bytes {
     let batch = proto::Batch {
         table: batch.table.to_string(),
         id: batch.id.to_string(),
@@ -30,14 +35,15 @@ pub fn encode_batch(batch: Batch) -> Bytes {
     batch.encode_to_vec().into()
 }
 
-/// Reads what [`encode_batch`] wrote. The row block is not looked into.
+/// Reads what [`encode_batch`] wrote. The row block is not looked into: [`ForeignBatch::verify`]
+/// does that, before a sink takes the batch.
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub fn decode_batch(bytes: Bytes) -> Result<Batch, DecodeError> {
+pub fn decode_batch(bytes: Bytes) -> Result<ForeignBatch, DecodeError> {
     size_guard::decode(bytes, MESSAGE_BYTES_MAX, |batch: proto::Batch| {
         at_most("bytes", batch.block.len(), BLOCK_BYTES_MAX).at("block")?;
-        Ok(Batch {
+        Ok(ForeignBatch {
             table: decode_table(&batch.table).at("table")?,
             id: decode_batch_id(&batch.id).at("id")?,
             content_hash: batch.content_hash,

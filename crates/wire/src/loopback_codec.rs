@@ -10,8 +10,8 @@ use std::time::Instant;
 use bytes::Bytes;
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial, QueryError, QueryErrorCode};
 use hadal_peer::{
-    Admin, Batch, BatchLookup, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, StatusScope,
-    TableBlocks, TableChange, TableReport,
+    Admin, Batch, BatchLookup, BoxFuture, ForeignBatch, Peer, PeerStatus, Receipt, Sink, SinkError,
+    StatusScope, TableBlocks, TableChange, TableReport,
 };
 use hadal_query::Query;
 use hadal_types::{BatchId, LeafName, TableName};
@@ -152,6 +152,14 @@ impl<P: Peer + ?Sized> Peer for LoopbackCodec<P> {
     }
 }
 
+impl<S: Sink + ?Sized> LoopbackCodec<S> {
+    /// Hands a batch on that came over the wire, if its bytes are sound.
+    async fn forward(&self, batch: ForeignBatch) -> Result<Receipt, SinkError> {
+        let accepted = self.inner.accept(batch.verify()?).await;
+        decode_accepted(encode_accepted(&accepted)).map_err(|error| self.lost(error))?
+    }
+}
+
 impl<S: Sink + ?Sized> Sink for LoopbackCodec<S> {
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
         Box::pin(async move {
@@ -160,8 +168,7 @@ impl<S: Sink + ?Sized> Sink for LoopbackCodec<S> {
                 let reason = self.note(error).to_string();
                 SinkError::Corrupt { id, table, reason }
             })?;
-            let accepted = self.inner.accept(batch).await;
-            decode_accepted(encode_accepted(&accepted)).map_err(|error| self.lost(error))?
+            self.forward(batch).await
         })
     }
 

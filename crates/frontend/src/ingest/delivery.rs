@@ -90,7 +90,7 @@ impl Delivery {
             };
             self.is_first = false;
             // The batch is in memory twice while the sink takes it.
-            let room = self.frontend.backpressure.batch(2 * batch.block.len()).await?;
+            let room = self.frontend.backpressure.batch(2 * batch.block().len()).await?;
             let frontend = Arc::clone(&self.frontend);
             self.in_flight.spawn(async move {
                 let _room = room;

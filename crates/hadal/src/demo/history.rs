@@ -49,14 +49,7 @@ pub(crate) fn fill(
             let end = (from + step).min(requests.rows());
             let (id, block) = requests.history_block(from, end, to.clock.now())?;
             let rows = usize::try_from(end - from).unwrap_or(BLOCK_ROWS_MAX);
-            to.send(Batch {
-                table: table.clone(),
-                id,
-                content_hash: 0,
-                first_try: false,
-                rows,
-                block,
-            })?;
+            to.send(Batch::encoded(table.clone(), id, 0, rows, block))?;
             arrived(end - from);
         }
     };

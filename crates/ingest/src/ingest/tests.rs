@@ -59,7 +59,7 @@ fn ingest(body: &str) -> (Vec<Batch>, Summary) {
 fn rows(batches: &[Batch]) -> Vec<BTreeMap<String, Value>> {
     let mut rows = Vec::new();
     for batch in batches {
-        let block = BlockView::parse(&batch.block).expect("parses");
+        let block = BlockView::parse(batch.block()).expect("parses");
         assert_eq!(block.rows(), batch.rows);
         let mut cells = vec![BTreeMap::new(); block.rows()];
         for column in block.columns() {

@@ -43,53 +43,51 @@ fn start(
     batch: Batch,
 ) -> Result<Option<Logged>, SinkError> {
     let (now, running) = (context.clock.now(), context.clock.running());
-    let bytes = BlockBytes::from(batch.block);
-    let corrupt = |reason: String| SinkError::Corrupt {
-        id: batch.id.clone(),
-        table: batch.table.clone(),
-        reason,
-    };
-    check(&bytes, &batch.id, batch.rows).map_err(corrupt)?;
-    context.create_table(&batch.table)?;
+    let (name, id) = (batch.table.clone(), batch.id.clone());
+    let (content_hash, rows) = (batch.content_hash, batch.rows);
+    // Its checksums were verified where it entered the process: only its header is read here.
+    let bytes = BlockBytes::from(batch.into_block());
+    let opened = Block::new(bytes.clone(), Origin::Log(Vec::new()));
+    let mut block = opened.map_err(|error| {
+        let (id, table, reason) = (id.clone(), name.clone(), error.to_string());
+        SinkError::Corrupt { id, table, reason }
+    })?;
+    context.create_table(&name)?;
     let busy = || context.busy();
-    let table = context.table(&batch.table).ok_or_else(busy)?;
+    let table = context.table(&name).ok_or_else(busy)?;
     // Held until the batch is in the log's queue, so that a drop of the table comes before or
     // after all of this. A drop that is under way is not waited for.
     let kept = table.dropped.try_read().ok().filter(|dropped| !**dropped).ok_or_else(busy)?;
-    match lock(&table.batch_ids).reserve(&batch.id, batch.content_hash) {
+    match lock(&table.batch_ids).reserve(&id, content_hash) {
         Reservation::New => {}
         Reservation::Duplicate => return Ok(None),
-        Reservation::Conflict => return Err(SinkError::Conflict { id: batch.id }),
+        Reservation::Conflict => return Err(SinkError::Conflict { id }),
         Reservation::InFlight => return Err(busy()),
-        Reservation::InDoubt => return Err(in_doubt(&batch.id)),
+        Reservation::InDoubt => return Err(in_doubt(&id)),
     }
-    let logged = log(context, disk_full_log, &batch.table, &batch.id, &bytes);
-    let (hold, ticket) = logged.inspect_err(|_| lock(&table.batch_ids).release(&batch.id))?;
+    let logged = log(context, disk_full_log, &name, &id, &bytes);
+    let (hold, ticket) = logged.inspect_err(|_| lock(&table.batch_ids).release(&id))?;
     drop(kept);
-    let mut block = Block::new(bytes, Origin::Log(vec![ticket.sequence()]))
-        .map_err(|error| corrupt(error.to_string()))?;
+    block.origin = Origin::Log(vec![ticket.sequence()]);
     if let Some(hold) = hold {
         block = block.holding(hold);
     }
-    let accepted = AcceptedBatch {
-        content_hash: batch.content_hash,
-        rows: u32::try_from(batch.rows).unwrap_or(u32::MAX),
-        time: now,
-    };
+    let accepted =
+        AcceptedBatch { content_hash, rows: u32::try_from(rows).unwrap_or(u32::MAX), time: now };
     let (done, logged) = oneshot::channel();
     // Not the leaf itself: on the log's thread its end would be the end of that thread.
-    let (name, signal, id) = (context.name.clone(), Arc::clone(&context.wakeup), batch.id);
+    let (leaf, wakeup) = (context.name.clone(), Arc::clone(&context.wakeup));
     let disk_full_log = Arc::clone(disk_full_log);
     let bytes_max = table.with_settings(|settings| context.limits.table_bytes(settings));
     ticket.then(move |outcome| {
-        disk_full_log.note(&name, outcome.as_ref().copied());
+        disk_full_log.note(&leaf, outcome.as_ref().copied());
         let outcome = match outcome {
             Ok(()) => {
                 lock(&table.batch_ids).remember(&id, accepted, running);
                 // Before it can be seen, and something dropped for it.
                 let overflowing = table.bytes() + block.byte_count() as u64 > bytes_max;
                 table.push(block);
-                signal.wake();
+                wakeup.wake();
                 Ok(overflowing)
             }
             Err(error) => {
@@ -98,7 +96,7 @@ fn start(
                     true => batches.doubt(&id),
                     false => batches.release(&id),
                 }
-                Err(sink_error(&name, error))
+                Err(sink_error(&leaf, error))
             }
         };
         // Nobody may be waiting any more; the batch is there all the same.
@@ -128,17 +126,6 @@ fn log(
         context.sink_error(error)
     })?;
     Ok((hold, ticket))
-}
-
-/// Bytes from another process are checked whole before they are logged.
-fn check(bytes: &[u8], id: &BatchId, rows: usize) -> Result<(), String> {
-    let view = hadal_block::BlockView::parse(bytes).map_err(|error| error.to_string())?;
-    view.verify().map_err(|error| error.to_string())?;
-    let is_this_batch = matches!(view.batches(), [batch] if batch.id == *id && batch.rows == rows);
-    if view.rows() != rows || !is_this_batch {
-        return Err(format!("it is not one batch {id} of {rows} rows"));
-    }
-    Ok(())
 }
 
 /// Why a retry of this batch is refused; no other leaf may take it either.

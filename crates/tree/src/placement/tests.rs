@@ -113,14 +113,14 @@ fn name(text: &str) -> TableName {
 }
 
 fn batch(number: usize, bytes: usize) -> Batch {
-    Batch {
-        table: name("t"),
-        id: BatchId::new(&format!("batch-{number}")).expect("an id"),
-        content_hash: 7,
-        first_try: false,
-        rows: 1,
-        block: vec![0; bytes],
-    }
+    let id = BatchId::new(&format!("batch-{number}")).expect("an id");
+    Batch::encoded(name("t"), id, 7, 1, vec![0; bytes])
+}
+
+/// The same batch for another table.
+fn in_table(table: &str, mut batch: Batch) -> Batch {
+    batch.table = name(table);
+    batch
 }
 
 #[tokio::test]
@@ -235,9 +235,9 @@ async fn every_table_is_spread_evenly() {
     let (placement, _) = placement(&sinks);
     // Of every three batches two are of table `a`: by bytes of all tables alone, `b` would go
     // wherever `a` is not.
-    let batch = |number| Batch {
-        table: name(if number % 3 == 0 { "b" } else { "a" }),
-        ..batch(number, if number % 3 == 0 { 100 } else { 10_000 })
+    let batch = |number| match number % 3 {
+        0 => in_table("b", batch(number, 100)),
+        _ => in_table("a", batch(number, 10_000)),
     };
     for number in 0..600 {
         placement.accept(batch(number)).await.expect("taken");
@@ -252,7 +252,7 @@ async fn every_table_is_spread_evenly() {
 async fn tables_are_counted_once_over_all_leaves() {
     let sinks: Vec<Arc<FakeSink>> = (0..2).map(|_| Arc::default()).collect();
     let (placement, _) = placement_of(&sinks, 3);
-    let of = |table: &str, number| Batch { table: name(table), ..batch(number, 1) };
+    let of = |table: &str, number| in_table(table, batch(number, 1));
     let take = |table, numbers: std::ops::Range<usize>| {
         let placement = &placement;
         async move {
@@ -294,7 +294,7 @@ async fn tables_that_leaves_bring_with_them_count() {
     assert_eq!((load(0), load(1)), ((1_000, 1_005), (10, 15)));
     placement.accept(batch(1, 5)).await.expect("a table that was there");
     assert_eq!((load(0), load(1)), ((1_000, 1_005), (15, 20)), "where less of it is");
-    let other = Batch { table: name("w"), ..batch(2, 1) };
+    let other = in_table("w", batch(2, 1));
     assert!(matches!(placement.accept(other).await, Err(SinkError::Limit(_))));
 }
 

@@ -118,6 +118,18 @@ proptest! {
     }
 
     #[test]
+    fn damaged_foreign_bytes_never_reach_the_sink(batch in strategies::batch(), at in any::<usize>()) {
+        let sink = mirrored(Fake::default());
+        let mut damaged = ForeignBatch::from(batch.clone());
+        let at = at % damaged.block.len();
+        damaged.block[at] ^= 1;
+        let refused = now(sink.forward(damaged));
+        prop_assert!(matches!(refused, Err(SinkError::Corrupt { .. })), "{:?}", refused);
+        prop_assert!(sink.inner.batches.lock().unwrap().is_empty());
+        prop_assert!(now(sink.forward(batch.into())).is_ok());
+    }
+
+    #[test]
     fn changes_come_through(
         change in strategies::table_change(),
         error in strategies::sink_error(),

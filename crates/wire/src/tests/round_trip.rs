@@ -74,8 +74,8 @@ proptest! {
     }
 
     #[test]
-    fn batches_come_through(batch in strategies::batch()) {
-        prop_assert_eq!(decode_batch(encode_batch(batch.clone())), Ok(batch.clone()));
+    fn batches_come_through(batch in strategies::foreign_batch()) {
+        prop_assert_eq!(decode_batch(encode_foreign(batch.clone())), Ok(batch.clone()));
         let request = decode_look_up(encode_look_up(&batch.table, &batch.id));
         prop_assert_eq!(request, Ok((batch.table.clone(), batch.id)));
     }

@@ -9,9 +9,10 @@ use hadal_aggregate::{
     Coverage, Groups, LeafCoverage, LeafOutcome, Partial, PartialBody, QueryError, QueryErrorCode,
     ScanStats, WarningCode,
 };
+use hadal_block::BlockBuilder;
 use hadal_peer::{
-    Batch, ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, SinkError, StatusScope, TableChange,
-    TableReport, TableStatus,
+    Batch, ExpiryForecast, ForeignBatch, LeafLoss, LeafStatus, PeerStatus, SinkError, StatusScope,
+    TableChange, TableReport, TableStatus,
 };
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output, Query,
@@ -425,10 +426,11 @@ pub(crate) fn batch_id() -> impl Strategy<Value = BatchId> {
     "[!-~]{1,20}".prop_map(|id| BatchId::new(&id).expect("an id"))
 }
 
-pub(crate) fn batch() -> impl Strategy<Value = Batch> {
-    let block = collection::vec(any::<u8>(), 0..50);
+/// A batch whose block is any bytes.
+pub(crate) fn foreign_batch() -> impl Strategy<Value = ForeignBatch> {
+    let block = collection::vec(any::<u8>(), 0..200);
     ((table_name(), any::<bool>()), batch_id(), any::<u64>(), 0usize..=65_536, block).prop_map(
-        |((table, first_try), id, content_hash, rows, block)| Batch {
+        |((table, first_try), id, content_hash, rows, block)| ForeignBatch {
             table,
             id,
             content_hash,
@@ -437,6 +439,17 @@ pub(crate) fn batch() -> impl Strategy<Value = Batch> {
             block,
         },
     )
+}
+
+/// A batch that was encoded.
+pub(crate) fn batch() -> impl Strategy<Value = Batch> {
+    (table_name(), batch_id(), any::<u64>(), 1i64..50).prop_map(|(table, id, hash, rows)| {
+        let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
+        (0..rows).for_each(|row| builder.end_row(Micros(row)));
+        let rows = builder.rows();
+        let block = builder.finish(Micros(0), Some((&id, hash))).expect("fits");
+        Batch::encoded(table, id, hash, rows, block)
+    })
 }
 
 pub(crate) fn sink_error() -> impl Strategy<Value = SinkError> {

@@ -11,7 +11,7 @@ use hadal_aggregate::{
     Coverage, LeafCoverage, LeafOutcome, Partial, PartialBody, QueryError, QueryErrorCode,
     ScanStats, WarningCode,
 };
-use hadal_peer::{Batch, LeafStatus, PeerStatus, SinkError, TableStatus};
+use hadal_peer::{ForeignBatch, LeafStatus, PeerStatus, SinkError, TableStatus};
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output,
     PatternSyntax, Query, QueryKind, RowInput, SeriesLimit, StateKind, Type,
@@ -21,7 +21,7 @@ use hadal_types::{
     TableName, TableSchema, TimeRange, Value, Weight,
 };
 
-use crate::batch::{decode_accepted, decode_batch, encode_accepted, encode_batch};
+use crate::batch::{decode_accepted, decode_batch, encode_accepted, encode_foreign};
 use crate::partial::{decode_partial, encode_partial};
 use crate::query::QueryRequest;
 use crate::status::{decode_status, encode_status};
@@ -249,8 +249,8 @@ fn status() -> PeerStatus {
     PeerStatus { leaves }
 }
 
-fn batch() -> Batch {
-    Batch {
+fn batch() -> ForeignBatch {
+    ForeignBatch {
         table: table(),
         id: BatchId::new("0f8fad5b-d9cb#1").expect("an id"),
         content_hash: 0x0123_4567_89ab_cdef,
@@ -290,7 +290,7 @@ fn states_of_leaves_of_every_release_are_read() {
 #[test]
 fn batches_of_every_release_are_read() {
     let read = decode_batch(bytes_of(BATCH));
-    assert_eq!(read, Ok(batch()), "\n{}\n", hex_of(&encode_batch(batch())));
+    assert_eq!(read, Ok(batch()), "\n{}\n", hex_of(&encode_foreign(batch())));
     let refused =
         Err(SinkError::Corrupt { id: batch().id, table: table(), reason: "no magic".to_owned() });
     let read = decode_accepted(bytes_of(REFUSED));

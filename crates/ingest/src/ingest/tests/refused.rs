@@ -31,7 +31,7 @@ const TAKEN: [&str; 5] = [
 fn read(batches: &[Batch]) -> (Vec<BTreeMap<String, Value>>, Vec<String>) {
     let mut names = Vec::new();
     for batch in batches {
-        let view = BlockView::parse(&batch.block).expect("parses");
+        let view = BlockView::parse(batch.block()).expect("parses");
         names.extend(view.columns().iter().map(|column| column.name().to_string()));
     }
     (rows(batches), names)

@@ -114,7 +114,7 @@ fn aged(first: i64) -> Batch {
     let id = id_of(first);
     let block = builder.finish(NOW, Some((&id, 1))).expect("fits");
     let rows = usize::try_from(BATCH).expect("small");
-    Batch { table: name("t"), id, content_hash: 1, first_try: false, rows, block }
+    Batch::encoded(name("t"), id, 1, rows, block)
 }
 
 fn id_of(first: i64) -> BatchId {

@@ -64,7 +64,6 @@ async fn a_batch_whose_sync_failed_is_nobody_elses_until_the_next_start_tells() 
 async fn tables_with_few_rows_do_not_keep_the_log_long() {
     let world = World::new(1);
     let leaf = open_on(&world);
-    let in_table = |table: &str, own: Batch| Batch { table: name(table), ..own };
     let (mut most, mut expected) = (0, Vec::new());
     for round in 0..200i64 {
         let rows = round * 1_000..(round + 1) * 1_000;
@@ -163,7 +162,7 @@ async fn questions_do_not_wait_for_a_disk_that_takes_long() {
     let world = World::new(1);
     let leaf = open_on(&world);
     leaf.accept(batch("a", 1, 0..3)).await.expect("taken");
-    let other = Batch { table: name("other"), ..batch("b", 1, 0..3) };
+    let other = in_table("other", batch("b", 1, 0..3));
     leaf.accept(other).await.expect("taken");
     let set = TableSettings { bytes: Some(1 << 30), ..TableSettings::default() };
     let changes: [Changing; 2] = [
@@ -182,7 +181,7 @@ async fn questions_do_not_wait_for_a_disk_that_takes_long() {
         // A new table for each: it goes into the list of tables, and its batch into the queue.
         thirds += 1;
         let third = name(&format!("third-{thirds}"));
-        let mut taking = leaf.accept(Batch { table: third, ..batch("c", 1, 0..1) });
+        let mut taking = leaf.accept(in_table(third.as_str(), batch("c", 1, 0..1)));
         tokio::select! {
             biased;
             taken = &mut taking => panic!("{taken:?} though the disk waits"),

@@ -34,7 +34,7 @@ fn aged(id: &str, ages: impl IntoIterator<Item = i64>) -> Batch {
     }
     let id = BatchId::new(id).expect("an id");
     let block = builder.finish(NOW, Some((&id, 1))).expect("fits");
-    Batch { table: name("t"), id, content_hash: 1, first_try: false, rows, block }
+    Batch::encoded(name("t"), id, 1, rows, block)
 }
 
 async fn log(leaf: &Leaf, id: &str, ages: impl IntoIterator<Item = i64>) {

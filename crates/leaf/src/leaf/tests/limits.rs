@@ -34,7 +34,7 @@ pub(super) fn wide_batch(number: i64, rows: i64, width: usize) -> Batch {
     let id = BatchId::new(&format!("b{number}")).expect("an id");
     let block = builder.finish(NOW, Some((&id, 1))).expect("fits");
     let rows = usize::try_from(rows).expect("small");
-    Batch { table: name("t"), id, content_hash: 1, first_try: false, rows, block }
+    Batch::encoded(name("t"), id, 1, rows, block)
 }
 
 /// Raw bytes of each block of table `t`.
@@ -58,7 +58,7 @@ async fn memory_is_bounded_whatever_the_rows() {
     let (mut sent, mut held_most) = (0, 0);
     for number in 0..80 {
         let batch = wide_batch(number, 100, 1_000);
-        sent += batch.block.len() as u64;
+        sent += batch.block().len() as u64;
         while let Err(refused) = bed.leaf.accept(batch.clone()).await {
             // Whoever sends has to wait until there is room.
             assert_eq!(refused, SinkError::Busy("leaf-0".to_owned()));
@@ -94,7 +94,7 @@ async fn what_the_log_brings_back_counts_as_fresh() {
     let folder = tempfile::tempdir().expect("a folder");
     let bed = open(Some(folder.path()));
     let batches = [batch("a", 1, 0..10), batch("b", 1, 10..30)];
-    let bytes: usize = batches.iter().map(|batch| batch.block.len()).sum();
+    let bytes: usize = batches.iter().map(|batch| batch.block().len()).sum();
     for batch in batches {
         bed.leaf.accept(batch).await.expect("taken");
     }
@@ -114,7 +114,7 @@ async fn what_the_log_brings_back_counts_as_fresh() {
 #[tokio::test]
 async fn a_table_of_just_its_size_keeps_all_and_a_byte_more_is_too_many() {
     let batches = || [batch("a", 1, 0..5_000), batch("b", 1, 5_000..10_000)];
-    let size: u64 = batches().iter().map(|batch| batch.block.len() as u64).sum();
+    let size: u64 = batches().iter().map(|batch| batch.block().len() as u64).sum();
     for (table_bytes_max, kept) in [(size, 10_000), (size - 1, 5_000)] {
         let bed = open_with(None, table_bytes_max);
         let [first, second] = batches();
@@ -139,7 +139,7 @@ async fn dropped(leaf: &Leaf) -> (u64, u64, Option<Micros>) {
 #[tokio::test]
 async fn dropped_rows_are_told_as_long_as_their_table_is_there() {
     let folder = tempfile::tempdir().expect("a folder");
-    let size = batch("a", 1, 0..5_000).block.len() as u64;
+    let size = batch("a", 1, 0..5_000).block().len() as u64;
     let bed = open_with(Some(folder.path()), size * 3);
     for index in 0..6 {
         let from = index * 5_000;

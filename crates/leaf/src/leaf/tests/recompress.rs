@@ -44,7 +44,7 @@ pub(super) fn aged(id: &str, age: i64, first: i64, rows: i64, is_prose: bool) ->
     let id = BatchId::new(id).expect("an id");
     let block = builder.finish(NOW, Some((&id, 1))).expect("fits");
     let rows = usize::try_from(rows).expect("not below 0");
-    Batch { table: name("t"), id, content_hash: 1, first_try: false, rows, block }
+    Batch::encoded(name("t"), id, 1, rows, block)
 }
 
 /// A leaf with one settled block for each of so many days before, each of 5,000 rows.

@@ -247,7 +247,7 @@ fn unlike_each_other(id: &str, rows: usize) -> Batch {
     }
     let id = BatchId::new(id).expect("an id");
     let block = builder.finish(NOW, Some((&id, 1))).expect("fits");
-    Batch { table: name("t"), id, content_hash: 1, first_try: false, rows, block }
+    Batch::encoded(name("t"), id, 1, rows, block)
 }
 
 #[tokio::test]
@@ -341,7 +341,7 @@ async fn what_a_stop_left_in_memory_is_believed_whatever_is_wished_for_after_a_c
 #[tokio::test]
 async fn a_table_is_told_of_without_a_look_at_others() {
     let bed = open(None);
-    let of = |table: &str| Batch { table: name(table), ..batch("a", 1, 0..3) };
+    let of = |table: &str| in_table(table, batch("a", 1, 0..3));
     for table in ["t", "u", "v"] {
         assert!(bed.leaf.accept(of(table)).await.is_ok());
     }
