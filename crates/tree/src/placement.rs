@@ -145,6 +145,7 @@ impl Placement {
 
     async fn place(&self, batch: Batch) -> Result<Receipt, SinkError> {
         let key = (batch.table.clone(), batch.id.clone());
+        let bytes = batch.block().len() as u64;
         let _done = self.begin(&key)?;
         let chosen = self.choose(&batch).await;
         let chosen = chosen.ok_or_else(|| SinkError::Unavailable("every leaf".to_owned()))?;

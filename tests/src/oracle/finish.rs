@@ -77,7 +77,9 @@ pub(super) fn finish(finish: AggregateFunction, values: &[Weighted], sums_exactl
             Cell::exact(histogram(&numbers(values), buckets.into()))
         }
         AggregateFunction::Distinct => distinct(values),
-        AggregateFunction::User(id) => panic!("user aggregate {} has no oracle", id.0),
+        AggregateFunction::User(id) => {
+            unreachable!("no query is drawn with user aggregate {}", id.0)
+        }
     }
 }
 

@@ -470,7 +470,7 @@ pub(crate) fn sink_error() -> impl Strategy<Value = SinkError> {
 }
 
 pub(crate) fn table_change() -> impl Strategy<Value = TableChange> {
-    (batch(), settings(), 0..6).prop_map(|(Batch { table, id: batch, .. }, settings, kind)| {
+    (table_name(), batch_id(), settings(), 0..6).prop_map(|(table, batch, settings, kind)| {
         match kind {
             0 => TableChange::Drop { table },
             1 => TableChange::Configure { table, settings },

@@ -13,7 +13,9 @@ impl Random {
 }
 
 fn first_try(number: usize) -> Batch {
-    Batch { first_try: true, ..batch(number, 1 + number % 7) }
+    let mut batch = batch(number, 1 + number % 7);
+    batch.first_try = true;
+    batch
 }
 
 #[tokio::test]
