@@ -1,12 +1,15 @@
 //! The life of a server process: how it opens, hands over, keeps to its memory, and stops.
 
 pub(crate) mod damage;
-pub(crate) mod engine;
+pub(crate) mod data_folder;
 pub(crate) mod file_permissions;
 pub(crate) mod handover;
 pub(crate) mod heap;
 pub(crate) mod memory;
+pub(crate) mod recovered;
+pub(crate) mod role;
 pub(crate) mod service;
+pub(crate) mod service_config;
 pub(crate) mod shutdown;
 pub(crate) mod system;
 pub(crate) mod token;

@@ -20,7 +20,8 @@ use crate::error::Error;
 use crate::output;
 use crate::process::damage::say_damage;
 use crate::process::memory::MemoryArgs;
-use crate::process::service::{Service, ServiceConfig};
+use crate::process::service::Service;
+use crate::process::service_config::ServiceConfig;
 use crate::process::system;
 
 /// Start a database full of events, to play with
@@ -76,10 +77,10 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
         stop_max: Duration::from_secs(SERVER_STOP_SECONDS_MAX),
         clock_proving: Duration::from_secs(CLOCK_PROVING_SECONDS),
     })?;
-    say_damage(&service.recovered);
+    say_damage(service.recovered());
     let url = service.url();
     let runtime = service.handle();
-    let catalog = runtime.block_on(service.engine.root.cluster_status());
+    let catalog = runtime.block_on(service.tree().root.cluster_status());
     let demo = Demo {
         seed: args.seed,
         rows: args.rows,
@@ -87,9 +88,9 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
         threads: system::cores(),
         has_history: catalog.tables.contains_key("requests"),
     };
-    service.settle(&Demo::tables()?)?;
+    service.define(&Demo::tables()?)?;
     let stop = Stop::default();
-    let sink = Arc::clone(&service.engine.placement) as Arc<dyn Sink>;
+    let sink = Arc::clone(&service.tree().placement) as Arc<dyn Sink>;
     let to = Destination { sink, clock, runtime, stop: stop.clone() };
     let threads = demo.start(&to, progress(args.rows)?)?;
     drop(to);

@@ -13,8 +13,9 @@ use crate::cli::ServerArgs;
 use crate::error::Error;
 use crate::output;
 use crate::process::damage::say_damage;
-use crate::process::engine::{Engine, EngineConfig};
 use crate::process::memory::Memory;
+use crate::process::role::leaves::{Leaves, LeavesConfig};
+use crate::process::role::tree::Tree;
 
 /// Blocks that are asked for at once; a server lists no more.
 const BLOCKS_AT_ONCE: usize = hadal_types::limits::BLOCKS_LISTED_MAX;
@@ -108,11 +109,11 @@ fn in_folder(folder: &Path, table: &TableName) -> Result<Found, Error> {
     if !folder.is_dir() {
         return Err(Error::Usage(format!("there is no data folder {}", folder.display())));
     }
-    let config = EngineConfig {
+    let config = LeavesConfig {
         folder: Some(folder.to_path_buf()),
         durability: Durability::Sync,
         memory: Memory::for_a_look(),
-        early: Vec::new(),
+        preopened: Vec::new(),
         leaves: 0,
         clock: Arc::new(SystemClock),
         // Who only looks drops nothing.
@@ -121,10 +122,11 @@ fn in_folder(folder: &Path, table: &TableName) -> Result<Found, Error> {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.map_err(Error::io("start", "the runtime"))?;
-    let (engine, recovered) = runtime.block_on(Engine::open(&config))?;
+    let (leaves, recovered) = runtime.block_on(Leaves::open(&config))?;
+    let tree = Tree::over(&leaves);
     say_damage(&recovered);
-    let found = runtime.block_on(engine.root.blocks(table));
-    let status = runtime.block_on(engine.root.table(table.as_str()));
+    let found = runtime.block_on(tree.root.blocks(table));
+    let status = runtime.block_on(tree.root.table(table.as_str()));
     if found.blocks.is_empty() && status.is_none() {
         let message = format!("there is no table {table} in {}", folder.display());
         return Err(Error::Usage(message));

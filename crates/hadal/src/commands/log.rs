@@ -14,7 +14,8 @@ use crate::error::Error;
 use crate::input::{Pace, Source, live_rows};
 use crate::output;
 use crate::process::damage::say_damage;
-use crate::process::service::{Service, ServiceConfig};
+use crate::process::service::Service;
+use crate::process::service_config::ServiceConfig;
 use crate::upload::{Transfer, fresh_batch_id};
 
 /// Rows that trickle are sent after this time.
@@ -85,7 +86,7 @@ fn send(args: &LogArgs, client: &Client, table: &TableName, batch: BatchId) -> R
 fn serve_and_send(args: &LogArgs, table: TableName, batch: BatchId) -> Result<(), Error> {
     log_to_stderr();
     let service = Service::open(ServiceConfig::standard(args.listen, args.data.folder()?))?;
-    say_damage(&service.recovered);
+    say_damage(service.recovered());
     let url = service.url();
     output::say(&format!(
         "no server on {}: this is one now, on {url} data: {}; Ctrl-C stops it",

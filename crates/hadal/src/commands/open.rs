@@ -13,7 +13,8 @@ use crate::commands::serve::log_to_stderr;
 use crate::error::Error;
 use crate::input::stem;
 use crate::output;
-use crate::process::service::{Service, ServiceConfig};
+use crate::process::service::Service;
+use crate::process::service_config::ServiceConfig;
 
 /// Look into files: a server in memory, and a page
 #[derive(Args)]

@@ -16,9 +16,10 @@ use crate::cli::{DataArgs, DoorArgs};
 use crate::error::Error;
 use crate::output;
 use crate::process::damage::say_damage;
-use crate::process::engine::LEAVES_IN_PROCESS_MAX;
+use crate::process::data_folder::LEAVES_IN_PROCESS_MAX;
 use crate::process::memory::MemoryArgs;
-use crate::process::service::{Service, ServiceConfig};
+use crate::process::service::Service;
+use crate::process::service_config::ServiceConfig;
 use crate::process::system;
 
 /// Start a server
@@ -120,14 +121,14 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
         stop_max: Duration::from_secs(args.stop_max),
         clock_proving: Duration::from_secs(args.clock_proving),
     })?;
-    say_damage(&service.recovered);
+    say_damage(service.recovered());
     output::print(&announcement(&service))?;
     service.run(|reason| output::say(&format!("stopping: {reason}")))
 }
 
 /// One line: where, with what, and what was there already.
 fn announcement(service: &Service) -> String {
-    let recovered = &service.recovered;
+    let recovered = service.recovered();
     let found = match recovered.rows {
         0 if recovered.tables == 0 => "no rows yet".to_owned(),
         // It was told why, of each.

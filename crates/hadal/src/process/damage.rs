@@ -7,7 +7,7 @@ use hadal_store::LostBlock;
 use hadal_types::{LeafName, TableName};
 
 use crate::output;
-use crate::process::engine::Recovered;
+use crate::process::recovered::Recovered;
 
 /// Says on standard error what a recovery found that a person should look at.
 pub(crate) fn say_damage(recovered: &Recovered) {

@@ -13,7 +13,7 @@ use rustix::process::geteuid;
 
 use crate::error::Error;
 use crate::output;
-use crate::process::engine::LEAVES_FILE;
+use crate::process::data_folder::LEAVES_FILE;
 use crate::process::token::TOKEN_FILE;
 
 /// Rights of the group and of all others.

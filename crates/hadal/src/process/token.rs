@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use hadal_http::Token;
 
 use crate::error::Error;
-use crate::process::engine::{make_folder, read_small, read_some};
+use crate::process::data_folder::{make_folder, read_small, read_some};
 use crate::process::file_permissions::refuse_written_by_others;
 
 /// The admin token's file in a data folder.

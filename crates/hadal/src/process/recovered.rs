@@ -1,0 +1,50 @@
+//! What a data folder brought back at a start.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hadal_leaf::Leaf;
+use hadal_peer::LeafLoss;
+use hadal_store::Report;
+use hadal_types::{LeafName, TableName};
+
+/// What a data folder brought back: of rows and tables, those that are not Hadal's own.
+#[derive(Default)]
+pub(crate) struct Recovered {
+    pub(crate) rows: u64,
+    pub(crate) tables: usize,
+    pub(crate) time: Duration,
+    /// Per leaf.
+    pub(crate) reports: Vec<(LeafName, Report)>,
+    /// Per leaf: what is lost of which nobody knows how many rows it had.
+    pub(crate) losses: Vec<(LeafName, Vec<LeafLoss>)>,
+    /// Leaves that cannot be opened, and why.
+    pub(crate) leaves_failed: Vec<(LeafName, String)>,
+}
+
+impl Recovered {
+    pub(crate) fn new(
+        leaves: &[Arc<Leaf>],
+        leaves_failed: Vec<(LeafName, String)>,
+        time: Duration,
+    ) -> Self {
+        let holdings: Vec<_> = leaves.iter().map(|leaf| leaf.holdings()).collect();
+        let report = |leaf: &Arc<Leaf>| (leaf.name().clone(), leaf.recovery_report().clone());
+        let reports: Vec<_> = leaves.iter().map(report).collect();
+        let lost = reports.iter().flat_map(|(_, report)| &report.lost_blocks);
+        let lost = lost.filter(|block| !block.table.is_own());
+        let lost: u64 = lost.map(|block| u64::from(block.rows)).sum();
+        let told = holdings.iter().flatten().filter(|(table, _)| !table.is_own());
+        let rows: u64 = told.clone().map(|(_, (rows, _))| rows).sum();
+        let tables: BTreeSet<&TableName> = told.map(|(table, _)| table).collect();
+        Self {
+            rows: rows.saturating_sub(lost),
+            tables: tables.len(),
+            time,
+            reports,
+            losses: leaves.iter().map(|leaf| (leaf.name().clone(), leaf.losses())).collect(),
+            leaves_failed,
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! The role of a server that does everything: it has rows, asks itself, and serves clients.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hadal_definitions::{Definitions, Location};
+use hadal_frontend::{Backend, FrontendConfig, restore_settings};
+use hadal_http::Config;
+use hadal_leaf::Archive;
+use hadal_types::Clock;
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+
+use crate::archive::{ArchiveLocation, Watch};
+use crate::error::Error;
+use crate::output;
+use crate::process::damage::damage;
+use crate::process::handover::{Door, Predecessor, Stopped};
+use crate::process::memory::Memory;
+use crate::process::recovered::Recovered;
+use crate::process::role::address::{ASK_AGAIN, Address, patience};
+use crate::process::role::doors::{frontend_config, http_config};
+use crate::process::role::leaves::{Leaves, LeavesConfig};
+use crate::process::role::tree::Tree;
+use crate::process::service_config::ServiceConfig;
+
+/// The file of definitions in a data folder.
+const DEFINITIONS_FILE: &str = "definitions.sqlite";
+/// The parts of a server, open.
+pub(crate) struct Parts {
+    pub(crate) listener: TcpListener,
+    pub(crate) http: Config,
+    pub(crate) frontend: FrontendConfig,
+    pub(crate) backend: Backend,
+    pub(crate) leaves: Leaves,
+    pub(crate) recovered: Recovered,
+    pub(crate) tree: Tree,
+    /// Where rows are kept: with a path, which no answer has.
+    pub(crate) data: String,
+    /// Where a successor asks to take over; none without a folder.
+    pub(crate) door: Option<Door>,
+    /// The server that this one follows.
+    pub(crate) predecessor: Option<Stopped>,
+}
+
+/// Opens all parts. Takes the address first, so that a second server on it stops before it opens any
+/// data; or takes it over, from a server that stops for this one. That server is told to stop only once
+/// nothing but its folder is missing: what is wrong with this one is none of its business.
+pub(crate) fn open(
+    config: ServiceConfig,
+    connections_max: usize,
+    runtime: &Runtime,
+) -> Result<Parts, Error> {
+    let memory = Memory::decide(&config.memory, config.folder.is_some())?;
+    let folder = config.folder.as_deref();
+    let Address { listener, bound, predecessor } =
+        Address::take(runtime, config.doors.listen, folder, config.takes_over)?;
+    let http = http_config(&config, bound, connections_max)?;
+    let frontend = frontend_config(&config, memory.table_bytes_max);
+    let location = definitions_location(config.definitions, folder);
+    let data = folder.map(|folder| folder.display().to_string());
+    let data = data.unwrap_or_else(|| http.about.data.clone());
+    let mut leaves_config = LeavesConfig {
+        archive: archive(config.archive.as_ref(), &frontend)?,
+        folder: config.folder,
+        durability: config.durability,
+        memory,
+        preopened: Vec::new(),
+        leaves: config.leaves,
+        clock: Arc::clone(&config.clock),
+        clock_proving: config.clock_proving,
+    };
+    let refused = |error: String| Error::Server(format!("{error}; the server does not start"));
+    let definitions = runtime.block_on(Definitions::open(&location));
+    let definitions = definitions.map_err(|error| refused(error.to_string()))?;
+    if predecessor.is_some() {
+        leaves_config.preopen()?;
+    }
+    let predecessor = predecessor.map(Predecessor::stop).transpose()?;
+    let opened = runtime.block_on(open_with_door(&leaves_config, config.takes_over));
+    let ((leaves, recovered), door) = opened?;
+    let tree = Tree::over(&leaves);
+    let backend = backend(&leaves, &tree, definitions, config.clock, &recovered);
+    runtime.block_on(restore_settings(&backend)).map_err(|error| refused(error.to_string()))?;
+    Ok(Parts {
+        listener,
+        http,
+        frontend,
+        backend,
+        leaves,
+        recovered,
+        tree,
+        data,
+        door,
+        predecessor,
+    })
+}
+
+/// Opens the leaves, and then the door to its folder that a successor comes by.
+async fn open_with_door(
+    config: &LeavesConfig,
+    takes_over: bool,
+) -> Result<((Leaves, Recovered), Option<Door>), Error> {
+    let opened = open_leaves(config, patience(takes_over)).await?;
+    // Not before the folder is this process's: the door may be another's.
+    let door = config.folder.as_deref().and_then(|folder| {
+        let opened = Door::open(folder);
+        opened.inspect_err(|error| output::say(&format!("no handover: {error}"))).ok()
+    });
+    Ok((opened, door))
+}
+
+/// The leaves. Where another process has a folder of theirs, it is asked for again for so long.
+async fn open_leaves(
+    config: &LeavesConfig,
+    patience: Duration,
+) -> Result<(Leaves, Recovered), Error> {
+    let start = Instant::now();
+    loop {
+        match Leaves::open(config).await {
+            Err(Error::Store(hadal_store::Error::InUse(_))) if start.elapsed() < patience => {
+                tokio::time::sleep(ASK_AGAIN).await;
+            }
+            opened => return opened,
+        }
+    }
+}
+
+/// The archive at a place, if there is to be one; whether it can be written is looked at from now on.
+fn archive(
+    place: Option<&ArchiveLocation>,
+    frontend: &FrontendConfig,
+) -> Result<Option<Arc<dyn Archive>>, Error> {
+    let Some(place) = place else { return Ok(None) };
+    let files = place.open()?;
+    Watch::start(Arc::clone(&files), Arc::clone(&frontend.archive_error))?;
+    Ok(Some(files))
+}
+
+/// What is behind the front.
+fn backend(
+    leaves: &Leaves,
+    tree: &Tree,
+    definitions: Definitions,
+    clock: Arc<dyn Clock>,
+    recovered: &Recovered,
+) -> Backend {
+    let memories = leaves.memories.clone();
+    Backend {
+        memory: Arc::new(move || memories.used()),
+        root: tree.root.clone(),
+        sink: Arc::clone(&tree.placement) as _,
+        admin: Arc::clone(&tree.placement) as _,
+        definitions,
+        ledger: Arc::clone(&tree.expected_rows),
+        clock,
+        damage: damage(recovered).into(),
+    }
+}
+
+/// Where definitions are. Says that they begin anew where somebody wanted to have them: after a slip of the
+/// finger all tables would have their defaults.
+fn definitions_location(wanted: Option<Location>, folder: Option<&Path>) -> Location {
+    if let Some(Location::File(path)) = &wanted
+        && !path.exists()
+    {
+        output::say(&format!("definitions begin anew: {} was not there", path.display()));
+    }
+    let with_rows = folder.map(|folder| Location::File(folder.join(DEFINITIONS_FILE)));
+    wanted.or(with_rows).unwrap_or(Location::Memory)
+}

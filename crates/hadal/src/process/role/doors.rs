@@ -1,0 +1,78 @@
+//! The part of a process that clients see: what its doors are set to, and how many may come in.
+
+use std::net::SocketAddr;
+
+use hadal_frontend::FrontendConfig;
+use hadal_http::{About, Config};
+use hadal_types::limits::CONNECTIONS_MAX;
+
+use crate::error::Error;
+use crate::output;
+use crate::process::service_config::ServiceConfig;
+use crate::process::{data_folder, file_permissions, system, token};
+
+/// Sees to it that files are this user's alone, and that enough of them can be open; returns how many
+/// connections that leaves.
+pub(crate) fn check_files(config: &ServiceConfig) -> Result<usize, Error> {
+    if config.folder.is_some() {
+        system::keep_files_private();
+    }
+    let files = system::raise_file_limit();
+    let connections_max = connections_max(config, files)?;
+    if let Some(folder) = &config.folder {
+        file_permissions::keep_others_out(folder)?;
+    }
+    Ok(connections_max)
+}
+
+/// How many connections this limit of open files leaves.
+fn connections_max(config: &ServiceConfig, files: Option<u64>) -> Result<usize, Error> {
+    let holdings =
+        config.folder.as_deref().map(|folder| data_folder::holdings(folder, config.leaves));
+    let connections_max = holdings.unwrap_or_default().connections_max(files)?;
+    if connections_max < CONNECTIONS_MAX {
+        let connections = output::count(connections_max as u64, "connection");
+        output::say(&format!("the limit of open files leaves {connections} at the same time"));
+    }
+    Ok(connections_max)
+}
+
+/// The HTTP door at the address `bound`.
+pub(super) fn http_config(
+    config: &ServiceConfig,
+    bound: SocketAddr,
+    connections_max: usize,
+) -> Result<Config, Error> {
+    let mut doors = Config::new(bound);
+    doors.no_tls = config.doors.no_tls;
+    doors.allowed_hosts.clone_from(&config.doors.allowed_host);
+    doors.admin_token = match (&config.doors.token_file, &config.folder) {
+        (Some(file), _) => Some(token::given(file)?),
+        (None, Some(folder)) => Some(token::in_folder(folder)?),
+        (None, None) => None,
+    };
+    doors.about = About {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        commit: env!("HADAL_COMMIT").to_owned(),
+        cpu: hadal_leaf::cpu_path().to_owned(),
+        data: match &config.folder {
+            Some(_) => "in a folder".to_owned(),
+            None => "in memory only".to_owned(),
+        },
+    };
+    doors.connections_max = connections_max;
+    // Whoever is told to end has as long again to say so.
+    doors.stopping_time = doors.stopping_time.min(config.stop_max / 2);
+    doors.check().map_err(|error| Error::Usage(error.to_string()))?;
+    Ok(doors)
+}
+
+/// The front of the database behind the doors.
+pub(super) fn frontend_config(config: &ServiceConfig, table_bytes_max: u64) -> FrontendConfig {
+    FrontendConfig {
+        table_bytes_max,
+        archive: config.archive.as_ref().map(ToString::to_string),
+        keeps_self_tables: !config.doors.no_journal,
+        ..FrontendConfig::default()
+    }
+}

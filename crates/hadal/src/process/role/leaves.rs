@@ -1,0 +1,230 @@
+//! The part of a process that holds rows: leaves over their stores.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hadal_leaf::{Archive, Durability, FreshBytes, Leaf, LeafConfig, LeafLimits, ScanPool};
+use hadal_store::{PreopenedStore, Sizes};
+use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
+use hadal_types::{Clock, LeafName, MemoryPool};
+
+use crate::error::Error;
+use crate::output;
+use crate::process::data_folder::{
+    LEAVES_IN_PROCESS_MAX, disk_reserve_in, leaf_name, leaves_in, note_leaves,
+};
+use crate::process::heap::{HeapWatch, Memories};
+use crate::process::memory::Memory;
+use crate::process::recovered::Recovered;
+use crate::process::system;
+
+/// How the leaves are set up.
+pub(crate) struct LeavesConfig {
+    /// Where rows are kept; `None`: in memory only.
+    pub(crate) folder: Option<PathBuf>,
+    /// When a batch counts as taken.
+    pub(crate) durability: Durability,
+    /// What memory there is, and whether rows are read from it.
+    pub(crate) memory: Memory,
+    /// What was found before of the leaves that are there; of each leaf, or of none.
+    pub(crate) preopened: Vec<PreopenedStore>,
+    /// Leaves; a folder that has more keeps them.
+    pub(crate) leaves: usize,
+    /// What time it is.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// For how long it goes right before rows go for their age.
+    pub(crate) clock_proving: Duration,
+    /// Where rows of tables that are set so go before they are dropped.
+    pub(crate) archive: Option<Arc<dyn Archive>>,
+}
+
+impl LeavesConfig {
+    /// Looks at the folder that another process has still. It may stop later for that: what it waits for
+    /// then is less, and where a start would be refused it need not stop at all.
+    ///
+    /// # Errors
+    /// For what a start over that folder would be refused.
+    pub(crate) fn preopen(&mut self) -> Result<(), Error> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let leaves = (0..LEAVES_IN_PROCESS_MAX).map(|index| folder.join(leaf_name(index)));
+        let leaves = leaves.take_while(|leaf| leaf.is_dir());
+        let memory = self.memory.config.as_ref();
+        let found = leaves.map(|leaf| PreopenedStore::find(&leaf, memory, Sizes::default()));
+        self.preopened = found.collect::<Result<_, _>>()?;
+        Ok(())
+    }
+}
+
+/// The leaves of this process, with the memory and the threads that they share.
+pub(crate) struct Leaves {
+    /// The leaves that serve.
+    pub(crate) open: Vec<Arc<Leaf>>,
+    /// The names of those that cannot be opened.
+    pub(crate) failed: Vec<LeafName>,
+    /// What takes memory.
+    pub(crate) memories: Memories,
+    _heap: HeapWatch,
+}
+
+impl Leaves {
+    /// Opens all leaves and recovers what they hold.
+    pub(crate) async fn open(config: &LeavesConfig) -> Result<(Self, Recovered), Error> {
+        let start = Instant::now();
+        let known = config.folder.as_deref().map(leaves_in).transpose()?.unwrap_or_default();
+        let count = config.leaves.max(known.count);
+        let shares = config.memory.shares;
+        let budget = shares.query_budget(system::cores());
+        let fresh = FreshBytes::new(shares.fresh);
+        let memories = Memories {
+            shares,
+            queries: Arc::clone(&budget),
+            fresh: Arc::clone(&fresh),
+            room: config.memory.config.as_ref().map(|memory| Arc::clone(&memory.budget)),
+            taken: Arc::default(),
+        };
+        let disk_reserve_bytes =
+            config.folder.as_deref().map_or(0, disk_reserve_in) / count.max(1) as u64;
+        let recovery_threads = (system::cores() / count.max(1)).max(1);
+        let limits = LeafLimits::of_one_in(count);
+        let table_bytes_max = config.memory.table_bytes_max / count.max(1) as u64;
+        let limits =
+            LeafLimits { table_bytes_max, fresh, disk_reserve_bytes, recovery_threads, ..limits };
+        let limits = LeafLimits { clock_proving: config.clock_proving, ..limits };
+        let pool =
+            ScanPool::new(system::cores()).map_err(Error::io("start", "threads that scan"))?;
+        let open_one = |index| {
+            let is_known = index < known.noted;
+            open_leaf(config, &pool, &limits, &budget, index, is_known).map(Arc::new)
+        };
+        let (open, failed) = without_damaged(open_side_by_side(count, open_one))?;
+        if let Some(folder) = &config.folder {
+            refuse_copies(folder, &open)?;
+            note_leaves(folder, count)?;
+        }
+        give_memory_back(config, count);
+        let names = failed.iter().map(|(name, _)| name.clone()).collect();
+        let recovered = Recovered::new(&open, failed, start.elapsed());
+        let heap = HeapWatch::start(&memories);
+        Ok((Self { open, failed: names, memories, _heap: heap }, recovered))
+    }
+
+    /// What makes all leaves say from then on that they are about to stop.
+    pub(crate) fn preparation(&self) -> impl FnOnce() + Send + 'static {
+        let leaves = self.open.clone();
+        move || leaves.iter().for_each(|leaf| leaf.prepare_to_stop())
+    }
+
+    /// Takes no more batches. What was acknowledged is on disk already.
+    pub(crate) fn stop_taking(&self) {
+        self.open.iter().for_each(|leaf| leaf.stop_taking());
+    }
+
+    /// Stops all leaves in order, at the same time; says what could not be written. Queries must
+    /// have ended.
+    pub(crate) fn stop(&self) -> Vec<String> {
+        let stop = |leaf: &Leaf| leaf.stop().err().map(|error| error.to_string());
+        std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                self.open.iter().map(|leaf| scope.spawn(move || stop(leaf))).collect();
+            let died = || Some("a thread that stopped a leaf has died".to_owned());
+            threads.into_iter().filter_map(|it| it.join().unwrap_or_else(|_| died())).collect()
+        })
+    }
+}
+
+/// Frees what earlier processes left in the tmpfs: of leaves that are no more, and of these here
+/// when they are read from disk now. What cannot be freed is in nobody's way.
+fn give_memory_back(config: &LeavesConfig, leaves: usize) {
+    let Some(tmpfs) = &config.memory.tmpfs else { return };
+    hadal_store::sweep_memory(tmpfs);
+    if let (Some(folder), None) = (&config.folder, &config.memory.config) {
+        for index in 0..leaves {
+            if let Err(error) = hadal_store::remove_memory(tmpfs, &folder.join(leaf_name(index))) {
+                output::say(&format!("memory of an earlier process stays: {error}"));
+            }
+        }
+    }
+}
+
+/// Opens all leaves at the same time, each on a thread of its own.
+fn open_side_by_side(
+    count: usize,
+    open: impl Fn(usize) -> Result<Arc<Leaf>, Error> + Sync,
+) -> Vec<Result<Arc<Leaf>, Error>> {
+    let open = &open;
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..count).map(|index| scope.spawn(move || open(index))).collect();
+        let died = || Error::Server("a thread that opened a leaf has died".to_owned());
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(died()))).collect()
+    })
+}
+
+/// The leaves that could be opened, and those whose manifest is damaged beyond its copy, with the reason:
+/// the others serve without them.
+///
+/// # Errors
+/// Any other failure, and such a one where no leaf is left.
+fn without_damaged(opened: Vec<Result<Arc<Leaf>, Error>>) -> Result<Opened, Error> {
+    let (mut leaves, mut failed, mut last) = (Vec::new(), Vec::new(), None);
+    for (index, opened) in opened.into_iter().enumerate() {
+        match opened {
+            Ok(leaf) => leaves.push(leaf),
+            Err(error @ Error::Store(hadal_store::Error::Corrupt { .. })) => {
+                failed.push((LeafName(leaf_name(index).into()), error.to_string()));
+                last = Some(error);
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    match last {
+        Some(error) if leaves.is_empty() => Err(error),
+        _ => Ok((leaves, failed)),
+    }
+}
+
+/// Leaves that serve, and those that cannot, with the reason.
+type Opened = (Vec<Arc<Leaf>>, Vec<(LeafName, String)>);
+
+/// Refuses leaves whose folders are copies of one: its rows would count twice, and those of the
+/// other are not there.
+fn refuse_copies(folder: &Path, leaves: &[Arc<Leaf>]) -> Result<(), Error> {
+    let mut seen = BTreeMap::new();
+    for leaf in leaves {
+        if let Some(first) = seen.insert(leaf.recovery_report().salt, leaf.name()) {
+            let (place, second) = (folder.display(), leaf.name());
+            return Err(Error::Usage(format!(
+                "{place}: {first} and {second} are one folder and a copy of it, so its rows would count twice; put \
+                 back the folder of the other leaf, or remove the copy: that leaf's rows are told as lost then"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn open_leaf(
+    config: &LeavesConfig,
+    pool: &Arc<ScanPool>,
+    limits: &LeafLimits,
+    budget: &Arc<MemoryPool>,
+    index: usize,
+    is_known: bool,
+) -> Result<Leaf, Error> {
+    let name = leaf_name(index);
+    Ok(Leaf::open(LeafConfig {
+        folder: config.folder.as_ref().map(|folder| folder.join(&name)),
+        memory: config.memory.config.clone(),
+        preopened: config.preopened.get(index).cloned().unwrap_or_default(),
+        expects_data: is_known,
+        durability: config.durability,
+        name: LeafName(name.into()),
+        pool: Arc::clone(pool),
+        zone_answers: system::zone_answers(),
+        limits: limits.clone(),
+        query_bytes_max: LEAF_QUERY_BYTES_MAX.min(budget.each_max()),
+        budget: Arc::clone(budget),
+        clock: Arc::clone(&config.clock),
+        archive: config.archive.clone(),
+    })?)
+}
