@@ -9,11 +9,12 @@ use std::sync::Arc;
 
 use arrow_array::builder::{Float64Builder, Int64Builder, StringBuilder};
 use arrow_array::{ArrayRef, RecordBatch};
+use hadal_random::{Random, mix};
 
 use crate::chunks::Output;
 use crate::error::Error;
 use crate::parquet_file;
-use crate::random::{Random, mix};
+use crate::rounding::whole;
 use crate::zipf::Zipf;
 
 /// When the first row comes, in seconds since 1970: 2026-01-05, a Monday.
@@ -93,12 +94,12 @@ impl Columns {
             put_value(&mut self.text, name, *values, law.pick(random));
             builder.append_value(&self.text);
         }
-        let impressions = 1 + i64::from(crate::random::whole(random.exponential(3.0)));
+        let impressions = 1 + i64::from(whole(random.exponential(3.0)));
         self.impressions.append_value(impressions);
         self.clicks.append_value(i64::from(random.chance(0.02)));
         // Cents of a dollar, and mills: averages have a digit more.
-        self.revenue.append_value(f64::from(random.lognormal(40.0, 1.2)) / 100.0);
-        self.price.append_value(f64::from(random.lognormal(250.0, 0.8)) / 1_000.0);
+        self.revenue.append_value(f64::from(whole(random.lognormal(40.0, 1.2))) / 100.0);
+        self.price.append_value(f64::from(whole(random.lognormal(250.0, 0.8))) / 1_000.0);
     }
 
     fn finish(mut self) -> Result<RecordBatch, Error> {

@@ -4,8 +4,7 @@
 //! A temperature is a function of seed, sensor and minute, so both layouts have the same rows.
 
 use clap::ValueEnum;
-
-use crate::random::{below, mix};
+use hadal_random::{below, mix};
 
 /// When the first row was read, in seconds since 1970: 2026-01-05, a Monday.
 pub(crate) const START_SECONDS: i64 = 1_767_571_200;

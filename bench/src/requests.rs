@@ -4,7 +4,9 @@
 //! are almost in order. Four in five come from a server, the others from a client, and each kind
 //! has columns that the other lacks.
 
-use crate::random::{Random, whole};
+use hadal_random::Random;
+
+use crate::rounding::whole;
 use crate::vocabulary as words;
 use crate::zipf::Zipf;
 
@@ -108,10 +110,10 @@ impl Requests {
             time: START_SECONDS + floor(self.arrival_seconds(row) - age),
             endpoint: laws.endpoint.pick(random),
             country: laws.country.pick(random),
-            latency_us: random.lognormal(10_000.0, 1.1),
+            latency_us: whole(random.lognormal(10_000.0, 1.1)),
             user_id: u64::from(laws.user.pick(random) + 1) * USER_STEP % USER_IDS,
             build: laws.build.pick(random),
-            weight: first_above(&WEIGHTS, random.pick(1_000)),
+            weight: first_above(&WEIGHTS, random.below_u32(1_000)),
             side: if random.chance(SERVER_SHARE) {
                 self.server(random)
             } else {
@@ -126,18 +128,18 @@ impl Requests {
         Side::Server {
             service: self.laws.service.pick(random),
             host: self.laws.host.pick(random),
-            status: status(random.pick(1_000)),
-            bytes: random.lognormal(3_000.0, 1.6),
-            phrase: random.pick(8),
-            number: random.pick(1 << 30),
+            status: status(random.below_u32(1_000)),
+            bytes: whole(random.lognormal(3_000.0, 1.6)),
+            phrase: random.below_u32(8),
+            number: random.below_u32(1 << 30),
         }
     }
 
     fn client(&self, random: &mut Random) -> Side {
         Side::Client {
-            app: random.pick(5),
+            app: random.below_u32(5),
             device: self.laws.device.pick(random),
-            battery_pct: 1 + random.pick(100),
+            battery_pct: 1 + random.below_u32(100),
             fps_tenths: whole((500.0 + 120.0 * random.normal()).min(600.0)),
         }
     }
@@ -187,7 +189,7 @@ fn status(thousandth: u32) -> u16 {
 
 /// Up to six different ones, ascending.
 fn set(law: Zipf, random: &mut Random) -> Vec<u32> {
-    let mut set: Vec<u32> = (0..random.pick(7)).map(|_| law.pick(random)).collect();
+    let mut set: Vec<u32> = (0..random.below_u32(7)).map(|_| law.pick(random)).collect();
     set.sort_unstable();
     set.dedup();
     set
@@ -195,7 +197,7 @@ fn set(law: Zipf, random: &mut Random) -> Vec<u32> {
 
 /// Up to twenty.
 fn vector(law: Zipf, random: &mut Random) -> Vec<u32> {
-    (0..random.pick(21)).map(|_| law.pick(random)).collect()
+    (0..random.below_u32(21)).map(|_| law.pick(random)).collect()
 }
 
 #[cfg(test)]

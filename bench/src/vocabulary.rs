@@ -1,6 +1,6 @@
 //! The words of the tables: what the codes of a row are called.
 
-use crate::random::mix;
+use hadal_random::mix;
 
 pub(crate) const ENDPOINTS: u32 = 2_000;
 pub(crate) const COUNTRIES: u32 = 200;

@@ -8,11 +8,11 @@
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch};
+use hadal_random::{below, mix};
 
 use crate::chunks::Output;
 use crate::error::Error;
 use crate::parquet_file;
-use crate::random::{below, mix};
 
 /// 2025-01-01, in seconds since 1970.
 const START_SECONDS: i64 = 1_735_689_600;

@@ -6,7 +6,7 @@
 //! is inverted on a uniform number, and the nearest rank is taken if the number lies in the part
 //! of its interval that has exactly the area `h(k)`.
 
-use crate::random::Random;
+use hadal_random::Random;
 
 /// The law of one column.
 #[derive(Clone, Copy, Debug)]
@@ -36,7 +36,7 @@ impl Zipf {
             let near = self.inverted(at);
             let rank = near.round().clamp(1.0, self.ranks);
             if rank - near <= self.sure || at >= self.integral(rank + 0.5) - self.height(rank) {
-                return crate::random::whole(rank - 1.0);
+                return crate::rounding::whole(rank - 1.0);
             }
         }
     }

@@ -6,11 +6,11 @@ mod history;
 mod live;
 mod proc_folder;
 mod processes;
-mod random;
 mod requests;
 mod rhythm;
 mod stop;
 mod vocabulary;
+mod weighted;
 mod words;
 
 use std::sync::Arc;

@@ -5,11 +5,12 @@
 //! message, tags and sometimes a stack; client rows app, device, battery and frame rate.
 
 use hadal_block::{BlockBuilder, ColumnId, PushError};
+use hadal_random::{Random, mix};
 use hadal_types::{BatchId, ColumnName, Decimal, Kind, Micros, NameError, Number, Weight};
 
-use super::random::{Random, Weighted, mix, whole};
 use super::rhythm::{DENSE_SECONDS, DENSITY, HISTORY_SECONDS, Rhythm, load};
 use super::vocabulary::Vocabulary;
+use super::weighted::{Weighted, whole};
 use super::words::PHRASES;
 use crate::error::Error;
 

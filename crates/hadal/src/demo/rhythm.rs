@@ -6,7 +6,7 @@
 
 use hadal_types::Micros;
 
-use super::random::whole;
+use super::weighted::whole;
 
 /// How far back the history goes, in seconds.
 pub(crate) const HISTORY_SECONDS: i64 = 14 * 86_400;

@@ -1,6 +1,8 @@
 //! The values of the demo's string columns, each made once and picked by weight.
 
-use super::random::{Random, Weighted, mix};
+use hadal_random::{Random, mix};
+
+use super::weighted::Weighted;
 use super::words::{
     ACTIONS, APPS, COUNTRIES, DATACENTERS, FRAME_LAYERS, FRAME_NOUNS, FRAME_VERBS, MAKERS,
     RESOURCES, SERVICES, TAG_GROUPS, words,
