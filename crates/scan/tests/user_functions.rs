@@ -1,5 +1,6 @@
 //! User functions that are registered from outside run over row blocks: no code of the engine
 //! names them.
+#![expect(clippy::expect_used, reason = "a test may fail")]
 
 use std::any::Any;
 use std::sync::Arc;
