@@ -233,8 +233,16 @@ pub(crate) mod tests {
         (most, all / tags.len().max(1))
     }
 
-    fn tags(count: u32, from: u32) -> Vec<u32> {
-        (from..from + count).map(tag_of).collect()
+    /// The tags of `count` keys from `first`: `SplitMix64` (Steele et al. 2014), so that each run
+    /// counts the same slots.
+    fn tags(count: u64, first: u64) -> Vec<u32> {
+        let tag = |key: u64| {
+            let mut bits = key.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+            bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+            ((bits ^ (bits >> 31)) >> 32) as u32
+        };
+        (first..first + count).map(tag).collect()
     }
 
     #[test]
