@@ -135,10 +135,10 @@ impl Warning {
                 format!("{count} rows of {subject} are lost: their blocks are missing or damaged")
             }
             WarningCode::RowsLostUnknown => {
-                let group_indexes = if one { "one place" } else { "several places" };
+                let places = if one { "one place" } else { "several places" };
                 format!(
-                    "{subject} has lost rows in {group_indexes}, how many and of which tables is not known, so \
-                     the share of rows is an upper bound; /v1/status has the group_indexes"
+                    "{subject} has lost rows in {places}, how many and of which tables is not known, so \
+                     the share of rows is an upper bound; /v1/status has the places"
                 )
             }
         }
@@ -253,6 +253,13 @@ mod tests {
         assert_eq!(other_kind(1), "1 row has v as another kind and was left out");
         assert_eq!(other_kind(2), "2 rows have v as another kind and were left out");
         assert_eq!(message(WarningCode::RowsDropped, 1), "v is full; its 1 oldest row was dropped");
+        for (count, places) in [(1, "one place"), (2, "several places")] {
+            let expected = format!(
+                "v has lost rows in {places}, how many and of which tables is not known, so the share \
+                 of rows is an upper bound; /v1/status has the places"
+            );
+            assert_eq!(message(WarningCode::RowsLostUnknown, count), expected);
+        }
     }
 
     #[test]
