@@ -107,7 +107,7 @@ impl<L: Clone> Prepared<L> {
             .collect::<Result<Vec<Self>, _>>()?;
         if let Function::User(id) = function {
             let function = functions.scalar(id).ok_or(PrepareError::UnknownFunction)?;
-            // Two calls may give different values: nothing is folded.
+            // Not folded: user code runs in a scan only, within its deadline and memory.
             return Ok(Self::UserCall { function: Arc::clone(function), arguments });
         }
         Ok(match literals(&arguments) {
