@@ -1,7 +1,7 @@
 //! Expressions: literals, leaves and calls.
 //!
-//! An expression over a table's rows ([`RowExpr`]) and one over a finished group
-//! ([`OutputExpr`]) have the same calls but different leaves, so the two cannot be mixed up.
+//! An expression over a table's rows ([`RowExpr`]) and one over a finished group ([`OutputExpr`])
+//! have the same calls but different leaves. So the compiler keeps the two apart.
 
 use hadal_types::{ColumnName, Kind, Logical, Value};
 
@@ -13,13 +13,13 @@ use crate::query::AggregateFunction;
 pub enum Expr<L> {
     /// A constant.
     Literal(Value),
-    /// Something that differs from row to row.
+    /// A value that differs from row to row.
     Leaf(L),
     /// A function of other expressions.
     Call {
-        /// What is computed.
+        /// The function.
         function: Function,
-        /// Of what; their number and types are fixed by the function.
+        /// Its arguments; the function fixes their number and types.
         arguments: Vec<Expr<L>>,
     },
 }
@@ -27,58 +27,58 @@ pub enum Expr<L> {
 /// An expression that a leaf computes for each row of a row block.
 pub type RowExpr = Expr<RowInput>;
 
-/// An expression that the root computes for each group, or each raw row, of the merged answer.
+/// An expression that the root computes for each group, or each raw row, of the merged result.
 pub type OutputExpr = Expr<GroupInput>;
 
-/// What a row gives to an expression.
+/// An input of an expression over a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RowInput {
-    /// The row's time, whatever its table calls the column.
+    /// The row's time, whatever the name of the table's time column.
     Time,
-    /// A column's value, or null where the row has none of that kind.
+    /// The column's value, or null if the row has none of the kind.
     Column(ColumnRef),
-    /// Whether any string of the row, sets and vectors included, contains this text,
-    /// upper and lower case being the same.
+    /// Whether any string of the row contains this text, ignoring case. Elements of sets and
+    /// vectors count too.
     AnyText(String),
 }
 
-/// A column and the kind of it that is meant, fixed by the root for the whole query.
+/// A column and one of its kinds, fixed by the root for the whole query.
 ///
-/// As a string, numbers are seen too, as their decimal text; as any other kind, only rows of
+/// The kind string also includes numbers, as their decimal text. For any other kind, only rows of
 /// that kind have a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ColumnRef {
     /// The column's name.
     pub name: ColumnName,
-    /// The kind that is meant.
+    /// The kind that the query reads.
     pub kind: Kind,
-    /// What numbers of the column mean.
+    /// The meaning of the column's numbers.
     pub logical: Logical,
 }
 
-/// What a group, or a raw row, gives to an output expression.
+/// An input of an output expression: of a group or a raw row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum GroupInput {
-    /// The group's key of this index, or the raw row's value of this index.
+    /// The group's key with this index, or the raw row's value with this index.
     Key(usize),
-    /// The group's rows: each counted once.
+    /// The number of the group's rows, without weights.
     RawCount,
-    /// The group's rows: each counted with its weight.
+    /// The number of the group's rows, each counted with its weight.
     Count,
-    /// Something of the group's measure of this index.
+    /// An aggregate finished from the group's measure with this index.
     Measure(usize, AggregateFunction),
-    /// How many seconds of the query's time range the group's time bucket covers, or the whole
-    /// range where there is no time bucket; null where that has not both ends. For the rank of a
-    /// series it is the whole range, of which what is open ends with the buckets that have rows.
+    /// The number of seconds of the query's time range that the group's time bucket covers. Without
+    /// a time bucket, the whole range. Null if that is open at an end. The rank of a series uses
+    /// the whole range; where the range is open, the buckets that have rows bound it.
     Seconds,
 }
 
-/// What an expression's values are.
+/// The type of an expression's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// Only null.
     Null,
-    /// Truths.
+    /// Truth values.
     Bool,
     /// Numbers.
     Number,
@@ -161,7 +161,7 @@ impl<L> Expr<L> {
         }
     }
 
-    /// The same expression with every leaf replaced by what `replace` makes of it.
+    /// The same expression with every leaf replaced by the result of `replace`.
     ///
     /// # Errors
     /// The first error of `replace`.
@@ -182,7 +182,7 @@ impl<L> Expr<L> {
         })
     }
 
-    /// How deep calls are nested: 1 for a literal or a leaf.
+    /// The nesting depth of calls: 1 for a literal or a leaf.
     #[must_use]
     pub fn depth(&self) -> usize {
         match self {

@@ -1,33 +1,32 @@
-//! The functions of expressions. What each means is in `scalar.rs`, and for people in
-//! `spec/sql.md`.
+//! The functions of expressions. `scalar.rs` defines them; `spec/sql.md` explains them to users.
 
 /// A function of one row's values.
 ///
-/// Unless said otherwise a null argument gives null, and so does an argument of the wrong type
-/// (which the binder of `sql` never lets through).
+/// A null argument gives null unless noted otherwise. So does an argument of the wrong type, which
+/// the binder of `sql` rejects beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Function {
-    /// All are true; false wins over null. Any number of arguments.
+    /// Whether all are true; false wins over null. Any number of arguments.
     And,
-    /// Some is true; true wins over null. Any number of arguments.
+    /// Whether any is true; true wins over null. Any number of arguments.
     Or,
-    /// Not true.
+    /// Logical negation.
     Not,
-    /// Whether the argument is null; never null itself.
+    /// Whether the argument is null; the result is never null.
     IsNull,
-    /// Both are the same value.
+    /// Whether both are the same value.
     Equal,
-    /// They are different values.
+    /// Whether they are different values.
     NotEqual,
-    /// The first is smaller.
+    /// Whether the first is smaller.
     Less,
-    /// The first is smaller or the same.
+    /// Whether the first is smaller or equal.
     LessOrEqual,
-    /// The first is larger.
+    /// Whether the first is larger.
     Greater,
-    /// The first is larger or the same.
+    /// Whether the first is larger or equal.
     GreaterOrEqual,
-    /// The first equals one of the others, which are literals.
+    /// Whether the first equals one of the others, which are literals.
     In,
     /// Sum of two numbers. Exact in decimals; a double where those overflow.
     Add,
@@ -35,67 +34,69 @@ pub enum Function {
     Subtract,
     /// Product.
     Multiply,
-    /// Quotient, as a double; null where the second is zero.
+    /// Quotient, as a double; null if the second is zero.
     Divide,
-    /// Quotient, truncated toward zero; null where the second is zero.
+    /// Quotient, truncated toward zero; null if the second is zero.
     DivideWhole,
-    /// Remainder, with the sign of the first; null where the second is zero.
+    /// Remainder, with the sign of the first; null if the second is zero.
     Remainder,
-    /// The number with the other sign.
+    /// The number with the opposite sign.
     Negate,
-    /// The number without its sign.
+    /// The absolute value.
     Abs,
-    /// The nearest integer, halves away from zero; with a second argument, to so many digits
-    /// after the point, −18 to 255: −2 is to hundreds.
+    /// The nearest integer, halves away from zero. An optional second argument is the number of
+    /// digits after the point, from −18 to 255; −2 rounds to hundreds.
     Round,
-    /// The next integer below.
+    /// The largest integer that is not above the number.
     Floor,
-    /// The next integer above.
+    /// The smallest integer that is not below the number.
     Ceil,
-    /// The multiple of the second number at or below the first; null unless the second is above
-    /// zero.
+    /// The largest multiple of the second number that is not above the first; null unless the
+    /// second is above zero.
     Bucket,
-    /// A time so many seconds after a time.
+    /// A time plus a number of seconds.
     AddSeconds,
     /// Whole seconds from the second time to the first, truncated toward zero.
     SecondsBetween,
-    /// The start of the bucket of so many microseconds, counted from the Unix epoch, plus the
-    /// third argument in microseconds, in which a time lies.
+    /// The start of the bucket that contains a time. The second argument is the width in
+    /// microseconds. Buckets start at the Unix epoch plus the optional third argument, in
+    /// microseconds.
     TimeBucket,
     /// A field of the calendar, in UTC.
     Extract(TimeField),
-    /// Whether a string matches a pattern, which is a literal: see [`crate::Pattern`].
+    /// Whether a string matches a pattern, which is a literal; see [`crate::Pattern`].
     Matches(crate::pattern::PatternSyntax),
     /// The string in lower case.
     Lower,
     /// The string in upper case.
     Upper,
-    /// Characters of a string; elements of a set or vector.
+    /// Number of characters of a string, or of elements of a set or vector.
     Length,
-    /// The texts one after the other. Nulls are left out.
+    /// The concatenated texts of the arguments, without nulls.
     Concat,
-    /// The set or vector has one of the other arguments, which are string literals.
+    /// Whether the set or vector has one of the other arguments, which are string literals.
     IncludesAny,
-    /// It has all of them.
+    /// Whether it has all of them.
     IncludesAll,
-    /// It has none of them.
+    /// Whether it has none of them.
     IncludesNone,
-    /// The vector begins with them, in order.
+    /// Whether the vector begins with them, in order.
     IncludesStart,
-    /// The vector ends with them, in order.
+    /// Whether it ends with them, in order.
     IncludesEnd,
-    /// The vector has them as a consecutive run.
+    /// Whether it has them as a consecutive run.
     IncludesWithin,
-    /// The set or vector has no elements.
+    /// Whether the set or vector has no elements.
     IsEmpty,
     /// The first argument that is not null.
     Coalesce,
-    /// Condition, value, condition, value …, else: the value after the first true condition.
+    /// The value after the first true condition. Arguments: condition, value, condition, value …,
+    /// else.
     Case,
     /// The value's plain text.
     ToText,
-    /// The number that a text spells, or 0 and 1 for a truth, or Unix seconds of a time;
-    /// null for other texts.
+    /// The number that a text spells, 0 or 1 for a truth value, Unix seconds for a time. Null for
+    /// other texts.
     ToNumber,
     /// A user function of the query's [`crate::FunctionRegistry`].
     User(crate::udf::FunctionId),
@@ -112,7 +113,7 @@ impl Function {
         Self::GreaterOrEqual,
     ];
 
-    /// The comparison that says the same with its sides exchanged; `None` of other functions.
+    /// The comparison that means the same with its sides exchanged; `None` for other functions.
     #[must_use]
     pub const fn mirrored(self) -> Option<Self> {
         Some(match self {

@@ -1,7 +1,8 @@
-//! The one immutable [`Query`]: SQL, the page, the JSON API and clients all lower to it, and
-//! the engine sees nothing else. Also what its expressions mean, one row at a time ([`Prepared`]).
+//! The one immutable [`Query`]. SQL, the page, the JSON API and clients all lower to it, and the
+//! engine sees nothing else. [`Prepared`] defines the meaning of its expressions, one row at a
+//! time.
 //!
-//! This is floor 1. Nothing here knows SQL text, a row block or a partial answer.
+//! This is floor 1. Nothing here knows SQL text, a row block or a partial result.
 
 mod expr;
 mod function;

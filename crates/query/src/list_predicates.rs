@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::function::Function;
 
-/// Whether `list` relates to `wanted` as `function` says; `None` when that is no list function.
+/// Whether `list` relates to `wanted` as `function` says; `None` if `function` is not a list
+/// predicate.
 pub(crate) fn includes(function: Function, list: &[Arc<str>], wanted: &[&str]) -> Option<bool> {
     let has = |word: &&str| list.iter().any(|element| &**element == *word);
     let same = |run: &[Arc<str>]| run.iter().map(|element| &**element).eq(wanted.iter().copied());
@@ -16,7 +17,7 @@ pub(crate) fn includes(function: Function, list: &[Arc<str>], wanted: &[&str]) -
         Function::IncludesEnd => {
             list.len().checked_sub(wanted.len()).is_some_and(|from| same(&list[from..]))
         }
-        // `windows` takes no size of zero; the empty run is in every list.
+        // `windows` panics for size zero; the empty run is in every list.
         Function::IncludesWithin => wanted.is_empty() || list.windows(wanted.len()).any(same),
         _ => return None,
     })

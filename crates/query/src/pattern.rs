@@ -1,4 +1,4 @@
-//! Patterns over strings: LIKE and regular expressions, both by the linear-time `regex` crate.
+//! Patterns over strings: LIKE and regular expressions, both run by the linear-time `regex` crate.
 
 mod required_literals;
 
@@ -7,16 +7,16 @@ use std::fmt;
 use hadal_types::limits;
 use regex::{Regex, RegexBuilder};
 
-/// How a pattern is spelled.
+/// The syntax of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PatternSyntax {
-    /// SQL LIKE over the whole string: `%` any run, `_` any character, `\` escapes.
+    /// SQL LIKE over the whole string: `%` is any run, `_` any character, `\` escapes.
     Like,
-    /// LIKE, upper and lower case being the same.
+    /// LIKE, ignoring case.
     ILike,
     /// A regular expression that matches anywhere.
     Regex,
-    /// The same, upper and lower case being the same.
+    /// A regular expression that matches anywhere, ignoring case.
     IRegex,
 }
 
@@ -33,18 +33,18 @@ pub struct Pattern {
 /// Why a pattern was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// Longer than [`limits::REGEX_BYTES_MAX`].
+    /// The pattern is longer than [`limits::REGEX_BYTES_MAX`].
     #[error("a pattern of {0} bytes; at most {max} are allowed", max = limits::REGEX_BYTES_MAX)]
     TooLong(usize),
-    /// Its program is larger than [`limits::REGEX_PROGRAM_BYTES_MAX`].
+    /// The compiled program is larger than [`limits::REGEX_PROGRAM_BYTES_MAX`].
     #[error("pattern {0:?} is too big once compiled; use fewer or smaller repetitions")]
     TooBig(String),
-    /// It is not a regular expression.
+    /// The pattern is not a regular expression.
     #[error("pattern {pattern:?} is not a regular expression: {reason}")]
     PatternSyntax {
         /// The pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The reason.
         reason: String,
     },
 }
@@ -53,7 +53,7 @@ impl Pattern {
     /// Compiles `text`.
     ///
     /// # Errors
-    /// [`PatternError`] when it is too long, too big or not well-formed.
+    /// [`PatternError`] if the pattern is too long, too big or malformed.
     pub fn new(text: &str, syntax: PatternSyntax) -> Result<Self, PatternError> {
         if text.len() > limits::REGEX_BYTES_MAX {
             return Err(PatternError::TooLong(text.len()));
@@ -77,15 +77,15 @@ impl Pattern {
         Ok(Self { text: text.to_owned(), syntax, regex, needles, required })
     }
 
-    /// Texts of which a matching text contains one, and every text that contains one matches;
-    /// `None` where the pattern asks for more than that.
+    /// Needles that replace the pattern: a text matches exactly if it contains one of them. `None`
+    /// if the pattern requires more than that.
     #[must_use]
     pub fn needles(&self) -> Option<&[String]> {
         self.needles.as_deref()
     }
 
-    /// Texts of which a matching text contains one, though not every text that contains one need
-    /// match; `None` where there are none. They are what to look for before the pattern is run.
+    /// Necessary needles: every matching text contains one, but not every text with one matches.
+    /// `None` if there are none. They are searched before the pattern runs.
     #[must_use]
     pub fn required(&self) -> Option<&[String]> {
         self.required.as_deref()
@@ -104,7 +104,7 @@ impl fmt::Debug for Pattern {
     }
 }
 
-/// What to look for instead of running the pattern: for words, and alternatives of words.
+/// The needles that replace the pattern, if it is a word or alternatives of words.
 fn needles(text: &str, syntax: PatternSyntax) -> Option<Vec<String>> {
     let needles: Vec<String> = match syntax {
         PatternSyntax::Like => vec![contained_in_like(text)?],
@@ -117,7 +117,7 @@ fn needles(text: &str, syntax: PatternSyntax) -> Option<Vec<String>> {
     needles.iter().all(is_plain).then_some(needles)
 }
 
-/// `text` of the pattern `%text%`.
+/// The literal text of a pattern `%text%`.
 fn contained_in_like(like: &str) -> Option<String> {
     let mut characters = like.strip_prefix('%')?.chars();
     let mut literal = String::new();
@@ -134,7 +134,7 @@ fn contained_in_like(like: &str) -> Option<String> {
 fn refuse(pattern: &str, error: &regex::Error) -> PatternError {
     match error {
         regex::Error::CompiledTooBig(_) => PatternError::TooBig(pattern.to_owned()),
-        // The library draws the place over several lines; its last line says the reason.
+        // The library draws the position over several lines; the last line has the reason.
         other => PatternError::PatternSyntax {
             pattern: pattern.to_owned(),
             reason: other

@@ -1,4 +1,4 @@
-//! Expressions made ready to run: patterns compiled, constants folded; then one row at a time.
+//! Expressions prepared for evaluation: patterns are compiled and constants folded.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::scalar;
 use crate::string_limit::StringTooLong;
 use crate::udf::{EvalError, FunctionRegistry, ScalarUdf, call_udf};
 
-/// Why an expression cannot run.
+/// Why an expression cannot be prepared.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PrepareError {
-    /// Its pattern was refused.
+    /// The pattern was refused.
     #[error(transparent)]
     Pattern(#[from] PatternError),
     /// A pattern is not a string literal.
@@ -24,16 +24,16 @@ pub enum PrepareError {
     /// Calls are nested deeper than [`limits::EXPR_DEPTH_MAX`].
     #[error("an expression nested {0} deep; at most {max} are allowed", max = limits::EXPR_DEPTH_MAX)]
     TooDeep(usize),
-    /// A call of literals makes too long a string.
+    /// A call with literal arguments makes too long a string.
     #[error(transparent)]
     StringTooLong(#[from] StringTooLong),
-    /// It calls a user function that the query does not bring along.
+    /// The expression calls a user function that the query does not carry.
     #[error("the query calls a user function that is not registered")]
     UnknownFunction,
 }
 
-/// An expression that is ready to run: patterns are compiled, calls of literals are folded, and
-/// user functions are resolved. `scan` runs it over whole columns, [`Prepared::eval`] row by row.
+/// A prepared expression: patterns are compiled, calls with literal arguments are folded, and user
+/// functions are resolved. `scan` evaluates it over whole columns, [`Prepared::eval`] row by row.
 #[derive(Clone, Debug)]
 pub enum Prepared<L> {
     /// A constant.
@@ -64,7 +64,7 @@ pub enum Prepared<L> {
 }
 
 impl<L: Clone> Prepared<L> {
-    /// Prepares `expr`, which calls built-in functions only.
+    /// Prepares `expr`, which must call built-in functions only.
     ///
     /// # Errors
     /// As [`Self::with_functions`].
@@ -72,11 +72,11 @@ impl<L: Clone> Prepared<L> {
         Self::with_functions(expr, &FunctionRegistry::default())
     }
 
-    /// Prepares `expr`, whose user functions are those of `functions`.
+    /// Prepares `expr`, and looks its user functions up in `functions`.
     ///
     /// # Errors
     /// [`PrepareError`] for a pattern that is refused, too deep an expression, a user function that
-    /// is not registered, or literals on which a function fails.
+    /// is not registered, or literals for which a function fails.
     pub fn with_functions(
         expr: &Expr<L>,
         functions: &FunctionRegistry,
@@ -116,7 +116,7 @@ impl<L: Clone> Prepared<L> {
         })
     }
 
-    /// The value for a row of which `leaf` gives the leaves' values.
+    /// The value for the row whose leaf values `leaf` returns.
     ///
     /// # Errors
     /// [`EvalError`].
@@ -141,7 +141,7 @@ impl<L: Clone> Prepared<L> {
         })
     }
 
-    /// The value for a row of which `leaf` gives the leaves' values.
+    /// The value for the row whose leaf values `leaf` returns.
     ///
     /// # Errors
     /// [`EvalError`].
@@ -158,7 +158,7 @@ impl<L: Clone> Prepared<L> {
     }
 }
 
-/// The values of arguments that are all literals.
+/// The values of the arguments, if all are literals.
 fn literals<L>(arguments: &[Prepared<L>]) -> Option<Vec<Value>> {
     let value = |argument: &Prepared<L>| match argument {
         Prepared::Literal(value) => Some(value.clone()),
@@ -167,8 +167,8 @@ fn literals<L>(arguments: &[Prepared<L>]) -> Option<Vec<Value>> {
     arguments.iter().map(value).collect()
 }
 
-/// Whether any string of `value` contains `needle`, upper and lower case being the same: what
-/// [`crate::RowInput::AnyText`] asks of each column.
+/// Whether any string of `value` contains `needle`, ignoring case. [`crate::RowInput::AnyText`] is
+/// true if this holds for any column.
 #[must_use]
 pub fn contains_text(value: &Value, needle: &str) -> bool {
     scalar::contains_text(value, &needle.to_lowercase())

@@ -1,4 +1,4 @@
-//! The query: what is asked of one table, fixed once at the root.
+//! The query over one table, fixed once at the root.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,71 +9,73 @@ use crate::expr::{Expr, OutputExpr, RowExpr, RowInput, Type};
 use crate::function::Function;
 use crate::udf::{AggregateId, FunctionRegistry};
 
-/// One immutable question about one table.
+/// One immutable query over one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// The table.
+    /// The table that is scanned.
     pub table: TableName,
-    /// Only rows of this time are asked for.
+    /// Only rows with a time in this range count.
     pub range: TimeRange,
-    /// The parts of the range that are asked for, in order and apart from each other, where they
-    /// are several, as in a comparison; empty where all of the range is. The filter has the same
-    /// condition; these tell how much time a group covers ([`crate::GroupInput::Seconds`]).
+    /// The intervals of the range that the query asks for, ascending and disjoint, if there are
+    /// several, as in a comparison. Empty if it asks for the whole range. The filter contains the
+    /// same condition; the intervals say how much time a group covers
+    /// ([`crate::GroupInput::Seconds`]).
     pub intervals: Vec<TimeRange>,
-    /// Only rows for which this is true.
+    /// Only rows for which this is true count.
     pub filter: Option<RowExpr>,
     /// Raw rows, or groups of them.
     pub kind: QueryKind,
-    /// The answer's columns.
+    /// The columns of the result.
     pub outputs: Vec<Output>,
-    /// Only groups for which this is true.
+    /// Only groups for which this is true are returned.
     pub having: Option<OutputExpr>,
-    /// How the answer is sorted; ties, and all of it when empty, by the keys in ascending order.
+    /// The sort keys of the result. Ties are sorted by the group keys in ascending order, and so is
+    /// the whole result if this is empty.
     pub order: Vec<OrderKey>,
-    /// The top N groups without their time bucket; the rest becomes "other".
+    /// The top N groups without their time bucket; the others are summed up as "other".
     pub series: Option<SeriesLimit>,
-    /// Rows of the answer at most.
+    /// Maximum number of rows of the result.
     pub limit: u64,
-    /// Rows of the sorted answer that are left out before the first.
+    /// Number of rows of the sorted result that are skipped.
     pub offset: u64,
-    /// What `now()` means, fixed once at the root.
+    /// The value of `now()`, fixed once at the root.
     pub now: Micros,
-    /// How long the answer may take.
+    /// How long the query may take.
     pub deadline: Duration,
-    /// Whether an answer without some leaf's rows is worth nothing.
+    /// Whether a result that lacks some leaf's rows is useless.
     pub require_complete: bool,
     /// The user functions that the query may call.
     pub functions: Arc<FunctionRegistry>,
 }
 
-/// What a query makes of the rows that it asks for.
+/// The form in which a query returns the rows that it asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryKind {
     /// The rows themselves.
     Rows {
-        /// The values of each row; [`crate::GroupInput::Key`] counts them.
+        /// The values of each row; [`crate::GroupInput::Key`] is an index into them.
         values: Vec<RowExpr>,
     },
     /// One row per group.
     Groups {
-        /// What the rows of one group have in common. Without keys there is one group.
+        /// The values that the rows of one group have in common. Without keys there is one group.
         keys: Vec<RowExpr>,
-        /// What is kept of each group's rows.
+        /// The states that are kept for each group.
         measures: Vec<Measure>,
     },
 }
 
-/// A state that is kept of one expression over each group's rows where it is not null.
+/// A state that is kept for each group: it accumulates one expression over the rows where that is
+/// not null.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Measure {
-    /// What is kept.
+    /// The kind of state.
     pub kind: StateKind,
-    /// Of what.
+    /// The expression that is accumulated.
     pub argument: RowExpr,
 }
 
-/// What is kept of the values of a group: a state that merges, from which several
-/// aggregates can be finished.
+/// The kind of a group's state. States merge, and several aggregates can be finished from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum StateKind {
     /// n, Σw, Σw², Σwx.
@@ -84,7 +86,7 @@ pub enum StateKind {
     Quantiles,
     /// A sketch of the set of values.
     Distinct,
-    /// What a histogram of at most so many buckets needs; from 1 to
+    /// The state of a histogram of at most this many buckets; from 1 to
     /// [`hadal_types::limits::HISTOGRAM_BUCKETS_MAX`].
     Histogram(u16),
     /// The state of a user aggregate of the query's [`FunctionRegistry`].
@@ -102,15 +104,15 @@ pub enum AggregateFunction {
     Sum,
     /// Σwx / Σw, from moments; null without values.
     Avg,
-    /// From extremes; null without values.
+    /// From min and max; null without values.
     Min,
-    /// From extremes; null without values.
+    /// From min and max; null without values.
     Max,
-    /// The value below which so many millionths of the weight lie, from quantiles.
+    /// The value below which this many millionths of the weight are, from quantiles.
     Quantile(u32),
-    /// A histogram of at most so many buckets, from the state for as many.
+    /// A histogram of at most this many buckets, from the state for the same maximum.
     Histogram(u16),
-    /// How many different values, from distinct; rows count once, whatever their weight.
+    /// The number of different values, from distinct. A row counts once, whatever its weight.
     Distinct,
     /// A user aggregate; null without values.
     User(AggregateId),
@@ -131,42 +133,42 @@ impl AggregateFunction {
     }
 }
 
-/// One column of the answer.
+/// One column of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// Its name; several may have the same.
+    /// The column's name; several columns may have the same.
     pub name: String,
-    /// What its values are.
+    /// The type of its values.
     pub value_type: Type,
-    /// How it is computed.
+    /// The expression that computes it.
     pub expr: OutputExpr,
 }
 
-/// One thing that the answer is sorted by.
+/// One sort key of the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderKey {
-    /// What is compared.
+    /// The expression that is compared.
     pub expr: OutputExpr,
-    /// Largest first.
+    /// Whether the largest value comes first.
     pub descending: bool,
-    /// Nulls before all else; otherwise after.
+    /// Whether nulls come before all values; otherwise they come after.
     pub nulls_first: bool,
 }
 
-/// Keeps the top series of a time chart: groups without their time bucket, ranked over the
-/// whole range, each with all its buckets. What the others hold is summed up per bucket as one
+/// Keeps the top series of a time chart. A series is a group without its time bucket; it is ranked
+/// over the whole range and keeps all its buckets. The other series are summed up per bucket as one
 /// more series whose keys are null.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesLimit {
-    /// How many series are kept.
+    /// Number of series that are kept.
     pub count: usize,
-    /// What they are ranked by, largest first.
+    /// The expression that series are ranked by, largest first.
     pub rank: OutputExpr,
 }
 
 impl Query {
-    /// A question about all rows of a table: no filter, order or series, the ordinary limit and
-    /// deadline, no outputs yet; now is the beginning of time.
+    /// A query over all rows of a table, with the default limit and deadline. It has no filter,
+    /// order, series or outputs yet, and `now` is the Unix epoch.
     #[must_use]
     pub fn new(table: TableName, kind: QueryKind) -> Self {
         Self {
@@ -217,7 +219,7 @@ impl Query {
     }
 }
 
-/// The width in microseconds, when `expr` is a time bucket of the row's time.
+/// The bucket width in microseconds, if `expr` is a time bucket of the row's time.
 #[must_use]
 pub fn time_bucket_width(expr: &RowExpr) -> Option<i64> {
     let Expr::Call { function: Function::TimeBucket, arguments } = expr else { return None };

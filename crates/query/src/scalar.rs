@@ -1,5 +1,5 @@
-//! What each function means for one row's values: the reference that every faster form must
-//! agree with.
+//! The meaning of each function for one row's values. This is the reference that every faster form
+//! must agree with.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::function::{Function, TimeField};
 use crate::list_predicates;
 use crate::string_limit::{self, StringTooLong};
 
-/// Computes `function` of `arguments`. Arguments of a wrong number or type give null. `Matches`
-/// needs a compiled pattern and is not computed here.
+/// Computes `function` of `arguments`. A wrong number or wrong types of arguments give null.
+/// `Matches` needs a compiled pattern and is not computed here.
 ///
 /// # Errors
-/// [`StringTooLong`], and only of functions that make strings.
+/// [`StringTooLong`], only from functions that make strings.
 pub fn eval_scalar(function: Function, arguments: &[Value]) -> Result<Value, StringTooLong> {
     match (function, arguments) {
         (Function::Concat, values) => {
@@ -31,7 +31,7 @@ pub fn eval_scalar(function: Function, arguments: &[Value]) -> Result<Value, Str
     }
 }
 
-/// Computes what makes no string.
+/// Computes functions that make no string.
 fn plain(function: Function, arguments: &[Value]) -> Value {
     let value = match function {
         Function::And => return junction(arguments, false),
@@ -64,7 +64,7 @@ fn truth(truth: bool) -> Value {
     Value::Bool(truth)
 }
 
-/// AND and OR of three-valued logic: `decisive` is the truth that settles it.
+/// AND and OR in three-valued logic: one `decisive` argument decides the result.
 fn junction(arguments: &[Value], decisive: bool) -> Value {
     if arguments.contains(&Value::Bool(decisive)) {
         return truth(decisive);
@@ -251,7 +251,7 @@ fn ceil(number: Number) -> Option<Number> {
     Decimal::new(whole + i128::from(rest > 0), 0).map(Number::from)
 }
 
-/// Rounds to so many digits after the point; below zero, to tens, hundreds and so on.
+/// Rounds to `digits` digits after the point; a negative number rounds to tens, hundreds and so on.
 fn round_to(number: Number, digits: i64) -> Option<Number> {
     match u8::try_from(digits) {
         Ok(digits) => round(number, digits),
@@ -268,7 +268,7 @@ fn round_whole(number: Number, power: u8) -> Option<Number> {
     let Some(shift) = i32::from(power).checked_sub(exponent).filter(|&shift| shift > 0) else {
         return Some(number);
     };
-    // No mantissa reaches half of 10^39.
+    // A missing power is at least 10^39, and no mantissa reaches half of that.
     let unit = u8::try_from(shift).ok().and_then(power_of_ten);
     let Some(unit) = unit else { return Some(Number::ZERO) };
     let (whole, rest) = (mantissa / unit, mantissa % unit);
@@ -284,7 +284,7 @@ fn round(number: Number, digits: u8) -> Option<Number> {
     if exponent >= -i32::from(digits) {
         return Some(number);
     }
-    // A double that is beyond 128 bits once scaled has no digits to lose.
+    // A double that exceeds 128 bits once scaled has no digits to lose.
     let scaled = number.to_scaled(digits).and_then(|scaled| Decimal::new(scaled, digits));
     Some(scaled.map_or(number, Number::from))
 }
@@ -311,7 +311,7 @@ fn time_bucket(time: Micros, width: Number, origin: Number) -> Option<Value> {
 }
 
 fn extract(field: TimeField, time: Micros) -> Option<Number> {
-    // A `jiff::Timestamp` ends a day before the year 9999 does; a civil time does not.
+    // `jiff::Timestamp` ends a day before the year 9999 ends; a civil time does not.
     let epoch = date(1970, 1, 1).at(0, 0, 0, 0);
     let civil = epoch.checked_add(SignedDuration::from_micros(time.0)).ok()?;
     Some(Number::integer(match field {
@@ -329,7 +329,7 @@ fn extract(field: TimeField, time: Micros) -> Option<Number> {
     }))
 }
 
-/// Whether any string of `value` contains `needle`, which is in lower case already.
+/// Whether any string of `value` contains `needle`, which must be in lower case.
 pub(crate) fn contains_text(value: &Value, needle: &str) -> bool {
     let contains = |text: &Arc<str>| text.to_lowercase().contains(needle);
     match value {

@@ -1,4 +1,4 @@
-//! Strings that expressions compute, of limited length.
+//! The length limit of strings that expressions compute.
 
 use std::fmt::{self, Write};
 
@@ -13,7 +13,7 @@ use hadal_types::limits::COMPUTED_STRING_BYTES_MAX;
 )]
 pub struct StringTooLong;
 
-/// Text that is not written beyond [`COMPUTED_STRING_BYTES_MAX`] bytes.
+/// A text that rejects writes beyond [`COMPUTED_STRING_BYTES_MAX`] bytes.
 #[derive(Default)]
 struct Text(String);
 
@@ -27,7 +27,7 @@ impl Write for Text {
     }
 }
 
-/// The texts of values, end to end.
+/// The concatenated texts of `values`.
 pub(crate) fn text_of<'v>(
     values: impl IntoIterator<Item = &'v Value>,
 ) -> Result<Value, StringTooLong> {
@@ -38,7 +38,7 @@ pub(crate) fn text_of<'v>(
     Ok(Value::String(text.0.into()))
 }
 
-/// A text, where it is not too long.
+/// The text as a value, unless it is too long.
 pub(crate) fn checked(text: String) -> Result<Value, StringTooLong> {
     match text.len() <= COMPUTED_STRING_BYTES_MAX {
         true => Ok(Value::String(text.into())),
@@ -60,7 +60,7 @@ mod tests {
         let concat = |values: &[Value]| eval_scalar(Function::Concat, values);
         assert_eq!(concat(&[most.clone(), Value::Null]), Ok(most.clone()));
         assert_eq!(concat(&[most.clone(), one]), Err(StringTooLong));
-        // In upper case this letter takes three bytes instead of two.
+        // This letter takes three bytes in upper case instead of two.
         let wide = Value::string(&"ΐ".repeat(COMPUTED_STRING_BYTES_MAX / 2));
         assert_eq!(eval_scalar(Function::Lower, slice::from_ref(&wide)), Ok(wide.clone()));
         assert_eq!(eval_scalar(Function::Upper, slice::from_ref(&wide)), Err(StringTooLong));

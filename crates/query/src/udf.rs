@@ -1,9 +1,9 @@
-//! User functions: scalar functions and aggregates that are defined outside of the engine.
+//! User functions: scalar functions and aggregates defined outside of the engine.
 //!
 //! A definition is a trait object in a [`FunctionRegistry`]. A query carries the registry of the
-//! functions that it calls, so that every stage that has the query can run them. Expressions and
-//! measures name a function by its index in that registry. Between processes only names travel:
-//! the receiver looks them up in its own registry.
+//! functions that it calls, so every stage that has the query can run them. Expressions and
+//! measures name a function by its index in that registry. Messages between processes carry only
+//! names; the receiver looks them up in its own registry.
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -22,20 +22,20 @@ pub struct FunctionId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AggregateId(pub u32);
 
-/// Why a user function gives no value.
+/// Why a user function returns no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{function}: {message}")]
 pub struct UdfError {
     /// The function's name.
     pub function: String,
-    /// What is wrong.
+    /// The reason.
     pub message: String,
 }
 
 /// Why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EvalError {
-    /// It computes too long a string.
+    /// The expression computes too long a string.
     #[error(transparent)]
     StringTooLong(#[from] StringTooLong),
     /// A user function fails.
@@ -45,26 +45,26 @@ pub enum EvalError {
 
 /// A user function of one row's values.
 pub trait ScalarUdf: Debug + Send + Sync {
-    /// The name that it is registered and called by.
+    /// The name for registration and calls.
     fn name(&self) -> &str;
 
-    /// Its value for these arguments. Called once per row, or once per dictionary entry where all
-    /// other arguments are constant; so equal arguments must give equal values.
+    /// The value for these arguments. Called once per row, or once per dictionary entry if all
+    /// other arguments are constant. So equal arguments must give equal values.
     ///
     /// # Errors
-    /// [`UdfError`]: it fails the query.
+    /// [`UdfError`] fails the query.
     fn call(&self, arguments: &[Value]) -> Result<Value, UdfError>;
 }
 
-/// A user aggregate: what is kept of a group's values, and what is made of it.
+/// A user aggregate: how a group's values are accumulated and finished.
 pub trait AggregateUdf: Debug + Send + Sync {
-    /// The name that it is registered and called by.
+    /// The name for registration and calls.
     fn name(&self) -> &str;
 
-    /// The state of no values.
+    /// A state without values.
     fn new_state(&self) -> Box<dyn UdfState>;
 
-    /// The state that [`UdfState::encode`] wrote.
+    /// The state from the bytes of [`UdfState::encode`].
     ///
     /// # Errors
     /// [`UdfError`] for any other bytes.
@@ -73,33 +73,33 @@ pub trait AggregateUdf: Debug + Send + Sync {
 
 /// The state of a user aggregate in one group.
 ///
-/// Merging must be associative and independent of order, as for every built-in state: then the
-/// answer does not depend on how rows are spread over leaves.
+/// Merging must be associative and commutative, as for every built-in state. Then the result does
+/// not depend on how rows are spread over leaves.
 pub trait UdfState: Debug + Send + Sync {
-    /// Adds the value of a row, which is not null.
+    /// Adds the value of one row; it is not null.
     fn add(&mut self, value: &Value, weight: Weight);
 
-    /// Adds the values that `other` saw, a state of the same aggregate.
+    /// Adds the values of `other`, a state of the same aggregate.
     fn merge(&mut self, other: &dyn UdfState);
 
-    /// The aggregate of all values.
+    /// The aggregate of all added values.
     fn finish(&self) -> Value;
 
     /// The state's bytes. Equal states have equal bytes.
     fn encode(&self) -> Vec<u8>;
 
-    /// Bytes on the heap, about: they count against the query's memory.
+    /// Approximate bytes on the heap; they count against the query's memory.
     fn heap_bytes(&self) -> usize;
 
     /// A copy.
     fn boxed_clone(&self) -> Box<dyn UdfState>;
 
-    /// The state itself, for [`Self::merge`] to look into another one.
+    /// The state itself, so that [`Self::merge`] can downcast the other state.
     fn as_any(&self) -> &dyn Any;
 }
 
-/// User functions, by index and by name. Equal when both have the same names in the same order: a
-/// name stands for one definition.
+/// User functions, by index and by name. Registries are equal if they have the same names in the
+/// same order, because a name stands for one definition.
 #[derive(Clone, Debug, Default)]
 pub struct FunctionRegistry {
     scalars: Vec<Arc<dyn ScalarUdf>>,
@@ -107,25 +107,25 @@ pub struct FunctionRegistry {
 }
 
 impl FunctionRegistry {
-    /// Adds a scalar function. One of the same name is replaced, and keeps its index.
+    /// Adds a scalar function. It replaces a function of the same name and takes over its index.
     pub fn add_scalar(&mut self, function: Arc<dyn ScalarUdf>) -> FunctionId {
         let index = self.scalars.iter().position(|other| other.name() == function.name());
         FunctionId(put(&mut self.scalars, index, function))
     }
 
-    /// Adds an aggregate. One of the same name is replaced, and keeps its index.
+    /// Adds an aggregate. It replaces an aggregate of the same name and takes over its index.
     pub fn add_aggregate(&mut self, aggregate: Arc<dyn AggregateUdf>) -> AggregateId {
         let index = self.aggregates.iter().position(|other| other.name() == aggregate.name());
         AggregateId(put(&mut self.aggregates, index, aggregate))
     }
 
-    /// The scalar function of this index.
+    /// The scalar function with this index.
     #[must_use]
     pub fn scalar(&self, id: FunctionId) -> Option<&Arc<dyn ScalarUdf>> {
         self.scalars.get(id.0 as usize)
     }
 
-    /// The aggregate of this index.
+    /// The aggregate with this index.
     #[must_use]
     pub fn aggregate(&self, id: AggregateId) -> Option<&Arc<dyn AggregateUdf>> {
         self.aggregates.get(id.0 as usize)
@@ -153,7 +153,7 @@ impl PartialEq for FunctionRegistry {
 
 impl Eq for FunctionRegistry {}
 
-/// Puts `value` at this index, or at the end; returns where it is.
+/// Stores `value` at `index`, or appends it; returns its index.
 fn put<T>(values: &mut Vec<T>, index: Option<usize>, value: T) -> u32 {
     let index = index.unwrap_or(values.len());
     match values.get_mut(index) {
@@ -163,10 +163,10 @@ fn put<T>(values: &mut Vec<T>, index: Option<usize>, value: T) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-/// Calls a user function, whose strings are as limited as those of built-in functions.
+/// Calls a user function. Its result has the size limit of computed strings.
 ///
 /// # Errors
-/// [`EvalError`].
+/// [`EvalError`] if the function fails or its result is too large.
 pub fn call_udf(function: &dyn ScalarUdf, arguments: &[Value]) -> Result<Value, EvalError> {
     let value = function.call(arguments)?;
     match value.heap_bytes() > COMPUTED_STRING_BYTES_MAX {

@@ -1,17 +1,17 @@
-//! Words without which no text matches: looking for a word is many times as fast as running an
-//! expression, and is done on texts as they are stored.
+//! Words that every matching text contains one of. Searching a word is many times faster than
+//! running a regular expression, and works on texts as they are stored.
 
 use hadal_types::limits;
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Hir, HirKind};
 
-/// Each word is looked for on its own: more of them are no gain.
+/// Each word needs a search of its own, so more words save nothing.
 const WORDS_MAX: usize = 8;
-/// Shorter words are almost everywhere.
+/// Shorter words occur in almost every text.
 const WORD_BYTES_MIN: usize = 2;
 
-/// Words of which every text contains one that the regular expression `source` matches; `None`
-/// where nothing is sure, as with letters that may be upper or lower case.
+/// Words such that every text that the regular expression `source` matches contains one. `None` if
+/// none are certain, as with letters of either case.
 pub(super) fn required(source: &str, is_insensitive: bool) -> Option<Vec<String>> {
     let mut parser = ParserBuilder::new()
         .case_insensitive(is_insensitive)
@@ -28,7 +28,7 @@ fn of(expression: &Hir) -> Option<Vec<String>> {
         }
         HirKind::Repetition(repetition) if repetition.min > 0 => of(&repetition.sub),
         HirKind::Capture(capture) => of(&capture.sub),
-        // The longer a word, the fewer texts have it; of several, the shortest decides.
+        // A longer word is in fewer texts; among alternatives the shortest word decides.
         HirKind::Concat(parts) => parts.iter().filter_map(of).max_by_key(|words| shortest(words)),
         HirKind::Alternation(parts) => {
             let words: Vec<String> =

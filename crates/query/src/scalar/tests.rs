@@ -1,6 +1,6 @@
 use super::*;
 
-/// Of strings that are short.
+/// For calls that return short strings.
 fn call(function: Function, arguments: &[Value]) -> Value {
     super::eval_scalar(function, arguments).expect("short strings")
 }
@@ -54,7 +54,7 @@ fn decimals_are_exact_and_overflow_to_doubles() {
 #[test]
 fn arithmetic_depends_on_the_number_and_not_on_its_form() {
     let of = |function, left: &str, right: &str| call(function, &[number(left), number(right)]);
-    // The first is held as a decimal, the others as doubles.
+    // The first number is stored as a decimal, the others as doubles.
     for (id, next, rest) in [
         ("18446744073709551615", "18446744073709551616", "15"),
         ("18446744073709552000", "18446744073709552001", "128"),
