@@ -1,31 +1,31 @@
-//! How much time a group covers: what `per_second` and `per_minute` divide by.
+//! The time that a group covers, which is the divisor of `per_second` and `per_minute`.
 //!
-//! A group covers the moments that the query asks for and at which all of its keys that depend on
-//! time alone have the group's values: its time bucket, and in a comparison its side. So a bucket
-//! that the range cuts counts with the part inside, and a bucket that lies on both sides of a
-//! comparison counts on each with the part that is asked for there.
+//! A group covers a moment if the query asks for it and all keys that depend on time alone have the
+//! group's values there. Such keys are the time bucket and, in a comparison, the side. So a bucket
+//! cut by the time range counts only with the part inside. A bucket on both sides of a comparison
+//! counts on each side with the part that the query asks for there.
 
 use std::borrow::Cow;
 
 use hadal_query::{Expr, Function, PrepareError, Prepared, Query, RowExpr, RowInput};
 use hadal_types::{Decimal, Micros, TimeRange, Value};
 
-/// How many seconds of the query's time each group covers.
+/// Computes how many seconds of the query's time each group covers.
 pub(crate) struct CoveredSeconds {
     intervals: Vec<TimeRange>,
-    /// The key that is the time bucket, and its width in microseconds.
+    /// The index of the time bucket's key, and its width in microseconds.
     bucket: Option<(usize, i64)>,
-    /// Other keys that depend on time alone, by steps.
+    /// Other keys that are step functions of time alone.
     steps: Vec<(usize, Prepared<RowInput>)>,
-    /// The moments at which these may change, ascending.
+    /// The moments at which the step functions may change, ascending.
     changes: Vec<Micros>,
 }
 
 impl CoveredSeconds {
-    /// Of the groups of `query`.
+    /// For the groups of `query`.
     ///
     /// # Errors
-    /// A key that cannot run.
+    /// A key cannot be prepared.
     pub(crate) fn new(query: &Query) -> Result<Self, PrepareError> {
         let (mut steps, mut changes) = (Vec::new(), Vec::new());
         for (index, key) in query.keys().iter().enumerate() {
@@ -40,15 +40,14 @@ impl CoveredSeconds {
         Ok(Self { intervals: intervals(query), bucket: query.time_key(), steps, changes })
     }
 
-    /// The seconds of the group with these keys; null where neither the bucket nor the time that is
-    /// asked for has both ends.
+    /// The seconds of the group with these keys. Null if the covered time is open at an end.
     pub(crate) fn of<'k>(&self, key: impl Fn(usize) -> Option<Cow<'k, Value>>) -> Value {
         let bucket = self.bucket.and_then(|(index, width)| match key(index).as_deref() {
             Some(Value::Time(from)) => Some(bucket_range(*from, width)),
             _ => None,
         });
         let bucket = bucket.unwrap_or(TimeRange::ALL);
-        // Intervals ascend: those that end before the bucket are passed over.
+        // Intervals ascend; skip those that end before the bucket.
         let is_before =
             |one: &TimeRange| one.to.zip(bucket.from).is_some_and(|(to, from)| to <= from);
         let first = self.intervals.partition_point(is_before);
@@ -70,7 +69,7 @@ impl CoveredSeconds {
         seconds_of(&covered.collect::<Vec<_>>())
     }
 
-    /// An interval cut where keys may change.
+    /// The interval, cut where keys may change.
     fn pieces(&self, whole: TimeRange) -> Vec<TimeRange> {
         let mut from = whole.from;
         let within = self.changes.iter().copied().filter(|&at| {
@@ -83,7 +82,7 @@ impl CoveredSeconds {
     }
 }
 
-/// The time that a query asks for, as intervals.
+/// The time range of a query as intervals.
 pub(crate) fn intervals(query: &Query) -> Vec<TimeRange> {
     match query.intervals.is_empty() {
         true => vec![query.range],
@@ -91,8 +90,8 @@ pub(crate) fn intervals(query: &Query) -> Vec<TimeRange> {
     }
 }
 
-/// Whether an expression is made of comparisons of the row's time with literals, so that it changes
-/// at some moments only, which are put into `changes`.
+/// Whether `expr` consists of comparisons of the row's time with literals. Then it changes at
+/// single moments only, which are appended to `changes`.
 fn is_by_steps(expr: &RowExpr, changes: &mut Vec<Micros>) -> bool {
     match expr {
         Expr::Literal(_) => true,
@@ -103,7 +102,7 @@ fn is_by_steps(expr: &RowExpr, changes: &mut Vec<Micros>) -> bool {
                 | [Expr::Literal(Value::Time(at)), Expr::Leaf(RowInput::Time)],
                 Some(_),
             ) => {
-                // What holds at the moment itself may hold neither before nor after it.
+                // A comparison may differ before, at and after the moment.
                 changes.extend([*at, Micros(at.0.saturating_add(1))]);
                 true
             }
@@ -118,12 +117,12 @@ fn is_by_steps(expr: &RowExpr, changes: &mut Vec<Micros>) -> bool {
     }
 }
 
-/// The time of the bucket that starts at `from`.
+/// The time range of the bucket that starts at `from`.
 pub(crate) fn bucket_range(from: Micros, width: i64) -> TimeRange {
     TimeRange { from: Some(from), to: Some(Micros(from.0.saturating_add(width))) }
 }
 
-/// The seconds of intervals that are apart from each other; null where one is open.
+/// The total seconds of disjoint intervals; null if one is open.
 pub(crate) fn seconds_of(intervals: &[TimeRange]) -> Value {
     let micros = intervals.iter().map(|interval| {
         let (from, to) = interval.from.zip(interval.to)?;
@@ -153,7 +152,7 @@ mod tests {
         Expr::call(function, [Expr::Leaf(RowInput::Time), literal])
     }
 
-    /// The side of a comparison whose later range begins at `from`.
+    /// The side of a comparison whose later interval begins at `from`.
     fn side(from: i64) -> RowExpr {
         let is_now = time_and(Function::GreaterOrEqual, from);
         let (now, before) = (Value::String("now".into()), Value::String("before".into()));
@@ -172,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_bucket_on_both_sides_of_a_comparison_counts_with_the_part_of_each() {
-        // From 70 to 100 beside from 30 to 65: one minute has the end of one and the begin of the other.
+        // 70 s to 100 s is compared with 30 s to 65 s; the minute from 60 s overlaps both.
         let query = Query {
             range: range(30, 100),
             intervals: vec![range(30, 65), range(70, 100)],

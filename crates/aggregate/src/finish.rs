@@ -1,5 +1,5 @@
-//! From the merged partial answer to the answer: aggregates are finished, groups limited to
-//! series, filtered, sorted and cut. Only the root does this.
+//! From the merged partial result to the result: aggregates are finished, then groups are limited
+//! to series, filtered, sorted and cut. Only the root does this.
 
 pub(crate) mod series;
 pub(crate) mod top_k;
@@ -24,48 +24,47 @@ use crate::sort_order::{SortKey, SortOrder};
 use crate::sparse_row::SparseRow;
 use crate::state::sum::SumOverflow;
 
-/// The answer to a query.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultSet {
     /// The columns: name and type.
     pub columns: Vec<(String, Type)>,
     /// The rows, in order; each has one value per column.
     pub rows: Vec<SparseRow>,
-    /// How many stored rows each row of the answer rests on; 1 for raw rows.
+    /// The number of stored rows behind each result row; 1 for raw rows.
     pub raw_counts: Vec<u64>,
-    /// Which rows of the answer sum up the series beyond the limit.
+    /// Whether each row sums up the series beyond the limit.
     pub others: Vec<bool>,
-    /// How much was looked at.
+    /// How much of the data was scanned.
     pub coverage: Coverage,
-    /// What it cost.
+    /// The cost of the scan.
     pub stats: ScanStats,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Vec<Warning>,
-    /// What is held for the rows.
+    /// The memory reservation of the rows.
     pub reservation: MemoryReservation,
 }
 
-/// One row of the answer in the making.
+/// One row of the result before its outputs are computed.
 pub(crate) enum ResultRow {
     /// A raw row.
     Raw(SparseRow),
-    /// A group of its own.
+    /// A group that is not one of `Groups`.
     Alone { key: Box<[Value]>, group: Group, is_other: bool },
-    /// The group at this index.
+    /// The group with this index.
     Place(usize),
 }
 
-/// Bytes that are drawn at once.
+/// Bytes that are reserved at a time.
 const DRAWN_AT_ONCE: usize = 256 << 10;
-/// Lines that are made between two looks at the time.
+/// Result rows that are made between two checks of `is_late`.
 pub(crate) const LINES_AT_ONCE: usize = 1_024;
 
-/// Finishes the merged partial answer of `query`, unless `is_late` says that nobody waits for it
-/// any more.
+/// Finishes the merged partial result of `query`, unless `is_late` says that nobody waits any more.
 ///
 /// # Errors
-/// [`FinishError`]: the faults, when there are any, or when an aggregate is beyond what a number
-/// can hold, or the answer beyond what is free.
+/// [`FinishError`]: the errors of the partial result, an aggregate beyond the range of numbers, a
+/// result larger than the free memory, or no time left.
 pub fn finish(
     partial: Partial,
     query: &Query,
@@ -75,18 +74,18 @@ pub fn finish(
     if !errors.is_empty() {
         return Err(FinishError::Errors(errors.iter().cloned().collect()));
     }
-    // Of raw rows only those that the answer can need have come up.
+    // Leaves have sent up only those raw rows that the result can need.
     let raw_rows = matches!(body, PartialBody::Rows(_)).then_some(stats.rows_matched);
     let FinishInput { groups, lines, count } =
         FinishInput::new(body, query, (&mut warnings, &mut reservation), is_late)?;
     let finisher = Finisher::new(query, &groups).map_err(|error| invalid(&error))?;
     finisher.hold(count, query, &mut reservation)?;
     let (lines, looked_at) = finisher.first_of(lines, query, &mut reservation, is_late)?;
-    // Groups that cannot be among the first were not looked at.
+    // Groups that cannot be in the result were not examined.
     let is_filtered = query.having.is_some() || query.series.is_some();
     let found = if is_filtered { looked_at } else { count as u64 };
     let beyond = raw_rows.unwrap_or(found).saturating_sub(query.offset).saturating_sub(query.limit);
-    // Who asks for fewer knows that there may be more.
+    // A client that sets a lower limit knows that there may be more rows.
     if beyond > 0 && query.limit >= LIMIT_DEFAULT {
         warnings.add(WarningCode::LimitReached, "", beyond);
     }
@@ -115,10 +114,10 @@ pub fn finish(
     Ok(answer)
 }
 
-/// Counts what is made of what was found, and draws it in steps.
+/// Counts the bytes of new rows, and reserves them in steps.
 #[derive(Default)]
 struct ReservedRows {
-    /// Bytes that are not drawn yet.
+    /// Bytes that are not reserved yet.
     bytes: usize,
 }
 
@@ -133,13 +132,13 @@ impl ReservedRows {
     }
 }
 
-/// What was found, as lines.
+/// The body of a partial result as result rows.
 struct FinishInput {
-    /// The groups that lines stand for by their index.
+    /// The groups that `ResultRow::Place` refers to.
     groups: Groups,
-    /// Those that can be in the answer.
+    /// The rows that can be in the result.
     lines: ResultRows,
-    /// How many there are of all.
+    /// The number of all rows.
     count: usize,
 }
 
@@ -186,15 +185,15 @@ impl FinishInput {
 }
 
 impl ResultSet {
-    /// Bytes of the rows, about.
+    /// Approximate bytes of the rows.
     fn bytes(&self) -> usize {
         self.rows.iter().map(SparseRow::bytes).sum()
     }
 }
 
-/// What is computed for each line, ready to run.
+/// The prepared expressions of each result row.
 struct Finisher<'g> {
-    /// The groups that lines stand for by their index.
+    /// The groups that `ResultRow::Place` refers to.
     groups: &'g Groups,
     outputs: Vec<Prepared<GroupInput>>,
     having: Option<Prepared<GroupInput>>,
@@ -228,8 +227,8 @@ impl<'g> Finisher<'g> {
         self.outputs.iter().map(|output| output.value(&slot)).collect()
     }
 
-    /// Draws what finishing so many lines takes beside values: those that are kept are held beside the
-    /// others.
+    /// Reserves memory for the sort entries of `lines` result rows, without values. The entries
+    /// that are kept exist beside the rows that they are chosen from.
     fn hold(
         &self,
         lines: usize,
@@ -242,9 +241,9 @@ impl<'g> Finisher<'g> {
         held.grow(bytes).map_err(|spent| out_of_memory(held.bytes() + bytes, spent))
     }
 
-    /// The lines within OFFSET and LIMIT, by the query's order; ties by keys, nulls last, and
-    /// "other" after a group of the same keys. Also how many lines HAVING keeps. Lines that are
-    /// certain to be beyond the limit are dropped on the way, and never sorted.
+    /// The rows within OFFSET and LIMIT, in the query's order, and how many rows HAVING keeps. Ties
+    /// are sorted by keys, nulls last, and "other" comes after a group with the same keys. Rows
+    /// that are certainly beyond the limit are dropped on the way and never sorted.
     fn first_of(
         &self,
         lines: ResultRows,
@@ -269,7 +268,8 @@ impl<'g> Finisher<'g> {
             kept.push((sort, line));
             if kept.len() >= kept_max(end) {
                 self.cut(&mut kept, end);
-                // Of those that are left; nothing else was drawn since.
+                // Only the kept rows' bytes stay reserved; nothing else was reserved since
+                // `before`.
                 held.shrink(held.bytes() - before);
                 let heap = kept.iter().flat_map(|(sort, _)| sort).map(SortKey::heap_bytes);
                 sorted_by = ReservedRows::default();
@@ -287,7 +287,7 @@ impl Finisher<'_> {
         left.0.cmp(&right.0).then_with(|| self.cmp_keys(&left.1, &right.1))
     }
 
-    /// Drops all but the first `end` lines.
+    /// Drops all but the first `end` rows.
     fn cut(&self, kept: &mut Vec<Ranked>, end: usize) {
         if end < kept.len() {
             kept.select_nth_unstable_by(end, |left, right| self.compare(left, right));
@@ -295,7 +295,7 @@ impl Finisher<'_> {
         }
     }
 
-    /// By keys in ascending order, nulls last, "other" last of all that are the same.
+    /// Compares by keys in ascending order, nulls last; "other" comes last among equal keys.
     fn cmp_keys(&self, left: &ResultRow, right: &ResultRow) -> Ordering {
         let keys = 0..self.key_count(left);
         let orders = keys.map(|key| match (self.key(left, key), self.key(right, key)) {
@@ -352,26 +352,26 @@ impl Finisher<'_> {
     }
 }
 
-/// A line and what it is sorted by.
+/// A row and its sort key.
 type Ranked = (Box<[SortKey]>, ResultRow);
 
-/// Lines as they are made.
+/// An iterator that makes result rows.
 pub(crate) type ResultRows = Box<dyn Iterator<Item = ResultRow>>;
 
-/// The lines that OFFSET passes over, and those up to LIMIT.
+/// The numbers of rows before OFFSET and up to LIMIT.
 fn bounds(query: &Query) -> (usize, usize) {
     let size = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
     (size(query.offset), size(query.offset.saturating_add(query.limit)))
 }
 
-/// Lines that are kept before the worst are dropped, of which the first `end` are wanted: twice as
-/// many, so that looking for the worst costs little per line.
+/// The number of rows that are kept before the worst are dropped. Only the first `end` are needed;
+/// twice as many are kept, so that selecting the worst costs little per row.
 fn kept_max(end: usize) -> usize {
     end.max(LINES_AT_ONCE).saturating_mul(2)
 }
 
 impl ResultRow {
-    /// Bytes of its values, where these go over to the row of the answer.
+    /// Bytes of its values, if they move to the result row.
     fn bytes(&self) -> usize {
         match self {
             Self::Raw(values) => values.bytes(),

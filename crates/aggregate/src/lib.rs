@@ -1,8 +1,8 @@
-//! Partial answers: what is kept of rows, how it merges, and how it is finished.
+//! Partial results: group states, how they merge, and how the root finishes them.
 //!
-//! `scan` fills partial answers from row blocks; `tree` merges them on their way up and finishes
-//! them at the root; the two meet only here. This is floor 2. Nothing here knows a row block, a
-//! socket or SQL.
+//! `scan` fills partial results from row blocks. `tree` merges them on their way up and finishes
+//! them at the root. The two crates meet only here. This is floor 2. Nothing here knows a row
+//! block, a socket or SQL.
 
 mod query_error;
 mod sort_order;

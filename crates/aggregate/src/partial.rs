@@ -1,6 +1,6 @@
-//! A partial answer: what a leaf, or an aggregator over some of them, knows of the answer.
+//! A partial result: what a leaf, or an aggregator over leaves, contributes to the result.
 //!
-//! Partial answers merge in any order and grouping to the same whole, bit for bit. Only the root
+//! Partial results merge in any order and grouping to the same total, bit for bit. Only the root
 //! finishes it (see `finish.rs`).
 
 pub(crate) mod coverage;
@@ -16,7 +16,7 @@ use crate::partial::top_rows::TopRows;
 use crate::partial::warnings::{WarningCode, Warnings};
 use crate::query_error::{ADVICE, QueryError, QueryErrorCode, QueryErrors, out_of_memory};
 
-/// What rows were found, or what was kept of them.
+/// The groups or rows of a partial result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartialBody {
     /// Groups of rows.
@@ -25,25 +25,25 @@ pub enum PartialBody {
     Rows(TopRows),
 }
 
-/// A partial answer to one query.
+/// A partial result of one query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Partial {
-    /// What was found.
+    /// The groups or rows.
     pub body: PartialBody,
-    /// How much was looked at.
+    /// How much of the data was scanned.
     pub coverage: Coverage,
-    /// What it cost.
+    /// The cost of the scan.
     pub stats: ScanStats,
-    /// What a person should know.
+    /// Warnings for the user.
     pub warnings: Warnings,
-    /// The user's failures: one fails the query.
+    /// Errors; any of them fails the query.
     pub errors: QueryErrors,
-    /// What is held for what was found.
+    /// The memory reservation of the body.
     pub reservation: MemoryReservation,
 }
 
 impl Partial {
-    /// The partial answer of no rows and no leaves.
+    /// The partial result of no rows and no leaves.
     #[must_use]
     pub fn empty(query: &Query) -> Self {
         let mut errors = QueryErrors::default();
@@ -71,7 +71,7 @@ impl Partial {
         }
     }
 
-    /// The partial answer that says why the query fails.
+    /// The partial result of a query that fails with this error.
     #[must_use]
     pub fn failed(query: &Query, fault: QueryError) -> Self {
         let mut partial = Self::empty(query);
@@ -79,13 +79,13 @@ impl Partial {
         partial
     }
 
-    /// Adds a fault. What was found is of no use any more, and makes room for others.
+    /// Adds an error. The groups or rows are useless then, and their memory is freed.
     pub fn fail(&mut self, fault: QueryError) {
         self.errors.add(fault);
         self.forget();
     }
 
-    /// Forgets what was found, and gives its memory back.
+    /// Drops the groups or rows, and releases their memory.
     fn forget(&mut self) {
         match &mut self.body {
             PartialBody::Groups(groups) => groups.clear(),
@@ -94,18 +94,18 @@ impl Partial {
         self.reservation.shrink(usize::MAX);
     }
 
-    /// Holds as many bytes as what was found takes by now. Beyond `bytes_max`, or beyond what is
-    /// free, the partial answer [fails](Self::fail).
+    /// Reserves as many bytes as the body takes by now. Beyond `bytes_max`, or beyond what is free,
+    /// the partial result [fails](Self::fail).
     pub fn hold(&mut self, bytes_max: usize) {
         if let Err(fault) = self.try_hold(bytes_max) {
             self.fail(fault);
         }
     }
 
-    /// As [`Self::hold`], but what was found is kept where there is no room for it.
+    /// As [`Self::hold`], but keeps the body if it does not fit.
     ///
     /// # Errors
-    /// The fault with which the partial answer would fail; it then holds as many bytes as before.
+    /// The error with which the partial result would fail; the reservation is as before then.
     pub fn try_hold(&mut self, bytes_max: usize) -> Result<(), QueryError> {
         let mut bytes = self.bytes();
         if bytes > bytes_max
@@ -124,7 +124,7 @@ impl Partial {
         self.reservation.resize(bytes).map_err(|spent| out_of_memory(bytes, spent))
     }
 
-    /// Whether `other` answers the same question, so that the two can be merged.
+    /// Whether `other` belongs to the same query, so that the two can be merged.
     #[must_use]
     pub fn fits(&self, other: &Self) -> bool {
         match (&self.body, &other.body) {
@@ -134,15 +134,15 @@ impl Partial {
         }
     }
 
-    /// Adds what other leaves answered to the same query. An answer to another question (see
-    /// [`Self::fits`]) is a fault.
+    /// Adds the partial result of other leaves for the same query. A result of another query (see
+    /// [`Self::fits`]) is an error.
     pub fn merge(&mut self, other: Self) {
         self.merge_unless(other, &|| false);
     }
 
-    /// As [`Self::merge`], unless `is_over` says meanwhile that nobody waits for it any more: then it
-    /// [fails](Self::fail). Groups are asked for every few milliseconds. So does what is merged with
-    /// what failed already: nothing of it would be shown.
+    /// As [`Self::merge`], but [fails](Self::fail) as soon as `is_over` says that nobody waits any
+    /// more. For groups `is_over` is asked every few milliseconds. A merge with a failed partial
+    /// result fails too, because nothing of it would be shown.
     pub fn merge_unless(&mut self, other: Self, is_over: &dyn Fn() -> bool) {
         let fits = self.fits(&other);
         self.coverage.merge(other.coverage);
@@ -173,7 +173,7 @@ impl Partial {
         }
     }
 
-    /// Bytes of what was found, about: to be compared with the query's budget.
+    /// Approximate bytes of the body, for comparison with the query's memory limit.
     #[must_use]
     pub fn bytes(&self) -> usize {
         match &self.body {

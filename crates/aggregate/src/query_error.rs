@@ -1,6 +1,6 @@
-//! Why a query fails: the user's mistakes, and memory that is not there.
+//! Why a query fails: mistakes of the user, and lack of memory.
 //!
-//! Errors are kept in order and bounded: of too many the first are kept, which are the same
+//! Errors are sorted and bounded. If there are too many, the first are kept; these are the same
 //! whatever the order of merging.
 
 use std::collections::BTreeSet;
@@ -12,13 +12,13 @@ use hadal_types::limits::{FAULTS_MAX, NOTE_BYTES_MAX};
 /// Why a query fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum QueryErrorCode {
-    /// The query cannot run as it is.
+    /// The query is invalid.
     Invalid,
-    /// A number is beyond what can be computed with.
+    /// A number exceeds the range of computations.
     Overflow,
     /// The query needs more memory than it may have.
     Memory,
-    /// The query needs memory that others hold for now.
+    /// The query needs memory that other queries hold at the moment.
     Busy,
 }
 
@@ -38,13 +38,13 @@ impl QueryErrorCode {
     }
 }
 
-/// The user's failure: it makes the root fail the query.
+/// An error that makes the root fail the query.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 #[error("{message}")]
 pub struct QueryError {
     /// Why the query fails.
     pub code: QueryErrorCode,
-    /// The same in words.
+    /// The explanation.
     pub message: String,
 }
 
@@ -55,14 +55,14 @@ impl From<EvalError> for QueryError {
 }
 
 impl QueryError {
-    /// An error; its message is cut at [`NOTE_BYTES_MAX`] bytes.
+    /// An error whose message is cut at [`NOTE_BYTES_MAX`] bytes.
     #[must_use]
     pub fn new(code: QueryErrorCode, message: &str) -> Self {
         Self { code, message: cut(message).to_owned() }
     }
 }
 
-/// Errors, each once; at most [`FAULTS_MAX`].
+/// A set of at most [`FAULTS_MAX`] errors.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueryErrors {
     errors: BTreeSet<QueryError>,
@@ -87,19 +87,19 @@ impl QueryErrors {
         self.errors.iter()
     }
 
-    /// Whether there are none.
+    /// Whether there are no errors.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.errors.is_empty()
     }
 }
 
-/// Why there is no answer.
+/// Why a query has no result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FinishError {
-    /// The query cannot be answered.
+    /// The query failed with these errors.
     Errors(Vec<QueryError>),
-    /// There was no time left.
+    /// The deadline passed.
     Late,
 }
 
@@ -115,16 +115,16 @@ impl From<QueryError> for FinishError {
     }
 }
 
-/// The error of a query that cannot run as it is.
+/// The error of a query that cannot be prepared.
 pub(crate) fn invalid(error: &PrepareError) -> QueryError {
     QueryError::new(QueryErrorCode::Invalid, &error.to_string())
 }
 
-/// What to do about a query that needs too much memory.
+/// Advice for a query that needs too much memory.
 pub(crate) const ADVICE: &str = "ask for fewer groups or rows, fewer columns, or a shorter time";
 
-/// The error of a query that needs so many bytes where there is no room for them: it is told to come
-/// again only where that may help.
+/// The error of a query that cannot reserve this many bytes. The message suggests a retry only if
+/// that may help.
 #[must_use]
 pub fn out_of_memory(bytes: usize, spent: PoolExhausted) -> QueryError {
     let PoolExhausted { held, bytes_max, left, .. } = spent;
@@ -141,7 +141,8 @@ pub fn out_of_memory(bytes: usize, spent: PoolExhausted) -> QueryError {
     QueryError::new(QueryErrorCode::Busy, &message)
 }
 
-/// The error of a query that needs more than all queries together may hold, of which others hold none.
+/// The error of a query that exceeds the memory of all queries together while other queries hold
+/// none.
 #[must_use]
 pub fn over_memory_limit(bytes_max: usize) -> QueryError {
     let message =
@@ -149,7 +150,7 @@ pub fn over_memory_limit(bytes_max: usize) -> QueryError {
     QueryError::new(QueryErrorCode::Memory, &message)
 }
 
-/// The text's first bytes, up to a character boundary.
+/// The longest prefix of at most [`NOTE_BYTES_MAX`] bytes that ends at a character boundary.
 pub(crate) fn cut(text: &str) -> &str {
     &text[..text.floor_char_boundary(NOTE_BYTES_MAX)]
 }

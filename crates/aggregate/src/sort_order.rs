@@ -1,27 +1,27 @@
-//! The order of an answer's rows: ORDER BY with its directions and its rule for nulls.
+//! The order of a result's rows: ORDER BY with its directions and its rule for nulls.
 
 use std::cmp::{Ordering, Reverse};
 
 use hadal_query::{EvalError, GroupInput, OrderKey, PrepareError, Prepared, Query};
 use hadal_types::Value;
 
-/// A query's ORDER BY, ready to run.
+/// A query's prepared ORDER BY.
 #[derive(Clone, Debug)]
 pub(crate) struct SortOrder {
     keys: Vec<(Prepared<GroupInput>, SortDirection)>,
 }
 
-/// How one thing is ordered.
+/// The direction of one sort key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortDirection {
-    /// The largest value first.
+    /// Whether the largest value comes first.
     pub descending: bool,
-    /// Nulls before all values, otherwise after them.
+    /// Whether nulls come before all values; otherwise they come after.
     pub nulls_first: bool,
 }
 
-/// One thing that rows are compared by. Keys made with the same direction compare as it says;
-/// others are never compared.
+/// The value of one sort key in one row. Only values with the same direction may be compared; they
+/// compare in that direction.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum SortKey {
     NullFirst,
@@ -31,10 +31,10 @@ pub(crate) enum SortKey {
 }
 
 impl SortDirection {
-    /// How ties are ordered: smallest first, nulls last.
+    /// The order of ties: smallest first, nulls last.
     pub(crate) const ASCENDING: Self = Self { descending: false, nulls_first: false };
 
-    /// Which of two values comes first.
+    /// The order of two values.
     #[must_use]
     pub fn cmp(self, left: &Value, right: &Value) -> Ordering {
         match (left.is_null(), right.is_null(), self.nulls_first) {
@@ -57,7 +57,7 @@ impl SortDirection {
 }
 
 impl SortKey {
-    /// Bytes on the heap, about.
+    /// Approximate bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Self::Ascending(value) | Self::Descending(Reverse(value)) => value.heap_bytes(),
@@ -77,7 +77,7 @@ impl SortOrder {
         Ok(Self { keys: query.order.iter().map(prepare).collect::<Result<_, _>>()? })
     }
 
-    /// What a row, of which `slot` gives the slots, is compared by.
+    /// The values that a row is sorted by; `slot` returns the row's inputs.
     pub(crate) fn sort_keys(
         &self,
         slot: &impl Fn(&GroupInput) -> Value,

@@ -1,36 +1,37 @@
-//! The values of one row, without those that are null: rows of a table of thousands of columns
-//! mostly have few values each.
+//! The values of one row without its nulls: in a table of thousands of columns, most rows have few
+//! values.
 
 use std::cmp::Ordering;
 use std::ops::Index;
 
 use hadal_types::Value;
 
-/// The values of a row, by column; rows compare as all of their values do, one after another.
+/// The values of a row, by column. Rows compare column by column.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SparseRow {
     count: usize,
     /// The columns that have a value, ascending.
     indexes: Vec<u16>,
-    /// Their values; none is null.
+    /// The values of these columns; none is null.
     values: Vec<Value>,
 }
 
-/// Values that a row has room for at once.
+/// Initial capacity for values.
 const FIRST_ROOM: usize = 32;
 
 static NULL: Value = Value::Null;
 
 impl SparseRow {
-    /// So many values, all null. There are at most 65,536 columns
-    /// ([`OUTPUTS_MAX`](hadal_types::limits::OUTPUTS_MAX) are fewer); those beyond stay null.
+    /// A row of `count` nulls. At most 65,536 columns can have a value
+    /// ([`OUTPUTS_MAX`](hadal_types::limits::OUTPUTS_MAX) is smaller); the columns beyond stay
+    /// null.
     #[must_use]
     pub fn new(count: usize) -> Self {
         let room = count.min(FIRST_ROOM);
         Self { count, indexes: Vec::with_capacity(room), values: Vec::with_capacity(room) }
     }
 
-    /// Sets a column's value. Columns come in ascending order, each once.
+    /// Sets a column's value. Columns must come in ascending order, each once.
     pub fn push(&mut self, index: usize, value: Value) {
         debug_assert!(self.indexes.last().is_none_or(|&last| usize::from(last) < index), "order");
         if let Ok(index) = u16::try_from(index)
@@ -41,7 +42,7 @@ impl SparseRow {
         }
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     #[must_use]
     pub fn len(&self) -> usize {
         self.count
@@ -61,7 +62,7 @@ impl SparseRow {
         own.and_then(|own| self.values.get(own)).unwrap_or(&NULL)
     }
 
-    /// All values, by column.
+    /// All values, by column, including nulls.
     pub fn iter(&self) -> impl Iterator<Item = &Value> {
         let mut own = self.indexes.iter().zip(&self.values).peekable();
         (0..self.count).map(move |index| {
@@ -70,7 +71,7 @@ impl SparseRow {
         })
     }
 
-    /// Drops room that is not used, where it is much.
+    /// Frees spare capacity if it is more than half.
     pub(crate) fn shrink(&mut self) {
         if self.values.capacity() > 2 * self.values.len() {
             self.indexes.shrink_to_fit();
@@ -78,7 +79,7 @@ impl SparseRow {
         }
     }
 
-    /// Bytes held, about.
+    /// Approximate bytes of memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let heap: usize = self.values.iter().map(Value::heap_bytes).sum();
@@ -94,7 +95,8 @@ impl Ord for SparseRow {
         {
             let order = match index.cmp(others) {
                 Ordering::Equal => value.cmp(another),
-                // One has a value where the other has none, and null is larger than any value.
+                // The row with the smaller index has a value where the other has null, and null is
+                // largest.
                 order => order,
             };
             if order.is_ne() {

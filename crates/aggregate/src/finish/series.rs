@@ -1,10 +1,10 @@
-//! The series limit: the top groups without their time bucket, each with all its buckets, and
-//! the rest summed up as "other".
+//! The series limit: the top groups without their time bucket, each with all its buckets, and the
+//! rest summed up as "other".
 //!
-//! A series is told by the numbers of its keys but for the time. Groups are put in the order of their
-//! series, so that one series after the other is merged, ranked and forgotten: what is kept is the
-//! best of them, in a heap of as many as the query asks for, and what "other" has by now in each time
-//! bucket. No group is dropped for that, and none is copied.
+//! The ids of a group's keys without time identify its series. Groups are ordered by series, so
+//! that one series after the other is merged, ranked and forgotten. Only two things are kept: a
+//! heap of the best series, as many as the query asks for, and the current sum of "other" in each
+//! time bucket. No group is dropped for that, and none is copied.
 
 use std::collections::BinaryHeap;
 
@@ -19,12 +19,12 @@ use crate::groups::series::{AllSeries, CancelCheck, RANK, SeriesRank};
 use crate::query_error::{FinishError, invalid};
 use crate::sort_order::SortKey;
 
-/// The groups as lines of the answer; beyond the query's series limit merged
-/// per time bucket into lines whose other keys are null.
+/// The groups as result rows. Groups beyond the query's series limit are merged per time bucket
+/// into rows whose other keys are null.
 ///
 /// # Errors
-/// When what series are ranked by cannot run, there is no memory for it, or `is_late` says that nobody
-/// waits for the answer.
+/// The rank cannot be prepared or evaluated, memory is exhausted, or `is_late` says that nobody
+/// waits for the result.
 pub(crate) fn limit(
     query: &Query,
     limit: &SeriesLimit,
@@ -77,7 +77,7 @@ pub(crate) fn limit(
     Ok(Box::new(kept.chain(others.into_iter().map(other))))
 }
 
-/// What of "other" is known before series are ranked.
+/// The groups that were folded into "other" before series were ranked.
 fn folded(groups: &Groups) -> Others {
     let Some(folded) = groups.folded().0 else { return Others::default() };
     let group_index = |group_index: usize| {
@@ -90,7 +90,7 @@ fn folded(groups: &Groups) -> Others {
 /// One of the best series: its rank, its key for ties, and its number.
 type Best = (SortKey, Box<[Value]>, usize);
 
-/// "Other" in each time bucket; null where there are none.
+/// The group "other" of each time bucket; the key is null without time buckets.
 type Others = HashMap<Value, Group>;
 
 #[cfg(test)]

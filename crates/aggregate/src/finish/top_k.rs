@@ -1,6 +1,6 @@
-//! Which groups can be among the first of an answer: told by one integer each, where the order
-//! begins with a count or a sum, and by keys as they are stored where many have the same. All others
-//! need not be looked at.
+//! The groups that can be among the first of a result. If the order begins with a count or a sum,
+//! one integer per group decides. Ties are decided by keys in their stored form. All other groups
+//! need not be examined.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -10,8 +10,8 @@ use hadal_query::{AggregateFunction, Expr, GroupInput, OrderKey, Query};
 use crate::groups::Groups;
 use crate::sort_order::SortDirection;
 
-/// The places of groups among which are the first `end` of the query's order, ascending; `None`
-/// where these cannot be told from the others so.
+/// The indexes, ascending, of groups that include the first `end` of the query's order. `None` if
+/// these cannot be selected by integers.
 pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Option<Vec<usize>> {
     if query.having.is_some() || query.series.is_some() || end == 0 || end >= groups.len() {
         return None;
@@ -45,7 +45,7 @@ pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Option<V
     }
 }
 
-/// The keys that an order is by; `None` where it is by something else, too.
+/// The keys that `order` sorts by; `None` if it also sorts by something else.
 fn keys_of(order: &[OrderKey]) -> Option<Vec<(usize, SortDirection)>> {
     let key = |own: &OrderKey| {
         let direction = SortDirection { descending: own.descending, nulls_first: own.nulls_first };
@@ -57,14 +57,14 @@ fn keys_of(order: &[OrderKey]) -> Option<Vec<(usize, SortDirection)>> {
     order.iter().map(key).collect()
 }
 
-/// The places of the `end` smallest ranks; of those that tie with the last of these the first by
-/// `then`, and all that are the same by that, too.
+/// The indexes of the `end` smallest ranks. Of groups that tie with the last of these, the first by
+/// `then` are returned, and all that are equal to the last of them by `then`.
 fn first_by<T: Ord + Copy>(
     ranks: impl Iterator<Item = T> + Clone,
     end: usize,
     then: impl Fn(usize, usize) -> Ordering,
 ) -> Vec<usize> {
-    // The largest on top: what a rank must be below to be among the smallest so far.
+    // A max-heap: a rank must be below its top to be among the smallest so far.
     let mut smallest = BinaryHeap::with_capacity(end);
     let mut last = None;
     ranks.clone().for_each(|rank| {
@@ -82,7 +82,7 @@ fn first_by<T: Ord + Copy>(
     });
     let last = smallest.into_sorted_vec().pop();
     let (mut found, mut tied) = (Vec::new(), Vec::new());
-    // Once some were dropped: none of those that are kept comes later.
+    // The last kept tie once some were dropped: no kept tie comes after it.
     let mut latest: Option<usize> = None;
     ranks.enumerate().for_each(|(group_index, rank)| match last.map(|last| rank.cmp(&last)) {
         Some(Ordering::Equal) if latest.is_none_or(|own| then(group_index, own).is_le()) => {
@@ -102,11 +102,11 @@ fn first_by<T: Ord + Copy>(
     found
 }
 
-/// Places that tie are kept up to twice as many before some are dropped.
+/// Ties are kept up to twice this number before some are dropped.
 const TIED_AT_ONCE: usize = 512;
 
-/// Drops what comes after the first `end` and is not the same as the last of these, which is
-/// returned; `None` where there are not more.
+/// Drops the indexes after the first `end` that are not equal to the last of these, which is
+/// returned. `None` if there are no more than `end`.
 fn cut(
     group_indexes: &mut Vec<usize>,
     end: usize,

@@ -1,11 +1,11 @@
-//! How much of the data an answer has seen, and what seeing it cost.
+//! How much of the data a result covers, and the cost of scanning it.
 
 use hadal_types::LeafName;
 use hadal_types::limits::LEAVES_MAX;
 
-/// How much of the data was asked for, and how much answered.
+/// How much of the data was asked for, and how much was scanned.
 ///
-/// Counts of leaves that merge are of different leaves: each leaf is asked once per query.
+/// Counts of leaves can be added, because each leaf is asked once per query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Leaves that were asked.
@@ -14,44 +14,44 @@ pub struct Coverage {
     pub leaves_answered: u32,
     /// Leaves that answered and have the table.
     pub leaves_with_table: u32,
-    /// Rows of the table that should have been looked at.
+    /// Rows of the table that should have been scanned.
     pub rows_expected: u64,
-    /// Rows of the table that were looked at or proved not to matter.
+    /// Rows of the table that were scanned, or proved not to match.
     pub rows_scanned: u64,
-    /// Things that leaves have lost of which nobody knows how many rows they had, nor of which tables: with
-    /// any, [`Coverage::fraction`] is an upper bound.
+    /// Losses on leaves with an unknown number of rows and unknown tables. If there are any,
+    /// [`Coverage::fraction`] is an upper bound.
     pub unknown_losses: u64,
     /// Each leaf that was asked, in the order of names; at most [`LEAVES_MAX`].
     pub leaves: Vec<LeafCoverage>,
 }
 
-/// What became of the question to one leaf.
+/// The outcome of a query on one leaf.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LeafCoverage {
     /// The leaf.
     pub name: LeafName,
-    /// Whether it answered.
+    /// Whether the leaf answered.
     pub outcome: LeafOutcome,
-    /// Rows of the table that it should hold.
+    /// Rows of the table that the leaf should hold.
     pub rows_expected: u64,
-    /// Rows of the table that it looked at.
+    /// Rows of the table that the leaf scanned.
     pub rows_scanned: u64,
-    /// Microseconds from asking to its answer, or to the end of waiting.
+    /// Microseconds from the request to its answer, or to the end of waiting.
     pub micros: u64,
 }
 
 /// Whether a leaf answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LeafOutcome {
-    /// It did.
+    /// The leaf answered.
     Answered,
-    /// It did not within the time.
+    /// The leaf did not answer in time.
     Late,
-    /// It was not asked, because it is stopping or restarting.
+    /// The leaf was not asked, because it is stopping or restarting.
     Restarting,
-    /// It cannot be reached.
+    /// The leaf cannot be reached.
     Dead,
-    /// What came was no answer.
+    /// The leaf's reply was not a valid answer.
     Failed,
 }
 
@@ -84,8 +84,8 @@ impl Coverage {
         }
     }
 
-    /// The share of the expected rows that was scanned: 0 to 1, and 1 when nothing is expected. Rows that
-    /// are lost and of which nobody knows how many they were are not expected.
+    /// The share of the expected rows that was scanned, from 0 to 1; 1 if no rows are expected.
+    /// Losses of an unknown number of rows are not expected rows.
     #[must_use]
     pub fn fraction(&self) -> f64 {
         if self.rows_scanned >= self.rows_expected {
@@ -95,7 +95,7 @@ impl Coverage {
         }
     }
 
-    /// Adds what was asked of other leaves.
+    /// Adds the coverage of other leaves.
     pub fn merge(&mut self, other: Self) {
         self.leaves_asked = self.leaves_asked.saturating_add(other.leaves_asked);
         self.leaves_answered = self.leaves_answered.saturating_add(other.leaves_answered);
@@ -109,16 +109,16 @@ impl Coverage {
     }
 }
 
-/// What scanning cost, summed up over leaves and threads.
+/// The cost of scanning, summed up over leaves and threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanStats {
-    /// Rows that were looked at one by one.
+    /// Rows that were examined one by one.
     pub rows_read: u64,
     /// Rows that passed the time range and the filter.
     pub rows_matched: u64,
     /// Row blocks of the table.
     pub blocks: u64,
-    /// Row blocks of which the time range and the zones proved that no row is in the answer.
+    /// Row blocks that the time range and the zones proved to have no matching row.
     pub blocks_skipped: u64,
     /// Bytes of the row block columns that were read.
     pub bytes_read: u64,

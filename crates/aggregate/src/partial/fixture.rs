@@ -8,10 +8,10 @@ use hadal_query::{
 };
 use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, TimeRange, Value};
 
-/// What `now()` means in these queries.
+/// The value of `now()` in these queries.
 pub(crate) const NOW: Micros = Micros(1_000 * Micros::SECOND);
 
-/// What is kept by [`groups_query`].
+/// The state kinds of [`groups_query`].
 pub(crate) const KINDS: [StateKind; 5] = [
     StateKind::Moments,
     StateKind::MinMax,
@@ -20,7 +20,7 @@ pub(crate) const KINDS: [StateKind; 5] = [
     StateKind::Histogram(10),
 ];
 
-/// A query for this shape, with these outputs, over all time and without any limit.
+/// A query of this kind with these outputs: all rows up to `NOW`, no limit.
 pub(crate) fn query(shape: QueryKind, outputs: Vec<OutputExpr>) -> Query {
     let output =
         |(index, expr)| Output { name: format!("column{index}"), value_type: Type::Number, expr };
@@ -34,7 +34,7 @@ pub(crate) fn query(shape: QueryKind, outputs: Vec<OutputExpr>) -> Query {
     }
 }
 
-/// A query for raw rows of so many values, as they are.
+/// A query for raw rows of `values` columns.
 pub(crate) fn rows_query(values: usize, order: Vec<OrderKey>, limit: u64) -> Query {
     let shape = QueryKind::Rows { values: (0..values).map(column).collect() };
     let outputs = (0..values).map(|index| Expr::Leaf(GroupInput::Key(index))).collect();
@@ -47,7 +47,7 @@ pub(crate) fn groups_query(keys: Vec<RowExpr>, outputs: Vec<OutputExpr>) -> Quer
     query(QueryKind::Groups { keys, measures }, outputs)
 }
 
-/// The aggregate, of the measure that [`groups_query`] has for it.
+/// An aggregate of the measure that [`groups_query`] has for it.
 pub(crate) fn aggregate(finish: AggregateFunction) -> OutputExpr {
     let index = KINDS.iter().position(|kind| *kind == finish.state());
     Expr::Leaf(GroupInput::Measure(index.expect("a measure"), finish))
@@ -59,7 +59,7 @@ pub(crate) fn column(index: usize) -> RowExpr {
     Expr::Leaf(RowInput::Column(ColumnRef { name, kind: Kind::Number, logical: Logical::Plain }))
 }
 
-/// The row's time, in buckets of so many seconds.
+/// The row's time in buckets of `seconds`.
 pub(crate) fn time_bucket(seconds: i64) -> RowExpr {
     let width = Expr::Literal(Value::integer(seconds * Micros::SECOND));
     Expr::call(Function::TimeBucket, vec![Expr::Leaf(RowInput::Time), width])

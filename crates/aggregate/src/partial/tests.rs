@@ -11,7 +11,7 @@ use crate::partial::coverage::{LeafCoverage, LeafOutcome};
 use crate::partial::fixture::{aggregate, column, groups_query, rows_query};
 use crate::query_error::FinishError;
 
-/// One row: its key, its value, its weight in millionths, and the leaf that has it.
+/// One row: its key, its value, its weight in millionths, and the index of its leaf.
 type TestRow = (u8, Value, i64, usize);
 
 fn query() -> Query {
@@ -32,7 +32,7 @@ fn query() -> Query {
     groups_query(vec![column(0)], table.into_iter().chain(aggregates).collect())
 }
 
-/// What one leaf answers that has these rows.
+/// The partial result of one leaf with these rows.
 fn of_leaf(query: &Query, index: usize, rows: &[&TestRow]) -> Partial {
     let mut partial = Partial::empty(query);
     let PartialBody::Groups(groups) = &mut partial.body else { panic!("groups were asked for") };
@@ -55,7 +55,7 @@ fn of_leaf(query: &Query, index: usize, rows: &[&TestRow]) -> Partial {
     partial
 }
 
-/// Merges in an order and a grouping that follow from the seed: any tree over any permutation.
+/// Merges in an order and a grouping chosen by the seed: any tree over any permutation.
 fn merge_by(seed: u64, mut partials: Vec<Partial>) -> Partial {
     let mut state = seed;
     let mut next = |below: usize| {
@@ -93,7 +93,7 @@ fn rows(most: usize) -> impl Strategy<Value = Vec<TestRow>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Up to three groups of up to 1,500 rows: exact states, sketches, and both merged.
+    /// Up to three groups of up to 1,500 rows: exact states, sketches, and merges of both.
     #[test]
     fn any_tree_over_any_split_gives_the_same_answer(
         rows in prop_oneof![rows(30), rows(1_500)], seeds in prop::array::uniform3(any::<u64>()),
@@ -120,7 +120,7 @@ proptest! {
     }
 }
 
-/// Distinct beyond its threshold, which needs more different values than the test above makes.
+/// Distinct beyond its threshold, for which the test above makes too few different values.
 #[test]
 fn distinct_values_merge_alike_on_both_sides_of_the_threshold() {
     let query = query();
@@ -222,7 +222,7 @@ fn what_nobody_waits_for_gives_its_memory_back_in_the_middle_of_merging() {
     });
     assert_eq!((merged.bytes(), budget.reserved(), merged.errors.is_empty()), (0, 0, false));
     assert_eq!(looks.get(), 4, "after two of three steps, and once to tell");
-    // What failed takes what is merged with it along.
+    // A failed partial result drops the body of the one merged into it.
     merged.merge(held(0));
     assert_eq!((merged.bytes(), budget.reserved()), (0, 0));
 }

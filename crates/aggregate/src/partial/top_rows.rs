@@ -1,8 +1,8 @@
-//! Raw rows: the first of them in the query's order, and no more than the answer can need.
+//! Raw rows: the first in the query's order, and no more than the result can need.
 //!
-//! A heap holds the best offset + limit rows with the worst on top. Ties are ordered by all
-//! values, ascending, so that rows that tie in everything are the same row to any reader, and the
-//! answer does not depend on the order of adding and merging.
+//! A heap holds the best offset + limit rows with the worst on top. Ties are ordered by all values,
+//! ascending. So rows that tie in everything are identical, and the result does not depend on the
+//! order of adding and merging.
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -24,17 +24,17 @@ pub struct TopRows {
     bytes: usize,
 }
 
-/// By which of their values rows are compared, one after another.
+/// The values that rows are compared by, one after another.
 #[derive(Clone, Debug)]
 pub struct SortColumns {
-    /// The index of each value, and how it is ordered.
+    /// The index of each value and its direction.
     pub by: Vec<(usize, SortDirection)>,
-    /// Whether rows that tie in all of these are the same; otherwise they are compared further, by
-    /// something that is computed from several values.
+    /// Whether rows that tie in all of these are identical. Otherwise an expression over several
+    /// values decides next.
     pub is_whole: bool,
 }
 
-/// Ordered as the answer is: the first row of the answer is the smallest.
+/// Rows compare in the result's order: the first row of the result is the smallest.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Row {
     sort: Box<[SortKey]>,
@@ -42,10 +42,10 @@ struct Row {
 }
 
 impl TopRows {
-    /// No rows yet.
+    /// An empty heap.
     ///
     /// # Errors
-    /// [`PrepareError`] when something that rows are sorted by cannot run.
+    /// [`PrepareError`] if a sort expression cannot be prepared.
     pub fn new(query: &Query) -> Result<Self, PrepareError> {
         let value_count = match &query.kind {
             QueryKind::Rows { values } => values.len(),
@@ -62,8 +62,8 @@ impl TopRows {
         })
     }
 
-    /// The rows of these parts, or `None` when they are not such as `query` asks for, or too
-    /// many.
+    /// The heap of these rows. `None` if they do not have as many values as `query` asks for, or
+    /// are too many.
     #[must_use]
     pub fn from_parts(query: &Query, rows: Vec<SparseRow>) -> Option<Self> {
         let mut all = Self::new(query).ok()?;
@@ -74,21 +74,20 @@ impl TopRows {
         Some(all)
     }
 
-    /// How rows are compared.
+    /// The values that rows are compared by.
     #[must_use]
     pub fn comparison(&self) -> &SortColumns {
         &self.comparison
     }
 
-    /// How many rows the answer can need.
+    /// The number of rows that the result can need.
     #[must_use]
     pub fn rows_max(&self) -> usize {
         self.rows_max
     }
 
-    /// The worst row's value by which rows are compared first, once there are as many rows as the
-    /// answer can need: a row that is worse by it need not be looked at; one that ties may win by
-    /// another value.
+    /// The first compared value of the worst row, once there are as many rows as the result can
+    /// need. A row that is worse by it can be skipped; one that ties may win by another value.
     #[must_use]
     pub fn bar(&self) -> Option<&Value> {
         let (index, _) = self.comparison.by.first()?;
@@ -103,13 +102,14 @@ impl TopRows {
         self.comparison.by.first().is_none_or(|(_, direction)| direction.cmp(first, bar).is_le())
     }
 
-    /// How many of some rows may be among the best, of which these are the first values, the best first:
-    /// those after them need not be looked at. Sorts the first values of the rows that are here.
+    /// How many of a sequence of rows may be among the best. `firsts` are their first compared
+    /// values, the best first. The rows after that number can be skipped. Sorts the first values of
+    /// the rows in the heap.
     pub fn could_keep_of(&self, firsts: impl Iterator<Item = Value>) -> usize {
         let Some((index, direction)) = self.comparison.by.first() else { return self.rows_max };
         let mut own: Vec<&Value> = self.rows.iter().map(|row| row.values.get(*index)).collect();
         own.sort_unstable_by(|left, right| direction.cmp(left, right));
-        // So many of the rows that are here, and of those that come, are better for certain.
+        // Numbers of rows in the heap, and of rows in the sequence, that are certainly better.
         let (mut better, mut before) = (0, 0);
         let mut last: Option<Value> = None;
         let is_kept = |(count, first): &(usize, Value)| {
@@ -125,10 +125,10 @@ impl TopRows {
         firsts.enumerate().take_while(is_kept).count()
     }
 
-    /// Adds a row, which has as many values as the query asks for.
+    /// Adds a row, which must have as many values as the query asks for.
     ///
     /// # Errors
-    /// [`EvalError`] when that is what the row is to be sorted by.
+    /// [`EvalError`] if a sort expression fails.
     pub fn add(&mut self, mut values: SparseRow) -> Result<(), EvalError> {
         debug_assert_eq!(values.len(), self.value_count, "values of a row");
         let slot = |slot: &GroupInput| match slot {
@@ -178,12 +178,12 @@ impl TopRows {
         self.rows.into_sorted_vec().into_iter().map(|row| row.values).collect()
     }
 
-    /// Forgets all rows, and the memory that they took.
+    /// Drops all rows and frees their memory.
     pub(crate) fn clear(&mut self) {
         (self.rows, self.bytes) = (BinaryHeap::new(), 0);
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
@@ -195,12 +195,12 @@ impl TopRows {
         self.rows.is_empty()
     }
 
-    /// Whether `other` answers the same question.
+    /// Whether `other` belongs to the same query.
     pub(crate) fn fits(&self, other: &Self) -> bool {
         self.value_count == other.value_count && self.rows_max == other.rows_max
     }
 
-    /// Bytes held, about: to be compared with the query's budget.
+    /// Approximate bytes of memory, for comparison with the query's memory limit.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes

@@ -1,7 +1,7 @@
-//! What a person should know about an answer.
+//! Warnings for the user about a result.
 //!
-//! Warnings are kept in order and bounded: of too many the first are kept, which are the same whatever
-//! the order of merging.
+//! Warnings are sorted and bounded. If there are too many, the first are kept; these are the same
+//! whatever the order of merging.
 
 use std::collections::BTreeMap;
 
@@ -13,12 +13,11 @@ use crate::query_error::cut;
 /// What a warning is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WarningCode {
-    /// The subject's rows of another kind were not looked at.
+    /// The subject's rows of another kind were skipped.
     OtherKindSkipped,
     /// Groups beyond the limit were dropped.
     GroupsDropped,
-    /// Rows of the answer were cut by the limit that every answer has, not by one that was asked
-    /// for.
+    /// Rows were cut by the limit that every result has, not by one that the client set.
     LimitReached,
     /// The query has no time range.
     NoTimeRange,
@@ -26,15 +25,15 @@ pub enum WarningCode {
     BlocksUnreadable,
     /// Old row blocks were dropped because the table was full.
     RowsDropped,
-    /// The subject is no column of the table, and counts as null.
+    /// The subject is no column of the table, so it counts as null.
     ColumnAbsent,
-    /// Rows that were there before a leaf started could not be brought back.
+    /// Rows from before a leaf's restart could not be recovered.
     RowsLost,
-    /// The subject is a leaf that has lost rows, nobody knows how many, nor of which tables.
+    /// The subject is a leaf that has lost rows; their number and tables are unknown.
     RowsLostUnknown,
     /// Rows were dropped because they were older than the table's age limit.
     RowsExpired,
-    /// Rows of series went to "other" before all series were ranked.
+    /// Rows of some series were folded into "other" before all series were ranked.
     SeriesFolded,
 }
 
@@ -76,13 +75,13 @@ impl WarningCode {
 /// One warning.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// What it is about.
+    /// The kind of warning.
     pub code: WarningCode,
-    /// The column, table or leaf that it is about; may be empty.
+    /// The column, table or leaf that the warning is about; may be empty.
     pub subject: String,
-    /// How many rows, or whatever the code counts.
+    /// The number of rows, or of whatever the code counts.
     pub count: u64,
-    /// The last time that it is about, where it is about some.
+    /// The last affected time, if the warning concerns times.
     pub until: Option<Micros>,
 }
 
@@ -158,8 +157,8 @@ impl Warnings {
         self.add_until(code, subject, count, None);
     }
 
-    /// Adds `count` as [`Warnings::add`] does, and tells of the time up to which it is about: of
-    /// several the last counts.
+    /// Adds `count` as [`Warnings::add`] does, and notes the last affected time. The latest one
+    /// counts.
     pub fn add_until(
         &mut self,
         code: WarningCode,

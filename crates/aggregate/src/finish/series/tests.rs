@@ -10,10 +10,10 @@ use crate::partial::{Partial, PartialBody};
 use crate::query_error::{FinishError, QueryErrorCode};
 use crate::sparse_row::SparseRow;
 
-/// Groups of different series, more than stay where memory ends.
+/// Groups of different series; more than stay when memory is short.
 const SERIES: i64 = 300;
 const BUCKETS: i64 = 5;
-/// Groups that stay where memory ends.
+/// Groups that stay when memory is short.
 const LEFT_MAX: usize = 100;
 
 fn text(series: i64) -> Value {
@@ -24,7 +24,7 @@ fn bucket(bucket: i64) -> Value {
     Value::Time(Micros(100 * bucket * Micros::SECOND))
 }
 
-/// By 100-second buckets and one more key, the top so many by `rank`.
+/// A query by 100-second buckets and one more key, for the top `count` series by `rank`.
 fn query(count: usize, rank: hadal_query::OutputExpr) -> Query {
     let outputs =
         [GroupInput::Key(0), GroupInput::Key(1), GroupInput::Count].map(Expr::Leaf).to_vec();
@@ -38,12 +38,12 @@ fn sums() -> Vec<hadal_query::OutputExpr> {
     vec![aggregate(AggregateFunction::Sum), aggregate(AggregateFunction::Distinct)]
 }
 
-/// What a row weighs and its value: the series whose keys sort last have the most of both.
+/// The weight and the value of a row. Series whose keys sort last have the largest of both.
 fn row(series: i64, bucket: i64) -> (i64, i64) {
     (1 + series, series * 10 + bucket)
 }
 
-/// A row of each series in each bucket, in groups of which so many stay where memory ends.
+/// One row per series and bucket, in groups that are limited to `left_max`.
 fn partial(query: &Query, left_max: usize, held_max: usize) -> Partial {
     let mut groups = Groups::with_max(2, KINDS.into(), (left_max, held_max)).of_series(query);
     for series in 0..SERIES {
@@ -61,7 +61,7 @@ fn answer(query: &Query, partial: Partial) -> ResultSet {
     finish(partial, query, &|| false).expect("an answer")
 }
 
-/// The lines of the last `count` series and of "other", as plain sums tell.
+/// The rows of the last `count` series and of "other", computed with plain sums.
 fn expected(count: i64) -> Vec<Vec<Value>> {
     let mut lines = Vec::new();
     for at in 0..BUCKETS {
@@ -102,7 +102,8 @@ fn the_best_series_are_whole_however_many_groups_there_are_and_wherever_their_ke
 
 #[test]
 fn series_are_ranked_by_what_the_whole_of_them_has() {
-    // No bucket alone tells: the middle one has the largest average of its values over all of them.
+    // No single bucket decides the rank: only series 100 has an average of 1,002 over all its
+    // buckets.
     let average = Expr::call(
         Function::Abs,
         [Expr::call(
@@ -137,7 +138,7 @@ fn ranking_series_is_paid_for_and_stops_when_nobody_waits() {
     assert_eq!(faults[0].code, QueryErrorCode::Memory);
 }
 
-/// Weights of all lines together, and those of lines of "other".
+/// The weights of all rows together, and of the rows of "other".
 fn weights(answer: &ResultSet) -> (i64, i64) {
     let weight = |row: &SparseRow| match &row[2] {
         Value::Number(number) => number.to_i64().expect("whole"),
@@ -157,7 +158,7 @@ fn where_memory_ends_the_best_series_stay_and_the_rows_of_others_are_in_other() 
     assert!(groups.cut_back());
     assert_eq!(groups.len(), LEFT_MAX);
     let found = answer(&query, cut);
-    // Only what can be summed up exactly: how many values are distinct is known of all, too.
+    // Sums and distinct counts of "other" include the folded rows.
     assert_eq!(found.rows, expected(3));
     let gone = u64::try_from((SERIES - 20) * BUCKETS).expect("small");
     let warning = found.warnings.iter().find(|warning| warning.code == WarningCode::SeriesFolded);

@@ -1,4 +1,4 @@
-//! What finished answers say, computed by hand.
+//! Finished results, compared with results computed by hand.
 
 use std::cell::Cell;
 
@@ -16,7 +16,7 @@ use crate::partial::{Partial, PartialBody};
 use crate::query_error::{FinishError, QueryErrorCode};
 use crate::sparse_row::SparseRow;
 
-/// The answer to `query` over rows of a key, a value and a weight in whole rows.
+/// The partial result of rows with a key, a value and an integer weight.
 fn partial_of(query: &Query, rows: &[(&[Value], Value, i64)]) -> Partial {
     let mut partial = Partial::empty(query);
     let PartialBody::Groups(groups) = &mut partial.body else { panic!("groups were asked for") };
@@ -87,7 +87,7 @@ fn aggregates_are_weighted() {
         (&[], integer(40), 4),
         (&[], Value::Null, 100),
     ];
-    // Σw = 8, n = 3, Σwx = 10 + 60 + 160; half of the weight lies up to 20.
+    // Σw = 8, n = 3, Σwx = 10 + 60 + 160; half of the weight is at or below 20.
     let whole = answer(&query, &rows);
     assert_eq!(shown(&whole), ["8 3 230 28.75 10 40 20 3"]);
     assert_eq!(whole.raw_counts, [4], "rows without the value are rows of the group");
@@ -154,7 +154,7 @@ fn the_series_limit_counts_series_over_all_buckets() {
     let rows: Vec<(&[Value], Value, i64)> =
         keys.iter().zip(weights).map(|(key, weight)| (&key[..], integer(1), weight)).collect();
     let top = answer(&series_query(2), &rows);
-    // "a" wins by both its buckets, and a null that is a real key stays apart from the others.
+    // "a" wins by the sum of its buckets. A null that is a real key stays apart from "other".
     assert_eq!(
         shown(&top),
         [
@@ -178,7 +178,7 @@ fn series_of_an_open_range_are_ranked_over_all_buckets() {
     let keys = [[at(0), text("a")], [at(500), text("b")]];
     let rows: Vec<(&[Value], Value, i64)> =
         keys.iter().zip([3, 6]).map(|(key, weight)| (&key[..], integer(1), weight)).collect();
-    // Events per second: 3 or 6 in the 600 seconds of all buckets.
+    // Events per second: 3 or 6 events in the 600 seconds of all buckets.
     let rate =
         Expr::call(Function::Divide, vec![slot(GroupInput::Count), slot(GroupInput::Seconds)]);
     let wanted = Expr::Literal(Value::Number("0.005".parse().expect("a number")));
@@ -243,7 +243,7 @@ fn a_sum_beyond_doubles_fails_the_query() {
     assert_eq!(faults[0].code, QueryErrorCode::Overflow);
 }
 
-/// How many rows an answer says to lie beyond the limit that every answer has.
+/// The number of rows that a result reports beyond the limit that every result has.
 fn beyond(answer: &ResultSet) -> Option<u64> {
     let mut warnings = answer.warnings.iter();
     warnings.find(|warning| warning.code == WarningCode::LimitReached).map(|warning| warning.count)
@@ -293,7 +293,7 @@ fn raw_rows_are_sorted_cut_and_computed() {
     assert_eq!(answer.columns[1].0, "column1");
 }
 
-/// A query for groups of one key each, the largest first, and rows for it.
+/// A query for groups with one key, the largest first, and rows for it.
 fn descending(count: i64, limit: u64) -> (Query, Partial) {
     let order = OrderKey { expr: slot(GroupInput::Key(0)), descending: true, nulls_first: false };
     let query = groups_query(vec![column(0)], vec![slot(GroupInput::Key(0))]);

@@ -165,7 +165,7 @@ proptest! {
         firsts.sort_by(|left, right| direction.cmp(left, right));
         let mut top = of(&query, &here);
         let may = top.could_keep_of(firsts.iter().cloned());
-        // One after the other, as long as the first value tells that it may win.
+        // Row by row, as long as the first value can win.
         let wins = firsts.iter().take_while(|first| {
             let wins = top.could_keep(first);
             top.add([(*first).clone(), Value::integer(-1)].into()).expect("short strings");
