@@ -1,4 +1,4 @@
-//! What is kept of a group's values: one state per measure.
+//! The state of a group's values: one per measure.
 
 pub(crate) mod average;
 pub(crate) mod distinct;
@@ -28,13 +28,13 @@ use crate::state::weighted_count::WeightedCount;
 /// n, Σw, Σw² and Σwx of the rows where the value is not null.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moments {
-    /// The rows that have a value.
+    /// The number of rows with a value, with and without weights.
     pub count: WeightedCount,
-    /// Their sum; of no use where the values are no numbers.
+    /// The sum of their values; meaningless if the values are not numbers.
     pub sum: Sum,
 }
 
-/// What is kept of one measure's values in one group.
+/// The state of one measure in one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum State {
     /// Finishes counts, sums and averages.
@@ -52,7 +52,7 @@ pub enum State {
 }
 
 impl State {
-    /// The state of no values.
+    /// A state without values.
     #[must_use]
     pub fn new(kind: StateKind) -> Self {
         match kind {
@@ -65,7 +65,7 @@ impl State {
         }
     }
 
-    /// Which kind of state it is.
+    /// The kind of the state.
     #[must_use]
     pub const fn kind(&self) -> StateKind {
         match self {
@@ -78,11 +78,11 @@ impl State {
         }
     }
 
-    /// Adds one row's value: the plain way, which every faster one must agree with.
+    /// Adds one row's value. This is the reference that every faster path must agree with.
     ///
-    /// Nulls are left out. In sums and distributions truths are 0 and 1, and other values that
-    /// are no numbers are only counted by moments. User aggregates need their definition, by which
-    /// [`UserState::add`] adds: here nothing is added to them.
+    /// Nulls are skipped. Sums and distributions take truth values as 0 and 1. Other values that
+    /// are not numbers count in moments only. A user aggregate needs its definition
+    /// ([`UserState::add`]), so nothing is added to it here.
     pub fn add(&mut self, value: &Value, weight: Weight) {
         if value.is_null() {
             return;
@@ -110,8 +110,8 @@ impl State {
         }
     }
 
-    /// Adds to moments rows of this tally; `product` is Σ mantissa · weight in millionths, of values
-    /// of this scale, at most 18. Other states have no moments.
+    /// Adds rows to moments: their count, and `product`, which is Σ mantissa · weight in
+    /// millionths. The values have this scale, at most 18. Other states ignore the call.
     pub(crate) fn add_decimal(&mut self, count: WeightedCount, product: i128, scale: u8) {
         if let Self::Moments(own) = self {
             own.count.merge(count);
@@ -119,8 +119,8 @@ impl State {
         }
     }
 
-    /// Adds the values that `other` saw. States of different kinds do not merge: the caller has
-    /// compared their kinds, and `other` is left out.
+    /// Adds the values of `other`. A state of another kind is ignored; callers compare the kinds
+    /// before.
     pub fn merge(&mut self, other: &Self) {
         match (self, other) {
             (Self::Moments(own), Self::Moments(other)) => {
@@ -142,7 +142,7 @@ impl State {
         }
     }
 
-    /// Bytes on the heap, about.
+    /// Approximate bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         match self {
             Self::Moments(moments) => moments.sum.heap_bytes(),

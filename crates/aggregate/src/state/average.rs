@@ -2,10 +2,10 @@
 
 use hadal_types::Number;
 
-/// Digits after the leading ones that settle how a double is rounded.
+/// Digits after the point that are computed; they decide how a double is rounded.
 const DIGITS: usize = 40;
 
-/// The number nearest to total / (weight × 10^-6), or `None` when there is no weight or the
+/// The number nearest to total / (weight × 10^-6). `None` if the weight is not positive or the
 /// quotient is beyond the range of doubles.
 pub(crate) fn average(total: Number, weight: i128) -> Option<Number> {
     if weight <= 0 {
@@ -17,8 +17,8 @@ pub(crate) fn average(total: Number, weight: i128) -> Option<Number> {
     Number::from_f64(quotient.unwrap_or_else(|| total.to_f64() / (weight as f64 / 1e6)))
 }
 
-/// The double nearest to mantissa / divisor × 10^exponent, by long division; `None` when the
-/// divisor is too large for that.
+/// The double nearest to mantissa / divisor × 10^exponent, by long division. `None` if the divisor
+/// is too large for that.
 fn divide(mantissa: i128, divisor: i128, exponent: i32) -> Option<f64> {
     let divisor = divisor.unsigned_abs();
     divisor.checked_mul(10)?;
@@ -32,7 +32,7 @@ fn divide(mantissa: i128, divisor: i128, exponent: i32) -> Option<f64> {
         text.push_str(&(rest / divisor).to_string());
         rest %= divisor;
     }
-    // Whatever follows only matters in that it is not zero.
+    // Further digits only matter in whether they are all zero.
     text.push(if rest == 0 { '0' } else { '1' });
     text.push_str(&format!("e{exponent}"));
     text.parse().ok()
@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(average(number("0"), 1), Some(Number::ZERO));
         assert_eq!(average(number("1e300"), 2_000_000), Some(number("5e299")));
         assert_eq!(average(number("1"), 0), None);
-        // Halfway between two doubles but for the last digit: 2^53 + 1 + a little.
+        // 2^53 + 1 is halfway between two doubles; the last digit decides.
         let just_above = number("9007199254740993.1");
         assert_eq!(average(just_above, 1_000_000), Some(number("9007199254740994")));
     }

@@ -1,13 +1,13 @@
-//! How many different values there are: exact while few, then HyperLogLog.
+//! The number of different values: exact while few, then HyperLogLog.
 //!
-//! Up to [`DISTINCT_EXACT_VALUES`] different hashes are kept; beyond, for each of 2^14 registers
-//! the longest run of leading zeros among the hashes that fall to it. Which of the two it is
-//! depends on the united set alone, so merging is order-free bit for bit.
+//! Up to [`DISTINCT_EXACT_VALUES`] different hashes are kept. Beyond that, each of 2^14 registers
+//! keeps the longest run of leading zeros among its hashes. The form depends on the united set
+//! alone, so merging is order-free, bit for bit.
 //!
-//! Sources: P. Flajolet and others, "HyperLogLog", AofA 2007; the estimator is the improved raw
+//! Sources: P. Flajolet and others, "HyperLogLog", AofA 2007. The estimator is the improved raw
 //! estimator (algorithm 6) of O. Ertl, "New cardinality estimation algorithms for HyperLogLog
-//! sketches", 2017 (arXiv:1702.01284), which needs no bias table and no threshold. Standard
-//! error: 1.04 / √2^14 = 0.8 %.
+//! sketches", 2017 (arXiv:1702.01284), which needs no bias table and no threshold. Standard error:
+//! 1.04 / √2^14 = 0.8 %.
 
 use std::hash::{BuildHasherDefault, Hasher};
 use std::hint::select_unpredictable;
@@ -15,18 +15,18 @@ use std::hint::select_unpredictable;
 use hadal_types::limits::DISTINCT_EXACT_VALUES;
 use hashbrown::HashSet;
 
-/// Says what hashes and registers mean: one more whenever the hash of a value, their number or
-/// what they hold changes, because sets of different versions do not merge.
+/// The version of hashes and registers. It must be raised whenever the hash of a value, or the
+/// number or content of registers changes, because sets of different versions do not merge.
 pub const DISTINCT_VERSION: u32 = 1;
-/// How many leading bits of a hash choose its register.
+/// Number of leading bits of a hash that choose its register.
 pub const DISTINCT_REGISTER_BITS: u32 = 14;
-/// Registers of one sketch.
+/// Number of registers of one sketch.
 pub const DISTINCT_REGISTERS: usize = 1 << DISTINCT_REGISTER_BITS;
-/// The largest value of a register: one more than the bits that are left.
+/// The largest value of a register: one more than the number of the other bits.
 const REGISTER_MAX: u8 = 51;
 const _: () = assert!(REGISTER_MAX as u32 == u64::BITS - DISTINCT_REGISTER_BITS + 1);
 
-/// A set of hashes of which only the size is asked for.
+/// A set of hashes that only reports its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Distinct {
     body: Body,
@@ -40,7 +40,7 @@ enum Body {
 
 type Registers = [u8; DISTINCT_REGISTERS];
 
-/// Hashes need not be hashed again.
+/// A hasher that passes hashes on unchanged.
 #[derive(Clone, Debug, Default)]
 struct AsIs(u64);
 
@@ -58,21 +58,20 @@ impl Hasher for AsIs {
     }
 }
 
-/// What a set has instead of hashes, to add many values to.
+/// The registers of a set that no longer keeps hashes; a fast way to add many values.
 #[derive(Debug)]
 pub struct DistinctRegisters<'d>(&'d mut Registers);
 
 impl DistinctRegisters<'_> {
-    /// Adds a value by what its hash is to a register: register · 256 + rank. The register is the
-    /// hash's first [`DISTINCT_REGISTER_BITS`] bits, and the rank one more than the zeros that the
-    /// others begin with.
+    /// Adds a value by register · 256 + rank. The register is the first [`DISTINCT_REGISTER_BITS`]
+    /// bits of its hash. The rank is one more than the number of leading zeros of the other bits.
     #[inline]
     pub fn note(&mut self, ranked: u32) {
         note(self.0, ranked);
     }
 }
 
-/// What a set consists of, for encoding.
+/// The parts of a set, for encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DistinctParts {
     /// All hashes, sorted.
@@ -94,7 +93,7 @@ impl Distinct {
             Body::Sketch(registers) => note(registers, rank_of(hash)),
             Body::Exact(hashes) => {
                 if hashes.len() == hashes.capacity() {
-                    // Fourfold: most sets that grow at all will be sketches soon.
+                    // Grows fourfold, because most sets that grow at all soon become sketches.
                     hashes.reserve((3 * hashes.len()).min(DISTINCT_EXACT_VALUES));
                 }
                 hashes.insert(hash);
@@ -105,7 +104,7 @@ impl Distinct {
         }
     }
 
-    /// The registers, once there are too many values to keep the hash of each.
+    /// The registers, once there are too many values to keep every hash.
     pub fn registers(&mut self) -> Option<DistinctRegisters<'_>> {
         match &mut self.body {
             Body::Exact(_) => None,
@@ -113,7 +112,7 @@ impl Distinct {
         }
     }
 
-    /// Adds the values that `other` saw.
+    /// Adds the values of `other`.
     pub fn merge(&mut self, other: &Self) {
         match (&mut self.body, &other.body) {
             (_, Body::Exact(hashes)) => hashes.iter().for_each(|&hash| self.add_hash(hash)),
@@ -136,8 +135,8 @@ impl Distinct {
         matches!(self.body, Body::Exact(_))
     }
 
-    /// How many different values there were: exact up to [`DISTINCT_EXACT_VALUES`], then with a
-    /// standard error of 0.8 %.
+    /// The number of different values: exact up to [`DISTINCT_EXACT_VALUES`], then with a standard
+    /// error of 0.8 %.
     #[must_use]
     pub fn estimate(&self) -> u64 {
         match &self.body {
@@ -151,7 +150,7 @@ impl Distinct {
         }
     }
 
-    /// Bytes on the heap, about.
+    /// Approximate bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         match &self.body {
             Body::Exact(hashes) => hashes.allocation_size(),
@@ -159,7 +158,7 @@ impl Distinct {
         }
     }
 
-    /// What the set consists of; equal sets have equal parts.
+    /// The parts of the set; equal sets have equal parts.
     #[must_use]
     pub fn to_parts(&self) -> DistinctParts {
         match &self.body {
@@ -172,8 +171,8 @@ impl Distinct {
         }
     }
 
-    /// The set of these parts, or `None` when there are too many hashes, or registers of another
-    /// number or beyond their range.
+    /// The set of these parts. `None` if there are too many hashes, a wrong number of registers, or
+    /// a register out of range.
     #[must_use]
     pub fn from_parts(parts: DistinctParts) -> Option<Self> {
         let body = match parts {
@@ -200,7 +199,7 @@ fn registers_of(hashes: impl Iterator<Item = u64>) -> Box<Registers> {
 /// The register of a hash · 256 + its rank.
 const fn rank_of(hash: u64) -> u32 {
     let register = (hash >> (u64::BITS - DISTINCT_REGISTER_BITS)) as u32;
-    // The one behind the last bit ends the zeros.
+    // A set bit after the last bit of the hash ends the zeros.
     let rest = (hash << DISTINCT_REGISTER_BITS) | (1 << (DISTINCT_REGISTER_BITS - 1));
     (register << 8) | (rest.leading_zeros() + 1)
 }
@@ -209,8 +208,7 @@ const fn rank_of(hash: u64) -> u32 {
 fn note(registers: &mut Registers, ranked: u32) {
     let [rank, ..] = ranked.to_le_bytes();
     let own = &mut registers[(ranked >> 8) as usize % DISTINCT_REGISTERS];
-    // Without a branch: whether a register grows cannot be foreseen, and it may be far from the
-    // caches.
+    // No branch: whether a register grows is unpredictable, and it may not be in the caches.
     *own = select_unpredictable(*own < rank, rank, *own);
 }
 

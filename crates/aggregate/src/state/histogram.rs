@@ -1,16 +1,17 @@
-//! Histograms: the weight in adjacent buckets of equal width with round edges, exactly.
+//! Histograms: the exact weight in adjacent buckets of equal width with round edges.
 //!
-//! How wide the buckets are is known only once all rows are, so the state counts in finer ones:
-//! cells of a decimal grid (see `state/histogram/grid.rs`), the finest of which few enough span the values so far.
-//! Only the smallest and the largest value decide which grid that is, it only ever gets coarser,
-//! and a cell lies whole in one of every coarser grid; so merging is order-free, bit for bit.
+//! The bucket width is known only once all rows are. So the state counts in finer cells of a
+//! decimal grid (see `state/histogram/grid.rs`): the finest grid that spans the values so far with
+//! few enough cells. The grid depends on the smallest and the largest value only, and only gets
+//! coarser. Every cell is part of exactly one cell of every coarser grid. So merging is order-free,
+//! bit for bit.
 //!
-//! For N buckets, 5 N + 1 cells are enough. The width of the buckets is the smallest of 1, 2 and 5
-//! times a power of ten of which N reach. Cells being 10^k wide, narrower buckets are at most
-//! 5 · 10^(k-1) wide; then N of them, and the largest value on the upper edge of the last, lie in
-//! 5 N + 1 cells of 10^(k-1), and those would be the cells. So every bucket is an integer of
-//! cells. Where the largest value is an edge, its cell holds nothing larger, and belongs to the
-//! last bucket.
+//! For N buckets, 5 N + 1 cells are enough. The bucket width is 1, 2 or 5 times a power of ten: the
+//! smallest of these with which N buckets suffice. Suppose that cells are 10^k wide and that
+//! buckets were narrower, so at most 5 · 10^(k-1) wide. Then 5 N + 1 cells of width 10^(k-1) would
+//! hold N buckets and the largest value on the last upper edge, and the grid would be that finer
+//! one. So every bucket consists of whole cells. If the largest value is an edge, its cell has no
+//! larger value and belongs to the last bucket.
 
 pub(crate) mod grid;
 
@@ -23,7 +24,7 @@ use crate::state::histogram::grid::HistogramGrid;
 use crate::state::sorted_runs::{add_ascending, is_ascending};
 use crate::state::weighted_count::number_of_weight;
 
-/// What is kept of some numbers, each with a weight, for a histogram of at most so many buckets.
+/// The state of some weighted numbers, for a histogram of at most `buckets_max` buckets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     buckets_max: u16,
@@ -35,41 +36,42 @@ pub struct Histogram {
 struct Cells {
     min: Number,
     max: Number,
-    /// What covers `min` to `max`.
+    /// The grid that covers `min` to `max`.
     grid: HistogramGrid,
-    /// In ascending order, all above zero; the first cell is that of `min`, the last that of `max`.
+    /// Cells in ascending order, with weights above zero. The first is that of `min`, the last that
+    /// of `max`.
     weights: Vec<(i128, i128)>,
 }
 
-/// What the state of a histogram consists of, for encoding.
+/// The parts of a histogram's state, for encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistogramParts {
     /// The smallest value.
     pub min: Number,
     /// The largest value.
     pub max: Number,
-    /// Cells in ascending order, counted from that of `min`, with their weight in millionths.
+    /// Cells in ascending order, relative to that of `min`, with their weights in millionths.
     pub cells: Vec<(u32, i128)>,
 }
 
-/// Widths of buckets, in cells. With the last of them 5 N + 1 cells lie in at most
-/// ⌊(5 N - 1) / 10⌋ + 2 buckets, which are no more than N where N is two or more.
+/// Bucket widths, in cells. With the last width, 5 N + 1 cells are in at most ⌊(5 N - 1) / 10⌋ + 2
+/// buckets. That is no more than N if N is at least two.
 const WIDTHS: [i128; 4] = [1, 2, 5, 10];
 
 impl Histogram {
-    /// The state of no values, for at most so many buckets, which are not zero.
+    /// A state without values for at most `buckets_max` buckets, which must not be zero.
     #[must_use]
     pub const fn new(buckets_max: u16) -> Self {
         Self { buckets_max, cells: None }
     }
 
-    /// The most buckets that it is kept for.
+    /// The maximum number of buckets.
     #[must_use]
     pub const fn buckets_max(&self) -> u16 {
         self.buckets_max
     }
 
-    /// The most cells that a histogram of at most so many buckets needs.
+    /// The maximum number of cells of a histogram with at most `buckets_max` buckets.
     #[must_use]
     pub fn cells_max(buckets_max: u16) -> usize {
         5 * usize::from(buckets_max) + 1
@@ -81,8 +83,8 @@ impl Histogram {
         self.add_cells((value, value), |grid| [(grid.cell_of(value), weight)]);
     }
 
-    /// Adds values of which these are the smallest and the largest. `count` counts them by cell of
-    /// the grid that it is given: ascending, with weights in millionths, all above zero.
+    /// Adds values with this minimum and maximum. `count` receives the grid and returns the weight
+    /// of each cell: ascending, in millionths, all above zero.
     pub fn add_cells<C: IntoIterator<Item = (i128, i128)>>(
         &mut self,
         (min, max): (Number, Number),
@@ -98,7 +100,7 @@ impl Histogram {
         debug_assert!(cells.is_whole(cells_max), "cells from the smallest to the largest value");
     }
 
-    /// Adds the values that `other` saw, which is for as many buckets.
+    /// Adds the values of `other`, which must have the same maximum number of buckets.
     pub fn merge(&mut self, other: &Self) {
         debug_assert_eq!(self.buckets_max, other.buckets_max, "buckets of one histogram");
         let (Some(theirs), cells_max) = (&other.cells, Self::cells_max(self.buckets_max)) else {
@@ -111,15 +113,16 @@ impl Histogram {
         self.add_cells((theirs.min, theirs.max), |_| theirs.weights);
     }
 
-    /// The weight in at most so many adjacent buckets of equal, round width around all values; where
-    /// there is one value, or one bucket at most, between the two ends. Null without values.
+    /// The weight in at most `buckets_max` adjacent buckets of equal, round width around all
+    /// values. One bucket from the smallest to the largest value if there is a single value, or at
+    /// most one bucket is allowed. Null without values.
     #[must_use]
     pub fn finish(&self) -> Value {
         let buckets = self.cells.as_ref().map(|cells| cells.buckets(self.buckets_max));
         buckets.map_or(Value::Null, Value::Histogram)
     }
 
-    /// What it consists of, `None` without values; equal ones have equal parts.
+    /// The parts of the state, `None` without values. Equal states have equal parts.
     #[must_use]
     pub fn to_parts(&self) -> Option<HistogramParts> {
         let cells = self.cells.as_ref()?;
@@ -129,7 +132,7 @@ impl Histogram {
         Some(HistogramParts { min: cells.min, max: cells.max, cells: weights.collect() })
     }
 
-    /// The state of these parts, or `None` when no values can have led to them.
+    /// The state of these parts, or `None` if no values can lead to them.
     #[must_use]
     pub fn from_parts(buckets_max: u16, parts: Option<HistogramParts>) -> Option<Self> {
         let mut histogram = Self::new(buckets_max);
@@ -151,7 +154,7 @@ impl Histogram {
         Some(histogram)
     }
 
-    /// Bytes on the heap, about.
+    /// Approximate bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.cells.as_ref().map_or(0, |cells| {
             size_of::<Cells>() + cells.weights.capacity() * size_of::<(i128, i128)>()
@@ -160,7 +163,7 @@ impl Histogram {
 }
 
 impl Cells {
-    /// Covers this range too.
+    /// Extends the range of values by this range.
     fn widen(&mut self, (min, max): (Number, Number), cells_max: usize) {
         if self.min <= min && max <= self.max {
             return;
@@ -210,11 +213,11 @@ impl Cells {
     }
 }
 
-/// Which cells are one bucket.
+/// The assignment of cells to buckets.
 struct Layout {
-    /// Cells of one bucket.
+    /// Number of cells of one bucket.
     width: i128,
-    /// The first bucket, buckets being counted from zero on the line of numbers.
+    /// The index of the first bucket; bucket 0 begins at the number zero.
     first: i128,
     count: usize,
     /// Whether the largest value is the upper edge of the last bucket.
@@ -222,7 +225,7 @@ struct Layout {
 }
 
 impl Layout {
-    /// The narrowest buckets that are few enough; `None` where there is only one to have.
+    /// The narrowest buckets that are few enough; `None` if there is only one bucket.
     fn of(cells: &Cells, buckets_max: u16) -> Option<Self> {
         if cells.min == cells.max || buckets_max < 2 {
             return None;
@@ -243,7 +246,8 @@ impl Layout {
         bucket.min(self.count - 1)
     }
 
-    /// One more than there are buckets. An edge beyond all doubles gives way to the value at that end.
+    /// The edges, one more than buckets. An edge beyond the range of doubles becomes the value at
+    /// that end.
     fn edges(&self, cells: &Cells) -> Vec<Number> {
         let last = self.first + i128::try_from(self.count).unwrap_or(0);
         let edge = |bucket: i128| {

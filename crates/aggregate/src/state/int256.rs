@@ -1,9 +1,9 @@
-//! Integers of 256 bits: wide enough that no sum of stored decimals can overflow.
+//! 256-bit integers: wide enough that no sum of stored decimals can overflow.
 //!
-//! A stored decimal is an `i64` mantissa of scale 0 to 18 and a weight is below 2^50 millionths,
-//! so one product at the finest scale is below 2^63 · 2^50 · 10^18 < 2^173, and 2^64 of them stay
-//! below 2^237. So sums need no overflow flag and no common scale, and merging them is plain
-//! addition: order-free bit for bit.
+//! A stored decimal is an `i64` mantissa of scale 0 to 18, and a weight is below 2^50 millionths.
+//! So one product at the finest scale is below 2^63 · 2^50 · 10^18 < 2^173, and 2^64 products stay
+//! below 2^237. So sums need no overflow flag and no common scale. Merging them is plain addition:
+//! order-free, bit for bit.
 
 use hadal_types::decimal::power_of_ten;
 use hadal_types::{Decimal, Number};
@@ -19,7 +19,7 @@ impl Int256 {
     /// Bytes of one number.
     pub(crate) const BYTES: usize = 32;
 
-    /// left × right; right must be below 2^64.
+    /// left × right. The right factor must be below 2^64; its type ensures this.
     pub(crate) fn product(left: i128, right: u64) -> Self {
         const HALF: u128 = u64::MAX as u128;
         let (size, right) = (left.unsigned_abs(), u128::from(right));
@@ -41,7 +41,7 @@ impl Int256 {
         self.high < 0
     }
 
-    /// Bits of the number's size: 0 for zero.
+    /// Bits of the absolute value: 0 for zero.
     pub(crate) fn magnitude_bits(self) -> u32 {
         let digits = self.magnitude_digits();
         let top = digits.iter().rposition(|&digit| digit != 0);
@@ -54,7 +54,7 @@ impl Int256 {
         self == Self::default()
     }
 
-    /// The number's size as 32-bit digits, the lowest first.
+    /// The absolute value as 32-bit digits, the lowest first.
     pub(crate) fn magnitude_digits(self) -> [u32; 8] {
         let size = if self.is_negative() { self.negated() } else { self };
         let bytes = size.to_bytes();
@@ -64,8 +64,8 @@ impl Int256 {
         })
     }
 
-    /// The quotient and the remainder by `divisor`, which is not zero; the remainder has the
-    /// number's sign, in size below the divisor.
+    /// The quotient and the remainder by `divisor`, which must not be zero. The remainder has the
+    /// sign of the number, and its absolute value is below the divisor.
     pub(crate) fn divided(self, divisor: u32) -> (Self, i64) {
         let mut digits = self.magnitude_digits();
         let mut rest = 0u64;
@@ -81,7 +81,7 @@ impl Int256 {
         if self.is_negative() { (quotient.negated(), -rest) } else { (quotient, rest) }
     }
 
-    /// The number × 10^−scale: exact where a decimal holds it, else the nearest double.
+    /// The number × 10^−scale: exact if a decimal holds it, else the nearest double.
     pub(crate) fn to_number(self, scale: u8) -> Option<Number> {
         let (mut value, mut scale) = (self, scale);
         while scale > 0 {
@@ -94,12 +94,12 @@ impl Int256 {
         let exact = value.to_i128().and_then(|mantissa| Decimal::new(mantissa, scale));
         match exact {
             Some(decimal) => Some(Number::from(decimal)),
-            // The text says the value exactly, and reading it rounds once.
+            // The text is exact, and parsing it rounds once.
             None => Number::from_f64(format!("{}e-{scale}", value.to_text()).parse().ok()?),
         }
     }
 
-    /// The value in an `i128`, where it fits.
+    /// The value as an `i128`, if it fits.
     pub(crate) fn to_i128(self) -> Option<i128> {
         let low = self.low.cast_signed();
         (self.high == low >> 127).then_some(low)
@@ -145,7 +145,7 @@ impl Int256 {
     }
 }
 
-/// 10^exponent as a factor, or `None` beyond 10^19.
+/// 10^exponent as a factor; `None` beyond 10^19.
 pub(crate) fn factor(exponent: u8) -> Option<u64> {
     u64::try_from(power_of_ten(exponent)?).ok()
 }

@@ -2,21 +2,21 @@
 
 use hadal_types::Value;
 
-/// The smallest and the largest of some values, in the order of [`Value`]; nulls are left out.
+/// The smallest and the largest value, in the order of [`Value`]; nulls are skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MinMax {
     range: Option<(Value, Value)>,
 }
 
 impl MinMax {
-    /// Returns the extremes of a range, or `None` when it is upside down or ends in null.
+    /// The state of this range, or `None` if its ends are in the wrong order or null.
     #[must_use]
     pub fn from_parts(range: Option<(Value, Value)>) -> Option<Self> {
         let fits = range.as_ref().is_none_or(|(min, max)| min <= max && !max.is_null());
         fits.then_some(Self { range })
     }
 
-    /// Adds one value, which is cloned only when it widens the range.
+    /// Adds one value; clones it only if it widens the range.
     pub fn add(&mut self, value: &Value) {
         if value.is_null() {
             return;
@@ -29,7 +29,7 @@ impl MinMax {
         }
     }
 
-    /// Adds the values that `other` saw.
+    /// Adds the values of `other`.
     pub fn merge(&mut self, other: &Self) {
         if let Some((min, max)) = &other.range {
             self.add(min);
@@ -37,13 +37,13 @@ impl MinMax {
         }
     }
 
-    /// The smallest value; `None` when there were none.
+    /// The smallest value; `None` without values.
     #[must_use]
     pub fn min(&self) -> Option<&Value> {
         self.range.as_ref().map(|(min, _)| min)
     }
 
-    /// The largest value; `None` when there were none.
+    /// The largest value; `None` without values.
     #[must_use]
     pub fn max(&self) -> Option<&Value> {
         self.range.as_ref().map(|(_, max)| max)

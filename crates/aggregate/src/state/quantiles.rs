@@ -1,9 +1,9 @@
 //! The distribution of numbers: exact while small, then a sketch with a relative error of 1 %.
 //!
-//! Up to [`QUANTILE_EXACT_ROWS`] rows every value is kept. Beyond, only the weight in each
-//! bucket (see `state/quantiles/buckets.rs`), and the smallest and largest value exactly. Which of the
-//! two it is depends on the number of all rows alone, and buckets add up; so merging is
-//! order-free bit for bit.
+//! Up to [`QUANTILE_EXACT_ROWS`] rows every value is kept. Beyond that, only the weight in each
+//! bucket (see `state/quantiles/buckets.rs`) and the exact smallest and largest value. The form
+//! depends on the number of all rows alone, and buckets add up. So merging is order-free, bit for
+//! bit.
 
 pub(crate) mod buckets;
 pub(crate) mod counts;
@@ -16,15 +16,15 @@ use crate::state::quantiles::buckets::{bucket_number, bucket_of_number};
 use crate::state::quantiles::weights::QuantileWeights;
 use crate::state::sorted_runs::is_ascending;
 
-/// Says what buckets mean: one more whenever their edges change, because sketches of different
-/// versions do not merge.
+/// The version of the bucket edges. It must be raised whenever these change, because sketches of
+/// different versions do not merge.
 pub const QUANTILES_VERSION: u32 = 1;
 
 /// The distribution of some numbers, each with a weight.
 #[derive(Clone, Debug, Default)]
 pub struct Quantiles {
     rows: u64,
-    /// Every value, in any order: equality and encoding sort. Empty once there is a sketch.
+    /// All values, in any order; equality and encoding sort them. Empty once there is a sketch.
     values: Vec<(Number, Weight)>,
     sketch: Option<Box<Sketch>>,
 }
@@ -37,14 +37,14 @@ struct Sketch {
     max: Number,
 }
 
-/// What a distribution consists of, for encoding.
+/// The parts of a distribution, for encoding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuantilesParts {
     /// Every value with its weight, sorted.
     Exact(Vec<(Number, Weight)>),
     /// Weights by bucket.
     Sketch {
-        /// How many values there were.
+        /// The number of values.
         rows: u64,
         /// The smallest value.
         min: Number,
@@ -67,23 +67,23 @@ impl Quantiles {
         }
     }
 
-    /// Whether `rows` more values need only be counted by bucket ([`Self::add_buckets`]); else
-    /// all of them together are few enough to be exact, and must be added one by one.
+    /// Whether `rows` more values can be counted by bucket ([`Self::add_rows`]). Otherwise all
+    /// values together are few enough to be exact, and must be added one by one.
     #[must_use]
     pub fn takes_buckets(&self, rows: u64) -> bool {
         is_sketched(self.rows.saturating_add(rows))
     }
 
-    /// Adds `rows` values between `min` and `max`, only where [`Self::takes_buckets`] says so: the
-    /// fast way in. Their weights are for the caller to add to what is returned, by bucket as
-    /// [`crate::bucket_of_decimal`] and [`crate::bucket_of`] number them.
+    /// Adds `rows` values between `min` and `max`, which is faster than one by one. Only allowed if
+    /// [`Self::takes_buckets`] is true. The caller must add the values' weights to the returned
+    /// [`QuantileWeights`], by bucket ([`crate::bucket_of_decimal`], [`crate::bucket_of`]).
     pub fn add_rows(&mut self, rows: u64, ends: (Number, Number)) -> &mut QuantileWeights {
         debug_assert!(self.takes_buckets(rows), "{rows} rows more are to be exact");
         self.rows = self.rows.saturating_add(rows);
         &mut self.sketch(ends).weights
     }
 
-    /// Adds the values that `other` saw.
+    /// Adds the values of `other`.
     pub fn merge(&mut self, other: &Self) {
         if let Some(sketch) = &other.sketch {
             return self.add_rows(other.rows, (sketch.min, sketch.max)).merge(&sketch.weights);
@@ -97,13 +97,12 @@ impl Quantiles {
         }
     }
 
-    /// Turns into a sketch, if it is none, that also spans this range: of rows that are still to be
-    /// added.
+    /// Becomes a sketch, and extends its range by that of rows which the caller will add.
     pub fn span(&mut self, ends: (Number, Number)) {
         self.sketch(ends);
     }
 
-    /// Turns into a sketch, if it is none, that also spans this range.
+    /// Becomes a sketch if it is none, and extends its range by this range.
     fn sketch(&mut self, (min, max): (Number, Number)) -> &mut Sketch {
         let values = std::mem::take(&mut self.values);
         let empty = || Sketch { weights: QuantileWeights::default(), min, max };
@@ -113,7 +112,7 @@ impl Quantiles {
         sketch
     }
 
-    /// How many values there were.
+    /// The number of values.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows
@@ -131,11 +130,11 @@ impl Quantiles {
         self.sketch.is_none()
     }
 
-    /// The smallest value up to which at least so many millionths of the weight lie; 0 gives the
-    /// smallest and 1,000,000 the largest value, both exactly. `None` without values.
+    /// The smallest value such that at least `millionths` of the weight are at or below it. Exact
+    /// for 0, the smallest value, and for 1,000,000, the largest. `None` without values.
     ///
-    /// Beyond [`QUANTILE_EXACT_ROWS`] values the others are within 1 %: of four to seven significant
-    /// digits, or one of the two ends.
+    /// Beyond [`QUANTILE_EXACT_ROWS`] values, other quantiles are within 1 %. They have four to
+    /// seven significant digits, or are one of the two ends.
     #[must_use]
     pub fn quantile(&self, millionths: u32) -> Option<Number> {
         if let Some(sketch) = &self.sketch {
@@ -153,14 +152,14 @@ impl Quantiles {
         sorted
     }
 
-    /// Bytes on the heap, about.
+    /// Approximate bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         let bytes = |sketch: &Sketch| size_of::<Sketch>() + sketch.weights.heap_bytes();
         self.sketch.as_deref().map_or(0, bytes)
             + self.values.capacity() * size_of::<(Number, Weight)>()
     }
 
-    /// What the distribution consists of; equal ones have equal parts.
+    /// The parts of the distribution; equal distributions have equal parts.
     #[must_use]
     pub fn to_parts(&self) -> QuantilesParts {
         match &self.sketch {
@@ -174,7 +173,7 @@ impl Quantiles {
         }
     }
 
-    /// The distribution of these parts, or `None` when no rows can have led to them.
+    /// The distribution of these parts, or `None` if no rows can lead to them.
     #[must_use]
     pub fn from_parts(parts: QuantilesParts) -> Option<Self> {
         match parts {
@@ -208,7 +207,7 @@ impl PartialEq for Quantiles {
 impl Eq for Quantiles {}
 
 impl Sketch {
-    /// The sketch of some values; `None` of none.
+    /// The sketch of some values; `None` for none.
     fn of(values: &[(Number, Weight)]) -> Option<Self> {
         let numbers = || values.iter().map(|(value, _)| *value);
         let (min, max) = (numbers().min()?, numbers().max()?);
@@ -237,13 +236,13 @@ fn is_sketched(rows: u64) -> bool {
     rows > u64::try_from(QUANTILE_EXACT_ROWS).unwrap_or(u64::MAX)
 }
 
-/// The first of some weighted things in order, up to which at least so many millionths of their
-/// weight lie; the last for more than a million.
+/// The first item, in order, such that at least `millionths` of the weight are at or before it. For
+/// more than a million, the last item.
 fn rank<T>(things: impl Iterator<Item = (T, i128)> + Clone, millionths: u32) -> Option<T> {
     const MILLION: i128 = 1_000_000;
     let total = things.clone().fold(0i128, |total, (_, weight)| total.saturating_add(weight));
     let millionths = i128::from(millionths).min(MILLION);
-    // ⌈total · millionths / million⌉, without overflow in between.
+    // ⌈total · millionths / million⌉, computed without overflow.
     let whole = (total / MILLION) * millionths;
     let wanted = whole + ((total % MILLION) * millionths + MILLION - 1) / MILLION;
     let mut below = 0i128;

@@ -1,9 +1,9 @@
-//! Weights in ascending order of where they lie: the buckets of a sketch, the cells of a
-//! histogram. Two such lists merge in one walk over both.
+//! Weights sorted by position: by the bucket of a sketch or the cell of a histogram. Two such lists
+//! merge in one pass over both.
 
-/// Adds weights to others of which each place occurs once; `more` is in ascending order too.
+/// Adds weights to a list that is ascending and has each position once; `more` is ascending too.
 ///
-/// Sums saturate: weights are positive, so that this does not depend on their order either.
+/// Sums saturate. Weights are positive, so the result does not depend on the order of additions.
 pub(crate) fn add_ascending<P: Copy + Ord>(
     own: &mut Vec<(P, i128)>,
     more: impl IntoIterator<Item = (P, i128)>,
@@ -20,12 +20,12 @@ pub(crate) fn add_ascending<P: Copy + Ord>(
     }
     debug_assert!(is_ascending(&own[known..]), "weights in ascending order");
     if own.len() > known {
-        // Two ascending runs, which this sort merges.
+        // The list is now two ascending runs, which this stable sort merges.
         own.sort_by_key(|old| old.0);
     }
 }
 
-/// Whether each place occurs once, in ascending order.
+/// Whether the positions are ascending and each occurs once.
 pub(crate) fn is_ascending<P: Ord>(weights: &[(P, i128)]) -> bool {
     weights.is_sorted_by(|left, right| left.0 < right.0)
 }

@@ -1,8 +1,7 @@
-//! Sums that are exact and do not depend on the order of adding.
+//! Exact sums that do not depend on the order of additions.
 //!
-//! Values stored as decimals are summed as 256-bit integers at one fixed scale, values stored as
-//! doubles by a superaccumulator; each kind of value has its own part, and the two meet when the
-//! sum is finished.
+//! Values stored as decimals are summed as 256-bit integers at one fixed scale. Values stored as
+//! doubles are summed by a superaccumulator. The two parts meet when the sum is finished.
 
 use hadal_types::limits::DECIMAL_SCALE_MAX;
 use hadal_types::{Number, Weight};
@@ -10,12 +9,13 @@ use hadal_types::{Number, Weight};
 use crate::state::int256::{Int256, factor};
 use crate::state::superaccumulator::{DIGITS, Superaccumulator};
 
-/// The scale of the decimal part: that of the finest stored value times that of a weight.
+/// The scale of the decimal part: the finest scale of stored values plus the scale of weights.
 const SCALE: u8 = DECIMAL_SCALE_MAX + Weight::SCALE;
-/// Bits of a decimal sum from outside; honest ones need 237, and 2^14 such sums merge in 256.
+/// The maximum size in bits of a decimal sum from outside. Real sums need 237; 2^14 sums of 240
+/// bits merge within 256.
 const DECIMAL_BITS_MAX: u32 = 240;
 
-/// Σw·x of some values x of weight w.
+/// Σw·x over values x with weights w.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
     /// In units of 10^-[`SCALE`].
@@ -29,24 +29,24 @@ pub struct Sum {
 #[error("a sum is beyond ±1.7976931348623157e308")]
 pub struct SumOverflow;
 
-/// What a sum consists of, for encoding.
+/// The parts of a sum, for encoding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SumParts {
     /// The sum of decimals in units of 10^-24: 256 bits in two's complement, little-endian.
     pub decimals: [u8; 32],
-    /// The sum of doubles: 68 digits of 32 bits, the lowest, which counts 2^-1074, first, the
-    /// last one signed. Empty when there were none.
+    /// The sum of doubles as 68 digits of 32 bits, the lowest first, in units of 2^-1074. The last
+    /// digit is signed. Empty if there were no doubles.
     pub doubles: Vec<i64>,
     /// Whether some w·x was beyond the range of doubles.
     pub overflow: bool,
 }
 
 impl Sum {
-    /// Adds sums of stored decimals: `product` is Σ mantissa · weight in millionths, of values
-    /// of this scale.
+    /// Adds a sum of stored decimals: `product` is Σ mantissa · weight in millionths, for values of
+    /// this scale.
     ///
-    /// An `i128` holds the products of any 18,000 rows; sums in longer runs must be checked.
-    /// A scale beyond 18 counts as overflow.
+    /// An `i128` holds the products of any 18,000 rows; the caller must check longer sums for
+    /// overflow. A scale beyond 18 counts as overflow.
     pub fn add_decimal(&mut self, product: i128, scale: u8) {
         match DECIMAL_SCALE_MAX.checked_sub(scale).and_then(factor) {
             Some(factor) => self.decimals.add(Int256::product(product, factor)),
@@ -54,7 +54,7 @@ impl Sum {
         }
     }
 
-    /// Adds one value stored as a double, times its weight, rounded once.
+    /// Adds the product of a value stored as a double and its weight, rounded once.
     pub fn add_double(&mut self, product: f64) {
         if product.is_finite() {
             self.doubles.get_or_insert_with(|| Box::new(Superaccumulator::new())).add(product);
@@ -63,7 +63,7 @@ impl Sum {
         }
     }
 
-    /// Adds one value of this weight.
+    /// Adds one value with this weight.
     ///
     /// Numbers that a row block can store as decimals are added exactly; all others as doubles.
     pub fn add(&mut self, value: Number, weight: Weight) {
@@ -75,7 +75,7 @@ impl Sum {
         }
     }
 
-    /// Adds what `other` sums up.
+    /// Adds the sum `other`.
     pub fn merge(&mut self, other: &Self) {
         self.decimals.add(other.decimals);
         self.overflow |= other.overflow;
@@ -86,8 +86,8 @@ impl Sum {
         }
     }
 
-    /// The sum: exact when no value was a double and a decimal holds it; else rounded to a
-    /// double, from exact parts.
+    /// The sum. Exact if no value was a double and a decimal holds it; else computed exactly and
+    /// rounded to a double.
     ///
     /// # Errors
     /// [`SumOverflow`] beyond the range of doubles.
@@ -102,7 +102,7 @@ impl Sum {
         total.ok_or(SumOverflow)
     }
 
-    /// The decimals' whole part goes into the exact sum as it is, the rest rounded once.
+    /// Adds the integer part of the decimals exactly, and the fraction rounded once.
     fn total_with(&self, doubles: &Superaccumulator) -> Option<f64> {
         const MILLION: u32 = 1_000_000;
         let mut whole = self.decimals;
@@ -123,7 +123,7 @@ impl Sum {
         self.doubles.as_ref().map_or(0, |_| size_of::<Superaccumulator>())
     }
 
-    /// What the sum consists of; equal sums have equal parts.
+    /// The parts of the sum; equal sums have equal parts.
     #[must_use]
     pub fn to_parts(&self) -> SumParts {
         SumParts {
@@ -136,7 +136,7 @@ impl Sum {
         }
     }
 
-    /// The sum of these parts, or `None` when they are out of range.
+    /// The sum of these parts, or `None` if they are out of range.
     #[must_use]
     pub fn from_parts(parts: &SumParts) -> Option<Self> {
         let decimals = Int256::from_bytes(parts.decimals);
@@ -150,10 +150,10 @@ impl Sum {
     }
 }
 
-/// value × weight as a double: the one way in which doubles are weighted.
+/// value × weight as a double: the one definition for doubles.
 #[must_use]
 pub fn weighted(value: f64, weight: Weight) -> f64 {
-    // Whole weights are exact doubles, so that their products are rounded once.
+    // Integer weights are exact doubles, so their products are rounded once.
     value * (weight.millionths() as f64 / Weight::UNIT as f64)
 }
 

@@ -1,8 +1,8 @@
-//! Exact sums of doubles, whatever their order: a superaccumulator.
+//! Exact, order-independent sums of doubles: a superaccumulator.
 //!
 //! Every finite double is an integer multiple of 2^-1074 below 2^2098 units, so one long integer
-//! holds any sum without rounding. It is kept as 68 digits of 32 bits, each in an `i64`, so that
-//! 2^30 doubles can be added before carries must be moved on.
+//! holds any sum without rounding. It has 68 digits of 32 bits, each in an `i64`. So 2^30 doubles
+//! can be added before carries must be propagated.
 //!
 //! ```text
 //! digit   0        1        2                   66       67
@@ -11,15 +11,15 @@
 //! ```
 //!
 //! Source: R. M. Neal, "Fast exact summation using small and large superaccumulators", 2015
-//! (arXiv:1505.05571), the small one; with three digits per addend in place of two, so that
-//! nothing is rounded or branched on.
+//! (arXiv:1505.05571): the small one, but with three digits per addend instead of two. So there is
+//! no rounding and no branch.
 
-/// How many digits there are: 2098 bits of doubles, 64 bits of rows, a sign.
+/// Number of digits: 2098 bits of doubles, 64 bits of rows, a sign.
 pub(crate) const DIGITS: usize = 68;
-/// Addends after which carries are moved on: each adds less than 2^32 to a digit.
+/// Addends between two propagations of carries; each adds less than 2^32 to a digit.
 const PENDING_MAX: u32 = 1 << 30;
 const DIGIT_MASK: i64 = 0xffff_ffff;
-/// The top digit of a sum from outside is below this, so that merging such sums cannot wrap.
+/// The bound of the top digit of a sum from outside, so that merging such sums cannot wrap.
 const TOP_MAX: i64 = 1 << 40;
 
 /// An exact sum of finite doubles.
@@ -60,7 +60,7 @@ impl Superaccumulator {
         }
     }
 
-    /// Adds an integer given by the digits of its size, the lowest first.
+    /// Adds an integer given by the digits of its absolute value, the lowest first.
     pub(crate) fn add_integer(&mut self, digits: &[u32], negative: bool) {
         const ONE_SHIFT: u32 = 1074;
         for (group_index, &digit) in (0u32..).zip(digits) {
@@ -76,8 +76,8 @@ impl Superaccumulator {
         self.carry();
     }
 
-    /// Moves carries on, so that all digits but the top one are in 0..2^32: the one form that
-    /// every sum of the same value has.
+    /// Propagates carries, so that all digits but the top one are in 0..2^32. This form is unique
+    /// for each value of the sum.
     fn carry(&mut self) {
         let mut carry = 0;
         for digit in &mut self.digits[..DIGITS - 1] {
@@ -90,14 +90,14 @@ impl Superaccumulator {
         self.deferred = 0;
     }
 
-    /// The digits in the one form that every sum of the same value has.
+    /// The digits in the form that is unique for each value of the sum.
     pub(crate) fn canonical(&self) -> [i64; DIGITS] {
         let mut copy = self.clone();
         copy.carry();
         copy.digits
     }
 
-    /// Reads what [`Self::canonical`] gave; `None` for anything else.
+    /// The sum of digits from [`Self::canonical`]; `None` for anything else.
     pub(crate) fn from_canonical(digits: &[i64]) -> Option<Self> {
         let digits: [i64; DIGITS] = digits.try_into().ok()?;
         let (&top, rest) = digits.split_last()?;
@@ -130,8 +130,8 @@ impl Eq for Superaccumulator {}
 /// The double nearest to a sum in canonical form that is not negative.
 fn round(digits: &[i64; DIGITS]) -> Option<f64> {
     let Some(top) = digits.iter().rposition(|&digit| digit != 0) else { return Some(0.0) };
-    // The three highest digits hold at least 65 bits wherever anything lies below them, so all
-    // that lies below can only break a tie.
+    // If there are digits below the three highest, these three have at least 65 bits. So the lower
+    // digits can only break a tie.
     let low = top.saturating_sub(2);
     let head = digits[low..=top]
         .iter()
@@ -145,8 +145,8 @@ fn round(digits: &[i64; DIGITS]) -> Option<f64> {
         let above = rest > half || (rest == half && tail);
         mantissa += u64::from(above || (rest == half && mantissa % 2 == 1));
     }
-    // The bits of a double of exponent e ≥ 1 and mantissa m are (e − 1) · 2^52 + m, and so are a
-    // subnormal's with e = 1; a mantissa rounded up to 2^53 carries into the exponent by itself.
+    // A double with exponent e ≥ 1 and mantissa m has the bits (e − 1) · 2^52 + m; so has a
+    // subnormal with e = 1. A mantissa rounded up to 2^53 carries into the exponent by itself.
     let shift = u64::from(cut) + 32 * u64::try_from(low).ok()?;
     let double = f64::from_bits((shift << 52).checked_add(mantissa).filter(|_| shift < 2046)?);
     double.is_finite().then_some(double)
@@ -226,7 +226,7 @@ mod tests {
         fn two_doubles_round_as_the_machine_does(
             left in finite(), right in finite(), near in -60i32..60,
         ) {
-            // The second is scaled near to the first, where rounding is hardest.
+            // The second number is scaled near the first, where rounding is hardest.
             let near = left * (right.to_bits() as f64 / u64::MAX as f64) * 2f64.powi(near);
             for right in [right, near].into_iter().filter(|right| right.is_finite()) {
                 let machine = Some(left + right).filter(|total| total.is_finite());

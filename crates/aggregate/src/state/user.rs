@@ -3,8 +3,8 @@
 use hadal_query::{AggregateId, AggregateUdf, UdfState};
 use hadal_types::{Value, Weight};
 
-/// The state of a user aggregate, which its definition begins at the first value. Equal states have
-/// equal bytes.
+/// The state of a user aggregate. The aggregate's definition creates it with the first value. Equal
+/// states have equal bytes.
 #[derive(Debug)]
 pub struct UserState {
     aggregate: AggregateId,
@@ -12,31 +12,31 @@ pub struct UserState {
 }
 
 impl UserState {
-    /// The state of no values.
+    /// A state without values.
     pub(crate) const fn new(aggregate: AggregateId) -> Self {
         Self { aggregate, state: None }
     }
 
-    /// A state that was decoded; `None` is that of no values.
+    /// A decoded state; `None` is a state without values.
     #[must_use]
     pub const fn from_parts(aggregate: AggregateId, state: Option<Box<dyn UdfState>>) -> Self {
         Self { aggregate, state }
     }
 
-    /// Which aggregate of the query's registry it is of.
+    /// The aggregate's index in the query's registry.
     #[must_use]
     pub const fn aggregate(&self) -> AggregateId {
         self.aggregate
     }
 
-    /// Adds one row's value, unless it is null, by the aggregate's definition.
+    /// Adds one row's value with the aggregate's definition, unless the value is null.
     pub fn add(&mut self, definition: &dyn AggregateUdf, value: &Value, weight: Weight) {
         if !value.is_null() {
             self.state.get_or_insert_with(|| definition.new_state()).add(value, weight);
         }
     }
 
-    /// Adds the values that `other` saw.
+    /// Adds the values of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         match (&mut self.state, &other.state) {
             (Some(state), Some(other)) => state.merge(&**other),
@@ -50,13 +50,13 @@ impl UserState {
         self.state.as_ref().map_or(Value::Null, |state| state.finish())
     }
 
-    /// The state's bytes; `None` of that of no values.
+    /// The state's bytes; `None` without values.
     #[must_use]
     pub fn encode(&self) -> Option<Vec<u8>> {
         self.state.as_ref().map(|state| state.encode())
     }
 
-    /// Bytes on the heap, about.
+    /// Approximate bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.state.as_ref().map_or(0, |state| size_of_val(&**state) + state.heap_bytes())
     }

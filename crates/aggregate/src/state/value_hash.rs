@@ -1,17 +1,17 @@
-//! Hashes of values: the same on every machine, and the same for the same value.
+//! Hashes of values: equal on every machine for equal values.
 //!
-//! XXH3 (64 bits) of the value's canonical bytes; the seed tells types apart, so that the string
-//! "1" and the number 1 differ. Numbers are canonical already (see [`Number`]); decimals of 64 bits
-//! are hashed without a detour over bytes.
+//! XXH3 (64 bits) of the value's canonical bytes. The seed separates types, so the string "1" and
+//! the number 1 differ. Numbers are canonical already (see [`Number`]); decimals of 64 bits are
+//! hashed directly instead of by their bytes.
 
 use hadal_types::{Decimal, Number, NumberRepr, Value};
 use twox_hash::XxHash3_64;
 
-/// 2^64 / φ: keeps the scales of equal mantissas apart.
+/// 2^64 / φ: separates equal mantissas of different scales.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// For code that hashes many integers at a time: the hash of one of 64 bits is the finalizer of
-/// MurmurHash3 of it ^ this.
+/// For code that hashes many integers at once: the hash of a 64-bit integer is MurmurHash3's
+/// finalizer of integer ^ `INTEGER_SALT`.
 pub const INTEGER_SALT: u64 = GOLDEN;
 
 const SEED_BOOL: u64 = 1;
@@ -50,7 +50,7 @@ pub fn hash_text(text: &str) -> u64 {
     hash(SEED_STRING, text.as_bytes())
 }
 
-/// The hash of a stored decimal: the same as that of the number it is.
+/// The hash of a stored decimal, which equals that of the same number.
 #[must_use]
 #[inline]
 pub fn hash_decimal(mantissa: i64, scale: u8) -> u64 {
@@ -82,9 +82,9 @@ fn hash_lowest_terms(mantissa: i128, scale: u8) -> u64 {
     hash(SEED_DECIMAL, &bytes)
 }
 
-/// The finalizer of MurmurHash3 (A. Appleby): every bit of the result depends on all of `bits`, and
-/// different ones give different results. Most numbers are hashed by it, which takes a tenth of
-/// the time that hashing their bytes would.
+/// The finalizer of MurmurHash3 (A. Appleby). It is a bijection, and every bit of the result
+/// depends on all of `bits`. Most numbers are hashed by it, in a tenth of the time of hashing their
+/// bytes.
 #[inline]
 const fn mix(bits: u64) -> u64 {
     let bits = (bits ^ (bits >> 33)).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
@@ -108,7 +108,7 @@ mod tests {
 
     #[test]
     fn hashes_never_change() {
-        // They travel between machines and releases.
+        // Hashes travel between machines and releases.
         assert_eq!(hash_text("hadal"), 15_454_688_506_019_710_418);
         assert_eq!(hash_decimal(-15, 1), 12_965_063_494_944_147_495);
         assert_eq!(hash_value(&Value::vector(["a", "b"])), 531_032_948_578_748_286);

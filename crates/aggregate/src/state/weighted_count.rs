@@ -1,12 +1,12 @@
-//! How much was counted: rows, their weights, and the squares of those.
+//! Counts of rows, their weights, and the squares of the weights.
 
 use hadal_types::{Decimal, Number, Weight};
 
-/// n, Σw and Σw² of some rows. Σw estimates how many events there were before sampling
-/// (Horvitz–Thompson); Σw² says how sure that estimate is.
+/// n, Σw and Σw² of some rows. Σw estimates the number of events before sampling
+/// (Horvitz–Thompson); Σw² gives the variance of that estimate.
 ///
-/// All three only grow, so adding saturates; honest rows never get there but for Σw², beyond
-/// 10^8 rows of the largest weight.
+/// All three only grow, and additions saturate. Real rows reach a limit only in Σw², beyond 10^8
+/// rows of the largest weight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WeightedCount {
     rows: u64,
@@ -15,8 +15,8 @@ pub struct WeightedCount {
 }
 
 impl WeightedCount {
-    /// Returns the tally of so many rows with these sums, or `None` when one is negative or
-    /// there are weights without rows.
+    /// A count of `rows` rows with these sums. `None` if a sum is negative, or if there are weights
+    /// without rows.
     ///
     /// `weight` is in millionths, `weight_squares` in 10^-12.
     #[must_use]
@@ -38,8 +38,8 @@ impl WeightedCount {
         self.add(rows, i128::from(rows) * unit, i128::from(rows) * unit * unit);
     }
 
-    /// Adds `rows` rows, whose weights sum up to `weight` millionths and their squares to
-    /// `squares` × 10^-12; both must not be negative.
+    /// Adds `rows` rows. Their weights sum up to `weight` millionths, and the squares of these to
+    /// `squares` × 10^-12. Neither may be negative.
     pub fn add(&mut self, rows: u64, weight: i128, squares: i128) {
         debug_assert!(weight >= 0, "a sum of weights is {weight}");
         debug_assert!(squares >= 0, "a sum of squares is {squares}");
@@ -48,12 +48,12 @@ impl WeightedCount {
         self.weight_squares = self.weight_squares.saturating_add(squares);
     }
 
-    /// Adds what `other` counted.
+    /// Adds the rows of `other`.
     pub fn merge(&mut self, other: Self) {
         self.add(other.rows, other.weight, other.weight_squares);
     }
 
-    /// Rows, each counted once.
+    /// The number of rows, without weights.
     #[must_use]
     pub const fn rows(self) -> u64 {
         self.rows
@@ -71,14 +71,14 @@ impl WeightedCount {
         self.weight_squares
     }
 
-    /// Σw: rows, each counted with its weight.
+    /// Σw: the number of rows, each counted with its weight.
     #[must_use]
     pub fn count(self) -> Number {
         number_of_weight(self.weight)
     }
 }
 
-/// The number of so many millionths.
+/// The number that is `millionths` × 10^-6.
 pub(crate) fn number_of_weight(millionths: i128) -> Number {
     Decimal::new(millionths, Weight::SCALE).map_or(Number::ZERO, Number::from)
 }

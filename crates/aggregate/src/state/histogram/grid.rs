@@ -1,9 +1,9 @@
-//! Grids of cells whose width is a power of ten: where on the line of numbers a number lies.
+//! Grids of cells whose width is a power of ten.
 //!
-//! Cell i of the grid of exponent k holds the numbers from i · 10^k to below (i + 1) · 10^k in the
-//! order of [`Number`]. Where no decimal can hold such an edge it is the double nearest to it.
-//! Edges of a coarser grid are edges of every finer one, so cell i of one grid lies whole in cell
-//! ⌊i / 10⌋ of the next: exactly, for all numbers, doubles included.
+//! Cell i of the grid with exponent k holds the numbers from i · 10^k to below (i + 1) · 10^k, in
+//! the order of [`Number`]. If no decimal can hold an edge, the nearest double is the edge. Edges
+//! of a coarser grid are edges of every finer one. So cell i of a grid is part of cell ⌊i / 10⌋ of
+//! the next. This is exact for all numbers, doubles included.
 
 use hadal_types::{Decimal, Number, NumberRepr};
 
@@ -13,21 +13,22 @@ pub struct HistogramGrid {
     exponent: i32,
 }
 
-/// Digits of an edge that no decimal holds: with so many, different ones are different doubles.
+/// Significant digits of an edge that no decimal holds. With at most 15, different edges are
+/// different doubles.
 const DOUBLE_DIGITS: i32 = 15;
-/// Digits of an edge as a decimal, with room for differences of two.
+/// Significant digits of an edge as a decimal, with room for the difference of two.
 const DECIMAL_DIGITS: i32 = 37;
-/// A decimal has at most so many digits after the point.
+/// The maximum number of digits of a decimal after the point.
 const DECIMAL_SCALE_MAX: i32 = 36;
 /// A decimal holds all integers below 10^38.
 const DECIMAL_EXPONENT_MAX: i32 = 37;
-/// Of 10^-323, unlike of 10^-324, all multiples are different doubles.
+/// All multiples of 10^-323 are different doubles, unlike those of 10^-324.
 const EXPONENT_MIN: i32 = -323;
 
 impl HistogramGrid {
-    /// The finest grid of which at most `cells_max` cells hold all from `min` to `max`, where that
-    /// is not finer than the digits of these numbers allow. It is a grid no finer than `known`,
-    /// which is for a part of this range.
+    /// The finest grid that covers `min` to `max` with at most `cells_max` cells, but not finer
+    /// than the digits of these numbers allow. The result is not finer than `known`, the grid of a
+    /// part of this range.
     ///
     /// A wider range never has a finer grid.
     pub(crate) fn covering(
@@ -37,7 +38,7 @@ impl HistogramGrid {
     ) -> Self {
         let most = i128::try_from(cells_max).unwrap_or(i128::MAX);
         let finest = Self::finest_at(min).max(Self::finest_at(max));
-        // Certainly too fine, and fewer steps away than the finest of all.
+        // Certainly too fine, but fewer steps away than the finest possible grid.
         let span = (max.to_f64() / 2.0 - min.to_f64() / 2.0) / cells_max as f64;
         #[expect(clippy::cast_possible_truncation, reason = "a float to integer cast saturates")]
         let near = Self { exponent: (span.log10() as i32).saturating_sub(2) };
@@ -51,8 +52,8 @@ impl HistogramGrid {
         grid
     }
 
-    /// The finest grid whose edges around a number are numbers that can be told apart, and whose
-    /// cells up to there have indexes below 10^37.
+    /// The finest grid whose edges around `number` are distinguishable numbers, and whose cells up
+    /// to `number` have indexes below 10^37.
     fn finest_at(number: Number) -> Self {
         let (digits, exponent) = number.digits();
         let size = digits.unsigned_abs().checked_ilog10().and_then(|size| i32::try_from(size).ok());
@@ -65,7 +66,7 @@ impl HistogramGrid {
         Self { exponent }
     }
 
-    /// The cell of a number within the range that the grid covers.
+    /// The cell of a number within the covered range.
     #[must_use]
     pub fn cell_of(self, number: Number) -> i128 {
         let at_or_below = |number: Number| {
@@ -73,7 +74,8 @@ impl HistogramGrid {
             self.cell_of_digits(digits, exponent)
         };
         let NumberRepr::Double(double) = number.form() else { return at_or_below(number) };
-        // Edges can have more digits than doubles have: all that round to this one are up to it.
+        // Edges can have more digits than doubles. Every edge that rounds to this double is at or
+        // below it.
         let mut low = at_or_below(number);
         let next = Some(double.next_up()).filter(|next| next.is_finite());
         let mut high = next.and_then(Number::from_f64).map_or(low, at_or_below);
@@ -87,7 +89,7 @@ impl HistogramGrid {
         low
     }
 
-    /// The cell of a stored decimal: the same as that of the number it is.
+    /// The cell of a stored decimal, which equals that of the same number.
     #[must_use]
     pub fn cell_of_decimal(self, mantissa: i64, scale: u8) -> i128 {
         self.cell_of_digits(mantissa.into(), -i32::from(scale))
@@ -102,8 +104,8 @@ impl HistogramGrid {
         }
     }
 
-    /// The steps from cell to cell that stored decimals between these are apart; `None` where they
-    /// are beyond 64 bits.
+    /// The distances in cells between the cell of `min` and those of stored decimals up to `max`.
+    /// `None` if they exceed 64 bits.
     #[must_use]
     pub fn steps(self, scale: u8, (min, max): (i64, i64)) -> Option<Steps> {
         let up = self.exponent.saturating_add(i32::from(scale));
@@ -114,16 +116,18 @@ impl HistogramGrid {
                 let below = i128::from(min).rem_euclid(i128::from(width));
                 Steps { min, below: u64::try_from(below).ok()?, width, per_mantissa: 1 }
             }
-            // There are fewer than 64 bits of cells, so for so many all are the same decimal.
+            // Cell distances are below 2^64. If one mantissa spans more cells, all mantissas are
+            // equal.
             _ => Steps { min, below: 0, width: 1, per_mantissa: unit.unwrap_or(u64::MAX) },
         };
         let last = max.abs_diff(min).checked_mul(steps.per_mantissa)?;
         last.checked_add(steps.below).map(|_| steps)
     }
 
-    /// The cells of finite doubles: each that of the number nearest to its shortest digits.
+    /// A function from a finite double to its cell: that of the number with its shortest digits.
     pub fn cells_of_doubles(self) -> impl Fn(f64) -> i128 {
-        // No double, and so never far from an edge, where the power is not a normal one.
+        // NaN if the power is not a normal double. NaN fails the test below, so the exact path is
+        // taken.
         let unit = if self.exponent.abs() <= 300 { 10f64.powi(self.exponent) } else { f64::NAN };
         move |double| {
             const ROUNDING: f64 = 1.0 / (1u64 << 40) as f64;
@@ -137,7 +141,7 @@ impl HistogramGrid {
         }
     }
 
-    /// The cell of a coarser grid that a cell of this one lies in.
+    /// The cell of a coarser grid that contains this cell.
     pub(crate) fn cell_in(self, coarser: Self, cell: i128) -> i128 {
         debug_assert!(self <= coarser, "{coarser:?} is coarser than {self:?}");
         coarsened(cell, power(coarser.exponent - self.exponent))
@@ -150,7 +154,7 @@ impl HistogramGrid {
             _ if self.exponent < 0 => None,
             _ => power(self.exponent).and_then(|unit| Decimal::new(cell.checked_mul(unit)?, 0)),
         };
-        // Reading the digits rounds once.
+        // Parsing the digits rounds once.
         let double = || format!("{cell}e{}", self.exponent).parse().ok();
         decimal.map(Number::from).or_else(double)
     }
@@ -161,20 +165,20 @@ impl HistogramGrid {
     }
 }
 
-/// The steps from the cell of the smallest stored decimal to those of others.
+/// The distance in cells from the cell of the smallest stored decimal to those of others.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
     min: i64,
-    /// From the lower edge of the cell of `min` to it.
+    /// The distance from the lower edge of the cell of `min` to `min`.
     below: u64,
-    /// How many mantissas wide a cell is.
+    /// The width of a cell in mantissas.
     width: u64,
-    /// How many cells wide a mantissa is; where this is more than one, `width` is one.
+    /// The width of a mantissa in cells; if this is more than one, `width` is one.
     per_mantissa: u64,
 }
 
 impl Steps {
-    /// The step to the cell of a mantissa that is not below the smallest.
+    /// The distance to the cell of `mantissa`, which must not be below the smallest.
     #[inline]
     #[must_use]
     pub fn of(self, mantissa: i64) -> usize {
@@ -183,12 +187,12 @@ impl Steps {
     }
 }
 
-/// 10^|exponent|, where it fits.
+/// 10^|exponent|, or `None` if it does not fit.
 fn power(exponent: i32) -> Option<i128> {
     10i128.checked_pow(exponent.unsigned_abs())
 }
 
-/// ⌊index / unit⌋, the unit being larger than all indexes where it is none.
+/// ⌊index / unit⌋; without a unit, for a unit that is larger than all indexes.
 fn coarsened(index: i128, unit: Option<i128>) -> i128 {
     match unit {
         Some(unit) => index.div_euclid(unit),

@@ -23,7 +23,7 @@ fn buckets(histogram: &Histogram) -> Arc<[HistogramBucket]> {
     }
 }
 
-/// The edges around some values.
+/// The edges of a histogram of some values.
 fn edges(values: &[&str], buckets_max: u16) -> String {
     let histogram = of(buckets_max, values.iter().map(|text| (number(text), Weight::ONE)));
     let buckets = buckets(&histogram);
@@ -67,7 +67,7 @@ fn edges_belong_to_the_bucket_above_but_for_the_last() {
     let values = ["0", "2", "2", "3.9", "4"].map(|text| (number(text), Weight::ONE));
     assert_eq!(of(2, values).finish().to_string(), "[0–2: 1, 2–4: 4]");
     assert_eq!(Histogram::new(2).finish(), Value::Null);
-    // As doubles, on an edge that is a decimal.
+    // Doubles, on an edge that is a decimal.
     let doubles = ["1e25", "2e25", "3e25"].map(|text| (number(text), Weight::ONE));
     let doubles = buckets(&of(5, doubles));
     assert_eq!(doubles.len(), 4);
@@ -116,7 +116,7 @@ fn parts_from_outside_are_checked() {
         Histogram::from_parts(2, Some(parts))
     };
     assert_eq!(Histogram::from_parts(2, None), Some(Histogram::new(2)));
-    // Cells of one: 0 to 9.
+    // Cells 0 to 9 of width one.
     assert!(parts(["0", "9"], &[(0, 5), (9, 5)]).is_some());
     assert!(parts(["0.5", "9.5"], &[(0, 5), (4, 1), (9, 5)]).is_some());
     assert!(parts(["9", "0"], &[(0, 5), (9, 5)]).is_none(), "upside down");
@@ -132,7 +132,7 @@ fn parts_from_outside_are_checked() {
     assert!(parts(["3", "3"], &[(0, 5), (1, 5)]).is_none(), "two for one value");
 }
 
-/// Values of one of several kinds: alike, apart, and of every size.
+/// Values in one of several forms: equal, far apart, or of every size.
 fn values() -> impl Strategy<Value = Vec<(Number, Weight)>> {
     let decimal = |mantissa: i64, scale: u8| {
         let decimal = hadal_types::Decimal::new(mantissa.into(), scale).expect("in range");

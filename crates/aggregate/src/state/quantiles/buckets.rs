@@ -1,25 +1,25 @@
-//! The buckets of the quantile sketch: between two powers of two lie 64, equally wide.
+//! The buckets of the quantile sketch: 64 between two powers of two, equally wide.
 //!
 //! So the bucket of a positive double is its exponent and the first six bits of its fraction,
-//! counted from the smallest double on; a negative one has the same with the other sign, and bucket
-//! 0 holds only zero. Buckets are in the order of the values. The widest, just above a power of
-//! two, are 1/64 of what they hold, so that the middle of each is within 0.8 % of all of it. True
-//! logarithms would need half as many buckets for 1 %, but these are found by one shift, and are
-//! the same bits on every machine.
+//! counted from the smallest double. A negative double has the negated bucket of its absolute
+//! value, and bucket 0 holds only zero. Buckets have the order of the values. The widest, just
+//! above a power of two, are 1/64 of their values, so the middle of a bucket is within 0.8 % of all
+//! its values. True logarithms would need half as many buckets for 1 %. But these buckets are found
+//! by one shift, and are the same bits on every machine.
 //!
-//! A bucket stands for its middle in as few digits as keep it within 1 %: more would only look
-//! exact.
+//! A bucket is represented by its middle, with as few digits as keep it within 1 %. More digits
+//! would only look exact.
 //!
-//! Source: C. Masson, J. E. Rim, H. K. Lee, "DDSketch: a fast and fully-mergeable quantile sketch
-//! with relative-error guarantees", PVLDB 12(12), 2019, of which this is the linearly interpolated
-//! mapping; also G. Tene, HdrHistogram.
+//! Sources: C. Masson, J. E. Rim, H. K. Lee, "DDSketch: a fast and fully-mergeable quantile sketch
+//! with relative-error guarantees", PVLDB 12(12), 2019; this is its linearly interpolated mapping.
+//! Also G. Tene, HdrHistogram.
 
 use hadal_types::Number;
 
-/// Bits of the fraction that tell buckets apart.
+/// Number of bits of the fraction that choose the bucket.
 pub const BUCKET_FRACTION_BITS: u32 = 6;
-/// The bucket of a positive normal double is its exponent bits and [`BUCKET_FRACTION_BITS`] more, as
-/// one integer, plus this.
+/// The bucket of a positive normal double is an integer plus this offset. The integer consists of
+/// its exponent bits and the next [`BUCKET_FRACTION_BITS`] bits.
 pub const BUCKET_OFFSET: i32 = SUBNORMAL_EXPONENT * WIDTH;
 /// Bucket numbers are in −BUCKET_MAX..=BUCKET_MAX.
 pub const BUCKET_MAX: i32 = 2_047 * WIDTH - 1 + BUCKET_OFFSET;
@@ -31,11 +31,11 @@ const SUBNORMAL_EXPONENT: i32 = 52;
 const SUBNORMAL_SCALE: f64 = (1u64 << SUBNORMAL_EXPONENT) as f64;
 /// The exponent of the first bucket's values.
 const EXPONENT_MIN: i32 = -1_023 - SUBNORMAL_EXPONENT;
-/// How far what a bucket stands for may be from what it holds: 1 %, and room for rounding.
+/// The maximum relative error of a bucket's number: 1 %, and room for rounding.
 const ERROR_MAX: f64 = 0.010_001;
-/// The fewest digits that a bucket's number is given in.
+/// The minimum number of digits of a bucket's number.
 const DIGITS_MIN: usize = 4;
-/// With so many, rounding costs less than there is room for.
+/// With this number of digits, rounding stays within the room for it.
 const DIGITS_MAX: usize = 7;
 
 /// The bucket of a finite double.
@@ -52,12 +52,12 @@ pub fn bucket_of(value: f64) -> i32 {
     if value < 0.0 { -bucket } else { bucket }
 }
 
-/// The exponent's bits and a few of the fraction: 17 bits.
+/// The bits of the exponent and the first six of the fraction: 17 bits.
 fn leading_bits(size: f64) -> i32 {
     (size.to_bits() >> (f64::MANTISSA_DIGITS - 1 - BUCKET_FRACTION_BITS)) as i32
 }
 
-/// The bucket of a stored decimal: that of the double nearest to it.
+/// The bucket of a stored decimal: that of the nearest double.
 #[must_use]
 pub fn bucket_of_decimal(mantissa: i64, scale: u8) -> i32 {
     const EXACT: u64 = 1 << 53;
@@ -85,7 +85,7 @@ pub(crate) fn bucket_edges(bucket: i32) -> (f64, f64) {
     }
 }
 
-/// The number that stands for all that the bucket holds: within 1 % of it, in four to seven
+/// The number that represents all values of a bucket: within 1 % of them, with four to seven
 /// significant digits.
 #[must_use]
 pub(crate) fn bucket_number(bucket: i32) -> Number {
@@ -103,13 +103,13 @@ pub(crate) fn bucket_number(bucket: i32) -> Number {
         .unwrap_or(Number::ZERO)
 }
 
-/// The value that is within 1 % of all between these edges: 2·low·high / (low + high), written so
-/// that nothing in between overflows.
+/// The value within 1 % of all values between these edges: 2·low·high / (low + high), written so
+/// that no intermediate result overflows.
 fn middle(low: f64, high: f64) -> f64 {
     if low == high { low } else { low * (2.0 / (1.0 + low / high)) }
 }
 
-/// The smallest double of a positive bucket; the largest of all, where that is beyond it.
+/// The smallest double of a positive bucket, at most the largest double.
 fn edge(bucket: i32) -> f64 {
     let exponent = EXPONENT_MIN + bucket / WIDTH;
     let size = 1.0 + f64::from(bucket % WIDTH) / f64::from(WIDTH);
@@ -156,7 +156,7 @@ mod tests {
             digits.trim_start_matches('-').trim_end_matches('0').len()
         };
         assert_eq!(bucket_number(0), Number::ZERO);
-        // All that holds 0.001 to 1,000,000, on either side of zero.
+        // All buckets of 0.001 to 1,000,000, on either side of zero.
         let buckets = bucket_of(0.001)..=bucket_of(1e6);
         let lengths: Vec<usize> = buckets.flat_map(|b| [digits(b), digits(-b)]).collect();
         assert!(lengths.iter().all(|&length| length <= DIGITS_MAX));

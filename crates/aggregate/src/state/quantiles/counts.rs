@@ -1,9 +1,9 @@
-//! Rows of quantile sketches, counted by group, class of weight and bucket before they go to the
-//! sketches: those of many blocks, so that moving them there costs little.
+//! Rows of quantile sketches, counted by group, weight class and bucket before they are added to
+//! the sketches. The counts of many blocks are collected, so that moving them costs little.
 //!
-//! A sketch also knows its smallest and its largest value exactly. Counts of buckets whose values
-//! could change these are *marked*: of the rows that they count, somebody has to look at the value.
-//! Once a group has some rows hardly any other is of such a bucket.
+//! A sketch also has its exact smallest and largest value. A bucket's count is *marked* if its
+//! values could change these: the caller must examine the values of the rows that it counts. Once a
+//! group has some rows, few further rows are in marked buckets.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,49 +12,49 @@ use crate::state::State;
 use crate::state::quantiles::Quantiles;
 use crate::state::quantiles::buckets::bucket_of_number;
 
-/// The highest bit of a count marks it.
+/// The highest bit of a count is the mark.
 const MARK: u16 = 1 << 15;
-/// Rows of a count that was full.
+/// The number of rows of a full count.
 const FULL: u64 = 1 << 15;
-/// So many counts stay in the nearer caches.
+/// The maximum number of counts; this many stay in the nearer caches.
 const COUNTS_MAX: usize = 1 << 18;
-/// Buckets beside those that were asked for: others of the same column mostly lie near.
+/// Extra buckets on either side, because other rows of a column are mostly near.
 const SPARE: i32 = 32;
-/// No index.
+/// The group has no index.
 const NO_GROUP: usize = usize::MAX;
 
-/// Counts of rows of some groups.
+/// Counts of the rows of some groups.
 #[derive(Clone, Debug, Default)]
 pub struct QuantileCounts {
     /// The weight of each class, in millionths.
     classes: Vec<i64>,
-    /// The bucket of a cell's second count; the first is that of bucket 0.
+    /// The bucket of a cell's second count; the first count is of bucket 0.
     first: i32,
-    /// Counts of a cell.
+    /// Number of counts of a cell.
     width: usize,
-    /// The places of the groups that are counted here, and by index where they are among these.
+    /// The groups that are counted here; `indexes` has the position of each of them in this list.
     group_indexes: Vec<u32>,
     indexes: Vec<usize>,
-    /// A cell for rows of which nobody asks; then those of each group, by class.
+    /// A cell for rows that do not count; then the cells of each group, one per class.
     counts: Vec<u16>,
-    /// How often counts were full.
+    /// How often each count was full.
     full: BTreeMap<usize, u64>,
 }
 
-/// What is about to be counted.
+/// The rows that are about to be counted.
 #[derive(Clone, Copy, Debug)]
 pub struct BucketInput<'i> {
     /// The weight of each class of rows, in millionths.
     pub classes: &'i [i64],
-    /// The first and the last bucket, beside bucket 0. Both are above 0.
+    /// The first and the last bucket, besides bucket 0. Both are above 0.
     pub ends: (i32, i32),
-    /// The places of their groups, with any number.
+    /// The caller's number and the index of each group.
     pub group_indexes: &'i [(usize, u32)],
 }
 
 impl QuantileCounts {
-    /// Makes sure that there are counts for everything that comes in; `false`, and nothing is
-    /// changed, where there is no room beside what was counted before.
+    /// Makes counts for all incoming rows. Returns `false` and changes nothing if they do not fit
+    /// beside the earlier counts.
     pub(crate) fn prepare(&mut self, incoming: &BucketInput<'_>, states: &[State]) -> bool {
         if self.group_indexes.is_empty() {
             self.take_shape(incoming);
@@ -77,7 +77,8 @@ impl QuantileCounts {
         true
     }
 
-    /// Counts what comes in beside what came before, or else only that.
+    /// Takes the buckets and classes of earlier and incoming rows; only of the latter if these do
+    /// not fit.
     fn take_shape(&mut self, incoming: &BucketInput<'_>) {
         let before = (self.first, self.end());
         let known = std::mem::take(&mut self.classes);
@@ -99,9 +100,9 @@ impl QuantileCounts {
         self.counts.resize(self.width, 0);
     }
 
-    /// Counts for another group: all are marked but those that its sketch spans already.
+    /// Adds counts for a group. All are marked, except those inside the range of its sketch.
     fn add_group(&mut self, group_index: u32, states: &[State]) {
-        // Several numbers may be of one group.
+        // Several of the caller's numbers may be of one group.
         if self.index_of(group_index) != NO_GROUP {
             return;
         }
@@ -121,7 +122,7 @@ impl QuantileCounts {
         self.first + i32::try_from(self.width).unwrap_or(1) - 1
     }
 
-    /// How many cells that many groups have.
+    /// The number of cells that `groups` groups have, including the one for rows that do not count.
     fn cells_of(&self, groups: usize) -> usize {
         1 + groups * self.classes.len()
     }
@@ -130,7 +131,7 @@ impl QuantileCounts {
         self.indexes.get(group_index as usize).copied().unwrap_or(NO_GROUP)
     }
 
-    /// Where the counts of a group are, class after class; nowhere if there are none.
+    /// The counts of a group, class after class; empty if it has none.
     fn of_group(&self, group_index: u32) -> Range<usize> {
         match self.index_of(group_index) {
             NO_GROUP => 0..0,
@@ -138,14 +139,15 @@ impl QuantileCounts {
         }
     }
 
-    /// The bucket of a cell's second count, and those after it one by one. The first count is of
-    /// bucket 0.
+    /// The bucket of a cell's second count; further counts are of the next buckets. The first count
+    /// is of bucket 0.
     #[must_use]
     pub fn first(&self) -> i32 {
         self.first
     }
 
-    /// Where the counts begin of a group's rows of this weight; else those of which nobody asks.
+    /// The start of the cell of a group's rows of this weight; else the cell for rows that do not
+    /// count.
     #[must_use]
     pub fn start_of(&self, group_index: u32, weight: i64) -> usize {
         let class = self.classes.iter().position(|own| *own == weight);
@@ -155,17 +157,17 @@ impl QuantileCounts {
         }
     }
 
-    /// All counts: to be added to, up to 2^15 − 1. The highest bit says that a count is marked.
+    /// All counts. The caller may add up to 2^15 − 1 to each; the highest bit is the mark.
     pub fn counts_mut(&mut self) -> &mut [u16] {
         &mut self.counts
     }
 
-    /// Notes that these counts reached 2^15, and begin anew: once for each time.
+    /// Records that these counts reached 2^15 and restarted at zero, once per entry.
     pub fn note_full(&mut self, full: &[u32]) {
         full.iter().for_each(|&at| *self.full.entry(at as usize).or_default() += 1);
     }
 
-    /// How many rows of a group were counted.
+    /// The number of rows of a group that were counted.
     #[must_use]
     pub fn rows_of(&self, group_index: u32) -> u64 {
         let own = self.of_group(group_index);
@@ -173,19 +175,19 @@ impl QuantileCounts {
         self.counts[own].iter().map(|count| u64::from(count & !MARK)).sum::<u64>() + full
     }
 
-    /// Forgets the rows of a group.
+    /// Drops the rows of a group.
     pub fn forget(&mut self, group_index: u32) {
         let own = self.of_group(group_index);
         self.full.retain(|at, _| !own.contains(at));
         self.counts[own].fill(MARK);
     }
 
-    /// Notes what the sketch of a group spans by now.
+    /// Removes the marks inside the current range of the group's sketch.
     pub fn span(&mut self, group_index: u32, own: &Quantiles) {
         let Some((min, max)) = own.ends() else { return };
         let (min, max) = (bucket_of_number(min), bucket_of_number(max));
         let at = |bucket: i32| usize::try_from(bucket.saturating_sub(self.first)).unwrap_or(0) + 1;
-        // All between the two, that of bucket 0 apart.
+        // The counts strictly between the two, except that of bucket 0.
         let inner = at(min.saturating_add(1))..at(max).min(self.width);
         let has_zero = min < 0 && 0 < max;
         let own = self.of_group(group_index);
@@ -230,7 +232,7 @@ impl QuantileCounts {
         self.full.clear();
     }
 
-    /// Bytes on the heap, about.
+    /// Approximate bytes on the heap.
     pub(crate) fn bytes(&self) -> usize {
         self.counts.capacity() * size_of::<u16>()
             + self.group_indexes.capacity() * size_of::<u32>()

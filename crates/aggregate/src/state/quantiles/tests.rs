@@ -40,7 +40,7 @@ fn few_values_have_exact_quantiles() {
 
 #[test]
 fn weights_count_as_so_many_rows() {
-    // As if 1 were there 3 times, 2 once and 3 once: 1 1 1 2 3.
+    // Equal to the values 1 1 1 2 3 without weights.
     let weighted = of([
         (number("2"), Weight::ONE),
         (number("1"), weight(3_000_000)),
@@ -67,7 +67,7 @@ fn what_is_exact_depends_on_all_rows_alone() {
     assert_eq!(quantiles.quantile(1_000_000), Some(Number::integer(199)));
 }
 
-/// A small generator of doubles in 0..1, so that the tests need no dependency and have one answer.
+/// A small generator of doubles in 0..1, so that tests need no dependency and have one outcome.
 fn uniform(seed: u64) -> impl FnMut() -> f64 {
     let mut state = seed;
     move || {
@@ -117,7 +117,7 @@ fn sketched_quantiles_are_within_one_percent() {
 
 #[test]
 fn zero_stays_zero_in_a_sketch() {
-    // In the lower half of its bucket.
+    // A value in the lower half of its bucket.
     let low = |value: &f64| bucket_number(bucket_of(*value)).to_f64() > *value;
     let largest = (0..4).map(|step| 5.0 + f64::from(step) / 40.0).find(low).expect("one of four");
     let mut values = vec![0.0; 400];
@@ -146,7 +146,7 @@ fn counting_by_bucket_is_the_same_as_adding_one_by_one() {
     assert!(counted.takes_buckets(300));
     counted.add_rows(300, ends).add_weights(buckets.iter().copied());
     assert_eq!(counted, one_by_one);
-    // Buckets below, between and above those that are there.
+    // Buckets below, between and above the existing ones.
     let mut halves = Quantiles::default();
     halves.add_rows(257, ends).add_weights(buckets.iter().copied().step_by(2));
     halves.add_rows(43, ends).add_weights(buckets.iter().copied().skip(1).step_by(2));

@@ -1,25 +1,25 @@
 //! The weight in each bucket of a quantile sketch.
 //!
-//! Buckets in use lie near each other, so their weights are kept 32 at a time, in *trays*:
-//! adding a block's counts is a walk over trays, and a loop over integers in each. A weight hardly
-//! ever exceeds 64 bits; what does is carried over into a number beside the trays.
+//! Buckets in use are near each other, so their weights are stored in chunks of 32. Adding a
+//! block's counts is a pass over chunks, with a loop over integers in each. A weight rarely exceeds
+//! 64 bits; the excess is stored beside the chunks.
 
 use std::collections::BTreeMap;
 
-/// Buckets of one tray.
+/// Number of buckets of one chunk.
 const TRAY: usize = 32;
 const TRAY_BITS: u32 = TRAY.ilog2();
 
-/// Weights in millionths by bucket, each above zero. Beyond [`i128::MAX`] they stay that.
+/// Weights in millionths by bucket, each above zero. They saturate at [`i128::MAX`].
 #[derive(Clone, Debug, Default)]
 pub struct QuantileWeights {
-    /// In ascending order; none is without a weight.
+    /// In ascending order; each has a weight.
     chunks: Vec<Chunk>,
-    /// By bucket: how often 2^64 is in its weight, beside what its tray says.
+    /// The high part of a bucket's weight, in units of 2^64; the chunk has the low part.
     carried: BTreeMap<i32, u64>,
 }
 
-/// The weights of the buckets from `number` · 32 on, modulo 2^64.
+/// The weights of the 32 buckets from `number` · 32, modulo 2^64.
 #[derive(Clone, Debug)]
 struct Chunk {
     number: i32,
@@ -27,7 +27,7 @@ struct Chunk {
 }
 
 impl QuantileWeights {
-    /// Adds rows that weigh so many millionths each: `counts[i]` to the bucket `first` + i.
+    /// Adds rows of `weight` millionths each: `counts[i]` rows to the bucket `first` + i.
     pub fn add_counts(&mut self, first: i32, counts: &[u32], weight: u64) {
         let mut walk = Walk::new(self);
         let (mut bucket, mut rest) = (first, counts);
@@ -37,14 +37,14 @@ impl QuantileWeights {
             if own.iter().fold(0, |all, count| all | count) > 0 {
                 walk.add_counts(bucket, own, weight);
             }
-            // At most a tray.
+            // At most the size of a chunk.
             bucket += i32::try_from(own.len()).unwrap_or(0);
             rest = more;
         }
         walk.end();
     }
 
-    /// Adds weights, above zero, of buckets in ascending order.
+    /// Adds weights above zero of buckets in ascending order.
     pub fn add_weights(&mut self, weights: impl IntoIterator<Item = (i32, i128)>) {
         let mut walk = Walk::new(self);
         for (bucket, weight) in weights {
@@ -59,7 +59,7 @@ impl QuantileWeights {
         self.add_weights(other.iter());
     }
 
-    /// Adds to the weight of a bucket that is in the tray at this index.
+    /// Adds to the weight of a bucket in the chunk at index `at`.
     fn add(&mut self, at: usize, bucket: i32, weight: u128) {
         #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
         let (low, high) = (weight as u64, (weight >> 64) as u64);
@@ -85,18 +85,18 @@ impl QuantileWeights {
         })
     }
 
-    /// Bytes on the heap, about.
+    /// Approximate bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.chunks.capacity() * size_of::<Chunk>() + self.carried.len() * size_of::<(i32, u64)>()
     }
 }
 
-/// Trays that are met in ascending order. New ones stay behind the others until the end.
+/// A pass over chunks in ascending order. New chunks stay behind the others until the end.
 struct Walk<'w> {
     own: &'w mut QuantileWeights,
-    /// Trays that are in order.
+    /// The number of chunks that are in order.
     known: usize,
-    /// No tray before it will be met again.
+    /// The index of the current chunk; no earlier one is visited again.
     at: Option<usize>,
 }
 
@@ -106,7 +106,7 @@ impl<'w> Walk<'w> {
         Self { own, known, at: None }
     }
 
-    /// The place of the tray of a bucket.
+    /// The index of the chunk with `bucket`.
     fn chunk(&mut self, bucket: i32) -> usize {
         let number = bucket >> TRAY_BITS;
         if let Some(last) = self.own.chunks[self.known..].last()
@@ -126,11 +126,11 @@ impl<'w> Walk<'w> {
         self.own.chunks.len() - 1
     }
 
-    /// Adds counts of buckets of one tray.
+    /// Adds counts of buckets of one chunk.
     fn add_counts(&mut self, bucket: i32, counts: &[u32], weight: u64) {
         let at = self.chunk(bucket);
         let own = &mut self.own.chunks[at].weights[slot_of(bucket)..];
-        // Products of 32 bits each leave room for one more bit; no branch is within the loop.
+        // A product of 32 and 31 bits leaves room for one more bit, so the loop needs no branch.
         if let Ok(weight) = u32::try_from(weight)
             && own.iter().fold(0, |all, own| all | own) >> 63 == 0
             && weight >> 31 == 0
@@ -147,13 +147,13 @@ impl<'w> Walk<'w> {
 
     fn end(self) {
         if self.own.chunks.len() > self.known {
-            // Two ascending runs, which this sort merges.
+            // The list is now two ascending runs, which this stable sort merges.
             self.own.chunks.sort_by_key(|chunk| chunk.number);
         }
     }
 }
 
-/// Where a bucket is in its tray.
+/// The index of a bucket in its chunk.
 fn slot_of(bucket: i32) -> usize {
     usize::try_from(bucket.rem_euclid(1 << TRAY_BITS)).unwrap_or(0)
 }

@@ -40,7 +40,7 @@ fn the_largest_integers_are_summed_exactly_any_number_of_times() {
     let total = i128::from(i64::MAX) * 1_000_000_000 * 100_000;
     let exact = hadal_types::Decimal::new(total, 0).expect("fits");
     assert_eq!(sum.total(), Ok(Number::from(exact)));
-    // Doubled 64 times over, as if by 2^64 · 100,000 rows, it is only rounded, never wrong.
+    // Doubled 64 times, as for 2^64 · 100,000 rows, the sum is only rounded, never wrong.
     for _ in 0..64 {
         sum.merge(&sum.clone());
     }
@@ -50,7 +50,7 @@ fn the_largest_integers_are_summed_exactly_any_number_of_times() {
 
 #[test]
 fn a_fine_block_does_not_spoil_a_large_sum() {
-    // At a common scale in 128 bits, as a simpler sum would have it, this overflows.
+    // A simpler sum at a common scale in 128 bits would overflow here.
     let large = [(number("9e18"), weight(Weight::MILLIONTHS_MAX)); 10];
     let mut total = sum(&large);
     total.merge(&sum(&[(number("0.000000000000000001"), Weight::ONE)]));
@@ -103,7 +103,7 @@ fn value() -> impl Strategy<Value = (Number, Weight)> {
         let mantissa = i128::from(mantissa >> cut);
         Number::from(hadal_types::Decimal::new(mantissa, scale).expect("in range"))
     });
-    // Smaller than the range, so that weights cannot lift them out of it.
+    // Small enough that weights cannot lift a product out of the range.
     let double = any::<f64>().prop_filter_map("small enough", |double| {
         Number::from_f64(double).filter(|number| number.to_f64().abs() < 1e290)
     });
@@ -135,7 +135,7 @@ proptest! {
         digits in prop::collection::vec(any::<i64>(), 66..70),
         pass in any::<bool>(),
     ) {
-        // Random digits are refused at once; these pass, so that merging them is tried too.
+        // Random digits are rejected at once. These digits pass, so that merging is tested too.
         let tame = || digits.iter().map(|digit| digit & 0xffff_ffff).cycle().take(DIGITS);
         let digits = if pass { tame().collect() } else { digits };
         let parts = SumParts { decimals, doubles: digits, overflow: false };

@@ -6,7 +6,7 @@ fn number(text: &str) -> Number {
     text.parse().expect(text)
 }
 
-/// Numbers of every size and form, many of them near others and on edges.
+/// Numbers of every size and form; many are near others or on edges.
 fn any_number() -> impl Strategy<Value = Number> {
     let stored = (any::<i64>(), 0u32..63, 0u8..=18).prop_map(|(mantissa, cut, scale)| {
         let decimal = Decimal::new(i128::from(mantissa >> cut), scale);
@@ -43,7 +43,7 @@ fn the_grid_is_the_finest_that_is_few_cells() {
     assert_eq!(of("1e300", "3e300", 101), (299, 21));
     assert_eq!(of("-1.7976931348623157e308", "1.7976931348623157e308", 51), (307, 36));
     assert_eq!(of("9223372036854775806", "9223372036854775807", 21), (-1, 11));
-    // What the digits of the numbers allow.
+    // The limits set by the digits of the numbers.
     assert_eq!(of("7", "7", 51), (-36, 1));
     assert_eq!(of("70", "70", 51), (-35, 1));
     assert_eq!(of("0", "0", 51), (-323, 1));
@@ -88,7 +88,7 @@ proptest! {
             prop_assert!(edge.is_none_or(|edge| edge <= number), "{number} {edge:?}");
             prop_assert!(next.is_none_or(|next| number < next), "{number} {next:?}");
         }
-        // A narrower range has no coarser grid, and the way to a grid does not matter.
+        // A narrower range never has a coarser grid, and the path to a grid does not matter.
         let part = HistogramGrid::covering((ends.0, numbers[0]), cells_max, None);
         prop_assert!(part <= grid);
         prop_assert_eq!(HistogramGrid::covering(ends, cells_max, Some(part)), grid);
