@@ -1,17 +1,18 @@
 //! Groups of rows by key, bounded in number and in bytes.
 //!
-//! Beyond [`GROUPS_MAX`] groups, and beyond [`LEAF_GROUPS_MAX`] where memory ends or groups travel,
-//! the smallest keys are kept, in the order of keys. A group that is among the smallest of all is
-//! among the smallest wherever it was seen, so what is kept is complete, and the same whatever the
-//! order of adding and merging; which the rule "first come, first kept" is not. What was dropped is
-//! counted in rows.
+//! The limit is [`GROUPS_MAX`] groups, or [`LEAF_GROUPS_MAX`] when memory is short or groups are
+//! sent. Beyond it, the groups with the smallest keys are kept. A group that is among the smallest
+//! of all is among the smallest wherever it occurs. So each kept group is complete, whatever the
+//! order of adding and merging; the rule "first come, first kept" would not ensure this. Dropped
+//! groups are counted in rows.
 //!
-//! Of a query for series those go that are ranked last by what is known of them here, and their rows
-//! to "other": no total is wrong by that, but a series may lack what it had before it was among the best.
+//! For a query for series, the series with the lowest ranks are dropped instead, and their rows are
+//! added to "other". The rank uses the rows known so far. All totals stay right, but a series may
+//! lack rows from the time before it was among the best.
 //!
-//! Groups are columns: a group is an *index* in each of them. Its key is a few numbers of
-//! dictionaries; values are made only for groups that an answer shows. What most rows add to are
-//! accumulators; counts and states have what does not fit there, and are as long as they need to be.
+//! Groups are columns: a group is an *index* into each of them. Its key is a few dictionary
+//! numbers; values are built only for the groups that a result shows. Most rows add to
+//! accumulators. Counts and states have the rest, and are only as long as needed.
 
 pub(crate) mod accumulators;
 pub(crate) mod capacity;
@@ -55,39 +56,39 @@ use crate::state::weighted_count::WeightedCount;
 #[derive(Clone, Debug)]
 pub struct Groups {
     kinds: Box<[StateKind]>,
-    /// The values of each key.
+    /// The dictionary of each key.
     keys: Box<[KeyDictionary]>,
-    /// Where groups are, by the numbers of their keys.
+    /// The group indexes, by the numbers of their keys.
     group_indexes: GroupTable,
-    /// What was counted and added up lately.
+    /// Recent counts and sums.
     accumulators: Accumulators,
-    /// What was counted besides. Shorter where the last groups have nothing.
+    /// Other counts. May be shorter than the number of groups.
     counts: Vec<WeightedCount>,
-    /// By measure: what was added up besides.
+    /// By measure: other states.
     states: Box<[StateColumn]>,
     groups_max: usize,
-    /// No more groups than that are held on the way, or not many more.
+    /// The limit while groups are added; it may be exceeded a little.
     held_max: usize,
-    /// Once groups were dropped, here or in what was merged: no larger key is among those kept.
+    /// Set once groups were dropped, here or in a merged partial result: no kept key is larger.
     key_max: Option<Box<[Value]>>,
     dropped_rows: u64,
-    /// Of a query for series: what goes where some have to.
+    /// For a query for series: how series are ranked and folded.
     series: Option<Box<SeriesFold>>,
-    /// What groups are looked for later for: of numbers as they lie in accumulators.
+    /// Rows whose groups are looked up later, in the layout of the accumulators.
     deferred: Option<Box<DeferredRows>>,
 }
 
-/// Which series are worth the most, and what went to "other".
+/// The query that ranks series, and the groups folded into "other".
 #[derive(Clone, Debug)]
 struct SeriesFold {
     query: Arc<Query>,
-    /// By time bucket.
+    /// "Other" by time bucket.
     folded: Option<Groups>,
     rows: u64,
 }
 
 impl Groups {
-    /// No groups yet.
+    /// An empty set of groups.
     #[must_use]
     pub fn new(query: &Query) -> Self {
         let kinds = query.measures().iter().map(|measure: &Measure| measure.kind).collect();
@@ -95,14 +96,15 @@ impl Groups {
         groups.of_series(query)
     }
 
-    /// The same, of which the best series stay where some have to go, if the query asks for series.
+    /// The same groups; if the query asks for series, the best series are kept at the limit.
     pub(crate) fn of_series(mut self, query: &Query) -> Self {
         let series_fold = || SeriesFold { query: Arc::new(query.clone()), folded: None, rows: 0 };
         self.series = query.series.is_some().then(|| Box::new(series_fold()));
         self
     }
 
-    /// No groups yet, of which the first of `max` are kept in the end, and the second on the way.
+    /// An empty set of groups. The limits are of the final groups, and of groups while they are
+    /// added.
     pub(crate) fn with_max(
         key_count: usize,
         kinds: Box<[StateKind]>,
@@ -124,8 +126,8 @@ impl Groups {
         }
     }
 
-    /// The groups of these parts, or `None` when they are not such as `query` asks for, or too
-    /// many. Groups of the same key are merged.
+    /// The groups of these parts. `None` if they do not have the keys and states that `query` asks
+    /// for, or are too many. Groups with the same key are merged.
     #[must_use]
     pub fn from_parts(query: &Query, groups: Vec<KeyedGroup>, dropped_rows: u64) -> Option<Self> {
         let mut all = Self { dropped_rows, ..Self::new(query) };
@@ -142,10 +144,10 @@ impl Groups {
         Some(all)
     }
 
-    /// The values of a key, by which [`Self::find_or_insert`] finds groups.
+    /// The dictionary of a key. [`Self::find_or_insert`] takes its numbers.
     ///
     /// # Panics
-    /// When the query has no key of this index.
+    /// If the query has no key with this index.
     pub fn key_mut(&mut self, key: usize) -> &mut KeyDictionary {
         self.flush_deferred_templates();
         &mut self.keys[key]
@@ -154,7 +156,7 @@ impl Groups {
     /// Counts rows of a group.
     ///
     /// # Panics
-    /// When there is no such group.
+    /// If there is no such group.
     pub fn add_count(&mut self, group_index: u32, count: WeightedCount) {
         assert!((group_index as usize) < self.len(), "a group at {group_index}");
         if self.counts.len() <= group_index as usize {
@@ -163,9 +165,9 @@ impl Groups {
         self.counts[group_index as usize].merge(count);
     }
 
-    /// Lets `add` add rows to accumulators, the numbers of groups by their indexes; the layout says where
-    /// they go and what is to be added. Returns whether there was room, which is never missing for
-    /// sums within 2^62 and up to 16 classes.
+    /// Adds rows to accumulators: `add` receives the layout of incoming rows, and the accumulators
+    /// by group index. Returns whether the rows fit. Sums within 2^62 and up to 16 weight classes
+    /// always fit.
     pub fn add_accumulators(
         &mut self,
         incoming: &AccumulatorInput<'_>,
@@ -176,7 +178,7 @@ impl Groups {
         true
     }
 
-    /// Moves what accumulators have to counts and states.
+    /// Moves the content of the accumulators to counts and states.
     pub(crate) fn spill(&mut self) {
         self.flush_deferred();
         let accumulators =
@@ -198,11 +200,11 @@ impl Groups {
         }
     }
 
-    /// Adds to the moments of a group's measure rows of this count; `product` is
-    /// Σ mantissa · weight in millionths, of values of this scale, at most 18.
+    /// Adds rows with this count to the moments of a group's measure. `product` is Σ mantissa ·
+    /// weight in millionths, for values of this scale, at most 18.
     ///
     /// # Panics
-    /// When there is no such group or measure.
+    /// If there is no such group or measure.
     pub fn add_decimal(
         &mut self,
         measure: usize,
@@ -214,19 +216,19 @@ impl Groups {
         self.states[measure].add_decimal(group_index as usize, count, product, scale, self.len());
     }
 
-    /// The states of a measure by index, to be added to.
+    /// The states of a measure by group index; the caller may add to them.
     ///
     /// # Panics
-    /// When there is no such measure.
+    /// If there is no such measure.
     pub fn states_mut(&mut self, measure: usize) -> &mut [State] {
         self.states[measure].states_mut(self.len())
     }
 
-    /// Where rows of a measure of distributions are counted by bucket, and the sketches by index:
-    /// see [`StateColumn::quantile_counts`].
+    /// The bucket counts of a quantiles measure, and its sketches by group index; see
+    /// [`StateColumn::quantile_counts`].
     ///
     /// # Panics
-    /// When there is no such measure.
+    /// If there is no such measure.
     pub fn quantile_counts(
         &mut self,
         measure: usize,
@@ -235,11 +237,11 @@ impl Groups {
         self.states[measure].quantile_counts(self.len(), incoming)
     }
 
-    /// The ranges of a measure of smallest and largest decimals by index, to be widened: see
+    /// The ranges of a min/max measure of decimals, by group index; the caller may widen them. See
     /// [`StateColumn::ranges_mut`].
     ///
     /// # Panics
-    /// When there is no such measure.
+    /// If there is no such measure.
     pub fn ranges_mut(
         &mut self,
         measure: usize,
@@ -249,12 +251,12 @@ impl Groups {
         self.states[measure].ranges_mut(self.len(), scale, bounds)
     }
 
-    /// Notes that so many rows are of groups for which there is no room.
+    /// Counts rows of groups that were dropped.
     pub fn drop_rows(&mut self, rows: u64) {
         self.dropped_rows = self.dropped_rows.saturating_add(rows);
     }
 
-    /// Adds a group that came on its own.
+    /// Adds a single group.
     fn add_group(&mut self, key: &[Value], group: &Group) {
         let _ = self.enforce_capacity();
         let numbers = self.numbers_for(key);
@@ -268,11 +270,11 @@ impl Groups {
         }
     }
 
-    /// Adds one row, with its value for each measure: the plain way, which every faster one must
-    /// agree with.
+    /// Adds one row with its value for each measure. This is the reference that every faster path
+    /// must agree with.
     ///
     /// # Panics
-    /// When there are more or fewer keys than the query has.
+    /// If the number of keys differs from the query's.
     pub fn add_row(&mut self, key: &[Value], values: &[Value], weight: Weight) {
         let mut count = WeightedCount::default();
         count.add_row(weight);
@@ -285,14 +287,14 @@ impl Groups {
         self.add_group(key, &group);
     }
 
-    /// The numbers of these values, one for each key.
+    /// The dictionary numbers of these values, one per key.
     pub(crate) fn numbers_for(&mut self, key: &[Value]) -> Vec<u32> {
         self.flush_deferred_templates();
         self.keys.iter_mut().zip(key).map(|(own, value)| own.number_of(value)).collect()
     }
 
-    /// The groups with their keys in any order, and how many rows are in none of them: those that went
-    /// to "other" included.
+    /// The groups with their keys in any order, and the number of rows in none of them, which
+    /// includes the rows of "other".
     pub(crate) fn into_unsorted(mut self) -> (Vec<KeyedGroup>, u64) {
         self.cut_to_limit();
         let group = |group_index| (self.key_of(group_index), self.group_at(group_index));
@@ -300,7 +302,7 @@ impl Groups {
         ((0..self.len()).map(group).collect(), rows)
     }
 
-    /// The groups with their keys, sorted by key, and how many rows are in none of them.
+    /// The groups with their keys, sorted by key, and the number of rows in none of them.
     #[must_use]
     pub fn into_sorted(self) -> (Vec<KeyedGroup>, u64) {
         let (mut groups, dropped_rows) = self.into_unsorted();
@@ -308,18 +310,19 @@ impl Groups {
         (groups, dropped_rows)
     }
 
-    /// How many rows are in none of the groups.
+    /// The number of rows of dropped groups.
     pub(crate) const fn dropped_rows(&self) -> u64 {
         self.dropped_rows
     }
 
-    /// What series went to "other" before all were ranked: by time bucket, and in rows.
+    /// The groups folded into "other" before all series were ranked, by time bucket, and their
+    /// rows.
     pub(crate) fn folded(&self) -> (Option<&Self>, u64) {
         let own = self.series.as_ref();
         (own.and_then(|own| own.folded.as_ref()), own.map_or(0, |own| own.rows))
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     #[must_use]
     pub const fn len(&self) -> usize {
         self.group_indexes.len()
@@ -331,17 +334,17 @@ impl Groups {
         self.group_indexes.len() == 0
     }
 
-    /// How many values a group's key has.
+    /// The number of values of a group's key.
     pub(crate) const fn key_count(&self) -> usize {
         self.keys.len()
     }
 
-    /// How many measures there are.
+    /// The number of measures.
     pub(crate) const fn measure_count(&self) -> usize {
         self.kinds.len()
     }
 
-    /// The numbers of a group's key.
+    /// The dictionary numbers of a group's key.
     pub(crate) fn numbers_at(&self, group_index: usize) -> impl Iterator<Item = u32> {
         self.group_indexes.numbers_of(group_index)
     }
@@ -367,7 +370,7 @@ impl Groups {
         self.cmp_by(&[], left as usize, right as usize)
     }
 
-    /// The order of two groups by some of their keys, and then by all.
+    /// The order of two groups by these keys, and then by all keys.
     pub(crate) fn cmp_by(
         &self,
         first: &[(usize, SortDirection)],
@@ -383,22 +386,22 @@ impl Groups {
         orders.find_map(|order| order.filter(|order| order.is_ne())).unwrap_or(Ordering::Equal)
     }
 
-    /// All rows of a group.
+    /// The count of all rows of a group.
     pub(crate) fn count_at(&self, group_index: usize) -> WeightedCount {
         let mut count = self.accumulators.count(group_index);
         count.merge(self.counts.get(group_index).copied().unwrap_or_default());
         count
     }
 
-    /// What all rows of each group weigh, in millionths.
+    /// The total weight of each group's rows, in millionths.
     pub(crate) fn weights(&self) -> impl Iterator<Item = i128> + Clone {
         let besides = self.counts.iter().map(|count| count.weight()).chain(repeat(0));
         let weights = self.accumulators.weights().chain(repeat(0)).zip(besides).take(self.len());
         weights.map(|(own, besides)| own.saturating_add(besides))
     }
 
-    /// How many rows each group has, by index, where all rows weigh the same and all groups are
-    /// ranked so by what their rows weigh, too.
+    /// The number of rows of each group, by index, if all rows weigh the same. Then the order by
+    /// rows is also the order by weight.
     pub(crate) fn rows_alone(&self) -> Option<impl Iterator<Item = i64> + Clone> {
         self.accumulators.rows_of_one_class(self.len()).filter(|_| self.counts.is_empty())
     }
@@ -412,8 +415,8 @@ impl Groups {
         Some(state)
     }
 
-    /// By index, what groups can be ranked by instead of a measure's sum; `None` where that is not
-    /// known, or a group has none.
+    /// By group index: a rank with the same order as the measure's sum. `None` if the ranks are
+    /// unknown or a group has no sum.
     pub(crate) fn sum_ranks(&self, measure: usize) -> Option<Vec<i128>> {
         let column = self.states.get(measure)?;
         if self.accumulators.measures().all(|own| own != measure) {
@@ -426,21 +429,21 @@ impl Groups {
         column.is_unused().then(|| (0..self.len()).map(rank).collect())?
     }
 
-    /// A group on its own.
+    /// A copy of one group.
     pub(crate) fn group_at(&self, group_index: usize) -> Group {
         let states =
             (0..self.states.len()).filter_map(|measure| self.state_at(group_index, measure));
         Group { count: self.count_at(group_index), states: states.collect() }
     }
 
-    /// Whether `other` answers the same question.
+    /// Whether `other` belongs to the same query.
     pub(crate) fn fits(&self, other: &Self) -> bool {
         self.keys.len() == other.keys.len() && self.kinds == other.kinds
     }
 
-    /// Bytes held, about: to be compared with the query's budget.
+    /// Approximate bytes of memory, for comparison with the query's memory limit.
     ///
-    /// Walks all groups when the query keeps distributions, histograms or distinct values.
+    /// Walks all groups if the query has quantiles, histograms or distinct measures.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.keys.iter().map(KeyDictionary::bytes).sum::<usize>()
@@ -454,7 +457,7 @@ impl Groups {
 }
 
 impl PartialEq for Groups {
-    /// Whether both are the same once too many groups are dropped.
+    /// Whether both are the same after groups beyond the limit are dropped.
     fn eq(&self, other: &Self) -> bool {
         self.fits(other) && self.clone().into_sorted() == other.clone().into_sorted()
     }

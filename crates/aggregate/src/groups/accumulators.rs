@@ -1,113 +1,113 @@
-//! Counts and sums of many groups as plain integers, those of a group side by side.
+//! Counts and sums of many groups as plain integers. Those of one group are adjacent.
 //!
-//! What is asked for most is how many rows a group has, and what some decimals of its rows add up
-//! to. Here a row costs one addition for each of these, to numbers that share a line of the cache:
-//! rows of different weight are counted apart, by *class*, and weighted when all is done. Rows
-//! without a value are counted apart only where there are some: measures that have values in the
-//! same rows share a count.
+//! The most frequent aggregates are the number of rows and sums of decimals. Here, a row costs one
+//! addition for each of them, to numbers that share a cache line. Rows of different weight are
+//! counted separately, by weight *class*, and weighted at the end. Rows without a value need
+//! separate counts only if there are any: measures that have values in the same rows share a count.
 //!
-//! The numbers have 64 bits. Before one could grow beyond them, everything is moved to counts and
-//! states, which have room; whoever owns the accumulators does that when [`Accumulators::prepare`] refuses.
+//! The numbers have 64 bits. Before one could overflow, everything is moved to counts and states,
+//! which are wider. The owner of the accumulators does this when [`Accumulators::prepare`] refuses.
 
 use hadal_types::decimal::power_of_ten;
 
 use crate::groups::int_table::reserve_spare;
 use crate::state::weighted_count::WeightedCount;
 
-/// So many different weights are told apart.
+/// The maximum number of different weights.
 const CLASSES_MAX: usize = 16;
-/// Numbers up to which room is made for twice as many: 64 MiB of them.
+/// Number of accumulators up to which the allocation doubles: 64 MiB.
 const SPARE_MAX: usize = 1 << 23;
-/// Sums stay below this, so that adding cannot overflow.
+/// The bound of sums, so that additions cannot overflow.
 const SUM_MAX: u128 = 1 << 62;
 /// The column that counts all rows of a group.
 const ALL_ROWS: usize = 0;
 
-/// Counts and sums by index, class and column.
+/// Counts and sums by group index, weight class and column.
 #[derive(Clone, Debug)]
 pub(crate) struct Accumulators {
     /// The weight of each class, in millionths.
     classes: Vec<i64>,
-    /// Numbers of one group and class.
+    /// Number of accumulators of one group and class.
     width: usize,
-    /// By measure: where its numbers are, once there are some.
+    /// By measure: its columns, once it has some.
     measures: Box<[Option<Kept>]>,
-    /// Place × classes × width + class × width + column. Shorter where the last have none.
+    /// At group index × classes × width + class × width + column. May be shorter than the number of
+    /// groups.
     numbers: Vec<i64>,
 }
 
-/// One measure's numbers.
+/// The columns of one measure.
 #[derive(Clone, Copy, Debug)]
 struct Kept {
-    /// The column of how many rows have a value.
+    /// The column with the number of rows that have a value.
     count: usize,
-    /// The column of their sum.
+    /// The column with their sum.
     sum: usize,
     scale: u8,
-    /// No sum is larger, whatever rows it is of.
+    /// The bound of every sum, of any subset of the rows.
     size_max: u128,
 }
 
-/// What is about to be added.
+/// Properties of the rows that are about to be added.
 #[derive(Clone, Copy, Debug)]
 pub struct AccumulatorInput<'i> {
     /// The weight of each class of rows, in millionths.
     pub classes: &'i [i64],
-    /// Sums, of one measure each.
+    /// The sums, each of one measure.
     pub sums: &'i [SumInput],
 }
 
-/// A sum that is about to be added.
+/// Properties of a sum that is about to be added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SumInput {
     /// The index of the measure.
     pub measure: usize,
-    /// Decimal places of its mantissas.
+    /// The scale of its mantissas.
     pub scale: u8,
-    /// Which rows have a value: 0 for all of them, otherwise any number that stands for these rows.
+    /// The set of rows that have a value: 0 is all rows, any other number identifies a set.
     pub valid: usize,
-    /// No sum over any of the rows is larger, nor smaller than its negative.
+    /// The bound of the absolute value of every sum over any of the rows.
     pub size_max: u128,
 }
 
-/// Where the numbers of rows go: those of an index and class follow each other, column by column,
-/// and the classes of an index one after the other.
+/// The layout of accumulators. Those of one group and class are adjacent, column by column. The
+/// classes of a group follow each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccumulatorLayout {
     /// By class of the incoming rows: the class here.
     pub classes: Vec<usize>,
-    /// How many classes there are here.
+    /// The number of classes here.
     pub class_count: usize,
-    /// What is added to each column.
+    /// What to add to each column.
     pub columns: Vec<AccumulatorColumn>,
 }
 
-/// What is added to one column of accumulators.
+/// What to add to one column of accumulators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccumulatorColumn {
     /// Nothing.
     Nothing,
-    /// One for each row that has a value, as [`SumInput::valid`] calls them.
+    /// One for each row of this set of rows with a value ([`SumInput::valid`]).
     Count(usize),
     /// The incoming sum of this index, times a factor.
     Sum {
         /// The index among [`AccumulatorInput::sums`].
         index: usize,
-        /// Brings it to the scale of the column.
+        /// Converts to the scale of the column.
         factor: i64,
     },
 }
 
-/// How a column comes to be.
+/// The initial content of a new column.
 #[derive(Clone, Copy)]
 enum Origin {
     Zeros,
-    /// As a copy of this column.
+    /// A copy of this column.
     Copy(usize),
 }
 
 impl Accumulators {
-    /// No groups, of a query of so many measures.
+    /// No groups, for a query with this many measures.
     pub(crate) fn new(measures: usize) -> Self {
         Self {
             classes: Vec::new(),
@@ -122,8 +122,8 @@ impl Accumulators {
         self.numbers.is_empty()
     }
 
-    /// Makes sure that there is a column for everything that comes in; `None`, and nothing is
-    /// changed, where it does not fit beside what is there.
+    /// Prepares a column for everything that comes in. Returns `None` and changes nothing if it
+    /// does not fit beside the earlier content.
     pub(crate) fn prepare(&mut self, incoming: &AccumulatorInput<'_>) -> Option<AccumulatorLayout> {
         let mut classes = self.classes.clone();
         let class_of = |weight: &i64| {
@@ -148,7 +148,7 @@ impl Accumulators {
         Some(AccumulatorLayout { classes: mapped, class_count: self.classes.len(), columns })
     }
 
-    /// Finds columns for the sums, or refuses them.
+    /// Assigns columns to the sums, or refuses them.
     fn take_sums(
         &self,
         incoming: &AccumulatorInput<'_>,
@@ -162,7 +162,7 @@ impl Accumulators {
                 None => {
                     origins.push(Origin::Zeros);
                     columns.push(AccumulatorColumn::Nothing);
-                    // Which count it has is seen to later.
+                    // `split_counts` assigns the count.
                     let (scale, column) = (sum.scale, columns.len() - 1);
                     Kept { count: usize::MAX, sum: column, scale, size_max: 0 }
                 }
@@ -177,7 +177,7 @@ impl Accumulators {
         Some(())
     }
 
-    /// Measures that shared a count share it no longer where they have values in different rows.
+    /// Splits the shared count of measures that now have values in different rows.
     fn split_counts(
         &self,
         incoming: &AccumulatorInput<'_>,
@@ -185,7 +185,8 @@ impl Accumulators {
         origins: &mut Vec<Origin>,
         columns: &mut Vec<AccumulatorColumn>,
     ) {
-        // By count before (none: of no rows) and by what comes in (none: nothing): the count now.
+        // From the count before (none: no rows) and the incoming set of rows (none: nothing) to the
+        // new count.
         let all = Some(ALL_ROWS);
         let mut split = vec![((all, Some(0)), ALL_ROWS)];
         for (measure, kept) in measures.iter_mut().enumerate() {
@@ -216,7 +217,7 @@ impl Accumulators {
         columns[ALL_ROWS] = AccumulatorColumn::Count(0);
     }
 
-    /// Makes room for new classes and columns.
+    /// Makes space for new classes and columns.
     fn lay_out(&mut self, classes: Vec<i64>, origins: &[Origin]) {
         let width = self.width + origins.len();
         if !self.numbers.is_empty() && (classes.len() > self.classes.len() || width > self.width) {
@@ -238,31 +239,31 @@ impl Accumulators {
         (self.width, self.classes) = (width, classes);
     }
 
-    /// Whether numbers stay as they lie when this comes in.
+    /// Whether the layout stays the same when this comes in.
     pub(crate) fn is_ready_for(&self, incoming: &AccumulatorInput<'_>) -> bool {
         let mut ahead = self.kept(&[0]);
         ahead.prepare(incoming).is_some()
             && (ahead.classes.len(), ahead.width) == (self.classes.len(), self.width)
     }
 
-    /// The rows that some numbers, laid out as those of a group, are of.
+    /// The number of rows in the accumulators of one group.
     #[inline]
     pub(crate) fn rows_in(&self, numbers: &[i64]) -> u64 {
         let classes = numbers.chunks_exact(self.width);
         classes.map(|numbers| numbers[ALL_ROWS].unsigned_abs()).sum()
     }
 
-    /// Makes room for the numbers of so many more indexes.
+    /// Reserves space for `more` groups.
     pub(crate) fn reserve(&mut self, more: usize) {
         reserve_spare(&mut self.numbers, more * self.classes.len() * self.width);
     }
 
-    /// The numbers of so many indexes, to be added to as the layout of [`Self::prepare`] says.
+    /// The accumulators of this many groups, for additions in the layout of [`Self::prepare`].
     pub(crate) fn numbers_mut(&mut self, group_indexes: usize) -> &mut [i64] {
         let length = group_indexes * self.classes.len() * self.width;
         if self.numbers.capacity() < length {
-            // While they are few, growing costs more than what is held. DeferredKeys a quarter at a time:
-            // doubling would hold much.
+            // While they are few, growing costs more than spare memory. Later the allocation grows
+            // by a quarter, because doubling would hold too much.
             let spare = if length < SPARE_MAX { length } else { length / 4 };
             self.numbers.reserve_exact(length + spare - self.numbers.len());
         }
@@ -270,12 +271,13 @@ impl Accumulators {
         &mut self.numbers
     }
 
-    /// The rows of a group.
+    /// The count of a group's rows.
     pub(crate) fn count(&self, group_index: usize) -> WeightedCount {
         self.count_of(group_index, ALL_ROWS)
     }
 
-    /// What the rows of each group weigh, in millionths, up to the last one that has something.
+    /// The total weight of each group's rows, in millionths, up to the last group with
+    /// accumulators.
     pub(crate) fn weights(&self) -> impl Iterator<Item = i128> + Clone {
         let length = (self.classes.len() * self.width).max(1);
         self.numbers.chunks(length).map(|own| {
@@ -285,7 +287,8 @@ impl Accumulators {
         })
     }
 
-    /// The rows of so many groups, where all of them are here and weigh the same.
+    /// The number of rows of each group, if all groups have accumulators and all rows weigh the
+    /// same.
     pub(crate) fn rows_of_one_class(
         &self,
         count: usize,
@@ -294,13 +297,13 @@ impl Accumulators {
         is_one.then(|| self.numbers.iter().skip(ALL_ROWS).step_by(self.width).copied())
     }
 
-    /// The measures that have numbers here.
+    /// The measures that have accumulators.
     pub(crate) fn measures(&self) -> impl Iterator<Item = usize> {
         (0..self.measures.len()).filter(|&measure| self.measures[measure].is_some())
     }
 
-    /// Of a measure that has numbers here: the rows of a group that have a value,
-    /// Σ mantissa · weight in millionths, and the scale.
+    /// For a measure that has accumulators: the count of a group's rows that have a value, Σ
+    /// mantissa · weight in millionths, and the scale.
     pub(crate) fn decimal(
         &self,
         group_index: usize,
@@ -318,13 +321,13 @@ impl Accumulators {
         for (weight, numbers) in self.classes_of(group_index) {
             let (rows, weight) = (numbers[column], i128::from(weight));
             let weighted = i128::from(rows) * weight;
-            // As counts do: beyond 10^8 rows of the largest weight there is no more to tell.
+            // Saturates as counts do, beyond 10^8 rows of the largest weight.
             count.add(rows.unsigned_abs(), weighted, weighted.saturating_mul(weight));
         }
         count
     }
 
-    /// The weight and the numbers of each class of a group; none where nothing was added to it.
+    /// The weight and the accumulators of each class of a group; none if nothing was added to it.
     fn classes_of(&self, group_index: usize) -> impl Iterator<Item = (i64, &[i64])> {
         let length = self.classes.len() * self.width;
         let own =
@@ -346,9 +349,9 @@ impl Accumulators {
         Self { classes: classes.clone(), width: *width, measures: measures.clone(), numbers }
     }
 
-    /// Adds the groups of `other`: those from index `first` on, to the groups at `group_indexes`, of which
-    /// there are `count` here. The first of all have to come first. Returns whether there was room;
-    /// if not, nothing was added.
+    /// Adds the groups of `other` from index `first` on to the groups at `group_indexes`; `count`
+    /// is the number of groups here. The call with `first` = 0 must come first. Returns whether
+    /// they fit; if not, nothing was added.
     pub(crate) fn merge(
         &mut self,
         other: &Self,
@@ -363,25 +366,25 @@ impl Accumulators {
         true
     }
 
-    /// The sums of the groups from index `first` on, to be added elsewhere. The first of all have
-    /// to come first.
+    /// The sums of the groups from index `first` on, for adding them elsewhere. The call with
+    /// `first` = 0 must come first.
     pub(crate) fn incoming_sums(&self, first: usize) -> Vec<SumInput> {
         let sum = |(measure, kept): (usize, &Option<Kept>)| {
             let Kept { count: valid, scale, size_max, .. } = (*kept)?;
-            // Which counts for all groups, and for the later ones has been seen to before.
+            // The bound is of all groups together, so only the first call adds it.
             let size_max = if first == 0 { size_max } else { 0 };
             Some(SumInput { measure, scale, valid, size_max })
         };
         self.measures.iter().enumerate().filter_map(sum).collect()
     }
 
-    /// All that is here, with these [sums](Self::incoming_sums).
+    /// The properties of all groups, with these [sums](Self::incoming_sums).
     pub(crate) fn as_incoming<'i>(&'i self, sums: &'i [SumInput]) -> AccumulatorInput<'i> {
         AccumulatorInput { classes: &self.classes, sums }
     }
 
-    /// Adds the groups from index `first` on to these places of `numbers`, which are laid out as
-    /// was said for these [sums](Self::incoming_sums).
+    /// Adds the groups from index `first` on to the groups of `numbers` at these indexes. The
+    /// layout must be that for these [sums](Self::incoming_sums).
     pub(crate) fn add_to(
         &self,
         numbers: &mut [i64],
@@ -415,7 +418,7 @@ impl Accumulators {
         }
     }
 
-    /// Bytes held: memory that was never written to does not count.
+    /// Bytes of memory; memory that was never written does not count.
     pub(crate) fn bytes(&self) -> usize {
         self.numbers.len() * size_of::<i64>()
     }

@@ -1,4 +1,4 @@
-//! How many groups there may be, and which are dropped where there are more.
+//! The maximum number of groups, and which groups are dropped beyond it.
 
 use std::borrow::Cow;
 
@@ -8,15 +8,15 @@ use super::{Groups, SeriesFold};
 use crate::groups::series;
 
 impl Groups {
-    /// Drops groups where there are too many, and returns whether it did: then all numbers and
-    /// indexes are others. Dropping costs a pass over all groups, so it waits until there are many
-    /// to drop.
+    /// Drops groups if there are too many. Returns whether it did: value numbers and group indexes
+    /// are different then. Dropping costs a pass over all groups, so it waits until many are to be
+    /// dropped.
     pub fn enforce_capacity(&mut self) -> bool {
         if self.len() > self.held_max + self.held_max / 8 {
             self.cut(self.held_max);
             return true;
         }
-        // Values of groups for which there was no room.
+        // Many values are only of groups that were refused.
         let has_garbage = self.keys.iter().any(|key| key.len() / 2 > self.held_max);
         if has_garbage {
             self.flush_deferred();
@@ -25,14 +25,14 @@ impl Groups {
         has_garbage
     }
 
-    /// Drops the groups with the largest keys where there are too many for an answer.
+    /// Drops the groups with the largest keys if there are too many for a result.
     pub(crate) fn cut_to_limit(&mut self) {
         self.flush_deferred();
         self.cut(self.groups_max);
     }
 
-    /// Drops groups to save memory, and holds no more from now on than are kept in the end; returns
-    /// whether there was anything to save.
+    /// Drops groups to save memory. From now on, the limit while groups are added is that of final
+    /// groups. Returns whether there was anything to save.
     pub(crate) fn cut_back(&mut self) -> bool {
         let has_waiting = self.deferred.is_some();
         self.flush_deferred();
@@ -42,12 +42,13 @@ impl Groups {
         has_waiting || has_more
     }
 
-    /// Drops the groups with the largest keys, or of a query for series the last of these, all but `max`.
+    /// Drops all groups but `max`: those with the largest keys, or, for a query for series, the
+    /// last ranks.
     pub(super) fn cut(&mut self, max: usize) {
         if self.len() <= max {
             return;
         }
-        // What waits does so by numbers that are about to be given out anew.
+        // Deferred rows refer to value numbers that are about to change.
         self.flush_deferred();
         if let Some(series_fold) = self.series.take() {
             return self.fold(series_fold, max);
@@ -60,7 +61,7 @@ impl Groups {
         self.keep(&order);
     }
 
-    /// Keeps the best series, as many as have `max` groups together, and adds the others to "other".
+    /// Keeps the best series, with at most `max` groups together, and adds the others to "other".
     fn fold(&mut self, mut series_fold: Box<SeriesFold>, max: usize) {
         let time_key = series_fold.query.time_key().map(|(index, _)| index);
         let (mut kept, gone) = series::best(&series_fold.query, self, max);
@@ -82,7 +83,7 @@ impl Groups {
         self.keep(&kept);
     }
 
-    /// Adds what went to "other" elsewhere.
+    /// Adds the groups of `other` that were folded into "other".
     pub(super) fn merge_folded(&mut self, other: &mut Self) {
         let (Some(own), Some(other)) = (&mut self.series, &mut other.series) else { return };
         own.rows = own.rows.saturating_add(std::mem::take(&mut other.rows));
@@ -93,8 +94,8 @@ impl Groups {
         }
     }
 
-    /// Drops the groups of larger keys than `max`, now and from now on: elsewhere some of them were
-    /// dropped, so that their rows here are not all.
+    /// Drops the groups with larger keys than `max`, now and from now on. Some of them were dropped
+    /// elsewhere, so their rows here would be incomplete.
     pub(super) fn drop_beyond(&mut self, max: Box<[Value]>) {
         if self.key_max.as_ref().is_some_and(|own| *own <= max) {
             return;
@@ -119,7 +120,7 @@ impl Groups {
             .for_each(|group_index| self.drop_rows(self.count_at(group_index as usize).rows()));
     }
 
-    /// Keeps the groups at these indexes only, and the values of their keys.
+    /// Keeps only the groups at these indexes, and the values of their keys.
     pub(crate) fn keep(&mut self, kept: &[u32]) {
         let states = self.states.iter().map(|column| column.kept(kept)).collect();
         let accumulators = self.accumulators.kept(kept);
@@ -138,7 +139,7 @@ impl Groups {
         (self.key_max, self.dropped_rows, self.deferred) = (key_max, dropped_rows, deferred);
     }
 
-    /// Forgets all groups, and the memory that they took.
+    /// Drops all groups, and frees their memory.
     pub(crate) fn clear(&mut self) {
         let (kinds, series) = (std::mem::take(&mut self.kinds), self.series.take());
         let empty = Self::with_max(self.keys.len(), kinds, (self.groups_max, self.held_max));
@@ -146,7 +147,7 @@ impl Groups {
         self.series = series.map(|own| Box::new(SeriesFold { folded: None, rows: 0, ..*own }));
     }
 
-    /// Whether there is no room for a new group of this key.
+    /// Whether a new group with this key is beyond the limit.
     pub(super) fn is_beyond(&self, numbers: &[u32]) -> bool {
         let values = || self.keys.iter().zip(numbers).map(|(key, &number)| key.value(number));
         self.key_max.as_deref().is_some_and(|max| values().gt(max.iter().map(Cow::Borrowed)))

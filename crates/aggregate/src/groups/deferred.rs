@@ -1,5 +1,5 @@
-//! Rows of groups by an integer, by a text or its form, or by the numbers of a few keys, that
-//! are brought in later, many at a time: see `groups/radix_partition.rs`.
+//! Rows whose groups are looked up later, many at a time; see `groups/radix_partition.rs`. The keys
+//! are an integer, a string or its form, or the numbers of several keys.
 
 use hadal_encoding::CanonicalStrings;
 use hadal_types::Value;
@@ -14,23 +14,22 @@ use crate::groups::key_dictionary::IntKey;
 use crate::groups::radix_partition::{PARTS, RadixPartitions, WIDTH_MAX};
 use crate::groups::string_partition::StringPartitions;
 
-/// Fewer groups than this are found in a cache, in whatever order they are asked for.
+/// Fewer groups than this stay in a cache, whatever the order of look-ups.
 pub(super) const GROUPS_MIN: usize = 1 << 16;
 
-/// Where some groups are new, more are to come: so many times as many.
+/// If groups are new, this many times as many more are expected.
 const AHEAD: usize = 2;
 
-/// The keys of groups that are looked for later.
+/// The keys of groups that are looked up later.
 #[derive(Clone, Copy, Debug)]
 pub enum DeferredKeys<'k> {
     /// Integers.
     Ints(&'k [i64]),
-    /// Lifted strings, where they are [taken](Groups::takes_lifted).
+    /// Template strings, if the key [takes](Groups::takes_lifted) them.
     Templates(&'k CanonicalStrings<'k>),
-    /// Strings as they are, where lifted ones are not kept.
+    /// Plain strings, if the key does not store template strings.
     Strings(&'k [&'k str]),
-    /// By key, the numbers that its dictionary [gave out](Groups::key_mut): some groups may be told
-    /// more than once.
+    /// By key: numbers assigned by its dictionary ([`Groups::key_mut`]). Groups may repeat.
     Numbers(&'k [Vec<u32>]),
 }
 
@@ -45,32 +44,32 @@ impl DeferredKeys<'_> {
     }
 }
 
-/// What waits.
+/// The deferred rows.
 #[derive(Clone, Debug)]
 pub(super) struct DeferredRows {
     by: DeferredBy,
-    /// What rows are added up in, block by block, before they wait.
+    /// A buffer in which the rows of a block are summed up before they are deferred.
     added_up: Vec<i64>,
 }
 
 #[derive(Clone, Debug)]
 enum DeferredBy {
     Ints(RadixPartitions<i64>),
-    /// Of no use without the key that made them.
+    /// Only valid with the dictionary that made the forms.
     Forms(RadixPartitions<u128>),
     Strings(StringPartitions),
-    /// Of no use without the keys that gave them out.
+    /// Only valid with the dictionaries that assigned the numbers, as the next ones.
     Two(RadixPartitions<[u32; 2]>),
     Three(RadixPartitions<[u32; 3]>),
     Four(RadixPartitions<[u32; 4]>),
-    /// Of five keys to eight.
+    /// For five to eight keys.
     Eight(RadixPartitions<[u32; 8]>),
-    /// Of more.
+    /// For more keys.
     Most(RadixPartitions<[u32; GROUP_KEYS_MAX]>),
 }
 
 impl DeferredBy {
-    /// What waits for groups of these keys, with so many numbers.
+    /// Empty partitions for groups with these keys, with `width` numbers per row.
     fn new(keys: DeferredKeys<'_>, width: usize) -> Self {
         match keys {
             DeferredKeys::Ints(_) => Self::Ints(RadixPartitions::new(width)),
@@ -86,7 +85,7 @@ impl DeferredBy {
         }
     }
 
-    /// Whether that is so here.
+    /// Whether rows with these keys and this many numbers can be added.
     fn fits(&self, keys: DeferredKeys<'_>, width: usize) -> bool {
         match (self, keys) {
             (Self::Ints(own), DeferredKeys::Ints(_)) => own.width() == width,
@@ -95,7 +94,7 @@ impl DeferredBy {
             (Self::Two(own), DeferredKeys::Numbers([_, _])) => own.width() == width,
             (Self::Three(own), DeferredKeys::Numbers([_, _, _])) => own.width() == width,
             (Self::Four(own), DeferredKeys::Numbers([_, _, _, _])) => own.width() == width,
-            // The keys of groups do not change.
+            // The number of keys of a query does not change.
             (Self::Eight(own), DeferredKeys::Numbers(_)) => own.width() == width,
             (Self::Most(own), DeferredKeys::Numbers(_)) => own.width() == width,
             _ => false,
@@ -103,18 +102,18 @@ impl DeferredBy {
     }
 }
 
-/// What tells groups apart while their rows wait.
+/// The key of a group while its rows are deferred.
 pub(super) trait DeferredKey: TableInt {
-    /// The first bits of the hash: asking in their order is quick.
+    /// The first bits of the hash: look-ups in their order are fast.
     fn tag(self, groups: &Groups) -> u32;
 
-    /// Where the groups of these are; new ones are made where there are none yet.
+    /// The indexes of the groups with these keys; creates groups that are new.
     fn group_indexes(all: &[Self], groups: &mut Groups) -> Vec<u32>;
 
-    /// How many of these there are no groups of yet.
+    /// The number of different keys without a group.
     fn count_new(some: &[Self], groups: &mut Groups) -> usize;
 
-    /// Makes room for so many new ones, and where there is none for some others, too.
+    /// Reserves space for `new` groups. If a table must grow, it grows by `others` in addition.
     fn reserve(groups: &mut Groups, new: usize, others: usize);
 }
 
@@ -162,7 +161,7 @@ impl<const N: usize> DeferredKey for [u32; N] {
 }
 
 impl DeferredRows {
-    /// Bytes held.
+    /// Bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         let own = match &self.by {
             DeferredBy::Ints(own) => own.bytes(),
@@ -179,20 +178,19 @@ impl DeferredRows {
 }
 
 impl Groups {
-    /// Whether it is worth while to look for groups later: they are many, found by hash, and none
-    /// were dropped.
+    /// Whether it pays off to look groups up later: they are many, found by hash, and none was
+    /// dropped.
     #[must_use]
     pub fn can_defer(&self) -> bool {
         let is_hashed = self.keys.len() == 1 || self.group_indexes.are_hashed();
         is_hashed && self.len() >= GROUPS_MIN && self.key_max.is_none()
     }
 
-    /// Lets `add` add rows to the numbers of groups that are looked for later: those of these keys,
-    /// and then of one more group, of rows without a value. The layout says where they go, as for
-    /// [`Self::add_accumulators`].
+    /// Defers rows: `add` adds them to the accumulators of one group per key, followed by one group
+    /// for rows without a value. The layout is as for [`Self::add_accumulators`].
     ///
-    /// Returns whether they were added: not where groups [cannot wait](Self::can_wait), and where
-    /// there is no room in accumulators.
+    /// Returns whether the rows were added. They are not if groups [cannot be
+    /// deferred](Self::can_defer), or if the rows do not fit into accumulators.
     pub fn defer(
         &mut self,
         keys: DeferredKeys<'_>,
@@ -203,13 +201,14 @@ impl Groups {
             return false;
         }
         let Some(layout) = self.prepare(incoming) else { return false };
-        // From now on columns that come to be are told from those that all rows have.
+        // Makes the accumulators non-empty: measures that are new later get counts of their own.
         let _ = self.accumulators.numbers_mut(self.group_indexes.len());
         let width = layout.class_count * layout.columns.len();
         if width > WIDTH_MAX {
             return false;
         }
-        // What waits otherwise may be what makes an end of forms.
+        // Rows deferred by other keys may make the dictionary give up forms, so they are added
+        // first.
         if !self.deferred.as_ref().is_some_and(|waiting| waiting.by.fits(keys, width)) {
             self.flush_deferred();
         }
@@ -235,7 +234,7 @@ impl Groups {
         true
     }
 
-    /// Adds rows to the deferred ones: each has a key, and `width` numbers.
+    /// Adds rows to the partitions: each has a key, and `width` numbers.
     fn defer_rows(
         &mut self,
         keys: DeferredKeys<'_>,
@@ -303,7 +302,7 @@ impl Groups {
         }
     }
 
-    /// Lets these integers wait with their numbers, N each.
+    /// Defers these keys with their numbers, N each.
     fn defer_chunk<W: DeferredKey, const N: usize>(
         &mut self,
         own: &mut RadixPartitions<W>,
@@ -326,8 +325,8 @@ impl Groups {
         }
     }
 
-    /// Makes accumulators ready, as [`crate::groups::accumulators::Accumulators::prepare`]. What waits was made for the accumulators as
-    /// they are, and comes in before they change.
+    /// Prepares accumulators, as [`crate::groups::accumulators::Accumulators::prepare`]. Deferred
+    /// rows have the current layout, so they are added before it changes.
     pub(super) fn prepare(&mut self, incoming: &AccumulatorInput<'_>) -> Option<AccumulatorLayout> {
         if self.deferred.is_some() && !self.accumulators.is_ready_for(incoming) {
             self.flush_deferred();
@@ -338,7 +337,7 @@ impl Groups {
         })
     }
 
-    /// Brings in all that waits.
+    /// Adds all deferred rows to their groups.
     pub(crate) fn flush_deferred(&mut self) {
         if let Some(waiting) = self.deferred.take() {
             match &waiting.by {
@@ -354,7 +353,7 @@ impl Groups {
         }
     }
 
-    /// Brings in what waits by its form, so that the key may change its forms, or keep none.
+    /// Adds the rows deferred by form, so that the dictionary may change its forms or give them up.
     pub(super) fn flush_deferred_templates(&mut self) {
         if self.deferred.as_ref().is_some_and(|waiting| matches!(waiting.by, DeferredBy::Forms(_)))
         {
@@ -366,7 +365,7 @@ impl Groups {
         if deferred.is_empty() {
             return;
         }
-        // About as many in each part as in the first.
+        // Extrapolated from the first partition.
         let new = W::count_new(deferred.ints(0), self) * (PARTS + PARTS / 16);
         self.expect::<W>(new, AHEAD * new);
         for part in 0..PARTS {
@@ -375,13 +374,13 @@ impl Groups {
         }
     }
 
-    /// Makes room for so many new groups, and where there is none for some others, too.
+    /// Reserves space for `new` groups. If a table must grow, it grows by `others` in addition.
     pub(super) fn expect<W: DeferredKey>(&mut self, new: usize, others: usize) {
         W::reserve(self, new, others);
         self.accumulators.reserve(new);
     }
 
-    /// Adds to the accumulators of groups at these indexes; drops what has none.
+    /// Adds to the accumulators of the groups at these indexes; rows of dropped groups are counted.
     fn add_numbers(&mut self, group_indexes: &[u32], numbers: &[i64]) {
         match numbers.len() / group_indexes.len().max(1) {
             1 => self.add_entries::<1>(group_indexes, numbers),

@@ -1,4 +1,4 @@
-//! One group on its own: how groups travel, and how "other" is added up.
+//! A single group: the form in which groups are sent, and in which "other" is summed up.
 
 use hadal_query::{Query, StateKind};
 use hadal_types::Value;
@@ -6,10 +6,10 @@ use hadal_types::Value;
 use crate::state::State;
 use crate::state::weighted_count::WeightedCount;
 
-/// What is kept of the rows of one group, on its own.
+/// The count and the states of one group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// All rows of the group.
+    /// The count of the group's rows.
     pub count: WeightedCount,
     /// One state per measure of the query.
     pub states: Box<[State]>,
@@ -21,13 +21,13 @@ impl Group {
         Self { count: WeightedCount::default(), states }
     }
 
-    /// The group of no rows.
+    /// A group without rows.
     pub(crate) fn empty(query: &Query) -> Self {
         let kinds: Vec<StateKind> = query.measures().iter().map(|measure| measure.kind).collect();
         Self::new(&kinds)
     }
 
-    /// Adds the rows of `other`, which must be of the same query.
+    /// Adds the rows of `other`, which must belong to the same query.
     pub fn merge(&mut self, other: &Self) {
         self.count.merge(other.count);
         for (own, state) in self.states.iter_mut().zip(&other.states) {
@@ -35,7 +35,7 @@ impl Group {
         }
     }
 
-    /// Whether it has a state of each of these kinds, in this order.
+    /// Whether the group has a state of each of these kinds, in this order.
     pub(crate) fn fits(&self, kinds: &[StateKind]) -> bool {
         self.states.iter().map(State::kind).eq(kinds.iter().copied())
     }

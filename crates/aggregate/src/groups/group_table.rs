@@ -1,9 +1,9 @@
-//! Where groups are, by the numbers of their keys.
+//! Group indexes, by the numbers of their keys.
 //!
-//! Numbers are small, since each key counts its own values (see `groups/key_dictionary.rs`). While all
-//! combinations of them are few, a plain array tells a group's index; only when they are many it
-//! takes a hash table. Groups of one key mostly are in the order of its numbers: then the number is
-//! the index, and nothing is kept at all.
+//! Numbers are small, because each key has its own dictionary (see `groups/key_dictionary.rs`).
+//! While there are few combinations of numbers, a plain array maps them to group indexes; otherwise
+//! a hash table does. Groups of one key mostly have the order of its numbers. Then the number is
+//! the index, and nothing is stored.
 
 use hashbrown::DefaultHashBuilder;
 
@@ -12,28 +12,28 @@ use crate::groups::int_table::reserve_spare;
 
 /// No index.
 pub(crate) const NO_GROUP: u32 = u32::MAX;
-/// Combinations of the numbers of several keys that an array is made for.
+/// The maximum size of the array for several keys, in combinations of their numbers.
 const COMBINATIONS_MAX: usize = 1 << 20;
-/// Groups of so many keys have their numbers in arrays of their own width; those of more, in wider
-/// ones.
+/// Up to this many keys, the numbers of a group are in arrays of exactly that width; beyond, in
+/// wider ones.
 const EXACT_MAX: usize = 4;
 
-/// The places of groups, 0 and on.
+/// Group indexes, from 0.
 #[derive(Clone, Debug)]
 pub(crate) struct GroupTable {
-    /// How many numbers a group has.
+    /// The number of keys.
     width: usize,
     count: usize,
-    /// The numbers of each group, group after group: none where they are the indexes.
+    /// The numbers of each group, group after group; empty if the numbers are the indexes.
     numbers: Vec<u32>,
     known: Known,
     hasher: DefaultHashBuilder,
 }
 
-/// How indexes are found.
+/// The map from numbers to indexes.
 #[derive(Clone, Debug)]
 enum Known {
-    /// By number × (how many numbers there may be of the next) + the next.
+    /// At (number × size of the next key) + next number, and so on.
     ByNumbers {
         may_be: Box<[usize]>,
         group_indexes: Vec<u32>,
@@ -42,7 +42,7 @@ enum Known {
 }
 
 impl GroupTable {
-    /// Of no groups, which have so many numbers each.
+    /// An empty table for groups with this many keys.
     pub(crate) fn new(width: usize) -> Self {
         let may_be = vec![0; width].into();
         let group_indexes = if width == 0 { vec![NO_GROUP] } else { Vec::new() };
@@ -50,7 +50,7 @@ impl GroupTable {
         Self { width, count: 0, numbers: Vec::new(), known, hasher: hasher() }
     }
 
-    /// How many groups there are.
+    /// The number of groups.
     pub(crate) const fn len(&self) -> usize {
         self.count
     }
@@ -60,13 +60,13 @@ impl GroupTable {
         self.width == 1 && self.numbers.is_empty()
     }
 
-    /// Adds groups at the next indexes until there are so many, where indexes are numbers.
+    /// Adds groups at the next indexes until there are `count`, if indexes are numbers.
     pub(crate) fn extend_to(&mut self, count: usize) {
         debug_assert!(self.are_numbers(), "the numbers of groups are not known");
         self.count = count;
     }
 
-    /// Where the group of these numbers is, if there is one.
+    /// The index of the group with these numbers, if there is one.
     pub(crate) fn find(&self, numbers: &[u32]) -> Option<u32> {
         if self.are_numbers() {
             return numbers
@@ -86,28 +86,27 @@ impl GroupTable {
         }
     }
 
-    /// Whether groups are so many that they are found by hash.
+    /// Whether groups are found by hash, because they are many.
     pub(crate) const fn are_hashed(&self) -> bool {
         matches!(self.known, Known::ByHash(_))
     }
 
-    /// The first bits of the hash of a group's numbers: where groups [are hashed](Self::are_hashed),
-    /// asking in their order is quick.
+    /// The first bits of the hash of a group's numbers. If groups [are hashed](Self::are_hashed),
+    /// look-ups in their order are fast.
     #[inline]
     pub(crate) fn tag(&self, numbers: &[u32]) -> u32 {
         tag_by(&self.hasher, numbers)
     }
 
-    /// Those of these numbers that are a group's: the others stand after them because what is of
-    /// any width at run time is slower.
+    /// The numbers of a group without the padding after them. Arrays are padded because slices with
+    /// a width known only at run time are slower.
     #[inline]
     pub(crate) fn own<'n, const N: usize>(&self, numbers: &'n [u32; N]) -> &'n [u32] {
         own(numbers, self.width)
     }
 
-    /// Where the groups of [these numbers](Self::own) are, where groups
-    /// [are hashed](Self::are_hashed): sooner found together than one by one. New ones are made of
-    /// those that there are not yet.
+    /// The indexes of the groups with [these numbers](Self::own), if groups [are
+    /// hashed](Self::are_hashed); faster than one by one. Creates groups that are new.
     pub(crate) fn of_all<const N: usize>(&mut self, all: &[[u32; N]]) -> Vec<u32> {
         assert!(self.width == N || N > EXACT_MAX && self.width < N, "numbers of a group");
         let width = self.width;
@@ -132,7 +131,7 @@ impl GroupTable {
                     kept.get(group_index as usize * width..)
                         .is_some_and(|kept| kept.get(..width) == numbers.get(..width))
                 };
-                // As in `groups/int_table.rs`: only what was found is sure.
+                // As in `groups/int_table.rs`: a hit is final, a miss is probed again.
                 let near = slot.number_of(tag).filter(|&group_index| matches(kept, group_index));
                 group_indexes.push(near.unwrap_or_else(|| {
                     let matches = |kept: &Vec<u32>, group_index| matches(kept, group_index);
@@ -147,7 +146,7 @@ impl GroupTable {
         group_indexes
     }
 
-    /// Makes room for so many more groups, and where there is none for some others, too.
+    /// Reserves space for `more` groups. If the table must grow, it grows by `others` in addition.
     pub(crate) fn reserve(&mut self, more: usize, others: usize) {
         if let Known::ByHash(table) = &mut self.known {
             table.reserve_ahead(more, others);
@@ -155,8 +154,8 @@ impl GroupTable {
         }
     }
 
-    /// Adds a group of these numbers, which there is not yet; returns its index, or `None` when
-    /// there can be no more.
+    /// Adds a group with these numbers, which must be new. Returns its index, or `None` if there
+    /// can be no more groups.
     pub(crate) fn push(&mut self, numbers: &[u32]) -> Option<u32> {
         let group_index =
             u32::try_from(self.count).ok().filter(|&group_index| group_index != NO_GROUP)?;
@@ -181,13 +180,13 @@ impl GroupTable {
         known.unwrap_or_default().iter().copied().chain(own)
     }
 
-    /// Bytes held.
+    /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         let known = match &self.known {
             Known::ByNumbers { group_indexes, .. } => group_indexes.capacity() * size_of::<u32>(),
             Known::ByHash(table) => table.bytes(),
         };
-        // What was never written to does not count.
+        // Memory that was never written does not count.
         self.numbers.len() * size_of::<u32>() + known
     }
 
@@ -196,7 +195,7 @@ impl GroupTable {
         self.numbers.get(start..start + self.width)
     }
 
-    /// Lets a group be found whose numbers are kept.
+    /// Adds a group to the map; its numbers must be stored already.
     fn note(&mut self, group_index: u32) {
         let start = group_index as usize * self.width;
         let own = &self.numbers[start..start + self.width];
@@ -206,7 +205,7 @@ impl GroupTable {
                     group_indexes[index] = group_index;
                     return;
                 }
-                // A number beyond the array: another one of at least twice the size.
+                // The number is beyond the array: at least doubles it.
                 for (may_be, number) in may_be.iter_mut().zip(own) {
                     *may_be = (*may_be).max((*number as usize + 1).next_power_of_two());
                 }
@@ -219,7 +218,7 @@ impl GroupTable {
         }
     }
 
-    /// Makes what finds all groups anew.
+    /// Rebuilds the map of all groups.
     fn find_anew(&mut self) {
         let Known::ByNumbers { may_be, .. } = &mut self.known else { return };
         for (key, may_be) in may_be.iter_mut().enumerate() {
@@ -239,7 +238,7 @@ impl GroupTable {
     }
 }
 
-/// The numbers of a group of so many keys.
+/// The numbers of a group with `width` keys.
 #[inline]
 fn own<const N: usize>(numbers: &[u32; N], width: usize) -> &[u32] {
     if N <= EXACT_MAX { numbers } else { &numbers[..width.min(N)] }
@@ -250,7 +249,7 @@ const fn short(group_index: usize) -> u32 {
     group_index as u32
 }
 
-/// Where the array of indexes has these numbers; `None` beyond it.
+/// The position of these numbers in the array of indexes; `None` beyond it.
 fn index(numbers: &[u32], may_be: &[usize]) -> Option<usize> {
     let mut index = 0;
     for (&number, &may_be) in numbers.iter().zip(may_be) {

@@ -1,4 +1,5 @@
-//! What output expressions see of a group: its counts, and aggregates finished from its states.
+//! The inputs of output expressions from a group: its counts, and aggregates finished from its
+//! states.
 
 use hadal_query::{AggregateFunction, GroupInput};
 use hadal_types::{Decimal, Number, Value};
@@ -8,7 +9,7 @@ use crate::state::State;
 use crate::state::average::average;
 use crate::state::weighted_count::WeightedCount;
 
-/// The value of a slot of a group; null for slots that are no part of the group itself.
+/// An input from a group; null for inputs that are not part of a group.
 pub(crate) fn of_group(group: &Group, slot: &GroupInput) -> Value {
     match slot {
         GroupInput::Measure(index, finish) => {
@@ -26,7 +27,7 @@ pub(crate) fn of_count(count: WeightedCount, slot: &GroupInput) -> Value {
     }
 }
 
-/// An aggregate of one state; null where there are no values, or the state is another's.
+/// An aggregate of one state; null without values, or if the state is of another kind.
 pub(crate) fn of_state(state: &State, finish: AggregateFunction) -> Value {
     let number = |number: Option<Number>| number.map_or(Value::Null, Value::Number);
     match (state, finish) {

@@ -1,30 +1,28 @@
-//! Where small integers lie by the hashes of what they stand for: an open hash table whose slots
-//! have 32 bits of the hash and the integer.
+//! An open-addressing hash table of small integers; a slot has a 32-bit hash tag and an integer.
 //!
-//! What the integers stand for is kept elsewhere, so a slot takes little, which counts where the
-//! table is in no cache, growing it looks at nothing else, and things are only compared where these
-//! bits agree. Slots are laid out by the first bits, so that asking in their order stays within a
-//! small part of the table.
+//! The keys are stored elsewhere. So the table is small, which matters where it is in no cache; it
+//! grows without reading keys; and keys are compared only if tags match. The first bits of the tag
+//! choose the slot, so look-ups in the order of tags stay within a small part of the table.
 //!
-//! But what comes in the order of hashes, as from another table that was filled part by part, comes
-//! to a table that grows with it in its first slots only, where more is put than there is room for.
-//! So a stretch of slots that is taken is left for one elsewhere, which the rest of the hash tells:
-//! however many crowd somewhere, each takes a few looks. One search along all slots that are taken
-//! would take time that grows with the square of their number.
+//! But keys may come in the order of hashes, as from another table that was filled partition by
+//! partition. A table that grows with them then gets more keys in its first slots than fit there.
+//! So after one window of taken slots, the search continues in a window elsewhere, chosen by the
+//! whole tag. However many keys crowd somewhere, each takes few probes. A linear search along all
+//! taken slots would take quadratic time.
 
 use std::hash::{BuildHasher, Hash};
 use std::sync::OnceLock;
 
 use hashbrown::DefaultHashBuilder;
 
-/// Look-ups whose slots are read together, so that they wait for memory together.
+/// Look-ups whose slots are read together, so that their cache misses overlap.
 pub(crate) const BATCH: usize = 64;
-/// What stands in a slot that is free.
+/// The number in a free slot.
 const FREE: u32 = u32::MAX;
-/// Slots that are looked at side by side, two lines of a cache or three; then others are, elsewhere.
-/// Where hashes are spread, hardly any search leaves its first stretch.
+/// Slots of one window, two or three cache lines; after them, the search continues elsewhere. If
+/// hashes are spread, few searches leave their first window.
 const STRETCH: usize = 16;
-/// The bits of the smallest table's index.
+/// Index bits of the smallest table.
 const BITS_MIN: u32 = 6;
 
 #[derive(Clone, Copy, Debug)]
@@ -37,43 +35,44 @@ pub(crate) struct Slot {
 impl Slot {
     pub(crate) const FREE: Self = Self { tag: 0, number: FREE };
 
-    /// The number here, where it may be of something with this tag.
+    /// The number in this slot, if its key may have this tag.
     #[inline]
     pub(crate) fn number_of(self, tag: u32) -> Option<u32> {
         Some(self.number).filter(|&number| self.tag == tag && number != FREE)
     }
 }
 
-/// The numbers of some things that are told apart elsewhere.
+/// The numbers of keys that are stored elsewhere.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TagTable {
-    /// A power of two of them, by the first bits of the hash; the next one where that is taken.
+    /// A power of two of slots, indexed by the first bits of the hash; the next slot if that is
+    /// taken.
     table: Vec<Slot>,
     len: usize,
 }
 
-/// Makes the hashes of all tables: what one of them got in the order of its slots, another finds in
-/// the order of its own.
+/// The hasher of all tables. A table that is filled in the slot order of another one also fills its
+/// own slots in order.
 static HASHER: OnceLock<DefaultHashBuilder> = OnceLock::new();
 
-/// What makes the hashes of all tables, for those who ask often.
+/// The hasher of all tables, for callers that hash often.
 pub(crate) fn hasher() -> DefaultHashBuilder {
     HASHER.get_or_init(DefaultHashBuilder::default).clone()
 }
 
-/// The first bits of the hash of something, the same wherever it is asked for.
+/// The first bits of the hash of a key; equal in all tables.
 pub(crate) fn tag_of(own: impl Hash) -> u32 {
     tag_by(&hasher(), own)
 }
 
-/// The same by the one [`hasher`].
+/// The same with the given [`hasher`].
 #[inline]
 pub(crate) fn tag_by(hasher: &DefaultHashBuilder, own: impl Hash) -> u32 {
     (hasher.hash_one(own) >> 32) as u32
 }
 
-/// The tag in whose index something of this tag is looked for after so many stretches: of as many
-/// stretches as there are tags, each begins elsewhere, so a free slot is always found.
+/// The tag whose home slot begins the window after `stretch` full windows. For each key it is a
+/// different tag for every window, so the search reaches every slot and always finds a free one.
 ///
 /// Multiplies by odd constants: 2^32 / φ, and the first of MurmurHash3's finalizer (A. Appleby).
 #[inline]
@@ -82,7 +81,7 @@ const fn elsewhere(tag: u32, stretch: u32) -> u32 {
 }
 
 impl TagTable {
-    /// The number of something of this tag, which `matches` knows, if it has one.
+    /// The number of the key with this tag for which `matches` is true, if there is one.
     #[inline]
     pub(crate) fn find(&self, tag: u32, matches: impl Fn(u32) -> bool) -> Option<u32> {
         if self.table.is_empty() {
@@ -91,8 +90,8 @@ impl TagTable {
         self.search(tag, matches).ok()
     }
 
-    /// The same, and the number that `push` gives out where it has none yet. There must be
-    /// [room](Self::reserve_ahead).
+    /// As [`Self::find`]; if the key is new, inserts the number that `push` returns. There must be
+    /// [space](Self::reserve_ahead).
     // A call for each look-up takes a tenth of its time.
     #[inline(always)]
     pub(crate) fn find_or_push<S>(
@@ -113,8 +112,7 @@ impl TagTable {
         }
     }
 
-    /// Puts in the number of something of this tag that has none yet. There must be
-    /// [room](Self::reserve_ahead).
+    /// Inserts the number of a new key with this tag. There must be [space](Self::reserve_ahead).
     pub(crate) fn insert(&mut self, tag: u32, number: u32) {
         if let Err(at) = self.search(tag, |_| false) {
             self.table[at] = Slot { tag, number };
@@ -122,7 +120,7 @@ impl TagTable {
         }
     }
 
-    /// The number, or the free slot that is next to where it is looked for.
+    /// The number, or the first free slot of the search.
     #[inline(always)]
     fn search(&self, tag: u32, matches: impl Fn(u32) -> bool) -> Result<u32, usize> {
         let mask = self.table.len() - 1;
@@ -145,10 +143,10 @@ impl TagTable {
         }
     }
 
-    /// Reads the slots where things of these tags are looked for first.
+    /// Reads the home slots of these tags.
     ///
     /// # Panics
-    /// Before there was room for anything.
+    /// If no space was ever reserved.
     #[inline]
     pub(crate) fn read(&self, tags: &[u32], read: &mut [Slot]) {
         for (slot, tag) in read.iter_mut().zip(tags) {
@@ -156,14 +154,14 @@ impl TagTable {
         }
     }
 
-    /// Where something of this tag is looked for first.
+    /// The home slot of this tag, where a search begins.
     #[inline]
     fn home(&self, tag: u32) -> usize {
         tag as usize >> (u32::BITS - self.table.len().trailing_zeros())
     }
 
-    /// Makes room for so many more, and where there is none for some others, too: growing again
-    /// costs more than room that is not needed.
+    /// Reserves space for `more` keys. If the table must grow, it grows by `others` in addition,
+    /// because growing again costs more than spare slots.
     pub(crate) fn reserve_ahead(&mut self, more: usize, others: usize) {
         // At most three of four slots are taken.
         let table = |taken: usize| taken * 4 / 3 + 1;
@@ -173,7 +171,7 @@ impl TagTable {
         let wanted = table(self.len + more + others).next_power_of_two();
         let free = vec![Slot::FREE; wanted.max(1 << BITS_MIN)];
         let old = std::mem::replace(&mut self.table, free);
-        // By their first bits: what lay side by side comes to lie side by side.
+        // By their first bits: adjacent slots stay near each other.
         for slot in old.into_iter().filter(|slot| slot.number != FREE) {
             if let Err(at) = self.search(slot.tag, |_| false) {
                 self.table[at] = slot;
@@ -181,12 +179,12 @@ impl TagTable {
         }
     }
 
-    /// How many things are known.
+    /// The number of keys.
     pub(crate) const fn len(&self) -> usize {
         self.len
     }
 
-    /// Bytes held.
+    /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         self.table.capacity() * size_of::<Slot>()
     }
@@ -206,15 +204,15 @@ pub(crate) mod tests {
         LOOKS.set(LOOKS.get() + 1);
     }
 
-    /// How many slots of all tables this thread looks at meanwhile, while it searches.
+    /// The number of slots of all tables that this thread probes during `work`.
     pub(crate) fn looks<T>(work: impl FnOnce() -> T) -> (usize, T) {
         let before = LOOKS.get();
         let done = work();
         (LOOKS.get() - before, done)
     }
 
-    /// Puts in numbers of these tags, so many at a time, and returns the most looks that one of them
-    /// takes, and how many all take on average; of one look-up more each.
+    /// Inserts numbers of these tags, `at_once` at a time, and then looks up each. Returns the
+    /// maximum number of probes of an insertion, and the mean of all.
     fn put_in(table: &mut TagTable, tags: &[u32], at_once: usize) -> (usize, usize) {
         let (mut most, first) = (0, table.len);
         let (all, ()) = looks(|| {
@@ -254,7 +252,7 @@ pub(crate) mod tests {
                 let mut table = TagTable::default();
                 put_in(&mut table, &tags(known, 0), 64);
                 let mut new = tags(60_000, known);
-                // As another table was filled, tag by tag or part by part.
+                // In the order of another table, tag by tag or partition by partition.
                 if sorted {
                     new.sort_unstable()
                 } else {

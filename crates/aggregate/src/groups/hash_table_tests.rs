@@ -1,15 +1,15 @@
-//! How many slots are looked at while groups come in the order of hashes: counted, since that is what
-//! grows where groups crowd in a part of a table.
+//! Counts the slots that are probed when groups come in the order of hashes. The number would grow
+//! if groups crowded a part of a table.
 
 use super::*;
 use crate::groups::hash_table::tag_of;
 use crate::groups::hash_table::tests::looks;
 
 const COUNT: u32 = 60_000;
-/// Looks that a group may take on average, whatever is done with it once.
+/// The maximum mean number of probes of a group.
 const LOOKS_MAX: usize = 60;
 
-/// Texts that are no templates, in the order in which a table that was filled part by part has them.
+/// Strings without templates, in the order of a table that was filled partition by partition.
 fn texts(from: u32, count: u32) -> Vec<String> {
     let letter = |digit: u8| char::from(digit - b'0' + b'a');
     let text = |own: u32| own.to_string().bytes().map(letter).collect();
@@ -46,7 +46,7 @@ fn groups_that_are_kept_are_found_anew_with_few_looks() {
 #[test]
 fn groups_are_merged_with_few_looks_however_many_are_known() {
     for (known, new) in [(90_000, 70_000), (COUNT, COUNT / 3), (3 * COUNT, COUNT)] {
-        // The last of them are known, so that few seem to be new.
+        // The last ones are known, so that few seem to be new.
         let mut own = groups(&texts(0, known), GROUPS_MAX);
         let mut other = groups(&texts(known, new), GROUPS_MAX);
         put_in(&mut other, &texts(0, 17_000));

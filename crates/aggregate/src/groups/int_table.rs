@@ -1,6 +1,6 @@
-//! The small integers that stand for integers of 64 or 128 bits, millions of them: found by
-//! `groups/hash_table.rs`. Look-ups that come many at a time wait for memory together, because the slots of a
-//! whole batch are read before the first of them is compared.
+//! Numbers of integers of 64 or 128 bits, millions of them, found by `groups/hash_table.rs`. In
+//! batched look-ups, cache misses overlap: the slots of a whole batch are read before the first is
+//! compared.
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -10,9 +10,9 @@ use hashbrown::DefaultHashBuilder;
 
 use crate::groups::hash_table::{BATCH, Slot, TagTable, hasher, tag_by};
 
-/// Integers of one size.
+/// Keys of one size.
 pub(crate) trait TableInt: Copy + Debug + Hash + Ord {
-    /// What stands where there is none.
+    /// A placeholder.
     const ZERO: Self;
 }
 
@@ -24,12 +24,12 @@ impl TableInt for u128 {
     const ZERO: Self = 0;
 }
 
-/// Of what has its index elsewhere.
+/// For keys that are stored elsewhere.
 impl TableInt for () {
     const ZERO: Self = ();
 }
 
-/// Small integers, side by side.
+/// Several small integers.
 impl<const N: usize> TableInt for [u32; N] {
     const ZERO: Self = [0; N];
 }
@@ -42,26 +42,26 @@ pub(crate) struct IntTable<W> {
     of: PhantomData<W>,
 }
 
-/// How numbers and integers belong together.
+/// The integers of a table, by number.
 pub(crate) trait IntStore<W> {
-    /// Whether the integer of this number is that one.
+    /// Whether the integer with this number is `int`.
     fn is(&self, number: u32, int: W) -> bool;
-    /// Puts an integer after the last value, and returns its number.
+    /// Appends an integer, and returns its number.
     fn push(&mut self, int: W) -> u32;
-    /// What is hashed instead, the same wherever the integer stands for the same.
+    /// The integer to hash, which is equal wherever `int` stands for the same key.
     #[inline]
     fn hashed(&self, int: W) -> W {
         int
     }
-    /// Makes room for so many more.
+    /// Reserves space for `more` integers.
     fn reserve(&mut self, more: usize);
 }
 
-/// Bytes up to which room is made for eight times as many as are expected.
+/// Bytes up to which eight times the expected size is reserved.
 const SPARE_MAX: usize = 1 << 28;
 
-/// Makes room for so many more, and for others that may come: memory that is not written to costs
-/// nothing, but growing again costs what is held twice.
+/// Reserves space for `more` values, and spare space. Memory that is not written costs nothing, but
+/// growing again holds the values twice.
 pub(crate) fn reserve_spare<T>(values: &mut Vec<T>, more: usize) {
     let wanted = values.len() + more;
     if values.capacity() < wanted {
@@ -77,13 +77,13 @@ impl<W> Default for IntTable<W> {
 }
 
 impl<W: TableInt> IntTable<W> {
-    /// The number of an integer; a new one where it was not met before.
+    /// The number of an integer; a new number at its first occurrence.
     pub(crate) fn number_of(&mut self, int: W, store: &mut impl IntStore<W>) -> u32 {
         self.reserve(1);
         self.find(self.tag(store.hashed(int)), int, store)
     }
 
-    /// The numbers of many integers, put after those that are in `numbers`.
+    /// Appends the numbers of many integers to `numbers`.
     pub(crate) fn numbers_of(
         &mut self,
         ints: &[W],
@@ -101,8 +101,8 @@ impl<W: TableInt> IntTable<W> {
             }
             self.table.read(tags, &mut read);
             for ((slot, &tag), &int) in read.iter().zip(&*tags).zip(batch) {
-                // What was read may be of before another one of the batch came in, so that only
-                // what was found is sure.
+                // The slot may be stale, as an earlier key of this batch may have been inserted
+                // since. So a hit is final, but a miss is probed again.
                 let near = slot.number_of(tag).filter(|&number| store.is(number, int));
                 numbers.push(near.unwrap_or_else(|| self.find(tag, int, store)));
             }
@@ -121,24 +121,24 @@ impl<W: TableInt> IntTable<W> {
         self.table.find_or_push(tag, store, matches, |store| store.push(int))
     }
 
-    /// The first bits of the hash of an integer, or of what is [hashed](WholeStore::hashed)
-    /// instead: asking in their order is quick.
+    /// The first bits of the hash of an integer, or of its [`IntStore::hashed`]: look-ups in their
+    /// order are fast.
     #[inline]
     pub(crate) fn tag(&self, hashed: W) -> u32 {
         tag_by(&self.hasher, hashed)
     }
 
-    /// Makes room for so many more.
+    /// Reserves space for `more` integers.
     pub(crate) fn reserve(&mut self, more: usize) {
         self.reserve_ahead(more, 0);
     }
 
-    /// The same, and where there is none for some others, too.
+    /// The same; if the table must grow, it grows by `others` in addition.
     pub(crate) fn reserve_ahead(&mut self, more: usize, others: usize) {
         self.table.reserve_ahead(more, others);
     }
 
-    /// Bytes held.
+    /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         self.table.bytes()
     }

@@ -1,6 +1,6 @@
-//! The different values of one key of many groups, each with a number: the order in which they were
-//! first met. Groups hold numbers, so that a value that thousands of groups share is kept once, and
-//! two groups are told apart by small integers.
+//! The different values of one key of many groups. Each has a number, in the order of first
+//! occurrence. Groups store numbers. So a value that thousands of groups share is stored once, and
+//! groups are compared by small integers.
 
 pub(crate) mod values;
 
@@ -24,26 +24,26 @@ use values::{IntValues, KeyValues, TemplateValues};
 pub struct KeyDictionary {
     values: KeyValues,
     ints: IntTable<i64>,
-    /// The numbers of small integers once more, by what they are.
+    /// The numbers of small integers, indexed by the integer.
     small: Vec<u32>,
     texts: StringTable,
-    /// The numbers of strings that are lifted, by their form.
+    /// The numbers of template strings, by their form.
     forms: IntTable<u128>,
-    /// The numbers of strings by the ids that another dictionary knows them by, and which that is.
+    /// The numbers of strings by an id, and the source that assigned the ids.
     by_id: (u64, Vec<u32>),
     null: Option<u32>,
-    /// The numbers of all other values, found by value.
+    /// The numbers of all other values, by hash of the value.
     others: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
-/// Integers from 0 to below this are also known by what they are.
+/// Integers from 0 to below this are also in `small`.
 const SMALL: usize = 1 << 20;
 /// No number.
 const UNKNOWN: u32 = u32::MAX;
 
 impl KeyDictionary {
-    /// The number of a value; a new one where it was not met before.
+    /// The number of a value; a new number at its first occurrence.
     pub fn number_of(&mut self, value: &Value) -> u32 {
         match value {
             Value::Null => match self.null {
@@ -56,7 +56,7 @@ impl KeyDictionary {
         }
     }
 
-    /// The number of a string: as [`Self::number_of`].
+    /// The number of a string; as [`Self::number_of`].
     pub fn number_of_string(&mut self, text: &str) -> u32 {
         if self.is_lifted() {
             let mut numbers = Vec::new();
@@ -67,8 +67,7 @@ impl KeyDictionary {
         self.texts.number_of(text, &mut self.values)
     }
 
-    /// The numbers of many strings, put after those that are in `numbers`: sooner found together
-    /// than one by one.
+    /// Appends the numbers of many strings to `numbers`: faster than one by one.
     pub fn numbers_of_strings<'t>(
         &mut self,
         texts: impl Iterator<Item = &'t str>,
@@ -82,8 +81,8 @@ impl KeyDictionary {
         self.texts.numbers_of(texts, &mut self.values, numbers);
     }
 
-    /// The same of lifted strings, told by index, which are put together only where others have
-    /// been kept as whole texts.
+    /// Appends the numbers of template strings, given by their indexes. Their texts are rendered
+    /// only if this dictionary stores plain strings.
     pub fn numbers_of_lifted(
         &mut self,
         texts: &CanonicalStrings<'_>,
@@ -99,8 +98,8 @@ impl KeyDictionary {
         self.numbers_of_all(&forms, numbers);
     }
 
-    /// The forms of lifted strings, told by index, by which they are found like integers; any
-    /// where nothing is asked for. `None` where strings are kept whole.
+    /// The forms of template strings, given by their indexes; a form is looked up like an integer.
+    /// `None` stands for an arbitrary form. Returns `None` if this dictionary stores plain strings.
     pub(crate) fn forms_of(
         &mut self,
         texts: &CanonicalStrings<'_>,
@@ -109,8 +108,8 @@ impl KeyDictionary {
         self.expect_lifted().map(|lifted| lifted.forms_of(texts, which))
     }
 
-    /// The forms that strings have here of which `other` has those of these numbers; `None` where
-    /// either keeps none. What is found out about the templates of `other` is noted in `templates`.
+    /// The forms here of the strings that have these numbers in `other`. `None` if either
+    /// dictionary stores no forms. `templates` caches the numbers here of the templates of `other`.
     pub(crate) fn forms_in(
         &mut self,
         other: &Self,
@@ -124,7 +123,7 @@ impl KeyDictionary {
         self.expect_lifted().map(|lifted| lifted.forms_in(texts, numbers, templates))
     }
 
-    /// The numbers of the values that have these numbers in `other`.
+    /// The numbers here of the values that have these numbers in `other`.
     pub(crate) fn numbers_in(&mut self, other: &Self, numbers: Range<usize>) -> Vec<u32> {
         let mut own = Vec::with_capacity(numbers.len());
         let Range { start, end } = numbers;
@@ -155,22 +154,22 @@ impl KeyDictionary {
         }
     }
 
-    /// Whether lifted strings are kept as such, but have too many templates for that.
+    /// Whether strings are stored as templates, but have too many templates for that.
     pub(crate) fn is_lifted_in_vain(&self) -> bool {
         matches!(&self.values, KeyValues::Templates(lifted) if lifted.is_useless())
     }
 
-    /// Whether lifted strings are kept as such.
+    /// Whether template strings are stored, or can be from now on.
     pub(crate) fn takes_lifted(&self) -> bool {
         self.is_lifted() || self.len() == usize::from(self.null.is_some())
     }
 
-    /// Whether strings are kept lifted.
+    /// Whether strings are stored as templates.
     pub(crate) fn is_lifted(&self) -> bool {
         matches!(self.values, KeyValues::Templates(_))
     }
 
-    /// Keeps whole texts from now on: forms are of no use any more.
+    /// Stores plain strings from now on; forms become invalid.
     pub(crate) fn unlift(&mut self) {
         let KeyValues::Templates(lifted) = &self.values else { return };
         let (mut texts, mut table) = (StringHeap::default(), StringTable::default());
@@ -186,25 +185,24 @@ impl KeyDictionary {
             (KeyValues::Strings(texts), table, IntTable::default());
     }
 
-    /// The number of an integer: as [`Self::number_of`].
+    /// The number of an integer; as [`Self::number_of`].
     pub fn number_of_int(&mut self, int: i64) -> u32 {
         let (ints, mut store) = i64::parts(self);
         ints.number_of(int, &mut store)
     }
 
-    /// The numbers of many integers, put after those that are in `numbers`: sooner found
-    /// together than one by one.
+    /// Appends the numbers of many integers to `numbers`: faster than one by one.
     pub fn numbers_of_ints(&mut self, ints: &[i64], numbers: &mut Vec<u32>) {
         self.numbers_of_all(ints, numbers);
     }
 
-    /// The same of integers or forms.
+    /// Appends the numbers of integers or forms.
     pub(crate) fn numbers_of_all<W: IntKey>(&mut self, ints: &[W], numbers: &mut Vec<u32>) {
         let (known, mut store) = W::parts(self);
         known.numbers_of(ints, &mut store, numbers);
     }
 
-    /// How many of these have no number yet.
+    /// How many different ones of these have no number yet.
     pub(crate) fn count_new<W: IntKey>(&mut self, ints: &[W]) -> usize {
         let (known, store) = W::parts(self);
         let is_new = |int: &W| !known.has(*int, &store);
@@ -214,7 +212,7 @@ impl KeyDictionary {
         new.len()
     }
 
-    /// How many of these strings have no number yet, where they are kept whole.
+    /// How many different ones of these strings have no number yet, if strings are stored as plain.
     pub(crate) fn count_new_strings<'t>(&self, texts: impl Iterator<Item = &'t str>) -> usize {
         let mut new: Vec<&str> = texts.filter(|text| !self.texts.has(text, &self.values)).collect();
         new.sort_unstable();
@@ -222,7 +220,7 @@ impl KeyDictionary {
         new.len()
     }
 
-    /// Makes room for so many more strings, and where there is none for some others, too.
+    /// Reserves space for `more` strings. If the table must grow, it grows by `others` in addition.
     pub(crate) fn reserve_strings(&mut self, more: usize, others: usize) {
         self.texts.reserve_ahead(more, others);
         if let KeyValues::Strings(texts) = &mut self.values {
@@ -230,21 +228,22 @@ impl KeyDictionary {
         }
     }
 
-    /// The first bits of the hash: asking in their order is quick.
+    /// The first bits of the hash: look-ups in their order are fast.
     #[inline]
     pub(crate) fn tag_of<W: IntKey>(&self, int: W) -> u32 {
         int.tag(self)
     }
 
-    /// Makes room for so many more, and where there is none for some others, too.
+    /// Reserves space for `more` integers or forms. If the table must grow, it grows by `others` in
+    /// addition.
     pub(crate) fn reserve<W: IntKey>(&mut self, more: usize, others: usize) {
         let (known, mut store) = W::parts(self);
         known.reserve_ahead(more, others);
         store.reserve(more);
     }
 
-    /// The numbers of `count` integers, `first`, `first` + `step` and so on, and of null: those
-    /// that are known, `u32::MAX` for the others. `None` where that takes a look at each.
+    /// The numbers of `count` integers, `first`, `first` + `step` and so on, and of null;
+    /// `u32::MAX` for those without a number. `None` if that needs a look-up of each.
     #[must_use]
     pub fn find_ints(&self, first: i64, step: i64, count: usize) -> Option<Vec<u32>> {
         let (first, step) = (usize::try_from(first).ok()?, usize::try_from(step).ok()?);
@@ -264,9 +263,8 @@ impl KeyDictionary {
         Some(known)
     }
 
-    /// The numbers of strings that are known elsewhere by ids: those of these ids, put after those
-    /// that are in `numbers`. `source` tells apart who gives out the ids, and `text_of` what they
-    /// stand for.
+    /// Appends the numbers of strings that another dictionary identifies by ids. `source`
+    /// identifies the dictionary that assigned the ids, and `text_of` returns the string of an id.
     pub fn numbers_of_ids<'t>(
         &mut self,
         source: u64,
@@ -289,8 +287,8 @@ impl KeyDictionary {
         }
     }
 
-    /// The numbers of strings of these ids, and of null: those that are known, `u32::MAX` for the
-    /// others.
+    /// The numbers of the strings with these ids, and of null; `u32::MAX` for those without a
+    /// number.
     #[must_use]
     pub fn find_ids(&self, source: u64, ids: &[u32]) -> Vec<u32> {
         let known: &[u32] = if self.by_id.0 == source { &self.by_id.1 } else { &[] };
@@ -311,12 +309,12 @@ impl KeyDictionary {
         })
     }
 
-    /// The value of a number that was given out.
+    /// The value of an assigned number.
     pub(crate) fn value(&self, number: u32) -> Cow<'_, Value> {
         self.values.value(number, self.null)
     }
 
-    /// The order of the values of two numbers. Makes no value of a text or an integer.
+    /// The order of the values of two numbers. Builds no value for strings or integers.
     pub(crate) fn cmp(&self, left: u32, right: u32, direction: SortDirection) -> Ordering {
         let has_null = self.null.is_some_and(|null| null == left || null == right);
         let order = match &self.values {
@@ -330,13 +328,13 @@ impl KeyDictionary {
         if direction.descending { order.reverse() } else { order }
     }
 
-    /// The values of these numbers, where they are all known to be integers.
+    /// The values of these numbers, if all of them are integers.
     pub(crate) fn ints_in(&self, numbers: Range<usize>) -> Option<&[i64]> {
         let KeyValues::Ints(values) = &self.values else { return None };
         values.get(numbers.clone()).filter(|_| !self.has_null_in(&numbers))
     }
 
-    /// The same of strings.
+    /// The values of these numbers, if all of them are plain strings.
     pub(crate) fn strings_in(&self, numbers: Range<usize>) -> Option<impl Iterator<Item = &str>> {
         let KeyValues::Strings(texts) = &self.values else { return None };
         let fits = numbers.end <= texts.len() && !self.has_null_in(&numbers);
@@ -348,12 +346,12 @@ impl KeyDictionary {
         self.null.is_some_and(|null| numbers.contains(&(null as usize)))
     }
 
-    /// How many values there are.
+    /// The number of values.
     pub(crate) fn len(&self) -> usize {
         self.values.len()
     }
 
-    /// Bytes held, about.
+    /// Approximate bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         self.values.bytes()
             + self.others.allocation_size()
@@ -364,14 +362,14 @@ impl KeyDictionary {
     }
 }
 
-/// Integers that the values of a key are told apart by.
+/// Integers that identify the values of a key.
 pub(crate) trait IntKey: TableInt {
     type Store<'k>: IntStore<Self>;
 
     /// The first bits of the hash.
     fn tag(self, key: &KeyDictionary) -> u32;
 
-    /// What finds their numbers, and where they are values.
+    /// The table that finds their numbers, and the store of the values.
     fn parts(key: &mut KeyDictionary) -> (&mut IntTable<Self>, Self::Store<'_>);
 }
 
@@ -391,7 +389,7 @@ impl IntKey for i64 {
     }
 }
 
-/// The forms of texts.
+/// The forms of strings.
 impl IntKey for u128 {
     type Store<'k> = TemplateValues<'k>;
 
@@ -560,7 +558,7 @@ mod tests {
             let mut numbers: Vec<u32> = Vec::new();
             for (count, value) in (1..).zip(&values) {
                 numbers.push(keys.number_of(value));
-                // While all are of one kind, too.
+                // Also while all are of one kind.
                 for (left, right) in (0..count).flat_map(|left| (0..count).map(move |r| (left, r)))
                 {
                     let (own, other) = (keys.value(left), keys.value(right));

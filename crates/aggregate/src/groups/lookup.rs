@@ -1,4 +1,4 @@
-//! Where groups are, one by one and many together.
+//! Look-ups of group indexes, one by one and batched.
 
 use hadal_encoding::CanonicalStrings;
 use hadal_types::limits::GROUP_KEYS_MAX;
@@ -8,14 +8,14 @@ use crate::groups::group_table::NO_GROUP;
 use crate::groups::key_dictionary::KeyDictionary;
 
 impl Groups {
-    /// Where the group of this key is, told by the number of each of its values; a new one is made
-    /// where there is none. It stays there until [`Self::enforce_capacity`].
+    /// The index of the group with these numbers, one per key; the group is created if it is new.
+    /// The index is valid until [`Self::enforce_capacity`].
     ///
-    /// `None` when there is no room for it: then the caller hands its rows to
+    /// `None` if the group is beyond the limit. Then the caller must pass its rows to
     /// [`Self::drop_rows`].
     ///
     /// # Panics
-    /// When these are not numbers that the keys' dictionaries gave out, one of each.
+    /// If these are not numbers assigned by the keys' dictionaries, one per key.
     #[must_use]
     pub fn find_or_insert(&mut self, numbers: &[u32]) -> Option<u32> {
         assert_eq!(numbers.len(), self.keys.len(), "values of a key");
@@ -26,8 +26,8 @@ impl Groups {
         self.group_indexes.push(numbers)
     }
 
-    /// Where so many groups are whose keys have these numbers, told key by key: as [`Self::find_or_insert`]
-    /// for each of them, and sooner found together. `u32::MAX` for those for which there is no room.
+    /// The indexes of `count` groups with these numbers, which are given key by key. The same as
+    /// [`Self::find_or_insert`] for each, but faster. `u32::MAX` for groups beyond the limit.
     #[must_use]
     pub fn find_or_insert_all(&mut self, keys: &[Vec<u32>], count: usize) -> Vec<u32> {
         match keys {
@@ -41,29 +41,29 @@ impl Groups {
         }
     }
 
-    /// Where the groups of these integers are, each the only value of its key: as
-    /// [`Self::find_or_insert`] for each of them, and sooner found together. `u32::MAX` for those for which
-    /// there is no room.
+    /// The indexes of the groups with these integers as their only key. The same as
+    /// [`Self::find_or_insert`] for each, but faster. `u32::MAX` for groups beyond the limit.
     ///
     /// # Panics
-    /// When groups have not one key.
+    /// If groups do not have exactly one key.
     pub fn groups_of_ints(&mut self, ints: &[i64]) -> Vec<u32> {
         self.flush_deferred_templates();
         self.groups_by_number(|key, numbers| key.numbers_of_ints(ints, numbers))
     }
 
-    /// The same of these strings.
+    /// As [`Self::groups_of_ints`], for strings.
     ///
     /// # Panics
-    /// When groups have not one key.
+    /// If groups do not have exactly one key.
     pub fn groups_of_strings<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Vec<u32> {
         self.groups_by_number(|key, numbers| key.numbers_of_strings(texts, numbers))
     }
 
-    /// The same of strings that are known elsewhere by ids, as [`KeyDictionary::numbers_of_ids`].
+    /// As [`Self::groups_of_ints`], for strings given by ids; see
+    /// [`KeyDictionary::numbers_of_ids`].
     ///
     /// # Panics
-    /// When groups have not one key.
+    /// If groups do not have exactly one key.
     pub fn groups_of_ids<'t>(
         &mut self,
         source: u64,
@@ -73,10 +73,10 @@ impl Groups {
         self.groups_by_number(|key, numbers| key.numbers_of_ids(source, ids, text_of, numbers))
     }
 
-    /// The same of strings that are lifted, told by index.
+    /// As [`Self::groups_of_ints`], for template strings given by their indexes.
     ///
     /// # Panics
-    /// When groups have not one key.
+    /// If groups do not have exactly one key.
     pub fn groups_of_templates(
         &mut self,
         texts: &CanonicalStrings<'_>,
@@ -85,7 +85,7 @@ impl Groups {
         self.groups_by_number(|key, numbers| key.numbers_of_lifted(texts, which, numbers))
     }
 
-    /// Whether the only key is one of which lifted strings need not be put together.
+    /// Whether template strings of the only key can be added without rendering them.
     #[must_use]
     pub fn takes_lifted(&mut self) -> bool {
         if matches!(&*self.keys, [key] if key.is_lifted_in_vain()) {
@@ -95,7 +95,7 @@ impl Groups {
         matches!(&*self.keys, [key] if key.takes_lifted())
     }
 
-    /// The values of the only key, where their numbers are the places of groups.
+    /// The dictionary of the only key, if its numbers are the group indexes.
     #[must_use]
     pub fn only_key(&self) -> Option<&KeyDictionary> {
         let [key] = &*self.keys else { return None };
@@ -121,8 +121,8 @@ impl Groups {
         group_indexes
     }
 
-    /// Where the groups of these numbers are, one of each key, as [`Self::find_or_insert`]; what is beyond
-    /// them does not count.
+    /// The indexes of the groups with these numbers, one per key; as [`Self::find_or_insert`].
+    /// Numbers beyond the key count are ignored.
     pub(super) fn groups_of_numbers<const N: usize>(&mut self, all: &[[u32; N]]) -> Vec<u32> {
         if self.key_max.is_none() && self.group_indexes.are_hashed() {
             return self.group_indexes.of_all(all);
@@ -134,7 +134,7 @@ impl Groups {
     }
 }
 
-/// The numbers of all keys, those of each group side by side, and zeros after them.
+/// The numbers of each group side by side, padded with zeros.
 pub(super) fn side_by_side<const N: usize>(keys: &[Vec<u32>]) -> Vec<[u32; N]> {
     let mut all = vec![[0; N]; keys.first().map_or(0, Vec::len)];
     for (key, numbers) in keys.iter().enumerate().take(N) {

@@ -1,4 +1,4 @@
-//! Groups of several leaves, or of several workers, made one.
+//! Merges the groups of several leaves, or of several workers.
 
 use std::ops::Range;
 
@@ -8,40 +8,40 @@ use crate::groups::group_table::NO_GROUP;
 use crate::groups::key_dictionary::{IntKey, KeyDictionary};
 use crate::groups::state_column::StateColumn;
 
-/// So many groups are merged between two looks at how many there are.
+/// Number of groups that are merged between two checks of the capacity.
 const MERGED_AT_ONCE: usize = 1 << 14;
 
-/// What the groups to be merged have for keys, as far as it is known here.
+/// A cache of the numbers here of the keys of the groups to be merged.
 #[derive(Debug, Default)]
 struct Same {
-    /// By key and number: the number of the same value. Empty until it is asked for.
+    /// By key and number there: the number here. Empty until it is needed.
     numbers: Vec<Vec<u32>>,
-    /// The same of the templates of lifted texts.
+    /// By template number there: the template number here.
     templates: Vec<Option<u32>>,
 }
 
-/// Groups that are being added to others, a step at a time.
+/// A merge of groups in progress.
 #[derive(Debug)]
 pub(crate) struct Merging {
     other: Groups,
-    /// The first that is not added yet.
+    /// The first group that is not added yet.
     next: usize,
     same: Same,
 }
 
 impl Groups {
-    /// Adds the groups of `other`, which must be of the same query.
+    /// Adds the groups of `other`, which must belong to the same query.
     pub fn merge(&mut self, other: Self) {
         let mut merging = self.begin_merge(other);
         while self.merge_step(&mut merging) {}
     }
 
-    /// Begins to add the groups of `other`, which must be of the same query. Until the last
-    /// [step](Self::merge_step) these are not the groups of either.
+    /// Begins to add the groups of `other`, which must belong to the same query. Until the last
+    /// [step](Self::merge_step), `self` is neither the old nor the merged groups.
     pub(crate) fn begin_merge(&mut self, mut other: Self) -> Merging {
         self.flush_deferred();
         other.flush_deferred();
-        // The order does not matter to what comes out, but to how much has to move.
+        // The order does not change the result, but the amount of data that moves.
         if self.len() < other.len() {
             std::mem::swap(self, &mut other);
         }
@@ -55,8 +55,8 @@ impl Groups {
         Merging { other, next: 0, same }
     }
 
-    /// Adds some more groups, which takes a few milliseconds, or longer where some are dropped;
-    /// returns whether there are further ones.
+    /// Adds some more groups, which takes a few milliseconds, or longer if groups are dropped.
+    /// Returns whether there are further ones.
     pub(crate) fn merge_step(&mut self, merging: &mut Merging) -> bool {
         let Merging { other, next, same } = merging;
         if *next >= other.len() {
@@ -99,7 +99,7 @@ impl Groups {
         }
     }
 
-    /// Where the groups of the same keys as those of `other` at these indexes are.
+    /// The indexes here of the groups with the keys of these groups of `other`.
     fn group_indexes_in(
         &mut self,
         other: &Self,
@@ -126,8 +126,8 @@ impl Groups {
         self.find_or_insert_all(&keys, count).into_iter().map(some).collect()
     }
 
-    /// Lets the groups of `other` at these indexes wait, where that can be and they are nothing but
-    /// accumulators; returns whether it was done.
+    /// Defers these groups of `other`, if that is possible and they consist of accumulators only.
+    /// Returns whether it was done.
     fn merge_later(&mut self, other: &Self, chunk: Range<usize>, same: &mut Same) -> bool {
         let is_cells = other.counts.is_empty() && other.states.iter().all(StateColumn::is_unused);
         if other.len() < GROUPS_MIN || !is_cells || !self.can_defer() || self.keys.len() == 1 {
@@ -168,8 +168,9 @@ impl Groups {
         keys
     }
 
-    /// Makes room for the groups of `other` that are not known here: about as many in each chunk as
-    /// in the last. Without it what comes in the order of hashes would crowd where they begin.
+    /// Reserves space for the groups of `other` that are new here, extrapolated from the last
+    /// chunk. Without it, groups that come in the order of hashes would crowd the first slots of
+    /// the table.
     fn expect_those_of(&mut self, other: &Self, same: &mut Same) {
         let Some(key) = other.only_key().filter(|_| !other.is_empty()) else { return };
         let last = other.len().saturating_sub(MERGED_AT_ONCE)..other.len();
@@ -185,7 +186,7 @@ impl Groups {
         }
     }
 
-    /// The same where these are some of so many.
+    /// The same, extrapolated from `some` of `count` groups.
     fn expect_among<W: IntKey>(&mut self, some: &[W], count: usize) {
         let new = self.keys[0].count_new(some) * count / some.len().max(1);
         self.expect::<W>(new, 0);

@@ -1,45 +1,45 @@
-//! What was counted and added up by integers, or forms of texts, whose groups are not looked
-//! for yet.
+//! Counts and sums of rows whose groups are not looked up yet, partitioned by the hash of their
+//! key: an integer or the form of a string.
 //!
-//! Where groups are millions, whatever finds one of them is in no cache. So what rows add to them
-//! waits here, parted by the first bits of the integers' hashes, which is also how the table
-//! of them is laid out (see `groups/int_table.rs`): when a part is full, all are brought in part by part, and
-//! each of them stays within a slice of the table, and of the accumulators of its new groups, that a
-//! cache holds.
+//! With millions of groups, their tables are in no cache. So rows are buffered here, partitioned by
+//! the first bits of the key's hash, which also order the slots of the key's table (see
+//! `groups/int_table.rs`). When a partition is full, all are added partition by partition. Each of
+//! them touches only a slice of the table, and of the accumulators of new groups, that fits into a
+//! cache.
 
 use crate::groups::int_table::TableInt;
 
-/// How many bits of a hash tell its part.
+/// Number of bits of a hash that choose the partition.
 const PART_BITS: u32 = 8;
-/// How many parts there are.
+/// Number of partitions.
 pub(crate) const PARTS: usize = 1 << PART_BITS;
-/// Bytes that a part has room for: 32 MiB in all parts. Some less than a power of two, so that the
-/// ends of the parts are not all in the same set of a cache.
+/// Bytes of one partition: 32 MiB in all. A little less than a power of two, so that the ends of
+/// the partitions are not all in the same cache set.
 pub(crate) const PART_BYTES: usize = (1 << 17) - 192;
-/// Entries have no more numbers beside the whole one, so that a part has room for many.
+/// The maximum number of numbers beside the key, so that a partition holds many entries.
 pub(crate) const WIDTH_MAX: usize = 8;
 
-/// The part of something whose hash has these first bits.
+/// The partition of a key whose hash begins with these bits.
 #[inline]
 pub(crate) const fn part_of(tag: u32) -> usize {
     (tag >> (u32::BITS - PART_BITS)) as usize
 }
 
-/// Entries by part: an integer, and what is to be added to its group's numbers.
+/// Entries by partition: a key, and what to add to the numbers of its group.
 #[derive(Clone, Debug)]
 pub(crate) struct RadixPartitions<W> {
-    /// Numbers of an entry beside the whole one, at most [`WIDTH_MAX`].
+    /// Number of numbers of an entry beside the key, at most [`WIDTH_MAX`].
     width: usize,
-    /// Entries that a part has room for.
+    /// The capacity of a partition, in entries.
     room: usize,
     ints: Vec<W>,
     numbers: Vec<i64>,
-    /// By part: how many entries it has.
+    /// By partition: the number of entries.
     lengths: Vec<usize>,
 }
 
 impl<W: TableInt> RadixPartitions<W> {
-    /// No entries, of so many numbers beside the whole one.
+    /// Empty partitions, with `width` numbers per entry beside the key.
     pub(crate) fn new(width: usize) -> Self {
         debug_assert!(width <= WIDTH_MAX, "an entry of {width} numbers");
         let room = PART_BYTES / (size_of::<W>() + width * size_of::<i64>());
@@ -47,16 +47,16 @@ impl<W: TableInt> RadixPartitions<W> {
         Self { width, room, ints, numbers, lengths: vec![0; PARTS] }
     }
 
-    /// How many numbers entries have beside the whole one.
+    /// The number of numbers of an entry beside the key.
     pub(crate) const fn width(&self) -> usize {
         self.width
     }
 
-    /// Adds an entry by the first bits of a hash, unless its part is full; returns whether it was
-    /// added.
+    /// Adds an entry by the first bits of a hash, unless its partition is full. Returns whether it
+    /// was added.
     ///
     /// # Panics
-    /// When N is not the width.
+    /// If N is not the width.
     #[inline]
     #[must_use]
     pub(crate) fn push<const N: usize>(&mut self, tag: u32, int: W, numbers: &[i64; N]) -> bool {
@@ -78,22 +78,22 @@ impl<W: TableInt> RadixPartitions<W> {
         self.lengths.iter().all(|&length| length == 0)
     }
 
-    /// The integers of a part's entries.
+    /// The keys of a partition's entries.
     pub(crate) fn ints(&self, part: usize) -> &[W] {
         &self.ints[part * self.room..][..self.lengths[part]]
     }
 
-    /// The other numbers of a part's entries, those of an entry side by side.
+    /// The numbers of a partition's entries; those of an entry are adjacent.
     pub(crate) fn numbers(&self, part: usize) -> &[i64] {
         &self.numbers[part * self.room * self.width..][..self.lengths[part] * self.width]
     }
 
-    /// Forgets all entries, but keeps the room for them.
+    /// Drops all entries, but keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.lengths.fill(0);
     }
 
-    /// Bytes held.
+    /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         self.ints.capacity() * size_of::<W>() + self.numbers.capacity() * size_of::<i64>()
     }

@@ -1,6 +1,6 @@
-//! The series of a query's groups: groups that differ in their time bucket alone.
+//! The series of a query's groups: a series is the groups that differ only in their time bucket.
 //!
-//! A series is told by the numbers of its keys but for the time.
+//! The numbers of the keys without time identify a series.
 
 use hadal_query::{EvalError, GroupInput, PrepareError, Prepared, Query, SeriesLimit};
 use hadal_types::{MemoryReservation, Micros, Value};
@@ -17,15 +17,15 @@ use crate::sort_order::{SortDirection, SortKey};
 /// The largest first, nulls last.
 pub(crate) const RANK: SortDirection = SortDirection { descending: true, nulls_first: false };
 
-/// Groups that are looked at between two looks at the time.
+/// Groups that are examined between two calls of `is_late`.
 pub(crate) const GROUPS_AT_ONCE: usize = 1_024;
 
-/// The places of the groups of the best series, as many whole ones as have `groups_max` groups at
-/// most, and of all others. What cannot be ranked is not the best.
+/// The group indexes of the best series, and of all others. The best are as many complete series as
+/// have at most `groups_max` groups. Series that cannot be ranked come last.
 pub(crate) fn best(query: &Query, groups: &Groups, groups_max: usize) -> (Vec<u32>, Vec<u32>) {
     let time_key = query.time_key().map(|(index, _)| index);
     let (mut kept, mut gone) = (Vec::new(), Vec::new());
-    // What it takes is a fraction of what is about to be given back.
+    // This takes a fraction of the memory that is about to be freed.
     let series = AllSeries::new(groups, time_key, &mut MemoryReservation::default(), &|| false);
     let Ok(series) = series else { return (kept, gone) };
     let limit = query.series.as_ref();
@@ -54,15 +54,15 @@ pub(crate) fn best(query: &Query, groups: &Groups, groups_max: usize) -> (Vec<u3
     (kept, gone)
 }
 
-/// Asks now and then whether somebody waits.
+/// Checks from time to time whether anybody still waits.
 pub(crate) struct CancelCheck<'l> {
     pub(crate) is_late: &'l dyn Fn() -> bool,
-    /// Groups since it was asked.
+    /// Groups since the last check.
     pub(crate) groups: usize,
 }
 
 impl CancelCheck<'_> {
-    /// Notes that so many groups are about to be looked at.
+    /// Counts groups that are about to be examined, and checks if they are enough.
     pub(crate) fn pass(&mut self, groups: usize) -> Result<(), FinishError> {
         self.groups += groups;
         if self.groups < GROUPS_AT_ONCE {
@@ -73,11 +73,11 @@ impl CancelCheck<'_> {
     }
 }
 
-/// The series of some groups: all groups of each differ in the time bucket alone.
+/// The series of a set of groups; those of one series differ only in the time bucket.
 pub(crate) struct AllSeries {
-    /// The places of groups in the order of their series.
+    /// Group indexes, ordered by series.
     group_indexes: Vec<u32>,
-    /// Where those of each series end in this.
+    /// The end of each series in `group_indexes`.
     ends: Vec<u32>,
     /// The values of the time key, by number.
     pub(crate) times: HashMap<u32, Value>,
@@ -90,7 +90,7 @@ impl AllSeries {
         held: &mut MemoryReservation,
         is_late: &dyn Fn() -> bool,
     ) -> Result<Self, FinishError> {
-        // What is counted per group is the number of its series, and its index once more.
+        // Each group needs the number of its series, and its index once more.
         let mut hold = |bytes: usize| {
             held.grow(bytes)
                 .map_err(|spent| out_of_memory(held.bytes().saturating_add(bytes), spent))
@@ -129,7 +129,7 @@ impl AllSeries {
             }
         }
         drop(known);
-        // Where those of each series begin; each index moves that on by one.
+        // First the begin of each series; each group that is placed increases it by one.
         let mut ends = sizes;
         let mut begin = 0;
         for end in &mut ends {
@@ -144,18 +144,18 @@ impl AllSeries {
         Ok(Self { group_indexes, ends, times })
     }
 
-    /// How many there are.
+    /// The number of series.
     pub(crate) const fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The places of a series, ascending; there is one at least.
+    /// The group indexes of a series, ascending; there is at least one.
     pub(crate) fn groups_by_number(&self, number: usize) -> &[u32] {
         let begin = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.group_indexes[begin as usize..self.ends[number] as usize]
     }
 
-    /// The time bucket of the group at this index; null where there are none.
+    /// The time bucket of a group; null if there is no time key.
     pub(crate) fn time_of(
         &self,
         groups: &Groups,
@@ -167,12 +167,12 @@ impl AllSeries {
     }
 }
 
-/// What series are ranked by.
+/// The rank of series.
 pub(crate) struct SeriesRank<'q> {
     query: &'q Query,
     time_key: Option<usize>,
     value: Prepared<GroupInput>,
-    /// The measures that it needs: the others of a series are not merged for it.
+    /// The measures in the rank expression; only these are merged.
     measures: Vec<usize>,
     seconds: Value,
 }
@@ -202,7 +202,7 @@ impl<'q> SeriesRank<'q> {
         })
     }
 
-    /// What the series of the groups at these indexes is ranked by.
+    /// The rank of the series that consists of these groups.
     pub(crate) fn value(&self, groups: &Groups, group_indexes: &[u32]) -> Result<Value, EvalError> {
         let mut whole = Group::empty(self.query);
         for &group_index in group_indexes {
@@ -220,7 +220,7 @@ impl<'q> SeriesRank<'q> {
         })
     }
 
-    /// The key of this series: the time bucket left blank.
+    /// The key of the series; its time bucket is null.
     pub(crate) fn key(&self, groups: &Groups, group_indexes: &[u32]) -> Box<[Value]> {
         (0..groups.key_count()).map(|index| self.key_of(groups, group_indexes, index)).collect()
     }
@@ -232,7 +232,7 @@ impl<'q> SeriesRank<'q> {
     }
 }
 
-/// The seconds of the whole range; what is open ends with the buckets that have rows.
+/// The seconds of the whole range; where it is open, the buckets that have rows bound it.
 fn whole_range(query: &Query, times: &HashMap<u32, Value>) -> Value {
     let mut intervals = intervals(query);
     if let Some((_, width)) = query.time_key() {

@@ -1,8 +1,7 @@
-//! The states of one measure, of many groups: one after the other, in the least form that holds
-//! them.
+//! The states of one measure for many groups, as a column in the smallest form that holds them.
 //!
-//! Sums are what is asked for most, and mostly of decimals of one scale. As columns they take a
-//! third of the memory that states take, and adding to one is adding to an integer.
+//! Most states are sums of decimals with one scale. As columns these take a third of the memory of
+//! states, and adding to one is an integer addition.
 
 use std::borrow::Cow;
 
@@ -16,15 +15,14 @@ use crate::state::sum::{Sum, SumOverflow};
 use crate::state::weighted_count::WeightedCount;
 use crate::state::{Moments, State};
 
-/// States by the place of their group. Groups that the column has no index for yet have the state
-/// of no values.
+/// States by group index. Groups beyond the end of the column have a state without values.
 #[derive(Clone, Debug)]
 pub(crate) enum StateColumn {
-    /// Moments of decimals of one scale.
+    /// Moments of decimals with one scale.
     Decimals(Decimals),
-    /// The smallest and the largest of decimals of one scale.
+    /// Minimum and maximum of decimals with one scale.
     Ranges(Ranges),
-    /// Any states of one kind.
+    /// States of any kind.
     States(States),
 }
 
@@ -33,11 +31,11 @@ pub(crate) enum StateColumn {
 pub(crate) struct States {
     kind: StateKind,
     states: Vec<State>,
-    /// Rows of distributions that are still to be added to their sketches.
+    /// Rows of quantiles measures that are not added to their sketches yet.
     counts: Option<Box<QuantileCounts>>,
 }
 
-/// Moments whose sums are in units of 10^-(`scale` + 6), the weight's digits being 6.
+/// Moments whose sums are in units of 10^-(`scale` + 6); 6 is the scale of weights.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Decimals {
     scale: u8,
@@ -45,18 +43,18 @@ pub(crate) struct Decimals {
     sums: Vec<i128>,
 }
 
-/// Smallest and largest mantissas; where there are none, the smallest is above the largest.
+/// Minimum and maximum mantissas; without values, the minimum is above the maximum.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ranges {
     scale: u8,
     ranges: Vec<(i64, i64)>,
 }
 
-/// The range of no values.
+/// The range without values.
 const NO_RANGE: (i64, i64) = (i64::MAX, i64::MIN);
 
 impl StateColumn {
-    /// The states of no groups.
+    /// A column without groups.
     pub(crate) fn new(kind: StateKind) -> Self {
         match kind {
             StateKind::Moments => Self::Decimals(Decimals::default()),
@@ -83,8 +81,8 @@ impl StateColumn {
         state.unwrap_or_else(|| State::new(self.kind()))
     }
 
-    /// The states of so many groups, to be added to. Decimals and ranges become states first, all
-    /// of them.
+    /// The states of the first `count` groups; the caller may add to them. Decimals and ranges are
+    /// all converted to states before.
     pub(crate) fn states_mut(&mut self, count: usize) -> &mut [State] {
         if !matches!(self, Self::States(_)) {
             let states = (0..count).map(|group_index| self.state(group_index)).collect();
@@ -102,8 +100,8 @@ impl StateColumn {
         }
     }
 
-    /// Where rows of distributions are counted, and the sketches of so many groups: these know all
-    /// but how many rows there are in each bucket. `None` where there is no room.
+    /// The bucket counts of quantiles, and the sketches of `count` groups. A sketch has everything
+    /// but the number of rows in each bucket. `None` if the counts do not fit.
     pub(crate) fn quantile_counts(
         &mut self,
         count: usize,
@@ -121,9 +119,9 @@ impl StateColumn {
         Some((counts, &mut own.states))
     }
 
-    /// The ranges of so many groups, to be widened by mantissas within `bounds` once these are
-    /// multiplied by the factor that comes along; `None` where the column has other values, or
-    /// numbers that do not fit beside these of this scale.
+    /// The ranges of `count` groups, and a factor. The caller may widen the ranges by mantissas
+    /// within `bounds`, multiplied by the factor. `None` if the column has other values, or if the
+    /// numbers do not fit at a common scale.
     pub(crate) fn ranges_mut(
         &mut self,
         count: usize,
@@ -132,7 +130,7 @@ impl StateColumn {
     ) -> Option<(&mut [(i64, i64)], i64)> {
         let Self::Ranges(own) = self else { return None };
         let factor = own.meet(scale)?;
-        // One less at either end, so that the range of no values stays unlike all others.
+        // One less at either end, so that the range without values is unique.
         let fits = |bound: i64| {
             bound.checked_mul(factor).is_some_and(|own| own > i64::MIN && own < i64::MAX)
         };
@@ -142,7 +140,7 @@ impl StateColumn {
         })
     }
 
-    /// Adds what a group's state elsewhere has seen; there are so many groups.
+    /// Adds a group's state from elsewhere; there are `count` groups.
     pub(crate) fn merge_state(&mut self, group_index: usize, state: &State, count: usize) {
         self.states_mut(count)[group_index].merge(state);
     }
@@ -156,8 +154,8 @@ impl StateColumn {
         }
     }
 
-    /// Adds to a group's moments `rows`, of which `product` is Σ mantissa · weight in
-    /// millionths, of values of this scale, at most 18; there are `group_count` groups.
+    /// Adds `rows` to a group's moments. `product` is Σ mantissa · weight in millionths, for values
+    /// of this scale, at most 18. There are `group_count` groups.
     pub(crate) fn add_decimal(
         &mut self,
         group_index: usize,
@@ -175,8 +173,8 @@ impl StateColumn {
         self.states_mut(group_count)[group_index].add_decimal(rows, product, scale);
     }
 
-    /// Adds the states of `other`, the kind of which is the same: those from index `first` on, to
-    /// the groups at `group_indexes`.
+    /// Adds the states of `other`, a column of the same kind: those from index `first` on, to the
+    /// groups at `group_indexes`.
     pub(crate) fn merge(
         &mut self,
         other: &Self,
@@ -244,8 +242,7 @@ impl StateColumn {
         }
     }
 
-    /// What groups can be ranked by instead of their sums; `None` where that is not known, or a
-    /// group has none.
+    /// Ranks with the same order as the sums; `None` if they are unknown or a group has no sum.
     pub(crate) fn sum_ranks(&self, count: usize) -> Option<Vec<i128>> {
         match self {
             Self::Decimals(Decimals { counts, sums, .. })
@@ -257,7 +254,7 @@ impl StateColumn {
         }
     }
 
-    /// Fails if a sum is beyond the range of doubles, which no sum of 128 bits is.
+    /// Fails if a sum is beyond the range of doubles. Sums of 128 bits never are.
     pub(crate) fn check_sums(&self) -> Result<(), SumOverflow> {
         let Self::States(States { kind: StateKind::Moments, states, .. }) = self else {
             return Ok(());
@@ -268,7 +265,7 @@ impl StateColumn {
         })
     }
 
-    /// Bytes held, about. Walks all states that can be large.
+    /// Approximate bytes of memory. Walks all states that can be large.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Decimals(Decimals { counts, sums, .. }) => {
@@ -288,7 +285,7 @@ impl StateColumn {
 }
 
 impl States {
-    /// The state of an index, if there is one.
+    /// The state of a group, if the column has one.
     fn state(&self, group_index: usize) -> Option<Cow<'_, State>> {
         let own = self.states.get(group_index)?;
         let Some(counts) = &self.counts else { return Some(Cow::Borrowed(own)) };
@@ -297,7 +294,7 @@ impl States {
         Some(Cow::Owned(own))
     }
 
-    /// Makes room for so many groups.
+    /// Extends the column to `count` groups.
     fn reach(&mut self, count: usize) {
         let kind = self.kind;
         self.states.resize_with(count.max(self.states.len()), || State::new(kind));
@@ -311,7 +308,7 @@ impl Decimals {
         Some(State::Moments(Moments { count: *self.counts.get(group_index)?, sum }))
     }
 
-    /// Makes room for so many groups.
+    /// Extends the column to `count` groups.
     fn reach(&mut self, count: usize) {
         if self.sums.len() < count {
             self.sums.resize(count, 0);
@@ -319,7 +316,7 @@ impl Decimals {
         }
     }
 
-    /// `None`, and nothing is changed, where a sum does not fit.
+    /// Returns `None` and changes nothing if a sum does not fit.
     fn add(
         &mut self,
         group_index: usize,
@@ -333,7 +330,7 @@ impl Decimals {
         Some(())
     }
 
-    /// The product at the column's scale, which becomes that of the product if it is coarser.
+    /// The product at the column's scale. If the column's scale is coarser, it is refined first.
     fn rescale(&mut self, product: i128, scale: u8) -> Option<i128> {
         if let Some(finer) = scale.checked_sub(self.scale) {
             let factor = power_of_ten(finer)?;
@@ -354,8 +351,8 @@ impl Ranges {
         MinMax::from_parts(Some((value(min), value(max)))).map(State::MinMax)
     }
 
-    /// What mantissas of this scale are to be multiplied by, the scale here becoming theirs if that
-    /// is finer; `None`, and nothing is changed, where that does not fit.
+    /// The factor that converts mantissas of this scale to the column's scale, which becomes
+    /// `scale` if that is finer. Returns `None` and changes nothing if the numbers do not fit.
     fn meet(&mut self, scale: u8) -> Option<i64> {
         if let Some(finer) = scale.checked_sub(self.scale) {
             let factor = i64::try_from(power_of_ten(finer)?).ok()?;
@@ -375,14 +372,14 @@ impl Ranges {
         i64::try_from(power_of_ten(self.scale - scale)?).ok()
     }
 
-    /// The smallest and the largest of all; 0 where there are none.
+    /// The minimum and the maximum of all ranges and 0.
     fn bounds(&self) -> (i64, i64) {
         let ends = self.ranges.iter().filter(|(min, max)| min <= max);
         ends.fold((0, 0), |all, own| (all.0.min(own.0), all.1.max(own.1)))
     }
 }
 
-/// Widens a range by another, which is multiplied by a factor if it is not empty.
+/// Widens a range by another one; if that is not empty, it is multiplied by `factor`.
 fn widen(own: &mut (i64, i64), (min, max): (i64, i64), factor: i64) {
     if min <= max {
         *own = (own.0.min(min * factor), own.1.max(max * factor));
@@ -422,7 +419,7 @@ mod tests {
                     column.add_decimal(group_index, count, product, scale, 4);
                 }
             }
-            // To groups in another order, of which one is dropped.
+            // To groups in another order; one group is dropped.
             let mut merged = column();
             for part in [left, right] {
                 merged.merge(&part, 0, &[Some(2), Some(0), None], 3);

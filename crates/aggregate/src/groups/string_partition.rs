@@ -1,49 +1,49 @@
-//! As `groups/radix_partition.rs`, by texts that are kept whole: what waits are the texts themselves, since the
-//! block that they are of is gone when they are looked for.
+//! As `groups/radix_partition.rs`, for plain strings. The strings themselves are buffered, because
+//! their block is gone when they are looked up.
 //!
-//! Those of a part lie one after the other, so they are compared, and put where they stay, in the
-//! order in which they lie.
+//! The strings of a partition are adjacent. They are compared and moved to the dictionary in that
+//! order.
 
 use crate::groups::radix_partition::{PART_BYTES, PARTS, RadixPartitions, part_of};
 
-/// Bytes before each text: its length.
+/// Bytes of the length before each string.
 const LENGTH_BYTES: usize = size_of::<u32>();
 
-/// Longer texts do not wait: a few of them would fill a part.
+/// Longer strings are not deferred: a few of them would fill a partition.
 const TEXT_BYTES_MAX: usize = 1 << 12;
 
-/// Entries by part: a text, and what is to be added to its group's numbers.
+/// Entries by partition: a string, and what to add to the numbers of its group.
 #[derive(Clone, Debug)]
 pub(crate) struct StringPartitions {
     numbers: RadixPartitions<()>,
-    /// By part: its texts, each after its length.
+    /// By partition: its strings, each after its length.
     texts: Vec<u8>,
-    /// By part: how many of these bytes it has.
+    /// By partition: the number of bytes in use.
     lengths: Vec<usize>,
 }
 
 impl StringPartitions {
-    /// No entries, of so many numbers beside the text.
+    /// Empty partitions, with `width` numbers per entry beside the string.
     pub(crate) fn new(width: usize) -> Self {
         let texts = vec![0; PARTS * PART_BYTES];
         Self { numbers: RadixPartitions::new(width), texts, lengths: vec![0; PARTS] }
     }
 
-    /// How many numbers entries have beside the text.
+    /// The number of numbers of an entry beside the string.
     pub(crate) const fn width(&self) -> usize {
         self.numbers.width()
     }
 
-    /// Whether a text may wait at all.
+    /// Whether a string can be deferred.
     pub(crate) const fn takes(text: &str) -> bool {
         text.len() <= TEXT_BYTES_MAX
     }
 
-    /// Adds an entry of a text that it [takes](Self::takes), by the first bits of its hash, unless
-    /// its part is full; returns whether it was added.
+    /// Adds an entry by the first bits of the string's hash, unless its partition is full. The
+    /// string must be one that it [takes](Self::takes). Returns whether the entry was added.
     ///
     /// # Panics
-    /// When N is not the width.
+    /// If N is not the width.
     #[inline]
     #[must_use]
     pub(crate) fn push<const N: usize>(
@@ -59,7 +59,7 @@ impl StringPartitions {
         }
         let own = &mut self.texts[part * PART_BYTES + start..part * PART_BYTES + end];
         let (length, bytes) = own.split_at_mut(LENGTH_BYTES);
-        // Bounded by what it takes.
+        // [`Self::takes`] bounds the length.
         length.copy_from_slice(&u32::try_from(text.len()).unwrap_or_default().to_le_bytes());
         bytes.copy_from_slice(text.as_bytes());
         self.lengths[part] = end;
@@ -71,30 +71,30 @@ impl StringPartitions {
         self.lengths.iter().all(|&length| length == 0)
     }
 
-    /// The texts of a part's entries.
+    /// The strings of a partition's entries.
     pub(crate) fn texts(&self, part: usize) -> impl Iterator<Item = &str> {
         let mut rest = &self.texts[part * PART_BYTES..][..self.lengths[part]];
         std::iter::from_fn(move || {
             let (length, after) = rest.split_first_chunk()?;
             let (text, after) = after.split_at_checked(u32::from_le_bytes(*length) as usize)?;
             rest = after;
-            // Put here as a text, so it is one.
+            // The bytes come from a string, so they are UTF-8.
             Some(std::str::from_utf8(text).unwrap_or_default())
         })
     }
 
-    /// The numbers of a part's entries, those of an entry side by side.
+    /// The numbers of a partition's entries; those of an entry are adjacent.
     pub(crate) fn numbers(&self, part: usize) -> &[i64] {
         self.numbers.numbers(part)
     }
 
-    /// Forgets all entries, but keeps the room for them.
+    /// Drops all entries, but keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.numbers.clear();
         self.lengths.fill(0);
     }
 
-    /// Bytes held.
+    /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         self.numbers.bytes() + self.texts.capacity()
     }

@@ -1,37 +1,38 @@
-//! Many different texts, each with a small integer that stands for it, in hardly more memory than
-//! the texts take.
+//! Many different strings, each with a small integer as its number, in little more memory than
+//! their bytes.
 //!
-//! Texts lie one after the other in large chunks, and are found by `groups/hash_table.rs`. Many are looked up at
-//! a time, as in `groups/int_table.rs`.
+//! Strings are adjacent in large chunks, and are found by `groups/hash_table.rs`. Look-ups are
+//! batched, as in `groups/int_table.rs`.
 
 use std::cmp::Ordering;
 
 use crate::groups::hash_table::{BATCH, Slot, TagTable, tag_of};
 use crate::groups::int_table::reserve_spare;
 
-/// Bytes of a chunk, if no text is longer.
+/// Bytes of a chunk, unless a string is longer.
 const CHUNK_BYTES: usize = 1 << 18;
 
-/// More texts than that are far, in no cache: those that may be asked for are touched together.
+/// Tables with more strings are outside of the caches; strings that may match are prefetched
+/// together.
 const FAR_MIN: usize = 1 << 17;
 
-/// Texts by number: what is stored of them.
+/// The bytes of strings, by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StringHeap {
-    /// Each text after the four bytes of its length.
+    /// Each string follows the four bytes of its length.
     chunks: Vec<Vec<u8>>,
-    /// By number: the chunk, and where its text begins in it.
+    /// By number: the chunk, and the start of the string in it.
     group_indexes: Vec<(u32, u32)>,
     bytes: usize,
 }
 
 impl StringHeap {
-    /// How many there are.
+    /// The number of strings.
     pub(crate) fn len(&self) -> usize {
         self.group_indexes.len()
     }
 
-    /// Puts a text after the last.
+    /// Appends a string.
     pub(crate) fn push(&mut self, text: &str) {
         let needed = size_of::<u32>() + text.len();
         let has_room = |chunk: &Vec<u8>| chunk.capacity() - chunk.len() >= needed;
@@ -48,12 +49,12 @@ impl StringHeap {
         }
     }
 
-    /// Makes room for so many more, of any length.
+    /// Reserves space for `more` strings, without their bytes.
     pub(crate) fn reserve(&mut self, more: usize) {
         reserve_spare(&mut self.group_indexes, more);
     }
 
-    /// The text of a number.
+    /// The string with this number.
     pub(crate) fn get(&self, number: u32) -> Option<&str> {
         std::str::from_utf8(self.bytes_of(number)?).ok()
     }
@@ -69,36 +70,37 @@ impl StringHeap {
         self.bytes_of(number) == Some(text.as_bytes())
     }
 
-    /// The order of the texts of two numbers: that of their bytes.
+    /// The order of the strings of two numbers: that of their bytes.
     pub(crate) fn cmp(&self, left: u32, right: u32) -> Ordering {
         self.bytes_of(left).cmp(&self.bytes_of(right))
     }
 
-    /// Bytes held.
+    /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes + self.group_indexes.len() * size_of::<(u32, u32)>()
     }
 }
 
-/// Lengths of texts and chunks, all far below 2^32: strings are bounded when they come in.
+/// For lengths of strings and chunks; all are far below 2^32, because strings are bounded at
+/// ingestion.
 #[expect(clippy::cast_possible_truncation, reason = "chunks and texts are bounded")]
 const fn short(length: usize) -> u32 {
     length as u32
 }
 
-/// The numbers of texts, found by hash.
+/// The numbers of strings, found by hash.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StringTable {
     table: TagTable,
 }
 
-/// How numbers and texts belong together.
+/// The strings of a table, by number.
 pub(crate) trait StringStore {
-    /// Whether the text of this number is that one.
+    /// Whether the string with this number is `text`.
     fn is(&self, number: u32, text: &str) -> bool;
-    /// Puts a text after the last, and returns its number.
+    /// Appends a string, and returns its number.
     fn push(&mut self, text: &str) -> u32;
-    /// Something of the text of this number: reading it brings the text near.
+    /// Reads a byte of the string with this number, which brings it into the cache.
     fn touch(&self, number: u32) -> u32;
 }
 
@@ -122,13 +124,13 @@ impl StringStore for StringHeap {
 }
 
 impl StringTable {
-    /// The number of a text; a new one where it was not met before.
+    /// The number of a string; a new number at its first occurrence.
     pub(crate) fn number_of(&mut self, text: &str, store: &mut impl StringStore) -> u32 {
         self.table.reserve_ahead(1, 0);
         self.find(tag_of(text), text, store)
     }
 
-    /// The numbers of many texts, put after those that are in `numbers`.
+    /// Appends the numbers of many strings to `numbers`.
     pub(crate) fn numbers_of<'t>(
         &mut self,
         texts: impl Iterator<Item = &'t str>,
@@ -145,7 +147,7 @@ impl StringTable {
             tags.clear();
             tags.extend(batch.iter().map(tag_of));
             self.table.reserve_ahead(batch.len(), 0);
-            // Brings the slots near, all at once.
+            // Loads all slots of the batch into the cache together.
             self.table.read(&tags, &mut read);
             std::hint::black_box(&read);
             if self.table.len() > FAR_MIN {
@@ -157,12 +159,12 @@ impl StringTable {
         }
     }
 
-    /// Whether a text has a number.
+    /// Whether a string has a number.
     pub(crate) fn has(&self, text: &str, store: &impl StringStore) -> bool {
         self.table.find(tag_of(text), |number| store.is(number, text)).is_some()
     }
 
-    /// Makes room for so many more, and where there is none for some others, too.
+    /// Reserves space for `more` strings. If the table must grow, it grows by `others` in addition.
     pub(crate) fn reserve_ahead(&mut self, more: usize, others: usize) {
         self.table.reserve_ahead(more, others);
     }
@@ -172,13 +174,13 @@ impl StringTable {
         self.table.find_or_push(tag, store, matches, |store| store.push(text))
     }
 
-    /// Bytes held.
+    /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
         self.table.bytes()
     }
 }
 
-/// Different texts with numbers, 0 and on, in the order in which they were first met.
+/// Different strings, numbered from 0 in the order of first occurrence.
 #[derive(Clone, Debug, Default)]
 pub struct StringInterner {
     texts: StringHeap,
@@ -186,34 +188,33 @@ pub struct StringInterner {
 }
 
 impl StringInterner {
-    /// Puts the numbers of many texts after those that are in `numbers`; texts that were not met
-    /// before get the next ones.
+    /// Appends the numbers of many strings to `numbers`; new strings get the next numbers.
     pub fn numbers_of<'t>(&mut self, texts: impl Iterator<Item = &'t str>, numbers: &mut Vec<u32>) {
         self.table.numbers_of(texts, &mut self.texts, numbers);
     }
 
-    /// The number of a text; a new one where it was not met before.
+    /// The number of a string; a new number at its first occurrence.
     pub(crate) fn number_of(&mut self, text: &str) -> u32 {
         self.table.number_of(text, &mut self.texts)
     }
 
-    /// How many there are.
+    /// The number of strings.
     pub(crate) fn len(&self) -> usize {
         self.texts.len()
     }
 
-    /// The bytes of a number's text.
+    /// The bytes of the string with this number.
     pub(crate) fn bytes_of(&self, number: u32) -> Option<&[u8]> {
         self.texts.bytes_of(number)
     }
 
-    /// The text of a number; `None` of one that was not given out.
+    /// The string with this number; `None` if the number was not assigned.
     #[must_use]
     pub fn get(&self, number: u32) -> Option<&str> {
         self.texts.get(number)
     }
 
-    /// Bytes held.
+    /// Bytes of memory.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.texts.bytes() + self.table.bytes()

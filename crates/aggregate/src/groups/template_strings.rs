@@ -1,17 +1,17 @@
-//! Many different texts that are alike but for numbers, as templates and numbers: sixteen bytes for
-//! each, and none of them put together but those that somebody wants to see.
+//! Many different strings that differ mostly in numbers, stored as templates and numbers: sixteen
+//! bytes each. A string is rendered only when its text is needed.
 //!
-//! Each text has one form (see `hadal_encoding::templates`), so forms are told apart as texts are.
-//! A form is an integer of 128 bits: the number of the template, and behind it the bits of
-//! each number, and how many they are.
+//! Each string has exactly one form (see `hadal_encoding::templates`), so comparing forms compares
+//! strings. A form is a 128-bit integer: the number of the template, followed by each number with
+//! its bit length.
 //!
 //! ```text
 //!  127                                              28           0
 //!  | 0 | bits of the second | 7 bits: how many | ... | template |
 //! ```
 //!
-//! Numbers that have more bits are rare: the few texts that have them are kept whole, and what
-//! stands in their forms is the number that they have there.
+//! Strings whose numbers need more bits are rare. They are stored as plain strings; their form has
+//! the number of the plain string.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -23,57 +23,58 @@ use crate::groups::hash_table::tag_of;
 use crate::groups::int_table::reserve_spare;
 use crate::groups::string_table::StringInterner;
 
-/// So many templates may have one text each.
+/// The number of templates up to which each may have only one string.
 const TEMPLATES_MIN: usize = 1 << 16;
-/// Texts that a template must have for lifting to be worth it.
+/// The minimum number of strings per template beyond that.
 const TEXTS_PER_TEMPLATE_MIN: usize = 2;
-/// The bits of a template's number.
+/// Bits of a template's number.
 const TEMPLATE_BITS: u32 = 28;
-/// Stands for a template where a text is kept whole.
+/// The template number of strings that are stored as plain.
 const WHOLE: u32 = (1 << TEMPLATE_BITS) - 1;
-/// The bits of how many bits a number has.
+/// Bits of a bit length.
 const LENGTH_BITS: u32 = 7;
-/// The form of a value that is no text.
+/// The form of a value that is not a string.
 const NONE: u128 = u128::MAX;
 
-/// Lifted texts by number.
+/// Template strings by number.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TemplateStrings {
     forms: Vec<u128>,
     templates: StringInterner,
     /// By template.
     beginnings: Vec<Beginning>,
-    /// By template: bits that stand for it in hashes, wherever it has which number.
+    /// By template: bits of the hash of its text. Unlike its number, they are equal in all
+    /// dictionaries.
     hashes: Vec<u32>,
-    /// Those that do not fit their forms.
+    /// The strings that do not fit a form.
     plain_strings: StringInterner,
 }
 
 impl TemplateStrings {
-    /// Whether the form of this number is that one.
+    /// Whether the string with this number has this form.
     #[inline]
     pub(crate) fn is(&self, number: u32, form: u128) -> bool {
         self.forms.get(number as usize) == Some(&form)
     }
 
-    /// Puts a form after the last, and returns its number.
+    /// Appends a form, and returns its number.
     #[inline]
     pub(crate) fn push(&mut self, form: u128) -> u32 {
         self.forms.push(form);
         short(self.forms.len() - 1)
     }
 
-    /// How many there are.
+    /// The number of values.
     pub(crate) fn len(&self) -> usize {
         self.forms.len()
     }
 
-    /// Puts the place of a value that is no text after the last.
+    /// Appends a value that is not a string.
     pub(crate) fn push_none(&mut self) {
         self.forms.push(NONE);
     }
 
-    /// What is hashed instead of a form: the same, mostly, wherever a text is lifted.
+    /// The integer that is hashed for a form: mostly equal in all dictionaries for equal strings.
     #[inline]
     pub(crate) fn hashed(&self, form: u128) -> u128 {
         let template = template_in(form);
@@ -81,12 +82,12 @@ impl TemplateStrings {
         (form ^ u128::from(template)) | u128::from(hash)
     }
 
-    /// Makes room for so many more.
+    /// Reserves space for `more` forms.
     pub(crate) fn reserve(&mut self, more: usize) {
         reserve_spare(&mut self.forms, more);
     }
 
-    /// The forms of some texts, told by index; of none where nothing is asked for.
+    /// The forms of strings given by their indexes; `NONE` for `None`.
     pub(crate) fn forms_of(
         &mut self,
         texts: &CanonicalStrings<'_>,
@@ -103,8 +104,8 @@ impl TemplateStrings {
         which.map(|index| index.and_then(&mut form).unwrap_or(NONE)).collect()
     }
 
-    /// The forms that some texts of `other` have here; `templates` are the numbers of those of
-    /// `other`, as far as they are known.
+    /// The forms here of some strings of `other`. `templates` caches the numbers here of its
+    /// templates.
     pub(crate) fn forms_in(
         &mut self,
         other: &Self,
@@ -132,7 +133,7 @@ impl TemplateStrings {
         number
     }
 
-    /// Notes what is known of new templates.
+    /// Records the prefixes and hashes of new templates.
     fn note_templates(&mut self) {
         for number in (0..).take(self.templates.len()).skip(self.beginnings.len()) {
             let own = self.templates.get(number).unwrap_or_default();
@@ -145,13 +146,13 @@ impl TemplateStrings {
         u128::from(WHOLE) | u128::from(self.plain_strings.number_of(text)) << TEMPLATE_BITS
     }
 
-    /// Whether templates are too many for what lifting is good for.
+    /// Whether there are too many templates for this representation to pay off.
     pub(crate) fn is_useless(&self) -> bool {
         let templates = self.templates.len() + self.plain_strings.len();
         templates > TEMPLATES_MIN && templates > self.len() / TEXTS_PER_TEMPLATE_MIN
     }
 
-    /// The text of a number, put together.
+    /// The rendered string with this number.
     pub(crate) fn get(&self, number: u32) -> Option<String> {
         let form = *self.forms.get(number as usize).filter(|&&form| form != NONE)?;
         match template_in(form) {
@@ -163,7 +164,7 @@ impl TemplateStrings {
         }
     }
 
-    /// The order of the texts of two numbers.
+    /// The order of the strings of two numbers.
     pub(crate) fn cmp(&self, left: u32, right: u32) -> Ordering {
         let beginning = |number: u32| {
             let template = template_in(*self.forms.get(number as usize)?);
@@ -181,7 +182,7 @@ impl TemplateStrings {
         by_beginning.unwrap_or(Ordering::Equal).then_with(|| self.get(left).cmp(&self.get(right)))
     }
 
-    /// Bytes held: memory that was never written to does not count.
+    /// Bytes of memory; memory that was never written does not count.
     pub(crate) fn bytes(&self) -> usize {
         self.forms.len() * size_of::<u128>()
             + self.templates.bytes()
@@ -208,7 +209,7 @@ fn pack(template: u32, numbers: &[i64]) -> Option<u128> {
     Some(form).filter(|_| template < WHOLE)
 }
 
-/// The numbers in a form; zeros behind them.
+/// The numbers in a form, followed by zeros.
 fn unpack(form: u128) -> impl Iterator<Item = i64> {
     let mut rest = form >> TEMPLATE_BITS;
     std::iter::repeat_with(move || {
@@ -225,17 +226,17 @@ const fn template_in(form: u128) -> u32 {
     form as u32 & WHOLE
 }
 
-/// Of texts that are far fewer than 2^32: what they take is limited.
+/// For counts of strings, which are far below 2^32: their memory is limited.
 fn short(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// What all texts of a template begin with.
+/// The common prefix of all strings of a template.
 #[derive(Clone, Copy, Debug)]
 struct Beginning {
-    /// The first bytes of it, the first one highest.
+    /// The first bytes, the first one highest.
     first: u128,
-    /// Where it is in the template.
+    /// The position of the prefix in the template.
     start: u32,
     end: u32,
 }
@@ -255,7 +256,7 @@ impl Beginning {
         own.unwrap_or_default()
     }
 
-    /// The order of what texts begin with, as far as that is known; equal beyond.
+    /// The order of the prefixes, as far as both are known; equal beyond that.
     fn cmp(&self, other: &Self) -> Ordering {
         let common = (self.end - self.start).min(other.end - other.start);
         let unknown = u128::BITS.saturating_sub(8 * common);
@@ -338,7 +339,7 @@ mod tests {
                     prop_assert_eq!(lifted.cmp(number, other), text.cmp(that), "{} {}", text, that);
                 }
             }
-            // Handed on to another that knows some of them, in another order.
+            // Sent to another dictionary that has some of them, in another order.
             let mut other = TemplateStrings::default();
             let some: BTreeSet<&str> = all[all.len() / 2..].iter().skip(1).copied().collect();
             let texts = CanonicalStrings::of(some.iter().copied());

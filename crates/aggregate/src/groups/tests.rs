@@ -70,7 +70,7 @@ fn what_is_kept_is_complete_after_merging() {
 
 #[test]
 fn a_part_that_keeps_fewer_takes_what_it_dropped_from_all() {
-    // Key 9 is dropped on the left, so that its row on the right is not all there is of it.
+    // Key 9 is dropped on the left, so its row on the right is incomplete.
     let left = of(&[(1, 0), (3, 0), (9, 0), (9, 0)], 2);
     let right = of(&[(3, 0), (4, 0), (9, 0)], 10);
     let expected = [(1, 1), (3, 2)];
@@ -149,7 +149,7 @@ proptest! {
         let turn = turn.min(rows.len());
         rows.rotate_left(turn);
         prop_assert_eq!(of(&rows, groups_max), whole);
-        // Whichever parts had to drop some: what is kept is complete, and nothing is uncounted.
+        // Whichever parts dropped groups: kept groups are complete, and all other rows are counted.
         let mut uneven = of(&rows[turn..], held_max);
         uneven.merge(of(&rows[..turn], groups_max));
         let kept = uneven.len();
@@ -162,7 +162,7 @@ proptest! {
     }
 }
 
-/// Keys as one dictionary holds them: integers, strings, several kinds; each with nulls.
+/// Keys of one dictionary: integers, strings, several kinds; each with nulls.
 fn keyed(kind: usize, number: i64) -> Value {
     match (kind, number) {
         (_, 3) => Value::Null,

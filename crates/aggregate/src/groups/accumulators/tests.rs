@@ -7,25 +7,25 @@ use crate::state::{Moments, State};
 const PLACES: usize = 3;
 const MEASURES: usize = 3;
 
-/// One row: its index, its weight's class, and the mantissa of each measure; `None`: no value.
+/// One row: its group index, its weight class, and the mantissa of each measure, or `None`.
 type Row = (usize, usize, [Option<i64>; MEASURES]);
 
 /// Rows that come in together.
 #[derive(Clone, Debug)]
 struct Block {
     classes: Vec<i64>,
-    /// By measure: the scale, or `None` where nothing comes in.
+    /// By measure: the scale, or `None` if no sum comes in.
     scales: [Option<u8>; MEASURES],
     rows: Vec<Row>,
 }
 
 impl Block {
-    /// The rows that have a value of a measure.
+    /// Which rows have a value of a measure.
     fn valid(&self, measure: usize) -> Vec<bool> {
         self.rows.iter().map(|row| row.2[measure].is_some()).collect()
     }
 
-    /// A number for each different set of rows that have a value; 0 for all.
+    /// A number for each different set of rows with a value; 0 for all rows.
     fn valid_number(&self, measure: usize) -> usize {
         let own = self.valid(measure);
         match own.iter().all(|valid| *valid) {
@@ -49,7 +49,7 @@ impl Block {
         (0..MEASURES).filter_map(sum).collect()
     }
 
-    /// Adds the rows to cells; `false` where there is no room.
+    /// Adds the rows to accumulators; `false` if they do not fit.
     fn add_to(&self, accumulators: &mut Accumulators) -> bool {
         let sums = self.sums();
         let incoming = AccumulatorInput { classes: &self.classes, sums: &sums };
@@ -77,7 +77,7 @@ impl Block {
     }
 }
 
-/// What rows come to, one by one.
+/// The expected counts and states, computed row by row.
 #[derive(Clone)]
 struct Plain {
     counts: Vec<WeightedCount>,
@@ -107,7 +107,7 @@ impl Plain {
         }
     }
 
-    /// Adds what the cells hold, and empties them.
+    /// Adds the content of the accumulators, and empties them.
     fn take(&mut self, accumulators: &mut Accumulators) {
         for group_index in 0..PLACES {
             self.counts[group_index].merge(accumulators.count(group_index));
@@ -123,7 +123,7 @@ impl Plain {
 
 fn block() -> impl Strategy<Value = Block> {
     let value = prop_oneof![4 => -99i64..99, 1 => Just(1 << 59), 1 => Just(-(1 << 59))];
-    // Columns that are null together, and one that is null elsewhere.
+    // Columns that are null in the same rows, and one that is null in others.
     let nulls =
         prop_oneof![Just([false, false, false]), Just([true, true, false]), any::<[bool; 3]>()];
     let weights = prop_oneof![Just(1_000_000i64), Just(2_500_000), 1i64..9_000_000];

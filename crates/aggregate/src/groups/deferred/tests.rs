@@ -8,19 +8,19 @@ use crate::groups::accumulators::{AccumulatorColumn, SumInput};
 
 const MEASURES: usize = 2;
 
-/// Rows that come in together: of one of these keys, or of none; of a class; and the mantissa that
-/// all measures have, or none.
+/// Rows that come in together. Each has the index of its key (or of none), a weight class, and one
+/// mantissa for all measures, or none.
 #[derive(Clone, Debug)]
 struct Block {
     ints: Vec<i64>,
-    /// Whether the first keys are texts with these numbers.
+    /// Whether the first keys are strings made from these integers.
     are_texts: bool,
-    /// Whether these come lifted.
+    /// Whether these come as template strings.
     are_lifted: bool,
-    /// The others are told by the first.
+    /// The other keys follow from the first.
     key_count: usize,
     classes: Vec<i64>,
-    /// By measure: the scale, or `None` where nothing comes in.
+    /// By measure: the scale, or `None` if no sum comes in.
     scales: [Option<u8>; MEASURES],
     size_max: u128,
     rows: Vec<(usize, usize, Option<i64>)>,
@@ -43,7 +43,7 @@ impl Block {
             Some(int) => Value::integer(int),
             None => Value::Null,
         };
-        // So many combinations that they are found by hash.
+        // Enough combinations that groups are found by hash.
         let other = |key: i64| match int.unwrap_or(-7) % (40 + key) {
             7 => Value::Null,
             own if key % 2 == 0 => Value::string(&text(own)),
@@ -52,7 +52,7 @@ impl Block {
         std::iter::once(first).chain((1..).take(self.key_count - 1).map(other)).collect()
     }
 
-    /// Adds the rows, of which `place_of` knows the indexes.
+    /// Adds the rows; `place_of` maps a row to its index in `numbers`.
     fn add(
         &self,
         layout: &AccumulatorLayout,
@@ -74,7 +74,7 @@ impl Block {
         }
     }
 
-    /// The plain way: indexes first.
+    /// The reference: looks up the groups first.
     fn add_now(&self, groups: &mut Groups) {
         let group_indexes: Vec<u32> = (0..self.rows.len())
             .map(|row| {
@@ -94,7 +94,7 @@ impl Block {
         let sums = self.sums();
         let incoming = AccumulatorInput { classes: &self.classes, sums: &sums };
         if self.key_count > 1 {
-            // Each row is a group of its own, though it may be the same as another's.
+            // Each row has an entry of its own; several rows may be of one group.
             let mut keys = vec![Vec::new(); self.key_count];
             for row in 0..self.rows.len() {
                 let numbers = groups.numbers_for(&self.key(row));
@@ -123,7 +123,7 @@ impl Block {
     }
 }
 
-/// Some with few numbers, some with more than fit a form.
+/// Some strings have few numbers, some have more than fit a form.
 fn text(int: i64) -> String {
     match int % 5 {
         0 if int % 1_000 == 0 => format!("{int}: {}", "tree ".repeat(1_000)),
@@ -158,12 +158,13 @@ fn block() -> impl Strategy<Value = Block> {
         })
 }
 
-/// As many groups as it takes for others to wait.
+/// As many groups as it takes for rows to be deferred.
 fn many(held_max: usize) -> Groups {
     many_of(held_max, 1, false, false)
 }
 
-/// The same of so many keys, the first of texts, which may be lifted, or of integers.
+/// The same with `key_count` keys. The first is a string, which may come as a template, or an
+/// integer.
 fn many_of(held_max: usize, key_count: usize, are_texts: bool, are_lifted: bool) -> Groups {
     let kinds = vec![StateKind::Moments; MEASURES].into();
     let mut groups = Groups::with_max(key_count, kinds, (held_max, held_max));
@@ -298,7 +299,7 @@ fn groups_of_several_keys_wait_and_are_merged_part_by_part() {
         assert!(own == plain);
         let mut short = own.clone();
         assert!(short.cut_back() && short.bytes() < own.bytes() && short == plain);
-        // Others of fewer rows, so that these are what is merged.
+        // The other groups have fewer rows, so that these are the ones that are merged in.
         own.flush_deferred();
         let mut other = many();
         other.merge(own.clone());

@@ -1,4 +1,4 @@
-//! The same by texts that are kept whole.
+//! Deferred rows by plain strings.
 
 use super::AHEAD;
 use crate::groups::Groups;
@@ -7,7 +7,7 @@ use crate::groups::radix_partition::{PARTS, WIDTH_MAX};
 use crate::groups::string_partition::StringPartitions;
 
 impl Groups {
-    /// Lets these texts wait with their numbers.
+    /// Defers these strings with their numbers.
     pub(super) fn wait_texts(
         &mut self,
         own: &mut StringPartitions,
@@ -26,7 +26,7 @@ impl Groups {
         }
     }
 
-    /// Lets these texts wait with their numbers, N each.
+    /// Defers these strings with their numbers, N each.
     fn wait_whole_texts<const N: usize>(
         &mut self,
         own: &mut StringPartitions,
@@ -53,7 +53,7 @@ impl Groups {
         }
     }
 
-    /// Brings in what waits by texts.
+    /// Adds the rows deferred by strings to their groups.
     pub(super) fn bring_in_texts(&mut self, deferred: &StringPartitions) {
         if deferred.is_empty() {
             return;
@@ -66,7 +66,8 @@ impl Groups {
         }
     }
 
-    /// Makes room for so many new groups of texts, and where there is none for some others, too.
+    /// Reserves space for `new` groups of strings. If a table must grow, it grows by `others` in
+    /// addition.
     pub(in crate::groups) fn expect_strings(&mut self, new: usize, others: usize) {
         self.keys[0].reserve_strings(new, others);
         self.accumulators.reserve(new);

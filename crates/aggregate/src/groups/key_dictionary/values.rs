@@ -9,15 +9,15 @@ use crate::groups::int_table::{IntStore, reserve_spare};
 use crate::groups::string_table::{StringHeap, StringStore};
 use crate::groups::template_strings::TemplateStrings;
 
-/// Values in the least form that holds them all. Null is in each of them; which number it has is
-/// known elsewhere.
+/// Values in the smallest form that holds all of them. Each form can hold null; the dictionary
+/// knows its number.
 #[derive(Clone, Debug)]
 pub(super) enum KeyValues {
     Ints(Vec<i64>),
     Strings(StringHeap),
-    /// Texts that came as templates and numbers, and others that came later.
+    /// Strings that came as templates and numbers, and strings that came later.
     Templates(Box<TemplateStrings>),
-    /// Any values, and what they hold on the heap.
+    /// Any values, and their bytes on the heap.
     Any(Vec<Value>, usize),
 }
 
@@ -27,7 +27,7 @@ impl Default for KeyValues {
     }
 }
 
-/// Where the forms of texts are values.
+/// The store for forms of strings.
 pub(crate) struct TemplateValues<'k>(pub(super) &'k mut KeyValues);
 
 impl IntStore<u128> for TemplateValues<'_> {
@@ -40,7 +40,7 @@ impl IntStore<u128> for TemplateValues<'_> {
     fn push(&mut self, form: u128) -> u32 {
         match self.0 {
             KeyValues::Templates(lifted) => lifted.push(form),
-            // Forms are made where texts are lifted only.
+            // Forms are made only for template strings.
             _ => self.0.push_null(),
         }
     }
@@ -57,10 +57,10 @@ impl IntStore<u128> for TemplateValues<'_> {
     }
 }
 
-/// Where integers are values.
+/// The store for integers.
 pub(crate) struct IntValues<'k> {
     pub(super) values: &'k mut KeyValues,
-    /// The numbers of small ones.
+    /// The numbers of small integers.
     pub(super) small: &'k mut Vec<u32>,
     pub(super) null: Option<u32>,
 }
@@ -107,7 +107,7 @@ impl KeyValues {
 
     pub(super) fn bytes(&self) -> usize {
         match self {
-            // What was never written to does not count.
+            // Memory that was never written does not count.
             Self::Ints(values) => values.len() * size_of::<i64>(),
             Self::Strings(texts) => texts.bytes(),
             Self::Templates(texts) => texts.bytes(),
@@ -115,7 +115,7 @@ impl KeyValues {
         }
     }
 
-    /// What is hashed instead of a form.
+    /// The integer that is hashed for a form.
     #[inline]
     pub(super) fn hashed(&self, form: u128) -> u128 {
         match self {
@@ -124,7 +124,7 @@ impl KeyValues {
         }
     }
 
-    /// The value of a number, where any can be values.
+    /// The value of a number, if any kind of value is stored.
     pub(super) fn any(&self, number: u32) -> Option<&Value> {
         match self {
             Self::Any(values, _) => values.get(number as usize),
@@ -132,7 +132,7 @@ impl KeyValues {
         }
     }
 
-    /// The value of a number, unless that is null's.
+    /// The value of a number; null if it is null's number.
     pub(super) fn value(&self, number: u32, null: Option<u32>) -> Cow<'_, Value> {
         match self {
             _ if null == Some(number) => Cow::Owned(Value::Null),
@@ -175,7 +175,7 @@ impl KeyValues {
         self.last()
     }
 
-    /// Makes ready for values of any kind.
+    /// Converts to the form for any values.
     pub(super) fn expect_any(&mut self, null: Option<u32>) {
         if matches!(self, Self::Any(..)) {
             return;
@@ -187,7 +187,7 @@ impl KeyValues {
         *self = Self::Any(values, heap);
     }
 
-    /// Makes ready for texts, where nothing but null is there yet.
+    /// Converts to plain strings if there is nothing but null yet, else to the form for any values.
     pub(super) fn expect_strings(&mut self, null: Option<u32>) {
         let Self::Ints(values) = self else { return };
         if values.len() > usize::from(null.is_some()) {
@@ -198,7 +198,7 @@ impl KeyValues {
         *self = Self::Strings(texts);
     }
 
-    /// The number of what was pushed last.
+    /// The number of the last value.
     #[expect(clippy::cast_possible_truncation, reason = "more would not fit the budget")]
     pub(super) fn last(&self) -> u32 {
         (self.len() - 1) as u32
@@ -216,7 +216,7 @@ impl StringStore for KeyValues {
 
     fn is(&self, number: u32, text: &str) -> bool {
         match self {
-            // What is looked for in these are no texts.
+            // No value in these forms is found as a plain string.
             Self::Ints(_) | Self::Templates(_) => false,
             Self::Strings(texts) => texts.is(number, text),
             Self::Any(values, _) => {
@@ -234,7 +234,7 @@ impl StringStore for KeyValues {
                 *heap += value.heap_bytes();
                 values.push(value);
             }
-            // Made ready for texts before.
+            // The caller prepares the form for strings before.
             Self::Ints(_) | Self::Templates(_) => return self.push_any(Value::string(text), None),
         }
         self.last()
