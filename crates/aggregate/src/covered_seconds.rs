@@ -29,10 +29,10 @@ impl CoveredSeconds {
     pub(crate) fn new(query: &Query) -> Result<Self, PrepareError> {
         let (mut steps, mut changes) = (Vec::new(), Vec::new());
         for (index, key) in query.keys().iter().enumerate() {
-            let mut own = Vec::new();
-            if is_by_steps(key, &mut own) && !own.is_empty() {
+            let mut moments = Vec::new();
+            if is_by_steps(key, &mut moments) && !moments.is_empty() {
                 steps.push((index, Prepared::with_functions(key, &query.functions)?));
-                changes.append(&mut own);
+                changes.append(&mut moments);
             }
         }
         changes.sort_unstable();
@@ -48,36 +48,37 @@ impl CoveredSeconds {
         });
         let bucket = bucket.unwrap_or(TimeRange::ALL);
         // Intervals ascend; skip those that end before the bucket.
-        let is_before =
-            |one: &TimeRange| one.to.zip(bucket.from).is_some_and(|(to, from)| to <= from);
+        let is_before = |interval: &TimeRange| {
+            interval.to.zip(bucket.from).is_some_and(|(to, from)| to <= from)
+        };
         let first = self.intervals.partition_point(is_before);
         let is_within =
-            |one: &&TimeRange| one.from.zip(bucket.to).is_none_or(|(from, to)| from < to);
+            |interval: &&TimeRange| interval.from.zip(bucket.to).is_none_or(|(from, to)| from < to);
         let asked = self.intervals[first..].iter().take_while(is_within);
-        let asked = asked.map(|one| one.intersect(bucket));
+        let asked = asked.map(|interval| interval.intersect(bucket));
         if self.steps.is_empty() {
             return seconds_of(&asked.collect::<Vec<_>>());
         }
-        let pieces = asked.flat_map(|one| self.pieces(one));
+        let pieces = asked.flat_map(|interval| self.pieces(interval));
         let covered = pieces.filter(|piece| {
             let at = Value::Time(piece.from.unwrap_or(Micros::MIN));
             let input = |_: &RowInput| at.clone();
             self.steps.iter().all(|(index, step)| {
-                step.eval(&input).is_ok_and(|own| key(*index).as_deref() == Some(&*own))
+                step.eval(&input).is_ok_and(|value| key(*index).as_deref() == Some(&*value))
             })
         });
         seconds_of(&covered.collect::<Vec<_>>())
     }
 
     /// The interval, cut where keys may change.
-    fn pieces(&self, whole: TimeRange) -> Vec<TimeRange> {
-        let mut from = whole.from;
+    fn pieces(&self, interval: TimeRange) -> Vec<TimeRange> {
+        let mut from = interval.from;
         let within = self.changes.iter().copied().filter(|&at| {
-            whole.from.is_none_or(|from| from < at) && whole.to.is_none_or(|to| at < to)
+            interval.from.is_none_or(|from| from < at) && interval.to.is_none_or(|to| at < to)
         });
         let mut pieces: Vec<TimeRange> =
             within.map(|at| TimeRange { from: from.replace(at), to: Some(at) }).collect();
-        pieces.push(TimeRange { from, to: whole.to });
+        pieces.push(TimeRange { from, to: interval.to });
         pieces
     }
 }
@@ -111,7 +112,7 @@ fn is_by_steps(expr: &RowExpr, changes: &mut Vec<Micros>) -> bool {
                     function,
                     Function::And | Function::Or | Function::Not | Function::Case
                 );
-                is_made_of_them && arguments.iter().all(|own| is_by_steps(own, changes))
+                is_made_of_them && arguments.iter().all(|argument| is_by_steps(argument, changes))
             }
         },
     }

@@ -83,8 +83,8 @@ pub fn finish(
     let (lines, looked_at) = finisher.first_of(lines, query, &mut reservation, is_late)?;
     // Groups that cannot be in the result were not examined.
     let is_filtered = query.having.is_some() || query.series.is_some();
-    let found = if is_filtered { looked_at } else { count as u64 };
-    let beyond = raw_rows.unwrap_or(found).saturating_sub(query.offset).saturating_sub(query.limit);
+    let total = if is_filtered { looked_at } else { count as u64 };
+    let beyond = raw_rows.unwrap_or(total).saturating_sub(query.offset).saturating_sub(query.limit);
     // A client that sets a lower limit knows that there may be more rows.
     if beyond > 0 && query.limit >= LIMIT_DEFAULT {
         warnings.add(WarningCode::LimitReached, "", beyond);
@@ -252,7 +252,7 @@ impl<'g> Finisher<'g> {
         is_late: &dyn Fn() -> bool,
     ) -> Result<(Vec<ResultRow>, u64), FinishError> {
         let (offset, end) = bounds(query);
-        let (mut kept, mut found): (Vec<Ranked>, u64) = (Vec::new(), 0);
+        let (mut kept, mut passed): (Vec<Ranked>, u64) = (Vec::new(), 0);
         let (before, mut sorted_by) = (held.bytes(), ReservedRows::default());
         for (index, line) in lines.enumerate() {
             if index % LINES_AT_ONCE == 0 && is_late() {
@@ -261,7 +261,7 @@ impl<'g> Finisher<'g> {
             if !self.keeps(&line)? {
                 continue;
             }
-            found += 1;
+            passed += 1;
             let slot = |slot: &GroupInput| self.slot(&line, slot);
             let sort = self.order.sort_keys(&slot)?;
             sorted_by.add(sort.iter().map(SortKey::heap_bytes).sum(), held)?;
@@ -278,7 +278,7 @@ impl<'g> Finisher<'g> {
         }
         self.cut(&mut kept, end);
         kept.sort_unstable_by(|left, right| self.compare(left, right));
-        Ok((kept.into_iter().skip(offset).map(|(_, line)| line).collect(), found))
+        Ok((kept.into_iter().skip(offset).map(|(_, line)| line).collect(), passed))
     }
 }
 

@@ -290,7 +290,11 @@ impl Groups {
     /// The dictionary numbers of these values, one per key.
     pub(crate) fn numbers_for(&mut self, key: &[Value]) -> Vec<u32> {
         self.flush_deferred_templates();
-        self.keys.iter_mut().zip(key).map(|(own, value)| own.number_of(value)).collect()
+        self.keys
+            .iter_mut()
+            .zip(key)
+            .map(|(dictionary, value)| dictionary.number_of(value))
+            .collect()
     }
 
     /// The groups with their keys in any order, and the number of rows in none of them, which
@@ -318,8 +322,8 @@ impl Groups {
     /// The groups folded into "other" before all series were ranked, by time bucket, and their
     /// rows.
     pub(crate) fn folded(&self) -> (Option<&Self>, u64) {
-        let own = self.series.as_ref();
-        (own.and_then(|own| own.folded.as_ref()), own.map_or(0, |own| own.rows))
+        let series = self.series.as_ref();
+        (series.and_then(|series| series.folded.as_ref()), series.map_or(0, |series| series.rows))
     }
 
     /// The number of groups.
@@ -397,7 +401,7 @@ impl Groups {
     pub(crate) fn weights(&self) -> impl Iterator<Item = i128> + Clone {
         let besides = self.counts.iter().map(|count| count.weight()).chain(repeat(0));
         let weights = self.accumulators.weights().chain(repeat(0)).zip(besides).take(self.len());
-        weights.map(|(own, besides)| own.saturating_add(besides))
+        weights.map(|(weight, besides)| weight.saturating_add(besides))
     }
 
     /// The number of rows of each group, by index, if all rows weigh the same. Then the order by
@@ -419,7 +423,7 @@ impl Groups {
     /// unknown or a group has no sum.
     pub(crate) fn sum_ranks(&self, measure: usize) -> Option<Vec<i128>> {
         let column = self.states.get(measure)?;
-        if self.accumulators.measures().all(|own| own != measure) {
+        if self.accumulators.measures().all(|other| other != measure) {
             return column.sum_ranks(self.len());
         }
         let rank = |group_index| {
@@ -449,7 +453,7 @@ impl Groups {
         self.keys.iter().map(KeyDictionary::bytes).sum::<usize>()
             + self.group_indexes.bytes()
             + self.accumulators.bytes()
-            + self.deferred.as_ref().map_or(0, |own| own.bytes())
+            + self.deferred.as_ref().map_or(0, |deferred| deferred.bytes())
             + self.folded().0.map_or(0, Self::bytes)
             + self.counts.capacity() * size_of::<WeightedCount>()
             + self.states.iter().map(StateColumn::bytes).sum::<usize>()

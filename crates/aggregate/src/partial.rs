@@ -128,8 +128,8 @@ impl Partial {
     #[must_use]
     pub fn fits(&self, other: &Self) -> bool {
         match (&self.body, &other.body) {
-            (PartialBody::Groups(own), PartialBody::Groups(groups)) => own.fits(groups),
-            (PartialBody::Rows(own), PartialBody::Rows(rows)) => own.fits(rows),
+            (PartialBody::Groups(groups), PartialBody::Groups(others)) => groups.fits(others),
+            (PartialBody::Rows(rows), PartialBody::Rows(others)) => rows.fits(others),
             _ => false,
         }
     }
@@ -154,11 +154,11 @@ impl Partial {
             return self.forget();
         }
         match (&mut self.body, other.body) {
-            (PartialBody::Groups(own), PartialBody::Groups(groups)) if fits => {
-                let mut merging = own.begin_merge(groups);
-                while !is_over() && own.merge_step(&mut merging) {}
+            (PartialBody::Groups(groups), PartialBody::Groups(others)) if fits => {
+                let mut merging = groups.begin_merge(others);
+                while !is_over() && groups.merge_step(&mut merging) {}
             }
-            (PartialBody::Rows(own), PartialBody::Rows(rows)) if fits => own.merge(rows),
+            (PartialBody::Rows(rows), PartialBody::Rows(others)) if fits => rows.merge(others),
             _ => {
                 let message = "partial answers to different questions cannot be merged";
                 self.errors.add(QueryError::new(QueryErrorCode::Invalid, message));

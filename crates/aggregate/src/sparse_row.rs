@@ -57,16 +57,16 @@ impl SparseRow {
     /// A column's value.
     #[must_use]
     pub fn get(&self, index: usize) -> &Value {
-        let own =
+        let position =
             u16::try_from(index).ok().and_then(|index| self.indexes.binary_search(&index).ok());
-        own.and_then(|own| self.values.get(own)).unwrap_or(&NULL)
+        position.and_then(|position| self.values.get(position)).unwrap_or(&NULL)
     }
 
     /// All values, by column, including nulls.
     pub fn iter(&self) -> impl Iterator<Item = &Value> {
-        let mut own = self.indexes.iter().zip(&self.values).peekable();
+        let mut values = self.indexes.iter().zip(&self.values).peekable();
         (0..self.count).map(move |index| {
-            let next = own.next_if(|(own, _)| usize::from(**own) == index);
+            let next = values.next_if(|(column, _)| usize::from(**column) == index);
             next.map_or(&NULL, |(_, value)| value)
         })
     }
@@ -90,8 +90,9 @@ impl SparseRow {
 
 impl Ord for SparseRow {
     fn cmp(&self, other: &Self) -> Ordering {
-        let own = self.indexes.iter().zip(&self.values);
-        for ((index, value), (others, another)) in own.zip(other.indexes.iter().zip(&other.values))
+        let entries = self.indexes.iter().zip(&self.values);
+        for ((index, value), (others, another)) in
+            entries.zip(other.indexes.iter().zip(&other.values))
         {
             let order = match index.cmp(others) {
                 Ordering::Equal => value.cmp(another),
@@ -171,10 +172,10 @@ mod tests {
     proptest! {
         #[test]
         fn rows_are_as_all_of_their_values(left in rows(), right in rows()) {
-            let (own, other) = (SparseRow::from(left.clone()), SparseRow::from(right.clone()));
-            prop_assert!(own == left && own.iter().eq(&left));
-            prop_assert!((0..5).all(|index| own[index] == *left.get(index).unwrap_or(&NULL)));
-            prop_assert_eq!(own.cmp(&other), left.cmp(&right));
+            let (row, other) = (SparseRow::from(left.clone()), SparseRow::from(right.clone()));
+            prop_assert!(row == left && row.iter().eq(&left));
+            prop_assert!((0..5).all(|index| row[index] == *left.get(index).unwrap_or(&NULL)));
+            prop_assert_eq!(row.cmp(&other), left.cmp(&right));
         }
     }
 

@@ -113,9 +113,9 @@ impl State {
     /// Adds rows to moments: their count, and `product`, which is Σ mantissa · weight in
     /// millionths. The values have this scale, at most 18. Other states ignore the call.
     pub(crate) fn add_decimal(&mut self, count: WeightedCount, product: i128, scale: u8) {
-        if let Self::Moments(own) = self {
-            own.count.merge(count);
-            own.sum.add_decimal(product, scale);
+        if let Self::Moments(moments) = self {
+            moments.count.merge(count);
+            moments.sum.add_decimal(product, scale);
         }
     }
 
@@ -123,22 +123,22 @@ impl State {
     /// before.
     pub fn merge(&mut self, other: &Self) {
         match (self, other) {
-            (Self::Moments(own), Self::Moments(other)) => {
-                own.count.merge(other.count);
-                own.sum.merge(&other.sum);
+            (Self::Moments(moments), Self::Moments(other)) => {
+                moments.count.merge(other.count);
+                moments.sum.merge(&other.sum);
             }
-            (Self::MinMax(own), Self::MinMax(other)) => own.merge(other),
-            (Self::Quantiles(own), Self::Quantiles(other)) => own.merge(other),
-            (Self::Distinct(own), Self::Distinct(other)) => own.merge(other),
-            (Self::Histogram(own), Self::Histogram(other))
-                if own.buckets_max() == other.buckets_max() =>
+            (Self::MinMax(min_max), Self::MinMax(other)) => min_max.merge(other),
+            (Self::Quantiles(quantiles), Self::Quantiles(other)) => quantiles.merge(other),
+            (Self::Distinct(distinct), Self::Distinct(other)) => distinct.merge(other),
+            (Self::Histogram(histogram), Self::Histogram(other))
+                if histogram.buckets_max() == other.buckets_max() =>
             {
-                own.merge(other);
+                histogram.merge(other);
             }
-            (Self::User(own), Self::User(other)) if own.aggregate() == other.aggregate() => {
-                own.merge(other);
+            (Self::User(user), Self::User(other)) if user.aggregate() == other.aggregate() => {
+                user.merge(other);
             }
-            (own, other) => debug_assert_eq!(own.kind(), other.kind(), "states of one kind"),
+            (state, other) => debug_assert_eq!(state.kind(), other.kind(), "states of one kind"),
         }
     }
 

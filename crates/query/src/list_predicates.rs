@@ -4,21 +4,21 @@ use std::sync::Arc;
 
 use crate::function::Function;
 
-/// Whether `list` relates to `wanted` as `function` says; `None` if `function` is not a list
+/// Whether `list` relates to `words` as `function` says; `None` if `function` is not a list
 /// predicate.
-pub(crate) fn includes(function: Function, list: &[Arc<str>], wanted: &[&str]) -> Option<bool> {
+pub(crate) fn includes(function: Function, list: &[Arc<str>], words: &[&str]) -> Option<bool> {
     let has = |word: &&str| list.iter().any(|element| &**element == *word);
-    let same = |run: &[Arc<str>]| run.iter().map(|element| &**element).eq(wanted.iter().copied());
+    let same = |run: &[Arc<str>]| run.iter().map(|element| &**element).eq(words.iter().copied());
     Some(match function {
-        Function::IncludesAny => wanted.iter().any(has),
-        Function::IncludesAll => wanted.iter().all(has),
-        Function::IncludesNone => !wanted.iter().any(has),
-        Function::IncludesStart => list.get(..wanted.len()).is_some_and(same),
+        Function::IncludesAny => words.iter().any(has),
+        Function::IncludesAll => words.iter().all(has),
+        Function::IncludesNone => !words.iter().any(has),
+        Function::IncludesStart => list.get(..words.len()).is_some_and(same),
         Function::IncludesEnd => {
-            list.len().checked_sub(wanted.len()).is_some_and(|from| same(&list[from..]))
+            list.len().checked_sub(words.len()).is_some_and(|from| same(&list[from..]))
         }
         // `windows` panics for size zero; the empty run is in every list.
-        Function::IncludesWithin => wanted.is_empty() || list.windows(wanted.len()).any(same),
+        Function::IncludesWithin => words.is_empty() || list.windows(words.len()).any(same),
         _ => return None,
     })
 }

@@ -22,7 +22,7 @@ use crate::string_limit::{self, StringTooLong};
 pub fn eval_scalar(function: Function, arguments: &[Value]) -> Result<Value, StringTooLong> {
     match (function, arguments) {
         (Function::Concat, values) => {
-            string_limit::text_of(values.iter().filter(|own| !own.is_null()))
+            string_limit::text_of(values.iter().filter(|value| !value.is_null()))
         }
         (Function::ToText, [value]) if !value.is_null() => string_limit::text_of([value]),
         (Function::Lower, [Value::String(text)]) => string_limit::checked(text.to_lowercase()),
@@ -99,17 +99,17 @@ fn is_in(arguments: &[Value]) -> Option<Value> {
 }
 
 fn includes(function: Function, arguments: &[Value]) -> Option<Value> {
-    let (Value::Set(list) | Value::Vector(list), wanted) = arguments.split_first()? else {
+    let (Value::Set(list) | Value::Vector(list), words) = arguments.split_first()? else {
         return None;
     };
-    let wanted: Vec<&str> = wanted
+    let words: Vec<&str> = words
         .iter()
         .map(|value| match value {
             Value::String(word) => Some(&**word),
             _ => None,
         })
         .collect::<Option<_>>()?;
-    list_predicates::includes(function, list, &wanted).map(truth)
+    list_predicates::includes(function, list, &words).map(truth)
 }
 
 fn unary(function: Function, value: &Value) -> Option<Value> {

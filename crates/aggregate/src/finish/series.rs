@@ -80,11 +80,11 @@ pub(crate) fn limit(
 /// The groups that were folded into "other" before series were ranked.
 fn folded(groups: &Groups) -> Others {
     let Some(folded) = groups.folded().0 else { return Others::default() };
-    let group_index = |group_index: usize| {
+    let entry = |group_index: usize| {
         let time = folded.key_value(group_index, 0).map(std::borrow::Cow::into_owned);
         (time.unwrap_or(Value::Null), folded.group_at(group_index))
     };
-    (0..folded.len()).map(group_index).collect()
+    (0..folded.len()).map(entry).collect()
 }
 
 /// One of the best series: its rank, its key for ties, and its number.

@@ -29,7 +29,7 @@ pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Option<V
             Some(first_by(rows.map(|rows| sign * rows), end, by))
         }
         GroupInput::Count => {
-            let ranks = groups.weights().map(|own| i128::from(sign) * own);
+            let ranks = groups.weights().map(|weight| i128::from(sign) * weight);
             Some(first_by(ranks, end, by))
         }
         GroupInput::RawCount => {
@@ -47,9 +47,10 @@ pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Option<V
 
 /// The keys that `order` sorts by; `None` if it also sorts by something else.
 fn keys_of(order: &[OrderKey]) -> Option<Vec<(usize, SortDirection)>> {
-    let key = |own: &OrderKey| {
-        let direction = SortDirection { descending: own.descending, nulls_first: own.nulls_first };
-        match own.expr {
+    let key = |order_key: &OrderKey| {
+        let direction =
+            SortDirection { descending: order_key.descending, nulls_first: order_key.nulls_first };
+        match order_key.expr {
             Expr::Leaf(GroupInput::Key(key)) => Some((key, direction)),
             _ => None,
         }
@@ -81,25 +82,25 @@ fn first_by<T: Ord + Copy>(
         last = smallest.peek().copied().filter(|_| smallest.len() == end);
     });
     let last = smallest.into_sorted_vec().pop();
-    let (mut found, mut tied) = (Vec::new(), Vec::new());
+    let (mut selected, mut tied) = (Vec::new(), Vec::new());
     // The last kept tie once some were dropped: no kept tie comes after it.
     let mut latest: Option<usize> = None;
     ranks.enumerate().for_each(|(group_index, rank)| match last.map(|last| rank.cmp(&last)) {
-        Some(Ordering::Equal) if latest.is_none_or(|own| then(group_index, own).is_le()) => {
+        Some(Ordering::Equal) if latest.is_none_or(|latest| then(group_index, latest).is_le()) => {
             tied.push(group_index);
             if tied.len() >= 2 * end.max(TIED_AT_ONCE) && tied.len().is_power_of_two() {
                 latest = cut(&mut tied, end, &then).or(latest);
             }
         }
         Some(Ordering::Equal | Ordering::Greater) => {}
-        Some(Ordering::Less) | None => found.push(group_index),
+        Some(Ordering::Less) | None => selected.push(group_index),
     });
-    if let Some(missing) = end.checked_sub(found.len() + 1) {
+    if let Some(missing) = end.checked_sub(selected.len() + 1) {
         cut(&mut tied, missing + 1, &then);
     }
-    found.extend(tied);
-    found.sort_unstable();
-    found
+    selected.extend(tied);
+    selected.sort_unstable();
+    selected
 }
 
 /// Ties are kept up to twice this number before some are dropped.
@@ -142,8 +143,8 @@ mod tests {
             let expected: Vec<usize> =
                 (0..groups.len()).filter(|&group_index| of(group_index) <= sorted[end - 1]).collect();
             let then = |left, right| key(left).cmp(&key(right));
-            let found = first_by(groups.iter().map(|own| own.0), end, then);
-            prop_assert_eq!(found, expected);
+            let selected = first_by(groups.iter().map(|group| group.0), end, then);
+            prop_assert_eq!(selected, expected);
         }
     }
 }

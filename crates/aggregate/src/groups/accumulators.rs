@@ -127,8 +127,8 @@ impl Accumulators {
     pub(crate) fn prepare(&mut self, incoming: &AccumulatorInput<'_>) -> Option<AccumulatorLayout> {
         let mut classes = self.classes.clone();
         let class_of = |weight: &i64| {
-            let known = classes.iter().position(|known| known == weight);
-            known.unwrap_or_else(|| {
+            let position = classes.iter().position(|class| class == weight);
+            position.unwrap_or_else(|| {
                 classes.push(*weight);
                 classes.len() - 1
             })
@@ -191,15 +191,15 @@ impl Accumulators {
         let mut split = vec![((all, Some(0)), ALL_ROWS)];
         for (measure, kept) in measures.iter_mut().enumerate() {
             let Some(kept) = kept else { continue };
-            let own = incoming.sums.iter().find(|sum| sum.measure == measure);
+            let sum = incoming.sums.iter().find(|sum| sum.measure == measure);
             let before = match kept.count {
                 usize::MAX => all.filter(|_| self.is_empty()),
                 count => Some(count),
             };
-            let key = (before, own.map(|sum| sum.valid));
-            let known = split.iter().find(|known| known.0 == key).map(|known| known.1);
-            kept.count = known.unwrap_or_else(|| {
-                let is_taken = split.iter().any(|known| known.0.0 == before);
+            let key = (before, sum.map(|sum| sum.valid));
+            let count = split.iter().find(|entry| entry.0 == key).map(|entry| entry.1);
+            kept.count = count.unwrap_or_else(|| {
+                let is_taken = split.iter().any(|entry| entry.0.0 == before);
                 let count = match before {
                     Some(before) if !is_taken => before,
                     _ => {
@@ -221,8 +221,8 @@ impl Accumulators {
     fn lay_out(&mut self, classes: Vec<i64>, origins: &[Origin]) {
         let width = self.width + origins.len();
         if !self.numbers.is_empty() && (classes.len() > self.classes.len() || width > self.width) {
-            let group_indexes = self.numbers.len() / (self.width * self.classes.len());
-            let mut numbers = vec![0; group_indexes * classes.len() * width];
+            let groups = self.numbers.len() / (self.width * self.classes.len());
+            let mut numbers = vec![0; groups * classes.len() * width];
             let old = self.numbers.chunks(self.width * self.classes.len());
             for (old, new) in old.zip(numbers.chunks_mut(classes.len() * width)) {
                 for (old, new) in old.chunks(self.width).zip(new.chunks_mut(width)) {
@@ -259,8 +259,8 @@ impl Accumulators {
     }
 
     /// The accumulators of this many groups, for additions in the layout of [`Self::prepare`].
-    pub(crate) fn numbers_mut(&mut self, group_indexes: usize) -> &mut [i64] {
-        let length = group_indexes * self.classes.len() * self.width;
+    pub(crate) fn numbers_mut(&mut self, groups: usize) -> &mut [i64] {
+        let length = groups * self.classes.len() * self.width;
         if self.numbers.capacity() < length {
             // While they are few, growing costs more than spare memory. Later the allocation grows
             // by a quarter, because doubling would hold too much.
@@ -280,8 +280,8 @@ impl Accumulators {
     /// accumulators.
     pub(crate) fn weights(&self) -> impl Iterator<Item = i128> + Clone {
         let length = (self.classes.len() * self.width).max(1);
-        self.numbers.chunks(length).map(|own| {
-            let rows = own.iter().skip(ALL_ROWS).step_by(self.width);
+        self.numbers.chunks(length).map(|numbers| {
+            let rows = numbers.iter().skip(ALL_ROWS).step_by(self.width);
             let weights = rows.zip(&self.classes);
             weights.map(|(&rows, &weight)| i128::from(rows) * i128::from(weight)).sum()
         })
@@ -330,9 +330,9 @@ impl Accumulators {
     /// The weight and the accumulators of each class of a group; none if nothing was added to it.
     fn classes_of(&self, group_index: usize) -> impl Iterator<Item = (i64, &[i64])> {
         let length = self.classes.len() * self.width;
-        let own =
+        let numbers =
             self.numbers.get(group_index * length..(group_index + 1) * length).unwrap_or_default();
-        self.classes.iter().copied().zip(own.chunks(self.width))
+        self.classes.iter().copied().zip(numbers.chunks(self.width))
     }
 
     /// The groups at these indexes only, in this order.
@@ -341,8 +341,8 @@ impl Accumulators {
         let mut numbers = Vec::with_capacity(group_indexes.len() * length);
         for group_index in group_indexes.iter().map(|&group_index| group_index as usize) {
             let end = numbers.len() + length;
-            let own = self.numbers.get(group_index * length..(group_index + 1) * length);
-            numbers.extend_from_slice(own.unwrap_or_default());
+            let group = self.numbers.get(group_index * length..(group_index + 1) * length);
+            numbers.extend_from_slice(group.unwrap_or_default());
             numbers.resize(end, 0);
         }
         let Self { classes, width, measures, .. } = self;
@@ -406,10 +406,10 @@ impl Accumulators {
             })
             .collect();
         let width = layout.columns.len();
-        for (own, group_index) in group_indexes.zip(first..) {
-            let Some(own) = own else { continue };
+        for (target, group_index) in group_indexes.zip(first..) {
+            let Some(target) = target else { continue };
             for ((_, from), class) in self.classes_of(group_index).zip(&layout.classes) {
-                let start = (own as usize * layout.class_count + class) * width;
+                let start = (target as usize * layout.class_count + class) * width;
                 let into = &mut numbers[start..start + width];
                 for (into, (column, factor)) in into.iter_mut().zip(&sources) {
                     *into += from[*column] * factor;

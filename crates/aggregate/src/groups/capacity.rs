@@ -85,11 +85,11 @@ impl Groups {
 
     /// Adds the groups of `other` that were folded into "other".
     pub(super) fn merge_folded(&mut self, other: &mut Self) {
-        let (Some(own), Some(other)) = (&mut self.series, &mut other.series) else { return };
-        own.rows = own.rows.saturating_add(std::mem::take(&mut other.rows));
-        match (&mut own.folded, other.folded.take()) {
-            (Some(own), Some(folded)) => own.merge(folded),
-            (own @ None, Some(folded)) => *own = Some(folded),
+        let (Some(series), Some(other)) = (&mut self.series, &mut other.series) else { return };
+        series.rows = series.rows.saturating_add(std::mem::take(&mut other.rows));
+        match (&mut series.folded, other.folded.take()) {
+            (Some(folded), Some(other)) => folded.merge(other),
+            (folded @ None, Some(other)) => *folded = Some(other),
             (_, None) => {}
         }
     }
@@ -97,7 +97,7 @@ impl Groups {
     /// Drops the groups with larger keys than `max`, now and from now on. Some of them were dropped
     /// elsewhere, so their rows here would be incomplete.
     pub(super) fn drop_beyond(&mut self, max: Box<[Value]>) {
-        if self.key_max.as_ref().is_some_and(|own| *own <= max) {
+        if self.key_max.as_ref().is_some_and(|key_max| *key_max <= max) {
             return;
         }
         self.flush_deferred();
@@ -144,7 +144,8 @@ impl Groups {
         let (kinds, series) = (std::mem::take(&mut self.kinds), self.series.take());
         let empty = Self::with_max(self.keys.len(), kinds, (self.groups_max, self.held_max));
         *self = empty;
-        self.series = series.map(|own| Box::new(SeriesFold { folded: None, rows: 0, ..*own }));
+        self.series =
+            series.map(|series| Box::new(SeriesFold { folded: None, rows: 0, ..*series }));
     }
 
     /// Whether a new group with this key is beyond the limit.

@@ -88,15 +88,19 @@ impl DeferredBy {
     /// Whether rows with these keys and this many numbers can be added.
     fn fits(&self, keys: DeferredKeys<'_>, width: usize) -> bool {
         match (self, keys) {
-            (Self::Ints(own), DeferredKeys::Ints(_)) => own.width() == width,
-            (Self::Forms(own), DeferredKeys::Templates(_)) => own.width() == width,
-            (Self::Strings(own), DeferredKeys::Strings(_)) => own.width() == width,
-            (Self::Two(own), DeferredKeys::Numbers([_, _])) => own.width() == width,
-            (Self::Three(own), DeferredKeys::Numbers([_, _, _])) => own.width() == width,
-            (Self::Four(own), DeferredKeys::Numbers([_, _, _, _])) => own.width() == width,
+            (Self::Ints(partitions), DeferredKeys::Ints(_)) => partitions.width() == width,
+            (Self::Forms(partitions), DeferredKeys::Templates(_)) => partitions.width() == width,
+            (Self::Strings(partitions), DeferredKeys::Strings(_)) => partitions.width() == width,
+            (Self::Two(partitions), DeferredKeys::Numbers([_, _])) => partitions.width() == width,
+            (Self::Three(partitions), DeferredKeys::Numbers([_, _, _])) => {
+                partitions.width() == width
+            }
+            (Self::Four(partitions), DeferredKeys::Numbers([_, _, _, _])) => {
+                partitions.width() == width
+            }
             // The number of keys of a query does not change.
-            (Self::Eight(own), DeferredKeys::Numbers(_)) => own.width() == width,
-            (Self::Most(own), DeferredKeys::Numbers(_)) => own.width() == width,
+            (Self::Eight(partitions), DeferredKeys::Numbers(_)) => partitions.width() == width,
+            (Self::Most(partitions), DeferredKeys::Numbers(_)) => partitions.width() == width,
             _ => false,
         }
     }
@@ -139,7 +143,7 @@ impl<W: IntKey> DeferredKey for W {
 impl<const N: usize> DeferredKey for [u32; N] {
     #[inline]
     fn tag(self, groups: &Groups) -> u32 {
-        groups.group_indexes.tag(groups.group_indexes.own(&self))
+        groups.group_indexes.tag(groups.group_indexes.unpadded(&self))
     }
 
     fn group_indexes(all: &[Self], groups: &mut Groups) -> Vec<u32> {
@@ -148,7 +152,7 @@ impl<const N: usize> DeferredKey for [u32; N] {
 
     fn count_new(some: &[Self], groups: &mut Groups) -> usize {
         let group_indexes = &groups.group_indexes;
-        let is_new = |numbers: &Self| group_indexes.find(group_indexes.own(numbers)).is_none();
+        let is_new = |numbers: &Self| group_indexes.find(group_indexes.unpadded(numbers)).is_none();
         let mut new: Vec<Self> = some.iter().copied().filter(is_new).collect();
         new.sort_unstable();
         new.dedup();
@@ -163,17 +167,17 @@ impl<const N: usize> DeferredKey for [u32; N] {
 impl DeferredRows {
     /// Bytes of memory.
     pub(super) fn bytes(&self) -> usize {
-        let own = match &self.by {
-            DeferredBy::Ints(own) => own.bytes(),
-            DeferredBy::Forms(own) => own.bytes(),
-            DeferredBy::Strings(own) => own.bytes(),
-            DeferredBy::Two(own) => own.bytes(),
-            DeferredBy::Three(own) => own.bytes(),
-            DeferredBy::Four(own) => own.bytes(),
-            DeferredBy::Eight(own) => own.bytes(),
-            DeferredBy::Most(own) => own.bytes(),
+        let bytes = match &self.by {
+            DeferredBy::Ints(partitions) => partitions.bytes(),
+            DeferredBy::Forms(partitions) => partitions.bytes(),
+            DeferredBy::Strings(partitions) => partitions.bytes(),
+            DeferredBy::Two(partitions) => partitions.bytes(),
+            DeferredBy::Three(partitions) => partitions.bytes(),
+            DeferredBy::Four(partitions) => partitions.bytes(),
+            DeferredBy::Eight(partitions) => partitions.bytes(),
+            DeferredBy::Most(partitions) => partitions.bytes(),
         };
-        own + self.added_up.capacity() * size_of::<i64>()
+        bytes + self.added_up.capacity() * size_of::<i64>()
     }
 }
 
@@ -222,15 +226,15 @@ impl Groups {
         }
         let new =
             || Box::new(DeferredRows { by: DeferredBy::new(keys, width), added_up: Vec::new() });
-        let mut waiting = self.deferred.take().unwrap_or_else(new);
-        let mut numbers = std::mem::take(&mut waiting.added_up);
+        let mut deferred = self.deferred.take().unwrap_or_else(new);
+        let mut numbers = std::mem::take(&mut deferred.added_up);
         numbers.clear();
         numbers.resize((keys.len() + 1) * width, 0);
         add(&layout, &mut numbers);
         self.add_null(numbers.split_off(keys.len() * width));
-        self.defer_rows(keys, &mut waiting.by, &numbers, width);
-        waiting.added_up = numbers;
-        self.deferred = Some(waiting);
+        self.defer_rows(keys, &mut deferred.by, &numbers, width);
+        deferred.added_up = numbers;
+        self.deferred = Some(deferred);
         true
     }
 
@@ -243,33 +247,35 @@ impl Groups {
         width: usize,
     ) {
         match (keys, by) {
-            (DeferredKeys::Ints(ints), DeferredBy::Ints(own)) => self.defer_all(own, ints, numbers),
-            (DeferredKeys::Templates(texts), DeferredBy::Forms(own)) => {
+            (DeferredKeys::Ints(ints), DeferredBy::Ints(partitions)) => {
+                self.defer_all(partitions, ints, numbers)
+            }
+            (DeferredKeys::Templates(texts), DeferredBy::Forms(partitions)) => {
                 let with_rows = numbers.chunks_exact(width).enumerate();
                 let with_rows = with_rows.map(|(index, numbers)| {
                     Some(index).filter(|_| self.accumulators.rows_in(numbers) > 0)
                 });
                 let forms = self.keys[0].forms_of(texts, with_rows).unwrap_or_default();
                 debug_assert_eq!(forms.len(), texts.len(), "the key takes forms");
-                self.defer_all(own, &forms, numbers);
+                self.defer_all(partitions, &forms, numbers);
             }
-            (DeferredKeys::Strings(texts), DeferredBy::Strings(own)) => {
-                self.wait_texts(own, texts, numbers)
+            (DeferredKeys::Strings(texts), DeferredBy::Strings(partitions)) => {
+                self.defer_strings(partitions, texts, numbers)
             }
-            (DeferredKeys::Numbers(keys), DeferredBy::Two(own)) => {
-                self.defer_all(own, &side_by_side(keys), numbers);
+            (DeferredKeys::Numbers(keys), DeferredBy::Two(partitions)) => {
+                self.defer_all(partitions, &side_by_side(keys), numbers);
             }
-            (DeferredKeys::Numbers(keys), DeferredBy::Three(own)) => {
-                self.defer_all(own, &side_by_side(keys), numbers);
+            (DeferredKeys::Numbers(keys), DeferredBy::Three(partitions)) => {
+                self.defer_all(partitions, &side_by_side(keys), numbers);
             }
-            (DeferredKeys::Numbers(keys), DeferredBy::Four(own)) => {
-                self.defer_all(own, &side_by_side(keys), numbers);
+            (DeferredKeys::Numbers(keys), DeferredBy::Four(partitions)) => {
+                self.defer_all(partitions, &side_by_side(keys), numbers);
             }
-            (DeferredKeys::Numbers(keys), DeferredBy::Eight(own)) => {
-                self.defer_all(own, &side_by_side(keys), numbers);
+            (DeferredKeys::Numbers(keys), DeferredBy::Eight(partitions)) => {
+                self.defer_all(partitions, &side_by_side(keys), numbers);
             }
-            (DeferredKeys::Numbers(keys), DeferredBy::Most(own)) => {
-                self.defer_all(own, &side_by_side(keys), numbers);
+            (DeferredKeys::Numbers(keys), DeferredBy::Most(partitions)) => {
+                self.defer_all(partitions, &side_by_side(keys), numbers);
             }
             _ => debug_assert!(false, "what waits fits the keys"),
         }
@@ -286,26 +292,26 @@ impl Groups {
 
     fn defer_all<W: DeferredKey>(
         &mut self,
-        own: &mut RadixPartitions<W>,
+        partitions: &mut RadixPartitions<W>,
         ints: &[W],
         numbers: &[i64],
     ) {
-        match own.width() {
-            1 => self.defer_chunk::<W, 1>(own, ints, numbers),
-            2 => self.defer_chunk::<W, 2>(own, ints, numbers),
-            3 => self.defer_chunk::<W, 3>(own, ints, numbers),
-            4 => self.defer_chunk::<W, 4>(own, ints, numbers),
-            5 => self.defer_chunk::<W, 5>(own, ints, numbers),
-            6 => self.defer_chunk::<W, 6>(own, ints, numbers),
-            7 => self.defer_chunk::<W, 7>(own, ints, numbers),
-            _ => self.defer_chunk::<W, WIDTH_MAX>(own, ints, numbers),
+        match partitions.width() {
+            1 => self.defer_chunk::<W, 1>(partitions, ints, numbers),
+            2 => self.defer_chunk::<W, 2>(partitions, ints, numbers),
+            3 => self.defer_chunk::<W, 3>(partitions, ints, numbers),
+            4 => self.defer_chunk::<W, 4>(partitions, ints, numbers),
+            5 => self.defer_chunk::<W, 5>(partitions, ints, numbers),
+            6 => self.defer_chunk::<W, 6>(partitions, ints, numbers),
+            7 => self.defer_chunk::<W, 7>(partitions, ints, numbers),
+            _ => self.defer_chunk::<W, WIDTH_MAX>(partitions, ints, numbers),
         }
     }
 
     /// Defers these keys with their numbers, N each.
     fn defer_chunk<W: DeferredKey, const N: usize>(
         &mut self,
-        own: &mut RadixPartitions<W>,
+        partitions: &mut RadixPartitions<W>,
         ints: &[W],
         numbers: &[i64],
     ) {
@@ -316,10 +322,10 @@ impl Groups {
                 continue;
             }
             let tag = int.tag(self);
-            if !own.push(tag, int, numbers) {
-                self.merge_partitions(own);
-                own.clear();
-                let is_in = own.push(tag, int, numbers);
+            if !partitions.push(tag, int, numbers) {
+                self.merge_partitions(partitions);
+                partitions.clear();
+                let is_in = partitions.push(tag, int, numbers);
                 debug_assert!(is_in, "an empty part has room");
             }
         }
@@ -339,16 +345,16 @@ impl Groups {
 
     /// Adds all deferred rows to their groups.
     pub(crate) fn flush_deferred(&mut self) {
-        if let Some(waiting) = self.deferred.take() {
-            match &waiting.by {
-                DeferredBy::Ints(own) => self.merge_partitions(own),
-                DeferredBy::Forms(own) => self.merge_partitions(own),
-                DeferredBy::Strings(own) => self.bring_in_texts(own),
-                DeferredBy::Two(own) => self.merge_partitions(own),
-                DeferredBy::Three(own) => self.merge_partitions(own),
-                DeferredBy::Four(own) => self.merge_partitions(own),
-                DeferredBy::Eight(own) => self.merge_partitions(own),
-                DeferredBy::Most(own) => self.merge_partitions(own),
+        if let Some(deferred) = self.deferred.take() {
+            match &deferred.by {
+                DeferredBy::Ints(partitions) => self.merge_partitions(partitions),
+                DeferredBy::Forms(partitions) => self.merge_partitions(partitions),
+                DeferredBy::Strings(partitions) => self.merge_string_partitions(partitions),
+                DeferredBy::Two(partitions) => self.merge_partitions(partitions),
+                DeferredBy::Three(partitions) => self.merge_partitions(partitions),
+                DeferredBy::Four(partitions) => self.merge_partitions(partitions),
+                DeferredBy::Eight(partitions) => self.merge_partitions(partitions),
+                DeferredBy::Most(partitions) => self.merge_partitions(partitions),
             }
         }
     }
@@ -399,7 +405,7 @@ impl Groups {
         let (all, _) = self.accumulators.numbers_mut(self.group_indexes.len()).as_chunks_mut::<N>();
         for (&group_index, numbers) in group_indexes.iter().zip(numbers.as_chunks::<N>().0) {
             match all.get_mut(group_index as usize) {
-                Some(own) => own.iter_mut().zip(numbers).for_each(|(own, more)| *own += more),
+                Some(sums) => sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number),
                 None => dropped.push(numbers),
             }
         }

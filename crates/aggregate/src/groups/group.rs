@@ -30,8 +30,8 @@ impl Group {
     /// Adds the rows of `other`, which must belong to the same query.
     pub fn merge(&mut self, other: &Self) {
         self.count.merge(other.count);
-        for (own, state) in self.states.iter_mut().zip(&other.states) {
-            own.merge(state);
+        for (state, other) in self.states.iter_mut().zip(&other.states) {
+            state.merge(other);
         }
     }
 

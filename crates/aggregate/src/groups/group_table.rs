@@ -26,16 +26,16 @@ pub(crate) struct GroupTable {
     count: usize,
     /// The numbers of each group, group after group; empty if the numbers are the indexes.
     numbers: Vec<u32>,
-    known: Known,
+    map: GroupMap,
     hasher: DefaultHashBuilder,
 }
 
 /// The map from numbers to indexes.
 #[derive(Clone, Debug)]
-enum Known {
+enum GroupMap {
     /// At (number × size of the next key) + next number, and so on.
     ByNumbers {
-        may_be: Box<[usize]>,
+        sizes: Box<[usize]>,
         group_indexes: Vec<u32>,
     },
     ByHash(TagTable),
@@ -44,10 +44,10 @@ enum Known {
 impl GroupTable {
     /// An empty table for groups with this many keys.
     pub(crate) fn new(width: usize) -> Self {
-        let may_be = vec![0; width].into();
+        let sizes = vec![0; width].into();
         let group_indexes = if width == 0 { vec![NO_GROUP] } else { Vec::new() };
-        let known = Known::ByNumbers { may_be, group_indexes };
-        Self { width, count: 0, numbers: Vec::new(), known, hasher: hasher() }
+        let map = GroupMap::ByNumbers { sizes, group_indexes };
+        Self { width, count: 0, numbers: Vec::new(), map, hasher: hasher() }
     }
 
     /// The number of groups.
@@ -74,13 +74,13 @@ impl GroupTable {
                 .copied()
                 .filter(|&group_index| (group_index as usize) < self.count);
         }
-        match &self.known {
-            Known::ByNumbers { may_be, group_indexes } => {
+        match &self.map {
+            GroupMap::ByNumbers { sizes, group_indexes } => {
                 let group_index =
-                    index(numbers, may_be).and_then(|index| group_indexes.get(index).copied());
+                    index(numbers, sizes).and_then(|index| group_indexes.get(index).copied());
                 group_index.filter(|&group_index| group_index != NO_GROUP)
             }
-            Known::ByHash(table) => {
+            GroupMap::ByHash(table) => {
                 table.find(self.tag(numbers), |group_index| self.kept(group_index) == Some(numbers))
             }
         }
@@ -88,7 +88,7 @@ impl GroupTable {
 
     /// Whether groups are found by hash, because they are many.
     pub(crate) const fn are_hashed(&self) -> bool {
-        matches!(self.known, Known::ByHash(_))
+        matches!(self.map, GroupMap::ByHash(_))
     }
 
     /// The first bits of the hash of a group's numbers. If groups [are hashed](Self::are_hashed),
@@ -101,16 +101,16 @@ impl GroupTable {
     /// The numbers of a group without the padding after them. Arrays are padded because slices with
     /// a width known only at run time are slower.
     #[inline]
-    pub(crate) fn own<'n, const N: usize>(&self, numbers: &'n [u32; N]) -> &'n [u32] {
-        own(numbers, self.width)
+    pub(crate) fn unpadded<'n, const N: usize>(&self, numbers: &'n [u32; N]) -> &'n [u32] {
+        unpadded(numbers, self.width)
     }
 
-    /// The indexes of the groups with [these numbers](Self::own), if groups [are
+    /// The indexes of the groups with [these numbers](Self::unpadded), if groups [are
     /// hashed](Self::are_hashed); faster than one by one. Creates groups that are new.
     pub(crate) fn of_all<const N: usize>(&mut self, all: &[[u32; N]]) -> Vec<u32> {
         assert!(self.width == N || N > EXACT_MAX && self.width < N, "numbers of a group");
         let width = self.width;
-        let Self { count, numbers: kept, known: Known::ByHash(table), hasher, .. } = self else {
+        let Self { count, numbers: kept, map: GroupMap::ByHash(table), hasher, .. } = self else {
             return vec![NO_GROUP; all.len()];
         };
         let mut group_indexes = Vec::with_capacity(all.len());
@@ -120,7 +120,7 @@ impl GroupTable {
             table.reserve_ahead(batch.len(), 0);
             let tags = &mut tags[..batch.len()];
             for (tag, numbers) in tags.iter_mut().zip(batch) {
-                *tag = tag_by(hasher, own(numbers, width));
+                *tag = tag_by(hasher, unpadded(numbers, width));
             }
             table.read(tags, &mut read);
             for ((slot, &tag), numbers) in read.iter().zip(&*tags).zip(batch) {
@@ -136,7 +136,7 @@ impl GroupTable {
                 group_indexes.push(near.unwrap_or_else(|| {
                     let matches = |kept: &Vec<u32>, group_index| matches(kept, group_index);
                     table.find_or_push(tag, kept, matches, |kept| {
-                        kept.extend_from_slice(own(numbers, width));
+                        kept.extend_from_slice(unpadded(numbers, width));
                         *count += 1;
                         short(*count - 1)
                     })
@@ -148,7 +148,7 @@ impl GroupTable {
 
     /// Reserves space for `more` groups. If the table must grow, it grows by `others` in addition.
     pub(crate) fn reserve(&mut self, more: usize, others: usize) {
-        if let Known::ByHash(table) = &mut self.known {
+        if let GroupMap::ByHash(table) = &mut self.map {
             table.reserve_ahead(more, others);
             reserve_spare(&mut self.numbers, more * self.width);
         }
@@ -165,7 +165,7 @@ impl GroupTable {
                 return Some(group_index);
             }
             self.numbers.extend(0..group_index);
-            self.find_anew();
+            self.rebuild_map();
         }
         self.count += 1;
         self.numbers.extend_from_slice(numbers);
@@ -175,19 +175,21 @@ impl GroupTable {
 
     /// The numbers of a group.
     pub(crate) fn numbers_of(&self, group_index: usize) -> impl Iterator<Item = u32> {
-        let known = self.numbers.get(group_index * self.width..(group_index + 1) * self.width);
-        let own = u32::try_from(group_index).ok().filter(|_| known.is_none());
-        known.unwrap_or_default().iter().copied().chain(own)
+        let kept = self.numbers.get(group_index * self.width..(group_index + 1) * self.width);
+        let index = u32::try_from(group_index).ok().filter(|_| kept.is_none());
+        kept.unwrap_or_default().iter().copied().chain(index)
     }
 
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
-        let known = match &self.known {
-            Known::ByNumbers { group_indexes, .. } => group_indexes.capacity() * size_of::<u32>(),
-            Known::ByHash(table) => table.bytes(),
+        let map_bytes = match &self.map {
+            GroupMap::ByNumbers { group_indexes, .. } => {
+                group_indexes.capacity() * size_of::<u32>()
+            }
+            GroupMap::ByHash(table) => table.bytes(),
         };
         // Memory that was never written does not count.
-        self.numbers.len() * size_of::<u32>() + known
+        self.numbers.len() * size_of::<u32>() + map_bytes
     }
 
     fn kept(&self, group_index: u32) -> Option<&[u32]> {
@@ -198,39 +200,39 @@ impl GroupTable {
     /// Adds a group to the map; its numbers must be stored already.
     fn note(&mut self, group_index: u32) {
         let start = group_index as usize * self.width;
-        let own = &self.numbers[start..start + self.width];
-        match &mut self.known {
-            Known::ByNumbers { may_be, group_indexes } => {
-                if let Some(index) = index(own, may_be) {
+        let numbers = &self.numbers[start..start + self.width];
+        match &mut self.map {
+            GroupMap::ByNumbers { sizes, group_indexes } => {
+                if let Some(index) = index(numbers, sizes) {
                     group_indexes[index] = group_index;
                     return;
                 }
                 // The number is beyond the array: at least doubles it.
-                for (may_be, number) in may_be.iter_mut().zip(own) {
-                    *may_be = (*may_be).max((*number as usize + 1).next_power_of_two());
+                for (size, number) in sizes.iter_mut().zip(numbers) {
+                    *size = (*size).max((*number as usize + 1).next_power_of_two());
                 }
-                self.find_anew();
+                self.rebuild_map();
             }
-            Known::ByHash(table) => {
+            GroupMap::ByHash(table) => {
                 table.reserve_ahead(1, 0);
-                table.insert(tag_by(&self.hasher, own), group_index);
+                table.insert(tag_by(&self.hasher, numbers), group_index);
             }
         }
     }
 
     /// Rebuilds the map of all groups.
-    fn find_anew(&mut self) {
-        let Known::ByNumbers { may_be, .. } = &mut self.known else { return };
-        for (key, may_be) in may_be.iter_mut().enumerate() {
-            let own = self.numbers.iter().skip(key).step_by(self.width);
-            let most = own.max().map_or(0, |&most| most as usize + 1);
-            *may_be = (*may_be).max(most.next_power_of_two());
+    fn rebuild_map(&mut self) {
+        let GroupMap::ByNumbers { sizes, .. } = &mut self.map else { return };
+        for (key, size) in sizes.iter_mut().enumerate() {
+            let numbers = self.numbers.iter().skip(key).step_by(self.width);
+            let most = numbers.max().map_or(0, |&most| most as usize + 1);
+            *size = (*size).max(most.next_power_of_two());
         }
-        let all = may_be.iter().try_fold(1usize, |all, &may_be| all.checked_mul(may_be));
-        let may_be = std::mem::take(may_be);
-        self.known = match all.filter(|&all| self.width == 1 || all <= COMBINATIONS_MAX) {
-            Some(all) => Known::ByNumbers { may_be, group_indexes: vec![NO_GROUP; all] },
-            None => Known::ByHash(TagTable::default()),
+        let all = sizes.iter().try_fold(1usize, |all, &size| all.checked_mul(size));
+        let sizes = std::mem::take(sizes);
+        self.map = match all.filter(|&all| self.width == 1 || all <= COMBINATIONS_MAX) {
+            Some(all) => GroupMap::ByNumbers { sizes, group_indexes: vec![NO_GROUP; all] },
+            None => GroupMap::ByHash(TagTable::default()),
         };
         let count = self.numbers.len() / self.width.max(1);
         self.reserve(count, 0);
@@ -240,7 +242,7 @@ impl GroupTable {
 
 /// The numbers of a group with `width` keys.
 #[inline]
-fn own<const N: usize>(numbers: &[u32; N], width: usize) -> &[u32] {
+fn unpadded<const N: usize>(numbers: &[u32; N], width: usize) -> &[u32] {
     if N <= EXACT_MAX { numbers } else { &numbers[..width.min(N)] }
 }
 
@@ -250,13 +252,13 @@ const fn short(group_index: usize) -> u32 {
 }
 
 /// The position of these numbers in the array of indexes; `None` beyond it.
-fn index(numbers: &[u32], may_be: &[usize]) -> Option<usize> {
+fn index(numbers: &[u32], sizes: &[usize]) -> Option<usize> {
     let mut index = 0;
-    for (&number, &may_be) in numbers.iter().zip(may_be) {
-        if number as usize >= may_be {
+    for (&number, &size) in numbers.iter().zip(sizes) {
+        if number as usize >= size {
             return None;
         }
-        index = index * may_be + number as usize;
+        index = index * size + number as usize;
     }
     Some(index)
 }
@@ -279,7 +281,8 @@ mod tests {
             let mut plain: HashMap<Vec<u32>, u32> = HashMap::new();
             for (at, asked) in (0u32..).zip(asked) {
                 let number = |number: u32| if in_order { at } else { number % numbers_max };
-                let numbers: Vec<u32> = asked.iter().take(width).map(|&own| number(own)).collect();
+                let numbers: Vec<u32> =
+                    asked.iter().take(width).map(|&value| number(value)).collect();
                 let expected = plain.get(&numbers).copied();
                 prop_assert_eq!(group_indexes.find(&numbers), expected);
                 if expected.is_none() {
@@ -293,7 +296,8 @@ mod tests {
                 prop_assert_eq!(group_indexes.find(numbers), Some(group_index));
                 prop_assert_eq!(&group_indexes.numbers_of(group_index as usize).collect::<Vec<_>>(), numbers);
             }
-            prop_assert_eq!(group_indexes.are_numbers(), width == 1 && (in_order || plain.iter().all(|own| own.0[0] == *own.1)));
+            let are_equal = || plain.iter().all(|entry| entry.0[0] == *entry.1);
+            prop_assert_eq!(group_indexes.are_numbers(), width == 1 && (in_order || are_equal()));
         }
     }
 }

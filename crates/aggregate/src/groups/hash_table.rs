@@ -21,7 +21,7 @@ pub(crate) const BATCH: usize = 64;
 const FREE: u32 = u32::MAX;
 /// Slots of one window, two or three cache lines; after them, the search continues elsewhere. If
 /// hashes are spread, few searches leave their first window.
-const STRETCH: usize = 16;
+const WINDOW: usize = 16;
 /// Index bits of the smallest table.
 const BITS_MIN: u32 = 6;
 
@@ -61,23 +61,23 @@ pub(crate) fn hasher() -> DefaultHashBuilder {
 }
 
 /// The first bits of the hash of a key; equal in all tables.
-pub(crate) fn tag_of(own: impl Hash) -> u32 {
-    tag_by(&hasher(), own)
+pub(crate) fn tag_of(key: impl Hash) -> u32 {
+    tag_by(&hasher(), key)
 }
 
 /// The same with the given [`hasher`].
 #[inline]
-pub(crate) fn tag_by(hasher: &DefaultHashBuilder, own: impl Hash) -> u32 {
-    (hasher.hash_one(own) >> 32) as u32
+pub(crate) fn tag_by(hasher: &DefaultHashBuilder, key: impl Hash) -> u32 {
+    (hasher.hash_one(key) >> 32) as u32
 }
 
-/// The tag whose home slot begins the window after `stretch` full windows. For each key it is a
+/// The tag whose home slot begins the window after `window` full windows. For each key it is a
 /// different tag for every window, so the search reaches every slot and always finds a free one.
 ///
 /// Multiplies by odd constants: 2^32 / φ, and the first of MurmurHash3's finalizer (A. Appleby).
 #[inline]
-const fn elsewhere(tag: u32, stretch: u32) -> u32 {
-    (tag ^ stretch.wrapping_mul(0x9E37_79B9)).wrapping_mul(0x85EB_CA6B)
+const fn elsewhere(tag: u32, window: u32) -> u32 {
+    (tag ^ window.wrapping_mul(0x9E37_79B9)).wrapping_mul(0x85EB_CA6B)
 }
 
 impl TagTable {
@@ -124,12 +124,12 @@ impl TagTable {
     #[inline(always)]
     fn search(&self, tag: u32, matches: impl Fn(u32) -> bool) -> Result<u32, usize> {
         let mask = self.table.len() - 1;
-        let (mut start, mut stretch) = (self.home(tag), 0);
+        let (mut start, mut window) = (self.home(tag), 0);
         loop {
-            for step in 0..STRETCH {
+            for step in 0..WINDOW {
                 let at = (start + step) & mask;
                 #[cfg(test)]
-                tests::note_look();
+                tests::note_probe();
                 let slot = self.table[at];
                 if slot.number == FREE {
                     return Err(at);
@@ -138,8 +138,8 @@ impl TagTable {
                     return Ok(slot.number);
                 }
             }
-            stretch += 1;
-            start = self.home(elsewhere(tag, stretch));
+            window += 1;
+            start = self.home(elsewhere(tag, window));
         }
     }
 
@@ -168,8 +168,8 @@ impl TagTable {
         if table(self.len + more) <= self.table.len() {
             return;
         }
-        let wanted = table(self.len + more + others).next_power_of_two();
-        let free = vec![Slot::FREE; wanted.max(1 << BITS_MIN)];
+        let slots = table(self.len + more + others).next_power_of_two();
+        let free = vec![Slot::FREE; slots.max(1 << BITS_MIN)];
         let old = std::mem::replace(&mut self.table, free);
         // By their first bits: adjacent slots stay near each other.
         for slot in old.into_iter().filter(|slot| slot.number != FREE) {
@@ -197,34 +197,34 @@ pub(crate) mod tests {
     use super::*;
 
     thread_local! {
-        static LOOKS: Cell<usize> = const { Cell::new(0) };
+        static PROBES: Cell<usize> = const { Cell::new(0) };
     }
 
-    pub(super) fn note_look() {
-        LOOKS.set(LOOKS.get() + 1);
+    pub(super) fn note_probe() {
+        PROBES.set(PROBES.get() + 1);
     }
 
     /// The number of slots of all tables that this thread probes during `work`.
-    pub(crate) fn looks<T>(work: impl FnOnce() -> T) -> (usize, T) {
-        let before = LOOKS.get();
+    pub(crate) fn probes<T>(work: impl FnOnce() -> T) -> (usize, T) {
+        let before = PROBES.get();
         let done = work();
-        (LOOKS.get() - before, done)
+        (PROBES.get() - before, done)
     }
 
     /// Inserts numbers of these tags, `at_once` at a time, and then looks up each. Returns the
     /// maximum number of probes of an insertion, and the mean of all.
     fn put_in(table: &mut TagTable, tags: &[u32], at_once: usize) -> (usize, usize) {
         let (mut most, first) = (0, table.len);
-        let (all, ()) = looks(|| {
+        let (all, ()) = probes(|| {
             for tags in tags.chunks(at_once) {
                 table.reserve_ahead(tags.len(), 0);
                 for &tag in tags {
                     let number = u32::try_from(table.len).expect("few");
-                    most = most.max(looks(|| table.insert(tag, number)).0);
+                    most = most.max(probes(|| table.insert(tag, number)).0);
                 }
             }
             for (number, &tag) in (first..).zip(tags) {
-                let matches = |own| own as usize == number;
+                let matches = |candidate| candidate as usize == number;
                 assert!(table.find(tag, matches).is_some(), "what was put in is found");
             }
         });
@@ -245,13 +245,13 @@ pub(crate) mod tests {
 
     #[test]
     fn what_comes_in_the_order_of_hashes_is_put_in_as_soon_as_what_comes_in_any() {
-        for known in [0, 1_000, 30_000, 49_000, 60_000, 98_000] {
+        for present in [0, 1_000, 30_000, 49_000, 60_000, 98_000] {
             for (at_once, sorted) in
                 [(1, false), (64, false), (10_000, false), (1, true), (64, true), (10_000, true)]
             {
                 let mut table = TagTable::default();
-                put_in(&mut table, &tags(known, 0), 64);
-                let mut new = tags(60_000, known);
+                put_in(&mut table, &tags(present, 0), 64);
+                let mut new = tags(60_000, present);
                 // In the order of another table, tag by tag or partition by partition.
                 if sorted {
                     new.sort_unstable()
@@ -261,7 +261,7 @@ pub(crate) mod tests {
                 let (most, mean) = put_in(&mut table, &new, at_once);
                 assert!(
                     most < 500 && mean < 50,
-                    "{known} are known, {at_once} at once, sorted {sorted}: {most} looks for one, \
+                    "{present} are present, {at_once} at once, sorted {sorted}: {most} looks for one, \
                      {mean} for each"
                 );
             }

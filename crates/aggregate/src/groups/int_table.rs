@@ -63,9 +63,9 @@ const SPARE_MAX: usize = 1 << 28;
 /// Reserves space for `more` values, and spare space. Memory that is not written costs nothing, but
 /// growing again holds the values twice.
 pub(crate) fn reserve_spare<T>(values: &mut Vec<T>, more: usize) {
-    let wanted = values.len() + more;
-    if values.capacity() < wanted {
-        let spare = (wanted * 7).min(SPARE_MAX / size_of::<T>()).max(wanted);
+    let needed = values.len() + more;
+    if values.capacity() < needed {
+        let spare = (needed * 7).min(SPARE_MAX / size_of::<T>()).max(needed);
         values.reserve_exact(more + spare);
     }
 }
@@ -103,8 +103,8 @@ impl<W: TableInt> IntTable<W> {
             for ((slot, &tag), &int) in read.iter().zip(&*tags).zip(batch) {
                 // The slot may be stale, as an earlier key of this batch may have been inserted
                 // since. So a hit is final, but a miss is probed again.
-                let near = slot.number_of(tag).filter(|&number| store.is(number, int));
-                numbers.push(near.unwrap_or_else(|| self.find(tag, int, store)));
+                let hit = slot.number_of(tag).filter(|&number| store.is(number, int));
+                numbers.push(hit.unwrap_or_else(|| self.find(tag, int, store)));
             }
         }
     }
@@ -177,12 +177,12 @@ mod tests {
                 prop::collection::vec(prop_oneof![-40i64..40, any::<i64>()], 0..400), 1..8,
             ),
         ) {
-            let mut own = IntTable::default();
+            let mut table = IntTable::default();
             let (mut plain, mut met): (HashMap<i64, u32>, Met) = Default::default();
             for (index, ints) in asked.iter().enumerate() {
                 let mut expected = Vec::new();
                 for int in ints {
-                    prop_assert_eq!(own.has(*int, &met), plain.contains_key(int));
+                    prop_assert_eq!(table.has(*int, &met), plain.contains_key(int));
                 }
                 for int in ints {
                     let next = u32::try_from(plain.len()).expect("few");
@@ -190,15 +190,15 @@ mod tests {
                 }
                 let mut numbers = Vec::new();
                 if index % 2 == 0 {
-                    own.numbers_of(ints, &mut met, &mut numbers);
+                    table.numbers_of(ints, &mut met, &mut numbers);
                 } else {
-                    own.reserve(index * 100);
-                    numbers.extend(ints.iter().map(|&one| own.number_of(one, &mut met)));
+                    table.reserve(index * 100);
+                    numbers.extend(ints.iter().map(|&one| table.number_of(one, &mut met)));
                 }
                 prop_assert_eq!(numbers, expected);
-                prop_assert!(ints.iter().all(|int| own.has(*int, &met)));
+                prop_assert!(ints.iter().all(|int| table.has(*int, &met)));
             }
-            prop_assert!(own.bytes() >= plain.len() * size_of::<Slot>());
+            prop_assert!(table.bytes() >= plain.len() * size_of::<Slot>());
         }
     }
 }

@@ -125,21 +125,21 @@ impl KeyDictionary {
 
     /// The numbers here of the values that have these numbers in `other`.
     pub(crate) fn numbers_in(&mut self, other: &Self, numbers: Range<usize>) -> Vec<u32> {
-        let mut own = Vec::with_capacity(numbers.len());
+        let mut mapped = Vec::with_capacity(numbers.len());
         let Range { start, end } = numbers;
         let null = other.null.map_or(end, |null| (null as usize).clamp(start, end));
         let after = end.min(null + 1);
         for part in [start..null, null..after, after..end] {
             if let Some(ints) = other.ints_in(part.clone()) {
-                self.numbers_of_ints(ints, &mut own);
+                self.numbers_of_ints(ints, &mut mapped);
             } else if let Some(texts) = other.strings_in(part.clone()) {
-                self.numbers_of_strings(texts, &mut own);
+                self.numbers_of_strings(texts, &mut mapped);
             } else {
                 let part = (0..).take(part.end).skip(part.start);
-                own.extend(part.map(|number| self.number_of(&other.value(number))));
+                mapped.extend(part.map(|number| self.number_of(&other.value(number))));
             }
         }
-        own
+        mapped
     }
 
     fn expect_lifted(&mut self) -> Option<&mut TemplateStrings> {
@@ -198,14 +198,14 @@ impl KeyDictionary {
 
     /// Appends the numbers of integers or forms.
     pub(crate) fn numbers_of_all<W: IntKey>(&mut self, ints: &[W], numbers: &mut Vec<u32>) {
-        let (known, mut store) = W::parts(self);
-        known.numbers_of(ints, &mut store, numbers);
+        let (table, mut store) = W::parts(self);
+        table.numbers_of(ints, &mut store, numbers);
     }
 
     /// How many different ones of these have no number yet.
     pub(crate) fn count_new<W: IntKey>(&mut self, ints: &[W]) -> usize {
-        let (known, store) = W::parts(self);
-        let is_new = |int: &W| !known.has(*int, &store);
+        let (table, store) = W::parts(self);
+        let is_new = |int: &W| !table.has(*int, &store);
         let mut new: Vec<W> = ints.iter().copied().filter(is_new).collect();
         new.sort_unstable();
         new.dedup();
@@ -237,8 +237,8 @@ impl KeyDictionary {
     /// Reserves space for `more` integers or forms. If the table must grow, it grows by `others` in
     /// addition.
     pub(crate) fn reserve<W: IntKey>(&mut self, more: usize, others: usize) {
-        let (known, mut store) = W::parts(self);
-        known.reserve_ahead(more, others);
+        let (table, mut store) = W::parts(self);
+        table.reserve_ahead(more, others);
         store.reserve(more);
     }
 
@@ -251,16 +251,16 @@ impl KeyDictionary {
         if step == 0 || last >= SMALL {
             return None;
         }
-        let mut known = Vec::with_capacity(count + 1);
+        let mut numbers = Vec::with_capacity(count + 1);
         match (step, self.small.get(first..=last)) {
-            (1, Some(own)) => known.extend_from_slice(own),
+            (1, Some(small)) => numbers.extend_from_slice(small),
             _ => {
                 let ints = (first..).step_by(step).take(count);
-                known.extend(ints.map(|own| self.small.get(own).copied().unwrap_or(UNKNOWN)));
+                numbers.extend(ints.map(|int| self.small.get(int).copied().unwrap_or(UNKNOWN)));
             }
         }
-        known.push(self.null.unwrap_or(UNKNOWN));
-        Some(known)
+        numbers.push(self.null.unwrap_or(UNKNOWN));
+        Some(numbers)
     }
 
     /// Appends the numbers of strings that another dictionary identifies by ids. `source`
@@ -276,12 +276,12 @@ impl KeyDictionary {
             self.by_id = (source, Vec::new());
         }
         for id in ids {
-            let known = self.by_id.1.get(id as usize).copied().filter(|&own| own != UNKNOWN);
-            numbers.push(known.unwrap_or_else(|| {
+            let number = self.by_id.1.get(id as usize).copied().filter(|&number| number != UNKNOWN);
+            numbers.push(number.unwrap_or_else(|| {
                 let number = self.number_of_string(text_of(id));
-                let own = &mut self.by_id.1;
-                own.resize(own.len().max(id as usize + 1), UNKNOWN);
-                own[id as usize] = number;
+                let by_id = &mut self.by_id.1;
+                by_id.resize(by_id.len().max(id as usize + 1), UNKNOWN);
+                by_id[id as usize] = number;
                 number
             }));
         }
@@ -291,8 +291,8 @@ impl KeyDictionary {
     /// number.
     #[must_use]
     pub fn find_ids(&self, source: u64, ids: &[u32]) -> Vec<u32> {
-        let known: &[u32] = if self.by_id.0 == source { &self.by_id.1 } else { &[] };
-        let number = |&id: &u32| known.get(id as usize).copied().unwrap_or(UNKNOWN);
+        let by_id: &[u32] = if self.by_id.0 == source { &self.by_id.1 } else { &[] };
+        let number = |&id: &u32| by_id.get(id as usize).copied().unwrap_or(UNKNOWN);
         ids.iter().map(number).chain([self.null.unwrap_or(UNKNOWN)]).collect()
     }
 
@@ -300,10 +300,11 @@ impl KeyDictionary {
         self.unlift();
         let Self { values, others, hasher, null, .. } = self;
         let hash = hasher.hash_one(value);
-        let known = others.find(hash, |&number| values.any(number) == Some(value));
-        known.copied().unwrap_or_else(|| {
+        let number = others.find(hash, |&number| values.any(number) == Some(value));
+        number.copied().unwrap_or_else(|| {
             let number = values.push_any(value.clone(), *null);
-            let hash_of = |&number: &u32| values.any(number).map_or(0, |own| hasher.hash_one(own));
+            let hash_of =
+                |&number: &u32| values.any(number).map_or(0, |value| hasher.hash_one(value));
             others.insert_unique(hash, number, hash_of);
             number
         })
@@ -503,7 +504,7 @@ mod tests {
                     }
                     for (text, number) in texts.iter().zip(numbers) {
                         let text = Value::string(text);
-                        let at = all.iter().position(|own| *own == text).unwrap_or(all.len());
+                        let at = all.iter().position(|other| *other == text).unwrap_or(all.len());
                         all.extend((at == all.len()).then_some(text));
                         assert_eq!(number as usize, at, "{index} {step}");
                     }
@@ -561,8 +562,11 @@ mod tests {
                 // Also while all are of one kind.
                 for (left, right) in (0..count).flat_map(|left| (0..count).map(move |r| (left, r)))
                 {
-                    let (own, other) = (keys.value(left), keys.value(right));
-                    assert_eq!(keys.cmp(left, right, SortDirection::ASCENDING), own.cmp(&other));
+                    let (left_value, right_value) = (keys.value(left), keys.value(right));
+                    assert_eq!(
+                        keys.cmp(left, right, SortDirection::ASCENDING),
+                        left_value.cmp(&right_value)
+                    );
                 }
             }
             assert!(numbers.iter().copied().eq((0..).take(values.len())), "{order:?}");
@@ -580,8 +584,8 @@ mod tests {
             let mut many = Vec::new();
             keys.numbers_of_strings(["7", "new", ""].into_iter(), &mut many);
             keys.numbers_of_ints(&[0i64, 7, 8], &mut many);
-            let own = [2, 3, 0, 1].map(|kind| kinds[kind / 2][kind % 2].clone());
-            let [empty, seven, int, zero] = own.map(|value| keys.number_of(&value));
+            let values = [2, 3, 0, 1].map(|kind| kinds[kind / 2][kind % 2].clone());
+            let [empty, seven, int, zero] = values.map(|value| keys.number_of(&value));
             assert_eq!(many, [seven, 7, empty, zero, int, 8]);
             assert_eq!(keys.len(), 9);
         }

@@ -19,9 +19,9 @@ impl Groups {
     #[must_use]
     pub fn find_or_insert(&mut self, numbers: &[u32]) -> Option<u32> {
         assert_eq!(numbers.len(), self.keys.len(), "values of a key");
-        let found = self.group_indexes.find(numbers);
-        if found.is_some() || self.is_beyond(numbers) {
-            return found;
+        let index = self.group_indexes.find(numbers);
+        if index.is_some() || self.is_beyond(numbers) {
+            return index;
         }
         self.group_indexes.push(numbers)
     }
@@ -138,8 +138,8 @@ impl Groups {
 pub(super) fn side_by_side<const N: usize>(keys: &[Vec<u32>]) -> Vec<[u32; N]> {
     let mut all = vec![[0; N]; keys.first().map_or(0, Vec::len)];
     for (key, numbers) in keys.iter().enumerate().take(N) {
-        for (own, &number) in all.iter_mut().zip(numbers) {
-            own[key] = number;
+        for (row, &number) in all.iter_mut().zip(numbers) {
+            row[key] = number;
         }
     }
     all

@@ -84,18 +84,18 @@ impl Groups {
             self.spill();
             other.spill();
         }
-        for (own, group_index) in group_indexes.iter().zip(chunk) {
-            match own {
-                Some(own) if let Some(&count) = other.counts.get(group_index) => {
-                    self.add_count(*own, count);
+        for (target, group_index) in group_indexes.iter().zip(chunk) {
+            match target {
+                Some(target) if let Some(&count) = other.counts.get(group_index) => {
+                    self.add_count(*target, count);
                 }
                 Some(_) => {}
                 None => self.drop_rows(other.count_at(group_index).rows()),
             }
         }
         let count = self.len();
-        for (own, other) in self.states.iter_mut().zip(&other.states) {
-            own.merge(other, first, &group_indexes, count);
+        for (column, other) in self.states.iter_mut().zip(&other.states) {
+            column.merge(other, first, &group_indexes, count);
         }
     }
 
@@ -154,8 +154,8 @@ impl Groups {
         }
         if same.numbers.is_empty() {
             let keys = self.keys.iter_mut().zip(&other.keys);
-            let all = |(own, other): (&mut KeyDictionary, &KeyDictionary)| {
-                own.numbers_in(other, 0..other.len())
+            let all = |(dictionary, other): (&mut KeyDictionary, &KeyDictionary)| {
+                dictionary.numbers_in(other, 0..other.len())
             };
             same.numbers = keys.map(all).collect();
         }

@@ -104,28 +104,28 @@ mod tests {
     use super::*;
 
     fn holds<W: TableInt + From<u32>, const N: usize>() {
-        let mut own = RadixPartitions::<W>::new(N);
-        assert!(own.is_empty() && own.width() == N);
+        let mut partitions = RadixPartitions::<W>::new(N);
+        assert!(partitions.is_empty() && partitions.width() == N);
         let number = |part: usize, at: usize| u32::try_from(part * 100_000 + at).expect("small");
         let most = PART_BYTES / (size_of::<W>() + 8 * N);
         for (part, count) in [(0, 3), (7, most + 2), (PARTS - 1, most)] {
             for at in 0..count {
                 let tag = u32::try_from(part << (u32::BITS - PART_BITS) | at).expect("32 bits");
                 let numbers = [number(1, at).into(); N];
-                assert_eq!(own.push(tag, number(part, at).into(), &numbers), at < most);
+                assert_eq!(partitions.push(tag, number(part, at).into(), &numbers), at < most);
             }
-            assert_eq!(own.ints(part).len(), count.min(most));
-            assert_eq!(own.numbers(part).len(), count.min(most) * N);
-            let (entries, _) = own.numbers(part).as_chunks::<N>();
-            for (at, own) in own.ints(part).iter().zip(entries).enumerate() {
+            assert_eq!(partitions.ints(part).len(), count.min(most));
+            assert_eq!(partitions.numbers(part).len(), count.min(most) * N);
+            let (entries, _) = partitions.numbers(part).as_chunks::<N>();
+            for (at, entry) in partitions.ints(part).iter().zip(entries).enumerate() {
                 let expected = (number(part, at).into(), [number(1, at).into(); N]);
-                assert_eq!((*own.0, *own.1), expected);
+                assert_eq!((*entry.0, *entry.1), expected);
             }
         }
-        assert_eq!((own.ints(1).len(), own.numbers(1).len()), (0, 0));
-        assert!(own.bytes() >= PARTS * PART_BYTES * 9 / 10);
-        own.clear();
-        assert!(own.is_empty() && (0..PARTS).all(|part| own.ints(part).is_empty()));
+        assert_eq!((partitions.ints(1).len(), partitions.numbers(1).len()), (0, 0));
+        assert!(partitions.bytes() >= PARTS * PART_BYTES * 9 / 10);
+        partitions.clear();
+        assert!(partitions.is_empty() && (0..PARTS).all(|part| partitions.ints(part).is_empty()));
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl AllSeries {
         };
         hold(groups.len() * 2 * size_of::<u32>())?;
         let width = groups.key_count() - usize::from(time_key.is_some());
-        let (mut known, mut known_bytes) = (GroupTable::new(width), 0);
+        let (mut table, mut table_bytes) = (GroupTable::new(width), 0);
         let (mut times, mut sizes): (HashMap<u32, Value>, Vec<u32>) = Default::default();
         let mut numbers = Vec::with_capacity(groups.key_count());
         let mut series_of = Vec::with_capacity(groups.len());
@@ -114,21 +114,21 @@ impl AllSeries {
                     times.insert(number, time.into_owned());
                 }
             }
-            let found = known.find(&numbers).or_else(|| known.push(&numbers));
+            let number = table.find(&numbers).or_else(|| table.push(&numbers));
             // There are no more series than groups.
-            let Some(number) = found else { continue };
+            let Some(number) = number else { continue };
             if sizes.len() <= number as usize {
                 sizes.push(0);
             }
             sizes[number as usize] += 1;
             series_of.push(number);
             if group_index % GROUPS_AT_ONCE == 0 {
-                let bytes = known.bytes() + sizes.capacity() * size_of::<u32>();
-                hold(bytes.saturating_sub(known_bytes))?;
-                known_bytes = known_bytes.max(bytes);
+                let bytes = table.bytes() + sizes.capacity() * size_of::<u32>();
+                hold(bytes.saturating_sub(table_bytes))?;
+                table_bytes = table_bytes.max(bytes);
             }
         }
-        drop(known);
+        drop(table);
         // First the begin of each series; each group that is placed increases it by one.
         let mut ends = sizes;
         let mut begin = 0;

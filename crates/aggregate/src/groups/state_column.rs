@@ -67,7 +67,7 @@ impl StateColumn {
         match self {
             Self::Decimals(_) => StateKind::Moments,
             Self::Ranges(_) => StateKind::MinMax,
-            Self::States(own) => own.kind,
+            Self::States(column) => column.kind,
         }
     }
 
@@ -76,7 +76,7 @@ impl StateColumn {
         let state = match self {
             Self::Decimals(decimals) => decimals.state(group_index),
             Self::Ranges(ranges) => ranges.state(group_index),
-            Self::States(own) => own.state(group_index).map(Cow::into_owned),
+            Self::States(column) => column.state(group_index).map(Cow::into_owned),
         };
         state.unwrap_or_else(|| State::new(self.kind()))
     }
@@ -89,12 +89,12 @@ impl StateColumn {
             *self = Self::States(States { kind: self.kind(), states, counts: None });
         }
         match self {
-            Self::States(own) => {
-                if let Some(mut counts) = own.counts.take() {
-                    counts.move_to(&mut own.states);
+            Self::States(column) => {
+                if let Some(mut counts) = column.counts.take() {
+                    counts.move_to(&mut column.states);
                 }
-                own.reach(count);
-                &mut own.states
+                column.reach(count);
+                &mut column.states
             }
             Self::Decimals(_) | Self::Ranges(_) => &mut [],
         }
@@ -107,16 +107,16 @@ impl StateColumn {
         count: usize,
         incoming: &BucketInput<'_>,
     ) -> Option<(&mut QuantileCounts, &mut [State])> {
-        let Self::States(own) = self else { return None };
-        own.reach(count);
-        let counts = own.counts.get_or_insert_default();
-        if !counts.prepare(incoming, &own.states) {
-            counts.move_to(&mut own.states);
-            if !counts.prepare(incoming, &own.states) {
+        let Self::States(column) = self else { return None };
+        column.reach(count);
+        let counts = column.counts.get_or_insert_default();
+        if !counts.prepare(incoming, &column.states) {
+            counts.move_to(&mut column.states);
+            if !counts.prepare(incoming, &column.states) {
                 return None;
             }
         }
-        Some((counts, &mut own.states))
+        Some((counts, &mut column.states))
     }
 
     /// The ranges of `count` groups, and a factor. The caller may widen the ranges by mantissas
@@ -128,15 +128,15 @@ impl StateColumn {
         scale: u8,
         bounds: (i64, i64),
     ) -> Option<(&mut [(i64, i64)], i64)> {
-        let Self::Ranges(own) = self else { return None };
-        let factor = own.meet(scale)?;
+        let Self::Ranges(column) = self else { return None };
+        let factor = column.meet(scale)?;
         // One less at either end, so that the range without values is unique.
         let fits = |bound: i64| {
-            bound.checked_mul(factor).is_some_and(|own| own > i64::MIN && own < i64::MAX)
+            bound.checked_mul(factor).is_some_and(|scaled| scaled > i64::MIN && scaled < i64::MAX)
         };
         (fits(bounds.0) && fits(bounds.1)).then(|| {
-            own.ranges.resize(count.max(own.ranges.len()), NO_RANGE);
-            (own.ranges.as_mut_slice(), factor)
+            column.ranges.resize(count.max(column.ranges.len()), NO_RANGE);
+            (column.ranges.as_mut_slice(), factor)
         })
     }
 
@@ -150,7 +150,7 @@ impl StateColumn {
         match self {
             Self::Decimals(decimals) => decimals.sums.is_empty(),
             Self::Ranges(ranges) => ranges.ranges.is_empty(),
-            Self::States(own) => own.states.is_empty(),
+            Self::States(column) => column.states.is_empty(),
         }
     }
 
@@ -183,34 +183,34 @@ impl StateColumn {
         count: usize,
     ) {
         let pairs = group_indexes.iter().zip(first..);
-        let pairs = pairs.filter_map(|(own, other)| Some(((*own)? as usize, other)));
+        let pairs = pairs.filter_map(|(target, other)| Some(((*target)? as usize, other)));
         match other {
             Self::Decimals(Decimals { scale, counts, sums }) => {
-                for (own, other) in pairs.take_while(|(_, other)| *other < sums.len()) {
-                    self.add_decimal(own, counts[other], sums[other], *scale, count);
+                for (target, other) in pairs.take_while(|(_, other)| *other < sums.len()) {
+                    self.add_decimal(target, counts[other], sums[other], *scale, count);
                 }
             }
             Self::Ranges(all) => match self.ranges_mut(count, all.scale, all.bounds()) {
-                Some((own, factor)) => {
+                Some((ranges, factor)) => {
                     for (group_index, other) in pairs {
                         let other = all.ranges.get(other).copied().unwrap_or(NO_RANGE);
-                        widen(&mut own[group_index], other, factor);
+                        widen(&mut ranges[group_index], other, factor);
                     }
                 }
                 None => {
-                    let own = self.states_mut(count);
+                    let states = self.states_mut(count);
                     for (group_index, other) in
                         pairs.filter_map(|pair| Some((pair.0, all.state(pair.1)?)))
                     {
-                        own[group_index].merge(&other);
+                        states[group_index].merge(&other);
                     }
                 }
             },
             Self::States(all) => {
-                let own = self.states_mut(count);
+                let states = self.states_mut(count);
                 for (group_index, other) in pairs {
                     let Some(other) = all.state(other) else { break };
-                    own[group_index].merge(&other);
+                    states[group_index].merge(&other);
                 }
             }
         }
@@ -219,8 +219,8 @@ impl StateColumn {
     /// The states of the groups at these indexes only, in this order.
     pub(crate) fn kept(&self, group_indexes: &[u32]) -> Self {
         fn at<T: Clone>(all: &[T], group_indexes: &[u32], none: &T) -> Vec<T> {
-            let own = |&group_index: &u32| all.get(group_index as usize).unwrap_or(none).clone();
-            group_indexes.iter().map(own).collect()
+            let value = |&group_index: &u32| all.get(group_index as usize).unwrap_or(none).clone();
+            group_indexes.iter().map(value).collect()
         }
         match self {
             Self::Decimals(Decimals { scale, counts, sums }) => Self::Decimals(Decimals {
@@ -231,13 +231,13 @@ impl StateColumn {
             Self::Ranges(Ranges { scale, ranges }) => {
                 Self::Ranges(Ranges { scale: *scale, ranges: at(ranges, group_indexes, &NO_RANGE) })
             }
-            Self::States(own) => {
+            Self::States(column) => {
                 let state = |&group_index: &u32| {
-                    let own = own.state(group_index as usize).map(Cow::into_owned);
-                    own.unwrap_or_else(|| State::new(self.kind()))
+                    let state = column.state(group_index as usize).map(Cow::into_owned);
+                    state.unwrap_or_else(|| State::new(self.kind()))
                 };
                 let states = group_indexes.iter().map(state).collect();
-                Self::States(States { kind: own.kind, states, counts: None })
+                Self::States(States { kind: column.kind, states, counts: None })
             }
         }
     }
@@ -287,11 +287,11 @@ impl StateColumn {
 impl States {
     /// The state of a group, if the column has one.
     fn state(&self, group_index: usize) -> Option<Cow<'_, State>> {
-        let own = self.states.get(group_index)?;
-        let Some(counts) = &self.counts else { return Some(Cow::Borrowed(own)) };
-        let mut own = own.clone();
-        counts.add_to(u32::try_from(group_index).ok()?, &mut own);
-        Some(Cow::Owned(own))
+        let state = self.states.get(group_index)?;
+        let Some(counts) = &self.counts else { return Some(Cow::Borrowed(state)) };
+        let mut state = state.clone();
+        counts.add_to(u32::try_from(group_index).ok()?, &mut state);
+        Some(Cow::Owned(state))
     }
 
     /// Extends the column to `count` groups.
@@ -356,7 +356,7 @@ impl Ranges {
     fn meet(&mut self, scale: u8) -> Option<i64> {
         if let Some(finer) = scale.checked_sub(self.scale) {
             let factor = i64::try_from(power_of_ten(finer)?).ok()?;
-            let finer = |own: &(i64, i64)| match own {
+            let finer = |range: &(i64, i64)| match range {
                 (min, max) if min > max => Some(NO_RANGE),
                 (min, max) => {
                     let ends = (min.checked_mul(factor)?, max.checked_mul(factor)?);
@@ -375,14 +375,14 @@ impl Ranges {
     /// The minimum and the maximum of all ranges and 0.
     fn bounds(&self) -> (i64, i64) {
         let ends = self.ranges.iter().filter(|(min, max)| min <= max);
-        ends.fold((0, 0), |all, own| (all.0.min(own.0), all.1.max(own.1)))
+        ends.fold((0, 0), |all, range| (all.0.min(range.0), all.1.max(range.1)))
     }
 }
 
 /// Widens a range by another one; if that is not empty, it is multiplied by `factor`.
-fn widen(own: &mut (i64, i64), (min, max): (i64, i64), factor: i64) {
+fn widen(range: &mut (i64, i64), (min, max): (i64, i64), factor: i64) {
     if min <= max {
-        *own = (own.0.min(min * factor), own.1.max(max * factor));
+        *range = (range.0.min(min * factor), range.1.max(max * factor));
     }
 }
 
@@ -426,10 +426,10 @@ mod tests {
                 merged.merge(&part, 3, &[Some(1)], 3);
             }
             let kept = whole.kept(&[1, 3, 0]);
-            for (group_index, own) in [1, 3, 0].into_iter().enumerate() {
-                prop_assert_eq!(whole.state(own), states.state(own));
-                prop_assert_eq!(merged.state(group_index), states.state(own));
-                prop_assert_eq!(kept.state(group_index), states.state(own));
+            for (group_index, source) in [1, 3, 0].into_iter().enumerate() {
+                prop_assert_eq!(whole.state(source), states.state(source));
+                prop_assert_eq!(merged.state(group_index), states.state(source));
+                prop_assert_eq!(kept.state(group_index), states.state(source));
             }
         }
     }
@@ -466,10 +466,10 @@ mod tests {
                 merged.merge(&part, 3, &[Some(1)], 3);
             }
             let kept = whole.kept(&[1, 3, 0]);
-            for (group_index, own) in [1, 3, 0].into_iter().enumerate() {
-                prop_assert_eq!(&whole.state(own), &states[own]);
-                prop_assert_eq!(&merged.state(group_index), &states[own]);
-                prop_assert_eq!(&kept.state(group_index), &states[own]);
+            for (group_index, source) in [1, 3, 0].into_iter().enumerate() {
+                prop_assert_eq!(&whole.state(source), &states[source]);
+                prop_assert_eq!(&merged.state(group_index), &states[source]);
+                prop_assert_eq!(&kept.state(group_index), &states[source]);
             }
         }
     }

@@ -57,8 +57,8 @@ impl StringPartitions {
         if end > PART_BYTES || !self.numbers.push(tag, (), numbers) {
             return false;
         }
-        let own = &mut self.texts[part * PART_BYTES + start..part * PART_BYTES + end];
-        let (length, bytes) = own.split_at_mut(LENGTH_BYTES);
+        let entry = &mut self.texts[part * PART_BYTES + start..part * PART_BYTES + end];
+        let (length, bytes) = entry.split_at_mut(LENGTH_BYTES);
         // [`Self::takes`] bounds the length.
         length.copy_from_slice(&u32::try_from(text.len()).unwrap_or_default().to_le_bytes());
         bytes.copy_from_slice(text.as_bytes());
@@ -106,19 +106,31 @@ mod tests {
 
     #[test]
     fn a_part_has_its_texts_in_their_order_until_it_is_full() {
-        let mut own = StringPartitions::new(2);
-        assert!(own.is_empty() && own.width() == 2 && own.texts(0).next().is_none());
+        let mut partitions = StringPartitions::new(2);
+        assert!(
+            partitions.is_empty()
+                && partitions.width() == 2
+                && partitions.texts(0).next().is_none()
+        );
         let all = ["", "é", "a longer one", "", "x"];
         for (at, text) in (0..).zip(all) {
-            assert!(own.push(7 << 24 | 5, text, &[at, -at]));
-            assert!(own.push(u32::MAX, "last", &[1, 1]));
+            assert!(partitions.push(7 << 24 | 5, text, &[at, -at]));
+            assert!(partitions.push(u32::MAX, "last", &[1, 1]));
         }
-        assert!(own.texts(7).eq(all) && own.texts(PARTS - 1).eq(["last"; 5]));
-        assert_eq!(own.numbers(7), [0, 0, 1, -1, 2, -2, 3, -3, 4, -4]);
-        assert!(!own.is_empty() && own.texts(6).next().is_none() && own.numbers(6).is_empty());
-        own.clear();
-        assert!(own.is_empty() && own.texts(7).next().is_none() && own.numbers(7).is_empty());
-        assert!(own.bytes() >= PARTS * PART_BYTES);
+        assert!(partitions.texts(7).eq(all) && partitions.texts(PARTS - 1).eq(["last"; 5]));
+        assert_eq!(partitions.numbers(7), [0, 0, 1, -1, 2, -2, 3, -3, 4, -4]);
+        assert!(
+            !partitions.is_empty()
+                && partitions.texts(6).next().is_none()
+                && partitions.numbers(6).is_empty()
+        );
+        partitions.clear();
+        assert!(
+            partitions.is_empty()
+                && partitions.texts(7).next().is_none()
+                && partitions.numbers(7).is_empty()
+        );
+        assert!(partitions.bytes() >= PARTS * PART_BYTES);
     }
 
     #[test]
@@ -126,11 +138,11 @@ mod tests {
         let long = "x".repeat(TEXT_BYTES_MAX);
         assert!(StringPartitions::takes(&long) && !StringPartitions::takes(&(long.clone() + "x")));
         for (text, most) in [(&*long, PART_BYTES / (TEXT_BYTES_MAX + 4)), ("", PART_BYTES / 8)] {
-            let mut own = StringPartitions::new(1);
-            let count = (0..).take_while(|&at| own.push(3 << 24, text, &[at])).count();
+            let mut partitions = StringPartitions::new(1);
+            let count = (0..).take_while(|&at| partitions.push(3 << 24, text, &[at])).count();
             assert_eq!(count, most);
-            assert_eq!((own.texts(3).count(), own.numbers(3).len()), (most, most));
-            assert!(own.texts(3).all(|one| one == text));
+            assert_eq!((partitions.texts(3).count(), partitions.numbers(3).len()), (most, most));
+            assert!(partitions.texts(3).all(|one| one == text));
         }
     }
 }

@@ -22,14 +22,14 @@ pub(crate) struct StringHeap {
     /// Each string follows the four bytes of its length.
     chunks: Vec<Vec<u8>>,
     /// By number: the chunk, and the start of the string in it.
-    group_indexes: Vec<(u32, u32)>,
+    positions: Vec<(u32, u32)>,
     bytes: usize,
 }
 
 impl StringHeap {
     /// The number of strings.
     pub(crate) fn len(&self) -> usize {
-        self.group_indexes.len()
+        self.positions.len()
     }
 
     /// Appends a string.
@@ -43,7 +43,7 @@ impl StringHeap {
         }
         let index = self.chunks.len().saturating_sub(1);
         if let Some(chunk) = self.chunks.last_mut() {
-            self.group_indexes.push((short(index), short(chunk.len())));
+            self.positions.push((short(index), short(chunk.len())));
             chunk.extend_from_slice(&short(text.len()).to_le_bytes());
             chunk.extend_from_slice(text.as_bytes());
         }
@@ -51,7 +51,7 @@ impl StringHeap {
 
     /// Reserves space for `more` strings, without their bytes.
     pub(crate) fn reserve(&mut self, more: usize) {
-        reserve_spare(&mut self.group_indexes, more);
+        reserve_spare(&mut self.positions, more);
     }
 
     /// The string with this number.
@@ -60,9 +60,9 @@ impl StringHeap {
     }
 
     fn bytes_of(&self, number: u32) -> Option<&[u8]> {
-        let (chunk, start) = *self.group_indexes.get(number as usize)?;
-        let own = self.chunks.get(chunk as usize)?.get(start as usize..)?;
-        let (length, rest) = own.split_first_chunk()?;
+        let (chunk, start) = *self.positions.get(number as usize)?;
+        let bytes = self.chunks.get(chunk as usize)?.get(start as usize..)?;
+        let (length, rest) = bytes.split_first_chunk()?;
         rest.get(..u32::from_le_bytes(*length) as usize)
     }
 
@@ -77,7 +77,7 @@ impl StringHeap {
 
     /// Bytes of memory.
     pub(crate) fn bytes(&self) -> usize {
-        self.bytes + self.group_indexes.len() * size_of::<(u32, u32)>()
+        self.bytes + self.positions.len() * size_of::<(u32, u32)>()
     }
 }
 
@@ -110,7 +110,7 @@ impl StringStore for StringHeap {
         let begin = |&(chunk, start): &(u32, u32)| {
             self.chunks.get(chunk as usize)?.get(start as usize).copied()
         };
-        self.group_indexes.get(number as usize).and_then(begin).unwrap_or_default().into()
+        self.positions.get(number as usize).and_then(begin).unwrap_or_default().into()
     }
 
     fn is(&self, number: u32, text: &str) -> bool {
@@ -151,8 +151,9 @@ impl StringTable {
             self.table.read(&tags, &mut read);
             std::hint::black_box(&read);
             if self.table.len() > FAR_MIN {
-                let found = read.iter().zip(&tags).filter_map(|(slot, &tag)| slot.number_of(tag));
-                let touched = found.fold(0, |all: u32, number| all ^ store.touch(number));
+                let candidates =
+                    read.iter().zip(&tags).filter_map(|(slot, &tag)| slot.number_of(tag));
+                let touched = candidates.fold(0, |all: u32, number| all ^ store.touch(number));
                 std::hint::black_box(touched);
             }
             numbers.extend(tags.iter().zip(&batch).map(|(&tag, text)| self.find(tag, text, store)));

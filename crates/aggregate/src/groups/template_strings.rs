@@ -30,7 +30,7 @@ const TEXTS_PER_TEMPLATE_MIN: usize = 2;
 /// Bits of a template's number.
 const TEMPLATE_BITS: u32 = 28;
 /// The template number of strings that are stored as plain.
-const WHOLE: u32 = (1 << TEMPLATE_BITS) - 1;
+const PLAIN: u32 = (1 << TEMPLATE_BITS) - 1;
 /// Bits of a bit length.
 const LENGTH_BITS: u32 = 7;
 /// The form of a value that is not a string.
@@ -115,13 +115,13 @@ impl TemplateStrings {
         templates.resize(other.templates.len(), None);
         let mut form = |(form, number): (u128, u32)| {
             let template = template_in(form);
-            let Some(known) = templates.get_mut(template as usize) else {
+            let Some(cached) = templates.get_mut(template as usize) else {
                 return self.form_of_plain_string(&other.get(number).unwrap_or_default());
             };
-            let own = *known.get_or_insert_with(|| {
+            let translated = *cached.get_or_insert_with(|| {
                 self.template(other.templates.get(template).unwrap_or_default())
             });
-            (form ^ u128::from(template)) | u128::from(own)
+            (form ^ u128::from(template)) | u128::from(translated)
         };
         let forms = other.forms.get(numbers.clone()).unwrap_or_default();
         forms.iter().copied().zip((0..).skip(numbers.start)).map(&mut form).collect()
@@ -136,14 +136,14 @@ impl TemplateStrings {
     /// Records the prefixes and hashes of new templates.
     fn note_templates(&mut self) {
         for number in (0..).take(self.templates.len()).skip(self.beginnings.len()) {
-            let own = self.templates.get(number).unwrap_or_default();
-            self.beginnings.push(Beginning::new(own));
-            self.hashes.push(tag_of(own) & WHOLE);
+            let template = self.templates.get(number).unwrap_or_default();
+            self.beginnings.push(Beginning::new(template));
+            self.hashes.push(tag_of(template) & PLAIN);
         }
     }
 
     fn form_of_plain_string(&mut self, text: &str) -> u128 {
-        u128::from(WHOLE) | u128::from(self.plain_strings.number_of(text)) << TEMPLATE_BITS
+        u128::from(PLAIN) | u128::from(self.plain_strings.number_of(text)) << TEMPLATE_BITS
     }
 
     /// Whether there are too many templates for this representation to pay off.
@@ -156,7 +156,7 @@ impl TemplateStrings {
     pub(crate) fn get(&self, number: u32) -> Option<String> {
         let form = *self.forms.get(number as usize).filter(|&&form| form != NONE)?;
         match template_in(form) {
-            WHOLE => {
+            PLAIN => {
                 let number = u32::try_from(form >> TEMPLATE_BITS).ok()?;
                 self.plain_strings.get(number).map(str::to_owned)
             }
@@ -172,8 +172,9 @@ impl TemplateStrings {
         };
         let by_beginning = beginning(left).zip(beginning(right)).map(|(left, right)| {
             left.0.cmp(right.0).then_with(|| {
-                let plain =
-                    |(own, template): (&Beginning, u32)| own.of(self.templates.bytes_of(template));
+                let plain = |(prefix, template): (&Beginning, u32)| {
+                    prefix.of(self.templates.bytes_of(template))
+                };
                 let (left, right) = (plain(left), plain(right));
                 let common = left.len().min(right.len());
                 left[..common].cmp(&right[..common])
@@ -206,7 +207,7 @@ fn pack(template: u32, numbers: &[i64]) -> Option<u128> {
         form |= (u128::from(number) << LENGTH_BITS | u128::from(bits)) << at;
         at = end;
     }
-    Some(form).filter(|_| template < WHOLE)
+    Some(form).filter(|_| template < PLAIN)
 }
 
 /// The numbers in a form, followed by zeros.
@@ -223,7 +224,7 @@ fn unpack(form: u128) -> impl Iterator<Item = i64> {
 
 #[expect(clippy::cast_possible_truncation, reason = "these are the first bits")]
 const fn template_in(form: u128) -> u32 {
-    form as u32 & WHOLE
+    form as u32 & PLAIN
 }
 
 /// For counts of strings, which are far below 2^32: their memory is limited.
@@ -243,25 +244,26 @@ struct Beginning {
 
 impl Beginning {
     fn new(template: &str) -> Self {
-        let own = beginning(template).as_bytes();
-        let first = own.iter().take(size_of::<u128>()).enumerate();
+        let prefix = beginning(template).as_bytes();
+        let first = prefix.iter().take(size_of::<u128>()).enumerate();
         let first = first.fold(0, |all, (at, &byte)| all | u128::from(byte) << (120 - 8 * at));
         let short = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
-        let start = usize::from(!template.as_bytes().starts_with(own));
-        Self { first, start: short(start), end: short(start + own.len()) }
+        let start = usize::from(!template.as_bytes().starts_with(prefix));
+        Self { first, start: short(start), end: short(start + prefix.len()) }
     }
 
     fn of<'t>(&self, template: Option<&'t [u8]>) -> &'t [u8] {
-        let own = template.and_then(|own| own.get(self.start as usize..self.end as usize));
-        own.unwrap_or_default()
+        let prefix =
+            template.and_then(|template| template.get(self.start as usize..self.end as usize));
+        prefix.unwrap_or_default()
     }
 
     /// The order of the prefixes, as far as both are known; equal beyond that.
     fn cmp(&self, other: &Self) -> Ordering {
         let common = (self.end - self.start).min(other.end - other.start);
         let unknown = u128::BITS.saturating_sub(8 * common);
-        let known = |own: &Self| own.first.checked_shr(unknown).unwrap_or_default();
-        known(self).cmp(&known(other))
+        let head = |prefix: &Self| prefix.first.checked_shr(unknown).unwrap_or_default();
+        head(self).cmp(&head(other))
     }
 }
 
@@ -274,8 +276,8 @@ mod tests {
     use super::*;
 
     fn number(lifted: &mut TemplateStrings, form: u128) -> usize {
-        let known = (0..).take(lifted.len()).find(|&number| lifted.is(number, form));
-        known.unwrap_or_else(|| lifted.push(form)) as usize
+        let existing = (0..).take(lifted.len()).find(|&number| lifted.is(number, form));
+        existing.unwrap_or_else(|| lifted.push(form)) as usize
     }
 
     #[test]
@@ -291,13 +293,13 @@ mod tests {
             &[1, 0, 2, 0, 3, 0],
             &[255, 256, 257, 65_536],
         ] {
-            for template in [0, 1, 77, WHOLE - 1] {
+            for template in [0, 1, 77, PLAIN - 1] {
                 let form = pack(template, numbers).expect("fits");
                 assert_eq!(template_in(form), template);
                 assert!(unpack(form).take(numbers.len()).eq(numbers.iter().copied()));
                 assert_ne!(form, NONE);
             }
-            assert_eq!(pack(WHOLE, numbers), None);
+            assert_eq!(pack(PLAIN, numbers), None);
         }
         for numbers in [&[0; 15][..], &[-1, -1], &[largest, 1 << 24], &[i64::MIN, 1 << 22]] {
             assert_eq!(pack(3, numbers), None, "{numbers:?}");
@@ -325,16 +327,16 @@ mod tests {
                 let forms = lifted.forms_of(&texts, (0..texts.len()).map(Some).chain([None]));
                 prop_assert_eq!((forms.len(), forms[asked.len()]), (asked.len() + 1, NONE));
                 for (text, form) in asked.iter().zip(forms) {
-                    let own = number(&mut lifted, form);
-                    let known = all.iter().position(|own| own == text).unwrap_or(all.len());
-                    all.extend((known == all.len()).then_some(text.as_str()));
-                    prop_assert_eq!(own, known);
+                    let assigned = number(&mut lifted, form);
+                    let expected = all.iter().position(|other| other == text).unwrap_or(all.len());
+                    all.extend((expected == all.len()).then_some(text.as_str()));
+                    prop_assert_eq!(assigned, expected);
                 }
             }
             prop_assert_eq!((lifted.len(), lifted.get(0)), (all.len(), None));
             for (number, text) in (0..).zip(&all).skip(1) {
-                let own = lifted.get(number);
-                prop_assert_eq!(own.as_deref(), Some(*text));
+                let rendered = lifted.get(number);
+                prop_assert_eq!(rendered.as_deref(), Some(*text));
                 for (other, that) in (0..).zip(&all).skip(1) {
                     prop_assert_eq!(lifted.cmp(number, other), text.cmp(that), "{} {}", text, that);
                 }
@@ -349,14 +351,14 @@ mod tests {
             let before = other.len();
             let forms = other.forms_in(&lifted, 1..all.len(), &mut Vec::new());
             for (&form, &before) in forms.iter().zip(&lifted.forms[1..]) {
-                let is_whole = template_in(form) == WHOLE;
-                prop_assert!(is_whole || other.hashed(form) == lifted.hashed(before));
+                let is_plain = template_in(form) == PLAIN;
+                prop_assert!(is_plain || other.hashed(form) == lifted.hashed(before));
             }
             let numbers: Vec<usize> =
                 forms.into_iter().map(|form| number(&mut other, form)).collect();
             for (&number, text) in numbers.iter().zip(&all[1..]) {
-                let own = other.get(u32::try_from(number).expect("few"));
-                prop_assert_eq!(own.as_deref(), Some(*text));
+                let rendered = other.get(u32::try_from(number).expect("few"));
+                prop_assert_eq!(rendered.as_deref(), Some(*text));
                 prop_assert_eq!(number < before, some.contains(text));
             }
         }

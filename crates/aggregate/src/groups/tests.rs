@@ -75,9 +75,9 @@ fn a_part_that_keeps_fewer_takes_what_it_dropped_from_all() {
     let right = of(&[(3, 0), (4, 0), (9, 0)], 10);
     let expected = [(1, 1), (3, 2)];
     let sent = |groups: Groups| {
-        let (own, dropped_rows) = groups.into_sorted();
+        let (sorted, dropped_rows) = groups.into_sorted();
         let query = groups_query(vec![column(0)], Vec::new());
-        Groups::from_parts(&query, own, dropped_rows).expect("fits")
+        Groups::from_parts(&query, sorted, dropped_rows).expect("fits")
     };
     let mut one = left.clone();
     one.merge(right.clone());
@@ -89,8 +89,8 @@ fn a_part_that_keeps_fewer_takes_what_it_dropped_from_all() {
         assert!(!has_room(&mut merged, 4) && has_room(&mut merged, 2));
         let (sorted, dropped_rows) = merged.into_sorted();
         let rows = |(key, group): &KeyedGroup| (key[0].clone(), group.count.rows());
-        let found: Vec<_> = sorted.iter().map(rows).filter(|own| own.1 > 0).collect();
-        assert_eq!(found, expected.map(|(key, rows)| (Value::integer(key), rows)));
+        let counts: Vec<_> = sorted.iter().map(rows).filter(|entry| entry.1 > 0).collect();
+        assert_eq!(counts, expected.map(|(key, rows)| (Value::integer(key), rows)));
         assert_eq!(dropped_rows, 4);
     }
 }
@@ -157,8 +157,8 @@ proptest! {
         let (all, _) = of(&rows, 1_000).into_sorted();
         prop_assert!(kept >= held_max.min(groups_max).min(all.len()));
         prop_assert_eq!(&uneven[..], &all[..uneven.len()]);
-        let own: u64 = uneven.iter().map(|own| own.1.count.rows()).sum();
-        prop_assert_eq!(own + dropped_rows, rows.len() as u64);
+        let kept_rows: u64 = uneven.iter().map(|entry| entry.1.count.rows()).sum();
+        prop_assert_eq!(kept_rows + dropped_rows, rows.len() as u64);
     }
 }
 

@@ -129,7 +129,7 @@ pub struct ScanStats {
 impl ScanStats {
     /// Adds another scan.
     pub fn merge(&mut self, other: Self) {
-        for (own, other) in [
+        for (sum, other) in [
             (&mut self.rows_read, other.rows_read),
             (&mut self.rows_matched, other.rows_matched),
             (&mut self.blocks, other.blocks),
@@ -137,7 +137,7 @@ impl ScanStats {
             (&mut self.bytes_read, other.bytes_read),
             (&mut self.scan_micros, other.scan_micros),
         ] {
-            *own = own.saturating_add(other);
+            *sum = sum.saturating_add(other);
         }
     }
 }

@@ -102,8 +102,8 @@ proptest! {
         let whole = of_leaf(&query, 0, &rows.iter().collect::<Vec<_>>());
         let leaves: Vec<Partial> = (0..7)
             .map(|leaf| {
-                let own: Vec<&TestRow> = rows.iter().filter(|row| row.3 == leaf).collect();
-                of_leaf(&query, leaf, &own)
+                let leaf_rows: Vec<&TestRow> = rows.iter().filter(|row| row.3 == leaf).collect();
+                of_leaf(&query, leaf, &leaf_rows)
             })
             .collect();
         let merged = seeds.map(|seed| merge_by(seed, leaves.clone()));
@@ -132,8 +132,8 @@ fn distinct_values_merge_alike_on_both_sides_of_the_threshold() {
             .collect();
         let leaves: Vec<Partial> = (0..5)
             .map(|leaf| {
-                let own: Vec<&TestRow> = rows.iter().filter(|row| row.3 == leaf).collect();
-                of_leaf(&query, leaf, &own)
+                let leaf_rows: Vec<&TestRow> = rows.iter().filter(|row| row.3 == leaf).collect();
+                of_leaf(&query, leaf, &leaf_rows)
             })
             .collect();
         let whole = of_leaf(&query, 0, &rows.iter().collect::<Vec<_>>());

@@ -107,8 +107,9 @@ impl TopRows {
     /// the rows in the heap.
     pub fn could_keep_of(&self, firsts: impl Iterator<Item = Value>) -> usize {
         let Some((index, direction)) = self.comparison.by.first() else { return self.rows_max };
-        let mut own: Vec<&Value> = self.rows.iter().map(|row| row.values.get(*index)).collect();
-        own.sort_unstable_by(|left, right| direction.cmp(left, right));
+        let mut kept_firsts: Vec<&Value> =
+            self.rows.iter().map(|row| row.values.get(*index)).collect();
+        kept_firsts.sort_unstable_by(|left, right| direction.cmp(left, right));
         // Numbers of rows in the heap, and of rows in the sequence, that are certainly better.
         let (mut better, mut before) = (0, 0);
         let mut last: Option<Value> = None;
@@ -117,7 +118,7 @@ impl TopRows {
                 before = *count;
                 last = Some(first.clone());
             }
-            while own.get(better).is_some_and(|own| direction.cmp(own, first).is_lt()) {
+            while kept_firsts.get(better).is_some_and(|kept| direction.cmp(kept, first).is_lt()) {
                 better += 1;
             }
             better + before < self.rows_max

@@ -166,8 +166,8 @@ impl Warnings {
         count: u64,
         until: Option<Micros>,
     ) {
-        let own = self.counts.entry((code, cut(subject).to_owned())).or_default();
-        *own = (own.0.saturating_add(count), own.1.max(until));
+        let entry = self.counts.entry((code, cut(subject).to_owned())).or_default();
+        *entry = (entry.0.saturating_add(count), entry.1.max(until));
         if self.counts.len() > WARNINGS_MAX {
             self.counts.pop_last();
         }
@@ -223,10 +223,10 @@ mod tests {
             others.add_until(WarningCode::RowsDropped, "t", count, until);
             warnings.merge(others);
         }
-        let told: Vec<String> = warnings.iter().map(|warning| warning.message()).collect();
+        let messages: Vec<String> = warnings.iter().map(|warning| warning.message()).collect();
         let last = Micros(90 * Micros::SECOND);
         assert_eq!(
-            told,
+            messages,
             [format!("t is full; its 17 oldest rows were dropped, the last of {last}")]
         );
     }

@@ -121,9 +121,9 @@ impl Distinct {
                 hashes.iter().for_each(|&hash| note(&mut registers, rank_of(hash)));
                 self.body = Body::Sketch(registers);
             }
-            (Body::Sketch(own), Body::Sketch(registers)) => {
-                for (own, register) in own.iter_mut().zip(&**registers) {
-                    *own = (*register).max(*own);
+            (Body::Sketch(registers), Body::Sketch(others)) => {
+                for (register, other) in registers.iter_mut().zip(&**others) {
+                    *register = (*other).max(*register);
                 }
             }
         }
@@ -207,9 +207,9 @@ const fn rank_of(hash: u64) -> u32 {
 #[inline]
 fn note(registers: &mut Registers, ranked: u32) {
     let [rank, ..] = ranked.to_le_bytes();
-    let own = &mut registers[(ranked >> 8) as usize % DISTINCT_REGISTERS];
+    let register = &mut registers[(ranked >> 8) as usize % DISTINCT_REGISTERS];
     // No branch: whether a register grows is unpredictable, and it may not be in the caches.
-    *own = select_unpredictable(*own < rank, rank, *own);
+    *register = select_unpredictable(*register < rank, rank, *register);
 }
 
 /// Ertl's improved raw estimator.

@@ -107,8 +107,8 @@ impl Histogram {
             return;
         };
         let mut theirs = theirs.clone();
-        if let Some(own) = &self.cells {
-            theirs.widen((own.min, own.max), cells_max);
+        if let Some(cells) = &self.cells {
+            theirs.widen((cells.min, cells.max), cells_max);
         }
         self.add_cells((theirs.min, theirs.max), |_| theirs.weights);
     }

@@ -121,8 +121,8 @@ impl Int256 {
 
     fn from_digits(digits: [u32; 8]) -> Self {
         let mut bytes = [0; Self::BYTES];
-        for (group_index, digit) in bytes.chunks_exact_mut(4).zip(digits) {
-            group_index.copy_from_slice(&digit.to_le_bytes());
+        for (bytes_of_digit, digit) in bytes.chunks_exact_mut(4).zip(digits) {
+            bytes_of_digit.copy_from_slice(&digit.to_le_bytes());
         }
         Self::from_bytes(bytes)
     }

@@ -214,10 +214,10 @@ impl Sketch {
         let bucket = |&(value, weight): &(Number, Weight)| {
             (bucket_of_number(value), i128::from(weight.millionths()))
         };
-        let mut found: Vec<(i32, i128)> = values.iter().map(bucket).collect();
-        found.sort_unstable_by_key(|found| found.0);
+        let mut buckets: Vec<(i32, i128)> = values.iter().map(bucket).collect();
+        buckets.sort_unstable_by_key(|bucket| bucket.0);
         let mut weights = QuantileWeights::default();
-        weights.add_weights(found);
+        weights.add_weights(buckets);
         Some(Self { weights, min, max })
     }
 
@@ -244,13 +244,13 @@ fn rank<T>(things: impl Iterator<Item = (T, i128)> + Clone, millionths: u32) -> 
     let millionths = i128::from(millionths).min(MILLION);
     // ⌈total · millionths / million⌉, computed without overflow.
     let whole = (total / MILLION) * millionths;
-    let wanted = whole + ((total % MILLION) * millionths + MILLION - 1) / MILLION;
+    let target = whole + ((total % MILLION) * millionths + MILLION - 1) / MILLION;
     let mut below = 0i128;
     things
         .clone()
         .find(|(_, weight)| {
             below = below.saturating_add(*weight);
-            below >= wanted
+            below >= target
         })
         .or_else(|| things.last())
         .map(|(thing, _)| thing)

@@ -5,23 +5,23 @@
 ///
 /// Sums saturate. Weights are positive, so the result does not depend on the order of additions.
 pub(crate) fn add_ascending<P: Copy + Ord>(
-    own: &mut Vec<(P, i128)>,
+    weights: &mut Vec<(P, i128)>,
     more: impl IntoIterator<Item = (P, i128)>,
 ) {
-    let known = own.len();
+    let sorted = weights.len();
     let mut more = more.into_iter().peekable();
-    let mut at = more.peek().map_or(0, |first| own.partition_point(|old| old.0 < first.0));
-    for (group_index, weight) in more {
-        at += own[at..known].iter().take_while(|old| old.0 < group_index).count();
-        match own[..known].get_mut(at) {
-            Some(old) if old.0 == group_index => old.1 = old.1.saturating_add(weight),
-            _ => own.push((group_index, weight)),
+    let mut at = more.peek().map_or(0, |first| weights.partition_point(|old| old.0 < first.0));
+    for (position, weight) in more {
+        at += weights[at..sorted].iter().take_while(|old| old.0 < position).count();
+        match weights[..sorted].get_mut(at) {
+            Some(old) if old.0 == position => old.1 = old.1.saturating_add(weight),
+            _ => weights.push((position, weight)),
         }
     }
-    debug_assert!(is_ascending(&own[known..]), "weights in ascending order");
-    if own.len() > known {
+    debug_assert!(is_ascending(&weights[sorted..]), "weights in ascending order");
+    if weights.len() > sorted {
         // The list is now two ascending runs, which this stable sort merges.
-        own.sort_by_key(|old| old.0);
+        weights.sort_by_key(|old| old.0);
     }
 }
 

@@ -80,7 +80,7 @@ impl Sum {
         self.decimals.add(other.decimals);
         self.overflow |= other.overflow;
         match (&mut self.doubles, &other.doubles) {
-            (Some(own), Some(other)) => own.merge(other),
+            (Some(doubles), Some(other)) => doubles.merge(other),
             (None, Some(_)) => self.doubles.clone_from(&other.doubles),
             (_, None) => {}
         }
@@ -107,9 +107,9 @@ impl Sum {
         const MILLION: u32 = 1_000_000;
         let mut whole = self.decimals;
         let mut rest = 0i128;
-        for group_index in 0..u32::from(SCALE / 6) {
+        for index in 0..u32::from(SCALE / 6) {
             let (quotient, digits) = whole.divided(MILLION);
-            rest += i128::from(digits) * i128::from(MILLION).pow(group_index);
+            rest += i128::from(digits) * i128::from(MILLION).pow(index);
             whole = quotient;
         }
         let mut total = doubles.clone();

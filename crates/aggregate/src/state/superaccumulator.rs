@@ -26,12 +26,12 @@ const TOP_MAX: i64 = 1 << 40;
 #[derive(Clone, Debug)]
 pub(crate) struct Superaccumulator {
     digits: [i64; DIGITS],
-    deferred: u32,
+    pending: u32,
 }
 
 impl Superaccumulator {
     pub(crate) const fn new() -> Self {
-        Self { digits: [0; DIGITS], deferred: 0 }
+        Self { digits: [0; DIGITS], pending: 0 }
     }
 
     /// Adds a double, which must be finite.
@@ -48,14 +48,14 @@ impl Superaccumulator {
     /// Adds mantissa × 2^shift units of 2^-1074; the mantissa must be below 2^64 and the shift
     /// at most 2,045.
     fn add_shifted(&mut self, mantissa: u64, shift: u32, negative: bool) {
-        if self.deferred == PENDING_MAX {
+        if self.pending == PENDING_MAX {
             self.carry();
         }
-        self.deferred += 1;
+        self.pending += 1;
         let wide = u128::from(mantissa) << (shift % 32);
         let first = usize::try_from(shift / 32).unwrap_or(0);
-        for (group_index, digit) in self.digits[first..first + 3].iter_mut().enumerate() {
-            let part = i64::try_from((wide >> (32 * group_index)) & 0xffff_ffff).unwrap_or(0);
+        for (index, digit) in self.digits[first..first + 3].iter_mut().enumerate() {
+            let part = i64::try_from((wide >> (32 * index)) & 0xffff_ffff).unwrap_or(0);
             *digit += if negative { -part } else { part };
         }
     }
@@ -63,15 +63,15 @@ impl Superaccumulator {
     /// Adds an integer given by the digits of its absolute value, the lowest first.
     pub(crate) fn add_integer(&mut self, digits: &[u32], negative: bool) {
         const ONE_SHIFT: u32 = 1074;
-        for (group_index, &digit) in (0u32..).zip(digits) {
-            self.add_shifted(u64::from(digit), ONE_SHIFT + 32 * group_index, negative);
+        for (index, &digit) in (0u32..).zip(digits) {
+            self.add_shifted(u64::from(digit), ONE_SHIFT + 32 * index, negative);
         }
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
         self.carry();
-        for (own, digit) in self.digits.iter_mut().zip(other.canonical()) {
-            *own = own.wrapping_add(digit);
+        for (digit, other) in self.digits.iter_mut().zip(other.canonical()) {
+            *digit = digit.wrapping_add(other);
         }
         self.carry();
     }
@@ -87,7 +87,7 @@ impl Superaccumulator {
         }
         let top = &mut self.digits[DIGITS - 1];
         *top = top.wrapping_add(carry);
-        self.deferred = 0;
+        self.pending = 0;
     }
 
     /// The digits in the form that is unique for each value of the sum.
@@ -102,7 +102,7 @@ impl Superaccumulator {
         let digits: [i64; DIGITS] = digits.try_into().ok()?;
         let (&top, rest) = digits.split_last()?;
         let fits = rest.iter().all(|digit| (0..=DIGIT_MASK).contains(digit));
-        (fits && (-TOP_MAX..TOP_MAX).contains(&top)).then_some(Self { digits, deferred: 0 })
+        (fits && (-TOP_MAX..TOP_MAX).contains(&top)).then_some(Self { digits, pending: 0 })
     }
 
     /// The nearest double, halves to even; `None` beyond the range of doubles.
@@ -205,10 +205,10 @@ mod tests {
         let digits = sum(&[-1.5, 1e300]).canonical();
         assert_eq!(Superaccumulator::from_canonical(&digits), Some(sum(&[-1.5, 1e300])));
         assert_eq!(Superaccumulator::from_canonical(&digits[1..]), None);
-        for (group_index, bad) in [(0, -1), (5, 1 << 32), (DIGITS - 1, i64::MAX)] {
+        for (index, bad) in [(0, -1), (5, 1 << 32), (DIGITS - 1, i64::MAX)] {
             let mut digits = digits;
-            digits[group_index] = bad;
-            assert_eq!(Superaccumulator::from_canonical(&digits), None, "{group_index} {bad}");
+            digits[index] = bad;
+            assert_eq!(Superaccumulator::from_canonical(&digits), None, "{index} {bad}");
         }
     }
 

@@ -91,10 +91,10 @@ fn the_best_series_are_whole_however_many_groups_there_are_and_wherever_their_ke
     ] {
         for count in [1, 3, SERIES - 1, SERIES] {
             let query = query(usize::try_from(count).expect("small"), rank.clone());
-            let found = answer(&query, partial(&query, LEFT_MAX, 10_000));
-            assert_eq!(found.rows, expected(count), "the top {count} by {rank:?}");
-            assert_eq!(found.warnings, []);
-            let others = found.others.iter().filter(|is_other| **is_other).count();
+            let result = answer(&query, partial(&query, LEFT_MAX, 10_000));
+            assert_eq!(result.rows, expected(count), "the top {count} by {rank:?}");
+            assert_eq!(result.warnings, []);
+            let others = result.others.iter().filter(|is_other| **is_other).count();
             assert_eq!(others, if count < SERIES { 5 } else { 0 });
         }
     }
@@ -112,8 +112,8 @@ fn series_are_ranked_by_what_the_whole_of_them_has() {
         )],
     );
     let nearest = Expr::call(Function::Negate, [average]);
-    let found = answer(&query(1, nearest.clone()), partial(&query(1, nearest), LEFT_MAX, 10_000));
-    assert_eq!(found.rows[0][1], text(100));
+    let result = answer(&query(1, nearest.clone()), partial(&query(1, nearest), LEFT_MAX, 10_000));
+    assert_eq!(result.rows[0][1], text(100));
 }
 
 #[test]
@@ -157,13 +157,13 @@ fn where_memory_ends_the_best_series_stay_and_the_rows_of_others_are_in_other() 
     let PartialBody::Groups(groups) = &mut cut.body else { panic!("groups") };
     assert!(groups.cut_back());
     assert_eq!(groups.len(), LEFT_MAX);
-    let found = answer(&query, cut);
+    let result = answer(&query, cut);
     // Sums and distinct counts of "other" include the folded rows.
-    assert_eq!(found.rows, expected(3));
+    assert_eq!(result.rows, expected(3));
     let gone = u64::try_from((SERIES - 20) * BUCKETS).expect("small");
-    let warning = found.warnings.iter().find(|warning| warning.code == WarningCode::SeriesFolded);
+    let warning = result.warnings.iter().find(|warning| warning.code == WarningCode::SeriesFolded);
     assert_eq!(warning.map(|warning| warning.count), Some(gone));
-    assert_eq!(found.warnings.len(), 1, "{:?}", found.warnings);
+    assert_eq!(result.warnings.len(), 1, "{:?}", result.warnings);
 }
 
 #[test]
@@ -176,10 +176,10 @@ fn totals_are_whole_however_often_series_go() {
         let PartialBody::Groups(groups) = &mut other.body else { panic!("groups") };
         let _ = groups.cut_back();
         merged.merge(other);
-        let found = answer(&query, merged);
-        let (all, others) = weights(&found);
+        let result = answer(&query, merged);
+        let (all, others) = weights(&result);
         assert_eq!(all, 2 * whole.0, "{held_max}");
         assert!(others >= 2 * whole.1, "shown series may lack rows, and have none of others");
-        assert_eq!(found.rows.iter().filter(|row| row[1] == text(SERIES - 1)).count(), 5);
+        assert_eq!(result.rows.iter().filter(|row| row[1] == text(SERIES - 1)).count(), 5);
     }
 }

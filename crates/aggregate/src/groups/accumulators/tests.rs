@@ -4,7 +4,7 @@ use super::*;
 use crate::state::sum::Sum;
 use crate::state::{Moments, State};
 
-const PLACES: usize = 3;
+const GROUPS: usize = 3;
 const MEASURES: usize = 3;
 
 /// One row: its group index, its weight class, and the mantissa of each measure, or `None`.
@@ -27,11 +27,11 @@ impl Block {
 
     /// A number for each different set of rows with a value; 0 for all rows.
     fn valid_number(&self, measure: usize) -> usize {
-        let own = self.valid(measure);
-        match own.iter().all(|valid| *valid) {
+        let rows = self.valid(measure);
+        match rows.iter().all(|valid| *valid) {
             true => 0,
             false => {
-                (0..=measure).position(|other| self.valid(other) == own).map_or(0, |at| at + 1)
+                (0..=measure).position(|other| self.valid(other) == rows).map_or(0, |at| at + 1)
             }
         }
     }
@@ -54,7 +54,7 @@ impl Block {
         let sums = self.sums();
         let incoming = AccumulatorInput { classes: &self.classes, sums: &sums };
         let Some(layout) = accumulators.prepare(&incoming) else { return false };
-        let numbers = accumulators.numbers_mut(PLACES);
+        let numbers = accumulators.numbers_mut(GROUPS);
         let width = layout.columns.len();
         for (group_index, class, values) in &self.rows {
             let start = (group_index * layout.class_count + layout.classes[*class]) * width;
@@ -64,7 +64,8 @@ impl Block {
                         i64::from(*column == AccumulatorColumn::Count(0))
                     }
                     AccumulatorColumn::Count(valid) => {
-                        let measure = (0..MEASURES).find(|own| self.valid_number(*own) == *valid);
+                        let measure =
+                            (0..MEASURES).find(|measure| self.valid_number(*measure) == *valid);
                         i64::from(values[measure.expect("asked for")].is_some())
                     }
                     AccumulatorColumn::Sum { index, factor } => {
@@ -88,8 +89,8 @@ impl Plain {
     fn new() -> Self {
         let state =
             || State::Moments(Moments { count: WeightedCount::default(), sum: Sum::default() });
-        let states = (0..PLACES).map(|_| (0..MEASURES).map(|_| state()).collect()).collect();
-        Self { counts: vec![WeightedCount::default(); PLACES], states }
+        let states = (0..GROUPS).map(|_| (0..MEASURES).map(|_| state()).collect()).collect();
+        Self { counts: vec![WeightedCount::default(); GROUPS], states }
     }
 
     fn add(&mut self, block: &Block) {
@@ -109,7 +110,7 @@ impl Plain {
 
     /// Adds the content of the accumulators, and empties them.
     fn take(&mut self, accumulators: &mut Accumulators) {
-        for group_index in 0..PLACES {
+        for group_index in 0..GROUPS {
             self.counts[group_index].merge(accumulators.count(group_index));
             for measure in accumulators.measures() {
                 let (count, product, scale) =
@@ -130,7 +131,7 @@ fn block() -> impl Strategy<Value = Block> {
     (
         prop::collection::vec(weights, 1..9),
         prop::array::uniform3(prop::option::weighted(0.8, 0u8..4)),
-        prop::collection::vec((0..PLACES, any::<u8>(), prop::array::uniform3(value), nulls), 1..9),
+        prop::collection::vec((0..GROUPS, any::<u8>(), prop::array::uniform3(value), nulls), 1..9),
     )
         .prop_map(|(classes, scales, rows)| {
             let row = |(group_index, class, values, nulls): (usize, u8, [i64; 3], [bool; 3])| {
@@ -166,10 +167,11 @@ proptest! {
             }
         }
         let kept = accumulators.kept(&[2, 0]);
-        for (own, group_index) in [2, 0].into_iter().enumerate() {
-            prop_assert_eq!(kept.count(own), accumulators.count(group_index));
+        for (kept_index, group_index) in [2, 0].into_iter().enumerate() {
+            prop_assert_eq!(kept.count(kept_index), accumulators.count(group_index));
             for measure in accumulators.measures() {
-                prop_assert_eq!(kept.decimal(own, measure), accumulators.decimal(group_index, measure));
+                let expected = accumulators.decimal(group_index, measure);
+                prop_assert_eq!(kept.decimal(kept_index, measure), expected);
             }
         }
         taken.take(&mut accumulators);
@@ -192,12 +194,12 @@ proptest! {
                 }
             }
         }
-        let [mut own, mut other] = both;
-        let group_indexes: Vec<Option<u32>> = (0..).take(PLACES).map(Some).collect();
-        if !own.merge(&other, 0, &group_indexes, PLACES) {
+        let [mut merged, mut other] = both;
+        let group_indexes: Vec<Option<u32>> = (0..).take(GROUPS).map(Some).collect();
+        if !merged.merge(&other, 0, &group_indexes, GROUPS) {
             taken.take(&mut other);
         }
-        taken.take(&mut own);
+        taken.take(&mut merged);
         prop_assert_eq!(&taken.counts, &plain.counts);
         prop_assert_eq!(&taken.states, &plain.states);
     }

@@ -46,8 +46,8 @@ impl Block {
         // Enough combinations that groups are found by hash.
         let other = |key: i64| match int.unwrap_or(-7) % (40 + key) {
             7 => Value::Null,
-            own if key % 2 == 0 => Value::string(&text(own)),
-            own => Value::integer(own),
+            rest if key % 2 == 0 => Value::string(&text(rest)),
+            rest => Value::integer(rest),
         };
         std::iter::once(first).chain((1..).take(self.key_count - 1).map(other)).collect()
     }
@@ -196,27 +196,28 @@ proptest! {
         }
         let held_max = if is_short { GROUPS_MIN } else { GROUPS_MAX };
         let many = |held_max| many_of(held_max, key_count, are_texts, are_texts && are_lifted);
-        let (mut own, mut plain) = (many(held_max), many_of(held_max, key_count, are_texts, false));
+        let mut groups = many(held_max);
+        let mut plain = many_of(held_max, key_count, are_texts, false);
         for block in &blocks {
-            block.defer(&mut own);
+            block.defer(&mut groups);
             block.add_now(&mut plain);
         }
-        prop_assert!(own == plain);
+        prop_assert!(groups == plain);
         // In two parts, which are merged.
         let (first, last) = blocks.split_at(cut.min(blocks.len()));
-        let (mut own, mut other) = (many(held_max), many(held_max));
-        first.iter().for_each(|block| block.defer(&mut own));
+        let (mut groups, mut other) = (many(held_max), many(held_max));
+        first.iter().for_each(|block| block.defer(&mut groups));
         last.iter().for_each(|block| block.defer(&mut other));
-        own.merge(other);
+        groups.merge(other);
         let mut twice = many(held_max);
         twice.merge(plain);
-        prop_assert!(own == twice);
+        prop_assert!(groups == twice);
     }
 }
 
 #[test]
 fn parts_that_are_full_are_brought_in() {
-    let (mut own, mut plain) = (many(GROUPS_MAX), many(GROUPS_MAX));
+    let (mut groups, mut plain) = (many(GROUPS_MAX), many(GROUPS_MAX));
     let ints: Vec<i64> = (0..50_000).map(|at| at % 3 + at / 40_000 * 1_000_000_007).collect();
     let rows = (0..ints.len()).map(|row| (row, 0, Some(2))).collect();
     let (classes, scales) = (vec![1_000_000], [Some(0), Some(1)]);
@@ -230,48 +231,48 @@ fn parts_that_are_full_are_brought_in() {
         size_max: 1 << 20,
         rows,
     };
-    let before = own.len();
-    block.defer(&mut own);
-    assert!(own.deferred.is_some() && own.len() > before, "some were brought in, some wait");
-    assert!(own.bytes() > plain.bytes(), "what waits is held");
+    let before = groups.len();
+    block.defer(&mut groups);
+    assert!(groups.deferred.is_some() && groups.len() > before, "some were brought in, some wait");
+    assert!(groups.bytes() > plain.bytes(), "what waits is held");
     block.add_now(&mut plain);
-    assert!(own == plain);
-    let mut short = own.clone();
+    assert!(groups == plain);
+    let mut short = groups.clone();
     assert!(short.cut_back() && !short.cut_back(), "what waits takes room");
-    assert!(short.bytes() < own.bytes() && short == plain);
-    own.clear();
-    assert!(own.deferred.is_none() && own.is_empty());
+    assert!(short.bytes() < groups.bytes() && short == plain);
+    groups.clear();
+    assert!(groups.deferred.is_none() && groups.is_empty());
 }
 
 #[test]
 fn texts_that_are_kept_whole_wait_until_their_part_is_full() {
     let many = || many_of(GROUPS_MAX, 1, true, false);
-    let (mut own, mut plain) = (many(), many());
+    let (mut groups, mut plain) = (many(), many());
     let ints: Vec<i64> = (0..50_000).map(|at| at % 3 + at / 40_000 * 1_000_000_007).collect();
     let rows = (0..ints.len()).map(|row| (row, 0, Some(2))).collect();
     let (classes, scales, size_max) = (vec![1_000_000], [Some(0), Some(1)], 1 << 20);
     let (are_texts, are_lifted, key_count) = (true, false, 1);
     let block = Block { ints, are_texts, are_lifted, key_count, classes, scales, size_max, rows };
-    let before = own.len();
-    block.defer(&mut own);
-    assert!(own.deferred.is_some() && own.len() > before, "some were brought in, some wait");
-    assert!(own.bytes() > plain.bytes(), "what waits is held");
+    let before = groups.len();
+    block.defer(&mut groups);
+    assert!(groups.deferred.is_some() && groups.len() > before, "some were brought in, some wait");
+    assert!(groups.bytes() > plain.bytes(), "what waits is held");
     block.add_now(&mut plain);
-    assert!(own == plain);
+    assert!(groups == plain);
     let mut merged = many();
-    merged.merge(own.clone());
+    merged.merge(groups.clone());
     plain.merge(many());
     assert!(merged == plain);
-    assert!(own.cut_back() && !own.cut_back(), "what waits takes room");
+    assert!(groups.cut_back() && !groups.cut_back(), "what waits takes room");
 }
 
 #[test]
 fn texts_stay_lifted_when_nothing_or_other_texts_are_merged() {
-    let mut own = many_of(GROUPS_MAX, 1, true, true);
-    let (len, kinds) = (own.len(), vec![StateKind::Moments; MEASURES].into());
-    own.merge(Groups::with_max(1, kinds, (GROUPS_MAX, GROUPS_MAX)));
-    own.merge(many_of(GROUPS_MAX, 1, true, true));
-    assert_eq!((own.takes_lifted(), own.len()), (true, len));
+    let mut groups = many_of(GROUPS_MAX, 1, true, true);
+    let (len, kinds) = (groups.len(), vec![StateKind::Moments; MEASURES].into());
+    groups.merge(Groups::with_max(1, kinds, (GROUPS_MAX, GROUPS_MAX)));
+    groups.merge(many_of(GROUPS_MAX, 1, true, true));
+    assert_eq!((groups.takes_lifted(), groups.len()), (true, len));
 }
 
 #[test]
@@ -292,28 +293,28 @@ fn groups_of_several_keys_wait_and_are_merged_part_by_part() {
             rows,
         };
         let many = || many_of(GROUPS_MAX, key_count, false, false);
-        let (mut own, mut plain) = (many(), many());
-        block.defer(&mut own);
-        assert!(own.deferred.is_some() && own.bytes() > plain.bytes(), "what waits is held");
+        let (mut groups, mut plain) = (many(), many());
+        block.defer(&mut groups);
+        assert!(groups.deferred.is_some() && groups.bytes() > plain.bytes(), "what waits is held");
         block.add_now(&mut plain);
-        assert!(own == plain);
-        let mut short = own.clone();
-        assert!(short.cut_back() && short.bytes() < own.bytes() && short == plain);
+        assert!(groups == plain);
+        let mut short = groups.clone();
+        assert!(short.cut_back() && short.bytes() < groups.bytes() && short == plain);
         // The other groups have fewer rows, so that these are the ones that are merged in.
-        own.flush_deferred();
+        groups.flush_deferred();
         let mut other = many();
-        other.merge(own.clone());
+        other.merge(groups.clone());
         assert!(other.deferred.is_some(), "they wait");
         plain.merge(many());
         assert!(other == plain);
-        own.clear();
-        assert!(own.deferred.is_none() && own.is_empty());
+        groups.clear();
+        assert!(groups.deferred.is_none() && groups.is_empty());
     }
 }
 
 #[test]
 fn groups_that_are_dropped_count_their_rows() {
-    let mut own = many(GROUPS_MIN);
+    let mut groups = many(GROUPS_MIN);
     let far = |at: i64| 1_000_000 + at;
     let ints: Vec<i64> = (0..20_000).map(far).collect();
     let rows = (0..20_000).map(|row| (row, 0, None)).collect();
@@ -329,8 +330,8 @@ fn groups_that_are_dropped_count_their_rows() {
         rows,
     };
     for _ in 0..2 {
-        block.defer(&mut own);
+        block.defer(&mut groups);
     }
-    let (groups, dropped) = own.into_unsorted();
+    let (groups, dropped) = groups.into_unsorted();
     assert_eq!((groups.len(), dropped), (GROUPS_MIN, 40_000));
 }

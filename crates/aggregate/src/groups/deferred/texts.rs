@@ -8,28 +8,28 @@ use crate::groups::string_partition::StringPartitions;
 
 impl Groups {
     /// Defers these strings with their numbers.
-    pub(super) fn wait_texts(
+    pub(super) fn defer_strings(
         &mut self,
-        own: &mut StringPartitions,
+        partitions: &mut StringPartitions,
         texts: &[&str],
         numbers: &[i64],
     ) {
-        match own.width() {
-            1 => self.wait_whole_texts::<1>(own, texts, numbers),
-            2 => self.wait_whole_texts::<2>(own, texts, numbers),
-            3 => self.wait_whole_texts::<3>(own, texts, numbers),
-            4 => self.wait_whole_texts::<4>(own, texts, numbers),
-            5 => self.wait_whole_texts::<5>(own, texts, numbers),
-            6 => self.wait_whole_texts::<6>(own, texts, numbers),
-            7 => self.wait_whole_texts::<7>(own, texts, numbers),
-            _ => self.wait_whole_texts::<WIDTH_MAX>(own, texts, numbers),
+        match partitions.width() {
+            1 => self.defer_string_chunk::<1>(partitions, texts, numbers),
+            2 => self.defer_string_chunk::<2>(partitions, texts, numbers),
+            3 => self.defer_string_chunk::<3>(partitions, texts, numbers),
+            4 => self.defer_string_chunk::<4>(partitions, texts, numbers),
+            5 => self.defer_string_chunk::<5>(partitions, texts, numbers),
+            6 => self.defer_string_chunk::<6>(partitions, texts, numbers),
+            7 => self.defer_string_chunk::<7>(partitions, texts, numbers),
+            _ => self.defer_string_chunk::<WIDTH_MAX>(partitions, texts, numbers),
         }
     }
 
     /// Defers these strings with their numbers, N each.
-    fn wait_whole_texts<const N: usize>(
+    fn defer_string_chunk<const N: usize>(
         &mut self,
-        own: &mut StringPartitions,
+        partitions: &mut StringPartitions,
         texts: &[&str],
         numbers: &[i64],
     ) {
@@ -44,17 +44,17 @@ impl Groups {
                 continue;
             }
             let tag = tag_by(&hasher, text);
-            if !own.push(tag, text, numbers) {
-                self.bring_in_texts(own);
-                own.clear();
-                let is_in = own.push(tag, text, numbers);
+            if !partitions.push(tag, text, numbers) {
+                self.merge_string_partitions(partitions);
+                partitions.clear();
+                let is_in = partitions.push(tag, text, numbers);
                 debug_assert!(is_in, "an empty part has room");
             }
         }
     }
 
     /// Adds the rows deferred by strings to their groups.
-    pub(super) fn bring_in_texts(&mut self, deferred: &StringPartitions) {
+    pub(super) fn merge_string_partitions(&mut self, deferred: &StringPartitions) {
         if deferred.is_empty() {
             return;
         }

@@ -72,8 +72,8 @@ impl IntStore<i64> for IntValues<'_> {
             KeyValues::Ints(values) => values.get(number as usize) == Some(&int),
             KeyValues::Strings(_) | KeyValues::Templates(_) => false,
             KeyValues::Any(values, _) => {
-                let own = values.get(number as usize);
-                matches!(own, Some(Value::Number(own)) if own.to_i64() == Some(int))
+                let value = values.get(number as usize);
+                matches!(value, Some(Value::Number(value)) if value.to_i64() == Some(int))
             }
         }
     }
@@ -220,8 +220,8 @@ impl StringStore for KeyValues {
             Self::Ints(_) | Self::Templates(_) => false,
             Self::Strings(texts) => texts.is(number, text),
             Self::Any(values, _) => {
-                let own = values.get(number as usize);
-                matches!(own, Some(Value::String(own)) if **own == *text)
+                let value = values.get(number as usize);
+                matches!(value, Some(Value::String(value)) if **value == *text)
             }
         }
     }

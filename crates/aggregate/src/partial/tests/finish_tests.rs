@@ -181,8 +181,8 @@ fn series_of_an_open_range_are_ranked_over_all_buckets() {
     // Events per second: 3 or 6 events in the 600 seconds of all buckets.
     let rate =
         Expr::call(Function::Divide, vec![slot(GroupInput::Count), slot(GroupInput::Seconds)]);
-    let wanted = Expr::Literal(Value::Number("0.005".parse().expect("a number")));
-    let rank = Expr::call(Function::Equal, vec![rate, wanted]);
+    let target = Expr::Literal(Value::Number("0.005".parse().expect("a number")));
+    let rank = Expr::call(Function::Equal, vec![rate, target]);
     let open = |range: TimeRange| {
         let series = Some(SeriesLimit { count: 1, rank: rank.clone() });
         shown(&answer(&Query { range, series, ..series_query(1) }, &rows))

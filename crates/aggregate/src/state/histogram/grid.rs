@@ -27,14 +27,14 @@ const EXPONENT_MIN: i32 = -323;
 
 impl HistogramGrid {
     /// The finest grid that covers `min` to `max` with at most `cells_max` cells, but not finer
-    /// than the digits of these numbers allow. The result is not finer than `known`, the grid of a
-    /// part of this range.
+    /// than the digits of these numbers allow. The result is not finer than `part_grid`, the grid
+    /// of a part of this range.
     ///
     /// A wider range never has a finer grid.
     pub(crate) fn covering(
         (min, max): (Number, Number),
         cells_max: usize,
-        known: Option<Self>,
+        part_grid: Option<Self>,
     ) -> Self {
         let most = i128::try_from(cells_max).unwrap_or(i128::MAX);
         let finest = Self::finest_at(min).max(Self::finest_at(max));
@@ -42,7 +42,7 @@ impl HistogramGrid {
         let span = (max.to_f64() / 2.0 - min.to_f64() / 2.0) / cells_max as f64;
         #[expect(clippy::cast_possible_truncation, reason = "a float to integer cast saturates")]
         let near = Self { exponent: (span.log10() as i32).saturating_sub(2) };
-        let start = known.map_or(finest.max(near), |known| finest.max(known));
+        let start = part_grid.map_or(finest.max(near), |grid| finest.max(grid));
         let (mut first, mut last) = (start.cell_of(min), start.cell_of(max));
         let mut grid = start;
         while last.saturating_sub(first) >= most {

@@ -66,7 +66,7 @@ impl QuantileCounts {
         let new = incoming
             .group_indexes
             .iter()
-            .map(|own| own.1)
+            .map(|group| group.1)
             .filter(|&group_index| !is_known(group_index));
         let new: Vec<u32> = new.collect();
         let fits = has_buckets && has_classes;
@@ -81,7 +81,7 @@ impl QuantileCounts {
     /// not fit.
     fn take_shape(&mut self, incoming: &BucketInput<'_>) {
         let before = (self.first, self.end());
-        let known = std::mem::take(&mut self.classes);
+        let old_classes = std::mem::take(&mut self.classes);
         let (first, last) = incoming.ends;
         let mut shape = |(first, end): (i32, i32), classes: Vec<i64>| {
             self.first = first.max(1);
@@ -89,10 +89,10 @@ impl QuantileCounts {
             self.classes = classes;
             self.cells_of(incoming.group_indexes.len()) * self.width <= COUNTS_MAX
         };
-        let mut classes = known.clone();
-        classes.extend(incoming.classes.iter().filter(|class| !known.contains(class)));
-        let fits =
-            !known.is_empty() && shape((before.0.min(first), before.1.max(last + 1)), classes);
+        let mut classes = old_classes.clone();
+        classes.extend(incoming.classes.iter().filter(|class| !old_classes.contains(class)));
+        let fits = !old_classes.is_empty()
+            && shape((before.0.min(first), before.1.max(last + 1)), classes);
         if !fits {
             shape((first - SPARE, last + 1 + SPARE), incoming.classes.to_vec());
         }
@@ -112,8 +112,8 @@ impl QuantileCounts {
         self.indexes[group_index as usize] = self.group_indexes.len();
         self.group_indexes.push(group_index);
         self.counts.resize(self.cells_of(self.group_indexes.len()) * self.width, MARK);
-        if let Some(State::Quantiles(own)) = states.get(group_index as usize) {
-            self.span(group_index, own);
+        if let Some(State::Quantiles(quantiles)) = states.get(group_index as usize) {
+            self.span(group_index, quantiles);
         }
     }
 
@@ -150,7 +150,7 @@ impl QuantileCounts {
     /// count.
     #[must_use]
     pub fn start_of(&self, group_index: u32, weight: i64) -> usize {
-        let class = self.classes.iter().position(|own| *own == weight);
+        let class = self.classes.iter().position(|class| *class == weight);
         match (self.index_of(group_index), class) {
             (NO_GROUP, _) | (_, None) => 0,
             (index, Some(class)) => (self.cells_of(index) + class) * self.width,
@@ -170,28 +170,28 @@ impl QuantileCounts {
     /// The number of rows of a group that were counted.
     #[must_use]
     pub fn rows_of(&self, group_index: u32) -> u64 {
-        let own = self.of_group(group_index);
-        let full: u64 = self.full.range(own.clone()).map(|(_, times)| times * FULL).sum();
-        self.counts[own].iter().map(|count| u64::from(count & !MARK)).sum::<u64>() + full
+        let range = self.of_group(group_index);
+        let full: u64 = self.full.range(range.clone()).map(|(_, times)| times * FULL).sum();
+        self.counts[range].iter().map(|count| u64::from(count & !MARK)).sum::<u64>() + full
     }
 
     /// Drops the rows of a group.
     pub fn forget(&mut self, group_index: u32) {
-        let own = self.of_group(group_index);
-        self.full.retain(|at, _| !own.contains(at));
-        self.counts[own].fill(MARK);
+        let range = self.of_group(group_index);
+        self.full.retain(|at, _| !range.contains(at));
+        self.counts[range].fill(MARK);
     }
 
     /// Removes the marks inside the current range of the group's sketch.
-    pub fn span(&mut self, group_index: u32, own: &Quantiles) {
-        let Some((min, max)) = own.ends() else { return };
+    pub fn span(&mut self, group_index: u32, quantiles: &Quantiles) {
+        let Some((min, max)) = quantiles.ends() else { return };
         let (min, max) = (bucket_of_number(min), bucket_of_number(max));
         let at = |bucket: i32| usize::try_from(bucket.saturating_sub(self.first)).unwrap_or(0) + 1;
         // The counts strictly between the two, except that of bucket 0.
         let inner = at(min.saturating_add(1))..at(max).min(self.width);
         let has_zero = min < 0 && 0 < max;
-        let own = self.of_group(group_index);
-        for cell in self.counts[own].chunks_mut(self.width.max(1)) {
+        let range = self.of_group(group_index);
+        for cell in self.counts[range].chunks_mut(self.width.max(1)) {
             let zero = cell.iter_mut().take(usize::from(has_zero));
             zero.for_each(|count| *count &= !MARK);
             let inner = cell.get_mut(inner.clone()).unwrap_or_default();
@@ -200,11 +200,13 @@ impl QuantileCounts {
     }
 
     /// Adds the rows of a group to its sketch.
-    pub(crate) fn add_to(&self, group_index: u32, own: &mut State) {
-        let (rows, State::Quantiles(own)) = (self.rows_of(group_index), own) else { return };
-        let Some(ends) = own.ends().filter(|_| rows > 0) else { return };
+    pub(crate) fn add_to(&self, group_index: u32, state: &mut State) {
+        let (rows, State::Quantiles(quantiles)) = (self.rows_of(group_index), state) else {
+            return;
+        };
+        let Some(ends) = quantiles.ends().filter(|_| rows > 0) else { return };
         let (weights, width, group) =
-            (own.add_rows(rows, ends), self.width.max(1), self.of_group(group_index));
+            (quantiles.add_rows(rows, ends), self.width.max(1), self.of_group(group_index));
         for (start, weight) in group.step_by(width).zip(&self.classes) {
             let (cell, weight) = (start..start + width, weight.unsigned_abs());
             let counts = self.counts[cell.clone()].iter().map(|count| u32::from(count & !MARK));
@@ -224,8 +226,8 @@ impl QuantileCounts {
     /// Moves all rows to their sketches.
     pub(crate) fn move_to(&mut self, states: &mut [State]) {
         for group_index in std::mem::take(&mut self.group_indexes) {
-            if let Some(own) = states.get_mut(group_index as usize) {
-                self.add_to(group_index, own);
+            if let Some(state) = states.get_mut(group_index as usize) {
+                self.add_to(group_index, state);
             }
         }
         self.indexes.clear();

@@ -102,13 +102,13 @@ fn sketched_quantiles_are_within_one_percent() {
         for millionths in [1_000, 10_000, 250_000, HALF, 750_000, 950_000, 990_000, 999_000] {
             let rank = (ROWS * usize::try_from(millionths).expect("small")).div_ceil(1_000_000);
             let exact = values[rank - 1];
-            let found = quantiles.quantile(millionths).expect("values");
-            let error = (found.to_f64() / exact - 1.0).abs();
-            assert!(error <= 0.010_001_1, "{name} {millionths}: {found} is not {exact}");
-            let digits = found.to_string().trim_matches(['-', '0', '.']).replace('.', "").len();
+            let quantile = quantiles.quantile(millionths).expect("values");
+            let error = (quantile.to_f64() / exact - 1.0).abs();
+            assert!(error <= 0.010_001_1, "{name} {millionths}: {quantile} is not {exact}");
+            let digits = quantile.to_string().trim_matches(['-', '0', '.']).replace('.', "").len();
             let at_an_end =
-                [0, 1_000_000].map(|end| quantiles.quantile(end)).contains(&Some(found));
-            assert!(digits <= 7 || at_an_end, "{name} {millionths}: {found}");
+                [0, 1_000_000].map(|end| quantiles.quantile(end)).contains(&Some(quantile));
+            assert!(digits <= 7 || at_an_end, "{name} {millionths}: {quantile}");
         }
         assert_eq!(quantiles.quantile(0).map(Number::to_f64), values.first().copied());
         assert_eq!(quantiles.quantile(1_000_000).map(Number::to_f64), values.last().copied());

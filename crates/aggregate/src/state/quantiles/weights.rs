@@ -33,12 +33,12 @@ impl QuantileWeights {
         let (mut bucket, mut rest) = (first, counts);
         while !rest.is_empty() {
             let start = slot_of(bucket);
-            let (own, more) = rest.split_at(rest.len().min(TRAY - start));
-            if own.iter().fold(0, |all, count| all | count) > 0 {
-                walk.add_counts(bucket, own, weight);
+            let (chunk_counts, more) = rest.split_at(rest.len().min(TRAY - start));
+            if chunk_counts.iter().fold(0, |all, count| all | count) > 0 {
+                walk.add_counts(bucket, chunk_counts, weight);
             }
             // At most the size of a chunk.
-            bucket += i32::try_from(own.len()).unwrap_or(0);
+            bucket += i32::try_from(chunk_counts.len()).unwrap_or(0);
             rest = more;
         }
         walk.end();
@@ -49,7 +49,7 @@ impl QuantileWeights {
         let mut walk = Walk::new(self);
         for (bucket, weight) in weights {
             let at = walk.chunk(bucket);
-            walk.own.add(at, bucket, weight.unsigned_abs());
+            walk.weights.add(at, bucket, weight.unsigned_abs());
         }
         walk.end();
     }
@@ -63,9 +63,9 @@ impl QuantileWeights {
     fn add(&mut self, at: usize, bucket: i32, weight: u128) {
         #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
         let (low, high) = (weight as u64, (weight >> 64) as u64);
-        let own = &mut self.chunks[at].weights[slot_of(bucket)];
-        let (sum, has_carry) = own.overflowing_add(low);
-        *own = sum;
+        let sum = &mut self.chunks[at].weights[slot_of(bucket)];
+        let (low_sum, has_carry) = sum.overflowing_add(low);
+        *sum = low_sum;
         if high > 0 || has_carry {
             let carried = self.carried.entry(bucket).or_default();
             *carried = carried.saturating_add(high).saturating_add(has_carry.into());
@@ -93,62 +93,62 @@ impl QuantileWeights {
 
 /// A pass over chunks in ascending order. New chunks stay behind the others until the end.
 struct Walk<'w> {
-    own: &'w mut QuantileWeights,
+    weights: &'w mut QuantileWeights,
     /// The number of chunks that are in order.
-    known: usize,
+    sorted: usize,
     /// The index of the current chunk; no earlier one is visited again.
     at: Option<usize>,
 }
 
 impl<'w> Walk<'w> {
-    fn new(own: &'w mut QuantileWeights) -> Self {
-        let known = own.chunks.len();
-        Self { own, known, at: None }
+    fn new(weights: &'w mut QuantileWeights) -> Self {
+        let sorted = weights.chunks.len();
+        Self { weights, sorted, at: None }
     }
 
     /// The index of the chunk with `bucket`.
     fn chunk(&mut self, bucket: i32) -> usize {
         let number = bucket >> TRAY_BITS;
-        if let Some(last) = self.own.chunks[self.known..].last()
+        if let Some(last) = self.weights.chunks[self.sorted..].last()
             && last.number == number
         {
-            return self.own.chunks.len() - 1;
+            return self.weights.chunks.len() - 1;
         }
-        let known = &self.own.chunks[..self.known];
+        let chunks = &self.weights.chunks[..self.sorted];
         let mut at =
-            self.at.unwrap_or_else(|| known.partition_point(|chunk| chunk.number < number));
-        at += known[at..].iter().take_while(|chunk| chunk.number < number).count();
+            self.at.unwrap_or_else(|| chunks.partition_point(|chunk| chunk.number < number));
+        at += chunks[at..].iter().take_while(|chunk| chunk.number < number).count();
         self.at = Some(at);
-        if known.get(at).is_some_and(|chunk| chunk.number == number) {
+        if chunks.get(at).is_some_and(|chunk| chunk.number == number) {
             return at;
         }
-        self.own.chunks.push(Chunk { number, weights: [0; TRAY] });
-        self.own.chunks.len() - 1
+        self.weights.chunks.push(Chunk { number, weights: [0; TRAY] });
+        self.weights.chunks.len() - 1
     }
 
     /// Adds counts of buckets of one chunk.
     fn add_counts(&mut self, bucket: i32, counts: &[u32], weight: u64) {
         let at = self.chunk(bucket);
-        let own = &mut self.own.chunks[at].weights[slot_of(bucket)..];
+        let sums = &mut self.weights.chunks[at].weights[slot_of(bucket)..];
         // A product of 32 and 31 bits leaves room for one more bit, so the loop needs no branch.
         if let Ok(weight) = u32::try_from(weight)
-            && own.iter().fold(0, |all, own| all | own) >> 63 == 0
+            && sums.iter().fold(0, |all, sum| all | sum) >> 63 == 0
             && weight >> 31 == 0
         {
-            for (own, &count) in own.iter_mut().zip(counts) {
-                *own += u64::from(count) * u64::from(weight);
+            for (sum, &count) in sums.iter_mut().zip(counts) {
+                *sum += u64::from(count) * u64::from(weight);
             }
             return;
         }
         for (bucket, &count) in (bucket..).zip(counts).filter(|(_, count)| **count > 0) {
-            self.own.add(at, bucket, u128::from(count) * u128::from(weight));
+            self.weights.add(at, bucket, u128::from(count) * u128::from(weight));
         }
     }
 
     fn end(self) {
-        if self.own.chunks.len() > self.known {
+        if self.weights.chunks.len() > self.sorted {
             // The list is now two ascending runs, which this stable sort merges.
-            self.own.chunks.sort_by_key(|chunk| chunk.number);
+            self.weights.chunks.sort_by_key(|chunk| chunk.number);
         }
     }
 }
@@ -181,22 +181,23 @@ mod tests {
         ) {
             let mut expected: BTreeMap<i32, i128> = BTreeMap::new();
             let mut add = |bucket: i32, weight: i128| {
-                let own = expected.entry(bucket).or_default();
-                *own = own.saturating_add(weight);
+                let sum = expected.entry(bucket).or_default();
+                *sum = sum.saturating_add(weight);
             };
             let (mut whole, mut part) = (QuantileWeights::default(), QuantileWeights::default());
             for (index, (first, counts, weight)) in rows.iter().enumerate() {
                 for (bucket, &count) in (*first..).zip(counts).filter(|(_, count)| **count > 0) {
                     add(bucket, i128::from(count) * i128::from(*weight));
                 }
-                let own = if index < cut { &mut whole } else { &mut part };
-                own.add_counts(*first, counts, *weight);
+                let target = if index < cut { &mut whole } else { &mut part };
+                target.add_counts(*first, counts, *weight);
             }
             more.iter().for_each(|(&bucket, &weight)| add(bucket, weight));
             part.add_weights(more.iter().map(|(&bucket, &weight)| (bucket, weight)));
             whole.merge(&part);
             prop_assert_eq!(whole.iter().collect::<BTreeMap<_, _>>(), expected.clone());
-            prop_assert!(whole.iter().map(|own| own.0).is_sorted_by(|left, right| left < right));
+            let buckets = whole.iter().map(|entry| entry.0);
+            prop_assert!(buckets.is_sorted_by(|left, right| left < right));
             let mut again = QuantileWeights::default();
             again.add_weights(expected);
             prop_assert!(again.iter().eq(whole.iter()));
