@@ -414,6 +414,6 @@ impl Groups {
     }
 }
 
+mod strings;
 #[cfg(test)]
 mod tests;
-mod texts;
