@@ -5,8 +5,8 @@
 
 use hadal_types::{ColumnName, Kind, Logical, Value};
 
+use crate::aggregate_function::AggregateFunction;
 use crate::function::Function;
-use crate::query::AggregateFunction;
 
 /// An expression whose leaves are of type `L`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -4,6 +4,7 @@
 //!
 //! This is floor 1. Nothing here knows SQL text, a row block or a partial result.
 
+mod aggregate_function;
 mod expr;
 mod function;
 mod list_predicates;
@@ -14,14 +15,12 @@ mod scalar;
 mod string_limit;
 mod udf;
 
+pub use aggregate_function::{AggregateFunction, StateKind};
 pub use expr::{ColumnRef, Expr, GroupInput, OutputExpr, RowExpr, RowInput, Type};
 pub use function::{Function, TimeField};
 pub use pattern::{Pattern, PatternError, PatternSyntax};
 pub use prepared::{PrepareError, Prepared, contains_text};
-pub use query::{
-    AggregateFunction, Measure, OrderKey, Output, Query, QueryKind, SeriesLimit, StateKind,
-    time_bucket_width,
-};
+pub use query::{Measure, OrderKey, Output, Query, QueryKind, SeriesLimit, time_bucket_width};
 pub use scalar::eval_scalar;
 pub use string_limit::StringTooLong;
 pub use udf::{
