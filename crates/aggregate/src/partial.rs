@@ -73,15 +73,15 @@ impl Partial {
 
     /// The partial result of a query that fails with this error.
     #[must_use]
-    pub fn failed(query: &Query, fault: QueryError) -> Self {
+    pub fn failed(query: &Query, error: QueryError) -> Self {
         let mut partial = Self::empty(query);
-        partial.errors.add(fault);
+        partial.errors.add(error);
         partial
     }
 
     /// Adds an error. The groups or rows are useless then, and their memory is freed.
-    pub fn fail(&mut self, fault: QueryError) {
-        self.errors.add(fault);
+    pub fn fail(&mut self, error: QueryError) {
+        self.errors.add(error);
         self.forget();
     }
 
@@ -97,8 +97,8 @@ impl Partial {
     /// Reserves as many bytes as the body takes by now. Beyond `bytes_max`, or beyond what is free,
     /// the partial result [fails](Self::fail).
     pub fn hold(&mut self, bytes_max: usize) {
-        if let Err(fault) = self.try_hold(bytes_max) {
-            self.fail(fault);
+        if let Err(error) = self.try_hold(bytes_max) {
+            self.fail(error);
         }
     }
 

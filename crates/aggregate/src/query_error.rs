@@ -174,8 +174,8 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        let fault = QueryError::new(QueryErrorCode::Memory, &"é".repeat(NOTE_BYTES_MAX));
-        assert_eq!(fault.message.len(), NOTE_BYTES_MAX);
+        let error = QueryError::new(QueryErrorCode::Memory, &"é".repeat(NOTE_BYTES_MAX));
+        assert_eq!(error.message.len(), NOTE_BYTES_MAX);
         let odd =
             QueryError::new(QueryErrorCode::Memory, &format!("x{}", "é".repeat(NOTE_BYTES_MAX)));
         assert_eq!(odd.message.len(), NOTE_BYTES_MAX - 1);

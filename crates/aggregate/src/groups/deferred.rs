@@ -213,7 +213,7 @@ impl Groups {
         }
         // Rows deferred by other keys may make the dictionary give up forms, so they are added
         // first.
-        if !self.deferred.as_ref().is_some_and(|waiting| waiting.by.fits(keys, width)) {
+        if !self.deferred.as_ref().is_some_and(|deferred| deferred.by.fits(keys, width)) {
             self.flush_deferred();
         }
         let is_kept_so = match keys {
@@ -361,7 +361,10 @@ impl Groups {
 
     /// Adds the rows deferred by form, so that the dictionary may change its forms or give them up.
     pub(super) fn flush_deferred_templates(&mut self) {
-        if self.deferred.as_ref().is_some_and(|waiting| matches!(waiting.by, DeferredBy::Forms(_)))
+        if self
+            .deferred
+            .as_ref()
+            .is_some_and(|deferred| matches!(deferred.by, DeferredBy::Forms(_)))
         {
             self.flush_deferred();
         }

@@ -160,10 +160,10 @@ fn answers_to_other_questions_are_faults_and_not_merged() {
     let groups = query();
     let mut partial = Partial::empty(&groups);
     partial.merge(Partial::empty(&rows_query(1, vec![], 5)));
-    let Err(FinishError::Errors(faults)) = finish(partial, &groups, &|| false) else {
+    let Err(FinishError::Errors(errors)) = finish(partial, &groups, &|| false) else {
         panic!("a fault")
     };
-    assert_eq!(faults[0].code, QueryErrorCode::Invalid);
+    assert_eq!(errors[0].code, QueryErrorCode::Invalid);
     let other_keys = groups_query(vec![], vec![]);
     assert!(!Partial::empty(&groups).fits(&Partial::empty(&other_keys)));
     assert!(Partial::empty(&groups).fits(&Partial::empty(&groups)));
@@ -172,40 +172,40 @@ fn answers_to_other_questions_are_faults_and_not_merged() {
 #[test]
 fn faults_of_any_leaf_fail_the_query() {
     let query = query();
-    let fault =
+    let error =
         QueryError::new(QueryErrorCode::Memory, "the groups need more than 268435456 bytes");
     let mut merged = Partial::empty(&query);
-    merged.merge(Partial::failed(&query, fault.clone()));
-    merged.merge(Partial::failed(&query, fault.clone()));
-    assert_eq!(finish(merged, &query, &|| false), Err(fault.into()));
+    merged.merge(Partial::failed(&query, error.clone()));
+    merged.merge(Partial::failed(&query, error.clone()));
+    assert_eq!(finish(merged, &query, &|| false), Err(error.into()));
 }
 
 #[test]
 fn what_is_merged_is_held_together() {
     let query = query();
-    let budget = MemoryPool::new(1 << 20);
+    let pool = MemoryPool::new(1 << 20);
     let held = || {
         let row = (1, Value::integer(2), Weight::UNIT, 0);
         let mut partial =
-            Partial { reservation: budget.reservation(), ..of_leaf(&query, 0, &[&row]) };
+            Partial { reservation: pool.reservation(), ..of_leaf(&query, 0, &[&row]) };
         partial.hold(usize::MAX);
         partial
     };
     let mut merged = Partial::empty(&query);
     merged.merge(held());
     merged.merge(held());
-    assert_eq!((budget.reserved(), merged.reservation.bytes()), (merged.bytes(), merged.bytes()));
+    assert_eq!((pool.reserved(), merged.reservation.bytes()), (merged.bytes(), merged.bytes()));
     merged.fail(QueryError::new(QueryErrorCode::Memory, "too much"));
-    assert_eq!((merged.bytes(), budget.reserved()), (0, 0));
+    assert_eq!((merged.bytes(), pool.reserved()), (0, 0));
     assert!(merged.fits(&held()), "it can still be merged");
 }
 
 #[test]
 fn what_nobody_waits_for_gives_its_memory_back_in_the_middle_of_merging() {
     let query = query();
-    let budget = MemoryPool::new(1 << 30);
+    let pool = MemoryPool::new(1 << 30);
     let held = |from: i64| {
-        let mut partial = Partial { reservation: budget.reservation(), ..Partial::empty(&query) };
+        let mut partial = Partial { reservation: pool.reservation(), ..Partial::empty(&query) };
         let PartialBody::Groups(groups) = &mut partial.body else { panic!("groups") };
         let values = vec![Value::integer(2); query.measures().len()];
         for key in from..from + 40_000 {
@@ -220,9 +220,9 @@ fn what_nobody_waits_for_gives_its_memory_back_in_the_middle_of_merging() {
         looks.set(looks.get() + 1);
         looks.get() > 2
     });
-    assert_eq!((merged.bytes(), budget.reserved(), merged.errors.is_empty()), (0, 0, false));
+    assert_eq!((merged.bytes(), pool.reserved(), merged.errors.is_empty()), (0, 0, false));
     assert_eq!(looks.get(), 4, "after two of three steps, and once to tell");
     // A failed partial result drops the body of the one merged into it.
     merged.merge(held(0));
-    assert_eq!((merged.bytes(), budget.reserved()), (0, 0));
+    assert_eq!((merged.bytes(), pool.reserved()), (0, 0));
 }

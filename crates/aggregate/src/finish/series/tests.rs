@@ -126,16 +126,16 @@ fn ranking_series_is_paid_for_and_stops_when_nobody_waits() {
     let limited = |held: &mut MemoryReservation, is_late: &dyn Fn() -> bool| {
         limit(&query, series, &groups, held, is_late).map(Iterator::count)
     };
-    let (budget, lines) = (MemoryPool::new(1 << 20), usize::try_from(4 * BUCKETS).expect("small"));
-    let mut held = budget.reservation();
+    let (pool, lines) = (MemoryPool::new(1 << 20), usize::try_from(4 * BUCKETS).expect("small"));
+    let mut held = pool.reservation();
     assert_eq!(limited(&mut held, &|| false), Ok(lines));
     assert!(held.bytes() > groups.len() * 8, "{} bytes", held.bytes());
     assert_eq!(limited(&mut MemoryReservation::default(), &|| true), Err(FinishError::Late));
     let few = MemoryPool::new(held.bytes() - 1);
-    let Err(FinishError::Errors(faults)) = limited(&mut few.reservation(), &|| false) else {
+    let Err(FinishError::Errors(errors)) = limited(&mut few.reservation(), &|| false) else {
         panic!("a fault")
     };
-    assert_eq!(faults[0].code, QueryErrorCode::Memory);
+    assert_eq!(errors[0].code, QueryErrorCode::Memory);
 }
 
 /// The weights of all rows together, and of the rows of "other".

@@ -236,11 +236,11 @@ fn a_sum_beyond_doubles_fails_the_query() {
     let query = groups_query(vec![], vec![aggregate(AggregateFunction::Sum)]);
     let huge = Value::Number("1e308".parse().expect("a number"));
     let rows: [(&[Value], Value, i64); 2] = [(&[], huge.clone(), 1), (&[], huge, 1)];
-    let Err(FinishError::Errors(faults)) = finish(partial_of(&query, &rows), &query, &|| false)
+    let Err(FinishError::Errors(errors)) = finish(partial_of(&query, &rows), &query, &|| false)
     else {
         panic!("a fault")
     };
-    assert_eq!(faults[0].code, QueryErrorCode::Overflow);
+    assert_eq!(errors[0].code, QueryErrorCode::Overflow);
 }
 
 /// The number of rows that a result reports beyond the limit that every result has.
@@ -330,27 +330,27 @@ fn nobody_finishes_what_nobody_waits_for() {
 #[test]
 fn an_answer_holds_its_rows_and_no_more() {
     let (query, partial) = descending(10_000, 5);
-    let budget = MemoryPool::new(1 << 30);
-    let mut partial = Partial { reservation: budget.reservation(), ..partial };
+    let pool = MemoryPool::new(1 << 30);
+    let mut partial = Partial { reservation: pool.reservation(), ..partial };
     partial.hold(usize::MAX);
-    let before = budget.reserved();
+    let before = pool.reserved();
     let answer = finish(partial, &query, &|| false).expect("room");
-    assert_eq!(budget.reserved(), answer.reservation.bytes());
-    assert!((1..1_000).contains(&budget.reserved()), "{} of {before}", budget.reserved());
+    assert_eq!(pool.reserved(), answer.reservation.bytes());
+    assert!((1..1_000).contains(&pool.reserved()), "{} of {before}", pool.reserved());
     drop(answer);
-    assert_eq!(budget.reserved(), 0);
+    assert_eq!(pool.reserved(), 0);
 }
 
 #[test]
 fn an_answer_for_which_there_is_no_room_is_a_fault() {
     let (query, partial) = descending(10_000, 5_000);
-    let budget = MemoryPool::new(partial.bytes());
-    let mut partial = Partial { reservation: budget.reservation(), ..partial };
+    let pool = MemoryPool::new(partial.bytes());
+    let mut partial = Partial { reservation: pool.reservation(), ..partial };
     partial.hold(usize::MAX);
     assert!(partial.errors.is_empty(), "{:?}", partial.errors);
-    let Err(FinishError::Errors(faults)) = finish(partial, &query, &|| false) else {
+    let Err(FinishError::Errors(errors)) = finish(partial, &query, &|| false) else {
         panic!("a fault")
     };
-    assert_eq!(faults[0].code, QueryErrorCode::Memory);
-    assert_eq!(budget.reserved(), 0);
+    assert_eq!(errors[0].code, QueryErrorCode::Memory);
+    assert_eq!(pool.reserved(), 0);
 }

@@ -19,8 +19,8 @@ fn any_number() -> impl Strategy<Value = Number> {
         any::<u64>().prop_filter_map("finite", |bits| Number::from_f64(f64::from_bits(bits)));
     let round = (-99i64..100, -330i32..300)
         .prop_map(|(digits, exponent)| format!("{digits}e{exponent}").parse().expect("a number"));
-    let near = (0i64..9, 1u64..1 << 60).prop_map(|(steps, group_index)| {
-        let start = 1e20 + group_index as f64;
+    let near = (0i64..9, 1u64..1 << 60).prop_map(|(steps, offset)| {
+        let start = 1e20 + offset as f64;
         let double = (0..steps).fold(start, |double, _| double.next_up());
         Number::from_f64(double).expect("finite")
     });
