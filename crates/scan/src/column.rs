@@ -1,4 +1,4 @@
-//! The columns of one block: decoded when first asked for, or asked as they are encoded.
+//! The columns of one block: filtered in encoded form, or decoded on first use.
 
 pub(crate) mod bitmaps;
 pub(crate) mod column_values;

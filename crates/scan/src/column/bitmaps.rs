@@ -1,13 +1,13 @@
-//! Making bitmaps by row.
+//! Makes bitmaps by row.
 
 use hadal_encoding::Bitmap;
 
-/// `length` bits, all the same.
+/// Returns `length` bits, all equal to `bit`.
 pub(crate) fn filled(length: usize, bit: bool) -> Bitmap {
     if bit { Bitmap::ones(length) } else { Bitmap::zeros(length) }
 }
 
-/// `length` bits, each what `bit` says of its row.
+/// Returns `length` bits; the bit of a row is `bit(row)`.
 #[inline]
 pub(crate) fn bits(length: usize, bit: impl Fn(usize) -> bool) -> Bitmap {
     let word = |first: usize| {

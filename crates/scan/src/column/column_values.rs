@@ -1,4 +1,4 @@
-//! What an expression gives for every row of one block, in the cheapest form at hand.
+//! The values of an expression for the rows of one block, in the cheapest form available.
 
 use std::rc::Rc;
 
@@ -22,21 +22,21 @@ pub(crate) enum ColumnValues<'a> {
     Numbers(Numbers),
     /// Doubles.
     Doubles(Doubles),
-    /// Numbers that doubles alone do not say.
+    /// Numbers that doubles cannot all represent exactly.
     Mixed(Mixed),
-    /// Truths.
+    /// Truth values.
     Truths(Truths),
     /// A code per row, and a value per code.
     Coded(Coded<'a>),
-    /// Anything: one value per row. Rows that were not selected may hold null.
+    /// Values of any kind, one per row. Rows that are not selected may be null.
     Rows(Rc<RowValues>),
 }
 
-/// Values of neighbouring rows; those of all other rows are null.
+/// Values of neighbouring rows; all other rows are null.
 pub(crate) struct RowValues {
-    /// The row of the first.
+    /// The row of the first value.
     pub(crate) first: usize,
-    /// By row from there.
+    /// One value per row, starting at `first`.
     pub(crate) values: Vec<Value>,
 }
 
@@ -50,7 +50,7 @@ impl RowValues {
 /// Numbers as mantissas of one scale.
 #[derive(Clone)]
 pub(crate) struct Numbers {
-    /// One mantissa per row; anything where the row has no value.
+    /// One mantissa per row; arbitrary where the row has no value.
     pub(crate) mantissas: Mantissas,
     /// Digits after the point.
     pub(crate) scale: u8,
@@ -60,62 +60,60 @@ pub(crate) struct Numbers {
     pub(crate) valid: Option<Rc<Bitmap>>,
 }
 
-/// Doubles by row.
+/// One double per row.
 #[derive(Clone)]
 pub(crate) struct Doubles {
-    /// One per row; anything where the row has no value.
+    /// Arbitrary where the row has no value.
     pub(crate) values: Rc<Vec<f64>>,
     /// Rows that have a value; `None`: all.
     pub(crate) valid: Option<Rc<Bitmap>>,
 }
 
-/// Numbers as the nearest doubles, and beside them those that these do not say.
+/// Numbers as their nearest doubles, with the exact number where its double differs.
 #[derive(Clone)]
 pub(crate) struct Mixed {
     /// The nearest doubles.
     pub(crate) doubles: Doubles,
-    /// The exact numbers of some rows.
+    /// The exact numbers of the rows whose double is not exact.
     pub(crate) exacts: Rc<Exacts>,
 }
 
-/// Truths of three-valued logic: false is what is not even possible, null is possible but not
-/// true.
+/// Truth values of three-valued logic: false if not possible, null if possible but not true.
 #[derive(Clone)]
 pub(crate) struct Truths {
-    /// Rows where the truth is true.
+    /// Rows where the value is true.
     pub(crate) yes: Rc<Bitmap>,
-    /// Rows where it is true or null.
+    /// Rows where the value is true or null.
     pub(crate) possible: Rc<Bitmap>,
 }
 
-/// Codes by row, values by code.
+/// A code per row and a value per code.
 #[derive(Clone)]
 pub(crate) struct Coded<'a> {
     /// One code per row, each below the number of entries.
     pub(crate) codes: Rc<Buffer>,
-    /// The values.
+    /// The values by code.
     pub(crate) entries: Entries<'a>,
 }
 
-/// The values of codes.
+/// The values of the codes.
 #[derive(Clone)]
 pub(crate) enum Entries<'a> {
-    /// A column's strings: a sorted dictionary, or in the order of rows; and null as one more
-    /// entry where `has_null`.
+    /// A column's strings, in sorted order or in row order; one more entry is null if `has_null`.
     Strings {
         /// The strings.
         dictionary: Rc<StringDictionary<'a>>,
         /// Whether the entry after the last string is null.
         has_null: bool,
     },
-    /// A column's strings by id, and null as one more entry where `has_null`.
+    /// A column's strings by interned id; one more entry is null if `has_null`.
     InternedIds {
-        /// What the codes stand for.
+        /// The id of each code, and the interner.
         interned: InternedIds,
         /// Whether the entry after the last string is null.
         has_null: bool,
     },
-    /// A column's strings, lifted, in the order of rows; and null as one more entry where
+    /// A column's strings as templates and numbers, in row order; one more entry is null if
     /// `has_null`.
     Lifted {
         /// The strings.
@@ -125,7 +123,7 @@ pub(crate) enum Entries<'a> {
     },
     /// A column's lists.
     Lists(Rc<Lists<'a>>),
-    /// Any values; several may be equal.
+    /// Any values; duplicates are possible.
     Values(Rc<Vec<Value>>),
 }
 
@@ -136,7 +134,7 @@ impl Numbers {
         self.valid.as_ref().is_none_or(|valid| valid.get(row))
     }
 
-    /// The value of a mantissa of this column.
+    /// Returns the value that a mantissa of this column stands for.
     pub(crate) fn value_of(&self, mantissa: i64) -> Value {
         match self.logical {
             Logical::Time => Value::Time(Micros(mantissa)),
@@ -145,20 +143,20 @@ impl Numbers {
     }
 }
 
-/// The number that a mantissa is at a scale.
+/// Returns mantissa × 10^−scale as a number; null if the decimal is out of range.
 pub(crate) fn decimal_value(mantissa: i64, scale: u8) -> Value {
     let decimal = Decimal::new(i128::from(mantissa), scale);
     decimal.map_or(Value::Null, |decimal| Value::Number(decimal.into()))
 }
 
 impl Truths {
-    /// Truths without nulls.
+    /// Returns truth values without nulls.
     pub(crate) fn certain(yes: Bitmap) -> Self {
         let yes = Rc::new(yes);
         Self { possible: Rc::clone(&yes), yes }
     }
 
-    /// `yes` where `valid`, null elsewhere.
+    /// Returns `yes` in the rows of `valid`, null elsewhere.
     pub(crate) fn where_valid(mut yes: Bitmap, valid: Option<&Bitmap>) -> Self {
         let Some(valid) = valid else { return Self::certain(yes) };
         yes.and(valid);
@@ -181,7 +179,7 @@ impl Truths {
         }
     }
 
-    /// 1 where true, 0 where false, of so many rows.
+    /// Returns 1 for true, 0 for false and no value for null, for `rows` rows.
     pub(crate) fn to_numbers(&self, rows: usize) -> Numbers {
         let valid = (!Rc::ptr_eq(&self.yes, &self.possible)).then(|| {
             let mut known = (*self.possible).clone();
@@ -205,7 +203,7 @@ impl Truths {
 }
 
 impl Entries<'_> {
-    /// How many codes there are.
+    /// The number of codes, that of null included.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::Strings { dictionary, has_null } => dictionary.len() + usize::from(*has_null),
@@ -216,7 +214,7 @@ impl Entries<'_> {
         }
     }
 
-    /// The value of a code.
+    /// The value of a code; null for codes out of range.
     pub(crate) fn value(&self, code: usize) -> Value {
         match self {
             Self::Strings { dictionary, .. } => u32::try_from(code)
@@ -237,7 +235,7 @@ impl Entries<'_> {
 }
 
 impl ColumnValues<'_> {
-    /// Bytes of a decoded column, about.
+    /// The approximate size of a decoded column in bytes.
     pub(crate) fn decoded_bytes(&self) -> usize {
         let Self::Coded(Coded { codes, entries }) = self else { return self.bytes() };
         let entries = match entries {
@@ -248,7 +246,7 @@ impl ColumnValues<'_> {
         size_of_val(&codes[..]) + entries
     }
 
-    /// Bytes of what was computed, about.
+    /// The approximate size of computed values in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let of_values = |values: &[Value]| {
             let heap: usize = values.iter().map(Value::heap_bytes).sum();
@@ -284,7 +282,7 @@ impl ColumnValues<'_> {
         }
     }
 
-    /// Whether each row's value is true, false or null, all values being truths or null.
+    /// Returns each row's truth value. All values must be truth values or null.
     pub(crate) fn truths(&self, rows: usize) -> Truths {
         match self {
             Self::Truths(truths) => truths.clone(),
@@ -314,14 +312,14 @@ impl Doubles {
 }
 
 impl Mixed {
-    /// The number of a row that has one.
+    /// The number of a row that has a value.
     pub(crate) fn number(&self, row: usize) -> Number {
         self.exacts.number(row, self.doubles.values[row])
     }
 }
 
 impl Coded<'_> {
-    /// Whether no value is a number or a truth.
+    /// Whether no value is a number or a truth value.
     pub(crate) fn has_no_numbers(&self) -> bool {
         match &self.entries {
             Entries::Strings { .. }
@@ -361,7 +359,7 @@ impl Coded<'_> {
         )
     }
 
-    /// Truths by row, from truths by code.
+    /// Spreads truth values by code over the rows.
     pub(crate) fn truths_by_code(&self, yes: &[bool], possible: &[bool]) -> Truths {
         let by_row = |by_code: &[bool]| {
             let set = bits(by_code.len(), |code| by_code[code]);
@@ -376,7 +374,7 @@ impl Coded<'_> {
     }
 }
 
-/// A value for each of the selected rows.
+/// Computes a value for each selected row.
 pub(crate) fn by_row<'a>(
     selection: &Selection,
     memory: &ScanMemory<'_>,

@@ -1,8 +1,8 @@
 //! The mantissas of a column, in the narrowest form that holds them.
 //!
-//! Values of one block mostly lie close together, so that the distance from the smallest, in steps
-//! of what they have in common, fits 32 bits: half the memory to read, twice the values in a
-//! register, and a number that can be an index.
+//! The values of one block are mostly close together. Their distance from the smallest value, in
+//! units of a common divisor, then fits 32 bits. This halves the memory to read, doubles the values
+//! per register, and gives numbers that can serve as an index.
 
 use std::cell::RefCell;
 use std::num::NonZeroU32;
@@ -12,40 +12,40 @@ use hadal_encoding::{Bitmap, Buffer, kernels};
 
 use crate::column::bitmaps::bits;
 
-/// One mantissa per row; anything where the row has no value.
+/// One mantissa per row; arbitrary where the row has no value.
 #[derive(Clone, Debug)]
 pub(crate) enum Mantissas {
-    /// Mantissas that lie close together.
+    /// Mantissas that are close together.
     FrameOfReference(FrameOfReference),
     /// Mantissas that repeat.
     Dictionary(DictionaryMantissas),
-    /// Any.
+    /// Any mantissas.
     Plain(Rc<Vec<i64>>),
 }
 
-/// Mantissas that repeat: each is looked up by the row's code.
+/// Repeating mantissas: a dictionary indexed by the row's code.
 #[derive(Clone, Debug)]
 pub(crate) struct DictionaryMantissas {
-    /// One per row, each below the number of values.
+    /// One code per row, each below the number of values.
     pub(crate) codes: Rc<Buffer>,
-    /// In any order.
+    /// The mantissas by code, in no particular order.
     pub(crate) values: Rc<Vec<i64>>,
 }
 
-/// Mantissas `from` + `step` × k.
+/// Mantissas of the form `from` + `step` × k.
 #[derive(Clone, Debug)]
 pub(crate) struct FrameOfReference {
     pub(crate) from: i64,
     /// At least 1.
     pub(crate) step: i64,
-    /// No k is larger; `from` + `step` × `span` is in range.
+    /// The largest possible k; `from` + `step` × `span` does not overflow.
     pub(crate) span: u32,
-    /// k by row.
+    /// The k of each row.
     pub(crate) steps: Rc<Buffer>,
 }
 
 impl Mantissas {
-    /// Bytes of all that is there by row.
+    /// The size in bytes of all data by row.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::FrameOfReference(reference) => size_of_val(&reference.steps[..]),
@@ -56,7 +56,7 @@ impl Mantissas {
 }
 
 impl FrameOfReference {
-    /// The same mantissa in so many rows.
+    /// Returns the same mantissa for `rows` rows.
     pub(crate) fn same(from: i64, rows: usize) -> Self {
         Self { from, step: 1, span: 0, steps: zeros(rows) }
     }
@@ -66,18 +66,18 @@ impl FrameOfReference {
         self.value(self.steps[row])
     }
 
-    /// The mantissa of a k.
+    /// The mantissa for a k.
     #[inline]
     pub(crate) fn value(&self, k: u32) -> i64 {
         self.from + self.step * i64::from(k)
     }
 
-    /// The largest that a mantissa can be.
+    /// The largest possible mantissa.
     pub(crate) fn last(&self) -> i64 {
         self.value(self.span)
     }
 
-    /// The first and the last k of mantissas from `from` to `to`; `None` where there are none.
+    /// The first and the last k of mantissas within `from..=to`; `None` if there are none.
     fn steps_between(&self, from: i64, to: i64) -> Option<(u32, u32)> {
         let away = |bound: i64| i128::from(bound) - i128::from(self.from);
         let step = i128::from(self.step);
@@ -89,8 +89,8 @@ impl FrameOfReference {
         Some((u32::try_from(first).ok()?, u32::try_from(last).ok()?))
     }
 
-    /// How often `width`, which is positive, goes into each mantissa − `origin`, rounded down;
-    /// `None` where that is better found out another way.
+    /// Returns (mantissa − `origin`) / `width`, rounded down, for each row; `width` is positive.
+    /// `None` if the fast form does not apply.
     pub(crate) fn quotients(&self, width: i64, origin: i64) -> Option<Self> {
         let rule = FloorDivision::new((self.from, self.step, self.span), width, origin)?;
         if rule.span == 0 {
@@ -101,7 +101,7 @@ impl FrameOfReference {
         Some(rule.with(steps))
     }
 
-    /// The same k of other mantissas; `None` where they are out of range.
+    /// Returns the same k with another `from` and `step`; `None` on overflow or a `step` below 1.
     pub(crate) fn with(&self, from: Option<i64>, step: Option<i64>) -> Option<Self> {
         let (from, step) = (from?, step.filter(|&step| step > 0)?);
         step.checked_mul(self.span.into())?.checked_add(from)?;
@@ -109,8 +109,8 @@ impl FrameOfReference {
     }
 }
 
-/// So many zeros. Those that were last asked for are kept: blocks mostly have the same number of rows,
-/// and what is the same in all of them is asked for again and again.
+/// Returns `count` zeros. Each thread keeps the buffer of its last call: blocks mostly have the
+/// same number of rows and ask for it repeatedly.
 pub(crate) fn zeros(count: usize) -> Rc<Buffer> {
     thread_local! {
         static KEPT: RefCell<Rc<Buffer>> = RefCell::default();
@@ -123,22 +123,23 @@ pub(crate) fn zeros(count: usize) -> Rc<Buffer> {
     })
 }
 
-/// How often a width goes into mantissas − an origin, rounded down: `from` + k.
+/// Computes (mantissa − origin) / width, rounded down, as `from` + k.
 #[derive(Clone, Copy)]
 pub(crate) struct FloorDivision {
     from: i64,
-    /// No k is larger.
+    /// The largest k of a quotient.
     span: u32,
-    /// What is left of the smallest mantissa, in the units of step and width.
+    /// The remainder of the smallest mantissa, in the unit of `step` and `width`.
     rest: i64,
     step: i64,
     width: i64,
-    /// What the largest mantissa is further away than the quotients begin.
+    /// The distance of the largest mantissa from the start of the first quotient, in that unit.
     last: i64,
 }
 
 impl FloorDivision {
-    /// Of mantissas `from` + `step` × 0 to `span`, and a positive width.
+    /// Prepares the division of mantissas `from` + `step` × (0 to `span`) by a positive width;
+    /// `None` on overflow.
     pub(crate) fn new(
         (from, step, span): (i64, i64, u32),
         width: i64,
@@ -147,7 +148,8 @@ impl FloorDivision {
         let away = from.checked_sub(origin)?;
         step.checked_mul(span.into())?.checked_add(from)?.checked_sub(origin)?;
         let (from, rest) = (away.div_euclid(width), away.rem_euclid(width));
-        // Whole seconds in a minute are 60 to a bucket, whatever they are stored in.
+        // Dividing all by the common unit keeps numbers small: whole seconds are 60 to a minute,
+        // whatever unit they are stored in.
         let unit = if rest % step == 0 && width % step == 0 { step } else { 1 };
         let (rest, width, step) = (rest / unit, width / unit, step / unit);
         let last = step.checked_mul(span.into())?.checked_add(rest)?;
@@ -155,13 +157,13 @@ impl FloorDivision {
         Some(Self { from, span, rest, step, width, last })
     }
 
-    /// The quotient of a mantissa; `None` of one beyond the last.
+    /// The quotient of one mantissa; `None` if it is beyond the last.
     pub(crate) fn of_one(&self, k: u32) -> Option<u32> {
         let away = self.step.checked_mul(k.into())?.checked_add(self.rest)?;
         u32::try_from(away / self.width).ok().filter(|&own| own <= self.span)
     }
 
-    /// The quotients of mantissas, none of which is beyond the last.
+    /// Computes the quotients of mantissas; no mantissa may be beyond the last.
     pub(crate) fn of(&self, steps: &[u32], out: &mut [u32]) {
         let small = (u32::try_from(self.last), u32::try_from(self.rest), self.narrow_width());
         match small {
@@ -180,14 +182,14 @@ impl FloorDivision {
         u32::try_from(self.width).ok().and_then(NonZeroU32::new)
     }
 
-    /// The quotients with these k.
+    /// Returns the quotients that have these k.
     pub(crate) fn with(&self, steps: Buffer) -> FrameOfReference {
         FrameOfReference { from: self.from, step: 1, span: self.span, steps: Rc::new(steps) }
     }
 }
 
 impl Mantissas {
-    /// The mantissas in the narrowest form. Two passes.
+    /// Returns the mantissas in the narrowest form. Costs two passes.
     pub(crate) fn new(mantissas: Vec<i64>) -> Self {
         let from = mantissas.iter().copied().fold(i64::MAX, i64::min);
         let last = mantissas.iter().copied().fold(i64::MIN, i64::max);
@@ -199,7 +201,7 @@ impl Mantissas {
         Self::FrameOfReference(FrameOfReference { from, step: 1, span, steps: Rc::new(steps) })
     }
 
-    /// How many there are.
+    /// The number of mantissas.
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::FrameOfReference(reference) => reference.steps.len(),
@@ -218,7 +220,7 @@ impl Mantissas {
         }
     }
 
-    /// Bounds of all mantissas, smallest first.
+    /// A lower and an upper bound of all mantissas.
     pub(crate) fn bounds(&self) -> (i64, i64) {
         match self {
             Self::FrameOfReference(reference) => (reference.from, reference.last()),
@@ -227,7 +229,7 @@ impl Mantissas {
         }
     }
 
-    /// The bits of the rows whose mantissa is at least `from` and at most `to`.
+    /// The rows whose mantissa is within `from..=to`.
     pub(crate) fn between(&self, from: i64, to: i64) -> Bitmap {
         match self {
             Self::FrameOfReference(reference) => match reference.steps_between(from, to) {

@@ -1,5 +1,5 @@
-//! Columns as they are stored: conditions on packed integers and on codes, decoded to nothing but
-//! the bits of the rows that meet them; and values of the rows that are wanted only.
+//! Filters encoded columns: conditions on packed integers and on codes are evaluated to bits
+//! without decoding values. Decodes the values of selected rows only.
 
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -15,12 +15,12 @@ use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
 use crate::column::filter_dictionary;
 use crate::column::filter_numbers;
 
-/// A column of one integer or code per row that has a value.
+/// An encoded column with one integer or code per row that has a value.
 pub(crate) struct EncodedColumn<'a> {
     column: &'a ColumnView<'a>,
     values: Values<'a>,
     valid: Option<Rc<Bitmap>>,
-    /// Whether streams have no place for rows without a value.
+    /// Whether the streams leave out rows without a value.
     is_compact: bool,
 }
 
@@ -33,9 +33,9 @@ enum Values<'a> {
 /// Strings by code.
 struct EncodedStrings<'a> {
     codes: IntsView<'a>,
-    /// How many entries there are.
+    /// The number of entries.
     count: usize,
-    /// Decoded when first asked for.
+    /// Decoded on first use.
     entries: OnceCell<Rc<StringDictionary<'a>>>,
 }
 
@@ -50,7 +50,7 @@ impl<'a> EncodedStrings<'a> {
 }
 
 impl<'a> EncodedColumn<'a> {
-    /// `None` of columns that are stored in another way.
+    /// Returns `None` for columns in any other encoding.
     pub(crate) fn new(column: &'a ColumnView<'a>) -> Result<Option<Self>, BlockError> {
         let is_compact = column.is_compact();
         if let Some(view) = column.numbers()?.filter(|view| view.base == 0) {
@@ -73,7 +73,7 @@ impl<'a> EncodedColumn<'a> {
         self.valid.as_ref()
     }
 
-    /// The stream of integers and their scale, where the column is of numbers.
+    /// The integer stream and its scale; `None` for strings.
     pub(crate) fn integers(&self) -> Option<(&IntsView<'a>, u8)> {
         match &self.values {
             Values::Numbers(view) => Some((&view.integers, view.scale)),
@@ -81,8 +81,8 @@ impl<'a> EncodedColumn<'a> {
         }
     }
 
-    /// Whether the values, which mean `logical`, compare so with the literals; `None` where that
-    /// has to be found out otherwise.
+    /// Compares the values with the literals, row by row; `logical` is the meaning of the values.
+    /// `None` if the values must be decoded instead.
     pub(crate) fn compared(
         &self,
         logical: Logical,
@@ -114,15 +114,16 @@ impl<'a> EncodedColumn<'a> {
         Ok(found.map(|found| self.truths(found)))
     }
 
-    /// Whether the strings match; `None` of numbers.
+    /// Matches the strings with a pattern; `None` for numbers.
     pub(crate) fn matching(&self, pattern: &Pattern) -> Result<Option<Truths>, BlockError> {
         let Values::Strings(own) = &self.values else { return Ok(None) };
         let set = filter_dictionary::matching(own.entries(self.column)?, pattern);
         Ok(Some(self.truths(own.codes.in_set(&set))))
     }
 
-    /// The code of each string's row, right at least for the rows that are wanted, and how many
-    /// entries there are, as which rows without a value count; `None` of numbers.
+    /// The code of each row's string and the number of entries; `None` for numbers. Codes are
+    /// correct at least for the rows `wanted`. Rows without a value have the number of entries as
+    /// code.
     pub(crate) fn string_codes(
         &self,
         wanted: Option<&Bitmap>,
@@ -132,7 +133,7 @@ impl<'a> EncodedColumn<'a> {
         Ok(Some((codes.map_err(|error| self.column.corrupt(error))?, own.count)))
     }
 
-    /// Truths by row, from truths by place in the stream.
+    /// Converts truth values by stream position to truth values by row.
     fn truths(&self, found: Bitmap) -> Truths {
         let valid = self.valid.as_deref();
         let by_row = match valid {
@@ -142,7 +143,7 @@ impl<'a> EncodedColumn<'a> {
         Truths::where_valid(by_row, valid)
     }
 
-    /// The places in the stream of these rows, as far as they have a value.
+    /// The stream positions of those `rows` that have a value.
     pub(crate) fn group_indexes(&self, rows: &Bitmap) -> Bitmap {
         match &self.valid {
             Some(valid) if self.is_compact => rows.only_of(valid),
@@ -155,8 +156,8 @@ impl<'a> EncodedColumn<'a> {
         }
     }
 
-    /// The values, right at least for the rows that are wanted; `None` where they must be decoded
-    /// to wide integers.
+    /// Decodes the values, correct at least for the rows `wanted`; `None` if they need 64-bit
+    /// integers.
     pub(crate) fn decoded(
         &self,
         logical: Logical,
@@ -189,7 +190,7 @@ impl<'a> EncodedColumn<'a> {
         Ok(Some(ColumnValues::Numbers(Numbers { mantissas, scale: view.scale, logical, valid })))
     }
 
-    /// The codes by row; rows without a value get the one after the last.
+    /// Returns the codes by row; rows without a value get the code after the last entry.
     fn codes(
         &self,
         stream: &IntsView<'_>,

@@ -1,4 +1,4 @@
-//! Questions about strings, asked once per dictionary entry, without making a value of each.
+//! Evaluates string conditions once per dictionary entry, without making values.
 
 use hadal_encoding::{Bitmap, StringDictionary};
 use hadal_query::{Function, Pattern, contains_text};
@@ -8,7 +8,7 @@ use crate::column::bitmaps::bits;
 use crate::column::column_values::{Coded, Entries, Truths};
 
 impl Entries<'_> {
-    /// For each code, whether its value contains `text` in some string.
+    /// For each code, whether a string of its value contains `text`.
     pub(crate) fn containing(&self, text: &str) -> Vec<bool> {
         let needle = text.to_lowercase();
         match self {
@@ -29,8 +29,8 @@ impl Entries<'_> {
     }
 }
 
-/// Which entries of a column's dictionary, which is sorted, compare so with the literals; `None`
-/// when that has to be found out otherwise.
+/// Compares the entries of a sorted dictionary with the literals; `None` if the fast form does not
+/// apply.
 pub(crate) fn compared(
     entries: &StringDictionary<'_>,
     function: Function,
@@ -62,17 +62,18 @@ pub(crate) fn compared(
     Some(found)
 }
 
-/// The first entry that is not less than `text`.
+/// The index of the first entry not less than `text`.
 fn first_from(entries: &StringDictionary<'_>, text: &str) -> usize {
     first_where(entries, |entry| entry >= text)
 }
 
-/// The first entry that is greater than `text`.
+/// The index of the first entry greater than `text`.
 fn first_after(entries: &StringDictionary<'_>, text: &str) -> usize {
     first_where(entries, |entry| entry > text)
 }
 
-/// The first entry of which this is true, as it is of all that follow; their number, if of none.
+/// Binary search: `is` must be false up to some entry and true from there on. Returns that entry's
+/// index, or the number of entries.
 fn first_where(entries: &StringDictionary<'_>, is: impl Fn(&str) -> bool) -> usize {
     let (mut from, mut to) = (0, entries.len());
     while from < to {
@@ -86,20 +87,19 @@ fn first_where(entries: &StringDictionary<'_>, is: impl Fn(&str) -> bool) -> usi
     from
 }
 
-/// Which entries match.
+/// The entries that match.
 pub(crate) fn matching(entries: &StringDictionary<'_>, pattern: &Pattern) -> Bitmap {
     let matching: Vec<bool> = entries.iter().map(|entry| pattern.matches(entry)).collect();
     bits(matching.len(), |code| matching[code])
 }
 
-/// Whether each row's string matches `pattern`; `None` when the values are not a dictionary of
+/// Whether each row's string matches `pattern`; `None` if the values are not a dictionary of
 /// strings.
 pub(crate) fn matches(coded: &Coded<'_>, pattern: &Pattern) -> Option<Truths> {
     by_string(coded, |text| pattern.matches(text))
 }
 
-/// Whether each row's string compares to `literal` as `function` says; `None` when that has to
-/// be found out otherwise.
+/// Compares each row's string with `literal`; `None` if the fast form does not apply.
 pub(crate) fn compare(coded: &Coded<'_>, function: Function, literal: &Value) -> Option<Truths> {
     let Value::String(literal) = literal else { return None };
     let literal: &str = literal;
@@ -114,13 +114,13 @@ pub(crate) fn compare(coded: &Coded<'_>, function: Function, literal: &Value) ->
     }
 }
 
-/// Whether each row's string is one of `list`; `None` when that has to be found out otherwise.
+/// Whether each row's string is in `list`; `None` if the fast form does not apply.
 pub(crate) fn is_in(coded: &Coded<'_>, list: &[&Value]) -> Option<Truths> {
     let list = texts(list)?;
     by_string(coded, |text| list.contains(&text))
 }
 
-/// The texts, where all values are such.
+/// The texts of the values; `None` if any value is not a string.
 fn texts<'v>(values: &[&'v Value]) -> Option<Vec<&'v str>> {
     let text = |value: &&'v Value| match value {
         Value::String(text) => Some(&**text),

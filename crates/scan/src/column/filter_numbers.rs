@@ -1,7 +1,7 @@
-//! Columns of numbers and times compared with a literal.
+//! Compares columns of numbers and times with a literal.
 //!
-//! Each returns `None` where the fast form does not apply (another type, or no comparison); the
-//! row-at-a-time meaning of `query::call` is then used instead.
+//! Each function returns `None` if its fast form does not apply (another type, or no comparison).
+//! The caller then uses `query::call` row by row.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ use hadal_types::{Decimal, Logical, Number, Value};
 use crate::column::bitmaps::{bits, filled};
 use crate::column::column_values::{Doubles, Mixed, Numbers, Truths};
 
-/// `numbers` compared with a literal.
+/// Compares `numbers` with a literal.
 pub(crate) fn numbers(numbers: &Numbers, function: Function, literal: &Value) -> Option<Truths> {
     let between = |from, to| numbers.mantissas.between(from, to);
     let meaning = (numbers.logical, numbers.scale);
@@ -20,8 +20,8 @@ pub(crate) fn numbers(numbers: &Numbers, function: Function, literal: &Value) ->
     Some(Truths::where_valid(yes, numbers.valid.as_deref()))
 }
 
-/// So many mantissas, of this meaning and scale, compared with a literal, where `between` tells
-/// which of them lie between two.
+/// Compares `count` mantissas with a literal. `between(from, to)` returns the mantissas within
+/// `from..=to`.
 pub(crate) fn mantissas(
     count: usize,
     between: impl Fn(i64, i64) -> Bitmap,
@@ -37,7 +37,7 @@ pub(crate) fn mantissas(
     compare_mantissas(count, between, function, floor, exact)
 }
 
-/// Compares each mantissa with a literal that is `floor`, or, where not `exact`, lies between
+/// Compares each mantissa with a literal. The literal is `floor`, or, if not `exact`, between
 /// `floor` and the next integer.
 fn compare_mantissas(
     rows: usize,
@@ -54,7 +54,8 @@ fn compare_mantissas(
         Ok(value) if exact => between(value, value),
         _ => filled(rows, false),
     };
-    // The largest mantissa that is smaller, and the largest that is not greater.
+    // The bound is the largest mantissa less than the literal; for `at_most(floor)`, the largest
+    // not greater.
     let less = || at_most(if exact { floor.saturating_sub(1) } else { floor });
     let inverted = |mut bits: Bitmap| {
         bits.not();
@@ -71,7 +72,7 @@ fn compare_mantissas(
     })
 }
 
-/// The literal × 10^scale rounded down, and whether nothing was lost.
+/// Returns the literal × 10^scale, rounded down, and whether that is exact.
 fn floor_at(literal: Decimal, scale: u8) -> Option<(i128, bool)> {
     if let Some(mantissa) = literal.mantissa_at(scale) {
         return Some((mantissa, true));
@@ -80,19 +81,19 @@ fn floor_at(literal: Decimal, scale: u8) -> Option<(i128, bool)> {
     Some((literal.mantissa().div_euclid(down), false))
 }
 
-/// `doubles` compared with a literal.
+/// Compares `doubles` with a literal.
 pub(crate) fn doubles(doubles: &Doubles, function: Function, literal: &Value) -> Option<Truths> {
     compare_nearest(doubles, function, literal, |_| None)
 }
 
-/// `mixed` compared with a literal.
+/// Compares `mixed` with a literal.
 pub(crate) fn mixed(mixed: &Mixed, function: Function, literal: &Value) -> Option<Truths> {
     compare_nearest(&mixed.doubles, function, literal, |row| mixed.exacts.get(row))
 }
 
-/// Compares numbers, of which these are the nearest doubles, with a literal: rounding keeps their
-/// order, so only where both round alike are the numbers themselves asked. They are what `exact`
-/// says, or else what the double means.
+/// Compares numbers with a literal by their nearest doubles. Rounding keeps their order, so the
+/// numbers themselves are compared only if both round to the same double. A row's number is
+/// `exact(row)`, or else the value of its double.
 fn compare_nearest(
     doubles: &Doubles,
     function: Function,

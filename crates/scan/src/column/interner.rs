@@ -1,6 +1,6 @@
-//! Strings that many blocks of a leaf have, each with an id: what a code of a block stands for is
-//! found out once in the life of the block, and from then on a question that groups by the column
-//! decodes no string and looks up no text.
+//! Ids for strings that many blocks of a leaf share. A block's codes are mapped to ids once in the
+//! life of the block. From then on, a query that groups by the column decodes no string and looks
+//! up no text.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -9,33 +9,33 @@ use hadal_aggregate::StringInterner;
 use hadal_block::{BlockError, ColumnView};
 use hadal_types::limits::INTERNED_BYTES_MAX;
 
-/// Dictionaries with fewer entries than this are decoded as soon as looked up.
+/// Dictionaries with fewer entries get no ids: decoding them is as fast as a lookup.
 const ENTRIES_MIN: usize = 64;
-/// Rows that an entry must have for its id to be worth the memory.
+/// The rows per entry from which ids are worth their memory.
 const ROWS_PER_ENTRY_MIN: usize = 8;
 
-/// What whoever holds a block knows of it besides its bytes.
+/// What the holder of a block provides besides the block's bytes.
 pub trait BlockContext<'a> {
-    /// Called with the index of each row block column that is needed and the column, before a value
-    /// of it is used: verifies the checksum where that has not been done.
+    /// Verifies the column's checksum, unless that was done before. Called with the index of each
+    /// row block column before its values are used.
     ///
     /// # Errors
     /// When the column's bytes are damaged.
     fn check(&self, index: usize, column: &ColumnView<'a>) -> Result<(), BlockError>;
 
-    /// Whether nobody waits for the answer any more.
+    /// Whether the client no longer waits for the result.
     fn is_cancelled(&self) -> bool {
         false
     }
 
-    /// The ids of the strings of the column of this index, if there are some.
+    /// The ids of the column's strings, if the holder has them; `index` is the column's index.
     fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<InternedIds>;
 }
 
 /// The strings of one column of a leaf, each with an id.
 #[derive(Debug)]
 pub struct SharedInterner {
-    /// Told apart from all others of the process.
+    /// Distinguishes this interner from all others of the process.
     own: u64,
     texts: RwLock<StringInterner>,
     is_full: AtomicBool,
@@ -44,9 +44,9 @@ pub struct SharedInterner {
 /// The ids of the strings in a block's dictionary.
 #[derive(Clone, Debug)]
 pub struct InternedIds {
-    /// By code.
+    /// The id of each code.
     pub ids: Arc<[u32]>,
-    /// What ids stand for.
+    /// The strings of the ids.
     pub interner: Arc<SharedInterner>,
 }
 
@@ -62,8 +62,8 @@ impl Default for SharedInterner {
 }
 
 impl SharedInterner {
-    /// The ids of a column's strings, by code; `None` where a column is not worth it, does not
-    /// decode, or its strings would make the interner larger than [`INTERNED_BYTES_MAX`].
+    /// Returns the ids of a column's strings, by code. `None` if the column is not worth it, does
+    /// not decode, or would grow the interner beyond [`INTERNED_BYTES_MAX`].
     #[must_use]
     pub fn ids_of(&self, column: &ColumnView<'_>) -> Option<Arc<[u32]>> {
         let (_, count) = column.string_codes().ok()??;
@@ -72,7 +72,8 @@ impl SharedInterner {
         }
         let entries = column.string_entries().ok()?;
         let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
-        // Were all of them new: with what it takes to find them, and room to grow.
+        // The upper bound, if all strings are new: their bytes and hash table entries, doubled for
+        // growth.
         let new: usize = entries.iter().map(|text| 2 * (text.len() + 32)).sum();
         if texts.bytes().saturating_add(new) > INTERNED_BYTES_MAX {
             self.is_full.store(true, Ordering::Relaxed);
@@ -83,30 +84,30 @@ impl SharedInterner {
         Some(ids.into())
     }
 
-    /// Whether strings had no room any more.
+    /// Whether a column was refused because the interner is full.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.is_full.load(Ordering::Relaxed)
     }
 
-    /// Tells this interner apart from all others.
+    /// The number that distinguishes this interner from all others of the process.
     pub(crate) fn own(&self) -> u64 {
         self.own
     }
 
-    /// Calls `with` with all strings.
+    /// Calls `with` with all strings, under a read lock.
     pub(crate) fn with<T>(&self, with: impl FnOnce(&StringInterner) -> T) -> T {
         with(&self.texts.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Bytes held.
+    /// The memory of the strings in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.with(StringInterner::bytes)
     }
 }
 
-/// A holder that knows nothing but how to check.
+/// A holder that can only verify checksums.
 pub(crate) struct ChecksumContext<'c, 'a>(
     pub(crate) &'c dyn Fn(usize, &ColumnView<'a>) -> Result<(), BlockError>,
 );

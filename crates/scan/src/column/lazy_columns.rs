@@ -1,4 +1,4 @@
-//! The columns of one block, decoded when first asked for and then kept.
+//! The columns of one block, decoded on first use and then kept.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,21 +20,21 @@ use crate::column::selection::Selection;
 use crate::column::text_search;
 use crate::scan_memory::{Interrupt, ScanMemory};
 
-/// One block, and what has been decoded of it so far.
+/// One block, and the columns decoded so far.
 pub(crate) struct LazyColumns<'a, 'c> {
     block: &'c BlockView<'a>,
     context: &'c dyn BlockContext<'a>,
     memory: &'c ScanMemory<'c>,
     stored: RefCell<HashMap<usize, Option<Rc<EncodedColumn<'c>>>>>,
     decoded: RefCell<HashMap<usize, ColumnValues<'c>>>,
-    /// The rows that are asked for, when they are known.
+    /// The rows that values are needed for; `None`: unknown, hence all.
     wanted: RefCell<Option<Selection>>,
-    /// The columns of which something was used.
+    /// The columns that were used.
     read: RefCell<Vec<usize>>,
 }
 
 impl<'a, 'c> LazyColumns<'a, 'c> {
-    /// The columns of `block`, which is held by `context`; what is made of them is drawn from `memory`.
+    /// Columns of `block`, held by `context`. Memory for decoded values is drawn from `memory`.
     pub(crate) fn new(
         block: &'c BlockView<'a>,
         context: &'c dyn BlockContext<'a>,
@@ -51,36 +51,36 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         }
     }
 
-    /// Says that from now on values are asked of these rows only: they are among those before, or what
-    /// has been decoded is [dropped](Self::drop_decoded).
+    /// Restricts decoding to `rows` from now on. They must be among the rows before, unless decoded
+    /// values were [dropped](Self::drop_decoded).
     pub(crate) fn want(&self, rows: &Selection) {
         *self.wanted.borrow_mut() = Some(rows.clone());
     }
 
-    /// Where what is made of the columns is drawn from.
+    /// The memory that values are drawn from.
     pub(crate) fn memory(&self) -> &'c ScanMemory<'c> {
         self.memory
     }
 
-    /// Drops what has been decoded so far: it is decoded again when it is asked for again.
+    /// Drops all decoded columns; each is decoded again on its next use.
     pub(crate) fn drop_decoded(&self) {
         self.stored.borrow_mut().clear();
         self.decoded.borrow_mut().clear();
         self.memory.drop_decoded();
     }
 
-    /// Rows in the block.
+    /// The number of rows of the block.
     pub(crate) fn rows(&self) -> usize {
         self.block.rows()
     }
 
-    /// Encoded bytes of the columns of which something was used.
+    /// The encoded bytes of the columns that were used.
     pub(crate) fn bytes_read(&self) -> u64 {
         let read = self.read.borrow();
         read.iter().map(|&index| self.view(index).encoded_bytes() as u64).sum()
     }
 
-    /// The values of an input, right at least for the rows of `selection`.
+    /// Returns the values of an input, correct at least for the rows of `selection`.
     pub(crate) fn input(
         &self,
         input: &RowInput,
@@ -111,7 +111,7 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
                 Ok(with_logical(self.part(index)?, column.logical))
             });
         }
-        // A string question sees numbers too, as their decimal text.
+        // A string column also shows numbers, as their decimal text.
         match (own, self.find(column.name.as_str(), Kind::Number)) {
             (Some(strings), None) => self.part(strings),
             (None, None) => Ok(ColumnValues::Constant(Value::Null)),
@@ -139,7 +139,7 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         &self.block.columns()[index]
     }
 
-    /// Says that a column's bytes are about to be used.
+    /// Verifies a column before its bytes are used, and counts the column as read.
     pub(crate) fn read(&self, index: usize) -> Result<(), BlockError> {
         let column = self.view(index);
         self.context.check(index, column)?;
@@ -150,7 +150,7 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         Ok(())
     }
 
-    /// The block's column of this index as it is stored; `None` of those that are only decoded.
+    /// Returns the encoded column; `None` if its encoding can only be decoded.
     pub(crate) fn stored(&self, index: usize) -> Result<Option<Rc<EncodedColumn<'c>>>, BlockError> {
         if let Some(stored) = self.stored.borrow().get(&index) {
             return Ok(stored.clone());
@@ -161,7 +161,7 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         Ok(stored)
     }
 
-    /// Decodes the block's column of this index.
+    /// Decodes the column, or returns the values decoded before.
     pub(crate) fn part(&self, index: usize) -> Result<ColumnValues<'c>, Interrupt> {
         if let Some(values) = self.decoded.borrow().get(&index) {
             return Ok(values.clone());
@@ -184,8 +184,8 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         Ok(values)
     }
 
-    /// The strings of an input as codes that stand for ids, where the block's holder knows these and
-    /// the strings were not decoded already.
+    /// Returns an input's strings as codes of interned ids. `None` if the block's holder has no
+    /// ids, or the strings were decoded before.
     pub(crate) fn interned(&self, input: &RowInput) -> Result<Option<Coded<'c>>, BlockError> {
         let Some((index, _)) = self.only_part(input) else { return Ok(None) };
         let column = self.view(index);
@@ -204,8 +204,8 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         Ok(fits.then(|| Coded { codes: Rc::new(codes), entries }))
     }
 
-    /// The strings of an input as templates and numbers, where they are stored as such; one code for
-    /// each row.
+    /// Returns an input's strings as templates and numbers, with one code per row; `None` if they
+    /// are not stored so.
     pub(crate) fn lifted(&self, input: &RowInput) -> Result<Option<Coded<'c>>, BlockError> {
         let Some((index, _)) = self.only_part(input) else { return Ok(None) };
         let column = self.view(index);
@@ -231,8 +231,8 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         Ok(Some(Coded { codes: Rc::new(codes), entries }))
     }
 
-    /// An input's only column as it is stored, and what its numbers mean to the query; `None` where
-    /// it is better asked of its values.
+    /// The encoded column of an input, and its numbers' meaning in the query; `None` if decoded
+    /// values must be used.
     pub(crate) fn stored_part(
         &self,
         input: &RowInput,
@@ -241,7 +241,7 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         Ok(self.stored(index)?.map(|stored| (stored, logical)))
     }
 
-    /// Whether an input compares so with literals; `None` where that is better asked of its values.
+    /// Compares an input with literals; `None` if decoded values must be used.
     pub(crate) fn compared(
         &self,
         input: &RowInput,
@@ -252,7 +252,7 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         stored.compared(logical, function, literals)
     }
 
-    /// Whether each row's text of an input matches; `None` where that is better asked of its values.
+    /// Matches each row's text of an input; `None` if decoded values must be used.
     pub(crate) fn matching(
         &self,
         input: &RowInput,
@@ -267,14 +267,14 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         self.stored(index)?.map_or(Ok(None), |stored| stored.matching(pattern))
     }
 
-    /// The index of the block's only column of an input, and what its numbers mean to the query;
-    /// `None` where it was decoded already.
+    /// The index of an input's only column, and its numbers' meaning in the query. `None` if the
+    /// column was decoded before, or there is more than one.
     fn only_part(&self, input: &RowInput) -> Option<(usize, Logical)> {
         let (index, logical) = match input {
             RowInput::Time => (self.time_index(), Logical::Time),
             RowInput::Column(column) => {
                 let name = column.name.as_str();
-                // A string question sees numbers too.
+                // A string column also shows numbers.
                 let is_mixed =
                     column.kind == Kind::String && self.find(name, Kind::Number).is_some();
                 (self.find(name, column.kind).filter(|_| !is_mixed)?, column.logical)
@@ -284,7 +284,7 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         (!self.decoded.borrow().contains_key(&index)).then_some((index, logical))
     }
 
-    /// Whether any string of each row contains `text`, upper and lower case being the same.
+    /// Whether any string of each row contains `text`, ignoring case.
     fn any_text(&self, text: &str) -> Result<ColumnValues<'c>, Interrupt> {
         let mut found = filled(self.rows(), false);
         for (index, column) in self.block.columns().iter().enumerate() {
@@ -299,7 +299,7 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         Ok(ColumnValues::Truths(Truths::certain(found)))
     }
 
-    /// How many of the selected rows have a value in the block's column of this index.
+    /// The number of selected rows that have a value in the column.
     pub(crate) fn count_values(
         &self,
         index: usize,
@@ -356,7 +356,7 @@ fn block_values(data: ColumnData<'_>) -> ColumnValues<'_> {
     }
 }
 
-/// Rows without a value get the code after the last.
+/// Gives rows without a value the code after the last.
 fn with_null_code(mut codes: Vec<u32>, null_code: usize, valid: Option<&Bitmap>) -> Buffer {
     if let Some(valid) = valid {
         let null_code = u32::try_from(null_code).unwrap_or(u32::MAX);
@@ -365,8 +365,8 @@ fn with_null_code(mut codes: Vec<u32>, null_code: usize, valid: Option<&Bitmap>)
     codes.into()
 }
 
-/// What the root says that numbers of this column mean, which may be less than what this block
-/// says.
+/// Applies the meaning that the root gives the column's numbers, which may be weaker than the
+/// block's.
 fn with_logical(values: ColumnValues<'_>, logical: Logical) -> ColumnValues<'_> {
     match (values, logical) {
         (ColumnValues::Numbers(numbers), Logical::Bool) => {

@@ -1,4 +1,5 @@
-//! A column's lists, each made when it is first asked for: who shows a few rows needs few of them.
+//! A column's lists. Each list is made on first use, since a query for a few raw rows needs few
+//! lists.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -6,7 +7,7 @@ use std::sync::Arc;
 use hadal_encoding::ListDictionary;
 use hadal_types::{Kind, Value};
 
-/// The lists of a column by code, and null as one more where `has_null`.
+/// The lists of a column by code; one more code is null if `has_null`.
 pub(crate) struct Lists<'a> {
     dictionary: ListDictionary<'a>,
     kind: Kind,
@@ -23,7 +24,7 @@ impl<'a> Lists<'a> {
         Self { dictionary, kind, has_null, values, elements }
     }
 
-    /// Bytes that all of them take once they are made, about.
+    /// The approximate size in bytes once all lists are made.
     pub(crate) fn bytes(&self) -> usize {
         self.dictionary.elements.bytes()
             + self.dictionary.elements.text().len()
@@ -31,12 +32,12 @@ impl<'a> Lists<'a> {
             + size_of_val(&self.elements[..])
     }
 
-    /// How many codes there are.
+    /// The number of codes, that of null included.
     pub(crate) fn len(&self) -> usize {
         self.values.len() + usize::from(self.has_null)
     }
 
-    /// Whether a code is a list, and not null.
+    /// Whether a code is a list, not null.
     pub(crate) fn has(&self, code: usize) -> bool {
         code < self.values.len()
     }

@@ -1,4 +1,4 @@
-//! Which rows of a block are still wanted.
+//! The rows of a block that are still selected.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -6,24 +6,24 @@ use std::rc::Rc;
 
 use hadal_encoding::{Bitmap, Buffer, kernels};
 
-/// The rows of one block that passed all tests so far.
+/// The rows of one block that passed all conditions so far.
 #[derive(Clone)]
 pub(crate) struct Selection {
     rows: usize,
-    /// `None`: all of them.
+    /// `None`: all rows.
     chosen: Option<Rc<Bitmap>>,
     count: usize,
-    /// The rows in ascending order, made when first asked for.
+    /// The rows in ascending order, computed on first use.
     listed: Rc<OnceCell<Vec<u32>>>,
 }
 
 impl Selection {
-    /// All of `rows` rows.
+    /// Selects all of `rows` rows.
     pub(crate) fn all(rows: usize) -> Self {
         Self { rows, chosen: None, count: rows, listed: Rc::default() }
     }
 
-    /// Some rows, each once, of a block of `block_rows` rows.
+    /// Selects `rows`, all different, of a block of `block_rows` rows.
     pub(crate) fn of(block_rows: usize, rows: &[u32]) -> Self {
         if rows.len() == block_rows {
             return Self::all(block_rows);
@@ -34,27 +34,27 @@ impl Selection {
         Self { rows: block_rows, chosen, count, listed: Rc::default() }
     }
 
-    /// The rows that are chosen; `None`: all.
+    /// The selected rows; `None`: all.
     pub(crate) fn chosen(&self) -> Option<&Bitmap> {
         self.chosen.as_deref()
     }
 
-    /// Rows in the block.
+    /// The number of rows of the block.
     pub(crate) fn block_rows(&self) -> usize {
         self.rows
     }
 
-    /// Rows that are chosen.
+    /// The number of selected rows.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Whether any of `rows` is chosen.
+    /// Whether any of `rows` is selected.
     pub(crate) fn has_any(&self, mut rows: Range<usize>) -> bool {
         self.chosen.as_ref().is_none_or(|chosen| rows.any(|row| chosen.get(row)))
     }
 
-    /// Keeps only rows that `keep` has too.
+    /// Keeps only the rows that are in `keep` too.
     pub(crate) fn narrow(&mut self, keep: &Bitmap) {
         let mut chosen = keep.clone();
         if let Some(before) = &self.chosen {
@@ -65,7 +65,7 @@ impl Selection {
         self.chosen = (self.count < self.rows).then(|| Rc::new(chosen));
     }
 
-    /// From the first chosen row to the last.
+    /// The range from the first selected row to the last.
     pub(crate) fn span(&self) -> Range<usize> {
         let Some(chosen) = &self.chosen else { return 0..self.rows };
         let words = chosen.words();
@@ -76,13 +76,13 @@ impl Selection {
         64 * first + low..64 * last + high
     }
 
-    /// The first half of the chosen rows, and the second.
+    /// Splits the selected rows into a first and a second half.
     pub(crate) fn halves(&self) -> [Self; 2] {
         let (left, right) = self.to_rows().split_at(self.count / 2);
         [left, right].map(|rows| Self::of(self.rows, rows))
     }
 
-    /// Calls `visit` with each chosen row, in ascending order, up to the first error.
+    /// Calls `visit` with each selected row in ascending order, until the first error.
     pub(crate) fn try_for_each<E>(
         &self,
         mut visit: impl FnMut(usize) -> Result<(), E>,
@@ -93,7 +93,7 @@ impl Selection {
         }
     }
 
-    /// Calls `visit` with each chosen row, in ascending order.
+    /// Calls `visit` with each selected row in ascending order.
     #[inline]
     pub(crate) fn for_each(&self, mut visit: impl FnMut(usize)) {
         match &self.chosen {
@@ -102,14 +102,14 @@ impl Selection {
         }
     }
 
-    /// Of numbers by row of the block, those of the chosen rows.
+    /// Gathers the numbers of the selected rows; `numbers` has one per row of the block.
     pub(crate) fn gather(&self, numbers: &[u32]) -> Buffer {
         let mut gathered = Buffer::of(self.count);
         kernels::gather_u32(numbers, self.to_rows(), &mut gathered);
         gathered
     }
 
-    /// The chosen rows in ascending order.
+    /// The selected rows in ascending order.
     pub(crate) fn to_rows(&self) -> &[u32] {
         self.listed.get_or_init(|| match &self.chosen {
             None => (0..).take(self.rows).collect(),

@@ -1,10 +1,10 @@
-//! Texts that hardly repeat, looked through as they are stored.
+//! Searches texts that hardly repeat in their stored form.
 //!
-//! Making one string after another of a whole column costs more than most questions about them. Texts
-//! are visited page by page instead, in the same memory; a word is looked for in a page's whole text
-//! at once; and in texts that differ in numbers only, a word without digits is looked for in each
-//! template once (CLP, OSDI 2021, section 4). A pattern that is no word mostly has one that a text
-//! must contain to match: it is run on texts that do.
+//! Making one string after another of a whole column costs more than most queries on them. Instead,
+//! texts are visited page by page in the same memory, and a word is searched in a page's whole text
+//! at once. Of texts that differ in numbers only, each template is searched once for words without
+//! digits (CLP, OSDI 2021, section 4). Most patterns that are not a plain word require one: the
+//! pattern is run only on texts that contain it.
 
 use hadal_block::{BlockError, ColumnView, StringsView};
 use hadal_encoding::{Bitmap, EncodingError, StringDictionary, TemplatesView, kernels};
@@ -14,8 +14,8 @@ use memchr::memmem::Finder;
 use crate::column::bitmaps::bits;
 use crate::column::column_values::Truths;
 
-/// Whether each row's text matches; `None` for columns that are not stored as texts: what repeats is
-/// asked by code.
+/// Whether each row's text matches; `None` for columns not stored as texts: repeating strings are
+/// matched by code.
 pub(crate) fn matches(
     column: &ColumnView<'_>,
     pattern: &Pattern,
@@ -49,7 +49,7 @@ pub(crate) fn matches(
     Ok(Some(Truths::where_valid(found, validity.as_ref())))
 }
 
-/// What of the rows that have a value, as bits of all rows.
+/// Spreads bits of the rows that have a value over all rows.
 fn spread(of_present: &Bitmap, validity: &Bitmap) -> Bitmap {
     let mut rows = Vec::new();
     kernels::indexes_of(validity.words(), &mut rows);
@@ -60,14 +60,14 @@ fn spread(of_present: &Bitmap, validity: &Bitmap) -> Bitmap {
     spread
 }
 
-/// What is looked for: words, and where these are not enough, the whole pattern in texts that have
-/// one of them.
+/// The search for one pattern: for its words, and if these do not decide, for the pattern in texts
+/// that contain a word.
 struct Looking<'p> {
     pattern: &'p Pattern,
-    /// A text that matches contains one of them, if there are any.
+    /// A matching text contains one of them, unless there are none.
     words: &'p [String],
     finders: Vec<Finder<'p>>,
-    /// Whether each text matches that contains one.
+    /// Whether a text that contains a word always matches.
     is_enough: bool,
 }
 
@@ -78,7 +78,7 @@ impl<'p> Looking<'p> {
         Self { pattern, words, finders, is_enough: pattern.needles().is_some() }
     }
 
-    /// Sets the bits of texts that match, the first of which has the index `first`.
+    /// Sets the bits of the matching texts; the first text has the index `first`.
     fn mark(&self, first: usize, texts: &StringDictionary<'_>, found: &mut Bitmap) {
         let (text, offsets) = (texts.text(), texts.offsets());
         let mark = |first, found: &mut Bitmap| {
@@ -96,8 +96,8 @@ impl<'p> Looking<'p> {
         matching.for_each(|(index, _)| found.set(first + index));
     }
 
-    /// The strings that match, where it need not be looked for in all of them, since their templates
-    /// tell that some cannot.
+    /// Returns the matching strings, using the templates to exclude some. `None` if the templates
+    /// exclude none, so that all texts must be searched.
     fn in_templates(&self, view: &TemplatesView<'_>) -> Result<Option<Bitmap>, EncodingError> {
         let kept: Option<Vec<&str>> = self.words.iter().map(|word| kept_in(word, view)).collect();
         let Some(kept) = kept.filter(|kept| !kept.is_empty()) else { return Ok(None) };
@@ -126,23 +126,23 @@ impl<'p> Looking<'p> {
     }
 }
 
-/// The longest part of a word that is never lifted out of a text: a text without it in its template
-/// does not have the word.
+/// The longest part of a word that always remains in the template. A text whose template lacks the
+/// part does not contain the word.
 fn kept_in<'w>(word: &'w str, view: &TemplatesView<'_>) -> Option<&'w str> {
     let parts = word.split(|character: char| character.is_ascii_digit());
     parts.filter(|part| !part.is_empty() && view.is_kept(part)).max_by_key(|part| part.len())
 }
 
-/// Sets the bits of texts that contain a word: looked for in all of them, end to end. Text i is from
-/// `offsets[i]` to the next.
+/// Sets the bits of the texts that contain a word, in one search over the concatenated texts. Text
+/// i starts at `offsets[i]` and ends at the next offset.
 fn mark_word(finder: &Finder<'_>, first: usize, text: &str, offsets: &[u32], found: &mut Bitmap) {
     let mut from = 0;
     while let Some(at) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
         let at = from + at;
-        // The last text that begins here or before; empty ones before it begin here too.
+        // The last text that starts at or before the match; empty texts before it start there too.
         let index = offsets.partition_point(|&offset| offset as usize <= at) - 1;
         let Some(&end) = offsets.get(index + 1) else { return };
-        // A word that begins in one text and ends in the next is in neither.
+        // A match across the end of a text is in neither text.
         if at + finder.needle().len() <= end as usize {
             found.set(first + index);
         }

@@ -10,27 +10,27 @@ use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::scan_memory::Interrupt;
 
-/// So many different weights are told apart by class.
+/// The maximum number of weight classes.
 const CLASSES_MAX: usize = 8;
-/// Classes are looked for where so many values repeat.
+/// Dictionaries of at most this many values are searched for classes.
 const VALUES_MAX: usize = 64;
-/// Rows of which weights are looked for at a time.
+/// Rows whose weights are examined at a time.
 const CHUNK: usize = 1_024;
 /// The weight of rows that all weigh one.
 const ONE: [i64; 1] = [Weight::UNIT];
 
-/// How many events each row of a block stands for.
+/// The number of events that each row of a block stands for.
 pub(crate) enum Weights {
-    /// One, in every row.
+    /// Every row weighs one.
     One,
-    /// One of a few, in millionths; and which of them, by row.
+    /// A few weights in millionths, and the index of each row's weight.
     Classes { millionths: Vec<i64>, by_row: Buffer },
-    /// So many millionths, by row.
+    /// Each row's weight in millionths.
     ByRow(Vec<i64>),
 }
 
 impl Weights {
-    /// Reads the block's sample rates. A row without a usable one weighs one.
+    /// Reads the block's sample rates. A row without a valid one weighs one.
     pub(crate) fn new(columns: &LazyColumns<'_, '_>) -> Result<Self, Interrupt> {
         let Ok(name) = ColumnName::new(Weight::COLUMN) else { return Ok(Self::One) };
         let column = ColumnRef { name, kind: Kind::Number, logical: Logical::Plain };
@@ -53,7 +53,7 @@ impl Weights {
         Self::ByRow((0..numbers.mantissas.len()).map(weight).collect())
     }
 
-    /// Where there are only a few different ones.
+    /// Finds the weight classes; `None` if there are too many.
     fn classes_of(numbers: &Numbers) -> Option<Self> {
         let mut classes = Classes::default();
         let mut class_of = |mantissa| classes.of(weight(mantissa, numbers.scale));
@@ -81,7 +81,7 @@ impl Weights {
         Some(Self::Classes { millionths: classes.millionths, by_row })
     }
 
-    /// The different weights in millionths, of which each row has one; none where they are many.
+    /// The different weights in millionths; empty if there are too many.
     pub(crate) fn classes(&self) -> &[i64] {
         match self {
             Self::One => &ONE,
@@ -106,7 +106,7 @@ impl Weights {
     }
 }
 
-/// By row a code for each step, and the steps of the codes; `None` where they are too many.
+/// Returns a code per row for its step, and the steps by code; `None` if there are too many.
 fn few_of(steps: &[u32]) -> Option<(Buffer, Vec<u32>)> {
     let mut codes = Buffer::of(steps.len());
     let mut known: Vec<u32> = Vec::new();
@@ -122,14 +122,14 @@ fn few_of(steps: &[u32]) -> Option<(Buffer, Vec<u32>)> {
     Some((codes, known))
 }
 
-/// Different weights, as they are met.
+/// The different weights found so far.
 #[derive(Default)]
 struct Classes {
     millionths: Vec<i64>,
 }
 
 impl Classes {
-    /// The class of a weight; `None` when there are too many.
+    /// Returns the class of a weight; `None` if there are too many.
     fn of(&mut self, millionths: i64) -> Option<u32> {
         let known = self.millionths.iter().position(|&known| known == millionths);
         let class = known.unwrap_or_else(|| {
@@ -148,7 +148,7 @@ fn of_value(value: &Value) -> i64 {
     Weight::from_rate(rate).unwrap_or(Weight::ONE).millionths()
 }
 
-/// The weight in millionths that a sample rate of this scale, at most [`Weight::SCALE`], means.
+/// Converts a sample rate to a weight in millionths; its scale is at most [`Weight::SCALE`].
 fn weight(mantissa: i64, scale: u8) -> i64 {
     let factor = 10i64.pow(u32::from(Weight::SCALE - scale));
     let weight = mantissa.checked_mul(factor).and_then(Weight::from_millionths);

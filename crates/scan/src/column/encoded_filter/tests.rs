@@ -1,5 +1,5 @@
-//! Filters, groups and measures of a block against the same asked of its rows, one after the other:
-//! all forms that numbers and strings are stored in, with and without nulls.
+//! Compares filters, groups and measures of a block with a row-by-row evaluation, for all encodings
+//! of numbers and strings, with and without nulls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::Scan;
 /// Two vectors and a shorter one.
 const ROWS: usize = 2_500;
 
-/// Numbers without pattern, the same in every run.
+/// Random numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -35,7 +35,7 @@ impl Random {
 
 struct Table {
     names: Vec<(&'static str, Kind)>,
-    /// By row: its time, and the value of each name.
+    /// The time of each row, and its value for each name.
     rows: Vec<(i64, Vec<Value>)>,
 }
 
@@ -49,7 +49,7 @@ impl Table {
         let names: Vec<(&'static str, Kind)> = (numbers.into_iter().map(|n| (n, Kind::Number)))
             .chain(texts.into_iter().map(|n| (n, Kind::String)))
             .collect();
-        // Of how many rows out of twelve a column has a value.
+        // In how many of twelve rows a column has a value.
         let present: Vec<usize> = names.iter().map(|_| [12, 12, 10, 3][random.below(4)]).collect();
         let row = |row: usize| {
             let time = i64::try_from(row / 3).expect("small") * 1_000_000 + random.integer(3);
@@ -81,7 +81,7 @@ impl Table {
         builder.finish(Micros(0), None).expect("fits")
     }
 
-    /// The value of an expression that has no call in a call but of `And`, `Or` and `Not`.
+    /// Evaluates an expression that nests calls only in `And`, `Or` and `Not`.
     fn value(&self, row: usize, expr: &RowExpr) -> Value {
         let (time, values) = &self.rows[row];
         match expr {
@@ -100,7 +100,7 @@ impl Table {
         }
     }
 
-    /// A literal that is, or nearly is, a value of a column.
+    /// A literal equal or close to a value of the column.
     fn literal(&self, random: &mut Random, index: usize) -> Value {
         let reference = |number: Number, by: i64| match number.to_stored() {
             Some((mantissa, scale)) => mantissa
@@ -152,7 +152,7 @@ impl Table {
         }
     }
 
-    /// What the rows come to, one after the other.
+    /// Evaluates the query row by row.
     fn plainly(&self, query: &Query) -> Partial {
         let QueryKind::Groups { keys, measures } = &query.kind else { panic!("groups") };
         let mut partial = Partial::empty(query);
@@ -210,7 +210,7 @@ fn query(table: &Table, random: &mut Random) -> Query {
         _ => Some(Expr::call(Function::And, conditions)),
     };
     let mut column = |first: usize, count: usize| table.column(first + random.below(count));
-    // All numbers but the doubles and the huge ones, whose sums depend on the order of rows.
+    // Sums of doubles and huge numbers depend on the order of rows, so these columns are left out.
     let measures = [StateKind::Moments, StateKind::MinMax, StateKind::Moments]
         .map(|kind| Measure { kind, argument: column(0, 10) });
     let keys = match random.below(3) {

@@ -35,7 +35,8 @@ fn column(text: &str, kind: Kind) -> RowExpr {
     Expr::Leaf(RowInput::Column(ColumnRef { name: name(text), kind, logical: Logical::Plain }))
 }
 
-/// A block of rows with one of `hosts` hosts from `first` on, some without one, or without a value.
+/// A block of rows with one of `hosts` hosts, numbered from `first`; some rows have no host or no
+/// value.
 fn block(first: u64, hosts: u64, seed: u64) -> Vec<u8> {
     let mut builder = BlockBuilder::new(name("time"));
     let mut random = seed;
@@ -92,7 +93,7 @@ fn queries() -> Vec<Query> {
 
 #[test]
 fn groups_by_id_are_groups_by_string() {
-    // Known and new strings, few of them, and as many as are not worth having ids.
+    // Blocks with known and new strings, with few strings, and with too many to be worth ids.
     let blocks = [(0, 300), (0, 300), (200, 400), (0, 5), (50, 2_000), (100, 100)];
     let blocks: Vec<Vec<u8>> =
         (1..).zip(blocks).map(|(seed, (first, hosts))| block(first, hosts, seed)).collect();
@@ -103,7 +104,7 @@ fn groups_by_id_are_groups_by_string() {
         for (number, bytes) in blocks.iter().enumerate() {
             let view = BlockView::parse(bytes).expect("parses");
             scan.block(&view, &|_, column| column.verify(), &mut plain).expect("scans");
-            // Now and then another interner gives out the ids.
+            // Some blocks have their ids from another interner.
             let known = &known[usize::from(number == 2 || number == 4)];
             scan.block_of(&view, known, &mut by_id).expect("scans");
         }
