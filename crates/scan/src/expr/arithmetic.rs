@@ -1,7 +1,7 @@
 //! Functions over whole columns of numbers and times.
 //!
-//! Each returns `None` where the fast form does not apply (another type, an overflow, a literal
-//! of finer scale); the row-at-a-time meaning of `query::call` is then used instead.
+//! Each returns `None` if its fast form does not apply (another type, an overflow, a literal of
+//! finer scale). The caller then uses `query::call` row by row.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use hadal_types::{Logical, Micros, Number, Value, limits};
 use crate::column::column_values::Numbers;
 use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
 
-/// `function` of a column and a literal, in this order.
+/// Applies `function` to a column and a literal, in this order.
 pub(crate) fn with_literal(
     numbers: &Numbers,
     function: Function,
@@ -41,7 +41,7 @@ pub(crate) fn with_literal(
     }
 }
 
-/// `function` of a literal and a column, in this order.
+/// Applies `function` to a literal and a column, in this order.
 pub(crate) fn of_literal(
     literal: &Value,
     function: Function,
@@ -61,7 +61,7 @@ pub(crate) fn of_literal(
     }
 }
 
-/// −x.
+/// Returns −x.
 pub(crate) fn negate(numbers: &Numbers) -> Option<Numbers> {
     plain(numbers)?;
     map(numbers, numbers.scale, Logical::Plain, i64::checked_neg)
@@ -71,7 +71,7 @@ fn plain(numbers: &Numbers) -> Option<()> {
     (numbers.logical == Logical::Plain).then_some(())
 }
 
-/// The number × 10^scale, when that is an integer.
+/// Returns the number × 10^scale if that is an integer.
 fn exact_at(number: Number, scale: u8) -> Option<i128> {
     number.to_decimal()?.mantissa_at(scale)
 }
@@ -94,7 +94,8 @@ fn map(
     (!failed).then(|| Numbers { mantissas, scale, logical, valid: numbers.valid.clone() })
 }
 
-/// `factor` × every mantissa + `by`: where they lie close together, no row is looked at.
+/// Returns `factor` × mantissa + `by`. A frame of reference or a dictionary needs no pass over the
+/// rows.
 fn affine(numbers: &Numbers, scale: u8, logical: Logical, factor: i64, by: i64) -> Option<Numbers> {
     let moved = |mantissa: i64| mantissa.checked_mul(factor)?.checked_add(by);
     if let Mantissas::FrameOfReference(reference) = &numbers.mantissas
@@ -115,7 +116,7 @@ fn affine(numbers: &Numbers, scale: u8, logical: Logical, factor: i64, by: i64) 
     map(numbers, scale, logical, moved)
 }
 
-/// Every mantissa rounded down to `origin` and a multiple of `width`, which is positive.
+/// Rounds every mantissa down to `origin` + a multiple of `width`, which is positive.
 fn floored(numbers: &Numbers, width: i64, origin: i64) -> Option<Numbers> {
     let Numbers { scale, logical, .. } = *numbers;
     let quotients = match &numbers.mantissas {
@@ -133,7 +134,7 @@ fn floored(numbers: &Numbers, width: i64, origin: i64) -> Option<Numbers> {
     affine(&quotients, scale, logical, width, origin)
 }
 
-/// The multiples of a width, beside an origin, that go by these quotients.
+/// Returns `origin` + quotient × `width` for each quotient.
 pub(crate) fn buckets(
     quotients: FrameOfReference,
     scale: u8,
@@ -196,7 +197,7 @@ fn time_bucket(numbers: &Numbers, width: i64, origin: i64) -> Option<Numbers> {
     floored(numbers, width, origin)
 }
 
-/// A field of times. The calendar is asked once for each run of rows of one day.
+/// Extracts a field of times. The calendar is computed once per run of rows of one day.
 fn extract(numbers: &Numbers, field: TimeField) -> Option<Numbers> {
     const HOUR: i64 = 3_600 * Micros::SECOND;
     const DAY: i64 = 24 * HOUR;
@@ -230,7 +231,8 @@ fn extract(numbers: &Numbers, field: TimeField) -> Option<Numbers> {
     }
 }
 
-/// Times outside the years 1 to 9999 are null, which only the slow form can say.
+/// Returns `None` if a time is outside the years 1 to 9999: such times are null, which only the
+/// row-by-row form supports.
 fn in_range(times: Numbers) -> Option<Numbers> {
     let (first, last) = times.mantissas.bounds();
     [first, last].iter().all(|&time| Micros(time).in_range().is_some()).then_some(times)

@@ -1,4 +1,4 @@
-//! Expressions over one block: each call in the fastest form that its arguments allow.
+//! Evaluates expressions over one block: each call in the fastest form that its arguments allow.
 
 use std::rc::Rc;
 
@@ -20,11 +20,11 @@ use crate::expr::plan::PreparedExpr;
 use crate::expr::time_bucket;
 use crate::scan_memory::{ComputedBytes, Interrupt, ScanMemory};
 
-/// The values of `expr`, right at least for the rows of `selection`. What they take is counted by the
-/// [`ScanMemory`] of the columns until it is said to have gone.
+/// Evaluates `expr`; values are correct at least for the rows of `selection`. Their memory is
+/// counted by the [`ScanMemory`] of the columns until the caller releases it.
 ///
 /// # Errors
-/// [`Interrupt`]: then nothing of what was computed is left, nor counted.
+/// [`Interrupt`]: no computed value remains, nor is one counted.
 pub(crate) fn eval<'a>(
     expr: &PreparedExpr,
     columns: &LazyColumns<'_, 'a>,
@@ -43,10 +43,10 @@ pub(crate) fn eval<'a>(
             user_called(&**function, arguments, columns, selection)
         }
     };
-    // Arguments are gone by now.
+    // The arguments have been dropped by now.
     match values {
         Ok(values) => {
-            // What is decoded is counted already.
+            // Decoded columns are counted already.
             let is_decoded = matches!(expr, PreparedExpr::Leaf(_))
                 && !matches!(values, ColumnValues::Rows(_) | ColumnValues::Truths(_));
             let bytes = if is_decoded { 0 } else { values.bytes() };
@@ -84,7 +84,7 @@ fn called<'a>(
     if matches!(function, Function::And | Function::Or) {
         return junction(function, arguments, columns, selection).map(ColumnValues::Truths);
     }
-    // These are of the whole block.
+    // These forms evaluate the whole block.
     if !columns.memory().is_splitting() {
         if let Some(truths) = compared(function, arguments, columns)? {
             return Ok(ColumnValues::Truths(truths));
@@ -100,7 +100,7 @@ fn called<'a>(
     apply(function, &arguments, selection, columns.memory())
 }
 
-/// A user function: once per dictionary entry where only one argument varies, else row by row.
+/// Calls a user function: once per dictionary entry if only one argument varies, else row by row.
 fn user_called<'a>(
     function: &dyn ScalarUdf,
     arguments: &[PreparedExpr],
@@ -121,8 +121,7 @@ fn user_called<'a>(
     per_row(&call, &arguments, selection, memory)
 }
 
-/// A comparison of a column with literals, asked of it as it is stored; `None` where it is better
-/// asked of decoded values.
+/// Compares an encoded column with literals; `None` if decoded values must be used.
 fn compared(
     function: Function,
     arguments: &[PreparedExpr],
@@ -189,7 +188,7 @@ fn apply<'a>(
     per_row(&call, arguments, selection, memory)
 }
 
-/// The form that works on any arguments: row by row.
+/// Row by row: works for any arguments.
 fn per_row<'a>(
     call: &impl Fn(&[Value]) -> Result<Value, EvalError>,
     arguments: &[ColumnValues<'a>],
@@ -202,7 +201,7 @@ fn per_row<'a>(
     })
 }
 
-/// The forms that work on whole columns.
+/// Evaluates `function` over whole columns; `None` if there is no such form.
 fn whole<'a>(
     function: Function,
     arguments: &[ColumnValues<'a>],
@@ -282,7 +281,8 @@ fn with_literals<'a>(
     }
 }
 
-/// AND or OR: each argument is forgotten before the next one is looked at, however many there are.
+/// AND or OR. Each argument's values are released before the next one is evaluated, however many
+/// there are.
 fn junction(
     function: Function,
     arguments: &[PreparedExpr],
@@ -308,7 +308,7 @@ fn junction(
     Ok(Truths { yes: Rc::new(yes), possible: Rc::new(possible) })
 }
 
-/// The value where the condition is true, null elsewhere: what FILTER makes of an argument.
+/// The value where the condition is true, null elsewhere: FILTER turns an argument into this.
 fn only_where<'a>(
     condition: &ColumnValues<'_>,
     value: &ColumnValues<'a>,
@@ -353,7 +353,7 @@ fn is_null(values: &ColumnValues<'_>, rows: usize) -> Option<Truths> {
     }
 }
 
-/// Where all arguments but one are constant, and that one has codes: once per code.
+/// Evaluates once per code, if one argument has codes and all others are constant.
 fn per_entry<'a>(
     call: &impl Fn(&[Value]) -> Result<Value, EvalError>,
     arguments: &[ColumnValues<'a>],
@@ -383,7 +383,7 @@ fn per_entry<'a>(
 }
 
 impl<'a> Coded<'a> {
-    /// The same codes with another value for each.
+    /// Returns the same codes with each entry's value mapped.
     fn map(
         &self,
         memory: &ScanMemory<'_>,

@@ -1,4 +1,4 @@
-//! A query made ready for scanning: patterns compiled, constants folded, conditions split.
+//! Prepares a query for scanning: compiles patterns, folds constants, splits conditions.
 
 use hadal_query::{
     Function, PrepareError, Prepared, Query, QueryKind, RowExpr, RowInput, StateKind,
@@ -7,22 +7,22 @@ use hadal_query::{
 /// An expression over a block's rows.
 pub(crate) type PreparedExpr = Prepared<RowInput>;
 
-/// A query, ready to be run over blocks.
+/// A query prepared to run over blocks.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// All must be true of a row; the cheap ones first.
+    /// A row must meet all of them; the cheapest come first.
     pub(crate) conditions: Vec<PreparedExpr>,
-    /// The values of a raw row, or the keys of a group.
+    /// The values of a raw row, or a group's keys.
     pub(crate) keys: Vec<PreparedExpr>,
     /// The arguments of the measures, in order.
     pub(crate) measures: Vec<PreparedExpr>,
 }
 
 impl Plan {
-    /// Makes `query` ready.
+    /// Prepares `query`.
     ///
     /// # Errors
-    /// A pattern that is refused, or an expression that is nested too deep.
+    /// A pattern is invalid, an expression is nested too deep, or a function is unknown.
     pub(crate) fn new(query: &Query) -> Result<Self, PrepareError> {
         let mut conditions = Vec::new();
         let prepare = |expr: &RowExpr| Prepared::with_functions(expr, &query.functions);
@@ -59,12 +59,12 @@ fn split_conjuncts(expr: PreparedExpr, conditions: &mut Vec<PreparedExpr>) {
     }
 }
 
-/// Whether it is the row's time.
+/// Whether the expression is the row's time.
 pub(crate) fn is_time(expr: &PreparedExpr) -> bool {
     matches!(expr, PreparedExpr::Leaf(RowInput::Time))
 }
 
-/// A rough rank of how much work a condition is: patterns, searches and user functions come last.
+/// Ranks a condition by its rough cost: patterns, text searches and user functions come last.
 fn cost(expr: &PreparedExpr) -> u32 {
     let sum = |arguments: &[PreparedExpr]| arguments.iter().map(cost).sum::<u32>();
     match expr {

@@ -1,6 +1,5 @@
-//! Numbers rounded down to multiples of a width, as times are to minutes: asked of a column as it
-//! is stored. What zones say lies within one multiple is not decoded, and of rows in the order of
-//! time that is almost all.
+//! Rounds times down to multiples of a width, on the encoded column. Vectors whose zone is within
+//! one bucket are not decoded: if rows are in time order, that is nearly all of them.
 
 use hadal_block::BlockError;
 use hadal_encoding::{Buffer, IntsView};
@@ -13,7 +12,7 @@ use crate::column::lazy_columns::LazyColumns;
 use crate::expr::arithmetic;
 use crate::expr::plan::PreparedExpr;
 
-/// The buckets of times; `None` where these are better found of decoded values.
+/// Returns the buckets of times; `None` if decoded values must be used.
 pub(crate) fn time_buckets(
     function: Function,
     arguments: &[PreparedExpr],
@@ -44,7 +43,7 @@ pub(crate) fn time_buckets(
     Ok(arithmetic::buckets(quotients, scale, Logical::Time, (width, origin)))
 }
 
-/// How often a width goes into each integer − `origin`, rounded down.
+/// Returns (integer − `origin`) / `width`, rounded down, for each integer.
 fn quotients(integers: &IntsView<'_>, width: i64, origin: i64) -> Option<FrameOfReference> {
     let reference = integers.frame_of_reference()?;
     let rule = FloorDivision::new((reference.from, reference.step, reference.span), width, origin)?;

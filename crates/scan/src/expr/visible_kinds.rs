@@ -1,17 +1,17 @@
 //! Which kinds of each column a query sees, and so which rows it leaves out.
 //!
-//! A row has a column's value in one kind. Where the filter asks for others, the row cannot pass
-//! for its sake; where the filter took the row and keys, measures or raw values ask for others, it
-//! counts as null there. Both are told from all that the filter, or the outputs, ask of the column
-//! together: raw rows that show every kind leave nothing out. `IS NULL` in a filter takes rows of
-//! other kinds for what they are, and does not ask for a value.
+//! A row has its value of a column in one kind. If the filter uses the column in other kinds only,
+//! the row cannot pass. If the row passed, but keys, measures or raw values use other kinds only,
+//! it counts as null there. Both are derived from all uses in the filter, or in the outputs,
+//! together: raw rows that show every kind leave nothing out. `IS NULL` in a filter accepts rows of
+//! other kinds and is not a use of the value.
 
 use std::collections::BTreeMap;
 
 use hadal_query::{ColumnRef, Expr, Function, Query, QueryKind, RowExpr, RowInput};
 use hadal_types::{ColumnName, Kind};
 
-/// The columns that a query asks for.
+/// The columns that a query uses.
 pub(crate) type VisibleColumns = BTreeMap<ColumnName, VisibleKinds>;
 
 /// The kinds of one column that a query sees.
@@ -21,23 +21,23 @@ pub(crate) struct VisibleKinds {
     by_outputs: Kinds,
 }
 
-/// Who does not see a kind.
+/// Which part of a query does not see a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Hidden {
     /// The filter.
     ByFilter,
-    /// The keys, the measures, the raw values.
+    /// The keys, the measures or the raw values.
     ByOutputs,
 }
 
-/// By kind: whether it is seen; none where the column is not asked for.
+/// Whether each kind is seen; none if the column is not used.
 #[derive(Clone, Copy, Debug, Default)]
 struct Kinds([bool; Kind::ALL.len()]);
 
 impl Kinds {
     fn add(&mut self, kind: Kind) {
         self.0[kind as usize] = true;
-        // A string question sees numbers too, as their decimal text.
+        // A string column also shows numbers, as their decimal text.
         self.0[Kind::Number as usize] |= kind == Kind::String;
     }
 
@@ -47,7 +47,7 @@ impl Kinds {
 }
 
 impl VisibleKinds {
-    /// Who does not see rows that have the column as this kind; the filter comes first.
+    /// Which part does not see rows that have the column as this kind; the filter comes first.
     pub(crate) fn hidden(&self, kind: Kind) -> Option<Hidden> {
         if self.by_filter.leave_out(kind) {
             return Some(Hidden::ByFilter);
@@ -56,7 +56,7 @@ impl VisibleKinds {
     }
 }
 
-/// All columns that `query` asks for.
+/// All columns that `query` uses.
 pub(crate) fn visible_columns(query: &Query) -> VisibleColumns {
     let mut columns = VisibleColumns::new();
     if let Some(filter) = &query.filter {
@@ -78,7 +78,7 @@ pub(crate) fn visible_columns(query: &Query) -> VisibleColumns {
     columns
 }
 
-/// Calls `visit` with each column whose value a filter asks for.
+/// Calls `visit` with each column whose value a filter uses.
 fn for_each_value(filter: &RowExpr, visit: &mut impl FnMut(&ColumnRef)) {
     match filter {
         Expr::Leaf(RowInput::Column(column)) => visit(column),

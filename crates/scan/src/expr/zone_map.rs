@@ -1,4 +1,4 @@
-//! Blocks that cannot have a matching row, told by their front alone.
+//! Skips blocks that cannot have a matching row, by their header and directory alone.
 
 use hadal_block::{BlockView, Zone};
 use hadal_query::{Function, RowInput};
@@ -61,7 +61,7 @@ fn asks_of_list(function: Function) -> bool {
     )
 }
 
-/// Whether the expression is a column of which the block has no value.
+/// Whether the expression is a column without any value in the block.
 fn is_absent(block: &BlockView<'_>, expr: &PreparedExpr) -> bool {
     let PreparedExpr::Leaf(RowInput::Column(column)) = expr else { return false };
     let has = |kind| block.column(column.name.as_str(), kind).is_some();
@@ -69,7 +69,7 @@ fn is_absent(block: &BlockView<'_>, expr: &PreparedExpr) -> bool {
     !has(column.kind) && !seen_as_text
 }
 
-/// Whether the expression is a column of which every row of the block has a value.
+/// Whether the expression is a column that has a value in every row of the block.
 fn is_never_null(block: &BlockView<'_>, expr: &PreparedExpr) -> bool {
     match expr {
         PreparedExpr::Leaf(RowInput::Time) => true,
