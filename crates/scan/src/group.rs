@@ -1,4 +1,4 @@
-//! Which group each row of a block belongs to.
+//! The group of each row of a block.
 
 pub(crate) mod group_ids;
 pub(crate) mod group_lookup;

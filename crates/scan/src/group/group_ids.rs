@@ -1,7 +1,7 @@
-//! Group numbers: each selected row of a block gets a small integer that stands for its keys.
+//! Group numbers: a small integer per selected row of a block that stands for the row's keys.
 //!
-//! Keys in code space multiply into one number as long as the product stays small, so that
-//! measures can be kept in plain arrays; when it grows, the numbers in use are counted through.
+//! The codes of the keys are multiplied into one number as long as the product stays small, so that
+//! measures are kept in plain arrays. If it grows too large, the numbers in use are renumbered.
 
 use std::borrow::Cow;
 use std::hash::{BuildHasher, Hash};
@@ -15,36 +15,36 @@ use crate::column::column_values::{ColumnValues, Entries, Numbers, Truths};
 use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas, zeros};
 use crate::column::selection::Selection;
 
-/// Group numbers may be this many times as many as rows, before they are counted through.
+/// The maximum ratio of possible group numbers to rows before renumbering.
 const SPARSE_MAX: usize = 4;
 
 /// The groups of one block's selected rows.
 pub(crate) struct GroupIds<'a> {
-    /// One per selected row, in row order, each below `space`.
+    /// One number per selected row, in row order, each below `space`.
     pub(crate) numbers: Rc<Buffer>,
-    /// Group numbers are below this.
+    /// The upper bound (exclusive) of the group numbers.
     pub(crate) space: usize,
     steps: Vec<Step<'a>>,
 }
 
 /// How one more key was folded into the group numbers.
 struct Step<'a> {
-    /// Codes of the key.
+    /// The number of the key's codes.
     count: usize,
     values: KeyValues<'a>,
-    /// The number before and the code, by the group number that they got; `None`: that is
+    /// The number before and the code, by resulting group number; `None`: the group number is
     /// number × count + code.
     counted: Option<Vec<u64>>,
 }
 
-/// One key: a code per selected row, and what the codes mean.
+/// One key: a code per selected row, and the values of the codes.
 struct Key<'a> {
     codes: Rc<Buffer>,
     count: usize,
     values: KeyValues<'a>,
 }
 
-/// What the codes of a key mean.
+/// The values of a key's codes.
 pub(crate) enum KeyValues<'a> {
     Constant(Value),
     Entries(Entries<'a>),
@@ -84,7 +84,7 @@ impl<'a> GroupIds<'a> {
         let counted = if dense {
             #[expect(clippy::cast_possible_truncation, reason = "the product is small")]
             let count = key.count as u32;
-            // In the memory of whichever nobody else has.
+            // Reuses the memory of whichever side is not shared.
             match Rc::get_mut(&mut key.codes) {
                 Some(codes) => {
                     kernels::prepend_numbers(codes, count, &self.numbers);
@@ -109,17 +109,17 @@ impl<'a> GroupIds<'a> {
         self.steps.push(Step { count: key.count, values: key.values, counted });
     }
 
-    /// How many keys there are.
+    /// The number of keys.
     pub(crate) fn key_count(&self) -> usize {
         self.steps.len()
     }
 
-    /// What the codes of a key mean.
+    /// The values of a key's codes.
     pub(crate) fn values_of(&self, key: usize) -> &KeyValues<'a> {
         &self.steps[key].values
     }
 
-    /// What the group numbers stand for, where there is a single key of which they are the codes.
+    /// The values of the group numbers, if there is a single key and they are its codes.
     pub(crate) fn only_key(&self) -> Option<&KeyValues<'a>> {
         match self.steps.as_slice() {
             [Step { counted: None, values, .. }] => Some(values),
@@ -127,7 +127,7 @@ impl<'a> GroupIds<'a> {
         }
     }
 
-    /// Whether the only key is of texts as they lie in the block, without ids.
+    /// Whether the only key is of strings in the block's own order, without ids.
     pub(crate) fn is_by_text(&self) -> bool {
         let texts = |key: &&KeyValues<'_>| {
             matches!(key, KeyValues::Entries(Entries::Strings { .. } | Entries::Lifted { .. }))
@@ -135,7 +135,7 @@ impl<'a> GroupIds<'a> {
         self.only_key().filter(texts).is_some()
     }
 
-    /// By key: the codes of these group numbers.
+    /// Returns the codes of these group numbers, one list per key.
     pub(crate) fn codes_of(&self, numbers: &[u32]) -> Vec<Vec<u32>> {
         let mut numbers = numbers.to_vec();
         let mut all = Vec::with_capacity(self.steps.len());
@@ -164,20 +164,20 @@ impl<'a> GroupIds<'a> {
     }
 }
 
-/// Different numbers of one block, each with a small integer: the order in which they were met.
+/// The distinct numbers of one block, numbered in the order of their first occurrence.
 struct Counted<K> {
-    /// An open hash table, at most half full.
+    /// An open-addressing hash table, at most half full.
     slots: Vec<u32>,
-    /// By small integer.
+    /// The distinct numbers, in the order of their first occurrence.
     met: Vec<K>,
     hasher: DefaultHashBuilder,
 }
 
 impl<K: Copy + Eq + Hash> Counted<K> {
-    /// What stands in a slot that is free.
+    /// Marks a free slot.
     const FREE: u32 = u32::MAX;
 
-    /// None yet, of at most so many.
+    /// An empty table for at most `most` distinct numbers.
     fn new(most: usize) -> Self {
         let slots = vec![Self::FREE; (2 * most).next_power_of_two().max(2)];
         Self { slots, met: Vec::new(), hasher: DefaultHashBuilder::default() }
@@ -209,15 +209,14 @@ fn last_index<T>(list: &[T]) -> u32 {
 }
 
 impl KeyValues<'_> {
-    /// Of whole numbers that are told by arithmetic: the first, the step from one to the next, and
-    /// how many there are.
+    /// The first value, the step and the count, if the values are whole numbers in an arithmetic
+    /// sequence.
     pub(crate) fn range(&self) -> Option<(i64, i64, usize)> {
         let Self::Range { reference, count, .. } = self else { return None };
         self.whole(0).map(|first| (first, reference.step, *count))
     }
 
-    /// The values of all codes but the last where these are told to be whole numbers, which all
-    /// are that are not null.
+    /// The values of all codes but the last, if all values that are not null are whole numbers.
     pub(crate) fn wholes(&self) -> Option<Cow<'_, [i64]>> {
         match self {
             Self::Mantissas { values, .. } if self.is_whole() => Some(Cow::Borrowed(values)),
@@ -238,7 +237,7 @@ impl KeyValues<'_> {
         }
     }
 
-    /// The value of a code where it is told to be a whole number.
+    /// The value of a code, if it is a whole number.
     pub(crate) fn whole(&self, code: usize) -> Option<i64> {
         match self {
             Self::Range { reference, first, count, .. } if self.is_whole() && code < *count => {
@@ -299,7 +298,7 @@ impl<'a> Key<'a> {
         Self { codes, count: 3, values: KeyValues::Listed(values) }
     }
 
-    /// Codes by arithmetic, where the values lie close together.
+    /// Codes by arithmetic, if the values are close together.
     fn of_range(numbers: &Numbers, selection: &Selection) -> Option<Self> {
         let Mantissas::FrameOfReference(reference) = &numbers.mantissas else { return None };
         let most = selection.count().saturating_mul(SPARSE_MAX).max(256);
@@ -312,7 +311,8 @@ impl<'a> Key<'a> {
             return None;
         }
         let null = u32::try_from(count).ok()?;
-        // What tells rows apart are the codes, which others may write to.
+        // The codes distinguish rows, so the range needs no steps; sharing them would force a copy
+        // on write.
         let range = FrameOfReference { steps: Rc::default(), ..*reference };
         let form =
             Numbers { mantissas: Mantissas::FrameOfReference(range.clone()), ..numbers.clone() };
@@ -329,7 +329,7 @@ impl<'a> Key<'a> {
         Some(Self { codes, count: count + 1, values })
     }
 
-    /// The codes that the numbers have, where they have some.
+    /// Uses the codes of dictionary-encoded numbers; `None` for other encodings.
     fn of_codes(numbers: &Numbers, selection: &Selection) -> Option<Self> {
         let Mantissas::Dictionary(DictionaryMantissas { codes, values }) = &numbers.mantissas
         else {
@@ -367,7 +367,7 @@ impl<'a> Key<'a> {
         Self { codes: Rc::new(codes.into()), count, values }
     }
 
-    /// Codes in the order in which values are met.
+    /// Codes in the order of the values' first occurrence.
     fn counted<K: Hash + Eq + Clone>(
         selection: &Selection,
         visible: &mut HashMap<K, u32>,
@@ -386,8 +386,8 @@ impl<'a> Key<'a> {
     }
 }
 
-/// The smallest and the largest step of the selected rows that have a value; the first one where
-/// none has.
+/// The smallest and the largest step of the selected rows that have a value; (0, 0) if no row has
+/// one.
 fn range_of(reference: &FrameOfReference, numbers: &Numbers, selection: &Selection) -> (u32, u32) {
     let (mut first, mut last) = (u32::MAX, 0);
     selection.for_each(|row| {

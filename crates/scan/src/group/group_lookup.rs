@@ -1,8 +1,8 @@
-//! Where the groups of a block are among those of all blocks so far.
+//! Maps the groups of a block to the groups of all blocks so far.
 //!
-//! Groups are found by numbers, which stand for the values of their keys (see
-//! [`hadal_aggregate::Groups`]). A block asks once for each value in its dictionaries that a
-//! selected row has.
+//! Groups are found by the dictionary numbers of their keys' values (see
+//! [`hadal_aggregate::Groups`]). A block looks up each dictionary value once, if a selected row has
+//! it.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -17,24 +17,25 @@ use crate::column::interner::InternedIds;
 use crate::group::group_ids::{GroupIds, KeyValues};
 use crate::group::grouped_rows::GroupedRows;
 
-/// No number: what a table holds before it was asked.
+/// Stands for an unknown number or index.
 const UNKNOWN: u32 = u32::MAX;
 
-/// The places of one block's groups.
+/// The group indexes of one block's groups.
 pub(crate) struct GroupLookup {
-    /// Places by group number; any number where no row has it, `UNKNOWN` where there is no room.
+    /// Group indexes by group number: arbitrary if no row has the number, `UNKNOWN` if there was no
+    /// memory for the group.
     by_number: Vec<u32>,
-    /// Places by selected row, where they were looked up.
+    /// Group indexes by selected row, once they were needed.
     by_row: OnceCell<Buffer>,
-    /// Group numbers that rows have, and their places.
+    /// The group numbers that rows have, with their indexes.
     found: OnceCell<Vec<(usize, u32)>>,
     /// Whether every group number that a row has has an index.
     pub(crate) is_complete: bool,
 }
 
 impl GroupLookup {
-    /// Finds places for the group numbers that have rows, `used`, and says of the others that they
-    /// are dropped.
+    /// Finds or inserts the groups of the numbers `used`, which are those that rows have. Reports
+    /// the rows of groups that do not fit as dropped.
     pub(crate) fn new(
         block: &GroupIds<'_>,
         used: &[u32],
@@ -62,8 +63,8 @@ impl GroupLookup {
         Self { by_number, by_row: OnceCell::new(), found, is_complete }
     }
 
-    /// The same where all groups are known already, which needs no look at which have rows; `None`
-    /// where they are not, or their keys tell their places not by themselves.
+    /// As [`Self::new`], if all groups are known already; this needs no list of the used numbers.
+    /// `None` if a group is new, or if keys alone do not determine the indexes.
     pub(crate) fn known(
         block: &GroupIds<'_>,
         groups: &Groups,
@@ -91,12 +92,12 @@ impl GroupLookup {
         is_known.then_some(own)
     }
 
-    /// The places of these group numbers, of which each has rows.
+    /// The group indexes of these group numbers; each number has rows.
     pub(crate) fn of_numbers(&self, numbers: Range<usize>) -> &[u32] {
         &self.by_number[numbers]
     }
 
-    /// Group numbers that rows have, and their places.
+    /// The group numbers that rows have, with their indexes.
     pub(crate) fn found(&self, rows: &GroupedRows<'_>) -> &[(usize, u32)] {
         self.found.get_or_init(|| {
             let used = rows.used().into_iter();
@@ -105,7 +106,7 @@ impl GroupLookup {
         })
     }
 
-    /// By selected row: where the numbers of its group and class are among cells.
+    /// The accumulator cell of each selected row's group and class.
     pub(crate) fn cells(
         &self,
         rows: &GroupedRows<'_>,
@@ -117,7 +118,7 @@ impl GroupLookup {
         }
     }
 
-    /// By selected row: the place of its group.
+    /// The group index of each selected row.
     pub(crate) fn by_row(&self, rows: &GroupedRows<'_>) -> &[u32] {
         self.by_row.get_or_init(|| {
             let mut group_indexes = Buffer::of(rows.numbers.len());
@@ -127,13 +128,13 @@ impl GroupLookup {
     }
 }
 
-/// The places of the groups of one key, where its values are whole numbers or strings: sooner found
-/// together than one by one.
+/// Finds the groups of a single key of whole numbers or strings: one batch is faster than single
+/// lookups.
 fn together(block: &GroupIds<'_>, used: &[u32], groups: &mut Groups) -> Option<Vec<u32>> {
     let values = (block.key_count() == 1).then(|| block.values_of(0))?;
-    // The numbers of groups of one key are its codes.
+    // With a single key, group numbers are its codes.
     let code = |number: &u32| *number as usize;
-    // Where rows have no value, the last number says so.
+    // If some rows have no value, the last number stands for null.
     let (last, before) = used.split_last()?;
     let null = values.value(code(last)).is_null();
     let used = if null { before } else { used };
@@ -170,7 +171,8 @@ fn together(block: &GroupIds<'_>, used: &[u32], groups: &mut Groups) -> Option<V
     Some(group_indexes)
 }
 
-/// By key: the numbers that groups have for the values of these group numbers, which all have rows.
+/// For each key, returns the numbers that its dictionary has for the values of these group numbers.
+/// Every number in `used` has rows.
 pub(crate) fn key_numbers(
     block: &GroupIds<'_>,
     used: &[u32],
@@ -191,13 +193,13 @@ pub(crate) fn key_numbers(
     block.codes_of(used).into_iter().enumerate().map(numbers_of).collect()
 }
 
-/// The numbers of the values of some codes.
+/// Returns the dictionary numbers of the values of some codes.
 fn value_numbers(values: &KeyValues<'_>, codes: &[u32], key: &mut KeyDictionary) -> Vec<u32> {
     let mut numbers = Vec::with_capacity(codes.len());
     let one_by_one = |key: &mut KeyDictionary, codes: &[u32]| -> Vec<u32> {
         codes.iter().map(|&code| key.number_of(&values.value(code as usize))).collect()
     };
-    // Where rows have no value, the last code says so.
+    // If some rows have no value, the last code stands for null.
     let Some((last, before)) = codes.split_last() else { return numbers };
     let (codes, null) = match values.value(*last as usize).is_null() {
         true => (before, std::slice::from_ref(last)),

@@ -1,38 +1,37 @@
-//! Rows whose cells follow each other as they do: sensors that report in turn, minute by minute.
+//! Runs of rows whose cells follow each other: sensors that report in turn, minute by minute.
 //!
-//! What such rows add up to needs no look at each row's cell: a stretch of values is added to the
-//! stretch of sums beside it.
+//! Summing such rows needs no lookup of each row's cell: a run of values is added to a run of sums.
 
 use std::ops::Range;
 
 use hadal_encoding::{Bitmap, kernels};
 
-/// Stretches have so many rows on average, or it is not worth it.
+/// The minimum average length of runs, in rows, for which they are used.
 const ROWS_MIN: usize = 16;
-/// Rows that are looked at before all are.
+/// The number of rows that are checked before all are.
 const SAMPLE: usize = 1_024;
 
-/// Cells whose sums fit the nearest cache.
+/// Cells whose sums fit the L1 cache.
 const CELLS_AT_ONCE: usize = 2_048;
-/// So many stretches are cut.
+/// The maximum number of runs that are cut into pieces.
 const CUT_MAX: usize = 64;
 
-/// The stretches of some rows.
+/// The runs of some rows.
 pub(crate) struct GroupRuns {
     all: Vec<GroupRun>,
-    /// Cells that have rows, ascending, and how many rows each of them has.
+    /// Ranges of cells that have rows, ascending, with the number of rows per cell.
     counts: Vec<(Range<usize>, u64)>,
 }
 
-/// Rows of which each is of the cell after that of the row before.
+/// Rows whose cells ascend by one from row to row.
 struct GroupRun {
     rows: Range<usize>,
-    /// The cell of the first.
+    /// The cell of the first row.
     cell: usize,
 }
 
 impl GroupRuns {
-    /// The stretches of rows of these cells; `None` where they are short.
+    /// Finds the runs in the cells of rows; `None` if they are short.
     pub(crate) fn new(cells: &[u32]) -> Option<Self> {
         let breaks = |cells: &[u32]| {
             let mut words = vec![0; cells.len().saturating_sub(1).div_ceil(64)];
@@ -52,26 +51,26 @@ impl GroupRuns {
         Some(Self { counts: counts(&all), all })
     }
 
-    /// Cells that have rows, ascending.
+    /// The ranges of cells that have rows, ascending.
     pub(crate) fn used(&self) -> impl Iterator<Item = Range<usize>> {
         self.counts.iter().map(|(cells, _)| cells.clone())
     }
 
-    /// How many rows each of `space` cells has.
+    /// The number of rows of each of `space` cells.
     pub(crate) fn counts(&self, space: usize) -> Vec<u64> {
         let mut counts = vec![0; space];
         self.counts.iter().for_each(|(cells, count)| counts[cells.clone()].fill(*count));
         counts
     }
 
-    /// What numbers by row add up to by cell.
+    /// Sums numbers by row into `space` cells.
     pub(crate) fn sums(&self, numbers: &[u32], space: usize) -> Vec<u64> {
         let mut sums = vec![0; space];
         self.for_each_piece(|rows, cells| kernels::add_adjacent(&numbers[rows], &mut sums[cells]));
         sums
     }
 
-    /// The smallest and the largest of numbers by row, by cell; anything of cells without rows.
+    /// The minimum and the maximum by cell of numbers by row; arbitrary for cells without rows.
     pub(crate) fn ends(&self, numbers: &[u32], space: usize) -> (Vec<u32>, Vec<u32>) {
         let (mut low, mut high) = (vec![u32::MAX; space], vec![0; space]);
         self.for_each_piece(|rows, cells| {
@@ -80,8 +79,8 @@ impl GroupRuns {
         (low, high)
     }
 
-    /// Shows all stretches by rows and cells, cut so that what is kept of neighbouring cells stays
-    /// in the nearest cache: as far as cutting does not take longer than that spares.
+    /// Calls `see` with the rows and cells of each run. Up to [`CUT_MAX`] runs are cut so that the
+    /// sums of neighbouring cells stay in the L1 cache; cutting more would cost more than it saves.
     fn for_each_piece(&self, mut see: impl FnMut(Range<usize>, Range<usize>)) {
         let end = self.counts.last().map_or(0, |(cells, _)| cells.end);
         let size = if self.all.len() <= CUT_MAX { CELLS_AT_ONCE } else { end };
@@ -97,7 +96,7 @@ impl GroupRuns {
     }
 }
 
-/// Cells that have rows, ascending, and how many.
+/// Ranges of cells that have rows, ascending, with the number of rows per cell.
 fn counts(all: &[GroupRun]) -> Vec<(Range<usize>, u64)> {
     let ends = all.iter().flat_map(|GroupRun { rows, cell }| {
         [(*cell, true), (*cell + rows.len(), false)].into_iter().filter(|_| !rows.is_empty())

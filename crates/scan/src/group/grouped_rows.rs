@@ -1,8 +1,8 @@
 //! The selected rows of one block, with their groups and weights.
 //!
-//! Weights mostly are a few different ones, sampling rates that somebody chose. Then a row's *cell*
-//! is its group and the *class* of its weight; all else is counted and summed up by cell without a
-//! look at weights, and weighted once per cell.
+//! Rows mostly have one of a few weights, the configured sampling rates. A row's *cell* is then its
+//! group and the *class* of its weight. Counts and sums are taken per cell, and weighted once per
+//! cell.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -15,7 +15,7 @@ use crate::column::weights::Weights;
 use crate::group::group_runs::GroupRuns;
 use crate::group::packed_sums::{self, Column};
 
-/// Groups are many where they have fewer rows than this.
+/// Groups are many if the average group has fewer rows.
 const ROWS_PER_GROUP: usize = 16;
 
 /// The selected rows of one block.
@@ -25,39 +25,39 @@ pub(crate) struct GroupedRows<'r> {
     pub(crate) numbers: &'r [u32],
     pub(crate) space: usize,
     pub(crate) weights: &'r Weights,
-    /// The weight of each class, in millionths; none where every row has its own.
+    /// The weight of each class in millionths; empty if every row has its own weight.
     classes: &'r [i64],
-    /// Number × classes + class, by selected row.
+    /// The cell of each selected row: number × classes + class.
     cells: Cow<'r, [u32]>,
     /// The selected rows; `None`: all.
     chosen: Option<&'r [u32]>,
-    /// Made when first asked for.
+    /// Computed on first use.
     by_group: OnceCell<RowsByGroup>,
-    /// The stretches of many groups' rows, where they make some.
+    /// The runs of the rows, if there are many groups and the rows form runs.
     runs: Option<GroupRuns>,
 }
 
-/// The rows of each group, one after the other.
+/// The rows of each group, group after group.
 struct RowsByGroup {
-    /// Where the rows of each group number end.
+    /// The end of each group's rows, by group number.
     ends: Vec<u32>,
     rows: Vec<u32>,
 }
 
-/// Numbers of 32 bits that are to be added up.
+/// 32-bit numbers to sum.
 #[derive(Clone)]
 pub(crate) struct Addends<'v> {
-    /// By row of the block; `None`: 1 in each.
+    /// One number per row of the block; `None`: 1 for each.
     pub(crate) steps: Option<&'v [u32]>,
-    /// No number is larger.
+    /// An upper bound of the numbers.
     pub(crate) most: u32,
-    /// Rows that count; `None`: all.
+    /// The rows that count; `None`: all.
     pub(crate) valid: Option<&'v Bitmap>,
 }
 
-/// What some rows add up to, by cell.
+/// The sums of some rows by cell.
 pub(crate) struct Totals {
-    /// How many selected rows there are.
+    /// The number of selected rows.
     pub(crate) counts: Vec<u64>,
     /// The sums of each of the [`Addends`].
     pub(crate) sums: Vec<Vec<u64>>,
@@ -87,22 +87,23 @@ impl<'r> GroupedRows<'r> {
         }
     }
 
-    /// Whether groups are so many that they have few rows each.
+    /// Whether there are many groups, with few rows each.
     pub(crate) fn has_many_groups(&self) -> bool {
         self.space.saturating_mul(ROWS_PER_GROUP) > self.numbers.len()
     }
 
-    /// The stretches that rows make: of many groups and one weight, so that cells are groups.
+    /// The runs of the rows. There are runs only with many groups and one weight, so cells are
+    /// groups.
     pub(crate) fn runs(&self) -> Option<&GroupRuns> {
         self.runs.as_ref()
     }
 
-    /// The weight of each class, in millionths; none where every row has its own.
+    /// The weight of each class in millionths; empty if every row has its own weight.
     pub(crate) fn classes(&self) -> &[i64] {
         self.classes
     }
 
-    /// Cells are below this.
+    /// The number of cells.
     pub(crate) fn cell_count(&self) -> usize {
         self.space * self.classes.len()
     }
@@ -114,7 +115,7 @@ impl<'r> GroupedRows<'r> {
         &by_group.rows[start as usize..by_group.ends[number] as usize]
     }
 
-    /// A counting sort.
+    /// Sorts the rows by group, with a counting sort.
     fn sort_by_group(&self) -> RowsByGroup {
         let mut ends = vec![0u32; self.space];
         self.numbers.iter().for_each(|&number| ends[number as usize] += 1);
@@ -125,7 +126,7 @@ impl<'r> GroupedRows<'r> {
         let mut rows = vec![0u32; self.numbers.len()];
         #[expect(clippy::cast_possible_truncation, reason = "a block has at most 65,536 rows")]
         self.for_each(None, |number, row| {
-            // Where the next row of the group goes; after the last one, the group's end.
+            // The position of the group's next row; after the last row, the end of the group.
             let end = &mut ends[number];
             rows[*end as usize] = row as u32;
             *end += 1;
@@ -133,7 +134,7 @@ impl<'r> GroupedRows<'r> {
         RowsByGroup { ends, rows }
     }
 
-    /// Calls `visit` with the group number and the row of each selected row that `valid` has.
+    /// Calls `visit` with the group number and the row of each selected row that is in `valid`.
     #[inline]
     pub(crate) fn for_each(&self, valid: Option<&Bitmap>, mut visit: impl FnMut(usize, usize)) {
         let mut numbers = self.numbers.iter();
@@ -145,7 +146,7 @@ impl<'r> GroupedRows<'r> {
         });
     }
 
-    /// Adds up columns over the selected rows, by cell. Not for weights that are by row.
+    /// Sums columns over the selected rows, by cell. Not for weights by row.
     pub(crate) fn totals(&self, columns: &[Addends<'_>]) -> Totals {
         if self.cell_count() == 1 && self.chosen.is_none() {
             let rows = self.numbers.len() as u64;
@@ -179,7 +180,7 @@ impl<'r> GroupedRows<'r> {
         Totals { counts, sums }
     }
 
-    /// The numbers of the selected rows; zero where they do not count.
+    /// The numbers of the selected rows; zero for rows that do not count.
     fn numbers_of<'v>(&self, column: &Addends<'v>) -> Cow<'v, [u32]> {
         let mut numbers = match column.steps {
             Some(steps) => self.selected(steps),
@@ -191,7 +192,7 @@ impl<'r> GroupedRows<'r> {
         numbers
     }
 
-    /// Numbers of the selected rows.
+    /// The numbers of the selected rows.
     pub(crate) fn selected<'v>(&self, numbers: &'v [u32]) -> Cow<'v, [u32]> {
         let Some(rows) = self.chosen else { return Cow::Borrowed(numbers) };
         let mut chosen = vec![0; rows.len()];
@@ -199,8 +200,8 @@ impl<'r> GroupedRows<'r> {
         Cow::Owned(chosen)
     }
 
-    /// By selected row: its cell, [`Self::cell_count`] where `valid` has not the row; and the
-    /// number that the row of the block has in `steps`.
+    /// Returns each selected row's cell, and the number of its row in `steps`. The cell is
+    /// [`Self::cell_count`] if the row is not in `valid`.
     pub(crate) fn with_value<'v>(
         &'v self,
         steps: &'v [u32],
@@ -221,7 +222,7 @@ impl<'r> GroupedRows<'r> {
         (Cow::Owned(cells), steps)
     }
 
-    /// Numbers of the selected rows.
+    /// The numbers of the selected rows.
     pub(crate) fn selected_wide<'v>(&self, numbers: &'v [i64]) -> Cow<'v, [i64]> {
         match self.chosen {
             None => Cow::Borrowed(numbers),
@@ -229,7 +230,7 @@ impl<'r> GroupedRows<'r> {
         }
     }
 
-    /// By selected row: whether `valid` has it.
+    /// Whether each selected row is in `valid`.
     pub(crate) fn selected_bits<'v>(&self, valid: &'v Bitmap) -> Cow<'v, Bitmap> {
         match self.selection.chosen() {
             None => Cow::Borrowed(valid),
@@ -244,15 +245,15 @@ impl<'r> GroupedRows<'r> {
         (0..).zip(has).filter(|own| own.1).map(|own| own.0).collect()
     }
 
-    /// How many rows each group number has.
+    /// The number of rows of each group number.
     pub(crate) fn counts(&self) -> Vec<u64> {
         let mut counts = vec![0; self.space];
         kernels::count_by(self.numbers, &mut counts);
         counts
     }
 
-    /// By selected row: where the numbers of its group and class are among cells, the places of
-    /// groups being told by number.
+    /// The accumulator cell of each selected row's group and class; `group_indexes` is by group
+    /// number.
     pub(crate) fn cells_at(
         &self,
         group_indexes: impl Iterator<Item = u32>,
@@ -273,7 +274,7 @@ impl<'r> GroupedRows<'r> {
         found
     }
 
-    /// The same where groups are at the places of their numbers.
+    /// As [`Self::cells_at`], with group numbers as group indexes.
     pub(crate) fn cells_by_number(&self, layout: &AccumulatorLayout) -> Cow<'_, [u32]> {
         match layout.class_count {
             1 => Cow::Borrowed(self.numbers),
@@ -281,7 +282,7 @@ impl<'r> GroupedRows<'r> {
         }
     }
 
-    /// How many events the rows of each group stand for, their number being known by cell.
+    /// The weighted count of each group, from row counts by cell.
     pub(crate) fn weighted_counts(&self, counts: &[u64]) -> Vec<WeightedCount> {
         self.groups_of(counts).map(|counts| self.weighted_count(counts)).collect()
     }
@@ -295,7 +296,7 @@ impl<'r> GroupedRows<'r> {
         weighted
     }
 
-    /// The count of each group's rows that `valid` has.
+    /// The weighted count of each group's rows that are in `valid`.
     pub(crate) fn weighted_counts_where(&self, valid: Option<&Bitmap>) -> Vec<WeightedCount> {
         if !self.classes.is_empty() {
             let Some(valid) = valid else { return self.weighted_counts(&self.totals(&[]).counts) };
@@ -316,13 +317,13 @@ impl<'r> GroupedRows<'r> {
         sums.into_iter().map(count).collect()
     }
 
-    /// What is told by cell: the cells of one group after the other.
+    /// Splits data by cell into the cells of each group.
     pub(crate) fn groups_of<'c>(&self, by_cell: &'c [u64]) -> std::slice::Chunks<'c, u64> {
         by_cell.chunks(self.classes.len().max(1))
     }
 }
 
-/// Number × classes + class, by selected row.
+/// The cell of each selected row: number × classes + class.
 fn cells<'n>(
     numbers: &'n [u32],
     weights: &Weights,

@@ -1,8 +1,8 @@
-//! Where columns lie beside each other while rows are added up.
+//! Sums several columns at once, packed into 64-bit words.
 //!
-//! What a block's rows come to, of 32-bit numbers and at most 65,536 of them, takes 48 bits, and
-//! mostly much less. Sums that are known to fit share a word of 64 bits, a *lane*, so that a row
-//! costs as many additions as there are lanes.
+//! The sum of at most 65,536 numbers of 32 bits takes at most 48 bits, and mostly far fewer. Sums
+//! that are known to fit share a 64-bit word, a *lane*. A row then costs as many additions as there
+//! are lanes.
 
 use std::borrow::Cow;
 
@@ -11,31 +11,31 @@ use hadal_encoding::{
     kernels::{self, Addend},
 };
 
-/// So many lanes are added to in one pass.
+/// The number of lanes per pass.
 const LANES_AT_ONCE: usize = 4;
 
-/// A column that is to be added up: of each row of some, a number.
+/// A column to sum, with one number per row.
 pub(crate) struct Column<'c> {
-    /// `None`: each is 1.
+    /// `None`: each number is 1.
     pub(crate) steps: Option<Cow<'c, [u32]>>,
-    /// No number is larger.
+    /// An upper bound of the numbers.
     pub(crate) most: u32,
     /// The rows that count; `None`: all.
     pub(crate) valid: Option<Cow<'c, Bitmap>>,
 }
 
-/// Where the sum of a column is.
+/// The position of a column's sum.
 #[derive(Clone, Copy)]
 struct Place {
     /// The index of the column.
     column: usize,
     lane: usize,
     shift: u32,
-    /// Bits that the sum can have.
+    /// The maximum number of bits of the sum.
     bits: u32,
 }
 
-/// By column: what each of `space` cells comes to, the cell of each row being known.
+/// Returns the sums of each column in each of `space` cells; `cells` has the cell of each row.
 pub(crate) fn sums(cells: &[u32], space: usize, columns: &[Column<'_>]) -> Vec<Vec<u64>> {
     let (group_indexes, lanes) = group_indexes(columns, cells.len() as u64);
     let mut sums = vec![Vec::new(); columns.len()];
@@ -53,12 +53,12 @@ pub(crate) fn sums(cells: &[u32], space: usize, columns: &[Column<'_>]) -> Vec<V
         };
         here.iter().zip(found).for_each(|(own, found)| sums[own.column] = found);
     }
-    // Those that are nothing have no index.
+    // Columns of zeros only have no lane.
     sums.iter_mut().for_each(|sums| sums.resize(space, 0));
     sums
 }
 
-/// What the columns at these places come to, in N lanes.
+/// Sums the columns at these positions, in N lanes.
 fn added<const N: usize>(
     cells: &[u32],
     space: usize,
@@ -81,8 +81,8 @@ fn added<const N: usize>(
     group_indexes.iter().map(sums).collect()
 }
 
-/// The places of columns of so many rows, as far as they are more than nothing, and how many lanes
-/// there are. The largest come first, each where there is room for it.
+/// Assigns lanes to the columns that are not all zero, for `rows` rows; also returns the number of
+/// lanes. The largest sums come first, each in the first lane with enough free bits.
 fn group_indexes(columns: &[Column<'_>], rows: u64) -> (Vec<Place>, usize) {
     let bits = |most: u32| u64::BITS - u64::from(most).saturating_mul(rows).leading_zeros();
     let all = (0..).zip(columns).map(|(column, own)| (column, bits(own.most)));
@@ -119,7 +119,7 @@ mod tests {
             let cells: Vec<u32> = rows.iter().map(|row| if is_one { 4 } else { row.0 }).collect();
             let columns = shapes.iter().map(|&(of, less, has_nulls)| {
                 let step = |row: &(u32, [u32; 3])| {
-                    // The largest of all, too.
+                    // Includes the largest possible number.
                     let wide = if row.1[0].is_multiple_of(3) { u32::MAX } else { row.1[of % 3] };
                     wide.checked_shr(less).unwrap_or(0)
                 };
