@@ -1,4 +1,4 @@
-//! What a block adds to the groups of a partial answer.
+//! Adds a block's rows to the groups of a partial result.
 
 pub(crate) mod block;
 pub(crate) mod distinct;

@@ -1,4 +1,4 @@
-//! Groups of one block, added to the partial answer.
+//! Adds the groups of one block to the partial result.
 
 use hadal_aggregate::{Groups, WeightedCount};
 use hadal_query::{AggregateUdf, Query, StateKind};
@@ -18,10 +18,10 @@ use crate::group::group_lookup::GroupLookup;
 use crate::group::grouped_rows::GroupedRows;
 use crate::scan_memory::Interrupt;
 
-/// Adds what the selected rows of one block have to say to `groups`.
+/// Adds the selected rows of one block to `groups`.
 ///
 /// # Errors
-/// [`Interrupt`]; then `groups` are as they were.
+/// [`Interrupt`]; then `groups` are unchanged.
 pub(crate) fn add(
     query: &Query,
     plan: &Plan,
@@ -71,13 +71,14 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// The definition of a user aggregate; `None` of built-in kinds.
+/// The definition of a user aggregate; `None` for built-in kinds.
 fn user_aggregate(query: &Query, kind: StateKind) -> Option<&dyn AggregateUdf> {
     let StateKind::User(id) = kind else { return None };
     query.functions.aggregate(id).map(|definition| &**definition)
 }
 
-/// The values of a key: strings by their ids, where they have some, or lifted.
+/// The values of a key: strings as interned ids if there are some, or as templates if
+/// `takes_lifted`.
 fn key_values<'a>(
     key: &PreparedExpr,
     columns: &LazyColumns<'_, 'a>,
@@ -92,7 +93,7 @@ fn key_values<'a>(
     coded.map_or_else(|| eval(key, columns, selection), |coded| Ok(ColumnValues::Coded(coded)))
 }
 
-/// What a block counts and adds up.
+/// The counts and sums of a block.
 struct Added<'v> {
     sums: SumDecimals<'v>,
     how: How,
@@ -100,16 +101,17 @@ struct Added<'v> {
 
 /// How rows are counted.
 enum How {
-    /// They have been: within the block.
+    /// Within the block; the sums are complete.
     Within(BlockSums),
-    /// One by one, in the cells of their groups.
+    /// One by one, into the accumulators of their groups.
     Directly,
-    /// They have been, each with its own weight.
+    /// Row by row, each with its own weight; the counts are complete.
     ByRow(Vec<WeightedCount>),
 }
 
 impl<'v> Added<'v> {
-    /// `is_scattered` where groups are in the order of rows here, but in none where they are kept.
+    /// `is_scattered`: the groups are in row order in this block, but in random order in the group
+    /// table.
     fn new<'x: 'v>(
         query: &Query,
         arguments: &'v [ColumnValues<'x>],
@@ -120,14 +122,14 @@ impl<'v> Added<'v> {
         let sums = SumDecimals::new(kinds.zip(arguments), rows);
         let how = match rows.weights {
             Weights::ByRow(_) => How::ByRow(rows.weighted_counts_where(None)),
-            // They are added up only once then, and not again by group.
+            // Adding rows directly sums them once, not again per group.
             _ if rows.has_many_groups() && (is_scattered || rows.runs().is_none()) => How::Directly,
             _ => How::Within(sums.up(rows)),
         };
         Self { sums, how }
     }
 
-    /// Whether a measure is added up here.
+    /// Whether a measure is summed here.
     fn has(&self, measure: usize) -> bool {
         self.sums.has(measure)
     }
@@ -145,7 +147,7 @@ impl<'v> Added<'v> {
         (0..).zip(has_rows).filter(|own| own.1).map(|own| own.0).collect()
     }
 
-    /// Leaves it for later to find the groups, where that can be.
+    /// Defers the group lookup, if possible; returns whether it was deferred.
     fn add_later_to(
         &self,
         groups: &mut Groups,
@@ -170,7 +172,7 @@ impl<'v> Added<'v> {
             How::Directly if lookup.is_complete => self.sums.add_directly_to(groups, lookup, rows),
             How::Directly => self.sums.add_up_to(groups, &self.sums.up(rows), lookup, rows),
         };
-        // A wrong answer would be worse than none.
+        // An assertion, because a wrong result is worse than none.
         assert!(is_added, "cells have room for the sums of one block");
     }
 }

@@ -1,9 +1,9 @@
-//! Different numbers of all groups of a block: where values hardly repeat within a block, so that
-//! looking for repetitions would cost more than hashing each.
+//! Distinct values of numbers, for all groups of a block. Used if values hardly repeat within a
+//! block: finding duplicates would then cost more than hashing each value.
 //!
-//! Hashes, and where they go in a sketch, are found for many values at a time. Then these are
-//! sorted by group: the sketches of some hundred groups are more than the nearer caches hold, and a
-//! row is one byte of one of them. Not to sort them took nearly twice as long.
+//! Hashes, and their registers in a sketch, are computed in batches and then sorted by group. The
+//! sketches of some hundred groups exceed the L1 and L2 caches, and a row changes one byte of one
+//! sketch. Without sorting, this took nearly twice as long.
 
 use std::borrow::Cow;
 
@@ -16,11 +16,11 @@ use crate::column::column_values::Numbers;
 use crate::column::decimals::{DictionaryMantissas, Mantissas};
 use crate::group::grouped_rows::GroupedRows;
 
-/// So many hashes stay in the nearest cache.
+/// The number of hashes that fit the L1 cache.
 const HASHED_AT_ONCE: usize = 1_024;
 
-/// Adds the selected rows' values to the measure of this index of all groups: of their number here
-/// and their index there.
+/// Adds the selected rows' values to measure `measure` of all groups. `found` has the group number
+/// in this block and the group index of each group.
 pub(crate) fn add(
     numbers: &Numbers,
     groups: &mut Groups,
@@ -45,13 +45,13 @@ pub(crate) fn add(
     }
 }
 
-/// Of a group that keeps its hashes, or that has no index.
+/// A group that keeps plain hashes, or that has no index.
 const NO_SKETCH: u32 = u32::MAX;
 
-/// The sketches of a block's groups that are sketches already.
+/// The groups of a block whose state is a sketch already.
 struct Sketches<'s> {
     all: Vec<DistinctRegisters<'s>>,
-    /// By group number: which of them, or [`NO_SKETCH`].
+    /// The index in `all` by group number, or [`NO_SKETCH`].
     by_number: Vec<u32>,
 }
 
@@ -76,8 +76,8 @@ impl<'s> Sketches<'s> {
         Self { all, by_number }
     }
 
-    /// Adds to its group's sketch the rank of each row's code; returns the group numbers and codes of
-    /// rows whose groups have none.
+    /// Adds the rank of each row's code to its group's sketch. Returns the group numbers and codes
+    /// of the rows whose groups have no sketch.
     fn add(&mut self, own: &[u32], codes: &[u32], ranked: &[u32]) -> Vec<(u32, u32)> {
         let runs = Runs::new(own, codes, ranked, self.by_number.len());
         let mut has_few = false;
@@ -97,15 +97,16 @@ impl<'s> Sketches<'s> {
     }
 }
 
-/// The ranks of each group's rows, one group after the other.
+/// The ranks of the rows, sorted by group.
 struct Runs {
-    /// Where those of each group number end.
+    /// The end of each group's ranks, by group number.
     ends: Vec<usize>,
     ranked: Vec<u32>,
 }
 
 impl Runs {
-    /// A counting sort of the rows' ranks by their `own` group numbers, below `space`.
+    /// Sorts the rows' ranks by group with a counting sort. `own` has the rows' group numbers,
+    /// below `space`.
     fn new(own: &[u32], codes: &[u32], ranked: &[u32], space: usize) -> Self {
         let mut counts = vec![0; space];
         kernels::count_by(own, &mut counts);
@@ -118,7 +119,7 @@ impl Runs {
         let mut ends: Vec<usize> = counts.iter().map(&mut start_of).collect();
         let mut sorted = vec![0; codes.len()];
         for (&number, &code) in own.iter().zip(codes) {
-            // Where the next row of the group goes; after the last one, the group's end.
+            // The position of the group's next row; after the last row, the end of the group.
             let end = &mut ends[number as usize];
             sorted[*end] = ranked[code as usize];
             *end += 1;
@@ -134,11 +135,11 @@ impl Runs {
 
 /// The selected rows that have a value.
 struct Coded<'v> {
-    /// The group number of each.
+    /// The group number of each row.
     own: Cow<'v, [u32]>,
-    /// Which of the values each has.
+    /// The index of each row's value.
     codes: Cow<'v, [u32]>,
-    /// Mantissas.
+    /// The values, as mantissas.
     values: Cow<'v, [i64]>,
 }
 
@@ -182,12 +183,12 @@ impl<'v> Coded<'v> {
     }
 }
 
-/// Of a group or a row: there are no more than a block has rows.
+/// Converts a group number or row; neither exceeds the number of rows of a block.
 fn to_u32(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// What the hash of each mantissa is to a sketch: register · 256 + rank.
+/// The register and rank of each mantissa's hash in a sketch: register · 256 + rank.
 fn ranked(mantissas: &[i64], scale: u8) -> Vec<u32> {
     let mut ranked = vec![0; mantissas.len()];
     let mut hashes = [0; HASHED_AT_ONCE];

@@ -1,7 +1,7 @@
-//! Numbers of one group, counted by the cells of a histogram's grid.
+//! Counts the numbers of one group by the cells of a histogram's grid.
 //!
-//! Which grid that is follows from the smallest and the largest value of the group so far, so these
-//! are found first; then every row is one division.
+//! The grid depends on the minimum and the maximum of the group so far, so these are computed
+//! first. After that, each row costs one division.
 
 use hadal_aggregate::Histogram;
 use hadal_types::{Decimal, Number};
@@ -10,18 +10,18 @@ use crate::aggregate::quantile_buckets::CELLS_PER_VALUE_MAX;
 use crate::column::column_values::{Doubles, Numbers};
 use crate::column::weights::Weights;
 
-/// Values counted by cell; what it holds is made anew for each group, in the same memory.
+/// Counts values by cell. Its buffers are reused for the next group.
 #[derive(Default)]
 pub(crate) struct HistogramCells {
-    /// The weight in each cell from the group's first on: where there are few cells.
+    /// The weight of each cell, starting with the group's first cell; used for few cells.
     dense: Vec<i128>,
-    /// The cell, counted from the group's first, and the weight of each value: where there are
+    /// The cell of each value, relative to the group's first cell, and the value's weight; used for
     /// many cells.
     sparse: Vec<(usize, i128)>,
 }
 
 impl HistogramCells {
-    /// Adds the values of these rows to a histogram.
+    /// Adds the numbers of these rows to a histogram.
     pub(crate) fn add_numbers(
         &mut self,
         own: &mut Histogram,
@@ -55,7 +55,7 @@ impl HistogramCells {
         });
     }
 
-    /// Adds the values of these rows to a histogram.
+    /// Adds the doubles of these rows to a histogram.
     pub(crate) fn add_doubles(
         &mut self,
         own: &mut Histogram,
@@ -78,7 +78,7 @@ impl HistogramCells {
         });
     }
 
-    /// Sums up the weights of so many values by cell, the largest of which is `last`.
+    /// Sums the weights of `values` values by cell; `last` is the largest cell.
     fn count(&mut self, found: impl Iterator<Item = (usize, i64)>, values: usize, last: usize) {
         self.dense.clear();
         self.sparse.clear();
@@ -98,7 +98,8 @@ impl HistogramCells {
         });
     }
 
-    /// The cells that have a weight, and it; `first` is the cell that they were counted from.
+    /// The cells that have a weight, with it. `first` is the absolute number of the group's first
+    /// cell.
     fn counted(&self, first: i128) -> impl Iterator<Item = (i128, i128)> {
         let dense = self.dense.iter().copied().enumerate().filter(|(_, weight)| *weight > 0);
         let all = dense.chain(self.sparse.iter().copied());
@@ -106,7 +107,7 @@ impl HistogramCells {
     }
 }
 
-/// The smallest and the largest of some values.
+/// The minimum and the maximum; `None` without values.
 fn ends<V: Copy + PartialOrd>(values: impl Iterator<Item = V>) -> Option<(V, V)> {
     values.fold(None, |ends: Option<(V, V)>, value| {
         let (min, max) = ends.unwrap_or((value, value));
@@ -129,7 +130,8 @@ mod tests {
     use super::*;
     use crate::column::decimals::Mantissas;
 
-    /// The histogram of two groups' rows, after another value, by cell and one by one.
+    /// Compares histograms of two groups' rows, counted by cell and one by one, with a value added
+    /// before.
     fn agree(
         rows: usize,
         buckets: u16,

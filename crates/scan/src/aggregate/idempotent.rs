@@ -1,5 +1,4 @@
-//! Measures that a value changes only once, however many rows of a group have it: distinct
-//! counts and extremes.
+//! Measures that each distinct value changes only once per group: distinct counts and extremes.
 
 use hadal_aggregate::{State, hash_decimal, hash_text, hash_value};
 use hadal_types::Weight;
@@ -8,28 +7,27 @@ use crate::aggregate::quantile_buckets::CELLS_PER_VALUE_MAX;
 use crate::column::column_values::{Coded, Entries, Numbers};
 use crate::column::decimals::Mantissas;
 
-/// Values of one block, each looked at once per group.
+/// The values of one block; each is added once per group.
 pub(crate) struct Idempotent<'v> {
     source: IdempotentSource<'v>,
-    /// By code: the last group that had it.
+    /// The last group that had the value, by code.
     last_group: Vec<u32>,
-    /// Groups so far.
+    /// The number of groups so far.
     group: u32,
-    /// By code: its hash, once it was asked for; `Some(None)`: it is null.
+    /// The hash by code, once computed; `Some(None)`: the value is null.
     hashes: Vec<Option<Option<u64>>>,
 }
 
-/// Where the values come from.
+/// The source of the values.
 pub(crate) enum IdempotentSource<'v> {
-    /// Their codes.
+    /// Values by code.
     Codes(&'v Coded<'v>),
-    /// Decimals close together; the code is the distance from the first.
+    /// Decimals that are close together; the code is the distance from the smallest.
     FrameOfReference { numbers: &'v Numbers, first: i64, count: usize },
 }
 
 impl<'v> IdempotentSource<'v> {
-    /// `None` where decimals lie so far apart that few rows have the same, or are known by codes
-    /// already.
+    /// `None` if decimals are so far apart that few rows share one, or if they have codes already.
     pub(crate) fn of_numbers(numbers: &'v Numbers) -> Option<Self> {
         let Mantissas::FrameOfReference(reference) = &numbers.mantissas else { return None };
         let count =
@@ -45,7 +43,7 @@ impl<'v> IdempotentSource<'v> {
         }
     }
 
-    /// The row's code; `None` where it has no value.
+    /// The row's code; `None` if the row has no value.
     #[inline]
     fn code(&self, row: usize) -> Option<usize> {
         match self {
@@ -57,7 +55,7 @@ impl<'v> IdempotentSource<'v> {
         }
     }
 
-    /// The hash of the code's value, null having none.
+    /// The hash of the code's value; `None` for null.
     fn hash(&self, code: usize) -> Option<u64> {
         match self {
             Self::Codes(coded) => match &coded.entries {
@@ -88,7 +86,7 @@ impl<'v> Idempotent<'v> {
         Self { source, last_group: vec![0; codes], group: 0, hashes: vec![None; codes] }
     }
 
-    /// Adds the values of these rows, all of one group, to its state.
+    /// Adds the values of these rows, all of one group, to the group's state.
     pub(crate) fn add_to(&mut self, own: &mut State, rows: &[u32]) {
         self.group += 1;
         for row in rows.iter().map(|&row| row as usize) {

@@ -1,5 +1,5 @@
-//! Measures of one block: arrays indexed by group number, filled in one pass over the rows;
-//! sketches group by group.
+//! Measures of one block: arrays by group number, filled in one pass over the rows. Sketches are
+//! filled group by group.
 
 use hadal_aggregate::{Groups, Moments, State, weighted};
 use hadal_encoding::Bitmap;
@@ -16,22 +16,22 @@ use crate::column::column_values::{Coded, ColumnValues, Doubles, Mixed, Numbers}
 use crate::group::group_lookup::GroupLookup;
 use crate::group::grouped_rows::GroupedRows;
 
-/// What one measure has to say of the block, ready to be added to its groups.
+/// The values of one measure for a block, ready to be added to its groups.
 pub(crate) enum MeasureStates<'v> {
-    /// The smallest and the largest of decimals.
+    /// The minimum and the maximum of decimals.
     Ranges(&'v Numbers),
-    /// Different decimals, of which few rows have the same.
+    /// Distinct decimals; few rows share one.
     Distincts(&'v Numbers),
-    /// The distributions of decimals.
+    /// Quantiles of decimals.
     QuantileRows(QuantileRows<'v>),
-    /// A state by group number.
+    /// A state per group number.
     States(Vec<State>),
-    /// Added group by group.
+    /// Values that are added group by group.
     ByGroup(Sketches<'v>),
 }
 
 impl<'v> MeasureStates<'v> {
-    /// The measure of this kind of `values`.
+    /// Prepares the measure of this kind over `values`.
     pub(crate) fn new(
         kind: StateKind,
         values: &'v ColumnValues<'_>,
@@ -70,7 +70,7 @@ impl<'v> MeasureStates<'v> {
         }
     }
 
-    /// Adds to the measure of this index of all groups that have an index.
+    /// Adds to measure `measure` of all groups that have an index.
     pub(crate) fn add_to(
         &mut self,
         groups: &mut Groups,
@@ -138,7 +138,7 @@ pub(crate) fn is_plain(numbers: &Numbers) -> bool {
     numbers.logical == Logical::Plain
 }
 
-/// Moments of values that are no numbers: they are only counted.
+/// Moments of values that are not numbers: only their count.
 fn counts(coded: &Coded<'_>, rows: &GroupedRows<'_>) -> Vec<State> {
     let start = |count| State::Moments(Moments { count, ..Moments::default() });
     rows.weighted_counts_where(Some(&coded.valid())).into_iter().map(start).collect()
@@ -172,21 +172,21 @@ fn moments_of_mixed(mixed: &Mixed, rows: &GroupedRows<'_>) -> Vec<State> {
         let weight = rows.weights.of(row);
         match value.to_stored() {
             Some(_) => sum.add(value, weight),
-            // The same as adding the number, which would have to look for its double.
+            // Equal to adding the number, which would have to search for its double.
             None => sum.add_double(weighted(mixed.doubles.values[row], weight)),
         }
     });
     moments.into_iter().map(State::Moments).collect()
 }
 
-/// Moments of which the sums are still to be added up.
+/// Moments with counts, whose sums are still missing.
 fn moments_without_sums(valid: Option<&Bitmap>, rows: &GroupedRows<'_>) -> Vec<Moments> {
     let start = |count| Moments { count, ..Moments::default() };
     rows.weighted_counts_where(valid).into_iter().map(start).collect()
 }
 
-/// The smallest and the largest mantissa by group number; where a group has none, the smallest is
-/// above the largest.
+/// The minimum and the maximum mantissa by group number; if a group has none, the minimum is above
+/// the maximum.
 fn ranges(numbers: &Numbers, rows: &GroupedRows<'_>) -> Vec<(i64, i64)> {
     let mut ranges = vec![(i64::MAX, i64::MIN); rows.space];
     rows.for_each(numbers.valid.as_deref(), |number, row| {

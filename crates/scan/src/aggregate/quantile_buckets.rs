@@ -1,4 +1,4 @@
-//! Numbers of one group, counted by the buckets of the quantile sketch.
+//! Counts the numbers of one group by the buckets of the quantile sketch.
 
 use hadal_aggregate::{Quantiles, bucket_of, bucket_of_decimal};
 use hadal_types::{Number, Value};
@@ -6,12 +6,12 @@ use hadal_types::{Number, Value};
 use crate::column::column_values::{Doubles, Mixed, Numbers};
 use crate::column::weights::Weights;
 
-/// Values are counted in a table of up to so many cells per value.
+/// The maximum number of table cells per counted value.
 pub(crate) const CELLS_PER_VALUE_MAX: usize = 8;
 
 /// A column of numbers that have buckets.
 pub(crate) trait Measurable {
-    /// A value as the column holds it, in the order of the numbers.
+    /// The column's representation of a value, ordered like the numbers.
     type Raw: Copy + PartialOrd;
 
     /// The row's value, if it has one.
@@ -20,11 +20,11 @@ pub(crate) trait Measurable {
     /// The bucket of a value.
     fn bucket(&self, raw: Self::Raw) -> i32;
 
-    /// The number that a value is.
+    /// The value as a number.
     fn number(&self, raw: Self::Raw) -> Number;
 }
 
-/// Values counted by bucket; what it holds is made anew for each group, in the same memory.
+/// Counts values by bucket. Its buffers are reused for the next group.
 #[derive(Default)]
 pub(crate) struct Buckets {
     /// The bucket and the weight of each value.
@@ -66,7 +66,7 @@ impl Buckets {
         }
     }
 
-    /// Sums up the weights of what was found, by bucket in ascending order.
+    /// Sums the weights of `found` by bucket, in ascending order.
     fn count(&mut self) {
         self.counted.clear();
         let layout = Layout::of(&self.found);
@@ -88,9 +88,9 @@ impl Buckets {
     }
 }
 
-/// Cells for the buckets in use: those of negative numbers, that of zero, those of positive
-/// ones. Between the two lie the many buckets of tiny numbers, which would make a table of all
-/// between the first and the last too large.
+/// Cells for the used buckets: those of negative numbers, of zero, and of positive numbers. Between
+/// them are the many buckets of tiny numbers, so a table from the first to the last bucket would be
+/// too large.
 struct Layout {
     negative: std::ops::Range<i32>,
     positive: std::ops::Range<i32>,
@@ -192,7 +192,8 @@ mod tests {
     use super::*;
     use crate::column::decimals::Mantissas;
 
-    /// The distribution of two groups' rows, by bucket and one by one, after `before` others.
+    /// Compares distributions of two groups' rows, counted by bucket and one by one, after `before`
+    /// other values.
     fn agree<M: Measurable>(column: M, rows: usize, weights: &Weights, before: i64) {
         let mut start = Quantiles::default();
         (0..before).for_each(|value| start.add(Number::integer(value), weights.of(0)));

@@ -1,8 +1,8 @@
-//! Distributions of decimals of all groups of a block at once: every row is one count, by its group,
-//! its weight and its bucket. What was counted goes to the groups' sketches after many blocks.
+//! Quantiles of decimals, for all groups of a block at once. Each row adds one to the count of its
+//! group, weight and bucket. The counts are moved to the groups' sketches after many blocks.
 //!
-//! A sketch also knows its smallest and its largest value. Once it has seen some blocks, hardly any
-//! row of another changes them; which rows could, the counts tell.
+//! A sketch also has its minimum and maximum. After some blocks, hardly any row changes them; the
+//! counts show which rows could.
 
 use hadal_aggregate::{
     BUCKET_FRACTION_BITS, BUCKET_OFFSET, BucketInput, Groups, State, bucket_of_decimal,
@@ -15,17 +15,17 @@ use crate::column::decimals::{FrameOfReference, Mantissas};
 use crate::column::weights::Weights;
 use crate::group::grouped_rows::GroupedRows;
 
-/// The largest integer up to which doubles hold all.
+/// Doubles represent all integers up to this one exactly.
 const EXACT_MAX: i64 = 1 << 53;
 
-/// What each cell's values come to.
+/// The quantile input of one column.
 pub(crate) struct QuantileRows<'v> {
     pub(crate) numbers: &'v Numbers,
     reference: &'v FrameOfReference,
     buckets: Buckets,
 }
 
-/// The buckets that a column's values can be in, beside that of zero.
+/// The range of buckets of a column's values, apart from the bucket of zero.
 struct Buckets {
     first: i32,
     last: i32,
@@ -33,7 +33,7 @@ struct Buckets {
 }
 
 impl Buckets {
-    /// `None` where values can be negative, or doubles do not hold them.
+    /// `None` if values can be negative, or doubles cannot represent them.
     fn new(reference: &FrameOfReference, scale: u8) -> Option<Self> {
         if reference.from < 0 || reference.last() > EXACT_MAX || reference.last() == 0 {
             return None;
@@ -50,7 +50,7 @@ impl Buckets {
 }
 
 impl<'v> QuantileRows<'v> {
-    /// `None` where that has to be done group by group.
+    /// `None` if the values must be added group by group.
     pub(crate) fn new(numbers: &'v Numbers, rows: &GroupedRows<'_>) -> Option<Self> {
         let Mantissas::FrameOfReference(reference) = &numbers.mantissas else { return None };
         if matches!(rows.weights, Weights::ByRow(_)) {
@@ -60,8 +60,9 @@ impl<'v> QuantileRows<'v> {
         Some(Self { numbers, reference, buckets })
     }
 
-    /// Adds the values of all selected rows to the measure of this index of all groups: of their
-    /// number here and their index there. Returns whether there was room for that.
+    /// Adds the values of all selected rows to measure `measure` of all groups. `found` has the
+    /// group number in this block and the group index of each group. Returns false if there was no
+    /// memory for the counts.
     pub(crate) fn add_to(
         &self,
         groups: &mut Groups,
@@ -90,7 +91,7 @@ impl<'v> QuantileRows<'v> {
         let into = BucketCounts { starts, counts: into, marked: &mut marked, full: &mut full };
         kernels::count_exponent_buckets(&cells, &steps, self.buckets.quotients, bits, into);
         counts.note_full(&full);
-        // What was counted by marked counts: its cell and its step.
+        // The cell and the step of the rows that went to marked counts.
         let marked =
             || marked.iter().map(|&row| (cells[row as usize] as usize, steps[row as usize]));
         let mut ends = vec![(u32::MAX, 0); rows.space];
@@ -112,7 +113,7 @@ impl<'v> QuantileRows<'v> {
                 }
             }
         }
-        // So few that each is kept. All of them were marked.
+        // Groups with so few rows that each value is kept; all their rows were marked.
         for (cell, step) in marked() {
             if let Some(group_index) = few[cell / classes.len()]
                 && let State::Quantiles(own) = &mut states[group_index as usize]
@@ -145,7 +146,7 @@ mod tests {
     use super::*;
     use crate::column::selection::Selection;
 
-    /// Of a query for one distribution by one key.
+    /// The groups of a query for one distribution by one key.
     fn no_groups() -> Groups {
         let literal = || Expr::Literal(Value::Null);
         let measures = vec![Measure { kind: StateKind::Quantiles, argument: literal() }];
@@ -187,7 +188,7 @@ mod tests {
             groups in 1usize..4, blocks in 1u32..4,
             are_twins in any::<bool>(),
         ) {
-            // From block to block there may be other buckets.
+            // Different blocks may use different buckets.
             let spread = |block: u32| if wide { 997 * (block * 5_000 + 1) } else { 1 };
             let has: Vec<bool> = values.iter().map(|value| value.2 || all).collect();
             let valid = (!all).then(|| Rc::new(crate::column::bitmaps::bits(has.len(), |row| has[row])));
@@ -218,7 +219,7 @@ mod tests {
             let mut own = no_groups();
             let mut expected = Vec::new();
             let mut found = Vec::new();
-            // Two numbers may be of the same group.
+            // Two group numbers may belong to the same group.
             let group_of = |number: usize| if are_twins { number / 2 } else { number };
             for group in 0..=group_of(groups - 1) {
                 let key = Value::integer(i64::try_from(group).expect("small"));

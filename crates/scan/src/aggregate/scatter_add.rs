@@ -1,5 +1,5 @@
-//! Rows added one by one to the cells of their groups: some hundred at a time, each column made
-//! ready as plain integers, so that all that is left to do per row is to add.
+//! Adds rows one by one to the accumulators of their groups. Each column is converted to plain
+//! integers for some hundred rows at a time, so that the inner loop only adds.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,20 +14,20 @@ use crate::group::group_lookup::GroupLookup;
 use crate::group::group_runs::GroupRuns;
 use crate::group::grouped_rows::GroupedRows;
 
-/// Rows at a time: their numbers stay in the nearest cache.
+/// Rows at a time; their numbers stay in the L1 cache.
 const TILE: usize = 256;
-/// Columns that are added in one pass.
+/// The number of columns that are added in one pass.
 const COLUMNS_AT_ONCE: usize = 8;
 
 /// The values of the selected rows of one block.
 pub(crate) struct ScatterAdd<'d> {
-    /// Which selected rows have a value, by number of the validity from 1 on.
+    /// The selected rows that have a value, by validity number, counted from 1.
     valid: Vec<Cow<'d, Bitmap>>,
-    /// By sum: its values, and the number of the validity.
+    /// The values and the validity number of each sum.
     sums: Vec<(Selected<'d>, usize)>,
 }
 
-/// Mantissas of the selected rows; anything where a row has no value.
+/// Mantissas of the selected rows; arbitrary where a row has no value.
 pub(crate) enum Selected<'d> {
     /// `from` + `step` × k.
     FrameOfReference {
@@ -53,12 +53,12 @@ impl<'d> ScatterAdd<'d> {
         Self { valid: selected, sums: adding.numbers.iter().map(sum).collect() }
     }
 
-    /// Adds all rows as the layout says, each to the cell of this number.
+    /// Adds all rows to `cells` by this layout; `targets` has the accumulator of each row.
     pub(crate) fn add(&self, layout: &AccumulatorLayout, targets: &[u32], cells: &mut [i64]) {
         add_tiles(targets, layout, cells, |column, start, tile| self.fill(column, start, tile));
     }
 
-    /// Makes ready what is added to one column by the rows from `start` on.
+    /// Fills a tile with the addends of one column, from row `start` on.
     fn fill(&self, column: AccumulatorColumn, start: usize, tile: &mut [i64]) {
         match column {
             AccumulatorColumn::Nothing => tile.fill(0),
@@ -74,7 +74,7 @@ impl<'d> ScatterAdd<'d> {
         }
     }
 
-    /// Keeps those of a tile's numbers whose rows have a value; 0 means all.
+    /// Zeros the numbers of a tile whose rows have no value; validity 0 keeps all.
     fn keep(&self, valid: usize, start: usize, tile: &mut [i64]) {
         if let Some(valid) = valid.checked_sub(1).map(|valid| &self.valid[valid]) {
             kernels::mask_i64(tile, words(valid, start, tile.len()), 0);
@@ -97,7 +97,7 @@ impl<'d> Selected<'d> {
         }
     }
 
-    /// Puts the mantissas of the rows from `start` on, times a factor, into a tile.
+    /// Fills a tile with mantissas × `factor`, from row `start` on.
     pub(crate) fn fill(&self, start: usize, factor: i64, tile: &mut [i64]) {
         let range = start..start + tile.len();
         match self {
@@ -117,7 +117,7 @@ impl<'d> Selected<'d> {
     }
 }
 
-/// Adds to the cells of the places of these group numbers what their rows come to.
+/// Adds the block sums of these group numbers to their groups' accumulators.
 pub(crate) fn add_up(
     added: &BlockSums,
     layout: &AccumulatorLayout,
@@ -139,7 +139,7 @@ pub(crate) fn add_up(
     });
 }
 
-/// Adds to cells, some at a time; `fill` makes ready what is added to a column from a target on.
+/// Adds to accumulators, tile by tile. `fill` computes the addends of a column from a target on.
 fn add_tiles(
     targets: &[u32],
     layout: &AccumulatorLayout,
@@ -186,7 +186,7 @@ fn add_columns(targets: &[u32], columns: &[&[i64]], width: usize, first: usize, 
     }
 }
 
-/// The smallest and the largest of some numbers by index, rows one by one.
+/// Widens the ranges by group index, row by row.
 pub(crate) fn widen(
     numbers: &Numbers,
     rows: &GroupedRows<'_>,
@@ -218,14 +218,14 @@ pub(crate) fn widen(
     }
 }
 
-/// The words of the bits of a tile's rows.
+/// The bitmap words of a tile's rows.
 fn words(bits: &Bitmap, start: usize, length: usize) -> &[u64] {
     &bits.words()[start / 64..(start + length).div_ceil(64)]
 }
 
 const _: () = assert!(TILE.is_multiple_of(64), "tiles begin with a word");
 
-/// The same where rows make stretches and all have a value.
+/// As [`widen`], for rows that form runs and all have a value.
 fn widen_stretches(
     runs: &GroupRuns,
     reference: &FrameOfReference,

@@ -1,9 +1,9 @@
-//! Measures that are added to a partial's groups group by group: distributions, distinct values,
-//! and all that has no form by whole columns.
+//! Measures that are added group by group: quantiles, distinct values, and all without a form for
+//! whole columns.
 //!
-//! They go straight into the partial's states. One state per group *and block*, merged later,
-//! would cost more than the rows do: a sketch already has most buckets, and a set most values, of
-//! the next block.
+//! They are added to the partial result's states directly. A state per group *and block*, merged
+//! later, would cost more than the rows. A sketch already has most buckets of the next block, and a
+//! set most of its values.
 
 use hadal_aggregate::State;
 use hadal_query::{AggregateUdf, StateKind};
@@ -17,21 +17,21 @@ use crate::column::weights::Weights;
 
 /// One such measure of one block.
 pub(crate) enum Sketches<'v> {
-    /// Distributions of decimals.
+    /// Quantiles of decimals.
     Numbers(&'v Numbers, Buckets),
-    /// Distributions of doubles.
+    /// Quantiles of doubles.
     Doubles(&'v Doubles, Buckets),
-    /// Distributions of numbers that doubles alone do not say.
+    /// Quantiles of numbers that doubles cannot all represent exactly.
     Mixed(&'v Mixed, Buckets),
     /// Histograms of decimals.
     NumberCells(&'v Numbers, HistogramCells),
     /// Histograms of doubles.
     DoubleCells(&'v Doubles, HistogramCells),
-    /// What each value of a group changes only once.
+    /// A measure that each value of a group changes only once.
     Idempotent(Idempotent<'v>),
     /// A user aggregate: row by row, by its definition.
     User(&'v dyn AggregateUdf, &'v ColumnValues<'v>),
-    /// Row by row, with the value of each.
+    /// Row by row, with each row's value.
     Rows(&'v ColumnValues<'v>),
 }
 
@@ -66,7 +66,7 @@ impl<'v> Sketches<'v> {
         }
     }
 
-    /// Adds the values of these rows, all of one group, to its state.
+    /// Adds the values of these rows, all of one group, to the group's state.
     pub(crate) fn add_to(&mut self, own: &mut State, rows: &[u32], weights: &Weights) {
         match (self, own) {
             (Self::Numbers(numbers, buckets), State::Quantiles(own)) => {

@@ -1,8 +1,8 @@
-//! Sums of one block, of plain decimals: added to the cells of groups as plain integers.
+//! Sums of a block's plain decimals, added to the groups' accumulators as plain integers.
 //!
-//! Where groups are few, rows are added up within the block, many columns at a time, and then once
-//! per group. Where they are so many that a group has only some rows here, each row goes straight
-//! to its group's cells (see `aggregate/scatter_add.rs`).
+//! With few groups, rows are summed within the block, many columns at a time, and added once per
+//! group. With many groups, each of few rows, each row is added to its group's accumulators
+//! directly (see `aggregate/scatter_add.rs`).
 
 use std::borrow::Cow;
 use std::rc::Rc;
@@ -22,25 +22,26 @@ use crate::group::group_ids::{GroupIds, KeyValues};
 use crate::group::group_lookup::{GroupLookup, key_numbers};
 use crate::group::grouped_rows::{Addends, GroupedRows, Totals};
 
-/// Sums of one block stay below this, so that cells have room for them.
+/// Sums of one block stay below this, so that accumulators can hold them.
 const SUM_MAX: u128 = 1 << 61;
 
-/// Rows are added up by group number where there are not more numbers than this for each of them.
+/// The maximum ratio of group numbers to rows for summing by group number.
 const SPACE_PER_ROW: usize = 2;
 
-/// The measures of a block that are sums of decimals: added up together.
+/// The measures of a block that are sums of decimals, summed together.
 pub(crate) struct SumDecimals<'v> {
     sums: Vec<SumInput>,
-    /// Measures that have no value in the block.
+    /// Measures without any value in the block.
     hollow: Vec<usize>,
     /// The values of each sum.
     pub(crate) numbers: Vec<&'v Numbers>,
-    /// The rows that have a value, where not all have: by [`SumInput::valid`], from 1 on.
+    /// The rows that have a value, for sums where some rows have none; indexed by
+    /// [`SumInput::valid`] − 1.
     pub(crate) valid: Vec<&'v Rc<Bitmap>>,
 }
 
 impl<'v> SumDecimals<'v> {
-    /// Those of the measures that can be added up so. None where every row has its own weight.
+    /// Selects the measures that can be summed this way; none if every row has its own weight.
     pub(crate) fn new<'x: 'v>(
         measures: impl Iterator<Item = (StateKind, &'v ColumnValues<'x>)>,
         rows: &GroupedRows<'_>,
@@ -70,7 +71,7 @@ impl<'v> SumDecimals<'v> {
     }
 
     fn valid_number(&mut self, valid: &'v Rc<Bitmap>) -> usize {
-        // Columns that are null together are many, and a comparison is cheap.
+        // Columns that are often null in the same rows share a validity; comparing them is cheap.
         let known = self.valid.iter().position(|known| *known == valid);
         let index = known.unwrap_or_else(|| {
             self.valid.push(valid);
@@ -79,12 +80,12 @@ impl<'v> SumDecimals<'v> {
         index + 1
     }
 
-    /// Whether the measure of this index is among them.
+    /// Whether the measure of this index is included.
     pub(crate) fn has(&self, measure: usize) -> bool {
         self.hollow.contains(&measure) || self.sums.iter().any(|sum| sum.measure == measure)
     }
 
-    /// What the rows add up to by cell.
+    /// Sums the rows by cell.
     pub(crate) fn up(&self, rows: &GroupedRows<'_>) -> BlockSums {
         let counted =
             self.valid.iter().map(|valid| Addends { steps: None, most: 1, valid: Some(valid) });
@@ -123,7 +124,7 @@ impl<'v> SumDecimals<'v> {
         BlockSums { counts: by_valid, sums }
     }
 
-    /// Adds to the groups' cells what the rows of these places come to.
+    /// Adds the block's sums to the groups' accumulators.
     pub(crate) fn add_up_to(
         &self,
         groups: &mut Groups,
@@ -158,7 +159,7 @@ impl<'v> SumDecimals<'v> {
         })
     }
 
-    /// Adds the rows to the cells of their groups, one by one.
+    /// Adds the rows to their groups' accumulators, one by one.
     pub(crate) fn add_directly_to(
         &self,
         groups: &mut Groups,
@@ -171,15 +172,15 @@ impl<'v> SumDecimals<'v> {
         })
     }
 
-    /// Adds up the rows by these group numbers, whose groups are looked for later, where that can
-    /// be; returns whether it was done.
+    /// Sums the rows by group number and defers the lookup of the groups, if possible. Returns
+    /// whether it did.
     pub(crate) fn add_later_to(
         &self,
         groups: &mut Groups,
         numbers: &GroupIds<'_>,
         rows: &GroupedRows<'_>,
     ) -> bool {
-        // What no row has costs something, too.
+        // Group numbers without rows cost time too.
         let is_dense = rows.space <= rows.numbers.len() * SPACE_PER_ROW;
         if !is_dense {
             return false;
@@ -218,8 +219,8 @@ impl<'v> SumDecimals<'v> {
     }
 }
 
-/// By key: the numbers that groups have for the values of each group number; any where no row has
-/// it.
+/// For each key, returns the dictionary numbers of the group numbers' values; arbitrary if no row
+/// has the group number.
 fn later_numbers(
     numbers: &GroupIds<'_>,
     rows: &GroupedRows<'_>,
@@ -237,23 +238,22 @@ fn later_numbers(
     keys
 }
 
-/// What the rows of a block add up to, by cell.
+/// The sums of a block's rows by cell.
 pub(crate) struct BlockSums {
-    /// By [`SumInput::valid`]: how many rows have a value.
+    /// The number of rows that have a value, by [`SumInput::valid`].
     pub(crate) counts: Vec<Vec<u64>>,
-    /// By sum; modulo 2^64.
+    /// By sum, modulo 2^64.
     pub(crate) sums: Vec<Vec<u64>>,
 }
 
-/// The most that rows can add up to, in whatever order and however few of them; `None` where that
-/// does not fit cells.
+/// The largest absolute sum of any subset of the rows; `None` if accumulators cannot hold it.
 fn size_max(numbers: &Numbers, rows: &GroupedRows<'_>) -> Option<u128> {
     let (first, last) = numbers.mantissas.bounds();
     let size = u128::from(first.unsigned_abs().max(last.unsigned_abs()));
     size.checked_mul(rows.selection.count() as u128).filter(|&size| size <= SUM_MAX)
 }
 
-/// Mantissas from + step × k, or the sum of several such.
+/// Mantissas of the form from + step × k, or a sum of several such terms.
 struct Split<'v> {
     from: i64,
     parts: Vec<Part<'v>>,
@@ -261,7 +261,7 @@ struct Split<'v> {
 
 struct Part<'v> {
     step: i64,
-    /// No k is larger.
+    /// An upper bound of k.
     most: u32,
     steps: Cow<'v, [u32]>,
 }
@@ -269,7 +269,7 @@ struct Part<'v> {
 impl<'v> Split<'v> {
     fn new(numbers: &'v Numbers) -> Self {
         match &numbers.mantissas {
-            // The same in all rows, as what FILTER makes of count(*).
+            // The same value in all rows, such as FILTER makes of count(*).
             Mantissas::FrameOfReference(reference) if reference.span == 0 => {
                 Self { from: reference.from, parts: Vec::new() }
             }
@@ -294,8 +294,8 @@ impl<'v> Split<'v> {
     }
 }
 
-/// What must be added to `from`, the smallest, to get each mantissa: in two parts of 32 bits, of
-/// which those that are nothing are left out.
+/// The distance of each mantissa from `from`, the smallest, as two parts of 32 bits. Parts that are
+/// all zero are left out.
 fn halves(mantissas: &[i64], from: i64) -> impl Iterator<Item = Part<'static>> {
     let part = move |(step, shift): (i64, u32)| {
         let away = |mantissa: &i64| mantissa.wrapping_sub(from).cast_unsigned();

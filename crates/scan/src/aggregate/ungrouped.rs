@@ -1,10 +1,10 @@
-//! Measures of rows without groups, taken from the encoded column as it is, or even from its zone.
+//! Measures without groups, computed from a column's zone or encoded integers.
 //!
-//! A question without groups, of rows that weigh one, needs no value of its own: counts, sums,
-//! smallest and largest values of a column stand in the block's directory for where it takes the
-//! block whole; where it does not, or they may not be used (to measure, or because they are not of
-//! plain decimals), a stream adds up vector by vector, the selected rows being told by bits, and
-//! is decoded to nothing (design: small materialized aggregates, Moerkotte, VLDB 1998).
+//! A query without groups, over rows that all weigh one, needs no values. If it takes a whole
+//! block, the count, sum, minimum and maximum of a column are in the block's directory. Otherwise,
+//! or if zones may not be used (to measure, or for values other than plain decimals), the stream is
+//! summed vector by vector. Selected rows are given by bits, and nothing is decoded (small
+//! materialized aggregates, Moerkotte, VLDB 1998).
 
 use std::borrow::Cow;
 
@@ -19,26 +19,26 @@ use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::expr::plan::{Plan, PreparedExpr};
 
-/// What the values of a column come to.
+/// The count, sum and range of a column's values.
 #[derive(Clone, Copy)]
 struct Ungrouped {
-    /// Rows that have a value.
+    /// The number of rows that have a value.
     rows: u64,
     sum: i128,
-    /// The smallest and the largest, where they are asked for.
+    /// The minimum and the maximum, if they are needed.
     ends: (i64, i64),
     scale: u8,
 }
 
-/// What is asked of a column beside count and sum, and of what.
+/// Which values of a column are needed beside count and sum, and whether zones may be used.
 #[derive(Clone, Copy)]
 struct Asked {
     has_extremes: bool,
     use_zones: bool,
 }
 
-/// Adds the selected rows of a block, each of weight one, to the one group of a query without keys.
-/// Returns whether it could; if not, nothing was added.
+/// Adds the selected rows of a block, each of weight one, to the only group of a query without
+/// keys. Returns false if it cannot; then nothing was added.
 pub(crate) fn add(
     query: &Query,
     plan: &Plan,
@@ -60,7 +60,7 @@ pub(crate) fn add(
     };
     let mut wholes: Vec<Ungrouped> = Vec::with_capacity(measures.len());
     for (measure, &index) in indexes.iter().enumerate() {
-        // Sum and extremes of one column are two measures, and one look at it.
+        // The sum and the extremes of one column are two measures, but are computed once.
         let before = indexes[..measure].iter().position(|&before| before == index);
         let whole = match before {
             Some(before) => wholes[before],
@@ -91,7 +91,7 @@ pub(crate) fn add(
     Ok(true)
 }
 
-/// The index of the block's column of plain numbers that a measure is of; `None` of any other.
+/// The index of the plain numeric column that a measure takes; `None` for any other argument.
 fn number_column(argument: &PreparedExpr, columns: &LazyColumns<'_, '_>) -> Option<usize> {
     let PreparedExpr::Leaf(RowInput::Column(asked)) = argument else { return None };
     let is_plain = asked.kind == Kind::Number && asked.logical == Logical::Plain;
@@ -99,8 +99,8 @@ fn number_column(argument: &PreparedExpr, columns: &LazyColumns<'_, '_>) -> Opti
 }
 
 impl Ungrouped {
-    /// What a column's values in the chosen rows, or in all, come to; `None` where they are not
-    /// stored as integers.
+    /// Computes the values of a column in the chosen rows, or in all; `None` if it is not stored as
+    /// integers.
     fn new(
         index: usize,
         columns: &LazyColumns<'_, '_>,

@@ -30,8 +30,8 @@ fn block(texts: &Texts, has_numbers: bool) -> Vec<u8> {
     builder.finish(Micros(0), None).expect("fits")
 }
 
-/// Texts of which some are the same as those of other blocks, stored in each of the ways, and how
-/// they are.
+/// Texts in each encoding, some shared with other blocks. Each has the encoding's name and whether
+/// the column also has numbers.
 fn blocks() -> Vec<(&'static str, bool, Texts)> {
     let some = |count: u64, has: fn(u64) -> bool, text: fn(u64) -> String| -> Texts {
         (0..count).map(|row| has(row).then(|| text(row))).collect()
@@ -96,7 +96,7 @@ fn queries() -> Vec<Query> {
     .collect()
 }
 
-/// What the answer is, row by row.
+/// The expected groups, row by row.
 fn plain(query: &Query, blocks: &[(&str, bool, Texts)]) -> Groups {
     let mut groups = Groups::new(query);
     let is_wanted = |text: &Value| match (&query.filter, text) {
@@ -133,7 +133,8 @@ fn equal_texts_are_one_group_however_they_are_stored() {
         let scan = Scan::new(Arc::new(query.clone())).expect("a query");
         let expected = PartialBody::Groups(plain(&query, &blocks));
         for turn in 0..bytes.len() {
-            // All in one, and in two parts that are merged; each block being the first once.
+            // All blocks in one partial result, and split over two that are merged. Each block
+            // comes first once.
             for part in [bytes.len(), 1, 4] {
                 let mut partials = [(); 2].map(|()| Partial::empty(&query));
                 for at in 0..bytes.len() {

@@ -11,7 +11,7 @@ use crate::column::selection::Selection;
 
 const MEASURES: usize = 2;
 
-/// Numbers with nulls in every `nulls`-th row, if that is above zero.
+/// Numbers; every `nulls`-th row is null if `nulls` is above zero.
 fn numbers(mantissas: Mantissas, scale: u8, nulls: usize) -> Numbers {
     let rows = mantissas.len();
     let valid = (nulls > 0).then(|| Rc::new(bits(rows, |row| row % nulls != 1)));
@@ -25,7 +25,7 @@ fn by_code(codes: Vec<u32>, values: Vec<i64>) -> Mantissas {
     })
 }
 
-/// Keys in each of the forms that group numbers are made of.
+/// Keys in each form that group numbers are made from.
 fn keys(form: usize, picked: &[u32], values: &[i64]) -> Mantissas {
     let count = u32::try_from(values.len()).expect("small");
     let codes: Vec<u32> = picked.iter().map(|own| own % count).collect();
@@ -44,7 +44,8 @@ fn keys(form: usize, picked: &[u32], values: &[i64]) -> Mantissas {
     }
 }
 
-/// Groups of a query of so many keys that adds up two measures, and so many that others can wait.
+/// The groups of a query with `key_count` keys that sums two measures: enough of them for deferred
+/// lookups.
 fn many(key_count: usize) -> Groups {
     let literal = || Expr::Literal(Value::Null);
     let measure = || Measure { kind: StateKind::Moments, argument: literal() };
@@ -105,7 +106,7 @@ proptest! {
                 Weights::Classes { millionths, by_row: by_row.collect() }
             }
         };
-        // Of few values, of many, of one, and of truths.
+        // Sums of few values, of many, of one, and of truth values.
         let few = numbers(steps(0), 0, nulls[1]);
         let far = numbers(keys(2, &picked, &values), 1, 0);
         let yes = bits(rows, |row| picked[row] % 3 > 0);
