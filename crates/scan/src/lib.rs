@@ -33,8 +33,8 @@ mod top_k;
 pub use column::interner::{BlockContext, InternedIds, SharedInterner};
 pub use scan::{BlockOrder, Scan, ScanError};
 
-/// The instructions that scans use: those of this processor, or fewer where the environment asks
-/// for that; `baseline`, `avx2` or `avx512`.
+/// The name of the instruction set that scans use: `baseline`, `avx2` or `avx512`. It is the best
+/// that the processor has, or a lower one set by the environment.
 #[must_use]
 pub fn cpu_path() -> &'static str {
     hadal_encoding::kernels::Level::current().name()

@@ -1,7 +1,7 @@
-//! The selected rows of one block, all at once, or piece by piece where their values are large.
+//! Processes the selected rows of one block: all at once, or in pieces if their values are large.
 //!
-//! A piece is half of the rows, or half of these, and so on, until what expressions compute of it
-//! is not more than is computed at a time.
+//! A piece is half of the rows, a quarter, and so on, until its computed values fit the limit of
+//! one piece.
 
 use std::rc::Rc;
 
@@ -19,8 +19,8 @@ use crate::scan_memory::Interrupt;
 use crate::top_k::rows;
 
 impl Scan {
-    /// Adds the selected rows: all at once, or piece by piece where their values are large. Then they
-    /// are put together apart, so that nothing of them is added if a later piece cannot be read.
+    /// Adds the selected rows: all at once, or in pieces if their values are large. Pieces go to a
+    /// partial result of their own first, so that nothing is added if a later piece cannot be read.
     pub(crate) fn add(
         &self,
         columns: &LazyColumns<'_, '_>,
@@ -32,7 +32,7 @@ impl Scan {
             added => return added,
         }
         columns.memory().split_rows();
-        // Some may be decoded of the best rows only.
+        // Some columns may have been decoded for the best rows only.
         columns.want(selection);
         columns.drop_decoded();
         let mut own =
@@ -82,7 +82,7 @@ impl Scan {
     }
 }
 
-/// The rows of `selection` that meet all `conditions`.
+/// Returns the rows of `selection` that meet all `conditions`.
 pub(crate) fn filter_rows(
     mut selection: Selection,
     conditions: &[PreparedExpr],
@@ -99,8 +99,8 @@ pub(crate) fn filter_rows(
     Ok(selection)
 }
 
-/// Where a condition is true, of the rows of `selection`: found out piece by piece where what it
-/// computes is large.
+/// Returns the rows of `selection` where the condition is true. Evaluates in pieces if its values
+/// are large.
 fn met(
     condition: &PreparedExpr,
     columns: &LazyColumns<'_, '_>,

@@ -18,70 +18,69 @@ use crate::piecewise::filter_rows;
 use crate::scan_memory::{Interrupt, ScanMemory};
 use crate::top_k::rows;
 
-/// Why a block was not looked at.
+/// Why the scan of a block failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ScanError {
-    /// Its bytes are damaged.
+    /// The block's bytes are damaged.
     #[error(transparent)]
     Damaged(#[from] BlockError),
-    /// The query fails: an expression computes too long a string, or there is no room for what is
-    /// computed or found.
+    /// The query fails: an expression computes too long a string, or memory is short.
     #[error("{}", _0.message)]
     Failed(Box<QueryError>),
-    /// Nobody waits for the answer any more.
+    /// The client no longer waits for the result.
     #[error("nobody waits for the answer any more")]
     Cancelled,
 }
 
-/// In which order blocks are best looked at, so that later ones can be skipped. The answer is the
-/// same for every order.
+/// The preferred order of blocks, so that later ones can be skipped. The result does not depend on
+/// it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockOrder {
-    /// All are the same to the query.
+    /// The order makes no difference to the query.
     Any,
-    /// By their last times, descending.
+    /// Descending by the blocks' last times.
     NewestFirst,
-    /// By their first times, ascending.
+    /// Ascending by the blocks' first times.
     OldestFirst,
 }
 
-/// A query made ready to be run over row blocks. Made once per query and leaf.
+/// A query prepared to run over row blocks. Made once per query and leaf.
 #[derive(Debug)]
 pub struct Scan {
     pub(crate) query: Arc<Query>,
     pub(crate) plan: Plan,
     visible: VisibleColumns,
     pub(crate) use_zones: bool,
-    /// Bytes of values that are computed at a time.
+    /// The maximum bytes of values computed at a time.
     piece_bytes_max: usize,
 }
 
 impl Scan {
-    /// Makes `query` ready.
+    /// Prepares `query`.
     ///
     /// # Errors
-    /// When an expression is nested too deep or a pattern is refused.
+    /// When an expression is nested too deep, a pattern is invalid or a function is unknown.
     pub fn new(query: Arc<Query>) -> Result<Self, PrepareError> {
         let plan = Plan::new(&query)?;
         let visible = visible_columns(&query);
         Ok(Self { query, plan, visible, use_zones: true, piece_bytes_max: PIECE_BYTES_MAX })
     }
 
-    /// The same, but no value is taken from a zone instead of from rows: to measure what reading
-    /// them takes. Zones still tell which blocks have no row to look at.
+    /// The same scan, taking no value from zones instead of rows: to measure the cost of reading
+    /// rows. Zones still skip blocks without matching rows.
     #[must_use]
     pub fn without_zone_answers(self) -> Self {
         Self { use_zones: false, ..self }
     }
 
-    /// The same, but so many bytes of values are computed at a time: to test that pieces come to what
-    /// all rows at once do.
+    /// The same scan, computing at most `bytes` of values at a time: to test that pieces give the
+    /// same result as all rows at once.
     #[must_use]
     pub fn in_pieces_of(self, bytes: usize) -> Self {
         Self { piece_bytes_max: bytes, ..self }
     }
 
-    /// In which order blocks are best looked at.
+    /// The preferred order of blocks.
     #[must_use]
     pub fn block_order(&self) -> BlockOrder {
         let PartialBody::Rows(best) = Partial::empty(&self.query).body else {
@@ -100,8 +99,8 @@ impl Scan {
 
     /// Adds the rows of one block to `partial`.
     ///
-    /// `check` is called with the index of each row block column that is needed and the column,
-    /// before a value of it is used; it verifies the checksum where that has not been done.
+    /// `check` verifies a column's checksum, unless that was done before. It is called with the
+    /// index of each row block column and the column, before its values are used.
     ///
     /// # Errors
     /// As [`Self::block_of`].
@@ -114,10 +113,10 @@ impl Scan {
         self.block_of(block, &ChecksumContext(check), partial)
     }
 
-    /// The same with all that the block's holder knows.
+    /// As [`Self::block`], with everything that the block's holder provides.
     ///
     /// # Errors
-    /// [`ScanError`]; the partial then holds nothing of the block.
+    /// [`ScanError`]; the partial result then holds nothing of the block.
     pub fn block_of<'a>(
         &self,
         block: &BlockView<'a>,
@@ -185,7 +184,7 @@ impl Scan {
         filter_rows(Selection::all(block.rows()), &self.range_conditions(block), columns)
     }
 
-    /// What is left to ask of the rows' times, the block's range being known.
+    /// The conditions on the rows' times that the block's time range leaves open.
     fn range_conditions(&self, block: &BlockView<'_>) -> Vec<PreparedExpr> {
         let (first, last) = block.time_range();
         let range = &self.query.range;
@@ -202,10 +201,10 @@ impl Scan {
         from.into_iter().chain(to.map(|to| time(Function::Less, to))).collect()
     }
 
-    /// How many rows the query leaves out because they have a column as another kind: rows of
-    /// the time range, `reached`, that the filter does not see, and `selected` ones that the
-    /// outputs do not. Blocks that zones skip are counted too, so that it is the same however rows
-    /// lie in blocks.
+    /// Counts the rows that the query leaves out because they have a column as another kind. These
+    /// are rows of the time range, `reached`, that the filter does not see, and `selected` rows
+    /// that the outputs do not see. Blocks skipped by zones are counted too, so that the number
+    /// does not depend on how rows are spread over blocks.
     fn hidden_rows<'s>(
         &'s self,
         columns: &LazyColumns<'_, '_>,
@@ -232,7 +231,7 @@ impl Scan {
     }
 }
 
-/// Rows of one block that have a column as a kind that is not seen.
+/// Rows of one block that have a column as a kind that the query does not see.
 struct HiddenRows<'s> {
     name: &'s ColumnName,
     rows: u64,

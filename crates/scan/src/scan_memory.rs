@@ -1,11 +1,11 @@
-//! Memory that looking at one block takes beside the partial answer: decoded columns, and what
-//! expressions compute of them.
+//! The memory for scanning one block, beside the partial result: decoded columns, and the values
+//! that expressions compute.
 //!
-//! It is drawn from the query's budget before it is allocated, but for pieces of at most one string
-//! ([`COMPUTED_STRING_BYTES_MAX`](hadal_types::limits::COMPUTED_STRING_BYTES_MAX)) or one column,
-//! and for the first [`SCAN_FREE_BYTES`] of each thread, which no query has to draw. What
-//! expressions compute at a time is limited ([`PIECE_BYTES_MAX`]): a block whose values are larger
-//! is looked at piece by piece.
+//! Memory is reserved from the query's budget before it is allocated. Exceptions are pieces of at
+//! most one string ([`COMPUTED_STRING_BYTES_MAX`](hadal_types::limits::COMPUTED_STRING_BYTES_MAX))
+//! or one column, and the first [`SCAN_FREE_BYTES`] of each thread, which are not charged to a
+//! query. The bytes that expressions compute at a time are limited ([`PIECE_BYTES_MAX`]): a block
+//! with larger values is processed in pieces.
 
 use std::cell::{Cell, RefCell};
 
@@ -15,21 +15,21 @@ use hadal_query::EvalError;
 use hadal_types::limits::{PIECE_BYTES_MAX, SCAN_FREE_BYTES};
 use hadal_types::{MemoryReservation, Value};
 
-/// Bytes that are computed at a time also where none are free.
+/// The bytes that may always be computed at a time, even if no memory is free.
 const COMPUTED_MIN: usize = SCAN_FREE_BYTES / 2;
-/// Bytes that are drawn at once.
+/// The granularity of reservations, in bytes.
 const DRAWN_AT_ONCE: usize = 256 << 10;
 
-/// Why a block is not looked at to its end.
+/// Why the scan of a block stops early.
 #[derive(Debug)]
 pub(crate) enum Interrupt {
     /// The block's bytes are damaged.
     Damaged(BlockError),
-    /// What is computed of these rows is more than is computed at a time.
+    /// The computed values of these rows exceed the limit of one piece.
     TooManyBytes,
-    /// The query fails: an expression computes too long a string, or there is no room.
+    /// The query fails: an expression computes too long a string, or memory is short.
     Failed(Box<QueryError>),
-    /// Nobody waits for the answer any more.
+    /// The client no longer waits for the result.
     Cancelled,
 }
 
@@ -51,27 +51,27 @@ impl From<QueryError> for Interrupt {
     }
 }
 
-/// What is held for one block.
+/// The memory reserved for one block.
 pub(crate) struct ScanMemory<'r> {
     held: RefCell<MemoryReservation>,
-    /// Bytes that are held for what was found.
+    /// The bytes reserved for the partial result.
     found: usize,
-    /// Bytes that are computed at a time: fewer where no more are free.
+    /// The limit of computed bytes at a time; lowered if memory is short.
     computed_max: Cell<usize>,
-    /// Why they are fewer.
+    /// The error that lowered the limit.
     refused: RefCell<Option<QueryError>>,
-    /// Bytes of decoded columns.
+    /// The bytes of decoded columns.
     decoded: Cell<usize>,
-    /// Bytes that expressions under way have computed.
+    /// The bytes computed by expressions under way.
     computed: Cell<usize>,
-    /// Whether rows are looked at piece by piece.
+    /// Whether rows are processed in pieces.
     is_splitting: Cell<bool>,
     is_cancelled: &'r dyn Fn() -> bool,
 }
 
 impl<'r> ScanMemory<'r> {
-    /// Nothing is drawn yet from the budget of `found`, which is held for what was found; so many bytes
-    /// are computed at a time.
+    /// Starts with nothing reserved from the budget of `found`, the reservation of the partial
+    /// result. At most `computed_max` bytes are computed at a time.
     pub(crate) fn new(
         found: &MemoryReservation,
         computed_max: usize,
@@ -89,34 +89,34 @@ impl<'r> ScanMemory<'r> {
         }
     }
 
-    /// Whether rows are looked at piece by piece: then nothing is computed of a whole block.
+    /// Whether rows are processed in pieces. If so, nothing is computed for a whole block.
     pub(crate) fn is_splitting(&self) -> bool {
         self.is_splitting.get()
     }
 
-    /// Has rows looked at piece by piece from now on; nothing is computed any more.
+    /// Processes rows in pieces from now on. No computed values may remain.
     pub(crate) fn split_rows(&self) {
         self.is_splitting.set(true);
         self.computed.set(0);
     }
 
-    /// Draws bytes of a decoded column.
+    /// Reserves the bytes of a decoded column.
     pub(crate) fn keep(&self, bytes: usize) -> Result<(), Interrupt> {
         self.decoded.set(self.decoded.get().saturating_add(bytes));
         self.draw()
     }
 
-    /// Says that all decoded columns are dropped.
+    /// Releases the bytes of all decoded columns.
     pub(crate) fn drop_decoded(&self) {
         self.decoded.set(0);
     }
 
-    /// Bytes of decoded columns.
+    /// The bytes of decoded columns.
     pub(crate) fn decoded(&self) -> usize {
         self.decoded.get()
     }
 
-    /// Draws bytes of what an expression is about to compute.
+    /// Reserves the bytes that an expression is about to compute.
     pub(crate) fn compute(&self, bytes: usize) -> Result<(), Interrupt> {
         let before = self.computed.get();
         let computed = before.saturating_add(bytes);
@@ -125,7 +125,7 @@ impl<'r> ScanMemory<'r> {
         }
         self.computed.set(computed);
         match self.draw() {
-            // Fewer rows may do with what needs no drawing.
+            // Fewer rows may fit into the memory that needs no reservation.
             Err(Interrupt::Failed(fault)) if computed > COMPUTED_MIN => {
                 self.computed.set(before);
                 self.computed_max.set((computed / 2).max(COMPUTED_MIN));
@@ -136,7 +136,7 @@ impl<'r> ScanMemory<'r> {
         }
     }
 
-    /// The fault of one row of which too much is computed.
+    /// The error for a single row whose computed values are too large.
     pub(crate) fn too_much_of_one_row(&self) -> QueryError {
         let message = format!(
             "the query's expressions compute more than {PIECE_BYTES_MAX} bytes of one row: ask for \
@@ -146,23 +146,23 @@ impl<'r> ScanMemory<'r> {
         refused.unwrap_or_else(|| QueryError::new(QueryErrorCode::Memory, &message))
     }
 
-    /// What expressions under way have computed by now: to be given to [`Self::replace_computed`].
+    /// The bytes computed by expressions under way, for [`Self::replace_computed`].
     pub(crate) fn mark(&self) -> usize {
         self.computed.get()
     }
 
-    /// Says that of all that was computed since `mark` only so many bytes are left.
+    /// Replaces the bytes computed since `mark` by `bytes`.
     pub(crate) fn replace_computed(&self, mark: usize, bytes: usize) -> Result<(), Interrupt> {
         self.forget(mark);
         self.compute(bytes)
     }
 
-    /// Says that nothing is left of what was computed since `mark`.
+    /// Releases the bytes computed since `mark`.
     pub(crate) fn forget(&self, mark: usize) {
         self.computed.set(mark);
     }
 
-    /// Looks whether somebody still waits for the answer.
+    /// Checks that the client still waits for the result.
     pub(crate) fn go_on(&self) -> Result<(), Interrupt> {
         if (self.is_cancelled)() { Err(Interrupt::Cancelled) } else { Ok(()) }
     }
@@ -180,21 +180,21 @@ impl<'r> ScanMemory<'r> {
     }
 }
 
-/// Counts values as they are computed.
+/// Counts the bytes of values while they are computed.
 pub(crate) struct ComputedBytes<'r> {
     memory: &'r ScanMemory<'r>,
-    /// Bytes that are not drawn yet.
+    /// Bytes not yet reserved.
     bytes: usize,
 }
 
 impl<'r> ComputedBytes<'r> {
-    /// Draws the room of `count` values without what they have on the heap.
+    /// Reserves the bytes of `count` values, without their heap bytes.
     pub(crate) fn new(memory: &'r ScanMemory<'r>, count: usize) -> Result<Self, Interrupt> {
         memory.compute(count.saturating_mul(size_of::<Value>()))?;
         Ok(Self { memory, bytes: 0 })
     }
 
-    /// Counts what a value has on the heap.
+    /// Counts the heap bytes of a value.
     #[inline]
     pub(crate) fn add(&mut self, value: &Value) -> Result<(), Interrupt> {
         match value {
@@ -206,7 +206,7 @@ impl<'r> ComputedBytes<'r> {
         }
     }
 
-    /// Draws what is not drawn yet.
+    /// Reserves the bytes not yet reserved.
     pub(crate) fn draw(&mut self) -> Result<(), Interrupt> {
         self.memory.compute(std::mem::take(&mut self.bytes))
     }

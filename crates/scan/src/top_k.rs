@@ -1,4 +1,4 @@
-//! The best rows of a block, where the rows themselves are asked for.
+//! The best rows of a block, for queries of raw rows.
 
 pub(crate) mod rows;
 pub(crate) mod sort_ranks;

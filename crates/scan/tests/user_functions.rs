@@ -1,5 +1,5 @@
-//! User functions that are registered from outside run over row blocks: no code of the engine
-//! names them.
+//! User functions registered from outside run over row blocks; the engine's code does not name
+//! them.
 #![expect(clippy::expect_used, reason = "a test may fail")]
 
 use std::any::Any;
@@ -15,7 +15,7 @@ use hadal_query::{
 use hadal_scan::{Scan, ScanError};
 use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, Value, Weight};
 
-/// The first letter of a string, in upper case; it fails for the empty string.
+/// The first letter of a string, in upper case; fails for the empty string.
 #[derive(Debug)]
 struct Initial;
 
@@ -34,7 +34,7 @@ impl ScalarUdf for Initial {
     }
 }
 
-/// The longest of a group's strings; of several the first in the order of strings.
+/// The longest of a group's strings; of several, the first in string order.
 #[derive(Debug)]
 struct Longest;
 

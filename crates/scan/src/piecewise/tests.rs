@@ -1,5 +1,5 @@
-//! Rows whose values are large are looked at piece by piece: the answer is the same, and so is what is
-//! held of the query's memory.
+//! Rows with large values are processed in pieces. The result is the same, and so is the memory
+//! that the query holds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,9 +17,9 @@ use hadal_types::{ColumnName, Kind, Logical, MemoryPool, Micros, Number, TableNa
 use crate::{Scan, ScanError};
 
 const ROWS: usize = 1_000;
-/// Bytes of a row's string.
+/// The bytes of a row's string.
 const LENGTH: usize = 4 << 10;
-/// So many of these are put together: four times a piece of all rows.
+/// The number of strings that are concatenated: all rows give four times the limit of a piece.
 const TIMES: usize = 4 * PIECE_BYTES_MAX / (ROWS * LENGTH);
 
 fn name(text: &str) -> ColumnName {
@@ -31,7 +31,7 @@ fn block() -> Vec<u8> {
     block_of(ROWS, LENGTH)
 }
 
-/// A block of a time, a `text` of so many bytes and an `n`, which is the row's number.
+/// A block of a time, a `text` of `length` bytes and an `n`, which is the row's number.
 fn block_of(rows: usize, length: usize) -> Vec<u8> {
     let mut builder = BlockBuilder::new(name("time"));
     for row in 0..rows {
@@ -53,7 +53,7 @@ fn call(function: Function, arguments: impl Into<Vec<RowExpr>>) -> RowExpr {
     Expr::call(function, arguments)
 }
 
-/// The text so many times, and the number: of two columns, so that it is computed row by row.
+/// The text `times` times and then the number. It uses two columns, so it is computed row by row.
 fn long(times: usize) -> RowExpr {
     let mut parts = vec![column("text", Kind::String); times];
     parts.push(call(Function::ToText, [column("n", Kind::Number)]));
@@ -86,7 +86,7 @@ fn scanned_with(budget: &Arc<MemoryPool>, bytes: &[u8], query: &Query) -> Partia
 }
 
 fn scanned(query: &Query) -> Partial {
-    // What is decoded, and one piece.
+    // Enough for the decoded columns and one piece.
     let budget = MemoryPool::new(2 * PIECE_BYTES_MAX);
     let partial = scanned_with(&budget, &block(), query);
     assert!(partial.errors.is_empty(), "{:?}", partial.errors);
@@ -144,7 +144,7 @@ fn the_best_rows_by_large_values_are_the_best_of_all() {
     assert_eq!(found, expected.collect::<Vec<_>>());
 }
 
-/// When it turns out that values are large, some columns are decoded of the best rows only.
+/// When values turn out to be large, some columns were decoded for the best rows only.
 #[test]
 fn rows_that_were_not_among_the_best_are_decoded_for_their_piece() {
     let (rows, length, limit) = (4_000, 1_500, 300i64);
@@ -179,7 +179,7 @@ fn a_condition_of_many_operands_is_asked_of_a_whole_block() {
 
 #[test]
 fn what_has_no_room_fails_the_query_and_is_given_back() {
-    // Not even what is decoded has some.
+    // Too little even for the decoded columns.
     let budget = MemoryPool::new(SCAN_FREE_BYTES);
     let own = query(groups([], length_of(long(TIMES))), None);
     let partial = scanned_with(&budget, &block(), &own);

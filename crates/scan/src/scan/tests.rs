@@ -1,4 +1,4 @@
-//! What a scan says beside its answer: the rows that were left out, the blocks that were skipped.
+//! What a scan reports beside its result: rows left out and blocks skipped.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ fn scanned(blocks: &[Vec<u8>], query: &Query) -> Partial {
     partial
 }
 
-/// How many rows a query says that it left out, however they lie in blocks.
+/// The number of rows that a query reports as left out, the same for every split into blocks.
 fn hidden_rows(rows: &[Value], query: &Query) -> u64 {
     let of_one: Vec<_> =
         (0i64..).zip(rows).map(|(time, value)| block(time, std::slice::from_ref(value))).collect();
@@ -124,7 +124,7 @@ fn raw_rows_of_all_kinds_and_is_null_leave_nothing_out() {
     assert_eq!(hidden_rows(&rows, &top_rows(all(), Some(is_null()))), 0);
     assert_eq!(hidden_rows(&rows, &query(groups(), Some(is_null()))), 0);
     assert_eq!(hidden_rows(&rows, &query(groups(), None)), 0);
-    // No row without a value is left out of its sum.
+    // A row without a value is not left out of its sum.
     assert_eq!(hidden_rows(&rows, &sum_of(v(Kind::Number), Some(is_null()))), 0);
 }
 
@@ -140,13 +140,14 @@ fn every_row_that_is_left_out_counts_once() {
     };
     let there = call(Function::Not, [call(Function::IsNull, [v(Kind::String)])]);
     for (expected, query) in [
-        // Of the outputs: what they were given and do not see.
+        // Outputs leave out the rows that reach them and that they do not see.
         (6, top_rows([v(Kind::Number)], None)),
         (6, top_rows([v(Kind::Number), call(Function::Negate, [v(Kind::Number)])], None)),
         (4, top_rows([v(Kind::Number), v(Kind::Set)], None)),
         (4, sum_of(v(Kind::String), None)),
         (2, sum_of(v(Kind::Number), Some(there))),
-        // Of the filter: what it does not see in the time range, whatever is shown.
+        // The filter leaves out the rows of the time range that it does not see, whatever the
+        // outputs are.
         (6, query(groups(), more_than(1))),
         (6, top_rows(Kind::ALL.map(v), more_than(1))),
         (6, sum_of(v(Kind::Number), more_than(2))),
@@ -172,7 +173,7 @@ fn rows_outside_of_the_time_range_are_not_left_out() {
     }
 }
 
-/// Numbers around what doubles and 64 bits hold, ascending.
+/// Numbers around the limits of doubles and of 64 bits, ascending.
 fn numbers_at_the_edges() -> Vec<Number> {
     let mut numbers: Vec<Number> = ["-1e300", "1e300", "0.001", "9223372036854775000", "9.3e18"]
         .map(|text| text.parse().expect("a number"))
@@ -206,7 +207,7 @@ fn zones_skip_no_number_at_the_edge_of_doubles() {
     ];
     let mut skipped = 0;
     for (index, first) in numbers.iter().enumerate() {
-        // Two numbers a block: of one scale, doubles or mixed.
+        // Two numbers per block: of one scale, doubles or mixed.
         for second in &numbers[index..] {
             let values = [*first, *second].map(Value::Number);
             let blocks = [block(0, &values)];
@@ -257,13 +258,13 @@ fn every_number_is_at_least_the_smallest_decimal() {
     }
 }
 
-/// Three blocks of a hundred rows each, of times one after another.
+/// Three blocks of a hundred rows each, with consecutive times.
 fn blocks_in_time_order() -> Vec<Vec<u8>> {
     let values: Vec<Value> = (0..100).map(Value::integer).collect();
     [0, 100, 200].map(|first| block(first, &values)).into()
 }
 
-/// The rows' times and `v`, ordered by the value of this index.
+/// The rows' times and `v`, ordered by the value at `index`.
 fn ordered(index: usize, descending: bool, limit: u64) -> Query {
     let expr = Expr::Leaf(GroupInput::Key(index));
     Query {
@@ -287,7 +288,7 @@ fn blocks_that_cannot_have_one_of_the_best_rows_are_skipped() {
     let mut blocks = blocks_in_time_order();
     let stats = |blocks: &[Vec<u8>], query: &Query| {
         let stats = scanned(blocks, query).stats;
-        // All rows match, of blocks that are skipped too.
+        // All rows match, including those of skipped blocks.
         assert_eq!((stats.blocks, stats.rows_matched), (3, 300));
         (stats.blocks_skipped, stats.rows_read)
     };
@@ -307,7 +308,7 @@ fn blocks_that_cannot_have_one_of_the_best_rows_are_skipped() {
 fn blocks_that_tie_with_the_worst_row_are_not_skipped() {
     let values: Vec<Value> = (0..10).map(Value::integer).collect();
     let [first, last] = [block(0, &values), block(9, &values)];
-    // Times 9 tie: of these the smaller value wins, which is the last block's.
+    // Rows of time 9 tie. The smaller value wins, which is in the last block.
     for blocks in [[first.clone(), last.clone()], [last, first]] {
         let partial = scanned(&blocks, &ordered(0, false, 10));
         assert_eq!(partial.stats.blocks_skipped, 0);
@@ -338,7 +339,7 @@ fn nulls_come_first_of_all_blocks() {
     let blocks = [block(0, &some), block(10, &none), block(20, &some), block(30, &none)];
     let of = |descending| scanned(&blocks, &ordered(1, descending, 15));
     assert_eq!(times(of(true)), [(10..20).collect::<Vec<i64>>(), (30..35).collect()].concat());
-    // Ties by time.
+    // Ties are ordered by time.
     let lowest = [0, 20, 1, 21, 2, 22, 3, 23, 4, 24, 5, 25, 6, 26, 7];
     assert_eq!(times(of(false)), lowest);
 }
@@ -421,7 +422,8 @@ fn a_value_where_something_holds_is_the_value_of_the_rows_that_pass() {
         .map(|row| if row % 5 == 0 { Value::Null } else { Value::integer(row % 37) })
         .chain([Value::string("a"), Value::Number("1e300".parse().expect("a number"))])
         .collect();
-    // For some rows, for all that have a number, for those of one block only, and for none.
+    // The bound holds for some rows, for all with a number, for those of one block only, or for
+    // none.
     for bound in [20, -1, 36, i64::MAX] {
         let bytes = [block(0, &values[..501]), block(600, &values[499..])];
         let condition = || {

@@ -1,4 +1,4 @@
-//! Groups whose rows come in turn, with breaks: added up by stretches, like any others.
+//! Groups whose rows come in turn, with breaks: summed by runs, with the same result.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ fn column(name: &str) -> RowExpr {
     Expr::Leaf(RowInput::Column(ColumnRef { name, kind: Kind::Number, logical: Logical::Plain }))
 }
 
-/// Sum and ends of `x`, and the sum of `y`, by `key`.
+/// Sum, minimum and maximum of `x`, and the sum of `y`, by `key`.
 fn query(range: TimeRange) -> Query {
     let measure = |kind, name| Measure { kind, argument: column(name) };
     let measures = vec![
@@ -31,7 +31,7 @@ fn query(range: TimeRange) -> Query {
 /// A key, and a value that may be missing.
 type Row = (i64, Option<i64>);
 
-/// `x` is of all rows, `y` of some; `weight` of all, where there is one.
+/// All rows have `x`, some have `y`; all have the `weight`, if there is one.
 fn block(first: i64, rows: &[Row], weight: Option<i64>) -> Vec<u8> {
     let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
     for (time, (key, value)) in (first..).zip(rows) {
@@ -51,7 +51,7 @@ fn x(key: i64, time: i64) -> i64 {
     (key * 31 + time * 17) % 1_009 - 300
 }
 
-/// Keys that ascend, from part to part, and values of their rows.
+/// Keys that ascend within each part, and the values of their rows.
 fn rows(parts: &[(i64, i64)], step: i64, seed: u64) -> Vec<Row> {
     let mut seed = seed;
     let keys = parts.iter().flat_map(|&(first, count)| first..first + count);

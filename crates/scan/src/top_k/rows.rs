@@ -1,8 +1,8 @@
-//! Raw rows of one block, offered to the best rows so far.
+//! Offers the raw rows of one block to the best rows so far.
 //!
-//! The order of a query is a total one: by what it says, then by all values. So of a block those
-//! rows are found first that can be among the best, by one value after another as long as rows
-//! tie; only of these are all values looked at.
+//! A query's order is total: first by its ORDER BY, then by all values. Candidates of a block are
+//! found by one value after another, as long as rows tie. Only the candidates have all values
+//! decoded.
 
 use hadal_aggregate::{SparseRow, TopRows, out_of_memory};
 use hadal_block::BlockView;
@@ -17,21 +17,21 @@ use crate::expr::zone_map;
 use crate::scan_memory::Interrupt;
 use crate::top_k::sort_ranks::ranks;
 
-/// Whether no row of the block can be among the best, as its zones tell.
+/// Whether the zones show that no row of the block can be among the best.
 pub(crate) fn is_beaten(plan: &Plan, block: &BlockView<'_>, best: &TopRows) -> bool {
     let bar = bar(plan, best);
     best.rows_max() == 0 || bar.is_some_and(|bar| zone_map::can_skip(block, &[bar]))
 }
 
-/// Bytes of rows that are drawn at once.
+/// The granularity of reservations for rows, in bytes.
 const HELD_AT_ONCE: usize = 256 << 10;
-/// Decoded columns that are kept for the values of rows that come after.
+/// The maximum bytes of decoded columns that are kept for later blocks' rows.
 const DECODED_BYTES_MAX: usize = 4 << 20;
 
-/// Adds the selected rows of one block to `best`, as far as they are among the best.
+/// Adds the selected rows of one block that are among the best.
 ///
 /// # Errors
-/// [`Interrupt`]; then `best` is as it was, but where there is no room for the rows.
+/// [`Interrupt`]; then `best` is unchanged, unless memory for the rows ran out.
 pub(crate) fn add(
     plan: &Plan,
     columns: &LazyColumns<'_, '_>,
@@ -78,7 +78,7 @@ pub(crate) fn add(
         }
         drop(values);
         memory.forget(mark);
-        // Of a wide table few columns are decoded at a time.
+        // Limits the decoded columns of a wide table.
         if memory.decoded() > DECODED_BYTES_MAX {
             columns.drop_decoded();
         }
@@ -87,7 +87,7 @@ pub(crate) fn add(
     Ok(())
 }
 
-/// Holds at least so many bytes.
+/// Reserves at least `bytes`.
 fn hold(bytes: usize, held: &mut MemoryReservation) -> Result<(), Interrupt> {
     if bytes <= held.bytes() {
         return Ok(());
@@ -96,8 +96,8 @@ fn hold(bytes: usize, held: &mut MemoryReservation) -> Result<(), Interrupt> {
     Ok(held.resize(bytes).map_err(|spent| out_of_memory(bytes, spent))?)
 }
 
-/// What is true of every row that can be among the best, once there are as many as the answer can
-/// need; rows that tie with the worst are not told apart.
+/// A condition that holds for every row that can be among the best; `None` while fewer rows than
+/// needed are known. Rows that tie with the worst row meet it.
 fn bar(plan: &Plan, best: &TopRows) -> Option<PreparedExpr> {
     let worst = best.bar()?;
     let (index, direction) = best.comparison().by.first()?;
@@ -119,8 +119,7 @@ fn bar(plan: &Plan, best: &TopRows) -> Option<PreparedExpr> {
     })
 }
 
-/// Those of the selected rows that can be among the best of their block, the best first as far as
-/// the first value that rows are compared by tells.
+/// The selected rows that can be among the best of their block, ordered by the first sort value.
 fn best_first(
     plan: &Plan,
     columns: &LazyColumns<'_, '_>,

@@ -1,4 +1,4 @@
-//! Rows of one block in the order of an expression, told by numbers.
+//! Numbers that order the rows of one block by an expression.
 
 use hadal_aggregate::SortDirection;
 use hadal_types::Value;
@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 use crate::column::column_values::{ColumnValues, Entries};
 
-/// A number for each of `rows`: they compare as the values of the rows do by `direction`.
+/// Returns a number for each of `rows`. The numbers compare as the rows' values do by `direction`.
 pub(crate) fn ranks(
     values: &ColumnValues<'_>,
     direction: SortDirection,
@@ -37,10 +37,10 @@ pub(crate) fn ranks(
     }
 }
 
-/// A number for each code; `None` where codes lie in no order.
+/// Returns a number for each code; `None` if the codes have no order.
 fn by_code(entries: &Entries<'_>) -> Option<Vec<Option<i128>>> {
     match entries {
-        // Texts of which nearly every row has one of its own are in the order of rows.
+        // If nearly every row has a text of its own, the texts are in row order, not sorted.
         Entries::Strings { dictionary, .. } => dictionary
             .iter()
             .is_sorted_by(|left, right| left < right)
@@ -50,7 +50,7 @@ fn by_code(entries: &Entries<'_>) -> Option<Vec<Option<i128>>> {
     }
 }
 
-/// For each value its place among the different ones; none for null.
+/// Returns the rank of each value among the distinct ones; `None` for null.
 fn dense(values: &[Value]) -> Vec<Option<i128>> {
     let mut sorted: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
     sorted.sort_unstable();
