@@ -1,7 +1,7 @@
-//! Binding: syntax becomes an expression whose names are looked up and whose types fit.
+//! Binding: turns syntax into an expression with resolved names and checked types.
 //!
-//! One [`Binder`] serves one query. Functions, comparisons, arithmetic and casts have files of
-//! their own; here is the walk, what names mean, and logic.
+//! One [`Binder`] serves one query. Functions, comparisons, arithmetic and casts have their own
+//! files; this file has the recursion, name resolution and logic.
 
 pub(crate) mod aggregate;
 pub(crate) mod arithmetic;
@@ -26,14 +26,14 @@ use crate::bind::scope::{Column, Scope, a};
 use crate::error::{Fault, NOWHERE, Read};
 use crate::syntax::source_position::place;
 
-/// Looks names up and checks types.
+/// Resolves names and checks types.
 pub(crate) struct Binder<'a> {
     pub(crate) scope: Scope<'a>,
-    /// What the asker should know.
+    /// Notes for the client.
     pub(crate) notes: Vec<Note>,
-    /// Output columns with a name of their own.
+    /// Output columns with an alias.
     pub(crate) aliases: Vec<(String, TypedExpr)>,
-    /// Whether any name may mean an output column first.
+    /// Whether a name refers to an output column before a column.
     pub(crate) use_aliases: bool,
     pub(crate) aggregates: Aggregates,
     pub(crate) patterns: usize,
@@ -41,13 +41,13 @@ pub(crate) struct Binder<'a> {
     depth: usize,
 }
 
-/// Whether aggregates may be used where the binder is.
+/// Whether aggregates are allowed at the binder's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aggregates {
     Allowed,
-    /// Not in the clause of this name.
+    /// Not allowed in the clause of this name.
     NotIn(&'static str),
-    /// Not in the argument of another.
+    /// Not allowed in the argument of another aggregate.
     Inside,
 }
 
@@ -159,7 +159,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// AND or OR of all conditions of a chain, however long.
+    /// AND or OR of all conditions of a chain, of any length.
     fn junction(
         &mut self,
         chain: &Expr,
@@ -197,7 +197,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// What a name means here: an output column where those can be named, else a column.
+    /// Resolves a name: to an output column if those are visible, else to a column.
     fn name(&mut self, parts: &[Ident]) -> Read<TypedExpr> {
         if self.use_aliases
             && let Some(output) = self.alias(parts)?
@@ -208,7 +208,7 @@ impl<'a> Binder<'a> {
         Ok(column.bind())
     }
 
-    /// The output column of this name, if one could stand here.
+    /// The output column of this name, if output columns are visible here.
     pub(crate) fn alias(&mut self, parts: &[Ident]) -> Read<Option<TypedExpr>> {
         let Some(output) = self.find_alias(parts) else { return Ok(None) };
         let (size, output) = (nodes(&output.expr), output.clone());
@@ -232,7 +232,7 @@ impl<'a> Binder<'a> {
         })
     }
 
-    /// The column of this name; an absent one, where allowed, is noted once.
+    /// The column of this name. An absent column, if allowed, adds a note.
     pub(crate) fn column(&mut self, parts: &[Ident]) -> Read<Column<'a>> {
         let column = self.scope.column(parts)?;
         if let Column::Absent(name) = &column {
@@ -245,7 +245,7 @@ impl<'a> Binder<'a> {
         Ok(column)
     }
 
-    /// The column that `expr` is, parentheses aside.
+    /// The column that `expr` names, ignoring parentheses; `None` for other expressions.
     pub(crate) fn as_column(&mut self, expr: &Expr) -> Read<Option<Column<'a>>> {
         let parts = match strip(expr) {
             Expr::Identifier(ident) => std::slice::from_ref(ident),
@@ -258,7 +258,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Whether there is no value: of a column, in none of its kinds.
+    /// Whether the value is null; a column is null if all its kinds are.
     fn is_null(&mut self, inner: &Expr) -> Read<TypedExpr> {
         match self.as_column(inner)? {
             Some(Column::Known(column)) => Ok(is_null_column(column)),
@@ -274,14 +274,14 @@ impl<'a> Binder<'a> {
         Ok(TypedExpr::call(Function::And, [known, same], Type::Bool))
     }
 
-    /// A copy of `bound`. All copies together are limited: each level of `x IS TRUE IS TRUE …`
-    /// has two of the one below it.
+    /// Returns a copy of `bound`. The total size of copies is limited, because each level of `x IS
+    /// TRUE IS TRUE …` copies the level below it twice.
     pub(crate) fn copy(&mut self, bound: &TypedExpr) -> Read<TypedExpr> {
         self.count_copies(nodes(&bound.expr))?;
         Ok(bound.clone())
     }
 
-    /// Counts copies of so many nodes.
+    /// Counts copies of `nodes` nodes.
     pub(crate) fn count_copies(&mut self, nodes: usize) -> Read<()> {
         self.copies = self.copies.saturating_add(nodes);
         match self.copies > limits::EXPR_COPIES_MAX {
@@ -290,7 +290,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Notes what the asker should know, once, as long as an answer has room for it.
+    /// Adds a note for the client, once each, up to the limit of notes per result.
     pub(crate) fn note(&mut self, code: &'static str, message: String) {
         let note = Note { code, message };
         if self.notes.len() < limits::WARNINGS_MAX && !self.notes.contains(&note) {
@@ -298,7 +298,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Checks that an aggregate may stand at `at`.
+    /// Checks that an aggregate is allowed at `at`.
     pub(crate) fn allow_aggregate(&self, name: &str, at: Location) -> Read<()> {
         match self.aggregates {
             Aggregates::Allowed => Ok(()),
@@ -314,7 +314,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// `expr` without parentheses around it.
+/// Removes the parentheses around `expr`.
 pub(crate) fn strip(expr: &Expr) -> &Expr {
     let mut expr = expr;
     while let Expr::Nested(inner) = expr {
@@ -323,7 +323,7 @@ pub(crate) fn strip(expr: &Expr) -> &Expr {
     expr
 }
 
-/// The operands of a chain `a OP b OP c`, parentheses aside, from left to right.
+/// The operands of a chain `a OP b OP c` from left to right, ignoring parentheses.
 pub(crate) fn operands<'e>(chain: &'e Expr, op: &BinaryOperator) -> Vec<&'e Expr> {
     let mut found = Vec::new();
     let mut waiting = vec![chain];
@@ -339,7 +339,7 @@ pub(crate) fn operands<'e>(chain: &'e Expr, op: &BinaryOperator) -> Vec<&'e Expr
     found
 }
 
-/// A condition: only truths can be one.
+/// Checks that `bound` is a condition: only truth values are.
 pub(crate) fn truth(bound: TypedExpr, at: Location) -> Read<TypedExpr> {
     match bound.value_type {
         Type::Bool | Type::Null => Ok(bound),
@@ -390,7 +390,7 @@ fn refuse(expr: &Expr) -> Fault {
     Fault::new(format!("{what} is not supported"), place(expr))
 }
 
-/// The arguments of a function, all of them expressions.
+/// The arguments of a function; all must be expressions.
 pub(crate) fn arguments(function: &ast::Function) -> Read<Vec<&Expr>> {
     let ast::FunctionArguments::List(list) = &function.args else { return Ok(Vec::new()) };
     list.args

@@ -1,7 +1,7 @@
-//! Aggregates: which state each is finished from, and over what.
+//! Aggregates: the state that each is finished from, and its argument.
 //!
-//! Those with the same state of the same argument share one measure: `sum(x)`, `avg(x)` and
-//! `count(x)` one of moments, all percentiles of x one of quantiles.
+//! Aggregates with the same state of the same argument share one measure. `sum(x)`, `avg(x)` and
+//! `count(x)` share one of moments, all percentiles of x one of quantiles.
 
 use hadal_query::{AggregateFunction, Function, Measure, RowExpr, Type};
 use hadal_types::{Number, Value, limits};
@@ -14,7 +14,7 @@ use crate::bind::{Aggregates, Binder};
 use crate::error::{Fault, NOWHERE, Read};
 use crate::syntax::source_position::{place, place_of_name};
 
-/// What an aggregate function computes.
+/// The function of an aggregate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Count,
@@ -24,18 +24,18 @@ pub(crate) enum Kind {
     Avg,
     Min,
     Max,
-    /// The quantile of so many millionths.
+    /// A quantile in millionths.
     Quantile(u32),
-    /// The quantile named by the second argument, as a share of this.
+    /// The quantile of the second argument, as a share of this number.
     QuantileOf(i64),
-    /// The quantile named by the first argument, of what WITHIN GROUP sorts by.
+    /// The quantile of the first argument, over the sort expression of WITHIN GROUP.
     WithinGroup,
     Histogram,
-    /// An expression of aggregates, per so many seconds.
+    /// An expression of aggregates, per this number of seconds.
     Per(i64),
 }
 
-/// Buckets of a histogram that does not say how many.
+/// The number of buckets of a histogram that does not give one.
 const HISTOGRAM_BUCKETS: u16 = 20;
 
 /// The function's name in lower case.
@@ -64,8 +64,8 @@ pub(crate) fn kind_of(name: &str) -> Option<Kind> {
     })
 }
 
-/// `p95` is 0.95, `p999` is 0.999, `p025` is 0.025, in millionths; `p100` is 1. Other names of three
-/// digits and more, such as `p200`, could mean several things, and so mean none.
+/// The quantile of a name in millionths: `p95` is 0.95, `p999` is 0.999, `p025` is 0.025 and `p100`
+/// is 1. Other names of three or more digits, such as `p200`, are ambiguous and therefore refused.
 fn percentile_name(name: &str) -> Option<u32> {
     let digits = percentile_digits(name).filter(|digits| digits.len() <= 6)?;
     let number: u32 = digits.parse().ok()?;
@@ -77,13 +77,13 @@ fn percentile_name(name: &str) -> Option<u32> {
     }
 }
 
-/// What stands after the p in a name that looks like a percentile's.
+/// The digits after the p of a name that looks like a percentile's.
 fn percentile_digits(name: &str) -> Option<&str> {
     let digits = name.strip_prefix('p')?;
     (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)
 }
 
-/// What to write instead of a percentile that there is not; `None` for names of another form.
+/// A hint for an unknown percentile name; `None` for names of another form.
 pub(crate) fn percentile_hint(name: &str) -> Option<&'static str> {
     percentile_digits(name).map(|_| {
         "p0 to p99 are percents, p100 is the maximum, p999 is 99.9 and p025 is 2.5; \
@@ -91,7 +91,7 @@ pub(crate) fn percentile_hint(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Binds a call of an aggregate.
+/// Binds an aggregate call.
 pub(crate) fn bind(
     binder: &mut Binder<'_>,
     kind: Kind,
@@ -131,7 +131,7 @@ pub(crate) fn bind(
     };
     let number = second.as_ref().map(|(bound, at)| (bound.as_number(), *at));
     let finish = finish(kind, number)?;
-    // Any constant but null is there in every row.
+    // A constant other than null has a value in every row.
     if matches!(kind, Kind::Count | Kind::RawCount) && counts_rows(&value) {
         return rows(kind, condition);
     }
@@ -149,7 +149,7 @@ fn inside<T>(binder: &mut Binder<'_>, bind: impl FnOnce(&mut Binder<'_>) -> Read
     bound
 }
 
-/// `count(DISTINCT x)`.
+/// Applies `count(DISTINCT x)`; DISTINCT changes nothing for min and max.
 fn distinct(kind: Kind, function: &ast::Function, name: &str) -> Read<Kind> {
     let ast::FunctionArguments::List(list) = &function.args else { return Ok(kind) };
     match (list.duplicate_treatment, kind) {
@@ -173,7 +173,7 @@ fn argument<'f>(function: &'f ast::Function, name: &str) -> Read<Option<&'f Expr
     }
 }
 
-/// The second argument, if there is one.
+/// The second argument, if any.
 fn second<'f>(function: &'f ast::Function, name: &str) -> Read<Option<&'f Expr>> {
     let ast::FunctionArguments::List(list) = &function.args else { return Ok(None) };
     match list.args.get(1) {
@@ -208,7 +208,7 @@ fn finish(kind: Kind, second: Second) -> Read<AggregateFunction> {
     })
 }
 
-/// A quantile between 0 and `most` in millionths.
+/// Converts a quantile between 0 and `most` to millionths.
 fn millionths(number: Option<Number>, most: i64) -> Read<u32> {
     let refuse = || {
         let hint = "percentile(x, 95) and quantile(x, 0.95) are the same";
@@ -229,7 +229,7 @@ fn buckets(second: Second) -> Read<u16> {
         .ok_or_else(|| Fault::new(format!("a histogram has 1 to {most} buckets"), at))
 }
 
-/// Rows, counted; those for which the condition is true.
+/// Counts rows; with a condition, those for which it is true.
 fn rows(kind: Kind, condition: Option<TypedExpr>) -> Read<TypedExpr> {
     let finish =
         if kind == Kind::Count { AggregateFunction::Count } else { AggregateFunction::RawCount };
@@ -243,7 +243,7 @@ fn rows(kind: Kind, condition: Option<TypedExpr>) -> Read<TypedExpr> {
     }
 }
 
-/// An aggregate over a value, where the condition is true.
+/// Aggregates a value, over the rows where the condition is true.
 fn measured(
     name: &str,
     finish: AggregateFunction,
@@ -261,14 +261,14 @@ fn measured(
     measure(finish, value)
 }
 
-/// The value that is measured: a number where only numbers can be.
+/// Checks the aggregated value, and converts it to a number if the aggregate needs one.
 fn fitting(name: &str, finish: AggregateFunction, value: TypedExpr) -> Read<TypedExpr> {
     match finish {
         AggregateFunction::Sum
         | AggregateFunction::Avg
         | AggregateFunction::Quantile(_)
         | AggregateFunction::Histogram(_) => arithmetic::number(value, NOWHERE),
-        // Counting needs no value, so what is no number becomes one.
+        // Counting needs no value, so values other than numbers are replaced by 1.
         AggregateFunction::Count | AggregateFunction::RawCount => Ok(match value.value_type {
             Type::Number | Type::Null => value,
             Type::Bool => value.into_number(),
@@ -299,7 +299,7 @@ fn measure(finish: AggregateFunction, value: TypedExpr) -> Read<TypedExpr> {
     Ok(TypedExpr::aggregate(Aggregate::Of(measure, finish), value_type))
 }
 
-/// The expression as one over rows.
+/// Converts to an expression over rows; fails if it contains an aggregate.
 pub(crate) fn row_expr(bound: &TypedExpr) -> Read<RowExpr> {
     bound.expr.try_map_leaves(&mut |leaf| match leaf {
         Leaf::RowInput(input) => Ok(RowExpr::Leaf(input.clone())),

@@ -1,4 +1,4 @@
-//! Arithmetic of numbers and of times. A length of time is a number of seconds.
+//! Arithmetic of numbers and times. A duration is a number of seconds.
 
 use hadal_query::{Function, Type};
 use hadal_types::Value;
@@ -10,7 +10,7 @@ use crate::bind::literal;
 use crate::bind::scope::a;
 use crate::error::{Fault, NOWHERE, Read};
 
-/// `left op right`.
+/// Binds `left op right`.
 pub(crate) fn binary(op: &BinaryOperator, left: TypedExpr, right: TypedExpr) -> Read<TypedExpr> {
     use BinaryOperator::{Divide, Minus, Modulo, Multiply, Plus};
     let (left, right) = match op {
@@ -42,7 +42,7 @@ pub(crate) fn binary(op: &BinaryOperator, left: TypedExpr, right: TypedExpr) -> 
     }
 }
 
-/// A text from which a time is taken away is a time.
+/// Reads the left side of a subtraction as a time if the right side is one.
 fn left_time(left: TypedExpr, right: &TypedExpr) -> Read<TypedExpr> {
     match right.value_type {
         Type::Time => time(left),
@@ -50,7 +50,7 @@ fn left_time(left: TypedExpr, right: &TypedExpr) -> Read<TypedExpr> {
     }
 }
 
-/// A time: itself, or a constant text that spells one.
+/// Converts to a time: a time stays, a constant text is parsed.
 pub(crate) fn time(bound: TypedExpr) -> Read<TypedExpr> {
     match (bound.value_type, bound.as_string()) {
         (Type::Time | Type::Null, _) => Ok(bound),
@@ -61,7 +61,7 @@ pub(crate) fn time(bound: TypedExpr) -> Read<TypedExpr> {
     }
 }
 
-/// `time`, so many seconds later.
+/// `time` plus a number of seconds.
 fn later(time: TypedExpr, seconds: TypedExpr) -> Read<TypedExpr> {
     let seconds = number(seconds, NOWHERE)?;
     let constant =
@@ -79,7 +79,7 @@ fn numbers(function: Function, left: TypedExpr, right: TypedExpr) -> Read<TypedE
     Ok(TypedExpr { whole, ..TypedExpr::call(function, [left, right], Type::Number) })
 }
 
-/// A number: itself, or a truth as 0 and 1.
+/// Converts to a number: a number stays, a truth value becomes 0 or 1.
 pub(crate) fn number(bound: TypedExpr, at: Location) -> Read<TypedExpr> {
     match bound.value_type {
         Type::Number | Type::Null => Ok(bound),

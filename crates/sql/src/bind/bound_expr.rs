@@ -1,4 +1,4 @@
-//! Expressions whose names have been looked up: still one language for rows and for groups.
+//! Expressions with resolved names, over rows and over groups.
 
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, Function, Measure, Prepared, RowInput, Type, eval_scalar,
@@ -7,36 +7,36 @@ use hadal_types::{ColumnSchema, Kind, Logical, Number, Value};
 
 use crate::error::{Fault, NOWHERE, Read};
 
-/// What a bound expression takes from its row or its group.
+/// The input of a bound expression, from its row or its group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Leaf {
-    /// Something of a row.
+    /// An input from a row.
     RowInput(RowInput),
     /// An aggregate over the group's rows.
     Aggregate(Aggregate),
 }
 
-/// An aggregate, as the query spells it.
+/// An aggregate, as written in the query.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Aggregate {
-    /// Rows.
+    /// The number of rows.
     RawCount,
-    /// Rows with their weights.
+    /// The number of rows, weighted.
     Count,
-    /// Seconds of the time range.
+    /// The seconds of the time range.
     Seconds,
-    /// Something finished from a measure.
+    /// A function finished from a measure.
     Of(Measure, AggregateFunction),
 }
 
 pub(crate) type BoundExpr = Expr<Leaf>;
 
-/// A bound expression and what is known of its values.
+/// A bound expression and its type.
 #[derive(Clone, Debug)]
 pub(crate) struct TypedExpr {
     pub(crate) expr: BoundExpr,
     pub(crate) value_type: Type,
-    /// Whether its values are integers by how it is spelled, so that `/` divides whole.
+    /// Whether it is written as an integer expression, so that `/` divides integers.
     pub(crate) whole: bool,
 }
 
@@ -50,7 +50,7 @@ impl TypedExpr {
         Self::new(Expr::Literal(value), value_type)
     }
 
-    /// A whole number, spelled without a point.
+    /// A whole number, written without a point.
     pub(crate) fn whole(number: i64) -> Self {
         Self { whole: true, ..Self::literal(Value::integer(number)) }
     }
@@ -68,7 +68,7 @@ impl TypedExpr {
         Self::new(Expr::Leaf(Leaf::Aggregate(aggregate)), value_type)
     }
 
-    /// The part of a column that is of this kind.
+    /// The part of a column that has this kind.
     pub(crate) fn part(column: &ColumnSchema, kind: Kind) -> Self {
         let logical = match kind {
             Kind::Number => column.part(kind).map_or(Logical::Plain, |part| part.logical),
@@ -77,7 +77,7 @@ impl TypedExpr {
         Self::input(RowInput::Column(ColumnRef { name: column.name.clone(), kind, logical }))
     }
 
-    /// A call; of literals only, the literal that it gives.
+    /// A call. If all arguments are literals, the call is evaluated to a literal.
     pub(crate) fn call<const N: usize>(
         function: Function,
         arguments: [Self; N],
@@ -87,7 +87,7 @@ impl TypedExpr {
         Self::new(folded(function, arguments.into()), value_type)
     }
 
-    /// A call of any number of arguments.
+    /// A call with any number of arguments.
     pub(crate) fn call_all(function: Function, arguments: Vec<Self>, value_type: Type) -> Self {
         let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
         Self::new(folded(function, arguments), value_type)
@@ -104,7 +104,7 @@ impl TypedExpr {
         }
     }
 
-    /// The literal number, if it is one.
+    /// The literal's number, if it is one.
     pub(crate) fn as_number(&self) -> Option<Number> {
         match self.as_literal() {
             Some(Value::Number(number)) => Some(*number),
@@ -112,7 +112,7 @@ impl TypedExpr {
         }
     }
 
-    /// The literal string, if it is one.
+    /// The literal's string, if it is one.
     pub(crate) fn as_string(&self) -> Option<&str> {
         match self.as_literal() {
             Some(Value::String(text)) => Some(text),
@@ -120,7 +120,7 @@ impl TypedExpr {
         }
     }
 
-    /// The same values as strings. A column of plain numbers becomes itself, asked as strings.
+    /// The same values as strings. A plain numeric column becomes the same column with kind string.
     pub(crate) fn into_text(self) -> Self {
         match self.expr {
             _ if self.value_type == Type::String => self,
@@ -141,14 +141,14 @@ impl TypedExpr {
         }
     }
 
-    /// Whether an aggregate is part of it.
+    /// Whether it contains an aggregate.
     pub(crate) fn has_aggregate(&self) -> bool {
         let mut found = false;
         self.expr.for_each_leaf(&mut |leaf| found |= matches!(leaf, Leaf::Aggregate(_)));
         found
     }
 
-    /// The value of an expression that no row is needed for.
+    /// Evaluates an expression that needs no row.
     pub(crate) fn constant(&self) -> Read<Value> {
         let prepared =
             Prepared::new(&self.expr).map_err(|error| Fault::new(error.to_string(), NOWHERE))?;
@@ -156,7 +156,7 @@ impl TypedExpr {
     }
 }
 
-/// How many nodes an expression has.
+/// The number of nodes of an expression.
 pub(crate) fn nodes<L>(expr: &Expr<L>) -> usize {
     match expr {
         Expr::Literal(_) | Expr::Leaf(_) => 1,
@@ -164,7 +164,7 @@ pub(crate) fn nodes<L>(expr: &Expr<L>) -> usize {
     }
 }
 
-/// How many patterns must be compiled for an expression.
+/// The number of patterns that an expression compiles.
 pub(crate) fn patterns<L>(expr: &Expr<L>) -> usize {
     match expr {
         Expr::Literal(_) | Expr::Leaf(_) => 0,
@@ -187,7 +187,7 @@ fn folded(function: Function, arguments: Vec<BoundExpr>) -> BoundExpr {
             .collect(),
     };
     match values {
-        // Too long a string is told where the query is prepared.
+        // A string that is too long is reported when the query is prepared.
         Some(values) => match eval_scalar(function, &values) {
             Ok(value) => Expr::Literal(value),
             Err(_) => Expr::Call { function, arguments },

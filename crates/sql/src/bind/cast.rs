@@ -1,5 +1,5 @@
-//! Casts. Of a column, a cast to a kind picks the column's part of that kind and computes
-//! nothing; of anything else it turns values.
+//! Casts. Casting a column to a kind selects the column's part of that kind, without conversion.
+//! Casting anything else converts values.
 
 use hadal_query::{Function, Type};
 use hadal_types::{ColumnSchema, Kind, Logical, Value};
@@ -14,7 +14,7 @@ use crate::error::{Fault, NOWHERE, Read};
 use crate::syntax::duration::DAY;
 use crate::syntax::source_position::place;
 
-/// What a cast makes.
+/// The target type of a cast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Target {
     Kind(Kind),
@@ -23,7 +23,7 @@ enum Target {
     Day,
 }
 
-/// `expr::data_type`.
+/// Binds `expr::data_type`.
 pub(crate) fn cast(binder: &mut Binder<'_>, expr: &Expr, data_type: &DataType) -> Read<TypedExpr> {
     let target = target(data_type)?;
     if let (Target::Kind(kind), Some(Column::Known(column))) = (target, binder.as_column(expr)?) {
@@ -33,7 +33,7 @@ pub(crate) fn cast(binder: &mut Binder<'_>, expr: &Expr, data_type: &DataType) -
         match column.part(kind) {
             None if kind == Kind::String && shown => {}
             part => {
-                // As a string, a column's numbers are seen too.
+                // As a string, a column also shows its numbers.
                 let seen = kind == Kind::String && column.part(Kind::Number).is_some();
                 if part.is_none() && !seen {
                     binder.note("no_such_part", no_such_part(column, kind));
@@ -44,7 +44,7 @@ pub(crate) fn cast(binder: &mut Binder<'_>, expr: &Expr, data_type: &DataType) -
     }
     let bound = binder.bind(expr)?;
     let converted = convert(target, bound).map_err(|fault| fault.or_at(place(expr)))?;
-    // Whoever casts says what kind of number it is to be, and `/` keeps the fractions of that.
+    // A cast names the type of number explicitly, so `/` keeps the fractions of its values.
     Ok(TypedExpr { whole: false, ..converted })
 }
 
@@ -57,7 +57,7 @@ fn no_such_part(column: &ColumnSchema, kind: Kind) -> String {
     message
 }
 
-/// `TIMESTAMP '2026-11-21'`.
+/// Binds `TIMESTAMP '2026-11-21'`.
 pub(crate) fn typed_string(typed: &TypedString) -> Read<TypedExpr> {
     let text = literal::value(&typed.value.value)?;
     convert(target(&typed.data_type)?, text)
@@ -107,7 +107,7 @@ fn truth(bound: TypedExpr) -> Read<TypedExpr> {
     }
 }
 
-/// The truth that a text spells.
+/// Parses a text as a truth value.
 pub(crate) fn truth_of_text(text: &str) -> Option<bool> {
     match text.to_ascii_lowercase().as_str() {
         "true" | "t" | "yes" | "on" | "1" => Some(true),
@@ -118,7 +118,7 @@ pub(crate) fn truth_of_text(text: &str) -> Option<bool> {
 
 fn target(data_type: &DataType) -> Read<Target> {
     let spelled = data_type.to_string().to_ascii_lowercase();
-    // `varchar(20)`, `numeric(10, 2)` and the like: what stands in parentheses changes nothing.
+    // Parentheses as in `varchar(20)` and `numeric(10, 2)` have no effect.
     let (name, zone) = spelled.split_once('(').unwrap_or((&spelled, ""));
     let name = name.trim();
     Ok(match name {

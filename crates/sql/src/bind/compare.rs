@@ -1,4 +1,4 @@
-//! Comparisons: what two sides of different types are compared as.
+//! Comparisons: the common type of two sides with different types.
 //!
 //! | sides | compared as |
 //! |---|---|
@@ -20,7 +20,7 @@ use crate::bind::scope::a;
 use crate::error::{Fault, NOWHERE, Read};
 use crate::syntax::source_position::place;
 
-/// What one side of a comparison becomes.
+/// The conversion of one side of a comparison.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum As {
     Same,
@@ -29,7 +29,7 @@ enum As {
     Text,
 }
 
-/// The function of a comparison operator.
+/// The function of a comparison operator; `None` for other operators.
 pub(crate) fn operator(op: &BinaryOperator) -> Option<Function> {
     Some(match op {
         BinaryOperator::Eq => Function::Equal,
@@ -42,7 +42,7 @@ pub(crate) fn operator(op: &BinaryOperator) -> Option<Function> {
     })
 }
 
-/// `left function right`.
+/// Binds `left function right`.
 pub(crate) fn compare_exprs(
     binder: &mut Binder<'_>,
     function: Function,
@@ -50,7 +50,7 @@ pub(crate) fn compare_exprs(
     right: &Expr,
 ) -> Read<TypedExpr> {
     let sides = (binder.bind(left)?, binder.bind(right)?);
-    // What is wrong is most often the constant.
+    // A constant is most often the side that is wrong.
     let blamed = if sides.1.as_literal().is_some() { right } else { left };
     compare(function, sides.0, sides.1).map_err(|fault| fault.or_at(place(blamed)))
 }
@@ -62,7 +62,7 @@ pub(crate) fn compare(function: Function, left: TypedExpr, right: TypedExpr) -> 
     Ok(TypedExpr::call(function, sides, Type::Bool))
 }
 
-/// `expr BETWEEN low AND high`, both ends included.
+/// Binds `expr BETWEEN low AND high`; both ends are included.
 pub(crate) fn between(
     binder: &mut Binder<'_>,
     expr: &Expr,
@@ -76,7 +76,7 @@ pub(crate) fn between(
     Ok(TypedExpr::call(Function::And, [low, high], Type::Bool))
 }
 
-/// `expr IN (list)`.
+/// Binds `expr IN (list)`.
 pub(crate) fn in_list(binder: &mut Binder<'_>, expr: &Expr, list: &[Expr]) -> Read<TypedExpr> {
     if let Some(beyond) = list.get(limits::IN_ITEMS_MAX) {
         let (length, most) = (list.len(), limits::IN_ITEMS_MAX);
@@ -108,7 +108,7 @@ pub(crate) fn in_list(binder: &mut Binder<'_>, expr: &Expr, list: &[Expr]) -> Re
     })
 }
 
-/// One value is compared with all literals, so it can become one thing only.
+/// Makes an IN of literals. The value is compared with all of them, so it can have only one type.
 fn in_literals(value: TypedExpr, literals: Vec<TypedExpr>, sides: Vec<(As, As)>) -> TypedExpr {
     let wants = |wanted: &As| sides.iter().any(|(value, _)| value == wanted);
     let common = match () {
@@ -116,7 +116,7 @@ fn in_literals(value: TypedExpr, literals: Vec<TypedExpr>, sides: Vec<(As, As)>)
         () if wants(&As::Number) => As::Number,
         () => As::Same,
     };
-    // A literal that was met otherwise follows the value to what that became.
+    // A literal that was converted otherwise is converted again to the value's type.
     let items = literals.into_iter().zip(sides);
     let items = items.map(|(literal, (_, own))| become_as(become_as(literal, own), common.clone()));
     let items: Vec<TypedExpr> = items.collect();
@@ -130,13 +130,13 @@ fn become_as(bound: TypedExpr, wanted: As) -> TypedExpr {
         As::Same => bound,
         As::Literal(value) => TypedExpr::literal(value),
         As::Number => bound.into_number(),
-        // A null stays null, whatever it is compared as.
+        // A null stays null in every conversion.
         As::Text if bound.value_type == Type::Null => bound,
         As::Text => bound.into_text(),
     }
 }
 
-/// What the two sides become so that they can be compared.
+/// Returns the conversions that make the two sides comparable.
 fn meet(function: Function, left: &TypedExpr, right: &TypedExpr) -> Read<(As, As)> {
     let pair = (left.value_type, right.value_type);
     if pair.0 == Type::Null || pair.1 == Type::Null {
@@ -159,7 +159,7 @@ fn meet(function: Function, left: &TypedExpr, right: &TypedExpr) -> Read<(As, As
     }
 }
 
-/// The same for one order of the sides; `None` when it is not the right one.
+/// As [`meet`], for one order of the sides; `None` if that order does not apply.
 fn meet_ordered(function: Function, left: &TypedExpr, right: &TypedExpr) -> Read<Option<(As, As)>> {
     Ok(match (left.value_type, right.value_type) {
         (Type::Time, Type::String) => match right.as_string() {
@@ -188,8 +188,8 @@ fn meet_ordered(function: Function, left: &TypedExpr, right: &TypedExpr) -> Read
     })
 }
 
-/// A number and a text: by value where the order counts and the text spells a number, else by
-/// the number's text.
+/// Compares a number with a text: as numbers, if `function` is an order and the text is a number;
+/// else as strings.
 fn meet_text(function: Function, number: &TypedExpr, text: &TypedExpr) -> Option<(As, As)> {
     if !is_order(function) {
         return Some((As::Text, As::Same));

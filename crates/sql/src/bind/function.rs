@@ -1,4 +1,4 @@
-//! Functions of one row's values, by name.
+//! Functions of a single row's values, by name.
 
 use hadal_query::{Function, RowInput, Type};
 use hadal_types::{Number, Value};
@@ -18,7 +18,7 @@ use crate::error::{Fault, NOWHERE, Read};
 use crate::suggest::did_you_mean;
 use crate::syntax::source_position::{place, place_of_name};
 
-/// Every name that a function has; percentiles are shown by a few.
+/// The names of all functions; for percentiles, only some examples.
 const NAMES: [&str; 54] = [
     "abs",
     "approx_count_distinct",
@@ -299,7 +299,7 @@ fn string(name: &str, value: TypedExpr, at: Location) -> Read<TypedExpr> {
     }
 }
 
-/// `ceil(x)` and `floor(x)`, which the parser knows by name.
+/// `ceil(x)` and `floor(x)`, which the parser recognizes by name.
 pub(crate) fn rounded(
     binder: &mut Binder<'_>,
     function: Function,
@@ -316,7 +316,7 @@ pub(crate) fn rounded(
     }
 }
 
-/// CASE.
+/// Binds CASE.
 pub(crate) fn case(
     binder: &mut Binder<'_>,
     operand: Option<&Expr>,
@@ -352,7 +352,7 @@ fn coalesce(values: Vec<TypedExpr>) -> Read<TypedExpr> {
     Ok(TypedExpr::call_all(Function::Coalesce, values, value_type))
 }
 
-/// The same values, all of one type: of what is not null, the first that holds all of them.
+/// Converts values to one type: the first that can hold all values that are not null.
 fn unite(values: Vec<TypedExpr>) -> Read<(Vec<TypedExpr>, Type)> {
     let types: Vec<Type> =
         values.iter().map(|value| value.value_type).filter(|of| *of != Type::Null).collect();

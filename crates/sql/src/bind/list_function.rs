@@ -24,7 +24,7 @@ pub(crate) fn of_name(name: &str) -> Option<Function> {
     })
 }
 
-/// Binds a call; the elements may stand in an ARRAY.
+/// Binds a call; the elements may be given as an ARRAY.
 pub(crate) fn bind(
     binder: &mut Binder<'_>,
     function: Function,
@@ -55,7 +55,7 @@ fn needs_order(function: Function) -> bool {
     matches!(function, Function::IncludesStart | Function::IncludesEnd | Function::IncludesWithin)
 }
 
-/// The set or vector that is asked; of a column with several kinds, the part that is one.
+/// Binds the set or vector argument. A column with several kinds gives the part that is a list.
 fn list_of(
     binder: &mut Binder<'_>,
     function: Function,

@@ -1,4 +1,4 @@
-//! Constants: numbers, texts, times and lengths of time.
+//! Constants: numbers, texts, times and durations.
 
 use hadal_types::time::{TimeUnit, parse_timestamp};
 use hadal_types::{Micros, Number, Value};
@@ -9,7 +9,7 @@ use crate::error::{Fault, NOWHERE, Read};
 use crate::syntax::duration::{NotADuration, parse_duration, unit_micros};
 use crate::syntax::source_position::place;
 
-/// A constant of SQL.
+/// Binds a constant.
 pub(crate) fn value(value: &ast::Value) -> Read<TypedExpr> {
     Ok(match value {
         ast::Value::Number(digits, _) => number(digits)?,
@@ -31,7 +31,7 @@ pub(crate) fn value(value: &ast::Value) -> Read<TypedExpr> {
 
 fn number(digits: &str) -> Read<TypedExpr> {
     let plain = digits.replace('_', "");
-    // `.5` and `5.` are numbers in SQL.
+    // SQL allows `.5` and `5.` as numbers.
     let spelled = match plain.strip_suffix('.') {
         Some(whole) => whole.to_owned(),
         None if plain.starts_with('.') => format!("0{plain}"),
@@ -44,7 +44,7 @@ fn number(digits: &str) -> Read<TypedExpr> {
     Ok(TypedExpr { whole, ..TypedExpr::literal(Value::Number(number)) })
 }
 
-/// `INTERVAL '3 hours'`: a number of seconds.
+/// `INTERVAL '3 hours'`, as a number of seconds.
 pub(crate) fn interval(interval: &ast::Interval) -> Read<TypedExpr> {
     let at = place(&interval.value);
     let Expr::Value(value) = &*interval.value else {
@@ -65,20 +65,20 @@ pub(crate) fn interval(interval: &ast::Interval) -> Read<TypedExpr> {
     seconds(micros).ok_or_else(|| Fault::new("an INTERVAL that is too long", at))
 }
 
-/// Reads a length of time in microseconds.
+/// Parses a duration, in microseconds.
 pub(crate) fn duration(text: &str, at: sqlparser::tokenizer::Location) -> Read<i64> {
     parse_duration(text)
         .map_err(|NotADuration { message, hint }| Fault::new(message, at).hint(hint))
 }
 
-/// So many microseconds as a number of seconds.
+/// Converts microseconds to a number of seconds; `None` if it is out of range.
 pub(crate) fn seconds(micros: i64) -> Option<TypedExpr> {
     let seconds = hadal_types::Decimal::new(i128::from(micros), 6)?;
     let whole = seconds.is_integer();
     Some(TypedExpr { whole, ..TypedExpr::literal(Value::Number(seconds.into())) })
 }
 
-/// A text as a time.
+/// Parses a text as a time.
 pub(crate) fn time_of_text(text: &str) -> Read<Value> {
     parse_timestamp(text).map(Value::Time).ok_or_else(|| {
         Fault::new(format!("{text:?} is not a time"), NOWHERE)
@@ -86,7 +86,7 @@ pub(crate) fn time_of_text(text: &str) -> Read<Value> {
     })
 }
 
-/// A number of Unix seconds as a time.
+/// Converts Unix seconds to a time.
 pub(crate) fn time_of_number(number: Number) -> Read<Value> {
     const MILLISECONDS: i64 = 100_000_000_000;
     if number >= Number::integer(MILLISECONDS) {
@@ -99,7 +99,7 @@ pub(crate) fn time_of_number(number: Number) -> Read<Value> {
     TimeUnit::Seconds.read(number).map(Value::Time).ok_or_else(outside)
 }
 
-/// A time that no calendar here has.
+/// The error for a time outside the calendar's range.
 pub(crate) fn outside() -> Fault {
     Fault::new("a time outside the years 1 to 9999", NOWHERE)
 }

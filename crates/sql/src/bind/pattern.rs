@@ -1,5 +1,5 @@
-//! LIKE, ILIKE and regular expressions. Each pattern is compiled once here, so that a bad one is
-//! reported with its place.
+//! LIKE, ILIKE and regular expressions. Each pattern is compiled once here, so that an invalid one
+//! is reported with its position.
 
 use hadal_query::{Function, Pattern, PatternError, PatternSyntax, Type};
 use hadal_types::{Value, limits};
@@ -12,7 +12,7 @@ use crate::bind::scope::a;
 use crate::error::{Fault, Read};
 use crate::syntax::source_position::place;
 
-/// The syntax of a pattern operator, and whether it asks for what does not match.
+/// The syntax of a pattern operator, and whether it is negated.
 pub(crate) fn operator(op: &BinaryOperator) -> Option<(PatternSyntax, bool)> {
     Some(match op {
         BinaryOperator::PGRegexMatch => (PatternSyntax::Regex, false),
@@ -27,7 +27,7 @@ pub(crate) fn operator(op: &BinaryOperator) -> Option<(PatternSyntax, bool)> {
     })
 }
 
-/// LIKE and ILIKE.
+/// Binds LIKE and ILIKE.
 pub(crate) fn like(binder: &mut Binder<'_>, expr: &Expr) -> Read<TypedExpr> {
     match expr {
         Expr::Like { negated, any: false, expr, pattern, escape_char } => {
@@ -52,7 +52,7 @@ fn check_escape(escape: Option<&Expr>) -> Read<()> {
     }
 }
 
-/// `text ~ pattern` in the given syntax.
+/// Binds `text ~ pattern` in the given syntax.
 pub(crate) fn matches(
     binder: &mut Binder<'_>,
     (syntax, negated): (PatternSyntax, bool),
@@ -81,7 +81,7 @@ pub(crate) fn matches(
     Ok(if negated { found.negated() } else { found })
 }
 
-/// More patterns than one query may have.
+/// The error for more patterns than one query may have.
 pub(crate) fn too_many(at: Location) -> Fault {
     Fault::new(format!("more than {} patterns in one query", limits::PATTERNS_MAX), at)
 }

@@ -1,4 +1,4 @@
-//! What names mean: tables, and the columns of the one table that a query asks.
+//! Name resolution: tables, and the columns of the query's table.
 
 use std::sync::Arc;
 
@@ -20,17 +20,17 @@ pub(crate) struct Scope<'a> {
     alias: Option<Ident>,
 }
 
-/// What a name of a column means.
+/// What a column name resolves to.
 pub(crate) enum Column<'a> {
     /// The rows' time.
     Time,
-    /// A column.
+    /// A column of the table.
     Known(&'a ColumnSchema),
-    /// No column, where that means null.
+    /// No column of the table; it counts as null.
     Absent(String),
 }
 
-/// The name of the time column in every table.
+/// The name by which every table's time column can be used.
 pub(crate) const TIME: &str = "time";
 
 impl<'a> Scope<'a> {
@@ -54,7 +54,7 @@ impl<'a> Scope<'a> {
         self.table
     }
 
-    /// The table of this name: as written, else the only one that differs in letter case.
+    /// Finds a table by name: exactly, or else the only one that differs in letter case.
     pub(crate) fn table_named(parts: &[Ident], context: &Context<'_>) -> Read<Arc<TableSchema>> {
         let name = joined(parts);
         if let Some(table) = context.catalog.table(&name) {
@@ -72,7 +72,7 @@ impl<'a> Scope<'a> {
         Err(Fault::unknown_table(name, near, at))
     }
 
-    /// What the name `parts`, joined by dots, means.
+    /// Resolves the name `parts`, joined by dots.
     pub(crate) fn column(&self, parts: &[Ident]) -> Read<Column<'a>> {
         let at = parts.first().map_or(NOWHERE, |part| part.span.start);
         let Some(table) = self.table else {
@@ -90,8 +90,8 @@ impl<'a> Scope<'a> {
         match (found, self.context.unknown_columns) {
             (Some(column), _) => Ok(column),
             (None, UnknownColumns::Null) => Ok(Column::Absent(joined(unqualified))),
-            // Of a table of which nothing can be read now nobody knows its columns: that they are
-            // missing is for its coverage to tell.
+            // No row of the table can be read now, so its columns are unknown. The result's
+            // coverage reports the missing rows.
             (None, UnknownColumns::Error) if table.columns.is_empty() => {
                 Ok(Column::Absent(joined(unqualified)))
             }
@@ -117,7 +117,7 @@ impl<'a> Scope<'a> {
 }
 
 impl Column<'_> {
-    /// The column as an expression: its part with most rows.
+    /// The column as an expression: its part with the most rows.
     pub(crate) fn bind(&self) -> TypedExpr {
         match self {
             Self::Time => TypedExpr::input(RowInput::Time),
@@ -155,7 +155,7 @@ fn known<'a>(table: &TableSchema, column: &'a ColumnSchema) -> Column<'a> {
     if column.name == table.time_column { Column::Time } else { Column::Known(column) }
 }
 
-/// The only one of `names` that is `name` but for letter case; none where a part is quoted.
+/// The only one of `names` that equals `name` ignoring letter case; `None` if a part is quoted.
 fn only_caseless<'n>(
     parts: &[Ident],
     name: &str,
@@ -188,7 +188,7 @@ fn unknown(table: &TableSchema, name: &str, at: sqlparser::tokenizer::Location) 
     }
 }
 
-/// What a type is called in messages.
+/// The name of a type in messages, with its article.
 pub(crate) const fn a(value_type: Type) -> &'static str {
     match value_type {
         Type::Null => "null",

@@ -1,4 +1,4 @@
-//! Functions of times: buckets and fields of the calendar, all in UTC.
+//! Functions of times: buckets and calendar fields, all in UTC.
 
 use hadal_query::{Function, TimeField, Type};
 use hadal_types::{Micros, Value};
@@ -10,10 +10,10 @@ use crate::bind::literal;
 use crate::error::{Fault, NOWHERE, Read};
 use crate::syntax::duration::{DAY, WEEK, unit_micros};
 
-/// Weeks begin on Mondays; the Unix epoch is a Thursday.
+/// The offset of Mondays, on which weeks begin: the Unix epoch is a Thursday.
 const MONDAY: i64 = 4 * DAY;
 
-/// `time_bucket('1 minute', time)`, or of a number of seconds.
+/// Binds `time_bucket('1 minute', time)`; the width may also be a number of seconds.
 pub(crate) fn time_bucket(width: &TypedExpr, time: TypedExpr, at: Location) -> Read<TypedExpr> {
     let micros = match (width.as_string(), width.as_number()) {
         (Some(text), _) => literal::duration(text, at)?,
@@ -32,7 +32,8 @@ pub(crate) fn time_bucket(width: &TypedExpr, time: TypedExpr, at: Location) -> R
     bucket_of(micros, time)
 }
 
-/// The buckets of `micros`, counted from the Unix epoch; of whole weeks, from a Monday.
+/// Buckets of `micros` microseconds. They are counted from the Unix epoch, or from a Monday if the
+/// width is whole weeks.
 fn bucket_of(micros: i64, time: TypedExpr) -> Read<TypedExpr> {
     let time = arithmetic::time(time)?;
     let width = TypedExpr::literal(Value::integer(micros));
@@ -45,7 +46,7 @@ fn bucket_of(micros: i64, time: TypedExpr) -> Read<TypedExpr> {
     })
 }
 
-/// `date_trunc('hour', time)`.
+/// Binds `date_trunc('hour', time)`.
 pub(crate) fn date_trunc(unit: &str, time: TypedExpr, at: Location) -> Read<TypedExpr> {
     let calendar = |hint| Fault::new(format!("date_trunc cannot cut to {unit:?}"), at).hint(hint);
     match unit_micros(unit) {
@@ -57,7 +58,7 @@ pub(crate) fn date_trunc(unit: &str, time: TypedExpr, at: Location) -> Read<Type
     }
 }
 
-/// `extract(hour FROM time)`.
+/// Binds `extract(hour FROM time)`.
 pub(crate) fn extract(field: &str, time: TypedExpr) -> Read<TypedExpr> {
     let wanted = field.trim_matches('\'').to_ascii_lowercase();
     let field = match wanted.as_str() {
@@ -79,7 +80,7 @@ pub(crate) fn extract(field: &str, time: TypedExpr) -> Read<TypedExpr> {
     Ok(TypedExpr { whole, ..TypedExpr::call(Function::Extract(field), [time], Type::Number) })
 }
 
-/// The start of the bucket of `width` microseconds, more than zero, in which `time` lies.
+/// The start of the bucket that contains `time`; `width` is in microseconds, above zero.
 pub(crate) fn bucket_start(width: i64, time: Micros) -> Micros {
     let origin = if width % WEEK == 0 { MONDAY } else { 0 };
     Micros((time.0 - origin).div_euclid(width) * width + origin)
