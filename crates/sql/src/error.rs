@@ -1,10 +1,10 @@
-//! Errors with a place: where in which text, what is wrong, and what to write instead.
+//! Errors with a position: the text and place, what is wrong, and what to write instead.
 
 use std::sync::Arc;
 
 use sqlparser::tokenizer::Location;
 
-/// Why a text is not a query.
+/// Why a text is not a valid query.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SqlError {
@@ -13,31 +13,31 @@ pub struct SqlError {
     /// The field of the [`crate::QuerySpec`] that holds the text, such as `filter[0]`; `None`
     /// for a text of SQL.
     pub field: Option<String>,
-    /// Where in the text, if one place can be named.
+    /// The position in the text, if there is one.
     pub position: Option<Position>,
-    /// What to write instead, if that is known.
+    /// What to write instead, if known.
     pub hint: Option<String>,
 }
 
-/// What is wrong with a text: in words for people, in lower case and without a full stop, with the
-/// offending value; and by itself where programs act on it.
+/// What is wrong with a text. The message is for people: lower case, no full stop, with the
+/// offending value. Cases that programs act on are variants.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Message {
-    /// The table is none of the catalog's.
+    /// The catalog has no such table.
     #[error("there is no table {name}")]
     UnknownTable {
-        /// What was asked for.
+        /// The name that was used.
         name: String,
-        /// Tables of nearly that name, the nearest first; at most three.
+        /// Tables with similar names, the nearest first; at most three.
         nearest: Box<[String]>,
     },
-    /// Anything else.
+    /// Any other error.
     #[error("{0}")]
     Other(String),
 }
 
 impl Message {
-    /// What is wrong, for programs: `unknown_table` or `bad_query`.
+    /// The error code for programs: `unknown_table` or `bad_query`.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl From<Message> for String {
     }
 }
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The line, counted from 1.
@@ -64,21 +64,21 @@ pub struct Position {
     pub offset: usize,
 }
 
-/// A text that is parsed, and the field that it came from.
+/// A text to parse, and the field that it came from.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) text: Arc<str>,
     field: Option<String>,
-    /// The line that the text's first line counts as.
+    /// The number of the text's first line within its [`Sources`].
     first_line: u64,
 }
 
-/// The texts of one statement. Their lines are numbered as if the texts stood one below the
-/// other, so the line of a [`Location`] tells which text it is in.
+/// The texts of one statement. Their lines are numbered as if the texts were concatenated, so the
+/// line of a [`Location`] identifies its text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources(Vec<Source>);
 
-/// An error that does not know its text yet.
+/// An error that is not yet assigned to a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     message: Message,
@@ -86,10 +86,10 @@ pub(crate) struct Fault {
     hint: Option<String>,
 }
 
-/// What reading a piece of a text gives.
+/// The result of parsing or binding a piece of a text.
 pub(crate) type Read<T> = Result<T, Fault>;
 
-/// The place of what has none.
+/// Stands for no position.
 pub(crate) const NOWHERE: Location = Location { line: 0, column: 0 };
 
 impl Fault {
@@ -97,7 +97,7 @@ impl Fault {
         Self { message: Message::Other(message.into()), at, hint: None }
     }
 
-    /// There is no such table, but perhaps some of nearly that name.
+    /// The error for an unknown table; `nearest` has tables with similar names.
     pub(crate) fn unknown_table(name: String, nearest: Box<[String]>, at: Location) -> Self {
         let hint = match nearest.first() {
             Some(nearest) => format!("did you mean {nearest}?"),
@@ -106,12 +106,12 @@ impl Fault {
         Self { message: Message::UnknownTable { name, nearest }, at, hint: Some(hint) }
     }
 
-    /// The same fault with advice.
+    /// Returns the error with a hint.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// The same fault, at `at` unless it has a place already.
+    /// Returns the error with the position `at`, unless it has one already.
     pub(crate) fn or_at(self, at: Location) -> Self {
         if self.at == NOWHERE { Self { at, ..self } } else { self }
     }
@@ -130,12 +130,12 @@ impl SqlError {
 }
 
 impl Source {
-    /// Where the text begins.
+    /// The position of the text's start.
     pub(crate) const fn start(&self) -> Location {
         Location { line: self.first_line, column: 1 }
     }
 
-    /// The error that `fault` is in this text.
+    /// Converts `fault` to an error in this text.
     pub(crate) fn error(&self, fault: Fault) -> SqlError {
         let position = (fault.at != NOWHERE).then(|| self.position(fault.at));
         SqlError { message: fault.message, field: self.field.clone(), position, hint: fault.hint }
@@ -154,7 +154,7 @@ impl Source {
 }
 
 impl Sources {
-    /// Adds a text below the others: that of a field, or `None` for a text of SQL.
+    /// Adds a text below the others: that of a field, or `None` for SQL.
     pub(crate) fn add(&mut self, field: Option<&str>, text: &str) -> Source {
         let lines = |source: &Source| 1 + source.text.matches('\n').count() as u64;
         let first_line = self.0.last().map_or(1, |last| last.first_line + lines(last));
@@ -164,7 +164,7 @@ impl Sources {
         source
     }
 
-    /// The error that `fault` is in the text where it has its place.
+    /// Converts `fault` to an error in the text of its position.
     pub(crate) fn error(&self, fault: Fault) -> SqlError {
         let of_line = |source: &&Source| source.first_line <= fault.at.line;
         match self.0.iter().rev().find(of_line) {

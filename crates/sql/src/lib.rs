@@ -1,17 +1,17 @@
-//! Text to [`hadal_query::Query`] and back: the SQL of people, and the JSON spelling of the page.
+//! Text to [`hadal_query::Query`] and back: SQL, and the page's JSON form.
 //!
 //! ```text
 //! SQL       --syntax::parse-> SelectAst --bind--> types and names --select--> Query
 //! QuerySpec --spec::syntax--> SelectAst
 //! ```
 //!
-//! A text is parsed once into a syntax tree (`syntax`); this needs no tables and names the one that
-//! the statement is over. Then names are resolved and types checked (`bind`), and the tree is lowered
-//! to the one query (`select`). The page's JSON holds texts of SQL, which become the same syntax tree
-//! (`spec`), so that the two cannot mean different things. The dialect is described for people in
-//! `spec/sql.md`; its model is PostgreSQL, after the query model of Scuba (VLDB 2013, section 3.4).
+//! A text is parsed once into a syntax tree (`syntax`). This needs no catalog and yields the
+//! table's name. Then names are resolved and types checked (`bind`), and the tree is lowered to the
+//! one query (`select`). The page's JSON contains SQL texts, which become the same syntax tree
+//! (`spec`), so both forms have the same meaning. `spec/sql.md` describes the dialect; it follows
+//! PostgreSQL and the query model of Scuba (VLDB 2013, section 3.4).
 //!
-//! Nothing here knows rows, blocks or leaves: a [`Catalog`] says what tables there are.
+//! Nothing here knows rows, blocks or leaves; a [`Catalog`] provides the tables' schemas.
 
 mod bind;
 mod error;
@@ -30,7 +30,7 @@ pub use error::{Message, Position, SqlError};
 pub use spec::{Compare, QuerySpec, Texts};
 pub use statement::{Parsed, parse, parse_spec};
 
-/// What tables there are.
+/// The known tables.
 pub trait Catalog {
     /// The table of exactly this name.
     fn table(&self, name: &str) -> Option<Arc<TableSchema>>;
@@ -39,17 +39,17 @@ pub trait Catalog {
     fn table_names(&self) -> Vec<TableName>;
 }
 
-/// What a text is read against.
+/// The context in which a text is bound.
 pub struct Context<'a> {
-    /// The tables.
+    /// The known tables.
     pub catalog: &'a dyn Catalog,
-    /// What `now()` means.
+    /// The value of `now()`.
     pub now: Micros,
-    /// What an unknown column means.
+    /// How an unknown column is treated.
     pub unknown_columns: UnknownColumns,
 }
 
-/// What a column that the table has not means.
+/// The meaning of a column that the table does not have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownColumns {
     /// An error, with the nearest name.
@@ -58,14 +58,14 @@ pub enum UnknownColumns {
     Null,
 }
 
-/// A statement, lowered.
+/// A bound statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Statement {
-    /// A question about one table.
+    /// A query of one table.
     Query {
-        /// The question.
+        /// The query.
         query: Box<Query>,
-        /// What the asker should know.
+        /// Notes for the client.
         notes: Vec<Note>,
     },
     /// SHOW TABLES.
@@ -84,7 +84,7 @@ pub enum Statement {
 }
 
 impl Statement {
-    /// The table that it is about, if there is one.
+    /// The statement's table, if it has one.
     #[must_use]
     pub fn table(&self) -> Option<&TableName> {
         match self {
@@ -95,12 +95,12 @@ impl Statement {
     }
 }
 
-/// Something that the asker should know of a question that is answered all the same.
+/// A note about a query that is executed all the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
-    /// What it is about, for programs.
+    /// The kind of note, for programs.
     pub code: &'static str,
-    /// The same in words.
+    /// The note in words.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! From the parts of a question to the one [`Query`].
+//! Lowers the syntax tree of a SELECT to the one [`Query`].
 
 pub(crate) mod bind_select;
 pub(crate) mod group_by;
@@ -29,7 +29,7 @@ use crate::select::time_range::{Intervals, split};
 use crate::syntax::select_ast::{Item, SelectAst};
 use crate::syntax::source_position::place;
 
-/// Lowers a question about `table`.
+/// Lowers a SELECT of `table`.
 pub(crate) fn lower(
     parts: &SelectAst,
     scope: Scope<'_>,
@@ -79,7 +79,7 @@ pub(crate) fn lower(
     Ok((query, notes))
 }
 
-/// The conditions of WHERE, all of which must be true.
+/// The conditions of WHERE; all must be true.
 fn conditions(binder: &mut Binder<'_>, parts: &SelectAst) -> Read<Vec<RowExpr>> {
     binder.aggregates = Aggregates::NotIn("WHERE");
     let mut conditions = Vec::new();
@@ -89,7 +89,8 @@ fn conditions(binder: &mut Binder<'_>, parts: &SelectAst) -> Read<Vec<RowExpr>> 
     Ok(conditions)
 }
 
-/// The operands of AND, such as those that BETWEEN becomes; what is always true is left out.
+/// Splits AND into its operands, including those of BETWEEN; conditions that are always true are
+/// left out.
 fn flatten(condition: RowExpr, conditions: &mut Vec<RowExpr>) {
     match condition {
         Expr::Call { function: Function::And, arguments } => {
@@ -107,7 +108,7 @@ fn conjunction(mut conditions: Vec<RowExpr>) -> Option<RowExpr> {
     }
 }
 
-/// Binds what is selected; `*` becomes all columns.
+/// Binds the SELECT list; `*` becomes all columns.
 fn select(binder: &mut Binder<'_>, parts: &SelectAst, table: &TableSchema) -> Read<Vec<Selected>> {
     binder.aggregates = Aggregates::Allowed;
     let mut selected: Vec<Selected> = Vec::with_capacity(parts.items.len());
@@ -133,8 +134,8 @@ fn select(binder: &mut Binder<'_>, parts: &SelectAst, table: &TableSchema) -> Re
     Ok(selected)
 }
 
-/// What `*` means: the time column, then the others by name; of a column with several kinds
-/// each, the one with most rows under the plain name.
+/// The columns of `*`: the time column, then the others by name. A column with several kinds yields
+/// one output per kind; the kind with the most rows has the plain name.
 fn all_columns(table: &TableSchema) -> Vec<(String, TypedExpr)> {
     let time = (table.time_column.to_string(), Column::Time.bind());
     let others = table.columns.iter().filter(|column| column.name != table.time_column);
@@ -151,7 +152,7 @@ fn all_columns(table: &TableSchema) -> Vec<(String, TypedExpr)> {
     std::iter::once(time).chain(parts).collect()
 }
 
-/// The names that GROUP BY, HAVING and ORDER BY can use for output columns.
+/// The output columns that GROUP BY, HAVING and ORDER BY can use by name.
 fn aliases(selected: &[Selected]) -> Vec<(String, TypedExpr)> {
     let aliased = selected.iter().filter(|output| output.aliased);
     aliased.map(|output| (output.name.clone(), output.bound.clone())).collect()
@@ -178,7 +179,7 @@ fn having(
     slots.output(&bound).map(Some).map_err(|fault| fault.or_at(place(expr)))
 }
 
-/// How the answer is sorted; raw rows newest first when nothing is said.
+/// The sort order; by default, raw rows are sorted newest first.
 fn order(
     binder: &mut Binder<'_>,
     parts: &SelectAst,
@@ -227,12 +228,12 @@ fn order_key(
             slots.output(&bound).map_err(|fault| fault.or_at(at))?
         }
     };
-    // As in PostgreSQL, null is larger than every value.
+    // As in PostgreSQL, null sorts above all values.
     let nulls_first = order.options.nulls_first.unwrap_or(descending);
     Ok(OrderKey { expr, descending, nulls_first })
 }
 
-/// The series limit, ranked by the first aggregate that is selected.
+/// The series limit; series are ranked by the first selected aggregate.
 fn series(
     parts: &SelectAst,
     selected: &[Selected],
@@ -253,8 +254,8 @@ fn series(
     Ok(Some(SeriesLimit { count, rank }))
 }
 
-/// How long the time is that a group covers: that of its time bucket, which only the answer knows,
-/// or of the one time range, of which what is open ends with the table. `None` for several ranges.
+/// The seconds that a group covers: those of its time bucket, known only from the result, or those
+/// of the one time range. Open ends of the range are those of the table. `None` for several ranges.
 fn seconds(slots: &OutputSlots, intervals: &Intervals, table: &TableSchema) -> Option<OutputExpr> {
     if slots.keys().any(|key| time_bucket_width(key).is_some()) {
         return Some(Expr::Leaf(GroupInput::Seconds));
@@ -272,7 +273,7 @@ fn seconds(slots: &OutputSlots, intervals: &Intervals, table: &TableSchema) -> O
     Some(Expr::Literal(seconds.map_or(Value::Null, |seconds| Value::Number(seconds.into()))))
 }
 
-/// Checks that a closed time range has no more time buckets than an answer may have.
+/// Checks that a closed time range does not have more time buckets than a result may have.
 fn check_buckets(
     selected: &[Selected],
     outputs: &[Output],
@@ -306,8 +307,8 @@ fn limit(limit: Option<u64>, notes: &mut Vec<Note>) -> u64 {
     }
 }
 
-/// Checks what the expressions have become: none too deep for those who walk it, and no more
-/// patterns than allowed, which names of outputs may have repeated.
+/// Checks the bound expressions: their depth, since they are evaluated recursively, and their
+/// number of patterns, which references to outputs may have multiplied.
 fn check_exprs(query: &Query) -> Read<()> {
     let rows: Vec<&RowExpr> = match &query.kind {
         QueryKind::Rows { values } => values.iter().chain(&query.filter).collect(),

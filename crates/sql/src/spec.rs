@@ -1,7 +1,7 @@
-//! The JSON spelling of a query: the page's form, with expressions as SQL texts.
+//! The JSON form of a query: the page's form, with SQL texts as expressions.
 //!
-//! Its texts are parsed to the same syntax as those of SQL (`spec_syntax`), which prints the SQL
-//! that says the same.
+//! Its texts are parsed to the same syntax as SQL (`spec/syntax.rs`); `spec/to_sql.rs` prints the
+//! equivalent SQL.
 
 pub(crate) mod syntax;
 pub(crate) mod time;
@@ -11,52 +11,52 @@ use hadal_types::time::TimeUnit;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A query in JSON. All fields but the table may be left out; unknown ones are refused.
+/// A query in JSON. All fields but the table are optional; unknown fields are refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct QuerySpec {
-    /// The table.
+    /// The table's name.
     pub table: String,
-    /// The first moment: RFC 3339, Unix seconds, or relative to now as in `-3h`.
+    /// The start of the time range: RFC 3339, Unix seconds, or relative to now as in `-3h`.
     #[serde(deserialize_with = "text_or_number")]
     pub from: Option<String>,
-    /// The moment after the last, spelled likewise; `now` is one.
+    /// The end of the time range, excluded, in the same formats; `now` is allowed.
     #[serde(deserialize_with = "text_or_number")]
     pub to: Option<String>,
-    /// Conditions, all of which must be true.
+    /// Conditions; all must be true.
     pub filter: Texts,
-    /// A text to look for in all columns.
+    /// A text to search in all columns.
     pub search: Option<String>,
-    /// What to group by.
+    /// The expressions to group by.
     pub group_by: Texts,
-    /// Group by time as well: a length such as `1m`, or `auto` for 100 to 300 buckets.
+    /// The width of time buckets to group by: such as `1m`, or `auto` for 100 to 300 buckets.
     pub bucket: Option<String>,
-    /// Aggregates, each perhaps `… AS name`. With none of these and no groups: raw rows.
+    /// Aggregates, each with an optional `… AS name`. Without aggregates and groups: raw rows.
     pub aggregates: Texts,
-    /// The columns of raw rows; all when left out.
+    /// The columns of raw rows; by default all.
     pub columns: Texts,
-    /// What to sort by, each perhaps `… DESC`.
+    /// The sort keys, each with an optional `… DESC`.
     pub order_by: Texts,
-    /// Rows of the answer at most.
+    /// The maximum number of rows of the result.
     pub limit: Option<u64>,
-    /// Rows left out before the first.
+    /// The number of rows to skip.
     pub offset: Option<u64>,
-    /// With `bucket`: the top so many series by the first aggregate; the rest as "other".
+    /// With `bucket`: the number of top series by the first aggregate; all others become "other".
     pub series: Option<u64>,
-    /// The same for an earlier time, side by side.
+    /// Compares with an earlier time, side by side.
     pub compare: Option<Compare>,
-    /// How long the answer may take, in milliseconds.
+    /// The maximum time for the query, in milliseconds.
     pub deadline_ms: Option<u64>,
-    /// Whether an answer without some leaf's rows is worth nothing.
+    /// Whether the query fails if the rows of some leaf are missing.
     pub require_complete: bool,
 }
 
-/// A comparison with an earlier time. The answer gets a first column `side`, `now` or `before`;
-/// the times of `before` are moved forward, so that both sides lie on the same axis.
+/// A comparison with an earlier time. The result has a first column `side`, `now` or `before`. The
+/// times of `before` are moved forward, so that both sides share the time axis.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Compare {
-    /// How much earlier, as in `7d`; at least as long as the time range.
+    /// The distance to the earlier time, such as `7d`; at least the length of the time range.
     pub shift: String,
 }
 
@@ -64,9 +64,9 @@ pub struct Compare {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Texts {
-    /// One.
+    /// A single text.
     One(String),
-    /// Several.
+    /// A list of texts.
     Many(Vec<String>),
 }
 
@@ -87,8 +87,8 @@ impl Texts {
     }
 }
 
-/// Reads a time that may be written as a number of JSON: Unix seconds. One before 1970 becomes a
-/// date, as the text of a negative number is relative to now.
+/// Reads a time that may be a JSON number of Unix seconds. A number before 1970 becomes a date,
+/// because the text of a negative number would be relative to now.
 fn text_or_number<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]

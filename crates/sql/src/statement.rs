@@ -1,5 +1,5 @@
-//! A statement is parsed first, which needs no tables, and then bound to them. Its first words tell
-//! which statement it is; for those that Hadal has not, the error says what to do instead.
+//! A statement is parsed first, without a catalog, and then bound. Its first words determine the
+//! statement; for statements that Hadal does not have, the error names an alternative.
 
 use hadal_types::Micros;
 use sqlparser::ast::Ident;
@@ -14,7 +14,7 @@ use crate::syntax::parse;
 use crate::syntax::select_ast::{SelectAst, joined};
 use crate::{Context, QuerySpec, Statement};
 
-/// A statement that was parsed, but not yet bound to a table.
+/// A parsed statement that is not yet bound to a table.
 #[derive(Debug)]
 pub struct Parsed(Syntax);
 
@@ -24,7 +24,7 @@ enum Syntax {
     Spec(Box<SpecSyntax>),
 }
 
-/// A statement of SQL.
+/// A statement in SQL.
 #[derive(Debug)]
 enum Command {
     Select(Box<SelectAst>),
@@ -46,7 +46,7 @@ pub fn parse(sql: &str) -> Result<Parsed, SqlError> {
     }
 }
 
-/// Parses a query in JSON, whose relative times are relative to `now`. It is a SELECT.
+/// Parses a query in JSON, always a SELECT. Relative times are relative to `now`.
 ///
 /// # Errors
 /// [`SqlError`]; its field names the part of the spec, its position is within that part's text.
@@ -55,7 +55,7 @@ pub fn parse_spec(spec: &QuerySpec, now: Micros) -> Result<Parsed, SqlError> {
 }
 
 impl Parsed {
-    /// The name of its table as it is written, if it names one.
+    /// The name of its table as written, if it has one.
     #[must_use]
     pub fn table(&self) -> Option<String> {
         match &self.0 {
@@ -68,7 +68,7 @@ impl Parsed {
         }
     }
 
-    /// Looks up the names and checks the types.
+    /// Resolves names and checks types.
     ///
     /// # Errors
     /// [`SqlError`] with the position and, where there is one, a hint.
@@ -81,8 +81,8 @@ impl Parsed {
         }
     }
 
-    /// The SQL that asks the same as a query in JSON, but for `deadline_ms` and
-    /// `require_complete`; `None` for what is SQL already.
+    /// The SQL equivalent to a query in JSON, without `deadline_ms` and `require_complete`; `None`
+    /// for SQL.
     #[must_use]
     pub fn spec_sql(&self, context: &Context<'_>) -> Option<String> {
         match &self.0 {
@@ -157,7 +157,7 @@ fn show(tokens: &[TokenWithSpan]) -> Read<Command> {
     }
 }
 
-/// The name of the table that follows the first word.
+/// The table's name after the first word.
 fn named_table(tokens: &[TokenWithSpan]) -> Read<Vec<Ident>> {
     let start = tokens.first().map_or(NOWHERE, |token| token.span.end);
     let names: Vec<&TokenWithSpan> = match tokens {
@@ -186,7 +186,7 @@ fn unexpected(token: &TokenWithSpan) -> Fault {
         .hint("statements are SELECT, SHOW TABLES, DESCRIBE t and SUMMARIZE t")
 }
 
-/// What a statement that Hadal has not is told, and what does the job instead.
+/// The message and the hint for a statement that Hadal does not have.
 fn instead_of(word: &str) -> Option<(&'static str, &'static str)> {
     Some(match word {
         "with" | "table" | "values" => ("Hadal has no subqueries", EXPORT),

@@ -1,7 +1,7 @@
-//! "did you mean …?": the nearest name by edit distance.
+//! "did you mean …?": finds the nearest name by edit distance.
 
-/// The names near enough to `wanted` to be a slip of the finger, the nearest first: at most a
-/// third of its characters differ, letter case aside.
+/// The names that `wanted` may be a typing error of, the nearest first. At most a third of its
+/// characters differ, ignoring letter case.
 pub(crate) fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
     let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
     let most = (wanted.len() / 3).max(1);
@@ -17,7 +17,7 @@ pub(crate) fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>
     near.into_iter().map(|(_, name)| name).collect()
 }
 
-/// The advice that names the nearest name.
+/// A hint with the nearest name, if there is one.
 pub(crate) fn did_you_mean<'n>(
     wanted: &str,
     names: impl IntoIterator<Item = &'n str>,
@@ -25,8 +25,8 @@ pub(crate) fn did_you_mean<'n>(
     nearest(wanted, names).first().map(|name| format!("did you mean {name}?"))
 }
 
-/// How many characters must be put in, taken out, replaced or swapped with their neighbour to
-/// turn one text into the other (optimal string alignment).
+/// The number of insertions, deletions, replacements and swaps of neighbours that turn one text
+/// into the other (optimal string alignment).
 fn distance(left: &[char], right: &[char]) -> usize {
     let mut before: Vec<usize> = vec![0; right.len() + 1];
     let mut above: Vec<usize> = (0..=right.len()).collect();

@@ -1,4 +1,4 @@
-//! The text of a statement as a syntax tree, without any knowledge of tables.
+//! Parses the text of a statement to a syntax tree, without a catalog.
 
 pub(crate) mod duration;
 pub(crate) mod parse;

@@ -1,5 +1,5 @@
-//! What rows are grouped by: expressions, output columns by name or position, ALL, or, with
-//! DISTINCT, everything selected.
+//! The group keys: expressions, output columns by name or position, ALL, or, with DISTINCT, all
+//! selected columns.
 
 use sqlparser::ast::{self, Expr};
 
@@ -11,7 +11,7 @@ use crate::select::selected::Selected;
 use crate::syntax::select_ast::{Groups, SelectAst};
 use crate::syntax::source_position::place;
 
-/// Whether the question asks for groups, not raw rows.
+/// Whether the query is for groups, not for raw rows.
 pub(crate) fn is_grouped(parts: &SelectAst, selected: &[Selected]) -> bool {
     parts.distinct
         || parts.having.is_some()
@@ -19,7 +19,7 @@ pub(crate) fn is_grouped(parts: &SelectAst, selected: &[Selected]) -> bool {
         || selected.iter().any(|item| item.bound.has_aggregate())
 }
 
-/// The slots of the question's groups.
+/// The output slots of the query's groups.
 pub(crate) fn slots(
     binder: &mut Binder<'_>,
     parts: &SelectAst,
@@ -56,7 +56,7 @@ fn refuse_wildcard(parts: &SelectAst) -> Read<()> {
     }
 }
 
-/// All that is selected, where it is no aggregate.
+/// All selected expressions that contain no aggregate.
 fn plain(selected: &[Selected]) -> Vec<TypedExpr> {
     selected
         .iter()
@@ -85,7 +85,7 @@ fn key(binder: &mut Binder<'_>, expr: &Expr, selected: &[Selected]) -> Read<Type
             false => binder.copy(bound),
         };
     }
-    // A bare name means an output column first; within an expression it means a column.
+    // A bare name refers to an output column first; inside an expression it refers to a column.
     let alias = match strip(expr) {
         Expr::Identifier(ident) => binder.alias(std::slice::from_ref(ident))?,
         _ => None,
@@ -93,7 +93,7 @@ fn key(binder: &mut Binder<'_>, expr: &Expr, selected: &[Selected]) -> Read<Type
     alias.map_or_else(|| binder.bind(expr), Ok)
 }
 
-/// The position of an output column that a bare whole number means.
+/// The position of an output column, given as a bare whole number.
 pub(crate) fn position(expr: &Expr) -> Option<&str> {
     match strip(expr) {
         Expr::Value(value) => match &value.value {
@@ -104,7 +104,7 @@ pub(crate) fn position(expr: &Expr) -> Option<&str> {
     }
 }
 
-/// The output column at a position, which counts from 1.
+/// The output column at a position, counted from 1.
 pub(crate) fn at_position<'s, T>(position: &str, expr: &Expr, outputs: &'s [T]) -> Read<&'s T> {
     let index = position.parse::<usize>().ok().and_then(|position| position.checked_sub(1));
     index.and_then(|index| outputs.get(index)).ok_or_else(|| {

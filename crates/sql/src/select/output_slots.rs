@@ -1,5 +1,5 @@
-//! From bound expressions to what leaves compute and what the root makes of it: each group key,
-//! measure or raw value gets a slot once, and outputs refer to slots.
+//! Splits bound expressions into the inputs that leaves compute and the outputs that the root
+//! computes. Each group key, measure or raw value has one slot; outputs refer to slots.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::bind::aggregate::row_expr;
 use crate::bind::bound_expr::{Aggregate, BoundExpr, Leaf, TypedExpr};
 use crate::error::{Fault, NOWHERE, Read};
 
-/// What the leaves are asked to compute.
+/// The values that leaves compute.
 pub(crate) enum OutputSlots {
     Rows(Values),
     Groups(GroupSlots),
@@ -29,12 +29,12 @@ pub(crate) struct GroupSlots {
     keys: Vec<(BoundExpr, RowExpr)>,
     measures: Vec<Measure>,
     index: HashMap<Measure, usize>,
-    /// How long the time is that a group covers; `None` where that is no one length.
+    /// The seconds that a group covers; `None` if groups differ.
     seconds: Option<OutputExpr>,
 }
 
 impl OutputSlots {
-    /// The slots for groups with these keys; a key that comes twice is one. There is a limit.
+    /// The slots of groups with these keys, without duplicates. Fails above the limit of keys.
     pub(crate) fn groups(keys: impl IntoIterator<Item = TypedExpr>) -> Read<Self> {
         let mut slots = GroupSlots::default();
         for key in keys {
@@ -50,7 +50,7 @@ impl OutputSlots {
         Ok(Self::Groups(slots))
     }
 
-    /// The output that `bound` is.
+    /// The output expression of `bound`.
     pub(crate) fn output(&mut self, bound: &TypedExpr) -> Read<OutputExpr> {
         match self {
             Self::Rows(values) => values.output(bound),
@@ -58,7 +58,7 @@ impl OutputSlots {
         }
     }
 
-    /// Says how long the time is that a group covers; `None` where that is no one length.
+    /// Sets the seconds that a group covers; `None` if groups differ.
     pub(crate) fn set_seconds(&mut self, seconds: Option<OutputExpr>) {
         if let Self::Groups(groups) = self {
             groups.seconds = seconds;
@@ -69,7 +69,7 @@ impl OutputSlots {
         matches!(self, Self::Groups(_))
     }
 
-    /// The keys; none for raw rows.
+    /// The group keys; none for raw rows.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &RowExpr> {
         let keys = match self {
             Self::Rows(_) => &[],
@@ -152,7 +152,7 @@ fn not_grouped(input: &RowInput) -> Fault {
         .hint(format!("add {name} to GROUP BY, or ask for max({name}) or count(DISTINCT {name})"))
 }
 
-/// Whether the expression is nothing but a constant.
+/// Whether the expression is the constant true.
 pub(crate) fn is_true(expr: &RowExpr) -> bool {
     matches!(expr, Expr::Literal(Value::Bool(true)))
 }

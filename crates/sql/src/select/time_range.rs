@@ -1,28 +1,28 @@
-//! The time range of a query, found in its conditions.
+//! Extracts the time range of a query from its conditions.
 //!
-//! Each condition that is nothing but a constraint on time is a set of intervals: a comparison
-//! is one, OR unites, AND intersects. Their intersection is when rows can count; its hull
-//! becomes the query's range. A condition that is one interval says nothing more than the
-//! range then, so it is dropped; others stay in the filter.
+//! A condition that constrains only the time is a set of intervals: a comparison is one interval,
+//! OR unites sets, AND intersects them. Rows count within the intersection of all conditions; its
+//! hull becomes the query's range. A condition of one interval is then redundant and dropped.
+//! Others remain in the filter.
 
 use hadal_query::{Expr, Function, RowExpr, RowInput};
 use hadal_types::{Micros, TimeRange, Value, limits};
 
-/// From the first microsecond to the one after the last; the extremes mean open.
+/// From the first microsecond to the one after the last; an extreme value means an open end.
 type Interval = (i64, i64);
 
-/// When rows can count: intervals in order, apart from each other.
+/// The times at which rows can count: disjoint intervals in ascending order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Intervals(Vec<Interval>);
 
-/// What the conditions of a query say about time, and the rest of them.
+/// The time range of a query's conditions, and the remaining conditions.
 pub(crate) struct Split {
     pub(crate) intervals: Intervals,
-    /// The conditions that must still be asked of each row.
+    /// The conditions to evaluate for each row.
     pub(crate) rest: Vec<RowExpr>,
 }
 
-/// Splits conditions, all of which must be true.
+/// Splits conditions that must all be true.
 pub(crate) fn split(conditions: Vec<RowExpr>) -> Split {
     let mut intervals = Intervals::all();
     let mut rest = Vec::new();
@@ -45,7 +45,7 @@ impl Intervals {
         Self(vec![(i64::MIN, i64::MAX)])
     }
 
-    /// From the first to the last microsecond; an empty range where no time fits.
+    /// The range from the first to the last interval; an empty range if there is none.
     pub(crate) fn hull(&self) -> TimeRange {
         let (Some((from, _)), Some((_, to))) = (self.0.first(), self.0.last()) else {
             return TimeRange { from: Some(Micros(0)), to: Some(Micros(0)) };
@@ -53,12 +53,12 @@ impl Intervals {
         range_of(&(*from, *to))
     }
 
-    /// The range, if it is not several; an empty one where no time fits.
+    /// The range, if there is at most one interval; an empty range if there is none.
     pub(crate) fn as_one(&self) -> Option<TimeRange> {
         (self.0.len() <= 1).then(|| self.hull())
     }
 
-    /// All of them where they are several; else none.
+    /// All ranges if there are several, else none.
     pub(crate) fn if_several(&self) -> Vec<TimeRange> {
         match self.0.as_slice() {
             [] | [_] => Vec::new(),
@@ -66,7 +66,7 @@ impl Intervals {
         }
     }
 
-    /// How many buckets of `width` microseconds it has at most; `None` where it is open.
+    /// The maximum number of buckets of `width` microseconds; `None` if an end is open.
     pub(crate) fn buckets(&self, width: i64) -> Option<u64> {
         let hull = self.hull();
         hull.from.and(hull.to)?;
@@ -77,7 +77,7 @@ impl Intervals {
         Some(self.0.iter().map(count).fold(0, u64::saturating_add))
     }
 
-    /// Whether it has more buckets of this width than an answer may have.
+    /// The number of buckets of this width, if it exceeds the limit of a result.
     pub(crate) fn too_many_buckets(&self, width: i64) -> Option<u64> {
         let most = u64::try_from(limits::TIME_BUCKETS_MAX).unwrap_or(u64::MAX);
         self.buckets(width).filter(|buckets| *buckets > most)
@@ -102,7 +102,7 @@ impl Intervals {
         Self(both)
     }
 
-    /// Those of all lists, in order, with those that touch made one.
+    /// Unites intervals in any order; adjacent and overlapping ones become one.
     fn unite(mut all: Vec<Interval>) -> Self {
         all.sort_unstable();
         let mut apart: Vec<Interval> = Vec::new();
@@ -116,7 +116,7 @@ impl Intervals {
     }
 }
 
-/// An interval as a range, open where it has no bound.
+/// Converts an interval to a range, open where it has no bound.
 fn range_of((from, to): &Interval) -> TimeRange {
     TimeRange {
         from: (*from != i64::MIN).then_some(Micros(*from)),
@@ -124,7 +124,7 @@ fn range_of((from, to): &Interval) -> TimeRange {
     }
 }
 
-/// The intervals that a condition is, if it asks of nothing but time.
+/// The intervals of a condition that constrains only the time; `None` for other conditions.
 fn constraint(condition: &RowExpr) -> Option<Intervals> {
     let Expr::Call { function, arguments } = condition else { return None };
     match function {

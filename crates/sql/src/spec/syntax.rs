@@ -1,7 +1,7 @@
-//! A query in JSON as syntax: each of its texts is parsed by itself, so none can end its clause.
+//! Parses a query in JSON: each of its texts by itself, so that no text can end its clause.
 //!
-//! The columns and conditions made of its times depend on the table (its time column's name, and
-//! the time that its rows cover), so they join the others when the query is bound.
+//! Columns and conditions on times depend on the table: on its time column's name, and on the times
+//! of its rows. They are added when the query is bound.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,7 +24,7 @@ use crate::{Context, QuerySpec, Statement, spec};
 pub(crate) struct SpecSyntax {
     pub(crate) spec: QuerySpec,
     times: Times,
-    /// What is selected, but for what is made of the times: groups first.
+    /// The selected items, groups first; those for times are added by `bind`.
     pub(crate) items: Vec<Parsed<Item>>,
     pub(crate) filters: Vec<Parsed<Arc<ast::Expr>>>,
     pub(crate) order: Vec<Parsed<Arc<ast::OrderByExpr>>>,
@@ -33,19 +33,19 @@ pub(crate) struct SpecSyntax {
     sources: Sources,
 }
 
-/// A text of a field, and what it is parsed to.
+/// The text of a field, and its syntax.
 #[derive(Debug)]
 pub(crate) struct Parsed<T> {
     pub(crate) source: Source,
     syntax: T,
 }
 
-/// The texts that are made for a query, as its table needs them.
+/// The texts that are generated for the query's table.
 pub(crate) struct Texts {
     pub(crate) table: Source,
     pub(crate) items: Vec<Source>,
     pub(crate) conditions: Vec<Source>,
-    /// What is grouped by; empty for all items that are no aggregates.
+    /// The keys of GROUP BY; if empty, all items without aggregates.
     pub(crate) groups: Vec<String>,
 }
 
@@ -94,7 +94,7 @@ impl SpecSyntax {
         })
     }
 
-    /// Looks up the names and checks the types.
+    /// Resolves names and checks types.
     pub(crate) fn bind(&self, context: &Context<'_>) -> Result<Statement, SqlError> {
         let mut sources = self.sources.clone();
         let made = self.texts(&mut sources, context)?;
@@ -111,13 +111,13 @@ impl SpecSyntax {
         Ok(statement)
     }
 
-    /// The SQL that says the same.
+    /// The equivalent SQL.
     pub(crate) fn to_sql(&self, context: &Context<'_>) -> Result<String, SqlError> {
         let made = self.texts(&mut Sources::default(), context)?;
         Ok(to_sql::print(&self.pieces(&made)))
     }
 
-    /// Makes the texts that the table needs.
+    /// Generates the texts that depend on the table.
     fn texts(&self, sources: &mut Sources, context: &Context<'_>) -> Result<Texts, SqlError> {
         let schema = context.catalog.table(&self.spec.table);
         let schema = schema.as_deref();
@@ -145,7 +145,7 @@ impl SpecSyntax {
         })
     }
 
-    /// The parts of the question.
+    /// Builds the syntax tree of the SELECT.
     fn parts(&self, made: &Texts) -> Read<SelectAst> {
         let mut items = made.items.iter().map(item).collect::<Read<Vec<Item>>>()?;
         items.extend(self.items.iter().map(|item| item.syntax.clone()));
@@ -175,7 +175,7 @@ impl SpecSyntax {
         })
     }
 
-    /// The table's name, which means exactly this table.
+    /// The table's name as a quoted identifier, which matches exactly this table.
     fn table_ident(&self, source: &Source) -> Ident {
         let span = Span { start: source.start(), end: source.start() };
         Ident { value: self.spec.table.clone(), quote_style: Some('"'), span }
@@ -218,18 +218,18 @@ fn expr(source: &Source) -> Read<Arc<ast::Expr>> {
 fn filter(source: &Source) -> Read<Arc<ast::Expr>> {
     let plain = expr(source)?;
     match parse::begins_query(&parse::tokenize(source)?) {
-        // In the parentheses that the SQL has around it, it would be a subquery.
+        // In the parentheses of the equivalent SQL, this text would be a subquery.
         true => parse::parse_nested(source).map(Arc::new),
         false => Ok(plain),
     }
 }
 
-/// Parses an expression that no user wrote.
+/// Parses a generated expression.
 fn parse_nowhere(text: &str) -> Read<ast::Expr> {
     parse::parse_expr(&Sources::default().add(None, text), tokens_nowhere(text)?)
 }
 
-/// The name of one text of a field.
+/// The name of one text of a field, for errors.
 fn name_of(field: &str, texts: &spec::Texts, index: usize) -> String {
     match texts {
         spec::Texts::One(_) => field.to_owned(),
@@ -237,7 +237,7 @@ fn name_of(field: &str, texts: &spec::Texts, index: usize) -> String {
     }
 }
 
-/// How the time column can be called: `time`, unless another column has that name.
+/// The name of the time column: `time`, unless another column has that name.
 fn time_name(table: Option<&TableSchema>) -> String {
     match table {
         Some(table) if table.time_column.as_str() != TIME && table.column(TIME).is_some() => {

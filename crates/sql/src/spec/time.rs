@@ -1,11 +1,10 @@
-//! The times of a query in JSON: its range, its time bucket, and the earlier range that it is
-//! compared with.
+//! The times of a query in JSON: its range, its time bucket, and the earlier range of a comparison.
 //!
-//! A comparison is one query over both ranges. Its time bucket is the plain one; the columns
-//! `side` and `time` are made of it, the time of the earlier side moved forward. So series are
-//! ranked over both sides together, and the engine knows nothing of comparisons. For that, the
-//! buckets of both sides must fit on each other: the shift is a multiple of the bucket, and the
-//! range begins where a bucket does.
+//! A comparison is one query over both ranges. It has a plain time bucket; the columns `side` and
+//! `time` are computed from it, and the time of the earlier side is moved forward. Series are thus
+//! ranked over both sides together, and the engine does not know comparisons. The buckets of both
+//! sides must coincide: the shift is a multiple of the bucket, and the range begins at the start of
+//! a bucket.
 
 use hadal_types::time::parse_timestamp;
 use hadal_types::{Micros, Number, TableSchema};
@@ -16,7 +15,7 @@ use crate::bind::time_function::bucket_start;
 use crate::error::{Fault, NOWHERE, Read, SqlError};
 use crate::syntax::duration::{NotADuration, parse_duration};
 
-/// The times of a spec, read and checked.
+/// The times of a spec, parsed and checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Times {
     from: Option<Moment>,
@@ -25,10 +24,10 @@ pub(crate) struct Times {
     compared: Option<Compared>,
 }
 
-/// How wide a time bucket is.
+/// The width of a time bucket.
 #[derive(Clone, Copy, Debug)]
 enum Width {
-    /// As wide as the time range makes it, which may be the table's.
+    /// Depends on the time range, which may be that of the table.
     Auto,
     Micros(i64),
 }
@@ -43,7 +42,7 @@ struct Compared {
     shift: i64,
 }
 
-/// What the times of a spec are in SQL. Each text comes with the field that it belongs to.
+/// The times of a spec in SQL. Each text has the name of its field.
 pub(crate) struct TimeTexts {
     /// The columns before all others.
     pub(crate) items: Vec<(&'static str, String)>,
@@ -53,16 +52,16 @@ pub(crate) struct TimeTexts {
     pub(crate) bucket: Option<String>,
 }
 
-/// A moment, and how it is spelled in SQL.
+/// A time and its SQL form.
 #[derive(Clone, Debug)]
 struct Moment {
     at: Micros,
     sql: String,
 }
 
-/// Buckets that `auto` makes at most.
+/// The maximum number of buckets for `auto`.
 const BUCKETS_AUTO: i64 = 300;
-/// Widths that people can read, in microseconds.
+/// Round widths of time buckets, in microseconds.
 const WIDTHS: [i64; 27] = [
     1_000,
     2_000,
@@ -97,7 +96,7 @@ const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 
 impl Times {
-    /// Reads the times of `spec`.
+    /// Parses the times of `spec`.
     pub(crate) fn read(spec: &QuerySpec, now: Micros) -> Result<Self, SqlError> {
         let from = moment("from", spec.from.as_deref(), now)?;
         let to = moment("to", spec.to.as_deref(), now)?;
@@ -131,7 +130,7 @@ impl Times {
         self.compared.is_some()
     }
 
-    /// The times in SQL, of a table whose time column is called `time`.
+    /// Returns the times as SQL; `time` is the name of the table's time column.
     pub(crate) fn texts(
         &self,
         time: &str,
@@ -157,7 +156,7 @@ impl Times {
         Ok(TimeTexts { items, conditions, bucket })
     }
 
-    /// How long the time range is, in microseconds; an open end is that of the table's rows.
+    /// The length of the time range in microseconds; open ends are those of the table's rows.
     fn length(&self, table: Option<&TableSchema>, now: Micros) -> i64 {
         let held = table.and_then(|table| table.time_range);
         let from = self.from.as_ref().map(|from| from.at).or(held.map(|(first, _)| first));
@@ -167,7 +166,7 @@ impl Times {
 }
 
 impl Compared {
-    /// Reads a comparison, and how wide its time buckets are.
+    /// Parses a comparison; also returns the width of its time buckets.
     fn read(
         shift: &str,
         from: Option<Micros>,
@@ -226,7 +225,7 @@ impl Compared {
     }
 }
 
-/// A moment: `now`, `-3h`, `now-3h`, Unix seconds or RFC 3339.
+/// Parses a time: `now`, `-3h`, `now-3h`, Unix seconds or RFC 3339.
 fn moment(field: &str, text: Option<&str>, now: Micros) -> Result<Option<Moment>, SqlError> {
     text.map(|text| read_moment(text.trim(), now))
         .transpose()
@@ -264,7 +263,7 @@ fn refuse_duration(NotADuration { message, hint }: NotADuration) -> Fault {
     Fault::new(message, NOWHERE).hint(hint)
 }
 
-/// A length of time that is more than zero, in microseconds.
+/// Parses a duration above zero, in microseconds.
 fn duration(text: &str) -> Read<i64> {
     match parse_duration(text).map_err(refuse_duration)? {
         micros if micros > 0 => Ok(micros),
@@ -276,7 +275,7 @@ fn given_width(text: &str) -> Result<i64, SqlError> {
     duration(text).map_err(|fault| SqlError::of_field("bucket", fault))
 }
 
-/// The smallest readable width that makes few enough buckets and divides `multiple`.
+/// The smallest round width with few enough buckets that divides `multiple`.
 fn auto_width(length: i64, multiple: Option<i64>) -> Result<i64, SqlError> {
     let divides = |width: i64| multiple.is_none_or(|multiple| multiple % width == 0);
     let fits = |width: i64| length / width < BUCKETS_AUTO && divides(width);
@@ -299,7 +298,7 @@ fn bucket_sql(width: i64, time: &str) -> String {
     format!("time_bucket('{count} {unit}{plural}', {time})")
 }
 
-/// So many microseconds as a number of seconds.
+/// Converts microseconds to a number of seconds in SQL.
 fn seconds_sql(micros: i64) -> String {
     match micros % SECOND {
         0 => (micros / SECOND).to_string(),

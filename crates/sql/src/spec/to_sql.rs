@@ -1,4 +1,4 @@
-//! The SQL that says what a query in JSON says.
+//! Prints the SQL of a query in JSON.
 
 use std::borrow::Cow;
 
@@ -10,13 +10,13 @@ use crate::syntax::parse;
 
 /// A piece of the SQL.
 pub(crate) enum Piece<'p> {
-    /// Words between the texts.
+    /// Words between texts.
     Words(Cow<'p, str>),
-    /// A text of the query, or one made for it.
+    /// A text of the query, or one generated for it.
     Text(&'p Source),
 }
 
-/// The SQL.
+/// Concatenates the pieces.
 pub(crate) fn print(pieces: &[Piece<'_>]) -> String {
     let mut sql = String::new();
     for piece in pieces {
@@ -24,7 +24,7 @@ pub(crate) fn print(pieces: &[Piece<'_>]) -> String {
             Piece::Words(words) => sql.push_str(words),
             Piece::Text(source) => {
                 sql.push_str(&source.text);
-                // A comment must not swallow what follows.
+                // Ends a comment, so that it does not include the next text.
                 sql.push_str(if source.text.contains("--") { "\n" } else { "" });
             }
         }
@@ -32,7 +32,7 @@ pub(crate) fn print(pieces: &[Piece<'_>]) -> String {
     sql
 }
 
-/// Refuses what would be refused as SQL: the texts together have the limits of one.
+/// Refuses a query whose SQL would be refused: all texts together have the limits of one.
 pub(crate) fn check(pieces: &[Piece<'_>]) -> Read<()> {
     parse::check_length(print(pieces).len())?;
     let mut tokens = Vec::new();
@@ -45,7 +45,7 @@ pub(crate) fn check(pieces: &[Piece<'_>]) -> Read<()> {
     parse::check_shape(&tokens)
 }
 
-/// The tokens of a text that no user wrote, so that no error names a place in it.
+/// The tokens of a generated text, without positions: errors must not point into it.
 pub(crate) fn tokens_nowhere(text: &str) -> Read<Vec<TokenWithSpan>> {
     let tokens = parse::tokenize(&Sources::default().add(None, text))?;
     let nowhere = Span { start: NOWHERE, end: NOWHERE };
@@ -53,7 +53,7 @@ pub(crate) fn tokens_nowhere(text: &str) -> Read<Vec<TokenWithSpan>> {
 }
 
 impl SpecSyntax {
-    /// The pieces of the SQL, in their order.
+    /// The pieces of the SQL in order.
     pub(crate) fn pieces<'p>(&'p self, made: &'p Texts) -> Vec<Piece<'p>> {
         let mut pieces = Vec::new();
         let items: Vec<&Source> =
@@ -69,7 +69,7 @@ impl SpecSyntax {
             before = " AND ";
         }
         for filter in &self.filters {
-            // In parentheses, or an OR in one would reach into the next.
+            // The parentheses keep an OR within its filter.
             words(&mut pieces, before);
             list(&mut pieces, "(", &[&filter.source]);
             words(&mut pieces, ")");
@@ -100,7 +100,7 @@ fn words<'p>(pieces: &mut Vec<Piece<'p>>, words: impl Into<Cow<'p, str>>) {
     pieces.push(Piece::Words(words.into()));
 }
 
-/// Appends texts between commas, after `before` when there are any.
+/// Appends texts separated by commas, after `before` if there are any.
 fn list<'p>(pieces: &mut Vec<Piece<'p>>, before: &'static str, texts: &[&'p Source]) {
     for (index, text) in texts.iter().enumerate() {
         words(pieces, if index > 0 { ", " } else { before });
@@ -108,7 +108,7 @@ fn list<'p>(pieces: &mut Vec<Piece<'p>>, before: &'static str, texts: &[&'p Sour
     }
 }
 
-/// A text between quotes.
+/// Quotes a text.
 pub(crate) fn quoted(text: &str, quote: char) -> String {
     let doubled = text.replace(quote, &format!("{quote}{quote}"));
     format!("{quote}{doubled}{quote}")

@@ -1,8 +1,8 @@
-//! Lengths of time as people spell them: `1 minute`, `90s`, `1h30m`, `2 weeks`.
+//! Durations as people write them: `1 minute`, `90s`, `1h30m`, `2 weeks`.
 
 use hadal_types::{Micros, Number};
 
-/// Why a text is not a length of time: a message and, where there is one, advice.
+/// Why a text is not a duration: a message and a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NotADuration {
     pub(crate) message: String,
@@ -12,7 +12,7 @@ pub(crate) struct NotADuration {
 const SPELLINGS: &str = "write a number and a unit: '30 seconds', '5m', '1h 30m', '2 days', '1w'";
 const CALENDAR: &str = "months and years differ in length; write days, such as '30 days'";
 
-/// Reads a length of time in microseconds; a bare number is seconds, a leading `-` is earlier.
+/// Parses a duration, in microseconds. A bare number is seconds; a leading `-` makes it negative.
 pub(crate) fn parse_duration(text: &str) -> Result<i64, NotADuration> {
     let refuse = |hint| NotADuration { message: format!("{text:?} is not a length of time"), hint };
     let (negative, mut rest) = match text.trim().strip_prefix('-') {
@@ -38,9 +38,9 @@ pub(crate) fn parse_duration(text: &str) -> Result<i64, NotADuration> {
     Ok(if negative { -total } else { total })
 }
 
-/// Microseconds in one of a unit; an error is the advice.
+/// The microseconds of a unit; the error is a hint.
 pub(crate) fn unit_micros(unit: &str) -> Result<i64, &'static str> {
-    // A capital M is a month where it is not a minute.
+    // A capital M would be read as minutes below, but may mean months.
     if unit == "M" {
         return Err(CALENDAR);
     }
@@ -59,9 +59,9 @@ pub(crate) fn unit_micros(unit: &str) -> Result<i64, &'static str> {
     })
 }
 
-/// Microseconds in a day.
+/// Microseconds per day.
 pub(crate) const DAY: i64 = 86_400 * Micros::SECOND;
-/// Microseconds in a week.
+/// Microseconds per week.
 pub(crate) const WEEK: i64 = 7 * DAY;
 
 fn scale(number: Number, unit: i64) -> Option<i64> {

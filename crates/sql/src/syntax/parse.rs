@@ -1,10 +1,10 @@
-//! From text to syntax: `sqlparser` with its PostgreSQL dialect, behind limits.
+//! Parses SQL with `sqlparser`'s PostgreSQL dialect, within limits.
 //!
-//! A text is cut into tokens first, and what would make the parser, or the tree that it makes,
-//! too deep for a stack is refused there: parentheses by how deep they are nested, chains such
-//! as `a OR b OR …` (a tree as deep as it is long) by how many operators they have. Only then
-//! is it parsed. Two things that the parser does not know are settled on the tokens as well:
-//! the comma before FROM that the Scuba paper prints, and `LIMIT n SERIES`.
+//! A text is split into tokens first. Texts whose parser recursion or syntax tree would be too deep
+//! for the stack are refused at this point. The limits are the nesting of parentheses, and the
+//! number of operators in a chain such as `a OR b OR …`: its tree is as deep as the chain is long.
+//! Then the tokens are parsed. Two extensions are handled on tokens: the comma before FROM in the
+//! Scuba paper, and `LIMIT n SERIES`.
 
 use hadal_types::limits;
 use sqlparser::ast;
@@ -17,10 +17,10 @@ use crate::error::{Fault, NOWHERE, Read, Source};
 
 static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
 
-/// Recursion that the parser may use: several of its functions per level of an expression.
+/// The recursion limit of the parser, which uses several functions per level of an expression.
 const PARSER_DEPTH: usize = 4 * limits::EXPR_DEPTH_MAX;
 
-/// Words that PostgreSQL gives a meaning that Hadal has not, so that they can name columns.
+/// Keywords of PostgreSQL that have no meaning in Hadal, so that they can name columns.
 const PLAIN_WORDS: [Keyword; 13] = [
     Keyword::SET,
     Keyword::USER,
@@ -37,10 +37,10 @@ const PLAIN_WORDS: [Keyword; 13] = [
     Keyword::MAP,
 ];
 
-/// Words that may stand between SELECT and its items.
+/// Keywords that may follow SELECT, before the items.
 const SELECT_WORDS: [Keyword; 2] = [Keyword::DISTINCT, Keyword::ALL];
 
-/// Cuts a text into tokens without white space and comments, within the limits.
+/// Splits a text into tokens, without white space and comments, within the limits.
 pub(crate) fn tokenize(source: &Source) -> Read<Vec<TokenWithSpan>> {
     check_length(source.text.len())?;
     let below = |at: Location| Location { line: at.line + source.start().line - 1, ..at };
@@ -64,7 +64,7 @@ pub(crate) fn tokenize(source: &Source) -> Read<Vec<TokenWithSpan>> {
     Ok(tokens)
 }
 
-/// Refuses a text of so many bytes if that is too long.
+/// Refuses a text of `bytes` bytes if it is too long.
 pub(crate) fn check_length(bytes: usize) -> Read<()> {
     let most = limits::SQL_BYTES_MAX;
     match bytes > most {
@@ -75,7 +75,8 @@ pub(crate) fn check_length(bytes: usize) -> Read<()> {
     }
 }
 
-/// `>-` is an operator and a sign: the tokenizer takes what may be an operator of PostgreSQL whole.
+/// Splits `>-` into an operator and a sign: the tokenizer reads it as one custom operator of
+/// PostgreSQL.
 fn without_sign(token: TokenWithSpan) -> Vec<TokenWithSpan> {
     let Token::CustomBinaryOperator(spelled) = &token.token else { return vec![token] };
     let operator = match spelled.get(..spelled.len() - 1) {
@@ -101,13 +102,13 @@ fn without_sign(token: TokenWithSpan) -> Vec<TokenWithSpan> {
     vec![cut(operator, start, between), cut(sign, between, end)]
 }
 
-/// Refuses what would be too deep a tree.
+/// Refuses tokens whose tree would be too deep.
 pub(crate) fn check_shape<'t>(tokens: impl IntoIterator<Item = &'t TokenWithSpan>) -> Read<()> {
     let (mut depth, mut operators) = (0_usize, 0_usize);
     for token in tokens {
         match &token.token {
             Token::LParen => depth += 1,
-            // An operator as well: `a[1][1]…` is a chain.
+            // An index is an operator too: `a[1][1]…` is a chain.
             Token::LBracket => (depth, operators) = (depth + 1, operators + 1),
             Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
             Token::Comma if depth == 0 => operators = 0,
@@ -140,7 +141,7 @@ pub(crate) fn too_deep(at: Location) -> Fault {
     Fault::new(format!("an expression nested more than {most} deep"), at)
 }
 
-/// Reads all of `tokens`, which are those of `source`, with `read`.
+/// Parses all of `tokens`, the tokens of `source`, with `read`.
 pub(crate) fn parse_all<T>(
     source: &Source,
     tokens: Vec<TokenWithSpan>,
@@ -157,17 +158,17 @@ pub(crate) fn parse_all<T>(
     }
 }
 
-/// Reads one expression.
+/// Parses one expression.
 pub(crate) fn parse_expr(source: &Source, tokens: Vec<TokenWithSpan>) -> Read<ast::Expr> {
     parse_all(source, tokens, Parser::parse_expr)
 }
 
-/// Whether an expression of these tokens would be a subquery if it stood in parentheses.
+/// Whether an expression of these tokens would be a subquery inside parentheses.
 pub(crate) fn begins_query(tokens: &[TokenWithSpan]) -> bool {
     tokens.first().is_some_and(|first| is_keyword(first, &[Keyword::SELECT, Keyword::WITH]))
 }
 
-/// Reads one expression in parentheses that the text has not.
+/// Parses one expression as if it were in parentheses.
 pub(crate) fn parse_nested(source: &Source) -> Read<ast::Expr> {
     let mut tokens = tokenize(source)?;
     let end = tokens.last().map_or(source.start(), |token| token.span.end);
@@ -177,15 +178,15 @@ pub(crate) fn parse_nested(source: &Source) -> Read<ast::Expr> {
     parse_expr(source, tokens)
 }
 
-/// Reads one expression of ORDER BY.
+/// Parses one expression of ORDER BY.
 pub(crate) fn parse_order(source: &Source) -> Read<ast::OrderByExpr> {
     parse_all(source, tokenize(source)?, Parser::parse_order_by_expr)
 }
 
-/// Reads one item of a SELECT list; also returns the item's name when it has no alias.
+/// Parses one item of a SELECT list. Also returns the item's name if it has no alias.
 pub(crate) fn parse_item(source: &Source) -> Read<(ast::SelectItem, String)> {
     let tokens = tokenize(source)?;
-    // As the first item, these would be read as words of SELECT.
+    // In the first item, the parser would take these keywords as part of SELECT.
     if let Some(word) = tokens.first().filter(|word| is_keyword(word, &SELECT_WORDS)) {
         return Err(Fault::new(format!("unexpected {}", word.token), word.span.start));
     }
@@ -193,7 +194,7 @@ pub(crate) fn parse_item(source: &Source) -> Read<(ast::SelectItem, String)> {
     Ok((parse_all(source, tokens, Parser::parse_select_item)?, name))
 }
 
-/// Turns places into bytes, going forward only.
+/// Converts positions to byte offsets, forward only.
 struct Places<'t> {
     text: &'t str,
     rest: std::str::CharIndices<'t>,
@@ -220,13 +221,13 @@ impl<'t> Places<'t> {
     }
 }
 
-/// The names that the items of a SELECT list have without aliases, in their order.
+/// The default names of the items of a SELECT list, in order.
 pub(crate) fn item_names(source: &Source, tokens: &[TokenWithSpan]) -> Vec<String> {
     let start =
         1 + tokens.iter().skip(1).take_while(|token| is_keyword(token, &SELECT_WORDS)).count();
     let mut names = Vec::new();
     let (mut depth, mut from) = (0_usize, start);
-    // The tokens are in the text's order, so cutting them apart keeps the cost linear.
+    // Tokens are in text order, so splitting them keeps the cost linear.
     for (index, token) in tokens.iter().enumerate().skip(start) {
         match &token.token {
             Token::LParen | Token::LBracket => depth += 1,
@@ -258,7 +259,7 @@ fn spell_all(
         .collect()
 }
 
-/// What the tokens look like in their text, with one space for any white space between them.
+/// The tokens as written, with one space for any white space between them.
 fn spell(places: &mut Places<'_>, tokens: &[TokenWithSpan]) -> String {
     let mut spelled = String::new();
     let mut end = None;
@@ -274,8 +275,8 @@ fn spell(places: &mut Places<'_>, tokens: &[TokenWithSpan]) -> String {
     spelled
 }
 
-/// Whether the token begins the clause after the SELECT list. FROM of `IS DISTINCT FROM` and
-/// GROUP of `WITHIN GROUP` do not.
+/// Whether the token begins the clause after the SELECT list. FROM in `IS DISTINCT FROM` and GROUP
+/// in `WITHIN GROUP` do not.
 fn ends_items(tokens: &[TokenWithSpan], index: usize) -> bool {
     const CLAUSES: [Keyword; 8] = [
         Keyword::FROM,
@@ -292,18 +293,18 @@ fn ends_items(tokens: &[TokenWithSpan], index: usize) -> bool {
     is_keyword(&tokens[index], &CLAUSES) && !goes_on
 }
 
-/// Whether the token is one of these words, unquoted.
+/// Whether the token is one of these keywords, unquoted.
 pub(crate) fn is_keyword(token: &TokenWithSpan, keywords: &[Keyword]) -> bool {
     matches!(&token.token, Token::Word(word) if keywords.contains(&word.keyword))
 }
 
-/// Whether the token is this word, unquoted, whatever its letter case.
+/// Whether the token is this word, unquoted, ignoring letter case.
 pub(crate) fn is_word(token: &TokenWithSpan, wanted: &str) -> bool {
     matches!(&token.token, Token::Word(word)
         if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
 }
 
-/// Takes out the comma that may stand before FROM.
+/// Removes the optional comma before FROM.
 pub(crate) fn drop_comma_before_from(tokens: &mut Vec<TokenWithSpan>) {
     let mut depth = 0_usize;
     for index in 0..tokens.len() {
@@ -322,7 +323,7 @@ pub(crate) fn drop_comma_before_from(tokens: &mut Vec<TokenWithSpan>) {
     }
 }
 
-/// Takes out `LIMIT n SERIES` and returns n with its place.
+/// Removes `LIMIT n SERIES` and returns n with its position.
 pub(crate) fn take_series(tokens: &mut Vec<TokenWithSpan>) -> Read<Option<(usize, Location)>> {
     let found = tokens
         .windows(3)
@@ -333,7 +334,7 @@ pub(crate) fn take_series(tokens: &mut Vec<TokenWithSpan>) -> Read<Option<(usize
     series_of(&number, place).map(|count| Some((count, place)))
 }
 
-/// Reads a count of series.
+/// Parses a count of series.
 pub(crate) fn parse_series(source: &Source) -> Read<usize> {
     series_of(&source.text, source.start())
 }

@@ -1,4 +1,4 @@
-//! The parts of a question, before names are looked up; and what a SELECT may not have.
+//! The syntax tree of a SELECT before binding; refuses unsupported clauses.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::syntax::source_position::place;
 pub(crate) struct Item {
     /// The expression; `None` for `*`.
     pub(crate) expr: Option<Arc<ast::Expr>>,
-    /// The answer's column name: the alias, or else the item as written.
+    /// The column name in the result: the alias, or else the item as written.
     pub(crate) name: String,
     /// Whether the name was given with AS.
     pub(crate) aliased: bool,
-    /// Where it begins.
+    /// The position where the item begins.
     pub(crate) at: Location,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Table {
     pub(crate) alias: Option<ast::Ident>,
 }
 
-/// What GROUP BY says.
+/// The GROUP BY clause.
 #[derive(Debug)]
 pub(crate) enum Groups {
     None,
@@ -36,21 +36,21 @@ pub(crate) enum Groups {
     By(Vec<ast::Expr>),
 }
 
-/// The parts of a question. Expressions are shared, as a clone of a long chain would go as deep as
+/// A parsed SELECT. Expressions are shared, because cloning a long chain would recurse as deep as
 /// it is long.
 #[derive(Debug)]
 pub(crate) struct SelectAst {
     pub(crate) table: Option<Table>,
     pub(crate) distinct: bool,
     pub(crate) items: Vec<Item>,
-    /// Conditions, all of which must be true.
+    /// The conditions; all must be true.
     pub(crate) filters: Vec<Arc<ast::Expr>>,
     pub(crate) groups: Groups,
     pub(crate) having: Option<ast::Expr>,
     pub(crate) order: Vec<Arc<ast::OrderByExpr>>,
     pub(crate) limit: Option<u64>,
     pub(crate) offset: u64,
-    /// How many series, and where that is said.
+    /// The number of series, and its position in the text.
     pub(crate) series: Option<(usize, Location)>,
 }
 
@@ -58,7 +58,7 @@ const EXPORT: &str = "export the rows and go on elsewhere: \
                       hadal query --format csv \"SELECT …\" > file";
 
 impl SelectAst {
-    /// Whether there is nothing but a SELECT list, and what changes nothing about its one row.
+    /// Whether there is only a SELECT list, apart from clauses that do not change its one row.
     pub(crate) fn has_items_only(&self) -> bool {
         let has_row = self.limit != Some(0) && self.offset == 0;
         has_row
@@ -68,7 +68,7 @@ impl SelectAst {
             && !self.distinct
     }
 
-    /// The parts of a parsed SELECT, whose items have these names where they have no alias.
+    /// Converts a parsed query. `names` has the names of the items, for those without an alias.
     pub(crate) fn of_query(query: ast::Query, names: Vec<String>) -> Read<Self> {
         refuse_query_extras(&query)?;
         let SetExpr::Select(select) = *query.body else {
@@ -101,7 +101,7 @@ impl SelectAst {
     }
 }
 
-/// The item that the parser found; `name` is used where it has no alias.
+/// Converts a parsed item; `name` is used if it has no alias.
 pub(crate) fn item_of(item: ast::SelectItem, name: String) -> Read<Item> {
     match item {
         ast::SelectItem::UnnamedExpr(expr) => {
@@ -137,7 +137,7 @@ pub(crate) fn item_of(item: ast::SelectItem, name: String) -> Read<Item> {
     }
 }
 
-/// The name of a column, without the quotes that it may be written in.
+/// The name of a column, without quotes.
 fn column_name(expr: &ast::Expr) -> Option<String> {
     match expr {
         ast::Expr::Identifier(ident) => Some(ident.value.clone()),
@@ -297,7 +297,7 @@ fn whole(expr: &ast::Expr, clause: &str) -> Read<u64> {
     })
 }
 
-/// A name as people write it.
+/// A name as written, joined by dots.
 pub(crate) fn joined(parts: &[ast::Ident]) -> String {
     let names: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
     names.join(".")

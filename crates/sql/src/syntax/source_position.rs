@@ -1,13 +1,13 @@
-//! Where an expression begins in its text.
+//! The position of an expression in its text.
 
 use sqlparser::ast::{self, Expr};
 use sqlparser::tokenizer::Location;
 
 use crate::error::NOWHERE;
 
-/// The place of the first thing in `expr` that has one.
+/// The position of the first element of `expr` that has one.
 ///
-/// Goes down the left side in a loop: a chain of operators can be thousands deep.
+/// Descends the left side in a loop, because a chain of operators can be thousands deep.
 pub(crate) fn place(expr: &Expr) -> Location {
     let mut expr = expr;
     loop {
@@ -74,7 +74,7 @@ pub(crate) fn place(expr: &Expr) -> Location {
     }
 }
 
-/// The place of a function's or table's name.
+/// The position of a function's or table's name.
 pub(crate) fn place_of_name(name: &ast::ObjectName) -> Location {
     name.0.first().and_then(ast::ObjectNamePart::as_ident).map_or(NOWHERE, |ident| ident.span.start)
 }

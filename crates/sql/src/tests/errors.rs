@@ -1,11 +1,11 @@
-//! Errors: what they say, where, and what they advise.
+//! Errors: their message, position and hint.
 
 use super::catalog::Tables;
 use super::{context, error};
 use crate::{Message, QuerySpec, lower_spec};
 
-/// Texts, and of the error of each: words of the message, where its place begins (if it has one),
-/// and words of the hint.
+/// Checks the error of each text: words of the message, the start of its position (if any), and
+/// words of the hint.
 #[track_caller]
 fn check(cases: &[(&str, &str, &str, &str)]) {
     for &(sql, message, at, hint) in cases {

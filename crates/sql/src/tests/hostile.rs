@@ -1,5 +1,4 @@
-//! Texts that nobody means: each an answer or an error, quickly, and never a panic or an
-//! overflowing stack.
+//! Hostile texts: each must give a result or an error quickly, without a panic or a stack overflow.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +6,10 @@ use proptest::prelude::*;
 
 use super::statement;
 
-/// Far above what any of them needs; a slow machine must not fail.
+/// Far above the time that any of them needs, so that a slow machine does not fail.
 const SOON: Duration = Duration::from_secs(5);
 
-/// Whether the text is a statement, which a quarter of a server's stack must be enough to tell.
+/// Whether the text is a statement. A quarter of a server's stack must suffice.
 #[track_caller]
 fn read_soon(sql: &str) -> bool {
     let (start, text) = (Instant::now(), sql.to_owned());
@@ -103,7 +102,7 @@ fn repeated_operands_do_not_explode() {
     repeated(&doubling(" BETWEEN false AND true"));
     let nullif = format!("SELECT {}bytes{} FROM requests", "nullif(".repeat(40), ", 1)".repeat(40));
     repeated(&nullif);
-    // A large output named many times over.
+    // A large output that is referred to many times.
     let large = ["abs(bytes)"; 30].join(" + ");
     for clause in ["GROUP BY 1", "HAVING 1 < x", "ORDER BY x", "GROUP BY x"] {
         let (words, name) = clause.rsplit_once(' ').expect("words");
@@ -111,7 +110,7 @@ fn repeated_operands_do_not_explode() {
         let names = vec![name; 1_800].join(between);
         let sql = format!("SELECT {large} AS x FROM requests {words} {names}");
         let start = Instant::now();
-        // HAVING is about groups, so the output must be one of theirs.
+        // HAVING is over groups, so the output must be an aggregate.
         let grouped = if words == "HAVING 1 <" { "max(" } else { "abs(" };
         repeated(&sql.replace("abs(", grouped));
         assert!(start.elapsed() < SOON, "{clause}: {:?}", start.elapsed());

@@ -1,4 +1,4 @@
-//! Every limit: one less than it passes, one more fails by name.
+//! Every limit: a value at the limit passes, one above it fails with the limit's message.
 
 use hadal_types::limits;
 
@@ -80,7 +80,7 @@ fn regular_expressions() {
 
 #[test]
 fn operators_of_a_chain() {
-    // Words count as well, so FROM is one of them.
+    // Words count as operators too, so FROM is one of them.
     let sql =
         |operators: usize| format!("SELECT 1, {} FROM requests", repeated("ok", operators, " OR "));
     query(&sql(limits::EXPR_OPERATORS_MAX));
@@ -112,7 +112,7 @@ fn buckets_of_a_histogram() {
 
 #[test]
 fn copies_of_outputs() {
-    // Each name of the output repeats its one node.
+    // Each reference to the output copies its one node.
     let sql = |names: usize| {
         format!("SELECT bytes AS b FROM requests ORDER BY {}", repeated("b", names, ","))
     };
@@ -132,7 +132,7 @@ fn copies_of_patterns_are_patterns() {
 
 #[test]
 fn nesting_of_a_regular_expression() {
-    // The library counts the expression as a whole as one level.
+    // The library counts the whole expression as one level.
     let sql = |depth: usize| {
         let (open, close) = ("(".repeat(depth), ")".repeat(depth));
         format!("SELECT 1 FROM requests WHERE path ~ '{open}a{close}'")

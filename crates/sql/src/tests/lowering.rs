@@ -1,8 +1,8 @@
-//! What each form of expression and clause becomes.
+//! The lowered form of each kind of expression and clause.
 
 use super::{noted, query, show};
 
-/// The condition alone, after the time range has been taken out.
+/// The filter of a condition, without the time range.
 fn filter(condition: &str) -> String {
     show::filter(&query(&format!("SELECT count(*) FROM requests WHERE {condition}")))
 }
@@ -109,7 +109,7 @@ fn conditions() {
 
 #[test]
 fn is_true_is_two_conditions_where_both_must_hold() {
-    // IS TRUE is an AND, so at the top of WHERE its two conditions are two of the filter.
+    // IS TRUE is an AND, so in WHERE it becomes two conditions of the filter.
     let query = query("SELECT count(*) FROM requests WHERE ok IS TRUE AND latency > 1");
     assert_eq!(
         show::filter(&query),

@@ -1,4 +1,4 @@
-//! How names of tables, columns and outputs are found.
+//! Resolution of table, column and output names.
 
 use super::catalog::{NOW, Tables};
 use super::{error, query, show};

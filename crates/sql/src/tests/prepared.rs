@@ -1,4 +1,4 @@
-//! What lowering makes can run, and gives what its type says: for every call of every two leaves,
+//! Lowered queries can run and give values of their types: for every call with every two leaves,
 //! and for random expressions.
 
 use hadal_query::{
@@ -15,7 +15,7 @@ use crate::Statement;
 const LEAVES: &str = "bytes latency mixed mixed::string ok sent time service tags stack \
     search('a') 0 7 1.5 1e300 'x' '2023-11-15' '12' true NULL now() INTERVAL'1h'";
 
-/// One call or operator in a line, its operands as `#` and `@`.
+/// One call or operator per line, with the operands `#` and `@`.
 const CALLS: &str = "(#) + (@)
 (#) - (@)
 (#) * (@)
@@ -94,7 +94,7 @@ fn some(input: &RowInput) -> Value {
     }
 }
 
-/// Checks that all expressions of a query can run.
+/// Checks that all expressions of a query can be prepared.
 fn check_prepared(query: &Query) -> Result<(), TestCaseError> {
     let (values, measures) = match &query.kind {
         QueryKind::Rows { values } => (values, &[][..]),
@@ -126,7 +126,7 @@ fn raw_value(query: &Query, output: &OutputExpr, input: &impl Fn(&RowInput) -> V
     }
 }
 
-/// The value by the definition of each function, nothing prepared or folded.
+/// The value by each function's definition, without preparing or folding.
 fn plain_value(expr: &RowExpr, input: &impl Fn(&RowInput) -> Value) -> Option<Value> {
     Some(match expr {
         Expr::Literal(value) => value.clone(),
@@ -139,7 +139,7 @@ fn plain_value(expr: &RowExpr, input: &impl Fn(&RowInput) -> Value) -> Option<Va
     })
 }
 
-/// Checks an expression over raw rows, if it is one that fits; returns whether it does.
+/// Checks an expression over raw rows if it is valid; returns whether it is.
 fn check_value(expr: &str) -> Result<bool, TestCaseError> {
     let Ok(Statement::Query { query, .. }) = statement(&format!("SELECT {expr} FROM requests"))
     else {

@@ -1,4 +1,4 @@
-//! Queries in short, so that a test can say what it expects in a line.
+//! Short forms of queries, so that a test can state its expectation in one line.
 
 use hadal_query::{Expr, GroupInput, Measure, OutputExpr, Query, QueryKind, RowExpr, RowInput};
 use hadal_types::{Micros, Value};

@@ -1,4 +1,4 @@
-//! The JSON spelling: what it lowers to, that SQL says the same, and where its errors are.
+//! The JSON form: its lowering, its SQL, and the positions of its errors.
 
 use hadal_query::Query;
 use hadal_types::{Micros, TimeRange};

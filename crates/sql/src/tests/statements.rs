@@ -1,4 +1,4 @@
-//! Statements other than questions to a table.
+//! Statements other than SELECT of a table.
 
 use hadal_query::Type;
 use hadal_types::Value;
