@@ -1,11 +1,11 @@
-//! CSV (RFC 4180) to lines of JSON: the head names the columns, the first rows say of each what
-//! its cells are, by the rules of `spec/import.md`. Whoever reads CSV, the door or `hadal import`,
-//! reads it by these.
+//! Converts CSV (RFC 4180) to JSON lines. The header names the columns, and the first rows decide
+//! the type of each, by the rules of `spec/import.md`. HTTP ingest and `hadal import` both use this
+//! reader.
 //!
-//! A column whose first cells are all numbers holds numbers, and one whose first cells are all
-//! `true` or `false` truths; a later cell that is neither stays what it is, a string. All other
-//! columns hold strings, so that a column of codes does not become a mixture. Empty cells are no
-//! value, and in a column of numbers `NA` and the like are none.
+//! A column holds numbers if its first cells are all numbers, and truth values if they are all
+//! `true` or `false`. A later cell of another type stays a string. All other columns hold strings,
+//! so that a column of codes does not have mixed types. An empty cell is null; so are `NA` and
+//! similar words in a column of numbers.
 
 mod columns;
 mod records;
@@ -17,37 +17,37 @@ use hadal_types::limits::BATCH_BYTES_MAX;
 use columns::Columns;
 use records::{Record, Records};
 
-/// Records that decide what a column holds.
+/// The number of records that decide the type of columns.
 const SAMPLE_RECORDS: usize = 1_000;
-/// Names that are shown of a head; more are cut off.
+/// The maximum number of names in a message about a header.
 const NAMES_SHOWN: usize = 10;
 
-/// A CSV text on its way to lines of JSON.
+/// Converts a CSV text to JSON lines.
 ///
-/// Whoever has bytes gives them to [`push`](Self::push), and takes all rows that
-/// [`next_row`](Self::next_row) has before giving more.
+/// The caller passes bytes to [`push`](Self::push), then takes all rows from
+/// [`next_row`](Self::next_row) before it passes more.
 pub struct CsvToJson {
     records: Records,
     nulls: Vec<String>,
-    /// The first record names the columns.
+    /// Whether the first record names the columns.
     has_head: bool,
     head: Option<Record>,
     columns: Option<Columns>,
-    /// Records that are not taken yet: the sample, then one at a time.
+    /// Records that the caller has not taken: the sample, then one at a time.
     ready: VecDeque<Record>,
     ready_bytes: usize,
-    /// Room for another record.
+    /// A reusable buffer for the next record.
     spare: Record,
     unclosed: Option<Record>,
 }
 
-/// A record in which a quote was opened and never closed. It has swallowed what follows, so it is
-/// no row.
+/// A record with an opening quote that is never closed. It has swallowed all that follows, so it is
+/// not a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unclosed {
-    /// The line that the record begins on, from 1.
+    /// The line where the record begins, counted from 1.
     pub line: u64,
-    /// Line feeds after the quote, all of which ended up in it.
+    /// The number of line feeds after the quote; the record has them all.
     pub line_feeds: u64,
 }
 
@@ -63,8 +63,7 @@ impl std::fmt::Display for Unclosed {
 }
 
 impl CsvToJson {
-    /// Begins a text with this separator; `nulls` are words that mean in any column that there is
-    /// no value.
+    /// Starts a text with this separator. `nulls` are words that mean null in any column.
     #[must_use]
     pub fn new(separator: u8, nulls: Vec<String>) -> Self {
         Self {
@@ -80,14 +79,14 @@ impl CsvToJson {
         }
     }
 
-    /// The same for a text whose first record is a row: its columns are `column_1` and so on.
+    /// The same for a text without a header: its columns are named `column_1` and so on.
     #[must_use]
     pub fn without_head(self) -> Self {
         Self { has_head: false, ..self }
     }
 
-    /// Takes bytes up to the end of the next record, and returns how many. No bytes at all are the
-    /// end of the text.
+    /// Takes bytes up to the end of the next record, and returns their number. An empty `bytes`
+    /// ends the text.
     pub fn push(&mut self, bytes: &[u8]) -> usize {
         let (taken, is_whole) = self.records.read(bytes);
         if is_whole {
@@ -120,11 +119,11 @@ impl CsvToJson {
         self.columns = Some(Columns::new(head, &self.ready, nulls));
     }
 
-    /// Appends the next row to `out`, a JSON object without a line feed, and returns the line of
-    /// the text that it begins on, from 1; `None` when more bytes are needed.
+    /// Appends the next row to `out`, as a JSON object without a line feed. Returns the line where
+    /// the row begins, counted from 1; `None` if more bytes are needed.
     ///
     /// A record of more than [`LINE_BYTES_MAX`](hadal_types::limits::LINE_BYTES_MAX) bytes becomes
-    /// a longer line than that, and no object.
+    /// a line above that limit, and not an object.
     pub fn next_row(&mut self, out: &mut Vec<u8>) -> Option<u64> {
         let columns = self.columns.as_mut()?;
         let mut record = self.ready.pop_front()?;
@@ -135,27 +134,27 @@ impl CsvToJson {
         Some(line)
     }
 
-    /// At the end of the text: the record that swallowed the rest of it, if there is one.
+    /// At the end of the text: the record with an unclosed quote, if there is one.
     #[must_use]
     pub fn unclosed(&self) -> Option<Unclosed> {
         let record = self.unclosed.as_ref()?;
-        // The last line feed is the end's own.
+        // The last line feed was added by the end of the text.
         Some(Unclosed { line: record.line, line_feeds: record.breaks.saturating_sub(1) })
     }
 
-    /// Whether enough has been read to know what the columns are.
+    /// Whether enough records were read to decide the columns' types.
     #[must_use]
     pub const fn is_judged(&self) -> bool {
         self.columns.is_some()
     }
 
-    /// The columns' names, as soon as they are known.
+    /// The names of the columns; empty until they are known.
     #[must_use]
     pub fn names(&self) -> &[String] {
         self.columns.as_ref().map_or(&[], |columns| &columns.names)
     }
 
-    /// Says so where the names look like a first row: all of them are numbers, if not empty.
+    /// A warning if the names look like a row: all names that are not empty are numbers.
     #[must_use]
     pub fn head_remark(&self) -> Option<String> {
         let columns = self.columns.as_ref()?;
@@ -167,21 +166,21 @@ impl CsvToJson {
         columns.are_names_numbers.then_some(remark)
     }
 
-    /// The column that has the rows' times: of those whose cells in the sample all are times, the
+    /// The column of the rows' times. Of the columns whose sample cells are all times, it is the
     /// one with a usual name, else the first.
     #[must_use]
     pub fn time_column(&self) -> Option<&str> {
         self.columns.as_ref()?.time_column()
     }
 
-    /// Columns of numbers, and how many of their cells were words for none; only those with some.
+    /// Numeric columns with words for null, and the number of such cells.
     pub fn missing(&self) -> impl Iterator<Item = (&str, u64)> {
         let columns = self.columns.iter();
         let all = columns.flat_map(|columns| columns.names.iter().zip(&columns.missing));
         all.filter(|(_, missing)| **missing > 0).map(|(name, missing)| (name.as_str(), *missing))
     }
 
-    /// Rows that were not UTF-8, and have U+FFFD for what was wrong.
+    /// The number of rows that were not UTF-8; they have U+FFFD in place of invalid bytes.
     #[must_use]
     pub fn not_utf8(&self) -> u64 {
         self.columns.as_ref().map_or(0, |columns| columns.not_utf8)

@@ -1,4 +1,4 @@
-//! One JSON object to fields, numbers kept as written.
+//! Reads one JSON object as fields; numbers keep their exact value.
 
 mod tokens;
 
@@ -14,15 +14,15 @@ pub(crate) use self::tokens::Token;
 use self::tokens::{FastFields, Name, Tokens, tokens};
 use crate::name_cache::{NameCache, NameId};
 
-/// One value of a row. What is too deep or has no column of its own is JSON text.
+/// One value of a row. Values without a kind of their own, such as nested arrays, are JSON text.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Field<'j> {
-    /// A number of few digits: mantissa × 10^−scale, in lowest terms.
+    /// A number of few digits, in lowest terms: mantissa × 10^−scale.
     Decimal {
         mantissa: i64,
         scale: u8,
     },
-    /// Any other number, and whether digits of it were lost.
+    /// Any other number, and whether it lost digits.
     Number {
         number: Number,
         rounded: bool,
@@ -35,15 +35,15 @@ pub(crate) enum Field<'j> {
     Set(Vec<Element<'j>>),
     /// `{"$vector": […]}`.
     Vector(Vec<Element<'j>>),
-    /// An array with arrays or objects in it, as JSON text.
+    /// An array that contains arrays or objects, as JSON text.
     Text(&'j str),
 }
 
-/// An element of an array, as text; `None` for null.
+/// An array element as text; `None` for null.
 pub(crate) type Element<'j> = Option<Cow<'j, str>>;
 
 impl Field<'_> {
-    /// The number that it is.
+    /// The field's number, if it is one.
     pub(crate) fn number(&self) -> Option<Number> {
         match self {
             Self::Decimal { mantissa, scale } => {
@@ -55,47 +55,47 @@ impl Field<'_> {
     }
 }
 
-/// What became of a value that was pushed as soon as it was read.
+/// The result of pushing a value as soon as it is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pushed {
     Done,
-    /// It has to come as a field, after the fast values: another name must not mean it.
+    /// The value must be passed as a field, after the fast values; no other name may refer to it.
     Deferred,
-    /// It has to come as a field, and so have all values after it.
+    /// This value and all values after it must be passed as fields.
     Refused,
 }
 
-/// Takes the fields of one object: one row.
+/// Receives the fields of one object, which is one row.
 pub(crate) trait RowSink<'j> {
-    /// The names that were seen before.
+    /// The known names.
     fn names(&mut self) -> &mut NameCache;
 
-    /// Takes the value of a known name without making a [`Field`], if the value is of a usual
-    /// form. Most are.
+    /// Takes the value of a known name without a [`Field`], if the value has a common form. Most
+    /// have.
     fn push_fast(&mut self, _name: NameId, _token: Token<'j>) -> Pushed {
         Pushed::Refused
     }
 
-    /// Drops the fields so far: all of them come again.
+    /// Drops the fields so far; all of them will be passed again.
     fn restart(&mut self) {}
 
-    /// Takes a field: its dotted name, which of the names that were seen that is, if it was looked
-    /// up, and the value.
+    /// Takes a field: its dotted name, the id of the name if it was looked up and is known, and the
+    /// value.
     fn field(&mut self, name: &str, seen: Option<NameId>, field: &Field<'j>) -> Result<(), String>;
 }
 
-/// Memory that reading an object needs, kept for the next.
+/// Buffers for reading an object, reused for the next.
 #[derive(Debug, Default)]
 pub(crate) struct Scratch {
     tokens: Tokens<'static>,
     marks: Vec<u64>,
 }
 
-/// Gives `sink` each field of an object that is not null, those of unusual values last.
+/// Passes each field of an object to `sink`, except nulls; values of uncommon form come last.
 ///
 /// # Errors
-/// A reason, when the text is no JSON object or a value is not within the limits, or the first
-/// error of `sink`. Some fields may have been taken then.
+/// A reason if the text is not a JSON object or a value is beyond a limit, or the first error of
+/// `sink`. Some fields may have been taken by then.
 pub(crate) fn read<'j>(
     text: &'j str,
     scratch: &mut Scratch,
@@ -112,13 +112,13 @@ pub(crate) fn read<'j>(
     let mut walk = Walk { name: String::new(), count: taken, sink };
     others.iter().try_for_each(|(name, token)| walk.member(*name, *token))?;
     if others.capacity() <= ROW_FIELDS_MAX {
-        // What is collected in place keeps its place.
+        // Collecting in place reuses the vector's memory.
         scratch.tokens = others.into_iter().map_while(|_| None).collect();
     }
     Ok(())
 }
 
-/// What is wrong with a row, and where.
+/// The error of a row, with its position.
 fn describe(error: &serde_json::Error) -> String {
     let at = format!(" at line {} column {}", error.line(), error.column());
     let reason = error.to_string();
@@ -126,7 +126,7 @@ fn describe(error: &serde_json::Error) -> String {
     format!("{reason} at character {}", error.column())
 }
 
-/// The same of the text of a value.
+/// The same for the text of a value.
 fn describe_in_value(error: &serde_json::Error) -> String {
     format!("{} of a value", describe(error))
 }
@@ -138,10 +138,10 @@ struct Walk<'w, T: ?Sized> {
 }
 
 impl<'j, T: RowSink<'j> + ?Sized> Walk<'_, T> {
-    /// Takes a member of the row itself.
+    /// Takes a member of the top-level object.
     fn member(&mut self, name: Name<'j>, token: Token<'j>) -> Result<(), String> {
         let Name { text, seen } = name;
-        // Values behind an unusual one come here, though they could have been pushed fast.
+        // Values after an uncommon one arrive here, even if they could have been pushed fast.
         if let Some(seen) = seen
             && self.count < ROW_FIELDS_MAX
             && self.sink.push_fast(seen, token) == Pushed::Done
@@ -221,7 +221,7 @@ fn string(raw: &str) -> Result<Cow<'_, str>, String> {
     Ok(text.0)
 }
 
-/// The elements of an array as texts; `None` when some are arrays or objects.
+/// The elements of an array as texts; `None` if some are arrays or objects.
 fn list(raw: &str) -> Result<Option<Vec<Element<'_>>>, String> {
     let elements: Vec<&RawValue> =
         serde_json::from_str(raw).map_err(|error| describe_in_value(&error))?;
@@ -241,7 +241,7 @@ fn element(raw: &str) -> Result<Element<'_>, String> {
     }
 }
 
-/// The set or vector that the object is: `{"$set": […]}` or `{"$vector": […]}`.
+/// Reads `{"$set": […]}` or `{"$vector": […]}`; `None` for other objects.
 fn hinted<'j>(object: &Members<'j>) -> Result<Option<Field<'j>>, String> {
     let [(key, raw)] = object.0.as_slice() else { return Ok(None) };
     let hint = match key.as_ref() {
@@ -256,7 +256,7 @@ fn hinted<'j>(object: &Members<'j>) -> Result<Option<Field<'j>>, String> {
 /// Keys and raw values, in order.
 pub(crate) struct Members<'j>(Vec<(Cow<'j, str>, &'j RawValue)>);
 
-/// A string, borrowed where it has no escapes.
+/// A string, borrowed if it has no escapes.
 struct Text<'j>(Cow<'j, str>);
 
 impl<'j> Deserialize<'j> for Members<'j> {
@@ -307,7 +307,7 @@ impl<'j> Deserialize<'j> for Text<'j> {
 mod tests {
     use super::*;
 
-    /// A function that takes all fields alike.
+    /// Passes every field to a function, without a fast path.
     struct Alike<F>(NameCache, F);
 
     impl<'j, F: FnMut(&str, &Field<'j>)> RowSink<'j> for Alike<F> {

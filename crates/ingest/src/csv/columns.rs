@@ -1,4 +1,4 @@
-//! What the columns of a CSV text are called and hold, and how their cells become JSON.
+//! The names and types of a CSV text's columns, and the conversion of their cells to JSON.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -11,10 +11,10 @@ use super::records::Record;
 use crate::distinct_names::distinct_names;
 use crate::time_column::{CANDIDATES, of_text};
 
-/// How programs spell in a column of numbers that there is none.
+/// Words that programs write for null in a column of numbers.
 const MISSING: [&str; 7] = ["NA", "N/A", "NULL", "null", "NaN", "nan", "None"];
 
-/// What the cells of a column are.
+/// The type of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cells {
     Numbers,
@@ -22,15 +22,15 @@ enum Cells {
     Strings,
 }
 
-/// What a sample has shown of a column's cells so far.
+/// The cell types in a column's sample.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    /// Numbers, or words for none.
+    /// Numbers, and words for null.
     numeric: u64,
     numbers: u64,
     truths: u64,
     times: u64,
-    /// Cells that have a value.
+    /// Cells that are not null.
     values: u64,
     all: u64,
 }
@@ -39,24 +39,24 @@ struct Seen {
 #[derive(Debug)]
 pub(super) struct Columns {
     pub(super) names: Vec<String>,
-    /// Of the names that the head has, all are numbers, and there are some.
+    /// Whether the header has names and all of them are numbers.
     pub(super) are_names_numbers: bool,
-    /// Names as JSON, with their colons.
+    /// The names as JSON keys, with colons.
     keys: Vec<String>,
     cells: Vec<Cells>,
-    /// Words that mean in any column that there is no value.
+    /// Words that mean null in any column.
     nulls: Vec<String>,
-    /// The place of the column whose cells are times.
+    /// The index of the column whose cells are times.
     time: Option<usize>,
-    /// Cells of each column that spelled that there is no number.
+    /// The number of words for null in each numeric column.
     pub(super) missing: Vec<u64>,
-    /// Records that were not UTF-8.
+    /// The number of records that were not UTF-8.
     pub(super) not_utf8: u64,
 }
 
 impl Columns {
-    /// The columns that a head names, judged by a sample of records; under a head of no cells they
-    /// are the sample's.
+    /// The columns of a header, with types decided by a sample of records. If the header has no
+    /// cells, the sample determines the number of columns.
     pub(super) fn new(head: &Record, sample: &VecDeque<Record>, nulls: Vec<String>) -> Self {
         let mut head: Vec<_> = head.cells().collect();
         if head.is_empty() {
@@ -83,16 +83,16 @@ impl Columns {
         }
     }
 
-    /// The column that has the rows' times: of those whose cells all are times, the one with a
-    /// usual name, else the first.
+    /// The column of the rows' times. Of the columns whose sample cells are all times, it is the
+    /// one with a usual name, else the first.
     pub(super) fn time_column(&self) -> Option<&str> {
         self.time.and_then(|column| self.names.get(column)).map(String::as_str)
     }
 
-    /// Appends a record as one line of JSON, without a line feed.
+    /// Appends a record as one JSON line, without a line feed.
     ///
-    /// One that is too long becomes a line that is too long as well, and no object, so that it is
-    /// refused like any other such line.
+    /// A record that is too long becomes a line that is too long and not an object, so that it is
+    /// refused like any other long line.
     pub(super) fn write(&mut self, record: &Record, out: &mut Vec<u8>) {
         let start = out.len();
         if record.is_too_long {
@@ -113,7 +113,7 @@ impl Columns {
         }
     }
 
-    /// Appends a name, a value and a comma; nothing where there is no value.
+    /// Appends a name, a value and a comma; nothing for null.
     fn write_cell(&mut self, column: usize, cell: &str, out: &mut Vec<u8>) {
         if is_null(cell, &self.nulls) {
             return;
@@ -130,7 +130,7 @@ impl Columns {
         }
         match self.keys.get(column) {
             Some(key) => out.extend_from_slice(key.as_bytes()),
-            // Cells beyond the head get a name of their own.
+            // Cells beyond the header get generated names.
             None => out.extend_from_slice(format!("\"column_{}\":", column + 1).as_bytes()),
         }
         let truth = if cells == Cells::Truths { truth(cell) } else { None };
@@ -191,12 +191,12 @@ fn truth(cell: &str) -> Option<bool> {
     if is("true") { Some(true) } else { is("false").then_some(false) }
 }
 
-/// Whether a name is spelled like a number in any way: `007` and `1.` are.
+/// Whether a name is written like a number in any form; `007` and `1.` are.
 fn is_number(name: &str) -> bool {
     name.contains(|c: char| c.is_ascii_digit()) && name.trim().parse::<f64>().is_ok()
 }
 
-/// Whether a cell is spelled like a number in JSON; `007` and `1.` are not, they are strings.
+/// Whether a cell is written like a JSON number; `007` and `1.` are not, they are strings.
 fn is_json_number(cell: &str) -> bool {
     let cell = cell.trim();
     cell.starts_with(|c: char| c == '-' || c.is_ascii_digit())

@@ -1,5 +1,5 @@
-//! Records of CSV, cut from bytes in pieces of any size by `csv-core`, which is also what most
-//! programs of Rust read CSV with.
+//! Splits bytes, in pieces of any size, into CSV records with `csv-core`, the parser that most Rust
+//! programs use.
 
 use std::borrow::Cow;
 
@@ -7,55 +7,55 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use hadal_types::limits::LINE_BYTES_MAX;
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-/// Bytes of a record that is too long, to tell which one it was.
+/// The bytes that are kept of a record that is too long, to identify it.
 const KEPT_BYTES: usize = 1 << 10;
-/// Cells and bytes that a record has room for at first.
+/// The initial capacity of a record, in cells and in bytes.
 const ROOM: usize = 32;
 
 /// The cells of one record.
 #[derive(Debug, Default)]
 pub(super) struct Record {
-    /// The line that it begins on, from 1.
+    /// The line where it begins, counted from 1.
     pub(super) line: u64,
-    /// It has more than [`LINE_BYTES_MAX`] bytes; `cells` are the first of them.
+    /// Whether it has more than [`LINE_BYTES_MAX`] bytes; `cells` then has the first of them.
     pub(super) is_too_long: bool,
-    /// The text ended within a quote of it, so that all that followed the quote is in it.
+    /// Whether the text ended inside a quote, so that the record has all that followed the quote.
     pub(super) is_unclosed: bool,
-    /// The cells' bytes one after the other, and room.
+    /// The cells' bytes, concatenated, and spare capacity.
     cells: Vec<u8>,
     cells_len: usize,
-    /// Where each cell ends, and room.
+    /// The end of each cell, and spare capacity.
     ends: Vec<usize>,
     ends_len: usize,
-    /// Line feeds within the cells.
+    /// The number of line feeds within the cells.
     pub(super) breaks: u64,
 }
 
 impl Record {
-    /// The cells; what is not UTF-8 in them becomes U+FFFD. None of a record that is too long.
+    /// The cells, with U+FFFD for invalid UTF-8; none if the record is too long.
     pub(super) fn cells(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let ends = &self.ends[..self.ends_len];
         let starts = std::iter::once(&0).chain(ends);
         starts.zip(ends).map(|(&start, &end)| String::from_utf8_lossy(&self.cells[start..end]))
     }
 
-    /// The first bytes of a record that is too long, without what was between its cells.
+    /// The first bytes of a record that is too long, without separators.
     pub(super) fn excerpt(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.cells[..self.cells_len])
     }
 
-    /// Bytes of memory.
+    /// The memory in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.cells.len() + size_of_val(self.ends.as_slice())
     }
 
-    /// Empties it; its room stays.
+    /// Clears the record and keeps its capacity.
     pub(super) fn clear(&mut self) {
         (self.line, self.is_too_long, self.is_unclosed) = (0, false, false);
         (self.cells_len, self.ends_len, self.breaks) = (0, 0, 0);
     }
 
-    /// Makes room where there is none.
+    /// Grows the buffers that are full.
     fn widen(&mut self) {
         if self.cells_len == self.cells.len() {
             self.cells.resize((2 * self.cells.len()).max(ROOM), 0);
@@ -65,13 +65,13 @@ impl Record {
         }
     }
 
-    /// Counts what has been written behind its cells and ends.
+    /// Counts bytes and ends that were written into the spare capacity.
     fn grow(&mut self, bytes: usize, ends: usize) {
         let new = &self.cells[self.cells_len..self.cells_len + bytes];
         self.breaks += new.iter().filter(|&&byte| byte == b'\n').count() as u64;
         self.cells_len += bytes;
         self.ends_len += ends;
-        // Each cell has a separator.
+        // Each cell has a separator, which counts too.
         self.is_too_long |= self.cells_len + self.ends_len > LINE_BYTES_MAX;
         if self.is_too_long {
             (self.cells_len, self.ends_len) = (self.cells_len.min(KEPT_BYTES), 0);
@@ -79,12 +79,12 @@ impl Record {
     }
 }
 
-/// Cuts bytes into records.
+/// Splits bytes into records.
 pub(super) struct Records {
     core: Reader,
-    /// Bytes of a byte order mark that have come; `None` once the text has begun.
+    /// The number of bytes of a byte order mark so far; `None` once the text has begun.
     mark: Option<usize>,
-    /// The record in the making.
+    /// The record under construction.
     pub(super) record: Record,
 }
 
@@ -94,8 +94,8 @@ impl Records {
         Self { core, mark: Some(0), record: Record::default() }
     }
 
-    /// Takes bytes up to the end of a record; returns how many, and whether there was an end.
-    /// `bytes` that are empty are the end of the text.
+    /// Takes bytes up to the end of a record. Returns their number, and whether the record is
+    /// complete. An empty `bytes` ends the text.
     pub(super) fn read(&mut self, bytes: &[u8]) -> (usize, bool) {
         let before = self.skip_mark(bytes);
         let rest = &bytes[before..];
@@ -109,8 +109,8 @@ impl Records {
         (before + taken, is_whole)
     }
 
-    /// Ends the text; returns whether that ended a record. Where a record is in the making a line
-    /// feed ends it, unless it is within quotes.
+    /// Ends the text; returns whether that completed a record. A line feed completes a record under
+    /// construction, unless it is inside quotes.
     fn end(&mut self) -> bool {
         if self.cut(b"\n").1 {
             return true;
@@ -119,7 +119,8 @@ impl Records {
         self.record.is_unclosed
     }
 
-    /// Bytes at the beginning that are a byte order mark, or may be a part of one.
+    /// Skips bytes at the start that are a byte order mark or may be part of one; returns their
+    /// number.
     fn skip_mark(&mut self, bytes: &[u8]) -> usize {
         let Some(seen) = self.mark else { return 0 };
         let pairs = bytes.iter().zip(&BYTE_ORDER_MARK[seen..]);
@@ -128,7 +129,7 @@ impl Records {
         let is_open = seen < BYTE_ORDER_MARK.len() && taken == bytes.len() && taken > 0;
         self.mark = is_open.then_some(seen);
         if !is_open && (1..BYTE_ORDER_MARK.len()).contains(&seen) {
-            // It was none: these bytes are text, without an end of a record among them.
+            // It was no byte order mark: these bytes are text, and do not end a record.
             self.cut(&BYTE_ORDER_MARK[..seen]);
         }
         taken
@@ -147,7 +148,7 @@ impl Records {
                 ReadRecordResult::OutputFull | ReadRecordResult::OutputEndsFull => record.widen(),
                 ReadRecordResult::InputEmpty | ReadRecordResult::End => return (taken, false),
                 ReadRecordResult::Record => {
-                    // The line feed that ended it begins another line.
+                    // The line feed that ended the record belongs to the next line number.
                     let ending = u64::from(rest[..read].last() == Some(&b'\n'));
                     record.line = self.core.line() - ending - record.breaks;
                     return (taken, true);
@@ -161,7 +162,7 @@ impl Records {
 mod tests {
     use super::*;
 
-    /// Line and cells of each record.
+    /// The line and the cells of each record.
     fn records(text: &[u8], piece: usize) -> Vec<(u64, Vec<String>)> {
         let mut records = Records::new(b',');
         let mut found = Vec::new();

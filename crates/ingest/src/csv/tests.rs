@@ -2,7 +2,7 @@ use hadal_types::limits::LINE_BYTES_MAX;
 
 use super::*;
 
-/// What has read a text in pieces of this size, and its rows with their lines.
+/// Reads a text in pieces of this size; returns the reader, and the rows with their lines.
 fn read_all(mut csv: CsvToJson, text: &[u8], piece: usize) -> (CsvToJson, Vec<(u64, String)>) {
     let mut rows = Vec::new();
     for mut piece in text.chunks(piece.max(1)).chain([&[][..], &[]]) {
@@ -48,7 +48,7 @@ fn later_cells_of_another_kind_stay_strings() {
     let found = rows(&text);
     let expected = [r#"{"n":1,"b":true}"#, r#"{"n":"x","b":"maybe"}"#, r#"{"n":5,"b":true}"#];
     assert_eq!(found[SAMPLE_RECORDS - 1..], expected);
-    // A record earlier, and the sample has it.
+    // With one record less before it, the cell is in the sample.
     let text = text.replacen("1,true\n", "", 1);
     assert_eq!(rows(&text)[0], r#"{"n":"1","b":"true"}"#);
 }
@@ -140,7 +140,7 @@ fn a_head_of_numbers_is_remarked_on() {
 #[test]
 fn what_is_no_text_is_marked_and_counted() {
     let csv = CsvToJson::new(b',', Vec::new());
-    // Two halves of one character, in cells side by side, are no character.
+    // The two halves of a character, in neighbouring cells, are not a character.
     let (csv, rows) = read_all(csv, b"a,b\n\xff,x\ny,z\n\xc3,\xa9\n", 100);
     let rows: Vec<&str> = rows.iter().map(|(_, row)| row.as_str()).collect();
     let expected = ["{\"a\":\"\u{fffd}\",\"b\":\"x\"}", r#"{"a":"y","b":"z"}"#];

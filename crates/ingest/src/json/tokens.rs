@@ -1,13 +1,14 @@
-//! The fields of an object that is spelled as most are, in one pass over its bytes.
+//! Reads the fields of a JSON object of common form, in one pass over its bytes.
 //!
-//! Where strings may end is marked first, 64 bytes at a time. Names and strings without escapes are
-//! slices of the text; integers and short decimals are read on the way. Any other value is left to
-//! `serde_json`, which finds its end and checks it. Where the text is no JSON, or a name has an
-//! escape, the pass ends: then `serde_json` reads all of it, and says what is wrong. So this needs
-//! no messages, and is right when it takes nothing that `serde_json` would not.
+//! The possible ends of strings are marked first, 64 bytes at a time. Names and strings without
+//! escapes are slices of the text; integers and short decimals are parsed directly. Any other value
+//! is left to `serde_json`, which finds its end and checks it. If the text is not JSON, or a name
+//! has an escape, the pass stops; `serde_json` then reads the whole text and reports the error.
+//! This pass therefore needs no messages, and it is correct if it accepts only what `serde_json`
+//! accepts.
 //!
-//! Values are fast as they are found. What is not taken at once is kept for later, and so is all
-//! behind it: of two values of one name the first counts.
+//! Values are pushed as they are parsed. A value that is refused is kept for later, and so are all
+//! values after it, because the first of two values with one name counts.
 
 use hadal_encoding::kernels::mark_delimiters;
 use hadal_types::limits::ROW_FIELDS_MAX;
@@ -16,10 +17,10 @@ use serde_json::value::RawValue;
 use super::{Pushed, RowSink};
 use crate::name_cache::NameId;
 
-/// Digits that fit an `i64` whatever they are, and a stored decimal's places.
+/// Digits that always fit an `i64` and the scale of a stored decimal.
 const DIGITS_MAX: usize = 18;
 const WORD_BYTES: usize = 8;
-/// Powers of ten: of as many digits as a word has, and fewer.
+/// Powers of ten, up to as many digits as a word has.
 const POWERS: [i64; WORD_BYTES + 1] =
     [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
 
@@ -28,40 +29,40 @@ const POWERS: [i64; WORD_BYTES + 1] =
 pub(crate) enum Token<'j> {
     Null,
     Bool(bool),
-    /// A number in lowest terms: the mantissa has no zero at its end if the scale is not 0.
+    /// A number in lowest terms: if the scale is not 0, the mantissa's last digit is not zero.
     Decimal {
         mantissa: i64,
         scale: u8,
     },
     /// A string without escapes.
     String(&'j str),
-    /// Any other value, as it is spelled.
+    /// Any other value, as written.
     Raw(&'j str),
 }
 
-/// Names and values of an object's members, in order.
+/// The names and values of an object's members, in order.
 pub(super) type Tokens<'j> = Vec<(Name<'j>, Token<'j>)>;
 
-/// A name, and which it is if it was seen before.
+/// A name, and its id if it is known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name<'j> {
     pub(super) text: &'j str,
     pub(super) seen: Option<NameId>,
 }
 
-/// What became of the members of an object.
+/// The members of an object, by how they were handled.
 #[derive(Debug, Default)]
 pub(super) struct FastFields<'j> {
-    /// How many were taken at once.
+    /// The number of members that were taken at once.
     pub(super) taken: usize,
-    /// Those that were not.
+    /// The other members.
     pub(super) others: Tokens<'j>,
-    /// Nothing more is fast.
+    /// Whether no further member is pushed.
     is_closed: bool,
 }
 
 impl<'j> FastFields<'j> {
-    /// None so far; in memory of earlier ones.
+    /// Starts empty, reusing the memory of `others`.
     pub(super) fn new(others: Tokens<'j>) -> Self {
         Self { taken: 0, others, is_closed: false }
     }
@@ -83,8 +84,8 @@ impl<'j> FastFields<'j> {
     }
 }
 
-/// Offers `sink` the name and value of each member of the object that the text is; `None` where
-/// that needs another reader. Memory for `marks` may be used again.
+/// Offers `sink` the name and value of each member of an object; `None` if the text needs the full
+/// parser. Reuses the memory of `marks`.
 pub(super) fn tokens<'j>(
     text: &'j str,
     marks: &mut Vec<u64>,
@@ -119,7 +120,7 @@ pub(super) fn tokens<'j>(
 struct Cursor<'j, 'm> {
     text: &'j str,
     at: usize,
-    /// One bit per byte: see [`mark_specials`].
+    /// One bit per byte: see [`mark_delimiters`].
     marks: &'m [u64],
 }
 
@@ -128,7 +129,7 @@ impl<'j> Cursor<'j, '_> {
         self.text.as_bytes()
     }
 
-    /// The next byte that is not white space, which stays; `None` at the end.
+    /// The next byte that is not white space, without taking it; `None` at the end.
     #[inline(always)]
     fn next_byte(&mut self) -> Option<u8> {
         loop {
@@ -150,7 +151,7 @@ impl<'j> Cursor<'j, '_> {
         (self.take()? == expected).then_some(())
     }
 
-    /// The name that is next, and the colon behind it.
+    /// Takes the next name and the colon after it.
     #[inline(always)]
     fn name(&mut self, sink: &mut (impl RowSink<'j> + ?Sized)) -> Option<Name<'j>> {
         let start = self.at + 1;
@@ -165,7 +166,8 @@ impl<'j> Cursor<'j, '_> {
         Some(Name { text, seen: sink.names().find(text) })
     }
 
-    /// The string whose opening quote was taken, if nothing in it needs a second look.
+    /// Takes the rest of a string after its opening quote; `None` if it has escapes or control
+    /// characters.
     #[inline(always)]
     fn string(&mut self) -> Option<&'j str> {
         let (from, to) = (self.at, self.special_from(self.at));
@@ -173,7 +175,8 @@ impl<'j> Cursor<'j, '_> {
         if *self.bytes().get(to)? == b'"' { self.text.get(from..to) } else { None }
     }
 
-    /// Where the first special byte is from `from` on, or the end, or behind it.
+    /// The position of the first marked byte at or after `from`; the end of the text or beyond if
+    /// there is none.
     #[inline(always)]
     fn special_from(&self, from: usize) -> usize {
         let mut word = from / 64;
@@ -186,8 +189,8 @@ impl<'j> Cursor<'j, '_> {
         64 * word + marks.trailing_zeros() as usize
     }
 
-    /// Offers the value that is next. Each kind in its own place: a token that is made first and
-    /// moved then waits for its parts to be written.
+    /// Offers the next value. Each kind has its own call of `add`: a token that is made first and
+    /// then moved would wait for the writes of its parts.
     #[inline(always)]
     fn value(
         &mut self,
@@ -223,7 +226,7 @@ impl<'j> Cursor<'j, '_> {
         rest.starts_with(word.as_bytes()).then_some(token)
     }
 
-    /// A number without an exponent, of few digits, that ends where its value does.
+    /// Parses a number with few digits and without an exponent, followed by the end of its value.
     fn decimal(&mut self) -> Option<(i64, u8)> {
         let is_negative = self.bytes()[self.at] == b'-';
         self.at += usize::from(is_negative);
@@ -252,7 +255,8 @@ impl<'j> Cursor<'j, '_> {
         Some((if is_negative { -mantissa } else { mantissa }, u8::try_from(places).ok()?))
     }
 
-    /// Reads digits behind those of the mantissa, which is wrong if they are too many; how many.
+    /// Appends digits to the mantissa and returns their number. The mantissa is wrong if there are
+    /// too many.
     fn digits(&mut self, mantissa: &mut i64) -> usize {
         let start = self.at;
         while let Some(word) = self.bytes().get(self.at..).and_then(<[u8]>::first_chunk) {
@@ -270,7 +274,7 @@ impl<'j> Cursor<'j, '_> {
         self.at - start
     }
 
-    /// The value from there on, checked.
+    /// Parses any value at `from` with `serde_json`, which checks it.
     fn raw(&mut self, from: usize) -> Option<&'j str> {
         let rest = self.text.get(from..)?;
         let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&'j RawValue>();
@@ -280,16 +284,15 @@ impl<'j> Cursor<'j, '_> {
     }
 }
 
-/// The number that the digits from the lowest byte on make, and how many these are. Without a
-/// branch, because numbers have any length. (Lemire, "Quickly parsing eight digits", 2018.)
+/// The number formed by the digits from the lowest byte on, and their count. Branchless, because
+/// numbers vary in length. (Lemire, "Quickly parsing eight digits", 2018.)
 fn leading_digits(word: u64) -> (u64, usize) {
     const HIGH: u64 = 0x8080_8080_8080_8080;
-    // 0 to 9 where there are digits. What is 10 or more carries into the highest bit of its byte,
-    // and no further.
+    // Digits become 0 to 9. A byte of 10 or more carries into its own highest bit and no further.
     let offsets = word ^ 0x3030_3030_3030_3030;
     let others = ((offsets & !HIGH) + 0x7676_7676_7676_7676) | offsets;
     let bits = (others & HIGH).trailing_zeros() & !7;
-    // Zeros in front, instead of what comes behind.
+    // Shifts the bytes after the digits out; zeros come in at the front.
     let digits = offsets.checked_shl(u64::BITS - bits).unwrap_or_default();
     let twos = digits.wrapping_mul(1 + (10 << 8)) >> 8 & 0x00FF_00FF_00FF_00FF;
     let fours = twos.wrapping_mul(1 + (100 << 16)) >> 16 & 0x0000_FFFF_0000_FFFF;
@@ -331,7 +334,7 @@ mod tests {
         marks
     }
 
-    /// Answers pushes, the last first; refuses all others.
+    /// Returns the prepared results, the last first; refuses all further pushes.
     #[derive(Default)]
     struct Names {
         names: NameCache,
@@ -364,7 +367,7 @@ mod tests {
 
     fn read<'j>(text: &'j str, names: &mut Names) -> Option<FastFields<'j>> {
         let mut fast = FastFields::default();
-        // Memory of a longer text.
+        // The marks of an earlier, longer text.
         tokens(text, &mut vec![7; 9], &mut fast, names).map(|()| fast)
     }
 
@@ -381,7 +384,7 @@ mod tests {
         assert_eq!(taken, [ids[0], ids[2]]);
         let others: Vec<&str> = fast.others.iter().map(|(name, _)| name.text).collect();
         assert_eq!(others, ["b", "a", "b", "c"]);
-        // A name that was not seen before.
+        // A new name.
         names.pushes = vec![Pushed::Done; 3];
         let fast = read("{\"a\":1,\"d\":1,\"b\":1}", &mut names).expect("simple");
         assert_eq!((fast.taken, fast.others.len()), (1, 2));
@@ -418,7 +421,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever has tokens is an object to `serde_json`, with the same names and values.
+        /// A text that has tokens is an object to `serde_json` too, with the same names and values.
         #[test]
         fn serde_json_agrees(parts in prop::collection::vec(prop::sample::select(vec![
             "{", "}", "[", "]", ",", ":", "\"", "\\", "a", "\"a\"", "\"b\":", "-", "0", "01", "17",
