@@ -1,8 +1,7 @@
-//! How fast rows come in, on one thread and without any disk: reads a file of JSON lines into
-//! batches, settles those as a leaf does, and tells the CPU time of each stage; and of merging them,
-//! which a leaf does with rows that do not come by time:
-//! `cargo run --release -p hadal-ingest --example speed -- requests.jsonl 5`. The file may be what
-//! `hadal-bench requests` writes.
+//! Measures ingestion on one thread and without any disk. Reads a file of JSON lines into batches,
+//! settles the batches as a leaf does, and prints the CPU time of each stage. Also measures
+//! merging, which a leaf does with rows that are not in time order: `cargo run --release -p
+//! hadal-ingest --example speed -- requests.jsonl 5`. `hadal-bench requests` writes such a file.
 
 use std::collections::HashSet;
 use std::io::{self, Write};
@@ -14,7 +13,7 @@ use hadal_ingest::{AgePolicy, Format, Ingest, Settings};
 use hadal_peer::Batch;
 use hadal_types::{BatchId, Micros, TableName};
 
-/// As in the server.
+/// The server's allocator.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -22,7 +21,7 @@ const PIECE_BYTES: usize = 128 << 10;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// What this thread has used of the processor (of Linux): not what others made it wait.
+/// The CPU time of this thread (Linux only), without waiting time.
 fn used() -> Result<Duration, Failure> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(Duration::from_nanos(text.split(' ').next().unwrap_or_default().parse()?))
@@ -48,7 +47,7 @@ fn load(body: &[u8]) -> Result<(Vec<Batch>, u64), Failure> {
     Ok((batches, summary.accepted))
 }
 
-/// Makes of each batch what a leaf makes of it once it is settled; returns the bytes of that.
+/// Settles each batch as a leaf does; returns the bytes of the settled blocks.
 fn settle_all(batches: &[Batch]) -> Result<usize, Failure> {
     let mut bytes = 0;
     for batch in batches {
@@ -59,7 +58,7 @@ fn settle_all(batches: &[Batch]) -> Result<usize, Failure> {
     Ok(bytes)
 }
 
-/// Merges so many batches at a time as a leaf takes; returns the bytes of what comes out.
+/// Merges as many batches at a time as a leaf does; returns the bytes of the merged blocks.
 fn merge_all(batches: &[Batch]) -> Result<usize, Failure> {
     let mut bytes = 0;
     for batches in batches.chunks(5) {

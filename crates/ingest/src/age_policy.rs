@@ -1,27 +1,28 @@
-//! How old the rows of a body may be, and whether they lift the age limit of their table.
+//! The age limit for the rows of a body, and whether the rows lift their table's age limit.
 
 use hadal_types::{AgeLimit, Micros, TableSettings};
 
 /// A new table whose first rows have a median age beyond it has no age limit.
 const INFERENCE_SECONDS: i64 = 86_400;
 
-/// How old the rows of one body may be. Made from the table's settings and the client's options;
-/// rows update it as they come, and whoever sends batches reads it.
+/// The age limit for the rows of one body. Made from the table's settings and the client's options;
+/// rows update it, and the sender of batches reads it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgePolicy {
     limit: AgeLimit,
     /// Whether the first rows decide the limit.
     is_inferred: bool,
-    /// The table had rows beyond the default limit before this body.
+    /// Whether the table had rows beyond the default limit before this body.
     table_has_old_rows: bool,
-    /// The body has rows beyond the default limit, or its first rows say that most are old.
+    /// Whether the body has rows beyond the default limit, or its first rows show that most are
+    /// old.
     body_has_old_rows: bool,
 }
 
-/// What a policy says of one row.
+/// The age of one row relative to the limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowAge {
-    /// Within the default limit, and the table's.
+    /// Within the default limit and the table's limit.
     Recent,
     /// Beyond the default limit. The table's limit, if it has one, is longer.
     Old,
@@ -30,7 +31,7 @@ pub(crate) enum RowAge {
 }
 
 impl AgePolicy {
-    /// Rows of any age.
+    /// The policy that accepts rows of any age.
     pub const UNLIMITED: Self = Self {
         limit: AgeLimit::Unlimited,
         is_inferred: false,
@@ -38,9 +39,9 @@ impl AgePolicy {
         body_has_old_rows: false,
     };
 
-    /// The policy for a body that arrives at `now`. `stored` are the table's settings, if it has
-    /// any; `any_age` is the client's wish for rows of any age, which counts where the settings
-    /// have no limit; `oldest` is the first time in the table, if it has rows.
+    /// The policy for a body that arrives at `now`. `stored` are the table's settings, if any.
+    /// `any_age` is the client's option for rows of any age; it applies if the settings have no
+    /// limit. `oldest` is the first time in the table, if it has rows.
     #[must_use]
     pub fn new(
         stored: Option<&TableSettings>,
@@ -63,8 +64,8 @@ impl AgePolicy {
         }
     }
 
-    /// The limit of a table without settings whose first time is `oldest`: none if that row is
-    /// older than the default limit, which is the limit otherwise.
+    /// The limit of a table without settings whose first time is `oldest`: none if that time is
+    /// beyond the default limit, else the default limit.
     #[must_use]
     pub fn limit_by_rows(oldest: Option<Micros>, now: Micros) -> AgeLimit {
         let default = AgeLimit::default();
@@ -72,19 +73,19 @@ impl AgePolicy {
         if oldest.is_some_and(is_old) { AgeLimit::Unlimited } else { default }
     }
 
-    /// How old rows may be.
+    /// The age limit.
     #[must_use]
     pub const fn limit(self) -> AgeLimit {
         self.limit
     }
 
-    /// Whether a table without any settings should get no age limit.
+    /// Whether a table without settings should be created without an age limit.
     #[must_use]
     pub const fn lifts_limit_of_new_table(self) -> bool {
         self.table_has_old_rows || self.body_has_old_rows
     }
 
-    /// Whether a table whose settings have no age limit yet should be set to have none.
+    /// Whether to lift the age limit of a table whose settings do not have one yet.
     #[must_use]
     pub const fn lifts_unset_limit(self) -> bool {
         self.body_has_old_rows
@@ -95,7 +96,7 @@ impl AgePolicy {
         self.is_inferred
     }
 
-    /// Decides the limit by the median time of the first rows, if the first rows decide it.
+    /// Sets the limit by the median time of the first rows, if the first rows decide it.
     pub(crate) fn infer(&mut self, median: Option<Micros>, now: Micros) {
         if median.is_some_and(|median| now.seconds_since(median) > INFERENCE_SECONDS) {
             self.limit = AgeLimit::Unlimited;
@@ -103,7 +104,7 @@ impl AgePolicy {
         }
     }
 
-    /// Judges a row by its age, and notes rows beyond the default limit.
+    /// Compares a row's age with the limits, and notes rows beyond the default limit.
     #[inline]
     pub(crate) fn judge(&mut self, age_seconds: i64) -> RowAge {
         let is_beyond = |limit: AgeLimit| limit.seconds().is_some_and(|most| age_seconds > most);

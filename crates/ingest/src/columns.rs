@@ -1,4 +1,4 @@
-//! Which column a field goes to.
+//! Maps fields to columns.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,14 +9,13 @@ use hadal_types::{ColumnName, Kind, Weight};
 
 use crate::name_cache::{NameCache, NameId};
 
-/// Names of a table's columns, with those that bodies under way are about to add: all bodies of a
-/// table share them, so that the table has no more than [`TABLE_COLUMNS_MAX`], however many add some
-/// at once.
+/// The names of a table's columns, including those that current bodies are about to add. All bodies
+/// of a table share them, so that concurrent bodies cannot exceed [`TABLE_COLUMNS_MAX`].
 #[derive(Debug, Default)]
 pub struct TableColumns(Mutex<HashSet<String>>);
 
 impl TableColumns {
-    /// The columns of these names are there.
+    /// Adds existing columns.
     pub fn add<'n>(&self, names: impl IntoIterator<Item = &'n str>) {
         let mut all = self.lock();
         for name in names {
@@ -26,13 +25,13 @@ impl TableColumns {
         }
     }
 
-    /// Whether the table may have no more columns.
+    /// Whether the table has the maximum number of columns.
     #[must_use]
     pub fn is_full(&self) -> bool {
         self.lock().len() >= TABLE_COLUMNS_MAX
     }
 
-    /// Whether the table has a column of this name, or may have one more, which it has from then on.
+    /// Whether the table has a column of this name or can add it; if so, the column is added.
     fn take(&self, name: &str) -> bool {
         let mut all = self.lock();
         if all.contains(name) {
@@ -50,45 +49,45 @@ impl TableColumns {
     }
 }
 
-/// The columns of the builder, which must always be the same one, and of the table it builds for.
+/// The columns of one builder and of its table. Every call must pass the same builder.
 #[derive(Debug)]
 pub(crate) struct Columns {
     pub(crate) names: NameCache,
-    /// By name.
+    /// The columns of each field name, by its id.
     fields: Vec<FieldColumns>,
-    /// Those of the table.
+    /// The columns of the table.
     of_table: Arc<TableColumns>,
 }
 
-/// Where the fields of one name go.
+/// The columns for the fields of one name.
 #[derive(Debug, Default)]
 struct FieldColumns {
-    /// The place among the fields that may hold the time.
+    /// The field's index among those that may hold the time.
     source: Option<usize>,
-    /// The columns in the builder, by kind.
+    /// The builder's columns, by kind.
     columns: [Option<ColumnId>; Kind::ALL.len()],
-    /// Its values are looked into: the field may hold the time, or the weight.
+    /// Whether the values are inspected: the field may hold the time or the weight.
     is_special: bool,
 }
 
-/// Where a field goes whose value is not looked into.
+/// The column of a field whose value is not inspected.
 pub(crate) enum FastPath {
     Column(ColumnId),
-    /// Its value is.
+    /// The value is inspected.
     Special,
-    /// It has no column yet.
+    /// The field has no column yet.
     None,
 }
 
-/// Where a field goes.
+/// The target of a field.
 pub(crate) enum Target {
     Column(ColumnId),
-    /// The table has as many columns as it may have.
+    /// The table has the maximum number of columns.
     Overflow,
 }
 
 impl Columns {
-    /// The columns of a table; the time is looked for in `sources`.
+    /// The columns of a table; `sources` are the fields that may hold the time.
     pub(crate) fn new<'s>(
         of_table: Arc<TableColumns>,
         sources: impl Iterator<Item = &'s str>,
@@ -109,12 +108,12 @@ impl Columns {
         &mut self.fields[name.index()]
     }
 
-    /// The place among the fields that may hold the time.
+    /// The field's index among those that may hold the time.
     pub(crate) fn source(&self, name: NameId) -> Option<usize> {
         self.fields.get(name.index())?.source
     }
 
-    /// Where the fields of this name and kind go that are as others.
+    /// The fast path for fields of this name and kind.
     #[inline]
     pub(crate) fn fast_path(&self, name: NameId, kind: Kind) -> FastPath {
         match self.fields.get(name.index()) {
@@ -124,10 +123,10 @@ impl Columns {
         }
     }
 
-    /// The place of a field that has this name, which was seen before or not.
+    /// The target of a field of this name, which may be new.
     ///
     /// # Errors
-    /// A reason, when the name cannot be a column's.
+    /// The reason why the name cannot be a column's.
     pub(crate) fn target(
         &mut self,
         builder: &mut BlockBuilder,

@@ -1,17 +1,17 @@
-//! The hash of what a batch was made of: XXH3-64 of its records, each with a line feed.
+//! The hash of a batch's input: XXH3-64 of its records, each followed by a line feed.
 
 use std::hash::Hasher;
 
 use twox_hash::XxHash3_64;
 
-/// Bytes that are hashed at a time: a call for each record would take longer than hashing it.
+/// The number of bytes hashed at a time: one call per record would cost more than the hashing.
 const PIECE_BYTES: usize = 32 << 10;
 
-/// A hash in the making.
+/// A hash under construction.
 #[derive(Default)]
 pub(crate) struct ContentHash {
     hasher: XxHash3_64,
-    /// What is not hashed yet.
+    /// Bytes that are not hashed yet.
     pending: Vec<u8>,
 }
 
@@ -26,7 +26,7 @@ impl ContentHash {
         }
     }
 
-    /// Ends the hash, and begins another.
+    /// Returns the hash, and begins another.
     pub(crate) fn take(&mut self) -> u64 {
         self.hasher.write(&self.pending);
         self.pending.clear();

@@ -1,13 +1,13 @@
-//! Names of columns, made distinct.
+//! Makes column names distinct.
 
 use std::collections::HashMap;
 
-/// The columns' names: empty ones become `column_1` and so on by their place, repeated ones get a
-/// number, `a_2`; spaces around them are dropped.
+/// Returns distinct column names, without surrounding spaces. Empty names become `column_1` and so
+/// on by position; repeated names get a number, such as `a_2`.
 #[must_use]
 pub fn distinct_names<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
-    // The number that the next repetition of a name tries first, or a head of one name very often
-    // would take time by the square of that.
+    // The last number used for each name, from which the next repetition continues. Without it, a
+    // header that repeats one name would take quadratic time.
     let mut taken: HashMap<String, usize> = HashMap::new();
     let name = |(column, name): (usize, &str)| {
         let name = name.trim();

@@ -22,43 +22,43 @@ use crate::summary::{self, Summary};
 use crate::time_column::{CANDIDATES, Choice, choose};
 use crate::{CsvToJson, lines, split};
 
-/// What the bytes are.
+/// The format of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// JSON lines, an array of objects, or objects one after another.
     Json,
-    /// CSV with a head, separated by commas.
+    /// CSV with a header, separated by commas.
     Csv,
     /// Plain lines of text.
     Lines,
 }
 
-/// Where rows go, and what is known of them.
+/// The target of rows, and known facts about it.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The table.
     pub table: TableName,
     /// The id of the first batch; the others are its parts.
     pub batch_id: BatchId,
-    /// The only field that holds a row's time, where the caller names one.
+    /// The only field that may hold a row's time, if the caller names one.
     pub time_column: Option<ColumnName>,
-    /// The table's time column; `None` for a table that is not there yet.
+    /// The table's time column; `None` if the table does not exist yet.
     pub table_time_column: Option<ColumnName>,
-    /// The table's columns, shared by all of its bodies.
+    /// The table's columns, shared by all its bodies.
     pub table_columns: Arc<TableColumns>,
-    /// Fields whose arrays are sets.
+    /// The fields whose arrays are sets.
     pub sets: HashSet<String>,
-    /// How old rows may be.
+    /// The age limit of rows.
     pub age: AgePolicy,
 }
 
-/// Makes batches of a body.
+/// Converts a body to batches.
 pub struct Ingest {
     cutter: Cutter,
     state: State,
 }
 
-/// What cuts a body into records: objects of JSON, or lines of text.
+/// Splits a body into records: JSON objects or lines of text.
 enum Cutter {
     Split(Splitter),
     Csv(Box<CsvToJson>),
@@ -74,14 +74,14 @@ struct State {
     batch_bytes: usize,
     batch_count: usize,
     batches: Vec<Batch>,
-    /// The first records, until there are enough of them; `None` afterwards.
+    /// The first records, until there are enough of them; then `None`.
     inference: Option<TableInference>,
     failure: Option<BlockError>,
     summary: Summary,
 }
 
 impl Ingest {
-    /// Begins with a body that arrives at `now`.
+    /// Starts a body that arrives at `now`.
     #[must_use]
     pub fn new(settings: Settings, format: Format, now: Micros) -> Self {
         let cutter = match format {
@@ -107,7 +107,7 @@ impl Ingest {
         Self { cutter, state }
     }
 
-    /// Says that what is pushed from here on arrived at `now`.
+    /// Sets the arrival time of the bytes that are pushed from now on.
     pub fn arrive(&mut self, now: Micros) {
         self.state.now = now;
         if let Some(writer) = &mut self.state.writer {
@@ -115,10 +115,10 @@ impl Ingest {
         }
     }
 
-    /// Takes the next bytes of the body, and returns the batches that are full with them.
+    /// Takes the next bytes of the body, and returns the batches that they complete.
     ///
     /// # Errors
-    /// [`BlockError`] when a batch cannot be encoded: then the body is given up.
+    /// [`BlockError`] if a batch cannot be encoded; the body is then given up.
     pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Batch>, BlockError> {
         let state = &mut self.state;
         match &mut self.cutter {
@@ -136,13 +136,13 @@ impl Ingest {
         self.state.take_batches()
     }
 
-    /// How old rows may be, and whether the rows so far lift the table's limit.
+    /// The age limit of rows, and whether the rows so far lift the table's limit.
     #[must_use]
     pub fn age(&self) -> AgePolicy {
         self.state.age()
     }
 
-    /// Ends the body: returns the last batches, and what became of all of it.
+    /// Ends the body; returns the last batches and a summary of the whole body.
     ///
     /// # Errors
     /// [`BlockError`] when a batch cannot be encoded.
@@ -177,7 +177,7 @@ impl State {
         }
     }
 
-    /// Takes the rows that are ready, as the JSON that they become.
+    /// Takes the rows that are ready, as JSON.
     fn csv_rows(&mut self, csv: &mut CsvToJson) {
         let settings = &mut self.settings;
         if settings.time_column.is_none() && settings.table_time_column.is_none() {
@@ -216,7 +216,7 @@ impl State {
         }
     }
 
-    /// Infers from the first records what all rows depend on, then takes these records.
+    /// Decides the time column and the age limit from the first records, then takes these records.
     fn infer(&mut self) {
         let Some(inference) = self.inference.take() else { return };
         if self.settings.table_time_column.is_none() {
@@ -237,9 +237,9 @@ impl State {
         }
     }
 
-    /// Makes rows of a record.
+    /// Converts a record to rows.
     fn take(&mut self, line: u64, bytes: &[u8]) {
-        // Much faster where it is UTF-8 than to make it so.
+        // Checking UTF-8 is much faster than converting to it.
         let text = match simdutf8::basic::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text),
             Err(_) => String::from_utf8_lossy(bytes),
@@ -262,7 +262,7 @@ impl State {
         }
     }
 
-    /// Makes one row of a text, or says why not; ends the batch that is full with it.
+    /// Writes one row, or returns the reason why not. Ends the batch if the row fills it.
     fn row(&mut self, text: &str, is_changed: bool) -> Result<(), String> {
         let written = self.write(text);
         if written.is_err()
@@ -294,7 +294,7 @@ impl State {
         }
     }
 
-    /// Makes the row writer with the first record, and the builder with the first of each batch.
+    /// Makes the row writer for the first record, and a builder for the first record of each batch.
     fn prepare(&mut self, text: &str) -> Result<(), String> {
         if self.writer.is_none() {
             let mut writer = self.new_writer(self.settings.age)?;
@@ -340,7 +340,7 @@ impl State {
         Ok(RowWriter::new(name, caller, columns, settings.sets.clone(), age, self.now))
     }
 
-    /// How old rows may be, by the rows so far.
+    /// The age policy, updated by the rows so far.
     fn age(&self) -> AgePolicy {
         self.writer.as_ref().map_or(self.settings.age, |writer| writer.age)
     }
@@ -352,7 +352,7 @@ impl State {
         }
     }
 
-    /// Ends the batch in the making, if it has rows.
+    /// Ends the current batch, if it has rows.
     fn cut(&mut self) {
         let hash = self.hash.take();
         self.batch_bytes = 0;
@@ -381,7 +381,7 @@ impl State {
     fn into_summary(self, csv: Option<&CsvToJson>) -> Summary {
         let age = self.age();
         let mut summary = Summary { age, ..self.summary };
-        // Some lines were rejected before the first records were taken.
+        // Some lines were rejected before the first records were written.
         summary.rejected.sort_by_key(|reject| reject.line);
         if let Some(mut writer) = self.writer {
             if let Some(csv) = csv {

@@ -1,14 +1,14 @@
-//! Bytes from outside to batches: JSON, CSV and plain lines become rows, rows become row blocks.
+//! Converts bytes to batches: JSON, CSV and plain lines become rows, rows become row blocks.
 //!
-//! No input or output happens here: whoever has bytes pushes them in, in pieces of any size, and
-//! takes [`Batch`](hadal_peer::Batch)es out. Memory is bounded by one line and one batch.
+//! This crate does no I/O: the caller pushes bytes, in pieces of any size, and takes
+//! [`Batch`](hadal_peer::Batch)es. Memory is bounded by one line and one batch.
 //!
 //! ```text
 //! push(bytes) ── split, csv ──> one record ── json | lines ──> fields ── row ──> builder ──> batch
 //! ```
 //!
-//! A record that is wrong is rejected with a reason, and the rest goes on. The rules are in
-//! `spec/import.md`. This crate knows neither who sends nor who takes.
+//! An invalid record is rejected with a reason, and reading continues. `spec/import.md` has the
+//! rules. This crate knows neither the sender nor the receiver of batches.
 
 mod age_policy;
 mod columns;

@@ -1,17 +1,17 @@
-//! Plain log lines: the whole line is the message, a time at its start is its time.
+//! Plain log lines: the whole line is the message; a time at its start is the row's time.
 
 use hadal_types::Micros;
 use serde::de::IgnoredAny;
 
 use crate::time_column::of_text;
 
-/// The column that holds the line.
+/// The column of the line.
 pub(crate) const MESSAGE: &str = "message";
 
-/// Lengths, in words, that a time at the start of a line may have.
+/// The number of words that a time at the start of a line may have, in the order tried.
 const WORDS: [usize; 3] = [2, 1, 3];
 
-/// The time that the line begins with, if it does.
+/// The time at the start of the line, if there is one.
 pub(crate) fn leading_time(line: &str) -> Option<Micros> {
     WORDS.iter().find_map(|&words| {
         let end = line
@@ -24,7 +24,7 @@ pub(crate) fn leading_time(line: &str) -> Option<Micros> {
     })
 }
 
-/// Whether a line is a whole JSON object, so that it may have been meant as one.
+/// Whether a line is a complete JSON object, so that it may have been sent in the wrong format.
 pub(crate) fn is_json(line: &str) -> bool {
     line.starts_with('{') && serde_json::from_str::<IgnoredAny>(line).is_ok()
 }

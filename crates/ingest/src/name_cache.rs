@@ -1,34 +1,34 @@
-//! Names that were seen: rows tend to have the fields of the rows before, in their order.
+//! A cache of field names: rows mostly have the same fields as the rows before, in the same order.
 //!
-//! Each name remembers the two that followed it last. So telling a name is one comparison as long
-//! as rows are alike, without looking for its end, two where rows of two shapes come by turns, and
-//! one look-up where a row of another shape begins to differ.
+//! Each name remembers the two names that followed it last. If rows are alike, recognizing a name
+//! is one comparison, without searching for its end. If rows alternate between two shapes, it is
+//! two comparisons. If a row has a new shape, it is one hash lookup where the row first differs.
 
 use std::collections::HashMap;
 
-/// Names by the order in which they were first seen.
+/// The known names, in the order of their first occurrence.
 #[derive(Debug)]
 pub(crate) struct NameCache {
-    /// The first stands for the beginning of a row.
+    /// The first entry stands for the start of a row.
     known: Vec<CachedName>,
     by_name: HashMap<String, NameId>,
-    /// The name that came before.
+    /// The previous name of the row.
     last: NameId,
 }
 
 #[derive(Debug)]
 struct CachedName {
-    /// The first bytes of how JSON spells it before its value: quotes around it, and a colon.
+    /// The first bytes of the name in JSON: with quotes around it and a colon.
     head: u128,
-    /// Ones where `head` has bytes; none where JSON may spell it otherwise.
+    /// All ones for the bytes that `head` has; zero if JSON may write the name in another way.
     head_mask: u128,
-    /// The names that followed it, the last time and before; the first name for none.
+    /// The names that followed it, the latest first; the first entry of `known` if none.
     next: [NameId; 2],
-    /// All of that spelling.
+    /// The complete JSON form.
     spelled: String,
 }
 
-/// So many bytes are compared in one step.
+/// The number of bytes compared in one step.
 const HEAD_BYTES: usize = 16;
 
 impl CachedName {
@@ -50,7 +50,7 @@ impl CachedName {
         &self.spelled[1..self.spelled.len() - 2]
     }
 
-    /// Whether JSON text begins with the name, spelled as usual.
+    /// Whether JSON text begins with the name in its usual form.
     #[inline]
     fn begins(&self, text: &[u8]) -> bool {
         let spelled = self.spelled.as_bytes();
@@ -65,7 +65,7 @@ impl CachedName {
     }
 }
 
-/// A name that was seen; they count up from 1.
+/// The id of a known name, counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NameId(u32);
 
@@ -82,13 +82,13 @@ impl Default for NameCache {
 }
 
 impl NameCache {
-    /// Begins another row.
+    /// Begins the next row.
     pub(crate) fn begin_row(&mut self) {
         self.last = NameId(0);
     }
 
-    /// The name that JSON text begins with, spelled with quotes and a colon, if it is one that is
-    /// expected; and the bytes of that.
+    /// The expected name that JSON text begins with, if any, and the length of its form with quotes
+    /// and colon.
     #[inline]
     pub(crate) fn expected(&mut self, text: &[u8]) -> Option<(NameId, usize)> {
         let [likely, other] = self.known[self.last.index()].next;
@@ -106,7 +106,7 @@ impl NameCache {
         Some((other, length))
     }
 
-    /// The name that comes next, if it was seen before.
+    /// Finds the next name, if it is known.
     pub(crate) fn find(&mut self, name: &str) -> Option<NameId> {
         let [guess, _] = self.known[self.last.index()].next;
         let found = match guess.0 != 0 && self.known[guess.index()].name() == name {
@@ -117,7 +117,7 @@ impl NameCache {
         Some(found)
     }
 
-    /// Adds a name that was not seen before.
+    /// Adds a new name.
     pub(crate) fn add(&mut self, name: &str) -> NameId {
         let id = NameId(u32::try_from(self.known.len()).unwrap_or(u32::MAX));
         self.known.push(CachedName::new(name));
@@ -151,7 +151,7 @@ mod tests {
             assert_eq!(names.expected(other.as_bytes()), None, "{other}");
         }
         assert_eq!(names.expected("\"bé\":".as_bytes()), Some((b, 6)));
-        // Another shape, and the first one still.
+        // A row of another shape, with the first one still known.
         names.begin_row();
         assert_eq!(names.find("a"), Some(a));
         assert_eq!(names.find("c"), Some(c));

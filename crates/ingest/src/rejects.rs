@@ -1,4 +1,4 @@
-//! Records that were refused: kept, with the reason, as rows of a table of Hadal's own.
+//! Rejected records: kept, with the reason, as rows of a self table.
 
 use hadal_block::BlockError;
 use hadal_peer::Batch;
@@ -9,15 +9,15 @@ use crate::self_table_rows::{SelfTableRow, self_table_batch};
 
 /// The table of rejected records.
 pub const REJECTS_TABLE: &str = "_rejects";
-/// Characters of a rejected record that are kept.
+/// The number of characters that are kept of a rejected record.
 const EXCERPT_CHARS: usize = 200;
 
-/// A record that was refused.
+/// A rejected record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reject {
     /// The line, or the number of the array element, counted from 1.
     pub line: u64,
-    /// Why.
+    /// The reason.
     pub reason: String,
     /// The record's first characters.
     pub excerpt: String,
@@ -31,8 +31,8 @@ impl Reject {
     }
 }
 
-/// A reason of at most [`NOTE_BYTES_MAX`] bytes: what is wrong may name a value of a megabyte, in the
-/// middle.
+/// Limits a reason to [`NOTE_BYTES_MAX`] bytes by cutting its middle: a reason may contain a value
+/// of a megabyte.
 fn shortened(reason: String) -> String {
     if reason.len() <= NOTE_BYTES_MAX {
         return reason;
@@ -42,10 +42,10 @@ fn shortened(reason: String) -> String {
     format!("{} ... {}", &reason[..head], &reason[tail..])
 }
 
-/// The batch that logs `rejects` of records that `source` sent for `table`; `None` without any.
+/// The batch that logs `rejects` of records from `source` for `table`; `None` if there are none.
 ///
 /// # Errors
-/// [`BlockError`] when they are more than a block holds.
+/// [`BlockError`] if there are more than a block holds.
 pub fn rejects_batch(
     rejects: &[Reject],
     table: &TableName,

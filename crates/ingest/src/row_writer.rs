@@ -1,4 +1,4 @@
-//! Fields to a row of the batch in the making: kinds, limits, the weight, the time.
+//! Writes fields as a row of the current batch: kinds, limits, the weight, the time.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -15,46 +15,46 @@ use crate::name_cache::{NameCache, NameId};
 use crate::summary::{self, Warnings};
 use crate::time_column::{CANDIDATES, Units};
 
-/// The column that holds what has no room for a column of its own, as JSON text.
+/// The column for fields beyond the table's maximum of columns, as JSON text.
 const OVERFLOW_COLUMN: &str = "_overflow";
 
-/// Times of arrival in one microsecond are told apart up to so far ahead of the clock.
+/// Arrival times within one microsecond are made distinct up to this lead over the clock.
 const ARRIVAL_LEAD: i64 = Micros::SECOND;
 
-/// Sample rates up to it are ones, if they are whole.
+/// Whole sample rates up to this are valid without further checks.
 const RATE_USUAL_MAX: i64 = Weight::MILLIONTHS_MAX / Weight::UNIT;
 
-/// Makes rows of records.
+/// Converts records to rows.
 #[derive(Debug)]
 pub(crate) struct RowWriter {
     /// The table's time column.
     pub(crate) time_column: ColumnName,
-    /// Fields that may hold the time, the best first, and how many rows had it from each.
+    /// The fields that may hold the time, the best first, with the number of rows that used each.
     sources: Vec<(String, u64)>,
     units: Units,
     pub(crate) columns: Columns,
     sets: HashSet<String>,
-    /// How old rows may be.
+    /// The age limit of rows.
     pub(crate) age: AgePolicy,
     now: Micros,
-    /// The time of the next row that has none of its own.
+    /// The time of the next row without a time of its own.
     pub(crate) arrival: Micros,
-    /// When the last row was that came to its end, whether or not it was taken.
+    /// The time of the last row that was completed, accepted or not.
     pub(crate) last_time: Option<Micros>,
     pub(crate) warnings: Warnings,
     scratch: Scratch,
 }
 
-/// Where the row being written may have its time.
+/// The time candidates of the row being written.
 #[derive(Default)]
 struct RowTime {
-    /// The place among the sources, and the time.
+    /// The best source's index and its time.
     found: Option<(usize, Micros)>,
-    /// The place of the table's time column, where the row has a value in it.
+    /// The index of the table's time column among the sources, if the row has a value in it.
     stored: Option<usize>,
 }
 
-/// A JSON object while its fields come.
+/// A JSON object whose fields are being read.
 struct OpenRow<'w> {
     writer: &'w mut RowWriter,
     builder: &'w mut BlockBuilder,
@@ -85,7 +85,7 @@ impl<'j> RowSink<'j> for OpenRow<'_> {
             Token::Bool(truth) => self.builder.push_bool(id, truth),
             Token::Null | Token::Raw(_) => return Pushed::Refused,
         };
-        // Where it was not taken nothing was changed, and the long way says why.
+        // A refused push changes nothing; the slow path gives the reason.
         if pushed.is_ok() { Pushed::Done } else { Pushed::Refused }
     }
 
@@ -116,7 +116,7 @@ impl RowWriter {
     ) -> Self {
         let mut sources: Vec<(String, u64)> = Vec::new();
         let named = caller.into_iter().map(ColumnName::as_str).chain([time_column.as_str()]);
-        // Whoever names a column wants no other.
+        // A caller that names a column excludes the usual ones.
         let usual = CANDIDATES.into_iter().filter(|_| caller.is_none());
         for source in named.chain(usual) {
             if !sources.iter().any(|(own, _)| own == source) {
@@ -138,19 +138,18 @@ impl RowWriter {
         }
     }
 
-    /// Whether it took rows that are older than the default limit.
     /// Begins another batch.
     pub(crate) fn begin_batch(&mut self) {
         self.units = Units::new(self.sources.len());
     }
 
-    /// What comes from here on arrived at `now`.
+    /// Sets the arrival time of the records from now on.
     pub(crate) fn arrive(&mut self, now: Micros) {
         self.now = self.now.max(now);
         self.arrival = self.arrival.max(now);
     }
 
-    /// The time of arrival of one row, a microsecond after the one before: rows that came
+    /// The arrival time of one row, a microsecond after the row before, so that rows that arrive
     /// together keep their order.
     fn next_arrival(&mut self) -> Micros {
         let time = self.arrival;
@@ -158,17 +157,17 @@ impl RowWriter {
         time
     }
 
-    /// The field that most rows had their time from; `None` if all got the time of arrival.
+    /// The field that most rows had their time from; `None` if all rows got the arrival time.
     pub(crate) fn main_source(&self) -> Option<&str> {
         let used = self.sources.iter().filter(|(_, rows)| *rows > 0);
-        // Of equals the first.
+        // Of equals, the first.
         used.rev().max_by_key(|(_, rows)| *rows).map(|(source, _)| source.as_str())
     }
 
     /// Adds the row of a JSON object.
     ///
     /// # Errors
-    /// The reason why it is no row; the row in the making is then to be abandoned.
+    /// The reason why it is not a row; the caller must then abandon the row.
     pub(crate) fn json(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let (time, overflow) = (RowTime::default(), None);
@@ -187,7 +186,7 @@ impl RowWriter {
     /// Adds the row of a plain line.
     ///
     /// # Errors
-    /// The reason why it is no row.
+    /// The reason why it is not a row.
     pub(crate) fn line(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
         self.columns.names.begin_row();
         let time = lines::leading_time(text).map(|time| (0, time));
@@ -198,8 +197,8 @@ impl RowWriter {
         self.end(builder, RowTime { found: time, stored: None })
     }
 
-    /// Looks whether a field, which has this place among the sources, is the row's time; returns
-    /// whether it is spent on that.
+    /// Checks whether a field, the source of index `place`, is the row's time. Returns whether the
+    /// field is used up by that.
     fn take_time(
         &mut self,
         place: usize,
@@ -245,7 +244,7 @@ impl RowWriter {
             None => (None, self.next_arrival()),
         };
         self.last_time = Some(time);
-        // Of two times in range, which need no wider numbers.
+        // Both times are in range, so 64 bits suffice.
         let age_seconds = (self.now.0 - time.0) / Micros::SECOND;
         if -age_seconds > FUTURE_SECONDS_MAX {
             return Err(format!("its time {time} is more than a day in the future"));
@@ -337,7 +336,7 @@ impl RowWriter {
         }
     }
 
-    /// The text, up to the limit and a character boundary.
+    /// The text, cut to the limit at a character boundary.
     fn cut<'t>(&mut self, text: &'t str) -> &'t str {
         if text.len() <= STRING_BYTES_MAX {
             return text;
@@ -366,7 +365,7 @@ impl RowWriter {
     }
 }
 
-/// A row's sample rate must be one.
+/// Checks that a sample rate is valid.
 fn check_weight(field: &Field<'_>) -> Result<(), String> {
     if let Field::Decimal { mantissa: 1..=RATE_USUAL_MAX, scale: 0 } = field {
         return Ok(());
@@ -376,14 +375,14 @@ fn check_weight(field: &Field<'_>) -> Result<(), String> {
     Weight::from_rate(number).map(drop).map_err(|error| error.to_string())
 }
 
-/// The value for people, its first characters.
+/// The first characters of the value, for messages.
 fn shown(field: &Field<'_>) -> String {
     to_json(field).to_string().chars().take(60).collect()
 }
 
 fn to_json(field: &Field<'_>) -> serde_json::Value {
     match field {
-        // As text: a JSON number of serde has no more digits than a double.
+        // As text, because a JSON number in serde has no more digits than a double.
         Field::Decimal { .. } | Field::Number { .. } => {
             field.number().unwrap_or(Number::ZERO).to_string().into()
         }

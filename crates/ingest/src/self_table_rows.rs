@@ -1,26 +1,26 @@
-//! Rows that Hadal writes itself, for tables of its own.
+//! Rows of Hadal's self tables.
 
 use hadal_block::{BlockBuilder, BlockError};
 use hadal_peer::Batch;
 use hadal_types::{BatchId, ColumnName, Kind, Micros, TableName, Value};
 
-/// The time column of Hadal's own tables.
+/// The time column of self tables.
 const TIME: &str = "time";
 
-/// A row of one of Hadal's own tables.
+/// A row of a self table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelfTableRow {
-    /// Its time.
+    /// The row's time.
     pub time: Micros,
-    /// Its other columns: numbers, truths and strings; nulls leave their cell empty.
+    /// The other columns: numbers, truth values and strings; a null leaves its cell empty.
     pub cells: Vec<(&'static str, Value)>,
 }
 
-/// The batch that logs `rows` to a table of Hadal's own; `None` without any. A value that does not
-/// fit leaves its cell empty; the others still tell.
+/// The batch that logs `rows` to a self table; `None` if there are none. A value that does not fit
+/// leaves its cell empty; the other cells are kept.
 ///
 /// # Errors
-/// [`BlockError`] when they are more than a block holds.
+/// [`BlockError`] if there are more than a block holds.
 pub fn self_table_batch(
     table: &str,
     rows: &[SelfTableRow],
@@ -37,7 +37,7 @@ pub fn self_table_batch(
     for row in rows {
         for (name, value) in &row.cells {
             let Ok(name) = ColumnName::new(name) else { continue };
-            // What does not fit is left out.
+            // A value that does not fit is left out.
             let _ = match value {
                 Value::Number(number) => {
                     let id = builder.column(&name, Kind::Number);

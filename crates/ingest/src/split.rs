@@ -1,4 +1,4 @@
-//! Cutting a body into records, in pieces of any size: lines, or the values of JSON text.
+//! Splits a body, in pieces of any size, into records: lines, or the values of JSON text.
 
 use std::ops::ControlFlow;
 
@@ -7,54 +7,54 @@ use hadal_types::limits::LINE_BYTES_MAX;
 /// One record of a body.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Record<'r> {
-    /// Its bytes, without what is around them.
+    /// The record's bytes, without surrounding white space.
     Whole(&'r [u8]),
-    /// It was longer than [`LINE_BYTES_MAX`]; these are its first bytes.
+    /// The record was longer than [`LINE_BYTES_MAX`]; these are its first bytes.
     TooLong(&'r [u8]),
-    /// None: the array that the body is ends before its bracket does.
+    /// Not a record: the body's array ends without its closing bracket.
     Unclosed,
 }
 
-/// How records are told apart.
+/// How records are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Nothing but white space so far.
+    /// Only white space so far.
     Start,
-    /// One record a line.
+    /// One record per line.
     Lines,
-    /// The first line is an object that does not end; what comes next tells whether it goes on.
+    /// The first line is an object without an end; the next byte decides whether it continues.
     Opened,
     /// JSON values, one after another, or the elements of one array.
     Values,
 }
 
-/// Cuts bytes into records.
+/// Splits bytes into records.
 #[derive(Debug)]
 pub(crate) struct Splitter {
     mode: Mode,
-    /// What came of the record that is not complete yet, up to the limit.
+    /// The bytes of the incomplete record, up to the limit.
     pending: Vec<u8>,
-    /// Bytes of that record, those beyond the limit included.
+    /// The length of that record, bytes beyond the limit included.
     length: usize,
     depth: usize,
     in_string: bool,
     escaped: bool,
     is_array: bool,
-    /// The array's own bracket is closed.
+    /// Whether the array's own bracket is closed.
     is_closed: bool,
-    /// Lines that began before the current record, from 1.
+    /// The number of lines, or of array elements, that began before the current record.
     pub(crate) number: u64,
 }
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 impl Splitter {
-    /// Cuts JSON: lines if the first line is whole, else values.
+    /// Splits JSON: by line if the first line is complete, else by value.
     pub(crate) fn json() -> Self {
         Self::new(Mode::Start)
     }
 
-    /// Cuts lines of any text.
+    /// Splits text by line.
     pub(crate) fn lines() -> Self {
         Self::new(Mode::Lines)
     }
@@ -73,8 +73,7 @@ impl Splitter {
         }
     }
 
-    /// Takes bytes, and calls `take` with the number, from 1, of each record that is complete
-    /// and the record.
+    /// Takes bytes, and calls `take` with each complete record and its number, counted from 1.
     pub(crate) fn push(&mut self, bytes: &[u8], take: &mut dyn FnMut(u64, Record<'_>)) {
         let mut rest = bytes;
         while let Some((&byte, after)) = rest.split_first() {
@@ -94,7 +93,7 @@ impl Splitter {
         }
     }
 
-    /// Calls `take` with what is left at the end of the body.
+    /// Calls `take` with the remaining record at the end of the body.
     pub(crate) fn finish(mut self, take: &mut dyn FnMut(u64, Record<'_>)) {
         if !self.pending.trim_ascii().is_empty() {
             self.emit(take);
@@ -104,7 +103,8 @@ impl Splitter {
         }
     }
 
-    /// Skips white space and a byte order mark; the first other byte tells arrays from the rest.
+    /// Skips white space and a byte order mark. The first other byte decides whether the body is an
+    /// array.
     fn start<'b>(&mut self, rest: &'b [u8], byte: u8, after: &'b [u8]) -> &'b [u8] {
         if byte == b'\n' {
             self.number += 1;
@@ -128,7 +128,7 @@ impl Splitter {
             return &[];
         };
         let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
-        // What came whole need not be kept. The first line may be part of a value.
+        // A complete line is not buffered. The first line may be part of a value.
         if self.number > 0 && self.pending.is_empty() && line.len() <= LINE_BYTES_MAX {
             self.number += 1;
             let line = line.trim_ascii();
@@ -159,7 +159,7 @@ impl Splitter {
         self.length += bytes.len();
     }
 
-    /// Whether the first line is the beginning of an object that goes on.
+    /// Whether the first line is the beginning of an object that continues.
     fn is_open_object(&self) -> bool {
         let mut depth = DepthCounter::default();
         self.pending.trim_ascii_start().first() == Some(&b'{')
@@ -169,8 +169,9 @@ impl Splitter {
             && !depth.in_string
     }
 
-    /// Goes on after a first line that is an object without an end, by value or by line. A line that
-    /// begins an object where none can be is the next record: then the first was cut off.
+    /// Continues after a first line that is an object without an end, by value or by line. If the
+    /// next line begins an object where JSON allows none, the first line was truncated, and the
+    /// next line is a record of its own.
     fn go_on(&mut self, next: u8, take: &mut dyn FnMut(u64, Record<'_>)) {
         let first = std::mem::take(&mut self.pending);
         self.clear();
@@ -200,7 +201,7 @@ impl Splitter {
         self.keep(&[byte]);
         let mut counter =
             DepthCounter { depth: self.depth, in_string: self.in_string, escaped: self.escaped };
-        // A closing bracket too many ends the value, which is then rejected.
+        // An unmatched closing bracket ends the value, which is then rejected.
         let ended =
             counter.step(byte).is_break() || (counter.depth == 0 && matches!(byte, b'}' | b']'));
         (self.depth, self.in_string, self.escaped) =
@@ -235,8 +236,7 @@ impl Splitter {
     }
 }
 
-/// The objects of a line that has several, one right after another, and nothing else; `None` for
-/// any other line.
+/// Splits a line of several objects, one after another; `None` for any other line.
 pub(crate) fn objects(line: &str) -> Option<Vec<&str>> {
     let mut objects = Vec::new();
     let (mut start, mut counter) = (0, DepthCounter::default());
@@ -259,7 +259,7 @@ pub(crate) fn objects(line: &str) -> Option<Vec<&str>> {
     (counter.depth == 0 && objects.len() > 1).then_some(objects)
 }
 
-/// Whether an object can come next in JSON text: as an element of an array, or after a colon.
+/// Whether JSON allows an object after this text: as an array element, or after a colon.
 fn takes_object(text: &[u8]) -> bool {
     let (mut open, mut counter) = (Vec::new(), DepthCounter::default());
     for &byte in text {
@@ -277,7 +277,7 @@ fn takes_object(text: &[u8]) -> bool {
     open.last() == Some(&b'[') || last == Some(&b':')
 }
 
-/// Follows brackets and strings of JSON text.
+/// Tracks brackets and strings of JSON text.
 #[derive(Default)]
 struct DepthCounter {
     depth: usize,
@@ -286,7 +286,7 @@ struct DepthCounter {
 }
 
 impl DepthCounter {
-    /// Breaks at a closing bracket that closes nothing.
+    /// Breaks at a closing bracket without an opening one.
     fn step(&mut self, byte: u8) -> ControlFlow<()> {
         if self.in_string {
             let ends = byte == b'"' && !self.escaped;

@@ -1,4 +1,4 @@
-//! What became of a body: counted, and said in words.
+//! The result of a body: counts and warnings.
 
 use hadal_types::limits::TABLE_AGE_DAYS;
 
@@ -6,36 +6,37 @@ use crate::CsvToJson;
 use crate::age_policy::AgePolicy;
 use crate::rejects::Reject;
 
-/// What became of a body.
+/// The result of a body.
 #[derive(Clone, Debug, Default)]
 pub struct Summary {
-    /// Rows that are in batches.
+    /// The number of rows in batches.
     pub accepted: u64,
-    /// Records that are in none.
+    /// The number of rejected records.
     pub rejected_count: u64,
-    /// The first of those, at most [`REJECTS_KEPT_MAX`](hadal_types::limits::REJECTS_KEPT_MAX).
+    /// The first rejected records, at most
+    /// [`REJECTS_KEPT_MAX`](hadal_types::limits::REJECTS_KEPT_MAX).
     pub rejected: Vec<Reject>,
-    /// What was changed on the way.
+    /// Changes made to the input.
     pub warnings: Vec<Warning>,
-    /// Where the rows' times came from, for people: `column ts`, `arrival time`.
+    /// The source of the rows' times, for people: `column ts`, `arrival time`.
     pub time_from: String,
-    /// How old rows could be, and whether those of this body lift the table's limit.
+    /// The age limit of rows, and whether the rows of this body lift the table's limit.
     pub age: AgePolicy,
 }
 
-/// Something that was changed on the way.
+/// A change made to the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Warning {
-    /// What, for programs.
+    /// The kind of change, for programs.
     pub code: &'static str,
-    /// How often.
+    /// The number of occurrences.
     pub count: u64,
-    /// The same in words.
+    /// The change in words.
     pub message: String,
 }
 
-/// What can be warned of, counted. The few that there are lie in one place, because the same one
-/// may come with every row.
+/// Warnings with their counts. They are in one short vector, because the same warning may come with
+/// every row.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings(Vec<(&'static str, u64)>);
 
@@ -76,7 +77,7 @@ pub(crate) const OVERFLOW: &str = "overflow";
 pub(crate) const ROUNDED: &str = "rounded";
 pub(crate) const TOO_OLD: &str = "too_old";
 
-/// Tells of cells of CSV that were words for none, such as `NA`, in columns of numbers.
+/// Warns of CSV cells with words for null, such as `NA`, in columns of numbers.
 pub(crate) fn missing(csv: &CsvToJson) -> Option<Warning> {
     let count: u64 = csv.missing().map(|(_, missing)| missing).sum();
     let names: Vec<&str> = csv.missing().map(|(name, _)| name).collect();
@@ -88,12 +89,12 @@ pub(crate) fn missing(csv: &CsvToJson) -> Option<Warning> {
     (count > 0).then_some(Warning { code: MISSING_NUMBER, count, message })
 }
 
-/// Tells that the first line of CSV looks like a row rather than like names.
+/// Warns that the first line of CSV looks like a row rather than like names.
 pub(crate) fn numeric_head(csv: &CsvToJson) -> Option<Warning> {
     csv.head_remark().map(|message| Warning { code: NUMERIC_HEAD, count: 1, message })
 }
 
-/// Tells that a column called like one with times has none, and what has them instead.
+/// Warns that a column with a usual time name has no times, and names the column used instead.
 pub(crate) fn no_times(usual: &str, instead: &str) -> Warning {
     let message = format!(
         "column {usual} has no times in the first rows; the rows' time is that of arrival, in \
@@ -102,7 +103,7 @@ pub(crate) fn no_times(usual: &str, instead: &str) -> Warning {
     Warning { code: NO_TIMES, count: 1, message }
 }
 
-/// What was changed so many times, in words; `None` where it is not told by code and count alone.
+/// The message of a warning; `None` if it needs more than the code and the count.
 #[must_use]
 pub fn counted(code: &str, count: u64) -> Option<String> {
     let of = |one: &'static str, more: &'static str| if count == 1 { one } else { more };

@@ -1,4 +1,4 @@
-//! Which field holds a row's time, and how it is spelled.
+//! The field of a row's time, and the formats of times.
 
 mod iso;
 
@@ -15,7 +15,7 @@ use jiff::tz::TimeZone;
 use crate::json::{self, Field, RowSink};
 use crate::name_cache::{NameCache, NameId};
 
-/// Fields that hold a row's time where nobody names one, the first that does.
+/// The fields that may hold a row's time if the caller names none, the best first.
 pub const CANDIDATES: [&str; 11] = [
     "time",
     "@timestamp",
@@ -30,14 +30,14 @@ pub const CANDIDATES: [&str; 11] = [
     "t",
 ];
 
-/// What the time column is called where rows have no times: the first name that no row uses.
+/// The names of the time column if rows have no times; the first that no row uses is taken.
 const ARRIVAL_NAMES: [&str; 3] = [CANDIDATES[0], "received", "_received"];
 
-/// Seconds of this century: more than any digits of a day.
+/// Seconds of this century: larger than any day written as digits.
 const USUAL_SECONDS: Range<i64> = 946_684_800..4_102_444_800;
 
-/// The unit of each source of times whose times are numbers: the one that the first of a batch
-/// has by its size. So a unit does not change from row to row.
+/// The unit of numeric times for each source. The first time of a batch decides it by its size, so
+/// that the unit does not change from row to row.
 #[derive(Debug)]
 pub(crate) struct Units(Vec<Option<TimeUnit>>);
 
@@ -46,7 +46,7 @@ impl Units {
         Self(vec![None; sources])
     }
 
-    /// Reads a time of a source; and whether it is a number whose size says another unit.
+    /// Reads a time of a source; also returns whether the size of a number suggests another unit.
     pub(crate) fn read(&mut self, source: usize, field: &Field<'_>) -> Option<(Micros, bool)> {
         if let Some(time) = self.read_usual(source, field) {
             return Some((time, false));
@@ -62,8 +62,8 @@ impl Units {
         Some((time, unit != guess))
     }
 
-    /// Reads the two most usual spellings, which are cheap to tell: a whole second of this
-    /// century, where the unit is not another one, and ISO 8601.
+    /// Reads the two most common formats, which are cheap to recognize: ISO 8601, and a whole
+    /// second of this century if the unit is seconds.
     fn read_usual(&mut self, source: usize, field: &Field<'_>) -> Option<Micros> {
         match field {
             Field::Decimal { mantissa, scale: 0 } if USUAL_SECONDS.contains(mantissa) => {
@@ -75,7 +75,7 @@ impl Units {
         }
     }
 
-    /// For a number that is no time in the unit of its batch: that unit.
+    /// The unit of the batch, for the message about a number that is not a time in it.
     pub(crate) fn assumed(&self, source: usize, field: &Field<'_>) -> String {
         match (number(field), self.0[source]) {
             (Some(_), Some(unit)) => format!(" in {}, the unit of its batch", unit.name()),
@@ -90,8 +90,8 @@ fn number(field: &Field<'_>) -> Option<Number> {
     }
 }
 
-/// The day that eight digits spell, such as 20261121, in the years 1900 to 2099: as seconds since
-/// 1970 they would be a few nights of that year.
+/// The day that eight digits represent, such as 20261121, in the years 1900 to 2099. As Unix
+/// seconds, these numbers would be a few nights of 1970.
 fn of_digits(number: Number) -> Option<Micros> {
     let digits = number.to_i64().filter(|digits| (19_000_101..=20_991_231).contains(digits))?;
     parse_timestamp(&format!("{}-{:02}-{:02}", digits / 10_000, digits / 100 % 100, digits % 100))
@@ -104,8 +104,8 @@ fn text(field: &Field<'_>) -> Option<Micros> {
     }
 }
 
-/// Whether a value is a time, or would be one in another year: that is an error to be told, and
-/// no reason to look for times elsewhere.
+/// Whether a value is a time, or would be one in another year. The latter is reported as an error,
+/// rather than making the search continue elsewhere.
 fn is_meant_as_time(field: &Field<'_>) -> bool {
     let is_date = |text: &str| {
         let text = text.trim().trim_start_matches(['+', '-']);
@@ -120,16 +120,16 @@ fn is_meant_as_time(field: &Field<'_>) -> bool {
     }
 }
 
-/// Where the rows of a new table have their times.
+/// The source of the times of a new table.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// In the first of the usual names that has times.
+    /// The first of the usual names that has times.
     Field(&'static str),
-    /// Nowhere: the time of arrival gets a name that no row uses.
+    /// No field has times: the arrival time gets a name that no row uses.
     Arrival(&'static str),
 }
 
-/// Which of the names that matter the first records use.
+/// Which of the relevant names the first records use.
 #[derive(Default)]
 struct FirstFields {
     names: NameCache,
@@ -158,9 +158,9 @@ impl<'j> RowSink<'j> for FirstFields {
     }
 }
 
-/// Chooses the time column of a table whose first records these are.
+/// Chooses the time column of a new table by its first records.
 ///
-/// Records that are no rows choose nothing; they are rejected when they are written.
+/// Records that are not rows do not count; they are rejected when they are written.
 pub(crate) fn choose<'r>(records: impl Iterator<Item = Cow<'r, str>>) -> Choice {
     let mut fields = FirstFields::default();
     let mut scratch = json::Scratch::default();
@@ -177,7 +177,7 @@ pub(crate) fn choose<'r>(records: impl Iterator<Item = Cow<'r, str>>) -> Choice 
     }
 }
 
-/// ISO 8601, RFC 3339, RFC 2822, and the spellings of common logs, in UTC where no zone is named.
+/// Parses ISO 8601, RFC 3339, RFC 2822 and the formats of common logs; UTC unless a zone is given.
 pub(crate) fn of_text(text: &str) -> Option<Micros> {
     let text = text.trim();
     if let Some(time) = parse_timestamp(text) {
@@ -195,7 +195,7 @@ pub(crate) fn of_text(text: &str) -> Option<Micros> {
         })
 }
 
-/// `2000-10-10 13:55:36 -0700`, and UTC or GMT for the zone.
+/// Parses `2000-10-10 13:55:36 -0700`, also with UTC or GMT as the zone.
 fn before_zone(text: &str) -> Option<Micros> {
     let (time, zone) = text.rsplit_once(' ')?;
     match zone {
@@ -205,7 +205,7 @@ fn before_zone(text: &str) -> Option<Micros> {
     }
 }
 
-/// `10/Oct/2000:13:55:36 -0700`, with or without brackets.
+/// Parses `10/Oct/2000:13:55:36 -0700`, with or without brackets.
 fn apache(text: &str) -> Option<Micros> {
     let text = text.trim_start_matches('[').trim_end_matches(']');
     if let Ok(timestamp) = jiff::Timestamp::strptime("%d/%b/%Y:%H:%M:%S %z", text) {
@@ -252,14 +252,14 @@ mod tests {
         let mut units = Units::new(2);
         let millis = Some((Micros(1_700_000_000_000_000), false));
         assert_eq!(units.read(0, &number_field("1700000000000")), millis);
-        // Of a size that says seconds.
+        // A number whose size suggests seconds.
         let mixed = Some((Micros(1_700_000_000_000), true));
         assert_eq!(units.read(0, &number_field("1700000000")), mixed);
         assert_eq!(units.read(0, &Field::String("1700000000".into())), mixed);
         assert_eq!(units.read(0, &Field::Bool(true)), None);
         let iso = Field::String("2023-11-14T22:13:20Z".into());
         assert_eq!(units.read(0, &iso), millis);
-        // Another source has a unit of its own.
+        // Another source has its own unit.
         let seconds = Some((Micros(1_700_000_000_000_000), false));
         assert_eq!(units.read(1, &number_field("1700000000")), seconds);
         assert_eq!(units.read(1, &number_field("1700000000000")), None);

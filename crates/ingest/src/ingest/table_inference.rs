@@ -9,10 +9,10 @@ use hadal_types::limits::BATCH_BYTES_MAX;
 use crate::lines;
 use crate::row_writer::RowWriter;
 
-/// Records that are held before the first row is written.
+/// The number of records that are held before the first row is written.
 pub(super) const FIRST_RECORDS: usize = 1_000;
 
-/// The first records, with the numbers of their lines.
+/// The first records, with their line numbers.
 #[derive(Default)]
 pub(super) struct TableInference {
     records: Vec<(u64, Vec<u8>)>,
@@ -20,7 +20,7 @@ pub(super) struct TableInference {
 }
 
 impl TableInference {
-    /// Keeps a record; returns whether these are enough.
+    /// Keeps a record; returns whether there are enough now.
     pub(super) fn add(&mut self, line: u64, record: &[u8]) -> bool {
         self.bytes += record.len();
         self.records.push((line, record.to_vec()));
@@ -35,12 +35,12 @@ impl TableInference {
         self.records
     }
 
-    /// The median of the times that plain lines begin with.
+    /// The median of the times at the start of plain lines.
     pub(super) fn median_of_lines(&self) -> Option<Micros> {
         median(self.texts().filter_map(|text| lines::leading_time(&text)).collect())
     }
 
-    /// The median of the times of those records that are rows, as `probe` tells them.
+    /// The median time of the records that `probe` accepts as rows.
     pub(super) fn median_of_rows(&self, mut probe: RowWriter) -> Option<Micros> {
         let mut builder = BlockBuilder::new(probe.time_column.clone());
         let mut times = Vec::new();

@@ -55,7 +55,7 @@ fn ingest(body: &str) -> (Vec<Batch>, Summary) {
     ingest_as(settings(), Format::Json, body.as_bytes(), body.len())
 }
 
-/// The cells of all rows: name and value, names of other kinds than the first with `::kind`.
+/// The cells of all rows, by name; kinds other than the first have the suffix `::kind`.
 fn rows(batches: &[Batch]) -> Vec<BTreeMap<String, Value>> {
     let mut rows = Vec::new();
     for batch in batches {
@@ -175,7 +175,7 @@ fn a_line_may_have_several_objects() {
     assert_eq!(rejected, [(1, "{\"a\":x}"), (2, "{\"a\":4}x")]);
     let values: Vec<Value> = rows(&batches).iter().map(|row| row["a::number"].clone()).collect();
     assert_eq!(values, [1, 2, 3, 5].map(Value::integer));
-    // A line of very many is cut into batches like any other rows.
+    // A line of very many objects is split into batches like any other rows.
     let count = 2 * hadal_types::limits::BLOCK_ROWS_MAX + 1;
     let (batches, summary) = ingest(&"{}".repeat(count));
     assert_eq!((summary.accepted, batches.len()), (count as u64, 3));
@@ -202,7 +202,7 @@ fn csv_has_a_head_and_typed_columns() {
         let (batches, summary) = ingest_as(settings(), Format::Csv, empty.as_bytes(), 10);
         assert_eq!((batches.len(), summary.accepted, summary.rejected_count), (0, 0, 0));
     }
-    // An old table by its median row, and more rows than are looked at first.
+    // The median row of the table is old, and there are more rows than the sample has.
     let old = "date,n\n".to_owned() + &"2001-06-30,1\n".repeat(2 * FIRST_RECORDS);
     let (_, summary) = ingest_as(settings(), Format::Csv, old.as_bytes(), 1_000);
     assert_eq!(summary.accepted, 2 * FIRST_RECORDS as u64);
@@ -247,7 +247,7 @@ fn csv_with_a_quote_that_is_never_closed_is_told_with_its_line() {
 
 #[test]
 fn a_record_of_csv_is_as_long_as_its_json() {
-    // Each of these characters is one byte there and six here.
+    // Each of these characters has one byte in CSV and six in JSON.
     for (characters, accepted) in [(170_000, 1), (180_000, 0)] {
         let body = format!("a\n{}\n", "\u{1}".repeat(characters));
         let (_, summary) = ingest_as(settings(), Format::Csv, body.as_bytes(), 1 << 16);
@@ -305,7 +305,7 @@ fn odd_values_are_kept_with_a_warning() {
 }
 
 proptest! {
-    /// Names that were seen before have a shorter way than others.
+    /// Known names take a shorter path than new ones.
     #[test]
     fn a_row_means_the_same_whatever_came_before_it(
         rows_of_fields in prop::collection::vec(prop::collection::vec(prop::sample::select(vec![
@@ -317,7 +317,7 @@ proptest! {
     ) {
         let texts = rows_of_fields.iter().map(|fields| format!("{{{}}}\n", fields.join(",")));
         let texts: Vec<String> = texts.collect();
-        // Times of arrival differ, and truths are numbers where there are others in their column.
+        // Arrival times differ, and truth values count as numbers if the column has numbers.
         let late = Micros(1_795_000_001 * Micros::SECOND);
         let alike = |(name, value): (String, Value)| match value {
             Value::Time(time) if time > late => None,
@@ -376,7 +376,7 @@ fn bodies_at_once_share_the_columns_that_a_table_may_have() {
         let rows = rows(&batches);
         rows.iter().flat_map(|row| row.keys().cloned()).collect::<HashSet<String>>()
     };
-    // None of them knows what the others add.
+    // No body knows which columns the others add.
     let all: HashSet<String> = [500, 10_000, 20_000].into_iter().flat_map(names).collect();
     let of_bodies = all.iter().filter(|name| name.starts_with('c')).count();
     assert_eq!(

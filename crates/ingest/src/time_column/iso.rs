@@ -1,9 +1,10 @@
-//! The most usual spelling of a time, read without a parser: `2026-11-21T03:51:42.5Z`.
+//! Parses the most common time format without a general parser: `2026-11-21T03:51:42.5Z`.
 
 use hadal_types::Micros;
 
-/// Reads a date and a time of day with seconds, of `T` or a space between them, digits of the
-/// second or none, and `Z` or no zone, which is UTC. `None` for all other texts, times or not.
+/// Parses a date and a time of day with seconds. `T` or a space separates them; decimals of the
+/// second and a final `Z` are optional, and the zone is UTC. `None` for all other texts, times or
+/// not.
 pub(super) fn read(text: &str) -> Option<Micros> {
     let (head, tail) = text.as_bytes().split_first_chunk::<19>()?;
     let &[a, b, c, d, b'-', m0, m1, b'-', d0, d1, b'T' | b' ', h0, h1, b':', n0, n1, b':', s0, s1] =
@@ -29,7 +30,7 @@ fn two(tens: u8, ones: u8) -> Option<i64> {
     Some(digit(tens)? * 10 + digit(ones)?)
 }
 
-/// The microseconds that the end of the text spells; further digits are dropped.
+/// The microseconds at the end of the text; further digits are dropped.
 fn micros(tail: &[u8]) -> Option<i64> {
     let tail = tail.strip_suffix(b"Z").unwrap_or(tail);
     let Some((b'.', digits)) = tail.split_first() else { return tail.is_empty().then_some(0) };
@@ -40,7 +41,7 @@ fn micros(tail: &[u8]) -> Option<i64> {
     Some(places.fold(0, |micros, digit| micros * 10 + i64::from(digit - b'0')))
 }
 
-/// Days of a month, of a year after Christ; 0 where there is no such month.
+/// The number of days of a month, for years above 0; 0 for an invalid month.
 fn days_of(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
@@ -51,8 +52,8 @@ fn days_of(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days since 1970-01-01 ("chrono-Compatible Low-Level Date Algorithms", Howard Hinnant,
-/// `days_from_civil`), of a year after Christ: a year begins with March there.
+/// Days since 1970-01-01, for years above 0 ("chrono-Compatible Low-Level Date Algorithms", Howard
+/// Hinnant, `days_from_civil`). Its years begin in March.
 fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, of_era) = (year / 400, year % 400);

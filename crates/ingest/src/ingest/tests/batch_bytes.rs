@@ -2,13 +2,13 @@
 
 use super::*;
 
-/// A record of so many bytes.
+/// A record of `length` bytes.
 fn record(length: usize) -> String {
     let frame = r#"{"a":""}"#;
     format!(r#"{{"a":"{}"}}"#, "x".repeat(length - frame.len()))
 }
 
-/// Rows of the batches of a body of records that together have so many bytes, and of one more.
+/// The rows of each batch of a body: records of `bytes` bytes in total, and one more record.
 fn batches_of(bytes: usize) -> Vec<usize> {
     const LONG: usize = 1_000_000;
     let mut lengths = vec![LONG; bytes / LONG];

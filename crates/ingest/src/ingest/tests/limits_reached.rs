@@ -1,4 +1,4 @@
-//! Limits of a body at their edges: what just fits passes, one more does not.
+//! Limits of a body: a value at the limit passes, one above it does not.
 
 use hadal_types::limits::{FUTURE_SECONDS_MAX, REJECTS_KEPT_MAX, TABLE_AGE_DAYS};
 use hadal_types::{AgeLimit, TableSettings};
@@ -8,7 +8,7 @@ use super::*;
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
-/// What becomes of a row of a table of today, so far from now.
+/// The summary of a row at `offset` microseconds from now, in a table with rows of today.
 fn row_at(offset: i64) -> Summary {
     let settings = Settings { age: by_rows(Some(now())), ..settings() };
     let body = format!("{{\"time\":\"{}\"}}", Micros(now().0 + offset));
@@ -94,7 +94,7 @@ fn a_thousand_rejected_rows_are_kept_and_all_are_counted() {
         let (_, summary) = ingest(&body);
         assert_eq!((summary.rejected_count, summary.rejected.len()), (bad as u64, kept));
         assert_eq!(summary.accepted, 1);
-        // The first ones, each by its line.
+        // The first rejected records are kept, each with its line.
         let last = summary.rejected.last().map(|reject| reject.line);
         assert_eq!(last, Some(kept as u64));
     }

@@ -1,8 +1,8 @@
-//! Of a record that is refused nothing is in the rows after it.
+//! A refused record leaves nothing in the rows after it.
 
 use super::*;
 
-/// Records with values in old and new columns before the mistake that they are refused for, or after.
+/// Records with values in old and new columns, before or after the error that they are refused for.
 const REFUSED: [&str; 12] = [
     r#"{"a":7,"s":"no","v":["no"],"only":1,"time":"never"}"#,
     r#"{"time":"never","a":7,"s":"no","v":["no"],"only":1}"#,
@@ -18,7 +18,7 @@ const REFUSED: [&str; 12] = [
     r#"{"sample_rate":5,"a":7,"only":"no","time":"never"}"#,
 ];
 
-/// Records that lack some of the columns, so that what stayed of another would be seen.
+/// Records that lack some columns, so that leftovers of a refused record would show.
 const TAKEN: [&str; 5] = [
     r#"{"time":1700000000}"#,
     r#"{"time":1700000001,"a":1}"#,
@@ -27,7 +27,7 @@ const TAKEN: [&str; 5] = [
     r#"{"time":1700000004,"a":1,"s":"yes","v":["yes"],"b":false,"sample_rate":2}"#,
 ];
 
-/// Rows, and names of the columns of all batches.
+/// The rows, and the column names of all batches.
 fn read(batches: &[Batch]) -> (Vec<BTreeMap<String, Value>>, Vec<String>) {
     let mut names = Vec::new();
     for batch in batches {
@@ -37,7 +37,7 @@ fn read(batches: &[Batch]) -> (Vec<BTreeMap<String, Value>>, Vec<String>) {
     (rows(batches), names)
 }
 
-/// What is taken of a body of these lines.
+/// The rows, column names and summary of a body of these lines.
 fn taken(format: Format, lines: &[&str]) -> (Vec<BTreeMap<String, Value>>, Vec<String>, Summary) {
     let body = lines.join("\n");
     let (batches, summary) = ingest_as(settings(), format, body.as_bytes(), body.len());
@@ -49,7 +49,7 @@ fn taken(format: Format, lines: &[&str]) -> (Vec<BTreeMap<String, Value>>, Vec<S
 fn no_cell_of_a_refused_record_is_in_the_row_after_it() {
     for refused in REFUSED {
         for next in TAKEN {
-            // Once with columns that are known, once with the refused record as the first of all.
+            // Once with known columns, and once with the refused record first.
             for before in [&TAKEN[..], &[]] {
                 let without = [before, &[next]].concat();
                 let with = [before, &[refused, next]].concat();

@@ -1,4 +1,4 @@
-//! Which times rows get, and which rows are too old.
+//! The times of rows, and the rows that are too old.
 
 use super::*;
 
@@ -37,10 +37,10 @@ fn one_old_row_among_the_first_does_not_lift_the_age_limit() {
     assert_eq!((mostly_new.accepted, mostly_new.rejected[0].line), (2, 1));
     let mostly_old = ask(new.to_owned() + &old.repeat(2));
     assert_eq!((mostly_old.accepted, warned(&mostly_old)), (3, vec![("no_age_limit", 2)]));
-    // Only the first records are looked at.
+    // Only the first records decide.
     let old_later = ask(new.repeat(FIRST_RECORDS + 1) + &old.repeat(FIRST_RECORDS + 2));
     assert_eq!(old_later.accepted, FIRST_RECORDS as u64 + 1);
-    // What is no row says nothing of the table's age.
+    // A record that is not a row does not count.
     let some_bad = ask("x\n".repeat(5) + old);
     assert_eq!((some_bad.accepted, some_bad.rejected_count), (1, 5));
     let lines = "2001-06-30T00:00:00Z up\n";
@@ -83,7 +83,7 @@ fn a_table_keeps_its_time_column() {
     assert_eq!(summary.time_from, "column timestamp", "where they did come from");
 }
 
-/// The rows' times, by the name of the column.
+/// The rows' times, from the column of this name.
 fn times(batches: &[Batch], column: &str) -> Vec<Value> {
     rows(batches).iter().map(|row| row[&format!("{column}::number")].clone()).collect()
 }
@@ -133,7 +133,7 @@ fn a_column_called_time_may_hold_none() {
     assert_eq!(summary.time_from, "arrival time");
     assert_eq!(warned(&summary), [("arrival_time", 2), ("no_times", 1)]);
     assert!(summary.warnings[1].message.contains("in column received"));
-    // One that has times further on is taken, and so is the next best.
+    // A column that has times only in later records is chosen; so is the next candidate.
     let (_, summary) = ingest("{\"a\":1}\n{\"time\":\"2026-11-21\"}");
     assert_eq!(summary.time_from, "column time");
     let (_, summary) = ingest("{\"time\":\"10:15\",\"ts\":1795256000}");
@@ -176,7 +176,7 @@ fn times_in_several_units_are_told() {
     let (batches, summary) = ingest("{\"time\":1795256000123}\n{\"time\":1795256000}");
     let millis = |millis: i64| Value::Time(Micros(millis * 1_000));
     assert_eq!(times(&batches, "time"), [millis(1_795_256_000_123), millis(1_795_256_000)]);
-    // So is the time of 1970 that comes of it.
+    // The time of 1970 that results is beyond the default limit.
     assert_eq!(warned(&summary), [("mixed_time_units", 1), ("no_age_limit", 1)]);
     let (_, summary) = ingest("{\"time\":1795256000}\n{\"time\":1795256000123}");
     let reason = "column time: \"1795256000123\" is not a time in seconds, the unit of its batch";
