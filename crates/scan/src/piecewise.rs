@@ -35,10 +35,10 @@ impl Scan {
         // Some columns may have been decoded for the best rows only.
         columns.want(selection);
         columns.drop_decoded();
-        let mut own =
+        let mut pieces =
             Partial { reservation: partial.reservation.new_empty(), ..Partial::empty(&self.query) };
-        self.add_pieces(columns, selection, &mut own)?;
-        partial.merge(own);
+        self.add_pieces(columns, selection, &mut pieces)?;
+        partial.merge(pieces);
         Ok(())
     }
 

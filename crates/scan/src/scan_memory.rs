@@ -55,7 +55,7 @@ impl From<QueryError> for Interrupt {
 pub(crate) struct ScanMemory<'r> {
     held: RefCell<MemoryReservation>,
     /// The bytes reserved for the partial result.
-    found: usize,
+    partial_bytes: usize,
     /// The limit of computed bytes at a time; lowered if memory is short.
     computed_max: Cell<usize>,
     /// The error that lowered the limit.
@@ -70,16 +70,16 @@ pub(crate) struct ScanMemory<'r> {
 }
 
 impl<'r> ScanMemory<'r> {
-    /// Starts with nothing reserved from the budget of `found`, the reservation of the partial
+    /// Starts with nothing reserved from the budget of `partial`, the reservation of the partial
     /// result. At most `computed_max` bytes are computed at a time.
     pub(crate) fn new(
-        found: &MemoryReservation,
+        partial: &MemoryReservation,
         computed_max: usize,
         is_cancelled: &'r dyn Fn() -> bool,
     ) -> Self {
         Self {
-            held: RefCell::new(found.new_empty()),
-            found: found.bytes(),
+            held: RefCell::new(partial.new_empty()),
+            partial_bytes: partial.bytes(),
             computed_max: Cell::new(computed_max),
             refused: RefCell::default(),
             decoded: Cell::new(0),
@@ -176,7 +176,7 @@ impl<'r> ScanMemory<'r> {
         }
         self.go_on()?;
         let more = more.next_multiple_of(DRAWN_AT_ONCE);
-        Ok(held.resize(more).map_err(|spent| out_of_memory(self.found + more, spent))?)
+        Ok(held.resize(more).map_err(|spent| out_of_memory(self.partial_bytes + more, spent))?)
     }
 }
 

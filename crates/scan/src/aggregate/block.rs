@@ -55,9 +55,9 @@ pub(crate) fn add(
         return Ok(());
     }
     let is_asked = rows.has_many_groups() && !matches!(added.how, How::ByRow(_));
-    let known = if is_asked { GroupLookup::known(&numbers, groups, &rows) } else { None };
+    let lookup = if is_asked { GroupLookup::known(&numbers, groups, &rows) } else { None };
     let lookup =
-        known.unwrap_or_else(|| GroupLookup::new(&numbers, &added.used(&rows), &rows, groups));
+        lookup.unwrap_or_else(|| GroupLookup::new(&numbers, &added.used(&rows), &rows, groups));
     added.add_to(groups, &lookup, &rows);
     for (index, (measure, values)) in query.measures().iter().zip(&arguments).enumerate() {
         if !added.has(index) {
@@ -144,7 +144,7 @@ impl<'v> Added<'v> {
             How::ByRow(counts) => counts.iter().map(|count| count.rows() > 0).collect(),
             How::Directly => return rows.used(),
         };
-        (0..).zip(has_rows).filter(|own| own.1).map(|own| own.0).collect()
+        (0..).zip(has_rows).filter(|entry| entry.1).map(|entry| entry.0).collect()
     }
 
     /// Defers the group lookup, if possible; returns whether it was deferred.
@@ -162,8 +162,8 @@ impl<'v> Added<'v> {
     fn add_to(&self, groups: &mut Groups, lookup: &GroupLookup, rows: &GroupedRows<'_>) {
         let is_added = match &self.how {
             How::ByRow(counts) => {
-                let found = lookup.found(rows).iter();
-                found.for_each(|&(number, group_index)| {
+                let used_groups = lookup.used_groups(rows).iter();
+                used_groups.for_each(|&(number, group_index)| {
                     groups.add_count(group_index, counts[number])
                 });
                 true

@@ -19,28 +19,28 @@ use crate::group::grouped_rows::GroupedRows;
 /// The number of hashes that fit the L1 cache.
 const HASHED_AT_ONCE: usize = 1_024;
 
-/// Adds the selected rows' values to measure `measure` of all groups. `found` has the group number
-/// in this block and the group index of each group.
+/// Adds the selected rows' values to measure `measure` of all groups. `used_groups` has the group
+/// number in this block and the group index of each group.
 pub(crate) fn add(
     numbers: &Numbers,
     groups: &mut Groups,
     measure: usize,
-    found: &[(usize, u32)],
+    used_groups: &[(usize, u32)],
     rows: &GroupedRows<'_>,
 ) {
-    let Coded { own, codes, values } = Coded::new(numbers, rows);
+    let Coded { group_numbers, codes, values } = Coded::new(numbers, rows);
     let ranked = ranked(&values, numbers.scale);
     let states = groups.states_mut(measure);
-    let few = Sketches::new(states, found, rows.space).add(&own, &codes, &ranked);
+    let few = Sketches::new(states, used_groups, rows.space).add(&group_numbers, &codes, &ranked);
     if few.is_empty() {
         return;
     }
     let mut group_indexes = vec![None; rows.space];
-    found.iter().for_each(|&(number, group_index)| group_indexes[number] = Some(group_index));
+    used_groups.iter().for_each(|&(number, group_index)| group_indexes[number] = Some(group_index));
     for (number, code) in few {
         let Some(group_index) = group_indexes[number as usize] else { continue };
-        if let State::Distinct(own) = &mut states[group_index as usize] {
-            own.add_hash(hash_decimal(values[code as usize], numbers.scale));
+        if let State::Distinct(distinct) = &mut states[group_index as usize] {
+            distinct.add_hash(hash_decimal(values[code as usize], numbers.scale));
         }
     }
 }
@@ -56,20 +56,21 @@ struct Sketches<'s> {
 }
 
 impl<'s> Sketches<'s> {
-    fn new(mut states: &'s mut [State], found: &[(usize, u32)], space: usize) -> Self {
-        let mut by_place: Vec<(u32, usize)> = found.iter().map(|own| (own.1, own.0)).collect();
+    fn new(mut states: &'s mut [State], used_groups: &[(usize, u32)], space: usize) -> Self {
+        let mut by_place: Vec<(u32, usize)> =
+            used_groups.iter().map(|entry| (entry.1, entry.0)).collect();
         by_place.sort_unstable();
         let (mut all, mut by_number) = (Vec::new(), vec![NO_SKETCH; space]);
         let mut passed = 0;
         for numbers in by_place.chunk_by(|left, right| left.0 == right.0) {
             let group_index = numbers[0].0 as usize;
-            let Some((own, rest)) = states.split_at_mut(group_index - passed).1.split_first_mut()
+            let Some((state, rest)) = states.split_at_mut(group_index - passed).1.split_first_mut()
             else {
                 break;
             };
             (states, passed) = (rest, group_index + 1);
-            let State::Distinct(own) = own else { continue };
-            let Some(registers) = own.registers() else { continue };
+            let State::Distinct(distinct) = state else { continue };
+            let Some(registers) = distinct.registers() else { continue };
             numbers.iter().for_each(|&(_, number)| by_number[number] = to_u32(all.len()));
             all.push(registers);
         }
@@ -78,8 +79,8 @@ impl<'s> Sketches<'s> {
 
     /// Adds the rank of each row's code to its group's sketch. Returns the group numbers and codes
     /// of the rows whose groups have no sketch.
-    fn add(&mut self, own: &[u32], codes: &[u32], ranked: &[u32]) -> Vec<(u32, u32)> {
-        let runs = Runs::new(own, codes, ranked, self.by_number.len());
+    fn add(&mut self, group_numbers: &[u32], codes: &[u32], ranked: &[u32]) -> Vec<(u32, u32)> {
+        let runs = Runs::new(group_numbers, codes, ranked, self.by_number.len());
         let mut has_few = false;
         for (number, &sketch) in self.by_number.iter().enumerate() {
             let run = runs.of(number);
@@ -92,7 +93,7 @@ impl<'s> Sketches<'s> {
             return Vec::new();
         }
         let is_few = |number: u32| self.by_number[number as usize] == NO_SKETCH;
-        let rows = own.iter().copied().zip(codes.iter().copied());
+        let rows = group_numbers.iter().copied().zip(codes.iter().copied());
         rows.filter(|row| is_few(row.0)).collect()
     }
 }
@@ -105,11 +106,11 @@ struct Runs {
 }
 
 impl Runs {
-    /// Sorts the rows' ranks by group with a counting sort. `own` has the rows' group numbers,
-    /// below `space`.
-    fn new(own: &[u32], codes: &[u32], ranked: &[u32], space: usize) -> Self {
+    /// Sorts the rows' ranks by group with a counting sort. `group_numbers` has the rows' group
+    /// numbers, below `space`.
+    fn new(group_numbers: &[u32], codes: &[u32], ranked: &[u32], space: usize) -> Self {
         let mut counts = vec![0; space];
-        kernels::count_by(own, &mut counts);
+        kernels::count_by(group_numbers, &mut counts);
         let mut end = 0;
         let mut start_of = |&count: &u64| {
             let start = end;
@@ -118,7 +119,7 @@ impl Runs {
         };
         let mut ends: Vec<usize> = counts.iter().map(&mut start_of).collect();
         let mut sorted = vec![0; codes.len()];
-        for (&number, &code) in own.iter().zip(codes) {
+        for (&number, &code) in group_numbers.iter().zip(codes) {
             // The position of the group's next row; after the last row, the end of the group.
             let end = &mut ends[number as usize];
             sorted[*end] = ranked[code as usize];
@@ -136,7 +137,7 @@ impl Runs {
 /// The selected rows that have a value.
 struct Coded<'v> {
     /// The group number of each row.
-    own: Cow<'v, [u32]>,
+    group_numbers: Cow<'v, [u32]>,
     /// The index of each row's value.
     codes: Cow<'v, [u32]>,
     /// The values, as mantissas.
@@ -145,14 +146,14 @@ struct Coded<'v> {
 
 impl<'v> Coded<'v> {
     fn new(numbers: &'v Numbers, rows: &'v GroupedRows<'_>) -> Self {
-        let mut own = Cow::Borrowed(rows.numbers);
+        let mut group_numbers = Cow::Borrowed(rows.numbers);
         let chosen = match &numbers.valid {
             None if rows.selection.count() == rows.selection.block_rows() => None,
             valid => {
                 let mut chosen = Vec::with_capacity(rows.numbers.len());
-                own = Cow::Owned(Vec::with_capacity(rows.numbers.len()));
+                group_numbers = Cow::Owned(Vec::with_capacity(rows.numbers.len()));
                 rows.for_each(valid.as_deref(), |number, row| {
-                    own.to_mut().push(to_u32(number));
+                    group_numbers.to_mut().push(to_u32(number));
                     chosen.push(to_u32(row));
                 });
                 Some(chosen)
@@ -166,11 +167,12 @@ impl<'v> Coded<'v> {
                 let codes = chosen.iter().map(|&row| codes[row as usize]).collect();
                 (Cow::Owned(codes), Cow::Borrowed(values.as_slice()))
             }
-            (Mantissas::Plain(mantissas), None) => {
-                (Cow::Owned((0..to_u32(own.len())).collect()), Cow::Borrowed(mantissas.as_slice()))
-            }
+            (Mantissas::Plain(mantissas), None) => (
+                Cow::Owned((0..to_u32(group_numbers.len())).collect()),
+                Cow::Borrowed(mantissas.as_slice()),
+            ),
             (mantissas, chosen) => {
-                let all = 0..to_u32(own.len());
+                let all = 0..to_u32(group_numbers.len());
                 let value = |&row: &u32| mantissas.get(row as usize);
                 let values = match chosen {
                     Some(chosen) => chosen.iter().map(value).collect(),
@@ -179,7 +181,7 @@ impl<'v> Coded<'v> {
                 (Cow::Owned(all.collect()), Cow::Owned(values))
             }
         };
-        Self { own, codes, values }
+        Self { group_numbers, codes, values }
     }
 }
 
@@ -192,7 +194,8 @@ fn to_u32(number: usize) -> u32 {
 fn ranked(mantissas: &[i64], scale: u8) -> Vec<u32> {
     let mut ranked = vec![0; mantissas.len()];
     let mut hashes = [0; HASHED_AT_ONCE];
-    for (own, mantissas) in ranked.chunks_mut(HASHED_AT_ONCE).zip(mantissas.chunks(HASHED_AT_ONCE))
+    for (ranks, mantissas) in
+        ranked.chunks_mut(HASHED_AT_ONCE).zip(mantissas.chunks(HASHED_AT_ONCE))
     {
         let hashes = &mut hashes[..mantissas.len()];
         if scale == 0 {
@@ -201,7 +204,7 @@ fn ranked(mantissas: &[i64], scale: u8) -> Vec<u32> {
             let all = hashes.iter_mut().zip(mantissas);
             all.for_each(|(hash, &mantissa)| *hash = hash_decimal(mantissa, scale));
         }
-        kernels::register_ranks(hashes, DISTINCT_REGISTER_BITS, own);
+        kernels::register_ranks(hashes, DISTINCT_REGISTER_BITS, ranks);
     }
     ranked
 }
@@ -266,17 +269,17 @@ mod tests {
             let measures = vec![Measure { kind: StateKind::Distinct, argument: literal() }];
             let shape = QueryKind::Groups { keys: vec![literal()], measures };
             let query = Query::new(TableName::new("t").expect("a name"), shape);
-            let (mut own, mut plain) = (Groups::new(&query), Groups::new(&query));
+            let (mut batched, mut plain) = (Groups::new(&query), Groups::new(&query));
             let key = |number: usize| Value::integer(i64::from(to_u32(number)));
-            let mut found = Vec::new();
+            let mut used_groups = Vec::new();
             for number in (0..space).filter(|&number| number != kept) {
-                for groups in [&mut own, &mut plain] {
+                for groups in [&mut batched, &mut plain] {
                     let key = groups.key_mut(0).number_of(&key(number));
                     let group_index = groups.find_or_insert(&[key]).expect("room");
-                    found.push((number, group_index));
+                    used_groups.push((number, group_index));
                 }
             }
-            found.dedup();
+            used_groups.dedup();
             for row in selection.to_rows().iter().map(|&row| row as usize) {
                 if of_row(row) != kept && numbers.has(row) {
                     let value = numbers.value_of(numbers.mantissas.get(row));
@@ -284,8 +287,8 @@ mod tests {
                 }
             }
             for _ in 0..2 {
-                add(&numbers, &mut own, 0, &found, &rows);
-                prop_assert_eq!(own.states_mut(0), plain.states_mut(0));
+                add(&numbers, &mut batched, 0, &used_groups, &rows);
+                prop_assert_eq!(batched.states_mut(0), plain.states_mut(0));
             }
         }
     }

@@ -24,7 +24,7 @@ impl HistogramCells {
     /// Adds the numbers of these rows to a histogram.
     pub(crate) fn add_numbers(
         &mut self,
-        own: &mut Histogram,
+        histogram: &mut Histogram,
         numbers: &Numbers,
         rows: &[u32],
         weights: &Weights,
@@ -36,19 +36,19 @@ impl HistogramCells {
             Decimal::new(mantissa.into(), numbers.scale).map_or(Number::ZERO, Number::from)
         };
         let Some((min, max)) = ends(rows().map(mantissa)) else { return };
-        own.add_cells((number(min), number(max)), |grid| {
+        histogram.add_cells((number(min), number(max)), |grid| {
             let first = grid.cell_of_decimal(min, numbers.scale);
             let step = |mantissa| to_index(grid.cell_of_decimal(mantissa, numbers.scale) - first);
             let weight = |row| weights.millionths_of(row);
             let values = rows().count();
             match grid.steps(numbers.scale, (min, max)) {
                 Some(steps) => {
-                    let found = rows().map(|row| (steps.of(mantissa(row)), weight(row)));
-                    self.count(found, values, steps.of(max));
+                    let cell_weights = rows().map(|row| (steps.of(mantissa(row)), weight(row)));
+                    self.count(cell_weights, values, steps.of(max));
                 }
                 None => {
-                    let found = rows().map(|row| (step(mantissa(row)), weight(row)));
-                    self.count(found, values, step(max));
+                    let cell_weights = rows().map(|row| (step(mantissa(row)), weight(row)));
+                    self.count(cell_weights, values, step(max));
                 }
             }
             self.counted(first)
@@ -58,7 +58,7 @@ impl HistogramCells {
     /// Adds the doubles of these rows to a histogram.
     pub(crate) fn add_doubles(
         &mut self,
-        own: &mut Histogram,
+        histogram: &mut Histogram,
         doubles: &Doubles,
         rows: &[u32],
         weights: &Weights,
@@ -68,27 +68,32 @@ impl HistogramCells {
         let value = |row: usize| doubles.values[row];
         let number = |value: f64| Number::from_f64(value).unwrap_or(Number::ZERO);
         let Some((min, max)) = ends(rows().map(value)) else { return };
-        own.add_cells((number(min), number(max)), |grid| {
+        histogram.add_cells((number(min), number(max)), |grid| {
             let cell_of = grid.cells_of_doubles();
             let first = cell_of(min);
             let step = |value| to_index(cell_of(value) - first);
-            let found = rows().map(|row| (step(value(row)), weights.millionths_of(row)));
-            self.count(found, rows().count(), step(max));
+            let cell_weights = rows().map(|row| (step(value(row)), weights.millionths_of(row)));
+            self.count(cell_weights, rows().count(), step(max));
             self.counted(first)
         });
     }
 
     /// Sums the weights of `values` values by cell; `last` is the largest cell.
-    fn count(&mut self, found: impl Iterator<Item = (usize, i64)>, values: usize, last: usize) {
+    fn count(
+        &mut self,
+        cell_weights: impl Iterator<Item = (usize, i64)>,
+        values: usize,
+        last: usize,
+    ) {
         self.dense.clear();
         self.sparse.clear();
         if last < values.saturating_mul(CELLS_PER_VALUE_MAX) {
             self.dense.resize(last + 1, 0);
-            found.for_each(|(cell, weight)| self.dense[cell] += i128::from(weight));
+            cell_weights.for_each(|(cell, weight)| self.dense[cell] += i128::from(weight));
             return;
         }
-        self.sparse.extend(found.map(|(cell, weight)| (cell, i128::from(weight))));
-        self.sparse.sort_unstable_by_key(|found| found.0);
+        self.sparse.extend(cell_weights.map(|(cell, weight)| (cell, i128::from(weight))));
+        self.sparse.sort_unstable_by_key(|entry| entry.0);
         self.sparse.dedup_by(|next, kept| {
             let is_same = next.0 == kept.0;
             if is_same {
@@ -194,8 +199,8 @@ mod tests {
                 numbers.has(row).then(|| decimal.expect("in range").into())
             };
             let mut cells = HistogramCells::default();
-            let add = |own: &mut Histogram, rows: &[u32]| {
-                cells.add_numbers(own, &numbers, rows, &weights);
+            let add = |histogram: &mut Histogram, rows: &[u32]| {
+                cells.add_numbers(histogram, &numbers, rows, &weights);
             };
             agree(rows, buckets, before, value, &weights, add);
         }
@@ -216,8 +221,8 @@ mod tests {
             let doubles = Doubles { values: Rc::new(values), valid: None };
             let value = |row: usize| Number::from_f64(doubles.values[row]);
             let mut cells = HistogramCells::default();
-            let add = |own: &mut Histogram, rows: &[u32]| {
-                cells.add_doubles(own, &doubles, rows, &Weights::One);
+            let add = |histogram: &mut Histogram, rows: &[u32]| {
+                cells.add_doubles(histogram, &doubles, rows, &Weights::One);
             };
             agree(rows, buckets, before, value, &Weights::One, add);
         }

@@ -65,7 +65,7 @@ impl<'v> IdempotentSource<'v> {
                 entries @ (Entries::InternedIds { .. } | Entries::Lifted { .. }) => {
                     Some(entries.value(code))
                         .filter(|value| !value.is_null())
-                        .map(|own| hash_value(&own))
+                        .map(|value| hash_value(&value))
                 }
                 Entries::Lists(lists) => lists.get(code).map(hash_value),
                 Entries::Values(values) => {
@@ -87,20 +87,20 @@ impl<'v> Idempotent<'v> {
     }
 
     /// Adds the values of these rows, all of one group, to the group's state.
-    pub(crate) fn add_to(&mut self, own: &mut State, rows: &[u32]) {
+    pub(crate) fn add_to(&mut self, state: &mut State, rows: &[u32]) {
         self.group += 1;
         for row in rows.iter().map(|&row| row as usize) {
             let Some(code) = self.source.code(row) else { continue };
             if std::mem::replace(&mut self.last_group[code], self.group) == self.group {
                 continue;
             }
-            match (&mut *own, &self.source) {
-                (State::Distinct(own), source) => {
+            match (&mut *state, &self.source) {
+                (State::Distinct(distinct), source) => {
                     let hash = *self.hashes[code].get_or_insert_with(|| source.hash(code));
-                    hash.into_iter().for_each(|hash| own.add_hash(hash));
+                    hash.into_iter().for_each(|hash| distinct.add_hash(hash));
                 }
-                (own, IdempotentSource::Codes(coded)) => {
-                    own.add(&coded.entries.value(code), Weight::ONE)
+                (state, IdempotentSource::Codes(coded)) => {
+                    state.add(&coded.entries.value(code), Weight::ONE)
                 }
                 (_, IdempotentSource::FrameOfReference { .. }) => {}
             }

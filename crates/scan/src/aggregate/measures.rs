@@ -81,27 +81,27 @@ impl<'v> MeasureStates<'v> {
         if let Self::Ranges(numbers) = self {
             return widen(groups, measure, numbers, lookup, rows);
         }
-        let found = lookup.found(rows);
+        let used_groups = lookup.used_groups(rows);
         if let Self::QuantileRows(all) = self {
-            if all.add_to(groups, measure, found, rows) {
+            if all.add_to(groups, measure, used_groups, rows) {
                 return;
             }
             *self = Self::ByGroup(Sketches::Numbers(all.numbers, Buckets::default()));
         }
         match self {
             Self::Ranges(_) | Self::QuantileRows(_) => {}
-            Self::Distincts(numbers) => distinct::add(numbers, groups, measure, found, rows),
-            Self::States(own) => {
+            Self::Distincts(numbers) => distinct::add(numbers, groups, measure, used_groups, rows),
+            Self::States(block_states) => {
                 let states = groups.states_mut(measure);
-                for &(number, group_index) in found {
-                    states[group_index as usize].merge(&own[number]);
+                for &(number, group_index) in used_groups {
+                    states[group_index as usize].merge(&block_states[number]);
                 }
             }
             Self::ByGroup(sketches) => {
                 let states = groups.states_mut(measure);
-                for &(number, group_index) in found {
-                    let own = &mut states[group_index as usize];
-                    sketches.add_to(own, rows.of_group(number), rows.weights);
+                for &(number, group_index) in used_groups {
+                    let state = &mut states[group_index as usize];
+                    sketches.add_to(state, rows.of_group(number), rows.weights);
                 }
             }
         }
@@ -118,14 +118,14 @@ fn widen(
 ) {
     if lookup.is_complete
         && is_plain(numbers)
-        && let Some((own, factor)) =
+        && let Some((group_ranges, factor)) =
             groups.ranges_mut(measure, numbers.scale, numbers.mantissas.bounds())
     {
-        return scatter_add::widen(numbers, rows, lookup, factor, own);
+        return scatter_add::widen(numbers, rows, lookup, factor, group_ranges);
     }
     let ranges = ranges(numbers, rows);
     let states = groups.states_mut(measure);
-    for &(number, group_index) in lookup.found(rows) {
+    for &(number, group_index) in lookup.used_groups(rows) {
         let (min, max) = ranges[number];
         if min <= max {
             states[group_index as usize].add(&numbers.value_of(min), Weight::ONE);

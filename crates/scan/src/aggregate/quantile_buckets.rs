@@ -28,7 +28,7 @@ pub(crate) trait Measurable {
 #[derive(Default)]
 pub(crate) struct Buckets {
     /// The bucket and the weight of each value.
-    found: Vec<(i32, i64)>,
+    values: Vec<(i32, i64)>,
     cells: Vec<i128>,
     counted: Vec<(i32, i128)>,
 }
@@ -37,52 +37,52 @@ impl Buckets {
     /// Adds the values of these rows to a distribution.
     pub(crate) fn add_to<M: Measurable>(
         &mut self,
-        own: &mut Quantiles,
+        quantiles: &mut Quantiles,
         column: &M,
         rows: &[u32],
         weights: &Weights,
     ) {
         let mut ends: Option<(M::Raw, M::Raw)> = None;
-        self.found.clear();
+        self.values.clear();
         for row in rows.iter().map(|&row| row as usize) {
             let Some(raw) = column.raw(row) else { continue };
             ends = Some(ends.map_or((raw, raw), |(min, max)| {
                 (if raw < min { raw } else { min }, if raw > max { raw } else { max })
             }));
-            self.found.push((column.bucket(raw), weights.millionths_of(row)));
+            self.values.push((column.bucket(raw), weights.millionths_of(row)));
         }
         let Some((min, max)) = ends else { return };
-        let count = self.found.len() as u64;
-        if own.takes_buckets(count) {
+        let count = self.values.len() as u64;
+        if quantiles.takes_buckets(count) {
             self.count();
             let ends = (column.number(min), column.number(max));
-            own.add_rows(count, ends).add_weights(self.counted.iter().copied());
+            quantiles.add_rows(count, ends).add_weights(self.counted.iter().copied());
             return;
         }
         for row in rows.iter().map(|&row| row as usize) {
             if let Some(raw) = column.raw(row) {
-                own.add(column.number(raw), weights.of(row));
+                quantiles.add(column.number(raw), weights.of(row));
             }
         }
     }
 
-    /// Sums the weights of `found` by bucket, in ascending order.
+    /// Sums the weights of `values` by bucket, in ascending order.
     fn count(&mut self) {
         self.counted.clear();
-        let layout = Layout::of(&self.found);
-        if layout.cells() <= self.found.len().saturating_mul(CELLS_PER_VALUE_MAX) {
+        let layout = Layout::of(&self.values);
+        if layout.cells() <= self.values.len().saturating_mul(CELLS_PER_VALUE_MAX) {
             self.cells.clear();
             self.cells.resize(layout.cells(), 0);
-            for &(bucket, weight) in &self.found {
+            for &(bucket, weight) in &self.values {
                 self.cells[layout.cell(bucket)] += i128::from(weight);
             }
             let cells = layout.buckets().zip(&self.cells).filter(|(_, weight)| **weight > 0);
             self.counted.extend(cells.map(|(bucket, &weight)| (bucket, weight)));
             return;
         }
-        self.found.sort_unstable_by_key(|found| found.0);
-        for same in self.found.chunk_by(|left, right| left.0 == right.0) {
-            let weight = same.iter().map(|found| i128::from(found.1)).sum();
+        self.values.sort_unstable_by_key(|value| value.0);
+        for same in self.values.chunk_by(|left, right| left.0 == right.0) {
+            let weight = same.iter().map(|value| i128::from(value.1)).sum();
             self.counted.push((same[0].0, weight));
         }
     }
@@ -97,9 +97,9 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(found: &[(i32, i64)]) -> Self {
+    fn of(values: &[(i32, i64)]) -> Self {
         let span = |is_inside: fn(i32) -> bool| {
-            let inside = found.iter().map(|found| found.0).filter(|&bucket| is_inside(bucket));
+            let inside = values.iter().map(|value| value.0).filter(|&bucket| is_inside(bucket));
             let (first, last) = inside.fold((i32::MAX, i32::MIN), |(first, last), bucket| {
                 (first.min(bucket), last.max(bucket))
             });

@@ -60,27 +60,27 @@ impl<'v> QuantileRows<'v> {
         Some(Self { numbers, reference, buckets })
     }
 
-    /// Adds the values of all selected rows to measure `measure` of all groups. `found` has the
-    /// group number in this block and the group index of each group. Returns false if there was no
-    /// memory for the counts.
+    /// Adds the values of all selected rows to measure `measure` of all groups. `used_groups` has
+    /// the group number in this block and the group index of each group. Returns false if there was
+    /// no memory for the counts.
     pub(crate) fn add_to(
         &self,
         groups: &mut Groups,
         measure: usize,
-        found: &[(usize, u32)],
+        used_groups: &[(usize, u32)],
         rows: &GroupedRows<'_>,
     ) -> bool {
         let (cells, steps) = rows.with_value(&self.reference.steps, self.numbers.valid.as_deref());
         let (classes, ends) = (rows.classes(), (self.buckets.first, self.buckets.last));
-        let incoming = BucketInput { classes, ends, group_indexes: found };
+        let incoming = BucketInput { classes, ends, group_indexes: used_groups };
         let Some((counts, states)) = groups.quantile_counts(measure, &incoming) else {
             return false;
         };
         let Ok(first) = u32::try_from(counts.first() - BUCKET_OFFSET) else { return false };
         let mut starts = vec![0; rows.cell_count() + 1];
-        for &(number, group_index) in found {
-            let own = &mut starts[number * classes.len()..];
-            for (start, &weight) in own.iter_mut().zip(classes) {
+        for &(number, group_index) in used_groups {
+            let class_starts = &mut starts[number * classes.len()..];
+            for (start, &weight) in class_starts.iter_mut().zip(classes) {
                 *start = u32::try_from(counts.start_of(group_index, weight)).unwrap_or(0);
             }
         }
@@ -96,30 +96,30 @@ impl<'v> QuantileRows<'v> {
             || marked.iter().map(|&row| (cells[row as usize] as usize, steps[row as usize]));
         let mut ends = vec![(u32::MAX, 0); rows.space];
         for (cell, step) in marked() {
-            let own: &mut (u32, u32) = &mut ends[cell / classes.len()];
-            *own = (own.0.min(step), own.1.max(step));
+            let range: &mut (u32, u32) = &mut ends[cell / classes.len()];
+            *range = (range.0.min(step), range.1.max(step));
         }
         let mut few = vec![None; rows.space];
-        for &(number, group_index) in found {
-            let State::Quantiles(own) = &mut states[group_index as usize] else { continue };
-            let ((min, max), before) = (ends[number], own.ends());
-            if before.is_none() && !own.takes_buckets(counts.rows_of(group_index)) {
+        for &(number, group_index) in used_groups {
+            let State::Quantiles(quantiles) = &mut states[group_index as usize] else { continue };
+            let ((min, max), before) = (ends[number], quantiles.ends());
+            if before.is_none() && !quantiles.takes_buckets(counts.rows_of(group_index)) {
                 counts.forget(group_index);
                 few[number] = Some(group_index);
             } else if min <= max {
-                own.span((self.number(min), self.number(max)));
-                if own.ends() != before {
-                    counts.span(group_index, own);
+                quantiles.span((self.number(min), self.number(max)));
+                if quantiles.ends() != before {
+                    counts.span(group_index, quantiles);
                 }
             }
         }
         // Groups with so few rows that each value is kept; all their rows were marked.
         for (cell, step) in marked() {
             if let Some(group_index) = few[cell / classes.len()]
-                && let State::Quantiles(own) = &mut states[group_index as usize]
+                && let State::Quantiles(quantiles) = &mut states[group_index as usize]
             {
                 let weight = Weight::from_millionths(classes[cell % classes.len()]);
-                own.add(self.number(step), weight.unwrap_or(Weight::ONE));
+                quantiles.add(self.number(step), weight.unwrap_or(Weight::ONE));
             }
         }
         true
@@ -216,18 +216,19 @@ mod tests {
             let by_row: Vec<u32> = selected.iter()
                 .map(|&row| u32::try_from(of_row(row as usize)).expect("small")).collect();
             let rows = GroupedRows::new(&selection, &by_row, groups, &weights);
-            let mut own = no_groups();
+            let mut batched = no_groups();
             let mut expected = Vec::new();
-            let mut found = Vec::new();
+            let mut used_groups = Vec::new();
             // Two group numbers may belong to the same group.
             let group_of = |number: usize| if are_twins { number / 2 } else { number };
             for group in 0..=group_of(groups - 1) {
                 let key = Value::integer(i64::try_from(group).expect("small"));
-                let key = own.key_mut(0).number_of(&key);
-                let group_index = own.find_or_insert(&[key]).expect("room");
+                let key = batched.key_mut(0).number_of(&key);
+                let group_index = batched.find_or_insert(&[key]).expect("room");
                 let mut state = Quantiles::default();
-                (from..from + before).for_each(|own| state.add(Number::integer(own), weights.of(0)));
-                own.states_mut(0)[group_index as usize] = State::Quantiles(state.clone());
+                (from..from + before)
+                    .for_each(|value| state.add(Number::integer(value), weights.of(0)));
+                batched.states_mut(0)[group_index as usize] = State::Quantiles(state.clone());
                 let of_group = |row: &&u32| group_of(of_row(**row as usize)) == group;
                 let of_group: Vec<usize> =
                     selected.iter().filter(of_group).map(|&row| row as usize).collect();
@@ -240,17 +241,17 @@ mod tests {
                 }
                 expected.push(State::Quantiles(state));
                 let numbers = (0..groups).filter(|&number| group_of(number) == group);
-                found.extend(numbers.map(|number| (number, group_index)));
+                used_groups.extend(numbers.map(|number| (number, group_index)));
             }
             for numbers in &columns {
                 let all_at_once = QuantileRows::new(numbers, &rows).expect("near numbers");
-                prop_assert!(all_at_once.add_to(&mut own, 0, &found, &rows));
+                prop_assert!(all_at_once.add_to(&mut batched, 0, &used_groups, &rows));
             }
-            let (mut merged, mut other) = (own.clone(), own.clone());
+            let (mut merged, mut other) = (batched.clone(), batched.clone());
             other.states_mut(0).fill(State::new(StateKind::Quantiles));
             merged.merge(other);
             prop_assert_eq!(merged.states_mut(0), expected.as_slice());
-            prop_assert_eq!(own.states_mut(0), expected.as_slice());
+            prop_assert_eq!(batched.states_mut(0), expected.as_slice());
         }
     }
 }

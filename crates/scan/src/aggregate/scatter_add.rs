@@ -47,7 +47,8 @@ impl<'d> ScatterAdd<'d> {
         let selected = adding.valid.iter().map(|valid| rows.selected_bits(valid)).collect();
         let sum = |numbers: &&'d Numbers| {
             let valid = numbers.valid.as_ref();
-            let valid = valid.and_then(|own| adding.valid.iter().position(|valid| *valid == own));
+            let valid =
+                valid.and_then(|bitmap| adding.valid.iter().position(|valid| *valid == bitmap));
             (Selected::new(numbers, rows), valid.map_or(0, |index| index + 1))
         };
         Self { valid: selected, sums: adding.numbers.iter().map(sum).collect() }
@@ -127,13 +128,13 @@ pub(crate) fn add_up(
 ) {
     let first = numbers.start;
     add_tiles(lookup.of_numbers(numbers), layout, cells, |column, start, tile| {
-        let (own, factor) = match column {
+        let (source, factor) = match column {
             AccumulatorColumn::Nothing => return tile.fill(0),
             AccumulatorColumn::Count(valid) => (&added.counts[valid], 1),
             AccumulatorColumn::Sum { index, factor } => (&added.sums[index], factor),
         };
-        for (slot, own) in tile.iter_mut().zip(&own[first + start..]) {
-            *slot = own.cast_signed();
+        for (slot, sum) in tile.iter_mut().zip(&source[first + start..]) {
+            *slot = sum.cast_signed();
         }
         times(tile, factor);
     });

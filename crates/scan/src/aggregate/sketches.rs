@@ -67,43 +67,43 @@ impl<'v> Sketches<'v> {
     }
 
     /// Adds the values of these rows, all of one group, to the group's state.
-    pub(crate) fn add_to(&mut self, own: &mut State, rows: &[u32], weights: &Weights) {
-        match (self, own) {
-            (Self::Numbers(numbers, buckets), State::Quantiles(own)) => {
-                buckets.add_to(own, numbers, rows, weights);
+    pub(crate) fn add_to(&mut self, state: &mut State, rows: &[u32], weights: &Weights) {
+        match (self, state) {
+            (Self::Numbers(numbers, buckets), State::Quantiles(quantiles)) => {
+                buckets.add_to(quantiles, numbers, rows, weights);
             }
-            (Self::Doubles(doubles, buckets), State::Quantiles(own)) => {
-                buckets.add_to(own, doubles, rows, weights);
+            (Self::Doubles(doubles, buckets), State::Quantiles(quantiles)) => {
+                buckets.add_to(quantiles, doubles, rows, weights);
             }
-            (Self::Mixed(mixed, buckets), State::Quantiles(own)) => {
-                buckets.add_to(own, mixed, rows, weights);
+            (Self::Mixed(mixed, buckets), State::Quantiles(quantiles)) => {
+                buckets.add_to(quantiles, mixed, rows, weights);
             }
-            (Self::NumberCells(numbers, cells), State::Histogram(own)) => {
-                cells.add_numbers(own, numbers, rows, weights);
+            (Self::NumberCells(numbers, cells), State::Histogram(histogram)) => {
+                cells.add_numbers(histogram, numbers, rows, weights);
             }
-            (Self::DoubleCells(doubles, cells), State::Histogram(own)) => {
-                cells.add_doubles(own, doubles, rows, weights);
+            (Self::DoubleCells(doubles, cells), State::Histogram(histogram)) => {
+                cells.add_doubles(histogram, doubles, rows, weights);
             }
-            (Self::Idempotent(once), own) => once.add_to(own, rows),
-            (Self::User(definition, values), State::User(own)) => {
+            (Self::Idempotent(once), state) => once.add_to(state, rows),
+            (Self::User(definition, values), State::User(aggregate)) => {
                 for row in rows.iter().map(|&row| row as usize) {
-                    own.add(*definition, &values.value(row), weights.of(row));
+                    aggregate.add(*definition, &values.value(row), weights.of(row));
                 }
             }
-            (Self::User(definition, _), own) => {
-                debug_assert!(false, "{:?} instead of {}", own.kind(), definition.name());
+            (Self::User(definition, _), state) => {
+                debug_assert!(false, "{:?} instead of {}", state.kind(), definition.name());
             }
-            (Self::Rows(values), own) => {
+            (Self::Rows(values), state) => {
                 for row in rows.iter().map(|&row| row as usize) {
-                    own.add(&values.value(row), weights.of(row));
+                    state.add(&values.value(row), weights.of(row));
                 }
             }
-            (Self::Numbers(..) | Self::Doubles(..) | Self::Mixed(..), own) => {
-                debug_assert_eq!(own.kind(), StateKind::Quantiles, "made for quantiles");
+            (Self::Numbers(..) | Self::Doubles(..) | Self::Mixed(..), state) => {
+                debug_assert_eq!(state.kind(), StateKind::Quantiles, "made for quantiles");
             }
-            (Self::NumberCells(..) | Self::DoubleCells(..), own) => {
-                let is_histogram = matches!(own, State::Histogram(_));
-                debug_assert!(is_histogram, "{:?} instead of a histogram", own.kind());
+            (Self::NumberCells(..) | Self::DoubleCells(..), state) => {
+                let is_histogram = matches!(state, State::Histogram(_));
+                debug_assert!(is_histogram, "{:?} instead of a histogram", state.kind());
             }
         }
     }

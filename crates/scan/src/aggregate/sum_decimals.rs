@@ -47,7 +47,7 @@ impl<'v> SumDecimals<'v> {
         rows: &GroupedRows<'_>,
     ) -> Self {
         let (sums, hollow, numbers, valid) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut own = Self { sums, hollow, numbers, valid };
+        let mut decimals = Self { sums, hollow, numbers, valid };
         let by_row = matches!(rows.weights, Weights::ByRow(_));
         for (measure, (kind, values)) in measures.enumerate() {
             if let (StateKind::Moments, ColumnValues::Numbers(numbers)) = (kind, values)
@@ -57,23 +57,23 @@ impl<'v> SumDecimals<'v> {
             {
                 let valid = match numbers.valid.as_ref().map(|valid| (valid, valid.count_ones())) {
                     Some((_, 0)) => {
-                        own.hollow.push(measure);
+                        decimals.hollow.push(measure);
                         continue;
                     }
-                    Some((valid, count)) if count < valid.len() => own.valid_number(valid),
+                    Some((valid, count)) if count < valid.len() => decimals.valid_number(valid),
                     _ => 0,
                 };
-                own.sums.push(SumInput { measure, scale: numbers.scale, valid, size_max });
-                own.numbers.push(numbers);
+                decimals.sums.push(SumInput { measure, scale: numbers.scale, valid, size_max });
+                decimals.numbers.push(numbers);
             }
         }
-        own
+        decimals
     }
 
     fn valid_number(&mut self, valid: &'v Rc<Bitmap>) -> usize {
         // Columns that are often null in the same rows share a validity; comparing them is cheap.
-        let known = self.valid.iter().position(|known| *known == valid);
-        let index = known.unwrap_or_else(|| {
+        let existing = self.valid.iter().position(|other| *other == valid);
+        let index = existing.unwrap_or_else(|| {
             self.valid.push(valid);
             self.valid.len() - 1
         });
@@ -89,7 +89,8 @@ impl<'v> SumDecimals<'v> {
     pub(crate) fn up(&self, rows: &GroupedRows<'_>) -> BlockSums {
         let counted =
             self.valid.iter().map(|valid| Addends { steps: None, most: 1, valid: Some(valid) });
-        let splits: Vec<Split<'_>> = self.numbers.iter().map(|own| Split::new(own)).collect();
+        let splits: Vec<Split<'_>> =
+            self.numbers.iter().map(|numbers| Split::new(numbers)).collect();
         let added = splits.iter().zip(&self.sums).flat_map(|(split, sum)| {
             let valid = sum.valid.checked_sub(1).map(|index| &**self.valid[index]);
             split.parts.iter().map(move |part| Addends {
@@ -138,7 +139,9 @@ impl<'v> SumDecimals<'v> {
                 && layout.class_count == 1
             {
                 let used = runs.used();
-                return used.for_each(|own| scatter_add::add_up(added, layout, lookup, own, cells));
+                return used.for_each(|numbers| {
+                    scatter_add::add_up(added, layout, lookup, numbers, cells)
+                });
             }
             let sources = layout.columns.iter().map(|column| match *column {
                 AccumulatorColumn::Nothing => (added.counts[0].as_slice(), 0),
@@ -146,13 +149,13 @@ impl<'v> SumDecimals<'v> {
                 AccumulatorColumn::Sum { index, factor } => (added.sums[index].as_slice(), factor),
             });
             let sources: Vec<(&[u64], i64)> = sources.collect();
-            for &(number, group_index) in lookup.found(rows) {
+            for &(number, group_index) in lookup.used_groups(rows) {
                 let first = number * layout.classes.len();
-                for (own, class) in (first..).zip(&layout.classes) {
+                for (source, class) in (first..).zip(&layout.classes) {
                     let start = (group_index as usize * layout.class_count + class) * sources.len();
                     let cells = &mut cells[start..start + sources.len()];
                     for (cell, (sums, factor)) in cells.iter_mut().zip(&sources) {
-                        *cell += sums[own].cast_signed() * factor;
+                        *cell += sums[source].cast_signed() * factor;
                     }
                 }
             }
@@ -231,7 +234,9 @@ fn later_numbers(
     if used.len() < rows.space {
         for key in &mut keys {
             let mut all = vec![0; rows.space];
-            used.iter().zip(&*key).for_each(|(&number, &own)| all[number as usize] = own);
+            used.iter()
+                .zip(&*key)
+                .for_each(|(&number, &key_number)| all[number as usize] = key_number);
             *key = all;
         }
     }
@@ -300,7 +305,8 @@ fn halves(mantissas: &[i64], from: i64) -> impl Iterator<Item = Part<'static>> {
     let part = move |(step, shift): (i64, u32)| {
         let away = |mantissa: &i64| mantissa.wrapping_sub(from).cast_unsigned();
         #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
-        let steps: Vec<u32> = mantissas.iter().map(|own| (away(own) >> shift) as u32).collect();
+        let steps: Vec<u32> =
+            mantissas.iter().map(|mantissa| (away(mantissa) >> shift) as u32).collect();
         let most = kernels::min_max_u32(&steps).map_or(0, |ends| ends.1);
         Part { step, most, steps: Cow::Owned(steps) }
     };

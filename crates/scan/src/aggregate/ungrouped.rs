@@ -55,8 +55,8 @@ pub(crate) fn add(
     let columns_of = plan.measures.iter().map(|argument| number_column(argument, columns));
     let Some(indexes) = columns_of.collect::<Option<Vec<usize>>>() else { return Ok(false) };
     let has_extremes = |index: usize| {
-        let mut own = measures.iter().zip(&indexes).filter(|(_, own)| **own == index);
-        own.any(|(measure, _)| measure.kind == StateKind::MinMax)
+        let mut of_column = measures.iter().zip(&indexes).filter(|(_, column)| **column == index);
+        of_column.any(|(measure, _)| measure.kind == StateKind::MinMax)
     };
     let mut wholes: Vec<Ungrouped> = Vec::with_capacity(measures.len());
     for (measure, &index) in indexes.iter().enumerate() {
@@ -116,19 +116,19 @@ impl Ungrouped {
         }
         let Some(stored) = columns.stored(index)? else { return Ok(None) };
         let Some((integers, scale)) = stored.integers() else { return Ok(None) };
-        let group_indexes = match (chosen, stored.valid()) {
-            (Some(chosen), _) => Some(Cow::Owned(stored.group_indexes(chosen))),
+        let positions = match (chosen, stored.valid()) {
+            (Some(chosen), _) => Some(Cow::Owned(stored.stream_positions(chosen))),
             (None, Some(valid)) if !column.is_compact() => Some(Cow::Borrowed(&**valid)),
             (None, _) => None,
         };
-        let group_indexes = group_indexes.as_deref();
-        let rows = group_indexes.map_or(rows, |group_indexes| group_indexes.count_ones() as u64);
-        let (sum, ends) = match (asked.has_extremes, group_indexes) {
+        let positions = positions.as_deref();
+        let rows = positions.map_or(rows, |positions| positions.count_ones() as u64);
+        let (sum, ends) = match (asked.has_extremes, positions) {
             (false, None) => (integers.sum(), (0, 0)),
-            (false, Some(group_indexes)) => (integers.sum_where(group_indexes), (0, 0)),
-            (true, group_indexes) => {
-                let fold =
-                    group_indexes.map_or_else(|| integers.fold(), |own| integers.fold_where(own));
+            (false, Some(positions)) => (integers.sum_where(positions), (0, 0)),
+            (true, positions) => {
+                let fold = positions
+                    .map_or_else(|| integers.fold(), |positions| integers.fold_where(positions));
                 (fold.sum, (fold.min, fold.max))
             }
         };

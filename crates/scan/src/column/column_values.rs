@@ -182,10 +182,10 @@ impl Truths {
     /// Returns 1 for true, 0 for false and no value for null, for `rows` rows.
     pub(crate) fn to_numbers(&self, rows: usize) -> Numbers {
         let valid = (!Rc::ptr_eq(&self.yes, &self.possible)).then(|| {
-            let mut known = (*self.possible).clone();
-            known.not();
-            known.or(&self.yes);
-            Rc::new(known)
+            let mut valid = (*self.possible).clone();
+            valid.not();
+            valid.or(&self.yes);
+            Rc::new(valid)
         });
         let steps = (0..rows).map(|row| u32::from(self.yes.get(row))).collect();
         let reference = FrameOfReference { from: 0, step: 1, span: 1, steps: Rc::new(steps) };
@@ -334,7 +334,7 @@ impl Coded<'_> {
 
     /// Rows that have a value.
     pub(crate) fn valid(&self) -> Bitmap {
-        let known: Vec<bool> = match &self.entries {
+        let has_value: Vec<bool> = match &self.entries {
             Entries::Strings { dictionary, .. } => {
                 (0..self.entries.len()).map(|code| code < dictionary.len()).collect()
             }
@@ -347,7 +347,7 @@ impl Coded<'_> {
             Entries::Lists(lists) => (0..lists.len()).map(|code| lists.has(code)).collect(),
             Entries::Values(values) => values.iter().map(|value| !value.is_null()).collect(),
         };
-        bits(self.codes.len(), |row| known[self.codes[row] as usize])
+        bits(self.codes.len(), |row| has_value[self.codes[row] as usize])
     }
 
     fn truths(&self) -> Truths {

@@ -49,7 +49,9 @@ impl Mantissas {
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::FrameOfReference(reference) => size_of_val(&reference.steps[..]),
-            Self::Dictionary(own) => size_of_val(&own.codes[..]) + size_of_val(&own.values[..]),
+            Self::Dictionary(coded) => {
+                size_of_val(&coded.codes[..]) + size_of_val(&coded.values[..])
+            }
             Self::Plain(values) => size_of_val(&values[..]),
         }
     }
@@ -160,7 +162,7 @@ impl FloorDivision {
     /// The quotient of one mantissa; `None` if it is beyond the last.
     pub(crate) fn of_one(&self, k: u32) -> Option<u32> {
         let away = self.step.checked_mul(k.into())?.checked_add(self.rest)?;
-        u32::try_from(away / self.width).ok().filter(|&own| own <= self.span)
+        u32::try_from(away / self.width).ok().filter(|&quotient| quotient <= self.span)
     }
 
     /// Computes the quotients of mantissas; no mantissa may be beyond the last.
@@ -298,8 +300,8 @@ mod tests {
             ],
             step in 1i64..4_000_000_000, by in -5i64..5, from in mantissa(), to in mantissa(),
         ) {
-            let own = Mantissas::new(mantissas.clone());
-            let own = match &own {
+            let narrow = Mantissas::new(mantissas.clone());
+            let narrow = match &narrow {
                 _ if by == 4 => {
                     let mut values = mantissas.clone();
                     values.rotate_left(1);
@@ -311,18 +313,18 @@ mod tests {
                 }
                 Mantissas::FrameOfReference(reference) => reference
                     .with(reference.from.checked_add(by), Some(step))
-                    .map_or(own, Mantissas::FrameOfReference),
-                Mantissas::Dictionary(_) | Mantissas::Plain(_) => own,
+                    .map_or(narrow, Mantissas::FrameOfReference),
+                Mantissas::Dictionary(_) | Mantissas::Plain(_) => narrow,
             };
-            let far: Vec<i64> = (0..own.len()).map(|row| own.get(row)).collect();
-            if let Mantissas::Plain(_) = own {
+            let far: Vec<i64> = (0..narrow.len()).map(|row| narrow.get(row)).collect();
+            if let Mantissas::Plain(_) = narrow {
                 prop_assert_eq!(&far, &mantissas);
             }
-            let bounds = own.bounds();
+            let bounds = narrow.bounds();
             prop_assert!(far.iter().all(|mantissa| (bounds.0..=bounds.1).contains(mantissa)));
             for (from, to) in [(from, to), (far[0], far[0]), bounds] {
                 let expected = bits(far.len(), |row| (from..=to).contains(&far[row]));
-                prop_assert_eq!(own.between(from, to), expected, "{} to {}", from, to);
+                prop_assert_eq!(narrow.between(from, to), expected, "{} to {}", from, to);
             }
         }
     }

@@ -89,7 +89,7 @@ impl<'a> EncodedColumn<'a> {
         function: Function,
         literals: &[&Value],
     ) -> Result<Option<Truths>, BlockError> {
-        let found = match (&self.values, literals) {
+        let matching = match (&self.values, literals) {
             (Values::Numbers(view), [literal]) => {
                 let integers = &view.integers;
                 let between = |from, to| match self.column.zone() {
@@ -105,81 +105,83 @@ impl<'a> EncodedColumn<'a> {
                 filter_numbers::mantissas(integers.len(), between, kind, function, literal)
             }
             (Values::Numbers(_), _) => None,
-            (Values::Strings(own), literals) => {
+            (Values::Strings(strings), literals) => {
                 let set =
-                    filter_dictionary::compared(own.entries(self.column)?, function, literals);
-                set.map(|set| own.codes.in_set(&set))
+                    filter_dictionary::compared(strings.entries(self.column)?, function, literals);
+                set.map(|set| strings.codes.in_set(&set))
             }
         };
-        Ok(found.map(|found| self.truths(found)))
+        Ok(matching.map(|matching| self.truths(matching)))
     }
 
     /// Matches the strings with a pattern; `None` for numbers.
     pub(crate) fn matching(&self, pattern: &Pattern) -> Result<Option<Truths>, BlockError> {
-        let Values::Strings(own) = &self.values else { return Ok(None) };
-        let set = filter_dictionary::matching(own.entries(self.column)?, pattern);
-        Ok(Some(self.truths(own.codes.in_set(&set))))
+        let Values::Strings(strings) = &self.values else { return Ok(None) };
+        let set = filter_dictionary::matching(strings.entries(self.column)?, pattern);
+        Ok(Some(self.truths(strings.codes.in_set(&set))))
     }
 
     /// The code of each row's string and the number of entries; `None` for numbers. Codes are
-    /// correct at least for the rows `wanted`. Rows without a value have the number of entries as
+    /// correct at least for the rows `selected`. Rows without a value have the number of entries as
     /// code.
     pub(crate) fn string_codes(
         &self,
-        wanted: Option<&Bitmap>,
+        selected: Option<&Bitmap>,
     ) -> Result<Option<(Buffer, usize)>, BlockError> {
-        let Values::Strings(own) = &self.values else { return Ok(None) };
-        let codes = self.codes(&own.codes, own.count, wanted);
-        Ok(Some((codes.map_err(|error| self.column.corrupt(error))?, own.count)))
+        let Values::Strings(strings) = &self.values else { return Ok(None) };
+        let codes = self.codes(&strings.codes, strings.count, selected);
+        Ok(Some((codes.map_err(|error| self.column.corrupt(error))?, strings.count)))
     }
 
     /// Converts truth values by stream position to truth values by row.
-    fn truths(&self, found: Bitmap) -> Truths {
+    fn truths(&self, matching: Bitmap) -> Truths {
         let valid = self.valid.as_deref();
         let by_row = match valid {
-            Some(valid) if self.is_compact => found.spread_over(valid),
-            _ => found,
+            Some(valid) if self.is_compact => matching.spread_over(valid),
+            _ => matching,
         };
         Truths::where_valid(by_row, valid)
     }
 
     /// The stream positions of those `rows` that have a value.
-    pub(crate) fn group_indexes(&self, rows: &Bitmap) -> Bitmap {
+    pub(crate) fn stream_positions(&self, rows: &Bitmap) -> Bitmap {
         match &self.valid {
             Some(valid) if self.is_compact => rows.only_of(valid),
             Some(valid) => {
-                let mut group_indexes = rows.clone();
-                group_indexes.and(valid);
-                group_indexes
+                let mut positions = rows.clone();
+                positions.and(valid);
+                positions
             }
             None => rows.clone(),
         }
     }
 
-    /// Decodes the values, correct at least for the rows `wanted`; `None` if they need 64-bit
+    /// Decodes the values, correct at least for the rows `selected`; `None` if they need 64-bit
     /// integers.
     pub(crate) fn decoded(
         &self,
         logical: Logical,
-        wanted: Option<&Bitmap>,
+        selected: Option<&Bitmap>,
     ) -> Result<Option<ColumnValues<'a>>, BlockError> {
         let valid = self.valid.clone();
         let corrupt = |error| self.column.corrupt(error);
         let view = match &self.values {
             Values::Numbers(view) => view,
-            Values::Strings(own) => {
-                let codes = self.codes(&own.codes, own.count, wanted).map_err(corrupt)?;
+            Values::Strings(strings) => {
+                let codes = self.codes(&strings.codes, strings.count, selected).map_err(corrupt)?;
                 let codes = Rc::new(codes);
-                let dictionary = Rc::clone(own.entries(self.column)?);
+                let dictionary = Rc::clone(strings.entries(self.column)?);
                 let entries = Entries::Strings { dictionary, has_null: valid.is_some() };
                 return Ok(Some(ColumnValues::Coded(Coded { codes, entries })));
             }
         };
         let mantissas = if let Some(reference) = view.integers.frame_of_reference() {
-            let steps = Rc::new(view.steps(&reference, wanted).map_err(corrupt)?);
+            let steps = Rc::new(view.steps(&reference, selected).map_err(corrupt)?);
             let ints::FrameOfReference { from, step, span } = reference;
             Mantissas::FrameOfReference(FrameOfReference { from, step, span, steps })
-        } else if let Some(CodedNumbers { values, codes }) = view.coded(wanted).map_err(corrupt)? {
+        } else if let Some(CodedNumbers { values, codes }) =
+            view.coded(selected).map_err(corrupt)?
+        {
             Mantissas::Dictionary(DictionaryMantissas {
                 codes: Rc::new(codes),
                 values: Rc::new(values),
@@ -195,18 +197,18 @@ impl<'a> EncodedColumn<'a> {
         &self,
         stream: &IntsView<'_>,
         limit: usize,
-        wanted: Option<&Bitmap>,
+        selected: Option<&Bitmap>,
     ) -> Result<Buffer, EncodingError> {
         let null_code = u32::try_from(limit).unwrap_or(u32::MAX);
-        let Some(valid) = &self.valid else { return stream.codes_where(limit, wanted) };
+        let Some(valid) = &self.valid else { return stream.codes_where(limit, selected) };
         if self.is_compact {
-            let wanted = wanted.map(|wanted| wanted.only_of(valid));
-            let present = stream.codes_where(limit, wanted.as_ref())?;
+            let selected = selected.map(|selected| selected.only_of(valid));
+            let present = stream.codes_where(limit, selected.as_ref())?;
             let mut codes = Buffer::of(valid.len());
             kernels::expand_u32(&present, valid.words(), null_code, &mut codes);
             return Ok(codes);
         }
-        let mut codes = stream.codes_where(limit, wanted)?;
+        let mut codes = stream.codes_where(limit, selected)?;
         kernels::mask_u32(&mut codes, valid.words(), null_code);
         Ok(codes)
     }

@@ -37,11 +37,11 @@ pub(crate) fn compared(
     literals: &[&Value],
 ) -> Option<Bitmap> {
     if function == Function::In {
-        let mut found = Bitmap::zeros(entries.len());
+        let mut matching = Bitmap::zeros(entries.len());
         for text in texts(literals)? {
-            found.set_range(first_from(entries, text), first_after(entries, text));
+            matching.set_range(first_from(entries, text), first_after(entries, text));
         }
-        return Some(found);
+        return Some(matching);
     }
     let [Value::String(literal)] = literals else { return None };
     let (from, to) = match function {
@@ -54,12 +54,12 @@ pub(crate) fn compared(
         Function::GreaterOrEqual => (first_from(entries, literal), entries.len()),
         _ => return None,
     };
-    let mut found = Bitmap::zeros(entries.len());
-    found.set_range(from, to);
+    let mut matching = Bitmap::zeros(entries.len());
+    matching.set_range(from, to);
     if function == Function::NotEqual {
-        found.not();
+        matching.not();
     }
-    Some(found)
+    Some(matching)
 }
 
 /// The index of the first entry not less than `text`.

@@ -36,7 +36,7 @@ pub trait BlockContext<'a> {
 #[derive(Debug)]
 pub struct SharedInterner {
     /// Distinguishes this interner from all others of the process.
-    own: u64,
+    id: u64,
     texts: RwLock<StringInterner>,
     is_full: AtomicBool,
 }
@@ -54,7 +54,7 @@ impl Default for SharedInterner {
     fn default() -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self {
-            own: NEXT.fetch_add(1, Ordering::Relaxed),
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
             texts: RwLock::default(),
             is_full: AtomicBool::new(false),
         }
@@ -91,8 +91,8 @@ impl SharedInterner {
     }
 
     /// The number that distinguishes this interner from all others of the process.
-    pub(crate) fn own(&self) -> u64 {
-        self.own
+    pub(crate) fn id(&self) -> u64 {
+        self.id
     }
 
     /// Calls `with` with all strings, under a read lock.

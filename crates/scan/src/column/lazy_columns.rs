@@ -28,7 +28,7 @@ pub(crate) struct LazyColumns<'a, 'c> {
     stored: RefCell<HashMap<usize, Option<Rc<EncodedColumn<'c>>>>>,
     decoded: RefCell<HashMap<usize, ColumnValues<'c>>>,
     /// The rows that values are needed for; `None`: unknown, hence all.
-    wanted: RefCell<Option<Selection>>,
+    needed: RefCell<Option<Selection>>,
     /// The columns that were used.
     read: RefCell<Vec<usize>>,
 }
@@ -46,7 +46,7 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
             memory,
             stored: RefCell::default(),
             decoded: RefCell::default(),
-            wanted: RefCell::default(),
+            needed: RefCell::default(),
             read: RefCell::default(),
         }
     }
@@ -54,7 +54,7 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
     /// Restricts decoding to `rows` from now on. They must be among the rows before, unless decoded
     /// values were [dropped](Self::drop_decoded).
     pub(crate) fn want(&self, rows: &Selection) {
-        *self.wanted.borrow_mut() = Some(rows.clone());
+        *self.needed.borrow_mut() = Some(rows.clone());
     }
 
     /// The memory that values are drawn from.
@@ -105,22 +105,22 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         column: &ColumnRef,
         selection: &Selection,
     ) -> Result<ColumnValues<'c>, Interrupt> {
-        let own = self.find(column.name.as_str(), column.kind);
+        let index = self.find(column.name.as_str(), column.kind);
         if column.kind != Kind::String {
-            return own.map_or(Ok(ColumnValues::Constant(Value::Null)), |index| {
+            return index.map_or(Ok(ColumnValues::Constant(Value::Null)), |index| {
                 Ok(with_logical(self.part(index)?, column.logical))
             });
         }
         // A string column also shows numbers, as their decimal text.
-        match (own, self.find(column.name.as_str(), Kind::Number)) {
+        match (index, self.find(column.name.as_str(), Kind::Number)) {
             (Some(strings), None) => self.part(strings),
             (None, None) => Ok(ColumnValues::Constant(Value::Null)),
             (strings, Some(numbers)) => {
                 let numbers = self.part(numbers)?;
                 let strings = strings.map(|strings| self.part(strings)).transpose()?;
                 by_row(selection, self.memory, |row| {
-                    let own = strings.as_ref().map_or(Value::Null, |strings| strings.value(row));
-                    Ok(if own.is_null() { text_of(&numbers.value(row)) } else { own })
+                    let text = strings.as_ref().map_or(Value::Null, |strings| strings.value(row));
+                    Ok(if text.is_null() { text_of(&numbers.value(row)) } else { text })
                 })
             }
         }
@@ -167,15 +167,15 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
             return Ok(values.clone());
         }
         let column = self.view(index);
-        let wanted = self.wanted.borrow();
-        let chosen = wanted.as_ref().and_then(Selection::chosen);
+        let needed = self.needed.borrow();
+        let chosen = needed.as_ref().and_then(Selection::chosen);
         if let Some(stored) = self.stored(index)?
             && let Some(values) = stored.decoded(logical_of(column), chosen)?
         {
             return self.keep(index, values);
         }
-        let is_wanted = |rows| wanted.as_ref().is_none_or(|wanted| wanted.has_any(rows));
-        self.keep(index, block_values(column.decode_where(&is_wanted)?))
+        let is_needed = |rows| needed.as_ref().is_none_or(|needed| needed.has_any(rows));
+        self.keep(index, block_values(column.decode_where(&is_needed)?))
     }
 
     fn keep(&self, index: usize, values: ColumnValues<'c>) -> Result<ColumnValues<'c>, Interrupt> {
@@ -194,8 +194,8 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
         }
         self.read(index)?;
         let Some(interned) = self.context.interned(index, column) else { return Ok(None) };
-        let wanted = self.wanted.borrow();
-        let chosen = wanted.as_ref().and_then(Selection::chosen);
+        let needed = self.needed.borrow();
+        let chosen = needed.as_ref().and_then(Selection::chosen);
         let Some(stored) = self.stored(index)? else { return Ok(None) };
         let Some((codes, count)) = stored.string_codes(chosen)? else { return Ok(None) };
         let has_null = stored.valid().is_some();
@@ -286,17 +286,17 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
 
     /// Whether any string of each row contains `text`, ignoring case.
     fn any_text(&self, text: &str) -> Result<ColumnValues<'c>, Interrupt> {
-        let mut found = filled(self.rows(), false);
+        let mut matching = filled(self.rows(), false);
         for (index, column) in self.block.columns().iter().enumerate() {
             if column.kind() == Kind::Number {
                 continue;
             }
             if let ColumnValues::Coded(coded) = self.part(index)? {
                 let by_code = coded.entries.containing(text);
-                found.or(&coded.truths_by_code(&by_code, &by_code).yes);
+                matching.or(&coded.truths_by_code(&by_code, &by_code).yes);
             }
         }
-        Ok(ColumnValues::Truths(Truths::certain(found)))
+        Ok(ColumnValues::Truths(Truths::certain(matching)))
     }
 
     /// The number of selected rows that have a value in the column.

@@ -22,31 +22,31 @@ pub(crate) fn matches(
 ) -> Result<Option<Truths>, BlockError> {
     let Some(view) = column.strings()? else { return Ok(None) };
     let looking = Looking::new(pattern);
-    let mut found = Bitmap::zeros(view.len());
+    let mut marked = Bitmap::zeros(view.len());
     match &view {
         StringsView::Dictionary { .. } => return Ok(None),
         StringsView::Pages(pages) => {
             let visit =
-                |first, texts: &StringDictionary<'_>| looking.mark(first, texts, &mut found);
+                |first, texts: &StringDictionary<'_>| looking.mark(first, texts, &mut marked);
             pages.for_each_text(|_| true, visit).map_err(|error| column.corrupt(error))?;
         }
         StringsView::Templates(templates) => match looking
             .in_templates(templates)
             .map_err(|error| column.corrupt(error))?
         {
-            Some(by_row) => found = by_row,
+            Some(by_row) => marked = by_row,
             None => {
                 let visit =
-                    |first, texts: &StringDictionary<'_>| looking.mark(first, texts, &mut found);
+                    |first, texts: &StringDictionary<'_>| looking.mark(first, texts, &mut marked);
                 templates.for_each_text(|_| true, visit).map_err(|error| column.corrupt(error))?;
             }
         },
     }
     let validity = column.validity()?;
     if let Some(validity) = validity.as_ref().filter(|_| view.len() < column.rows()) {
-        found = spread(&found, validity);
+        marked = spread(&marked, validity);
     }
-    Ok(Some(Truths::where_valid(found, validity.as_ref())))
+    Ok(Some(Truths::where_valid(marked, validity.as_ref())))
 }
 
 /// Spreads bits of the rows that have a value over all rows.
@@ -79,13 +79,13 @@ impl<'p> Looking<'p> {
     }
 
     /// Sets the bits of the matching texts; the first text has the index `first`.
-    fn mark(&self, first: usize, texts: &StringDictionary<'_>, found: &mut Bitmap) {
+    fn mark(&self, first: usize, texts: &StringDictionary<'_>, marked: &mut Bitmap) {
         let (text, offsets) = (texts.text(), texts.offsets());
-        let mark = |first, found: &mut Bitmap| {
-            self.finders.iter().for_each(|finder| mark_word(finder, first, text, offsets, found));
+        let mark = |first, marked: &mut Bitmap| {
+            self.finders.iter().for_each(|finder| mark_word(finder, first, text, offsets, marked));
         };
         if self.is_enough {
-            mark(first, found);
+            mark(first, marked);
             return;
         }
         let mut having = Bitmap::zeros(texts.len());
@@ -93,7 +93,7 @@ impl<'p> Looking<'p> {
         let is_candidate = |index: usize| self.words.is_empty() || having.get(index);
         let candidates = texts.iter().enumerate().filter(|(index, _)| is_candidate(*index));
         let matching = candidates.filter(|(_, text)| self.pattern.matches(text));
-        matching.for_each(|(index, _)| found.set(first + index));
+        matching.for_each(|(index, _)| marked.set(first + index));
     }
 
     /// Returns the matching strings, using the templates to exclude some. `None` if the templates
@@ -118,11 +118,11 @@ impl<'p> Looking<'p> {
             return Ok(Some(having));
         }
         let texts = view.decode_strings(having.iter_ones())?;
-        let mut found = Bitmap::zeros(view.len());
+        let mut marked = Bitmap::zeros(view.len());
         let matching =
             having.iter_ones().zip(texts.iter()).filter(|(_, text)| self.pattern.matches(text));
-        matching.for_each(|(index, _)| found.set(index));
-        Ok(Some(found))
+        matching.for_each(|(index, _)| marked.set(index));
+        Ok(Some(marked))
     }
 }
 
@@ -135,7 +135,7 @@ fn kept_in<'w>(word: &'w str, view: &TemplatesView<'_>) -> Option<&'w str> {
 
 /// Sets the bits of the texts that contain a word, in one search over the concatenated texts. Text
 /// i starts at `offsets[i]` and ends at the next offset.
-fn mark_word(finder: &Finder<'_>, first: usize, text: &str, offsets: &[u32], found: &mut Bitmap) {
+fn mark_word(finder: &Finder<'_>, first: usize, text: &str, offsets: &[u32], marked: &mut Bitmap) {
     let mut from = 0;
     while let Some(at) = text.as_bytes().get(from..).and_then(|rest| finder.find(rest)) {
         let at = from + at;
@@ -144,7 +144,7 @@ fn mark_word(finder: &Finder<'_>, first: usize, text: &str, offsets: &[u32], fou
         let Some(&end) = offsets.get(index + 1) else { return };
         // A match across the end of a text is in neither text.
         if at + finder.needle().len() <= end as usize {
-            found.set(first + index);
+            marked.set(first + index);
         }
         from = end as usize;
     }
@@ -180,8 +180,8 @@ mod tests {
             let Some(truths) = matches(column, &pattern).expect("decodes") else { continue };
             for (row, text) in texts.iter().enumerate() {
                 let expected = text.as_ref().map(|text| pattern.matches(text));
-                let found = truths.yes.get(row);
-                assert_eq!(found, expected == Some(true), "{pattern:?} {text:?}");
+                let is_match = truths.yes.get(row);
+                assert_eq!(is_match, expected == Some(true), "{pattern:?} {text:?}");
                 assert_eq!(truths.possible.get(row), expected != Some(false), "{pattern:?}");
             }
         }
@@ -241,10 +241,10 @@ mod tests {
             for text in &texts {
                 offsets.push(offsets.last().expect("one") + u32::try_from(text.len()).expect("small"));
             }
-            let mut found = Bitmap::zeros(texts.len());
-            mark_word(&Finder::new(&word), 0, &all, &offsets, &mut found);
+            let mut marked = Bitmap::zeros(texts.len());
+            mark_word(&Finder::new(&word), 0, &all, &offsets, &mut marked);
             for (index, text) in texts.iter().enumerate() {
-                prop_assert_eq!(found.get(index), text.contains(&word), "{:?}", text);
+                prop_assert_eq!(marked.get(index), text.contains(&word), "{:?}", text);
             }
         }
     }

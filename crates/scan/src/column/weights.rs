@@ -109,17 +109,17 @@ impl Weights {
 /// Returns a code per row for its step, and the steps by code; `None` if there are too many.
 fn few_of(steps: &[u32]) -> Option<(Buffer, Vec<u32>)> {
     let mut codes = Buffer::of(steps.len());
-    let mut known: Vec<u32> = Vec::new();
+    let mut distinct: Vec<u32> = Vec::new();
     for (steps, codes) in steps.chunks(CHUNK).zip(codes.chunks_mut(CHUNK)) {
-        while !kernels::index_among(steps, &known, codes) {
+        while !kernels::index_among(steps, &distinct, codes) {
             let unknown = codes.iter().position(|&code| code == u32::MAX)?;
-            known.push(steps[unknown]);
-            if known.len() > CLASSES_MAX {
+            distinct.push(steps[unknown]);
+            if distinct.len() > CLASSES_MAX {
                 return None;
             }
         }
     }
-    Some((codes, known))
+    Some((codes, distinct))
 }
 
 /// The different weights found so far.
@@ -131,8 +131,8 @@ struct Classes {
 impl Classes {
     /// Returns the class of a weight; `None` if there are too many.
     fn of(&mut self, millionths: i64) -> Option<u32> {
-        let known = self.millionths.iter().position(|&known| known == millionths);
-        let class = known.unwrap_or_else(|| {
+        let existing = self.millionths.iter().position(|&other| other == millionths);
+        let class = existing.unwrap_or_else(|| {
             self.millionths.push(millionths);
             self.millionths.len() - 1
         });

@@ -213,10 +213,10 @@ fn extract(numbers: &Numbers, field: TimeField) -> Option<Numbers> {
         TimeField::Second => of_clock(6, |time| time.rem_euclid(60 * Micros::SECOND)),
         TimeField::Epoch => of_clock(6, |time| time),
         TimeField::Year | TimeField::Month | TimeField::Day | TimeField::DayOfWeek => {
-            let known = Cell::new(None);
+            let cached = Cell::new(None);
             map(numbers, 0, Logical::Plain, |time| {
                 let day = time.div_euclid(DAY);
-                if let Some((of, value)) = known.get()
+                if let Some((of, value)) = cached.get()
                     && of == day
                 {
                     return Some(value);
@@ -224,7 +224,7 @@ fn extract(numbers: &Numbers, field: TimeField) -> Option<Numbers> {
                 let value = eval_scalar(Function::Extract(field), &[Value::Time(Micros(time))]);
                 let Ok(Value::Number(number)) = value else { return None };
                 let value = number.to_i64()?;
-                known.set(Some((day, value)));
+                cached.set(Some((day, value)));
                 Some(value)
             })
         }

@@ -131,8 +131,8 @@ fn compared(
         ([PreparedExpr::Literal(literal), PreparedExpr::Leaf(input)], Some(mirrored)) => {
             (input, mirrored, vec![literal])
         }
-        ([PreparedExpr::Leaf(input), rest @ ..], known)
-            if known.is_some() || function == Function::In =>
+        ([PreparedExpr::Leaf(input), rest @ ..], mirrored)
+            if mirrored.is_some() || function == Function::In =>
         {
             let Some(literals) = rest.iter().map(literal).collect::<Option<Vec<_>>>() else {
                 return Ok(None);

@@ -96,17 +96,17 @@ mod tests {
             let mut bytes = Vec::new();
             ints::encode(&values, &mut bytes);
             let view = IntsView::parse(&bytes, values.len()).expect("a stream");
-            let found = quotients(&view, width, origin);
+            let buckets = quotients(&view, width, origin);
             let Some(reference) = view.frame_of_reference() else { return Ok(()) };
             let steps = view.steps_where(&reference, None).expect("steps");
             let reference = FrameOfReference {
                 from: reference.from, step: reference.step, span: reference.span, steps: Rc::new(steps),
             };
             let expected = reference.quotients(width, origin);
-            prop_assert_eq!(found.is_some(), expected.is_some());
-            if let (Some(found), Some(expected)) = (found, expected) {
-                prop_assert_eq!((found.from, found.span), (expected.from, expected.span));
-                prop_assert_eq!(found.steps, expected.steps);
+            prop_assert_eq!(buckets.is_some(), expected.is_some());
+            if let (Some(buckets), Some(expected)) = (buckets, expected) {
+                prop_assert_eq!((buckets.from, buckets.span), (expected.from, expected.span));
+                prop_assert_eq!(buckets.steps, expected.steps);
             }
         }
     }

@@ -189,14 +189,14 @@ impl<K: Copy + Eq + Hash> Counted<K> {
         #[expect(clippy::cast_possible_truncation, reason = "the last bits are wanted")]
         let mut at = self.hasher.hash_one(key) as usize & mask;
         loop {
-            let known = self.slots[at];
-            if known == Self::FREE {
+            let existing = self.slots[at];
+            if existing == Self::FREE {
                 self.met.push(key);
                 self.slots[at] = last_index(&self.met);
                 return self.slots[at];
             }
-            if self.met[known as usize] == key {
-                return known;
+            if self.met[existing as usize] == key {
+                return existing;
             }
             at = (at + 1) & mask;
         }

@@ -28,7 +28,7 @@ pub(crate) struct GroupLookup {
     /// Group indexes by selected row, once they were needed.
     by_row: OnceCell<Buffer>,
     /// The group numbers that rows have, with their indexes.
-    found: OnceCell<Vec<(usize, u32)>>,
+    used_groups: OnceCell<Vec<(usize, u32)>>,
     /// Whether every group number that a row has has an index.
     pub(crate) is_complete: bool,
 }
@@ -57,10 +57,12 @@ impl GroupLookup {
                 used.iter().zip(&group_indexes).filter(|(_, group_index)| **group_index == UNKNOWN);
             dropped.for_each(|(&number, _)| groups.drop_rows(counts[number as usize]));
         }
-        let found = used.iter().map(|&number| number as usize).zip(group_indexes);
-        let found =
-            found.filter(|(_, group_index)| *group_index != UNKNOWN).collect::<Vec<_>>().into();
-        Self { by_number, by_row: OnceCell::new(), found, is_complete }
+        let used_groups = used.iter().map(|&number| number as usize).zip(group_indexes);
+        let used_groups = used_groups
+            .filter(|(_, group_index)| *group_index != UNKNOWN)
+            .collect::<Vec<_>>()
+            .into();
+        Self { by_number, by_row: OnceCell::new(), used_groups, is_complete }
     }
 
     /// As [`Self::new`], if all groups are known already; this needs no list of the used numbers.
@@ -73,23 +75,27 @@ impl GroupLookup {
         let key = groups.only_key()?;
         let by_number = match block.only_key()? {
             KeyValues::Entries(Entries::InternedIds { interned, .. }) => {
-                key.find_ids(interned.interner.own(), &interned.ids)
+                key.find_ids(interned.interner.id(), &interned.ids)
             }
             values => {
                 let (first, step, count) = values.range()?;
                 key.find_ints(first, step, count)?
             }
         };
-        let own =
-            Self { by_number, by_row: OnceCell::new(), found: OnceCell::new(), is_complete: true };
+        let lookup = Self {
+            by_number,
+            by_row: OnceCell::new(),
+            used_groups: OnceCell::new(),
+            is_complete: true,
+        };
         let are_known = |group_indexes: &[u32]| {
             kernels::min_max_u32(group_indexes).is_none_or(|ends| ends.1 != UNKNOWN)
         };
         let is_known = match rows.runs() {
-            Some(runs) => runs.used().all(|numbers| are_known(own.of_numbers(numbers))),
-            None => are_known(own.by_row(rows)),
+            Some(runs) => runs.used().all(|numbers| are_known(lookup.of_numbers(numbers))),
+            None => are_known(lookup.by_row(rows)),
         };
-        is_known.then_some(own)
+        is_known.then_some(lookup)
     }
 
     /// The group indexes of these group numbers; each number has rows.
@@ -98,11 +104,11 @@ impl GroupLookup {
     }
 
     /// The group numbers that rows have, with their indexes.
-    pub(crate) fn found(&self, rows: &GroupedRows<'_>) -> &[(usize, u32)] {
-        self.found.get_or_init(|| {
+    pub(crate) fn used_groups(&self, rows: &GroupedRows<'_>) -> &[(usize, u32)] {
+        self.used_groups.get_or_init(|| {
             let used = rows.used().into_iter();
-            let found = used.map(|number| (number as usize, self.by_number[number as usize]));
-            found.filter(|(_, group_index)| *group_index != UNKNOWN).collect()
+            let used_groups = used.map(|number| (number as usize, self.by_number[number as usize]));
+            used_groups.filter(|(_, group_index)| *group_index != UNKNOWN).collect()
         })
     }
 
@@ -153,7 +159,7 @@ fn together(block: &GroupIds<'_>, used: &[u32], groups: &mut Groups) -> Option<V
             let id = |number: &u32| ids.get(code(number)).copied().unwrap_or_default();
             interner.with(|texts| {
                 let text_of = |id| texts.get(id).unwrap_or_default();
-                groups.groups_of_ids(interner.own(), used.iter().map(id), text_of)
+                groups.groups_of_ids(interner.id(), used.iter().map(id), text_of)
             })
         }
         KeyValues::Entries(Entries::Lifted { texts, .. }) => {
@@ -180,14 +186,14 @@ pub(crate) fn key_numbers(
 ) -> Vec<Vec<u32>> {
     let numbers_of = |(key, codes): (usize, Vec<u32>)| {
         let space = kernels::min_max_u32(&codes).map_or(0, |ends| ends.1 as usize + 1);
-        let mut known = vec![UNKNOWN; space];
-        codes.iter().for_each(|&code| known[code as usize] = 0);
-        let has_rows = (0..).zip(&known).filter(|own| *own.1 == 0).map(|own| own.0);
+        let mut by_code = vec![UNKNOWN; space];
+        codes.iter().for_each(|&code| by_code[code as usize] = 0);
+        let has_rows = (0..).zip(&by_code).filter(|entry| *entry.1 == 0).map(|entry| entry.0);
         let has_rows: Vec<u32> = has_rows.collect();
         let numbers = value_numbers(block.values_of(key), &has_rows, groups.key_mut(key));
-        has_rows.iter().zip(numbers).for_each(|(&code, number)| known[code as usize] = number);
+        has_rows.iter().zip(numbers).for_each(|(&code, number)| by_code[code as usize] = number);
         let mut by_number = vec![0; codes.len()];
-        kernels::gather_u32(&known, &codes, &mut by_number);
+        kernels::gather_u32(&by_code, &codes, &mut by_number);
         by_number
     };
     block.codes_of(used).into_iter().enumerate().map(numbers_of).collect()
@@ -217,7 +223,7 @@ fn value_numbers(values: &KeyValues<'_>, codes: &[u32], key: &mut KeyDictionary)
             let id = |&code: &u32| ids.get(code as usize).copied().unwrap_or_default();
             interner.with(|texts| {
                 let text_of = |id| texts.get(id).unwrap_or_default();
-                key.numbers_of_ids(interner.own(), codes.iter().map(id), text_of, &mut numbers);
+                key.numbers_of_ids(interner.id(), codes.iter().map(id), text_of, &mut numbers);
             });
         }
         values => {

@@ -134,7 +134,7 @@ mod tests {
                 u32::try_from(seed >> 32).expect("32 bits")
             };
             let numbers: Vec<u32> = cells.iter().map(|_| number()).collect();
-            let Some(own) = GroupRuns::new(&cells) else {
+            let Some(runs) = GroupRuns::new(&cells) else {
                 let breaks = cells.windows(2).filter(|pair| pair[0] + 1 != pair[1]).count();
                 prop_assert!(breaks * ROWS_MIN > 15 * cells.len().min(SAMPLE) / 16);
                 return Ok(());
@@ -142,14 +142,16 @@ mod tests {
             let space = 3_500;
             let mut expected = vec![(0u64, 0u64, u32::MAX, 0u32); space];
             for (&cell, &number) in cells.iter().zip(&numbers) {
-                let own = &mut expected[cell as usize];
-                *own = (own.0 + 1, own.1 + u64::from(number), own.2.min(number), own.3.max(number));
+                let totals = &mut expected[cell as usize];
+                let (count, sum, low, high) = *totals;
+                let sum = sum + u64::from(number);
+                *totals = (count + 1, sum, low.min(number), high.max(number));
             }
-            let (counts, sums) = (own.counts(space), own.sums(&numbers, space));
-            let (low, high) = own.ends(&numbers, space);
+            let (counts, sums) = (runs.counts(space), runs.sums(&numbers, space));
+            let (low, high) = runs.ends(&numbers, space);
             let mut used = vec![false; space];
             let mut end = 0;
-            for cells in own.used() {
+            for cells in runs.used() {
                 prop_assert!(end <= cells.start && cells.start < cells.end);
                 end = cells.end;
                 used[cells].fill(true);

@@ -242,7 +242,7 @@ impl<'r> GroupedRows<'r> {
     pub(crate) fn used(&self) -> Vec<u32> {
         let mut has = vec![false; self.space];
         self.numbers.iter().for_each(|&number| has[number as usize] = true);
-        (0..).zip(has).filter(|own| own.1).map(|own| own.0).collect()
+        (0..).zip(has).filter(|entry| entry.1).map(|entry| entry.0).collect()
     }
 
     /// The number of rows of each group number.
@@ -269,9 +269,9 @@ impl<'r> GroupedRows<'r> {
             classes.iter().map(move |class| first.wrapping_add(*class))
         });
         let table: Vec<u32> = cells.collect();
-        let mut found = vec![0; self.cells.len()];
-        kernels::gather_u32(&table, &self.cells, &mut found);
-        found
+        let mut targets = vec![0; self.cells.len()];
+        kernels::gather_u32(&table, &self.cells, &mut targets);
+        targets
     }
 
     /// As [`Self::cells_at`], with group numbers as group indexes.
@@ -337,9 +337,9 @@ fn cells<'n>(
     match chosen {
         None => kernels::append_codes(&mut cells, classes, by_row),
         Some(rows) => {
-            let mut own = vec![0; rows.len()];
-            kernels::gather_u32(by_row, rows, &mut own);
-            kernels::append_codes(&mut cells, classes, &own);
+            let mut row_classes = vec![0; rows.len()];
+            kernels::gather_u32(by_row, rows, &mut row_classes);
+            kernels::append_codes(&mut cells, classes, &row_classes);
         }
     }
     Cow::Owned(cells)

@@ -26,7 +26,7 @@ pub(crate) struct Column<'c> {
 
 /// The position of a column's sum.
 #[derive(Clone, Copy)]
-struct Place {
+struct SumPosition {
     /// The index of the column.
     column: usize,
     lane: usize,
@@ -37,21 +37,23 @@ struct Place {
 
 /// Returns the sums of each column in each of `space` cells; `cells` has the cell of each row.
 pub(crate) fn sums(cells: &[u32], space: usize, columns: &[Column<'_>]) -> Vec<Vec<u64>> {
-    let (group_indexes, lanes) = group_indexes(columns, cells.len() as u64);
+    let (positions, lanes) = positions(columns, cells.len() as u64);
     let mut sums = vec![Vec::new(); columns.len()];
     for first in (0..lanes).step_by(LANES_AT_ONCE) {
-        let here = group_indexes.iter().filter_map(|own| {
-            let lane = own.lane.checked_sub(first).filter(|lane| *lane < LANES_AT_ONCE)?;
-            Some(Place { lane, ..*own })
+        let here = positions.iter().filter_map(|position| {
+            let lane = position.lane.checked_sub(first).filter(|lane| *lane < LANES_AT_ONCE)?;
+            Some(SumPosition { lane, ..*position })
         });
-        let here: Vec<Place> = here.collect();
-        let found = match lanes - first {
+        let here: Vec<SumPosition> = here.collect();
+        let lane_sums = match lanes - first {
             1 => added::<1>(cells, space, columns, &here),
             2 => added::<2>(cells, space, columns, &here),
             3 => added::<3>(cells, space, columns, &here),
             _ => added::<LANES_AT_ONCE>(cells, space, columns, &here),
         };
-        here.iter().zip(found).for_each(|(own, found)| sums[own.column] = found);
+        here.iter()
+            .zip(lane_sums)
+            .for_each(|(position, column_sums)| sums[position.column] = column_sums);
     }
     // Columns of zeros only have no lane.
     sums.iter_mut().for_each(|sums| sums.resize(space, 0));
@@ -63,42 +65,42 @@ fn added<const N: usize>(
     cells: &[u32],
     space: usize,
     columns: &[Column<'_>],
-    group_indexes: &[Place],
+    positions: &[SumPosition],
 ) -> Vec<Vec<u64>> {
-    let addend = |own: &Place| Addend {
-        values: columns[own.column].steps.as_deref(),
-        words: columns[own.column].valid.as_deref().map(Bitmap::words),
-        lane: own.lane,
-        shift: own.shift,
+    let addend = |position: &SumPosition| Addend {
+        values: columns[position.column].steps.as_deref(),
+        words: columns[position.column].valid.as_deref().map(Bitmap::words),
+        lane: position.lane,
+        shift: position.shift,
     };
-    let addends: Vec<Addend<'_>> = group_indexes.iter().map(addend).collect();
+    let addends: Vec<Addend<'_>> = positions.iter().map(addend).collect();
     let mut words = vec![[0; N]; space];
     kernels::add_lanes_by(cells, &addends, &mut words);
-    let sums = |own: &Place| {
-        let mask = u64::MAX >> (u64::BITS - own.bits);
-        words.iter().map(|words| words[own.lane] >> own.shift & mask).collect()
+    let sums = |position: &SumPosition| {
+        let mask = u64::MAX >> (u64::BITS - position.bits);
+        words.iter().map(|words| words[position.lane] >> position.shift & mask).collect()
     };
-    group_indexes.iter().map(sums).collect()
+    positions.iter().map(sums).collect()
 }
 
 /// Assigns lanes to the columns that are not all zero, for `rows` rows; also returns the number of
 /// lanes. The largest sums come first, each in the first lane with enough free bits.
-fn group_indexes(columns: &[Column<'_>], rows: u64) -> (Vec<Place>, usize) {
+fn positions(columns: &[Column<'_>], rows: u64) -> (Vec<SumPosition>, usize) {
     let bits = |most: u32| u64::BITS - u64::from(most).saturating_mul(rows).leading_zeros();
-    let all = (0..).zip(columns).map(|(column, own)| (column, bits(own.most)));
+    let all = (0..).zip(columns).map(|(column, input)| (column, bits(input.most)));
     let mut all: Vec<(usize, u32)> = all.filter(|(_, bits)| *bits > 0).collect();
     all.sort_by_key(|(_, bits)| std::cmp::Reverse(*bits));
     let mut taken: Vec<u32> = Vec::new();
-    let group_index = |(column, bits): (usize, u32)| {
+    let position = |(column, bits): (usize, u32)| {
         let lane = taken.iter().position(|taken| taken + bits <= u64::BITS);
         let lane = lane.unwrap_or(taken.len());
         taken.resize(taken.len().max(lane + 1), 0);
         let shift = taken[lane];
         taken[lane] += bits;
-        Place { column, lane, shift, bits }
+        SumPosition { column, lane, shift, bits }
     };
-    let group_indexes = all.into_iter().map(group_index).collect();
-    (group_indexes, taken.len())
+    let positions = all.into_iter().map(position).collect();
+    (positions, taken.len())
 }
 
 #[cfg(test)]
@@ -124,7 +126,8 @@ mod tests {
                     wide.checked_shr(less).unwrap_or(0)
                 };
                 let steps: Option<Vec<u32>> = (of < 3).then(|| rows.iter().map(step).collect());
-                let most = steps.as_ref().map_or(1, |own| own.iter().copied().max().unwrap_or(0));
+                let largest = |steps: &Vec<u32>| steps.iter().copied().max().unwrap_or(0);
+                let most = steps.as_ref().map_or(1, largest);
                 let steps = steps.map(Cow::Owned);
                 let valid = bits(rows.len(), |row| rows[row].1[2] % 3 > 0);
                 Column { steps, most, valid: has_nulls.then_some(Cow::Owned(valid)) }

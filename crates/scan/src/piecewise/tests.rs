@@ -101,27 +101,27 @@ fn digits(row: usize) -> usize {
 #[test]
 fn measures_and_keys_of_large_values_are_those_of_all_rows() {
     let keys = [call(Function::Bucket, [length_of(long(TIMES)), Expr::Literal(Value::integer(1))])];
-    let own = query(groups(keys, length_of(long(TIMES))), None);
-    let PartialBody::Groups(groups) = scanned(&own).body else { panic!("groups") };
-    let mut found: Vec<(Value, u64)> = groups
+    let query = query(groups(keys, length_of(long(TIMES))), None);
+    let PartialBody::Groups(groups) = scanned(&query).body else { panic!("groups") };
+    let mut counts: Vec<(Value, u64)> = groups
         .into_sorted()
         .0
         .into_iter()
         .map(|(key, group)| (key[0].clone(), group.count.rows()))
         .collect();
-    found.sort_unstable();
+    counts.sort_unstable();
     let of = |digits: usize, rows| {
         (Value::integer(i64::try_from(TIMES * LENGTH + digits).expect("small")), rows)
     };
-    assert_eq!(found, [of(1, 10), of(2, 90), of(3, 900)]);
+    assert_eq!(counts, [of(1, 10), of(2, 90), of(3, 900)]);
 }
 
 #[test]
 fn conditions_on_large_values_are_asked_of_every_row() {
     let most = Value::integer(i64::try_from(TIMES * LENGTH + 2).expect("small"));
     let is_short = call(Function::Less, [Expr::Literal(most), length_of(long(TIMES))]);
-    let own = query(groups([], column("n", Kind::Number)), Some(is_short));
-    let partial = scanned(&own);
+    let query = query(groups([], column("n", Kind::Number)), Some(is_short));
+    let partial = scanned(&query);
     assert_eq!(partial.stats.rows_matched, (0..ROWS).filter(|&row| digits(row) > 2).count() as u64);
 }
 
@@ -133,15 +133,15 @@ fn the_best_rows_by_large_values_are_the_best_of_all() {
         descending,
         nulls_first: false,
     };
-    let own = Query {
+    let query = Query {
         order: vec![by(1, false), by(0, true)],
         limit: 12,
         ..query(QueryKind::Rows { values }, None)
     };
-    let PartialBody::Rows(rows) = scanned(&own).body else { panic!("rows") };
-    let found: Vec<Value> = rows.into_sorted().iter().map(|row| row[0].clone()).collect();
+    let PartialBody::Rows(rows) = scanned(&query).body else { panic!("rows") };
+    let numbers: Vec<Value> = rows.into_sorted().iter().map(|row| row[0].clone()).collect();
     let expected = (0..10).rev().chain([99, 98]).map(Value::integer);
-    assert_eq!(found, expected.collect::<Vec<_>>());
+    assert_eq!(numbers, expected.collect::<Vec<_>>());
 }
 
 /// When values turn out to be large, some columns were decoded for the best rows only.
@@ -153,15 +153,15 @@ fn rows_that_were_not_among_the_best_are_decoded_for_their_piece() {
     let values = vec![column("text", Kind::String), length_of(large), column("n", Kind::Number)];
     let by =
         OrderKey { expr: Expr::Leaf(GroupInput::Key(2)), descending: false, nulls_first: false };
-    let own = Query {
+    let query = Query {
         order: vec![by],
         limit: limit.unsigned_abs(),
         ..query(QueryKind::Rows { values }, None)
     };
-    let partial = scanned_with(&MemoryPool::new(1 << 30), &bytes, &own);
-    let PartialBody::Rows(found) = partial.body else { panic!("rows") };
-    let found: Vec<Value> = found.into_sorted().iter().map(|row| row[2].clone()).collect();
-    assert_eq!(found, (0..limit).map(Value::integer).collect::<Vec<_>>());
+    let partial = scanned_with(&MemoryPool::new(1 << 30), &bytes, &query);
+    let PartialBody::Rows(best) = partial.body else { panic!("rows") };
+    let numbers: Vec<Value> = best.into_sorted().iter().map(|row| row[2].clone()).collect();
+    assert_eq!(numbers, (0..limit).map(Value::integer).collect::<Vec<_>>());
 }
 
 #[test]
@@ -171,8 +171,8 @@ fn a_condition_of_many_operands_is_asked_of_a_whole_block() {
         call(Function::Equal, [column("n", Kind::Number), Expr::Literal(Value::integer(n))])
     };
     let any = call(Function::Or, (0..4_000).map(is).collect::<Vec<_>>());
-    let own = query(groups([], column("n", Kind::Number)), Some(any));
-    let partial = scanned_with(&MemoryPool::new(1 << 20), &block_of(rows, 4), &own);
+    let query = query(groups([], column("n", Kind::Number)), Some(any));
+    let partial = scanned_with(&MemoryPool::new(1 << 20), &block_of(rows, 4), &query);
     assert!(partial.errors.is_empty(), "{:?}", partial.errors);
     assert_eq!(partial.stats.rows_matched, 4_000);
 }
@@ -181,8 +181,8 @@ fn a_condition_of_many_operands_is_asked_of_a_whole_block() {
 fn what_has_no_room_fails_the_query_and_is_given_back() {
     // Too little even for the decoded columns.
     let budget = MemoryPool::new(SCAN_FREE_BYTES);
-    let own = query(groups([], length_of(long(TIMES))), None);
-    let partial = scanned_with(&budget, &block(), &own);
+    let query = query(groups([], length_of(long(TIMES))), None);
+    let partial = scanned_with(&budget, &block(), &query);
     let fault = partial.errors.iter().next().expect("a fault");
     assert_eq!(fault.code, QueryErrorCode::Memory, "{}", fault.message);
     assert_eq!(budget.reserved(), 0);
@@ -211,9 +211,9 @@ fn too_long_a_string_and_too_much_of_one_row_fail_the_query() {
 #[test]
 fn nothing_of_a_damaged_block_is_added() {
     let scan = |damaged: &str| {
-        let own = query(groups([], length_of(long(TIMES))), None);
-        let scan = Scan::new(Arc::new(own.clone())).expect("a query");
-        let mut partial = Partial::empty(&own);
+        let query = query(groups([], length_of(long(TIMES))), None);
+        let scan = Scan::new(Arc::new(query.clone())).expect("a query");
+        let mut partial = Partial::empty(&query);
         let bytes = block();
         let view = BlockView::parse(&bytes).expect("parses");
         let check = |_: usize, column: &hadal_block::ColumnView<'_>| match column.name().as_str() {
@@ -234,11 +234,11 @@ fn nothing_of_a_damaged_block_is_added() {
 #[test]
 fn columns_that_are_all_shown_are_drawn_as_rows() {
     let values = vec![column("text", Kind::String), column("n", Kind::Number)];
-    let own = query(QueryKind::Rows { values }, None);
+    let query = query(QueryKind::Rows { values }, None);
     let small = MemoryPool::new(ROWS * LENGTH / 2);
-    let partial = scanned_with(&small, &block(), &own);
+    let partial = scanned_with(&small, &block(), &query);
     assert_eq!(partial.errors.iter().next().expect("a fault").code, QueryErrorCode::Memory);
     let enough = MemoryPool::new(2 * ROWS * LENGTH + SCAN_FREE_BYTES);
-    let partial = scanned_with(&enough, &block(), &own);
+    let partial = scanned_with(&enough, &block(), &query);
     assert!(partial.errors.is_empty() && enough.reserved() >= ROWS * LENGTH);
 }

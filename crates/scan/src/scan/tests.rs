@@ -214,7 +214,7 @@ fn zones_skip_no_number_at_the_edge_of_doubles() {
             for literal in &numbers {
                 for (function, orders) in functions {
                     let partial = scanned(&blocks, &compare(function, *literal));
-                    let holds = |own: &&Number| orders.contains(&own.cmp(&literal));
+                    let holds = |number: &&Number| orders.contains(&number.cmp(&literal));
                     let expected = [first, second].into_iter().filter(holds).count();
                     assert_eq!(
                         partial.stats.rows_matched, expected as u64,

@@ -91,7 +91,7 @@ proptest! {
             }
             first += i64::try_from(rows.len()).expect("few");
         }
-        let PartialBody::Groups(own) = partial.body else { panic!("groups") };
-        prop_assert_eq!(own.into_sorted(), plain.into_sorted());
+        let PartialBody::Groups(groups) = partial.body else { panic!("groups") };
+        prop_assert_eq!(groups.into_sorted(), plain.into_sorted());
     }
 }

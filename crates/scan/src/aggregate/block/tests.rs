@@ -144,10 +144,10 @@ fn equal_texts_are_one_group_however_they_are_stored() {
                     scan.block(&view, &|_, column| column.verify(), partial).expect("scans");
                 }
                 let [mut all, other] = partials;
-                if let (PartialBody::Groups(own), PartialBody::Groups(other)) =
+                if let (PartialBody::Groups(groups), PartialBody::Groups(other)) =
                     (&mut all.body, other.body)
                 {
-                    own.merge(other);
+                    groups.merge(other);
                 }
                 assert!(all.body == expected, "question {index}, {turn}, {part}");
             }
@@ -174,7 +174,7 @@ fn texts_of_many_groups_wait_and_come_to_the_same() {
             assert_eq!(view.column("v", Kind::String).expect("a column").encoding_name(), "pages");
             scan.block(&view, &|_, column| column.verify(), &mut partial).expect("scans");
         }
-        let waits = matches!(&partial.body, PartialBody::Groups(own) if own.can_defer());
+        let waits = matches!(&partial.body, PartialBody::Groups(groups) if groups.can_defer());
         assert_eq!(waits, index == 0, "of this question groups are many");
         assert!(partial.body == PartialBody::Groups(plain(&query, &blocks)), "question {index}");
     }

@@ -28,7 +28,7 @@ fn by_code(codes: Vec<u32>, values: Vec<i64>) -> Mantissas {
 /// Keys in each form that group numbers are made from.
 fn keys(form: usize, picked: &[u32], values: &[i64]) -> Mantissas {
     let count = u32::try_from(values.len()).expect("small");
-    let codes: Vec<u32> = picked.iter().map(|own| own % count).collect();
+    let codes: Vec<u32> = picked.iter().map(|pick| pick % count).collect();
     match form {
         0 => by_code(codes, values.to_vec()),
         1 => {
@@ -40,7 +40,7 @@ fn keys(form: usize, picked: &[u32], values: &[i64]) -> Mantissas {
             };
             Mantissas::FrameOfReference(reference)
         }
-        _ => Mantissas::Plain(Rc::new(codes.iter().map(|&own| values[own as usize]).collect())),
+        _ => Mantissas::Plain(Rc::new(codes.iter().map(|&code| values[code as usize]).collect())),
     }
 }
 
@@ -86,8 +86,8 @@ proptest! {
         let values: Vec<i64> = values.into_iter().collect();
         let key = numbers(keys(form, &picked, &values), 0, nulls[0]);
         let steps = |by: u32| {
-            let own = picked.iter().map(|own| own.rotate_left(7) % (900 + by));
-            let steps = Rc::new(own.collect());
+            let rotated = picked.iter().map(|pick| pick.rotate_left(7) % (900 + by));
+            let steps = Rc::new(rotated.collect());
             Mantissas::FrameOfReference(FrameOfReference { from: -5, step: 2, span: 900 + by, steps })
         };
         let arguments = [0, 1].map(|at| {
@@ -102,7 +102,7 @@ proptest! {
             _ => {
                 let millionths = (1..).take(class_count).map(|at| at * 2 * Weight::UNIT).collect();
                 let classes = u32::try_from(class_count).expect("small");
-                let by_row = picked.iter().map(|own| (own >> 5) % classes);
+                let by_row = picked.iter().map(|pick| (pick >> 5) % classes);
                 Weights::Classes { millionths, by_row: by_row.collect() }
             }
         };
@@ -121,16 +121,16 @@ proptest! {
         let rows = GroupedRows::new(&selection, &block.numbers, block.space, &weights);
         let kinds = [StateKind::Moments; MEASURES].into_iter();
         let adding = SumDecimals::new(kinds.zip(&arguments), &rows);
-        let (mut own, mut plain) = (many(key_count), many(key_count));
+        let (mut groups, mut plain) = (many(key_count), many(key_count));
         for _ in 0..again {
-            let waits = adding.add_later_to(&mut own, &block, &rows);
+            let waits = adding.add_later_to(&mut groups, &block, &rows);
             if !waits {
-                let lookup = GroupLookup::new(&block, &rows.used(), &rows, &mut own);
-                prop_assert!(adding.add_directly_to(&mut own, &lookup, &rows));
+                let lookup = GroupLookup::new(&block, &rows.used(), &rows, &mut groups);
+                prop_assert!(adding.add_directly_to(&mut groups, &lookup, &rows));
             }
             let lookup = GroupLookup::new(&block, &rows.used(), &rows, &mut plain);
             prop_assert!(adding.add_up_to(&mut plain, &adding.up(&rows), &lookup, &rows));
         }
-        prop_assert!(own == plain);
+        prop_assert!(groups == plain);
     }
 }

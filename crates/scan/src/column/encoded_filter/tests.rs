@@ -252,11 +252,11 @@ fn what_is_asked_of_stored_columns_is_what_rows_say() {
             let scan = Scan::new(Arc::new(query.clone())).expect("a query");
             let rows = Scan::new(Arc::new(query.clone())).expect("a query").without_zone_answers();
             for scan in [scan, rows] {
-                let mut own = Partial::empty(&query);
-                scan.block(&view, &|_, column| column.verify(), &mut own).expect("scans");
-                let group_index = format!("seed {seed}, question {question}: {query:#?}");
-                assert_eq!(own.stats.rows_matched, expected.stats.rows_matched, "{group_index}");
-                assert_eq!(own.body, expected.body, "{group_index}");
+                let mut partial = Partial::empty(&query);
+                scan.block(&view, &|_, column| column.verify(), &mut partial).expect("scans");
+                let context = format!("seed {seed}, question {question}: {query:#?}");
+                assert_eq!(partial.stats.rows_matched, expected.stats.rows_matched, "{context}");
+                assert_eq!(partial.body, expected.body, "{context}");
             }
             found_some += usize::from(expected.stats.rows_matched > 0);
             found_all += usize::from(expected.stats.rows_matched == ROWS as u64);

@@ -11,11 +11,11 @@ use super::*;
 use crate::Scan;
 
 /// A holder that has ids, as a leaf has.
-struct Known {
+struct InternedContext {
     host: Arc<SharedInterner>,
 }
 
-impl<'a> BlockContext<'a> for Known {
+impl<'a> BlockContext<'a> for InternedContext {
     fn check(&self, _: usize, column: &ColumnView<'a>) -> Result<(), BlockError> {
         column.verify()
     }
@@ -99,16 +99,16 @@ fn groups_by_id_are_groups_by_string() {
         (1..).zip(blocks).map(|(seed, (first, hosts))| block(first, hosts, seed)).collect();
     for (index, query) in queries().into_iter().enumerate() {
         let scan = Scan::new(Arc::new(query.clone())).expect("a query");
-        let known = [(); 2].map(|()| Known { host: Arc::default() });
+        let contexts = [(); 2].map(|()| InternedContext { host: Arc::default() });
         let (mut plain, mut by_id) = (Partial::empty(&query), Partial::empty(&query));
         for (number, bytes) in blocks.iter().enumerate() {
             let view = BlockView::parse(bytes).expect("parses");
             scan.block(&view, &|_, column| column.verify(), &mut plain).expect("scans");
             // Some blocks have their ids from another interner.
-            let known = &known[usize::from(number == 2 || number == 4)];
-            scan.block_of(&view, known, &mut by_id).expect("scans");
+            let context = &contexts[usize::from(number == 2 || number == 4)];
+            scan.block_of(&view, context, &mut by_id).expect("scans");
         }
-        assert!(known[0].host.bytes() > 0);
+        assert!(contexts[0].host.bytes() > 0);
         assert!(plain.body == by_id.body, "question {index}");
         let PartialBody::Groups(groups) = plain.body else { panic!("groups") };
         assert!(groups.len() > 1, "question {index}");
