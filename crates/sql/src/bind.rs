@@ -118,8 +118,8 @@ impl<'a> Binder<'a> {
             Expr::IsNotTrue(inner) => self.is(inner, true).map(TypedExpr::negated),
             Expr::IsNotFalse(inner) => self.is(inner, false).map(TypedExpr::negated),
             Expr::InList { expr, list, negated } => {
-                let found = compare::in_list(self, expr, list)?;
-                Ok(if *negated { found.negated() } else { found })
+                let condition = compare::in_list(self, expr, list)?;
+                Ok(if *negated { condition.negated() } else { condition })
             }
             Expr::Between { expr, negated, low, high } => {
                 let between = compare::between(self, expr, low, high)?;
@@ -223,8 +223,8 @@ impl<'a> Binder<'a> {
         let allowed =
             |bound: &TypedExpr| self.aggregates == Aggregates::Allowed || !bound.has_aggregate();
         let named = |same: &dyn Fn(&str) -> bool| {
-            let found = self.aliases.iter().find(|(name, bound)| same(name) && allowed(bound));
-            found.map(|(_, bound)| bound)
+            let output = self.aliases.iter().find(|(name, bound)| same(name) && allowed(bound));
+            output.map(|(_, bound)| bound)
         };
         named(&|name| name == ident.value).or_else(|| match ident.quote_style {
             Some(_) => None,
@@ -267,11 +267,12 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn is(&mut self, inner: &Expr, wanted: bool) -> Read<TypedExpr> {
+    fn is(&mut self, inner: &Expr, expected: bool) -> Read<TypedExpr> {
         let value = self.bind_truth(inner)?;
-        let known = TypedExpr::call(Function::IsNull, [self.copy(&value)?], Type::Bool).negated();
-        let same = if wanted { value } else { value.negated() };
-        Ok(TypedExpr::call(Function::And, [known, same], Type::Bool))
+        let not_null =
+            TypedExpr::call(Function::IsNull, [self.copy(&value)?], Type::Bool).negated();
+        let same = if expected { value } else { value.negated() };
+        Ok(TypedExpr::call(Function::And, [not_null, same], Type::Bool))
     }
 
     /// Returns a copy of `bound`. The total size of copies is limited, because each level of `x IS
@@ -325,18 +326,18 @@ pub(crate) fn strip(expr: &Expr) -> &Expr {
 
 /// The operands of a chain `a OP b OP c` from left to right, ignoring parentheses.
 pub(crate) fn operands<'e>(chain: &'e Expr, op: &BinaryOperator) -> Vec<&'e Expr> {
-    let mut found = Vec::new();
+    let mut operands = Vec::new();
     let mut waiting = vec![chain];
     while let Some(expr) = waiting.pop() {
         match strip(expr) {
-            Expr::BinaryOp { left, op: own, right } if own == op => {
+            Expr::BinaryOp { left, op: inner, right } if inner == op => {
                 waiting.push(right);
                 waiting.push(left);
             }
-            operand => found.push(operand),
+            operand => operands.push(operand),
         }
     }
-    found
+    operands
 }
 
 /// Checks that `bound` is a condition: only truth values are.

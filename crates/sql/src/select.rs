@@ -289,8 +289,8 @@ fn check_buckets(
     let most = limits::TIME_BUCKETS_MAX;
     let message = format!("{count} time buckets in the time range; at most {most} are allowed");
     let mut both = selected.iter().zip(outputs);
-    let found = both.find(|(_, output)| output.expr == Expr::Leaf(GroupInput::Key(key)));
-    let at = found.map_or(NOWHERE, |(selected, _)| selected.at);
+    let bucket = both.find(|(_, output)| output.expr == Expr::Leaf(GroupInput::Key(key)));
+    let at = bucket.map_or(NOWHERE, |(selected, _)| selected.at);
     Err(Fault::new(message, at).hint("ask for wider buckets"))
 }
 

@@ -1,16 +1,16 @@
 //! "did you mean …?": finds the nearest name by edit distance.
 
-/// The names that `wanted` may be a typing error of, the nearest first. At most a third of its
+/// The names that `typed` may be a typing error of, the nearest first. At most a third of its
 /// characters differ, ignoring letter case.
-pub(crate) fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
-    let wanted: Vec<char> = wanted.to_lowercase().chars().collect();
-    let most = (wanted.len() / 3).max(1);
+pub(crate) fn nearest<'n>(typed: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+    let typed: Vec<char> = typed.to_lowercase().chars().collect();
+    let most = (typed.len() / 3).max(1);
     let near = names.into_iter().filter_map(|name| {
         let letters: Vec<char> = name.to_lowercase().chars().collect();
-        if letters.len().abs_diff(wanted.len()) > most {
+        if letters.len().abs_diff(typed.len()) > most {
             return None;
         }
-        Some((distance(&wanted, &letters), name)).filter(|(distance, _)| *distance <= most)
+        Some((distance(&typed, &letters), name)).filter(|(distance, _)| *distance <= most)
     });
     let mut near: Vec<(usize, &str)> = near.collect();
     near.sort_unstable();
@@ -19,10 +19,10 @@ pub(crate) fn nearest<'n>(wanted: &str, names: impl IntoIterator<Item = &'n str>
 
 /// A hint with the nearest name, if there is one.
 pub(crate) fn did_you_mean<'n>(
-    wanted: &str,
+    typed: &str,
     names: impl IntoIterator<Item = &'n str>,
 ) -> Option<String> {
-    nearest(wanted, names).first().map(|name| format!("did you mean {name}?"))
+    nearest(typed, names).first().map(|name| format!("did you mean {name}?"))
 }
 
 /// The number of insertions, deletions, replacements and swaps of neighbours that turn one text
@@ -54,7 +54,7 @@ mod tests {
     #[test]
     fn slips_are_found_and_strangers_are_not() {
         let names = ["service", "latency", "time", "status", "latencie"];
-        for (wanted, expected) in [
+        for (typed, expected) in [
             ("servcie", &["service"][..]),
             ("Latncy", &["latency"]),
             ("tiem", &["time"]),
@@ -63,7 +63,7 @@ mod tests {
             ("endpoint", &[]),
             ("", &[]),
         ] {
-            assert_eq!(nearest(wanted, names), expected, "{wanted}");
+            assert_eq!(nearest(typed, names), expected, "{typed}");
         }
     }
 

@@ -143,9 +143,9 @@ impl TypedExpr {
 
     /// Whether it contains an aggregate.
     pub(crate) fn has_aggregate(&self) -> bool {
-        let mut found = false;
-        self.expr.for_each_leaf(&mut |leaf| found |= matches!(leaf, Leaf::Aggregate(_)));
-        found
+        let mut has_aggregate = false;
+        self.expr.for_each_leaf(&mut |leaf| has_aggregate |= matches!(leaf, Leaf::Aggregate(_)));
+        has_aggregate
     }
 
     /// Evaluates an expression that needs no row.

@@ -34,8 +34,8 @@ pub(crate) fn cast(binder: &mut Binder<'_>, expr: &Expr, data_type: &DataType) -
             None if kind == Kind::String && shown => {}
             part => {
                 // As a string, a column also shows its numbers.
-                let seen = kind == Kind::String && column.part(Kind::Number).is_some();
-                if part.is_none() && !seen {
+                let shows_numbers = kind == Kind::String && column.part(Kind::Number).is_some();
+                if part.is_none() && !shows_numbers {
                     binder.note("no_such_part", no_such_part(column, kind));
                 }
                 return Ok(TypedExpr::part(column, kind));

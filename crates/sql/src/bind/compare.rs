@@ -110,7 +110,7 @@ pub(crate) fn in_list(binder: &mut Binder<'_>, expr: &Expr, list: &[Expr]) -> Re
 
 /// Makes an IN of literals. The value is compared with all of them, so it can have only one type.
 fn in_literals(value: TypedExpr, literals: Vec<TypedExpr>, sides: Vec<(As, As)>) -> TypedExpr {
-    let wants = |wanted: &As| sides.iter().any(|(value, _)| value == wanted);
+    let wants = |target: &As| sides.iter().any(|(value, _)| value == target);
     let common = match () {
         () if wants(&As::Text) => As::Text,
         () if wants(&As::Number) => As::Number,
@@ -118,15 +118,16 @@ fn in_literals(value: TypedExpr, literals: Vec<TypedExpr>, sides: Vec<(As, As)>)
     };
     // A literal that was converted otherwise is converted again to the value's type.
     let items = literals.into_iter().zip(sides);
-    let items = items.map(|(literal, (_, own))| become_as(become_as(literal, own), common.clone()));
+    let items =
+        items.map(|(literal, (_, side))| become_as(become_as(literal, side), common.clone()));
     let items: Vec<TypedExpr> = items.collect();
     let value = become_as(value, common);
     let arguments = std::iter::once(value).chain(items).collect();
     TypedExpr::call_all(Function::In, arguments, Type::Bool)
 }
 
-fn become_as(bound: TypedExpr, wanted: As) -> TypedExpr {
-    match wanted {
+fn become_as(bound: TypedExpr, target: As) -> TypedExpr {
+    match target {
         As::Same => bound,
         As::Literal(value) => TypedExpr::literal(value),
         As::Number => bound.into_number(),
@@ -150,8 +151,8 @@ fn meet(function: Function, left: &TypedExpr, right: &TypedExpr) -> Read<(As, As
             _ => Ok((As::Same, As::Same)),
         };
     }
-    if let Some(found) = meet_ordered(function, left, right)? {
-        return Ok(found);
+    if let Some(sides) = meet_ordered(function, left, right)? {
+        return Ok(sides);
     }
     match meet_ordered(function, right, left)? {
         Some((right, left)) => Ok((left, right)),

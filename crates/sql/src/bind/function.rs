@@ -91,8 +91,8 @@ pub(crate) fn function(binder: &mut Binder<'_>, function: &ast::Function) -> Rea
         return Err(Fault::new(format!("{name} is not an aggregate"), at));
     }
     let exprs = arguments(function)?;
-    if let Some(wanted) = list_function::of_name(&name) {
-        return list_function::bind(binder, wanted, &name, &exprs).map_err(|f| f.or_at(at));
+    if let Some(predicate) = list_function::of_name(&name) {
+        return list_function::bind(binder, predicate, &name, &exprs).map_err(|f| f.or_at(at));
     }
     let mut bound = Vec::with_capacity(exprs.len());
     for expr in &exprs {

@@ -77,8 +77,8 @@ pub(crate) fn matches(
     Pattern::new(source, syntax).map_err(|error| refuse(&error, pattern))?;
     let source = TypedExpr::literal(Value::string(source));
     let text = if value.value_type == Type::Null { value } else { value.into_text() };
-    let found = TypedExpr::call(Function::Matches(syntax), [text, source], Type::Bool);
-    Ok(if negated { found.negated() } else { found })
+    let matched = TypedExpr::call(Function::Matches(syntax), [text, source], Type::Bool);
+    Ok(if negated { matched.negated() } else { matched })
 }
 
 /// The error for more patterns than one query may have.

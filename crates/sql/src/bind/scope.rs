@@ -83,11 +83,11 @@ impl<'a> Scope<'a> {
             [first, rest @ ..] if !rest.is_empty() && self.is_table(table, first) => rest,
             _ => parts,
         };
-        let found = exact(table, parts)
+        let column = exact(table, parts)
             .or_else(|| exact(table, unqualified))
             .or_else(|| caseless(table, parts))
             .or_else(|| caseless(table, unqualified));
-        match (found, self.context.unknown_columns) {
+        match (column, self.context.unknown_columns) {
             (Some(column), _) => Ok(column),
             (None, UnknownColumns::Null) => Ok(Column::Absent(joined(unqualified))),
             // No row of the table can be read now, so its columns are unknown. The result's

@@ -60,8 +60,8 @@ pub(crate) fn date_trunc(unit: &str, time: TypedExpr, at: Location) -> Read<Type
 
 /// Binds `extract(hour FROM time)`.
 pub(crate) fn extract(field: &str, time: TypedExpr) -> Read<TypedExpr> {
-    let wanted = field.trim_matches('\'').to_ascii_lowercase();
-    let field = match wanted.as_str() {
+    let name = field.trim_matches('\'').to_ascii_lowercase();
+    let field = match name.as_str() {
         "year" | "years" => TimeField::Year,
         "month" | "months" => TimeField::Month,
         "day" | "days" => TimeField::Day,
@@ -71,7 +71,7 @@ pub(crate) fn extract(field: &str, time: TypedExpr) -> Read<TypedExpr> {
         "dow" | "dayofweek" => TimeField::DayOfWeek,
         "epoch" => TimeField::Epoch,
         _ => {
-            return Err(Fault::new(format!("a time has no field {wanted:?}"), NOWHERE)
+            return Err(Fault::new(format!("a time has no field {name:?}"), NOWHERE)
                 .hint("fields are year, month, day, hour, minute, second, dow and epoch"));
         }
     };

@@ -39,7 +39,7 @@ impl OutputSlots {
         let mut slots = GroupSlots::default();
         for key in keys {
             let row = row_expr(&key)?;
-            if !slots.keys.iter().any(|(_, known)| *known == row) {
+            if !slots.keys.iter().any(|(_, other)| *other == row) {
                 slots.keys.push((key.expr, row));
             }
             if slots.keys.len() > limits::GROUP_KEYS_MAX {

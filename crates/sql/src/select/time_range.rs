@@ -28,11 +28,11 @@ pub(crate) fn split(conditions: Vec<RowExpr>) -> Split {
     let mut rest = Vec::new();
     for condition in conditions {
         match constraint(&condition) {
-            Some(found) => {
-                if found.0.len() != 1 {
+            Some(times) => {
+                if times.0.len() != 1 {
                     rest.push(condition);
                 }
-                intervals = intervals.intersect(&found);
+                intervals = intervals.intersect(&times);
             }
             None => rest.push(condition),
         }

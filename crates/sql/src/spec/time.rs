@@ -280,8 +280,8 @@ fn auto_width(length: i64, multiple: Option<i64>) -> Result<i64, SqlError> {
     let divides = |width: i64| multiple.is_none_or(|multiple| multiple % width == 0);
     let fits = |width: i64| length / width < BUCKETS_AUTO && divides(width);
     let days = (1..=16).map(|doubled: u32| (24 * HOUR) << doubled);
-    let found = WIDTHS.into_iter().chain(days).find(|width| fits(*width));
-    found.or(multiple.filter(|shift| length / shift < BUCKETS_AUTO)).ok_or_else(|| {
+    let width = WIDTHS.into_iter().chain(days).find(|width| fits(*width));
+    width.or(multiple.filter(|shift| length / shift < BUCKETS_AUTO)).ok_or_else(|| {
         SqlError::of_field(
             "bucket",
             Fault::new("no bucket is long enough for the time range", NOWHERE),

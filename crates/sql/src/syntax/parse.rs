@@ -299,9 +299,9 @@ pub(crate) fn is_keyword(token: &TokenWithSpan, keywords: &[Keyword]) -> bool {
 }
 
 /// Whether the token is this word, unquoted, ignoring letter case.
-pub(crate) fn is_word(token: &TokenWithSpan, wanted: &str) -> bool {
+pub(crate) fn is_word(token: &TokenWithSpan, expected: &str) -> bool {
     matches!(&token.token, Token::Word(word)
-        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(wanted))
+        if word.quote_style.is_none() && word.value.eq_ignore_ascii_case(expected))
 }
 
 /// Removes the optional comma before FROM.
@@ -325,10 +325,10 @@ pub(crate) fn drop_comma_before_from(tokens: &mut Vec<TokenWithSpan>) {
 
 /// Removes `LIMIT n SERIES` and returns n with its position.
 pub(crate) fn take_series(tokens: &mut Vec<TokenWithSpan>) -> Read<Option<(usize, Location)>> {
-    let found = tokens
+    let position = tokens
         .windows(3)
         .position(|words| is_keyword(&words[0], &[Keyword::LIMIT]) && is_word(&words[2], "series"));
-    let Some(at) = found else { return Ok(None) };
+    let Some(at) = position else { return Ok(None) };
     let (place, number) = (tokens[at + 1].span.start, tokens[at + 1].token.to_string());
     tokens.drain(at..at + 3);
     series_of(&number, place).map(|count| Some((count, place)))

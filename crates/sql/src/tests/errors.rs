@@ -9,19 +9,19 @@ use crate::{Message, QuerySpec, lower_spec};
 #[track_caller]
 fn check(cases: &[(&str, &str, &str, &str)]) {
     for &(sql, message, at, hint) in cases {
-        let found = error(sql);
-        assert!(found.to_string().contains(message), "{sql}: {found:?}");
-        assert!(found.hint.clone().unwrap_or_default().contains(hint), "{sql}: {found:?}");
+        let error = error(sql);
+        assert!(error.to_string().contains(message), "{sql}: {error:?}");
+        assert!(error.hint.clone().unwrap_or_default().contains(hint), "{sql}: {error:?}");
         if !at.is_empty() {
-            let place = found.position.unwrap_or_else(|| panic!("{sql}: no place in {found:?}"));
-            assert!(sql[place.offset..].starts_with(at), "{sql}: {found:?}");
+            let place = error.position.unwrap_or_else(|| panic!("{sql}: no place in {error:?}"));
+            assert!(sql[place.offset..].starts_with(at), "{sql}: {error:?}");
             assert_eq!((place.line, place.column), (1, place.offset as u64 + 1), "{sql}");
         }
-        let words = found.to_string();
+        let words = error.to_string();
         let word = words.split(' ').next().expect("a word");
         let lower = !word.starts_with(char::is_uppercase);
-        assert!(lower || word == "Hadal" || word == word.to_uppercase(), "{found:?}");
-        assert!(!words.ends_with('.'), "{found:?}");
+        assert!(lower || word == "Hadal" || word == word.to_uppercase(), "{error:?}");
+        assert!(!words.ends_with('.'), "{error:?}");
     }
 }
 
@@ -53,14 +53,14 @@ fn an_unknown_table_is_told_from_other_errors() {
         ("DESCRIBE my.table", unknown("my.table", &["my-table", "mytable"])),
         ("SUMMARIZE nothing_like_it", unknown("nothing_like_it", &[])),
     ] {
-        let found = error(sql);
-        assert_eq!(found.message, expected, "{sql}");
-        assert_eq!(found.message.code(), "unknown_table");
+        let error = error(sql);
+        assert_eq!(error.message, expected, "{sql}");
+        assert_eq!(error.message.code(), "unknown_table");
     }
     let spec = QuerySpec { table: "reqests".to_owned(), ..QuerySpec::default() };
-    let found = lower_spec(&spec, &context(&Tables::new())).expect_err("no such table");
-    assert_eq!(found.message, unknown("reqests", &["requests"]));
-    assert_eq!(found.field.as_deref(), Some("table"));
+    let unknown_table = lower_spec(&spec, &context(&Tables::new())).expect_err("no such table");
+    assert_eq!(unknown_table.message, unknown("reqests", &["requests"]));
+    assert_eq!(unknown_table.field.as_deref(), Some("table"));
     for other in ["SELECT servce FROM requests", "SELECT reqests.service FROM requests", ""] {
         assert_eq!(error(other).message.code(), "bad_query", "{other}");
     }
@@ -209,7 +209,7 @@ fn clauses_and_spelling() {
 
 #[test]
 fn places_count_lines_and_characters() {
-    let found = error("SELECT 'é',\n  servce\nFROM requests");
-    let place = found.position.expect("a place");
+    let error = error("SELECT 'é',\n  servce\nFROM requests");
+    let place = error.position.expect("a place");
     assert_eq!((place.line, place.column, place.offset), (2, 3, 15));
 }

@@ -94,8 +94,8 @@ fn backtracking_does_not_explode() {
 #[test]
 fn repeated_operands_do_not_explode() {
     let repeated = |sql: &str| {
-        let found = statement(sql).expect_err("a refusal");
-        assert!(found.to_string().contains("repeat too much"), "{found:?}");
+        let error = statement(sql).expect_err("a refusal");
+        assert!(error.to_string().contains("repeat too much"), "{error:?}");
     };
     let doubling = |after: &str| format!("SELECT 1 FROM requests WHERE ok{}", after.repeat(40));
     repeated(&doubling(" IS TRUE"));

@@ -10,7 +10,7 @@ fn key(sql: &str) -> String {
 
 #[test]
 fn columns_are_found_as_written_then_by_letters() {
-    for (name, found) in [
+    for (name, expected) in [
         ("service", "service::string"),
         ("SERVICE", "service::string"),
         ("country", "Country::string"),
@@ -28,7 +28,7 @@ fn columns_are_found_as_written_then_by_letters() {
         ("requests.time", "time"),
     ] {
         let shown = key(&format!("SELECT {name} FROM requests ORDER BY 1"));
-        assert_eq!(shown, found, "{name}");
+        assert_eq!(shown, expected, "{name}");
     }
     assert_eq!(key("SELECT r.service FROM requests AS r ORDER BY 1"), "service::string");
     assert!(error("SELECT requests.service FROM requests AS r").to_string().contains("no column"));

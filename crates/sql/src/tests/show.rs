@@ -28,7 +28,7 @@ fn shown<L>(expr: &Expr<L>, leaf: &dyn Fn(&L) -> String) -> String {
         Expr::Literal(Value::String(text)) => format!("'{text}'"),
         Expr::Literal(Value::Time(time)) => moment(*time),
         Expr::Literal(value) => value.to_string(),
-        Expr::Leaf(found) => leaf(found),
+        Expr::Leaf(input) => leaf(input),
         Expr::Call { function, arguments } => {
             let arguments: Vec<String> =
                 arguments.iter().map(|argument| shown(argument, leaf)).collect();

@@ -81,16 +81,16 @@ fn what_hadal_has_not_says_what_to_do() {
         ("SELECT 1 UNION SELECT 2", "hadal query --format csv"),
         ("SELECT sum(bytes) OVER () FROM requests", "hadal query --format csv"),
     ] {
-        let found = error(sql);
-        let given = found.hint.clone().unwrap_or_default();
-        assert!(given.contains(hint), "{sql}: {found:?}");
+        let error = error(sql);
+        let given = error.hint.clone().unwrap_or_default();
+        assert!(given.contains(hint), "{sql}: {error:?}");
     }
 }
 
 #[test]
 fn one_statement_at_a_time() {
-    let found = error("SELECT 1; SELECT 2");
-    assert_eq!(found.position.map(|place| place.offset), Some(8));
+    let refused = error("SELECT 1; SELECT 2");
+    assert_eq!(refused.position.map(|place| place.offset), Some(8));
     for empty in ["", "  ", ";", "-- nothing"] {
         assert!(error(empty).to_string().contains("no statement"), "{empty:?}");
     }
