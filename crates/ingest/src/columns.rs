@@ -130,14 +130,14 @@ impl Columns {
     pub(crate) fn target(
         &mut self,
         builder: &mut BlockBuilder,
-        seen: Option<NameId>,
+        name_id: Option<NameId>,
         name: &str,
         kind: Kind,
     ) -> Result<Target, String> {
-        let fields = seen.and_then(|seen| self.fields.get(seen.index()));
+        let fields = name_id.and_then(|name_id| self.fields.get(name_id.index()));
         match fields.and_then(|fields| fields.columns[kind as usize]) {
             Some(id) => Ok(Target::Column(id)),
-            None => self.new_place(builder, seen, name, kind),
+            None => self.new_place(builder, name_id, name, kind),
         }
     }
 
@@ -145,7 +145,7 @@ impl Columns {
     fn new_place(
         &mut self,
         builder: &mut BlockBuilder,
-        seen: Option<NameId>,
+        name_id: Option<NameId>,
         name: &str,
         kind: Kind,
     ) -> Result<Target, String> {
@@ -154,8 +154,8 @@ impl Columns {
             return Ok(Target::Overflow);
         }
         let id = builder.column(&column, kind);
-        let seen = seen.unwrap_or_else(|| self.names.add(name));
-        let field = self.of(seen);
+        let name_id = name_id.unwrap_or_else(|| self.names.add(name));
+        let field = self.of(name_id);
         field.columns[kind as usize] = Some(id);
         field.is_special |= name == Weight::COLUMN;
         Ok(Target::Column(id))

@@ -153,13 +153,13 @@ impl Ingest {
             Cutter::Split(splitter) => {
                 splitter.finish(&mut |line, record| state.record(line, record));
             }
-            Cutter::Csv(mut own) => {
-                own.push(&[]);
-                state.csv_rows(&mut own);
-                if let Some(unclosed) = own.unclosed() {
+            Cutter::Csv(mut reader) => {
+                reader.push(&[]);
+                state.csv_rows(&mut reader);
+                if let Some(unclosed) = reader.unclosed() {
                     state.reject(unclosed.line, unclosed.to_string(), &[]);
                 }
-                csv = Some(own);
+                csv = Some(reader);
             }
         }
         state.infer();

@@ -81,7 +81,12 @@ pub(crate) trait RowSink<'j> {
 
     /// Takes a field: its dotted name, the id of the name if it was looked up and is known, and the
     /// value.
-    fn field(&mut self, name: &str, seen: Option<NameId>, field: &Field<'j>) -> Result<(), String>;
+    fn field(
+        &mut self,
+        name: &str,
+        name_id: Option<NameId>,
+        field: &Field<'j>,
+    ) -> Result<(), String>;
 }
 
 /// Buffers for reading an object, reused for the next.
@@ -140,22 +145,24 @@ struct Walk<'w, T: ?Sized> {
 impl<'j, T: RowSink<'j> + ?Sized> Walk<'_, T> {
     /// Takes a member of the top-level object.
     fn member(&mut self, name: Name<'j>, token: Token<'j>) -> Result<(), String> {
-        let Name { text, seen } = name;
+        let Name { text, id: name_id } = name;
         // Values after an uncommon one arrive here, even if they could have been pushed fast.
-        if let Some(seen) = seen
+        if let Some(name_id) = name_id
             && self.count < ROW_FIELDS_MAX
-            && self.sink.push_fast(seen, token) == Pushed::Done
+            && self.sink.push_fast(name_id, token) == Pushed::Done
         {
             self.count += 1;
             return Ok(());
         }
         match token {
             Token::Null => Ok(()),
-            Token::Bool(truth) => self.field(text, seen, &Field::Bool(truth)),
+            Token::Bool(truth) => self.field(text, name_id, &Field::Bool(truth)),
             Token::Decimal { mantissa, scale } => {
-                self.field(text, seen, &Field::Decimal { mantissa, scale })
+                self.field(text, name_id, &Field::Decimal { mantissa, scale })
             }
-            Token::String(string) => self.field(text, seen, &Field::String(Cow::Borrowed(string))),
+            Token::String(string) => {
+                self.field(text, name_id, &Field::String(Cow::Borrowed(string)))
+            }
             Token::Raw(raw) => {
                 self.name.clear();
                 self.name.push_str(text);
@@ -207,12 +214,17 @@ impl<'j, T: RowSink<'j> + ?Sized> Walk<'_, T> {
         taken
     }
 
-    fn field(&mut self, name: &str, seen: Option<NameId>, field: &Field<'j>) -> Result<(), String> {
+    fn field(
+        &mut self,
+        name: &str,
+        name_id: Option<NameId>,
+        field: &Field<'j>,
+    ) -> Result<(), String> {
         self.count += 1;
         if self.count > ROW_FIELDS_MAX {
             return Err(format!("more than {ROW_FIELDS_MAX} fields"));
         }
-        self.sink.field(name, seen, field)
+        self.sink.field(name, name_id, field)
     }
 }
 
@@ -318,7 +330,7 @@ mod tests {
         fn field(
             &mut self,
             name: &str,
-            _seen: Option<NameId>,
+            _name_id: Option<NameId>,
             field: &Field<'j>,
         ) -> Result<(), String> {
             self.1(name, field);
@@ -331,15 +343,15 @@ mod tests {
     }
 
     fn read(text: &str) -> Result<Vec<(String, String)>, String> {
-        let mut found = Vec::new();
-        fields(text, |name, field| found.push((name.to_owned(), format!("{field:?}"))))?;
-        Ok(found)
+        let mut all = Vec::new();
+        fields(text, |name, field| all.push((name.to_owned(), format!("{field:?}"))))?;
+        Ok(all)
     }
 
     fn field(text: &str) -> Field<'_> {
-        let mut found = None;
-        fields(text, |_, field| found = Some(field.clone())).expect(text);
-        found.expect("a field")
+        let mut last = None;
+        fields(text, |_, field| last = Some(field.clone())).expect(text);
+        last.expect("a field")
     }
 
     #[test]

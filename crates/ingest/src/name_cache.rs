@@ -10,7 +10,7 @@ use std::collections::HashMap;
 #[derive(Debug)]
 pub(crate) struct NameCache {
     /// The first entry stands for the start of a row.
-    known: Vec<CachedName>,
+    names: Vec<CachedName>,
     by_name: HashMap<String, NameId>,
     /// The previous name of the row.
     last: NameId,
@@ -22,7 +22,7 @@ struct CachedName {
     head: u128,
     /// All ones for the bytes that `head` has; zero if JSON may write the name in another way.
     head_mask: u128,
-    /// The names that followed it, the latest first; the first entry of `known` if none.
+    /// The names that followed it, the latest first; the first entry of `names` if none.
     next: [NameId; 2],
     /// The complete JSON form.
     spelled: String,
@@ -77,7 +77,7 @@ impl NameId {
 
 impl Default for NameCache {
     fn default() -> Self {
-        Self { known: vec![CachedName::new("")], by_name: HashMap::new(), last: NameId(0) }
+        Self { names: vec![CachedName::new("")], by_name: HashMap::new(), last: NameId(0) }
     }
 }
 
@@ -91,43 +91,43 @@ impl NameCache {
     /// and colon.
     #[inline]
     pub(crate) fn expected(&mut self, text: &[u8]) -> Option<(NameId, usize)> {
-        let [likely, other] = self.known[self.last.index()].next;
-        let known = &self.known[likely.index()];
-        if known.begins(text) {
+        let [likely, other] = self.names[self.last.index()].next;
+        let candidate = &self.names[likely.index()];
+        if candidate.begins(text) {
             self.last = likely;
-            return Some((likely, known.spelled.len()));
+            return Some((likely, candidate.spelled.len()));
         }
-        let known = &self.known[other.index()];
-        if !known.begins(text) {
+        let candidate = &self.names[other.index()];
+        if !candidate.begins(text) {
             return None;
         }
-        let length = known.spelled.len();
+        let length = candidate.spelled.len();
         self.follow(other);
         Some((other, length))
     }
 
     /// Finds the next name, if it is known.
     pub(crate) fn find(&mut self, name: &str) -> Option<NameId> {
-        let [guess, _] = self.known[self.last.index()].next;
-        let found = match guess.0 != 0 && self.known[guess.index()].name() == name {
+        let [guess, _] = self.names[self.last.index()].next;
+        let id = match guess.0 != 0 && self.names[guess.index()].name() == name {
             true => guess,
             false => *self.by_name.get(name)?,
         };
-        self.follow(found);
-        Some(found)
+        self.follow(id);
+        Some(id)
     }
 
     /// Adds a new name.
     pub(crate) fn add(&mut self, name: &str) -> NameId {
-        let id = NameId(u32::try_from(self.known.len()).unwrap_or(u32::MAX));
-        self.known.push(CachedName::new(name));
+        let id = NameId(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
+        self.names.push(CachedName::new(name));
         self.by_name.insert(name.to_owned(), id);
         self.follow(id);
         id
     }
 
     fn follow(&mut self, id: NameId) {
-        let next = &mut self.known[self.last.index()].next;
+        let next = &mut self.names[self.last.index()].next;
         if next[0] != id {
             *next = [id, next[0]];
         }

@@ -49,7 +49,7 @@ pub(crate) struct RowWriter {
 #[derive(Default)]
 struct RowTime {
     /// The best source's index and its time.
-    found: Option<(usize, Micros)>,
+    best: Option<(usize, Micros)>,
     /// The index of the table's time column among the sources, if the row has a value in it.
     stored: Option<usize>,
 }
@@ -93,15 +93,20 @@ impl<'j> RowSink<'j> for OpenRow<'_> {
         self.builder.abandon_row();
     }
 
-    fn field(&mut self, name: &str, seen: Option<NameId>, field: &Field<'j>) -> Result<(), String> {
+    fn field(
+        &mut self,
+        name: &str,
+        name_id: Option<NameId>,
+        field: &Field<'j>,
+    ) -> Result<(), String> {
         let Self { writer, builder, time, overflow } = self;
-        let seen = seen.or_else(|| writer.columns.names.find(name));
-        if let Some(place) = seen.and_then(|seen| writer.columns.source(seen))
+        let name_id = name_id.or_else(|| writer.columns.names.find(name));
+        if let Some(place) = name_id.and_then(|name_id| writer.columns.source(name_id))
             && writer.take_time(place, field, time)?
         {
             return Ok(());
         }
-        writer.push(builder, seen, name, field, overflow)
+        writer.push(builder, name_id, name, field, overflow)
     }
 }
 
@@ -119,7 +124,7 @@ impl RowWriter {
         // A caller that names a column excludes the usual ones.
         let usual = CANDIDATES.into_iter().filter(|_| caller.is_none());
         for source in named.chain(usual) {
-            if !sources.iter().any(|(own, _)| own == source) {
+            if !sources.iter().any(|(other, _)| other == source) {
                 sources.push((source.to_owned(), 0));
             }
         }
@@ -191,10 +196,10 @@ impl RowWriter {
         self.columns.names.begin_row();
         let time = lines::leading_time(text).map(|time| (0, time));
         let mut overflow = None;
-        let seen = self.columns.names.find(lines::MESSAGE);
+        let name_id = self.columns.names.find(lines::MESSAGE);
         let message = Field::String(text.into());
-        self.push(builder, seen, lines::MESSAGE, &message, &mut overflow)?;
-        self.end(builder, RowTime { found: time, stored: None })
+        self.push(builder, name_id, lines::MESSAGE, &message, &mut overflow)?;
+        self.end(builder, RowTime { best: time, stored: None })
     }
 
     /// Checks whether a field, the source of index `place`, is the row's time. Returns whether the
@@ -216,8 +221,8 @@ impl RowWriter {
                 if is_mixed {
                     self.warnings.add(summary::MIXED_TIME_UNITS);
                 }
-                if time.found.is_none_or(|(found, _)| place < found) {
-                    time.found = Some((place, read));
+                if time.best.is_none_or(|(source, _)| place < source) {
+                    time.best = Some((place, read));
                 }
             }
             None if is_stored => {
@@ -230,16 +235,16 @@ impl RowWriter {
     }
 
     fn end(&mut self, builder: &mut BlockBuilder, time: RowTime) -> Result<(), String> {
-        if let (Some((place, _)), Some(stored)) = (time.found, time.stored)
+        if let (Some((place, _)), Some(stored)) = (time.best, time.stored)
             && place != stored
         {
-            let (named, own) = (&self.sources[place].0, &self.time_column);
+            let (named, column) = (&self.sources[place].0, &self.time_column);
             return Err(format!(
-                "it has a value in {named}, named as its time, and one in {own}, which is the \
-                 time column of its table; name {own} or none"
+                "it has a value in {named}, named as its time, and one in {column}, which is the \
+                 time column of its table; name {column} or none"
             ));
         }
-        let (source, time) = match time.found {
+        let (source, time) = match time.best {
             Some((source, time)) => (Some(source), time),
             None => (None, self.next_arrival()),
         };
@@ -272,7 +277,7 @@ impl RowWriter {
     fn push(
         &mut self,
         builder: &mut BlockBuilder,
-        seen: Option<NameId>,
+        name_id: Option<NameId>,
         name: &str,
         field: &Field<'_>,
         overflow: &mut Option<serde_json::Map<String, serde_json::Value>>,
@@ -281,7 +286,7 @@ impl RowWriter {
             check_weight(field)?;
         }
         let kind = self.kind(name, field);
-        let id = match self.columns.target(builder, seen, name, kind)? {
+        let id = match self.columns.target(builder, name_id, name, kind)? {
             Target::Column(id) => id,
             Target::Overflow => {
                 self.warnings.add(summary::OVERFLOW);

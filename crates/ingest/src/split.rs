@@ -400,8 +400,8 @@ mod tests {
 
     #[test]
     fn a_line_may_have_several_objects() {
-        let found = objects(r#"{"a":"}{"}{"b":{"c":[1]}} {}"#);
-        assert_eq!(found, Some(vec![r#"{"a":"}{"}"#, r#"{"b":{"c":[1]}}"#, "{}"]));
+        let records = objects(r#"{"a":"}{"}{"b":{"c":[1]}} {}"#);
+        assert_eq!(records, Some(vec![r#"{"a":"}{"}"#, r#"{"b":{"c":[1]}}"#, "{}"]));
         for other in ["", "{}", "{}x", "{},{}", "x{}{}", "{}{", "{}}{}", "{}[1]", "{}\"", "{}1"] {
             assert_eq!(objects(other), None, "{other}");
         }

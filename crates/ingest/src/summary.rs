@@ -49,8 +49,8 @@ impl Warnings {
         if count == 0 {
             return;
         }
-        match self.0.iter_mut().find(|(own, _)| *own == code) {
-            Some((_, own)) => *own += count,
+        match self.0.iter_mut().find(|(other, _)| *other == code) {
+            Some((_, total)) => *total += count,
             None => self.0.push((code, count)),
         }
     }
@@ -176,9 +176,9 @@ mod tests {
 
     #[test]
     fn one_is_told_as_one() {
-        let told = |count| counted(ARRIVAL_TIME, count).expect("told by its count");
-        assert_eq!(told(1), "1 row has no time of its own; it got the time of arrival");
-        assert_eq!(told(2), "2 rows have no time of their own; they got the time of arrival");
+        let words = |count| counted(ARRIVAL_TIME, count).expect("told by its count");
+        assert_eq!(words(1), "1 row has no time of its own; it got the time of arrival");
+        assert_eq!(words(2), "2 rows have no time of their own; they got the time of arrival");
         assert_eq!(counted(MISSING_NUMBER, 2), None, "it names columns");
     }
 }

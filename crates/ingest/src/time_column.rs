@@ -145,13 +145,13 @@ impl<'j> RowSink<'j> for FirstFields {
     fn field(
         &mut self,
         name: &str,
-        _seen: Option<NameId>,
+        _name_id: Option<NameId>,
         field: &Field<'j>,
     ) -> Result<(), String> {
         if let Some(place) = CANDIDATES.iter().position(|candidate| *candidate == name) {
             self.has_times[place] |= is_meant_as_time(field);
         }
-        if let Some(place) = ARRIVAL_NAMES.iter().position(|own| *own == name) {
+        if let Some(place) = ARRIVAL_NAMES.iter().position(|usual| *usual == name) {
             self.is_used[place] = true;
         }
         Ok(())

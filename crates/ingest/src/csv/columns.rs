@@ -24,7 +24,7 @@ enum Cells {
 
 /// The cell types in a column's sample.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct CellCounts {
     /// Numbers, and words for null.
     numeric: u64,
     numbers: u64,
@@ -65,16 +65,16 @@ impl Columns {
         }
         let named = || head.iter().filter(|name| !name.trim().is_empty());
         let names = distinct_names(head.iter().map(AsRef::as_ref));
-        let mut seen = vec![Seen::default(); names.len()];
+        let mut counts = vec![CellCounts::default(); names.len()];
         for record in sample {
-            for (seen, cell) in zip(&mut seen, record.cells()) {
-                seen.add(&cell, &nulls);
+            for (column, cell) in zip(&mut counts, record.cells()) {
+                column.add(&cell, &nulls);
             }
         }
         Self {
             keys: names.iter().map(|name| format!("{}:", Value::from(name.as_str()))).collect(),
-            cells: seen.iter().map(Seen::cells).collect(),
-            time: time_column(&names, &seen),
+            cells: counts.iter().map(CellCounts::cells).collect(),
+            time: time_column(&names, &counts),
             missing: vec![0; names.len()],
             not_utf8: 0,
             are_names_numbers: named().all(|name| is_number(name)) && named().count() > 0,
@@ -143,7 +143,7 @@ impl Columns {
     }
 }
 
-impl Seen {
+impl CellCounts {
     fn add(&mut self, cell: &str, nulls: &[String]) {
         self.all += 1;
         if is_null(cell, nulls) {
@@ -172,8 +172,8 @@ impl Seen {
     }
 }
 
-fn time_column(names: &[String], seen: &[Seen]) -> Option<usize> {
-    let is_times = |column: &usize| seen.get(*column).is_some_and(Seen::is_times);
+fn time_column(names: &[String], counts: &[CellCounts]) -> Option<usize> {
+    let is_times = |column: &usize| counts.get(*column).is_some_and(CellCounts::is_times);
     let place = |usual: &&str| names.iter().position(|name| name == usual).filter(is_times);
     CANDIDATES.iter().find_map(place).or_else(|| (0..names.len()).find(is_times))
 }

@@ -122,15 +122,15 @@ impl Records {
     /// Skips bytes at the start that are a byte order mark or may be part of one; returns their
     /// number.
     fn skip_mark(&mut self, bytes: &[u8]) -> usize {
-        let Some(seen) = self.mark else { return 0 };
-        let pairs = bytes.iter().zip(&BYTE_ORDER_MARK[seen..]);
+        let Some(matched) = self.mark else { return 0 };
+        let pairs = bytes.iter().zip(&BYTE_ORDER_MARK[matched..]);
         let taken = pairs.take_while(|(byte, mark)| byte == mark).count();
-        let seen = seen + taken;
-        let is_open = seen < BYTE_ORDER_MARK.len() && taken == bytes.len() && taken > 0;
-        self.mark = is_open.then_some(seen);
-        if !is_open && (1..BYTE_ORDER_MARK.len()).contains(&seen) {
+        let matched = matched + taken;
+        let is_open = matched < BYTE_ORDER_MARK.len() && taken == bytes.len() && taken > 0;
+        self.mark = is_open.then_some(matched);
+        if !is_open && (1..BYTE_ORDER_MARK.len()).contains(&matched) {
             // It was no byte order mark: these bytes are text, and do not end a record.
-            self.cut(&BYTE_ORDER_MARK[..seen]);
+            self.cut(&BYTE_ORDER_MARK[..matched]);
         }
         taken
     }
@@ -165,7 +165,7 @@ mod tests {
     /// The line and the cells of each record.
     fn records(text: &[u8], piece: usize) -> Vec<(u64, Vec<String>)> {
         let mut records = Records::new(b',');
-        let mut found = Vec::new();
+        let mut cut = Vec::new();
         for piece in text.chunks(piece).chain([&[][..]]) {
             let mut rest = piece;
             loop {
@@ -173,7 +173,7 @@ mod tests {
                 rest = &rest[taken..];
                 if is_whole {
                     let record = &mut records.record;
-                    found.push((record.line, record.cells().map(Cow::into_owned).collect()));
+                    cut.push((record.line, record.cells().map(Cow::into_owned).collect()));
                     record.clear();
                 }
                 if rest.is_empty() && !(is_whole && piece.is_empty()) {
@@ -181,7 +181,7 @@ mod tests {
                 }
             }
         }
-        found
+        cut
     }
 
     fn in_any_pieces(text: &[u8]) -> Vec<(u64, Vec<String>)> {
@@ -196,7 +196,7 @@ mod tests {
     fn records_are_cut_and_their_lines_told() {
         let text =
             b"\xef\xbb\xbf\"a\",b\r\n1,\"x\ny \"\"z\"\"\",\n\n 2 ,it\"s\r3,\"\"\n\"a\"b,\"4\n\"";
-        let found = in_any_pieces(text);
+        let records = in_any_pieces(text);
         let expected: [(u64, &[&str]); 5] = [
             (1, &["a", "b"]),
             (2, &["1", "x\ny \"z\"", ""]),
@@ -204,8 +204,8 @@ mod tests {
             (5, &["3", ""]),
             (6, &["ab", "4\n"]),
         ];
-        assert_eq!(found.len(), expected.len());
-        for ((line, cells), (expected_line, expected)) in found.iter().zip(expected) {
+        assert_eq!(records.len(), expected.len());
+        for ((line, cells), (expected_line, expected)) in records.iter().zip(expected) {
             assert_eq!(*line, expected_line);
             assert_eq!(cells, expected);
         }

@@ -45,9 +45,9 @@ fn columns_are_numbers_truths_or_strings() {
 #[test]
 fn later_cells_of_another_kind_stay_strings() {
     let text = format!("n,b\n{}x,maybe\n5,TRUE\n", "1,true\n".repeat(SAMPLE_RECORDS));
-    let found = rows(&text);
+    let all_rows = rows(&text);
     let expected = [r#"{"n":1,"b":true}"#, r#"{"n":"x","b":"maybe"}"#, r#"{"n":5,"b":true}"#];
-    assert_eq!(found[SAMPLE_RECORDS - 1..], expected);
+    assert_eq!(all_rows[SAMPLE_RECORDS - 1..], expected);
     // With one record less before it, the cell is in the sample.
     let text = text.replacen("1,true\n", "", 1);
     assert_eq!(rows(&text)[0], r#"{"n":"1","b":"true"}"#);

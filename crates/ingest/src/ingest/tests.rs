@@ -327,15 +327,15 @@ proptest! {
         let alike = |cells: BTreeMap<String, Value>| {
             cells.into_iter().filter_map(alike).collect::<BTreeMap<_, _>>()
         };
-        let told = |body: &str| {
+        let outcome = |body: &str| {
             let settings = Settings { table_time_column: ColumnName::new("time").ok(), ..settings() };
             let (batches, summary) = ingest_as(settings, Format::Json, body.as_bytes(), body.len());
             let rows: Vec<_> = rows(&batches).into_iter().map(alike).collect();
             let reasons = summary.rejected.into_iter().map(|reject| reject.reason);
             (rows, reasons.collect::<Vec<_>>())
         };
-        let each: Vec<_> = texts.iter().map(|text| told(text)).collect();
-        let (rows, reasons) = told(&texts.concat());
+        let each: Vec<_> = texts.iter().map(|text| outcome(text)).collect();
+        let (rows, reasons) = outcome(&texts.concat());
         prop_assert_eq!(rows, each.iter().flat_map(|(rows, _)| rows.clone()).collect::<Vec<_>>());
         let expected = each.iter().flat_map(|(_, reasons)| reasons.clone());
         prop_assert_eq!(reasons, expected.collect::<Vec<_>>());
@@ -363,11 +363,16 @@ fn columns_beyond_the_limit_go_to_overflow() {
 #[test]
 fn bodies_at_once_share_the_columns_that_a_table_may_have() {
     let columns: Arc<TableColumns> = Arc::default();
-    columns
-        .add((0..1_000).map(|own| format!("c{own}")).collect::<Vec<_>>().iter().map(|own| &**own));
+    columns.add(
+        (0..1_000)
+            .map(|number| format!("c{number}"))
+            .collect::<Vec<_>>()
+            .iter()
+            .map(|name| &**name),
+    );
     let names = |first: usize| {
         let body = |row: usize| {
-            let fields = (0..600).map(|own| format!("\"c{}\":1", first + 600 * row + own));
+            let fields = (0..600).map(|number| format!("\"c{}\":1", first + 600 * row + number));
             format!("{{{}}}\n", fields.collect::<Vec<_>>().join(","))
         };
         let settings = Settings { table_columns: Arc::clone(&columns), ..settings() };

@@ -47,7 +47,7 @@ pub(super) type Tokens<'j> = Vec<(Name<'j>, Token<'j>)>;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Name<'j> {
     pub(super) text: &'j str,
-    pub(super) seen: Option<NameId>,
+    pub(super) id: Option<NameId>,
 }
 
 /// The members of an object, by how they were handled.
@@ -69,10 +69,8 @@ impl<'j> FastFields<'j> {
 
     #[inline(always)]
     fn add(&mut self, name: Name<'j>, token: Token<'j>, sink: &mut (impl RowSink<'j> + ?Sized)) {
-        let pushed = match name.seen {
-            Some(seen) if !self.is_closed && self.taken < ROW_FIELDS_MAX => {
-                sink.push_fast(seen, token)
-            }
+        let pushed = match name.id {
+            Some(id) if !self.is_closed && self.taken < ROW_FIELDS_MAX => sink.push_fast(id, token),
             _ => Pushed::Refused,
         };
         if pushed == Pushed::Done {
@@ -158,12 +156,12 @@ impl<'j> Cursor<'j, '_> {
         if let Some((id, length)) = sink.names().expected(self.bytes().get(self.at..)?) {
             self.at += length;
             let text = self.text.get(start..self.at - 2)?;
-            return Some(Name { text, seen: Some(id) });
+            return Some(Name { text, id: Some(id) });
         }
         self.expect(b'"')?;
         let text = self.string()?;
         self.expect(b':')?;
-        Some(Name { text, seen: sink.names().find(text) })
+        Some(Name { text, id: sink.names().find(text) })
     }
 
     /// Takes the rest of a string after its opening quote; `None` if it has escapes or control
@@ -358,7 +356,7 @@ mod tests {
         fn field(
             &mut self,
             _name: &str,
-            _seen: Option<NameId>,
+            _name_id: Option<NameId>,
             _field: &Field<'j>,
         ) -> Result<(), String> {
             Ok(())
@@ -408,14 +406,14 @@ mod tests {
     fn tokens_are_what_is_written() {
         let text =
             r#" { "a" : -12.50 , "b":"x é", "c":null,"d":true,"e":"\n" ,"f":[1, 2],"g":1e3} "#;
-        let found = read(text, &mut Names::default()).expect("simple").others;
-        let names: Vec<&str> = found.iter().map(|(name, _)| name.text).collect();
+        let members = read(text, &mut Names::default()).expect("simple").others;
+        let names: Vec<&str> = members.iter().map(|(name, _)| name.text).collect();
         assert_eq!(names, ["a", "b", "d", "e", "f", "g"]);
-        assert!(matches!(found[0].1, Token::Decimal { mantissa: -125, scale: 1 }));
-        assert!(matches!(found[1].1, Token::String("x é")));
-        assert!(matches!(found[2].1, Token::Bool(true)));
+        assert!(matches!(members[0].1, Token::Decimal { mantissa: -125, scale: 1 }));
+        assert!(matches!(members[1].1, Token::String("x é")));
+        assert!(matches!(members[2].1, Token::Bool(true)));
         for (at, raw) in [(3, "\"\\n\""), (4, "[1, 2]"), (5, "1e3")] {
-            assert!(matches!(found[at].1, Token::Raw(own) if own == raw));
+            assert!(matches!(members[at].1, Token::Raw(text) if text == raw));
         }
         assert!(read("{}", &mut Names::default()).expect("empty").others.is_empty());
     }
@@ -434,12 +432,12 @@ mod tests {
             for name in expected {
                 names.names.add(name);
             }
-            if let Some(FastFields { others: found, .. }) = read(&text, &mut names) {
+            if let Some(FastFields { others: members, .. }) = read(&text, &mut names) {
                 let object: super::super::Members<'_> = serde_json::from_str(&text).expect("valid");
                 let fields = object.0.into_iter().filter(|(_, raw)| raw.get() != "null");
-                prop_assert_eq!(fields.clone().count(), found.len());
-                for ((own, token), (name, raw)) in found.into_iter().zip(fields) {
-                    prop_assert_eq!(own.text, name.as_ref());
+                prop_assert_eq!(fields.clone().count(), members.len());
+                for ((member, token), (name, raw)) in members.into_iter().zip(fields) {
+                    prop_assert_eq!(member.text, name.as_ref());
                     let raw = raw.get();
                     match token {
                         Token::Null => prop_assert_eq!(raw, "null"),
@@ -450,7 +448,7 @@ mod tests {
                             prop_assert_eq!(number.to_stored(), Some((mantissa, scale)));
                             prop_assert!(!is_rounded);
                         }
-                        Token::Raw(own) => prop_assert_eq!(raw, own),
+                        Token::Raw(text) => prop_assert_eq!(raw, text),
                     }
                 }
             }

@@ -69,17 +69,16 @@ fn the_time_column_is_the_first_that_holds_a_time() {
 
 #[test]
 fn a_table_keeps_its_time_column() {
-    let known = Settings { table_time_column: ColumnName::new("ts").ok(), ..settings() };
+    let settings = Settings { table_time_column: ColumnName::new("ts").ok(), ..settings() };
     let body = b"{\"ts\":1700000000}\n{\"timestamp\":1600000000,\"a\":1}\n{\"a\":2}";
-    let (batches, summary) = ingest_as(known, Format::Json, body, 1_000);
+    let (batches, summary) = ingest_as(settings.clone(), Format::Json, body, 1_000);
     let times: Vec<Value> = rows(&batches).iter().map(|row| row["ts::number"].clone()).collect();
     let seconds = |seconds: i64| Value::Time(Micros(seconds * 1_000_000));
     assert_eq!(times, [seconds(1_700_000_000), seconds(1_600_000_000), Value::Time(now())]);
     assert_eq!(warned(&summary), [("arrival_time", 1), ("no_age_limit", 2)]);
     assert_eq!(summary.time_from, "column ts");
-    let known = Settings { table_time_column: ColumnName::new("ts").ok(), ..settings() };
     let body = b"{\"timestamp\":1600000000}\n{\"a\":2}";
-    let (_, summary) = ingest_as(known, Format::Json, body, 1_000);
+    let (_, summary) = ingest_as(settings, Format::Json, body, 1_000);
     assert_eq!(summary.time_from, "column timestamp", "where they did come from");
 }
 
