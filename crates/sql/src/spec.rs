@@ -1,8 +1,9 @@
 //! The JSON form of a query: the page's form, with SQL texts as expressions.
 //!
-//! Its texts are parsed to the same syntax as SQL (`spec/syntax.rs`); `spec/to_sql.rs` prints the
-//! equivalent SQL.
+//! Its texts are parsed to the same syntax as SQL (`spec/syntax.rs`). `spec/bind_spec.rs` binds it
+//! and prints the equivalent SQL.
 
+mod bind_spec;
 pub(crate) mod syntax;
 pub(crate) mod time;
 pub(crate) mod to_sql;

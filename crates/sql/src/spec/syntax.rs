@@ -1,52 +1,38 @@
 //! Parses a query in JSON: each of its texts by itself, so that no text can end its clause.
 //!
 //! Columns and conditions on times depend on the table: on its time column's name, and on the times
-//! of its rows. They are added when the query is bound.
+//! of its rows. `spec/bind_spec.rs` adds them when the query is bound.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use hadal_types::{Micros, TableSchema, limits};
-use sqlparser::ast::{self, Ident};
-use sqlparser::tokenizer::Span;
+use hadal_types::Micros;
+use sqlparser::ast;
 
-use crate::bind::scope::TIME;
 use crate::error::{Fault, NOWHERE, Read, Source, Sources, SqlError};
-use crate::select::bind_select::bind_select;
 use crate::spec::time::Times;
-use crate::spec::to_sql::{self, quoted, tokens_nowhere};
 use crate::syntax::parse;
-use crate::syntax::select_ast::{Groups, Item, SelectAst, Table, item_of};
-use crate::{Context, QuerySpec, Statement, spec};
+use crate::syntax::select_ast::{Item, item_of};
+use crate::{QuerySpec, spec};
 
 /// A query in JSON, parsed.
 #[derive(Debug)]
 pub(crate) struct SpecSyntax {
     pub(crate) spec: QuerySpec,
-    times: Times,
+    pub(crate) times: Times,
     /// The selected items, groups first; those for times are added by `bind`.
     pub(crate) items: Vec<Parsed<Item>>,
     pub(crate) filters: Vec<Parsed<Arc<ast::Expr>>>,
     pub(crate) order: Vec<Parsed<Arc<ast::OrderByExpr>>>,
     pub(crate) series: Option<Parsed<usize>>,
     pub(crate) is_grouped: bool,
-    sources: Sources,
+    pub(crate) sources: Sources,
 }
 
 /// The text of a field, and its syntax.
 #[derive(Debug)]
 pub(crate) struct Parsed<T> {
     pub(crate) source: Source,
-    syntax: T,
-}
-
-/// The texts that are generated for the query's table.
-pub(crate) struct Texts {
-    pub(crate) table: Source,
-    pub(crate) items: Vec<Source>,
-    pub(crate) conditions: Vec<Source>,
-    /// The keys of GROUP BY; if empty, all items without aggregates.
-    pub(crate) groups: Vec<String>,
+    pub(crate) syntax: T,
 }
 
 impl SpecSyntax {
@@ -93,93 +79,6 @@ impl SpecSyntax {
             sources,
         })
     }
-
-    /// Resolves names and checks types.
-    pub(crate) fn bind(&self, context: &Context<'_>) -> Result<Statement, SqlError> {
-        let mut sources = self.sources.clone();
-        let made = self.texts(&mut sources, context)?;
-        let bound = to_sql::check(&self.pieces(&made))
-            .and_then(|()| self.parts(&made))
-            .and_then(|parts| bind_select(&parts, context));
-        let mut statement = bound.map_err(|fault| sources.error(fault))?;
-        if let Statement::Query { query, .. } = &mut statement {
-            query.require_complete = self.spec.require_complete;
-            if let Some(deadline_ms) = self.spec.deadline_ms {
-                query.deadline = checked_deadline(deadline_ms)?;
-            }
-        }
-        Ok(statement)
-    }
-
-    /// The equivalent SQL.
-    pub(crate) fn to_sql(&self, context: &Context<'_>) -> Result<String, SqlError> {
-        let made = self.texts(&mut Sources::default(), context)?;
-        Ok(to_sql::print(&self.pieces(&made)))
-    }
-
-    /// Generates the texts that depend on the table.
-    fn texts(&self, sources: &mut Sources, context: &Context<'_>) -> Result<Texts, SqlError> {
-        let schema = context.catalog.table(&self.spec.table);
-        let schema = schema.as_deref();
-        let times = self.times.texts(&time_name(schema), schema, context.now)?;
-        let mut add = |field: &str, text: &str| sources.add(Some(field), text);
-        let mut conditions: Vec<Source> =
-            times.conditions.iter().map(|(field, text)| add(field, text)).collect();
-        if let Some(search) = self.spec.search.as_deref().filter(|text| !text.is_empty()) {
-            conditions.push(add("search", &format!("search({})", quoted(search, '\''))));
-        }
-        let first = times.items.len() + 1;
-        let groups = match times.bucket {
-            Some(bucket) if self.times.is_compared() => {
-                let positions = first..first + self.spec.group_by.as_slice().len();
-                let positions = positions.map(|position| position.to_string());
-                std::iter::once(bucket).chain(positions).collect()
-            }
-            _ => Vec::new(),
-        };
-        Ok(Texts {
-            table: add("table", &quoted(&self.spec.table, '"')),
-            items: times.items.iter().map(|(field, text)| add(field, text)).collect(),
-            conditions,
-            groups,
-        })
-    }
-
-    /// Builds the syntax tree of the SELECT.
-    fn parts(&self, made: &Texts) -> Read<SelectAst> {
-        let mut items = made.items.iter().map(item).collect::<Read<Vec<Item>>>()?;
-        items.extend(self.items.iter().map(|item| item.syntax.clone()));
-        if items.is_empty() {
-            let name = "*".to_owned();
-            items.push(Item { expr: None, name, aliased: false, at: NOWHERE });
-        }
-        let mut filters = made.conditions.iter().map(expr).collect::<Read<Vec<_>>>()?;
-        filters.extend(self.filters.iter().map(|filter| filter.syntax.clone()));
-        let group = |text: &String| parse_nowhere(text);
-        let groups = match made.groups.as_slice() {
-            _ if !self.is_grouped => Groups::None,
-            [] => Groups::All,
-            groups => Groups::By(groups.iter().map(group).collect::<Read<_>>()?),
-        };
-        Ok(SelectAst {
-            table: Some(Table { name: vec![self.table_ident(&made.table)], alias: None }),
-            distinct: false,
-            items,
-            filters,
-            groups,
-            having: None,
-            order: self.order.iter().map(|order| order.syntax.clone()).collect(),
-            limit: self.spec.limit,
-            offset: self.spec.offset.unwrap_or(0),
-            series: self.series.as_ref().map(|series| (series.syntax, series.source.start())),
-        })
-    }
-
-    /// The table's name as a quoted identifier, which matches exactly this table.
-    fn table_ident(&self, source: &Source) -> Ident {
-        let span = Span { start: source.start(), end: source.start() };
-        Ident { value: self.spec.table.clone(), quote_style: Some('"'), span }
-    }
 }
 
 /// Parses the texts of a field.
@@ -202,7 +101,8 @@ fn one<T>(source: Source, parse: fn(&Source) -> Read<T>) -> Result<Parsed<T>, Sq
     }
 }
 
-fn item(source: &Source) -> Read<Item> {
+/// Parses an item of the SELECT list.
+pub(crate) fn item(source: &Source) -> Read<Item> {
     let (item, name) = parse::parse_item(source)?;
     item_of(item, name)
 }
@@ -211,7 +111,8 @@ fn order(source: &Source) -> Read<Arc<ast::OrderByExpr>> {
     parse::parse_order(source).map(Arc::new)
 }
 
-fn expr(source: &Source) -> Read<Arc<ast::Expr>> {
+/// Parses an expression.
+pub(crate) fn expr(source: &Source) -> Read<Arc<ast::Expr>> {
     parse::parse_expr(source, parse::tokenize(source)?).map(Arc::new)
 }
 
@@ -224,34 +125,10 @@ fn filter(source: &Source) -> Read<Arc<ast::Expr>> {
     }
 }
 
-/// Parses a generated expression.
-fn parse_nowhere(text: &str) -> Read<ast::Expr> {
-    parse::parse_expr(&Sources::default().add(None, text), tokens_nowhere(text)?)
-}
-
 /// The name of one text of a field, for errors.
 fn name_of(field: &str, texts: &spec::Texts, index: usize) -> String {
     match texts {
         spec::Texts::One(_) => field.to_owned(),
         spec::Texts::Many(_) => format!("{field}[{index}]"),
     }
-}
-
-/// The name of the time column: `time`, unless another column has that name.
-fn time_name(table: Option<&TableSchema>) -> String {
-    match table {
-        Some(table) if table.time_column.as_str() != TIME && table.column(TIME).is_some() => {
-            quoted(table.time_column.as_str(), '"')
-        }
-        _ => TIME.to_owned(),
-    }
-}
-
-fn checked_deadline(deadline_ms: u64) -> Result<Duration, SqlError> {
-    let most = limits::QUERY_DEADLINE_MS_MAX;
-    if (1..=most).contains(&deadline_ms) {
-        return Ok(Duration::from_millis(deadline_ms));
-    }
-    let message = format!("a deadline of {deadline_ms} ms; it may be 1 to {most}");
-    Err(SqlError::of_field("deadline_ms", Fault::new(message, NOWHERE)))
 }
