@@ -7,18 +7,26 @@ use std::rc::Rc;
 
 use hadal_aggregate::{Partial, PartialBody};
 use hadal_encoding::Bitmap;
+use hadal_query::Query;
 
 use crate::aggregate::block;
 use crate::column::bitmaps::filled;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::expr::eval::eval;
-use crate::expr::plan::PreparedExpr;
-use crate::scan::Scan;
+use crate::expr::plan::{Plan, PreparedExpr};
 use crate::scan_memory::Interrupt;
 use crate::top_k::rows;
 
-impl Scan {
+/// Adds the selected rows of blocks to the partial results of one query.
+pub(crate) struct PiecewiseAdder<'s> {
+    pub(crate) query: &'s Query,
+    pub(crate) plan: &'s Plan,
+    /// Whether values may be taken from zones.
+    pub(crate) use_zones: bool,
+}
+
+impl PiecewiseAdder<'_> {
     /// Adds the selected rows: all at once, or in pieces if their values are large. Pieces go to a
     /// partial result of their own first, so that nothing is added if a later piece cannot be read.
     pub(crate) fn add(
@@ -36,7 +44,7 @@ impl Scan {
         columns.want(selection);
         columns.drop_decoded();
         let mut pieces =
-            Partial { reservation: partial.reservation.new_empty(), ..Partial::empty(&self.query) };
+            Partial { reservation: partial.reservation.new_empty(), ..Partial::empty(self.query) };
         self.add_pieces(columns, selection, &mut pieces)?;
         partial.merge(pieces);
         Ok(())
@@ -67,11 +75,9 @@ impl Scan {
         let Partial { body, reservation, .. } = partial;
         match body {
             PartialBody::Groups(groups) => {
-                block::add(&self.query, &self.plan, columns, selection, groups, self.use_zones)?;
+                block::add(self.query, self.plan, columns, selection, groups, self.use_zones)?;
             }
-            PartialBody::Rows(best) => {
-                rows::add(&self.plan, columns, selection, best, reservation)?
-            }
+            PartialBody::Rows(best) => rows::add(self.plan, columns, selection, best, reservation)?,
         }
         columns.memory().forget(0);
         if columns.memory().is_splitting() {

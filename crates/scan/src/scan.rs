@@ -14,7 +14,7 @@ use crate::column::selection::Selection;
 use crate::expr::plan::{Plan, PreparedExpr, is_time};
 use crate::expr::visible_kinds::{Hidden, VisibleColumns, visible_columns};
 use crate::expr::zone_map;
-use crate::piecewise::filter_rows;
+use crate::piecewise::{PiecewiseAdder, filter_rows};
 use crate::scan_memory::{Interrupt, ScanMemory};
 use crate::top_k::rows;
 
@@ -47,10 +47,10 @@ pub enum BlockOrder {
 /// A query prepared to run over row blocks. Made once per query and leaf.
 #[derive(Debug)]
 pub struct Scan {
-    pub(crate) query: Arc<Query>,
-    pub(crate) plan: Plan,
+    query: Arc<Query>,
+    plan: Plan,
     visible: VisibleColumns,
-    pub(crate) use_zones: bool,
+    use_zones: bool,
     /// The maximum bytes of values computed at a time.
     piece_bytes_max: usize,
 }
@@ -163,7 +163,8 @@ impl Scan {
             is_beaten = rows::is_beaten(&self.plan, block, best);
         }
         if selection.count() > 0 && !is_beaten {
-            self.add(&columns, &selection, partial)?;
+            let (query, plan, use_zones) = (&*self.query, &self.plan, self.use_zones);
+            PiecewiseAdder { query, plan, use_zones }.add(&columns, &selection, partial)?;
         }
         match is_beaten && columns.bytes_read() == 0 {
             true => partial.stats.blocks_skipped += 1,
