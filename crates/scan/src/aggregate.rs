@@ -1,6 +1,7 @@
 //! Adds a block's rows to the groups of a partial result.
 
 pub(crate) mod block;
+pub(crate) mod block_sums;
 pub(crate) mod distinct;
 pub(crate) mod histogram_cells;
 pub(crate) mod idempotent;

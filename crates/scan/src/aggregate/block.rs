@@ -3,9 +3,10 @@
 use hadal_aggregate::{Groups, WeightedCount};
 use hadal_query::{AggregateUdf, Query, StateKind};
 
+use crate::aggregate::block_sums::BlockSums;
 use crate::aggregate::measures::MeasureStates;
 use crate::aggregate::sketches::Sketches;
-use crate::aggregate::sum_decimals::{BlockSums, SumDecimals};
+use crate::aggregate::sum_decimals::SumDecimals;
 use crate::aggregate::ungrouped;
 use crate::column::column_values::ColumnValues;
 use crate::column::lazy_columns::LazyColumns;

@@ -4,7 +4,7 @@
 use hadal_aggregate::{Groups, Moments, State, weighted};
 use hadal_encoding::Bitmap;
 use hadal_query::StateKind;
-use hadal_types::{Logical, Weight};
+use hadal_types::Weight;
 
 use crate::aggregate::distinct;
 use crate::aggregate::idempotent::IdempotentSource;
@@ -38,7 +38,7 @@ impl<'v> MeasureStates<'v> {
         rows: &GroupedRows<'_>,
     ) -> Self {
         match (kind, values) {
-            (StateKind::Moments, ColumnValues::Numbers(numbers)) if is_plain(numbers) => {
+            (StateKind::Moments, ColumnValues::Numbers(numbers)) if numbers.is_plain() => {
                 Self::States(moments_of_decimals(numbers, rows))
             }
             (StateKind::Moments, ColumnValues::Truths(truths)) => {
@@ -56,13 +56,13 @@ impl<'v> MeasureStates<'v> {
             }
             (StateKind::MinMax, ColumnValues::Numbers(numbers)) => Self::Ranges(numbers),
             (StateKind::Quantiles, ColumnValues::Numbers(numbers))
-                if is_plain(numbers)
+                if numbers.is_plain()
                     && let Some(distributions) = QuantileRows::new(numbers, rows) =>
             {
                 Self::QuantileRows(distributions)
             }
             (StateKind::Distinct, ColumnValues::Numbers(numbers))
-                if is_plain(numbers) && IdempotentSource::of_numbers(numbers).is_none() =>
+                if numbers.is_plain() && IdempotentSource::of_numbers(numbers).is_none() =>
             {
                 Self::Distincts(numbers)
             }
@@ -117,7 +117,7 @@ fn widen(
     rows: &GroupedRows<'_>,
 ) {
     if lookup.is_complete
-        && is_plain(numbers)
+        && numbers.is_plain()
         && let Some((group_ranges, factor)) =
             groups.ranges_mut(measure, numbers.scale, numbers.mantissas.bounds())
     {
@@ -132,10 +132,6 @@ fn widen(
             states[group_index as usize].add(&numbers.value_of(max), Weight::ONE);
         }
     }
-}
-
-pub(crate) fn is_plain(numbers: &Numbers) -> bool {
-    numbers.logical == Logical::Plain
 }
 
 /// Moments of values that are not numbers: only their count.

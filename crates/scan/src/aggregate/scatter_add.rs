@@ -3,11 +3,12 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::rc::Rc;
 
 use hadal_aggregate::{AccumulatorColumn, AccumulatorLayout};
 use hadal_encoding::{Bitmap, kernels};
 
-use crate::aggregate::sum_decimals::{BlockSums, SumDecimals};
+use crate::aggregate::block_sums::BlockSums;
 use crate::column::column_values::Numbers;
 use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
 use crate::group::group_lookup::GroupLookup;
@@ -43,15 +44,21 @@ pub(crate) enum Selected<'d> {
 }
 
 impl<'d> ScatterAdd<'d> {
-    pub(crate) fn new(adding: &'d SumDecimals<'_>, rows: &'d GroupedRows<'d>) -> Self {
-        let selected = adding.valid.iter().map(|valid| rows.selected_bits(valid)).collect();
+    /// Prepares the sums of `numbers`. `all_valid` has the rows with a value of each column that is
+    /// null in some rows.
+    pub(crate) fn new(
+        numbers: &[&'d Numbers],
+        all_valid: &[&'d Rc<Bitmap>],
+        rows: &'d GroupedRows<'d>,
+    ) -> Self {
+        let selected = all_valid.iter().map(|valid| rows.selected_bits(valid)).collect();
         let sum = |numbers: &&'d Numbers| {
             let valid = numbers.valid.as_ref();
             let valid =
-                valid.and_then(|bitmap| adding.valid.iter().position(|valid| *valid == bitmap));
+                valid.and_then(|bitmap| all_valid.iter().position(|valid| *valid == bitmap));
             (Selected::new(numbers, rows), valid.map_or(0, |index| index + 1))
         };
-        Self { valid: selected, sums: adding.numbers.iter().map(sum).collect() }
+        Self { valid: selected, sums: numbers.iter().map(sum).collect() }
     }
 
     /// Adds all rows to `cells` by this layout; `targets` has the accumulator of each row.
@@ -128,11 +135,10 @@ pub(crate) fn add_up(
 ) {
     let first = numbers.start;
     add_tiles(lookup.of_numbers(numbers), layout, cells, |column, start, tile| {
-        let (source, factor) = match column {
-            AccumulatorColumn::Nothing => return tile.fill(0),
-            AccumulatorColumn::Count(valid) => (&added.counts[valid], 1),
-            AccumulatorColumn::Sum { index, factor } => (&added.sums[index], factor),
-        };
+        let (source, factor) = added.addends(column);
+        if factor == 0 {
+            return tile.fill(0);
+        }
         for (slot, sum) in tile.iter_mut().zip(&source[first + start..]) {
             *slot = sum.cast_signed();
         }

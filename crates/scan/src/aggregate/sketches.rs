@@ -10,7 +10,6 @@ use hadal_query::{AggregateUdf, StateKind};
 
 use crate::aggregate::histogram_cells::HistogramCells;
 use crate::aggregate::idempotent::{Idempotent, IdempotentSource};
-use crate::aggregate::measures::is_plain;
 use crate::aggregate::quantile_buckets::Buckets;
 use crate::column::column_values::{ColumnValues, Doubles, Mixed, Numbers};
 use crate::column::weights::Weights;
@@ -38,7 +37,7 @@ pub(crate) enum Sketches<'v> {
 impl<'v> Sketches<'v> {
     pub(crate) fn new(kind: StateKind, values: &'v ColumnValues<'v>) -> Self {
         match (kind, values) {
-            (StateKind::Quantiles, ColumnValues::Numbers(numbers)) if is_plain(numbers) => {
+            (StateKind::Quantiles, ColumnValues::Numbers(numbers)) if numbers.is_plain() => {
                 Self::Numbers(numbers, Buckets::default())
             }
             (StateKind::Quantiles, ColumnValues::Doubles(doubles)) => {
@@ -47,7 +46,7 @@ impl<'v> Sketches<'v> {
             (StateKind::Quantiles, ColumnValues::Mixed(mixed)) => {
                 Self::Mixed(mixed, Buckets::default())
             }
-            (StateKind::Histogram(_), ColumnValues::Numbers(numbers)) if is_plain(numbers) => {
+            (StateKind::Histogram(_), ColumnValues::Numbers(numbers)) if numbers.is_plain() => {
                 Self::NumberCells(numbers, HistogramCells::default())
             }
             (StateKind::Histogram(_), ColumnValues::Doubles(doubles)) => {
@@ -57,7 +56,7 @@ impl<'v> Sketches<'v> {
                 Self::Idempotent(Idempotent::new(IdempotentSource::Codes(coded)))
             }
             (StateKind::Distinct, ColumnValues::Numbers(numbers))
-                if is_plain(numbers)
+                if numbers.is_plain()
                     && let Some(source) = IdempotentSource::of_numbers(numbers) =>
             {
                 Self::Idempotent(Idempotent::new(source))

@@ -7,13 +7,11 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use hadal_aggregate::{
-    AccumulatorColumn, AccumulatorInput, AccumulatorLayout, DeferredKeys, Groups, SumInput,
-};
+use hadal_aggregate::{AccumulatorInput, AccumulatorLayout, DeferredKeys, Groups, SumInput};
 use hadal_encoding::{Bitmap, kernels};
 use hadal_query::StateKind;
 
-use crate::aggregate::measures::is_plain;
+use crate::aggregate::block_sums::BlockSums;
 use crate::aggregate::scatter_add::{self, ScatterAdd};
 use crate::column::column_values::{ColumnValues, Entries, Numbers};
 use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
@@ -34,10 +32,10 @@ pub(crate) struct SumDecimals<'v> {
     /// Measures without any value in the block.
     hollow: Vec<usize>,
     /// The values of each sum.
-    pub(crate) numbers: Vec<&'v Numbers>,
+    numbers: Vec<&'v Numbers>,
     /// The rows that have a value, for sums where some rows have none; indexed by
     /// [`SumInput::valid`] − 1.
-    pub(crate) valid: Vec<&'v Rc<Bitmap>>,
+    valid: Vec<&'v Rc<Bitmap>>,
 }
 
 impl<'v> SumDecimals<'v> {
@@ -51,7 +49,7 @@ impl<'v> SumDecimals<'v> {
         let by_row = matches!(rows.weights, Weights::ByRow(_));
         for (measure, (kind, values)) in measures.enumerate() {
             if let (StateKind::Moments, ColumnValues::Numbers(numbers)) = (kind, values)
-                && is_plain(numbers)
+                && numbers.is_plain()
                 && !by_row
                 && let Some(size_max) = size_max(numbers, rows)
             {
@@ -143,12 +141,8 @@ impl<'v> SumDecimals<'v> {
                     scatter_add::add_up(added, layout, lookup, numbers, cells)
                 });
             }
-            let sources = layout.columns.iter().map(|column| match *column {
-                AccumulatorColumn::Nothing => (added.counts[0].as_slice(), 0),
-                AccumulatorColumn::Count(valid) => (added.counts[valid].as_slice(), 1),
-                AccumulatorColumn::Sum { index, factor } => (added.sums[index].as_slice(), factor),
-            });
-            let sources: Vec<(&[u64], i64)> = sources.collect();
+            let sources: Vec<(&[u64], i64)> =
+                layout.columns.iter().map(|column| added.addends(*column)).collect();
             for &(number, group_index) in lookup.used_groups(rows) {
                 let first = number * layout.classes.len();
                 for (source, class) in (first..).zip(&layout.classes) {
@@ -169,7 +163,7 @@ impl<'v> SumDecimals<'v> {
         lookup: &GroupLookup,
         rows: &GroupedRows<'_>,
     ) -> bool {
-        let direct = ScatterAdd::new(self, rows);
+        let direct = self.scatter_add(rows);
         self.add_to(groups, rows, |layout, cells| {
             direct.add(layout, &lookup.cells(rows, layout), cells);
         })
@@ -188,7 +182,7 @@ impl<'v> SumDecimals<'v> {
         if !is_dense {
             return false;
         }
-        let direct = ScatterAdd::new(self, rows);
+        let direct = self.scatter_add(rows);
         let incoming = AccumulatorInput { classes: rows.classes(), sums: &self.sums };
         let add_later = |groups: &mut Groups, keys: DeferredKeys<'_>| {
             groups.defer(keys, &incoming, |layout, cells| {
@@ -209,6 +203,10 @@ impl<'v> SumDecimals<'v> {
             }
             _ => false,
         }
+    }
+
+    fn scatter_add<'d>(&'d self, rows: &'d GroupedRows<'d>) -> ScatterAdd<'d> {
+        ScatterAdd::new(&self.numbers, &self.valid, rows)
     }
 
     fn add_to(
@@ -241,14 +239,6 @@ fn later_numbers(
         }
     }
     keys
-}
-
-/// The sums of a block's rows by cell.
-pub(crate) struct BlockSums {
-    /// The number of rows that have a value, by [`SumInput::valid`].
-    pub(crate) counts: Vec<Vec<u64>>,
-    /// By sum, modulo 2^64.
-    pub(crate) sums: Vec<Vec<u64>>,
 }
 
 /// The largest absolute sum of any subset of the rows; `None` if accumulators cannot hold it.

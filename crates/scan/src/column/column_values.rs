@@ -134,6 +134,12 @@ impl Numbers {
         self.valid.as_ref().is_none_or(|valid| valid.get(row))
     }
 
+    /// Whether the values are numbers, not times.
+    #[inline]
+    pub(crate) fn is_plain(&self) -> bool {
+        self.logical == Logical::Plain
+    }
+
     /// Returns the value that a mantissa of this column stands for.
     pub(crate) fn value_of(&self, mantissa: i64) -> Value {
         match self.logical {
