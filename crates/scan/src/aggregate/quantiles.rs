@@ -226,8 +226,7 @@ mod tests {
                 let key = batched.key_mut(0).number_of(&key);
                 let group_index = batched.find_or_insert(&[key]).expect("room");
                 let mut state = Quantiles::default();
-                (from..from + before)
-                    .for_each(|value| state.add(Number::integer(value), weights.of(0)));
+                (from..from + before).for_each(|n| state.add(Number::integer(n), weights.of(0)));
                 batched.states_mut(0)[group_index as usize] = State::Quantiles(state.clone());
                 let of_group = |row: &&u32| group_of(of_row(**row as usize)) == group;
                 let of_group: Vec<usize> =
