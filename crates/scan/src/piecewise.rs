@@ -14,14 +14,14 @@ use crate::column::bitmaps::filled;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::expr::eval::eval;
-use crate::expr::plan::{Plan, PreparedExpr};
+use crate::expr::plan::{PreparedExpr, PreparedQuery};
 use crate::scan_memory::Interrupt;
 use crate::top_k::rows;
 
 /// Adds the selected rows of blocks to the partial results of one query.
 pub(crate) struct PiecewiseAdder<'s> {
     pub(crate) query: &'s Query,
-    pub(crate) plan: &'s Plan,
+    pub(crate) plan: &'s PreparedQuery,
     /// Whether values may be taken from zones.
     pub(crate) use_zones: bool,
 }

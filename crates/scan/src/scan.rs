@@ -11,7 +11,7 @@ use hadal_types::{ColumnName, Kind, Value};
 use crate::column::interner::{BlockContext, ChecksumContext};
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
-use crate::expr::plan::{Plan, PreparedExpr, is_time};
+use crate::expr::plan::{PreparedExpr, PreparedQuery, is_time};
 use crate::expr::visible_kinds::{Hidden, VisibleColumns, visible_columns};
 use crate::expr::zone_map;
 use crate::piecewise::{PiecewiseAdder, filter_rows};
@@ -48,7 +48,7 @@ pub enum BlockOrder {
 #[derive(Debug)]
 pub struct Scan {
     query: Arc<Query>,
-    plan: Plan,
+    plan: PreparedQuery,
     visible: VisibleColumns,
     use_zones: bool,
     /// The maximum bytes of values computed at a time.
@@ -61,7 +61,7 @@ impl Scan {
     /// # Errors
     /// When an expression is nested too deep, a pattern is invalid or a function is unknown.
     pub fn new(query: Arc<Query>) -> Result<Self, PrepareError> {
-        let plan = Plan::new(&query)?;
+        let plan = PreparedQuery::new(&query)?;
         let visible = visible_columns(&query);
         Ok(Self { query, plan, visible, use_zones: true, piece_bytes_max: PIECE_BYTES_MAX })
     }

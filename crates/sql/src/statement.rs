@@ -16,10 +16,10 @@ use crate::{Context, QuerySpec, Statement};
 
 /// A parsed statement that is not yet bound to a table.
 #[derive(Debug)]
-pub struct Parsed(Syntax);
+pub struct Parsed(StatementSyntax);
 
 #[derive(Debug)]
-enum Syntax {
+enum StatementSyntax {
     Sql { sources: Sources, command: Command },
     Spec(Box<SpecSyntax>),
 }
@@ -41,7 +41,7 @@ pub fn parse(sql: &str) -> Result<Parsed, SqlError> {
     let mut sources = Sources::default();
     let source = sources.add(None, sql);
     match command(&source) {
-        Ok(command) => Ok(Parsed(Syntax::Sql { sources, command })),
+        Ok(command) => Ok(Parsed(StatementSyntax::Sql { sources, command })),
         Err(fault) => Err(source.error(fault)),
     }
 }
@@ -51,7 +51,7 @@ pub fn parse(sql: &str) -> Result<Parsed, SqlError> {
 /// # Errors
 /// [`SqlError`]; its field names the part of the spec, its position is within that part's text.
 pub fn parse_spec(spec: &QuerySpec, now: Micros) -> Result<Parsed, SqlError> {
-    SpecSyntax::parse(spec, now).map(|syntax| Parsed(Syntax::Spec(Box::new(syntax))))
+    SpecSyntax::parse(spec, now).map(|syntax| Parsed(StatementSyntax::Spec(Box::new(syntax))))
 }
 
 impl Parsed {
@@ -59,8 +59,8 @@ impl Parsed {
     #[must_use]
     pub fn table(&self) -> Option<String> {
         match &self.0 {
-            Syntax::Spec(spec) => Some(spec.spec.table.clone()),
-            Syntax::Sql { command, .. } => match command {
+            StatementSyntax::Spec(spec) => Some(spec.spec.table.clone()),
+            StatementSyntax::Sql { command, .. } => match command {
                 Command::Select(parts) => parts.table.as_ref().map(|table| joined(&table.name)),
                 Command::Describe(name) | Command::Summarize(name) => Some(joined(name)),
                 Command::ShowTables => None,
@@ -74,8 +74,8 @@ impl Parsed {
     /// [`SqlError`] with the position and, where there is one, a hint.
     pub fn bind(&self, context: &Context<'_>) -> Result<Statement, SqlError> {
         match &self.0 {
-            Syntax::Spec(spec) => spec.bind(context),
-            Syntax::Sql { sources, command } => {
+            StatementSyntax::Spec(spec) => spec.bind(context),
+            StatementSyntax::Sql { sources, command } => {
                 command.bind(context).map_err(|fault| sources.error(fault))
             }
         }
@@ -86,8 +86,8 @@ impl Parsed {
     #[must_use]
     pub fn spec_sql(&self, context: &Context<'_>) -> Option<String> {
         match &self.0 {
-            Syntax::Spec(spec) => spec.to_sql(context).ok(),
-            Syntax::Sql { .. } => None,
+            StatementSyntax::Spec(spec) => spec.to_sql(context).ok(),
+            StatementSyntax::Sql { .. } => None,
         }
     }
 }

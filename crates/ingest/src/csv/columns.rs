@@ -16,7 +16,7 @@ const MISSING: [&str; 7] = ["NA", "N/A", "NULL", "null", "NaN", "nan", "None"];
 
 /// The type of a column's cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cells {
+enum CellType {
     Numbers,
     Truths,
     Strings,
@@ -30,7 +30,7 @@ struct CellCounts {
     numbers: u64,
     truths: u64,
     times: u64,
-    /// Cells that are not null.
+    /// CellType that are not null.
     values: u64,
     all: u64,
 }
@@ -43,7 +43,7 @@ pub(super) struct Columns {
     pub(super) are_names_numbers: bool,
     /// The names as JSON keys, with colons.
     keys: Vec<String>,
-    cells: Vec<Cells>,
+    cells: Vec<CellType>,
     /// Words that mean null in any column.
     nulls: Vec<String>,
     /// The index of the column whose cells are times.
@@ -118,9 +118,9 @@ impl Columns {
         if is_null(cell, &self.nulls) {
             return;
         }
-        let cells = self.cells.get(column).copied().unwrap_or(Cells::Strings);
-        let is_number = cells == Cells::Numbers && is_json_number(cell);
-        if cells == Cells::Numbers
+        let cells = self.cells.get(column).copied().unwrap_or(CellType::Strings);
+        let is_number = cells == CellType::Numbers && is_json_number(cell);
+        if cells == CellType::Numbers
             && !is_number
             && is_missing(cell)
             && let Some(missing) = self.missing.get_mut(column)
@@ -130,10 +130,10 @@ impl Columns {
         }
         match self.keys.get(column) {
             Some(key) => out.extend_from_slice(key.as_bytes()),
-            // Cells beyond the header get generated names.
+            // CellType beyond the header get generated names.
             None => out.extend_from_slice(format!("\"column_{}\":", column + 1).as_bytes()),
         }
-        let truth = if cells == Cells::Truths { truth(cell) } else { None };
+        let truth = if cells == CellType::Truths { truth(cell) } else { None };
         match truth {
             Some(truth) => out.extend_from_slice(if truth { b"true" } else { b"false" }),
             None if is_number => out.extend_from_slice(cell.trim().as_bytes()),
@@ -157,13 +157,13 @@ impl CellCounts {
         self.times += u64::from(of_text(cell).is_some());
     }
 
-    fn cells(&self) -> Cells {
+    fn cells(&self) -> CellType {
         if self.numeric == self.values && self.numbers > 0 {
-            Cells::Numbers
+            CellType::Numbers
         } else if self.truths == self.values && self.truths > 0 {
-            Cells::Truths
+            CellType::Truths
         } else {
-            Cells::Strings
+            CellType::Strings
         }
     }
 

@@ -13,7 +13,7 @@ use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::column::weights::Weights;
 use crate::expr::eval::eval;
-use crate::expr::plan::{Plan, PreparedExpr};
+use crate::expr::plan::{PreparedExpr, PreparedQuery};
 use crate::group::group_ids::GroupIds;
 use crate::group::group_lookup::GroupLookup;
 use crate::group::grouped_rows::GroupedRows;
@@ -25,7 +25,7 @@ use crate::scan_memory::Interrupt;
 /// [`Interrupt`]; then `groups` are unchanged.
 pub(crate) fn add(
     query: &Query,
-    plan: &Plan,
+    plan: &PreparedQuery,
     columns: &LazyColumns<'_, '_>,
     selection: &Selection,
     groups: &mut Groups,

@@ -40,7 +40,7 @@ pub(crate) enum Selected<'d> {
         values: &'d [i64],
         codes: Cow<'d, [u32]>,
     },
-    Far(Cow<'d, [i64]>),
+    Plain(Cow<'d, [i64]>),
 }
 
 impl<'d> ScatterAdd<'d> {
@@ -101,7 +101,7 @@ impl<'d> Selected<'d> {
                 let codes = rows.selected(codes);
                 Self::DictionaryMantissas { values, codes }
             }
-            Mantissas::Plain(values) => Self::Far(rows.selected_wide(values)),
+            Mantissas::Plain(values) => Self::Plain(rows.selected_wide(values)),
         }
     }
 
@@ -117,7 +117,7 @@ impl<'d> Selected<'d> {
                 kernels::gather_i64(values, &codes[range], tile);
                 times(tile, factor);
             }
-            Self::Far(values) => {
+            Self::Plain(values) => {
                 tile.copy_from_slice(&values[range]);
                 times(tile, factor);
             }

@@ -17,7 +17,7 @@ use hadal_types::{Kind, Logical, Weight};
 use crate::column::column_values::decimal_value;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
-use crate::expr::plan::{Plan, PreparedExpr};
+use crate::expr::plan::{PreparedExpr, PreparedQuery};
 
 /// The count, sum and range of a column's values.
 #[derive(Clone, Copy)]
@@ -41,7 +41,7 @@ struct Asked {
 /// keys. Returns false if it cannot; then nothing was added.
 pub(crate) fn add(
     query: &Query,
-    plan: &Plan,
+    plan: &PreparedQuery,
     columns: &LazyColumns<'_, '_>,
     selection: &Selection,
     groups: &mut Groups,

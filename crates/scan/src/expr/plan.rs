@@ -9,7 +9,7 @@ pub(crate) type PreparedExpr = Prepared<RowInput>;
 
 /// A query prepared to run over blocks.
 #[derive(Debug)]
-pub(crate) struct Plan {
+pub(crate) struct PreparedQuery {
     /// A row must meet all of them; the cheapest come first.
     pub(crate) conditions: Vec<PreparedExpr>,
     /// The values of a raw row, or a group's keys.
@@ -18,7 +18,7 @@ pub(crate) struct Plan {
     pub(crate) measures: Vec<PreparedExpr>,
 }
 
-impl Plan {
+impl PreparedQuery {
     /// Prepares `query`.
     ///
     /// # Errors

@@ -12,13 +12,13 @@ use hadal_types::{MemoryReservation, Value};
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::expr::eval::eval;
-use crate::expr::plan::{Plan, PreparedExpr};
+use crate::expr::plan::{PreparedExpr, PreparedQuery};
 use crate::expr::zone_map;
 use crate::scan_memory::Interrupt;
 use crate::top_k::sort_ranks::ranks;
 
 /// Whether the zones show that no row of the block can be among the best.
-pub(crate) fn is_beaten(plan: &Plan, block: &BlockView<'_>, best: &TopRows) -> bool {
+pub(crate) fn is_beaten(plan: &PreparedQuery, block: &BlockView<'_>, best: &TopRows) -> bool {
     let bar = bar(plan, best);
     best.rows_max() == 0 || bar.is_some_and(|bar| zone_map::can_skip(block, &[bar]))
 }
@@ -33,7 +33,7 @@ const DECODED_BYTES_MAX: usize = 4 << 20;
 /// # Errors
 /// [`Interrupt`]; then `best` is unchanged, unless memory for the rows ran out.
 pub(crate) fn add(
-    plan: &Plan,
+    plan: &PreparedQuery,
     columns: &LazyColumns<'_, '_>,
     selection: &Selection,
     best: &mut TopRows,
@@ -98,7 +98,7 @@ fn hold(bytes: usize, held: &mut MemoryReservation) -> Result<(), Interrupt> {
 
 /// A condition that holds for every row that can be among the best; `None` while fewer rows than
 /// needed are known. Rows that tie with the worst row meet it.
-fn bar(plan: &Plan, best: &TopRows) -> Option<PreparedExpr> {
+fn bar(plan: &PreparedQuery, best: &TopRows) -> Option<PreparedExpr> {
     let worst = best.bar()?;
     let (index, direction) = best.comparison().by.first()?;
     let value = || plan.keys[*index].clone();
@@ -121,7 +121,7 @@ fn bar(plan: &Plan, best: &TopRows) -> Option<PreparedExpr> {
 
 /// The selected rows that can be among the best of their block, ordered by the first sort value.
 fn best_first(
-    plan: &Plan,
+    plan: &PreparedQuery,
     columns: &LazyColumns<'_, '_>,
     selection: &Selection,
     best: &TopRows,

@@ -55,8 +55,8 @@ fn dense(values: &[Value]) -> Vec<Option<i128>> {
     let mut sorted: Vec<&Value> = values.iter().filter(|value| !value.is_null()).collect();
     sorted.sort_unstable();
     sorted.dedup();
-    let group_indexes: HashMap<&Value, i128> = sorted.into_iter().zip(0..).collect();
-    values.iter().map(|value| group_indexes.get(value).copied()).collect()
+    let ranks: HashMap<&Value, i128> = sorted.into_iter().zip(0..).collect();
+    values.iter().map(|value| ranks.get(value).copied()).collect()
 }
 
 #[cfg(test)]

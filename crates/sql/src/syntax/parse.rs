@@ -190,19 +190,19 @@ pub(crate) fn parse_item(source: &Source) -> Read<(ast::SelectItem, String)> {
     if let Some(word) = tokens.first().filter(|word| is_keyword(word, &SELECT_WORDS)) {
         return Err(Fault::new(format!("unexpected {}", word.token), word.span.start));
     }
-    let name = spell(&mut Places::new(source), &tokens);
+    let name = spell(&mut ByteOffsets::new(source), &tokens);
     Ok((parse_all(source, tokens, Parser::parse_select_item)?, name))
 }
 
 /// Converts positions to byte offsets, forward only.
-struct Places<'t> {
+struct ByteOffsets<'t> {
     text: &'t str,
     rest: std::str::CharIndices<'t>,
     at: Location,
     offset: usize,
 }
 
-impl<'t> Places<'t> {
+impl<'t> ByteOffsets<'t> {
     fn new(source: &'t Source) -> Self {
         let text = &*source.text;
         Self { text, rest: text.char_indices(), at: source.start(), offset: 0 }
@@ -252,7 +252,7 @@ fn spell_all(
     tokens: &[TokenWithSpan],
     ranges: &[std::ops::Range<usize>],
 ) -> Vec<String> {
-    let mut places = Places::new(source);
+    let mut places = ByteOffsets::new(source);
     ranges
         .iter()
         .map(|range| spell(&mut places, tokens.get(range.clone()).unwrap_or_default()))
@@ -260,7 +260,7 @@ fn spell_all(
 }
 
 /// The tokens as written, with one space for any white space between them.
-fn spell(places: &mut Places<'_>, tokens: &[TokenWithSpan]) -> String {
+fn spell(places: &mut ByteOffsets<'_>, tokens: &[TokenWithSpan]) -> String {
     let mut spelled = String::new();
     let mut end = None;
     for token in tokens {
