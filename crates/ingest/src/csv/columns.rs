@@ -30,7 +30,7 @@ struct CellCounts {
     numbers: u64,
     truths: u64,
     times: u64,
-    /// CellType that are not null.
+    /// Cells that are not null.
     values: u64,
     all: u64,
 }
@@ -130,7 +130,7 @@ impl Columns {
         }
         match self.keys.get(column) {
             Some(key) => out.extend_from_slice(key.as_bytes()),
-            // CellType beyond the header get generated names.
+            // Cells beyond the header get generated names.
             None => out.extend_from_slice(format!("\"column_{}\":", column + 1).as_bytes()),
         }
         let truth = if cells == CellType::Truths { truth(cell) } else { None };

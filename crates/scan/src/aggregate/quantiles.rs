@@ -62,7 +62,7 @@ impl<'v> QuantileRows<'v> {
 
     /// Adds the values of all selected rows to measure `measure` of all groups. `used_groups` has
     /// the group number in this block and the group index of each group. Returns false if there was
-    /// no memory for the counts.
+    /// no space for the counts.
     pub(crate) fn add_to(
         &self,
         groups: &mut Groups,

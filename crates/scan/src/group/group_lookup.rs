@@ -22,8 +22,8 @@ const UNKNOWN: u32 = u32::MAX;
 
 /// The group indexes of one block's groups.
 pub(crate) struct GroupLookup {
-    /// Group indexes by group number: arbitrary if no row has the number, `UNKNOWN` if there was no
-    /// memory for the group.
+    /// Group indexes by group number: arbitrary if no row has the number, `UNKNOWN` if the group
+    /// did not fit.
     by_number: Vec<u32>,
     /// Group indexes by selected row, once they were needed.
     by_row: OnceCell<Buffer>,

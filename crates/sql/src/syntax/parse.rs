@@ -1,7 +1,7 @@
 //! Parses SQL with `sqlparser`'s PostgreSQL dialect, within limits.
 //!
 //! A text is split into tokens first. Texts whose parser recursion or syntax tree would be too deep
-//! for the stack are refused at this point. The limits are the nesting of parentheses, and the
+//! for the stack are refused at this point. The nesting of parentheses is limited, and so is the
 //! number of operators in a chain such as `a OR b OR …`: its tree is as deep as the chain is long.
 //! Then the tokens are parsed. Two extensions are handled on tokens: the comma before FROM in the
 //! Scuba paper, and `LIMIT n SERIES`.
