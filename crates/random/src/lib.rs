@@ -1,12 +1,13 @@
-//! Random numbers that are the same on every run, for data that is made: xoshiro256++ (Blackman and
-//! Vigna, 2019), seeded through SplitMix64, and the distributions of the demo and the benchmarks.
+//! Random numbers for made data, the same on every run: xoshiro256++ (Blackman and Vigna, 2019),
+//! seeded through SplitMix64, and the distributions of the demo and the benchmarks.
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Random([u64; 4]);
 
 impl Random {
-    /// Stream `stream` of `seed`: equal arguments give equal numbers, others unrelated ones.
+    /// Stream `stream` of `seed`: equal arguments give equal numbers, different ones unrelated
+    /// numbers.
     #[must_use]
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut state = mix(seed) ^ stream;

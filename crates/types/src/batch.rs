@@ -1,23 +1,23 @@
-//! Batch ids: what makes a retry idempotent.
+//! Batch ids: they make a retry idempotent.
 //!
-//! What a client sends under one id may come in chunks, bodies that the client numbers, and the
-//! server cuts a body into parts, which it numbers itself:
+//! A client may send several bodies under one id: chunks, which the client numbers. The server cuts
+//! each body into parts and numbers them:
 //!
 //! ```text
 //! monday ── monday, monday#1, monday#2 ...               the first body and its parts
 //!        └─ monday##1, monday##1#1, monday##1#2 ...      the chunk after it and its parts
 //! ```
 //!
-//! No client's own id has the separator, so no two of these are ever one.
+//! No id that a client chooses has the separator, so no two of these ids are equal.
 
 use std::fmt;
 
 use crate::limits::{BATCH_ID_BYTES_MAX, NAME_BYTES_MAX};
 
-/// Stands before the numbers of chunks and parts, and in no id that a client chooses.
+/// Stands before the numbers of chunks and parts. No id that a client chooses has it.
 const SEPARATOR: char = '#';
 
-/// The id of one batch: 1 to 128 visible ASCII characters, chosen by whoever sends the batch.
+/// The id of one batch: 1 to 128 visible ASCII characters, chosen by the client.
 ///
 /// The same id with the same bytes adds nothing; with other bytes it is a conflict.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,7 +26,7 @@ pub struct BatchId(String);
 /// Why a text cannot be the id of a client's batch.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BatchIdError {
-    /// It is empty, or too long for the numbers that are put behind it.
+    /// It is empty, or too long to append the numbers of chunks and parts.
     #[error("a batch id of {0} bytes; it has 1 to {BATCH_ID_BYTES_MAX}")]
     Length(usize),
     /// It has a character outside `!`..=`~`.
@@ -43,18 +43,18 @@ pub enum BatchIdError {
 }
 
 impl BatchId {
-    /// Returns the id, be it of a batch or of a part of one, or `None` when `text` is empty, too
-    /// long or has a character outside `!`..=`~`.
+    /// Returns the id of a batch or of a part. Returns `None` if `text` is empty, too long or has a
+    /// character outside `!`..=`~`.
     #[must_use]
     pub fn new(text: &str) -> Option<Self> {
         let fits = (1..=NAME_BYTES_MAX).contains(&text.len());
         (fits && text.chars().all(is_visible)).then(|| Self(text.to_owned()))
     }
 
-    /// Returns the id that a client chose: at most 112 bytes, and not like that of any part.
+    /// Returns an id that a client chose: at most 112 bytes, and never equal to the id of a part.
     ///
     /// # Errors
-    /// [`BatchIdError`] says what is wrong with it.
+    /// [`BatchIdError`] with the reason.
     pub fn of_client(text: &str) -> Result<Self, BatchIdError> {
         if !(1..=BATCH_ID_BYTES_MAX).contains(&text.len()) {
             return Err(BatchIdError::Length(text.len()));
@@ -68,7 +68,7 @@ impl BatchId {
         Ok(Self(text.to_owned()))
     }
 
-    /// Returns the id of body `number` of those that a client sends under this id of its own.
+    /// Returns the id of chunk `number` of this id; chunk 0 has the id itself.
     #[must_use]
     pub fn chunk(&self, number: u32) -> Self {
         match number {
@@ -79,7 +79,7 @@ impl BatchId {
 
     /// Returns the id of part `index` of a body that was cut into several batches.
     ///
-    /// The cuts depend on the body's bytes only, so a retry makes the same parts.
+    /// The cuts depend only on the body's bytes, so a retry makes the same parts.
     #[must_use]
     pub fn part(&self, index: usize) -> Self {
         match index {
@@ -88,7 +88,7 @@ impl BatchId {
         }
     }
 
-    /// Whether this is what came under a client's id: the batch itself, or a chunk or part of it.
+    /// Whether this is the client's batch itself, or a chunk or part of it.
     #[must_use]
     pub fn is_of(&self, client: &Self) -> bool {
         let rest = self.0.strip_prefix(client.0.as_str());

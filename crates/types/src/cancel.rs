@@ -1,18 +1,18 @@
-//! Telling work on another thread that nobody waits for it any more.
+//! Cancels work on another thread when no caller waits for it any more.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether whoever asked has gone.
+/// The flag that the work checks.
 #[derive(Clone, Debug, Default)]
 pub struct Cancelled(Arc<AtomicBool>);
 
-/// Kept by whoever waits: dropping it cancels the work.
+/// Held by the waiting caller; dropping it cancels the work.
 #[derive(Debug, Default)]
 pub struct CancelOnDrop(Cancelled);
 
 impl Cancelled {
-    /// Whether nobody waits any more.
+    /// Whether the caller has gone.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Relaxed)
@@ -20,7 +20,7 @@ impl Cancelled {
 }
 
 impl CancelOnDrop {
-    /// What the work looks at now and then.
+    /// The flag that the work checks now and then.
     #[must_use]
     pub fn cancelled(&self) -> Cancelled {
         self.0.clone()

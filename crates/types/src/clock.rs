@@ -1,4 +1,4 @@
-//! The clock, handed in so that a test can own it.
+//! The clock, passed in so that a test can control it.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -6,17 +6,17 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use crate::time::Micros;
 
-/// Says what time it is.
+/// The source of time.
 pub trait Clock: Send + Sync {
     /// Microseconds since the Unix epoch.
     fn now(&self) -> Micros;
 
-    /// How long it has been running, since whenever: it never goes back and never jumps, so it
-    /// tells how far to believe [`Self::now`].
+    /// Time since an arbitrary start. It never goes back and never jumps, so it shows how far
+    /// [`Self::now`] can be trusted.
     fn running(&self) -> Duration;
 }
 
-/// When the machine's clock was first asked.
+/// When the machine's clock was first read.
 static START: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 /// The machine's clock.
@@ -34,7 +34,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that moves only when told to.
+/// A clock that moves only when a test moves it.
 #[derive(Debug, Default)]
 pub struct FixedClock {
     now: AtomicI64,

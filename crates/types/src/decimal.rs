@@ -62,7 +62,7 @@ impl Decimal {
         self.scale == 0
     }
 
-    /// The mantissa at a given scale: exact, or `None` when it does not fit or digits are lost.
+    /// The mantissa at a given scale: exact, or `None` if it does not fit or digits are lost.
     #[must_use]
     pub fn mantissa_at(self, scale: u8) -> Option<i128> {
         let up = scale.checked_sub(self.scale)?;
@@ -109,8 +109,8 @@ impl Decimal {
         Some(Self { mantissa: self.mantissa.checked_neg()?, scale: self.scale })
     }
 
-    /// The part before the point (rounded toward zero) and the rest, as a mantissa at the
-    /// same scale.
+    /// The part before the point (rounded toward zero) and the remainder, as a mantissa at the same
+    /// scale.
     #[must_use]
     pub fn split(self) -> (i128, i128) {
         let unit = power_of_ten(self.scale).unwrap_or(1);
@@ -141,7 +141,7 @@ impl Ord for Decimal {
         }
         let (whole, rest) = self.split();
         let (other_whole, other_rest) = other.split();
-        // A rest is below 10^36, so it fits at any scale up to 36.
+        // A remainder is below 10^36, so it fits at any scale up to 36.
         let raise = |rest: i128, scale: u8| rest * power_of_ten(SCALE_MAX - scale).unwrap_or(1);
         whole
             .cmp(&other_whole)

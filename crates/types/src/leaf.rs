@@ -13,20 +13,22 @@ impl fmt::Display for LeafName {
     }
 }
 
-/// Where a leaf, or its share of a table, is between its start and its end ("Fast Database Restarts at
-/// Facebook", SIGMOD 2014, figure 5).
+/// The life cycle of a leaf, or of its share of a table ("Fast Database Restarts at Facebook",
+/// SIGMOD 2014, figure 5).
 ///
-/// Of the paper's states those are left out that nobody could ask for: before a leaf is open (init) and
-/// after it has stopped (exit) there is no port; and nothing is copied to shared memory.
+/// Two states of the paper are left out because no client can observe them: there is no port before
+/// a leaf is open (init) and after it has stopped (exit). Copying to shared memory does not exist
+/// here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LeafState {
     /// It takes batches and answers queries, with all of its rows.
     Alive,
-    /// It does, while it verifies what an earlier process left in memory: those rows come bit by bit.
+    /// As `Alive`, while it verifies the bytes that an earlier process left in memory. Their rows
+    /// become visible gradually.
     MemoryRecovery,
-    /// It does, while it reads rows from disk that are not in memory.
+    /// As `Alive`, while it reads from disk the rows that are not in memory.
     DiskRecovery,
-    /// It is about to stop: it finishes what runs.
+    /// It is about to stop: it finishes the running work.
     Prepare,
 }
 

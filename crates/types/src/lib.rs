@@ -1,5 +1,5 @@
-//! The words that everything else is written in: values, kinds, schemas, times, weights, names,
-//! limits, settings and the clock.
+//! The vocabulary of all other crates: values, kinds, schemas, times, weights, names, limits,
+//! settings and the clock.
 //!
 //! This is floor 0. Nothing here knows a row block, a query or a socket. See `ARCHITECTURE.md`.
 

@@ -1,7 +1,6 @@
 //! Every limit of the system, with its name and default, in one place.
 //!
 //! Reaching a limit is an ordinary, tested outcome with an error or a warning that names it.
-//! The figures follow the defaults table of the project's reliability design.
 
 /// Rows in one row block (and in one batch) at most.
 pub const BLOCK_ROWS_MAX: usize = 65_536;
@@ -19,17 +18,17 @@ pub const VECTOR_VALUES: usize = 1_024;
 pub const BATCH_BYTES_MAX: usize = 16 << 20;
 /// Bytes of one JSON line at most.
 pub const LINE_BYTES_MAX: usize = 1 << 20;
-/// Bytes of a request body that is not JSON lines, before and after inflation.
+/// Bytes of the body of a strict request, before decompression. It is held whole, so it is limited.
 pub const BODY_BYTES_MAX: usize = 16 << 20;
-/// Bytes of a request body (other than JSON lines) after inflation at most.
+/// Bytes of the body of a strict request after decompression.
 pub const BODY_INFLATED_BYTES_MAX: usize = 64 << 20;
-/// Inflated bytes may exceed compressed bytes by this factor, beyond the first MiB.
+/// Decompressed bytes may exceed compressed bytes by this factor, beyond the first MiB.
 pub const INFLATE_RATIO_MAX: usize = 100;
 /// Columns in one row at most.
 pub const ROW_FIELDS_MAX: usize = 1_000;
 /// Live columns in one table; further ones go to `_overflow` as JSON text.
 pub const TABLE_COLUMNS_MAX: usize = 4_096;
-/// Tables in one process, whichever of its leaves have them.
+/// Tables in one process, over all of its leaves.
 pub const TABLES_MAX: usize = 10_000;
 /// Bytes of a table or column name.
 pub const NAME_BYTES_MAX: usize = 128;
@@ -41,43 +40,46 @@ pub const LIST_ELEMENTS_MAX: usize = 4_096;
 pub const JSON_DEPTH_MAX: usize = 64;
 /// Digits after the point that a stored decimal can have.
 pub const DECIMAL_SCALE_MAX: u8 = 18;
-/// Bytes of a table before its oldest blocks are dropped, where nothing is set for it and half of the
-/// memory ceiling is not more. Each leaf of a process has an even share of them; placement keeps the
-/// leaves of every table even, to within a batch or two.
+/// Bytes of a table beyond which its oldest blocks are dropped, if no setting says otherwise and
+/// half of the memory ceiling is not larger. Each leaf of a process has an even share of them.
+/// Placement keeps the leaves of every table even, to within a batch or two.
 pub const TABLE_BYTES_MAX: u64 = 1 << 30;
 /// Batches whose ids a leaf remembers per table.
 pub const BATCH_IDS_MAX: usize = 1_000_000;
-/// How long a leaf remembers a batch id, in seconds of running: no wall clock makes it shorter.
+/// How long a leaf remembers a batch id, in seconds of running time: no wall clock makes it
+/// shorter.
 pub const BATCH_ID_SECONDS: i64 = 3_600;
-/// Bytes of batches of one process that are in memory and have no place in a segment yet; beyond it
-/// a batch is refused as busy, and from half of it on batches get their place as they are.
+/// Bytes of one process's batches that are in memory and not in a segment yet. Beyond it a batch is
+/// refused as busy. From half of it on, batches are moved to segments as they are.
 pub const FRESH_BYTES_MAX: u64 = 256 << 20;
 /// Raw bytes of the blocks that one merge takes; a larger block is merged alone. A leaf makes one
-/// merge at a time, which may take some times as much memory: what is decoded, and what is encoded.
+/// merge at a time. A merge may need a few times as much memory, for the decoded and encoded data.
 pub const MERGE_BYTES_MAX: u64 = 64 << 20;
-/// Until then a batch can still be revoked, so its rows keep arrival order, in seconds.
+/// Age from which a batch is settled, in seconds. A younger one can be revoked, so its rows keep
+/// arrival order.
 pub const BATCH_SETTLED_SECONDS: i64 = 120;
-/// After so many seconds a batch cannot be taken back any more: sooner than it may be settled, so that all
-/// leaves that have parts of it can still do what all of them said that they could.
+/// Age from which a batch cannot be revoked any more, in seconds. It is below
+/// [`BATCH_SETTLED_SECONDS`]: if all leaves with parts of a batch agree to revoke it, each still
+/// can.
 pub const BATCH_REVOKED_SECONDS: i64 = 90;
 /// Rows further in the future than this are refused, in seconds.
 pub const FUTURE_SECONDS_MAX: i64 = 86_400;
 /// Default age limit of a table, in days.
 pub const TABLE_AGE_DAYS: i64 = 30;
-/// After a start that believed what is in memory all of it is verified within so many seconds.
+/// Seconds within which a start that trusted the bytes in memory verifies all of them.
 pub const SCRUB_SECONDS_MAX: u64 = 60;
-/// Later all row blocks are verified again and again, once in so many seconds at most.
+/// Later, all row blocks are verified again and again. One round takes at least this many seconds.
 pub const SCRUB_ROUND_SECONDS_MIN: u64 = 60;
-/// Bytes of row blocks that a process verifies in a second then.
+/// Bytes of row blocks that a process then verifies per second.
 pub const SCRUB_BYTES_PER_SECOND: u64 = 16 << 20;
-/// Disk that the leaves of a process set aside together, so that what came in finds its place in segments
-/// when the disk is full: as much as batches in memory may take.
+/// Bytes of disk that the leaves of a process reserve together, so that accepted batches can be
+/// moved to segments when the disk is full: as much as batches in memory may take.
 pub const DISK_RESERVE_BYTES: u64 = FRESH_BYTES_MAX;
-/// But no more than one part in so many of the disk.
+/// The reserve is at most 1/n of the disk, for this n.
 pub const DISK_RESERVE_PART: u64 = 16;
 /// Bytes of a tmpfs below which row blocks are read from disk instead.
 pub const TMPFS_BYTES_MIN: u64 = 256 << 20;
-/// The least memory that a process can be told to get along with, in bytes.
+/// The smallest memory limit that a process can be given, in bytes.
 pub const MEMORY_BYTES_MIN: u64 = 256 << 20;
 /// The shortest age limit that a table can be given, in seconds.
 pub const TABLE_AGE_SECONDS_MIN: i64 = 60;
@@ -87,65 +89,68 @@ pub const TABLE_AGE_SECONDS_MAX: i64 = 36_500 * 86_400;
 pub const TABLE_BYTES_SET_MIN: u64 = 1 << 20;
 /// The most bytes that a table can be limited to.
 pub const TABLE_BYTES_SET_MAX: u64 = 1 << 50;
-/// Rows that are too old are looked for that often, in seconds, and when a limit changes.
+/// How often too old rows are searched, in seconds. Changing a limit starts a search, too.
 pub const EXPIRY_SECONDS: i64 = 900;
-/// Rows may be older than their limit by so many seconds while most of their block is younger.
+/// Rows may exceed their age limit by this many seconds while most of their block is younger.
 pub const EXPIRY_SLACK_SECONDS: i64 = 86_400;
-/// Row blocks that are subsampled or become cold before other work of the leaf has its turn: a second
-/// later the next ones are, so this takes a tenth to half of a core.
+/// Row blocks that are subsampled or made cold before the leaf's other work has its turn. The next
+/// ones follow a second later, so this takes a tenth to half of a core.
 pub const REWRITE_BLOCKS_MAX: usize = 16;
-/// Raw bytes of these blocks; a larger block is written anew alone.
+/// Raw bytes of these blocks; a larger block is rewritten alone.
 pub const REWRITE_BYTES_MAX: u64 = 256 << 20;
-/// Row blocks of which a leaf archives rows at once, before it drops them.
+/// Row blocks whose rows a leaf archives at once, before it drops them.
 pub const ARCHIVE_BLOCKS_MAX: usize = 1_024;
-/// Files that a leaf writes to the archive at once, each of a day.
+/// Files that a leaf writes to the archive at once, one per day of rows.
 pub const ARCHIVE_FILES_MAX: usize = 400;
-/// Seconds after which an archive that failed is tried again.
+/// Seconds after which a failed archive is tried again.
 pub const ARCHIVE_RETRY_SECONDS: u64 = 60;
-/// Percent of the bytes that a table may have, to which it is brought by archiving its oldest rows when
-/// it has more.
+/// Percent of its limit of bytes to which a table is reduced by archiving its oldest rows, once it
+/// exceeds the limit.
 pub const ARCHIVE_TO_PERCENT: u64 = 90;
-/// Subsampling keeps at least one row in so many: the largest factor by which it multiplies a weight.
+/// Subsampling keeps at least one row in this many: the largest factor by which it multiplies a
+/// weight.
 pub const SAMPLE_ONE_IN_MAX: u16 = 10_000;
 /// Columns by which subsampling groups rows.
 pub const SAMPLE_COLUMNS_MAX: usize = 8;
-/// Once more than so many percent of the memory for row blocks are taken, what is too old goes
-/// sooner and old row blocks become cold.
+/// Percent of the memory for row blocks. Above it, too old rows are dropped sooner and old row
+/// blocks become cold.
 pub const PRESSED_PERCENT: usize = 90;
-/// Bytes of row blocks that a leaf has leave memory in a second, where more is taken than there is.
+/// Bytes of row blocks that a leaf evicts from memory per second when more is used than allowed.
 pub const LEAVING_BYTES_MAX: usize = 128 << 20;
-/// While less than so many percent of it are taken, row blocks that are read from disk come to memory.
+/// Percent of the memory for row blocks. Below it, row blocks that are read from disk move to
+/// memory.
 pub const ROOMY_PERCENT: usize = 75;
-/// Rows that are too old are looked for that often, in seconds, while memory is nearly taken.
+/// How often too old rows are searched while memory is nearly full, in seconds.
 pub const PRESSED_EXPIRY_SECONDS: u64 = 60;
-/// Percent of a leaf's rows, or when they are sampled of those of a table, that one pass drops for
-/// their age without saying so in the log.
+/// Percent of rows that one pass drops for their age without a line in the log: of a leaf's rows,
+/// or for sampling of a table's rows.
 pub const EXPIRY_QUIET_PERCENT: u64 = 5;
-/// When a leaf's clock has gone ahead of the time that passed, or fallen behind it, by more than so many
-/// seconds, it has jumped: nothing goes for its age until it has gone right again for a while.
+/// A leaf's clock has jumped when it gains or loses more seconds than this against the time that
+/// passed. Nothing is dropped for its age until the clock has been right again for a while.
 pub const CLOCK_JUMP_SECONDS: i64 = 86_400;
-/// After a start, and after its clock jumped, a leaf drops nothing for its age for so many seconds.
+/// Seconds after a start, and after a clock jump, in which a leaf drops nothing for its age.
 pub const CLOCK_PROVING_SECONDS: u64 = 900;
 /// Bytes of one segment file; a larger block gets a segment of its own size.
 pub const SEGMENT_BYTES: u64 = 64 << 20;
-/// A log file that has reached this many bytes is not appended to again.
+/// Bytes of a log file from which it is not appended to any more.
 pub const LOG_FILE_BYTES: u64 = 64 << 20;
-/// Log files beside the one that is written to; of tables that still have fresh rows in older ones these get
-/// their place in segments. A start reads all that are there before it answers.
+/// Log files beside the one that is written to. Tables that still have fresh rows in older files
+/// get them moved to segments. A start reads all log files before it answers.
 pub const LOG_FILES_MAX: usize = 2;
-/// Bytes of batches that wait for the log's disk; beyond it an append is refused as busy.
+/// Bytes of batches that wait for the log's disk. Beyond it an append is refused as busy.
 pub const LOG_QUEUE_BYTES_MAX: usize = 64 << 20;
-/// Losses of a leaf that its status tells one by one; answers count all of them.
+/// Losses that a leaf's status lists one by one. Answers count all of them.
 pub const LEAF_LOSSES_MAX: usize = 1_000;
-/// Lost row blocks of a leaf of which it is kept since when they are known to be lost. Of others a
-/// table's age limit never takes the loss away.
+/// Lost row blocks of a leaf for which the time of the discovery is stored. A table's age limit
+/// never clears the loss of others.
 pub const LOST_BLOCKS_NOTED_MAX: usize = 65_536;
 /// Bytes of a table's settings as the manifest keeps them.
 pub const TABLE_SETTINGS_BYTES_MAX: usize = 64 << 10;
-/// Bytes of a log file or a manifest that a start reads: nobody writes larger ones, so one is refused.
+/// Bytes of a log file or a manifest that a start reads. No process writes larger ones, so one is
+/// refused.
 pub const FOLDER_FILE_BYTES_MAX: u64 = 4 << 30;
-/// Bytes of the mark of an orderly stop that a start reads: a larger one is no mark. Each row block
-/// that is not in memory takes eight.
+/// Bytes of the mark of a clean shutdown that a start reads: a larger file is not a mark. Each row
+/// block that is not in memory takes eight bytes.
 pub const STOP_MARK_BYTES_MAX: u64 = 64 << 20;
 /// Bytes below which a manifest is never compacted.
 pub const MANIFEST_BYTES_MIN: u64 = 1 << 20;
@@ -156,9 +161,9 @@ pub const SQL_BYTES_MAX: usize = 64 << 10;
 pub const COMPUTED_STRING_BYTES_MAX: usize = 1 << 20;
 /// Depth of an expression tree.
 pub const EXPR_DEPTH_MAX: usize = 64;
-/// Operators between two commas of a SQL text: what a chain of AND, OR or + may have.
+/// Operators between two commas of a SQL text, such as a chain of AND, OR or +.
 pub const EXPR_OPERATORS_MAX: usize = 4_096;
-/// Nodes that names of outputs and repeated operands may add to the expressions of one query.
+/// Nodes that output names and repeated operands may add to the expressions of one query.
 pub const EXPR_COPIES_MAX: usize = 10_000;
 /// Patterns (LIKE and regular expressions) of one query.
 pub const PATTERNS_MAX: usize = 100;
@@ -178,40 +183,40 @@ pub const REGEX_PROGRAM_BYTES_MAX: usize = 1 << 20;
 pub const REGEX_NEST_MAX: u32 = 50;
 /// Buckets that one time bucketing may make.
 pub const TIME_BUCKETS_MAX: usize = 10_080;
-/// Groups that go from one leaf to another machine, or that stay where a query's memory ends; further
-/// ones are dropped, with a warning.
+/// Groups that one leaf sends to another machine, or that stay once a query's memory is exhausted.
+/// Further ones are dropped, with a warning.
 pub const LEAF_GROUPS_MAX: usize = 1_000_000;
-/// Groups that one query keeps in the memory of one process, while its memory lasts.
+/// Groups that one query keeps in the memory of one process, while its memory suffices.
 pub const GROUPS_MAX: usize = 16_000_000;
 /// Buffers of one block's numbers that a thread keeps for the next block: 4 MiB.
 pub const BUFFERS_KEPT_MAX: usize = 16;
-/// Bodies of cold columns whose memory a thread keeps for the next block: 8 MiB.
+/// Decompressed bodies of cold columns whose memory a thread keeps for the next block: 8 MiB.
 pub const THAWED_KEPT_MAX: usize = 16;
-/// Bytes of the largest of these bodies; one that is larger goes back to the allocator.
+/// Bytes of the largest of these bodies; the memory of a larger one goes back to the allocator.
 pub const THAWED_KEPT_BYTES_MAX: usize = 512 << 10;
-/// Bytes of the strings that a leaf keeps of one column to know them by id; beyond it, strings are
+/// Bytes of one column's strings that a leaf keeps to identify them by id. Beyond it, strings are
 /// looked up in each block.
 pub const INTERNED_BYTES_MAX: usize = 16 << 20;
-/// Bytes that one query may hold on one leaf: what ten million groups of different texts take.
+/// Bytes that one query may hold on one leaf: the size of ten million groups of different texts.
 pub const LEAF_QUERY_BYTES_MAX: usize = 1 << 30;
-/// Bytes that all queries of one process may hold together, in leaves, while they are merged, and
-/// as answers that are not sent yet.
+/// Bytes that all queries of one process may hold together: in leaves, during merges, and as
+/// answers that are not sent yet.
 pub const QUERIES_BYTES_MAX: usize = 2 << 30;
-/// Bytes that each thread takes to look at a block without drawing them from the memory of queries, of
-/// which they are set aside.
+/// Bytes that each thread may use to scan a block without drawing them from the memory of queries.
+/// They are set aside from it.
 pub const SCAN_FREE_BYTES: usize = 1 << 20;
-/// Bytes of values that expressions compute at a time on one thread; rows whose values are larger
-/// are looked at piece by piece.
+/// Bytes of values that expressions compute at a time on one thread. Rows with larger values are
+/// computed in several pieces.
 pub const PIECE_BYTES_MAX: usize = 16 << 20;
-/// Bytes of partial answers that are merged at once; merging more takes a while, in which others
-/// want to be served.
+/// Bytes of partial answers that are merged at once. Merging more takes long enough to delay other
+/// requests.
 pub const MERGE_AT_ONCE_BYTES: usize = 1 << 20;
-/// Bytes that a query may hold and be small: of its share of memory, which others leave free. As many must
-/// be free before a query begins; it waits for them until its deadline.
+/// Bytes up to which a query is small, so that it may draw from the share that others leave free.
+/// As many must be free before a query begins; it waits for them until its deadline.
 pub const SMALL_QUERY_BYTES_MAX: usize = 2 << 20;
-/// Bytes of the memory of queries that are kept for small ones: enough for sixteen at once.
+/// Bytes of the memory of queries that are reserved for small ones: enough for sixteen at once.
 pub const SMALL_QUERIES_BYTES: usize = 32 << 20;
-/// But no more than one part in so many of the memory of queries.
+/// These bytes are at most 1/n of the memory of queries, for this n.
 pub const SMALL_QUERIES_PART: usize = 4;
 /// Rows of an answer when the query has no LIMIT, and the most that JSON answers hold.
 pub const LIMIT_DEFAULT: u64 = 100_000;
@@ -219,21 +224,21 @@ pub const LIMIT_DEFAULT: u64 = 100_000;
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Deadline of one query, in milliseconds.
 pub const QUERY_DEADLINE_MS: u64 = 10_000;
-/// The longest deadline that a query may ask for, in milliseconds.
+/// The longest deadline that a query may request, in milliseconds.
 pub const QUERY_DEADLINE_MS_MAX: u64 = 600_000;
-/// Faults that one partial answer carries.
+/// Query errors that one partial answer carries.
 pub const FAULTS_MAX: usize = 16;
 /// Different warnings that one answer carries.
 pub const WARNINGS_MAX: usize = 64;
-/// Bytes of the text of one warning or fault.
+/// Bytes of the text of one warning or query error.
 pub const NOTE_BYTES_MAX: usize = 1_024;
 /// Bytes of one query on its way to a peer.
 pub const QUERY_BYTES_MAX: usize = 4 << 20;
-/// Bytes of any message between peers: a row block, or a partial answer, and what goes with it.
+/// Bytes of any message between peers: a row block or a partial answer, with its other fields.
 pub const MESSAGE_BYTES_MAX: usize = BLOCK_BYTES_MAX + (1 << 20);
-/// Memory that one message between peers may take once decoded, without what it carries delimited.
+/// Memory that one decoded message between peers may take, without its delimited parts.
 pub const MESSAGE_MEMORY_MAX: usize = 64 << 20;
-/// Memory that all delimited messages in one message may take, were they decoded at once.
+/// Memory that all delimited parts of one message may take if they were decoded at once.
 pub const FRAMES_MEMORY_MAX: usize = 1 << 30;
 /// Leaves that one answer's coverage lists one by one.
 pub const LEAVES_MAX: usize = 10_000;
@@ -249,9 +254,9 @@ pub const REJECTS_SHOWN_MAX: usize = 100;
 pub const TREE_FANOUT: usize = 5;
 /// Bytes of a batch id that a client sends; the ids of a body's parts are a little longer.
 pub const BATCH_ID_BYTES_MAX: usize = 112;
-/// Bytes that a body may have in no batch yet, before it counts as a long one.
+/// Bytes of a body that are in no batch yet, from which it counts as a long one.
 pub const BODY_SMALL_BYTES_MAX: usize = 1 << 20;
-/// Long bodies whose rows are kept until they make a batch, at the same time; others wait.
+/// Long bodies whose rows are kept at the same time until they make a batch; others wait.
 pub const BODIES_UNDER_WAY_MAX: usize = 16;
 /// Bytes of batches of all bodies that wait for the sink at the same time.
 pub const BATCHES_BYTES_MAX: usize = 256 << 20;
@@ -259,7 +264,7 @@ pub const BATCHES_BYTES_MAX: usize = 256 << 20;
 pub const BATCHES_UNDER_WAY_MAX: usize = 4;
 /// Bytes of the body of a query.
 pub const QUERY_BODY_BYTES_MAX: usize = 1 << 20;
-/// Columns that SUMMARIZE looks at.
+/// Columns that SUMMARIZE examines.
 pub const SUMMARY_COLUMNS_MAX: usize = 200;
 /// Columns with their statistics in one answer.
 pub const COLUMNS_LISTED_MAX: usize = 1_000;
@@ -269,13 +274,15 @@ pub const VALUES_LISTED_MAX: usize = 1_000;
 pub const BLOCKS_LISTED_MAX: usize = 10_000;
 /// Connections at the same time on one port.
 pub const CONNECTIONS_MAX: usize = 1_024;
-/// Files that connections leave to the rest of the process, beside those of leaves and segments.
+/// Files that connections leave to the rest of the process, beside the files of leaves and
+/// segments.
 pub const FILES_RESERVED: usize = 128;
-/// Files that a leaf with a folder has open: its folders, log, manifest, and copies of these.
+/// Files that a leaf with a folder has open: its folders, log, manifest, and their copies.
 pub const FILES_PER_LEAF: usize = 8;
-/// Files that a segment is open as: on disk and in memory.
+/// Open files per segment: on disk and in memory.
 pub const FILES_PER_SEGMENT: usize = 2;
-/// Clients too many that are told so at the same time; further ones are closed without a word.
+/// Clients beyond the connection limit that get an error at the same time. Further ones are closed
+/// without one.
 pub const REFUSALS_MAX: usize = 32;
 /// Connections at the same time from one address of another machine (of IPv6, one /64).
 pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 64;
@@ -289,29 +296,30 @@ pub const HEADER_SECONDS: u64 = 10;
 pub const IDLE_SECONDS: u64 = 60;
 /// How long a client may stop sending a body, or reading an answer, in seconds.
 pub const STALL_SECONDS: u64 = 30;
-/// Bytes of a body that come in a second at least, on the average over [`STALL_SECONDS`] of waiting for them:
-/// what Apache's `mod_reqtimeout` asks for.
+/// Bytes of a body per second that a client must send, on average over [`STALL_SECONDS`] of
+/// waiting: as Apache's `mod_reqtimeout` requires.
 pub const BODY_BYTES_PER_SECOND_MIN: u64 = 500;
-/// What a stop may take at most, in seconds: a server that is not done by then ends as it is.
+/// Longest duration of a stop, in seconds: after it, the server ends whatever still runs.
 pub const SERVER_STOP_SECONDS_MAX: u64 = 180;
-/// How long a server that stops waits for what runs, in seconds.
+/// How long a stopping server waits for running work, in seconds.
 pub const SHUTDOWN_SECONDS: u64 = 30;
-/// How long questions and bodies may go on meanwhile, in seconds: longer than a question takes that has
-/// not asked for more time. Whoever is not done by then is told that the server stops.
+/// How long queries and bodies may continue during a stop, in seconds: longer than a query with the
+/// default deadline. After it, a client gets the error that the server stops.
 pub const STOPPING_SECONDS: u64 = 15;
-/// How often what Hadal notes about itself is written to its own tables, in seconds.
+/// How often Hadal's records about itself are written to its own tables, in seconds.
 pub const JOURNAL_SECONDS: u64 = 1;
-/// Rows of each own table that wait to be written; further ones are lost, and counted.
+/// Rows per own table that wait to be written; further ones are lost, and counted.
 pub const JOURNAL_ROWS_MAX: usize = 4_096;
-/// Bytes of a question's SQL that are noted.
+/// Bytes of a query's SQL that are recorded.
 pub const JOURNAL_SQL_BYTES: usize = 4 << 10;
-/// Bytes of a client's name for itself that are noted.
+/// Bytes of a client's name for itself that are recorded.
 pub const JOURNAL_CLIENT_BYTES: usize = 128;
-/// How often the state of the leaves is noted, in seconds.
+/// How often the state of the leaves is recorded, in seconds.
 pub const LEAVES_SECONDS: u64 = 60;
-/// Bytes that each of Hadal's own tables may have over all leaves, where nobody set another size.
+/// Bytes that each of Hadal's own tables may have over all leaves, if nobody set another size.
 pub const OWN_TABLE_BYTES: u64 = 256 << 20;
 /// Segment files that a process maps at the same time: of 64 MiB each, a terabyte.
 pub const SEGMENTS_MAPPED_MAX: usize = 16_384;
-/// How long a batch that was taken without waiting for the disk may not be there yet, in milliseconds.
+/// How long a batch that was accepted without waiting for the disk may stay unsynced, in
+/// milliseconds.
 pub const LOG_SYNC_MILLIS: u64 = 1_000;

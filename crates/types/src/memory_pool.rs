@@ -1,24 +1,26 @@
-//! Memory that many share: what one of them holds, nobody else can have.
+//! Memory that many holders share: bytes that one of them holds are free for nobody else.
 //!
-//! Whoever keeps more and more of something draws from a [`MemoryPool`] as it grows and gives back
-//! what is dropped. A pool does not allocate; it counts what others say that they hold. Drawing
-//! is refused when too much is held already, and then it is for whoever draws to keep less: only
-//! those who hold nothing yet may wait ([`MemoryPool::wait_for_free`]), or all could wait for each other.
+//! A holder that accumulates data draws from a [`MemoryPool`] as it grows, and gives back the bytes
+//! that it drops. A pool does not allocate; it counts the bytes that its holders report. Drawing is
+//! refused when too much is held already, and then the holder must keep less. Only holders of
+//! nothing may wait ([`MemoryPool::wait_for_free`]); otherwise all could wait for each other.
 //!
-//! A pool can keep a share for those who hold little ([`MemoryPool::with_small_share`]), so that whoever holds
-//! much, and however many do, leaves room for them. Whoever draws from that share leaves as much free as
-//! it holds then: many that are still small, but grow, share it, and one that needs hardly anything
-//! always finds that. (Thresholds that move with what is free: Choudhury and Hahne, "Dynamic Queue
-//! Length Thresholds for Shared-Memory Packet Switches", IEEE/ACM Transactions on Networking, 1998.)
+//! A pool can keep a share for small holders ([`MemoryPool::with_small_share`]), so that large
+//! holders, however many, leave memory for them. A small holder that draws from the share leaves as
+//! many bytes free as it holds after the draw. Many small but growing holders thus divide the share
+//! among themselves, and a holder that needs hardly anything always finds it. (Thresholds that move
+//! with the free memory: Choudhury and Hahne, "Dynamic Queue Length Thresholds for Shared-Memory
+//! Packet Switches", IEEE/ACM Transactions on Networking, 1998.)
 //!
-//! What is taken without asking ([`MemoryReservation::overdraw`]) may make it more than all can have, until others give
-//! some back.
+//! [`MemoryReservation::overdraw`] takes bytes without asking. The sum may then exceed the pool,
+//! until other holders give some back.
+//! until other holders give some back.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-/// So many bytes, shared.
+/// A shared number of bytes.
 #[derive(Debug)]
 pub struct MemoryPool {
     bytes_max: usize,
@@ -26,17 +28,17 @@ pub struct MemoryPool {
     state: Mutex<State>,
 }
 
-/// What a pool keeps for those who hold little; the default is nothing.
+/// The share that a pool keeps for small holders; none by default.
 #[derive(Clone, Copy, Debug, Default)]
 struct SmallShare {
-    /// Whoever holds no more is small.
+    /// The largest holding that counts as small, in bytes.
     each_max: usize,
-    /// Bytes that whoever holds more leaves free.
+    /// Bytes that larger holders leave free.
     share: usize,
 }
 
 impl SmallShare {
-    /// Bytes that whoever holds so many has to leave free when it draws.
+    /// Bytes that a holder of `bytes` has to leave free when it draws.
     const fn left_by(self, bytes: usize) -> usize {
         if bytes <= self.each_max && bytes < self.share { bytes } else { self.share }
     }
@@ -45,72 +47,73 @@ impl SmallShare {
 #[derive(Debug, Default)]
 struct State {
     held: usize,
-    /// Woken whenever bytes are given back.
+    /// Woken when bytes are given back.
     waiting: Vec<Waker>,
 }
 
-/// What one of many holds of a pool; given back on drop. The default is of no pool, and holds
-/// whatever it is told to.
+/// The bytes that one holder has from a pool; given back on drop. The default belongs to no pool
+/// and is never refused.
 #[derive(Debug, Default)]
 pub struct MemoryReservation {
     pool: Option<Arc<MemoryPool>>,
     bytes: usize,
 }
 
-/// Too much is held already.
+/// Too many bytes are held already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{bytes} more bytes are needed, and {held} of {bytes_max} are in use, {left} kept for others"
 )]
 pub struct PoolExhausted {
-    /// How many bytes were to be drawn.
+    /// The bytes that were to be drawn.
     pub bytes: usize,
-    /// How many were held by all together.
+    /// The bytes that all holders held together.
     pub held: usize,
-    /// How many all together may hold.
+    /// The bytes that all holders together may hold.
     pub bytes_max: usize,
-    /// How many of these were to be left free for those who hold little.
+    /// The bytes of the pool that were to be left free for small holders.
     pub left: usize,
 }
 
 impl MemoryPool {
-    /// A pool of so many bytes.
+    /// Returns a pool of `bytes_max` bytes.
     #[must_use]
     pub fn new(bytes_max: usize) -> Arc<Self> {
         Arc::new(Self { bytes_max, small: SmallShare::default(), state: Mutex::default() })
     }
 
-    /// A pool of so many bytes, of which `share` are kept for those who hold up to `each_max`.
+    /// Returns a pool of `bytes_max` bytes. It keeps `share` of them for holders of up to
+    /// `each_max` bytes.
     #[must_use]
     pub fn with_small_share(bytes_max: usize, share: usize, each_max: usize) -> Arc<Self> {
         Arc::new(Self { bytes_max, small: SmallShare { each_max, share }, state: Mutex::default() })
     }
 
-    /// Bytes that all together may hold.
+    /// Bytes that all holders together may hold.
     #[must_use]
     pub const fn bytes_max(&self) -> usize {
         self.bytes_max
     }
 
-    /// Bytes that one alone may hold: all but the share for those who hold little.
+    /// Bytes that one holder may have: all but the share for small holders.
     #[must_use]
     pub const fn each_max(&self) -> usize {
         self.bytes_max.saturating_sub(self.small.share)
     }
 
-    /// Bytes that all together hold now.
+    /// Bytes that all holders have now.
     #[must_use]
     pub fn reserved(&self) -> usize {
         self.lock().held
     }
 
-    /// Nothing of this pool, yet.
+    /// Returns a reservation of this pool that holds nothing yet.
     #[must_use]
     pub fn reservation(self: &Arc<Self>) -> MemoryReservation {
         MemoryReservation { pool: Some(Arc::clone(self)), bytes: 0 }
     }
 
-    /// Waits until so many bytes are free, or all when there are not as many. They are not drawn.
+    /// Waits until `bytes` are free, or the whole pool if it is smaller. Does not draw them.
     pub async fn wait_for_free(&self, bytes: usize) {
         let held_max = self.bytes_max.saturating_sub(bytes);
         poll_fn(|context| self.poll_held(held_max, context)).await;
@@ -127,7 +130,7 @@ impl MemoryPool {
         Poll::Pending
     }
 
-    /// Draws so many bytes for one that then holds `all`.
+    /// Draws `bytes` for a holder that then has `all`.
     fn draw(&self, bytes: usize, all: usize) -> Result<(), PoolExhausted> {
         let mut state = self.lock();
         let free = self.bytes_max.saturating_sub(state.held);
@@ -161,16 +164,16 @@ impl MemoryReservation {
         self.bytes
     }
 
-    /// Nothing, of the same pool.
+    /// Returns a reservation of the same pool that holds nothing.
     #[must_use]
     pub fn new_empty(&self) -> Self {
         Self { pool: self.pool.clone(), bytes: 0 }
     }
 
-    /// Holds exactly so many bytes from now on.
+    /// Holds exactly `bytes` from now on.
     ///
     /// # Errors
-    /// When so many are not free; then it holds as many as before.
+    /// If the additional bytes are not free; then nothing changes.
     pub fn resize(&mut self, bytes: usize) -> Result<(), PoolExhausted> {
         if let Some(pool) = &self.pool {
             match bytes.checked_sub(self.bytes) {
@@ -183,7 +186,7 @@ impl MemoryReservation {
         Ok(())
     }
 
-    /// Holds exactly so many bytes from now on, also where they are not free: they are taken already.
+    /// Holds exactly `bytes` from now on, even if they are not free: they are in use already.
     pub fn overdraw(&mut self, bytes: usize) {
         if let Some(pool) = &self.pool {
             match bytes.checked_sub(self.bytes) {
@@ -194,7 +197,7 @@ impl MemoryReservation {
         self.bytes = bytes;
     }
 
-    /// Holds so many bytes more.
+    /// Holds `bytes` more.
     ///
     /// # Errors
     /// As [`Self::resize`].
@@ -202,12 +205,12 @@ impl MemoryReservation {
         self.resize(self.bytes.saturating_add(bytes))
     }
 
-    /// Gives so many bytes back, or all that there are.
+    /// Gives `bytes` back, or all that are held if there are fewer.
     pub fn shrink(&mut self, bytes: usize) {
         drop(self.split(bytes));
     }
 
-    /// So many bytes of these, or all that there are, to be given back apart.
+    /// Splits off `bytes`, or all that are held if there are fewer, to be given back separately.
     #[must_use]
     pub fn split(&mut self, bytes: usize) -> Self {
         let bytes = bytes.min(self.bytes);
@@ -215,7 +218,7 @@ impl MemoryReservation {
         Self { pool: self.pool.clone(), bytes }
     }
 
-    /// Takes over what `other` holds, which is of the same pool or of none.
+    /// Takes over the bytes of `other`, which belongs to the same pool or to none.
     pub fn absorb(&mut self, mut other: Self) {
         match &self.pool {
             None => *self = other,
@@ -225,14 +228,14 @@ impl MemoryReservation {
     }
 }
 
-/// The copy holds nothing, of no pool: only the first is what there was room for.
+/// The copy holds nothing, of no pool: only the original has been drawn.
 impl Clone for MemoryReservation {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-/// Things are the same whatever is held for them.
+/// Reservations are always equal, so that values which contain one compare by their other fields.
 impl PartialEq for MemoryReservation {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -283,7 +286,7 @@ mod tests {
         let spent = PoolExhausted { bytes: 8_001, held: 0, bytes_max: 10_000, left: 2_000 };
         assert_eq!((large.resize(8_001), pool.each_max()), (Err(spent), 8_000));
         assert_eq!((large.resize(8_000), other.resize(301).is_err()), (Ok(()), true));
-        // However many grow at once, there is room for one that needs little.
+        // However many holders grow at once, one that needs little finds memory.
         let mut growing: Vec<MemoryReservation> = (0..50).map(|_| pool.reservation()).collect();
         for _ in 0..3 {
             growing.iter_mut().for_each(|held| {
@@ -370,7 +373,7 @@ mod tests {
         one.shrink(10);
         assert!(free.as_mut().poll(&mut context).is_ready(), "50 are free");
         assert_eq!((pool.reserved(), bell.0.load(Ordering::Relaxed)), (50, 2));
-        // More than there can ever be is not waited for in vain.
+        // A wait for more than the whole pool ends when all is free.
         let mut all = Box::pin(pool.wait_for_free(usize::MAX));
         assert!(all.as_mut().poll(&mut context).is_pending());
         drop(one);

@@ -1,4 +1,4 @@
-//! Names of tables and columns, checked once, at the door.
+//! Names of tables and columns, checked once, where they enter.
 //!
 //! Names are never part of a file path: files are named by number.
 
@@ -14,7 +14,7 @@ pub enum NameError {
     /// The name has no characters.
     #[error("a {0} name is empty")]
     Empty(&'static str),
-    /// The name is one that addresses cannot have as a part of their path.
+    /// `.` or `..`, which a URL path treats as a folder.
     #[error("a table cannot be called {0:?}: in an address it means a folder")]
     Dots(String),
     /// The name is longer than [`NAME_BYTES_MAX`] bytes.
@@ -39,16 +39,16 @@ pub enum NameError {
     },
 }
 
-/// A table's name: `[A-Za-z0-9_.:-]{1,128}`, but not `.` or `..`. Names that begin with `_` are
-/// Hadal's own tables.
+/// A table's name: `[A-Za-z0-9_.:-]{1,128}`, but not `.` or `..`. Names that begin with `_` belong
+/// to Hadal's own tables.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TableName(Arc<str>);
 
 impl TableName {
-    /// Checks and keeps a table name.
+    /// Checks and stores a table name.
     ///
     /// # Errors
-    /// [`NameError`] says what is wrong with it.
+    /// [`NameError`] with the reason.
     pub fn new(name: &str) -> Result<Self, NameError> {
         const ALLOWED: &str = "letters, digits and _ . : - of ASCII";
         let fits = |c: char| c.is_ascii_alphanumeric() || "_.:-".contains(c);
@@ -77,10 +77,10 @@ impl TableName {
 pub struct ColumnName(Arc<str>);
 
 impl ColumnName {
-    /// Checks and keeps a column name.
+    /// Checks and stores a column name.
     ///
     /// # Errors
-    /// [`NameError`] says what is wrong with it.
+    /// [`NameError`] with the reason.
     pub fn new(name: &str) -> Result<Self, NameError> {
         check("column", name, "all but control characters", |c| !c.is_control())?;
         Ok(Self(name.into()))

@@ -1,14 +1,14 @@
 //! Numbers: exact decimals, and doubles where no decimal can hold the value.
 //!
-//! The same number is the same value, whichever way it came, because all numbers are made here,
-//! in one canonical form, the first of these that is exactly the number:
+//! Equal numbers are equal values, however they were made. Every number is made here, in one
+//! canonical form: the first of these forms that is exactly the number:
 //!
 //! 1. a decimal that a row block column can store: 64 bits, 0 to 18 digits after the point;
 //! 2. a double whose shortest digits are the number;
 //! 3. any other decimal: 128 bits, up to 36 digits after the point.
 //!
-//! A number that is none of these becomes the one that the shortest digits of the nearest double
-//! say. What a number means (its order, text and arithmetic) never depends on its form.
+//! A number without such a form is rounded: to the shortest digits of the nearest double. The
+//! meaning of a number (its order, text and arithmetic) never depends on its form.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -22,25 +22,25 @@ mod parse;
 
 use parse::ParsedNumber;
 
-/// A number in canonical form: made of a [`Decimal`] by `from`, of a double by
-/// [`Number::from_f64`], of a text by `parse`.
+/// A number in canonical form. `from` makes it of a [`Decimal`], [`Number::from_f64`] of a double,
+/// `parse` of a text.
 #[derive(Clone, Copy)]
 pub struct Number(NumberRepr);
 
-/// How a [`Number`] is held.
+/// The form of a [`Number`].
 #[derive(Clone, Copy, Debug)]
 pub enum NumberRepr {
     /// An exact decimal.
     Decimal(Decimal),
-    /// A finite double, which means the number that its shortest digits say. These do not fit an
-    /// `i64` mantissa of scale 0 to 18.
+    /// A finite double. It stands for the number that its shortest digits spell. These digits do
+    /// not fit an `i64` mantissa of scale 0 to 18.
     Double(f64),
 }
 
 /// Why a text is not a number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NumberError {
-    /// The text is not spelled like a number.
+    /// The text does not have a number's syntax.
     #[error("{0:?} is not a number")]
     Spelling(String),
     /// The number is beyond the range of a double.
@@ -58,7 +58,7 @@ impl Number {
         Self(NumberRepr::Decimal(Decimal::integer(value)))
     }
 
-    /// Returns the number that the double's shortest digits say, or `None` for NaN and the
+    /// Returns the number that the double's shortest digits spell, or `None` for NaN and the
     /// infinities.
     #[must_use]
     pub fn from_f64(value: f64) -> Option<Self> {
@@ -74,8 +74,8 @@ impl Number {
         Some(Self(decimal.map_or(NumberRepr::Double(value), NumberRepr::Decimal)))
     }
 
-    /// Reads a number as JSON and SQL spell it, `-12.50e-3`, and tells whether it had to be
-    /// rounded, having more digits than are kept.
+    /// Reads a number in the syntax of JSON and SQL, `-12.50e-3`. Also returns whether it was
+    /// rounded because it has more digits than are kept.
     ///
     /// # Errors
     /// [`NumberError`].
@@ -90,7 +90,7 @@ impl Number {
         Ok((number, !spelled.is(number.digits())))
     }
 
-    /// How the number is held.
+    /// The form of the number.
     #[must_use]
     pub const fn form(self) -> NumberRepr {
         self.0
@@ -105,7 +105,7 @@ impl Number {
         }
     }
 
-    /// The decimal that is this number, where one holds it.
+    /// The number as a decimal, or `None` if no decimal holds it.
     #[must_use]
     pub fn to_decimal(self) -> Option<Decimal> {
         match self.0 {
@@ -138,7 +138,7 @@ impl Number {
         Some(whole + if rest.abs() >= unit / 2 { rest.signum() } else { 0 })
     }
 
-    /// The integer, when the number is one that fits.
+    /// The number as an integer, or `None` if it is none or does not fit.
     #[must_use]
     pub fn to_i64(self) -> Option<i64> {
         match self.0 {
@@ -149,7 +149,7 @@ impl Number {
         }
     }
 
-    /// The mantissa and scale under which a row block column stores the number, if it can.
+    /// The mantissa and scale with which a row block column stores the number, if it can.
     #[must_use]
     pub fn to_stored(self) -> Option<(i64, u8)> {
         match self.0 {
@@ -174,35 +174,35 @@ impl From<Decimal> for Number {
 impl FromStr for Number {
     type Err = NumberError;
 
-    /// Reads a number as JSON and SQL spell it: `-12.50e-3`.
+    /// Reads a number in the syntax of JSON and SQL: `-12.50e-3`.
     fn from_str(text: &str) -> Result<Self, NumberError> {
         Self::read(text).map(|(number, _)| number)
     }
 }
 
-/// The mantissa and scale, where a row block column can store them.
+/// The mantissa and scale, if a row block column can store them.
 fn stored(decimal: Decimal) -> Option<(i64, u8)> {
     let mantissa = decimal.mantissa().try_into().ok()?;
     (decimal.scale() <= DECIMAL_SCALE_MAX).then_some((mantissa, decimal.scale()))
 }
 
-/// Whether the digits are so few that they may be the shortest of a double.
+/// Whether the digits are few enough to be the shortest digits of a double.
 fn has_digits_of_double(decimal: Decimal) -> bool {
     const DIGITS_MAX: u32 = 17;
     let size = decimal.mantissa().unsigned_abs();
     let zeros = size.checked_ilog10().map_or(0, |log| (log + 1).saturating_sub(DIGITS_MAX));
-    // A multiple of 10^n is one of 2^n, which is cheaper to see.
+    // A multiple of 10^n is a multiple of 2^n, and that is cheaper to test.
     size.trailing_zeros() >= zeros && size.is_multiple_of(10u128.pow(zeros))
 }
 
-/// The decimal that a finite double's shortest digits say, where one holds it.
+/// The decimal that a finite double's shortest digits spell, or `None` if no decimal holds it.
 fn decimal_of(double: f64) -> Option<Decimal> {
     let (digits, exponent) = shortest_digits(double);
     Decimal::of_digits(digits, exponent)
 }
 
-/// A finite double's shortest digits, without zeros at the end, and the power of ten that they
-/// count.
+/// A finite double's shortest digits without trailing zeros, and the power of ten of the last
+/// digit.
 fn shortest_digits(double: f64) -> (i128, i32) {
     let text = format!("{double:e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -247,10 +247,10 @@ impl Ord for Number {
     }
 }
 
-/// The order of a decimal and the number that its nearest double means.
+/// The order of a decimal and the number that its nearest double stands for.
 fn to_own_double(decimal: Decimal, double: f64) -> Ordering {
-    // Of the double nearest to a decimal the shortest digits are no more than the decimal has, and
-    // those nearest to 2^127 are below it: a decimal holds them.
+    // The nearest double has no more shortest digits than the decimal. The doubles nearest to 2^127
+    // have shortest digits below 2^127. So a decimal holds them.
     decimal_of(double).map_or(Ordering::Equal, |meant| decimal.cmp(&meant))
 }
 
@@ -264,7 +264,8 @@ impl Hash for Number {
 }
 
 impl fmt::Display for Number {
-    /// All digits; of a double that is no whole number below 2^127 the shortest, with an exponent.
+    /// All digits. A double that is not an integer below 2^127 gets its shortest digits and an
+    /// exponent.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
             NumberRepr::Decimal(decimal) => decimal.fmt(formatter),

@@ -1,4 +1,4 @@
-//! What columns a table has: kinds, not declared types.
+//! The columns of a table, by kinds. Nobody declares types.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use crate::time::Micros;
 /// How a part of a column is stored. Each row is in exactly one part of a column, or null.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// Decimals or doubles; also truths and times.
+    /// Decimals or doubles; also truth values and times.
     Number,
     /// Strings.
     String,
@@ -40,20 +40,20 @@ impl fmt::Display for Kind {
     }
 }
 
-/// What the numbers of a number part mean.
+/// The meaning of the numbers of a number part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Logical {
     /// Numbers.
     #[default]
     Plain,
-    /// Truths: 0 and 1, shown as false and true.
+    /// Truth values: 0 and 1, shown as false and true.
     Bool,
     /// Points in time, in microseconds since the Unix epoch.
     Time,
 }
 
 impl Logical {
-    /// What a part means when some of its rows mean `self` and others `other`.
+    /// The meaning of a part in which some rows mean `self` and others `other`.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         if self == other { self } else { Self::Plain }
@@ -65,7 +65,7 @@ impl Logical {
 pub struct ColumnPart {
     /// How the part is stored.
     pub kind: Kind,
-    /// What its numbers mean; [`Logical::Plain`] for other kinds.
+    /// The meaning of its numbers; [`Logical::Plain`] for other kinds.
     pub logical: Logical,
     /// How many rows are in this part.
     pub rows: u64,
@@ -89,7 +89,7 @@ impl ColumnSchema {
         self.parts.iter().max_by_key(by_rows)
     }
 
-    /// The part of this kind, if there is one.
+    /// The part of this kind, if any.
     #[must_use]
     pub fn part(&self, kind: Kind) -> Option<&ColumnPart> {
         self.parts.iter().find(|part| part.kind == kind)
@@ -119,7 +119,7 @@ impl TableSchema {
         self.columns.get(at)
     }
 
-    /// The same table without rows: what it is called, and which columns it had.
+    /// The same table without rows: its name, and the columns that it had.
     #[must_use]
     pub fn emptied(mut self) -> Self {
         self.rows = 0;
@@ -129,16 +129,16 @@ impl TableSchema {
         self
     }
 
-    /// Whether it tells only of rows that are gone.
+    /// Whether it describes only rows that are gone.
     fn is_emptied(&self) -> bool {
         let parts = self.columns.iter().flat_map(|column| &column.parts);
         self.rows == 0 && parts.map(|part| part.rows).all(|rows| rows == 0)
     }
 
-    /// What both schemas say together: rows added up, columns and parts united.
+    /// Merges both schemas: rows are added, columns and parts united.
     ///
-    /// Both must be of the same table; the time column is taken from the one with more rows. What one was
-    /// like that has [no rows any more](Self::emptied) is of no account where the other has some.
+    /// Both must be of the same table. The time column is taken from the schema with more rows. An
+    /// [emptied](Self::emptied) schema is ignored if the other one has rows.
     #[must_use]
     pub fn merge(mut self, other: &Self) -> Self {
         match (self.is_emptied(), other.is_emptied()) {
@@ -204,7 +204,7 @@ mod tests {
         let both = gone.clone().merge(&full.clone().emptied());
         let names: Vec<&str> = both.columns.iter().map(|column| column.name.as_str()).collect();
         assert_eq!((names, both.rows), (vec!["a", "b"], 0));
-        // Rows that are damaged are not counted, but their columns are.
+        // Damaged rows are not counted, but their columns are.
         let unknown = TableSchema { rows: 0, columns: Vec::new(), ..full };
         assert_eq!(unknown.merge(&gone).columns, gone.columns);
         let damaged = TableSchema { rows: 0, ..schema("ts", "a", 3) };

@@ -1,11 +1,11 @@
-//! What a person sets for a table: how old its rows may be, how many bytes it may have, from what
-//! age on it is stored cold or only some rows of it are kept, and which column says a row's time.
+//! The settings of a table: the age limit of its rows, its bytes, the ages from which it is stored
+//! cold or sampled, and its time column.
 //!
-//! Every setting is optional: what is not set is as the default says, now and after an upgrade. The
-//! same strict JSON is what the doors speak, what the store of definitions holds, and what a leaf
-//! keeps in its manifest (`spec/segments.md`): an object with the settings that are set, and
-//! `format`, which says how it is spelled. Whoever does not know a field refuses the whole, since a
-//! setting that is passed over is one that a person believes in.
+//! Every setting is optional. An unset one has the default, now and after an upgrade. HTTP and the
+//! command line, the definitions store and a leaf's manifest (`spec/segments.md`) share one strict
+//! JSON form: an object with the settings that are set, and `format`, the version of this form. A
+//! reader refuses an object with an unknown field, because a person would believe in a setting that
+//! is skipped.
 
 mod age;
 mod json;
@@ -23,30 +23,31 @@ use crate::limits::{
 };
 use crate::name::{ColumnName, TableName};
 
-/// The settings of a table; `None`: the default.
+/// The settings of a table; `None` stands for the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableSettings {
-    /// How old its rows may be: older ones are refused, and dropped once they are there.
+    /// The age limit of its rows: older rows are refused, and existing ones are dropped.
     pub age: Option<AgeLimit>,
     /// Whether rows are written to the archive before they are dropped for their age or for size.
     pub archive: Option<bool>,
-    /// Bytes of its row blocks over all leaves, beyond which its oldest rows are dropped; always
-    /// one that [`Self::check_bytes`] lets through.
+    /// Bytes of its row blocks over all leaves, beyond which its oldest rows are dropped. Always a
+    /// value that [`Self::check_bytes`] accepts.
     pub bytes: Option<u64>,
-    /// How old all rows of a row block are when it is made cold: fewer bytes, slower to read.
+    /// The age of a row block's youngest row from which it is made cold: fewer bytes, slower to
+    /// read.
     pub cold_after: Option<AgeLimit>,
-    /// How old all rows of a row block are when only some of them are kept.
+    /// The age of a row block's youngest row from which only some of its rows are kept.
     pub sample_after: Option<AgeLimit>,
-    /// Columns by whose values rows are grouped, so that each group keeps some of its own; always
-    /// such as [`Self::check_sample_by`] lets through.
+    /// Columns by whose values rows are grouped, so that each group keeps some of its rows. Always
+    /// a list that [`Self::check_sample_by`] accepts.
     pub sample_by: Option<Vec<ColumnName>>,
-    /// The share of rows that is kept of them.
+    /// The share of rows that sampling keeps.
     pub sample_keep: Option<SampleFactor>,
-    /// The column by whose value a row is kept or goes, as all others that have it: see
+    /// The column by whose value rows are sampled: all rows with a value are kept, or none. See
     /// [`Self::check_together`].
     pub sample_key: Option<ColumnName>,
-    /// Rows that are kept of each group of a row block, if it has so many; always one that
-    /// [`Self::check_sample_least`] lets through.
+    /// Rows that each group of a row block keeps, if it has that many. Always a value that
+    /// [`Self::check_sample_least`] accepts.
     pub sample_least: Option<u32>,
     /// Where its row blocks are read from.
     pub storage: Option<TableStorage>,
@@ -54,13 +55,13 @@ pub struct TableSettings {
     pub time_column: Option<ColumnName>,
 }
 
-/// A setting that cannot be, and why.
+/// A refused setting, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field}: {reason}")]
 pub struct SettingsError {
-    /// The setting, or what should be one.
+    /// The name of the setting, known or not.
     pub field: String,
-    /// What is wrong with it, and what was expected.
+    /// The error, and the expected value.
     pub reason: String,
 }
 
@@ -86,68 +87,68 @@ impl TableSettings {
         "time_column",
     ];
 
-    /// The settings of a table for which nobody set any: one of Hadal's own is small.
+    /// The settings of a table for which nobody set any: Hadal's own tables are small.
     #[must_use]
     pub fn of_new(table: &TableName) -> Self {
         Self { bytes: table.is_own().then_some(OWN_TABLE_BYTES), ..Self::default() }
     }
 
-    /// How old rows may be, set or not.
+    /// The age limit of rows, set or default.
     #[must_use]
     pub fn age_limit(&self) -> AgeLimit {
         self.age.unwrap_or_default()
     }
 
-    /// Whether rows are archived before they are dropped, set or not: not unless it is set.
+    /// Whether rows are archived before they are dropped; off by default.
     #[must_use]
     pub fn is_archived(&self) -> bool {
         self.archive.unwrap_or(false)
     }
 
-    /// Bytes that the table may have over all leaves: those that are set, or these.
+    /// Bytes that the table may have over all leaves: the setting, or `usual`.
     #[must_use]
     pub fn bytes_max(&self, usual: u64) -> u64 {
         self.bytes.unwrap_or(usual)
     }
 
-    /// From what age on row blocks are made cold, set or not: of no age unless it is set.
+    /// The age from which row blocks are made cold; unlimited (never) by default.
     #[must_use]
     pub fn cold_age(&self) -> AgeLimit {
         self.cold_after.unwrap_or(AgeLimit::Unlimited)
     }
 
-    /// From what age on only some rows are kept, set or not: of no age unless it is set.
+    /// The age from which only some rows are kept; unlimited (never) by default.
     #[must_use]
     pub fn sample_age(&self) -> AgeLimit {
         self.sample_after.unwrap_or(AgeLimit::Unlimited)
     }
 
-    /// Columns by which rows are grouped to be sampled, set or not: none, so all rows of a row block
-    /// are one group.
+    /// Columns by which rows are grouped for sampling. By default none: all rows of a row block are
+    /// one group.
     #[must_use]
     pub fn sample_columns(&self) -> &[ColumnName] {
         self.sample_by.as_deref().unwrap_or_default()
     }
 
-    /// The share of rows that is kept, set or not.
+    /// The share of rows that sampling keeps, set or default.
     #[must_use]
     pub fn sample_share(&self) -> SampleFactor {
         self.sample_keep.unwrap_or_default()
     }
 
-    /// Rows that are kept of each group of a row block, set or not: one.
+    /// Rows that each group of a row block keeps; one by default.
     #[must_use]
     pub fn sample_rows_min(&self) -> u32 {
         self.sample_least.unwrap_or(1)
     }
 
-    /// Where row blocks are read from, set or not: from memory.
+    /// Where row blocks are read from; memory by default.
     #[must_use]
     pub fn storage(&self) -> TableStorage {
         self.storage.unwrap_or_default()
     }
 
-    /// What of these settings comes to nothing because of another one, a sentence each.
+    /// Settings that have no effect because of another setting, one sentence each.
     #[must_use]
     pub fn idle(&self) -> Vec<String> {
         let mut idle = Vec::new();
@@ -171,10 +172,10 @@ impl TableSettings {
         *self == Self::default()
     }
 
-    /// Sets one setting as a person spells it: `7d`, `on`, `2GB`, `ts`; `default` unsets it.
+    /// Sets one setting from its text: `7d`, `on`, `2GB`, `ts`; `default` unsets it.
     ///
     /// # Errors
-    /// [`SettingsError`] that names the setting, what is wrong and what was expected.
+    /// [`SettingsError`] with the setting, the error and the expected value.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), SettingsError> {
         let given = (text != "default").then_some(text);
         let wrong = |reason: String| SettingsError::new(name, reason);
@@ -209,7 +210,7 @@ impl TableSettings {
         Ok(())
     }
 
-    /// The bytes, if a table may be limited to so many.
+    /// Returns the bytes if a table may be limited to them.
     ///
     /// # Errors
     /// [`SettingsError`] with the range.
@@ -222,7 +223,7 @@ impl TableSettings {
         Err(SettingsError::new("bytes", reason))
     }
 
-    /// The columns, each once, if rows may be grouped by so many.
+    /// Returns the columns without repeats if rows may be grouped by them.
     ///
     /// # Errors
     /// [`SettingsError`] with the range.
@@ -240,7 +241,7 @@ impl TableSettings {
         Ok(once)
     }
 
-    /// The rows, if a group can keep so many.
+    /// Returns the rows if a group may keep that many.
     ///
     /// # Errors
     /// [`SettingsError`] with the range.
@@ -253,11 +254,11 @@ impl TableSettings {
         })
     }
 
-    /// Whether all of these may be set at once. To be asked where a person sets them, and nowhere else:
-    /// what was set stays readable, whatever else is refused one day.
+    /// Checks that all settings may be set together. Call it only where a person sets them: stored
+    /// settings stay readable, whatever a later version refuses.
     ///
     /// # Errors
-    /// [`SettingsError`] that names the settings of which one has to go.
+    /// [`SettingsError`] with the settings that exclude each other.
     pub fn check_together(&self) -> Result<(), SettingsError> {
         let others = self.set_of(&["sample_by", "sample_least"]).join(" and ");
         if self.sample_key.is_none() || others.is_empty() {
@@ -267,7 +268,7 @@ impl TableSettings {
         Err(SettingsError::new("sample_key", reason))
     }
 
-    /// Those of these settings that are set.
+    /// The settings of `names` that are set.
     fn set_of<'n>(&self, names: &[&'n str]) -> Vec<&'n str> {
         let set = self.to_object();
         names.iter().copied().filter(|name| set.contains_key(*name)).collect()
@@ -438,7 +439,7 @@ mod tests {
                 )
             });
             assert_eq!(told.err(), expected, "{name}={text}");
-            // What was stored can be read, whatever is refused by now.
+            // Stored settings can be read, whatever is refused now.
             assert_eq!(TableSettings::from_json(&settings.to_json()), Ok(settings.clone()));
         }
     }

@@ -1,4 +1,4 @@
-//! Time: microseconds since the Unix epoch, ranges of it, and the spellings it is read from.
+//! Time: microseconds since the Unix epoch, time ranges, and the texts that are read as times.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ impl Micros {
     /// The last microsecond of year 9999.
     pub const MAX: Self = Self(253_402_300_800 * Self::SECOND - 1);
 
-    /// Returns the point in time when it lies in the years 1 to 9999.
+    /// Returns the point in time if it is in the years 1 to 9999.
     #[must_use]
     pub fn in_range(self) -> Option<Self> {
         (Self::MIN..=Self::MAX).contains(&self).then_some(self)
@@ -42,7 +42,7 @@ impl Micros {
         EPOCH.checked_add(SignedDuration::from_micros(self.0)).ok()
     }
 
-    /// The time of a calendar date and time in UTC; finer digits are dropped, toward the past.
+    /// The time of a calendar date and time in UTC. Finer digits are dropped, toward the past.
     fn of_civil(civil: DateTime) -> Option<Self> {
         let nanos = civil.duration_since(EPOCH).as_nanos().div_euclid(1_000);
         i64::try_from(nanos).ok().and_then(|micros| Self(micros).in_range())
@@ -97,7 +97,7 @@ impl TimeRange {
         self.contains(first) && self.contains(last)
     }
 
-    /// What both ranges have in common; it may be empty.
+    /// The intersection of both ranges; it may be empty.
     #[must_use]
     pub fn intersect(self, other: Self) -> Self {
         let from = match (self.from, other.from) {
@@ -126,7 +126,7 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// Tells the unit by magnitude: below 1e11 seconds, below 1e14 milliseconds, below 1e17
+    /// Guesses the unit by magnitude: below 1e11 seconds, below 1e14 milliseconds, below 1e17
     /// microseconds, else nanoseconds.
     #[must_use]
     pub fn guess(number: Number) -> Self {
@@ -138,7 +138,7 @@ impl TimeUnit {
         }
     }
 
-    /// Its name, for people.
+    /// The unit's name, for people.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -162,14 +162,14 @@ impl TimeUnit {
     }
 }
 
-/// Reads RFC 3339 / ISO 8601, `2026-11-21 03:51:42.5` (UTC where no zone is named) and dates.
+/// Reads RFC 3339 / ISO 8601, `2026-11-21 03:51:42.5` (UTC if no zone is given) and dates.
 ///
-/// Returns `None` for any other text, and outside the years 1 to 9999. Finer digits than
+/// Returns `None` for any other text, and outside the years 1 to 9999. Digits finer than
 /// microseconds are dropped, toward the past.
 #[must_use]
 pub fn parse_timestamp(text: &str) -> Option<Micros> {
     let text = text.trim();
-    // Cheap refusal: every spelling begins with a four-digit year.
+    // Cheap refusal: every accepted text begins with a four-digit year.
     if text.len() < 10 || !text.as_bytes()[..4].iter().all(u8::is_ascii_digit) {
         return None;
     }
@@ -178,7 +178,7 @@ pub fn parse_timestamp(text: &str) -> Option<Micros> {
     let offset = match (pieces.to_numeric_offset(), pieces.time_zone_annotation()) {
         (Some(offset), _) => SignedDuration::from_secs(offset.seconds().into()),
         (None, None) => SignedDuration::ZERO,
-        // A zone's name alone does not say how far it is from UTC.
+        // A zone's name alone does not give its offset from UTC.
         (None, Some(_)) => return None,
     };
     Micros::of_civil(civil.checked_sub(offset).ok()?)

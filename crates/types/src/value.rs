@@ -11,7 +11,7 @@ use crate::time::Micros;
 /// The order is total: nulls last, else by kind as listed, else by value; lists element by element.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Value {
-    /// A truth: a number 0 or 1 whose column is logically bool.
+    /// A truth value: a number 0 or 1 whose column is logically bool.
     Bool(bool),
     /// A number.
     Number(Number),
@@ -69,8 +69,8 @@ impl Value {
         Self::Vector(elements.into_iter().map(|element| element.as_ref().into()).collect())
     }
 
-    /// Bytes that it holds on the heap, about; text that several values share is counted for each
-    /// of them.
+    /// Approximate heap bytes of the value. Text that several values share is counted for each of
+    /// them.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         const COUNTERS: usize = 16;
@@ -85,7 +85,7 @@ impl Value {
         }
     }
 
-    /// Whether there is no value.
+    /// Whether the value is null.
     #[must_use]
     pub const fn is_null(&self) -> bool {
         matches!(self, Self::Null)

@@ -38,7 +38,7 @@ impl Weight {
             .ok_or_else(|| WeightError(rate.to_string()))
     }
 
-    /// Returns the weight of so many millionths, or `None` outside the range.
+    /// Returns the weight, or `None` outside the range.
     #[must_use]
     pub fn from_millionths(millionths: i64) -> Option<Self> {
         (1..=Self::MILLIONTHS_MAX).contains(&millionths).then_some(Self(millionths))

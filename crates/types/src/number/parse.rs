@@ -1,8 +1,8 @@
-//! What a text that spells a number says, whether or not anything holds it.
+//! Parses the text of a number, whether or not any form can hold it.
 
 use crate::decimal::{Decimal, power_of_ten};
 
-/// mantissa × 10^exponent, without zeros at the end of the mantissa; of zero both are 0.
+/// mantissa × 10^exponent, with no trailing zeros in the mantissa. For zero both are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct ParsedNumber {
     /// `None`: more digits than 128 bits hold.
@@ -52,12 +52,12 @@ impl ParsedNumber {
         has_digit.then_some(Self { mantissa, exponent })
     }
 
-    /// The decimal that is this number, where one holds it.
+    /// The number as a decimal, or `None` if no decimal holds it.
     pub(super) fn to_decimal(self) -> Option<Decimal> {
         Decimal::of_digits(self.mantissa?, self.exponent.try_into().ok()?)
     }
 
-    /// Whether the number is digits × 10^exponent, which has no zeros at the end.
+    /// Whether the number is digits × 10^exponent, where digits have no trailing zeros.
     pub(super) fn is(self, (digits, exponent): (i128, i32)) -> bool {
         self.mantissa == Some(digits) && self.exponent == i64::from(exponent)
     }
@@ -76,7 +76,7 @@ fn appended(mantissa: i128, places: i64, digit: i128) -> Option<i128> {
     mantissa.checked_mul(unit)?.checked_add(digit)
 }
 
-/// An exponent; one that is beyond 64 bits is as good as one that nearly is.
+/// An exponent, saturated to 64 bits: beyond that, larger ones make no difference.
 fn exponent_of(text: &str) -> Option<i64> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     let spelled = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

@@ -119,7 +119,7 @@ fn numbers_of_one_double_are_in_order() {
             assert_eq!(left.cmp(right), at.cmp(&other), "{left} {right}");
         }
     }
-    // No decimal holds what this double means.
+    // No decimal holds the number that this double stands for.
     let (largest, double) = (number(texts[12]), Number::from_f64(1.7014118346046927e38));
     assert!(largest < double.expect("finite"));
 }
@@ -183,7 +183,7 @@ proptest! {
         prop_assert_eq!(number.to_f64(), decimal.to_f64());
         let near = Number::from_f64(decimal.to_f64()).expect("finite");
         if near == number {
-            // Whichever way it came, it is the same in all.
+            // The same number is the same value, however it was made.
             prop_assert_eq!(hash_of(near), hash_of(number));
             prop_assert_eq!(format!("{near:?}"), format!("{number:?}"));
         }

@@ -1,4 +1,4 @@
-//! How old rows may be, and how a person spells it.
+//! Age limits of rows, and their text form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,20 +7,20 @@ use crate::limits::{TABLE_AGE_DAYS, TABLE_AGE_SECONDS_MAX, TABLE_AGE_SECONDS_MIN
 use crate::time::Micros;
 
 const DAY: i64 = 86_400;
-/// The units of an age, the largest first. A week is read, and never written.
+/// The units of an age, the largest first. A week is read, but never written.
 const UNITS: [(&str, i64); 5] = [("w", 7 * DAY), ("d", DAY), ("h", 3_600), ("m", 60), ("s", 1)];
 
-/// How old the rows of a table may be, or may be before they are stored in another way.
+/// The age limit of a table's rows, or the age from which they are stored in another way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgeLimit {
-    /// Up to so many seconds: [`TABLE_AGE_SECONDS_MIN`] to [`TABLE_AGE_SECONDS_MAX`].
+    /// This many seconds: [`TABLE_AGE_SECONDS_MIN`] to [`TABLE_AGE_SECONDS_MAX`].
     Seconds(i64),
-    /// Of any age.
+    /// Any age.
     Unlimited,
 }
 
 impl AgeLimit {
-    /// A limit of so many seconds.
+    /// Returns a limit in seconds.
     ///
     /// # Errors
     /// A reason, with the range.
@@ -33,7 +33,7 @@ impl AgeLimit {
         Err(format!("{seconds} seconds are not between {least} and {most}"))
     }
 
-    /// The limit in seconds; `None` where there is none.
+    /// The limit in seconds, or `None` if unlimited.
     #[must_use]
     pub fn seconds(self) -> Option<i64> {
         match self {
@@ -42,7 +42,7 @@ impl AgeLimit {
         }
     }
 
-    /// The limit as in a sentence: `30 days`, `1 hour`, `any age`.
+    /// The limit for a sentence: `30 days`, `1 hour`, `any age`.
     #[must_use]
     pub fn words(self) -> String {
         let Self::Seconds(seconds) = self else { return "any age".to_owned() };
@@ -55,7 +55,7 @@ impl AgeLimit {
         format!("{count} {unit}{}", if count == 1 { "" } else { "s" })
     }
 
-    /// The time before which rows are too old at `now`; `None` where none are.
+    /// The time before which rows are too old at `now`, or `None` if unlimited.
     #[must_use]
     pub fn cutoff(self, now: Micros) -> Option<Micros> {
         let seconds = self.seconds()?;
@@ -84,14 +84,14 @@ impl FromStr for AgeLimit {
         if count.is_empty() || !count.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(wrong());
         }
-        // So many digits are too many of any unit.
+        // A number with too many digits for an `i64` is too large in any unit.
         let count: i64 = count.parse().unwrap_or(i64::MAX);
         Self::of_seconds(count.saturating_mul(seconds))
     }
 }
 
 impl fmt::Display for AgeLimit {
-    /// The largest unit that leaves no rest: `36h`, not `1.5d`.
+    /// In the largest unit that divides the limit: `36h`, not `1.5d`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self::Seconds(seconds) = self else { return formatter.write_str("none") };
         let written = UNITS.iter().skip(1).find(|(_, unit)| seconds % unit == 0);

@@ -7,12 +7,12 @@ use super::{
 };
 use crate::name::ColumnName;
 
-/// How settings are spelled now. A later format is refused, not guessed at.
+/// The current version of the JSON form. A reader refuses a later one and never guesses.
 const FORMAT: u64 = 1;
 
 impl TableSettings {
-    /// The settings that are set, and the format, as one line of JSON: always the same bytes for
-    /// the same settings.
+    /// The settings that are set, and the format, as one line of JSON. Equal settings give equal
+    /// bytes.
     #[must_use]
     pub fn to_json(&self) -> String {
         Value::Object(self.object_with(Some(FORMAT))).to_string()
@@ -25,7 +25,7 @@ impl TableSettings {
     }
 
     fn object_with(&self, format: Option<u64>) -> Map<String, Value> {
-        // In the order of their names, whether or not a map keeps the order in which they come.
+        // Sorted by name, whether or not a map keeps the order of insertion.
         let fields = [
             ("age", self.age.map(|age| age.to_string().into())),
             ("archive", self.archive.map(Value::from)),
@@ -44,23 +44,24 @@ impl TableSettings {
         set.collect()
     }
 
-    /// Reads what [`Self::to_json`] wrote, or a person.
+    /// Reads the JSON that [`Self::to_json`] or a person wrote.
     ///
     /// # Errors
-    /// [`SettingsError`] that names the field.
+    /// [`SettingsError`] with the field.
     pub fn from_json(text: &str) -> Result<Self, SettingsError> {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| SettingsError::new("settings", format!("this is no JSON: {error}")))?;
         Self::from_value(&value)
     }
 
-    /// Reads an object: `archive` is a truth or a text, `age`, `cold_after` and `sample_after` are
-    /// texts or numbers of seconds, `bytes` and `sample_keep` texts or numbers, `sample_by` a list
-    /// of names or a text of them with commas between, `sample_least` a number, `sample_key`,
-    /// `storage` and `time_column` texts; `null` is what is not set. `format` may be left out.
+    /// Reads an object. `archive` is a boolean or a text. `age`, `cold_after` and `sample_after`
+    /// are texts or numbers of seconds, `bytes` and `sample_keep` texts or numbers. `sample_by` is
+    /// a list of names, or one text with commas between them. `sample_least` is a number;
+    /// `sample_key`, `storage` and `time_column` are texts. `null` means unset. `format` may be
+    /// left out.
     ///
     /// # Errors
-    /// [`SettingsError`] that names the field: also for a field that is none.
+    /// [`SettingsError`] with the field, also for an unknown field.
     pub fn from_value(value: &Value) -> Result<Self, SettingsError> {
         let Value::Object(object) = value else {
             return Err(SettingsError::new("settings", format!("{value} is no object")));

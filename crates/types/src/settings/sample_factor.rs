@@ -1,4 +1,4 @@
-//! The share of rows that subsampling keeps, and how a person spells it.
+//! The share of rows that sampling keeps, and its text form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -6,25 +6,25 @@ use std::str::FromStr;
 use crate::limits::SAMPLE_ONE_IN_MAX;
 use crate::number::Number;
 
-/// One row in so many: 2 to [`SAMPLE_ONE_IN_MAX`]. Always a whole number, so that what a kept row
-/// weighs is exactly that many times what it weighed.
+/// One row in n is kept, for an n from 2 to [`SAMPLE_ONE_IN_MAX`]. n is a whole number, so that a
+/// kept row weighs exactly n times its former weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SampleFactor(u16);
 
 impl SampleFactor {
-    /// One row in so many; `None` outside the range.
+    /// One row in `rows`, or `None` outside the range.
     #[must_use]
     pub fn new(rows: u16) -> Option<Self> {
         (2..=SAMPLE_ONE_IN_MAX).contains(&rows).then_some(Self(rows))
     }
 
-    /// Of how many rows one is kept.
+    /// The n of one row in n.
     #[must_use]
     pub const fn rows(self) -> u16 {
         self.0
     }
 
-    /// The n of which `share` is one in n, where there is one.
+    /// The n for which `share` is 1/n, if any.
     fn of_share(share: Number) -> Option<Self> {
         let share = share.to_f64();
         let rows = (1.0 / share).round();

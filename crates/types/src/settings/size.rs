@@ -1,6 +1,6 @@
-//! Numbers of bytes as a person spells them.
+//! The text form of sizes in bytes.
 
-/// The units of a size: of thousands as disks are sold, of 1,024 as memory is.
+/// The units of a size: powers of 1,000 as for disks, powers of 1,024 as for memory.
 const UNITS: [(&str, u64); 10] = [
     ("PiB", 1 << 50),
     ("TiB", 1 << 40),
@@ -16,11 +16,11 @@ const UNITS: [(&str, u64); 10] = [
 /// Digits after the point that a size may have.
 const FRACTION_DIGITS_MAX: usize = 9;
 
-/// Reads `2GB`, `512MiB`, `1.5GB` or a plain number of bytes; case and a space before the unit do
+/// Reads `2GB`, `512MiB`, `1.5GB` or a plain number of bytes. Case and a space before the unit do
 /// not matter.
 ///
 /// # Errors
-/// A reason that repeats the text and says what was expected.
+/// A reason with the text and the expected form.
 pub fn parse_bytes(text: &str) -> Result<u64, String> {
     let wrong = || format!("{text:?} is no size; write 2GB, 512MiB or a number of bytes");
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());

@@ -6,10 +6,10 @@ use std::str::FromStr;
 /// Where a table's row blocks are read from, on a leaf that keeps row blocks in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TableStorage {
-    /// From memory, as far as there is room.
+    /// From memory, as far as it has room.
     #[default]
     Memory,
-    /// From disk, through the system's cache: they take no memory of the leaf's.
+    /// From disk, through the system's page cache: they take none of the leaf's memory.
     Mmap,
 }
 
