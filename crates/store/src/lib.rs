@@ -1,20 +1,20 @@
-//! Where block bytes live: in memory, in mapped segment files, in the write-ahead log; and the
-//! manifest that says which of them count.
+//! Stores block bytes: in memory, in mapped segment files, and in the write-ahead log. A manifest
+//! says which of them count.
 //!
 //! One [`Store`] keeps the blocks of one leaf. A fresh batch is appended to the *log* and
-//! acknowledged once it is synced; merged blocks are written to *segments* and become part of the
-//! leaf by one *manifest* record, which also says which log frames they hold the rows of.
-//! [`Store::open`] brings all of that back, after a clean stop and after a crash. A store without
-//! a folder ([`Store::in_memory`]) has the same interface and keeps nothing.
+//! acknowledged once it is synced. Merged blocks are written to *segments*. One *manifest* record
+//! makes them part of the leaf, and also names the log frames whose rows they hold. [`Store::open`]
+//! restores all of that, after a clean stop and after a crash. A store without a folder
+//! ([`Store::in_memory`]) has the same interface and keeps nothing.
 //!
 //! ```text
 //!   append --> log --sync--> acknowledged
 //!   write_block --> segment --sync--> commit --> manifest --sync--> visible
 //! ```
 //!
-//! Blocks are opaque runs of bytes here: nothing below knows rows, columns or queries. The formats
-//! are in `spec/segments.md` and `spec/wal.md`. Source: "Fast Database Restarts at Facebook"
-//! (SIGMOD 2014) for the idea that bytes outlive the process; the log is an ordinary redo log.
+//! Blocks are opaque bytes here: this crate knows no rows, columns or queries. The formats are in
+//! `spec/segments.md` and `spec/wal.md`. The idea that bytes outlive the process is from "Fast
+//! Database Restarts at Facebook" (SIGMOD 2014); the log is an ordinary redo log.
 
 mod append_file;
 mod change;

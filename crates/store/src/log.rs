@@ -1,10 +1,10 @@
-//! The write-ahead log: every batch that was acknowledged, until its rows are in merged blocks.
+//! The write-ahead log: every acknowledged batch, until its rows are in merged blocks.
 //!
-//! *Group commit*: appending puts a frame into a queue and returns a [`Ticket`]; one committer
-//! thread takes all that is queued, writes it, syncs once, and tells everyone. While a sync runs the
-//! queue fills, so the slower the disk, the larger the groups. With [`Durability::Async`] everyone is
-//! told once it is written, and it is synced within a second. The format, and what happens after
-//! failures, is in `spec/wal.md`.
+//! *Group commit*: appending puts a frame into a queue and returns a [`Ticket`]. One committer
+//! thread takes all queued frames, writes them, syncs once, and resolves their tickets. The queue
+//! fills during a sync, so a slower disk gets larger groups. With [`Durability::Async`] tickets are
+//! resolved once the frames are written; the sync follows within a second. The format, and the
+//! behaviour after failures, are in `spec/wal.md`.
 //!
 //! The log also knows which of its frames are *live*: appended and not consumed. A file without
 //! live frames is removed.
@@ -61,35 +61,35 @@ struct Waiting {
 #[derive(Debug)]
 pub(crate) struct Live {
     pub(crate) table: TableName,
-    /// Its file, and where in it; `None` until it is written.
+    /// Its file and its range in it; `None` until it is written.
     pub(crate) at: Option<(u64, Range<u64>)>,
 }
 
-/// What all threads share about the log.
+/// The state of the log that all threads share.
 struct Queue {
     waiting: Vec<Waiting>,
-    /// Bytes that wait or are being written.
+    /// Bytes of frames that wait or are being written.
     bytes: usize,
     next_sequence: u64,
     is_closed: bool,
     failure: Option<Error>,
     live: BTreeMap<Sequence, Live>,
-    /// Log files with a frame.
+    /// Log files that contain a frame.
     files: BTreeMap<u64, LogFile>,
-    /// Sequences of frames that found no room: there is nothing of them.
+    /// Sequences of frames that did not fit on the disk: the log holds no byte of them.
     void: SequenceSet,
-    /// Whether a frame has found no room lately.
+    /// Whether a frame did not fit since the last [`Log::give_back`].
     is_short: bool,
     /// The file that is written to; it is not removed.
     current: Option<u64>,
 }
 
-/// Called with the number of a log file once its first frames are durable, before anyone is told
-/// of them, and with how far each file is durable.
+/// Called with the number of a log file once its first frames are durable, before their tickets are
+/// resolved, and with how far each file is durable.
 pub(crate) type Begun = Box<dyn Fn(u64, &LogMarks) + Send + Sync>;
 
-/// Where a group was written: the number of the file, where in it the group begins, and whether all of
-/// the file is durable.
+/// Where a group was written: the number of the file, the group's offset in it, and whether the
+/// whole file is durable.
 #[derive(Clone, Copy)]
 struct Group {
     number: u64,
@@ -114,7 +114,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Goes on with a log as it was replayed. Without a committer, [`Log::step`] does its work.
+    /// Continues a replayed log. Without a committer, [`Log::step`] does its work.
     pub(crate) fn start(
         disk: Arc<dyn Disk>,
         salt: u64,
@@ -160,7 +160,7 @@ impl Log {
         Ok(log)
     }
 
-    /// Whether a failure keeps it from taking batches.
+    /// Whether a failure makes the log refuse batches.
     pub(crate) fn has_failed(&self) -> bool {
         lock(&self.shared.queue).failure.is_some()
     }
@@ -186,38 +186,38 @@ impl Log {
         Ok(ticket)
     }
 
-    /// The live frames of a table, those that still wait for the disk included.
+    /// The live frames of a table, including those that still wait for the disk.
     pub(crate) fn live_of(&self, table: &TableName) -> Vec<Sequence> {
         let queue = lock(&self.shared.queue);
         let of_table = queue.live.iter().filter(|(_, live)| live.table == *table);
         of_table.map(|(&sequence, _)| sequence).collect()
     }
 
-    /// The tables that have live frames in other files than the last so many.
+    /// The tables that have live frames in files other than the last `last_files`.
     pub(crate) fn tables_before(&self, last_files: usize) -> BTreeSet<TableName> {
         let queue = lock(&self.shared.queue);
         let Some(newest) = queue.files.keys().nth_back(last_files).copied() else {
             return BTreeSet::new();
         };
         let is_in_these = |live: &&Live| live.at.as_ref().is_some_and(|(file, _)| *file <= newest);
-        // Files follow each other as sequences do.
+        // Files are ordered as their sequences are.
         let before = queue.live.values().take_while(is_in_these);
         before.map(|live| live.table.clone()).collect()
     }
 
-    /// Every frame below this sequence is consumed or gone.
+    /// The lowest live sequence: every frame below it is consumed or gone.
     pub(crate) fn live_from(&self) -> Sequence {
         let queue = lock(&self.shared.queue);
         queue.live.keys().next().copied().unwrap_or(Sequence(queue.next_sequence))
     }
 
-    /// The next sequence to be given.
+    /// The sequence of the next frame.
     pub(crate) fn next_sequence(&self) -> Sequence {
         Sequence(lock(&self.shared.queue).next_sequence)
     }
 
     /// The files that are needed once these frames are consumed: those with a live frame, and the
-    /// one that is written to.
+    /// file that is written to.
     pub(crate) fn needed(&self, consumed: &SequenceSet) -> BTreeSet<u64> {
         let queue = lock(&self.shared.queue);
         let mut files: BTreeMap<u64, u64> =
@@ -233,14 +233,14 @@ impl Log {
         files.into_keys().collect()
     }
 
-    /// The sequences of frames that found no room, and of which no change has said yet that they are
-    /// consumed: else they would be missed where others beside them were given back.
+    /// Sequences of frames that did not fit on the disk and that no change has recorded as consumed
+    /// yet. Unrecorded, they would count as lost once the disk of their neighbours is given back.
     pub(crate) fn void(&self) -> SequenceSet {
         lock(&self.shared.queue).void.clone()
     }
 
-    /// Drops consumed frames, and removes the files that are not `needed`. Returns how many files
-    /// could not be removed; they are tried again the next time.
+    /// Drops consumed frames, and removes the files that are not `needed`. Returns the number of
+    /// files that could not be removed; the next call tries them again.
     pub(crate) fn consume(&self, consumed: &SequenceSet, needed: &BTreeSet<u64>) -> u64 {
         let mut queue = lock(&self.shared.queue);
         for (first, last) in consumed.iter() {
@@ -262,9 +262,9 @@ impl Log {
         failures
     }
 
-    /// Leaves the file that is written to where no frame of it is needed any more, if it is large enough
-    /// for its space to be missed: the next frame begins another file, and the next change removes this
-    /// one. Returns whether it did.
+    /// Stops writing to the current file if none of its frames is needed any more and the file is
+    /// large enough to matter. The next frame begins another file, and the next change removes this
+    /// one. Returns whether it stopped.
     pub(crate) fn leave_spent(&self) -> bool {
         let mut writer = lock(&self.shared.writer);
         let mut queue = lock(&self.shared.queue);
@@ -283,13 +283,13 @@ impl Log {
         lock(&self.shared.queue).marks()
     }
 
-    /// How many log files there are, and how many frames that are not consumed.
+    /// The number of log files, and of live frames.
     pub(crate) fn counts(&self) -> (u64, u64) {
         let queue = lock(&self.shared.queue);
         (queue.files.len() as u64, queue.live.len() as u64)
     }
 
-    /// Commits one group, if any waits, without a committer.
+    /// Commits one group, if any waits. Replaces the committer in tests.
     #[cfg(test)]
     pub(crate) fn step(&self) {
         if !lock(&self.shared.queue).waiting.is_empty() {
@@ -297,7 +297,7 @@ impl Log {
         }
     }
 
-    /// Writes what waits, then stops. Fails when the log was poisoned.
+    /// Writes the waiting frames, then stops. Fails if the log was poisoned.
     pub(crate) fn close(&self) -> Result<(), Error> {
         lock(&self.shared.queue).is_closed = true;
         self.shared.changed.notify_one();
@@ -313,12 +313,12 @@ impl Log {
 
 impl Drop for Log {
     fn drop(&mut self) {
-        // Whoever waits has been told; a failure is known to those that it concerns.
+        // All tickets are resolved by now, with the failure if there was one.
         drop(self.close());
     }
 }
 
-/// However the committer ends, nobody waits for it any more.
+/// Makes sure that no ticket waits for a committer that has ended, for whatever reason.
 struct CloseAtEnd<'a>(&'a Shared);
 
 impl Drop for CloseAtEnd<'_> {
@@ -332,7 +332,7 @@ impl Drop for CloseAtEnd<'_> {
 }
 
 impl Queue {
-    /// Whether a frame of so many bytes may be queued.
+    /// Checks that a frame of `length` bytes may be queued.
     fn check(&self, length: usize) -> Result<(), Error> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
@@ -340,7 +340,7 @@ impl Queue {
         if self.is_closed {
             return Err(Error::Closed);
         }
-        // One frame of any size is taken when nothing waits.
+        // If nothing waits, one frame of any size is accepted.
         if self.bytes > 0 && self.bytes + length > LOG_QUEUE_BYTES_MAX {
             return Err(Error::Busy(self.bytes));
         }
@@ -373,7 +373,8 @@ impl Queue {
 }
 
 impl Shared {
-    /// Waits for frames, and commits all that wait. `false` when closed and all is durable.
+    /// Waits for frames, and commits all that wait. `false` if the log is closed and all is
+    /// durable.
     fn commit_group(&self) -> bool {
         let group = self.next_group();
         if group.is_empty() {
@@ -398,7 +399,8 @@ impl Shared {
         true
     }
 
-    /// Waits for frames, and takes all that wait: none when closed. Syncs meanwhile what is due.
+    /// Waits for frames, and takes all that wait; none if the log is closed. Syncs earlier frames
+    /// when their sync is due.
     fn next_group(&self) -> Vec<Waiting> {
         loop {
             let due = self.sync_due();
@@ -417,33 +419,33 @@ impl Shared {
         }
     }
 
-    /// How long what was written may still wait to be synced, if something waits.
+    /// How long written frames may still wait for their sync; `None` if nothing waits.
     fn sync_due(&self) -> Option<Duration> {
         let since = lock(&self.writer).unsynced()?;
         Some(Duration::from_millis(LOG_SYNC_MILLIS).saturating_sub(since.elapsed()))
     }
 
-    /// Makes all that was written durable. Where that fails, nothing is appended any more.
+    /// Makes all written frames durable. After a failure the log refuses batches.
     fn sync(&self) {
         let mut writer = lock(&self.writer);
         let synced = writer.sync();
         let mut queue = lock(&self.queue);
         match synced {
-            // Nothing was written since: whoever writes has the writer.
+            // Nothing was written since: writing needs the writer's lock.
             Ok(()) => queue.files.values_mut().for_each(LogFile::note_durable),
             Err(failure) => drop(queue.failure.get_or_insert(failure)),
         }
     }
 
-    /// Writes a group to the current file, or to a new one. The first group of a file is synced in any case: the manifest then expects the
-    /// file to be there.
+    /// Writes a group to the current file, or to a new one. The first group of a file is always
+    /// synced, because the manifest then expects the file.
     fn write(&self, frames: &[Vec<u8>]) -> Result<Group, Error> {
         let mut writer = lock(&self.writer);
         if writer.is_full() {
             let number = writer.rotate()?;
             let mut queue = lock(&self.queue);
             queue.current = Some(number);
-            // The file before was synced before it was left.
+            // The previous file was synced before the change to this one.
             queue.files.values_mut().for_each(LogFile::note_durable);
         }
         let is_first = {
@@ -455,8 +457,8 @@ impl Shared {
         Ok(Group { number, from, is_durable })
     }
 
-    /// Notes what became of a group, before anyone is told. Returns the number of the file if the
-    /// group is its first, and how far each is durable.
+    /// Records the outcome of a group, before its tickets are resolved. If the group is its file's
+    /// first, returns the file's number and how far each file is durable.
     fn record_outcome(
         &self,
         promises: &[(Sequence, Promise)],

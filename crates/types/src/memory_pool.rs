@@ -14,7 +14,6 @@
 //!
 //! [`MemoryReservation::overdraw`] takes bytes without asking. The sum may then exceed the pool,
 //! until other holders give some back.
-//! until other holders give some back.
 
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

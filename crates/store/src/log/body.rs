@@ -12,14 +12,14 @@ use crate::segment::checked_length;
 const RAW: u8 = 0;
 const LZ4: u8 = 1;
 const PREFIX_BYTES: usize = 8;
-/// Larger blocks are not compressed: their columns are already, which leaves LZ4 a few percent, and
-/// looking for them takes longer than writing all.
+/// Larger blocks are not compressed. Their columns are compressed already, so LZ4 gains a few
+/// percent, and its search takes longer than writing all bytes.
 const COMPRESSED_BYTES_MAX: usize = 256 << 10;
-/// An LZ4 block cannot be longer than this many times its compressed bytes: a length is spelled
-/// in bytes that each add at most 255.
+/// An LZ4 block is at most this many times as long as its compressed bytes: a length is encoded in
+/// bytes that each add at most 255.
 const LZ4_RATIO_MAX: usize = 255;
 
-/// A batch as the log has it.
+/// A batch as it is in the log.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Batch {
     pub(crate) table: TableName,
@@ -27,7 +27,7 @@ pub(crate) struct Batch {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Makes the frame of a batch; it lacks its sequence only.
+/// Makes the frame of a batch, complete but for its sequence.
 pub(crate) fn encode(
     salt: u64,
     table: &TableName,
@@ -36,7 +36,7 @@ pub(crate) fn encode(
 ) -> Result<Draft, Error> {
     let length = checked_length(bytes)?;
     let refused = || Error::BatchId(batch.to_string());
-    // What could not be read back must not be acknowledged.
+    // A batch that could not be read back must not be acknowledged.
     BatchId::new(batch.as_str()).ok_or_else(refused)?;
     let (table, batch) = (table.as_str().as_bytes(), batch.as_str().as_bytes());
     let stored_max = match bytes.len() > COMPRESSED_BYTES_MAX {
@@ -52,12 +52,12 @@ pub(crate) fn encode(
     frame.extend_from_slice(table);
     frame.extend_from_slice(batch);
     store(&mut frame, bytes);
-    // It may wait in the queue, which counts bytes that are used.
+    // The frame may wait in the queue, which counts used bytes, not capacity.
     frame.shrink_to_fit();
     Draft::new(LOG, salt, frame).ok_or(Error::BlockSize(bytes.len()))
 }
 
-/// Appends the stored bytes, and corrects the codec if they stay as they are.
+/// Appends the stored bytes, and corrects the codec if they stay uncompressed.
 fn store(frame: &mut Vec<u8>, bytes: &[u8]) {
     let start = frame.len();
     if bytes.len() <= COMPRESSED_BYTES_MAX {
@@ -73,7 +73,7 @@ fn store(frame: &mut Vec<u8>, bytes: &[u8]) {
     frame.extend_from_slice(bytes);
 }
 
-/// Reads the body of a frame; `None` when it breaks a rule of the format.
+/// Reads the body of a frame; `None` if it breaks a rule of the format.
 pub(crate) fn decode(body: &[u8]) -> Option<Batch> {
     let (prefix, rest) = body.split_at_checked(PREFIX_BYTES)?;
     let &[codec, table_length, batch_length, 0, a, b, c, d] = prefix else { return None };
@@ -87,7 +87,7 @@ pub(crate) fn decode(body: &[u8]) -> Option<Batch> {
     })
 }
 
-/// The block of `length` bytes that is stored as `stored`. Refuses a lying length before it
+/// The block of `length` bytes that is stored as `stored`. Refuses an impossible length before it
 /// allocates.
 fn restore(codec: u8, length: usize, stored: &[u8]) -> Option<Vec<u8>> {
     if !is_possible(codec, length, stored.len()) {

@@ -1,7 +1,7 @@
-//! What of a log file is needed no more while the file is: it is given back where disk is short.
+//! Gives back the disk of consumed frames in log files that are still needed, when disk is short.
 //!
-//! Mostly a file goes as a whole, soon. But tables that get little keep one for minutes, and on a disk
-//! that is full nothing may be merged before some of it is given back.
+//! Usually a whole file is removed, and soon. But tables with few rows keep a file for minutes, and
+//! on a full disk nothing can be merged before some of it is given back.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,22 +10,22 @@ use super::loss::LogMark;
 use super::{Log, Queue, file_name};
 use crate::lock::lock;
 
-/// A stretch is given back once so large a part of a full file is needed no more in it: less is not worth
-/// a call.
+/// A range is given back once this fraction of a full file can be freed in it: less is not worth a
+/// call.
 const STRETCH_SHARE: u64 = 1_024;
 
-/// A log file with whole frames.
+/// A log file with at least one whole frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LogFile {
-    /// How many frames are not consumed.
+    /// The number of frames that are not consumed.
     pub(super) live: u64,
-    /// Where its last frame begins. That one stays: by it, the end is known.
+    /// The offset of the last frame. This frame stays, because it shows the end of the file.
     pub(super) last: u64,
     /// How far it is durable.
     pub(super) durable: Option<LogMark>,
-    /// Where its last whole frame ends, and one above that one's sequence.
+    /// The end of its last whole frame, and that frame's sequence plus one.
     pub(super) written: Option<LogMark>,
-    /// What was given back, by where it begins: to where.
+    /// Ranges that were given back: start to end.
     given_back: BTreeMap<u64, u64>,
 }
 
@@ -34,8 +34,8 @@ impl LogFile {
         Self { live, last, ..Self::default() }
     }
 
-    /// What lies before the last frame and in none of these ranges, which are in order: stretches of
-    /// which at least so many bytes were not given back before.
+    /// The ranges before the last frame and outside of `live`, which is in order. Only those where
+    /// at least `bytes_min` bytes were not given back before.
     fn spent(&self, live: &[Range<u64>], bytes_min: u64) -> Vec<Range<u64>> {
         let ends = std::iter::once(0).chain(live.iter().map(|range| range.end));
         let starts = live.iter().map(|range| range.start).chain([self.last]);
@@ -50,20 +50,20 @@ impl LogFile {
         stretches.filter(is_large_enough).collect()
     }
 
-    /// Notes that all that was written is durable.
+    /// Notes that all written frames are durable.
     pub(super) fn note_durable(&mut self) {
         self.durable = self.written.or(self.durable);
     }
 
     fn note_given_back(&mut self, stretch: &Range<u64>) {
-        // What lies in it only grows.
+        // The range contains the earlier ones: it only grows.
         self.given_back.retain(|start, _| !stretch.contains(start));
         self.given_back.insert(stretch.start, stretch.end);
     }
 }
 
 impl Queue {
-    /// By file: the ranges of the frames that are not consumed, in their order.
+    /// The ranges of live frames by file, in order.
     fn live_ranges(&self) -> BTreeMap<u64, Vec<Range<u64>>> {
         let mut ranges: BTreeMap<u64, Vec<Range<u64>>> = BTreeMap::new();
         for (file, range) in self.live.values().filter_map(|live| live.at.clone()) {
@@ -74,8 +74,8 @@ impl Queue {
 }
 
 impl Log {
-    /// Gives the disk of consumed frames back where disk is short: where the caller says so, or a batch
-    /// found no room since this was last called. Returns how often that failed.
+    /// Gives the disk of consumed frames back when disk is short: if the caller says so, or a batch
+    /// did not fit since the last call. Returns the number of failures.
     pub(crate) fn give_back(&self, is_short: bool) -> u64 {
         let bytes_min = lock(&self.shared.writer).file_bytes() / STRETCH_SHARE;
         let mut spent = Vec::new();
@@ -93,7 +93,7 @@ impl Log {
                 );
             }
         }
-        // Nothing is written there any more; what is consumed stays so.
+        // No frame is written to these ranges any more, and consumed frames stay consumed.
         let mut failures = 0;
         for (number, stretch) in spent {
             let given_back = self
@@ -103,7 +103,7 @@ impl Log {
                 .and_then(|mut file| file.punch(stretch.start, stretch.end - stretch.start));
             match (given_back, lock(&self.shared.queue).files.get_mut(&number)) {
                 (Ok(()), Some(file)) => file.note_given_back(&stretch),
-                // Without a file there is nothing to be given back.
+                // A removed file has nothing to give back.
                 (_, None) => {}
                 (Err(_), Some(_)) => failures += 1,
             }

@@ -17,7 +17,7 @@ use crate::frame::{Frame, LOG, is_beginning, scan};
 use crate::manifest::State;
 use crate::recovery::Report;
 
-/// What the log held.
+/// The content of the log.
 #[derive(Debug, Default)]
 pub(crate) struct Replayed {
     /// The batches that are not consumed, in the order of their sequences.
@@ -25,35 +25,36 @@ pub(crate) struct Replayed {
     pub(crate) live: BTreeMap<Sequence, Live>,
     /// Files with a whole frame.
     pub(crate) files: BTreeMap<u64, LogFile>,
-    /// What is gone, by the number of the file.
+    /// Lost frames, by the number of the file.
     pub(crate) losses: BTreeMap<u64, LogLoss>,
     pub(crate) resume: Option<Resume>,
     pub(crate) next_sequence: u64,
-    /// The number of the next file that is begun.
+    /// The number of the next new file.
     pub(crate) next_file: u64,
-    /// Files of which nothing is needed.
+    /// Files without needed frames.
     spent: Vec<u64>,
-    /// The last file; `None` where it ends with damage, and is left as it is.
+    /// The last file; `None` if it ends with damage, and is left unchanged.
     last: Option<Last>,
-    /// A file that is left as it is, though it is the last.
+    /// The last file, if it ends with damage and is left unchanged.
     left: Option<u64>,
 }
 
-/// The file that is gone on with.
+/// The file at which writing continues.
 #[derive(Clone, Copy, Debug)]
 struct Last {
     number: u64,
-    /// How much of it is whole.
+    /// The end of its last whole frame.
     end: u64,
-    /// Whether more follows.
+    /// Whether more bytes follow.
     is_torn: bool,
 }
 
-/// Reads the log files, and judges what of them is whole. Changes nothing: [`Replayed::settle`] does.
+/// Reads the log files, and judges which frames are whole. Changes nothing: [`Replayed::apply`]
+/// does.
 ///
-/// `state` says which frames need no replay and which files must be there, `marks` how much of them
-/// was durable once; what was found and passed over is added to `report`. Sequences given from now on
-/// are at least its next one.
+/// `state` says which frames need no replay and which files must exist, `marks` how far each was
+/// once durable. Counts of skipped frames and damage are added to `report`. Later sequences start
+/// at `state`'s next one or above.
 pub(crate) fn replay(
     disk: &dyn Disk,
     salt: u64,
@@ -64,7 +65,7 @@ pub(crate) fn replay(
     let names = disk.list().map_err(|error| Error::io("list", &disk.path_of(""), error))?;
     let mut numbers: Vec<u64> = names.iter().filter_map(|name| number_of(name)).collect();
     numbers.sort_unstable();
-    // A number is never used again, also where its file is gone.
+    // A file number is never used again, even if its file is gone.
     let used = [numbers.last(), state.logs.last(), marks.keys().next_back()];
     let last_used = used.into_iter().flatten().max();
     let next_file = last_used.map_or(1, |last| last.saturating_add(1));
@@ -92,8 +93,8 @@ pub(crate) fn replay(
 }
 
 impl Replayed {
-    /// Removes the files of which nothing is needed, cuts the torn tail of the last, and goes on with it.
-    /// What is lost must be noted before: nothing may be left of it afterwards.
+    /// Removes files without needed frames, cuts the torn tail of the last file, and continues it.
+    /// Losses must be recorded before: this may remove their last trace.
     pub(crate) fn apply(&mut self, disk: &dyn Disk) -> Result<(), Error> {
         for number in std::mem::take(&mut self.spent) {
             let name = file_name(number);
@@ -113,7 +114,7 @@ impl Replayed {
         if let Some(Last { end, is_torn: true, .. }) = self.last {
             file.cut(end).map_err(failed("cut the torn tail of"))?;
         }
-        // What an earlier process wrote and did not sync is believed from here on.
+        // Frames that an earlier process wrote and did not sync are trusted from here on.
         file.sync().and_then(|()| disk.sync_folder()).map_err(failed("sync"))?;
         if let Some(Last { end, .. }) = self.last {
             self.resume =
@@ -128,18 +129,18 @@ struct Replay<'a> {
     marks: &'a LogMarks,
     report: &'a mut Report,
     seen: BTreeSet<u64>,
-    /// What is not whole at the end of a file that another follows.
+    /// The broken end of a file that another file follows.
     tail: Option<Tail>,
     out: Replayed,
 }
 
-/// Bytes behind the last whole frame of a file, those included that are gone.
+/// Bytes behind the last whole frame of a file, including those that are missing.
 struct Tail {
     file: u64,
     bytes: u64,
-    /// The sequence that the first frame there had, or a later one.
+    /// The sequence of the first frame there, or a later one.
     first: u64,
-    /// One above the last sequence that is known to have been there.
+    /// The last sequence that is known to have been there, plus one.
     end: u64,
 }
 
@@ -173,7 +174,7 @@ impl Replay<'_> {
                 false
             }
         };
-        // A file that is still named goes with the next change, so that it is not missed.
+        // A file that the manifest names stays until the next change, or it would be missed.
         if live == 0 && !is_last && !self.state.logs.contains(&number) {
             self.report.log_files_removed += 1;
             self.out.spent.push(number);
@@ -196,19 +197,19 @@ impl Replay<'_> {
         Ok(())
     }
 
-    /// The sequence after all that were seen.
+    /// The sequence after all that were read.
     fn next_unseen(&self) -> u64 {
         self.seen.last().map_or(0, |sequence| sequence.saturating_add(1))
     }
 
-    /// What of a file was durable once and is not whole: how many bytes, and one above the last
-    /// sequence in them.
+    /// The part of a file that was durable once and is not whole now: its bytes, and its last
+    /// sequence plus one.
     fn gone(&self, number: u64, end: u64) -> Option<(u64, u64)> {
         let mark = self.marks.get(&number).filter(|mark| mark.length > end)?;
         Some((mark.length - end, mark.next_sequence))
     }
 
-    /// Keeps what is not whole at the end of a file that another follows.
+    /// Remembers the broken end of a file that another file follows.
     fn keep_tail(&mut self, number: u64, length: u64, whole: u64) {
         let (gone, end) = self.gone(number, whole).unwrap_or_default();
         let bytes = gone.max(length - whole);
@@ -222,8 +223,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Judges what follows the last whole frame of the last file; returns whether it is damage, and no
-    /// write that was interrupted.
+    /// Judges the bytes behind the last whole frame of the last file. Returns whether they are
+    /// damage, not an interrupted write.
     fn judge_end(&mut self, number: u64, salt: u64, bytes: &[u8], whole: usize) -> bool {
         let (tail, first) = (&bytes[whole..], self.next_unseen());
         let least = first.saturating_add(1);
@@ -242,9 +243,9 @@ impl Replay<'_> {
         true
     }
 
-    /// Judges the end of an earlier file, once the sequence of the next frame is known, or that there is
-    /// none. That file was synced before another was begun, so what is not whole there was once, and is
-    /// missed, unless all of it is known to be consumed.
+    /// Judges the end of an earlier file, once the sequence of the next frame is known, or that
+    /// there is none. The log syncs a file before it begins another, so a broken end was whole
+    /// once. Its frames are lost, unless all of them are known to be consumed.
     fn judge_tail(&mut self, next: Option<u64>) {
         let Some(Tail { file, bytes, first, end }) = self.tail.take() else { return };
         let end = next.unwrap_or(self.state.next_sequence.max(end));
@@ -254,8 +255,8 @@ impl Replay<'_> {
         }
     }
 
-    /// Notes a stretch of so many bytes, which held the sequences from `first` to before `end`. Where
-    /// these are none, nobody's rows are missing.
+    /// Notes a damaged range of `bytes`, which held the sequences from `first` to before `end`. If
+    /// that range is empty, no rows are missing.
     fn lose(&mut self, number: u64, bytes: u64, first: u64, end: u64) {
         self.report.frames_damaged += 1;
         self.report.damaged_bytes += bytes;
@@ -264,13 +265,13 @@ impl Replay<'_> {
         }
     }
 
-    /// Whether there are sequences from `first` to before `end`, and all of them are known to be
-    /// consumed: then the disk of their frames was given back, or nobody misses them.
+    /// Whether the range from `first` to before `end` is not empty and all of it is consumed. Then
+    /// the disk of these frames was given back, or nobody misses them.
     fn is_consumed(&self, first: u64, end: u64) -> bool {
         first < end && self.state.consumed.contains_all(first, end - 1)
     }
 
-    /// The sequences that a gap between whole frames of a file held, from the first to before the last.
+    /// The sequences in a gap between whole frames of a file: the first, and the last plus one.
     fn held(&self, frames: &[Frame<'_>], gap: &Range<usize>) -> (u64, u64) {
         let after = frames.partition_point(|frame| frame.offset < gap.start);
         let before = frames[..after].last().map(|frame| frame.sequence);
@@ -279,7 +280,7 @@ impl Replay<'_> {
         (first, frames.get(after).map_or(first, |frame| frame.sequence))
     }
 
-    /// Takes one whole frame; returns whether it is to be replayed.
+    /// Takes one whole frame; returns whether it is replayed.
     fn frame(&mut self, frame: &Frame<'_>, number: u64) -> bool {
         self.out.next_sequence = self.out.next_sequence.max(frame.sequence.saturating_add(1));
         if !self.seen.insert(frame.sequence) {

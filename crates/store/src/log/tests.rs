@@ -40,7 +40,7 @@ fn append(log: &Log, number: usize) -> Ticket {
     log.append(&table(), &batch(number), &bytes(number)).expect("queued")
 }
 
-/// A log with frames 0 to 4, each in a group of its own; returns the file and where frames end.
+/// A log with frames 0 to 4, each in its own group; returns the file and the ends of the frames.
 fn five() -> (World, Vec<u8>, Vec<usize>) {
     let world = World::new(1);
     let (log, ..) = open(&world, false);
@@ -97,7 +97,7 @@ fn frames_that_come_during_a_sync_share_the_next() {
         assert_eq!(ticket.sequence(), Sequence(number as u64));
         ticket.wait().expect("durable");
     }
-    // The first group holds whatever the committer found, the second all the rest.
+    // The first group holds the frames that the committer found, the second the rest.
     assert!(world.machine().syncs <= 2, "{}", world.machine().syncs);
     drop(log);
     world.crash();
@@ -114,7 +114,7 @@ fn every_cut_of_the_last_frames_keeps_those_before_it() {
         assert_eq!(numbers(&replayed), (0..whole as u64).collect::<Vec<_>>(), "cut at {cut}");
         assert_eq!(report.log_bytes_cut, (cut - ends[whole]) as u64, "cut at {cut}");
         assert_eq!(report.frames_damaged, 0, "cut at {cut}");
-        // The log goes on after the cut, and what is written then is found.
+        // The log continues after the cut, and frames written then are read back.
         let ticket = append(&log, whole);
         log.step();
         ticket.wait().expect("durable");
@@ -158,7 +158,7 @@ fn a_full_disk_fails_the_group_and_nothing_else() {
     log.step();
     first.wait().expect("durable");
     let length = world.bytes("log", FIRST).len();
-    // Room for one frame of the two, and part of the other.
+    // Disk for one of the two frames, and part of the other.
     world.machine().free_bytes = Some(length + 10);
     let tickets = [append(&log, 1), append(&log, 2)];
     log.step();
@@ -197,7 +197,7 @@ fn after_a_failed_sync_nothing_is_acknowledged() {
     assert_eq!(world.machine().syncs, syncs, "a failed sync was tried again");
 }
 
-/// Appends batches, each in a group of its own, that all are told to be taken.
+/// Appends batches, each in its own group; all are acknowledged.
 fn taken(log: &Log, numbers: std::ops::Range<usize>) {
     for number in numbers {
         let ticket = append(log, number);
@@ -209,13 +209,13 @@ fn taken(log: &Log, numbers: std::ops::Range<usize>) {
 #[test]
 fn what_is_not_waited_for_outlives_the_process_and_soon_the_machine() {
     for (is_synced, lost) in [(false, true), (true, false)] {
-        // Whether something is lost without a sync is up to the disk.
+        // The disk decides whether something is lost without a sync.
         let mut has_lost = false;
         for seed in 0..20 {
             let world = World::new(seed);
             let (log, ..) = open_as(&world, Durability::Async, false);
             taken(&log, 0..4);
-            // The first group of a file is waited for.
+            // The first group of a file is always synced.
             assert_eq!(world.machine().syncs, 1, "seed {seed}");
             if is_synced {
                 log.shared.sync();
@@ -334,7 +334,7 @@ fn damage_at_the_end_of_a_file_that_another_follows_is_reported() {
         let (frames, report) = found(&consumed);
         assert_eq!((frames, report.frames_damaged), (vec![0, 2, 3, 4, 5], 0), "nobody misses it");
     }
-    // Nor is it known what the end had where the file that follows has nothing.
+    // An empty following file does not show which frames the end held, either.
     for name in ["00000002.log", "00000003.log"] {
         world.set_bytes("log", name, Vec::new());
     }

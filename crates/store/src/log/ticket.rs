@@ -1,4 +1,4 @@
-//! Waiting for a batch to be on disk, with or without a thread to block.
+//! Waits for a batch to be on disk, with or without blocking a thread.
 
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -26,19 +26,19 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// The frame's sequence, by which a change says that it is consumed.
+    /// The frame's sequence, by which a change records that it is consumed.
     #[must_use]
     pub fn sequence(&self) -> Sequence {
         self.sequence
     }
 
-    /// Blocks until the batch is durable, or will never be said to be.
+    /// Blocks until the batch is durable, or has failed.
     ///
     /// # Errors
-    /// [`Error::Full`] when the disk was full; the log holds nothing of the batch.
-    /// [`Error::Io`] when no file could be begun for it: the same. [`Error::Poisoned`] when writing or
-    /// syncing failed; [`Error::Closed`] when the store was closed first. After these the batch may be
-    /// found in the log at the next open ([`Error::may_be_logged`]).
+    /// [`Error::Full`] if the disk was full, and [`Error::Io`] if no file could be begun: the log
+    /// holds nothing of the batch. [`Error::Poisoned`] if writing or syncing failed, and
+    /// [`Error::Closed`] if the store was closed first: the batch may still appear in the log at
+    /// the next open ([`Error::may_be_logged`]).
     pub fn wait(self) -> Result<(), Error> {
         let mut outcome = lock(&self.state.outcome);
         loop {
@@ -49,8 +49,8 @@ impl Ticket {
         }
     }
 
-    /// Calls `callback` with what [`Ticket::wait`] would return, as soon as it is known: at once,
-    /// or later on the log's thread, which `callback` must not block.
+    /// Calls `callback` with the result of [`Ticket::wait`] as soon as it is available: at once, or
+    /// later on the log's thread, which `callback` must not block.
     pub fn then(self, callback: impl FnOnce(Result<(), Error>) + Send + 'static) {
         let mut outcome = lock(&self.state.outcome);
         match &mut *outcome {
@@ -77,7 +77,8 @@ impl fmt::Debug for Ticket {
     }
 }
 
-/// The duty to tell a ticket's outcome. Dropping it says [`Error::Closed`]: nobody waits for ever.
+/// The duty to resolve a ticket. Dropping it resolves the ticket with [`Error::Closed`], so that
+/// nobody waits for ever.
 pub(crate) struct Promise(Option<Arc<TicketState>>);
 
 impl Promise {
@@ -102,7 +103,7 @@ impl Drop for Promise {
     }
 }
 
-/// A new ticket and the promise that goes with it.
+/// A new ticket and its promise.
 pub(crate) fn ticket(sequence: Sequence) -> (Ticket, Promise) {
     let outcome = Mutex::new(Outcome::Open(None));
     let state = Arc::new(TicketState { outcome, resolved: Condvar::new() });

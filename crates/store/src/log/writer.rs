@@ -1,4 +1,4 @@
-//! The file that the log is written to, and the change to the next one.
+//! The log file that is written to, and the change to the next one.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,7 +8,7 @@ use crate::append_file::AppendOnlyFile;
 use crate::disk::Disk;
 use crate::error::Error;
 
-/// A file of which nothing is needed is left once it has so much of its size: one that is small may as
+/// A file without needed frames is left once it has this fraction of its size; a smaller one may as
 /// well be written to.
 const SPENT_SHARE: u64 = 64;
 
@@ -21,7 +21,7 @@ pub(super) struct Writer {
     next_number: u64,
 }
 
-/// Where the writer goes on: the last log file, and how much of it is whole.
+/// Where writing resumes: the last log file, and how much of it is whole.
 #[derive(Debug)]
 pub(crate) struct Resume {
     pub(super) number: u64,
@@ -44,16 +44,16 @@ impl Writer {
         self.current.as_ref().map(|(number, _)| *number)
     }
 
-    /// Whether the next group belongs into a new file. A poisoned file is never left.
+    /// Whether the next group begins a new file. A poisoned file is never left.
     pub(super) fn is_full(&self) -> bool {
         self.current.as_ref().is_none_or(|(_, append_file)| {
             append_file.length() >= self.file_bytes && append_file.check().is_ok()
         })
     }
 
-    /// Begins a new file, durable by name; returns its number.
+    /// Begins a new file with a durable name; returns its number.
     pub(super) fn rotate(&mut self) -> Result<u64, Error> {
-        // What is left behind is not synced by anybody else.
+        // Nothing else syncs the previous file.
         self.sync()?;
         let number = self.next_number;
         let name = file_name(number);
@@ -68,8 +68,8 @@ impl Writer {
         result.map(|()| number)
     }
 
-    /// Leaves a sound file that has a [`SPENT_SHARE`]th of what it may have, so that the next group
-    /// begins another one; returns whether it did.
+    /// Stops writing to a sound file that has at least one [`SPENT_SHARE`]th of its full size, so
+    /// that the next group begins another one. Returns whether it did.
     pub(super) fn leave(&mut self) -> bool {
         let bytes_min = self.file_bytes / SPENT_SHARE;
         let may_be_left = |append_file: &AppendOnlyFile| {
@@ -87,8 +87,8 @@ impl Writer {
         self.file_bytes
     }
 
-    /// Appends a group to the current file, and syncs it if it `is_synced`; returns the file's
-    /// number, and where in it the group begins.
+    /// Appends a group to the current file, and syncs it if `is_synced`. Returns the file's number
+    /// and the group's offset in it.
     pub(super) fn write(
         &mut self,
         frames: &[Vec<u8>],
@@ -103,12 +103,12 @@ impl Writer {
         Ok((*number, from))
     }
 
-    /// Makes all that was written durable.
+    /// Makes all written frames durable.
     pub(super) fn sync(&mut self) -> Result<(), Error> {
         self.current.as_mut().map_or(Ok(()), |(_, append_file)| append_file.sync())
     }
 
-    /// Since when there is something that may not be durable.
+    /// Since when written bytes may not be durable; `None` if all are.
     pub(super) fn unsynced(&self) -> Option<Instant> {
         self.current.as_ref()?.1.unsynced()
     }
