@@ -1,8 +1,8 @@
-//! What a process finds of a store before the folder is its own.
+//! Opens a store before its folder belongs to this process.
 //!
-//! To open and map the segment files of a large leaf, to read its manifest, and to make something of
-//! each block is most of what a start does. Who is to take over does it while the server before still
-//! serves, and looks only at what has changed once the folder is locked.
+//! Most of a start is spent on opening and mapping the segment files of a large leaf, reading its
+//! manifest, and decoding each block. A process that takes over does this while the previous server
+//! still serves. Once the folder is locked, it only examines the changes since.
 
 pub(crate) mod adopted;
 
@@ -17,10 +17,10 @@ use crate::lock::lock;
 use crate::preopen::adopted::Preopened;
 use crate::tmpfs;
 
-/// Looks until what seems to be altered is: who has the folder may have written to it meanwhile.
+/// Attempts at a start that seems to be refused: the folder's owner may have written meanwhile.
 const LOOKS_MAX: usize = 3;
 
-/// What was found of one leaf, until the store is opened: then it is used, where it still holds.
+/// The preopened state of one leaf. Opening the store takes it and uses the parts that still hold.
 #[derive(Clone, Debug, Default)]
 pub struct PreopenedStore(Arc<Mutex<Option<PreopenedFolders>>>);
 
@@ -28,18 +28,19 @@ pub struct PreopenedStore(Arc<Mutex<Option<PreopenedFolders>>>);
 struct PreopenedFolders {
     blocks: Preopened,
     folders: Folders,
-    /// The folders that are to be locked.
+    /// The folders that will be locked.
     root: Arc<Folder>,
     memory: Option<Arc<Folder>>,
 }
 
 impl PreopenedStore {
-    /// Looks at what the leaf in a folder has, whoever has the folder: for some milliseconds for ten
-    /// thousand row blocks. Changes nothing. What cannot be looked at is left to the start, which says why.
+    /// Examines the leaf in a folder, no matter which process owns it: some milliseconds per ten
+    /// thousand row blocks. Changes nothing. Anything unreadable is left to the start, which
+    /// reports the reason.
     ///
     /// # Errors
-    /// What a start would be refused for: [`Error::Corrupt`], [`Error::Version`], or [`Error::Io`] when this
-    /// process can open no more files.
+    /// The reasons to refuse a start: [`Error::Corrupt`], [`Error::Version`], or [`Error::Io`] if
+    /// this process can open no more files.
     pub fn find(folder: &Path, memory: Option<&MemoryConfig>, sizes: Sizes) -> Result<Self, Error> {
         let mut preopened = PreopenedFolders::new(folder, memory, sizes);
         for _ in 1..LOOKS_MAX {
@@ -54,11 +55,11 @@ impl PreopenedStore {
         }
     }
 
-    /// What was found, once, with the folders, which are this process's now; `None` where these are
-    /// others by now.
+    /// Takes the preopened state, once, and locks its folders. `None` if the paths have other
+    /// folders by now.
     ///
     /// # Errors
-    /// [`Error::InUse`] when another still has them; [`Error::Io`].
+    /// [`Error::InUse`] if another process still has them; [`Error::Io`].
     pub(crate) fn take(&self, config: &Config) -> Result<Option<(Folders, Preopened)>, Error> {
         let Some(preopened) = lock(&self.0).take().filter(|preopened| preopened.is_of(config))
         else {
@@ -68,7 +69,7 @@ impl PreopenedStore {
             Ok(true) => Ok(Some((preopened.folders, preopened.blocks))),
             Ok(false) => Ok(None),
             Err(error) => {
-                // Whoever tries again still has it.
+                // Kept for the next attempt.
                 *lock(&self.0) = Some(preopened);
                 Err(error)
             }
@@ -87,7 +88,7 @@ impl PreopenedFolders {
             Some(memory) => {
                 let path = tmpfs::path_of(&memory.tmpfs, folder)?;
                 let memory_folder = unlocked(&path).map_err(failed)?;
-                // What others could have planted is not looked at: the start says so.
+                // A folder that others could have planted is not examined: the start reports it.
                 let shown = || path.display().to_string();
                 Some(
                     memory_folder
@@ -109,7 +110,7 @@ impl PreopenedFolders {
         Ok(Self { blocks, folders, root, memory: memory_folder })
     }
 
-    /// Whether it is what a store of this configuration is about.
+    /// Whether it belongs to a store of this configuration.
     fn is_of(&self, config: &Config) -> bool {
         let budget =
             |memory: &Option<Memory>| memory.as_ref().map(|memory| Arc::as_ptr(&memory.budget));
@@ -119,14 +120,14 @@ impl PreopenedFolders {
             && self.blocks.adopted.pool.segment_bytes() == config.sizes.segment_bytes
     }
 
-    /// Locks the folders, as opening them does; false, and nothing locked, where others have their paths by
-    /// now.
+    /// Locks the folders, as opening them does. Returns `false`, and locks nothing, if other
+    /// folders have their paths by now.
     fn lock(&self, folder: &Path) -> Result<bool, Error> {
         if !self.root.lock(false)? {
             return Ok(false);
         }
         let Some(memory) = &self.memory else { return Ok(true) };
-        // Nobody else can have it for longer than a look: its leaf is locked.
+        // Another process can hold it only for a short check, because its leaf is locked.
         let is_locked = memory.is_private() && memory.lock(true)?;
         match is_locked {
             true => tmpfs::note(memory, folder)?,

@@ -1,10 +1,10 @@
-//! Block bytes: borrowed from a segment, never owned by who reads them.
+//! Block bytes, borrowed from a segment; readers never own them.
 //!
-//! A segment is either a run of heap memory (the bytes of one fresh batch, or of one block of a
-//! store without a folder) or a mapped file (merged blocks), which lies on disk, and also in memory
-//! where the store has some of its own. [`BlockBytes`] is a range of one. It keeps its segment
-//! alive; and the range of a block that was removed is given back when the last `BlockBytes` of it
-//! is dropped, so readers need no lock and no epoch.
+//! A segment is heap memory or a mapped file. Heap memory holds one fresh batch, or one block of a
+//! store without a folder. A mapped file holds merged blocks; it is on disk, and also in memory if
+//! the store has memory of its own. [`BlockBytes`] is a range of a segment and keeps it alive. The
+//! range of a removed block is given back when the last `BlockBytes` of it is dropped, so readers
+//! need no lock and no epoch.
 
 mod file;
 mod free_ranges;
@@ -36,8 +36,8 @@ const ALIGNMENT: usize = 8;
 
 /// The bytes of one block, borrowed from a segment. Cheap to clone; starts at a multiple of 8.
 ///
-/// Bytes of a segment file keep the store's folder locked while they live, also after the store
-/// was closed.
+/// Bytes of a segment file keep the store's folder locked while they live, even after the store was
+/// closed.
 #[derive(Clone)]
 pub struct BlockBytes(Arc<Extent>);
 
@@ -46,7 +46,7 @@ enum Extent {
     File(FileExtent),
 }
 
-/// Where a block lies in the segment files.
+/// The position of a block in the segment files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockLocation {
     pub(crate) segment: u32,
@@ -55,25 +55,25 @@ pub(crate) struct BlockLocation {
 }
 
 impl BlockLocation {
-    /// The place of all blocks of a store without a folder.
+    /// The position of all blocks of a store without a folder.
     pub(crate) const IN_MEMORY: Self = Self { segment: 0, offset: 0, length: 0 };
 }
 
-/// A range of a segment file. While it lives, the range is nobody else's.
+/// A range of a segment file. While it lives, no other block gets the range.
 ///
-/// It waits to be brought back until it is read from disk or from memory; and from disk it may still
-/// come to memory, never the other way: what was borrowed stays as it was.
+/// It waits to be restored until it is read from disk or from memory. A range that is read from
+/// disk may later be read from memory, but never the other way: borrowed bytes must stay unchanged.
 pub(crate) struct FileExtent {
     pool: Arc<Pool>,
     segment: Arc<Segment>,
     location: BlockLocation,
     /// Whether it may be read from the file on disk, which is mapped then.
     is_on_disk: AtomicBool,
-    /// The room that it takes in memory, once it is read from there.
+    /// Its reservation of memory, once it is read from there.
     in_memory: OnceLock<MemoryReservation>,
     /// Whether the manifest names the range, so that its bytes must stay when readers go.
     is_named: AtomicBool,
-    /// Whether what is read is not what was written.
+    /// Whether the bytes that are read differ from those that were written.
     is_damaged: AtomicBool,
 }
 
@@ -104,7 +104,7 @@ impl FileExtent {
         self.is_on_disk.load(Ordering::Acquire)
     }
 
-    /// The file that it is read from; `None` while it waits.
+    /// The file that it is read from; `None` while it waits to be restored.
     fn file(&self) -> Option<&dyn SegmentFile> {
         match self.is_in_memory() {
             true => self.segment.memory(),
@@ -116,7 +116,8 @@ impl FileExtent {
         self.file()?.bytes(self.location.offset, usize::try_from(self.location.length).ok()?)
     }
 
-    /// Also those of the file that it was read from before: who has read zeros there is to learn of it.
+    /// Includes the faults of the file that it was read from before: a reader that got zeros there
+    /// must notice.
     fn faults(&self) -> u64 {
         let memory = self.segment.memory().filter(|_| self.is_in_memory());
         let disk = self.is_on_disk().then_some(&*self.segment.file);
@@ -143,13 +144,13 @@ impl BlockBytes {
         Self(Arc::new(Extent::File(extent)))
     }
 
-    /// How many bytes the block has, also while it waits to be brought back.
+    /// The block's length in bytes, even while it waits to be restored.
     #[must_use]
     pub fn byte_count(&self) -> u64 {
         self.location().map_or_else(|| self.len() as u64, |location| u64::from(location.length))
     }
 
-    /// Where the bytes lie, in words, for messages.
+    /// The position of the bytes, in words, for messages.
     #[must_use]
     pub fn describe_location(&self) -> String {
         match &*self.0 {
@@ -160,8 +161,8 @@ impl BlockBytes {
         }
     }
 
-    /// How many pages of its segment could not be read so far. Where that changes between a look at
-    /// a checksum and the end of reading, what was read may be zeros.
+    /// The number of pages of its segment that could not be read so far. If it changes between
+    /// verifying a checksum and the end of reading, the bytes that were read may be zeros.
     #[must_use]
     pub fn faults(&self) -> u64 {
         match &*self.0 {
@@ -170,8 +171,9 @@ impl BlockBytes {
         }
     }
 
-    /// Notes that what is read is not what was written: after a stop in order the next process verifies all
-    /// blocks, as after a crash, so that this one is not believed there.
+    /// Notes that the bytes that are read differ from those that were written. After a clean stop
+    /// the next process then verifies all blocks, as after a crash, so that it does not trust this
+    /// one.
     pub fn note_damaged(&self) {
         if let Extent::File(extent) = &*self.0
             && !extent.is_damaged.swap(true, Ordering::Relaxed)
@@ -180,7 +182,7 @@ impl BlockBytes {
         }
     }
 
-    /// Where the block lies in the segment files; `None` when it lies in memory.
+    /// The block's position in the segment files; `None` if it is in heap memory.
     pub(crate) fn location(&self) -> Option<BlockLocation> {
         match &*self.0 {
             Extent::Heap { .. } => None,
@@ -188,7 +190,7 @@ impl BlockBytes {
         }
     }
 
-    /// The segment that the block lies in, and where; `None` when it lies in memory.
+    /// The block's segment and its position there; `None` if it is in heap memory.
     fn in_segment(&self) -> Option<(&Segment, BlockLocation)> {
         match &*self.0 {
             Extent::Heap { .. } => None,
@@ -196,7 +198,7 @@ impl BlockBytes {
         }
     }
 
-    /// Where a block lies that waits to be brought back; `None` for all others.
+    /// The position of a block that waits to be restored; `None` for all others.
     fn waiting(&self) -> Option<(&Segment, BlockLocation)> {
         match &*self.0 {
             Extent::File(extent) if extent.is_in_memory() || extent.is_on_disk() => None,
@@ -204,7 +206,7 @@ impl BlockBytes {
         }
     }
 
-    /// Where a block lies that is read from disk; `None` for all others.
+    /// The position of a block that is read from disk; `None` for all others.
     fn on_disk(&self) -> Option<(&Segment, BlockLocation)> {
         match &*self.0 {
             Extent::File(extent) if extent.is_on_disk() && !extent.is_in_memory() => {
@@ -214,17 +216,17 @@ impl BlockBytes {
         }
     }
 
-    /// Says that the block is read from the file in memory from now on.
+    /// Makes the block be read from the file in memory from now on.
     fn reside_in_memory(&self, held: MemoryReservation) {
         if let Extent::File(extent) = &*self.0
-            // Said once: nobody writes what may be borrowed.
+            // Set once: nobody may write bytes that may be borrowed.
             && extent.in_memory.set(held).is_ok()
         {
             extent.pool.note_not_in_memory(false);
         }
     }
 
-    /// Says that the block is read from the file on disk, which is mapped.
+    /// Makes the block be read from the file on disk, which is mapped.
     fn reside_on_disk(&self) {
         if let Extent::File(extent) = &*self.0 {
             extent.is_on_disk.store(true, Ordering::Release);
@@ -236,32 +238,32 @@ impl BlockBytes {
         self.in_segment().is_some_and(|(segment, _)| segment.is_memory_old)
     }
 
-    /// Tells the system that a block which waits is read from disk before long, unless an earlier
-    /// process left its segment in memory.
+    /// Announces to the system that a waiting block will soon be read from disk. Does nothing if an
+    /// earlier process left its segment in memory.
     pub(crate) fn expect(&self) {
         if let Some((segment, location)) = self.waiting().filter(|_| !self.has_old_memory()) {
             segment.file.expect(location.offset, u64::from(location.length));
         }
     }
 
-    /// Whether the block waits to be brought back.
+    /// Whether the block waits to be restored.
     pub(crate) fn is_waiting(&self) -> bool {
         self.waiting().is_some()
     }
 
-    /// Whether the block lies in a file in memory.
+    /// Whether the block is read from a file in memory.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         matches!(&*self.0, Extent::File(extent) if extent.is_in_memory())
     }
 
-    /// Whether the block lies in the segment files of `pool`.
+    /// Whether the block is in the segment files of `pool`.
     pub(crate) fn is_in(&self, pool: &Arc<Pool>) -> bool {
         matches!(&*self.0, Extent::File(extent) if Arc::ptr_eq(&extent.pool, pool))
     }
 
-    /// Says whether the manifest names the block. The range of a block that is not named is given
-    /// back when its last reader goes.
+    /// Sets whether the manifest names the block. The range of an unnamed block is given back when
+    /// its last reader goes.
     pub(crate) fn set_named(&self, is_named: bool) {
         if let Extent::File(extent) = &*self.0 {
             extent.is_named.store(is_named, Ordering::Release);
@@ -270,7 +272,7 @@ impl BlockBytes {
 }
 
 impl From<Vec<u8>> for BlockBytes {
-    /// Takes over a heap segment of one block; copies only if it starts at an odd place.
+    /// Takes over a heap segment of one block. Copies it only if it is not aligned.
     fn from(bytes: Vec<u8>) -> Self {
         let past = |bytes: &[u8]| bytes.as_ptr().addr() % ALIGNMENT;
         if past(&bytes) == 0 {

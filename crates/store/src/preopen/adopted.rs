@@ -1,8 +1,9 @@
-//! What of a store is found while another process has it, and what of that still holds later.
+//! The state of a store that is read while another process has it, and the parts of it that hold
+//! later.
 //!
-//! A block that the manifest names is written once and never altered, and its number is never another's.
-//! So whatever was found out of it holds for as long as the manifest names it, in a file that is still
-//! the same, if it is in memory: the mark of an orderly stop says which are not.
+//! A block that the manifest names is written once and never altered, and its number is never
+//! reused. So its decoded data holds as long as the manifest names it and its file is the same, if
+//! it is in memory: the mark of a clean stop lists the blocks that are not.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,30 +18,30 @@ use crate::recovery::RecoveredTable;
 use crate::segment::BlockBytes;
 use crate::segment::pool::Pool;
 
-/// What was found of a store.
+/// The preopened content of a store.
 #[derive(Debug)]
 pub(crate) struct Preopened {
-    /// What the manifest said.
+    /// The manifest at that time.
     pub(crate) snapshot: ManifestSnapshot,
     pub(crate) adopted: Adopted,
 }
 
-/// The blocks that were adopted of those that counted.
+/// The adopted blocks among those that counted.
 #[derive(Debug)]
 pub(crate) struct Adopted {
     pub(crate) pool: Arc<Pool>,
-    /// What each table has of them, and nothing else.
+    /// The adopted blocks by table, without anything else.
     pub(crate) tables: BTreeMap<TableName, RecoveredTable>,
     pub(crate) held: BTreeMap<BlockNumber, BlockBytes>,
-    /// Those that are not adopted, as far as they count.
+    /// Blocks that count and are not adopted.
     pub(crate) missing: BTreeSet<BlockNumber>,
 }
 
 impl Preopened {
-    /// What is in these folders now. Changes nothing there.
+    /// Reads the content of these folders. Changes nothing there.
     ///
     /// # Errors
-    /// When the manifest cannot be read.
+    /// If the manifest cannot be read.
     pub(crate) fn find(folders: Folders, sizes: Sizes) -> Result<Self, Error> {
         let snapshot = ManifestSnapshot::read(&*folders.root)?;
         let named: Vec<&BlockRecord> = snapshot.state().blocks.values().collect();
@@ -68,8 +69,8 @@ impl Preopened {
 }
 
 impl Adopted {
-    /// What of it counts in this state, which has come about since; the blocks `on_disk` are not in memory.
-    /// `None` where it is not to be believed: all is to be found anew.
+    /// The part that still counts in this state, which came about since; the blocks `on_disk` are
+    /// not in memory. `None` if it cannot be trusted: then everything is opened again.
     pub(crate) fn now(
         mut self,
         since: ChangesSince,

@@ -1,4 +1,4 @@
-//! A segment file: on disk, and in memory where the store has some.
+//! A segment file: on disk, and also in memory if the store has some.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock};
@@ -9,23 +9,23 @@ use super::readahead::{READAHEAD_BYTES, Readahead};
 use crate::disk::SegmentFile;
 use crate::lock::lock;
 
-/// From so many bytes on a block is read so long that to forget it costs little beside that.
+/// From this size in bytes on, reading a block takes so long that forgetting it adds little.
 const LARGE: u32 = 256 << 10;
 
 /// One segment file.
 #[derive(Debug)]
 pub(crate) struct Segment {
     pub(super) number: u32,
-    /// What survives the machine.
+    /// The file that survives the machine.
     pub(super) file: Box<dyn SegmentFile>,
-    /// What is read instead, where the store has memory of its own: the same bytes, at the same
-    /// places.
+    /// The file that is read instead, if the store has memory of its own: the same bytes at the
+    /// same offsets.
     pub(super) memory: OnceLock<Box<dyn SegmentFile>>,
     /// Whether an earlier process wrote the file in memory.
     pub(super) is_memory_old: bool,
-    /// Whether something was written since the last sync.
+    /// Whether bytes were written since the last sync.
     pub(super) is_dirty: AtomicBool,
-    /// What of the file on disk is read ahead.
+    /// The state of reading the file on disk ahead.
     pub(super) readahead: Mutex<Readahead>,
 }
 
@@ -35,9 +35,10 @@ impl Segment {
         self.memory.get().map(|memory| &**memory)
     }
 
-    /// Has the bytes before a block read ahead where blocks are brought back from the last to the first:
-    /// small ones would be waited for one by one. What lies behind it was read, and is forgotten, not
-    /// block by block either: that takes as long as to read one.
+    /// Has the bytes before a block read ahead while blocks are restored from the last to the
+    /// first: otherwise each small block would be waited for. The bytes behind the block were read,
+    /// and are forgotten. This is not done per block either, because it takes as long as reading
+    /// one.
     pub(super) fn read_ahead(&self, location: BlockLocation) {
         let end = location.offset.saturating_add(u64::from(location.length));
         if let Some(range) = lock(&self.readahead).next(location.offset, end) {
@@ -46,25 +47,25 @@ impl Segment {
         }
     }
 
-    /// Has what was read of a large block forgotten at once, while a processor still has it: what is
-    /// written to memory next takes its place.
+    /// Makes the system forget a large block at once, while it is still in a processor's cache. The
+    /// block's copy in memory, which is written next, takes its place.
     pub(super) fn forget_large(&self, location: BlockLocation) {
         if location.length >= LARGE {
             self.file.forget(location.offset, u64::from(location.length));
         }
     }
 
-    /// Has the system keep nothing of the file on disk but its header, which the next start reads.
+    /// Makes the system forget the file on disk but for its header, which the next start reads.
     pub(super) fn forget_disk(&self) {
         self.file.forget(PAGE, self.file.length().saturating_sub(PAGE));
     }
 
-    /// Whether some of what is mapped could not be read: there are zeros now, whatever is written.
+    /// Whether mapped pages could not be read. They are zeros now, whatever is written.
     pub(super) fn has_faults(&self) -> bool {
         self.file.faults() > 0 || self.memory().is_some_and(|memory| memory.faults() > 0)
     }
 
-    /// Gives back the memory of a range, where it has some.
+    /// Gives back the memory of a range, if it has some.
     pub(super) fn punch_memory(&self, offset: u64, length: u64) -> std::io::Result<()> {
         self.memory().map_or(Ok(()), |memory| memory.punch(offset, length))
     }

@@ -1,8 +1,8 @@
-//! Which ranges of a segment file are free.
+//! The free ranges of a segment file.
 
 use std::collections::BTreeMap;
 
-/// Free ranges: disjoint, never touching, in order.
+/// Free ranges: disjoint, never adjacent, in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FreeRanges {
     /// Offset to length.
@@ -10,7 +10,7 @@ pub(crate) struct FreeRanges {
 }
 
 impl FreeRanges {
-    /// One free range.
+    /// Returns one free range.
     pub(crate) fn new(offset: u64, length: u64) -> Self {
         let mut free = Self { ranges: BTreeMap::new() };
         free.give(offset, length);
@@ -23,7 +23,7 @@ impl FreeRanges {
         self.take(offset, length).then_some(offset)
     }
 
-    /// Takes this very range; `false`, and nothing taken, when not all of it is free.
+    /// Takes this exact range. Returns `false`, and takes nothing, if not all of it is free.
     pub(crate) fn take(&mut self, offset: u64, length: u64) -> bool {
         let Some(end) = offset.checked_add(length) else { return false };
         let Some((&start, &free)) = self.ranges.range(..=offset).next_back() else { return false };
@@ -41,7 +41,7 @@ impl FreeRanges {
         true
     }
 
-    /// Gives back a range that was taken, uniting it with its free neighbours.
+    /// Gives back a taken range and unites it with its free neighbours.
     pub(crate) fn give(&mut self, offset: u64, length: u64) {
         let (mut start, mut end) = (offset, offset + length);
         if let Some((&before, &free)) = self.ranges.range(..offset).next_back()
@@ -68,7 +68,8 @@ impl FreeRanges {
         self.ranges.is_empty()
     }
 
-    /// Whether this very range is free and touches no other: the whole file, when asked for it.
+    /// Whether exactly this range is free. For the range of the whole file: whether nothing is
+    /// taken.
     pub(crate) fn is_only(&self, offset: u64, length: u64) -> bool {
         self.ranges.len() == 1 && self.ranges.get(&offset) == Some(&length)
     }
@@ -98,8 +99,8 @@ mod tests {
     }
 
     proptest! {
-        /// Against a plain list of bytes: what is taken is never taken again, and giving all
-        /// back leaves one range.
+        /// Against a plain list of bytes: a taken range is never taken again, and giving all back
+        /// leaves one range.
         #[test]
         fn ranges_agree_with_a_byte_map(steps in prop::collection::vec((1u64..9, 0usize..8), 1..60)) {
             let mut free = FreeRanges::new(0, 64);

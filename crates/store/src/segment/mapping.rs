@@ -1,16 +1,17 @@
-//! Bytes of a file that is mapped read-only: with `sigbus.rs`, the place with `unsafe`.
+//! Bytes of a file that is mapped read-only. This file and `sigbus.rs` hold all `unsafe` code of
+//! mappings.
 //!
-//! The rules that make it sound, kept by `segment::pool`, the only one to write segment files:
+//! These rules make it sound. `segment::pool` keeps them, and nothing else writes segment files:
 //!
-//! 1. A range is written before bytes of it are borrowed, and neither written nor punched while
-//!    they are. (A `BlockBytes` owns its range; the range goes back to the pool when the last one
-//!    is dropped, and only then can it be given to another writer.)
+//! 1. A range is written before its bytes are borrowed, and neither written nor punched while they
+//!    are. (A `BlockBytes` owns its range. The range goes back to the pool when the last one is
+//!    dropped, and only then can it be given to another writer.)
 //! 2. A segment file never changes its length, and the folder's lock keeps other stores away.
 //! 3. Only ranges of written blocks are borrowed, never holes, so no read needs memory that a full
 //!    tmpfs could refuse with a SIGBUS.
 //!
-//! A file that someone truncates from outside, or a disk that fails to read, is a SIGBUS, for which
-//! there is `sigbus.rs`.
+//! A file that is truncated from outside, or a disk that fails to read, causes a SIGBUS, which
+//! `sigbus.rs` handles.
 
 #![allow(unsafe_code)]
 
@@ -25,7 +26,7 @@ use super::sigbus::Watch;
 /// A whole file, mapped read-only and shared.
 #[derive(Debug)]
 pub(crate) struct Mapping {
-    // Goes first.
+    // Dropped first.
     watch: Watch,
     map: MmapRaw,
 }
@@ -44,34 +45,34 @@ impl Mapping {
         self.map.len() as u64
     }
 
-    /// How many pages could not be read so far, and are zeros since.
+    /// The number of pages that could not be read so far, and are zeros since.
     pub(crate) fn faults(&self) -> u64 {
         self.watch.faults()
     }
 
-    /// Has the system keep nothing of a range for this mapping: it is read from the file again when
-    /// somebody asks for it. Only advice.
+    /// Makes the system forget a range of this mapping; the next reader reads it from the file
+    /// again. Only advice.
     pub(crate) fn forget(&self, offset: u64, length: u64) {
         let range = usize::try_from(offset).ok().zip(usize::try_from(length).ok());
         let Some((offset, length)) = range else { return };
         if offset.checked_add(length).is_none_or(|end| end > self.map.len()) {
             return;
         }
-        // SAFETY: the mapping is shared and of a file, so what is read after it is what the file has,
-        // and by the rules above that is what was read before, also by whoever borrows it now.
+        // SAFETY: the mapping is shared and of a file, so reads after this see the file's bytes. By
+        // the rules above these equal the bytes before, also for code that borrows them now.
         let _ =
             unsafe { self.map.unchecked_advise_range(UncheckedAdvice::DontNeed, offset, length) };
     }
 
-    /// The bytes of a range that was written, `None` outside of the file.
+    /// The bytes of a range that was written; `None` outside of the file.
     pub(crate) fn bytes(&self, offset: u64, length: usize) -> Option<&[u8]> {
         let offset = usize::try_from(offset).ok()?;
         let end = offset.checked_add(length)?;
         if end > self.map.len() {
             return None;
         }
-        // SAFETY: offset..end lies in the mapping, which lives as long as `self`; u8 has no
-        // alignment and no invalid values; by the rules above nobody changes the range meanwhile.
+        // SAFETY: offset..end is in the mapping, which lives as long as `self`; u8 has no alignment
+        // and no invalid values; by the rules above nobody changes the range while it is borrowed.
         Some(unsafe { slice::from_raw_parts(self.map.as_ptr().add(offset), length) })
     }
 }

@@ -1,5 +1,5 @@
-//! Opening the segment files: which blocks are there, which must be brought back, and what space
-//! belongs to none. `spec/segments.md`, sections 2 and 5.
+//! Opens the segment files: finds the blocks that exist, those that must be restored, and the space
+//! that belongs to none. `spec/segments.md`, sections 2 and 5.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -17,20 +17,20 @@ use crate::error::Error;
 use crate::lock::lock;
 use crate::manifest::{BlockRecord, Checksum};
 
-/// From so many segments on another thread is worth its while.
+/// From this many segments on, opening them on another thread pays.
 const SHARED_FROM: usize = 8;
 
-/// What opening the segment files found.
+/// The result of opening the segment files.
 #[derive(Debug, Default)]
 pub(crate) struct OpenedSegments {
-    /// Each named block, in the order asked: its bytes, which may have to be brought back first, or
-    /// why it is lost.
+    /// Each named block, in the given order: its bytes, which may have to be restored first, or why
+    /// it is lost.
     pub(crate) blocks: Vec<Result<BlockBytes, String>>,
     pub(crate) orphan_segments: u64,
     pub(crate) reclaimed_bytes: u64,
 }
 
-/// The blocks that the manifest names, and which of them each segment has.
+/// The blocks that the manifest names, by segment.
 pub(super) struct Named<'a> {
     pub(super) blocks: &'a [&'a BlockRecord],
     pub(super) by_segment: BTreeMap<u32, Vec<usize>>,
@@ -49,17 +49,17 @@ impl<'a> Named<'a> {
         Self { blocks, by_segment }
     }
 
-    /// Which of them a segment has.
+    /// The indices of the blocks of a segment.
     pub(super) fn of(&self, number: u32) -> &[usize] {
         self.by_segment.get(&number).map(Vec::as_slice).unwrap_or_default()
     }
 }
 
-/// The files of one segment that can be used.
+/// The usable files of one segment.
 struct Files {
     stored: Option<Box<dyn SegmentFile>>,
     in_memory: Option<Box<dyn SegmentFile>>,
-    /// What is on disk instead, with a wrong header or length.
+    /// The file on disk, if it has a wrong header or length.
     damaged: Option<Box<dyn SegmentFile>>,
 }
 
@@ -67,7 +67,7 @@ fn names(disk: &dyn Disk) -> Result<Vec<String>, Error> {
     disk.list().map_err(|error| Error::io("list", &disk.path_of(""), error))
 }
 
-/// The numbers of the segment files among these.
+/// The numbers of the segment files among these names.
 fn numbers(names: &[String]) -> BTreeSet<u32> {
     names.iter().filter_map(|name| number_of(name)).collect()
 }
@@ -77,8 +77,8 @@ pub(crate) fn remove_all(disk: &dyn Disk) -> Result<(), Error> {
     numbers(&names(disk)?).into_iter().try_for_each(|number| remove(disk, number))
 }
 
-/// Removes what has the name of a segment in memory. A folder stays: nobody reads it, and what belongs
-/// there is read from disk.
+/// Removes a file that has the name of a segment in memory. A folder with that name stays: nothing
+/// reads it, and the blocks are read from disk.
 fn remove(memory: &dyn Disk, number: u32) -> Result<(), Error> {
     let name = file_name(number);
     match memory.remove(&name) {
@@ -89,12 +89,12 @@ fn remove(memory: &dyn Disk, number: u32) -> Result<(), Error> {
     }
 }
 
-/// So many bytes are read at once to be verified: they stay in a processor's own cache.
+/// Bytes that are read at once for verification: they stay in a processor's own cache.
 const PART: usize = 128 << 10;
 
-/// Whether memory has all bytes of a block as they were written. They are copied rather than read
-/// through the mapping, whose pages the system adds one by one, or few by few: that takes several
-/// times as long. Of a range that was never written nothing is read, as that could take memory.
+/// Whether memory has all bytes of a block as they were written. The bytes are copied, not read
+/// through the mapping: the system adds its pages one by one, or few by few, which takes several
+/// times as long. A range that was never written is not read, because that could take memory.
 pub(super) fn is_verified(
     memory: &dyn SegmentFile,
     location: BlockLocation,
@@ -112,8 +112,8 @@ pub(super) fn is_verified(
 impl Pool {
     /// Opens the segment files that hold the blocks `named`, and reclaims all other space.
     ///
-    /// Segments in memory hold what the manifest names, but for the blocks `on_disk`, as an orderly
-    /// stop left them; without these all blocks are to be verified.
+    /// Segments in memory hold the named blocks but for those `on_disk`, as a clean stop left them.
+    /// Without `on_disk` all blocks must be verified.
     pub(crate) fn open(
         folders: Folders,
         salt: u64,
@@ -126,7 +126,7 @@ impl Pool {
         Ok((pool, opened))
     }
 
-    /// The same for a pool that has some of the blocks already: those `named` are the others.
+    /// The same for a pool that has some of the blocks already: `named` are the others.
     pub(crate) fn adopt_all(
         self: &Arc<Self>,
         named: &[&BlockRecord],
@@ -155,7 +155,7 @@ impl Pool {
         };
         lock(&self.table).next_number = last.saturating_add(1);
         let mut opened = OpenedSegments::default();
-        // Said of each when its segment is looked at.
+        // Replaced for each block when its segment is opened.
         opened.blocks.resize_with(named.blocks.len(), || Err(String::new()));
         let is_named =
             |number: &u32| named.by_segment.contains_key(number) || kept.contains_key(number);
@@ -190,8 +190,8 @@ impl Pool {
         each.map(|(number, entry)| (*number, Arc::clone(&entry.segment))).collect()
     }
 
-    /// The files of these segments, in their order. Many are opened by two threads: that is most of what
-    /// a start waits for where a leaf is large.
+    /// The files of these segments, in order. Two threads open many files: for a large leaf,
+    /// opening them is most of a start's wait.
     fn all_files(
         &self,
         numbers: &[u32],
@@ -217,8 +217,8 @@ impl Pool {
         Ok(files)
     }
 
-    /// The files of one segment, where they are there and have the right header. What is in memory
-    /// and is no such file is removed.
+    /// The files of one segment that exist and have the right header. A file in memory with a wrong
+    /// header is removed.
     fn files_of(
         &self,
         number: u32,
@@ -280,7 +280,7 @@ impl Pool {
             }
         };
         let Some(Salvaged { file, lost }) = salvaged else {
-            // Nobody reads what is left there, nor counts it.
+            // No block needs the file in memory any more.
             if let (Some(_), Some(memory)) = (in_memory, self.memory()) {
                 remove(memory, number)?;
             }
@@ -295,8 +295,8 @@ impl Pool {
         self.take_over(entry, named, &lost, on_disk, opened)
     }
 
-    /// Takes over the named blocks of an open segment, but for those that are `lost`, whose ranges are
-    /// taken all the same.
+    /// Takes over the named blocks of an open segment, but for those that are `lost`. Their ranges
+    /// are taken nevertheless.
     fn take_over(
         self: &Arc<Self>,
         mut entry: SegmentEntry,
@@ -323,7 +323,7 @@ impl Pool {
                 opened.blocks[at] = Err(format!("its range overlaps another or leaves {path}"));
             }
         }
-        // With a range in doubt nothing is punched, and nothing more is written there.
+        // If a range is in doubt, the segment is neither punched nor written to.
         if is_whole {
             if trusted.is_none() {
                 opened.reclaimed_bytes += self.punch_gaps(&segment, &entry.free)?;
@@ -333,7 +333,7 @@ impl Pool {
         Ok(())
     }
 
-    /// The bytes of a named block, read from memory if they are there and there is room.
+    /// The bytes of a named block, read from memory if they are there and memory is free.
     pub(super) fn adopted(
         self: &Arc<Self>,
         segment: &Arc<Segment>,
@@ -348,8 +348,8 @@ impl Pool {
         }
         bytes
     }
-    /// A segment whose file on disk is no good, written anew where some of it is left. Until its blocks are
-    /// found, they are lost, for the reason given here.
+    /// Rewrites a segment whose file on disk is unusable, if any of its blocks are left. Until its
+    /// blocks are found, they count as lost, for the reason given here.
     fn salvaged(
         &self,
         number: u32,

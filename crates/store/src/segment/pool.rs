@@ -1,7 +1,7 @@
-//! The segment files of one store: allocation, writing, giving back.
+//! The segment files of one store: allocation, writing, freeing.
 //!
-//! A block takes the first free range that holds it, else a new segment is made. The layout is in
-//! `spec/segments.md`. Nothing here decides what counts: that is the manifest's.
+//! A block takes the first free range that holds it; if there is none, a new segment is made. The
+//! layout is in `spec/segments.md`. The manifest, not this file, decides which blocks count.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ pub(super) const HEADER_USED: usize = 40;
 pub(super) struct SegmentEntry {
     pub(super) segment: Arc<Segment>,
     pub(super) free: FreeRanges,
-    /// Of blocks that are no more: their memory is given back, their disk not yet.
+    /// Ranges of dropped blocks: their memory is given back, their disk is not yet.
     given_up: FreeRanges,
 }
 
@@ -37,7 +37,7 @@ impl SegmentEntry {
         Self { segment, free, given_up: FreeRanges::default() }
     }
 
-    /// That of files that are there, and in which nothing is taken yet.
+    /// An entry for existing files in which no range is taken yet.
     pub(super) fn of_file(
         number: u32,
         file: Box<dyn SegmentFile>,
@@ -51,12 +51,12 @@ impl SegmentEntry {
         Self::new(Arc::new(segment), free)
     }
 
-    /// Whether nothing is taken.
+    /// Whether no range is taken.
     pub(super) fn is_empty(&self) -> bool {
         self.free.is_only(PAGE, self.segment.file.length() - PAGE)
     }
 
-    /// Whether nothing but what was given up is taken.
+    /// Whether all taken ranges were given up.
     fn is_given_up(&self) -> bool {
         let mut all = self.free.clone();
         self.given_up.iter().for_each(|(offset, length)| all.give(offset, length));
@@ -80,13 +80,16 @@ pub(crate) struct Pool {
     pub(super) segment_bytes: u64,
     pub(super) table: Mutex<SegmentTable>,
     reclaim_failures: AtomicU64,
-    /// Blocks that are lost or damaged: while there are any, the next process is to verify all.
+    /// The number of lost or damaged blocks. While it is above 0, the next process has to verify
+    /// all.
     doubts: AtomicUsize,
-    /// Blocks that are not read from memory.
+    /// The number of blocks that are not read from memory.
     not_in_memory: AtomicUsize,
-    /// Whoever writes or gives back has it meanwhile, so that nothing is under way once it is true.
+    /// Read-locked by writers and by those that give space back, so that none of them runs once it
+    /// is true.
     is_stopped: RwLock<bool>,
-    /// Whoever moves a block to memory writes it there with this: nobody writes what another has moved.
+    /// Held while a block is copied to memory: nobody may write to a block that another thread has
+    /// promoted.
     pub(super) promoting: Mutex<()>,
 }
 
@@ -145,10 +148,10 @@ impl Pool {
         BlockBytes::in_file(FileExtent::new(pool, segment, location, is_named))
     }
 
-    /// Writes a block to a segment. It is neither synced nor named; if it never is, its range is
-    /// given back with the last of the returned bytes.
+    /// Writes a block to a segment. It is neither synced nor named. If it is never named, its range
+    /// is given back with the last of the returned bytes.
     ///
-    /// Where it may not be in memory, or that has no room, the block is read from disk.
+    /// If it may not be in memory, or memory is full, the block is read from disk.
     pub(crate) fn write(
         self: &Arc<Self>,
         bytes: &[u8],
@@ -165,7 +168,7 @@ impl Pool {
             segment.is_dirty.store(true, Ordering::Release);
             self.admit_to_memory(&block, &segment, location, bytes, may_be_in_memory)
         });
-        // Before the block can be dropped: that gives its range back.
+        // Before the block can be dropped, because that gives its range back.
         drop(opened);
         written.map_err(failed)?;
         Ok(block)
@@ -176,12 +179,12 @@ impl Pool {
         self.doubts.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Notes that a damaged block is nobody's any more.
+    /// Notes that a damaged block was dropped.
     pub(super) fn end_doubt(&self) {
         self.doubts.fetch_sub(1, Ordering::Relaxed);
     }
 
-    /// Notes that there is a block that is not read from memory, or that there is one fewer.
+    /// Counts one block that is not read from memory, or one fewer.
     pub(super) fn note_not_in_memory(&self, is_so: bool) {
         let change = if is_so { AtomicUsize::fetch_add } else { AtomicUsize::fetch_sub };
         change(&self.not_in_memory, 1, Ordering::Relaxed);
@@ -197,14 +200,14 @@ impl Pool {
         self.doubts.load(Ordering::Relaxed) > 0
     }
 
-    /// Lets the caller change files while the returned value lives; `None` once they are another
-    /// process's.
+    /// Lets the caller change files while the returned value lives; `None` once they belong to
+    /// another process.
     pub(super) fn while_open(&self) -> Option<RwLockReadGuard<'_, bool>> {
         let stopped = self.is_stopped.read().unwrap_or_else(PoisonError::into_inner);
         (!*stopped).then_some(stopped)
     }
 
-    /// Has the system keep nothing of the files on disk whose blocks are read from memory.
+    /// Makes the system forget the files on disk whose blocks are read from memory.
     pub(crate) fn forget_disk(&self) {
         for segment in self.segments().iter().filter(|segment| segment.memory().is_some()) {
             segment.forget_disk();
@@ -263,8 +266,8 @@ impl Pool {
         }))
     }
 
-    /// A new file in memory for a segment; `None` where the store has no memory of its own, or it
-    /// has no room: the segment is read from disk then.
+    /// A new file in memory for a segment. `None` if the store has no memory of its own or it is
+    /// full: then the segment is read from disk.
     pub(super) fn memory_for(&self, number: u32, length: u64) -> Option<Box<dyn SegmentFile>> {
         let memory = self.memory()?;
         let name = file_name(number);
@@ -279,7 +282,7 @@ impl Pool {
 
     /// Makes all blocks written so far durable. Not to be called by two threads at once.
     pub(crate) fn sync(&self) -> Result<(), Error> {
-        // Before the segments: of those that are made from now on the next sync knows.
+        // Taken before the segments: the next sync covers those that are made from now on.
         let is_folder_dirty = std::mem::take(&mut lock(&self.table).is_folder_dirty);
         for segment in self.segments() {
             if segment.is_dirty.swap(false, Ordering::AcqRel) {
@@ -297,14 +300,15 @@ impl Pool {
         Ok(())
     }
 
-    /// Gives back the memory of a block that has no more readers and is not named, and gives up its
-    /// disk, which [`Self::give_back`] has: that takes ten times as long, and nobody waits for it.
+    /// Gives back the memory of a block that has no more readers and is not named. Gives up its
+    /// disk, which [`Self::give_back`] then frees: that takes ten times as long, and nothing waits
+    /// for it.
     pub(super) fn free(&self, segment: &Arc<Segment>, location: BlockLocation) {
-        // When the folder is another process's, that gives back what nothing names.
+        // Once the folder belongs to another process, that one frees all unnamed ranges.
         let Some(_opened) = self.while_open() else { return };
         let length = paged(location.length);
         if !self.count_failure(segment.punch_memory(location.offset, length)) {
-            // The range stays taken until the store is opened anew.
+            // The range stays taken until the store is opened again.
             return;
         }
         if let Some(entry) = lock(&self.table).segments.get_mut(&segment.number) {
@@ -312,16 +316,16 @@ impl Pool {
         }
     }
 
-    /// Gives back the disk of blocks that are no more: neighbours at once, and where a segment has
-    /// no others its whole file.
+    /// Frees the disk of dropped blocks, adjacent ones at once. A segment without other blocks
+    /// loses its whole file.
     pub(crate) fn give_back(&self) {
         if let Some(_opened) = self.while_open() {
             self.give_back_while_open();
         }
     }
 
-    /// The same for whoever keeps the pool open already: to do so twice would wait for a stop that
-    /// waits for the first.
+    /// The same for a caller that keeps the pool open already. Opening it twice would deadlock: the
+    /// second waits for a stop, which waits for the first.
     fn give_back_while_open(&self) {
         for (segment, given_up) in self.take_given_up() {
             for (offset, length) in given_up.iter() {
@@ -334,8 +338,7 @@ impl Pool {
         }
     }
 
-    /// What was given up, where other blocks are in its segment; removes the segments where none
-    /// are.
+    /// The given up ranges of segments that have other blocks. Removes segments without any.
     fn take_given_up(&self) -> Vec<(Arc<Segment>, FreeRanges)> {
         let mut table = lock(&self.table);
         let (mut ranges, mut empty) = (Vec::new(), Vec::new());
@@ -368,13 +371,13 @@ impl Pool {
         result.is_ok()
     }
 
-    /// From now on the files are another process's: nothing is written and nothing given back any
-    /// more, nor still under way.
+    /// From now on the files belong to another process: nothing is written or freed any more.
+    /// Returns when no write is running.
     pub(crate) fn stop(&self) {
         *self.is_stopped.write().unwrap_or_else(PoisonError::into_inner) = true;
     }
 
-    /// Makes a segment for so many bytes as a write does, while a stop waits for that write.
+    /// Allocates a range as a write does, while a stop waits for that write.
     #[cfg(test)]
     pub(crate) fn take_while_a_stop_waits(&self, length: u64) -> Result<u64, Error> {
         std::thread::scope(|scope| {
@@ -405,12 +408,12 @@ impl Pool {
         self.folders.memory.as_ref().map(|memory| &*memory.folder)
     }
 
-    /// What all blocks in memory share.
+    /// The memory pool of all blocks in memory.
     pub(crate) fn memory_budget(&self) -> Option<&MemoryPool> {
         self.folders.memory.as_ref().map(|memory| &*memory.budget)
     }
 
-    /// How large a segment becomes.
+    /// The size of a segment in bytes.
     pub(crate) fn segment_bytes(&self) -> u64 {
         self.segment_bytes
     }
@@ -420,7 +423,7 @@ impl Pool {
         self.salt
     }
 
-    /// How many segment files there are.
+    /// The number of segment files.
     pub(crate) fn segment_count(&self) -> u64 {
         lock(&self.table).segments.len() as u64
     }

@@ -1,7 +1,7 @@
-//! Segment files that are opened, and blocks that are adopted, while another process has the folder.
+//! Opens segment files and adopts blocks while another process has the folder.
 //!
-//! Nothing is written, removed or given back meanwhile, and what is adopted belongs to nobody yet: blocks
-//! count as named, so that nothing of them is given back wherever they are dropped.
+//! Nothing is written, removed or given back here, and adopted blocks belong to no store yet. They
+//! count as named, so that dropping them gives nothing back.
 
 use std::sync::Arc;
 
@@ -15,9 +15,9 @@ use crate::lock::lock;
 use crate::manifest::BlockRecord;
 
 impl Pool {
-    /// Opens the segment files that hold the blocks `named` now, and returns the bytes of these in their
-    /// order: read from memory where the store has some. `None` for all of a segment whose files are not
-    /// as they should be, or with blocks for which there is no room: that is looked into later.
+    /// Opens the segment files that hold the blocks `named`, and returns their bytes in order, read
+    /// from memory if the store has some. All blocks of a segment are `None` if its files are not
+    /// as expected, or if memory for them is missing: the start handles these later.
     pub(crate) fn preopen(
         folders: Folders,
         salt: u64,
@@ -63,16 +63,16 @@ impl Pool {
         Some(SegmentEntry::of_file(number, file, memory, is_memory_old))
     }
 
-    /// Forgets a block that was adopted: whoever has the folder has removed it. To be called before
-    /// anything is adopted that may lie there now.
+    /// Forgets an adopted block that the folder's owner has removed. Must be called before a block
+    /// is adopted that may be in its place now.
     pub(crate) fn forget(&self, location: BlockLocation) {
         if let Some(entry) = lock(&self.table).segments.get_mut(&location.segment) {
             entry.free.give(location.offset, paged(location.length));
         }
     }
 
-    /// Whether the files of all segments that have blocks are those that the folders have; the others are
-    /// closed.
+    /// Whether the files of all segments with blocks are still those in the folders. Closes all
+    /// other files.
     pub(crate) fn is_as_in_folders(&self) -> bool {
         let mut table = lock(&self.table);
         table.segments.retain(|_, entry| !entry.is_empty());

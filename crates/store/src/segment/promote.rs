@@ -1,7 +1,8 @@
-//! Blocks that are read from disk come to memory, while they are read.
+//! Moves blocks that are read from disk to memory, while they are read.
 //!
-//! A block has the same place in both files of its segment, so it stays where it is for the manifest.
-//! What was borrowed before is read from disk until it is given back; whoever asks next reads memory.
+//! A block has the same offset in both files of its segment, so the manifest does not change. Bytes
+//! that were borrowed before are read from disk until they are given back; later readers use
+//! memory.
 
 use super::file::Segment;
 use super::pool::Pool;
@@ -10,27 +11,27 @@ use crate::error::Error;
 use crate::lock::lock;
 use crate::manifest::Checksum;
 
-/// What came of a try to have a block read from memory.
+/// The outcome of a promotion.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Promotion {
-    /// It is read from there now, or was before.
+    /// The block is read from memory now, or was before.
     Done,
-    /// There is no room.
+    /// Memory is full.
     NoMemory,
-    /// It stays where it is, for this reason.
+    /// The block stays on disk, for this reason.
     Refused(String),
 }
 
 impl Pool {
-    /// Has a block of this checksum read from memory that was read from disk, if it is there as it was
-    /// written. Takes as long as reading and writing its bytes does.
+    /// Makes a block that is read from disk be read from memory, if its bytes on disk match this
+    /// checksum. Takes as long as reading and writing its bytes.
     pub(crate) fn promote(&self, block: &BlockBytes, checksum: Checksum) -> Promotion {
         let Some((segment, location)) = block.on_disk() else { return Promotion::Done };
         let Some(_opened) = self.while_open() else {
             return Promotion::Refused(Error::Closed.to_string());
         };
         if !checksum.is_known() {
-            // Of an early version. What was verified of its columns must not be believed of a copy.
+            // A block of an early version. Its columns were verified; a copy must not inherit that.
             return Promotion::Refused(format!("{} has no checksum", block.describe_location()));
         }
         segment.read_ahead(location);
@@ -59,7 +60,7 @@ impl Pool {
         if segment.memory().is_none()
             && let Some(file) = self.memory_for(segment.number, segment.file.length())
         {
-            // Nobody else sets it: this is done by one at a time.
+            // Cannot be set already: the lock admits one thread at a time.
             let _ = segment.memory.set(file);
         }
         let Some((memory, held)) = segment.memory().zip(self.reserve_memory(location)) else {

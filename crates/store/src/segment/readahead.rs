@@ -1,24 +1,26 @@
-//! What of a file is read ahead, while blocks are read from its end to its beginning.
+//! Reads a file ahead while its blocks are read from its end to its beginning.
 
 use std::ops::Range;
 
 /// Bytes that are read ahead at once.
 pub(super) const READAHEAD_BYTES: u64 = 8 << 20;
-/// Blocks so near each other are taken for neighbours: several threads do not keep the order quite.
+/// Blocks with at most this many bytes between them count as neighbours: several threads do not
+/// keep the exact order.
 const NEIGHBOUR_BYTES: u64 = 1 << 20;
 
-/// What was asked for ahead so far. It begins where two neighbours are read, so that a look at single
-/// blocks all over the file has nothing else read.
+/// The range that was requested so far. Requests begin when two neighbours are read, so that
+/// reading single blocks all over the file causes none.
 #[derive(Debug, Default)]
 pub(super) struct Readahead {
-    /// What was asked for, and not given up since.
+    /// The requested range that is still followed.
     asked: Range<u64>,
-    /// Where the block begins that was read last.
+    /// The offset of the block that was read last.
     last: Option<u64>,
 }
 
 impl Readahead {
-    /// What is to be asked for now that the block at `start..end` is read; `None` while enough is.
+    /// The range to request now that the block at `start..end` is read; `None` while enough is
+    /// requested.
     pub(super) fn next(&mut self, start: u64, end: u64) -> Option<Range<u64>> {
         let is_neighbour =
             self.last.replace(start).is_some_and(|last| last.abs_diff(end) <= NEIGHBOUR_BYTES);
@@ -30,7 +32,7 @@ impl Readahead {
             self.asked = end..end;
         }
         let until = self.asked.start;
-        // While half of it is not read yet, it may well be on its way.
+        // While half of the range is unread, the next one is not needed yet.
         if until == 0 || until.saturating_add(READAHEAD_BYTES / 2) < end {
             return None;
         }
@@ -45,7 +47,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// What is asked for while blocks of this length are read from `from` down to the beginning.
+    /// The requests while blocks of this length are read from `from` down to the beginning.
     fn asked(readahead: &mut Readahead, from: u64, length: u64) -> Vec<(u64, u64)> {
         let ends = (1..=from / length).rev().map(|block| block * length);
         let next = ends.filter_map(|end| readahead.next(end - length, end));
@@ -72,7 +74,7 @@ mod tests {
         let asked = asked(&mut readahead, 30 * MIB, MIB);
         assert_eq!(asked[0], (21, 29));
         assert_eq!(asked.last(), Some(&(0, 5)));
-        // From somewhere else.
+        // A jump to another position.
         assert_eq!(readahead.next(59 * MIB, 60 * MIB), None);
         assert_eq!(readahead.next(58 * MIB, 59 * MIB), Some(51 * MIB..59 * MIB));
     }

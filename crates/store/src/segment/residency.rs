@@ -1,5 +1,5 @@
-//! Where the blocks of the segment files are read from: from memory, or from the file on disk,
-//! mapped; brought back there after an earlier process, or left where they are.
+//! Where the blocks of the segment files are read from: from memory, or from the mapped file on
+//! disk. Blocks of an earlier process are restored to memory, or stay where they are.
 
 use hadal_types::MemoryReservation;
 
@@ -12,9 +12,9 @@ use crate::error::Error;
 use crate::manifest::Checksum;
 
 impl Pool {
-    /// Brings a block back that an earlier process wrote: from memory, if it is there as it was
-    /// written, else from disk. What may not be in memory is not read for that, but mapped. Fails, in
-    /// words, when it is in neither place.
+    /// Restores a block that an earlier process wrote: from memory if its bytes there are intact,
+    /// else from disk. A block that may not be in memory is not read but mapped. Fails, in words,
+    /// if it is in neither place.
     pub(crate) fn restore(
         &self,
         block: &BlockBytes,
@@ -44,14 +44,14 @@ impl Pool {
         self.admit_to_memory(block, segment, location, &bytes, true).map_err(unmapped)
     }
 
-    /// Has a block that waits to be brought back read from disk.
+    /// Makes a block that waits to be restored be read from disk.
     pub(crate) fn leave_waiting_on_disk(&self, block: &BlockBytes) -> std::io::Result<()> {
         let Some((segment, location)) = block.waiting() else { return Ok(()) };
         self.leave_on_disk(block, segment, location)
     }
 
-    /// What the file on disk has of a block whose checksum is known, if that is what was written there:
-    /// for when what is read of it elsewhere is not.
+    /// The intact bytes of a block in the file on disk, if its checksum is known. For a block whose
+    /// copy elsewhere is damaged.
     pub(crate) fn copy_on_disk(&self, block: &BlockBytes, checksum: Checksum) -> Option<Vec<u8>> {
         let _opened = self.while_open()?;
         let (segment, location) = block.in_segment().filter(|_| checksum.is_known())?;
@@ -69,7 +69,7 @@ impl Pool {
         self.bytes_of(&*segment.file, location, checksum)
     }
 
-    /// What a file has of a block, if that is what was written.
+    /// The bytes of a block in a file, if they are those that were written.
     pub(super) fn bytes_of(
         &self,
         file: &dyn SegmentFile,
@@ -88,8 +88,8 @@ impl Pool {
         Ok(bytes)
     }
 
-    /// Writes the bytes of a block that is on disk to memory, if it may be there and there is room, and
-    /// says where it is read from now.
+    /// Copies a block that is on disk to memory, if it may be there and memory is free. Sets where
+    /// it is read from now on.
     pub(super) fn admit_to_memory(
         &self,
         block: &BlockBytes,
@@ -109,7 +109,7 @@ impl Pool {
         self.leave_on_disk(block, segment, location)
     }
 
-    /// Has a block read from disk.
+    /// Makes a block be read from disk.
     fn leave_on_disk(
         &self,
         block: &BlockBytes,
@@ -117,7 +117,7 @@ impl Pool {
         location: BlockLocation,
     ) -> std::io::Result<()> {
         if let Some(memory) = segment.memory() {
-            // An earlier process, with more room, may have left it there.
+            // An earlier process, with more memory, may have left the block there.
             self.count_failure(memory.punch(location.offset, paged(location.length)));
         }
         segment.file.map()?;
@@ -125,7 +125,7 @@ impl Pool {
         Ok(())
     }
 
-    /// Room in memory for a block, if there is some.
+    /// Reserves memory for a block, if some is free.
     pub(super) fn reserve_memory(&self, location: BlockLocation) -> Option<MemoryReservation> {
         let mut held = self.folders.memory.as_ref()?.budget.reservation();
         held.resize(usize::try_from(paged(location.length)).ok()?).ok()?;

@@ -1,5 +1,5 @@
-//! What is saved of a segment whose file on disk is gone, or has a wrong header or length: each block
-//! that is somewhere as it was written. `spec/segments.md`, section 5.
+//! Salvages a segment whose file on disk is gone, or has a wrong header or length: each block whose
+//! bytes are intact somewhere. `spec/segments.md`, section 5.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -17,14 +17,14 @@ fn half_made(number: u32) -> String {
     file_name(number) + ".new"
 }
 
-/// A segment's file on disk that was written anew.
+/// A segment's rewritten file on disk.
 pub(super) struct Salvaged {
     pub(super) file: Box<dyn SegmentFile>,
-    /// Which of the blocks were nowhere.
+    /// The indices of the blocks that are intact nowhere.
     pub(super) lost: BTreeSet<usize>,
 }
 
-/// Removes what a process left that ended while it wrote a segment anew.
+/// Removes the files of a process that ended while it rewrote a segment.
 pub(super) fn remove_half_made(disk: &dyn Disk, names: &[String]) -> Result<(), Error> {
     for name in names.iter().filter(|name| name.ends_with(HALF_MADE)) {
         disk.remove(name).map_err(|error| Error::io("remove", &disk.path_of(name), error))?;
@@ -33,10 +33,10 @@ pub(super) fn remove_half_made(disk: &dyn Disk, names: &[String]) -> Result<(), 
 }
 
 impl Pool {
-    /// Writes a segment's file on disk anew: each of the blocks `of_it` among those `named` from
-    /// memory, or from the damaged file, whichever has it as it was written. `None` when no block is left.
+    /// Rewrites a segment's file on disk: each of the blocks `indices` among `named` from memory,
+    /// or from the damaged file, whichever has it intact. `None` if no block is left.
     ///
-    /// All of its blocks are read.
+    /// Reads all of its blocks.
     pub(super) fn salvage(
         &self,
         number: u32,
@@ -60,9 +60,9 @@ impl Pool {
             Ok(file) => Ok(Some(Salvaged { file, lost })),
             Err(error) => {
                 drop(disk.remove(&half_made(number)));
-                // A full disk must not keep a server from its start: rows can be dropped only by
-                // one. What lies behind the damaged header waits there for a start with room; what
-                // memory has would be given up.
+                // A full disk must not prevent a start: rows can be dropped only by a running
+                // server. Blocks behind the damaged header wait there for a start with free disk.
+                // Blocks in memory would be given up.
                 match error {
                     Error::Full(_) if memory.is_none() => Ok(None),
                     error => Err(error),
@@ -91,7 +91,7 @@ impl Pool {
         Ok(file)
     }
 
-    /// The bytes of a block, from where it is as it was written.
+    /// The bytes of a block, from the file that has it intact.
     fn saved<'a>(
         &self,
         memory: Option<&'a dyn SegmentFile>,
@@ -106,14 +106,14 @@ impl Pool {
         in_memory.map(Cow::Borrowed).or_else(|| {
             let file = damaged.filter(|_| checksum.is_known())?;
             let ends = location.offset.checked_add(u64::from(location.length))?;
-            // What is said of its length decides how much is read.
+            // The manifest's length decides how much is read, so it must fit the file.
             let bytes = (ends <= file.length()).then(|| self.bytes_of(file, location, checksum));
             bytes?.ok().map(Cow::Owned)
         })
     }
 }
 
-/// Bytes of a segment that a block takes.
+/// The bytes that a block takes in a segment.
 fn paged_length(bytes: &[u8]) -> u64 {
     (bytes.len() as u64).next_multiple_of(PAGE)
 }

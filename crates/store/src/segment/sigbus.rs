@@ -1,16 +1,15 @@
-//! What becomes of a read that the system cannot serve.
+//! Handles reads that the system cannot serve.
 //!
-//! A mapped file that somebody made shorter, or a disk that fails, is told to whoever reads by
-//! SIGBUS, which ends a process that is not prepared for it. Here the page that could not be read
-//! becomes zeros, the [`Watch`] of its mapping counts it, and the reader goes on: with zeros, which
-//! no checksum takes for a row block column. So whoever has verified bytes before must not believe
-//! that any more once the count has changed, and whoever reads verified bytes looks at the count
-//! before and after.
+//! A mapped file that was truncated, or a failing disk, raises SIGBUS in the reader, which ends an
+//! unprepared process. Here the page that could not be read becomes zeros, the [`Watch`] of its
+//! mapping counts it, and the reader continues with zeros, which no checksum accepts for a row
+//! block column. So bytes that were verified earlier must not be trusted once the count has
+//! changed, and a reader of verified bytes compares the count before and after.
 //!
-//! Of a file that is cut in the middle of a page, the rest of that page is zeros without a signal: whoever
-//! has verified it before does not learn of it.
+//! If a file is cut in the middle of a page, the rest of that page becomes zeros without a signal.
+//! Code that verified it earlier does not notice.
 //!
-//! A signal that is about no mapping of these is left to whoever handled it before.
+//! A signal outside of these mappings is left to the previous handler.
 
 #![allow(unsafe_code)]
 
@@ -23,25 +22,25 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hadal_types::limits::SEGMENTS_MAPPED_MAX;
 
-/// The watch over one mapping, until it is dropped, which it must be before the mapping is.
+/// The watch over one mapping. It must be dropped before the mapping.
 #[derive(Debug)]
 pub(crate) struct Watch(&'static Slot);
 
-/// A mapping, as the handler sees it: it can do nothing but load and store.
+/// A mapping, as the handler sees it: the handler can do nothing but load and store.
 #[derive(Debug)]
 struct Slot {
-    /// Where it begins; 0 while the slot is free, [`TAKEN`] until it has an end.
+    /// The start of the mapping; 0 while the slot is free, [`TAKEN`] until it has an end.
     start: AtomicUsize,
     end: AtomicUsize,
     /// Pages that could not be read.
     faults: AtomicU64,
 }
 
-/// No mapping begins here.
+/// No mapping begins at this address.
 const TAKEN: usize = 1;
 
 static SLOTS: [Slot; SEGMENTS_MAPPED_MAX] = [const { Slot::new() }; SEGMENTS_MAPPED_MAX];
-/// What was done about SIGBUS before, and how long a page is.
+/// The previous action for SIGBUS, and the page size in bytes.
 static BEFORE: OnceLock<(libc::sigaction, usize)> = OnceLock::new();
 
 impl Slot {
@@ -60,7 +59,7 @@ impl Watch {
     /// Watches the mapping of these addresses.
     ///
     /// # Errors
-    /// When [`SEGMENTS_MAPPED_MAX`] others are watched, or the system takes no handler.
+    /// If [`SEGMENTS_MAPPED_MAX`] mappings are watched already, or the system refuses the handler.
     pub(crate) fn over(addresses: Range<usize>) -> io::Result<Self> {
         handle()?;
         let take = |slot: &&Slot| {
@@ -75,7 +74,7 @@ impl Watch {
         Ok(Self(slot))
     }
 
-    /// How many pages could not be read so far.
+    /// The number of pages that could not be read so far.
     pub(crate) fn faults(&self) -> u64 {
         self.0.faults.load(Ordering::SeqCst)
     }
@@ -105,14 +104,14 @@ fn handle() -> io::Result<()> {
     if asked != 0 {
         return Err(io::Error::last_os_error());
     }
-    // Known before the handler could ask for it. Another thread may have been here meanwhile; then
-    // its handler must not be taken for the one before.
+    // Set before the handler can read it. If another thread was here first, its handler is
+    // installed and must not be taken for the previous one.
     if BEFORE.set((before, page)).is_err() {
         return Ok(());
     }
-    // SAFETY: as above; the handler has the signature that SA_SIGINFO says, does nothing but atomic
-    // loads and stores, mmap and sigaction, all of which may be called from a signal handler, and
-    // runs on the alternative stack if there is one.
+    // SAFETY: as above; the handler has the signature that SA_SIGINFO says. It does nothing but
+    // atomic loads and stores, mmap and sigaction, which may all be called from a signal handler.
+    // It runs on the alternative stack if there is one.
     let set = unsafe {
         let mut action: libc::sigaction = std::mem::zeroed();
         action.sa_sigaction = on_sigbus as *const () as usize;
@@ -122,20 +121,20 @@ fn handle() -> io::Result<()> {
     if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Makes the page zeros that could not be read, if it is one of a watched mapping; else leaves the
-/// signal, which comes again at once, to whoever handled it before.
+/// Makes the page that could not be read zeros, if it belongs to a watched mapping. Otherwise
+/// restores the previous handler; the signal comes again at once.
 extern "C" fn on_sigbus(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_void) {
     // SAFETY: the system hands over a valid siginfo, which for SIGBUS has an address.
     let address = unsafe { (*info).si_addr() }.addr();
     let Some((before, page)) = BEFORE.get() else { return };
     if let Some(slot) = SLOTS.iter().find(|slot| slot.has(address)) {
-        // Counted first: who reads zeros sees the count that goes with them.
+        // Counted first: a reader that sees zeros also sees the new count.
         slot.faults.fetch_add(1, Ordering::SeqCst);
         let start = address & !(page - 1);
         let (protection, flags) =
             (libc::PROT_READ, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED);
-        // SAFETY: the page lies in a mapping of ours, whose owner is reading it and so has not
-        // unmapped it; it is only ever read, and what it was cannot be.
+        // SAFETY: the page is in a mapping of ours. Its owner is reading it, and so has not
+        // unmapped it. It is only ever read, and its former content cannot be.
         let mapped = unsafe {
             libc::mmap(std::ptr::without_provenance_mut(start), *page, protection, flags, -1, 0)
         };
@@ -143,7 +142,7 @@ extern "C" fn on_sigbus(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_voi
             return;
         }
     }
-    // SAFETY: what the system gave us as the action before is one.
+    // SAFETY: the system gave us this action as the previous one, so it is valid.
     unsafe { libc::sigaction(signal, before, null_mut()) };
 }
 
@@ -182,7 +181,7 @@ mod tests {
         assert_eq!(one.faults(), 5);
         assert_eq!((first_of(&other, 5), other.faults()), (6, 0));
         drop(one);
-        // Whoever comes to the same place begins at none.
+        // A new mapping at the same address starts with no faults.
         let again = mapped(&whole);
         assert_eq!((first_of(&again, 7), again.faults()), (8, 0));
     }
