@@ -1,9 +1,9 @@
-//! A file that is appended to and synced, and knows when it can no longer be trusted.
+//! A file that is appended to and synced, and that refuses writes once it cannot be trusted.
 //!
-//! A write that finds no space is undone, so the file goes on being good. After any other
-//! failure nobody knows which bytes are on disk: the file is *poisoned* and takes nothing more.
-//! In particular a failed sync is never tried again: the kernel may have dropped the dirty pages
-//! and would then report success ("fsyncgate", PostgreSQL 2018).
+//! A write that finds no space is undone, so the file stays usable. After any other failure it is
+//! unknown which bytes are on disk: the file is *poisoned* and refuses further writes. In
+//! particular a failed sync is never repeated: the kernel may have dropped the dirty pages and
+//! would then report success ("fsyncgate", PostgreSQL 2018).
 
 use std::time::Instant;
 
@@ -16,22 +16,22 @@ pub(crate) struct AppendOnlyFile {
     file: Box<dyn AppendFile>,
     path: String,
     length: u64,
-    /// Bytes that are kept free beyond the end, and up to where they are.
+    /// The number of bytes to keep free beyond the end, and the offset up to which they are.
     reserve: u64,
     free_to: u64,
-    /// Since when there are bytes that may not be durable.
+    /// Since when bytes may not be durable.
     unsynced: Option<Instant>,
     failure: Option<Error>,
 }
 
 impl AppendOnlyFile {
-    /// Goes on with a file that has `length` durable bytes; `place` is its path, for messages.
+    /// Continues a file with `length` durable bytes; `path` is for messages.
     pub(crate) fn new(file: Box<dyn AppendFile>, path: String, length: u64) -> Self {
         Self { file, path, length, reserve: 0, free_to: 0, unsynced: None, failure: None }
     }
 
-    /// Keeps about so many bytes free beyond the end, so that appending little goes on when the disk is
-    /// full: what makes room there is told by the manifest.
+    /// Keeps about `bytes` free beyond the end, so that small appends still work when the disk is
+    /// full: the changes that free disk are records of the manifest.
     pub(crate) fn keeping_free(mut self, bytes: u64) -> Self {
         self.reserve = bytes;
         self.keep_free();
@@ -50,21 +50,21 @@ impl AppendOnlyFile {
         self.length
     }
 
-    /// Fails when the file takes no more writes.
+    /// Fails if the file refuses writes.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.failure.clone().map_or(Ok(()), Err)
     }
 
-    /// Appends all of `frames` and syncs once: durable when this returns `Ok`, and not in the
-    /// file when it returns [`Error::Full`]. After any other error it may be there or not.
+    /// Appends all of `frames` and syncs once. They are durable after `Ok`, and not in the file
+    /// after [`Error::Full`]. After any other error they may be there or not.
     pub(crate) fn write<B: AsRef<[u8]>>(&mut self, frames: &[B]) -> Result<(), Error> {
         let before = self.length;
         self.append(frames)?;
         self.sync().inspect_err(|_| self.length = before)
     }
 
-    /// Appends all of `frames`, which outlive this process when this returns `Ok`, but not yet the
-    /// machine; and are not in the file when it returns [`Error::Full`].
+    /// Appends all of `frames`. After `Ok` they outlive this process, but not yet the machine.
+    /// After [`Error::Full`] they are not in the file.
     pub(crate) fn append<B: AsRef<[u8]>>(&mut self, frames: &[B]) -> Result<(), Error> {
         self.check()?;
         if self.reserve > 0 {
@@ -80,7 +80,7 @@ impl AppendOnlyFile {
         Ok(())
     }
 
-    /// Makes all that was appended durable.
+    /// Makes all appended bytes durable.
     pub(crate) fn sync(&mut self) -> Result<(), Error> {
         self.check()?;
         if self.unsynced.take().is_some() {
@@ -89,12 +89,12 @@ impl AppendOnlyFile {
         Ok(())
     }
 
-    /// Since when there are bytes that may not be durable.
+    /// Since when bytes may not be durable; `None` if all are.
     pub(crate) const fn unsynced(&self) -> Option<Instant> {
         self.unsynced
     }
 
-    /// Cuts off what a failed append may have left.
+    /// Cuts off the remains of a failed append.
     fn undo(&mut self, error: std::io::Error) -> Error {
         match Error::io("append to", &self.path, error) {
             full @ Error::Full(_) => {
@@ -112,7 +112,7 @@ impl AppendOnlyFile {
         self.poisoned(format!("cannot {action} {}: {error}", self.path))
     }
 
-    /// Takes no more writes from now on, because of `cause`.
+    /// Refuses writes from now on, because of `cause`.
     pub(crate) fn poisoned(&mut self, cause: String) -> Error {
         let failure = Error::Poisoned { path: self.path.clone(), cause };
         self.failure = Some(failure.clone());

@@ -1,4 +1,4 @@
-//! What a caller can change about a store: always one atomic [`Change`].
+//! The changes that a caller can make to a store: always one atomic [`Change`].
 
 use std::fmt;
 
@@ -34,7 +34,7 @@ pub struct StoredBlock {
     pub number: BlockNumber,
     /// The table whose rows it holds.
     pub table: TableName,
-    /// How many rows it holds, as its writer said: what is lost should its bytes be.
+    /// The number of its rows, as its writer said: lost if its bytes are.
     pub rows: u32,
     /// Its bytes.
     pub bytes: BlockBytes,
@@ -42,42 +42,42 @@ pub struct StoredBlock {
 }
 
 impl StoredBlock {
-    /// Whether all of its bytes are known to be as they were written, once it was brought back: in memory,
-    /// then. What is mapped from disk was not read for that.
+    /// Whether all of its bytes are known to be intact since it was restored: only a block in
+    /// memory. A block that is mapped from disk was not read.
     #[must_use]
     pub fn is_verified(&self) -> bool {
         self.checksum.is_known() && self.bytes.is_in_memory()
     }
 }
 
-/// A batch whose id a retry must still meet although its log frame may be gone.
+/// A batch whose id must still be recognised in a retry although its log frame may be gone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RememberedBatch {
     /// The table it was logged to.
     pub table: TableName,
     /// Its id.
     pub batch: BatchId,
-    /// A hash of its content, by which other bytes under the same id are told.
+    /// A hash of its content, which reveals other bytes under the same id.
     pub content_hash: u64,
-    /// How many rows it added.
+    /// The number of rows that it added.
     pub rows: u32,
-    /// When it was taken.
+    /// When it was accepted.
     pub time: Micros,
 }
 
-/// Rows of one table that are no more because it was too large.
+/// Rows of one table that were dropped because it was too large.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DroppedRows {
-    /// How many there were.
+    /// The number of rows.
     pub rows: u64,
     /// Bytes of their blocks.
     pub bytes: u64,
-    /// The last time that any of them had.
+    /// The latest time of these rows.
     pub until: Micros,
 }
 
 impl DroppedRows {
-    /// These and the others.
+    /// The sum of both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -88,31 +88,31 @@ impl DroppedRows {
     }
 }
 
-/// One atomic change: after a crash, all of it or nothing of it is there.
+/// One atomic change: after a crash all of it is there, or nothing.
 ///
 /// It is applied in the order of the fields.
 #[derive(Clone, Debug, Default)]
 pub struct Change {
-    /// Tables that are no more: all their blocks, log frames appended so far, remembered batches,
-    /// settings, and the count of their dropped rows.
+    /// Dropped tables: all their blocks, log frames appended so far, remembered batches, settings,
+    /// and the count of their dropped rows.
     pub drops: Vec<TableName>,
-    /// Blocks that are no more. Their space is given back after their last reader.
+    /// Removed blocks. Their space is given back after their last reader.
     pub removes: Vec<BlockNumber>,
-    /// Blocks that count from now on.
+    /// Added blocks: they count from now on.
     pub adds: Vec<StoredBlock>,
     /// Log frames that need no replay any more: their rows are in the added blocks, or expired.
     pub consumed: Vec<Sequence>,
-    /// Log sequences, from the first to the last of each, whose frames are gone: nobody is to look for
-    /// them any more.
+    /// Ranges of log sequences, first to last, whose frames are gone and must not be missed any
+    /// more.
     pub given_up: Vec<(Sequence, Sequence)>,
-    /// Batches to remember; at most `BATCH_IDS_MAX` a table are, the oldest entries go first.
+    /// Batches to remember; at most `BATCH_IDS_MAX` per table, beyond which the oldest are dropped.
     pub remembered: Vec<RememberedBatch>,
     /// New settings of tables, opaque here; empty bytes remove them.
     pub settings: Vec<(TableName, Vec<u8>)>,
-    /// Forgets remembered batches from the oldest entry of each table on, up to the first that is
-    /// not older than this.
+    /// Forgets remembered batches of each table, from the oldest up to the first that is not older
+    /// than this time.
     pub forget_before: Option<Micros>,
-    /// Rows that this change drops because their tables are too large: they are counted for as
-    /// long as the table is there.
+    /// Rows that this change drops because their tables are too large. They are counted as long as
+    /// the table exists.
     pub dropped_rows: Vec<(TableName, DroppedRows)>,
 }

@@ -1,15 +1,15 @@
-//! The mark of an orderly stop: what lets the next process believe the segments in memory without
+//! The mark of a clean shutdown. It lets the next process trust the segments in memory without
 //! reading them ("Fast Database Restarts at Facebook", SIGMOD 2014, section 4.2: the valid bit).
 //!
-//! The mark is a file in the memory of the store, written last and removed before it is believed,
-//! so that a start that fails half-way is followed by one that verifies. It says how far the
-//! manifest had come: with any other manifest it means nothing. Layout: `spec/segments.md`,
-//! section 5.
+//! The mark is a file in the memory of the store. It is written last, and removed before it is
+//! trusted, so that a start that fails half-way is followed by one that verifies. It contains the
+//! manifest's position, and is invalid with any other manifest. Layout: `spec/segments.md`, section
+//! 5.
 //!
-//! A store without memory of its own has one in its folder: it says the same of the segments on disk,
-//! for a process that has memory. In that way all of its rows are there at once, as they are after
-//! any orderly stop. After a reboot it means nothing: then nothing of the segments is cached, and whoever
-//! asks would wait for the disk rather than have a part of the rows at once.
+//! A store without memory of its own has a mark in its folder. It says the same of the segments on
+//! disk, for a later process with memory, which then has all rows at once, as after any clean
+//! shutdown. After a reboot it is invalid: none of the segments is cached then, and queries would
+//! wait for the disk instead of answering from a part of the rows at once.
 
 use std::collections::BTreeSet;
 
@@ -25,11 +25,10 @@ pub(crate) const NAME: &str = "stopped";
 const MAGIC: [u8; 8] = *b"\x89HDLSTP\x01";
 const SUM_BYTES: usize = 8;
 
-/// How far a manifest has come: the number of its next record, and its bytes.
+/// The position of a manifest: the number of its next record, and its bytes.
 pub(crate) type Position = (u64, u64);
 
-/// Writes the mark, as the last thing that a process does to the store. `on_disk` are the blocks
-/// that are not in memory.
+/// Writes the mark, as the last step of a process. `on_disk` are the blocks that are not in memory.
 pub(crate) fn write(
     memory: &dyn Disk,
     salt: u64,
@@ -41,16 +40,16 @@ pub(crate) fn write(
     file.append(&encode(salt, position, on_disk)).map_err(failed)
 }
 
-/// The salt of a mark on disk: another one after each start of the machine. `None` where the system does
-/// not tell these apart.
+/// The salt of a mark on disk: it differs after each start of the machine. `None` if the system has
+/// no boot id.
 pub(crate) fn salt_on_disk(salt: u64) -> Option<u64> {
     let boot = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
     Some(XxHash3_64::oneshot_with_seed(salt, &boot))
 }
 
-/// Removes the mark, and returns the blocks that are not in memory if it is one of this store and
-/// this position; `None` says that nothing in memory may be believed. What cannot be read, as it is no
-/// file, may stay: nobody will believe it.
+/// Removes the mark. Returns the blocks that are not in memory if it belongs to this store and this
+/// position; `None` means that nothing in memory may be trusted. An unreadable mark, such as a
+/// folder, may stay: no process trusts it.
 pub(crate) fn take(
     memory: &dyn Disk,
     salt: u64,

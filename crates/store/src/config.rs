@@ -1,4 +1,4 @@
-//! Where a store lives: its folders on disk and in memory, and how it cuts its files.
+//! The configuration of a store: its folders on disk and in memory, and the sizes of its files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,61 +11,61 @@ use crate::error::Error;
 use crate::preopen::PreopenedStore;
 use crate::tmpfs;
 
-/// Where a store lives and how it cuts its files.
+/// The folders of a store, and the sizes of its files.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The leaf's folder; it is made if need be.
+    /// The leaf's folder; it is made if it is missing.
     pub folder: PathBuf,
-    /// How large files become.
+    /// The sizes of its files.
     pub sizes: Sizes,
-    /// The memory that segments are read from; `None`: they are read from disk, through the
-    /// system's cache.
+    /// The memory that segments are read from. `None`: they are read from disk, through the
+    /// system's page cache.
     pub memory: Option<MemoryConfig>,
-    /// When a batch counts as taken.
+    /// When a batch is acknowledged.
     pub durability: Durability,
-    /// What was found in the folder before it is this process's.
+    /// The preopened state of the folder.
     pub preopened: PreopenedStore,
-    /// What time it is, for what is found lost.
+    /// The current time, for losses.
     pub now: Micros,
-    /// Whether there was a store in the folder: where nothing of it is there, that is a loss.
+    /// Whether the folder had a store before: if it is empty now, that is a loss.
     pub expects_data: bool,
 }
 
-/// When a batch that was appended to the log counts as taken.
+/// When a batch that was appended to the log is acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// Once it is on disk: then it outlives the machine.
     #[default]
     Sync,
-    /// Once it is handed to the system, which writes it within a second: it outlives the process,
-    /// but a machine that loses its power may lose the last second.
+    /// Once it is written to the system; the sync follows within a second. It outlives the process,
+    /// but a power loss may lose the last second.
     Async,
 }
 
-/// Where the memory of a store is, and how much of it there is.
+/// The memory of a store: its location and size.
 #[derive(Clone, Debug)]
 pub struct MemoryConfig {
-    /// Where the tmpfs is mounted: the store makes a folder of its own in it.
+    /// The mount point of the tmpfs: the store makes its own folder there.
     pub tmpfs: PathBuf,
-    /// What all stores of the machine may hold there together. Blocks that find no room are read
-    /// from disk.
+    /// The bytes that all stores of the machine may hold there together. Blocks that do not fit are
+    /// read from disk.
     pub budget: Arc<MemoryPool>,
-    /// Where blocks come from after a crash.
+    /// Where blocks are restored from after a crash.
     pub after_crash: AfterCrash,
 }
 
-/// Where blocks come from when the process before did not stop in order.
+/// Where blocks are restored from if the previous process did not stop cleanly.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum AfterCrash {
-    /// From memory, where they are verified; from disk, where they are not as they were written.
+    /// From memory if their bytes there are verified, otherwise from disk.
     #[default]
     Memory,
-    /// From disk: what is in memory is thrown away.
+    /// From disk: the content of memory is deleted.
     Disk,
 }
 
 impl Config {
-    /// A store in this folder, with files of the usual sizes, which are read from disk.
+    /// A store in this folder, with files of the default sizes, which are read from disk.
     #[must_use]
     pub fn new(folder: impl Into<PathBuf>) -> Self {
         Self {
@@ -79,23 +79,23 @@ impl Config {
         }
     }
 
-    /// The same at this time, where it is known whether there was a store in the folder.
+    /// The same at this time; `expects_data` says whether the folder had a store before.
     #[must_use]
     pub fn expecting(self, expects_data: bool, now: Micros) -> Self {
         Self { expects_data, now, ..self }
     }
 }
 
-/// How large files become, in bytes.
+/// The sizes of files, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     /// One segment; a multiple of 4,096. A larger block gets a segment of its own size.
     pub segment_bytes: u64,
-    /// A log file that has reached this is not appended to again.
+    /// From this size on, a log file is not appended to any more.
     pub log_file_bytes: u64,
     /// Below this a manifest is never compacted.
     pub manifest_bytes_min: u64,
-    /// Disk that is set aside for blocks, from which batches are kept where it is full; none where 0.
+    /// Disk that is reserved for blocks, so that batches can be kept when it is full; 0 for none.
     pub reserve_bytes: u64,
 }
 
@@ -119,9 +119,9 @@ pub struct Folders {
     pub log: Arc<dyn Disk>,
     /// Holds the segment files.
     pub segments: Arc<dyn Disk>,
-    /// Holds segment files of the same names, places and bytes, which are read instead.
+    /// Holds segment files with the same names and bytes, which are read instead.
     pub memory: Option<Memory>,
-    /// Why there is none where one was wanted; in words.
+    /// Why there is no memory although it was configured; in words.
     pub memory_refused: Option<String>,
 }
 
@@ -130,19 +130,19 @@ pub struct Folders {
 pub struct Memory {
     /// Holds the segment files, as long as the machine runs.
     pub folder: Arc<dyn Disk>,
-    /// What all blocks in such folders may take together, in bytes.
+    /// The bytes that all blocks in such folders may take together.
     pub budget: Arc<MemoryPool>,
-    /// Whether what a crash left there is looked at.
+    /// Whether the content that a crash left there is used.
     pub after_crash: AfterCrash,
 }
 
 impl Folders {
-    /// Opens the real folders of a store, making them if need be, and locks them for as long as a clone of
-    /// the returned value lives. Memory that is another user's, or cannot be opened, is not used: it is a copy
-    /// of what is on disk.
+    /// Opens the real folders of a store, and makes them if they are missing. Locks them for as
+    /// long as a clone of the returned value lives. Memory that belongs to another user, or cannot
+    /// be opened, is not used: it is a copy of the files on disk.
     ///
     /// # Errors
-    /// [`Error::InUse`] when another store has it; [`Error::Io`] for all else.
+    /// [`Error::InUse`] if another store has it; [`Error::Io`] for all else.
     pub fn open(config: &Config) -> Result<Self, Error> {
         let Config { folder, memory, .. } = config;
         let root = Folder::open_locked(folder)?;

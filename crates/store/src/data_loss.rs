@@ -1,8 +1,8 @@
-//! What was lost, until a person says that they know: `spec/segments.md`, section 6.
+//! Losses, until a person acknowledges them: `spec/segments.md`, section 6.
 //!
-//! What a start finds gone is gone from the folder soon after: a log file that is missing is named by no
-//! record any more, one that is damaged goes with its frames. So it is written down before anything of
-//! the folder is changed, in a file of its own, which programs before it leave alone.
+//! The traces of a loss soon disappear from the folder: no record names a missing log file any
+//! more, and a damaged one is removed with its frames. So a start writes losses down before it
+//! changes the folder, in a separate file, which earlier versions ignore.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -20,27 +20,28 @@ use crate::manifest::{Reader, SequenceSet};
 
 /// The file name.
 pub(crate) const NAME: &str = "losses";
-/// While it is written.
+/// Its name while it is written.
 const NEW_NAME: &str = "losses.new";
-/// One that cannot be read.
+/// The name of an unreadable one.
 const DAMAGED_NAME: &str = "losses.damaged";
 const BYTES_MAX: u64 = 1 << 26;
 
-/// Something that was lost, of which nobody knows how many rows it had, and of which tables.
+/// A loss with an unknown number of rows and unknown tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loss {
     /// When it was found.
     pub found: Micros,
-    /// What it is, in words that follow the name of the leaf. Files are named from the leaf's folder on.
+    /// The loss, in words that follow the name of the leaf. File paths are relative to the leaf's
+    /// folder.
     pub what: String,
 }
 
-/// What is lost as a whole.
+/// The loss of something as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TotalLoss {
-    /// Nothing was there of a leaf that had been there.
+    /// A leaf's whole content is gone.
     Folder,
-    /// The record of losses could not be read.
+    /// The record of losses was unreadable.
     Record,
 }
 
@@ -61,26 +62,26 @@ struct Entries {
     /// By the number of the log file.
     log: BTreeMap<u64, (LogLoss, Micros)>,
     total_losses: BTreeMap<TotalLoss, Micros>,
-    /// Since when blocks are known to be lost. Which are, the manifest and the segments say.
+    /// When blocks were found to be lost. The manifest and the segments say which blocks are lost.
     blocks: BTreeMap<BlockNumber, Micros>,
 }
 
 /// The record of losses of one store.
 #[derive(Debug)]
 pub(crate) struct Losses {
-    /// `None`: of a store that keeps nothing.
+    /// `None` for a store that keeps nothing.
     disk: Option<Arc<dyn Disk>>,
     salt: u64,
     entries: Mutex<(Entries, bool)>,
 }
 
 impl Losses {
-    /// Of a store that keeps nothing, and can lose nothing.
+    /// The record of a store that keeps nothing, and can lose nothing.
     pub(crate) fn none() -> Self {
         Self { disk: None, salt: 0, entries: Mutex::default() }
     }
 
-    /// The record in a folder. One that cannot be read is put aside, which is itself a loss.
+    /// Opens the record in a folder. An unreadable one is put aside, which is itself a loss.
     pub(crate) fn open(disk: Arc<dyn Disk>, salt: u64, now: Micros) -> Result<Self, Error> {
         let failed = |action| {
             let path = disk.path_of(NAME);
@@ -103,13 +104,13 @@ impl Losses {
         Ok(Self { disk: Some(disk), salt, entries: Mutex::new((entries, is_unsaved)) })
     }
 
-    /// The files of the log of which something is lost.
+    /// The numbers of log files with losses.
     pub(crate) fn log_files(&self) -> Vec<u64> {
         lock(&self.entries).0.log.keys().copied().collect()
     }
 
-    /// Notes what was found at a start: of a file that is known, the time when it was found first stays.
-    /// Returns whether it is on disk.
+    /// Notes the losses that a start found. A loss that is known already keeps the time when it was
+    /// first found. Returns whether they are on disk.
     pub(crate) fn note(
         &self,
         log: &BTreeMap<u64, LogLoss>,
@@ -127,7 +128,7 @@ impl Losses {
         })
     }
 
-    /// Notes blocks that are lost, and forgets those that the store `has` no more.
+    /// Notes lost blocks, and forgets those that are not in the store any more.
     pub(crate) fn note_blocks(
         &self,
         lost: impl Iterator<Item = BlockNumber>,
@@ -147,8 +148,8 @@ impl Losses {
         lock(&self.entries).0.blocks.get(&number).copied()
     }
 
-    /// The sequences of what was found before a time, or of all: what is to be consumed if it is to be
-    /// forgotten. `None` where nothing was found then.
+    /// The sequences of the losses that were found before a time, or of all. Forgetting the losses
+    /// must consume them. `None` if there is no such loss.
     pub(crate) fn sequences_before(&self, before: Option<Micros>) -> Option<SequenceSet> {
         let entries = &lock(&self.entries).0;
         let is_meant = |found: Micros| before.is_none_or(|before| found < before);
@@ -162,7 +163,8 @@ impl Losses {
         is_some.then_some(all)
     }
 
-    /// Forgets what was found before a time, or all, but for blocks; returns whether that is on disk.
+    /// Forgets the losses found before a time, or all, except blocks; returns whether that is on
+    /// disk.
     pub(crate) fn forget_before(&self, before: Option<Micros>) -> bool {
         let is_kept = |found: Micros| before.is_some_and(|before| found >= before);
         self.change(|entries| {
@@ -171,13 +173,13 @@ impl Losses {
         })
     }
 
-    /// How many there are, but for blocks.
+    /// The number of losses, without blocks.
     pub(crate) fn count(&self) -> u64 {
         let entries = &lock(&self.entries).0;
         (entries.log.len() + entries.total_losses.len()) as u64
     }
 
-    /// All but blocks.
+    /// All losses but blocks.
     pub(crate) fn list(&self) -> Vec<Loss> {
         let entries = &lock(&self.entries).0;
         let of_log = entries.log.iter().map(|(number, (loss, found))| {
@@ -208,12 +210,12 @@ impl Losses {
         of_log.chain(of_total_losses).collect()
     }
 
-    /// Tries again to write what could not be written.
+    /// Tries a failed write again.
     pub(crate) fn save(&self) -> bool {
         self.change(|_| {})
     }
 
-    /// Makes a change, and writes all anew if it is one; returns whether all is on disk.
+    /// Makes a change, and rewrites the file if anything changed; returns whether all is on disk.
     fn change(&self, change: impl FnOnce(&mut Entries)) -> bool {
         let mut guard = lock(&self.entries);
         let (entries, is_unsaved) = &mut *guard;
@@ -272,7 +274,7 @@ fn encode(entries: &Entries, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads the file; `None` when it breaks a rule of the format.
+/// Reads the file; `None` if it breaks a rule of the format.
 fn decode(salt: u64, bytes: &[u8]) -> Option<Entries> {
     let frame = first(LOSSES, salt, bytes)?;
     let mut reader = Reader(frame.body);
@@ -325,7 +327,7 @@ mod tests {
         assert!(losses.note_blocks([BlockNumber(4)].into_iter(), |_| true, Micros(2)));
         world.crash();
         let losses = open(&world);
-        // The time when it was first found stays.
+        // The time of the first finding stays.
         assert!(losses.note(&[(3, loss(5, 8)), (4, loss(9, 9))].into(), &[], Micros(5)));
         let found: Vec<i64> = losses.list().iter().map(|loss| loss.found.0).collect();
         assert_eq!(found, [1, 5, 1]);

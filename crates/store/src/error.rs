@@ -1,4 +1,4 @@
-//! What can go wrong in a store.
+//! The errors of a store.
 
 use std::io;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use rustix::io::Errno;
 
 use crate::change::BlockNumber;
 
-/// Why a store refused or failed. Cheap to clone: one failure is told to every waiter.
+/// Why a store refused or failed. Cheap to clone: every waiter gets the same failure.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum Error {
     /// The folder belongs to another store, or to a reader of a store that was closed.
@@ -17,23 +17,24 @@ pub enum Error {
          follow a server: hadal serve --take-over"
     )]
     InUse(String),
-    /// Memory for segments is not this user's alone, so its bytes could be anyone's.
+    /// Other users have access to the memory for segments, so its bytes could be anyone's.
     #[error("{0} belongs to another user, or others have rights to it")]
     Foreign(String),
-    /// The file system has no room; the write left nothing behind and may be tried again.
+    /// The file system is full. The write left nothing behind and may be tried again.
     #[error("no space left for {0}")]
     Full(String),
     /// The file system failed in another way.
     #[error("cannot {action} {path}: {source}")]
     Io {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
         /// The file or folder.
         path: String,
-        /// What the system said.
+        /// The system's error.
         source: Arc<io::Error>,
     },
-    /// An earlier write failed, so nobody knows what is on disk; the store must be opened anew.
+    /// An earlier write failed, so the content of the disk is unknown. The store must be opened
+    /// again.
     #[error("{path} takes no more writes since an earlier failure: {cause}")]
     Poisoned {
         /// The file.
@@ -41,12 +42,12 @@ pub enum Error {
         /// The earlier failure.
         cause: String,
     },
-    /// Bytes on disk are not what was written.
+    /// Bytes on disk differ from those that were written.
     #[error("{path} is corrupt: {what}")]
     Corrupt {
         /// The file.
         path: String,
-        /// What is wrong, and where.
+        /// The damage, and its position.
         what: String,
     },
     /// The folder was written by a newer program, or one older than all releases.
@@ -56,7 +57,7 @@ pub enum Error {
         path: String,
         /// The version in the file.
         found: u32,
-        /// The version that is understood.
+        /// The latest version that this program reads.
         supported: u32,
     },
     /// Batches arrive faster than the disk takes them.
@@ -74,22 +75,23 @@ pub enum Error {
     /// A table's settings are too large.
     #[error("settings of {0} bytes; at most {TABLE_SETTINGS_BYTES_MAX} are allowed")]
     Settings(usize),
-    /// A change spells out more than a manifest record holds.
+    /// A change is larger than a manifest record may be.
     #[error("a change of {0} bytes is too large for one record")]
     ChangeSize(usize),
-    /// A change removes a block that is not there, or adds one that is there.
+    /// A change removes a missing block, or adds an existing one.
     #[error("block {0} {1}")]
     Block(BlockNumber, &'static str),
 }
 
 impl Error {
-    /// Whether a batch whose ticket says so may be in the log all the same: the next process tells.
+    /// Whether a batch that failed with this error may be in the log nevertheless. The next process
+    /// finds out.
     #[must_use]
     pub fn may_be_logged(&self) -> bool {
         matches!(self, Self::Poisoned { .. } | Self::Closed)
     }
 
-    /// Whether its words have a path of this machine in them.
+    /// Whether its text contains a path of this machine.
     #[must_use]
     pub fn names_a_path(&self) -> bool {
         match self {
@@ -110,8 +112,8 @@ impl Error {
         }
     }
 
-    /// Whether a start over the same files is refused: what is there was altered or is a newer program's, or
-    /// the process has no more files to open.
+    /// Whether another start over the same files would fail: the files were altered or belong to a
+    /// newer program, or the process can open no more files.
     pub(crate) fn refuses_a_start(&self) -> bool {
         let codes = [Errno::MFILE, Errno::NFILE].map(|code| Some(code.raw_os_error()));
         match self {
@@ -121,7 +123,7 @@ impl Error {
         }
     }
 
-    /// The error for a failed `action` on `place`, telling a full file system from the rest.
+    /// The error of a failed `action` on `path`; a full file system has its own variant.
     pub(crate) fn io(action: &'static str, path: &str, source: io::Error) -> Self {
         if is_full(&source) {
             Self::Full(path.to_owned())
@@ -135,7 +137,7 @@ impl Error {
     }
 }
 
-/// Whether the file system, or the user's share of it, has no room.
+/// Whether the file system, or the user's quota, is full.
 pub(crate) fn is_full(error: &io::Error) -> bool {
     let codes = [Errno::NOSPC, Errno::DQUOT].map(Errno::raw_os_error);
     error.raw_os_error().is_some_and(|code| codes.contains(&code))

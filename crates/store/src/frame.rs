@@ -1,11 +1,11 @@
-//! Frames: what the log and the manifest are cut into. `spec/wal.md`, section 1.
+//! Frames: the units of the log and the manifest. `spec/wal.md`, section 1.
 //!
 //! ```text
 //! magic 8 | sequence 8 | length 4 | zero 4 | body checksum 8 | header checksum 8 | body
 //! ```
 //!
-//! The header's own checksum makes the length safe to follow; a salt in every checksum keeps
-//! bytes that clients sent from passing for a frame.
+//! The header's own checksum makes the length safe to follow. A salt in every checksum keeps
+//! clients' bytes from passing for a frame.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use twox_hash::XxHash3_64;
 pub(crate) const HEADER_BYTES: usize = 40;
 const HEADER_SUMMED: usize = 32;
 
-/// What a file of frames is for.
+/// The kind of a file of frames.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kind {
     magic: [u8; 8],
@@ -28,21 +28,22 @@ pub(crate) const LOG: Kind =
     Kind { magic: *b"\x89HDLLOG\x01", body_bytes_max: BLOCK_BYTES_MAX + 4_096 };
 /// Frames of the manifest.
 pub(crate) const MANIFEST: Kind = Kind { magic: *b"\x89HDLMAN\x01", body_bytes_max: 1 << 30 };
-/// Frames of the manifest's copy: each has the body of one of the manifest's, and a little more.
+/// Frames of the manifest's copy: each has the body of one of the manifest's frames, and a little
+/// more.
 pub(crate) const COPY: Kind =
     Kind { magic: *b"\x89HDLCPY\x01", body_bytes_max: (1 << 30) + (1 << 20) };
 /// The one frame of the record of losses.
 pub(crate) const LOSSES: Kind = Kind { magic: *b"\x89HDLLOS\x01", body_bytes_max: 1 << 26 };
 
-/// A frame whose sequence is not yet known; the costly part, the body's checksum, is done.
+/// A frame without its sequence; the costly part, the body's checksum, is done.
 #[derive(Debug)]
 pub(crate) struct Draft {
     bytes: Vec<u8>,
 }
 
 impl Draft {
-    /// Makes a frame of `bytes`, whose first [`HEADER_BYTES`] are room for the header. `None` when
-    /// the body is longer than the kind allows.
+    /// Makes a frame of `bytes`, whose first [`HEADER_BYTES`] are reserved for the header. `None`
+    /// if the body is longer than the kind allows.
     pub(crate) fn new(kind: Kind, salt: u64, mut bytes: Vec<u8>) -> Option<Self> {
         let (header, body) = bytes.split_at_mut_checked(HEADER_BYTES)?;
         if body.len() > kind.body_bytes_max {
@@ -87,18 +88,18 @@ impl Frame<'_> {
     }
 }
 
-/// What is in a file of frames.
+/// The content of a file of frames.
 #[derive(Debug, Default)]
 pub(crate) struct Scan<'a> {
     /// Whole frames, in the order of the file.
     pub(crate) frames: Vec<Frame<'a>>,
-    /// Damaged stretches that are followed by a whole frame.
+    /// Damaged ranges that are followed by a whole frame.
     pub(crate) damage: Vec<Range<usize>>,
-    /// Where the last whole frame ends; what comes after is a torn tail.
+    /// The end of the last whole frame; later bytes are a torn tail.
     pub(crate) end: usize,
 }
 
-/// A header that checks out.
+/// A header with a correct checksum.
 struct Header {
     sequence: u64,
     length: usize,
@@ -127,8 +128,8 @@ pub(crate) fn first(kind: Kind, salt: u64, bytes: &[u8]) -> Option<Frame<'_>> {
     at(kind, salt, bytes, 0)
 }
 
-/// Whether bytes that begin with no whole frame may be the beginning of one: what a write leaves that
-/// was interrupted. Altered bytes of a whole frame are none.
+/// Whether bytes that begin with no whole frame may be the start of one, as an interrupted write
+/// leaves it. Altered bytes of a whole frame are not.
 pub(crate) fn is_beginning(kind: Kind, salt: u64, bytes: &[u8]) -> bool {
     if bytes.len() < HEADER_BYTES {
         let zeros = bytes.get(20..bytes.len().min(24)).unwrap_or_default();
@@ -148,7 +149,7 @@ fn at(kind: Kind, salt: u64, bytes: &[u8], offset: usize) -> Option<Frame<'_>> {
     is_sound.then_some(Frame { offset, sequence: header.sequence, body, sum: header.body_sum })
 }
 
-/// Reads all frames of a file, passing over damage to the next whole frame.
+/// Reads all frames of a file; skips damage up to the next whole frame.
 pub(crate) fn scan(kind: Kind, salt: u64, bytes: &[u8]) -> Scan<'_> {
     let mut scan = Scan::default();
     let mut damage = Vec::new();
@@ -168,10 +169,10 @@ pub(crate) fn scan(kind: Kind, salt: u64, bytes: &[u8]) -> Scan<'_> {
     scan
 }
 
-/// The next position after `at` with a header that checks out: where to go on after damage.
+/// The next position after `at` with a correct header: where scanning continues after damage.
 ///
-/// Not the end of the damaged frame as its header has it: should bytes have been lost, whole
-/// frames lie before that.
+/// It is not the end of the damaged frame according to its header: if bytes were lost, whole frames
+/// begin before that.
 fn next_header(kind: Kind, salt: u64, bytes: &[u8], at: usize) -> usize {
     let is_header = |&at: &usize| read_header(kind, salt, &bytes[at..]).is_some();
     let mut starts = (at + 1..bytes.len()).filter(|&at| bytes[at] == kind.magic[0]);

@@ -1,8 +1,8 @@
-//! The manifest: the one file that says what counts.
+//! The manifest: the one file that says which blocks and frames count.
 //!
-//! It is a file of records, each one atomic change, appended and synced; now and then it is
-//! written anew, shorter, and renamed into place. The format and the order of things are in
-//! `spec/segments.md`, sections 3 and 4. A copy of it is kept beside it (`copy.rs`).
+//! It is a file of records. Each record is one atomic change, appended and synced. Now and then a
+//! shorter file is written and renamed into place. The format and the order of steps are in
+//! `spec/segments.md`, sections 3 and 4. A copy is kept beside it (`copy.rs`).
 
 mod copy;
 mod record;
@@ -27,24 +27,25 @@ use snapshot::{Agreement, read_manifest};
 pub(crate) use snapshot::{ChangesSince, ManifestSnapshot};
 pub(crate) use state::State;
 
-/// Bytes beyond the end of the manifest that are kept free: drops and expiry go on when the disk is full.
+/// Bytes beyond the end of the manifest that are kept free, so that drops and expiry still work
+/// when the disk is full.
 const RESERVE: u64 = 64 << 10;
 
 /// The file name of the manifest.
 pub(crate) const NAME: &str = "manifest";
 /// The file name of a manifest that is being compacted.
 const NEW_NAME: &str = "manifest.new";
-/// One that its copy took the place of.
+/// A damaged manifest that its copy replaced.
 const DAMAGED_NAME: &str = "manifest.damaged";
-/// What to do where neither can be used.
+/// The advice for the case that neither can be used.
 pub(crate) const REMEDY: &str = "see docs/damage.md, \"A damaged manifest\"";
 /// The format version of the whole folder.
 const VERSION: u32 = 4;
-/// The version before: its records have no checksums of blocks. It is read, and written anew.
+/// The previous version: its records have no checksums of blocks. It is read, and rewritten.
 const VERSION_BEFORE: u32 = 3;
 /// The head is read before the salt is known.
 const HEAD_SALT: u64 = 0;
-/// A manifest is compacted when it has grown to so many times its compacted length.
+/// A manifest is compacted when it has grown to this many times its compacted length.
 const GROWTH: u64 = 4;
 
 /// The manifest's file.
@@ -53,13 +54,13 @@ pub(crate) struct Manifest {
     disk: Arc<dyn Disk>,
     salt: u64,
     append_file: AppendOnlyFile,
-    /// `None` where it could not be written.
+    /// `None` if it could not be written.
     copy: Option<Copy>,
-    /// How far the log is durable, as the copy is to say with the next record.
+    /// How far the log is durable; the copy's next record says so.
     marks: LogMarks,
-    /// How far the manifest had come when it was read.
+    /// The manifest's position when it was read.
     read: (u64, u64),
-    /// What of it the copy made good, in words.
+    /// How the copy repaired the manifest, in words.
     mended: Option<String>,
     /// Frames in the file, the head included: the number of the next record.
     next_record: u64,
@@ -68,12 +69,12 @@ pub(crate) struct Manifest {
     compact_above: u64,
 }
 
-/// The manifest, what it says, and how many torn bytes were cut off.
+/// The manifest, its state, and the number of torn bytes that were cut off.
 pub(crate) type Opened = (Manifest, State, u64);
 
 impl Manifest {
-    /// Opens the manifest, or makes one with this salt if there is none. What somebody has read of it
-    /// before need not be read again; then it is also returned what has changed since, unless this is
+    /// Opens the manifest, or makes one with this salt if there is none. Records that were
+    /// preopened are not read again. In that case also returns the changes since, unless this is
     /// another manifest.
     ///
     /// `bytes_min` is the length below which it is never compacted.
@@ -156,7 +157,7 @@ impl Manifest {
             let cut = file.cut(length as u64);
             cut.map_err(|error| Error::io("cut the torn tail of", &path, error))?;
         }
-        // What an earlier process wrote and did not sync is believed from here on.
+        // Records that an earlier process wrote and did not sync are trusted from here on.
         let synced = file.sync().and_then(|()| disk.sync_folder());
         synced.map_err(|error| Error::io("sync", &path, error))?;
         let append_file = AppendOnlyFile::new(file, path, length as u64).keeping_free(RESERVE);
@@ -179,8 +180,9 @@ impl Manifest {
         Ok(((manifest, state, torn), since))
     }
 
-    /// Goes on with the copy, since the manifest cannot be used, for this reason. What is left of the
-    /// manifest must be the same as in the copy, or follow it: else the copy is of an earlier time.
+    /// Continues with the copy because the manifest cannot be used, for the reason `why`. The rest
+    /// of the manifest must be equal to the copy or follow it: otherwise the copy is of an earlier
+    /// time.
     fn from_copy(
         disk: Arc<dyn Disk>,
         bytes_min: u64,
@@ -215,7 +217,7 @@ impl Manifest {
         Ok(((manifest, state, 0), None))
     }
 
-    /// What of the manifest the copy made good, in words.
+    /// How the copy repaired the manifest, in words.
     pub(crate) fn mended(&self) -> Option<&str> {
         self.mended.as_deref()
     }
@@ -225,18 +227,18 @@ impl Manifest {
         &self.marks
     }
 
-    /// Has the copy say from the next record on that the log is durable so far.
+    /// Sets how far the log is durable, for the copy's next record.
     pub(crate) fn note_marks(&mut self, marks: LogMarks) {
         self.marks = marks;
     }
 
-    /// How far the manifest had come when it was read: the number of its next record, and its bytes.
+    /// The manifest's position when it was read: the number of its next record, and its bytes.
     pub(crate) fn position_read(&self) -> (u64, u64) {
         self.read
     }
 
-    /// Writes the copy anew from these bodies. Without it the manifest is as good as before: it is tried
-    /// again when the file is compacted, and at the next start.
+    /// Rewrites the copy from these bodies. The manifest works without it. A failed copy is tried
+    /// again at the next compaction and at the next start.
     fn renew_copy<'a>(&mut self, bodies: impl Iterator<Item = &'a [u8]>) {
         self.copy = Copy::create(&self.disk, self.salt, bodies, &self.marks).ok();
         if self.copy.is_none() {
@@ -244,7 +246,7 @@ impl Manifest {
         }
     }
 
-    /// Writes the copy anew from the file, if there is none; returns whether there is one then.
+    /// Rewrites the copy from the file, if there is none; returns whether there is one then.
     pub(crate) fn restore_copy(&mut self) -> bool {
         if self.copy.is_some() {
             return true;
@@ -263,7 +265,7 @@ impl Manifest {
         self.copy.is_some()
     }
 
-    /// Removes a copy that is behind: nobody is to take it for the manifest of a later time.
+    /// Removes an outdated copy, so that it is never taken for a later manifest.
     fn forget_copy(&mut self) {
         self.copy = None;
         for name in [copy::NAME, copy::NEW_NAME] {
@@ -276,23 +278,23 @@ impl Manifest {
         self.salt
     }
 
-    /// How far the manifest has come: the number of its next record, and its bytes.
+    /// The manifest's position: the number of its next record, and its bytes.
     pub(crate) fn position(&self) -> (u64, u64) {
         (self.next_record, self.append_file.length())
     }
 
-    /// Fails when an earlier failure was such that nothing can be written any more.
+    /// Fails if nothing can be written any more after an earlier failure.
     pub(crate) fn check(&self) -> Result<(), Error> {
         self.append_file.check()
     }
 
-    /// Takes no more records from now on, because of `cause`.
+    /// Refuses records from now on, because of `cause`.
     pub(crate) fn poison(&mut self, cause: String) -> Error {
         self.append_file.poisoned(cause)
     }
 
-    /// Appends a record and syncs it. After [`Error::Full`] and [`Error::ChangeSize`] it is not
-    /// there; after any other error it may be.
+    /// Appends a record and syncs it. After [`Error::Full`] and [`Error::ChangeSize`] it is not in
+    /// the file; after any other error it may be.
     pub(crate) fn append(&mut self, record: &Record) -> Result<(), Error> {
         let frame = seal(record, self.salt, self.next_record)?;
         self.append_file.write(&[&frame])?;
@@ -311,16 +313,16 @@ impl Manifest {
         self.append_file.length() > self.compact_above
     }
 
-    /// Writes the manifest anew, as short as `state` allows, and puts it in place.
+    /// Rewrites the manifest, as short as `state` allows, and puts it in place.
     ///
-    /// When there is no room, the file stays as it is, and is next tried when it has doubled.
+    /// If the disk is full the file stays unchanged, and is next tried when it has doubled.
     pub(crate) fn compact(&mut self, state: &State) -> Result<(), Error> {
         self.check()?;
         self.compact_above = self.append_file.length().saturating_mul(2);
         let (append_file, bodies) = match write_new(&*self.disk, self.salt, state) {
             Ok(new) => new,
             Err(error) => {
-                // Whatever is left of it is removed at the next try, or the next open.
+                // Its remains are removed at the next try, or the next open.
                 drop(self.disk.remove(NEW_NAME));
                 return Err(error);
             }
@@ -335,7 +337,7 @@ impl Manifest {
 
     /// Puts the new file, which is in use already, in the place of the old.
     ///
-    /// After a failure nobody knows which of the two a crash would leave: no more records.
+    /// After a failure it is unknown which of the two a crash would leave: no more records.
     fn swap(&mut self) -> Result<(), Error> {
         let renamed = self.disk.rename(NEW_NAME, NAME).and_then(|()| self.disk.sync_folder());
         renamed.map_err(|error| self.poison(format!("cannot rename {NEW_NAME}: {error}")))

@@ -1,4 +1,4 @@
-//! What a store finds when it is opened: `spec/segments.md`, section 4.
+//! Opens the parts of a store: `spec/segments.md`, section 4.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
@@ -19,45 +19,45 @@ use crate::segment::open::{OpenedSegments, remove_all};
 use crate::segment::pool::{self, Pool};
 use crate::segment::{BlockBytes, BlockLocation};
 
-/// Everything that counts, by table, and what was passed over.
+/// The content of a store by table, and a report.
 #[derive(Debug, Default)]
 pub struct Recovery {
-    /// What each table has. Tables that have nothing are not here.
+    /// The content of each table. Tables without content are missing.
     pub tables: BTreeMap<TableName, RecoveredTable>,
-    /// What was found on the way.
+    /// The report of the open.
     pub report: Report,
 }
 
-/// What one table has.
+/// The content of one table.
 #[derive(Debug, Default)]
 pub struct RecoveredTable {
     /// Its merged blocks, by number.
     pub blocks: Vec<StoredBlock>,
-    /// Rows of these together.
+    /// Rows of these blocks.
     pub block_rows: u64,
-    /// Bytes of these together.
+    /// Bytes of these blocks.
     pub block_bytes: u64,
     /// Merged blocks that [`crate::Store::restore`] brings back, by number.
     pub waiting: Vec<WaitingBlock>,
     /// Batches that are in no merged block, by sequence. Some may never have been acknowledged.
     pub frames: Vec<RecoveredFrame>,
-    /// Remembered batches, in the order in which they were to be remembered.
+    /// Remembered batches, oldest first.
     pub remembered: Vec<RememberedBatch>,
     /// The settings, if it has any.
     pub settings: Option<Vec<u8>>,
-    /// Rows that were dropped because it was too large, if any were.
+    /// Rows that were dropped because the table was too large, if any.
     pub dropped_rows: Option<DroppedRows>,
 }
 
 impl RecoveredTable {
-    /// Takes a merged block, which comes after those that it has.
+    /// Adds a merged block; its number is above all others.
     pub fn take(&mut self, block: StoredBlock) {
         self.block_rows += u64::from(block.rows);
         self.block_bytes += block.bytes.byte_count();
         self.blocks.push(block);
     }
 
-    /// Gives up the merged blocks that are `gone`.
+    /// Drops the merged blocks `gone`.
     pub(crate) fn lose(&mut self, gone: &BTreeSet<BlockNumber>) {
         let is_kept = |block: &StoredBlock| !gone.contains(&block.number);
         let (mut rows, mut bytes) = (0, 0);
@@ -71,13 +71,13 @@ impl RecoveredTable {
     }
 }
 
-/// A merged block that counts, and whose bytes must be verified in memory or read from disk before
-/// they can be used.
+/// A merged block that counts. Its bytes must be verified in memory or read from disk before they
+/// can be used.
 #[derive(Debug)]
 pub struct WaitingBlock {
     /// The block's number.
     pub number: BlockNumber,
-    /// How many rows it holds.
+    /// The number of its rows.
     pub rows: u32,
     pub(crate) table: TableName,
     pub(crate) bytes: BlockBytes,
@@ -85,26 +85,26 @@ pub struct WaitingBlock {
 }
 
 impl WaitingBlock {
-    /// Whether an earlier process left the segment in memory that it lies in, so that it need not be
-    /// read from disk, if it is there as it was written.
+    /// Whether an earlier process left its segment in memory. Then the block is read from disk only
+    /// if its bytes in memory are damaged.
     #[must_use]
     pub fn is_in_memory(&self) -> bool {
         self.bytes.has_old_memory()
     }
 
-    /// Tells the system that the block is brought back before long: where it must be read from
-    /// disk, it need not be waited for then.
+    /// Announces to the system that the block will soon be restored. If it must be read from disk,
+    /// the read then need not be waited for.
     pub fn expect(&self) {
         self.bytes.expect();
     }
 
-    /// The segment that it lies in. Two threads that write to the same one wait for each other.
+    /// Its segment. Two threads that write to the same segment wait for each other.
     #[must_use]
     pub fn segment(&self) -> u32 {
         self.location().segment
     }
 
-    /// Where it lies in its segment, in bytes.
+    /// Its range in the segment, in bytes.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
         let BlockLocation { offset, length, .. } = self.location();
@@ -127,42 +127,42 @@ pub struct RecoveredFrame {
     pub bytes: BlockBytes,
 }
 
-/// What was found when a store was opened. Frames, files, segments are counts.
+/// The findings of opening a store. Frames, files and segments are counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// What the folder's checksums are seeded with: no other folder has it, unless one of them is a copy.
-    /// 0 where nothing is kept.
+    /// The seed of the folder's checksums: no other folder has it, unless one of them is a copy. 0
+    /// for a store that keeps nothing.
     pub salt: u64,
     /// Log frames that were replayed.
     pub frames_replayed: u64,
-    /// Log frames whose rows are in merged blocks, or dropped.
+    /// Log frames whose rows are in merged blocks, or were dropped.
     pub frames_consumed: u64,
-    /// Log frames whose sequence was there already; they were passed over.
+    /// Log frames with a repeated sequence; they were skipped.
     pub frames_repeated: u64,
-    /// Damaged stretches in the middle of the log; acknowledged rows may be lost.
+    /// Damaged ranges in the middle of the log; acknowledged rows may be lost.
     pub frames_damaged: u64,
-    /// Bytes of these stretches.
+    /// Bytes of these ranges.
     pub damaged_bytes: u64,
-    /// Bytes of torn tails of log files. A crash leaves them; they were not acknowledged.
+    /// Bytes of torn tails of log files. A crash leaves them; their batches were not acknowledged.
     pub log_bytes_cut: u64,
-    /// The paths of log files that were needed and are missing, or in which nothing is whole:
-    /// acknowledged rows may be lost. They are named again until something is changed.
+    /// Paths of log files that were needed and are missing or have no whole frame: acknowledged
+    /// rows may be lost. They are listed again at each open until a change is committed.
     pub log_files_lost: Vec<String>,
-    /// Log files of which nothing was needed.
+    /// Log files without needed frames.
     pub log_files_removed: u64,
-    /// What of the manifest was damaged and is as it was, thanks to its copy; in words.
+    /// How the copy repaired a damaged manifest; in words.
     pub manifest_mended: Option<String>,
     /// Bytes of a torn tail of the manifest.
     pub manifest_bytes_cut: u64,
-    /// Why its blocks are not in memory, where that was wanted; in words.
+    /// Why its blocks are not in memory, although that was configured; in words.
     pub memory_refused: Option<String>,
-    /// Whether the store was stopped in order, so that its segments in memory are believed.
+    /// Whether the store was stopped cleanly, so that its segments in memory are trusted.
     pub was_stopped: bool,
     /// Segment files without a block that counts; they were removed.
     pub orphan_segments: u64,
     /// Bytes of segments that belonged to no block that counts; they were given back.
     pub reclaimed_bytes: u64,
-    /// Blocks that count and are not there.
+    /// Blocks that count and are missing.
     pub lost_blocks: Vec<LostBlock>,
 }
 
@@ -173,13 +173,13 @@ pub struct LostBlock {
     pub number: BlockNumber,
     /// Its table.
     pub table: TableName,
-    /// How many rows it holds.
+    /// The number of its rows.
     pub rows: u32,
     /// Why it cannot be read.
     pub reason: String,
 }
 
-/// The parts of a store with a folder, as they were found.
+/// The parts of an open store with a folder.
 pub(crate) struct Opened {
     pub(crate) manifest: Manifest,
     pub(crate) state: State,
@@ -187,25 +187,24 @@ pub(crate) struct Opened {
     pub(crate) replayed: Replayed,
     pub(crate) recovery: Recovery,
     pub(crate) losses: Losses,
-    /// Of all blocks that need not be brought back.
+    /// The bytes of all blocks that need not be restored.
     pub(crate) held: BTreeMap<BlockNumber, BlockBytes>,
 }
 
-/// How often blocks were taken that were adopted early.
+/// The number of opens that took preopened blocks.
 #[cfg(test)]
 pub(crate) static ADOPTED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-/// What is known of a store before it is opened.
+/// Facts about a store from before it is opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct OpenContext {
-    /// What time it is.
+    /// The current time.
     pub(crate) now: Micros,
-    /// Whether there was one in its folder.
+    /// Whether its folder had a store before.
     pub(crate) expects_data: bool,
 }
 
-/// Opens manifest, segments and log, in this order. What is lost is noted before anything of the log is
-/// changed.
+/// Opens manifest, segments and log, in this order. Losses are recorded before the log is changed.
 pub(crate) fn open(
     folders: &Folders,
     sizes: Sizes,
@@ -243,7 +242,7 @@ pub(crate) fn open(
     let losses = Losses::open(Arc::clone(&folders.root), salt, context.now)?;
     let total_losses: &[TotalLoss] =
         if is_new && context.expects_data { &[TotalLoss::Folder] } else { &[] };
-    // Where it cannot be written it is told all the same, and tried again.
+    // If it cannot be written, it is reported nevertheless, and written later.
     losses.note(&replayed.losses, total_losses, context.now);
     let last_lost = losses.log_files().last().map_or(0, |last| last.saturating_add(1));
     replayed.next_file = replayed.next_file.max(last_lost);
@@ -253,8 +252,8 @@ pub(crate) fn open(
     Ok(Opened { manifest, state, pool, replayed, recovery, losses, held })
 }
 
-/// The blocks that an orderly stop left on disk only, all others being in memory; `None` where there was
-/// none, or this process has no memory of its own.
+/// The blocks that a clean stop left only on disk; all others are in memory. `None` if there was no
+/// clean stop, or this process has no memory of its own.
 fn left_on_disk(
     folders: &Folders,
     manifest: &Manifest,
@@ -268,13 +267,13 @@ fn left_on_disk(
     if with_memory.is_some() || !without_memory {
         return Ok(with_memory);
     }
-    // What is in memory is from before that process.
+    // The segments in memory are older than that process.
     remove_all(&*memory.folder)?;
     Ok(Some(state.blocks.keys().copied().collect()))
 }
 
-/// Without its manifest, and the copy of it, nobody can say what of a folder counts, so it is not touched.
-/// Returns whether there is nothing.
+/// Refuses a folder with files but without a manifest and its copy: nothing says which of its files
+/// count, so it is not touched. Returns whether the folder is empty.
 fn refuse_orphaned_files(folders: &Folders) -> Result<bool, Error> {
     let list = |disk: &Arc<dyn crate::disk::Disk>| {
         disk.list().map_err(|error| Error::io("list", &disk.path_of(""), error))
@@ -293,8 +292,8 @@ fn refuse_orphaned_files(folders: &Folders) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// A number that those who send data cannot know. The standard library's hash seed comes from the
-/// system's source of randomness.
+/// A number that clients cannot know. The standard library's hash seed comes from the system's
+/// source of randomness.
 fn fresh_salt() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }
@@ -304,7 +303,7 @@ impl Recovery {
         self.tables.entry(name.clone()).or_default()
     }
 
-    /// Takes what was adopted, and adopts the blocks that it has not.
+    /// Takes over the adopted blocks, and adopts the missing ones.
     fn take_adopted(
         &mut self,
         adopted: Adopted,
@@ -327,7 +326,7 @@ impl Recovery {
         Ok((pool, held))
     }
 
-    /// Returns the bytes of those that need not be brought back.
+    /// Returns the bytes of the blocks that need not be restored.
     fn take_blocks(
         &mut self,
         named: &[&BlockRecord],
@@ -337,7 +336,7 @@ impl Recovery {
         report.orphan_segments = opened.orphan_segments;
         report.reclaimed_bytes = opened.reclaimed_bytes;
         let mut held = Vec::with_capacity(opened.blocks.len());
-        // Most blocks are of the same table as the one before.
+        // Most blocks belong to the same table as the previous one.
         let mut last: Option<(&TableName, &mut RecoveredTable)> = None;
         for (named, block) in named.iter().zip(opened.blocks) {
             let BlockRecord { number, ref table, rows, checksum, .. } = **named;

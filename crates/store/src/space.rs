@@ -1,4 +1,4 @@
-//! Space that is set aside, or given back to the system.
+//! Disk that is reserved, and memory that is given back to the system.
 
 pub(crate) mod allocator;
 pub(crate) mod disk_reserve;

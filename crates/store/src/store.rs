@@ -1,6 +1,6 @@
-//! The store of one leaf: its doors for the leaf, and the order in which the parts are called.
+//! The store of one leaf: its interface, and the order in which its parts are called.
 //!
-//! Locks are taken in the order catalog, log queue, segment table; the log's committer and the
+//! Locks are taken in the order catalog, log queue, segment table. The log's committer and the
 //! readers of blocks take only the last two, one at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,18 +27,19 @@ use crate::space::disk_reserve::Reserve;
 
 pub use stats::StoreStats;
 
-/// What counts, and the file that says so.
+/// The state, and the manifest that holds it.
 struct Catalog {
     state: State,
     /// The bytes of each block that counts and can be read.
     held: BTreeMap<BlockNumber, BlockBytes>,
     manifest: Option<Manifest>,
-    /// The folder is another process's from now on.
+    /// Whether the folder belongs to another process now.
     is_stopped: bool,
 }
 
 impl Catalog {
-    /// The blocks that count and are not in memory, in order; none where `are_all` and none is lost.
+    /// The blocks that count and are not in memory, in order; none if `are_all` and no block is
+    /// lost.
     fn not_in_memory(&self, are_all: bool) -> Vec<BlockNumber> {
         if are_all && self.held.len() == self.state.blocks.len() {
             return Vec::new();
@@ -52,9 +53,9 @@ impl Catalog {
         self.state.blocks.keys().copied().filter(|&number| !is_in_memory(number)).collect()
     }
 
-    /// Notes in the manifest that a log file is needed, so that it is missed should it be gone.
+    /// Records in the manifest that a log file is needed, so that its loss is noticed.
     ///
-    /// When that fails the file is as good as before; the next record names it.
+    /// After a failure the file works as before; the next record names it.
     fn begin_log(&mut self, number: u64, marks: &LogMarks) {
         let mut record = Record { logs: self.state.logs.clone(), ..Record::default() };
         record.logs.insert(number);
@@ -78,11 +79,11 @@ struct Durable {
 
 /// The store of one leaf. All methods may be called from any thread.
 ///
-/// Dropping it writes what was appended, as [`Store::stop`] does, but tells no failure, and the
-/// next process looks at everything itself. The folder stays locked until the last `BlockBytes` of
-/// its segments is dropped.
+/// Dropping it writes the appended batches, as [`Store::stop`] does, but reports no failure, and
+/// the next process verifies everything. The folder stays locked until the last `BlockBytes` of its
+/// segments is dropped.
 pub struct Store {
-    /// Shared with the log, which notes in it that it has begun a file.
+    /// Shared with the log, which records in it each file that it begins.
     catalog: Arc<Mutex<Catalog>>,
     durable: Option<Durable>,
     losses: Losses,
@@ -90,31 +91,32 @@ pub struct Store {
     /// Sequences of a store without a log.
     next_sequence: AtomicU64,
     reclaim_failures: AtomicU64,
-    /// Whether a change failed in such a way that none can be made any more.
+    /// Whether a failed change makes all further ones impossible.
     has_failed: AtomicBool,
-    /// Tables whose blocks never come to memory.
+    /// Tables whose blocks never move to memory.
     on_disk: RwLock<BTreeSet<TableName>>,
 }
 
 impl Store {
-    /// A store that keeps everything in the process's memory, and nothing after it.
+    /// A store that keeps everything in the process's memory, and nothing after it ends.
     #[must_use]
     pub fn in_memory() -> Self {
         Self::new(State::default(), BTreeMap::new(), None, Losses::none())
     }
 
-    /// Whether there is a store in a folder, without a look at it.
+    /// Whether a folder has a store, without examining it.
     #[must_use]
     pub fn is_in(folder: &Path) -> bool {
         [manifest::NAME, manifest::COPY_NAME].iter().any(|name| folder.join(name).exists())
     }
 
-    /// Opens the store in a folder, and says what is in it.
+    /// Opens the store in a folder, and returns its content.
     ///
     /// # Errors
-    /// [`Error::InUse`] when another has the folder; [`Error::Corrupt`] when the manifest cannot be
-    /// trusted, [`Error::Version`] when it is newer than this program; [`Error::Io`] and
-    /// [`Error::Full`] as the system says. Damage to log and blocks is no error but in the report.
+    /// [`Error::InUse`] if another store has the folder; [`Error::Corrupt`] if the manifest cannot
+    /// be trusted; [`Error::Version`] if it is newer than this program; [`Error::Io`] and
+    /// [`Error::Full`] as the system reports. Damage to log and blocks is not an error, but in the
+    /// report.
     pub fn open(config: &Config) -> Result<(Self, Recovery), Error> {
         let (folders, preopened) = config.preopened.take(config)?.unzip();
         let folders = folders.map_or_else(|| Folders::open(config), Ok)?;
@@ -125,7 +127,7 @@ impl Store {
         Ok((store, recovery))
     }
 
-    /// Opens the store in these folders, which a test may own.
+    /// Opens the store in these folders, which a test may provide.
     ///
     /// # Errors
     /// As [`Store::open`].
@@ -177,8 +179,8 @@ impl Store {
         }
     }
 
-    /// Whether the log or the manifest takes no more writes, since nobody knows what is on disk after
-    /// one that failed: until the store is opened anew.
+    /// Whether the log or the manifest refuses writes until the store is opened again, because a
+    /// failed write left the content of the disk unknown.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         let log_has = |durable: &Durable| durable.log.has_failed();
@@ -188,9 +190,9 @@ impl Store {
     /// Appends a batch to the log. Does not wait for the disk: the ticket does.
     ///
     /// # Errors
-    /// [`Error::Busy`] when too much waits already; [`Error::Full`] while the disk that is set aside is
-    /// in use; [`Error::Poisoned`] after an earlier failure;
-    /// [`Error::BlockSize`] and [`Error::BatchId`] when the batch cannot be logged.
+    /// [`Error::Busy`] if too many bytes wait already; [`Error::Full`] while the reserved disk is
+    /// in use; [`Error::Poisoned`] after an earlier failure; [`Error::BlockSize`] and
+    /// [`Error::BatchId`] if the batch cannot be logged.
     pub fn append(
         &self,
         table: &TableName,
@@ -209,8 +211,8 @@ impl Store {
         }
     }
 
-    /// Says whether blocks of a table stay on disk, and are read from there: those that are written or
-    /// brought back from now on.
+    /// Sets whether blocks of a table stay on disk and are read from there. Affects blocks that are
+    /// written or restored from now on.
     pub fn keep_on_disk(&self, table: &TableName, is_so: bool) {
         let mut on_disk = self.on_disk.write().unwrap_or_else(PoisonError::into_inner);
         match is_so {
@@ -223,11 +225,11 @@ impl Store {
         !self.on_disk.read().unwrap_or_else(PoisonError::into_inner).contains(table)
     }
 
-    /// Writes a merged block of so many rows to a segment. It counts once a [`Change`] adds it; if
+    /// Writes a merged block of `rows` rows to a segment. It counts once a [`Change`] adds it. If
     /// none does, its space is given back with the last clone of its bytes.
     ///
     /// # Errors
-    /// [`Error::Full`] when there is no room; [`Error::BlockSize`]; [`Error::Io`].
+    /// [`Error::Full`] if the disk is full; [`Error::BlockSize`]; [`Error::Io`].
     pub fn write_block(
         &self,
         table: &TableName,
@@ -249,11 +251,12 @@ impl Store {
         Ok(StoredBlock { number, table: table.clone(), rows, bytes, checksum })
     }
 
-    /// Makes one atomic, durable change: syncs the added blocks, then the record. Blocks on disk.
+    /// Makes one atomic, durable change: syncs the added blocks, then the record. Waits for the
+    /// disk.
     ///
     /// # Errors
     /// [`Error::Full`]: nothing changed, and it may be tried again. [`Error::Poisoned`]: the change
-    /// may or may not be there at the next open; this store takes no more changes.
+    /// may or may not be there at the next open; this store refuses further changes.
     /// [`Error::Block`], [`Error::BatchId`], [`Error::Settings`], [`Error::ChangeSize`]: the change
     /// is wrong, nothing changed.
     pub fn commit(&self, change: &Change) -> Result<(), Error> {
@@ -285,7 +288,7 @@ impl Store {
         Ok(())
     }
 
-    /// The record of a change: drops as the blocks and frames that they concern.
+    /// The record of a change. A drop becomes the blocks and frames of its table.
     fn spell_out(&self, state: &State, change: &Change) -> Result<Record, Error> {
         let mut record = Record {
             drops: change.drops.clone(),
@@ -315,7 +318,7 @@ impl Store {
             }
             record.logs = durable.log.needed(&record.consumed);
         }
-        // A block of a dropped table may be named in the change as well.
+        // The change itself may also remove a block of a dropped table.
         record.removes.sort_unstable();
         record.removes.dedup();
         for block in &change.adds {
@@ -351,7 +354,7 @@ impl Store {
         }
         state.next_sequence = log.next_sequence().0;
         state.next_block = self.next_block.load(Ordering::Relaxed);
-        // The record that brought us here is durable: the change did not fail.
+        // The record that grew the file is durable: the change did not fail.
         self.count_failures(u64::from(manifest.compact(state).is_err()));
     }
 
@@ -359,31 +362,31 @@ impl Store {
         self.reclaim_failures.fetch_add(failures, Ordering::Relaxed);
     }
 
-    /// Whether there is a block of this number, also one that cannot be read.
+    /// Whether there is a block of this number, even an unreadable one.
     #[must_use]
     pub fn has_block(&self, number: BlockNumber) -> bool {
         lock(&self.catalog).state.blocks.contains_key(&number)
     }
 
-    /// The memory that this store's blocks share with those of other stores; `None` where they are
+    /// The memory that this store's blocks share with those of other stores; `None` if they are
     /// read from disk.
     #[must_use]
     pub fn memory_budget(&self) -> Option<&MemoryPool> {
         self.durable.as_ref().and_then(|durable| durable.pool.memory_budget())
     }
 
-    /// The tables with batches in so old log files that these keep the log long: they go once the
-    /// batches have their place in segments ([`LOG_FILES_MAX`]).
+    /// The tables with batches in old log files, which therefore cannot be removed. They are
+    /// removed once the batches are in segments ([`LOG_FILES_MAX`]).
     #[must_use]
     pub fn tables_in_old_logs(&self) -> BTreeSet<TableName> {
         let durable = self.durable.as_ref();
         durable.map(|durable| durable.log.tables_before(LOG_FILES_MAX + 1)).unwrap_or_default()
     }
 
-    /// Gives back the disk of blocks that are no more, and of a log of which nothing is needed,
-    /// where disk is short also of parts of it, and sets disk aside again; the memory of blocks was
-    /// given back with their last reader. To be called now and then: some milliseconds for a
-    /// mebibyte. What fails is counted.
+    /// Gives back the disk of dropped blocks and of log files without needed frames, and when disk
+    /// is short also of consumed parts of log files. Reserves disk again. The memory of dropped
+    /// blocks was given back with their last reader. Must be called now and then; takes some
+    /// milliseconds per mebibyte. Failures are counted.
     pub fn give_back(&self) {
         let Some(durable) = &self.durable else { return };
         durable.pool.give_back();
@@ -395,21 +398,21 @@ impl Store {
         drop(catalog);
         self.count_failures(u64::from(!has_copy));
         if durable.log.leave_spent() {
-            // The manifest names the files that are needed. Where it cannot be written now, the next
-            // change does it.
+            // The manifest names the needed files. If it cannot be written now, the next change
+            // removes this file.
             drop(self.commit(&Change::default()));
         }
     }
 
-    /// Ends the store: writes and syncs what was appended, notes that what is in memory is as the
-    /// manifest says, and gives up the folder, so that the next process can have it at once. What
-    /// was borrowed can still be read, until that process writes; so whoever reads must have
-    /// finished. Nothing is taken and nothing given back any more.
+    /// Ends the store: writes and syncs the appended batches, records that the segments in memory
+    /// match the manifest, and gives up the folder, so that the next process can have it at once.
+    /// Borrowed bytes can still be read until that process writes, so readers must have finished.
+    /// Afterwards nothing is accepted and nothing given back.
     ///
     /// # Errors
-    /// The failure that poisoned the log or the manifest, if any did; [`Error::Io`] and
-    /// [`Error::Full`] when the note could not be written. The folder is given up all the same, and
-    /// the next process looks at everything itself.
+    /// The failure that poisoned the log or the manifest, if any; [`Error::Io`] and [`Error::Full`]
+    /// if the mark could not be written. The folder is given up nevertheless, and the next process
+    /// verifies everything.
     pub fn stop(&self) -> Result<(), Error> {
         let Some(durable) = &self.durable else { return Ok(()) };
         let logged = durable.log.close();
@@ -421,13 +424,13 @@ impl Store {
         let stopped = logged.and_then(|()| {
             let Some(manifest) = &catalog.manifest else { return Ok(()) };
             manifest.check()?;
-            // What was lost or damaged is not to be believed by the next process either.
+            // The next process must not trust lost or damaged blocks, either.
             if durable.pool.is_doubted() {
                 return Ok(());
             }
             let Some(memory) = durable.pool.memory() else {
                 let root = durable.pool.root();
-                // Without it a process with memory starts as after a crash.
+                // Without it, a process with memory starts as after a crash.
                 let salt = clean_shutdown::salt_on_disk(manifest.salt());
                 drop(salt.map(|salt| clean_shutdown::write(root, salt, manifest.position(), &[])));
                 return Ok(());

@@ -1,14 +1,14 @@
-//! The memory that a store has for its segments: a folder of a tmpfs, which outlives the process.
+//! The memory of a store for its segments: a folder of a tmpfs, which outlives the process.
 //!
 //! ```text
 //! /dev/shm/hadal-1000-3f9ae2c1d07b5a66/   of one leaf of user 1000, mode 0700, locked
-//!   leaf                                   the path of the leaf's folder, for whoever cleans up
-//!   00000001.segment                       the same bytes, at the same places, as on disk
-//!   stopped                                the mark of an orderly stop
+//!   leaf                                   the path of the leaf's folder, for the sweep
+//!   00000001.segment                       the same bytes at the same offsets as on disk
+//!   stopped                                the mark of a clean shutdown
 //! ```
 //!
-//! The folder's name is told from where the leaf's folder is, so that the next process finds it. It
-//! is a cache of what is on disk: whatever is wrong with it, the answer is to read from disk.
+//! The folder's name is derived from the path of the leaf's folder, so that the next process finds
+//! it. It is a cache of the files on disk: if anything is wrong with it, blocks are read from disk.
 
 use std::fs;
 use std::io;
@@ -22,26 +22,26 @@ use crate::disk::{Disk, Folder};
 use crate::error::Error;
 use crate::manifest;
 
-/// The file that says whose memory it is.
+/// The file with the path of the leaf that owns the memory.
 const LEAF: &str = "leaf";
 /// No system has longer paths.
 const PATH_BYTES_MAX: u64 = 1 << 20;
 
-/// Opens the memory of the leaf in `folder`, which is locked, beneath `root`, making it if need be,
-/// and locks it for as long as the returned value lives.
+/// Opens the memory of the leaf in `folder`, which is locked, beneath `root`. Makes it if it is
+/// missing, and locks it for as long as the returned value lives.
 ///
 /// # Errors
-/// [`Error::Foreign`] when it belongs to another user or others may write to it; [`Error::Io`] for
+/// [`Error::Foreign`] if it belongs to another user or others may write to it; [`Error::Io`] for
 /// all else.
 pub(crate) fn open(root: &Path, folder: &Path) -> Result<Folder, Error> {
     let path = path_of(root, folder)?;
-    // Nobody else can have it for longer than a look: its leaf is locked.
+    // Another process can hold it only for a short check, because its leaf is locked.
     let memory = Folder::open_private(&path, true)?.ok_or_else(|| in_use(&path))?;
     note(&memory, folder)?;
     Ok(memory)
 }
 
-/// Notes in a memory that it is that of the leaf in `folder`.
+/// Records in a memory folder that it belongs to the leaf in `folder`.
 ///
 /// # Errors
 /// [`Error::Io`].
@@ -49,9 +49,9 @@ pub(crate) fn note(memory: &Folder, folder: &Path) -> Result<(), Error> {
     let failed = |error| Error::io("write", &memory.path_of(LEAF), error);
     let whole = folder.canonicalize().map_err(failed)?;
     match note_leaf(memory, whole.as_os_str().as_bytes()) {
-        // A folder in its place is kept by whoever cleans up.
+        // The sweep keeps a folder of that name.
         Err(error) if error.kind() == io::ErrorKind::IsADirectory => Ok(()),
-        // It is noted the next time; whoever cleans up before that costs a look at the disk.
+        // The next start records it. A sweep before that costs one read from disk.
         noted => match noted.map_err(failed) {
             Err(Error::Full(_)) | Ok(()) => Ok(()),
             Err(error) => Err(error),
@@ -59,7 +59,7 @@ pub(crate) fn note(memory: &Folder, folder: &Path) -> Result<(), Error> {
     }
 }
 
-/// Notes whose memory it is, unless that is noted.
+/// Records the owner, unless it is recorded already.
 fn note_leaf(memory: &Folder, leaf: &[u8]) -> io::Result<()> {
     let is_there = memory.list()?.iter().any(|name| name == LEAF);
     if is_there && memory.read(LEAF, leaf.len() as u64).is_ok_and(|noted| noted == leaf) {
@@ -72,10 +72,10 @@ fn note_leaf(memory: &Folder, leaf: &[u8]) -> io::Result<()> {
     written.inspect_err(|_| drop(memory.remove(LEAF)))
 }
 
-/// Removes the memory of the leaf in `folder`, if there is some: it is not used any more.
+/// Removes the memory of the leaf in `folder`, if any: it is not used any more.
 ///
 /// # Errors
-/// [`Error::InUse`] when somebody holds it; [`Error::Foreign`] and [`Error::Io`] as for opening it.
+/// [`Error::InUse`] if a process holds it; [`Error::Foreign`] and [`Error::Io`] as for opening it.
 pub fn remove(root: &Path, folder: &Path) -> Result<(), Error> {
     let path = path_of(root, folder)?;
     if !path.exists() {
@@ -90,8 +90,8 @@ fn in_use(path: &Path) -> Error {
     Error::InUse(path.display().to_string())
 }
 
-/// Removes memory of this user beneath `root` whose leaf is no more and which nobody holds; returns
-/// how many folders went. What cannot be looked at or removed stays.
+/// Removes memory of this user beneath `root` whose leaf is gone and which no process holds.
+/// Returns the number of removed folders. Folders that cannot be examined or removed stay.
 pub fn sweep(root: &Path) -> usize {
     let prefix = prefix();
     let Ok(entries) = fs::read_dir(root) else { return 0 };
@@ -101,7 +101,7 @@ pub fn sweep(root: &Path) -> usize {
     of_user.filter(|entry| sweep_one(root, &entry.path()).unwrap_or(false)).count()
 }
 
-/// Removes one folder if its leaf is no more, or nobody knows which it is.
+/// Removes one folder if its leaf is gone or unknown.
 fn sweep_one(root: &Path, path: &Path) -> Option<bool> {
     let name = path.file_name()?.to_str()?.strip_prefix(&prefix())?;
     if name.len() != 16 || !name.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -117,12 +117,12 @@ fn sweep_one(root: &Path, path: &Path) -> Option<bool> {
     Some(!has_leaf && fs::remove_dir_all(path).is_ok())
 }
 
-/// The names of all memory of this user begin so.
+/// The beginning of the names of all memory folders of this user.
 fn prefix() -> String {
     format!("hadal-{}-", rustix::process::geteuid().as_raw())
 }
 
-/// Where the memory of the leaf in `folder` is. Other leaves have other ones, also when their
+/// The path of the memory of the leaf in `folder`. Other leaves have other ones, even if their
 /// folders have the same path in other file systems.
 pub(crate) fn path_of(root: &Path, folder: &Path) -> Result<PathBuf, Error> {
     let failed = |error| Error::io("look at", &folder.display().to_string(), error);
@@ -210,7 +210,7 @@ mod tests {
         let one = leaf(scratch.path(), "one");
         let path = path_of(&root, &one).expect("a path");
         drop(open(&root, &one).expect("opened"));
-        // As a start that found no room left it.
+        // As a start leaves it when the tmpfs is full.
         fs::write(path.join(LEAF), "").expect("written");
         drop(open(&root, &one).expect("opened"));
         let noted = fs::read(path.join(LEAF)).expect("noted");

@@ -1,9 +1,9 @@
-//! The manifest's copy: what a start goes on with where the manifest is damaged. `spec/segments.md`,
-//! section 3.
+//! The manifest's copy, with which a start continues if the manifest is damaged.
+//! `spec/segments.md`, section 3.
 //!
-//! It has a frame for each of the manifest's, of the same number, with the same body. Before that body
-//! it says how far each log file was durable then, which the manifest's own records have no room for:
-//! the program before would refuse them.
+//! It has one frame for each frame of the manifest, with the same number and body. Before that body
+//! it says how far each log file was durable at that time. The manifest's own records cannot say
+//! it: the previous version would refuse them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,19 +21,19 @@ use crate::log::{LogMark, LogMarks};
 
 /// The file name.
 pub(crate) const NAME: &str = "manifest.copy";
-/// While it is written.
+/// Its name while it is written.
 pub(super) const NEW_NAME: &str = "manifest.copy.new";
-/// Bytes of a head, and where in it the salt is.
+/// The range of the salt in a head.
 const SALT: Range<usize> = 8..16;
 
-/// The copy, as it is written.
+/// The copy, open for writing.
 #[derive(Debug)]
 pub(super) struct Copy {
     append_file: AppendOnlyFile,
 }
 
 impl Copy {
-    /// Writes the copy of a manifest that has these bodies, the head's included.
+    /// Writes the copy of a manifest with these bodies, including the head's.
     pub(super) fn create<'a>(
         disk: &Arc<dyn Disk>,
         salt: u64,
@@ -55,7 +55,7 @@ impl Copy {
         Ok(Self { append_file })
     }
 
-    /// Goes on with a copy that was read.
+    /// Continues a copy that was read.
     pub(super) fn resume(disk: &Arc<dyn Disk>, content: &CopyContent) -> Result<Self, Error> {
         let path = disk.path_of(NAME);
         let failed = |error| Error::io("open", &path, error);
@@ -83,7 +83,7 @@ impl Copy {
 fn seal(salt: u64, number: u64, body: &[u8], marks: &LogMarks) -> Result<Vec<u8>, Error> {
     let salt = if number == 0 { HEAD_SALT } else { salt };
     let mut bytes = vec![0; HEADER_BYTES];
-    // The head's has none: it is read before anything is known.
+    // The head has none: it is read before the salt is known.
     let marks = marks.iter().filter(|_| number > 0);
     let count = u32::try_from(marks.clone().count()).unwrap_or(u32::MAX);
     bytes.extend(count.to_le_bytes());
@@ -96,26 +96,26 @@ fn seal(salt: u64, number: u64, body: &[u8], marks: &LogMarks) -> Result<Vec<u8>
     Ok(draft.seal(salt, number))
 }
 
-/// A checksum over the bodies of a manifest: of those before, and the checksum of the next.
+/// Extends a checksum over the bodies of a manifest by the checksum of the next body.
 pub(super) fn chain(before: u64, sum: u64) -> u64 {
     XxHash3_64::oneshot_with_seed(before, &sum.to_le_bytes())
 }
 
-/// A copy as it was found, up to what of it is damaged.
+/// A copy as it was read, up to its first damage.
 #[derive(Debug)]
 pub(super) struct CopyContent {
     bytes: Vec<u8>,
-    /// Where the bodies of the manifest's frames are.
+    /// The ranges of the bodies of the manifest's frames.
     bodies: Vec<Range<usize>>,
     /// Bytes of the whole frames.
     length: usize,
     pub(super) salt: u64,
-    /// How far the log was durable by the last frame.
+    /// How far the log was durable at the last frame.
     pub(super) marks: LogMarks,
 }
 
 impl CopyContent {
-    /// The copy in a folder; `None` where there is none, or not even its head is whole.
+    /// Reads the copy in a folder; `None` if there is none, or its head is not whole.
     pub(super) fn read(disk: &dyn Disk) -> Result<Option<Self>, Error> {
         let failed = |error| Error::io("read", &disk.path_of(NAME), error);
         if !disk.list().map_err(failed)?.iter().any(|name| name == NAME) {
@@ -152,7 +152,7 @@ impl CopyContent {
         Some(Self { bytes, bodies, length, salt, marks })
     }
 
-    /// How many frames it has, the head's included.
+    /// The number of frames, including the head.
     pub(super) fn count(&self) -> u64 {
         self.bodies.len() as u64
     }

@@ -1,4 +1,4 @@
-//! A manifest that is damaged, and its copy.
+//! A damaged manifest, and its copy.
 
 use super::tests::{add, five, numbers, open, set_alone};
 use super::*;
@@ -7,7 +7,7 @@ use crate::log::LogMark;
 
 const ALL: [u64; 5] = [0, 1, 2, 3, 4];
 
-/// The manifest of a world has these bytes from now on, beside this copy.
+/// Gives a world this manifest and this copy.
 fn set(world: &World, manifest: &[u8], copy: &[u8]) {
     world.set_bytes("root", NAME, manifest.to_vec());
     world.set_bytes("root", copy::NAME, copy.to_vec());
@@ -17,7 +17,7 @@ fn set(world: &World, manifest: &[u8], copy: &[u8]) {
 fn flipped_bits_of_a_manifest_are_made_good_by_its_copy() {
     let (world, file, ends) = five();
     let second = world.bytes("root", copy::NAME);
-    // One of each byte, each in its turn.
+    // One bit of each byte, one at a time.
     for bit in (0..file.len() * 8).step_by(9) {
         let mut damaged = file.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
@@ -27,14 +27,14 @@ fn flipped_bits_of_a_manifest_are_made_good_by_its_copy() {
         let said = manifest.mended().expect("said").to_owned();
         assert!(said.contains("its copy took its place"), "{said}");
         assert_eq!(world.bytes("root", DAMAGED_NAME), damaged);
-        // It goes on, and so does the copy.
+        // The manifest continues, and so does the copy.
         manifest.append(&add(99)).expect("durable");
         world.crash();
         set_manifest_away(&world);
         let (_, state, _) = open(&world, 1 << 20).expect("opened");
         assert_eq!(state.blocks.len(), 6, "bit {bit}");
     }
-    // So is one that was cut, at a record's end or elsewhere, and one of zeros.
+    // A cut manifest, at a record's end or elsewhere, and one of zeros are repaired, too.
     for cut in (0..file.len()).step_by(7).chain(ends) {
         if cut < file.len() {
             set(&world, &file[..cut], &second);
@@ -81,7 +81,7 @@ fn where_both_are_damaged_it_is_refused_and_both_stay() {
     }
     assert_eq!(world.bytes("root", NAME), damaged);
     assert_eq!(world.bytes("root", copy::NAME), second);
-    // Without any copy likewise.
+    // The same without any copy.
     set_alone(&world, damaged);
     let error = open(&world, 1 << 20).expect_err("corrupt").to_string();
     assert!(error.contains("there is no copy of it that can be used"), "{error}");
@@ -91,7 +91,7 @@ fn where_both_are_damaged_it_is_refused_and_both_stay() {
 fn a_copy_of_another_time_is_not_taken_for_the_manifest() {
     let (world, ..) = five();
     let old = world.bytes("root", copy::NAME);
-    // The program before writes no copy: here it has made other records, or a shorter file.
+    // The previous version writes no copy: here it has made other records, or a shorter file.
     for compacts in [false, true] {
         let (world, file, _) = five();
         set_alone(&world, file);
@@ -108,7 +108,7 @@ fn a_copy_of_another_time_is_not_taken_for_the_manifest() {
         let (_, found, _) = open(&world, 1 << 20).expect("opened");
         assert_eq!(numbers(&found), [0, 1, 2, 3, 4, 7, 8]);
         if compacts {
-            // Of which the middle is damaged: nobody knows what is missing.
+            // Its middle is damaged: the missing records are unknown.
             let mut damaged = file.clone();
             let head = first(MANIFEST, HEAD_SALT, &file).expect("a head").length();
             damaged[head + HEADER_BYTES] ^= 1;
@@ -130,13 +130,13 @@ fn the_copy_says_how_far_the_log_is_durable_and_no_other_copy_does() {
     let (mut manifest, ..) = open(&world, 1 << 20).expect("opened");
     assert_eq!(manifest.marks(), &marks);
     let second = world.bytes("root", copy::NAME);
-    // One record that the copy has not, as its writer was killed.
+    // One record is missing in the copy, because its writer was killed.
     manifest.append(&add(8)).expect("durable");
     let file = world.bytes("root", NAME);
     set(&world, &file, &second);
     let (mut manifest, ..) = open(&world, 1 << 20).expect("opened");
     assert_eq!(manifest.marks(), &marks);
-    // Two: whoever made them may have begun other files of these numbers.
+    // Two are missing: their writer may have begun other log files with these numbers.
     manifest.append(&add(9)).expect("durable");
     let file = world.bytes("root", NAME);
     set(&world, &file, &second);

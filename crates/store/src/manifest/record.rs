@@ -13,7 +13,7 @@ use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
 use crate::segment::BlockLocation;
 use crate::segment::pool::PAGE;
 
-/// One atomic change, with everything spelled out.
+/// One atomic change, with all its consequences listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) drops: Vec<TableName>,
@@ -28,7 +28,7 @@ pub(crate) struct Record {
     pub(crate) dropped_rows: Vec<(TableName, DroppedRows)>,
 }
 
-/// Which block lies where, and how many rows it holds.
+/// A block's location and its number of rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockRecord {
     pub(crate) number: BlockNumber,
@@ -43,15 +43,15 @@ pub(crate) struct BlockRecord {
 pub(crate) struct Checksum(u64);
 
 impl Checksum {
-    /// Of a block that was added before checksums were kept.
+    /// The checksum of a block that was added before checksums were kept.
     pub(crate) const UNKNOWN: Self = Self(0);
 
-    /// The checksum of `bytes`. The one value that means "unknown" stands for its neighbour.
+    /// The checksum of `bytes`. The one value that means "unknown" is replaced by its neighbour.
     pub(crate) fn of(salt: u64, bytes: &[u8]) -> Self {
         Self(XxHash3_64::oneshot_with_seed(salt, bytes).max(1))
     }
 
-    /// The checksum of so many bytes that are read part by part, each at its place.
+    /// The checksum of `length` bytes that are read in parts, each at its offset.
     pub(crate) fn of_read(
         salt: u64,
         length: u64,
@@ -130,8 +130,8 @@ impl Record {
         }
     }
 
-    /// Reads the body of a record; `None` when it breaks a rule of the format. Records of the
-    /// version before have no checksums of blocks.
+    /// Reads the body of a record; `None` if it breaks a rule of the format. Records of the
+    /// previous version have no checksums of blocks.
     pub(crate) fn decode(body: &[u8], has_checksums: bool) -> Option<Self> {
         let mut reader = Reader(body);
         let drops = reader.list(Reader::table)?;
@@ -162,7 +162,7 @@ impl Record {
     }
 }
 
-/// A count that does not fit means gigabytes of entries, which no frame holds anyway.
+/// A count that does not fit means gigabytes of entries, which no frame can hold.
 fn count(out: &mut Vec<u8>, count: usize) {
     out.extend(u32::try_from(count).unwrap_or(u32::MAX).to_le_bytes());
 }
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
         TableName::new(self.text()?).ok()
     }
 
-    /// Reads a counted list. Memory grows with what is really there, not with the count.
+    /// Reads a counted list. Memory grows with the entries that are read, not with the count.
     pub(crate) fn list<T>(
         &mut self,
         mut entry: impl FnMut(&mut Self) -> Option<T>,
@@ -223,7 +223,7 @@ impl<'a> Reader<'a> {
         Some(entries)
     }
 
-    /// Reads a block; `last` is the table of the one before, which most have, too.
+    /// Reads a block. `last` is the previous block's table, which most blocks share.
     fn block_record(
         &mut self,
         has_checksum: bool,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::change::Sequence;
 
-/// A set of sequences: disjoint inclusive ranges that never touch, in order.
+/// A set of sequences: disjoint inclusive ranges that are never adjacent, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SequenceSet {
     /// First to last.
@@ -18,7 +18,8 @@ impl SequenceSet {
         if first > last {
             return;
         }
-        // Every range that begins before or just after the end, from the back, while it touches.
+        // Every range that begins before or just after the end, from the back, while it is
+        // adjacent.
         while let Some((&start, &end)) = self.ranges.range(..=last.saturating_add(1)).next_back()
             && end.saturating_add(1) >= first
         {
@@ -64,7 +65,7 @@ impl SequenceSet {
         self.ranges.iter().map(|(&first, &last)| (first, last))
     }
 
-    /// How many ranges there are.
+    /// The number of ranges.
     pub(crate) fn range_count(&self) -> usize {
         self.ranges.len()
     }

@@ -1,4 +1,4 @@
-//! What a manifest's records say, from the beginning on, as far as they were read.
+//! The state that a manifest's records give, from the beginning up to the last one that was read.
 
 use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
 
@@ -17,51 +17,51 @@ struct Head {
     /// Bytes of its frame.
     length: usize,
     salt: u64,
-    /// What the records begin with.
+    /// The state before the first record.
     state: State,
 }
 
-/// Whole records from the beginning of a manifest on, and what they say.
+/// Whole records from the beginning of a manifest, and their state.
 #[derive(Debug)]
 pub(crate) struct ManifestSnapshot {
-    /// Their bytes, where more is to be read later.
+    /// Their bytes, if more will be read later.
     bytes: Vec<u8>,
-    /// How many bytes they have.
+    /// The number of their bytes.
     pub(super) length: usize,
     pub(super) version: u32,
     pub(super) salt: u64,
     pub(super) state: State,
-    /// The number of the record that would follow.
+    /// The number of the next record.
     pub(super) next_record: u64,
-    /// What changed since the first time that it was read, where it was read twice.
+    /// The changes since the first read, if it was read twice.
     pub(super) since: Option<ChangesSince>,
-    /// Checksums over the bodies: of all but the last, and of all.
+    /// Checksums over the bodies: all but the last, and all.
     chains: (u64, u64),
 }
 
-/// How a copy is to its manifest.
+/// How a copy relates to its manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Agreement {
     Same,
-    /// The last record is not in the copy: its writer was killed in between.
+    /// The copy lacks the last record: its writer was killed in between.
     OneBehind,
-    /// The copy has more: the end of the manifest is gone.
+    /// The copy has more: the manifest's end is missing.
     More,
-    /// It is of another time, or of another manifest.
+    /// The copy is of another time, or of another manifest.
     Other,
 }
 
-/// What has become of blocks since somebody read the manifest.
+/// The changes of blocks since the manifest was preopened.
 #[derive(Debug, Default)]
 pub(crate) struct ChangesSince {
-    /// Those that do not count any more.
+    /// Blocks that do not count any more.
     pub(crate) removed: Vec<BlockRecord>,
-    /// Those that count only since, unless they are removed again.
+    /// Blocks that count since then, unless they were removed again.
     pub(crate) added: Vec<BlockNumber>,
 }
 
 impl ChangesSince {
-    /// Notes what a record is about to change.
+    /// Notes the changes of a record that is about to be applied.
     fn note(&mut self, state: &State, record: &Record) {
         let removed = record.removes.iter().filter_map(|number| state.blocks.get(number));
         self.removed.extend(removed.cloned());
@@ -70,7 +70,7 @@ impl ChangesSince {
 }
 
 impl ManifestSnapshot {
-    /// What the manifest in a folder says just now, which another process may be writing.
+    /// Reads the manifest in a folder; another process may be writing it.
     ///
     /// # Errors
     /// As a start that reads it.
@@ -93,7 +93,7 @@ impl ManifestSnapshot {
         head.read_on(path, &bytes[length..])
     }
 
-    /// What a copy says, and what of the manifest there is beyond it.
+    /// Reads the state of a copy, and the manifest's records that follow it.
     pub(super) fn of_copy(
         path: &str,
         content: &CopyContent,
@@ -140,13 +140,13 @@ impl ManifestSnapshot {
         self.salt
     }
 
-    /// What the records amount to.
+    /// The state after the records.
     pub(crate) fn state(&self) -> &State {
         &self.state
     }
 
-    /// With the records that a manifest has by now, and how many bytes it has in all; `None` where it is
-    /// another manifest, and does not begin with these very bytes.
+    /// Adds the records that the manifest has by now; also returns its bytes. `None` if it is
+    /// another manifest, which does not begin with exactly these bytes.
     fn read_more(mut self, disk: &dyn Disk) -> Result<Option<(Self, usize)>, Error> {
         let path = disk.path_of(NAME);
         let rest = disk.read_after(NAME, &self.bytes, FOLDER_FILE_BYTES_MAX);
@@ -158,7 +158,7 @@ impl ManifestSnapshot {
         Ok(Some((self.read_on(&path, &rest)?, all)))
     }
 
-    /// Reads the records that follow in the bytes that follow.
+    /// Reads the next records from the bytes that follow.
     fn read_on(mut self, path: &str, rest: &[u8]) -> Result<Self, Error> {
         let records = scan(MANIFEST, self.salt, rest);
         if let Some(damage) = records.damage.first() {
@@ -172,7 +172,7 @@ impl ManifestSnapshot {
         Ok(self)
     }
 
-    /// Applies the next record, which says of itself that it has this number.
+    /// Applies the next record; `found` is the number in its frame.
     fn apply(&mut self, path: &str, found: u64, body: &[u8], sum: u64) -> Result<(), Error> {
         let number = self.next_record;
         let corrupt = |what: String| Error::corrupt(path, format!("record {number}: {what}"));
@@ -211,7 +211,7 @@ fn read_head(path: &str, bytes: &[u8]) -> Result<Head, Error> {
     }
 }
 
-/// What the file itself says, and how many bytes it has.
+/// Reads the manifest's file; also returns its bytes.
 pub(super) fn read_manifest(
     disk: &dyn Disk,
     preopened: Option<ManifestSnapshot>,

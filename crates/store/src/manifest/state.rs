@@ -1,4 +1,4 @@
-//! What all records so far amount to: the same at run time and at replay.
+//! The sum of all records so far: the same at run time and at replay.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -15,20 +15,20 @@ use crate::error::Error;
 pub(crate) struct State {
     pub(crate) blocks: BTreeMap<BlockNumber, BlockRecord>,
     pub(crate) consumed: SequenceSet,
-    /// Per table, in the order in which they were to be remembered.
+    /// Per table, oldest first.
     pub(crate) remembered: BTreeMap<TableName, VecDeque<RememberedBatch>>,
     pub(crate) settings: BTreeMap<TableName, Vec<u8>>,
     pub(crate) dropped_rows: BTreeMap<TableName, DroppedRows>,
-    /// The log files that are needed, as the last record has it.
+    /// The log files that are needed, by the last record.
     pub(crate) logs: BTreeSet<u64>,
-    /// At least this, and above every block number so far.
+    /// At least this value, and above every block number so far.
     pub(crate) next_block: u64,
-    /// At least this, and above every consumed sequence.
+    /// At least this value, and above every consumed sequence.
     pub(crate) next_sequence: u64,
 }
 
 impl State {
-    /// Applies a record, or fails and changes nothing when it does not fit.
+    /// Applies a record, or fails and changes nothing if it does not fit.
     pub(crate) fn apply(&mut self, record: &Record) -> Result<(), Error> {
         self.check(record)?;
         for table in &record.drops {
@@ -65,7 +65,7 @@ impl State {
         Ok(())
     }
 
-    /// Fails when the record removes a block that is not there, or adds a number that is.
+    /// Fails if the record removes a missing block, or adds an existing number.
     pub(crate) fn check(&self, record: &Record) -> Result<(), Error> {
         let mut removed = BTreeMap::new();
         for number in &record.removes {
@@ -73,7 +73,7 @@ impl State {
                 return Err(Error::Block(*number, "is to be removed and is not there"));
             }
         }
-        // In order, as they mostly are, none of them can be there twice.
+        // Usually they are in order, and then no number can repeat.
         let are_in_order = record.adds.is_sorted_by(|one, next| one.number < next.number);
         let last = self.blocks.last_key_value().map(|(last, _)| *last);
         let mut added = BTreeSet::new();
@@ -103,7 +103,7 @@ impl State {
         self.remembered.retain(|_, batches| !batches.is_empty());
     }
 
-    /// Records that make this state from an empty one: one for each table, one for the rest.
+    /// Records that make this state from an empty one: one per table, and one for the rest.
     pub(crate) fn records(&self) -> Vec<Record> {
         let mut tables: BTreeMap<&TableName, Record> = BTreeMap::new();
         for block in self.blocks.values() {

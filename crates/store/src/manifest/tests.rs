@@ -12,9 +12,9 @@ pub(super) fn open(world: &World, bytes_min: u64) -> Result<Opened, Error> {
     Manifest::open(world.folders().root, SALT, bytes_min, None).map(|(opened, _)| opened)
 }
 
-/// Gives the manifest these bytes, and takes its copy away.
+/// Gives the manifest these bytes, and removes its copy.
 pub(super) fn set_alone(world: &World, bytes: Vec<u8>) {
-    // There may be none.
+    // There may be no copy.
     drop(world.folders().root.remove(copy::NAME));
     world.set_bytes("root", NAME, bytes);
 }
@@ -59,7 +59,7 @@ pub(super) fn numbers(state: &State) -> Vec<u64> {
     state.blocks.keys().map(|number| number.0).collect()
 }
 
-/// A manifest of a head and five records; returns the file and where its frames end.
+/// A manifest of a head and five records; returns the file and the ends of its frames.
 pub(super) fn five() -> (World, Vec<u8>, Vec<usize>) {
     let world = World::new(1);
     let (mut manifest, ..) = open(&world, 1 << 20).expect("opened");
@@ -69,7 +69,7 @@ pub(super) fn five() -> (World, Vec<u8>, Vec<usize>) {
         ends.push(world.bytes("root", NAME).len());
     }
     let file = world.bytes("root", NAME);
-    // A new manifest has one record of its own already.
+    // A new manifest already has one record of its own.
     (world, file, ends)
 }
 
@@ -99,7 +99,7 @@ fn every_flipped_bit_before_the_last_record_is_refused() {
         let error = open(&world, 1 << 20).expect_err("corrupt");
         assert!(matches!(error, Error::Corrupt { .. }), "bit {bit}: {error}");
     }
-    // In the last record a flip cannot be told from a torn write: cut, and counted.
+    // In the last record a flip looks like a torn write: cut, and counted.
     for bit in ends[4] * 8..file.len() * 8 {
         let mut damaged = file.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
@@ -109,7 +109,7 @@ fn every_flipped_bit_before_the_last_record_is_refused() {
     }
 }
 
-/// Opens a manifest of which a part was read when it had these bytes.
+/// Opens a manifest that was preopened when it had these bytes.
 fn open_after(world: &World, bytes: &[u8]) -> Result<Opened, Error> {
     let now = world.bytes("root", NAME);
     set_alone(world, bytes.to_vec());
@@ -122,7 +122,7 @@ fn open_after(world: &World, bytes: &[u8]) -> Result<Opened, Error> {
 fn what_was_read_before_is_not_read_again_and_all_else_is() {
     let (world, file, ends) = five();
     let (_, expected, _) = open(&world, 1 << 20).expect("opened");
-    // Also while its last record was being written.
+    // Even while its last record was being written.
     for cut in ends[0]..=file.len() {
         let (mut manifest, state, torn) = open_after(&world, &file[..cut]).expect("opened");
         assert_eq!((&state, torn), (&expected, 0), "cut at {cut}");
@@ -142,7 +142,7 @@ fn what_was_read_before_is_forgotten_where_it_is_another_manifest() {
     let compacted = world.bytes("root", NAME);
     assert_ne!(compacted, file);
     assert_eq!(open_after(&world, &file).expect("opened").1.blocks, state.blocks);
-    // Nor is what is damaged since taken for what it was.
+    // Later damage to preopened records is found, too.
     let mut damaged = file.clone();
     damaged[ends[2] + 40] ^= 1;
     set_alone(&world, damaged);
@@ -183,7 +183,7 @@ fn another_version_is_refused_by_name() {
 fn the_version_before_is_read_and_written_anew() {
     let (world, ..) = five();
     let (_, state, _) = open(&world, 1 << 20).expect("opened");
-    // What that version wrote: a head that says so, and records without checksums of blocks.
+    // The file of that version: its head says so, and its records have no checksums of blocks.
     let mut before = Vec::new();
     let frames = state.records();
     let mut bytes = head(SALT, &State::default()).expect("short")[HEADER_BYTES..].to_vec();
@@ -214,7 +214,7 @@ fn the_version_before_is_read_and_written_anew() {
     let (_, read, _) = open(&world, 1 << 20).expect("opened");
     assert_eq!(read.blocks, expected.blocks);
     assert_eq!(read.dropped_rows, [(table(), dropped(3))].into());
-    // A full disk leaves it as it was, to be opened once there is room.
+    // A full disk leaves it unchanged; it opens once disk is free.
     set_alone(&world, before.clone());
     world.machine().free_bytes = Some(0);
     assert!(matches!(open(&world, 1 << 20), Err(Error::Full(_))));
@@ -246,7 +246,7 @@ fn compaction_keeps_the_state_and_the_counters() {
     let all = DroppedRows { until: Micros(199), ..dropped(199 * 200 / 2) };
     assert_eq!(state.dropped_rows[&table()], all);
     assert_eq!(open(&world, 2_000).expect("opened").1, state);
-    // Nothing is left but the counters, which come from the head.
+    // Only the counters are left, which come from the head.
     let removes = vec![BlockNumber(198), BlockNumber(199)];
     let record = Record { removes, drops: vec![table()], ..Record::default() };
     manifest.append(&record).expect("durable");
@@ -264,7 +264,7 @@ fn compaction_keeps_the_state_and_the_counters() {
 #[test]
 fn a_full_disk_leaves_the_manifest_as_it_was() {
     let (world, file, _) = five();
-    // Nothing is set aside for it, or what was is used up.
+    // No disk is kept free for it, or it is used up.
     set_alone(&world, file.clone());
     world.machine().free_bytes = Some(0);
     let (mut manifest, state, _) = open(&world, 1 << 20).expect("opened");

@@ -1,13 +1,15 @@
-//! What the allocator keeps of memory that was freed.
+//! Gives freed memory that the allocator keeps back to the system.
 //!
-//! It is here because a call of C is `unsafe`, which has its place in this crate.
+//! It is in this crate because a call of C is `unsafe`.
 #![allow(unsafe_code)]
 
-/// Has mimalloc give free memory back to the system: all of it (`at_once`), or what has been free for about a
-/// second, which it gives back by itself only when more is freed then. A gibibyte takes about 0.1 s, and as
-/// much again when it is taken anew. Does nothing in a program with another allocator.
+/// Makes mimalloc give free memory back to the system: all of it (`at_once`), or only memory that
+/// has been free for about a second. By itself, mimalloc gives that back only when more memory is
+/// freed. A gibibyte takes about 0.1 s, and the same time again when it is allocated again. Does
+/// nothing in a program with another allocator.
 pub fn give_free_memory_back(at_once: bool) {
-    // SAFETY: it takes no pointer and may be called by any thread at any time: of threads it looks only at
-    // the caller's own pages, and of what all share at those that are free, which it claims first.
+    // SAFETY: it takes no pointer and may be called by any thread at any time. Of the pages of
+    // threads it examines only the caller's own; of shared pages only free ones, which it claims
+    // first.
     unsafe { libmimalloc_sys::mi_collect(at_once) }
 }

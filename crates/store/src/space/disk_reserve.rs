@@ -1,8 +1,9 @@
-//! Disk that is set aside for what makes room on it.
+//! Disk that is reserved for operations that free disk.
 //!
-//! On a full disk merges empty the log, and rewriting drops rows; but both write before they remove. So
-//! a file without a byte in it keeps some disk allocated. Once a block finds no room that file goes, and
-//! while it cannot be there again no batch is taken: what it gave up is for blocks alone.
+//! On a full disk merges empty the log, and rewriting drops rows, but both write before they
+//! remove. So an empty file keeps some disk allocated. Once a block does not fit, that file is
+//! removed. Until it exists again no batch is accepted: the disk that it gave up is for blocks
+//! alone.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -14,19 +15,19 @@ use crate::lock::lock;
 /// The file's name, in the leaf's folder.
 pub(crate) const NAME: &str = "reserve";
 
-/// The disk that one store has set aside.
+/// The disk that one store has reserved.
 #[derive(Debug)]
 pub(crate) struct Reserve {
     disk: Arc<dyn Disk>,
     bytes: u64,
     is_whole: AtomicBool,
-    /// Whether the folder is another process's. Whoever writes what found no room has this, so that none
-    /// is set aside meanwhile.
+    /// Whether the folder belongs to another process. Held by a writer that uses the reserve, so
+    /// that no disk is reserved at that time.
     is_stopped: Mutex<bool>,
 }
 
 impl Reserve {
-    /// Sets so many bytes aside, if they are free; with none, nothing is ever kept back.
+    /// Reserves `bytes`, if they are free; with 0, nothing is ever kept back.
     pub(crate) fn open(disk: Arc<dyn Disk>, bytes: u64) -> Self {
         let reserve = Self {
             disk,
@@ -38,13 +39,13 @@ impl Reserve {
         reserve
     }
 
-    /// Fails while what was set aside is in use.
+    /// Fails while the reserve is in use.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let is_whole = self.is_whole.load(Ordering::Acquire);
         if is_whole { Ok(()) } else { Err(Error::Full(self.disk.path_of(NAME))) }
     }
 
-    /// Writes, and where there is no room for it once more with what was set aside.
+    /// Writes. If the disk is full, writes once more with the disk of the reserve.
     pub(crate) fn spend<T>(&self, write: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
         match write() {
             Err(Error::Full(path)) if self.bytes > 0 => {
@@ -52,7 +53,7 @@ impl Reserve {
                 if *is_stopped || !self.is_whole.swap(false, Ordering::AcqRel) {
                     return Err(Error::Full(path));
                 }
-                // Where it cannot be removed nothing is gained, and nothing lost.
+                // If it cannot be removed nothing is gained, and nothing lost.
                 drop(self.disk.remove(NAME));
                 write()
             }
@@ -60,12 +61,12 @@ impl Reserve {
         }
     }
 
-    /// Leaves what is set aside to the next process.
+    /// Leaves the reserve to the next process.
     pub(crate) fn stop(&self) {
         *lock(&self.is_stopped) = true;
     }
 
-    /// Sets aside again what was in use, if it is free. To be called now and then.
+    /// Reserves disk again after its use, if it is free. Must be called now and then.
     pub(crate) fn restore(&self) {
         let is_stopped = lock(&self.is_stopped);
         if *is_stopped || self.is_whole.load(Ordering::Acquire) {
@@ -74,10 +75,11 @@ impl Reserve {
         let file = self.disk.open(NAME).or_else(|_| self.disk.create(NAME));
         let aside = file.and_then(|mut file| file.set_aside(0, self.bytes));
         if aside.is_err() {
-            // A part of it would only be missed elsewhere.
+            // A part of it would only be missing elsewhere.
             drop(self.disk.remove(NAME));
         }
-        // A file system that cannot set anything aside, or fails in another way, will tell by itself.
+        // A file system that cannot reserve, or fails in another way, will report it when written
+        // to.
         let is_full = aside.is_err_and(|error| is_full(&error));
         self.is_whole.store(!is_full, Ordering::Release);
     }
@@ -109,7 +111,7 @@ mod tests {
         assert!(reserve.check().is_ok());
         reserve.restore();
         assert_eq!(world.machine().free_bytes, Some(100), "nothing is set aside twice");
-        // Of what does not fit nothing stays, so the first 300 go as well.
+        // Nothing stays of a block that does not fit, so the first 300 are removed as well.
         assert!(matches!(reserve.spend(write(1_200)), Err(Error::Full(_))));
         assert!(matches!(reserve.check(), Err(Error::Full(path)) if path == "root/reserve"));
         reserve.spend(write(900)).expect("all is free");
@@ -118,7 +120,7 @@ mod tests {
         assert!(reserve.check().is_ok(), "there is room again");
         let names = world.names("root");
         assert_eq!(names, [NAME]);
-        // Another process finds it as it is, and nobody takes it from it.
+        // The next process finds the reserve intact, and the old one does not take it away.
         reserve.spend(write(900)).expect("it is set aside");
         disk.remove("blocks").expect("removed");
         reserve.stop();

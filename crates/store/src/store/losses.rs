@@ -1,4 +1,4 @@
-//! What a store has lost, and how that is forgotten.
+//! The losses of a store, and how they are forgotten.
 
 use hadal_types::Micros;
 
@@ -8,21 +8,21 @@ use crate::data_loss::Loss;
 use crate::error::Error;
 
 impl Store {
-    /// What was lost of which nobody knows how many rows it had, and of which tables: told from the start
-    /// that finds it until it is forgotten, whatever is stopped and started in between. Blocks that are lost
-    /// are not among them.
+    /// Losses with an unknown number of rows and unknown tables. They are reported from the start
+    /// that finds them until they are forgotten, across all restarts. Lost blocks are not among
+    /// them.
     #[must_use]
     pub fn losses(&self) -> Vec<Loss> {
         self.losses.list()
     }
 
-    /// How many of these there are.
+    /// The number of these losses.
     #[must_use]
     pub fn loss_count(&self) -> u64 {
         self.losses.count()
     }
 
-    /// Notes which blocks are lost, so that it is known later when they were found to be.
+    /// Notes which blocks are lost, and when that was found.
     pub fn note_lost_blocks(&self, lost: impl Iterator<Item = BlockNumber>, now: Micros) {
         let noted = self.losses.note_blocks(lost, |number| self.has_block(number), now);
         self.count_failures(u64::from(!noted));
@@ -34,12 +34,12 @@ impl Store {
         self.losses.block_found(block)
     }
 
-    /// Forgets what [`Self::losses`] tells, or of that what was found before a time. What is still damaged
-    /// in the folder is not looked for any more. Returns whether there was anything.
+    /// Forgets the losses of [`Self::losses`], or only those found before a time. Remaining damage
+    /// in the folder is not reported any more. Returns whether there was any loss.
     ///
     /// # Errors
-    /// As [`Self::commit`]; [`Error::Full`] also when it would be told again after the next start. Then
-    /// nothing, or not all of it, is forgotten, and it may be tried again.
+    /// As [`Self::commit`]; [`Error::Full`] also if the losses would be reported again after the
+    /// next start. Then not all of them are forgotten, and it may be tried again.
     pub fn forget_losses(&self, before: Option<Micros>) -> Result<bool, Error> {
         let Some(sequences) = self.losses.sequences_before(before) else { return Ok(false) };
         let given_up = sequences.iter().map(|(first, last)| (Sequence(first), Sequence(last)));

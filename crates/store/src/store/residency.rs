@@ -1,4 +1,4 @@
-//! Where blocks are read from: brought back to memory, left on disk, or moved from there to memory.
+//! Where blocks are read from: restored to memory, left on disk, or promoted from disk to memory.
 
 use super::{Durable, Store};
 use crate::change::{BlockNumber, StoredBlock};
@@ -9,12 +9,12 @@ use crate::segment::BlockBytes;
 use crate::segment::promote::Promotion;
 
 impl Store {
-    /// Brings back a block of an earlier process: from memory if it is there as it was written,
-    /// which is verified, else from disk to memory. `None` when it was removed meanwhile. Takes as
-    /// long as reading its bytes does; any thread may bring any block back.
+    /// Restores a block of an earlier process: from memory if its bytes there are intact, which is
+    /// verified, else from disk to memory. `None` if it was removed meanwhile. Takes as long as
+    /// reading its bytes. Any thread may restore any block.
     ///
     /// # Errors
-    /// The block, with the reason, when it is in neither place as it was written.
+    /// The block, with the reason, if it is intact in neither place.
     pub fn restore(&self, block: WaitingBlock) -> Result<Option<StoredBlock>, LostBlock> {
         let WaitingBlock { number, rows, table, bytes, checksum, .. } = block;
         if let Some(Durable { pool, .. }) = &self.durable {
@@ -33,11 +33,11 @@ impl Store {
         Ok(Some(StoredBlock { number, table, rows, bytes, checksum }))
     }
 
-    /// Has a block of an earlier process, which stopped in order, read from disk from now on, without a
-    /// look at it.
+    /// Makes a block of an earlier process, which stopped cleanly, be read from disk from now on,
+    /// without verifying it.
     ///
     /// # Errors
-    /// The block, when it cannot be: it must be brought back.
+    /// The block, if that is impossible: it must be restored.
     pub fn leave_on_disk(&self, block: WaitingBlock) -> Result<StoredBlock, WaitingBlock> {
         let WaitingBlock { number, rows, ref table, ref bytes, checksum, .. } = block;
         if let Some(Durable { pool, .. }) = &self.durable
@@ -49,9 +49,9 @@ impl Store {
         Ok(StoredBlock { number, table: table.clone(), rows, bytes: bytes.clone(), checksum })
     }
 
-    /// Has a block read from memory that is read from disk, if it is there as it was written: while it
-    /// is read, and without a change. Takes as long as reading its bytes does; any thread may move any
-    /// block.
+    /// Moves a block that is read from disk to memory, if its bytes are intact. Works while the
+    /// block is read, and without a change of the manifest. Takes as long as reading its bytes. Any
+    /// thread may promote any block.
     #[must_use]
     pub fn promote(&self, number: BlockNumber) -> Promotion {
         let stays = |reason: &str| Promotion::Refused(format!("block {number} {reason}"));
@@ -67,17 +67,16 @@ impl Store {
         }
     }
 
-    /// Says that all blocks which could be brought back are there: the system need not keep what was
-    /// read of the disk for that.
+    /// Notes that all restorable blocks are restored: the system need not cache the files on disk
+    /// any more.
     pub fn finish_restoring(&self) {
         if let Some(durable) = &self.durable {
             durable.pool.forget_disk();
         }
     }
 
-    /// The bytes of a block as its file on disk has them, if they are what was written there: for
-    /// when those that are read are not. `None` also when the block was removed. Takes as long as
-    /// reading them does.
+    /// The intact bytes of a block in its file on disk, for when those that are read are damaged.
+    /// `None` if they are not intact, or the block was removed. Takes as long as reading them.
     #[must_use]
     pub fn copy_on_disk(&self, number: BlockNumber) -> Option<Vec<u8>> {
         let pool = &self.durable.as_ref()?.pool;
@@ -85,8 +84,9 @@ impl Store {
         pool.copy_on_disk(&bytes, checksum)
     }
 
-    /// Whether what is read of a block is what was written; `None` where nobody knows: it is no block that
-    /// counts, or one that was added before checksums were kept. Takes as long as reading its bytes does.
+    /// Whether the bytes that are read of a block match its checksum. `None` if that is unknown:
+    /// the block does not count, or was added before checksums were kept. Takes as long as reading
+    /// its bytes.
     #[must_use]
     pub fn is_as_written(&self, number: BlockNumber) -> Option<bool> {
         let pool = &self.durable.as_ref()?.pool;
@@ -94,7 +94,7 @@ impl Store {
         checksum.is_known().then(|| Checksum::of(pool.salt(), &bytes) == checksum)
     }
 
-    /// The bytes of a block that counts and is not waited for, and their checksum.
+    /// The bytes and the checksum of a block that counts and does not wait to be restored.
     pub(super) fn held(&self, number: BlockNumber) -> Option<(BlockBytes, Checksum)> {
         let catalog = lock(&self.catalog);
         let checksum = catalog.state.blocks.get(&number)?.checksum;

@@ -1,18 +1,18 @@
-//! What a store holds, in numbers.
+//! The content of a store in numbers.
 
 use std::sync::atomic::Ordering;
 
 use super::Store;
 use crate::lock::lock;
 
-/// What a store holds at one moment.
+/// The content of a store at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreStats {
     /// Merged blocks that count.
     pub blocks: u64,
     /// Bytes of these blocks.
     pub block_bytes: u64,
-    /// Bytes of the blocks that are read from memory of the store's own.
+    /// Bytes of the blocks that are read from the store's own memory.
     pub memory_bytes: u64,
     /// Segment files.
     pub segments: u64,
@@ -26,7 +26,7 @@ pub struct StoreStats {
 }
 
 impl Store {
-    /// What the store holds now. Costs a pass over the list of blocks.
+    /// The current numbers. Costs a pass over the list of blocks.
     #[must_use]
     pub fn stats(&self) -> StoreStats {
         let catalog = lock(&self.catalog);
