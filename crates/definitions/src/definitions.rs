@@ -1,4 +1,4 @@
-//! The store: opened, checked, and asked through one pool of connections.
+//! The store: opens, checks and queries a database through one pool of connections.
 
 use std::path::Path;
 use std::str::FromStr;
@@ -14,37 +14,38 @@ use crate::file;
 use crate::location::Location;
 use crate::migrate::{VERSIONS, Version, migrate};
 
-/// Connections to a database that is shared.
+/// Connections to a shared database.
 const CONNECTIONS_MAX: u32 = 4;
 /// How long to wait for a connection.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// SQLite says that a file is no database of its kind, or not whole.
+/// SQLite's codes for a file that is not a database, or is damaged.
 const CODES_OF_DAMAGE: [&str; 2] = ["11", "26"];
 
-/// Definitions, as they are in their location. Cheap to clone.
+/// The definitions at their location. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Definitions {
     pub(crate) pool: AnyPool,
     location: Location,
-    // Never used. A database in memory is gone with the last connection to it, and the pool loses
-    // connections: with the runtime that was to take one back, or where one failed. A mutex, as a
-    // connection is not `Sync`.
+    // Never used. A database in memory ends with its last connection, and the pool can lose
+    // connections: with the runtime that was to take one back, or when one fails. A mutex, because
+    // a connection is not `Sync`.
     _keeps_memory: Option<Arc<Mutex<AnyConnection>>>,
 }
 
 impl Definitions {
-    /// Opens the definitions: makes them where there are none, brings those of an earlier program
-    /// to the version of this one, and checks that a file is whole.
+    /// Opens the definitions: makes them if there are none, migrates those of an earlier program to
+    /// this program's version, and checks that a file is whole.
     ///
     /// # Errors
-    /// [`DefinitionsError::Damaged`], [`DefinitionsError::Newer`], or why the location cannot be reached.
+    /// [`DefinitionsError::Damaged`], [`DefinitionsError::Newer`], or the reason why the location
+    /// cannot be reached.
     pub async fn open(location: &Location) -> Result<Self, DefinitionsError> {
         Self::open_with(location, &VERSIONS).await
     }
 
-    /// The same by a program that knows these versions of the store, as a later one will know more: for
-    /// tests of what leads from one to the next.
+    /// The same by a program that knows these versions of the store, as a later program will know
+    /// more. For tests of migrations.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -76,7 +77,7 @@ impl Definitions {
         }
     }
 
-    /// Makes a file that has its name only once it is whole.
+    /// Makes a file that gets its name only once it is whole.
     async fn make(
         location: &Location,
         path: &Path,
@@ -112,7 +113,7 @@ impl Definitions {
         Ok(Self { pool, location: location.clone(), _keeps_memory: keeps_memory })
     }
 
-    /// Whether the file is whole.
+    /// Checks that the file is whole.
     async fn check(&self) -> Result<(), DefinitionsError> {
         let checked = sqlx::query("PRAGMA quick_check(1)").fetch_one(&self.pool).await;
         let checked = checked.and_then(|row| row.try_get::<String, _>(0));
@@ -122,13 +123,13 @@ impl Definitions {
         }
     }
 
-    /// Where they are, without a password.
+    /// The location, without a password.
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.location
     }
 
-    /// Whether several processes may change them at the same time.
+    /// Whether several processes may change the definitions at the same time.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.location, Location::Postgres(_))
     }
@@ -165,7 +166,7 @@ impl Definitions {
     }
 }
 
-/// The URL of a database in memory that has no other user.
+/// The URL of a new database in memory.
 fn new_memory() -> String {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);

@@ -7,7 +7,7 @@ use hadal_types::{SettingsError, TableName};
 /// Why definitions could not be read or changed.
 #[derive(Debug, thiserror::Error)]
 pub enum DefinitionsError {
-    /// The text names no location.
+    /// The text is not a location.
     #[error(
         "{0:?} is no place for definitions: write postgres://USER@HOST/DATABASE, or sqlite:FILE"
     )]
@@ -15,48 +15,48 @@ pub enum DefinitionsError {
     /// The file or its folder cannot be made or read.
     #[error("cannot {action} {location}: {source}")]
     File {
-        /// What was to be done.
+        /// The action that failed.
         action: &'static str,
         /// The file or folder.
         location: String,
-        /// Why not.
+        /// The system's error.
         source: io::Error,
     },
-    /// What is there is no store of definitions, or not whole.
+    /// The file is not a store of definitions, or is damaged.
     #[error(
         "the definitions in {location} are damaged: {reason}; put a copy back, or move the file away \
          to begin anew with the settings that the leaves remember"
     )]
     Damaged {
-        /// Where.
+        /// Its location.
         location: String,
-        /// What is wrong.
+        /// The damage.
         reason: String,
     },
-    /// A later program wrote them.
+    /// A later program wrote the definitions.
     #[error(
         "the definitions in {location} are of version {found}, and this program knows versions up to \
          {known}: start the later program"
     )]
     Newer {
-        /// Where.
+        /// Their location.
         location: String,
         /// Their version.
         found: i64,
-        /// The last one that is known.
+        /// The latest version that this program knows.
         known: i64,
     },
     /// The settings of a table cannot be read.
     #[error("the settings of table {table} in {location} cannot be read: {error}")]
     Settings {
-        /// The table's name, as it is there.
+        /// The table's name in the store.
         table: String,
-        /// Where.
+        /// Its location.
         location: String,
-        /// What is wrong with them.
+        /// The error in the settings.
         error: SettingsError,
     },
-    /// Somebody else changed them first.
+    /// Another change came first.
     #[error(
         "the settings of table {table} were changed meanwhile: their version is {current}, and the \
          change is based on version {based_on}"
@@ -64,7 +64,7 @@ pub enum DefinitionsError {
     Conflict {
         /// The table.
         table: TableName,
-        /// Their version now; 0: there are none.
+        /// The current version of the settings; 0 if there are none.
         current: i64,
         /// The version that the change is based on.
         based_on: i64,
@@ -72,11 +72,11 @@ pub enum DefinitionsError {
     /// The database cannot be reached, or refuses.
     #[error("cannot {action} the definitions in {location}: {reason}")]
     Database {
-        /// What was to be done.
+        /// The action that failed.
         action: &'static str,
-        /// Where.
+        /// Its location.
         location: String,
-        /// Why not, without a word of the location's user part.
+        /// The reason, with the location's user part removed.
         reason: String,
     },
 }

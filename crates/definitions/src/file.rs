@@ -1,5 +1,5 @@
-//! The SQLite file: made whole and for its owner only, and never taken for empty when it is not
-//! whole.
+//! The SQLite file: made whole, readable for its owner only, and never taken for empty when it is
+//! damaged.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, DirEntry, OpenOptions};
@@ -9,13 +9,14 @@ use std::path::{Path, PathBuf};
 
 use crate::error::DefinitionsError;
 
-/// What the name of a file that is being made has behind the file's; the number of the process follows.
+/// The suffix of a file that is being made; the process id follows.
 const NEW: &str = ".new-";
 
-/// Whether the file has to be made first. An empty file is none that this program made.
+/// Whether the file has to be made first. An empty file was not made by this program.
 ///
 /// # Errors
-/// [`DefinitionsError::Damaged`] for an empty file, [`DefinitionsError::File`] where it cannot be looked at.
+/// [`DefinitionsError::Damaged`] for an empty file, [`DefinitionsError::File`] if it cannot be
+/// examined.
 pub(crate) fn is_missing(file: &Path) -> Result<bool, DefinitionsError> {
     let location = file.display().to_string();
     match fs::metadata(file) {
@@ -28,7 +29,7 @@ pub(crate) fn is_missing(file: &Path) -> Result<bool, DefinitionsError> {
     }
 }
 
-/// Where a new file is made before it gets its name; another process makes its own.
+/// Begins a new file under a temporary name; each process has its own.
 pub(crate) fn begin(file: &Path) -> Result<PathBuf, DefinitionsError> {
     if let Some(folder) = file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
@@ -37,18 +38,18 @@ pub(crate) fn begin(file: &Path) -> Result<PathBuf, DefinitionsError> {
     let mut name = file.as_os_str().to_owned();
     name.push(format!("{NEW}{}", std::process::id()));
     let new = PathBuf::from(name);
-    // What a process of this number left half made.
+    // The half-made file of an earlier process with this id.
     remove(&new)?;
     let made = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new);
     made.map_err(failed("make", &new))?;
     Ok(new)
 }
 
-/// Gives the new file its name, unless another process was quicker: then that one's counts.
+/// Gives the new file its name. If another process was quicker, its file is used.
 pub(crate) fn finish(new: &Path, file: &Path) -> Result<(), DefinitionsError> {
     match fs::hard_link(new, file) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-        // That one has removed this one's, too.
+        // The other process has removed this one's file, too.
         Err(error) if error.kind() == ErrorKind::NotFound && file.exists() => {}
         linked => linked.map_err(failed("make", file))?,
     }
@@ -58,8 +59,8 @@ pub(crate) fn finish(new: &Path, file: &Path) -> Result<(), DefinitionsError> {
     fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(failed("sync", folder))
 }
 
-/// Removes what processes left that made the file and did not come to their end, with what SQLite
-/// had beside: the file is there, so nobody needs it. What cannot be removed is in nobody's way.
+/// Removes the files of processes that ended while they made the file, and SQLite's files beside
+/// them. The file exists, so they are not needed. Files that cannot be removed do no harm.
 pub(crate) fn remove_half_made(file: &Path) {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
     let (Some(name), Ok(entries)) =
@@ -92,7 +93,7 @@ fn failed<'p>(
     }
 }
 
-/// The URL of a file that is there; its path may have any characters.
+/// The URL of an existing file; its path may have any characters.
 pub(crate) fn url(file: &Path) -> String {
     use std::fmt::Write;
     use std::os::unix::ffi::OsStrExt;

@@ -1,4 +1,4 @@
-//! Where definitions are.
+//! The location of definitions.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,12 +6,12 @@ use std::str::FromStr;
 
 use crate::error::DefinitionsError;
 
-/// Where definitions are.
+/// The location of definitions.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Location {
     /// In this process, until it ends.
     Memory,
-    /// In a SQLite file, which is made if it is not there.
+    /// In a SQLite file, which is made if it is missing.
     File(PathBuf),
     /// In a PostgreSQL database: its URL, which may hold a password.
     Postgres(String),
@@ -20,8 +20,8 @@ pub enum Location {
 impl FromStr for Location {
     type Err = DefinitionsError;
 
-    /// Reads `postgres://…`, `sqlite:FILE`, or the path of a SQLite file. What is almost a URL is refused:
-    /// as a path it would begin definitions anew.
+    /// Reads `postgres://…`, `sqlite:FILE`, or the path of a SQLite file. Refuses an almost correct
+    /// URL: as a path it would create new, empty definitions.
     fn from_str(text: &str) -> Result<Self, DefinitionsError> {
         let wrong = || DefinitionsError::Location(without_user(text));
         if text != text.trim() {
@@ -42,29 +42,30 @@ impl FromStr for Location {
     }
 }
 
-/// Whether a text is a path, and not almost a URL: a path may have a colon or `//` after a `/` or `.` only.
+/// Whether a text is a path, not almost a URL: a path may have a colon or `//` only after a leading
+/// `/` or `.`.
 fn is_path(text: &str) -> bool {
     let is_plain = || !text.contains(':') && !text.contains("//") && !text.contains('@');
     text.starts_with(['/', '.']) || is_plain()
 }
 
 impl Location {
-    /// The text without any word of the location's user part: what others say of a URL may hold some.
+    /// The text without any word of the location's user part: messages about a URL may quote it.
     pub(crate) fn redacted(&self, text: &str) -> String {
         let Self::Postgres(url) = self else { return text.to_owned() };
         let user = url.rsplit_once('@').map_or("", |(user, _)| user);
         let user = user.split_once("://").map_or(user, |(_, user)| user);
-        // Parameters may say who it is, too.
+        // Parameters may also contain the user.
         let parameters = url.rsplit_once('?').map_or("", |(_, parameters)| parameters).split('&');
         let parameters = parameters.filter_map(|parameter| {
             let (name, value) = parameter.split_once('=')?;
             ["user", "password"].contains(&name).then_some(value)
         });
         let words = user.split(':').chain(parameters).filter(|word| !word.is_empty());
-        // As they are written, and as they are meant.
+        // As written, and percent-decoded.
         let words = words.flat_map(|word| [word.to_owned(), percent_decoded(word)]);
         words.fold(text.to_owned(), |text, word| match word.len() {
-            // So short a word is in others, too.
+            // Such a short word also occurs in other words.
             ..4 => ['"', '\'']
                 .into_iter()
                 .fold(text, |text, quote| text.replace(&format!("{quote}{word}{quote}"), HIDDEN)),
@@ -73,7 +74,7 @@ impl Location {
     }
 }
 
-/// A word of a URL without its percent-encoding; what is none stays as it is.
+/// Decodes the percent-encoding of a word of a URL; anything else stays unchanged.
 fn percent_decoded(word: &str) -> String {
     let (mut bytes, mut rest) = (Vec::with_capacity(word.len()), word.as_bytes());
     while let [first, after @ ..] = rest {
@@ -85,7 +86,7 @@ fn percent_decoded(word: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// What stands for a word of a URL's user part.
+/// Replaces a word of a URL's user part.
 const HIDDEN: &str = "(hidden)";
 
 impl fmt::Display for Location {
@@ -105,11 +106,12 @@ impl fmt::Debug for Location {
     }
 }
 
-/// A URL, or what is almost one, without its user part and without parameters, where there may be another.
+/// A URL, or almost one, without its user part, and without parameters, which may contain another
+/// user.
 fn without_user(url: &str) -> String {
     let url = url.trim();
     let (scheme, rest) = url.split_at(url.find("://").map_or(0, |at| at + 3));
-    // From the last @ on: a password may have others, and a question mark.
+    // From the last @ on: a password may contain further ones, and a `?`.
     let host = rest.rsplit_once('@').map_or(rest, |(_, host)| host);
     let host = host.split_once('?').map_or(host, |(host, _)| host);
     format!("{scheme}{host}")

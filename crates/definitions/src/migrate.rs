@@ -1,17 +1,18 @@
-//! Versions of the store: each has the statements that make it of the one before.
+//! Versions of the store: each has the statements that make it of the previous one.
 //!
-//! The tables' names begin with `hadal_`, as a database may hold others. A version is never changed
-//! once a release had it; what is different is a further version.
+//! The tables' names begin with `hadal_`, because the database may have other tables. A version is
+//! never changed after a release; any change is a further version.
 
 use sqlx::{AnyConnection, Row};
 
 use crate::definitions::Definitions;
 use crate::error::DefinitionsError;
 
-/// The statements that make a version of the store of the one before; SQLite and PostgreSQL take the same.
+/// The statements that make a version of the store of the previous one; SQLite and PostgreSQL take
+/// the same.
 pub type Version = &'static [&'static str];
 
-/// What leads to version 1, 2 and so on, up to the one that this program makes and knows.
+/// The migrations to version 1, 2 and so on, up to this program's version.
 pub const VERSIONS: [Version; 1] = [&[
     // The last version that any definition got: one row.
     "CREATE TABLE hadal_last_version (last BIGINT NOT NULL)",
@@ -23,14 +24,14 @@ pub const VERSIONS: [Version; 1] = [&[
     )",
 ]];
 
-/// A number of ours among PostgreSQL's advisory locks: one process migrates at a time.
+/// Our number among PostgreSQL's advisory locks: one process migrates at a time.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(4280428042804280)";
 
-/// Brings the store to the last of these versions, all of it or nothing.
+/// Migrates the store to the last of these versions, completely or not at all.
 ///
 /// # Errors
-/// [`DefinitionsError::Newer`] for a later version; [`DefinitionsError::Damaged`] where the version is
-/// missing though there are definitions.
+/// [`DefinitionsError::Newer`] for a later version; [`DefinitionsError::Damaged`] if the version is
+/// missing although there are definitions.
 pub(crate) async fn migrate(
     definitions: &Definitions,
     versions: &[Version],

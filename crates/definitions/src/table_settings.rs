@@ -10,20 +10,20 @@ use crate::error::DefinitionsError;
 const INSERT: &str = "INSERT INTO hadal_table_settings (table_name, version, settings) \
                       VALUES ($1, $2, $3) ON CONFLICT (table_name) DO NOTHING";
 
-/// A definition, and the version that a change of it must be based on.
+/// A definition, and the version on which a change of it must be based.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Versioned<T> {
-    /// Above 0, and larger than that of any change before; 0 stands for what is not there.
+    /// Above 0, and larger than in any change before; 0 stands for a missing definition.
     pub version: i64,
     /// The definition.
     pub value: T,
 }
 
 impl Definitions {
-    /// The settings of a table; `None` where nobody set any.
+    /// The settings of a table; `None` if nobody set any.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub async fn table_settings(
         &self,
         table: &TableName,
@@ -38,7 +38,7 @@ impl Definitions {
     /// The settings of all tables, by name.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If they cannot be read.
     pub async fn all_table_settings(
         &self,
     ) -> Result<Vec<(TableName, Versioned<TableSettings>)>, DefinitionsError> {
@@ -49,10 +49,10 @@ impl Definitions {
         rows.iter().map(|row| self.settings_of(row)).collect()
     }
 
-    /// Sets the settings of tables that have none, all at once; others keep what they have.
+    /// Sets the settings of tables that have none, all at once; other tables keep theirs.
     ///
     /// # Errors
-    /// When they cannot be written: nothing changed.
+    /// If they cannot be written: then nothing changed.
     pub async fn add_table_settings(
         &self,
         tables: &[(TableName, TableSettings)],
@@ -71,11 +71,11 @@ impl Definitions {
         change.commit().await.map_err(failed)
     }
 
-    /// Makes these the settings of a table; returns their version. `based_on` is the version that
-    /// they are to replace, 0 where there are none.
+    /// Replaces the settings of a table; returns their new version. `based_on` is the version that
+    /// they replace, 0 if there are none.
     ///
     /// # Errors
-    /// [`DefinitionsError::Conflict`] when the settings are of another version: nothing changed.
+    /// [`DefinitionsError::Conflict`] if the settings have another version: then nothing changed.
     pub async fn set_table_settings(
         &self,
         table: &TableName,
@@ -93,7 +93,7 @@ impl Definitions {
         let statement = if is_new { statement } else { statement.bind(based_on) };
         let done = statement.execute(&mut *change).await.map_err(failed)?;
         if done.rows_affected() != 1 {
-            // Not by its end alone, which may come later.
+            // Explicitly: dropping the transaction may roll back later.
             change.rollback().await.map_err(failed)?;
             return Err(self.conflict(table, based_on).await?);
         }
@@ -102,10 +102,10 @@ impl Definitions {
     }
 
     /// Removes the settings of a table; returns whether there were any. `based_on` is their
-    /// version, or `None` where any will do.
+    /// version, or `None` for any version.
     ///
     /// # Errors
-    /// [`DefinitionsError::Conflict`] when the settings are of another version: nothing changed.
+    /// [`DefinitionsError::Conflict`] if the settings have another version: then nothing changed.
     pub async fn remove_table_settings(
         &self,
         table: &TableName,
@@ -151,8 +151,9 @@ impl Definitions {
     }
 }
 
-/// The next version of all definitions. It comes first in a change, and makes others wait until
-/// that is over: in SQLite whoever reads first could not write later.
+/// The next version of all definitions. It is the first statement of a change, and makes other
+/// changes wait until this one is over: in SQLite a transaction that reads first could not write
+/// later.
 async fn next_version(change: &mut AnyConnection) -> Result<i64, sqlx::Error> {
     let update = "UPDATE hadal_last_version SET last = last + 1";
     sqlx::query(update).execute(&mut *change).await?;

@@ -1,4 +1,4 @@
-//! The SQLite file: whose it is, and what becomes of one that is not as it should be.
+//! The SQLite file: its owner, and the treatment of a file in an unexpected state.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -26,7 +26,7 @@ fn filled() -> (tempfile::TempDir, PathBuf) {
     (folder, file)
 }
 
-/// Changes a store by a statement of its own.
+/// Changes a store by a separate statement.
 fn alter(file: &Path, statement: &'static str) {
     runtime().block_on(async {
         sqlx::any::install_default_drivers();
@@ -52,7 +52,7 @@ fn a_file_and_its_folder_are_for_their_owner_only() {
 #[test]
 fn what_a_process_left_half_made_goes_with_the_next_one() {
     let (folder, file) = filled();
-    // Killed in the middle, or without room; another one's file is somebody else's.
+    // Killed in the middle, or on a full disk; the last file belongs to another store.
     for name in ["d.sqlite.new-7", "d.sqlite.new-7-journal", "other.sqlite.new-7"] {
         fs::write(folder.path().join(name), "").expect("written");
     }

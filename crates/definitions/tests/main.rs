@@ -22,13 +22,13 @@ fn days(days: i64) -> TableSettings {
     TableSettings { age: Some(AgeLimit::Seconds(days * 86_400)), ..TableSettings::default() }
 }
 
-/// Everything that holds of a store that is empty before.
+/// All tests of a store that is empty before.
 async fn exercise(location: &Location) {
     let store = Definitions::open(location).await.expect("opens");
     sets_and_removes(&store).await;
     one_of_many_wins(location).await;
     store.remove_table_settings(&table("race"), None).await.expect("removed");
-    // What is there is there for whoever opens it next.
+    // Stored settings are there for the next process that opens the store.
     let all = all_settings();
     let version = store.set_table_settings(&table("kept"), 0, &all).await.expect("set");
     if *location != Location::Memory {
@@ -86,18 +86,18 @@ async fn sets_and_removes(store: &Definitions) {
     for (table, _) in &several {
         assert!(store.remove_table_settings(table, None).await.expect("removed"));
     }
-    // A version is not used again: whoever still has the old one is told.
+    // A version is not used again: a change based on the old one is refused.
     let third = store.set_table_settings(&t, 0, &days(1)).await.expect("set");
     assert!(third > second);
     assert!(store.remove_table_settings(&t, None).await.expect("removed"));
 }
 
-/// Writers that all saw the same version: one is let through, the others are told.
+/// Writers that all read the same version: one is accepted, the others get a conflict.
 async fn one_of_many_wins(location: &Location) {
     let race = table("race");
     let own = Definitions::open(location).await.expect("opens");
     for round in 0..5 {
-        // In memory there is but one store, which is empty each time that it is opened.
+        // In memory there is only one store, which is empty each time it is opened.
         let stores = match location {
             Location::Memory => vec![own.clone(), own.clone(), own.clone()],
             _ => {

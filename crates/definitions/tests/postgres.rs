@@ -1,4 +1,4 @@
-//! A PostgreSQL server of the test's own, in a temporary folder, reached by a socket there.
+//! A separate PostgreSQL server of the test, in a temporary folder, reached by a socket there.
 
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
@@ -8,9 +8,9 @@ use hadal_definitions::{Definitions, DefinitionsError, Location};
 
 use super::{runtime, versions};
 
-/// Where Debian has the programs, besides the search path.
+/// Debian's folder of the programs, besides the search path.
 const DEBIAN: &str = "/usr/lib/postgresql";
-/// The user and group that nobody is: PostgreSQL does not run as root.
+/// The user and group "nobody": PostgreSQL does not run as root.
 const NOBODY: u32 = 65_534;
 
 /// A server that runs until it is dropped.
@@ -20,7 +20,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts one; `None` where its programs are missing.
+    /// Starts one; `None` if its programs are missing.
     pub(crate) fn start() -> Option<Self> {
         let (initdb, pg_ctl) = (program("initdb")?, program("pg_ctl")?);
         let folder = tempfile::tempdir_in("/tmp").expect("a folder");
@@ -71,12 +71,12 @@ impl Drop for Server {
     fn drop(&mut self) {
         let mut command = as_owner(self.folder.path(), &self.pg_ctl);
         let command = command.args(["-m", "immediate", "-w", "-s", "-D"]).arg(self.data());
-        // Whoever fails here has said why before.
+        // An error here was already reported before.
         let _ = command.arg("stop").stdin(Stdio::null()).stdout(Stdio::null()).status();
     }
 }
 
-/// The program as the owner of the folder: as root, by way of `setpriv`.
+/// The program, run as the owner of the folder: as root, through `setpriv`.
 fn as_owner(folder: &Path, program: &Path) -> Command {
     let is_root = std::fs::metadata("/proc/self").expect("facts").uid() == 0;
     let mut command = if is_root { Command::new("setpriv") } else { Command::new(program) };
@@ -88,7 +88,7 @@ fn as_owner(folder: &Path, program: &Path) -> Command {
     command
 }
 
-/// A program of the search path, or the latest that Debian has.
+/// A program of the search path, or Debian's latest.
 fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

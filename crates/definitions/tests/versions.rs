@@ -1,27 +1,28 @@
-//! From one version of the store to the next, as a later program will go.
+//! Migrations from one version of the store to the next, as a later program will make them.
 
 use hadal_definitions::{Definitions, DefinitionsError, Location, VERSIONS, Version};
 use sqlx::Row;
 
 use super::{days, table};
 
-/// What a later version could be: it keeps who set the settings, and knows it of none that are there.
+/// A possible later version: it stores who set the settings, and does not know that of existing
+/// ones.
 const NEXT: Version = &[
     "ALTER TABLE hadal_table_settings ADD COLUMN set_by TEXT",
     "UPDATE hadal_table_settings SET set_by = 'nobody knows'",
 ];
-/// One that fails half way.
+/// A version that fails half-way.
 const WRONG: Version = &[
     "UPDATE hadal_table_settings SET set_by = 'somebody'",
     "UPDATE hadal_no_such_table SET set_by = 'somebody'",
 ];
 
-/// The versions that there are, and further ones.
+/// The existing versions, and further ones.
 fn and(further: &[Version]) -> Vec<Version> {
     VERSIONS.iter().chain(further).copied().collect()
 }
 
-/// The version of the store, and who set settings, of each table; `url` is where the store is.
+/// The version of the store, and who set the settings of each table; `url` is the store's.
 async fn found(url: &str) -> (Vec<i64>, Vec<String>) {
     sqlx::any::install_default_drivers();
     let pool = sqlx::AnyPool::connect(url).await.expect("a connection");
@@ -32,7 +33,7 @@ async fn found(url: &str) -> (Vec<i64>, Vec<String>) {
     (versions, setters.expect("read").iter().map(|row| row.get(0)).collect())
 }
 
-/// An empty store becomes one of this version, then one of a later one, which this one does not read.
+/// An empty store gets this version, then a later one, which this program does not read.
 pub(crate) async fn exercise(location: &Location, url: &str) {
     let known = i64::try_from(VERSIONS.len()).expect("few");
     let store = Definitions::open(location).await.expect("opens");
@@ -41,7 +42,7 @@ pub(crate) async fn exercise(location: &Location, url: &str) {
     }
     let before = store.all_table_settings().await.expect("read");
     drop(store);
-    // A second time nothing is left to do.
+    // The second time nothing is left to do.
     for _ in 0..2 {
         let store = Definitions::open_with(location, &and(&[NEXT])).await.expect("migrates");
         assert_eq!(store.all_table_settings().await.expect("read"), before);

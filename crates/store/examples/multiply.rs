@@ -1,9 +1,9 @@
-//! Makes a large leaf of a small one, for measuring restarts: copies its row blocks, as they are, to
-//! further tables until there are so many bytes.
+//! Makes a large leaf of a small one, to measure restarts: copies its row blocks unchanged to
+//! further tables until they have the given number of bytes.
 //!
 //! `cargo run --release -p hadal-store --example multiply -- LEAF-FOLDER BYTES BLOCKS-PER-TABLE`
 //!
-//! The tables are named after those whose blocks they have: `events-1`, `events-2` and so on. No
+//! The tables are named after the tables of their blocks: `events-1`, `events-2` and so on. No
 //! server may have the folder.
 #![expect(clippy::print_stdout, reason = "it says what it has made")]
 #![expect(clippy::expect_used, reason = "a tool for measuring has nobody to report to")]

@@ -405,7 +405,7 @@ impl Store {
     }
 
     /// Ends the store: writes and syncs the appended batches, records that the segments in memory
-    /// match the manifest, and gives up the folder, so that the next process can have it at once.
+    /// match the manifest, and gives up the folder. So the next process can have it at once.
     /// Borrowed bytes can still be read until that process writes, so readers must have finished.
     /// Afterwards nothing is accepted and nothing given back.
     ///

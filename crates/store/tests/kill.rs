@@ -1,7 +1,7 @@
-//! kill -9 on a real process: what it had acknowledged is there afterwards, once.
+//! kill -9 on a real process: acknowledged rows are there afterwards, once.
 //!
-//! The test starts itself as a child that logs and merges, and says on its standard output what
-//! was acknowledged; the parent kills it in the middle of that.
+//! The test starts itself as a child that logs and merges, and writes the acknowledged numbers to
+//! its standard output. The parent kills it in the middle of that.
 
 #![allow(clippy::expect_used, reason = "a test")]
 
@@ -37,7 +37,7 @@ fn held(recovery: &Recovery) -> Vec<u64> {
     blocks.chain(frames).flat_map(|bytes| numbers(bytes)).collect()
 }
 
-/// Logs one number after the other for ever, merging every few of them into the one block.
+/// Logs one number after the other for ever, and merges every few of them into the one block.
 fn child(folder: &Path) -> ! {
     let (store, recovery) = open(folder);
     let mut next = held(&recovery).into_iter().max().map_or(0, |last| last + 1);

@@ -1,4 +1,4 @@
-//! What a store takes of the system: the system's own word on it.
+//! The resources of the system that a store uses, as the system reports them.
 
 #![allow(clippy::expect_used, reason = "a test")]
 
@@ -11,7 +11,7 @@ use hadal_types::limits::SEGMENT_BYTES;
 use hadal_types::{MemoryPool, TableName};
 use tempfile::TempDir;
 
-/// On a disk: a folder for what is temporary may be in memory.
+/// A scratch folder on a disk: a folder for temporary files may be in memory.
 fn scratch() -> TempDir {
     TempDir::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder")
 }
@@ -38,7 +38,7 @@ fn segments(scratch: &TempDir) -> Vec<PathBuf> {
     folder.map(|entry| entry.expect("an entry").path()).collect()
 }
 
-/// Bytes of a file that the system has in memory; `None` where nobody can say.
+/// Bytes of a file that the system has in memory; `None` if that is unknown.
 fn cached(path: &Path) -> Option<u64> {
     let mut command = Command::new("fincore");
     let said = command.args(["--bytes", "--noheadings", "--output", "RES"]).arg(path).output();
@@ -66,12 +66,12 @@ fn copies_on_disk_leave_nothing_in_the_system_s_cache() {
     };
     let adds: Vec<StoredBlock> = (0..BLOCKS).map(write).collect();
     let all = BLOCKS * BLOCK_BYTES as u64;
-    // Until it is made durable it is the cache that has it.
+    // Before the sync, the cache holds them.
     assert!(all_cached(&scratch) >= all);
     store.commit(&Change { adds, ..Change::default() }).expect("committed");
     assert!(all_cached(&scratch) <= all / 16, "{} of {all} bytes", all_cached(&scratch));
 
-    // Nothing is in memory: all is read from disk.
+    // Memory is empty: all blocks are read from disk.
     store.stop().expect("stopped");
     drop(store);
     fs::remove_dir_all(scratch.path().join("tmpfs")).expect("removed");
@@ -81,7 +81,7 @@ fn copies_on_disk_leave_nothing_in_the_system_s_cache() {
     assert!(all_cached(&scratch) <= all / 16, "{} of {all} bytes", all_cached(&scratch));
 }
 
-/// Brings back all that waits; how many blocks there are then.
+/// Restores all blocks that wait; returns the number of blocks then.
 fn brought_back(store: &Store, recovery: &mut Recovery) -> u64 {
     for found in recovery.tables.values_mut() {
         for block in std::mem::take(&mut found.waiting) {
@@ -92,7 +92,7 @@ fn brought_back(store: &Store, recovery: &mut Recovery) -> u64 {
     blocks as u64
 }
 
-/// Descriptors and mappings of this process that have to do with a folder.
+/// Descriptors and mappings of this process in a folder.
 fn held(folder: &Path) -> (usize, usize) {
     let descriptors = fs::read_dir("/proc/self/fd").expect("listed");
     let places = descriptors.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok());
@@ -104,14 +104,14 @@ fn held(folder: &Path) -> (usize, usize) {
     )
 }
 
-/// Descriptors that a store has besides those of its segments: folders, locks, the log, the manifest.
+/// Descriptors of a store besides those of its segments: folders, locks, the log, the manifest.
 const OTHERS_MAX: usize = 16;
 
 #[test]
 fn a_thousand_tables_of_a_hundred_small_blocks_take_few_descriptors_and_mappings() {
     const TABLES: usize = 1_000;
     const BLOCKS: usize = 100;
-    // So many tables are committed at once.
+    // Tables per commit.
     const AT_ONCE: usize = 50;
     let scratch = scratch();
     let names: Vec<TableName> = (0..TABLES).map(|at| table(&format!("t{at}"))).collect();
@@ -123,7 +123,7 @@ fn a_thousand_tables_of_a_hundred_small_blocks_take_few_descriptors_and_mappings
     }
     let bounded = |what: &str| {
         let (descriptors, mappings) = held(scratch.path());
-        // Each has a file on disk and one in memory.
+        // Each segment has a file on disk and one in memory.
         let files = 2 * segments(&scratch).len();
         assert!(files < 2 * TABLES / 50, "{what}: {files} files");
         assert!(descriptors <= files + OTHERS_MAX, "{what}: {descriptors}, {files} files");
@@ -139,14 +139,14 @@ fn a_thousand_tables_of_a_hundred_small_blocks_take_few_descriptors_and_mappings
     bounded("opened again");
 }
 
-/// A small disk of its own: a file system in a file.
+/// A small separate disk: a file system in a file.
 struct SmallDisk {
     image: PathBuf,
     at: PathBuf,
 }
 
 impl SmallDisk {
-    /// `None` where this process may not have one.
+    /// `None` if this process may not mount one.
     fn made(scratch: &TempDir) -> Option<Self> {
         let (image, at) = (scratch.path().join("image"), scratch.path().join("disk"));
         fs::File::create(&image).and_then(|file| file.set_len(64 << 20)).expect("a file");
@@ -160,7 +160,7 @@ impl SmallDisk {
         run(Command::new("mount").args(["-o", "loop"]).arg(&self.image).arg(&self.at))
     }
 
-    /// Nothing of it is in the system's cache then.
+    /// Empties the system's cache of it.
     fn mount_again(&self) {
         run(Command::new("umount").arg(&self.at)).expect("unmounted");
         self.mount().expect("mounted");
@@ -169,7 +169,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Also while it is in use, as by a test that fails.
+        // Even while it is in use, as by a test that fails.
         let _ = run(Command::new("umount").arg("-l").arg(&self.at));
     }
 }

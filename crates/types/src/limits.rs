@@ -73,7 +73,7 @@ pub const SCRUB_ROUND_SECONDS_MIN: u64 = 60;
 /// Bytes of row blocks that a process then verifies per second.
 pub const SCRUB_BYTES_PER_SECOND: u64 = 16 << 20;
 /// Bytes of disk that the leaves of a process reserve together, so that accepted batches can be
-/// moved to segments when the disk is full: as much as batches in memory may take.
+/// moved to segments when the disk is full. It equals the most that batches in memory may take.
 pub const DISK_RESERVE_BYTES: u64 = FRESH_BYTES_MAX;
 /// The reserve is at most 1/n of the disk, for this n.
 pub const DISK_RESERVE_PART: u64 = 16;

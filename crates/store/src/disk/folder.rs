@@ -1,4 +1,4 @@
-//! The real folder: files opened beneath a descriptor, never by a path that could be swapped.
+//! The real folder: files are opened beneath a descriptor, never by a path that could be swapped.
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read, Write};
@@ -28,11 +28,11 @@ pub struct Folder {
 }
 
 impl Folder {
-    /// Opens the folder at `path`, making it (mode 0700) and the folders above it if need be, and
-    /// locks it for as long as the returned value lives.
+    /// Opens the folder at `path`, and makes it (mode 0700) and the folders above it if they are
+    /// missing. Locks it for as long as the returned value lives.
     ///
     /// # Errors
-    /// [`Error::InUse`] when another holds the lock; [`Error::Io`] for all else.
+    /// [`Error::InUse`] if another process holds the lock; [`Error::Io`] for all else.
     pub fn open_locked(path: &Path) -> Result<Self, Error> {
         let shown = path.display().to_string();
         let failed = |source| Error::io("open data folder", &shown, source);
@@ -55,17 +55,19 @@ impl Folder {
         Ok(Self { path: path.to_owned(), folder })
     }
 
-    /// Opens a folder that is there and may be another's: only to look at it.
+    /// Opens an existing folder that may belong to another process: only to read it.
     pub(crate) fn unlocked(path: &Path) -> io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = rustix::fs::openat(CWD, path, flags, Mode::empty())?;
         Ok(Self { path: path.to_owned(), folder })
     }
 
-    /// Locks the folder for as long as this lives; false where another one has its path by now.
+    /// Locks the folder for as long as this value lives. `false` if its path has another folder by
+    /// now.
     ///
     /// # Errors
-    /// [`Error::InUse`] when another holds the lock and `waits` is false; [`Error::Io`] for all else.
+    /// [`Error::InUse`] if another process holds the lock and `waits` is false; [`Error::Io`] for
+    /// all else.
     pub(crate) fn lock(&self, waits: bool) -> Result<bool, Error> {
         let shown = self.path.display().to_string();
         let failed = |errno: Errno| Error::io("lock folder", &shown, errno.into());
@@ -85,23 +87,23 @@ impl Folder {
         Ok(is_same)
     }
 
-    /// Whether the folder is this user's, and nobody else has rights to it.
+    /// Whether the folder belongs to this user, and nobody else has rights to it.
     pub(crate) fn is_private(&self) -> bool {
         rustix::fs::fstat(&self.folder).is_ok_and(|stat| is_private(&stat))
     }
 
-    /// Where it is.
+    /// The folder's path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens the folder at `path`, making it (mode 0700) if need be, and locks it for as long as
-    /// the returned value lives; `None` when another holds the lock and `waits` is false. The
-    /// folder that it is in may be anyone's.
+    /// Opens the folder at `path`, and makes it (mode 0700) if it is missing. Locks it for as long
+    /// as the returned value lives. `None` if another process holds the lock and `waits` is false.
+    /// The parent folder may belong to anyone.
     ///
     /// # Errors
-    /// [`Error::Foreign`] when the folder is another user's, or others have rights to it;
-    /// [`Error::Io`], also when `path` is a symbolic link.
+    /// [`Error::Foreign`] if the folder belongs to another user, or others have rights to it;
+    /// [`Error::Io`], also if `path` is a symbolic link.
     pub(crate) fn open_private(path: &Path, waits: bool) -> Result<Option<Self>, Error> {
         let shown = path.display().to_string();
         let failed = |errno: Errno| Error::io("open folder", &shown, errno.into());
@@ -112,7 +114,7 @@ impl Folder {
             }
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
             let folder = match rustix::fs::openat(CWD, path, flags, Mode::empty()) {
-                // Whoever had it has removed it just now.
+                // Its previous holder has just removed it.
                 Err(Errno::NOENT) => continue,
                 opened => opened.map_err(failed)?,
             };
@@ -132,10 +134,10 @@ impl Folder {
         }
     }
 
-    /// Opens the folder `name` in this one, making it (mode 0700) if need be.
+    /// Opens the folder `name` in this one, and makes it (mode 0700) if it is missing.
     ///
     /// # Errors
-    /// [`Error::Io`], also when `name` is a symbolic link.
+    /// [`Error::Io`], also if `name` is a symbolic link.
     pub fn within(&self, name: &str) -> Result<Self, Error> {
         let failed = |errno: Errno| Error::io("open folder", &self.path_of(name), errno.into());
         match rustix::fs::mkdirat(&self.folder, name, Mode::RWXU) {
@@ -146,7 +148,7 @@ impl Folder {
         self.there(name).map_err(failed)
     }
 
-    /// The folder `name` in this one, if it is there.
+    /// Opens the existing folder `name` in this one.
     pub(crate) fn there(&self, name: &str) -> rustix::io::Result<Self> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = rustix::fs::openat(&self.folder, name, flags, Mode::empty())?;
@@ -154,7 +156,7 @@ impl Folder {
     }
 
     fn file(&self, name: &str, flags: OFlags) -> io::Result<File> {
-        // Whoever opens a pipe waits for its other end, unless told not to; a file knows no difference.
+        // Opening a pipe waits for its other end without NONBLOCK, which does not affect a file.
         let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
         let file = match rustix::fs::openat(&self.folder, name, flags, Mode::RUSR | Mode::WUSR) {
             Err(Errno::LOOP) => return Err(no_file("it is a link, and links are not followed")),
@@ -169,10 +171,10 @@ impl Folder {
 }
 
 impl Drop for Folder {
-    /// Gives the lock up by itself: a program that is just being started has all descriptors a moment
-    /// longer, and the lock with them.
+    /// Gives up the lock explicitly: a program that is just being started still has copies of all
+    /// descriptors for a moment, and the lock with them.
     fn drop(&mut self) {
-        // Where that fails, it goes with the last descriptor.
+        // If that fails, the lock is given up with the last descriptor.
         drop(self.unlock());
     }
 }
@@ -184,7 +186,7 @@ fn exclusive(waits: bool) -> FlockOperation {
     }
 }
 
-/// Whether what is found is this user's, and nobody else has rights to it.
+/// Whether a file or folder belongs to this user, and nobody else has rights to it.
 fn is_private(stat: &Stat) -> bool {
     let others = Mode::RWXG | Mode::RWXO;
     let is_same = stat.st_uid == rustix::process::geteuid().as_raw();
@@ -192,12 +194,12 @@ fn is_private(stat: &Stat) -> bool {
 }
 
 fn identity(stat: &Stat) -> FileIdentity {
-    // A negative length is no file's.
+    // No file has a negative length.
     let length = u64::try_from(stat.st_size).unwrap_or_default();
     FileIdentity { device: stat.st_dev, number: stat.st_ino, length }
 }
 
-/// What has a file's name and is a pipe, a folder or the like.
+/// The error for a pipe, a folder or the like with a file's name.
 const NO_FILE: &str = "it is no regular file";
 
 fn too_long(length: u64, bytes_max: u64) -> io::Error {
@@ -224,7 +226,7 @@ impl Disk for Folder {
 
     fn read(&self, name: &str, bytes_max: u64) -> io::Result<Vec<u8>> {
         let file = self.file(name, OFlags::RDONLY)?;
-        // What it says of itself may be a hole that no machine has the memory for.
+        // The file may be sparse, and so claim a length that no machine has the memory for.
         let length = file.metadata()?.len();
         if length > bytes_max {
             return Err(too_long(length, bytes_max));
@@ -242,7 +244,7 @@ impl Disk for Folder {
         bytes_max: u64,
     ) -> io::Result<Option<Vec<u8>>> {
         let mut file = self.file(name, OFlags::RDONLY)?;
-        // What is the same is not kept, and a small part of it stays in a processor's cache.
+        // The compared bytes are not kept, and a small part stays in a processor's cache.
         let (mut part, mut beginning) = ([0; 64 << 10], beginning);
         while !beginning.is_empty() {
             let wanted = beginning.len().min(part.len());
@@ -328,13 +330,13 @@ impl AppendFile for Appended {
     }
 }
 
-/// A file that is written in place, and mapped if need be.
+/// A file that is written in place, and mapped on demand.
 #[derive(Debug)]
 struct PlacedFile {
     file: File,
     length: u64,
     mapping: OnceLock<Mapping>,
-    /// What was written of it, once that was asked.
+    /// The written ranges, once they were needed.
     written: Mutex<Option<Written>>,
 }
 
@@ -345,8 +347,8 @@ impl PlacedFile {
     }
 }
 
-/// Lets a file system pass that cannot allocate ahead or punch holes: a write says then itself
-/// that there is no room, and the space of removed blocks comes back with the whole segment.
+/// Accepts a file system that cannot allocate ahead or punch holes. A write then reports itself
+/// that the disk is full, and the space of removed blocks comes back with the whole segment.
 fn unless_unsupported(result: rustix::io::Result<()>) -> io::Result<()> {
     match result {
         Err(Errno::OPNOTSUPP) => Ok(()),
@@ -409,13 +411,13 @@ impl SegmentFile for PlacedFile {
     }
 
     fn expect(&self, offset: u64, length: u64) {
-        // What is not read ahead is waited for.
+        // If the advice fails, the reader waits for the disk.
         let _ = rustix::fs::fadvise(&self.file, offset, NonZeroU64::new(length), Advice::WillNeed);
     }
 
     fn forget(&self, offset: u64, length: u64) {
         let length = NonZeroU64::new(length);
-        // What stays cached is only slower to get rid of.
+        // If the advice fails, the pages stay cached until the system needs memory.
         let _ = rustix::fs::fadvise(&self.file, offset, length, Advice::DontNeed);
     }
 

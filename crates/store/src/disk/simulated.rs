@@ -1,9 +1,9 @@
-//! A disk that forgets what was not synced, tears writes, counts, fills up and fails on demand.
+//! A disk that forgets unsynced bytes, tears writes, counts, fills up and fails on demand.
 //!
-//! Files that are appended to live in memory, each with its durable bytes and its present bytes.
-//! When the power fails, the end of a file that was not synced survives sector by sector, by
-//! chance, and of the folder's un-synced changes a prefix does. Segment files are real ones in a
-//! folder of their own, since they are mapped; their un-synced ranges are spoiled by chance.
+//! Append-only files are in memory, each with its durable bytes and its present bytes. When the
+//! power fails, the unsynced end of a file survives sector by sector, by chance. Of the folder's
+//! unsynced changes a prefix survives. Segment files are real ones in a separate folder, because
+//! they are mapped; their unsynced ranges are spoiled by chance.
 
 #![expect(clippy::expect_used, reason = "for tests only, which may fail")]
 #![cfg_attr(not(test), expect(dead_code, reason = "the tests of other crates use some of it only"))]
@@ -34,11 +34,11 @@ const MEMORY: &str = "memory";
 struct Content {
     now: Vec<u8>,
     durable: Vec<u8>,
-    /// Of a segment file: what was written since the last sync.
+    /// For a segment file: the ranges that were written since the last sync.
     unsynced: Vec<Range<u64>>,
-    /// From its beginning on so many bytes are its own, also where there are none yet.
+    /// The bytes from its beginning on that are allocated, even beyond the file's end.
     aside: usize,
-    /// These of them were given back since.
+    /// Allocated bytes that were given back since.
     holes: BTreeSet<usize>,
 }
 
@@ -88,13 +88,13 @@ pub(crate) struct Machine {
     pub(crate) memory_bytes_max: usize,
     pub(crate) fails_sync: bool,
     pub(crate) holds_sync: bool,
-    /// How many wait for that now.
+    /// The number of syncs that wait now.
     held_syncs: usize,
-    /// Whoever reads a segment file beyond its header waits.
+    /// Whether reads of a segment file beyond its header wait.
     holds_reads: bool,
-    /// How many wait for that now.
+    /// The number of reads that wait now.
     held_reads: usize,
-    /// Syncs of files that are appended to.
+    /// Syncs of append-only files.
     pub(crate) syncs: u64,
     segments: Folder,
 }
@@ -108,7 +108,7 @@ pub struct World {
 }
 
 impl World {
-    /// A machine with nothing on its disk; what happens by chance depends on the seed.
+    /// A machine with an empty disk. Chance depends on the seed only.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         let scratch = TempDir::new().expect("a folder");
@@ -160,7 +160,7 @@ impl World {
         lock(&self.machine)
     }
 
-    /// Has the power fail with the operation of this number from now on, 1 being the next.
+    /// Makes the power fail at the operation with this number from now on; 1 is the next.
     pub fn fail_at(&self, operation: u64) {
         self.machine().power = Some(operation);
     }
@@ -171,30 +171,30 @@ impl World {
         self.machine().is_down
     }
 
-    /// Says whether syncs of files that are appended to fail from now on.
+    /// Sets whether syncs of append-only files fail from now on.
     pub fn fail_syncs(&self, is_so: bool) {
         self.machine().fails_sync = is_so;
     }
 
-    /// Says whether syncs of files that are appended to wait from now on.
+    /// Sets whether syncs of append-only files wait from now on.
     pub fn hold_syncs(&self, is_so: bool) {
         self.machine().holds_sync = is_so;
         self.changed.notify_all();
     }
 
-    /// Whether a sync waits, since syncs are held.
+    /// Whether a sync waits because syncs are held.
     #[must_use]
     pub fn is_sync_held(&self) -> bool {
         self.machine().held_syncs > 0
     }
 
-    /// Says whether whoever reads a segment file, for other things than its header, waits from now on.
+    /// Sets whether reads of segment files beyond their headers wait from now on.
     pub fn hold_reads(&self, is_so: bool) {
         self.machine().holds_reads = is_so;
         self.changed.notify_all();
     }
 
-    /// Whether somebody waits to read, since reads are held.
+    /// Whether a read waits because reads are held.
     #[must_use]
     pub fn is_read_held(&self) -> bool {
         self.machine().held_reads > 0
@@ -205,18 +205,18 @@ impl World {
         self.machine().crash();
     }
 
-    /// The process ends, and the machine goes on: nothing that was written is lost.
+    /// The process ends, and the machine continues: no written byte is lost.
     pub fn kill(&self) {
         self.machine().restart();
     }
 
-    /// The bytes of a file that is appended to.
+    /// The bytes of an append-only file.
     pub(crate) fn bytes(&self, folder: &'static str, name: &str) -> Vec<u8> {
         let machine = self.machine();
         machine.files[machine.folders[folder].now[name]].now.clone()
     }
 
-    /// Alters a file that is appended to, durably.
+    /// Alters an append-only file, durably.
     pub(crate) fn set_bytes(&self, folder: &'static str, name: &str, bytes: Vec<u8>) {
         let mut machine = self.machine();
         let file = machine.folders[folder].now[name];
@@ -235,7 +235,7 @@ impl Machine {
         self.folders.entry(folder).or_default()
     }
 
-    /// Counts an operation. `Err` when the power is off; `Ok(false)` when it fails just now.
+    /// Counts an operation. `Err` if the power is off; `Ok(false)` if it fails just now.
     fn operate(&mut self) -> io::Result<bool> {
         if self.is_down {
             return Err(io::Error::other("the power is off"));
@@ -246,7 +246,7 @@ impl Machine {
         Ok(!self.is_down)
     }
 
-    /// Does something of which, when the power fails just now, all happens or nothing.
+    /// Does something atomic: if the power fails just now, all of it happens or nothing.
     fn operate_whole(&mut self, act: impl FnOnce(&mut Self)) -> io::Result<()> {
         let is_up = self.operate()?;
         if is_up || self.random.flip() {
@@ -280,7 +280,7 @@ impl Machine {
         Ok(file)
     }
 
-    /// How many of `length` bytes fit, and the error if not all do.
+    /// The number of `length` bytes that fit on the disk, and the error if not all do.
     fn fit(&mut self, length: usize) -> (usize, io::Result<()>) {
         let fits = self.free_bytes.map_or(length, |free_bytes| free_bytes.min(length));
         self.free_bytes = self.free_bytes.map(|free_bytes| free_bytes - fits);
@@ -288,8 +288,8 @@ impl Machine {
         (fits, if fits == length { Ok(()) } else { Err(full()) })
     }
 
-    /// Lets a file that is appended to have disk up to there; returns up to where it has, and the error
-    /// if that is less.
+    /// Allocates disk for an append-only file up to `end`. Returns the end of the allocation, and
+    /// the error if that is less.
     fn grow(&mut self, file: usize, end: usize) -> (usize, io::Result<()>) {
         let content = &self.files[file];
         let held = content.now.len().max(content.aside);
@@ -297,7 +297,7 @@ impl Machine {
         (end.min(held + fits), result)
     }
 
-    /// Counts disk that a file gave back.
+    /// Counts the disk that a file gave back.
     fn shrunk(&mut self, file: usize, held_before: usize) {
         let given_back = held_before - self.files[file].held();
         self.free_bytes = self.free_bytes.map(|free_bytes| free_bytes + given_back);
@@ -334,7 +334,7 @@ impl Machine {
     }
 }
 
-/// What a power failure leaves of a file: any length in between, any sector old or new.
+/// The content of a file after a power failure: any length in between, any sector old or new.
 fn survivors(random: &mut Random, durable: &[u8], now: &[u8]) -> Vec<u8> {
     let (short, long) = (durable.len().min(now.len()), durable.len().max(now.len()));
     let mut left = vec![0; short + random.below(long - short + 1)];
@@ -411,7 +411,7 @@ impl Disk for SimulatedFolder {
     fn create_segment(&self, name: &str, length: u64) -> io::Result<Box<dyn SegmentFile>> {
         let mut machine = self.world.machine();
         let (id, made) = (machine.files.len(), machine.make(self.name, name));
-        // When the power fails just now, the name may be there, and then so is the file.
+        // If the power fails just now, the name may exist, and then the file does, too.
         let real = machine.segments.create_segment(&id.to_string(), length);
         let file = made?;
         Ok(self.segment(file, real?))

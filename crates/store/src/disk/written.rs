@@ -1,9 +1,9 @@
-//! Which ranges of a sparse file were written, as it was when that was first asked.
+//! The written ranges of a sparse file, as they were when they were first needed.
 //!
-//! A file system tells where the next hole is by looking at page after page up to there; asked for each
-//! of a thousand blocks of a file, it looks at most of the file a thousand times. So all is asked for
-//! once, and kept. What is given back later is taken out; what is written later may be missing, so
-//! "written" is always true and "not written" need not be.
+//! A file system finds the next hole by examining page after page. Asked for each of a thousand
+//! blocks of a file, it would examine most of the file a thousand times. So all ranges are read
+//! once, and kept. Ranges that are given back later are removed. Ranges that are written later may
+//! be missing. So "written" is always true, but "not written" need not be.
 
 use std::fs::File;
 use std::io;
@@ -17,12 +17,12 @@ use rustix::io::Errno;
 pub(super) struct Written(Vec<Range<u64>>);
 
 impl Written {
-    /// What was written of a file. Cost: O(pages of the file).
+    /// Reads the written ranges of a file. Cost: O(pages of the file).
     pub(super) fn of(file: &File) -> io::Result<Self> {
         let (mut ranges, mut end) = (Vec::new(), 0);
         loop {
             let start = match rustix::fs::seek(file, SeekFrom::Data(end)) {
-                // There is no data any more.
+                // There is no more data.
                 Err(Errno::NXIO) => return Ok(Self(ranges)),
                 start => start?,
             };
@@ -38,7 +38,7 @@ impl Written {
         written.is_some_and(|written| range.end <= written.end)
     }
 
-    /// Takes out what is given back.
+    /// Removes a range that is given back.
     pub(super) fn remove(&mut self, range: &Range<u64>) {
         let left = |written: Range<u64>| {
             let before = written.start..written.end.min(range.start);

@@ -71,8 +71,8 @@ fn a_zero_filled_tail_is_torn() {
     assert_eq!((scan.end, scan.frames.len(), scan.damage.len()), (end, 3, 0));
 }
 
-/// A client that knows the format but not the salt puts a frame into a batch, and the frame
-/// around it is damaged in its header, so that the reader has to search.
+/// A client that knows the format but not the salt puts a frame into a batch. The frame around it
+/// has a damaged header, so the reader has to search.
 #[test]
 fn a_forged_frame_in_a_body_is_not_found() {
     let bytes = [&[0; HEADER_BYTES][..], b"forged"].concat();
@@ -84,7 +84,7 @@ fn a_forged_frame_in_a_body_is_not_found() {
 
 #[test]
 fn a_damaged_frame_hides_nothing_after_it() {
-    // Bytes lost from the middle of a file: the first frame's end is gone.
+    // Bytes are missing in the middle of a file: the first frame's end is gone.
     let (first, second) = (frame(1, &[7; 100]), frame(2, b"good"));
     for rest in [0, 1_000] {
         let file = [&first[..60], &second, &vec![0; rest]].concat();
@@ -109,7 +109,7 @@ proptest! {
         prop_assert_eq!(scan.end, 0);
     }
 
-    /// Whole frames with junk between them: all are found, in order.
+    /// Whole frames with junk between them: all are read, in order.
     #[test]
     fn junk_between_frames_is_passed_over(
         parts in prop::collection::vec((prop::collection::vec(any::<u8>(), 0..60), any::<bool>()), 1..8)

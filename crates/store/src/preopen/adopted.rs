@@ -2,8 +2,8 @@
 //! later.
 //!
 //! A block that the manifest names is written once and never altered, and its number is never
-//! reused. So its decoded data holds as long as the manifest names it and its file is the same, if
-//! it is in memory: the mark of a clean stop lists the blocks that are not.
+//! reused. So anything that was read from it holds as long as the manifest names it, its file is
+//! the same and it is in memory. The mark of a clean stop lists the blocks that are not in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,10 +1,10 @@
 //! Handles reads that the system cannot serve.
 //!
 //! A mapped file that was truncated, or a failing disk, raises SIGBUS in the reader, which ends an
-//! unprepared process. Here the page that could not be read becomes zeros, the [`Watch`] of its
-//! mapping counts it, and the reader continues with zeros, which no checksum accepts for a row
-//! block column. So bytes that were verified earlier must not be trusted once the count has
-//! changed, and a reader of verified bytes compares the count before and after.
+//! unprepared process. Here the page that could not be read becomes zeros, and the [`Watch`] of its
+//! mapping counts it. The reader continues with zeros, which no checksum accepts for a row block
+//! column. So bytes that were verified earlier must not be trusted once the count has changed, and
+//! a reader of verified bytes compares the count before and after.
 //!
 //! If a file is cut in the middle of a page, the rest of that page becomes zeros without a signal.
 //! Code that verified it earlier does not notice.

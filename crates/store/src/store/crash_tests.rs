@@ -1,9 +1,9 @@
 //! Random lives of a store on a simulated disk that loses power, or is killed, at any operation,
 //! with and without memory of its own.
 //!
-//! A model keeps what was acknowledged. After each crash the store is opened again and must hold
-//! exactly that; of what was under way, all or nothing, and no row twice. A failing seed is
-//! printed; `CRASH_SEED=n cargo test -p hadal-store crash` runs that one alone.
+//! A model holds the acknowledged batches. After each crash the store is opened again and must hold
+//! exactly those. Of a running change it must hold all or nothing, and no row twice. A failing seed
+//! is printed; `CRASH_SEED=n cargo test -p hadal-store crash` runs that one alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,10 +22,10 @@ const SIZES: Sizes = Sizes {
     reserve_bytes: 2_500,
 };
 
-/// What must be there.
+/// The content that must be there.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Model {
-    /// Number to table and the batches whose rows it holds.
+    /// Number to table, and the batches whose rows the block holds.
     blocks: BTreeMap<u64, (TableName, Vec<u64>)>,
     /// Sequence to table and batch: acknowledged, in no block.
     frames: BTreeMap<u64, (TableName, u64)>,
@@ -33,7 +33,7 @@ struct Model {
     settings: BTreeMap<TableName, Vec<u8>>,
 }
 
-/// What tickets told since the last look.
+/// The outcomes of tickets that were not examined yet.
 type Outcomes = Arc<Mutex<Vec<(Sequence, Result<(), Error>)>>>;
 
 struct Life {
@@ -48,7 +48,7 @@ struct Life {
     outcomes: Outcomes,
     readers: Vec<(StoredBlock, Vec<u64>)>,
     next_batch: u64,
-    /// What would be there had the change that failed with the power gone through.
+    /// The content if the change that failed with the power went through.
     alternative: Option<Model>,
 }
 
@@ -76,7 +76,7 @@ struct Mode {
     has_memory: bool,
 }
 
-/// What a successor has found before the end of a life, if one was there.
+/// The state that a successor preopened before the end of a life, if there was one.
 type Found = Option<(Folders, Preopened)>;
 
 fn folders(world: &World, mode: Mode) -> Folders {
@@ -91,7 +91,7 @@ fn open(world: &World, mode: Mode, found: Found) -> Result<(Store, Recovery), Er
     Store::open_with(&folders, SIZES, Durability::Sync, false, preopened, OpenContext::default())
 }
 
-/// Brings all blocks back that wait; fails when the power does.
+/// Restores all blocks that wait; fails if the power does.
 fn bring_all_back(store: &Store, recovery: &mut Recovery) -> Result<(), LostBlock> {
     for table in recovery.tables.values_mut() {
         for block in std::mem::take(&mut table.waiting) {
@@ -121,9 +121,9 @@ impl Life {
                     self.pending.remove(&sequence.0);
                     self.model.frames.insert(sequence.0, frame);
                 }
-                // Refused for lack of room: it must never be seen.
+                // Refused because the disk is full: it must never appear.
                 (Err(Error::Full(_)), _) => drop(self.pending.remove(&sequence.0)),
-                // A dropped table's frame, or nobody knows.
+                // A dropped table's frame, or its outcome is unknown.
                 (_, _) => {}
             }
         }
@@ -216,7 +216,7 @@ impl Life {
         }
     }
 
-    /// Somebody who is to open the store next looks at it: in vain when the power fails.
+    /// A successor preopens the store: in vain if the power fails.
     fn look(&mut self) {
         let folders = folders(&self.world, self.mode);
         let preopened = Preopened::find(folders.clone(), SIZES).ok();
@@ -246,7 +246,7 @@ impl Life {
     }
 }
 
-/// What a recovery holds, every byte compared.
+/// The content of a recovery, with every byte compared.
 fn observed(recovery: &Recovery) -> Model {
     let mut model = Model::default();
     for (table, found) in &recovery.tables {
@@ -265,7 +265,7 @@ fn observed(recovery: &Recovery) -> Model {
     model
 }
 
-/// Checks a recovery against what must and what may be there; returns what is.
+/// Compares a recovery with the content that must and that may be there; returns its content.
 fn verify(
     recovery: &Recovery,
     candidates: &[Model],
@@ -306,12 +306,12 @@ fn verify(
     Model { frames: seen.frames, ..model.clone() }
 }
 
-/// Opens the store, with the power failing, or the process killed, on the way now and then.
+/// Opens the store; now and then the power fails, or the process is killed, during that.
 fn reopen(world: &World, mode: Mode, random: &mut Random, mut found: Found) -> (Store, Recovery) {
     while random.below(3) == 0 {
         world.machine().power = Some(1 + random.below(20) as u64);
         if let Ok((store, mut recovery)) = open(world, mode, found.take()) {
-            // A block that could not be brought back for want of power is there the next time.
+            // A block that was not restored because the power failed is there the next time.
             drop(bring_all_back(&store, &mut recovery));
         }
         end(world, random);
@@ -327,13 +327,13 @@ fn end(world: &World, random: &mut Random) {
 }
 
 impl Life {
-    /// Acts until the power fails or the process is killed, or stops in order: then `true`.
+    /// Acts until the power fails, the process is killed, or the store is stopped: then `true`.
     fn live(&mut self) -> bool {
         let is_long = self.random.below(4) == 0;
         let steps = 1 + self.random.below(if is_long { 300 } else { 60 });
         let stops = self.random.below(3) == 0;
         self.world.machine().power = (!stops).then_some(steps as u64);
-        // Far more than the power lasts for.
+        // Far more steps than the power lasts for.
         for step in 0..100_000 {
             if self.world.machine().is_down || (stops && step == steps) {
                 break;
@@ -342,11 +342,11 @@ impl Life {
             assert!(step < 99_999, "nothing happens any more");
         }
         self.read();
-        // Outcomes that were told before the end still count.
+        // Outcomes from before the end still count.
         self.step_log();
         if stops {
             self.readers.clear();
-            // A full disk may leave no mark; then the next process looks at everything itself.
+            // A full disk may leave no mark; then the next process verifies everything.
             drop(self.store.stop());
             let refused = self.store.commit(&Change::default());
             assert!(matches!(refused, Err(Error::Closed)), "{refused:?}");

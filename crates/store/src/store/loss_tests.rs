@@ -1,4 +1,4 @@
-//! Acknowledged batches that are gone from the log: told until somebody says that they know.
+//! Acknowledged batches that are missing in the log: reported until a person acknowledges the loss.
 
 use std::fs;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ impl Bed {
         self.folder.path().join(format!("leaf-0/log/{number:08}.log"))
     }
 
-    /// What is told, in words; the store is stopped in order.
+    /// The reported losses, in words; the store is stopped cleanly.
     fn list(&self) -> Vec<String> {
         let (store, _) = self.open();
         let listed = store.losses().into_iter().map(|loss| loss.what).collect();
@@ -61,7 +61,7 @@ fn taken(store: &Store, number: u8) -> Sequence {
     sequence
 }
 
-/// Told at each start, also after changes and stops in order; gone for good once it is forgotten.
+/// Reported at each start, even after changes and clean stops; never again once it is forgotten.
 fn is_told_until_it_is_forgotten(bed: &Bed, expected: &str) {
     for round in 0..3 {
         let listed = bed.list();
@@ -73,7 +73,7 @@ fn is_told_until_it_is_forgotten(bed: &Bed, expected: &str) {
     }
     let (store, _) = bed.open();
     assert!(matches!(&store.losses()[..], [Loss { found: Micros(5), .. }]));
-    // Not of before it was found.
+    // It was not found before this time.
     assert!(!store.forget_losses(Some(Micros(5))).expect("looked"));
     assert!(store.forget_losses(None).expect("forgotten"));
     assert_eq!(store.losses(), []);
@@ -127,8 +127,8 @@ fn a_damaged_middle_of_the_log_stays_told_and_is_not_looked_for_once_it_is_forgo
     assert_eq!(found, [1, 3, 100, 101, 102, 110].map(rows), "the rest is there");
 }
 
-/// The end of a log of three batches, damaged so; the copy of the manifest knows how far it was durable
-/// where something was committed before.
+/// The end of a log of three batches, damaged by `damage`. After a commit the manifest's copy says
+/// how far the log was durable.
 fn damaged_end(commits: bool, damage: impl Fn(&mut Vec<u8>)) -> Bed {
     let bed = Bed::new(1 << 20);
     let (store, _) = bed.open();
@@ -152,7 +152,7 @@ fn an_altered_last_batch_is_damage_and_stays_told() {
                 bytes[at] ^= 1;
             });
             is_told_until_it_is_forgotten(&bed, "DAMAGED: 256 bytes in one place");
-            // It is left as it is, for whoever wants to look.
+            // The file stays unchanged, for an examination.
             let (_, recovery) = bed.open();
             let found = frames(&recovery.tables[&table("t")]);
             assert_eq!(found, [1, 2, 100, 101, 102, 110].map(rows));
@@ -179,7 +179,7 @@ fn an_end_that_is_cut_is_damage_where_it_was_known_to_be_durable() {
             &damaged_end(true, cut_off),
             "in one place of log/00000001.log",
         );
-        // Else it is what a write leaves that was interrupted.
+        // Otherwise it looks like an interrupted write.
         assert_eq!(damaged_end(false, cut_off).list(), [""; 0], "{cut}");
     }
 }

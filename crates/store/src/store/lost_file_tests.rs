@@ -1,4 +1,5 @@
-//! Segment files that are gone or damaged: what is saved of them, and what is told lost.
+//! Segment files that are missing or damaged: the blocks that are saved, and those that are
+//! reported lost.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -38,10 +39,10 @@ fn missing_and_damaged_segments_are_lost_blocks() {
         assert_eq!((&lost.table, lost.rows), (&requests, 7));
         assert_eq!(lost.reason, format!("{} {reason}", path.display()));
     }
-    // Of a file with a wrong header, what is as it was written is as good as ever.
+    // Intact blocks in a file with a wrong header are saved.
     let there = &recovery.tables[&requests].blocks;
     assert_eq!([&*there[0].bytes, &*there[1].bytes], [&[3; 50], &[4; 50]]);
-    // Nothing new lands in a file that is in doubt; the lost can be given up.
+    // No new block is written to a doubtful file; the lost blocks can be removed.
     let added = add(&store, &requests, b"new");
     assert_eq!(added.bytes.location().map(|location| location.segment), Some(6));
     store.commit(&Change { removes: lost, ..Change::default() }).expect("committed");
@@ -84,7 +85,7 @@ fn of_a_file_that_is_gone_or_damaged_each_block_is_saved_that_is_somewhere() {
         drop(recovery);
         (store, there, lost.into_iter().map(|block| block.reason).collect::<Vec<_>>())
     };
-    // The first segment has three blocks, of which memory has two; what it has not is on disk.
+    // The first segment has three blocks. Memory has two of them; the third is on disk.
     for (is_stopped, header) in [(true, None), (false, None), (true, Some([7; 40]))] {
         let mut bed = Bed::new();
         bed.budget = 2 * 20_480;
@@ -100,7 +101,7 @@ fn of_a_file_that_is_gone_or_damaged_each_block_is_saved_that_is_somewhere() {
                 file.write_all_at(&header, 0).expect("written");
             }
         }
-        // Half of what an earlier process was about to do for the same reason.
+        // The half-made file of an earlier process that salvaged it, too.
         let half_made = bed.on_disk(1).with_extension("segment.new");
         fs::write(&half_made, "half").expect("written");
         let (store, there, lost) = open(&bed);
@@ -112,7 +113,7 @@ fn of_a_file_that_is_gone_or_damaged_each_block_is_saved_that_is_somewhere() {
         };
         assert_eq!((there, lost), expected);
         drop(store);
-        // What was saved is on disk; what was lost stays so, in words.
+        // Saved blocks are on disk; lost ones stay lost, with a reason.
         fs::remove_dir_all(bed.tmpfs()).expect("removed");
         fs::create_dir(bed.tmpfs()).expect("made");
         let (_, there, _) = open(&bed);

@@ -1,4 +1,4 @@
-//! Stores that somebody looks at while another has them: what is found counts once they are left.
+//! Stores that are preopened while another process has them: the result is used once it has left.
 
 use std::fs;
 use std::os::unix::fs::FileExt;
@@ -9,13 +9,13 @@ use super::*;
 use crate::disk::{Disk, Folder};
 use crate::preopen::PreopenedStore;
 
-/// What a start finds that looked at a store of five blocks before `change` was made.
+/// The recovery of a start that preopened a store of five blocks before `change` was made.
 fn after_a_look(bed: &Bed, change: impl FnOnce(Store, &[BlockNumber])) -> (Store, Recovery) {
     let (store, blocks) = bed.filled();
     opened_after_a_look(bed, || change(store, &blocks))
 }
 
-/// The same of any store.
+/// The same for any store.
 fn opened_after_a_look(bed: &Bed, change: impl FnOnce()) -> (Store, Recovery) {
     let config = bed.config();
     let preopened =
@@ -46,7 +46,7 @@ fn what_was_found_while_another_had_the_folder_is_what_it_leaves() {
     let stats = next.stats();
     assert_eq!((stats.blocks, stats.memory_bytes, stats.segments), (7, 140_000, 3));
     drop(recovery);
-    // Where the one was that is gone there is room.
+    // The range of the removed block is free.
     add(&next, &table("t"), &[8; 20_000]);
     assert_eq!(next.stats().segments, 3);
     next.stop().expect("stopped");
@@ -76,7 +76,7 @@ fn what_comes_where_a_block_was_that_somebody_had_found_stays_there() {
     }));
 }
 
-/// Puts a copy in the place of a file: the same bytes, and another file.
+/// Replaces a file by a copy: the same bytes, but another file.
 fn replace(path: &Path) {
     fs::copy(path, path.with_extension("copy")).expect("copied");
     fs::rename(path.with_extension("copy"), path).expect("renamed");

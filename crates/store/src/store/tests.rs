@@ -102,7 +102,7 @@ fn a_second_opener_is_refused_by_name() {
     let error = Store::open(&Config::new(&path)).map(drop).expect_err("in use");
     assert!(matches!(&error, Error::InUse(location) if *location == path.display().to_string()));
     assert!(error.to_string().contains("leaf-0 is in use"), "{error}");
-    // Block bytes that are still read keep the folder, since it must not be written under them.
+    // Block bytes that are still read keep the folder locked: it must not be written under them.
     let block = add(&store, &table("requests"), b"rows");
     drop(store);
     assert!(matches!(Store::open(&Config::new(&path)).map(drop), Err(Error::InUse(_))));
@@ -133,7 +133,7 @@ fn a_removed_block_is_freed_after_its_last_reader() {
     let third = add(&store, &requests, &[3; 4_096]);
     assert_eq!(third.bytes.location().map(|location| location.offset), Some(4_096));
     assert_eq!(*second.bytes, [2; 1 << 20]);
-    // A segment without blocks is no more.
+    // A segment without blocks is removed.
     for block in [second, third] {
         remove(&store, &block);
     }
@@ -175,7 +175,7 @@ fn space_that_the_manifest_does_not_name_is_reclaimed() {
     let (store, _) = open(&folder);
     add(&store, &table("requests"), b"rows");
     drop(store);
-    // What a crash between writing a block and naming it leaves.
+    // The state after a crash between writing a block and naming it.
     let path = segment(&folder, 1);
     let before = allocated(&path);
     let file = fs::OpenOptions::new().write(true).open(&path).expect("opened");
@@ -203,7 +203,7 @@ fn lost_blocks_stay_lost_until_their_table_is_dropped() {
         let (store, recovery) = open(&folder);
         let lost: Vec<_> = recovery.report.lost_blocks.iter().map(|lost| lost.rows).collect();
         assert_eq!(lost, [7], "round {round}");
-        // Whatever else happens, it is not forgotten.
+        // It is never forgotten, whatever else happens.
         add(&store, &others, &[round; 10]);
         log(&store, &requests, &format!("batch-{round}"));
         store.stop().expect("stopped");
@@ -226,7 +226,7 @@ fn a_log_file_that_is_gone_is_missed() {
         let requests = table("requests");
         let (store, recovery) = open();
         assert_eq!(lost(&recovery), [""; 0]);
-        // Each has a file of its own.
+        // Each has its own file.
         let long = |number: u8| Random::new(number.into()).bytes(200);
         let sequences: Vec<Sequence> = (1..=4u8)
             .map(|number| {
@@ -238,7 +238,7 @@ fn a_log_file_that_is_gone_is_missed() {
             })
             .collect();
         assert!(path(4).exists());
-        // A file that is needed no more is not missed.
+        // A file that is not needed any more is not missed.
         let change = Change { consumed: vec![sequences[1]], ..Change::default() };
         store.commit(&change).expect("committed");
         assert!(!path(2).exists());
@@ -252,7 +252,7 @@ fn a_log_file_that_is_gone_is_missed() {
             }
         }
         let gone = gone.map(|path| path.display().to_string());
-        // It is said until something is written, and what is left is served.
+        // The loss is reported until a change is committed, and the remaining rows are served.
         for _ in 0..2 {
             let (_, recovery) = open();
             assert_eq!(lost(&recovery), gone);
@@ -453,7 +453,7 @@ fn a_full_tmpfs_is_an_ordinary_error() {
     let rows = Random::new(1).bytes(500_000);
     let ticket = store.append(&requests, &batch("large"), &rows).expect("queued");
     assert!(matches!(ticket.wait(), Err(Error::Full(_))));
-    // Reading goes on, and writing too once there is room.
+    // Reading continues, and so does writing once disk is free.
     assert_eq!(*second.bytes, [2; 300_000]);
     remove(&store, &first);
     drop(first);
@@ -512,7 +512,7 @@ fn a_log_gives_back_what_was_consumed_of_it_where_disk_is_short() {
         append(&store, "gone", &format!("gone-{round}"), 3_000).expect("durable");
         append(&store, "kept", &format!("kept-{round}"), 10).expect("durable");
     }
-    // Nothing is short yet.
+    // The disk is not short yet.
     store.commit(&Change { drops: vec![table("other")], ..Change::default() }).expect("committed");
     store.give_back();
     world.machine().free_bytes = Some(2_000);
@@ -541,7 +541,7 @@ fn a_log_gives_back_what_was_consumed_of_it_where_disk_is_short() {
         assert_eq!(recovery.tables[&table("kept")].frames.len(), 4);
         assert!(!recovery.tables.contains_key(&table("gone")));
     }
-    // What is damaged all the same is told.
+    // Real damage is still reported.
     let mut bytes = world.bytes("log", "00000001.log");
     let within_a_small_frame = bytes.len() - 3_080;
     bytes[within_a_small_frame] ^= 1;

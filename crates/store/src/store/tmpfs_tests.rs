@@ -1,4 +1,4 @@
-//! Stores with memory of their own: stopped in order, killed, moved to another machine.
+//! Stores with memory of their own: stopped cleanly, killed, moved to another machine.
 
 use super::tests::{Tmpfs, add, table};
 use super::*;
@@ -45,7 +45,7 @@ impl Bed {
         Store::open(&self.config()).expect("opened")
     }
 
-    /// A store with five blocks of 20,000 bytes, three to a segment; their numbers are returned.
+    /// A store with five blocks of 20,000 bytes, three per segment; also returns their numbers.
     pub(super) fn filled(&self) -> (Store, Vec<BlockNumber>) {
         let (store, _) = self.open();
         let blocks = (0..5u8).map(|at| add(&store, &table("t"), &[at; 20_000]).number).collect();
@@ -71,13 +71,13 @@ pub(super) fn alter(path: &Path) {
     file.write_all_at(&[byte[0] ^ 1], 14_000).expect("written");
 }
 
-/// The first bytes of all blocks that are there at once, and how many are to be brought back.
+/// The first bytes of all blocks that are there at once, and the number of those to be restored.
 pub(super) fn seen(recovery: &Recovery) -> (Vec<u8>, usize) {
     let Some(found) = recovery.tables.get("t") else { return (Vec::new(), 0) };
     (found.blocks.iter().map(|block| block.bytes[0]).collect(), found.waiting.len())
 }
 
-/// Brings all back; the blocks by content, the reasons of those that are lost.
+/// Restores all blocks; returns the blocks by content, and the reasons of lost ones.
 pub(super) fn brought_back(store: &Store, recovery: &mut Recovery) -> (Vec<u8>, Vec<String>) {
     let (mut there, mut lost) = (Vec::new(), Vec::new());
     for block in std::mem::take(&mut recovery.tables.get_mut("t").expect("a table").waiting) {
@@ -100,7 +100,7 @@ fn after_an_orderly_stop_memory_is_believed_and_read_at_once() {
     let (store, _) = bed.filled();
     store.stop().expect("stopped");
     for _ in 0..3 {
-        // While what was borrowed from the store before may still be there.
+        // Bytes that were borrowed from the previous store may still live.
         let (next, recovery) = bed.open();
         assert!(recovery.report.was_stopped);
         assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4], 0));
@@ -109,7 +109,7 @@ fn after_an_orderly_stop_memory_is_believed_and_read_at_once() {
         next.stop().expect("stopped");
     }
     drop(store);
-    // Of what is written and freed after the stop, nothing is the next process's business.
+    // Blocks that were written and freed after the stop do not affect the next process.
     assert_eq!(bed.open().0.stats().blocks, 5);
 }
 
@@ -125,7 +125,7 @@ fn of_many_segments_each_has_its_own_blocks() {
             store.stop().expect("stopped");
         }
         drop(store);
-        // One is in memory only, one nowhere.
+        // One segment is in memory only, one nowhere.
         fs::remove_file(bed.on_disk(12)).expect("removed");
         fs::remove_file(bed.on_disk(17)).expect("removed");
         fs::remove_file(bed.in_memory(17)).expect("removed");
@@ -171,7 +171,7 @@ fn what_is_no_file_in_memory_is_not_waited_for_and_all_comes_from_disk() {
             there.sort_unstable();
             assert_eq!((there, lost), (vec![0, 1, 2, 3, 4], vec![]), "{name}, {kind}");
             assert_eq!(path.is_dir(), kind == "folder", "{name}, {kind}");
-            // Where a folder has its place, no mark can be left.
+            // If a folder has its name, no mark can be written.
             let is_marked = (name, kind) != (clean_shutdown::NAME, "folder");
             assert_eq!(store.stop().is_ok(), is_marked, "{name}, {kind}");
             assert_eq!(bed.open().1.report.was_stopped, is_marked, "{name}, {kind}");
@@ -196,14 +196,14 @@ fn make_odd(path: &Path, kind: &str) {
 fn after_a_kill_memory_is_verified_and_the_rest_comes_from_disk() {
     let bed = Bed::new();
     drop(bed.filled());
-    // So that it shows which is read: on disk, all blocks of the second segment are altered.
+    // To show which copy is read: on disk, all blocks of the second segment are altered.
     alter(&bed.on_disk(2));
     alter(&bed.in_memory(1));
     let (store, mut recovery) = bed.open();
     assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
     assert_eq!(store.stats().memory_bytes, 100_000);
     drop((store, recovery));
-    // The first is as it was in memory, too, by now; the second is nowhere any more.
+    // By now the first segment is intact in memory, too; the second is intact nowhere.
     alter(&bed.in_memory(2));
     let (store, mut recovery) = bed.open();
     let (there, lost) = brought_back(&store, &mut recovery);
@@ -216,7 +216,7 @@ fn after_a_kill_memory_is_verified_and_the_rest_comes_from_disk() {
 fn what_was_lost_is_lost_again_after_a_stop_in_order() {
     let bed = Bed::new();
     drop(bed.filled());
-    // Another block than was written there, which could be read, and memory that is gone.
+    // A readable block in another block's range on disk, and memory that is gone.
     let segment = fs::read(bed.on_disk(1)).expect("read");
     let file = OpenOptions::new().write(true).open(bed.on_disk(1)).expect("opened");
     file.write_all_at(&segment[4_096..24_096], 24_576).expect("written");
@@ -229,7 +229,7 @@ fn what_was_lost_is_lost_again_after_a_stop_in_order() {
         assert_eq!((there, lost.len()), (vec![0, 2, 3, 4], 1), "life {life}");
         store.stop().expect("stopped");
     }
-    // Nor is believed what was found damaged while it was there.
+    // A block that was found damaged is not trusted by the next process.
     let bed = Bed::new();
     let (store, blocks) = bed.filled();
     store.held(blocks[0]).expect("there").0.note_damaged();
@@ -267,7 +267,7 @@ fn what_a_process_without_memory_leaves_in_order_is_read_from_disk_at_once() {
             store.stop().expect("stopped");
         }
         drop((store, recovery));
-        // What memory has of the process before that one must not be taken for anything.
+        // The older content of memory must not be used.
         alter(&bed.in_memory(1));
         let (store, mut recovery) = bed.open();
         assert_eq!(recovery.report.was_stopped, is_stopped);
@@ -277,7 +277,7 @@ fn what_a_process_without_memory_leaves_in_order_is_read_from_disk_at_once() {
         let left: Vec<_> = left.collect();
         assert_eq!(left.iter().map(|block| block.bytes[0]).collect::<Vec<_>>(), expected);
         assert!(left.iter().all(|block| block.bytes.iter().all(|it| *it == block.bytes[0])));
-        // It may have been done for a start that was killed just then.
+        // The mark may have been removed by a start that was killed just then.
         drop((store, left));
         assert!(!bed.open().1.report.was_stopped);
         bed.open().0.stop().expect("stopped");
@@ -292,19 +292,19 @@ fn what_finds_no_room_in_memory_is_read_from_disk() {
     assert_eq!(store.stats().memory_bytes, 40_000);
     store.stop().expect("stopped");
     drop(store);
-    // Nobody wrote these to memory, so it is not believed that they are there.
+    // These blocks were never written to memory, so they are not expected there.
     let (store, mut recovery) = bed.open();
     assert_eq!(seen(&recovery), (vec![0, 1], 3));
     assert_eq!(brought_back(&store, &mut recovery), (vec![2, 3, 4], vec![]));
     assert_eq!(store.stats().memory_bytes, 40_000);
-    // Room that is given back is used again.
+    // Memory that is given back is used again.
     store
         .commit(&Change { removes: blocks[..1].to_vec(), ..Change::default() })
         .expect("committed");
     drop(recovery);
     add(&store, &table("t"), &[9; 20_000]);
     assert_eq!(store.stats().memory_bytes, 40_000);
-    // With more room than before they all come in, with less they go out.
+    // With more memory than before all blocks enter it; with less, some leave it.
     for (budget, expected) in [(ALL, 100_000), (20_480, 20_000), (0, 0)] {
         bed.budget = budget;
         store.stop().expect("stopped");
@@ -314,15 +314,15 @@ fn what_finds_no_room_in_memory_is_read_from_disk() {
         assert_eq!(next.stats().memory_bytes, expected, "room for {budget}");
         let taken = |number| super::tests::allocated(&bed.in_memory(number));
         let taken = usize::try_from(taken(1) + taken(2)).expect("small");
-        // Beside the two headers.
+        // Besides the two headers.
         assert!(taken <= budget.min(ALL - 8_192) + 8_192, "{taken}, room for {budget}");
         drop((recovery, next));
         bed.open().0.stop().expect("stopped");
     }
 }
 
-/// A store of which nothing found room in memory, opened by a process that has some: it was
-/// stopped in order, and what it left on disk is read from there.
+/// A store without any block in memory, opened by a process that has memory. It was stopped
+/// cleanly, and its blocks are read from disk.
 fn left_on_disk(bed: &mut Bed, budget: usize) -> (Store, Vec<StoredBlock>) {
     bed.budget = 0;
     bed.filled().0.stop().expect("stopped");
@@ -350,7 +350,7 @@ fn what_is_read_from_disk_comes_to_memory_while_it_is_read() {
         assert_eq!(store.promote(block.number), Promotion::Done, "it is there");
     }
     assert_eq!(store.stats().memory_bytes, 100_000);
-    // Memory is as good as what was written there at once.
+    // Promoted blocks are as good as blocks that were written to memory at once.
     store.stop().expect("stopped");
     drop((store, blocks));
     let (store, recovery) = bed.open();
@@ -406,7 +406,7 @@ fn what_cannot_come_to_memory_stays_where_it_is() {
     store.stop().expect("stopped");
     assert_eq!(stays(blocks[2].number), Error::Closed.to_string());
     assert!(blocks[1..].iter().zip(1..).all(|(block, at)| *block.bytes == [at; 20_000]));
-    // What did not come is where it was for the next process, too.
+    // Blocks that were not promoted are still on disk for the next process.
     drop((store, blocks));
     let (store, mut recovery) = bed.open();
     assert_eq!(seen(&recovery), (vec![1], 4));
@@ -428,7 +428,7 @@ fn a_change_behind_its_back_makes_memory_unbelieved() {
     drop(store);
     let (store, mut recovery) = bed.open();
     assert!(!recovery.report.was_stopped);
-    // The new block is at the place of the removed one, which memory still has.
+    // The new block has the range of the removed one, which memory still holds.
     assert_eq!(brought_back(&store, &mut recovery), (vec![1, 2, 3, 4, 7], vec![]));
 }
 
@@ -459,7 +459,7 @@ fn a_stopped_store_takes_nothing_and_gives_nothing_back() {
     let id = BatchId::new("late").expect("an id");
     assert!(matches!(store.append(&table("t"), &id, b"late"), Err(Error::Closed)));
     let (next, recovery) = bed.open();
-    // Its place may be another block's by now.
+    // Its range may belong to another block by now.
     let block = add(&next, &table("t"), &[9; 20_000]);
     drop(unnamed);
     assert_eq!(*block.bytes, [9; 20_000]);
@@ -517,13 +517,13 @@ fn memory_is_back_with_the_last_reader_and_disk_when_there_is_time() {
     drop(first);
     assert_eq!(taken(), [memory - 20_480, disk], "nobody waits for the disk");
     assert_eq!(store.stats().memory_bytes, 20_000);
-    // What is given up is used again before a segment is made for it.
+    // A given up range is used again before a new segment is made.
     let offset = |block: &StoredBlock| block.bytes.location().map(|location| location.offset);
     let third = add(&store, &table("t"), &[3; 20_000]);
     let fourth = add(&store, &table("t"), &[4; 20_000]);
     assert_eq!([&third, &fourth].map(offset), [Some(4_096 + 2 * 20_480), Some(4_096)]);
     assert_eq!((store.stats().segments, second.bytes[0], fourth.bytes[0]), (1, 2, 4));
-    // A store that ends has given all back, too.
+    // A store that ends has given back everything, too.
     let full = taken();
     remove(third.number);
     drop(third);
@@ -537,7 +537,7 @@ fn a_stop_that_waits_for_a_write_does_not_keep_it_from_its_end() {
     let (store, blocks) = bed.filled();
     store.commit(&Change { removes: blocks, ..Change::default() }).expect("committed");
     let pool = &store.durable.as_ref().expect("with a folder").pool;
-    // No segment has as much, so what was given up is given back before one is made.
+    // No segment has that much free, so given up ranges are given back before a segment is made.
     assert_eq!(pool.take_while_a_stop_waits(1 << 20).expect("made"), 4_096);
     store.stop().expect("stopped");
 }

@@ -6,7 +6,7 @@ use rustix::io::Errno;
 
 use super::{AppendFile, FileIdentity, SegmentFile, World, size};
 
-/// A file that is appended to.
+/// An append-only file.
 #[derive(Debug)]
 pub(super) struct SimulatedFile {
     pub(super) world: World,
@@ -24,7 +24,7 @@ impl AppendFile for SimulatedFile {
         let file = &mut machine.files[self.file];
         file.now.extend_from_slice(&bytes[..end - length]);
         if is_written_back {
-            // The system may write at any time what nobody asked it to sync.
+            // The system may write unsynced bytes at any time.
             file.durable.clone_from(&file.now);
         }
         if is_up { result } else { Err(io::Error::other("the power failed")) }
@@ -87,7 +87,7 @@ impl AppendFile for SimulatedFile {
     }
 }
 
-/// A segment file: a real one, of which it is known what was not synced.
+/// A segment file: a real one with its unsynced ranges.
 #[derive(Debug)]
 pub(super) struct SimulatedSegment {
     pub(super) world: World,

@@ -1,4 +1,4 @@
-//! Numbers by chance, the same for the same seed.
+//! Random numbers, the same for the same seed.
 
 /// Splitmix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
 #[derive(Clone, Debug)]
@@ -22,7 +22,7 @@ impl Random {
         usize::try_from(self.next() % end as u64).expect("below a usize")
     }
 
-    /// So many bytes of any value: they do not compress.
+    /// `length` random bytes: they do not compress.
     pub(crate) fn bytes(&mut self, length: usize) -> Vec<u8> {
         (0..length).map(|_| self.next().to_le_bytes()[0]).collect()
     }
