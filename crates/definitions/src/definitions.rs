@@ -55,24 +55,24 @@ impl Definitions {
     ) -> Result<Self, DefinitionsError> {
         match location {
             Location::Memory => {
-                let own = Self::connect(location, &new_memory()).await?;
-                migrate(&own, versions).await?;
-                Ok(own)
+                let definitions = Self::connect(location, &new_memory()).await?;
+                migrate(&definitions, versions).await?;
+                Ok(definitions)
             }
             Location::Postgres(url) => {
-                let own = Self::connect(location, url).await?;
-                migrate(&own, versions).await?;
-                Ok(own)
+                let definitions = Self::connect(location, url).await?;
+                migrate(&definitions, versions).await?;
+                Ok(definitions)
             }
             Location::File(path) => {
                 if file::is_missing(path)? {
                     Self::make(location, path, versions).await?;
                 }
                 file::remove_half_made(path);
-                let own = Self::connect(location, &file::url(path)).await?;
-                own.check().await?;
-                migrate(&own, versions).await?;
-                Ok(own)
+                let definitions = Self::connect(location, &file::url(path)).await?;
+                definitions.check().await?;
+                migrate(&definitions, versions).await?;
+                Ok(definitions)
             }
         }
     }
@@ -84,9 +84,9 @@ impl Definitions {
         versions: &[Version],
     ) -> Result<(), DefinitionsError> {
         let new = file::begin(path)?;
-        let own = Self::connect(location, &file::url(&new)).await?;
-        migrate(&own, versions).await?;
-        own.pool.close().await;
+        let definitions = Self::connect(location, &file::url(&new)).await?;
+        migrate(&definitions, versions).await?;
+        definitions.pool.close().await;
         file::finish(&new, path)
     }
 
@@ -138,8 +138,8 @@ impl Definitions {
         DefinitionsError::Damaged { location: self.location.to_string(), reason: reason.to_owned() }
     }
 
-    pub(crate) fn newer(&self, found: i64, known: i64) -> DefinitionsError {
-        DefinitionsError::Newer { location: self.location.to_string(), found, known }
+    pub(crate) fn newer(&self, version: i64, supported: i64) -> DefinitionsError {
+        DefinitionsError::Newer { location: self.location.to_string(), version, supported }
     }
 
     pub(crate) fn failed(&self, action: &'static str, source: sqlx::Error) -> DefinitionsError {

@@ -35,16 +35,16 @@ pub enum DefinitionsError {
     },
     /// A later program wrote the definitions.
     #[error(
-        "the definitions in {location} are of version {found}, and this program knows versions up to \
-         {known}: start the later program"
+        "the definitions in {location} are of version {version}, and this program knows versions up to \
+         {supported}: start the later program"
     )]
     Newer {
         /// Their location.
         location: String,
         /// Their version.
-        found: i64,
+        version: i64,
         /// The latest version that this program knows.
-        known: i64,
+        supported: i64,
     },
     /// The settings of a table cannot be read.
     #[error("the settings of table {table} in {location} cannot be read: {error}")]

@@ -168,13 +168,13 @@ mod tests {
         let encoded = "postgres://ad%61%6Cina:s%65cret%21@db/hadal?password=hi%64den%zz";
         let location: Location = encoded.parse().expect("a location");
         let said = "no user \"adalina\" (s%65cret%21, secret!), ad%61%6Cina, hidden%zz";
-        let told = "no user \"(hidden)\" ((hidden), (hidden)), (hidden), (hidden)";
-        assert_eq!(location.redacted(said), told);
+        let redacted = "no user \"(hidden)\" ((hidden), (hidden)), (hidden), (hidden)";
+        assert_eq!(location.redacted(said), redacted);
         assert_eq!(location.to_string(), "postgres://db/hadal");
         let location: Location = "postgres://ada:se?cret@db/hadal".parse().expect("a location");
         assert_eq!(location.to_string(), "postgres://db/hadal");
         let said = "password authentication failed for user \"ada\" (se?cret), radar";
-        let told = "password authentication failed for user (hidden) ((hidden)), radar";
-        assert_eq!(location.redacted(said), told);
+        let redacted = "password authentication failed for user (hidden) ((hidden)), radar";
+        assert_eq!(location.redacted(said), redacted);
     }
 }

@@ -44,9 +44,9 @@ pub(crate) async fn migrate(
     }
     let create = "CREATE TABLE IF NOT EXISTS hadal_definitions (version BIGINT NOT NULL)";
     run(&mut change, create).await.map_err(failed)?;
-    let found = sqlx::query("SELECT version FROM hadal_definitions").fetch_all(&mut *change).await;
-    let found = found.map_err(failed)?;
-    let version = match found.as_slice() {
+    let rows = sqlx::query("SELECT version FROM hadal_definitions").fetch_all(&mut *change).await;
+    let rows = rows.map_err(failed)?;
+    let version = match rows.as_slice() {
         [] => 0,
         [row] => row.try_get::<i64, _>(0).map_err(failed)?,
         _ => return Err(definitions.damaged("there are several versions of it")),
@@ -54,9 +54,8 @@ pub(crate) async fn migrate(
     if version > last {
         return Err(definitions.newer(version, last));
     }
-    let known =
-        usize::try_from(version).map_err(|_| definitions.damaged("its version is wrong"))?;
-    for statements in versions.iter().skip(known) {
+    let done = usize::try_from(version).map_err(|_| definitions.damaged("its version is wrong"))?;
+    for statements in versions.iter().skip(done) {
         for statement in *statements {
             run(&mut change, statement).await.map_err(failed)?;
         }

@@ -130,7 +130,7 @@ impl Definitions {
         table: &TableName,
         based_on: i64,
     ) -> Result<DefinitionsError, DefinitionsError> {
-        let current = self.table_settings(table).await?.map_or(0, |own| own.version);
+        let current = self.table_settings(table).await?.map_or(0, |settings| settings.version);
         Ok(DefinitionsError::Conflict { table: table.clone(), current, based_on })
     }
 

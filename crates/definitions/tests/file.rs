@@ -91,7 +91,7 @@ fn a_later_version_is_refused_by_its_number() {
     let (_folder, file) = filled();
     alter(&file, "UPDATE hadal_definitions SET version = 2");
     let error = open(&file).expect_err("later");
-    assert!(matches!(error, DefinitionsError::Newer { found: 2, known: 1, .. }), "{error:?}");
+    assert!(matches!(error, DefinitionsError::Newer { version: 2, supported: 1, .. }), "{error:?}");
     assert!(error.to_string().contains("start the later program"), "{error}");
     alter(&file, "UPDATE hadal_definitions SET version = 1");
     let store = open(&file).expect("opens");

@@ -60,18 +60,18 @@ async fn sets_and_removes(store: &Definitions) {
     assert_eq!(store.all_table_settings().await.expect("read"), []);
     let first = store.set_table_settings(&t, 0, &days(7)).await.expect("set");
     assert!(first > 0);
-    let found = store.table_settings(&t).await.expect("read");
-    assert_eq!(found, Some(Versioned { version: first, value: days(7) }));
+    let settings = store.table_settings(&t).await.expect("read");
+    assert_eq!(settings, Some(Versioned { version: first, value: days(7) }));
     let second = store.set_table_settings(&t, first, &days(8)).await.expect("set");
     assert!(second > first);
     for stale in [0, first, second + 1] {
         let refused = store.set_table_settings(&t, stale, &days(9)).await;
         let error = refused.expect_err("stale").to_string();
-        let told = format!("version is {second}, and the change is based on version {stale}");
-        assert!(error.contains("of table t were changed meanwhile") && error.contains(&told));
+        let expected = format!("version is {second}, and the change is based on version {stale}");
+        assert!(error.contains("of table t were changed meanwhile") && error.contains(&expected));
     }
-    let found = store.table_settings(&t).await.expect("read");
-    assert_eq!(found, Some(Versioned { version: second, value: days(8) }));
+    let settings = store.table_settings(&t).await.expect("read");
+    assert_eq!(settings, Some(Versioned { version: second, value: days(8) }));
     let stale = store.remove_table_settings(&t, Some(first)).await;
     assert!(matches!(stale, Err(DefinitionsError::Conflict { .. })), "{stale:?}");
     assert!(store.remove_table_settings(&t, Some(second)).await.expect("removed"));
@@ -80,7 +80,8 @@ async fn sets_and_removes(store: &Definitions) {
     let third = store.set_table_settings(&t, 0, &days(3)).await.expect("set");
     store.add_table_settings(&several).await.expect("added");
     let all = store.all_table_settings().await.expect("read");
-    let values: Vec<_> = all.iter().map(|(table, own)| (table.as_str(), &own.value)).collect();
+    let values: Vec<_> =
+        all.iter().map(|(table, settings)| (table.as_str(), &settings.value)).collect();
     assert_eq!(values, [("a", &days(1)), ("t", &days(3))], "what is there stays");
     assert!(third > second && all[0].1.version > third);
     for (table, _) in &several {
@@ -95,11 +96,11 @@ async fn sets_and_removes(store: &Definitions) {
 /// Writers that all read the same version: one is accepted, the others get a conflict.
 async fn one_of_many_wins(location: &Location) {
     let race = table("race");
-    let own = Definitions::open(location).await.expect("opens");
+    let definitions = Definitions::open(location).await.expect("opens");
     for round in 0..5 {
         // In memory there is only one store, which is empty each time it is opened.
         let stores = match location {
-            Location::Memory => vec![own.clone(), own.clone(), own.clone()],
+            Location::Memory => vec![definitions.clone(), definitions.clone(), definitions.clone()],
             _ => {
                 let mut stores = Vec::new();
                 for _ in 0..3 {
@@ -108,7 +109,11 @@ async fn one_of_many_wins(location: &Location) {
                 stores
             }
         };
-        let version = own.table_settings(&race).await.expect("read").map_or(0, |own| own.version);
+        let version = definitions
+            .table_settings(&race)
+            .await
+            .expect("read")
+            .map_or(0, |settings| settings.version);
         let mut writers = tokio::task::JoinSet::new();
         for writer in 0..12usize {
             let (store, race) = (stores[writer % stores.len()].clone(), race.clone());
@@ -128,7 +133,7 @@ async fn one_of_many_wins(location: &Location) {
             }
         }
         assert_eq!(won.len(), 1, "round {round}: {won:?}");
-        assert_eq!(own.table_settings(&race).await.expect("read"), won.pop());
+        assert_eq!(definitions.table_settings(&race).await.expect("read"), won.pop());
     }
 }
 

@@ -109,7 +109,7 @@ fn a_later_version_is_refused_by_its_number() {
         let later = sqlx::query("UPDATE hadal_definitions SET version = 9");
         later.execute(&pool).await.expect("done");
         let error = Definitions::open(&server.location()).await.expect_err("later");
-        assert!(matches!(error, DefinitionsError::Newer { found: 9, .. }), "{error:?}");
+        assert!(matches!(error, DefinitionsError::Newer { version: 9, .. }), "{error:?}");
     });
 }
 

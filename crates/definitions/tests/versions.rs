@@ -23,7 +23,7 @@ fn and(further: &[Version]) -> Vec<Version> {
 }
 
 /// The version of the store, and who set the settings of each table; `url` is the store's.
-async fn found(url: &str) -> (Vec<i64>, Vec<String>) {
+async fn read_back(url: &str) -> (Vec<i64>, Vec<String>) {
     sqlx::any::install_default_drivers();
     let pool = sqlx::AnyPool::connect(url).await.expect("a connection");
     let versions = sqlx::query("SELECT version FROM hadal_definitions").fetch_all(&pool).await;
@@ -35,7 +35,7 @@ async fn found(url: &str) -> (Vec<i64>, Vec<String>) {
 
 /// An empty store gets this version, then a later one, which this program does not read.
 pub(crate) async fn exercise(location: &Location, url: &str) {
-    let known = i64::try_from(VERSIONS.len()).expect("few");
+    let latest = i64::try_from(VERSIONS.len()).expect("few");
     let store = Definitions::open(location).await.expect("opens");
     for name in ["t", "u"] {
         store.set_table_settings(&table(name), 0, &days(7)).await.expect("set");
@@ -47,16 +47,20 @@ pub(crate) async fn exercise(location: &Location, url: &str) {
         let store = Definitions::open_with(location, &and(&[NEXT])).await.expect("migrates");
         assert_eq!(store.all_table_settings().await.expect("read"), before);
         let nobody = "nobody knows".to_owned();
-        assert_eq!(found(url).await, (vec![known + 1], vec![nobody.clone(), nobody]));
+        assert_eq!(read_back(url).await, (vec![latest + 1], vec![nobody.clone(), nobody]));
     }
     let refused = Definitions::open(location).await.expect_err("newer");
-    let is_newer = matches!(refused, DefinitionsError::Newer { found, known: own, .. } if (found, own) == (known + 1, known));
+    let is_newer = matches!(refused, DefinitionsError::Newer { version, supported, .. } if (version, supported) == (latest + 1, latest));
     assert!(is_newer, "{refused:?}");
     assert!(refused.to_string().contains("start the later program"), "{refused}");
     let failed = Definitions::open_with(location, &and(&[NEXT, WRONG])).await.expect_err("fails");
     assert!(failed.to_string().contains("migrate"), "{failed}");
     let nobody = "nobody knows".to_owned();
-    assert_eq!(found(url).await, (vec![known + 1], vec![nobody.clone(), nobody]), "nothing of it");
+    assert_eq!(
+        read_back(url).await,
+        (vec![latest + 1], vec![nobody.clone(), nobody]),
+        "nothing of it"
+    );
     let store = Definitions::open_with(location, &and(&[NEXT])).await.expect("opens");
     assert_eq!(store.all_table_settings().await.expect("read"), before);
 }

@@ -119,8 +119,8 @@ impl Losses {
     ) -> bool {
         self.change(|entries| {
             for (number, loss) in log {
-                let found = entries.log.get(number).map_or(now, |(_, found)| *found);
-                entries.log.insert(*number, (loss.clone(), found));
+                let time = entries.log.get(number).map_or(now, |(_, time)| *time);
+                entries.log.insert(*number, (loss.clone(), time));
             }
             for total_loss in total_losses {
                 entries.total_losses.entry(*total_loss).or_insert(now);
@@ -152,10 +152,10 @@ impl Losses {
     /// must consume them. `None` if there is no such loss.
     pub(crate) fn sequences_before(&self, before: Option<Micros>) -> Option<SequenceSet> {
         let entries = &lock(&self.entries).0;
-        let is_meant = |found: Micros| before.is_none_or(|before| found < before);
-        let of_log = entries.log.values().filter(|(_, found)| is_meant(*found));
+        let is_meant = |time: Micros| before.is_none_or(|before| time < before);
+        let of_log = entries.log.values().filter(|(_, time)| is_meant(*time));
         let mut all = SequenceSet::default();
-        let mut is_some = entries.total_losses.values().any(|found| is_meant(*found));
+        let mut is_some = entries.total_losses.values().any(|time| is_meant(*time));
         for (loss, _) in of_log {
             is_some = true;
             loss.sequences.iter().for_each(|(first, last)| all.insert(first, last));
@@ -166,10 +166,10 @@ impl Losses {
     /// Forgets the losses found before a time, or all, except blocks; returns whether that is on
     /// disk.
     pub(crate) fn forget_before(&self, before: Option<Micros>) -> bool {
-        let is_kept = |found: Micros| before.is_some_and(|before| found >= before);
+        let is_kept = |time: Micros| before.is_some_and(|before| time >= before);
         self.change(|entries| {
-            entries.log.retain(|_, (_, found)| is_kept(*found));
-            entries.total_losses.retain(|_, found| is_kept(*found));
+            entries.log.retain(|_, (_, time)| is_kept(*time));
+            entries.total_losses.retain(|_, time| is_kept(*time));
         })
     }
 
@@ -182,7 +182,7 @@ impl Losses {
     /// All losses but blocks.
     pub(crate) fn list(&self) -> Vec<Loss> {
         let entries = &lock(&self.entries).0;
-        let of_log = entries.log.iter().map(|(number, (loss, found))| {
+        let of_log = entries.log.iter().map(|(number, (loss, time))| {
             let (file, bytes) = (format!("log/{}", log::file_name(*number)), loss.bytes);
             let what = match loss.is_missing {
                 true => format!("LOST: {file} was missing or empty"),
@@ -192,9 +192,9 @@ impl Losses {
                 false => format!("DAMAGED: {bytes} bytes in {} places of {file}", loss.stretches),
             };
             let what = format!("{what}; acknowledged rows may be lost, how many is not known");
-            Loss { found: *found, what }
+            Loss { found: *time, what }
         });
-        let of_total_losses = entries.total_losses.iter().map(|(total_loss, found)| {
+        let of_total_losses = entries.total_losses.iter().map(|(total_loss, time)| {
             let what = match total_loss {
                 TotalLoss::Folder => {
                     "LOST: its folder was missing or empty, and all of its rows with it; how many \
@@ -205,7 +205,7 @@ impl Losses {
                      many rows"
                 }
             };
-            Loss { found: *found, what: what.to_owned() }
+            Loss { found: *time, what: what.to_owned() }
         });
         of_log.chain(of_total_losses).collect()
     }
@@ -250,12 +250,12 @@ fn count(out: &mut Vec<u8>, count: usize) {
 
 fn encode(entries: &Entries, out: &mut Vec<u8>) {
     count(out, entries.log.len());
-    for (number, (loss, found)) in &entries.log {
+    for (number, (loss, time)) in &entries.log {
         out.extend(number.to_le_bytes());
         out.extend(u32::from(loss.is_missing).to_le_bytes());
         out.extend(loss.stretches.to_le_bytes());
         out.extend(loss.bytes.to_le_bytes());
-        out.extend(found.0.to_le_bytes());
+        out.extend(time.0.to_le_bytes());
         count(out, loss.sequences.range_count());
         for (first, last) in loss.sequences.iter() {
             out.extend(first.to_le_bytes());
@@ -263,14 +263,14 @@ fn encode(entries: &Entries, out: &mut Vec<u8>) {
         }
     }
     count(out, entries.total_losses.len());
-    for (total_loss, found) in &entries.total_losses {
+    for (total_loss, time) in &entries.total_losses {
         out.extend(u32::from(total_loss.code()).to_le_bytes());
-        out.extend(found.0.to_le_bytes());
+        out.extend(time.0.to_le_bytes());
     }
     count(out, entries.blocks.len());
-    for (number, found) in &entries.blocks {
+    for (number, time) in &entries.blocks {
         out.extend(number.0.to_le_bytes());
-        out.extend(found.0.to_le_bytes());
+        out.extend(time.0.to_le_bytes());
     }
 }
 
@@ -282,12 +282,12 @@ fn decode(salt: u64, bytes: &[u8]) -> Option<Entries> {
         let number = reader.u64()?;
         let is_missing = reader.u32()? != 0;
         let (stretches, bytes) = (reader.u32()?, reader.u64()?);
-        let found = Micros(reader.i64()?);
+        let time = Micros(reader.i64()?);
         let mut sequences = SequenceSet::default();
         for (first, last) in reader.list(|reader| Some((reader.u64()?, reader.u64()?)))? {
             sequences.insert(first, last);
         }
-        Some((number, (LogLoss { is_missing, stretches, bytes, sequences }, found)))
+        Some((number, (LogLoss { is_missing, stretches, bytes, sequences }, time)))
     })?;
     let total_losses = reader.list(|reader| {
         let code = u8::try_from(reader.u32()?).ok()?;
@@ -329,8 +329,8 @@ mod tests {
         let losses = open(&world);
         // The time of the first finding stays.
         assert!(losses.note(&[(3, loss(5, 8)), (4, loss(9, 9))].into(), &[], Micros(5)));
-        let found: Vec<i64> = losses.list().iter().map(|loss| loss.found.0).collect();
-        assert_eq!(found, [1, 5, 1]);
+        let times: Vec<i64> = losses.list().iter().map(|loss| loss.found.0).collect();
+        assert_eq!(times, [1, 5, 1]);
         assert_eq!(losses.block_found(BlockNumber(4)), Some(Micros(2)));
         let of_old = losses.sequences_before(Some(Micros(2))).expect("some");
         assert!(of_old.contains_all(5, 8) && !of_old.contains(9));

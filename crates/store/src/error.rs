@@ -51,12 +51,12 @@ pub enum Error {
         what: String,
     },
     /// The folder was written by a newer program, or one older than all releases.
-    #[error("{path} has format version {found}; this program reads version {supported}")]
+    #[error("{path} has format version {version}; this program reads version {supported}")]
     Version {
         /// The file.
         path: String,
         /// The version in the file.
-        found: u32,
+        version: u32,
         /// The latest version that this program reads.
         supported: u32,
     },

@@ -114,9 +114,9 @@ impl PreopenedFolders {
     fn is_of(&self, config: &Config) -> bool {
         let budget =
             |memory: &Option<Memory>| memory.as_ref().map(|memory| Arc::as_ptr(&memory.budget));
-        let wanted = config.memory.as_ref().map(|memory| Arc::as_ptr(&memory.budget));
+        let configured = config.memory.as_ref().map(|memory| Arc::as_ptr(&memory.budget));
         self.root.path() == config.folder
-            && budget(&self.folders.memory) == wanted
+            && budget(&self.folders.memory) == configured
             && self.blocks.adopted.pool.segment_bytes() == config.sizes.segment_bytes
     }
 

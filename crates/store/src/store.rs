@@ -213,9 +213,9 @@ impl Store {
 
     /// Sets whether blocks of a table stay on disk and are read from there. Affects blocks that are
     /// written or restored from now on.
-    pub fn keep_on_disk(&self, table: &TableName, is_so: bool) {
+    pub fn keep_on_disk(&self, table: &TableName, is_kept: bool) {
         let mut on_disk = self.on_disk.write().unwrap_or_else(PoisonError::into_inner);
-        match is_so {
+        match is_kept {
             true => on_disk.insert(table.clone()),
             false => on_disk.remove(table),
         };

@@ -98,13 +98,13 @@ fn kill_loses_nothing() {
     for kill in 0..KILLS {
         let mut process = start(&folder);
         let mut lines = BufReader::new(process.stdout.take().expect("its output")).lines();
-        let wanted = acknowledged.len() + 10 + 3 * kill;
+        let count = acknowledged.len() + 10 + 3 * kill;
         let mut take = |line: &str| {
             let number = line.strip_prefix("ack ").and_then(|number| number.parse::<u64>().ok());
             acknowledged.extend(number);
             acknowledged.len()
         };
-        while take(&lines.next().expect("the child goes on").expect("a line")) < wanted {}
+        while take(&lines.next().expect("the child goes on").expect("a line")) < count {}
         process.kill().expect("killed");
         // Acknowledgements that were still in the pipe count as well.
         for line in lines.map_while(Result::ok) {

@@ -83,12 +83,12 @@ fn copies_on_disk_leave_nothing_in_the_system_s_cache() {
 
 /// Restores all blocks that wait; returns the number of blocks then.
 fn brought_back(store: &Store, recovery: &mut Recovery) -> u64 {
-    for found in recovery.tables.values_mut() {
-        for block in std::mem::take(&mut found.waiting) {
-            found.blocks.extend(store.restore(block).expect("there"));
+    for table in recovery.tables.values_mut() {
+        for block in std::mem::take(&mut table.waiting) {
+            table.blocks.extend(store.restore(block).expect("there"));
         }
     }
-    let blocks: usize = recovery.tables.values().map(|found| found.blocks.len()).sum();
+    let blocks: usize = recovery.tables.values().map(|table| table.blocks.len()).sum();
     blocks as u64
 }
 
@@ -133,7 +133,7 @@ fn a_thousand_tables_of_a_hundred_small_blocks_take_few_descriptors_and_mappings
     store.stop().expect("stopped");
     drop(store);
     let (_store, recovery) = Store::open(&config(&scratch, SEGMENT_BYTES)).expect("opened");
-    let blocks = recovery.tables.values().flat_map(|found| &found.blocks);
+    let blocks = recovery.tables.values().flat_map(|table| &table.blocks);
     let read = blocks.filter(|block| block.bytes.iter().all(|byte| *byte == 7)).count();
     assert_eq!(read, TABLES * BLOCKS);
     bounded("opened again");
@@ -203,8 +203,8 @@ fn a_disk_that_fails_to_read_ends_no_process() {
     let image = fs::OpenOptions::new().write(true).open(&disk.image);
     image.and_then(|file| file.set_len(0)).expect("cut");
     let segment = disk.at.join("leaf-0/segments/00000001.segment");
-    let told = fs::read(segment).expect_err("not readable");
-    assert_eq!(told.raw_os_error(), Some(5), "{told}");
+    let error = fs::read(segment).expect_err("not readable");
+    assert_eq!(error.raw_os_error(), Some(5), "{error}");
     assert!(!is_whole(1));
     assert!(blocks[0].bytes.faults() > 0);
 }

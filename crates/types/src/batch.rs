@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn a_client_cannot_choose_the_id_of_a_part() {
-        let own = |text: &str| BatchId::of_client(text).map_err(|error| error.to_string());
+        let client_id = |text: &str| BatchId::of_client(text).map_err(|error| error.to_string());
         let parts = |id: &BatchId| {
             let chunks: Vec<BatchId> = (0..20).map(|number| id.chunk(number)).collect();
             let parts = chunks.iter().flat_map(|chunk| (0..20).map(|index| chunk.part(index)));
@@ -128,16 +128,20 @@ mod tests {
         };
         let mut all = HashSet::new();
         for text in ["x", "x.1", "x1", "1"] {
-            for id in parts(&own(text).expect("an id")) {
-                assert!(id.as_str() == text || own(id.as_str()).is_err(), "{id}");
+            for id in parts(&client_id(text).expect("an id")) {
+                assert!(id.as_str() == text || client_id(id.as_str()).is_err(), "{id}");
                 assert!(BatchId::new(id.as_str()).is_some(), "{id} is stored");
                 for client in ["x", "x.1", "x1", "1"] {
-                    assert_eq!(id.is_of(&own(client).expect("an id")), client == text, "{id}");
+                    assert_eq!(
+                        id.is_of(&client_id(client).expect("an id")),
+                        client == text,
+                        "{id}"
+                    );
                 }
                 assert!(all.insert(id.clone()), "{id} is there twice");
             }
         }
-        let refused = own("x#1").expect_err("refused");
+        let refused = client_id("x#1").expect_err("refused");
         assert!(refused.contains("\"x#1\" has a #"), "{refused}");
     }
 

@@ -136,8 +136,8 @@ impl Ord for Decimal {
             return self.mantissa.cmp(&other.mantissa);
         }
         let scale = self.scale.max(other.scale);
-        if let (Some(own), Some(other)) = (self.mantissa_at(scale), other.mantissa_at(scale)) {
-            return own.cmp(&other);
+        if let (Some(mantissa), Some(other)) = (self.mantissa_at(scale), other.mantissa_at(scale)) {
+            return mantissa.cmp(&other);
         }
         let (whole, rest) = self.split();
         let (other_whole, other_rest) = other.split();

@@ -161,21 +161,21 @@ impl TableSchema {
     }
 
     fn merge_column(&mut self, column: &ColumnSchema) {
-        let at = match self.columns.binary_search_by(|own| own.name.cmp(&column.name)) {
+        let at = match self.columns.binary_search_by(|merged| merged.name.cmp(&column.name)) {
             Ok(at) => at,
             Err(at) => return self.columns.insert(at, column.clone()),
         };
-        let own = &mut self.columns[at];
+        let merged = &mut self.columns[at];
         for part in &column.parts {
-            match own.parts.iter_mut().find(|own| own.kind == part.kind) {
-                Some(own) => {
-                    own.rows += part.rows;
-                    own.logical = own.logical.and(part.logical);
+            match merged.parts.iter_mut().find(|merged_part| merged_part.kind == part.kind) {
+                Some(merged_part) => {
+                    merged_part.rows += part.rows;
+                    merged_part.logical = merged_part.logical.and(part.logical);
                 }
-                None => own.parts.push(*part),
+                None => merged.parts.push(*part),
             }
         }
-        own.parts.sort_unstable_by_key(|part| part.kind);
+        merged.parts.sort_unstable_by_key(|part| part.kind);
     }
 }
 

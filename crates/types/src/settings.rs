@@ -153,9 +153,10 @@ impl TableSettings {
     pub fn idle(&self) -> Vec<String> {
         let mut idle = Vec::new();
         let age = self.age_limit();
-        for (name, own) in [("cold_after", self.cold_age()), ("sample_after", self.sample_age())] {
-            if age.seconds().zip(own.seconds()).is_some_and(|(limit, own)| own >= limit) {
-                idle.push(format!("{name}={own} does nothing: rows go at age={age}"));
+        for (name, after) in [("cold_after", self.cold_age()), ("sample_after", self.sample_age())]
+        {
+            if age.seconds().zip(after.seconds()).is_some_and(|(limit, after)| after >= limit) {
+                idle.push(format!("{name}={after} does nothing: rows go at age={age}"));
             }
         }
         if self.sample_age() == AgeLimit::Unlimited {
@@ -432,13 +433,13 @@ mod tests {
             ("sample_key", "default", None),
         ] {
             settings.set(name, text).expect("set");
-            let told = settings.check_together().map_err(|error| error.to_string());
+            let refusal = settings.check_together().map_err(|error| error.to_string());
             let expected = refused.map(|others| {
                 format!(
                     "sample_key: rows are kept by key or by group, not both; unset it, or {others}"
                 )
             });
-            assert_eq!(told.err(), expected, "{name}={text}");
+            assert_eq!(refusal.err(), expected, "{name}={text}");
             // Stored settings can be read, whatever is refused now.
             assert_eq!(TableSettings::from_json(&settings.to_json()), Ok(settings.clone()));
         }

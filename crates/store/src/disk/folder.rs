@@ -247,8 +247,8 @@ impl Disk for Folder {
         // The compared bytes are not kept, and a small part stays in a processor's cache.
         let (mut part, mut beginning) = ([0; 64 << 10], beginning);
         while !beginning.is_empty() {
-            let wanted = beginning.len().min(part.len());
-            let read = file.read(&mut part[..wanted])?;
+            let length = beginning.len().min(part.len());
+            let read = file.read(&mut part[..length])?;
             match beginning.strip_prefix(&part[..read]) {
                 Some(rest) if read > 0 => beginning = rest,
                 _ => return Ok(None),

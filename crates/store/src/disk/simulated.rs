@@ -172,13 +172,13 @@ impl World {
     }
 
     /// Sets whether syncs of append-only files fail from now on.
-    pub fn fail_syncs(&self, is_so: bool) {
-        self.machine().fails_sync = is_so;
+    pub fn fail_syncs(&self, fails: bool) {
+        self.machine().fails_sync = fails;
     }
 
     /// Sets whether syncs of append-only files wait from now on.
-    pub fn hold_syncs(&self, is_so: bool) {
-        self.machine().holds_sync = is_so;
+    pub fn hold_syncs(&self, holds: bool) {
+        self.machine().holds_sync = holds;
         self.changed.notify_all();
     }
 
@@ -189,8 +189,8 @@ impl World {
     }
 
     /// Sets whether reads of segment files beyond their headers wait from now on.
-    pub fn hold_reads(&self, is_so: bool) {
-        self.machine().holds_reads = is_so;
+    pub fn hold_reads(&self, holds: bool) {
+        self.machine().holds_reads = holds;
         self.changed.notify_all();
     }
 
@@ -266,8 +266,8 @@ impl Machine {
     }
 
     fn find(&mut self, folder: &'static str, name: &str) -> io::Result<usize> {
-        let found = self.names(folder).now.get(name).copied();
-        found.ok_or_else(|| io::ErrorKind::NotFound.into())
+        let file = self.names(folder).now.get(name).copied();
+        file.ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
     fn make(&mut self, folder: &'static str, name: &str) -> io::Result<usize> {

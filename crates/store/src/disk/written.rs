@@ -67,7 +67,7 @@ mod tests {
         }
         let mut written = Written::of(&file).expect("told");
         assert_eq!(written, Written(vec![2 * PAGE..5 * PAGE, 9 * PAGE..10 * PAGE]));
-        for (from, to, is_so) in [
+        for (from, to, is_covered) in [
             (2, 5, true),
             (3, 4, true),
             (4, 6, false),
@@ -76,7 +76,7 @@ mod tests {
             (7, 8, false),
             (15, 16, false),
         ] {
-            assert_eq!(written.covers(&(from * PAGE..to * PAGE)), is_so, "{from}..{to}");
+            assert_eq!(written.covers(&(from * PAGE..to * PAGE)), is_covered, "{from}..{to}");
         }
         written.remove(&(3 * PAGE..4 * PAGE));
         written.remove(&(8 * PAGE..20 * PAGE));

@@ -73,7 +73,7 @@ pub(crate) fn replay(
         state,
         marks,
         report,
-        seen: BTreeSet::new(),
+        sequences_read: BTreeSet::new(),
         tail: None,
         out: Replayed { next_sequence: state.next_sequence, next_file, ..Replayed::default() },
     };
@@ -128,7 +128,7 @@ struct Replay<'a> {
     state: &'a State,
     marks: &'a LogMarks,
     report: &'a mut Report,
-    seen: BTreeSet<u64>,
+    sequences_read: BTreeSet<u64>,
     /// The broken end of a file that another file follows.
     tail: Option<Tail>,
     out: Replayed,
@@ -199,7 +199,7 @@ impl Replay<'_> {
 
     /// The sequence after all that were read.
     fn next_unseen(&self) -> u64 {
-        self.seen.last().map_or(0, |sequence| sequence.saturating_add(1))
+        self.sequences_read.last().map_or(0, |sequence| sequence.saturating_add(1))
     }
 
     /// The part of a file that was durable once and is not whole now: its bytes, and its last
@@ -275,7 +275,7 @@ impl Replay<'_> {
     fn held(&self, frames: &[Frame<'_>], gap: &Range<usize>) -> (u64, u64) {
         let after = frames.partition_point(|frame| frame.offset < gap.start);
         let before = frames[..after].last().map(|frame| frame.sequence);
-        let before = before.or(self.seen.last().copied());
+        let before = before.or(self.sequences_read.last().copied());
         let first = before.map_or(0, |sequence| sequence.saturating_add(1));
         (first, frames.get(after).map_or(first, |frame| frame.sequence))
     }
@@ -283,7 +283,7 @@ impl Replay<'_> {
     /// Takes one whole frame; returns whether it is replayed.
     fn frame(&mut self, frame: &Frame<'_>, number: u64) -> bool {
         self.out.next_sequence = self.out.next_sequence.max(frame.sequence.saturating_add(1));
-        if !self.seen.insert(frame.sequence) {
+        if !self.sequences_read.insert(frame.sequence) {
             self.report.frames_repeated += 1;
             return false;
         }

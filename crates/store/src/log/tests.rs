@@ -57,9 +57,9 @@ fn five() -> (World, Vec<u8>, Vec<usize>) {
 }
 
 fn numbers(replayed: &Replayed) -> Vec<u64> {
-    for (sequence, found) in &replayed.batches {
+    for (sequence, logged) in &replayed.batches {
         let number = usize::try_from(sequence.0).expect("small");
-        assert_eq!((&found.batch, &found.bytes), (&batch(number), &bytes(number)));
+        assert_eq!((&logged.batch, &logged.bytes), (&batch(number), &bytes(number)));
     }
     replayed.batches.keys().map(|sequence| sequence.0).collect()
 }
@@ -226,9 +226,9 @@ fn what_is_not_waited_for_outlives_the_process_and_soon_the_machine() {
             }
             world.crash();
             let (_, replayed, _) = open(&world, false);
-            let found = numbers(&replayed);
-            assert_eq!(found.first(), Some(&0), "seed {seed}");
-            has_lost |= found.len() < 4;
+            let replayed_numbers = numbers(&replayed);
+            assert_eq!(replayed_numbers.first(), Some(&0), "seed {seed}");
+            has_lost |= replayed_numbers.len() < 4;
         }
         assert_eq!(has_lost, lost);
     }
@@ -311,7 +311,7 @@ fn damage_at_the_end_of_a_file_that_another_follows_is_reported() {
     let world = World::new(1);
     drop(three_files(&world));
     let whole = world.bytes("log", FIRST);
-    let found = |state: &State| {
+    let replayed_from = |state: &State| {
         let mut report = Report::default();
         let (disk, marks) = (world.folders().log, LogMarks::new());
         let mut replayed = replay(&*disk, SALT, state, &marks, &mut report).expect("replayed");
@@ -324,14 +324,14 @@ fn damage_at_the_end_of_a_file_that_another_follows_is_reported() {
     for damaged in [flipped, whole[..middle].to_vec(), whole[..whole.len() - 1].to_vec()] {
         world.set_bytes("log", FIRST, damaged.clone());
         for start in ["the first", "the next"] {
-            let (frames, report) = found(&State::default());
+            let (frames, report) = replayed_from(&State::default());
             assert_eq!(frames, [0, 2, 3, 4, 5], "{start}");
             assert_eq!((report.frames_damaged, report.log_bytes_cut), (1, 0), "{start}");
             assert_eq!(report.damaged_bytes, (damaged.len() - whole.len() / 2) as u64, "{start}");
         }
         let mut consumed = State::default();
         consumed.consumed.insert(1, 1);
-        let (frames, report) = found(&consumed);
+        let (frames, report) = replayed_from(&consumed);
         assert_eq!((frames, report.frames_damaged), (vec![0, 2, 3, 4, 5], 0), "nobody misses it");
     }
     // An empty following file does not show which frames the end held, either.
@@ -339,9 +339,9 @@ fn damage_at_the_end_of_a_file_that_another_follows_is_reported() {
         world.set_bytes("log", name, Vec::new());
     }
     world.set_bytes("log", FIRST, whole[..middle].to_vec());
-    assert_eq!(found(&State::default()).1.frames_damaged, 1);
+    assert_eq!(replayed_from(&State::default()).1.frames_damaged, 1);
     world.set_bytes("log", FIRST, [&whole[..], b"more"].concat());
-    assert_eq!(found(&State::default()).1.frames_damaged, 1);
+    assert_eq!(replayed_from(&State::default()).1.frames_damaged, 1);
 }
 
 #[test]

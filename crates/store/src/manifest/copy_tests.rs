@@ -105,8 +105,8 @@ fn a_copy_of_another_time_is_not_taken_for_the_manifest() {
         }
         let file = world.bytes("root", NAME);
         set(&world, &file, &old);
-        let (_, found, _) = open(&world, 1 << 20).expect("opened");
-        assert_eq!(numbers(&found), [0, 1, 2, 3, 4, 7, 8]);
+        let (_, state, _) = open(&world, 1 << 20).expect("opened");
+        assert_eq!(numbers(&state), [0, 1, 2, 3, 4, 7, 8]);
         if compacts {
             // Its middle is damaged: the missing records are unknown.
             let mut damaged = file.clone();

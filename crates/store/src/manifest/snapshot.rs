@@ -172,12 +172,12 @@ impl ManifestSnapshot {
         Ok(self)
     }
 
-    /// Applies the next record; `found` is the number in its frame.
-    fn apply(&mut self, path: &str, found: u64, body: &[u8], sum: u64) -> Result<(), Error> {
+    /// Applies the next record; `frame_number` is the number in its frame.
+    fn apply(&mut self, path: &str, frame_number: u64, body: &[u8], sum: u64) -> Result<(), Error> {
         let number = self.next_record;
         let corrupt = |what: String| Error::corrupt(path, format!("record {number}: {what}"));
-        if found != number {
-            return Err(corrupt(format!("found number {found} instead")));
+        if frame_number != number {
+            return Err(corrupt(format!("found number {frame_number} instead")));
         }
         let record = Record::decode(body, self.version >= VERSION);
         let record = record.ok_or_else(|| corrupt("its body does not decode".to_owned()))?;
@@ -199,7 +199,7 @@ fn read_head(path: &str, bytes: &[u8]) -> Result<Head, Error> {
     let version = reader.u32().ok_or_else(corrupt)?;
     if !(VERSION_BEFORE..=VERSION).contains(&version) {
         let path = path.to_owned();
-        return Err(Error::Version { path, found: version, supported: VERSION });
+        return Err(Error::Version { path, version, supported: VERSION });
     }
     let fields = (reader.u32(), reader.u64(), reader.u64(), reader.u64());
     match fields {

@@ -318,8 +318,8 @@ fn bytes_that_are_read_in_parts_have_the_checksum_of_the_whole() {
                 into.copy_from_slice(&bytes[at..at + into.len()]);
                 Ok(())
             };
-            let found = Checksum::of_read(SALT, length as u64, part, read).expect("read");
-            assert_eq!(found, Checksum::of(SALT, &bytes[..length]), "{length} {part}");
+            let read_sum = Checksum::of_read(SALT, length as u64, part, read).expect("read");
+            assert_eq!(read_sum, Checksum::of(SALT, &bytes[..length]), "{length} {part}");
         }
     }
     let fails = |_, _: &mut [u8]| Err(std::io::Error::other("a disk that fails"));

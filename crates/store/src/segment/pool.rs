@@ -185,8 +185,8 @@ impl Pool {
     }
 
     /// Counts one block that is not read from memory, or one fewer.
-    pub(super) fn note_not_in_memory(&self, is_so: bool) {
-        let change = if is_so { AtomicUsize::fetch_add } else { AtomicUsize::fetch_sub };
+    pub(super) fn note_not_in_memory(&self, is_added: bool) {
+        let change = if is_added { AtomicUsize::fetch_add } else { AtomicUsize::fetch_sub };
         change(&self.not_in_memory, 1, Ordering::Relaxed);
     }
 

@@ -39,7 +39,7 @@ type Outcomes = Arc<Mutex<Vec<(Sequence, Result<(), Error>)>>>;
 struct Life {
     world: World,
     mode: Mode,
-    found: Found,
+    preopened: Successor,
     random: Random,
     store: Store,
     model: Model,
@@ -77,14 +77,14 @@ struct Mode {
 }
 
 /// The state that a successor preopened before the end of a life, if there was one.
-type Found = Option<(Folders, Preopened)>;
+type Successor = Option<(Folders, Preopened)>;
 
 fn folders(world: &World, mode: Mode) -> Folders {
     if mode.has_memory { world.folders_with_memory() } else { world.folders() }
 }
 
-fn open(world: &World, mode: Mode, found: Found) -> Result<(Store, Recovery), Error> {
-    let (folders, preopened) = match found {
+fn open(world: &World, mode: Mode, preopened: Successor) -> Result<(Store, Recovery), Error> {
+    let (folders, preopened) = match preopened {
         Some((folders, preopened)) => (folders, Some(preopened)),
         None => (folders(world, mode), None),
     };
@@ -220,7 +220,7 @@ impl Life {
     fn look(&mut self) {
         let folders = folders(&self.world, self.mode);
         let preopened = Preopened::find(folders.clone(), SIZES).ok();
-        self.found = preopened.map(|preopened| (folders, preopened));
+        self.preopened = preopened.map(|preopened| (folders, preopened));
     }
 
     fn act(&mut self) {
@@ -249,18 +249,18 @@ impl Life {
 /// The content of a recovery, with every byte compared.
 fn observed(recovery: &Recovery) -> Model {
     let mut model = Model::default();
-    for (table, found) in &recovery.tables {
-        for frame in &found.frames {
+    for (table, content) in &recovery.tables {
+        for frame in &content.frames {
             let batch = u64::from_le_bytes(frame.bytes[..8].try_into().expect("eight bytes"));
             assert_eq!(frame.batch, batch_id(batch));
             assert_eq!(*frame.bytes, batch_bytes(batch));
             model.frames.insert(frame.sequence.0, (table.clone(), batch));
         }
-        let ids: Vec<u64> = found.remembered.iter().map(|batch| batch.content_hash).collect();
+        let ids: Vec<u64> = content.remembered.iter().map(|batch| batch.content_hash).collect();
         if !ids.is_empty() {
             model.remembered.insert(table.clone(), ids);
         }
-        model.settings.extend(found.settings.clone().map(|bytes| (table.clone(), bytes)));
+        model.settings.extend(content.settings.clone().map(|bytes| (table.clone(), bytes)));
     }
     model
 }
@@ -275,7 +275,7 @@ fn verify(
     assert_eq!(report.lost_blocks, []);
     assert_eq!(report.log_files_lost, [""; 0]);
     assert_eq!(report.frames_repeated, 0);
-    let seen = observed(recovery);
+    let content = observed(recovery);
     let blocks: BTreeMap<u64, &StoredBlock> = (recovery.tables.values())
         .flat_map(|table| &table.blocks)
         .map(|block| (block.number.0, block))
@@ -284,39 +284,44 @@ fn verify(
         let is_late =
             |at: &u64, frame| !model.frames.contains_key(at) && pending.get(at) == Some(frame);
         model.blocks.keys().eq(blocks.keys())
-            && model.remembered == seen.remembered
-            && model.settings == seen.settings
-            && model.frames.iter().all(|(at, frame)| seen.frames.get(at) == Some(frame))
-            && seen
+            && model.remembered == content.remembered
+            && model.settings == content.settings
+            && model.frames.iter().all(|(at, frame)| content.frames.get(at) == Some(frame))
+            && content
                 .frames
                 .iter()
                 .all(|(at, frame)| model.frames.contains_key(at) || is_late(at, frame))
     };
     let model = candidates.iter().find(fits);
     let model =
-        model.unwrap_or_else(|| panic!("{seen:#?}\n{blocks:?}\nis none of {candidates:#?}"));
+        model.unwrap_or_else(|| panic!("{content:#?}\n{blocks:?}\nis none of {candidates:#?}"));
     for (at, (table, batches)) in &model.blocks {
         assert_eq!(blocks[at].table, *table);
         assert_eq!(*blocks[at].bytes, block_bytes(batches), "block {at}");
     }
-    let mut batches: Vec<u64> = seen.frames.values().map(|frame| frame.1).collect();
+    let mut batches: Vec<u64> = content.frames.values().map(|frame| frame.1).collect();
     batches.extend(model.blocks.values().flat_map(|(_, batches)| batches));
     let distinct: BTreeSet<u64> = batches.iter().copied().collect();
     assert_eq!(distinct.len(), batches.len(), "a batch is there twice");
-    Model { frames: seen.frames, ..model.clone() }
+    Model { frames: content.frames, ..model.clone() }
 }
 
 /// Opens the store; now and then the power fails, or the process is killed, during that.
-fn reopen(world: &World, mode: Mode, random: &mut Random, mut found: Found) -> (Store, Recovery) {
+fn reopen(
+    world: &World,
+    mode: Mode,
+    random: &mut Random,
+    mut preopened: Successor,
+) -> (Store, Recovery) {
     while random.below(3) == 0 {
         world.machine().power = Some(1 + random.below(20) as u64);
-        if let Ok((store, mut recovery)) = open(world, mode, found.take()) {
+        if let Ok((store, mut recovery)) = open(world, mode, preopened.take()) {
             // A block that was not restored because the power failed is there the next time.
             drop(bring_all_back(&store, &mut recovery));
         }
         end(world, random);
     }
-    let (store, mut recovery) = open(world, mode, found).expect("opened");
+    let (store, mut recovery) = open(world, mode, preopened).expect("opened");
     bring_all_back(&store, &mut recovery).expect("brought back");
     (store, recovery)
 }
@@ -364,15 +369,15 @@ fn run(seed: u64) {
     }
     let mut next_batch = 1;
     let mut candidates = vec![Model::default()];
-    let (mut pending, mut found) = (BTreeMap::new(), None);
+    let (mut pending, mut preopened) = (BTreeMap::new(), None);
     for _ in 0..5 {
-        let (store, recovery) = reopen(&world, mode, &mut random, found);
+        let (store, recovery) = reopen(&world, mode, &mut random, preopened);
         let model = verify(&recovery, &candidates, &pending);
         drop(recovery);
         let mut life = Life {
             world: world.clone(),
             mode,
-            found: None,
+            preopened: None,
             random,
             store,
             model,
@@ -386,7 +391,7 @@ fn run(seed: u64) {
         let Life { store, readers, .. } = life;
         drop((store, readers));
         (random, next_batch, pending) = (life.random, life.next_batch, life.pending);
-        found = life.found;
+        preopened = life.preopened;
         candidates = [Some(life.model), life.alternative].into_iter().flatten().collect();
         if is_stopped {
             world.kill();
@@ -394,7 +399,7 @@ fn run(seed: u64) {
             end(&world, &mut random);
         }
     }
-    let (_, recovery) = reopen(&world, mode, &mut random, found);
+    let (_, recovery) = reopen(&world, mode, &mut random, preopened);
     verify(&recovery, &candidates, &pending);
 }
 

@@ -123,8 +123,8 @@ fn a_damaged_middle_of_the_log_stays_told_and_is_not_looked_for_once_it_is_forgo
     fs::write(bed.log(1), bytes).expect("written");
     is_told_until_it_is_forgotten(&bed, "DAMAGED: 256 bytes in one place of log/00000001.log");
     let (_, recovery) = bed.open();
-    let found = frames(&recovery.tables[&table("t")]);
-    assert_eq!(found, [1, 3, 100, 101, 102, 110].map(rows), "the rest is there");
+    let replayed = frames(&recovery.tables[&table("t")]);
+    assert_eq!(replayed, [1, 3, 100, 101, 102, 110].map(rows), "the rest is there");
 }
 
 /// The end of a log of three batches, damaged by `damage`. After a commit the manifest's copy says
@@ -154,8 +154,8 @@ fn an_altered_last_batch_is_damage_and_stays_told() {
             is_told_until_it_is_forgotten(&bed, "DAMAGED: 256 bytes in one place");
             // The file stays unchanged, for an examination.
             let (_, recovery) = bed.open();
-            let found = frames(&recovery.tables[&table("t")]);
-            assert_eq!(found, [1, 2, 100, 101, 102, 110].map(rows));
+            let replayed = frames(&recovery.tables[&table("t")]);
+            assert_eq!(replayed, [1, 2, 100, 101, 102, 110].map(rows));
         }
     }
 }

@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use tempfile::TempDir;
 
 use super::tests::{Tmpfs, add, segment, table};
-use super::tmpfs_tests::{Bed, brought_back, seen};
+use super::tmpfs_tests::{Bed, brought_back, contents};
 use super::*;
 
 #[test]
@@ -79,7 +79,7 @@ fn a_copy_that_is_gone_from_disk_is_written_anew_from_memory() {
 fn of_a_file_that_is_gone_or_damaged_each_block_is_saved_that_is_somewhere() {
     let open = |bed: &Bed| {
         let (store, mut recovery) = bed.open();
-        let mut there = seen(&recovery).0;
+        let mut there = contents(&recovery).0;
         there.extend(brought_back(&store, &mut recovery).0);
         let lost = std::mem::take(&mut recovery.report.lost_blocks);
         drop(recovery);
@@ -130,7 +130,7 @@ fn memory_of_which_nothing_is_left_on_disk_nor_saved_is_given_back() {
     let file = OpenOptions::new().write(true).open(&memory).expect("a file");
     file.write_all_at(&[7; 60_000], 4_096).expect("written");
     let (store, recovery) = bed.open();
-    assert_eq!(seen(&recovery), (vec![0, 1, 2], 0));
+    assert_eq!(contents(&recovery), (vec![0, 1, 2], 0));
     assert_eq!(recovery.report.lost_blocks.len(), 2);
     assert!(!memory.exists());
     assert_eq!(store.stats().memory_bytes, 60_000);
@@ -155,5 +155,5 @@ fn a_full_disk_keeps_nobody_from_its_start_and_what_is_damaged_waits_for_room() 
     drop((store, recovery));
     fs::remove_file(ballast).expect("removed");
     let (_, recovery) = Store::open(&config).expect("opened");
-    assert_eq!(seen(&recovery), (vec![1], 0));
+    assert_eq!(contents(&recovery), (vec![1], 0));
 }

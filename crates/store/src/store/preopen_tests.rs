@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::FileExt;
 
 use super::tests::{add, table};
-use super::tmpfs_tests::{Bed, alter, brought_back, seen};
+use super::tmpfs_tests::{Bed, alter, brought_back, contents};
 use super::*;
 use crate::disk::{Disk, Folder};
 use crate::preopen::PreopenedStore;
@@ -39,10 +39,10 @@ fn what_was_found_while_another_had_the_folder_is_what_it_leaves() {
         store.stop().expect("stopped");
     });
     assert!(recovery.report.was_stopped);
-    assert_eq!(seen(&recovery), (vec![0, 2, 3, 4, 5, 6, 7], 0));
-    let own = &recovery.tables["t"];
-    let rows = own.blocks.iter().map(|block| u64::from(block.rows)).sum();
-    assert_eq!((own.block_rows, own.block_bytes), (rows, 140_000));
+    assert_eq!(contents(&recovery), (vec![0, 2, 3, 4, 5, 6, 7], 0));
+    let recovered = &recovery.tables["t"];
+    let rows = recovered.blocks.iter().map(|block| u64::from(block.rows)).sum();
+    assert_eq!((recovered.block_rows, recovered.block_bytes), (rows, 140_000));
     let stats = next.stats();
     assert_eq!((stats.blocks, stats.memory_bytes, stats.segments), (7, 140_000, 3));
     drop(recovery);
@@ -51,7 +51,7 @@ fn what_was_found_while_another_had_the_folder_is_what_it_leaves() {
     assert_eq!(next.stats().segments, 3);
     next.stop().expect("stopped");
     drop(next);
-    assert_eq!(seen(&bed.open().1), (vec![0, 2, 3, 4, 5, 6, 7, 8], 0));
+    assert_eq!(contents(&bed.open().1), (vec![0, 2, 3, 4, 5, 6, 7, 8], 0));
 }
 
 #[test]
@@ -65,12 +65,12 @@ fn what_comes_where_a_block_was_that_somebody_had_found_stays_there() {
         (5..7).for_each(|at| drop(add(&store, &table("t"), &[at; 20_000])));
         store.stop().expect("stopped");
     });
-    assert_eq!(seen(&recovery), (vec![3, 4, 5, 6], 0));
+    assert_eq!(contents(&recovery), (vec![3, 4, 5, 6], 0));
     drop(recovery);
     next.stop().expect("stopped");
     drop(next);
     let (_, recovery) = bed.open();
-    assert_eq!(seen(&recovery), (vec![3, 4, 5, 6], 0));
+    assert_eq!(contents(&recovery), (vec![3, 4, 5, 6], 0));
     assert!(recovery.tables["t"].blocks.iter().all(|block| {
         block.bytes.len() == 20_000 && block.bytes.iter().all(|byte| *byte == block.bytes[0])
     }));
@@ -87,7 +87,7 @@ fn what_was_found_is_not_believed_after_a_kill() {
     let bed = Bed::new();
     let (_, recovery) = after_a_look(&bed, |store, _| drop(store));
     assert!(!recovery.report.was_stopped);
-    assert_eq!(seen(&recovery), (Vec::new(), 5), "all are to be verified");
+    assert_eq!(contents(&recovery), (Vec::new(), 5), "all are to be verified");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn memory_that_is_another_file_by_now_is_the_one_that_is_read() {
         replace(&bed.in_memory(1));
         alter(&bed.in_memory(1));
     });
-    assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4], 0));
+    assert_eq!(contents(&recovery), (vec![0, 1, 2, 3, 4], 0));
     assert!(recovery.tables["t"].blocks[0].bytes.contains(&1), "of the first file it has none");
 }
 
@@ -140,7 +140,7 @@ fn blocks_that_are_not_in_memory_when_it_stops_are_not_taken_for_there() {
         drop(add(&store, &table("t"), &[6; 20_000]));
         store.stop().expect("stopped");
     });
-    assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4, 6], 1));
+    assert_eq!(contents(&recovery), (vec![0, 1, 2, 3, 4, 6], 1));
 }
 
 fn damage_header(path: &Path) {
@@ -154,7 +154,11 @@ fn a_segment_that_is_damaged_when_somebody_looks_is_saved_as_it_always_is() {
     let (store, _) = bed.filled();
     damage_header(&bed.on_disk(1));
     let (next, recovery) = opened_after_a_look(&bed, || store.stop().expect("stopped"));
-    assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4], 0), "by number, wherever they were found");
+    assert_eq!(
+        contents(&recovery),
+        (vec![0, 1, 2, 3, 4], 0),
+        "by number, wherever they were found"
+    );
     drop((next, recovery));
     fs::remove_dir_all(bed.tmpfs()).expect("removed");
     fs::create_dir(bed.tmpfs()).expect("a folder");
@@ -168,7 +172,7 @@ fn memory_that_is_damaged_when_somebody_looks_is_not_believed() {
     let (store, _) = bed.filled();
     damage_header(&bed.in_memory(1));
     let (next, mut recovery) = opened_after_a_look(&bed, || store.stop().expect("stopped"));
-    assert_eq!(seen(&recovery), (vec![3, 4], 3));
+    assert_eq!(contents(&recovery), (vec![3, 4], 3));
     assert_eq!(brought_back(&next, &mut recovery), (vec![0, 1, 2], Vec::new()));
 }
 
@@ -178,7 +182,7 @@ fn blocks_for_which_there_is_no_room_are_brought_back_as_they_always_are() {
     let (store, _) = bed.filled();
     bed.budget = 70_000;
     let (next, mut recovery) = opened_after_a_look(&bed, || store.stop().expect("stopped"));
-    assert_eq!(seen(&recovery), (vec![0, 1, 2], 2));
+    assert_eq!(contents(&recovery), (vec![0, 1, 2], 2));
     assert_eq!(brought_back(&next, &mut recovery), (vec![3, 4], Vec::new()));
 }
 

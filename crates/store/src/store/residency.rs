@@ -56,11 +56,11 @@ impl Store {
     pub fn promote(&self, number: BlockNumber) -> Promotion {
         let stays = |reason: &str| Promotion::Refused(format!("block {number} {reason}"));
         let Some(Durable { pool, .. }) = &self.durable else { return stays("has no folder") };
-        let found = {
+        let block = {
             let catalog = lock(&self.catalog);
             catalog.state.blocks.get(&number).cloned().zip(catalog.held.get(&number).cloned())
         };
-        match found {
+        match block {
             None => stays("is not there any more"),
             Some((block, _)) if !self.may_be_in_memory(&block.table) => stays("is kept on disk"),
             Some((block, bytes)) => pool.promote(&bytes, block.checksum),

@@ -78,12 +78,12 @@ fn what_was_acknowledged_is_there_after_a_drop_and_after_a_close() {
     drop((store, change, block));
     for is_closed in [true, false] {
         let (store, recovery) = open(&folder);
-        let found = &recovery.tables[&requests];
-        assert_eq!(found.blocks.len(), 1);
-        assert_eq!(*found.blocks[0].bytes, [7; 10_000]);
-        assert_eq!(found.blocks[0].bytes.as_ptr().addr() % 4_096, 0);
-        assert_eq!(frames(found), [b"fresh"]);
-        assert_eq!(found.settings.as_deref(), Some(&b"time"[..]));
+        let recovered = &recovery.tables[&requests];
+        assert_eq!(recovered.blocks.len(), 1);
+        assert_eq!(*recovered.blocks[0].bytes, [7; 10_000]);
+        assert_eq!(recovered.blocks[0].bytes.as_ptr().addr() % 4_096, 0);
+        assert_eq!(frames(recovered), [b"fresh"]);
+        assert_eq!(recovered.settings.as_deref(), Some(&b"time"[..]));
         assert_eq!(frames(&recovery.tables[&others]), [b"other"]);
         let report = &recovery.report;
         assert_eq!((report.frames_replayed, report.frames_consumed), (2, 1));
@@ -285,9 +285,9 @@ fn a_dropped_table_is_gone_and_may_come_back() {
     log(&store, &requests, "newer");
     drop((store, change));
     let (_, recovery) = open(&folder);
-    let found = &recovery.tables[&requests];
-    assert_eq!(found.blocks.iter().map(|block| &*block.bytes).collect::<Vec<_>>(), [b"new"]);
-    assert_eq!((frames(found), &found.settings), (vec![&b"newer"[..]], &None));
+    let recovered = &recovery.tables[&requests];
+    assert_eq!(recovered.blocks.iter().map(|block| &*block.bytes).collect::<Vec<_>>(), [b"new"]);
+    assert_eq!((frames(recovered), &recovered.settings), (vec![&b"newer"[..]], &None));
     assert_eq!(frames(&recovery.tables[&others]), [b"other"]);
 }
 
@@ -407,8 +407,8 @@ fn a_failed_sync_of_the_manifest_keeps_the_new_block() {
         drop((store, change));
         world.crash();
         let (_, recovery) = open();
-        for found in recovery.tables.values().flat_map(|table| &table.blocks) {
-            assert_eq!(*found.bytes, [5; 9_000], "seed {seed}");
+        for block in recovery.tables.values().flat_map(|table| &table.blocks) {
+            assert_eq!(*block.bytes, [5; 9_000], "seed {seed}");
             named += 1;
         }
     }
@@ -462,9 +462,9 @@ fn a_full_tmpfs_is_an_ordinary_error() {
     assert_eq!(store.stats().reclaim_failures, 0);
     drop((store, second));
     let (_, recovery) = open(&tmpfs.0);
-    let found = &recovery.tables[&requests];
-    assert_eq!(found.blocks.iter().map(|block| block.bytes[0]).collect::<Vec<_>>(), [2, 3]);
-    assert_eq!(frames(found), [b"small"]);
+    let recovered = &recovery.tables[&requests];
+    assert_eq!(recovered.blocks.iter().map(|block| block.bytes[0]).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(frames(recovered), [b"small"]);
 }
 
 #[test]

@@ -72,9 +72,9 @@ pub(super) fn alter(path: &Path) {
 }
 
 /// The first bytes of all blocks that are there at once, and the number of those to be restored.
-pub(super) fn seen(recovery: &Recovery) -> (Vec<u8>, usize) {
-    let Some(found) = recovery.tables.get("t") else { return (Vec::new(), 0) };
-    (found.blocks.iter().map(|block| block.bytes[0]).collect(), found.waiting.len())
+pub(super) fn contents(recovery: &Recovery) -> (Vec<u8>, usize) {
+    let Some(recovered) = recovery.tables.get("t") else { return (Vec::new(), 0) };
+    (recovered.blocks.iter().map(|block| block.bytes[0]).collect(), recovered.waiting.len())
 }
 
 /// Restores all blocks; returns the blocks by content, and the reasons of lost ones.
@@ -103,7 +103,7 @@ fn after_an_orderly_stop_memory_is_believed_and_read_at_once() {
         // Bytes that were borrowed from the previous store may still live.
         let (next, recovery) = bed.open();
         assert!(recovery.report.was_stopped);
-        assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4], 0));
+        assert_eq!(contents(&recovery), (vec![0, 1, 2, 3, 4], 0));
         let stats = next.stats();
         assert_eq!((stats.memory_bytes, stats.block_bytes), (100_000, 100_000));
         next.stop().expect("stopped");
@@ -133,7 +133,7 @@ fn of_many_segments_each_has_its_own_blocks() {
         let lost: Vec<u64> =
             recovery.report.lost_blocks.iter().map(|block| block.number.0).collect();
         assert_eq!(lost.len(), 3, "{lost:?}");
-        let mut there = seen(&recovery).0;
+        let mut there = contents(&recovery).0;
         there.extend(brought_back(&store, &mut recovery).0);
         let without = |at: &u8| !(48..51).contains(at);
         assert_eq!(there, all.iter().copied().filter(without).collect::<Vec<_>>());
@@ -150,7 +150,7 @@ fn the_mark_of_a_stop_counts_once() {
     drop((store, recovery));
     let (store, mut recovery) = bed.open();
     assert!(!recovery.report.was_stopped);
-    assert_eq!(seen(&recovery), (vec![], 5));
+    assert_eq!(contents(&recovery), (vec![], 5));
     assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
 }
 
@@ -165,7 +165,7 @@ fn what_is_no_file_in_memory_is_not_waited_for_and_all_comes_from_disk() {
             make_odd(&path, kind);
             let (store, mut recovery) = bed.open();
             assert_eq!(recovery.report.was_stopped, name != clean_shutdown::NAME, "{name}, {kind}");
-            let (mut there, _) = seen(&recovery);
+            let (mut there, _) = contents(&recovery);
             let (back, lost) = brought_back(&store, &mut recovery);
             there.extend(back);
             there.sort_unstable();
@@ -248,7 +248,7 @@ fn without_its_memory_everything_comes_from_disk() {
     assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
     assert_eq!(store.stats().memory_bytes, 100_000);
     store.stop().expect("stopped");
-    assert_eq!(seen(&bed.open().1), (vec![0, 1, 2, 3, 4], 0));
+    assert_eq!(contents(&bed.open().1), (vec![0, 1, 2, 3, 4], 0));
 }
 
 #[test]
@@ -258,7 +258,7 @@ fn what_a_process_without_memory_leaves_in_order_is_read_from_disk_at_once() {
     let on_disk = Config { memory: None, ..bed.config() };
     for (is_stopped, changes) in [(true, true), (true, false), (false, true)] {
         let (store, recovery) = Store::open(&on_disk).expect("opened");
-        let mut expected = seen(&recovery).0;
+        let mut expected = contents(&recovery).0;
         if changes {
             expected.push(9);
             add(&store, &table("t"), &[9; 20_000]);
@@ -271,12 +271,12 @@ fn what_a_process_without_memory_leaves_in_order_is_read_from_disk_at_once() {
         alter(&bed.in_memory(1));
         let (store, mut recovery) = bed.open();
         assert_eq!(recovery.report.was_stopped, is_stopped);
-        assert_eq!(seen(&recovery), (vec![], expected.len()));
+        assert_eq!(contents(&recovery), (vec![], expected.len()));
         let waiting = std::mem::take(&mut recovery.tables.get_mut("t").expect("there").waiting);
         let left = waiting.into_iter().map(|block| store.leave_on_disk(block).expect("there"));
         let left: Vec<_> = left.collect();
         assert_eq!(left.iter().map(|block| block.bytes[0]).collect::<Vec<_>>(), expected);
-        assert!(left.iter().all(|block| block.bytes.iter().all(|it| *it == block.bytes[0])));
+        assert!(left.iter().all(|block| block.bytes.iter().all(|byte| *byte == block.bytes[0])));
         // The mark may have been removed by a start that was killed just then.
         drop((store, left));
         assert!(!bed.open().1.report.was_stopped);
@@ -294,7 +294,7 @@ fn what_finds_no_room_in_memory_is_read_from_disk() {
     drop(store);
     // These blocks were never written to memory, so they are not expected there.
     let (store, mut recovery) = bed.open();
-    assert_eq!(seen(&recovery), (vec![0, 1], 3));
+    assert_eq!(contents(&recovery), (vec![0, 1], 3));
     assert_eq!(brought_back(&store, &mut recovery), (vec![2, 3, 4], vec![]));
     assert_eq!(store.stats().memory_bytes, 40_000);
     // Memory that is given back is used again.
@@ -309,7 +309,7 @@ fn what_finds_no_room_in_memory_is_read_from_disk() {
         bed.budget = budget;
         store.stop().expect("stopped");
         let (next, mut recovery) = bed.open();
-        let there = seen(&recovery).0.len();
+        let there = contents(&recovery).0.len();
         assert_eq!(there + brought_back(&next, &mut recovery).0.len(), 5);
         assert_eq!(next.stats().memory_bytes, expected, "room for {budget}");
         let taken = |number| super::tests::allocated(&bed.in_memory(number));
@@ -354,7 +354,7 @@ fn what_is_read_from_disk_comes_to_memory_while_it_is_read() {
     store.stop().expect("stopped");
     drop((store, blocks));
     let (store, recovery) = bed.open();
-    assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4], 0));
+    assert_eq!(contents(&recovery), (vec![0, 1, 2, 3, 4], 0));
     drop((store, recovery));
     let (store, mut recovery) = bed.open();
     assert_eq!(brought_back(&store, &mut recovery), (vec![0, 1, 2, 3, 4], vec![]));
@@ -409,7 +409,7 @@ fn what_cannot_come_to_memory_stays_where_it_is() {
     // Blocks that were not promoted are still on disk for the next process.
     drop((store, blocks));
     let (store, mut recovery) = bed.open();
-    assert_eq!(seen(&recovery), (vec![1], 4));
+    assert_eq!(contents(&recovery), (vec![1], 4));
     assert_eq!(brought_back(&store, &mut recovery).0, [2, 3, 4]);
 }
 
@@ -463,7 +463,7 @@ fn a_stopped_store_takes_nothing_and_gives_nothing_back() {
     let block = add(&next, &table("t"), &[9; 20_000]);
     drop(unnamed);
     assert_eq!(*block.bytes, [9; 20_000]);
-    assert_eq!(seen(&recovery), (vec![0, 1, 2, 3, 4], 0));
+    assert_eq!(contents(&recovery), (vec![0, 1, 2, 3, 4], 0));
 }
 
 #[test]
@@ -491,9 +491,9 @@ fn a_full_tmpfs_is_no_error_at_all() {
             true => Store::open(&config).expect("opened"),
             false => break,
         };
-        let found = recovery.tables.get_mut("t").expect("a table");
-        let waiting = std::mem::take(&mut found.waiting);
-        assert_eq!(found.blocks.len() + waiting.len(), blocks.len());
+        let recovered = recovery.tables.get_mut("t").expect("a table");
+        let waiting = std::mem::take(&mut recovered.waiting);
+        assert_eq!(recovered.blocks.len() + waiting.len(), blocks.len());
         for block in waiting {
             let block = next.restore(block).expect("read").expect("there");
             assert_eq!(*block.bytes, [block.bytes[0]; 300_000]);

@@ -62,10 +62,10 @@ fn what_is_rounded_is_told() {
         ("0.1234567890123456789012345678901234567", "0.12345678901234568", true),
         ("0.10000000000000000000000000000000000000000001", "0.1", true),
     ] {
-        let (number, found) = Number::read(text).expect(text);
+        let (number, is_rounded) = Number::read(text).expect(text);
         let shown =
             if shown.ends_with("e38") { "170141183460469230000000000000000000000" } else { shown };
-        assert_eq!((number.to_string(), found), (shown.to_owned(), rounded), "{text}");
+        assert_eq!((number.to_string(), is_rounded), (shown.to_owned(), rounded), "{text}");
     }
 }
 
