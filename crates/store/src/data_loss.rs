@@ -16,7 +16,8 @@ use crate::error::Error;
 use crate::frame::{Draft, HEADER_BYTES, LOSSES, first};
 use crate::lock::lock;
 use crate::log::{self, LogLoss};
-use crate::manifest::{Reader, SequenceSet};
+use crate::manifest::Reader;
+use crate::sequence_set::SequenceSet;
 
 /// The file name.
 pub(crate) const NAME: &str = "losses";

@@ -9,6 +9,8 @@
 //! [`Folder`] is the real one. The tests have a simulated one that counts, tears and forgets.
 
 mod folder;
+mod mapping;
+mod sigbus;
 #[cfg(any(test, feature = "simulated"))]
 pub mod simulated;
 mod written;

@@ -30,6 +30,7 @@ mod manifest;
 mod preopen;
 mod recovery;
 mod segment;
+mod sequence_set;
 mod space;
 mod store;
 mod tmpfs;

@@ -31,7 +31,7 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::Draft;
 use crate::lock::lock;
-use crate::manifest::SequenceSet;
+use crate::sequence_set::SequenceSet;
 use hole_punch::LogFile;
 pub(crate) use loss::{LogLoss, LogMark, LogMarks};
 pub(crate) use replay::{Replayed, replay};

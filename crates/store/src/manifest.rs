@@ -6,7 +6,6 @@
 
 mod copy;
 mod record;
-mod sequence_set;
 mod snapshot;
 mod state;
 
@@ -22,7 +21,6 @@ use crate::log::LogMarks;
 pub(crate) use copy::NAME as COPY_NAME;
 use copy::{Copy, CopyContent};
 pub(crate) use record::{BlockRecord, Checksum, Reader, Record};
-pub(crate) use sequence_set::SequenceSet;
 use snapshot::{Agreement, read_manifest};
 pub(crate) use snapshot::{ChangesSince, ManifestSnapshot};
 pub(crate) use state::State;

@@ -8,7 +8,6 @@
 
 mod file;
 mod free_ranges;
-pub(crate) mod mapping;
 pub(crate) mod open;
 pub(crate) mod pool;
 mod preopen;
@@ -16,7 +15,6 @@ pub(crate) mod promote;
 mod readahead;
 mod residency;
 mod salvage;
-mod sigbus;
 
 use std::fmt;
 use std::ops::Deref;

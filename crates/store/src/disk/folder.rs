@@ -13,11 +13,11 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
+use super::mapping::Mapping;
 use super::written::Written;
 use super::{AppendFile, Disk, FileIdentity, SegmentFile};
 use crate::error::Error;
 use crate::lock::lock;
-use crate::segment::mapping::Mapping;
 
 /// A folder of the file system. Files in it are made with mode 0600, and symbolic links in it are
 /// not followed.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::manifest::SequenceSet;
+use crate::sequence_set::SequenceSet;
 
 /// How far a log file was durable at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

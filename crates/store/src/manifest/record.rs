@@ -8,10 +8,10 @@ use hadal_types::limits::{BLOCK_BYTES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use hadal_types::{BatchId, Micros, TableName};
 use twox_hash::XxHash3_64;
 
-use super::sequence_set::SequenceSet;
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
 use crate::segment::BlockLocation;
 use crate::segment::pool::PAGE;
+use crate::sequence_set::SequenceSet;
 
 /// One atomic change, with all its consequences listed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

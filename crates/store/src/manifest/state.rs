@@ -6,9 +6,9 @@ use hadal_types::TableName;
 use hadal_types::limits::BATCH_IDS_MAX;
 
 use super::record::{BlockRecord, Record};
-use super::sequence_set::SequenceSet;
 use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
 use crate::error::Error;
+use crate::sequence_set::SequenceSet;
 
 /// The manifest's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

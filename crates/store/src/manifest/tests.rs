@@ -5,6 +5,7 @@ use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
 use crate::disk::simulated::World;
 use crate::segment::BlockLocation;
 use crate::segment::pool::PAGE;
+use crate::sequence_set::SequenceSet;
 
 const SALT: u64 = 7;
 

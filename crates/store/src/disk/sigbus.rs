@@ -151,7 +151,7 @@ mod tests {
     use std::fs::File;
     use std::io::Write;
 
-    use crate::segment::mapping::Mapping;
+    use crate::disk::mapping::Mapping;
 
     fn file(pages: u8) -> File {
         let mut file = tempfile::tempfile().expect("a file");
