@@ -1,31 +1,10 @@
 //! The changes that a caller can make to a store: always one atomic [`Change`].
 
-use std::fmt;
-
 use hadal_types::{BatchId, Micros, TableName};
 
-use crate::manifest::Checksum;
+use crate::checksum::Checksum;
+use crate::ids::{BlockNumber, Sequence};
 use crate::segment::BlockBytes;
-
-/// The number of a merged block: unique in its store, never used twice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct BlockNumber(pub u64);
-
-/// The sequence number of a log frame: unique in its store, rising.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Sequence(pub u64);
-
-impl fmt::Display for BlockNumber {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
-
-impl fmt::Display for Sequence {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
-    }
-}
 
 /// A merged block as `Store::write_block` wrote it or as it was recovered. Cheap to clone.
 #[derive(Clone, Debug)]

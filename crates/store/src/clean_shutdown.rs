@@ -16,9 +16,9 @@ use std::collections::BTreeSet;
 use hadal_types::limits::STOP_MARK_BYTES_MAX;
 use twox_hash::XxHash3_64;
 
-use crate::change::BlockNumber;
 use crate::disk::Disk;
 use crate::error::Error;
+use crate::ids::BlockNumber;
 
 /// The file name of the mark.
 pub(crate) const NAME: &str = "stopped";

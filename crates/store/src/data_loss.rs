@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex};
 use hadal_types::Micros;
 use hadal_types::limits::LOST_BLOCKS_NOTED_MAX;
 
-use crate::change::BlockNumber;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::{Draft, HEADER_BYTES, LOSSES, first};
+use crate::ids::BlockNumber;
 use crate::lock::lock;
 use crate::log::{self, LogLoss};
 use crate::manifest::Reader;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hadal_types::limits::{BLOCK_BYTES_MAX, LOG_QUEUE_BYTES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use rustix::io::Errno;
 
-use crate::change::BlockNumber;
+use crate::ids::BlockNumber;
 
 /// Why a store refused or failed. Cheap to clone: every waiter gets the same failure.
 #[derive(Clone, Debug, thiserror::Error)]

@@ -17,15 +17,19 @@
 //! Database Restarts at Facebook" (SIGMOD 2014); the log is an ordinary redo log.
 
 mod append_file;
+mod block_record;
 mod change;
+mod checksum;
 mod clean_shutdown;
 mod config;
 mod data_loss;
 pub mod disk;
 mod error;
 mod frame;
+mod ids;
 mod lock;
 mod log;
+mod log_marks;
 mod manifest;
 mod preopen;
 mod recovery;
@@ -35,10 +39,11 @@ mod space;
 mod store;
 mod tmpfs;
 
-pub use change::{BlockNumber, Change, DroppedRows, RememberedBatch, Sequence, StoredBlock};
+pub use change::{Change, DroppedRows, RememberedBatch, StoredBlock};
 pub use config::{AfterCrash, Config, Durability, Folders, Memory, MemoryConfig, Sizes};
 pub use data_loss::Loss;
 pub use error::Error;
+pub use ids::{BlockNumber, Sequence};
 pub use log::Ticket;
 pub use preopen::PreopenedStore;
 pub use recovery::{LostBlock, RecoveredFrame, RecoveredTable, Recovery, Report, WaitingBlock};

@@ -7,17 +7,22 @@ use std::sync::Arc;
 
 use hadal_types::{BatchId, Micros, TableName};
 
-use crate::change::{BlockNumber, DroppedRows, RememberedBatch, Sequence, StoredBlock};
+use crate::block_record::BlockRecord;
+use crate::change::{DroppedRows, RememberedBatch, StoredBlock};
+use crate::checksum::Checksum;
 use crate::clean_shutdown;
 use crate::config::{Folders, Sizes};
 use crate::data_loss::{Losses, TotalLoss};
 use crate::error::Error;
+use crate::ids::{BlockNumber, Sequence};
 use crate::log::{self, Replayed};
-use crate::manifest::{self, BlockRecord, Checksum, Manifest, State};
+use crate::manifest::{self, Manifest, State};
 use crate::preopen::adopted::{Adopted, Preopened};
+use crate::segment::BlockBytes;
+use crate::segment::layout;
+use crate::segment::layout::BlockLocation;
 use crate::segment::open::{OpenedSegments, remove_all};
-use crate::segment::pool::{self, Pool};
-use crate::segment::{BlockBytes, BlockLocation};
+use crate::segment::pool::Pool;
 
 /// The content of a store by table, and a report.
 #[derive(Debug, Default)]
@@ -283,7 +288,8 @@ fn refuse_orphaned_files(folders: &Folders) -> Result<bool, Error> {
         return Ok(false);
     }
     let has_logs = list(&folders.log)?.iter().any(|name| log::number_of(name).is_some());
-    let has_segments = list(&folders.segments)?.iter().any(|name| pool::number_of(name).is_some());
+    let has_segments =
+        list(&folders.segments)?.iter().any(|name| layout::number_of(name).is_some());
     if has_logs || has_segments {
         let path = folders.root.path_of(manifest::NAME);
         let what = "it is missing, and so is its copy, and there are log or segment files";

@@ -8,6 +8,7 @@
 
 mod file;
 mod free_ranges;
+pub(crate) mod layout;
 pub(crate) mod open;
 pub(crate) mod pool;
 mod preopen;
@@ -15,6 +16,7 @@ pub(crate) mod promote;
 mod readahead;
 mod residency;
 mod salvage;
+mod verify;
 
 use std::fmt;
 use std::ops::Deref;
@@ -27,6 +29,7 @@ use hadal_types::limits::BLOCK_BYTES_MAX;
 use crate::disk::SegmentFile;
 use crate::error::Error;
 use file::Segment;
+use layout::BlockLocation;
 use pool::Pool;
 
 /// Block starts in memory are multiples of this.
@@ -42,19 +45,6 @@ pub struct BlockBytes(Arc<Extent>);
 enum Extent {
     Heap { bytes: Vec<u8>, start: usize },
     File(FileExtent),
-}
-
-/// The position of a block in the segment files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BlockLocation {
-    pub(crate) segment: u32,
-    pub(crate) offset: u64,
-    pub(crate) length: u32,
-}
-
-impl BlockLocation {
-    /// The position of all blocks of a store without a folder.
-    pub(crate) const IN_MEMORY: Self = Self { segment: 0, offset: 0, length: 0 };
 }
 
 /// A range of a segment file. While it lives, no other block gets the range.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::change::Sequence;
+use crate::ids::Sequence;
 
 /// A set of sequences: disjoint inclusive ranges that are never adjacent, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -11,18 +11,23 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use hadal_types::limits::{LOG_FILES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use hadal_types::{BatchId, MemoryPool, TableName};
 
-use crate::change::{BlockNumber, Change, Sequence, StoredBlock};
+use crate::block_record::BlockRecord;
+use crate::change::{Change, StoredBlock};
+use crate::checksum::Checksum;
 use crate::clean_shutdown;
 use crate::config::{Config, Durability, Folders, Sizes};
 use crate::data_loss::Losses;
 use crate::error::Error;
+use crate::ids::{BlockNumber, Sequence};
 use crate::lock::lock;
-use crate::log::{Log, LogMarks, Ticket};
-use crate::manifest::{self, BlockRecord, Checksum, Manifest, Record, State};
+use crate::log::{Log, Ticket};
+use crate::log_marks::LogMarks;
+use crate::manifest::{self, Manifest, Record, State};
 use crate::preopen::adopted::Preopened;
 use crate::recovery::{self, OpenContext, Opened, Recovery};
+use crate::segment::layout::BlockLocation;
 use crate::segment::pool::Pool;
-use crate::segment::{BlockBytes, BlockLocation, checked_length};
+use crate::segment::{BlockBytes, checked_length};
 use crate::space::disk_reserve::Reserve;
 
 pub use stats::StoreStats;

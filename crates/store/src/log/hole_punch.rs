@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::loss::LogMark;
 use super::{Log, Queue, file_name};
 use crate::lock::lock;
+use crate::log_marks::LogMark;
 
 /// A range is given back once this fraction of a full file can be freed in it: less is not worth a
 /// call.

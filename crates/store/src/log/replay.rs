@@ -6,14 +6,15 @@ use std::ops::Range;
 use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
 
 use super::hole_punch::LogFile;
-use super::loss::{LogLoss, LogMark, LogMarks};
+use super::loss::LogLoss;
 use super::writer::Resume;
 use super::{Live, body, file_name, number_of};
 use crate::append_file::AppendOnlyFile;
-use crate::change::Sequence;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::{Frame, LOG, is_beginning, scan};
+use crate::ids::Sequence;
+use crate::log_marks::{LogMark, LogMarks};
 use crate::manifest::State;
 use crate::recovery::Report;
 

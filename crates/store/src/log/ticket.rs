@@ -3,8 +3,8 @@
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use crate::change::Sequence;
 use crate::error::Error;
+use crate::ids::Sequence;
 use crate::lock::lock;
 
 type Callback = Box<dyn FnOnce(Result<(), Error>) + Send>;

@@ -17,7 +17,7 @@ use crate::append_file::AppendOnlyFile;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::{COPY, Draft, HEADER_BYTES, first, scan};
-use crate::log::{LogMark, LogMarks};
+use crate::log_marks::{LogMark, LogMarks};
 
 /// The file name.
 pub(crate) const NAME: &str = "manifest.copy";

@@ -3,7 +3,7 @@
 use super::tests::{add, five, numbers, open, set_alone};
 use super::*;
 use crate::disk::simulated::World;
-use crate::log::LogMark;
+use crate::log_marks::LogMark;
 
 const ALL: [u64; 5] = [0, 1, 2, 3, 4];
 

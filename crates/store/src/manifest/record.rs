@@ -1,16 +1,15 @@
 //! One record of the manifest, and its bytes. `spec/segments.md`, section 3.
 
 use std::collections::BTreeSet;
-use std::hash::Hasher;
-use std::io;
 
 use hadal_types::limits::{BLOCK_BYTES_MAX, TABLE_SETTINGS_BYTES_MAX};
 use hadal_types::{BatchId, Micros, TableName};
-use twox_hash::XxHash3_64;
 
-use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
-use crate::segment::BlockLocation;
-use crate::segment::pool::PAGE;
+use crate::block_record::BlockRecord;
+use crate::change::{DroppedRows, RememberedBatch};
+use crate::checksum::Checksum;
+use crate::ids::BlockNumber;
+use crate::segment::layout::{BlockLocation, PAGE};
 use crate::sequence_set::SequenceSet;
 
 /// One atomic change, with all its consequences listed.
@@ -26,59 +25,6 @@ pub(crate) struct Record {
     /// All log files that are needed from now on.
     pub(crate) logs: BTreeSet<u64>,
     pub(crate) dropped_rows: Vec<(TableName, DroppedRows)>,
-}
-
-/// A block's location and its number of rows.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct BlockRecord {
-    pub(crate) number: BlockNumber,
-    pub(crate) table: TableName,
-    pub(crate) rows: u32,
-    pub(crate) location: BlockLocation,
-    pub(crate) checksum: Checksum,
-}
-
-/// The checksum of a block's bytes: XXH3-64, seeded with the store's salt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Checksum(u64);
-
-impl Checksum {
-    /// The checksum of a block that was added before checksums were kept.
-    pub(crate) const UNKNOWN: Self = Self(0);
-
-    /// The checksum of `bytes`. The one value that means "unknown" is replaced by its neighbour.
-    pub(crate) fn of(salt: u64, bytes: &[u8]) -> Self {
-        Self(XxHash3_64::oneshot_with_seed(salt, bytes).max(1))
-    }
-
-    /// The checksum of `length` bytes that are read in parts, each at its offset.
-    pub(crate) fn of_read(
-        salt: u64,
-        length: u64,
-        part_max: usize,
-        mut read: impl FnMut(u64, &mut [u8]) -> io::Result<()>,
-    ) -> io::Result<Self> {
-        let mut sum = XxHash3_64::with_seed(salt);
-        let size = usize::try_from(length).map_or(part_max, |length| length.min(part_max));
-        let (mut part, mut at) = (vec![0; size], 0);
-        while at < length {
-            let left = usize::try_from(length - at).unwrap_or(size);
-            let part = &mut part[..left.min(size)];
-            read(at, part)?;
-            sum.write(part);
-            at += part.len() as u64;
-        }
-        Ok(Self(sum.finish().max(1)))
-    }
-
-    pub(super) fn to_le_bytes(self) -> [u8; 8] {
-        self.0.to_le_bytes()
-    }
-
-    /// Whether it is known.
-    pub(crate) fn is_known(self) -> bool {
-        self != Self::UNKNOWN
-    }
 }
 
 impl Record {
@@ -291,7 +237,7 @@ mod tests {
                 location,
                 checksum: Checksum(0xabcd),
             }],
-            consumed: [3, 4, 5, 9].map(crate::change::Sequence).into_iter().collect(),
+            consumed: [3, 4, 5, 9].map(crate::ids::Sequence).into_iter().collect(),
             remembered: vec![RememberedBatch {
                 table: table.clone(),
                 batch: BatchId::new("batch").expect("an id"),

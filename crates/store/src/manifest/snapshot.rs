@@ -3,13 +3,14 @@
 use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
 
 use super::copy::{CopyContent, chain};
-use super::record::{BlockRecord, Reader, Record};
+use super::record::{Reader, Record};
 use super::state::State;
 use super::{HEAD_SALT, NAME, VERSION, VERSION_BEFORE};
-use crate::change::BlockNumber;
+use crate::block_record::BlockRecord;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::{Draft, Frame, HEADER_BYTES, MANIFEST, first, scan};
+use crate::ids::BlockNumber;
 
 /// The head of a manifest.
 struct Head {

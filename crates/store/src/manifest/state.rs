@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use hadal_types::TableName;
 use hadal_types::limits::BATCH_IDS_MAX;
 
-use super::record::{BlockRecord, Record};
-use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
+use super::record::Record;
+use crate::block_record::BlockRecord;
+use crate::change::{DroppedRows, RememberedBatch};
 use crate::error::Error;
+use crate::ids::BlockNumber;
 use crate::sequence_set::SequenceSet;
 
 /// The manifest's content.

@@ -1,10 +1,13 @@
 use hadal_types::{BatchId, Micros, TableName};
 
 use super::*;
-use crate::change::{BlockNumber, DroppedRows, RememberedBatch};
+use crate::block_record::BlockRecord;
+use crate::change::{DroppedRows, RememberedBatch};
+use crate::checksum::Checksum;
 use crate::disk::simulated::World;
-use crate::segment::BlockLocation;
-use crate::segment::pool::PAGE;
+use crate::ids::BlockNumber;
+use crate::segment::layout::BlockLocation;
+use crate::segment::layout::PAGE;
 use crate::sequence_set::SequenceSet;
 
 const SALT: u64 = 7;
@@ -307,22 +310,4 @@ fn batches_are_forgotten_from_the_oldest_entry_on() {
     assert_eq!(left, [2, 3]);
     state.apply(&forget(31)).expect("it fits");
     assert!(state.remembered.is_empty());
-}
-
-#[test]
-fn bytes_that_are_read_in_parts_have_the_checksum_of_the_whole() {
-    let bytes: Vec<u8> = (0..1_000_u32).flat_map(u32::to_le_bytes).collect();
-    for length in [0, 1, 63, 64, 240, 241, 1_024, 3_999, 4_000] {
-        for part in [1, 64, 1_024, 5_000] {
-            let read = |at: u64, into: &mut [u8]| {
-                let at = usize::try_from(at).expect("small");
-                into.copy_from_slice(&bytes[at..at + into.len()]);
-                Ok(())
-            };
-            let read_sum = Checksum::of_read(SALT, length as u64, part, read).expect("read");
-            assert_eq!(read_sum, Checksum::of(SALT, &bytes[..length]), "{length} {part}");
-        }
-    }
-    let fails = |_, _: &mut [u8]| Err(std::io::Error::other("a disk that fails"));
-    assert!(Checksum::of_read(SALT, 1, 64, fails).is_err());
 }

@@ -10,10 +10,12 @@ use std::sync::Arc;
 
 use hadal_types::TableName;
 
-use crate::change::{BlockNumber, StoredBlock};
+use crate::block_record::BlockRecord;
+use crate::change::StoredBlock;
 use crate::config::{Folders, Sizes};
 use crate::error::Error;
-use crate::manifest::{BlockRecord, ChangesSince, ManifestSnapshot, State};
+use crate::ids::BlockNumber;
+use crate::manifest::{ChangesSince, ManifestSnapshot, State};
 use crate::recovery::RecoveredTable;
 use crate::segment::BlockBytes;
 use crate::segment::pool::Pool;

@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock};
 
-use super::BlockLocation;
-use super::pool::PAGE;
+use super::layout::BlockLocation;
+use super::layout::PAGE;
 use super::readahead::{READAHEAD_BYTES, Readahead};
 use crate::disk::SegmentFile;
 use crate::lock::lock;

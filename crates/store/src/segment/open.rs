@@ -5,17 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::sync::Arc;
 
+use super::BlockBytes;
 use super::file::Segment;
 use super::free_ranges::FreeRanges;
-use super::pool::{HEADER_USED, PAGE, Pool, SegmentEntry, file_name, header, number_of, paged};
+use super::layout::BlockLocation;
+use super::layout::{HEADER_USED, PAGE, file_name, header, number_of, paged};
+use super::pool::{Pool, SegmentEntry};
 use super::salvage::{Salvaged, remove_half_made};
-use super::{BlockBytes, BlockLocation};
-use crate::change::BlockNumber;
+use crate::block_record::BlockRecord;
 use crate::config::{AfterCrash, Folders, Memory};
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
+use crate::ids::BlockNumber;
 use crate::lock::lock;
-use crate::manifest::{BlockRecord, Checksum};
 
 /// From this many segments on, opening them on another thread pays.
 const SHARED_FROM: usize = 8;
@@ -87,26 +89,6 @@ fn remove(memory: &dyn Disk, number: u32) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
-}
-
-/// Bytes that are read at once for verification: they stay in a processor's own cache.
-const PART: usize = 128 << 10;
-
-/// Whether memory has all bytes of a block as they were written. The bytes are copied, not read
-/// through the mapping: the system adds its pages one by one, or few by few, which takes several
-/// times as long. A range that was never written is not read, because that could take memory.
-pub(super) fn is_verified(
-    memory: &dyn SegmentFile,
-    location: BlockLocation,
-    checksum: Checksum,
-    salt: u64,
-) -> bool {
-    let length = u64::from(location.length);
-    if !checksum.is_known() || memory.has_hole(location.offset, length).unwrap_or(true) {
-        return false;
-    }
-    let read = |at: u64, part: &mut [u8]| memory.read(location.offset.saturating_add(at), part);
-    Checksum::of_read(salt, length, PART, read).is_ok_and(|read_sum| read_sum == checksum)
 }
 
 impl Pool {

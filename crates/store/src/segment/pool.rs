@@ -8,21 +8,16 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
 
 use hadal_types::MemoryPool;
-use twox_hash::XxHash3_64;
 
 use super::file::Segment;
 use super::free_ranges::FreeRanges;
-use super::{BlockBytes, BlockLocation, FileExtent, checked_length};
+use super::layout::BlockLocation;
+use super::layout::{PAGE, file_name, header, paged};
+use super::{BlockBytes, FileExtent, checked_length};
 use crate::config::Folders;
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
 use crate::lock::lock;
-
-/// Blocks start at multiples of this, and the header takes one.
-pub(crate) const PAGE: u64 = 4_096;
-const MAGIC: [u8; 8] = *b"\x89HDLSEG\x01";
-const HEADER_SUMMED: usize = 32;
-pub(super) const HEADER_USED: usize = 40;
 
 #[derive(Debug)]
 pub(super) struct SegmentEntry {
@@ -91,32 +86,6 @@ pub(crate) struct Pool {
     /// Held while a block is copied to memory: nobody may write to a block that another thread has
     /// promoted.
     pub(super) promoting: Mutex<()>,
-}
-
-/// The file name of segment `number`.
-pub(crate) fn file_name(number: u32) -> String {
-    format!("{number:08}.segment")
-}
-
-/// The number in a segment's file name.
-pub(crate) fn number_of(name: &str) -> Option<u32> {
-    let number = name.strip_suffix(".segment")?.parse().ok()?;
-    (file_name(number) == name).then_some(number)
-}
-
-pub(super) fn header(salt: u64, length: u64, number: u32) -> [u8; HEADER_USED] {
-    let mut header = [0; HEADER_USED];
-    header[..8].copy_from_slice(&MAGIC);
-    header[8..16].copy_from_slice(&salt.to_le_bytes());
-    header[16..24].copy_from_slice(&length.to_le_bytes());
-    header[24..28].copy_from_slice(&number.to_le_bytes());
-    let sum = XxHash3_64::oneshot_with_seed(salt, &header[..HEADER_SUMMED]);
-    header[HEADER_SUMMED..].copy_from_slice(&sum.to_le_bytes());
-    header
-}
-
-pub(super) fn paged(length: u32) -> u64 {
-    u64::from(length).next_multiple_of(PAGE)
 }
 
 impl Pool {

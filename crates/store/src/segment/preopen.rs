@@ -5,14 +5,16 @@
 
 use std::sync::Arc;
 
+use super::BlockBytes;
 use super::file::Segment;
+use super::layout::BlockLocation;
+use super::layout::{file_name, paged};
 use super::open::Named;
-use super::pool::{Pool, SegmentEntry, file_name, paged};
-use super::{BlockBytes, BlockLocation};
+use super::pool::{Pool, SegmentEntry};
+use crate::block_record::BlockRecord;
 use crate::config::Folders;
 use crate::disk::{Disk, SegmentFile};
 use crate::lock::lock;
-use crate::manifest::BlockRecord;
 
 impl Pool {
     /// Opens the segment files that hold the blocks `named`, and returns their bytes in order, read

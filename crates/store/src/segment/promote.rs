@@ -4,12 +4,13 @@
 //! that were borrowed before are read from disk until they are given back; later readers use
 //! memory.
 
+use super::BlockBytes;
 use super::file::Segment;
+use super::layout::BlockLocation;
 use super::pool::Pool;
-use super::{BlockBytes, BlockLocation};
+use crate::checksum::Checksum;
 use crate::error::Error;
 use crate::lock::lock;
-use crate::manifest::Checksum;
 
 /// The outcome of a promotion.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,13 +3,15 @@
 
 use hadal_types::MemoryReservation;
 
+use super::BlockBytes;
 use super::file::Segment;
-use super::open::is_verified;
-use super::pool::{Pool, paged};
-use super::{BlockBytes, BlockLocation};
+use super::layout::BlockLocation;
+use super::layout::paged;
+use super::pool::Pool;
+use super::verify::is_verified;
+use crate::checksum::Checksum;
 use crate::disk::SegmentFile;
 use crate::error::Error;
-use crate::manifest::Checksum;
 
 impl Pool {
     /// Restores a block that an earlier process wrote: from memory if its bytes there are intact,

@@ -4,11 +4,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::open::is_verified;
-use super::pool::{PAGE, Pool, file_name, header};
+use super::layout::{PAGE, file_name, header};
+use super::pool::Pool;
+use super::verify::is_verified;
+use crate::block_record::BlockRecord;
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
-use crate::manifest::BlockRecord;
 
 /// The end of the name of a file that is being made.
 const HALF_MADE: &str = ".segment.new";

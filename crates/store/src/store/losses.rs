@@ -3,9 +3,10 @@
 use hadal_types::Micros;
 
 use super::Store;
-use crate::change::{BlockNumber, Change, Sequence};
+use crate::change::Change;
 use crate::data_loss::Loss;
 use crate::error::Error;
+use crate::ids::{BlockNumber, Sequence};
 
 impl Store {
     /// Losses with an unknown number of rows and unknown tables. They are reported from the start

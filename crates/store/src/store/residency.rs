@@ -1,9 +1,10 @@
 //! Where blocks are read from: restored to memory, left on disk, or promoted from disk to memory.
 
 use super::{Durable, Store};
-use crate::change::{BlockNumber, StoredBlock};
+use crate::change::StoredBlock;
+use crate::checksum::Checksum;
+use crate::ids::BlockNumber;
 use crate::lock::lock;
-use crate::manifest::Checksum;
 use crate::recovery::{LostBlock, WaitingBlock};
 use crate::segment::BlockBytes;
 use crate::segment::promote::Promotion;
