@@ -25,13 +25,13 @@ use std::time::Duration;
 use hadal_types::limits::{LOG_QUEUE_BYTES_MAX, LOG_SYNC_MILLIS};
 use hadal_types::{BatchId, TableName};
 
-use crate::config::Durability;
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::Draft;
 use crate::ids::Sequence;
 use crate::lock::lock;
 use crate::log_marks::{LogMark, LogMarks};
+use crate::options::Durability;
 use crate::sequence_set::SequenceSet;
 use hole_punch::LogFile;
 pub(crate) use loss::LogLoss;

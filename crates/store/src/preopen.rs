@@ -10,10 +10,11 @@ use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use crate::config::{Config, Folders, Memory, MemoryConfig, Sizes};
 use crate::disk::Folder;
 use crate::error::Error;
+use crate::folders::{Folders, Memory};
 use crate::lock::lock;
+use crate::options::{MemoryConfig, Sizes};
 use crate::preopen::adopted::Preopened;
 use crate::tmpfs;
 
@@ -60,12 +61,17 @@ impl PreopenedStore {
     ///
     /// # Errors
     /// [`Error::InUse`] if another process still has them; [`Error::Io`].
-    pub(crate) fn take(&self, config: &Config) -> Result<Option<(Folders, Preopened)>, Error> {
-        let Some(preopened) = lock(&self.0).take().filter(|preopened| preopened.is_of(config))
-        else {
+    pub(crate) fn take(
+        &self,
+        folder: &Path,
+        memory: Option<&MemoryConfig>,
+        sizes: Sizes,
+    ) -> Result<Option<(Folders, Preopened)>, Error> {
+        let preopened = lock(&self.0).take();
+        let Some(preopened) = preopened.filter(|store| store.is_of(folder, memory, sizes)) else {
             return Ok(None);
         };
-        match preopened.lock(&config.folder) {
+        match preopened.lock(folder) {
             Ok(true) => Ok(Some((preopened.folders, preopened.blocks))),
             Ok(false) => Ok(None),
             Err(error) => {
@@ -111,13 +117,13 @@ impl PreopenedFolders {
     }
 
     /// Whether it belongs to a store of this configuration.
-    fn is_of(&self, config: &Config) -> bool {
+    fn is_of(&self, folder: &Path, memory: Option<&MemoryConfig>, sizes: Sizes) -> bool {
         let budget =
             |memory: &Option<Memory>| memory.as_ref().map(|memory| Arc::as_ptr(&memory.budget));
-        let configured = config.memory.as_ref().map(|memory| Arc::as_ptr(&memory.budget));
-        self.root.path() == config.folder
+        let configured = memory.map(|memory| Arc::as_ptr(&memory.budget));
+        self.root.path() == folder
             && budget(&self.folders.memory) == configured
-            && self.blocks.adopted.pool.segment_bytes() == config.sizes.segment_bytes
+            && self.blocks.adopted.pool.segment_bytes() == sizes.segment_bytes
     }
 
     /// Locks the folders, as opening them does. Returns `false`, and locks nothing, if other

@@ -2,25 +2,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
-use std::ops::Range;
 use std::sync::Arc;
 
-use hadal_types::{BatchId, Micros, TableName};
+use hadal_types::{Micros, TableName};
 
 use crate::block_record::BlockRecord;
-use crate::change::{DroppedRows, RememberedBatch, StoredBlock};
-use crate::checksum::Checksum;
+use crate::change::StoredBlock;
 use crate::clean_shutdown;
-use crate::config::{Folders, Sizes};
 use crate::data_loss::{Losses, TotalLoss};
 use crate::error::Error;
-use crate::ids::{BlockNumber, Sequence};
+use crate::folders::Folders;
+use crate::ids::BlockNumber;
 use crate::log::{self, Replayed};
 use crate::manifest::{self, Manifest, State};
+use crate::options::Sizes;
 use crate::preopen::adopted::{Adopted, Preopened};
+use crate::recovered_table::{RecoveredFrame, RecoveredTable, WaitingBlock};
+use crate::recovery_report::{LostBlock, Report};
 use crate::segment::BlockBytes;
 use crate::segment::layout;
-use crate::segment::layout::BlockLocation;
 use crate::segment::open::{OpenedSegments, remove_all};
 use crate::segment::pool::Pool;
 
@@ -31,157 +31,6 @@ pub struct Recovery {
     pub tables: BTreeMap<TableName, RecoveredTable>,
     /// The report of the open.
     pub report: Report,
-}
-
-/// The content of one table.
-#[derive(Debug, Default)]
-pub struct RecoveredTable {
-    /// Its merged blocks, by number.
-    pub blocks: Vec<StoredBlock>,
-    /// Rows of these blocks.
-    pub block_rows: u64,
-    /// Bytes of these blocks.
-    pub block_bytes: u64,
-    /// Merged blocks that [`crate::Store::restore`] brings back, by number.
-    pub waiting: Vec<WaitingBlock>,
-    /// Batches that are in no merged block, by sequence. Some may never have been acknowledged.
-    pub frames: Vec<RecoveredFrame>,
-    /// Remembered batches, oldest first.
-    pub remembered: Vec<RememberedBatch>,
-    /// The settings, if it has any.
-    pub settings: Option<Vec<u8>>,
-    /// Rows that were dropped because the table was too large, if any.
-    pub dropped_rows: Option<DroppedRows>,
-}
-
-impl RecoveredTable {
-    /// Adds a merged block; its number is above all others.
-    pub fn take(&mut self, block: StoredBlock) {
-        self.block_rows += u64::from(block.rows);
-        self.block_bytes += block.bytes.byte_count();
-        self.blocks.push(block);
-    }
-
-    /// Drops the merged blocks `gone`.
-    pub(crate) fn lose(&mut self, gone: &BTreeSet<BlockNumber>) {
-        let is_kept = |block: &StoredBlock| !gone.contains(&block.number);
-        let (mut rows, mut bytes) = (0, 0);
-        for block in self.blocks.iter().filter(|block| !is_kept(block)) {
-            rows += u64::from(block.rows);
-            bytes += block.bytes.byte_count();
-        }
-        self.blocks.retain(is_kept);
-        self.block_rows -= rows;
-        self.block_bytes -= bytes;
-    }
-}
-
-/// A merged block that counts. Its bytes must be verified in memory or read from disk before they
-/// can be used.
-#[derive(Debug)]
-pub struct WaitingBlock {
-    /// The block's number.
-    pub number: BlockNumber,
-    /// The number of its rows.
-    pub rows: u32,
-    pub(crate) table: TableName,
-    pub(crate) bytes: BlockBytes,
-    pub(crate) checksum: Checksum,
-}
-
-impl WaitingBlock {
-    /// Whether an earlier process left its segment in memory. Then the block is read from disk only
-    /// if its bytes in memory are damaged.
-    #[must_use]
-    pub fn is_in_memory(&self) -> bool {
-        self.bytes.has_old_memory()
-    }
-
-    /// Announces to the system that the block will soon be restored. If it must be read from disk,
-    /// the read then need not be waited for.
-    pub fn expect(&self) {
-        self.bytes.expect();
-    }
-
-    /// Its segment. Two threads that write to the same segment wait for each other.
-    #[must_use]
-    pub fn segment(&self) -> u32 {
-        self.location().segment
-    }
-
-    /// Its range in the segment, in bytes.
-    #[must_use]
-    pub fn range(&self) -> Range<u64> {
-        let BlockLocation { offset, length, .. } = self.location();
-        offset..offset.saturating_add(u64::from(length))
-    }
-
-    fn location(&self) -> BlockLocation {
-        self.bytes.location().unwrap_or(BlockLocation::IN_MEMORY)
-    }
-}
-
-/// A batch from the log.
-#[derive(Clone, Debug)]
-pub struct RecoveredFrame {
-    /// The frame's sequence.
-    pub sequence: Sequence,
-    /// The batch's id.
-    pub batch: BatchId,
-    /// The block as it was appended, in a heap segment.
-    pub bytes: BlockBytes,
-}
-
-/// The findings of opening a store. Frames, files and segments are counts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
-    /// The seed of the folder's checksums: no other folder has it, unless one of them is a copy. 0
-    /// for a store that keeps nothing.
-    pub salt: u64,
-    /// Log frames that were replayed.
-    pub frames_replayed: u64,
-    /// Log frames whose rows are in merged blocks, or were dropped.
-    pub frames_consumed: u64,
-    /// Log frames with a repeated sequence; they were skipped.
-    pub frames_repeated: u64,
-    /// Damaged ranges in the middle of the log; acknowledged rows may be lost.
-    pub frames_damaged: u64,
-    /// Bytes of these ranges.
-    pub damaged_bytes: u64,
-    /// Bytes of torn tails of log files. A crash leaves them; their batches were not acknowledged.
-    pub log_bytes_cut: u64,
-    /// Paths of log files that were needed and are missing or have no whole frame: acknowledged
-    /// rows may be lost. They are listed again at each open until a change is committed.
-    pub log_files_lost: Vec<String>,
-    /// Log files without needed frames.
-    pub log_files_removed: u64,
-    /// How the copy repaired a damaged manifest; in words.
-    pub manifest_mended: Option<String>,
-    /// Bytes of a torn tail of the manifest.
-    pub manifest_bytes_cut: u64,
-    /// Why its blocks are not in memory, although that was configured; in words.
-    pub memory_refused: Option<String>,
-    /// Whether the store was stopped cleanly, so that its segments in memory are trusted.
-    pub was_stopped: bool,
-    /// Segment files without a block that counts; they were removed.
-    pub orphan_segments: u64,
-    /// Bytes of segments that belonged to no block that counts; they were given back.
-    pub reclaimed_bytes: u64,
-    /// Blocks that count and are missing.
-    pub lost_blocks: Vec<LostBlock>,
-}
-
-/// A block that the manifest names and that cannot be read. It counts until it is removed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LostBlock {
-    /// The block's number.
-    pub number: BlockNumber,
-    /// Its table.
-    pub table: TableName,
-    /// The number of its rows.
-    pub rows: u32,
-    /// Why it cannot be read.
-    pub reason: String,
 }
 
 /// The parts of an open store with a folder.

@@ -15,14 +15,16 @@ use crate::block_record::BlockRecord;
 use crate::change::{Change, StoredBlock};
 use crate::checksum::Checksum;
 use crate::clean_shutdown;
-use crate::config::{Config, Durability, Folders, Sizes};
+use crate::config::Config;
 use crate::data_loss::Losses;
 use crate::error::Error;
+use crate::folders::Folders;
 use crate::ids::{BlockNumber, Sequence};
 use crate::lock::lock;
 use crate::log::{Log, Ticket};
 use crate::log_marks::LogMarks;
 use crate::manifest::{self, Manifest, Record, State};
+use crate::options::{Durability, Sizes};
 use crate::preopen::adopted::Preopened;
 use crate::recovery::{self, OpenContext, Opened, Recovery};
 use crate::segment::layout::BlockLocation;
@@ -123,8 +125,9 @@ impl Store {
     /// [`Error::Full`] as the system reports. Damage to log and blocks is not an error, but in the
     /// report.
     pub fn open(config: &Config) -> Result<(Self, Recovery), Error> {
-        let (folders, preopened) = config.preopened.take(config)?.unzip();
-        let folders = folders.map_or_else(|| Folders::open(config), Ok)?;
+        let (folder, memory) = (&config.folder, config.memory.as_ref());
+        let (folders, preopened) = config.preopened.take(folder, memory, config.sizes)?.unzip();
+        let folders = folders.map_or_else(|| Folders::open(folder, memory), Ok)?;
         let context = OpenContext { now: config.now, expects_data: config.expects_data };
         let (store, mut recovery) =
             Self::open_with(&folders, config.sizes, config.durability, true, preopened, context)?;

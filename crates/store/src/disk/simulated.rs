@@ -21,8 +21,9 @@ use rustix::io::Errno;
 use tempfile::TempDir;
 
 use super::{AppendFile, Disk, FileIdentity, Folder, SegmentFile};
-use crate::config::{AfterCrash, Folders, Memory};
+use crate::folders::{Folders, Memory};
 use crate::lock::lock;
+use crate::options::AfterCrash;
 use files::{SimulatedFile, SimulatedSegment};
 pub(crate) use random::Random;
 

@@ -16,7 +16,7 @@ use crate::frame::{Frame, LOG, is_beginning, scan};
 use crate::ids::Sequence;
 use crate::log_marks::{LogMark, LogMarks};
 use crate::manifest::State;
-use crate::recovery::Report;
+use crate::recovery_report::Report;
 
 /// The content of the log.
 #[derive(Debug, Default)]

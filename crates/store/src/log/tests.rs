@@ -4,7 +4,7 @@ use std::thread;
 use super::*;
 use crate::disk::simulated::{Random, World};
 use crate::manifest::State;
-use crate::recovery::Report;
+use crate::recovery_report::Report;
 
 const SALT: u64 = 7;
 const FIRST: &str = "00000001.log";

@@ -12,11 +12,12 @@ use hadal_types::TableName;
 
 use crate::block_record::BlockRecord;
 use crate::change::StoredBlock;
-use crate::config::{Folders, Sizes};
 use crate::error::Error;
+use crate::folders::Folders;
 use crate::ids::BlockNumber;
 use crate::manifest::{ChangesSince, ManifestSnapshot, State};
-use crate::recovery::RecoveredTable;
+use crate::options::Sizes;
+use crate::recovered_table::RecoveredTable;
 use crate::segment::BlockBytes;
 use crate::segment::pool::Pool;
 

@@ -13,11 +13,12 @@ use super::layout::{HEADER_USED, PAGE, file_name, header, number_of, paged};
 use super::pool::{Pool, SegmentEntry};
 use super::salvage::{Salvaged, remove_half_made};
 use crate::block_record::BlockRecord;
-use crate::config::{AfterCrash, Folders, Memory};
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
+use crate::folders::{Folders, Memory};
 use crate::ids::BlockNumber;
 use crate::lock::lock;
+use crate::options::AfterCrash;
 
 /// From this many segments on, opening them on another thread pays.
 const SHARED_FROM: usize = 8;

@@ -14,9 +14,9 @@ use super::free_ranges::FreeRanges;
 use super::layout::BlockLocation;
 use super::layout::{PAGE, file_name, header, paged};
 use super::{BlockBytes, FileExtent, checked_length};
-use crate::config::Folders;
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
+use crate::folders::Folders;
 use crate::lock::lock;
 
 #[derive(Debug)]

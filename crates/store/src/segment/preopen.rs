@@ -12,8 +12,8 @@ use super::layout::{file_name, paged};
 use super::open::Named;
 use super::pool::{Pool, SegmentEntry};
 use crate::block_record::BlockRecord;
-use crate::config::Folders;
 use crate::disk::{Disk, SegmentFile};
+use crate::folders::Folders;
 use crate::lock::lock;
 
 impl Pool {

@@ -23,7 +23,10 @@ fn opened_after_a_look(bed: &Bed, change: impl FnOnce()) -> (Store, Recovery) {
     let config = Config { preopened, ..config };
     assert!(matches!(Store::open(&config), Err(Error::InUse(_))), "it is another's");
     change();
-    let is_taken = |config: &Config| config.preopened.take(config).expect("not in use").is_none();
+    let is_taken = |config: &Config| {
+        let taken = config.preopened.take(&config.folder, config.memory.as_ref(), config.sizes);
+        taken.expect("not in use").is_none()
+    };
     let opened = Store::open(&config).expect("opened");
     assert!(is_taken(&config), "it is used once");
     opened

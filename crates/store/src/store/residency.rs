@@ -5,7 +5,8 @@ use crate::change::StoredBlock;
 use crate::checksum::Checksum;
 use crate::ids::BlockNumber;
 use crate::lock::lock;
-use crate::recovery::{LostBlock, WaitingBlock};
+use crate::recovered_table::WaitingBlock;
+use crate::recovery_report::LostBlock;
 use crate::segment::BlockBytes;
 use crate::segment::promote::Promotion;
 

@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::disk::simulated::{Random, World};
-use crate::recovery::RecoveredTable;
+use crate::recovered_table::RecoveredTable;
 
 pub(super) fn table(name: &str) -> TableName {
     TableName::new(name).expect("a name")

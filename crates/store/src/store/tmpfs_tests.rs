@@ -2,7 +2,7 @@
 
 use super::tests::{Tmpfs, add, table};
 use super::*;
-use crate::config::{AfterCrash, MemoryConfig};
+use crate::options::{AfterCrash, MemoryConfig};
 use crate::segment::promote::Promotion;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
