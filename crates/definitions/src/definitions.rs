@@ -1,8 +1,6 @@
-//! The store: opens, checks and queries a database through one pool of connections.
+//! The store: one pool of connections to the database at a location.
 
-use std::path::Path;
 use std::str::FromStr;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Once};
 use std::time::Duration;
 
@@ -10,14 +8,12 @@ use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Row};
 
 use crate::error::DefinitionsError;
-use crate::file;
 use crate::location::Location;
-use crate::migrate::{VERSIONS, Version, migrate};
 
 /// Connections to a shared database.
 const CONNECTIONS_MAX: u32 = 4;
 /// How long to wait for a connection.
-const PATIENCE: Duration = Duration::from_secs(5);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// SQLite's codes for a file that is not a database, or is damaged.
 const CODES_OF_DAMAGE: [&str; 2] = ["11", "26"];
@@ -34,63 +30,8 @@ pub struct Definitions {
 }
 
 impl Definitions {
-    /// Opens the definitions: makes them if there are none, migrates those of an earlier program to
-    /// this program's version, and checks that a file is whole.
-    ///
-    /// # Errors
-    /// [`DefinitionsError::Damaged`], [`DefinitionsError::Newer`], or the reason why the location
-    /// cannot be reached.
-    pub async fn open(location: &Location) -> Result<Self, DefinitionsError> {
-        Self::open_with(location, &VERSIONS).await
-    }
-
-    /// The same by a program that knows these versions of the store, as a later program will know
-    /// more. For tests of migrations.
-    ///
-    /// # Errors
-    /// As [`Self::open`].
-    pub async fn open_with(
-        location: &Location,
-        versions: &[Version],
-    ) -> Result<Self, DefinitionsError> {
-        match location {
-            Location::Memory => {
-                let definitions = Self::connect(location, &new_memory()).await?;
-                migrate(&definitions, versions).await?;
-                Ok(definitions)
-            }
-            Location::Postgres(url) => {
-                let definitions = Self::connect(location, url).await?;
-                migrate(&definitions, versions).await?;
-                Ok(definitions)
-            }
-            Location::File(path) => {
-                if file::is_missing(path)? {
-                    Self::make(location, path, versions).await?;
-                }
-                file::remove_half_made(path);
-                let definitions = Self::connect(location, &file::url(path)).await?;
-                definitions.check().await?;
-                migrate(&definitions, versions).await?;
-                Ok(definitions)
-            }
-        }
-    }
-
-    /// Makes a file that gets its name only once it is whole.
-    async fn make(
-        location: &Location,
-        path: &Path,
-        versions: &[Version],
-    ) -> Result<(), DefinitionsError> {
-        let new = file::begin(path)?;
-        let definitions = Self::connect(location, &file::url(&new)).await?;
-        migrate(&definitions, versions).await?;
-        definitions.pool.close().await;
-        file::finish(&new, path)
-    }
-
-    async fn connect(location: &Location, url: &str) -> Result<Self, DefinitionsError> {
+    /// Connects to the database at `url`, which is that of `location`.
+    pub(crate) async fn connect(location: &Location, url: &str) -> Result<Self, DefinitionsError> {
         static DRIVERS: Once = Once::new();
         DRIVERS.call_once(install_default_drivers);
         let failed = |source| Self::failure(location, "open", source);
@@ -103,7 +44,7 @@ impl Definitions {
             if matches!(location, Location::Postgres(_)) { CONNECTIONS_MAX } else { 1 };
         let pool = AnyPoolOptions::new()
             .max_connections(connections)
-            .acquire_timeout(PATIENCE)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
             .idle_timeout(None)
             .max_lifetime(None)
             .connect_with(options)
@@ -114,7 +55,7 @@ impl Definitions {
     }
 
     /// Checks that the file is whole.
-    async fn check(&self) -> Result<(), DefinitionsError> {
+    pub(crate) async fn check(&self) -> Result<(), DefinitionsError> {
         let checked = sqlx::query("PRAGMA quick_check(1)").fetch_one(&self.pool).await;
         let checked = checked.and_then(|row| row.try_get::<String, _>(0));
         match checked.map_err(|error| self.failed("check", error))?.as_str() {
@@ -150,27 +91,20 @@ impl Definitions {
         let code = source.as_database_error().and_then(|error| error.code());
         // Extended codes have the plain one in their lowest byte.
         let plain = code.and_then(|code| Some((code.parse::<u32>().ok()? & 0xff).to_string()));
-        let place_name = location.to_string();
+        let location_name = location.to_string();
         match plain {
             Some(code)
                 if !matches!(location, Location::Postgres(_))
                     && CODES_OF_DAMAGE.contains(&code.as_str()) =>
             {
-                DefinitionsError::Damaged { location: place_name, reason: source.to_string() }
+                DefinitionsError::Damaged { location: location_name, reason: source.to_string() }
             }
             _ => {
                 let reason = location.redacted(&source.to_string());
-                DefinitionsError::Database { action, location: place_name, reason }
+                DefinitionsError::Database { action, location: location_name, reason }
             }
         }
     }
-}
-
-/// The URL of a new database in memory.
-fn new_memory() -> String {
-    static NUMBER: AtomicU64 = AtomicU64::new(0);
-    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    format!("sqlite:file:hadal-definitions-{number}?mode=memory&cache=shared")
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod error;
 mod file;
 mod location;
 mod migrate;
+mod open;
 mod table_settings;
 
 pub use definitions::Definitions;
