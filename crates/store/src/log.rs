@@ -10,34 +10,34 @@
 //! live frames is removed.
 
 mod body;
+mod committer;
 mod hole_punch;
 mod loss;
+mod queue;
 mod replay;
 mod ticket;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
 
-use hadal_types::limits::{LOG_QUEUE_BYTES_MAX, LOG_SYNC_MILLIS};
 use hadal_types::{BatchId, TableName};
 
 use crate::disk::Disk;
 use crate::error::Error;
-use crate::frame::Draft;
 use crate::ids::Sequence;
 use crate::lock::lock;
-use crate::log_marks::{LogMark, LogMarks};
+use crate::log_marks::LogMarks;
 use crate::options::Durability;
 use crate::sequence_set::SequenceSet;
+use committer::CloseAtEnd;
 use hole_punch::LogFile;
 pub(crate) use loss::LogLoss;
+use queue::{Live, Queue, Waiting};
 pub(crate) use replay::{Replayed, replay};
 pub use ticket::Ticket;
-use ticket::{Promise, ticket};
+use ticket::ticket;
 use writer::Writer;
 
 /// The file name of log file `number`.
@@ -51,53 +51,11 @@ pub(crate) fn number_of(name: &str) -> Option<u64> {
     (file_name(number) == name).then_some(number)
 }
 
-/// A frame that waits for the committer.
-struct Waiting {
-    sequence: Sequence,
-    draft: Draft,
-    promise: Promise,
-}
-
-/// A frame that is not consumed.
-#[derive(Debug)]
-pub(crate) struct Live {
-    pub(crate) table: TableName,
-    /// Its file and its range in it; `None` until it is written.
-    pub(crate) at: Option<(u64, Range<u64>)>,
-}
-
-/// The state of the log that all threads share.
-struct Queue {
-    waiting: Vec<Waiting>,
-    /// Bytes of frames that wait or are being written.
-    bytes: usize,
-    next_sequence: u64,
-    is_closed: bool,
-    failure: Option<Error>,
-    live: BTreeMap<Sequence, Live>,
-    /// Log files that contain a frame.
-    files: BTreeMap<u64, LogFile>,
-    /// Sequences of frames that did not fit on the disk: the log holds no byte of them.
-    void: SequenceSet,
-    /// Whether a frame did not fit since the last [`Log::give_back`].
-    is_short: bool,
-    /// The file that is written to; it is not removed.
-    current: Option<u64>,
-}
-
 /// Called with the number of a log file once its first frames are durable, before their tickets are
 /// resolved, and with how far each file is durable.
 pub(crate) type Begun = Box<dyn Fn(u64, &LogMarks) + Send + Sync>;
 
-/// Where a group was written: the number of the file, the group's offset in it, and whether the
-/// whole file is durable.
-#[derive(Clone, Copy)]
-struct Group {
-    number: u64,
-    from: u64,
-    is_durable: bool,
-}
-
+/// The parts of the log that all threads share.
 struct Shared {
     disk: Arc<dyn Disk>,
     salt: u64,
@@ -316,181 +274,6 @@ impl Drop for Log {
     fn drop(&mut self) {
         // All tickets are resolved by now, with the failure if there was one.
         drop(self.close());
-    }
-}
-
-/// Makes sure that no ticket waits for a committer that has ended, for whatever reason.
-struct CloseAtEnd<'a>(&'a Shared);
-
-impl Drop for CloseAtEnd<'_> {
-    fn drop(&mut self) {
-        let mut queue = lock(&self.0.queue);
-        queue.is_closed = true;
-        let abandoned = std::mem::take(&mut queue.waiting);
-        drop(queue);
-        drop(abandoned);
-    }
-}
-
-impl Queue {
-    /// Checks that a frame of `length` bytes may be queued.
-    fn check(&self, length: usize) -> Result<(), Error> {
-        if let Some(failure) = &self.failure {
-            return Err(failure.clone());
-        }
-        if self.is_closed {
-            return Err(Error::Closed);
-        }
-        // If nothing waits, one frame of any size is accepted.
-        if self.bytes > 0 && self.bytes + length > LOG_QUEUE_BYTES_MAX {
-            return Err(Error::Busy(self.bytes));
-        }
-        Ok(())
-    }
-
-    fn forget(&mut self, sequence: Sequence) {
-        let at = self.live.remove(&sequence).and_then(|live| live.at);
-        if let Some(file) = at.and_then(|at| self.files.get_mut(&at.0)) {
-            file.live = file.live.saturating_sub(1);
-        }
-    }
-
-    /// How far each log file is durable.
-    fn marks(&self) -> LogMarks {
-        let marks = self.files.iter();
-        marks.filter_map(|(&number, file)| Some((number, file.durable?))).collect()
-    }
-
-    fn written(&mut self, sequence: Sequence, number: u64, range: Range<u64>) {
-        let file = self.files.entry(number).or_default();
-        file.last = range.start;
-        let next_sequence = sequence.0.saturating_add(1);
-        file.written = Some(LogMark { length: range.end, next_sequence });
-        if let Some(live) = self.live.get_mut(&sequence) {
-            live.at = Some((number, range));
-            file.live += 1;
-        }
-    }
-}
-
-impl Shared {
-    /// Waits for frames, and commits all that wait. `false` if the log is closed and all is
-    /// durable.
-    fn commit_group(&self) -> bool {
-        let group = self.next_group();
-        if group.is_empty() {
-            self.sync();
-            return false;
-        }
-        let (mut frames, mut promises) = (Vec::new(), Vec::new());
-        for Waiting { sequence, draft, promise } in group {
-            frames.push(draft.seal(self.salt, sequence.0));
-            promises.push((sequence, promise));
-        }
-        let result = self.write(&frames);
-        if let Some((number, marks)) = self.record_outcome(&promises, &frames, result.as_ref()) {
-            (self.begun)(number, &marks);
-        }
-        for (_, promise) in promises {
-            promise.complete(result.clone().map(drop));
-        }
-        if self.sync_due().is_some_and(|left| left.is_zero()) {
-            self.sync();
-        }
-        true
-    }
-
-    /// Waits for frames, and takes all that wait; none if the log is closed. Syncs earlier frames
-    /// when their sync is due.
-    fn next_group(&self) -> Vec<Waiting> {
-        loop {
-            let due = self.sync_due();
-            if due.is_some_and(|left| left.is_zero()) {
-                self.sync();
-                continue;
-            }
-            let mut queue = lock(&self.queue);
-            if !queue.waiting.is_empty() || queue.is_closed {
-                return std::mem::take(&mut queue.waiting);
-            }
-            match due {
-                None => drop(self.changed.wait(queue)),
-                Some(left) => drop(self.changed.wait_timeout(queue, left)),
-            }
-        }
-    }
-
-    /// How long written frames may still wait for their sync; `None` if nothing waits.
-    fn sync_due(&self) -> Option<Duration> {
-        let since = lock(&self.writer).unsynced()?;
-        Some(Duration::from_millis(LOG_SYNC_MILLIS).saturating_sub(since.elapsed()))
-    }
-
-    /// Makes all written frames durable. After a failure the log refuses batches.
-    fn sync(&self) {
-        let mut writer = lock(&self.writer);
-        let synced = writer.sync();
-        let mut queue = lock(&self.queue);
-        match synced {
-            // Nothing was written since: writing needs the writer's lock.
-            Ok(()) => queue.files.values_mut().for_each(LogFile::note_durable),
-            Err(failure) => drop(queue.failure.get_or_insert(failure)),
-        }
-    }
-
-    /// Writes a group to the current file, or to a new one. The first group of a file is always
-    /// synced, because the manifest then expects the file.
-    fn write(&self, frames: &[Vec<u8>]) -> Result<Group, Error> {
-        let mut writer = lock(&self.writer);
-        if writer.is_full() {
-            let number = writer.rotate()?;
-            let mut queue = lock(&self.queue);
-            queue.current = Some(number);
-            // The previous file was synced before the change to this one.
-            queue.files.values_mut().for_each(LogFile::note_durable);
-        }
-        let is_first = {
-            let queue = lock(&self.queue);
-            queue.current.is_none_or(|number| !queue.files.contains_key(&number))
-        };
-        let is_durable = is_first || self.durability == Durability::Sync;
-        let (number, from) = writer.write(frames, is_durable)?;
-        Ok(Group { number, from, is_durable })
-    }
-
-    /// Records the outcome of a group, before its tickets are resolved. If the group is its file's
-    /// first, returns the file's number and how far each file is durable.
-    fn record_outcome(
-        &self,
-        promises: &[(Sequence, Promise)],
-        frames: &[Vec<u8>],
-        result: Result<&Group, &Error>,
-    ) -> Option<(u64, LogMarks)> {
-        let mut queue = lock(&self.queue);
-        let number = result.ok().map(|group| group.number);
-        let begun = number.filter(|number| !queue.files.contains_key(number));
-        queue.bytes -= frames.iter().map(Vec::len).sum::<usize>();
-        let mut next = result.map_or(0, |group| group.from);
-        for (&(sequence, _), frame) in promises.iter().zip(frames) {
-            let from = next;
-            next += frame.len() as u64;
-            match result {
-                Ok(group) => queue.written(sequence, group.number, from..next),
-                Err(_) => queue.forget(sequence),
-            }
-        }
-        match result {
-            Err(failure @ Error::Poisoned { .. }) => queue.failure = Some(failure.clone()),
-            Err(Error::Full(_)) => {
-                queue.is_short = true;
-                promises.iter().for_each(|(sequence, _)| queue.void.insert(sequence.0, sequence.0));
-            }
-            Ok(Group { number, is_durable: true, .. }) => {
-                queue.files.get_mut(number).into_iter().for_each(LogFile::note_durable);
-            }
-            _ => {}
-        }
-        begun.map(|number| (number, queue.marks()))
     }
 }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::{Log, Queue, file_name};
+use super::{Log, file_name};
 use crate::lock::lock;
 use crate::log_marks::LogMark;
 
@@ -59,17 +59,6 @@ impl LogFile {
         // The range contains the earlier ones: it only grows.
         self.given_back.retain(|start, _| !stretch.contains(start));
         self.given_back.insert(stretch.start, stretch.end);
-    }
-}
-
-impl Queue {
-    /// The ranges of live frames by file, in order.
-    fn live_ranges(&self) -> BTreeMap<u64, Vec<Range<u64>>> {
-        let mut ranges: BTreeMap<u64, Vec<Range<u64>>> = BTreeMap::new();
-        for (file, range) in self.live.values().filter_map(|live| live.at.clone()) {
-            ranges.entry(file).or_default().push(range);
-        }
-        ranges
     }
 }
 

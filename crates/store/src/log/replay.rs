@@ -7,8 +7,9 @@ use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
 
 use super::hole_punch::LogFile;
 use super::loss::LogLoss;
+use super::queue::Live;
 use super::writer::Resume;
-use super::{Live, body, file_name, number_of};
+use super::{body, file_name, number_of};
 use crate::append_file::AppendOnlyFile;
 use crate::disk::Disk;
 use crate::error::Error;

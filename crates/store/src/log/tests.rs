@@ -1,5 +1,8 @@
 use std::sync::Barrier;
 use std::thread;
+use std::time::Duration;
+
+use hadal_types::limits::{LOG_QUEUE_BYTES_MAX, LOG_SYNC_MILLIS};
 
 use super::*;
 use crate::disk::simulated::{Random, World};
