@@ -8,8 +8,8 @@
 //!
 //! A store without memory of its own has a mark in its folder. It says the same of the segments on
 //! disk, for a later process with memory, which then has all rows at once, as after any clean
-//! shutdown. After a reboot it is invalid, because none of the segments is cached then. Queries would
-//! wait for the disk, instead of answering from a part of the rows at once.
+//! shutdown. After a reboot it is invalid, because none of the segments is cached then. Queries
+//! would wait for the disk, instead of answering from a part of the rows at once.
 
 use std::collections::BTreeSet;
 
