@@ -1,12 +1,13 @@
-//! The archive: files of Parquet in a folder or a bucket, where rows of tables that are set so go
-//! before they are dropped.
+//! The archive: Parquet files in a folder or a bucket. Tables can be set to write their rows there
+//! before the rows are dropped.
 //!
-//! What goes there and when is the leaf's affair ([`hadal_leaf::Archive`]); here it is turned into
-//! files that other programs read, as `docs/archive.md` tells.
+//! The leaf decides which rows are archived and when ([`hadal_leaf::Archive`]). This module writes
+//! them as files that other programs read, as `docs/archive.md` describes.
 //!
-//! A folder is never made: where it is missing, so may be the disk that it is on, and rows would go to
-//! another one. Until it is there rows stay, as while a bucket is out of reach. So that who starts a server
-//! learns of either before rows go, a file is written and removed at the start ([`Watch`]).
+//! A missing folder is never created: its disk may not be mounted, and rows would be written to
+//! another disk. Rows stay in their table until the folder exists, or until the bucket is
+//! reachable. At the start a check file is written and removed ([`Watch`]), so that an operator
+//! learns of a broken archive before rows are due.
 
 mod bucket;
 mod cells;
@@ -31,12 +32,12 @@ use bucket::Bucket;
 use folder::Folder;
 pub(crate) use watch::Watch;
 
-/// Where the archive is, as a person says it.
+/// The location of the archive, as the user writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ArchiveLocation {
     /// A folder.
     Folder(PathBuf),
-    /// A bucket of a store that speaks S3, and what its keys begin with: nothing, or a path.
+    /// A bucket of an S3-compatible store. Its keys begin with `prefix`: empty, or a path.
     Bucket { name: String, prefix: String },
 }
 
@@ -70,7 +71,7 @@ impl FromStr for ArchiveLocation {
                 let prefix = prefix.trim_matches('/').to_owned();
                 Ok(Self::Bucket { name: name.to_owned(), prefix })
             }
-            // What stands before an @ may be somebody's key.
+            // The text before an @ may be a secret key.
             _ => Err(format!(
                 "{}:// is not known; write a folder, or s3://BUCKET/PREFIX",
                 scheme.rsplit_once('@').map_or(scheme, |(_, scheme)| scheme)
@@ -90,7 +91,7 @@ impl fmt::Display for ArchiveLocation {
 }
 
 impl ArchiveLocation {
-    /// The archive at this place, whether it is there or not.
+    /// Opens the archive at this location, whether or not the location exists.
     pub(crate) fn open(&self) -> Result<Arc<Files>, Error> {
         let place: Box<dyn ArchiveStorage> = match self {
             Self::Folder(path) => Box::new(Folder::open(path)?),
@@ -100,42 +101,42 @@ impl ArchiveLocation {
     }
 }
 
-/// Says whether whoever writes should give up.
+/// Whether a writer should give up.
 type IsStopping<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// Where files are kept.
+/// The storage that holds the files.
 trait ArchiveStorage: fmt::Debug + Send + Sync {
-    /// Begins a file; nobody sees it before it is [finished](Upload::finish).
+    /// Begins a file. The file is invisible until it is [finished](Upload::finish).
     fn begin<'a>(
         &self,
         path: &str,
         is_stopping: IsStopping<'a>,
     ) -> io::Result<Box<dyn Upload + 'a>>;
 
-    /// Removes a file and what may be left of one that was begun, if they are there.
+    /// Removes a file and the remains of an unfinished upload, if they exist.
     fn remove(&self, path: &str) -> io::Result<()>;
 }
 
-/// A file that is being written; dropped, it comes to nothing.
+/// A file that is being written. Dropping it discards the file.
 trait Upload: Write + Send {
     /// Makes the file visible, and durable.
     fn finish(self: Box<Self>) -> io::Result<()>;
 }
 
-/// Files of Parquet at a place.
+/// Parquet files in one storage.
 #[derive(Debug)]
 pub(crate) struct Files {
     place: Box<dyn ArchiveStorage>,
     name: String,
 }
 
-/// What the name of a file begins with that is there for a moment, to see if there can be any.
+/// The first part of the name of a short-lived file that tests whether the archive can be written.
 const CHECK: &str = "hadal-check";
 
 impl Files {
-    /// Writes a file, and removes it.
+    /// Writes a file and removes it.
     pub(crate) fn check(&self) -> Result<(), ArchiveError> {
-        // Nobody else's: an archive may be shared.
+        // The name is unique: several servers may share an archive.
         let path = format!("{CHECK}-{}-{}", std::process::id(), SystemClock.now().0);
         let write = || {
             let mut file = self.place.begin(&path, &|| false)?;

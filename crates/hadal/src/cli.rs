@@ -13,7 +13,7 @@ use crate::commands::{
 };
 use crate::error::Error;
 
-/// Where a server listens unless told otherwise.
+/// The default listen address of a server.
 pub(crate) const LISTEN_DEFAULT: &str = "127.0.0.1:4280";
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
@@ -62,7 +62,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Does it.
+    /// Runs the command.
     pub(crate) fn run(self) -> Result<(), Error> {
         match self {
             Self::Serve(args) => serve::run(&args),
@@ -94,12 +94,12 @@ pub(crate) struct ServerArgs {
 }
 
 impl ServerArgs {
-    /// A client of the server.
+    /// Returns a client of the server.
     pub(crate) fn client(&self) -> Result<Client, Error> {
         self.client_or(LISTEN_DEFAULT)
     }
 
-    /// A client of the server, by default of the one at an address.
+    /// Returns a client of the server, by default of the one at `address`.
     pub(crate) fn client_or(&self, address: &str) -> Result<Client, Error> {
         Client::new(self.server.as_deref().unwrap_or(address), self.token.as_deref())
     }
@@ -126,7 +126,7 @@ pub(crate) struct DoorArgs {
     pub(crate) no_journal: bool,
 }
 
-/// The address and port of a text; a name is good that means this machine and nothing else.
+/// Parses an address and a port. A host name is accepted if it resolves to loopback addresses only.
 pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
     const ADVICE: &str = "write an address and a port, such as 127.0.0.1:4280 for this machine or \
                           0.0.0.0:4280 for others";
@@ -152,7 +152,7 @@ pub(crate) struct DataArgs {
 }
 
 impl DataArgs {
-    /// The folder, given or default.
+    /// Returns the given folder or the default one.
     pub(crate) fn folder(&self) -> Result<PathBuf, Error> {
         self.data.clone().or_else(default_data_folder).ok_or_else(|| {
             Error::Usage(
@@ -162,7 +162,7 @@ impl DataArgs {
     }
 }
 
-/// `hadal` in the user's data folder, as the XDG Base Directory Specification has it.
+/// `hadal` in the user's data folder, as defined by the XDG Base Directory Specification.
 fn default_data_folder() -> Option<PathBuf> {
     let absolute =
         |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

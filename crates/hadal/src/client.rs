@@ -18,21 +18,20 @@ use problem::may_pass;
 
 use crate::error::Error;
 
-/// A server is there or not within this time.
+/// The time limit for connecting to a server.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// A query is answered by its deadline, or the answer is not there: so long after it, it has not
-/// come on its way either.
+/// The time limit for the answer to a query: the server's query deadline and 5 s for the network.
 const QUERY_TIME: Duration = Duration::from_millis(QUERY_DEADLINE_MS + 5_000);
-/// Anything else is answered within this time; a server may have to wait for its disk.
+/// The time limit for any other answer. A server may have to wait for its disk.
 const ANSWER_TIME: Duration = Duration::from_secs(60);
-/// A batch is sent again for so long while the server is busy or restarting.
+/// How long a batch is sent again while the server is busy or restarting.
 const RETRY_TIME: Duration = Duration::from_secs(10);
-/// The pause between two tries.
+/// The pause between two attempts.
 const RETRY_PAUSE: Duration = Duration::from_millis(200);
-/// Most of an answer is its rows; the rest of it is given as much room again.
+/// Limit of a response. Most of an answer is its rows; the rest may take as many bytes again.
 const RESPONSE_BYTES_MAX: u64 = 2 * ANSWER_BYTES_MAX as u64;
 
-/// A server, and how to talk to it.
+/// A server and the means to send requests to it.
 #[derive(Clone)]
 pub(crate) struct Client {
     agent: Agent,
@@ -40,24 +39,24 @@ pub(crate) struct Client {
     token: Option<String>,
 }
 
-/// How rows are to be logged.
+/// Options for logging rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LogOptions {
-    /// The column that holds the time.
+    /// The column with the rows' times.
     pub(crate) time_column: Option<String>,
     /// Columns whose arrays are sets.
     pub(crate) sets: Vec<String>,
-    /// Whether rows may be of any age.
+    /// Whether rows of any age are accepted.
     pub(crate) any_age: bool,
 }
 
-/// What is asked of a server.
+/// A request to a server.
 struct Ask<'a> {
     method: Method,
     path: &'a str,
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
-    /// The answer begins within this time, and never stops coming for so long.
+    /// Time limit until the answer begins, and for each pause while it arrives.
     patience: Duration,
 }
 
@@ -65,9 +64,9 @@ struct Ask<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LogBatch<'b> {
     pub(crate) id: &'b BatchId,
-    /// Which of the bodies under this id it is, from 0.
+    /// The number of this body among the bodies of the batch, from 0.
     pub(crate) chunk: u32,
-    /// What its lines are.
+    /// The media type of the lines.
     pub(crate) media_type: &'b str,
     pub(crate) lines: &'b [u8],
 }
@@ -89,7 +88,7 @@ impl LogOptions {
 }
 
 impl Client {
-    /// A client of the server at `url`: `http://host:port`, or `host:port`.
+    /// Returns a client of the server at `url`: `http://host:port`, or `host:port`.
     pub(crate) fn new(url: &str, token: Option<&str>) -> Result<Self, Error> {
         let base = url.trim_end_matches('/');
         let base = match base.split_once("://") {
@@ -103,25 +102,25 @@ impl Client {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT_TIMEOUT))
-            // A server on this machine is never behind the proxy of the environment.
+            // A server on this machine is never behind the proxy that the environment names.
             .proxy(None)
             .user_agent(concat!("hadal/", env!("CARGO_PKG_VERSION")))
             .build();
         Ok(Self { agent: config.new_agent(), base, token: token.map(str::to_owned) })
     }
 
-    /// Where the server is.
+    /// The server's URL.
     pub(crate) fn url(&self) -> &str {
         &self.base
     }
 
-    /// Whether anything answers there.
+    /// Whether a server answers at the URL.
     pub(crate) fn is_there(&self) -> bool {
         let ask = Ask { patience: CONNECT_TIMEOUT, ..Ask::new(Method::GET, "/healthz") };
         self.send(&ask).is_ok()
     }
 
-    /// Answers a query.
+    /// Runs a query.
     pub(crate) fn query(&self, sql: &str) -> Result<Answer, Error> {
         let body = serde_json::json!({ "sql": sql }).to_string().into_bytes();
         let ask = Ask {
@@ -136,9 +135,9 @@ impl Client {
         }
     }
 
-    /// Logs the lines of a batch. The same batch may be sent again, so it is, for a while, when
-    /// the server is busy or gone. What a try without an answer may have brought in is not told
-    /// as a duplicate.
+    /// Logs the lines of a batch. While the server is busy or gone, the batch is sent again for a
+    /// while, since a batch may be sent twice. Rows that arrived with an attempt that got no answer
+    /// are not counted as duplicates.
     pub(crate) fn log(
         &self,
         table: &TableName,
@@ -175,7 +174,7 @@ impl Client {
         }
     }
 
-    /// Takes a batch back; returns how many rows it had.
+    /// Revokes a batch. Returns the number of its rows.
     pub(crate) fn revoke(&self, table: &TableName, batch: &BatchId) -> Result<u64, Error> {
         #[derive(serde::Deserialize)]
         struct Revoked {
@@ -187,8 +186,9 @@ impl Client {
         self.json::<Revoked>(&ask).map(|revoked| revoked.rows)
     }
 
-    /// Has losses told no more, of a table or all; returns the rows that are known to be lost, and how many
-    /// losses there were of which nobody knows them.
+    /// Acknowledges the losses of one table or of all tables, which are then reported no more.
+    /// Returns the number of rows known to be lost, and the number of losses with an unknown number
+    /// of rows.
     pub(crate) fn forget_losses(&self, table: Option<&TableName>) -> Result<(u64, u64), Error> {
         #[derive(serde::Deserialize)]
         struct Forgotten {
@@ -203,7 +203,7 @@ impl Client {
         forgotten.map(|told| (told.rows, told.unknown_losses))
     }
 
-    /// Drops a table; returns how many rows it had.
+    /// Drops a table. Returns the number of its rows.
     pub(crate) fn drop_table(&self, table: &TableName) -> Result<u64, Error> {
         #[derive(serde::Deserialize)]
         struct Dropped {
@@ -213,7 +213,7 @@ impl Client {
         self.json::<Dropped>(&Ask::new(Method::DELETE, &path)).map(|dropped| dropped.rows)
     }
 
-    /// Drops a table if there is one.
+    /// Drops a table if it exists.
     pub(crate) fn drop_table_if_there(&self, table: &TableName) -> Result<(), Error> {
         match self.drop_table(table) {
             Err(Error::Refused(problem)) if problem.is_not_found() => Ok(()),
@@ -221,7 +221,7 @@ impl Client {
         }
     }
 
-    /// The time column of a table, if there is one of this name.
+    /// Returns the time column of a table, or `None` if the table does not exist.
     pub(crate) fn time_column(&self, table: &TableName) -> Result<Option<String>, Error> {
         #[derive(serde::Deserialize)]
         struct Table {
@@ -239,12 +239,12 @@ impl Client {
         self.json::<serde_json::Value>(&Ask::new(Method::POST, "/v1/stop")).map(drop)
     }
 
-    /// What stands at a path.
+    /// Gets the JSON at a path.
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
         self.json(&Ask::new(Method::GET, path))
     }
 
-    /// Puts JSON at a path, and returns what stands there then.
+    /// Puts JSON at a path, and returns the JSON of the answer.
     pub(crate) fn put<T: DeserializeOwned>(&self, path: &str, body: Vec<u8>) -> Result<T, Error> {
         let headers = vec![("Content-Type", "application/json".to_owned())];
         self.json(&Ask { headers, body, ..Ask::new(Method::PUT, path) })
@@ -275,7 +275,7 @@ impl Client {
         let uri = format!("{}{}", self.base, ask.path);
         let mut request = Request::builder().method(&ask.method).uri(uri);
         for (name, value) in &ask.headers {
-            // Names of columns may be any text.
+            // Column names may be any text.
             request = request.header(*name, value.as_bytes());
         }
         if let Some(token) = &self.token {
@@ -330,7 +330,7 @@ mod tests {
 
     #[test]
     fn a_mute_server_is_not_waited_for() {
-        // The system takes the connection; nobody reads from it.
+        // The system accepts the connection; no process reads from it.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address").to_string();
         let client = Client::new(&address, None).expect("a client");
@@ -348,7 +348,7 @@ mod tests {
             let (mut stream, _) = listener.accept().expect("a connection");
             let head = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{";
             std::io::Write::write_all(&mut stream, head).expect("sent");
-            // Until the client has gone; it may do so with a reset.
+            // Reads until the client closes the connection, perhaps with a reset.
             let _ = stream.read_to_end(&mut Vec::new());
         });
         let client = Client::new(&address, None).expect("a client");
@@ -367,7 +367,7 @@ mod tests {
         let server = std::thread::spawn(move || {
             for is_lost in [false, true, false] {
                 let (mut stream, _) = listener.accept().expect("a connection");
-                // One read is enough for so small a request to be on its way.
+                // So small a request arrives with one read.
                 let read = stream.read(&mut [0; 4_096]).expect("a request");
                 assert!(read > 0);
                 let length = receipt.len();

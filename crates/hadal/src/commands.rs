@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands, one file per command.
 
 pub(crate) mod acknowledge;
 pub(crate) mod demo;

@@ -1,6 +1,7 @@
-//! The demo's data: an invented web shop and this machine's processes, past and going on.
+//! The demo's data: an invented web shop and this machine's processes, with history and live
+//! events.
 //!
-//! Rows are built straight into row blocks and handed to the placement like any batch.
+//! Rows are built as row blocks and handed to the placement like any batch.
 
 mod history;
 mod live;
@@ -30,29 +31,29 @@ use requests::Requests;
 pub(crate) use history::Destination;
 pub(crate) use stop::Stop;
 
-/// What is made up.
+/// The parameters of the demo's data.
 pub(crate) struct Demo {
     pub(crate) seed: u64,
     pub(crate) rows: u64,
-    /// Where history ends.
+    /// The time at which history ends.
     pub(crate) now: Micros,
-    /// Threads that make history.
+    /// The number of threads that generate history.
     pub(crate) threads: usize,
-    /// Whether there is history already, in a data folder.
+    /// Whether the data folder already has history.
     pub(crate) has_history: bool,
 }
 
-/// Called with the rows of each block of history that has arrived.
+/// A callback that gets the number of rows of each block of history that has arrived.
 pub(crate) type Progress = dyn Fn(u64) + Send + Sync;
 
 impl Demo {
-    /// The tables that it fills: the web shop's requests, and the machine's processes.
+    /// The tables that the demo fills: the web shop's requests, and the machine's processes.
     pub(crate) fn tables() -> Result<[TableName; 2], Error> {
         Ok([TableName::new("requests")?, TableName::new("processes")?])
     }
 
-    /// Starts to fill both tables, each on threads of its own, until `to` says stop. Returns when
-    /// `requests` has rows, so that whoever looks then finds it.
+    /// Starts to fill both tables, each on its own threads, until `to` says stop. Returns when
+    /// `requests` has rows, so that the first view of the page shows rows.
     pub(crate) fn start(
         self,
         to: &Destination,
@@ -67,12 +68,13 @@ impl Demo {
             threads.push(spawn("demo-history", move || {
                 let arrived = move |rows| {
                     progress(rows);
-                    // Only the first is waited for.
+                    // The receiver waits for the first message only.
                     let _ = has_rows.send(());
                 };
                 history::fill(&requests, &table, &to, self.threads, &arrived)
             })?);
-            // An error is the end of the thread, which has said why, or had no rows to make.
+            // An error means that the thread ended. It has reported the reason, or had no rows to
+            // generate.
             let _ = rows.recv();
         }
         let live = to.clone();
@@ -100,14 +102,14 @@ fn spawn(
     thread.spawn(report).map_err(Error::io("start", name))
 }
 
-/// A clock that goes on from another moment than the machine's.
+/// A clock with a constant difference to another clock.
 pub(crate) struct ShiftedClock<C> {
     clock: C,
     shift: i64,
 }
 
 impl<C: Clock> ShiftedClock<C> {
-    /// A clock at which it is `now` now.
+    /// Returns a clock that shows `now` at this moment.
     pub(crate) fn new(clock: C, now: Micros) -> Self {
         let shift = now.0.saturating_sub(clock.now().0);
         Self { clock, shift }
@@ -124,7 +126,7 @@ impl<C: Clock> Clock for ShiftedClock<C> {
     }
 }
 
-/// Reads a moment: ISO 8601, or a number of seconds (or finer units) since 1970.
+/// Parses a time: ISO 8601, or a number of seconds (or finer units) since 1970.
 pub(crate) fn parse_now(text: &str) -> Result<Micros, Error> {
     let number = || text.parse::<Number>().ok().and_then(|n| TimeUnit::guess(n).read(n));
     parse_timestamp(text).or_else(number).ok_or_else(|| {

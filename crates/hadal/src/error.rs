@@ -1,4 +1,4 @@
-//! What ends a command before its work is done, in words for the person at the terminal.
+//! The errors that end a command early, worded for the person at the terminal.
 
 use std::io;
 
@@ -9,26 +9,26 @@ use hadal_types::{BatchIdError, NameError};
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The file system or another part of the machine failed.
+    /// The file system or another part of the system failed.
     #[error("cannot {action} {place}: {source}")]
     Io {
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
         /// The file, folder or address.
         place: String,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The data folder cannot be used.
     #[error("{0}")]
     Store(#[from] hadal_store::Error),
-    /// A table's or column's name is not allowed.
+    /// The name of a table or column is not allowed.
     #[error("{0}")]
     Name(#[from] NameError),
     /// A batch id is not allowed.
     #[error("batch id {0:?} is not 1 to 128 visible ASCII characters")]
     BatchId(String),
-    /// The caller's batch id is not allowed.
+    /// The client's batch id is not allowed.
     #[error("{0}")]
     ClientBatchId(#[from] BatchIdError),
     /// A row block could not be made.
@@ -37,39 +37,39 @@ pub(crate) enum Error {
     /// A value did not fit a row block.
     #[error("cannot make a row: {0}")]
     Push(#[from] PushError),
-    /// A leaf did not take a batch.
+    /// A leaf refused a batch.
     #[error("{0}")]
     Sink(#[from] SinkError),
     /// No server answers.
     #[error("no server answers at {url}: {reason}; start one with: hadal serve")]
     NoServer {
-        /// Where it was looked for.
+        /// The URL that was tried.
         url: String,
-        /// What the connection's end was.
+        /// Why the connection failed.
         reason: String,
     },
-    /// Every row was rejected; the report before says why.
+    /// Every row was rejected; the report before this error has the reasons.
     #[error("none of the rows was taken")]
     NothingTaken,
-    /// A server took the connection, and that was all.
+    /// A server accepted the connection but sent nothing.
     #[error("{url} does not answer: nothing came for {seconds} s")]
     Mute {
-        /// Where.
+        /// The server's URL.
         url: String,
-        /// How long was waited.
+        /// The time waited, in seconds.
         seconds: u64,
     },
     /// The server refused a request.
     #[error("{0}")]
     Refused(Box<crate::client::Problem>),
-    /// What a server answered is not what a Hadal server answers.
+    /// The answer is not one that a Hadal server sends.
     #[error("{url} does not answer like a Hadal server: {reason}")]
     NotHadal {
-        /// Where.
+        /// The server's URL.
         url: String,
-        /// What it answered with instead of success.
+        /// The status, if it was not success.
         status: Option<u16>,
-        /// What is wrong.
+        /// What is wrong with the answer.
         reason: String,
     },
     /// The server could not be run.
@@ -80,10 +80,10 @@ pub(crate) enum Error {
     Input {
         /// The file, and the line if one can be named.
         place: String,
-        /// What is wrong, and what can be read.
+        /// What is wrong, and which inputs can be read.
         reason: String,
     },
-    /// The command's arguments do not make sense together.
+    /// The command's arguments are wrong or contradict each other.
     #[error("{0}")]
     Usage(String),
     /// A thread ended in a panic, which it has reported itself.
@@ -98,7 +98,7 @@ impl Error {
         move |source| Self::Io { action, place, source }
     }
 
-    /// 2 for a mistake in the arguments, as for unknown ones; else 1.
+    /// Returns 2 for a mistake in the arguments, as for unknown arguments; otherwise 1.
     pub(crate) const fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) | Self::Name(_) | Self::ClientBatchId(_) => 2,

@@ -1,6 +1,6 @@
-//! Files and streams as rows of one line each: JSON, whatever they were written as, or plain text.
+//! Files and streams as rows of one line each: JSON from any input format, or plain text.
 //!
-//! What becomes of each type of each format is said in `spec/import.md`.
+//! `spec/import.md` defines the result for each type of each format.
 
 mod columnar;
 mod csv_rows;
@@ -27,68 +27,68 @@ use hadal_ingest::CsvToJson;
 
 use crate::error::Error;
 
-/// What lines of JSON are called in HTTP.
+/// The media type of JSON lines in HTTP.
 const JSON_LINES: &str = "application/x-ndjson";
-/// What plain lines are called.
+/// The media type of plain lines.
 const TEXT_LINES: &str = "text/plain";
-/// Bytes of a file that tell how it is written.
+/// The number of bytes at the beginning of a file from which the format is detected.
 const HEAD_BYTES: u64 = 64 << 10;
-/// The way out where some text was not UTF-8.
+/// Advice for a text that is not UTF-8.
 pub(crate) const NOT_UTF8_ADVICE: &str =
     "if it is Latin-1, convert it first: iconv -f latin1 -t utf-8";
 
-/// Something that gives rows, one after the other.
+/// A source of rows, one after the other.
 pub(crate) trait Rows: Send {
-    /// Appends the next row to `out`, in one line with its line feed; false at the end.
+    /// Appends the next row to `out` as one line with its line feed. Returns false at the end.
     fn next(&mut self, out: &mut Vec<u8>) -> Result<bool, Error>;
 
-    /// What the lines are.
+    /// The media type of the lines.
     fn media_type(&self) -> &'static str {
         JSON_LINES
     }
 
-    /// What a row's number counts, for messages.
+    /// The unit of row numbers in messages.
     fn unit(&self) -> &'static str {
         "line"
     }
 
-    /// The columns, where the input names them before its first row.
+    /// The columns, if the input names them before its first row.
     fn columns(&self) -> Option<Vec<&str>> {
         None
     }
 
-    /// The column that its type makes the one with the rows' times.
+    /// The column whose type makes it the time column.
     fn time_column(&self) -> Option<&str> {
         None
     }
 
-    /// Tells which column the rows' times are taken from, if that is known.
+    /// Sets the column from which the rows' times are taken, if it is known.
     fn settle_time(&mut self, _known: Option<&str>) {}
 
-    /// What was lost, and what else is to be said: all of it at the end.
+    /// Returns notes on losses and other remarks. The list is complete at the end of the input.
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// What can be read in a format.
+/// A reader of an input's bytes.
 pub(crate) type Reader = Box<dyn BufRead + Send>;
 
-/// How an input is to be read.
+/// Options for reading an input.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reading<'r> {
-    /// How it is written; told by what is in it if not given.
+    /// The format; detected from the content if not given.
     pub(crate) format: Option<InputFormat>,
-    /// The dotted name of the array in a JSON document that holds the rows.
+    /// The dotted name of the array in a JSON document that has the rows.
     pub(crate) member: Option<&'r str>,
     pub(crate) splits: &'r [Split],
-    /// Words that mean in CSV that there is no value.
+    /// Words that mean "no value" in CSV.
     pub(crate) nulls: &'r [String],
-    /// The first line of CSV is a row.
+    /// Whether the first line of CSV is a row.
     pub(crate) no_head: bool,
 }
 
-/// The rows of an input; `path` is where it came from.
+/// Opens an input and returns its rows. `path` is the path from which it was opened.
 pub(crate) fn open(
     mut source: Source,
     path: &Path,
@@ -103,7 +103,7 @@ pub(crate) fn open(
     };
     check(format, reading, &head, &source.place)?;
     let place = &source.place.clone();
-    // Others are read from front to back.
+    // The other formats are read from front to back.
     let reader = |source: Source, head| Box::new(Cursor::new(head).chain(source.reader));
     let rows: Box<dyn Rows> = match format {
         InputFormat::JsonLines => Box::new(lines::Lines::json(reader(source, head), place)),
@@ -130,10 +130,10 @@ pub(crate) fn open(
     })
 }
 
-/// Refuses what cannot be read, and wishes that do not fit the format.
+/// Refuses an input that cannot be read, and options that do not fit the format.
 fn check(format: InputFormat, reading: Reading<'_>, head: &[u8], place: &str) -> Result<(), Error> {
     let is_told = reading.format.is_some();
-    // Whoever asks for plain text gets the lines, whatever they are.
+    // A user who asks for plain text gets every line as it is.
     if !(format.is_columnar() || (is_told && format == InputFormat::Text)) {
         unreadable::refuse(head, place)?;
     }
@@ -156,8 +156,8 @@ fn check(format: InputFormat, reading: Reading<'_>, head: &[u8], place: &str) ->
     Err(Error::Usage(format!("{place}: {reason}")))
 }
 
-/// The rows of a stream that is still being written: JSON lines or plain lines, told apart by the
-/// first character.
+/// Returns the rows of a stream that is still being written: JSON lines or plain lines. The first
+/// character decides which.
 pub(crate) fn live_rows(mut reader: Reader, place: &str) -> Result<Box<dyn Rows>, Error> {
     let start = reader.fill_buf().map_err(Error::io("read", place))?;
     unreadable::refuse(start, place)?;

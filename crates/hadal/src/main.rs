@@ -1,8 +1,7 @@
-//! `hadal`: one program that serves, fills and asks a Hadal database.
+//! `hadal`: one program that runs, fills and queries a Hadal database.
 //!
-//! The commands are in `commands`, one file each. Those that need a server talk to it over HTTP
-//! through `client`, also when they have just started it themselves. The database proper is put
-//! together in `engine`.
+//! `commands` has one file per command. Commands that need a server use HTTP through `client`, even
+//! if they have just started the server themselves. `process` assembles the database.
 
 mod archive;
 mod cli;
@@ -21,7 +20,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Gives memory back to the system sooner than the standard one, and serves threads apart.
+/// mimalloc returns memory to the system sooner than the standard allocator, and serves each thread
+/// separately.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

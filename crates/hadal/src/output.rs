@@ -1,8 +1,8 @@
-//! The terminal: the only place that writes to standard output and standard error.
+//! The terminal: the only module that writes to standard output and standard error.
 //!
-//! Standard output has what was asked for, and nothing else, so that it can be piped; standard
-//! error has everything that is said about it. What a terminal gets is made visible first: no value
-//! and no server may steer it.
+//! Standard output has only the result of the command, so that it can be piped. Standard error has
+//! all messages. Output to a terminal is escaped first, so that no value and no server can control
+//! the terminal.
 
 use std::io::{self, IsTerminal, Write};
 
@@ -11,11 +11,11 @@ use rustix::termios::tcgetwinsize;
 use crate::error::Error;
 use crate::terminal_escape::visible_lines;
 
-/// Columns of a terminal that does not tell.
+/// Columns of a terminal that does not report its width.
 const LINE_WIDTH_DEFAULT: usize = 80;
 
-/// Writes what was asked for, byte for byte unless a person looks. A reader that has gone
-/// (`| head`) is no error.
+/// Writes the result of a command: escaped on a terminal, otherwise byte for byte. A reader that
+/// has gone (`| head`) is no error.
 pub(crate) fn print(text: &str) -> Result<(), Error> {
     let text = if is_terminal() { visible_lines(text) } else { text.into() };
     let mut out = io::stdout().lock();
@@ -27,18 +27,19 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
     }
 }
 
-/// Says something on standard error. That nobody can hear it is no error.
+/// Writes a message to standard error. A failed write is no error.
 pub(crate) fn say(text: &str) {
     let mut err = io::stderr().lock();
     let _ = writeln!(err, "{}", visible_lines(text));
 }
 
-/// Whether a person looks at standard output.
+/// Whether standard output is a terminal.
 pub(crate) fn is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Columns of the terminal that a person looks at standard output on, if there is one.
+/// The width of the terminal at standard output in columns, or `None` if standard output is no
+/// terminal.
 pub(crate) fn line_width() -> Option<usize> {
     if !is_terminal() {
         return None;
@@ -52,7 +53,7 @@ pub(crate) fn can_ask() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Asks a question that is answered with yes or no; everything but `y` and `yes` is no.
+/// Asks a question with the answers yes and no. Every answer but `y` and `yes` counts as no.
 pub(crate) fn ask(question: &str) -> Result<bool, Error> {
     let mut err = io::stderr().lock();
     let _ = write!(err, "{} [y/N] ", visible_lines(question));
@@ -62,7 +63,7 @@ pub(crate) fn ask(question: &str) -> Result<bool, Error> {
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))
 }
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::new();
@@ -75,12 +76,12 @@ pub(crate) fn thousands(number: u64) -> String {
     grouped
 }
 
-/// A number of things: `1 row`, `2,000 rows`.
+/// Formats a number of things: `1 row`, `2,000 rows`.
 pub(crate) fn count(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", thousands(number), if number == 1 { "" } else { "s" })
 }
 
-/// Bytes in the largest unit that keeps a digit before the point.
+/// Formats a number of bytes in the largest unit that keeps a digit before the point.
 pub(crate) fn bytes(number: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if number < 1_024 {

@@ -1,4 +1,4 @@
-//! The life of a server process: how it opens, hands over, keeps to its memory, and stops.
+//! The life of a server process: opening, handover, memory limits and shutdown.
 
 pub(crate) mod damage;
 pub(crate) mod data_folder;

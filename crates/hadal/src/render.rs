@@ -24,8 +24,8 @@ pub(crate) enum Format {
     Jsonl,
 }
 
-/// The answer in a format. Where people look at it, lines have at most `line_width` columns and a
-/// chart is drawn.
+/// Renders an answer in a format. With `line_width`, which a terminal has, lines are cut to that
+/// many columns and a chart is added.
 pub(crate) fn render(
     answer: &Answer,
     format: Format,
@@ -49,7 +49,7 @@ pub(crate) fn render(
     }
 }
 
-/// A cell as people read it, in one line that cannot steer a terminal.
+/// A cell for people: one line without characters that control a terminal.
 fn show(value: &Value) -> String {
     match value {
         Value::Null => "null".to_owned(),
@@ -62,7 +62,7 @@ fn show(value: &Value) -> String {
     }
 }
 
-/// Whether a column holds numbers; those with more digits than doubles have are written as text.
+/// Whether a column holds numbers. Numbers with more digits than a double holds arrive as strings.
 fn is_numeric(answer: &Answer, column: usize) -> bool {
     let values = || answer.rows.iter().filter_map(|row| row.get(column));
     values().any(Value::is_number)
@@ -90,7 +90,7 @@ fn csv(answer: &Answer) -> Result<String, Error> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Each row as one JSON object, its columns in the answer's order.
+/// Formats each row as one JSON object, with its columns in the answer's order.
 fn rows_as_json(answer: &Answer) -> impl Iterator<Item = String> {
     let names: Vec<Value> = distinct_names(answer).into_iter().map(Value::from).collect();
     answer.rows.iter().map(move |row| {
@@ -100,7 +100,7 @@ fn rows_as_json(answer: &Answer) -> impl Iterator<Item = String> {
     })
 }
 
-/// The names of the columns; one that was there already gets a number: `a`, `a_2`.
+/// The names of the columns. A repeated name gets a number: `a`, `a_2`.
 fn distinct_names(answer: &Answer) -> Vec<String> {
     let own: HashSet<&str> = answer.columns.iter().map(|column| column.name.as_str()).collect();
     let mut taken: HashSet<String> = HashSet::new();

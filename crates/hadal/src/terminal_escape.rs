@@ -1,9 +1,9 @@
-//! Text from elsewhere, made fit for a terminal.
+//! Escapes text from outside for a terminal.
 //!
-//! Values, names of columns and a server's words may hold anything: sequences that steer the
-//! terminal, marks that turn the direction of writing ("Trojan Source", CVE-2021-42574),
-//! characters that nobody sees. They are shown as JSON would escape them. What ordinary writing
-//! needs is left: joiners, variation selectors, combining marks.
+//! Values, column names and a server's messages may contain anything: sequences that control the
+//! terminal, marks that change the direction of writing ("Trojan Source", CVE-2021-42574),
+//! invisible characters. They are escaped as in JSON. Characters that ordinary writing needs stay:
+//! joiners, variation selectors, combining marks.
 //!
 //! Widths are columns of the terminal: two for wide characters, none for combining marks.
 
@@ -12,15 +12,15 @@ use std::fmt::Write;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Asks for the picture of the character before it, which is wide then.
+/// Requests the emoji form of the character before it, which is then wide.
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 
-/// The text in one line.
+/// Escapes a text, including its line ends.
 pub(crate) fn visible(text: &str) -> Cow<'_, str> {
     escape(text, is_hidden)
 }
 
-/// The text, its line ends and tabs left.
+/// Escapes a text except its line ends and tabs.
 pub(crate) fn visible_lines(text: &str) -> Cow<'_, str> {
     escape(text, |c| is_hidden(c) && !matches!(c, '\n' | '\t'))
 }
@@ -47,7 +47,7 @@ fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// Whether a character steers the terminal or the direction of writing, or cannot be seen.
+/// Whether a character controls the terminal or the direction of writing, or is invisible.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}')
@@ -57,12 +57,12 @@ fn is_hidden(c: char) -> bool {
         || matches!(c, '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e00ff}')
 }
 
-/// Columns that a clean text takes.
+/// The width in columns of an escaped text.
 pub(crate) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// A clean text in at most so many columns: a longer one ends in `…`.
+/// Cuts an escaped text to at most `width_max` columns. A cut text ends in `…`.
 pub(crate) fn fit(text: &str, width_max: usize) -> Cow<'_, str> {
     if width(text) <= width_max {
         return Cow::Borrowed(text);

@@ -1,8 +1,8 @@
-//! Rows on their way into a table of a server, and what became of them.
+//! Sends rows to a table of a server and reports the result.
 //!
-//! A server reads one body on one thread, and that takes it longer than it takes a file to become
-//! lines. So chunks go in lanes side by side; what a chunk is called, and which rows it has, is
-//! settled before, by the order in which they are read.
+//! A server reads one request body on one thread, which takes longer than splitting a file into
+//! lines. Chunks are therefore sent on several lanes in parallel. The number and the rows of a
+//! chunk are fixed before that, by the order in which they are read.
 
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,18 +16,18 @@ use crate::error::Error;
 use crate::input::{Chunk, Feed, NOT_UTF8_ADVICE, Pace, Rows};
 use crate::output;
 
-/// Reasons for rejected rows that are shown.
+/// The number of reasons for rejected rows in the report.
 const REASONS_MAX: usize = 10;
-/// Chunks of rows with times that are under way at a time.
+/// The number of lanes for rows that have times.
 const LANES: usize = 2;
 
-/// What a server calls it when rows have no times of their own.
+/// The server's name for the time source of rows without times.
 const ARRIVAL: &str = "arrival time";
 
-/// How a server says that a row is older than rows of its table may be.
+/// The server's wording for a row that is older than its table's limit.
 const TOO_OLD: &str = "is older than the table's limit";
 
-/// How to bring rows into a table.
+/// An upload of rows to a table.
 pub(crate) struct Transfer<'t> {
     pub(crate) client: &'t Client,
     pub(crate) table: &'t TableName,
@@ -36,27 +36,27 @@ pub(crate) struct Transfer<'t> {
     pub(crate) batch: BatchId,
 }
 
-/// What became of the rows.
+/// The result of an upload.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     batch: String,
-    /// Rows that are in the table now, and were not there before.
+    /// Rows that the upload added to the table.
     rows: u64,
-    /// Rows of chunks that were there already.
+    /// Rows of chunks that the table had before.
     known: u64,
     rejected: u64,
-    /// Number of the row, counted from 1, and why it was rejected; the first ones.
+    /// The first rejected rows: the number of the row, from 1, and the reason.
     reasons: Vec<(u64, String)>,
     warnings: Vec<Warning>,
-    /// Where the server took the rows' times from; empty while there are none.
+    /// The time source that the server reports; empty until it is known.
     time_from: String,
-    /// What the rows lost before they were sent.
+    /// Notes on losses from before the rows were sent.
     notes: Vec<String>,
     unit: &'static str,
     time: Duration,
 }
 
-/// Chunks, numbered as they are taken.
+/// Chunks, numbered in the order in which they are taken.
 struct Chunks<'f> {
     feed: &'f Feed,
     media_type: &'static str,
@@ -64,7 +64,7 @@ struct Chunks<'f> {
 }
 
 impl Chunks<'_> {
-    /// The next chunk and its number, or `None` at the end.
+    /// Takes the next chunk and its number, or returns `None` at the end.
     fn take(&self, pace: Pace) -> Result<Option<(u32, Chunk)>, Error> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(chunk) = self.feed.take(pace)? else { return Ok(None) };
@@ -75,12 +75,12 @@ impl Chunks<'_> {
     }
 }
 
-/// What became of a chunk: the rows before it, and the server's receipt.
+/// The result of a chunk: the number of rows before it, and the server's receipt.
 type Sent = (u64, LogReceipt);
 
 impl Transfer<'_> {
-    /// Sends all rows; `progress` is called with the rows that have arrived so far. Returns what
-    /// became of them, also where an error was the end of it.
+    /// Sends all rows; `progress` gets the number of rows that have arrived. Returns the outcome so
+    /// far even if an error ended the upload.
     pub(crate) fn run(
         &self,
         mut rows: Box<dyn Rows>,
@@ -92,7 +92,7 @@ impl Transfer<'_> {
         let unit = rows.unit();
         let mut outcome = Outcome { batch, unit, ..Outcome::default() };
         let reading = Arc::clone(&feed);
-        // Not waited for: it may wait itself, for a stream that gives nothing more.
+        // The thread is not joined: it may wait for a stream that sends nothing more.
         let reader = std::thread::Builder::new().name("hadal-read".to_owned());
         let reader = reader.spawn(move || reading.read(&mut *rows));
         let sent = reader.map_err(Error::io("start", "a thread")).and_then(|_| {
@@ -109,9 +109,10 @@ impl Transfer<'_> {
     }
 
     fn send(&self, chunks: &Chunks<'_>, take: &mut dyn FnMut(Sent)) -> Result<(), Error> {
-        // Alone: a new table gets its time column by its first rows.
+        // The first chunk goes alone: its rows decide the time column of a new table.
         let Some(first) = self.send_next(chunks)? else { return Ok(()) };
-        // Rows that get their time of arrival keep their order only one chunk after the other.
+        // Rows that get their time of arrival keep their order only if chunks go one after the
+        // other.
         let lanes = if first.1.time_from == ARRIVAL { 1 } else { LANES };
         take(first);
         let (sender, receiver) = channel();
@@ -134,18 +135,18 @@ impl Transfer<'_> {
         })
     }
 
-    /// Sends chunks until there are no more, or something fails.
+    /// Sends chunks until none is left or one fails.
     fn send_rest(&self, chunks: &Chunks<'_>, sender: &Sender<Result<Sent, Error>>) {
         while let Some(sent) = self.send_next(chunks).transpose() {
             if sent.is_err() {
                 chunks.feed.abandon();
             }
-            // Whoever listens does so to the end.
+            // The receiver stays until the end.
             let _ = sender.send(sent);
         }
     }
 
-    /// Sends the next chunk; `None` when there is none.
+    /// Sends the next chunk. Returns `None` if none is left.
     fn send_next(&self, chunks: &Chunks<'_>) -> Result<Option<Sent>, Error> {
         let Some((number, Chunk { lines, first_row, .. })) = chunks.take(self.pace)? else {
             return Ok(None);
@@ -158,7 +159,7 @@ impl Transfer<'_> {
 }
 
 impl Outcome {
-    /// Adds what became of a chunk. Chunks come in any order, but the first one first.
+    /// Adds the result of a chunk. The first chunk comes first; the others come in any order.
     fn add(&mut self, first_row: u64, receipt: LogReceipt) {
         match receipt.duplicate {
             true => self.known += receipt.accepted,
@@ -174,14 +175,14 @@ impl Outcome {
         }
     }
 
-    /// Where the times of a chunk came from: the first chunk that has times speaks for all.
+    /// Takes over the time source of a chunk. The first chunk with times decides for all.
     fn take_time(&mut self, time_from: String) {
         if self.time_from.is_empty() || (self.time_from == ARRIVAL && !time_from.is_empty()) {
             self.time_from = time_from;
         }
     }
 
-    /// Where the rows' times came from, for a sentence.
+    /// The time source, worded for a sentence.
     fn time_source(&self) -> String {
         match self.time_from.as_str() {
             "" => String::new(),
@@ -191,11 +192,12 @@ impl Outcome {
     }
 
     fn warn(&mut self, warning: Warning) {
-        // How the rows are written was settled by the beginning of the input, not of a chunk.
+        // The format was detected at the beginning of the input, not of a chunk.
         if warning.code == "json_as_text" {
             return;
         }
-        // `1200 rows have no time` of one chunk and `800 rows have no time` of the next are one.
+        // `1200 rows have no time` of one chunk and `800 rows have no time` of the next become one
+        // warning.
         let words = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
         let same = |own: &&mut Warning| {
             own.code == warning.code
@@ -215,17 +217,17 @@ impl Outcome {
         }
     }
 
-    /// Whether any row has arrived, were it to be rejected.
+    /// Whether the server answered for any row, including rejected rows.
     pub(crate) const fn has_rows(&self) -> bool {
         self.rows + self.known + self.rejected > 0
     }
 
-    /// Whether a row was rejected for its age, as far as the first reasons tell.
+    /// Whether one of the first reasons is the age of a row.
     pub(crate) fn has_too_old(&self) -> bool {
         self.reasons.iter().any(|(_, reason)| reason.contains(TOO_OLD))
     }
 
-    /// Fails where rows came and every one was rejected, so that a script notices.
+    /// Fails if there were rows and all were rejected, so that a script notices.
     pub(crate) const fn verdict(&self) -> Result<(), Error> {
         match (self.rows + self.known, self.rejected) {
             (0, 1..) => Err(Error::NothingTaken),
@@ -233,7 +235,7 @@ impl Outcome {
         }
     }
 
-    /// The first line of the report, without what was rejected.
+    /// The first line of the report, without rejected rows.
     fn head(&self, table: &TableName) -> String {
         let Self { batch, rows, known, .. } = self;
         if *known > 0 && *rows == 0 {
@@ -249,7 +251,7 @@ impl Outcome {
         text
     }
 
-    /// Says what became of the rows: one line, then reasons and warnings if there are any.
+    /// The report: one line, then reasons and warnings if there are any.
     pub(crate) fn report(&self, table: &TableName) -> String {
         let mut text = self.head(table);
         if self.rejected > 0 {
@@ -265,7 +267,7 @@ impl Outcome {
                 ));
             }
         }
-        // Where all rows have the time of arrival, the first line has said so.
+        // If all rows have the time of arrival, the first line has said so.
         let is_said =
             |warning: &&Warning| self.time_from == ARRIVAL && warning.code == "arrival_time";
         for warning in self.warnings.iter().filter(|warning| !is_said(warning)) {
@@ -281,7 +283,7 @@ impl Outcome {
     }
 }
 
-/// An id that no other batch has.
+/// Returns a random batch id.
 pub(crate) fn fresh_batch_id() -> Result<BatchId, Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| Error::Usage(format!("no randomness: {error}")))?;
@@ -325,7 +327,7 @@ mod tests {
             for &chunk in chunks {
                 outcome.take_time(chunk.to_owned());
             }
-            // As of another version of the server.
+            // As another version of the server words it.
             outcome.warn(warning("arrival_time", "1 row has no time", 1));
             outcome.warn(warning("arrival_time", "1 row has no time", 1));
             outcome.warn(warning("json_as_text", "the first line is an object", 1));

@@ -1,4 +1,4 @@
-//! `hadal acknowledge-loss`: a person knows of what was lost.
+//! `hadal acknowledge-loss`: acknowledges lost rows.
 
 use clap::Args;
 use hadal_types::TableName;

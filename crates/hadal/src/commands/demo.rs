@@ -1,4 +1,4 @@
-//! `hadal demo`: a server with two tables that go on living, and a page to look at them.
+//! `hadal demo`: a server with two tables that keep growing, and a page to explore them.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -98,17 +98,17 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
     if !args.no_browser && output::is_terminal() {
         open_browser(&url);
     }
-    // The threads end before the leaves do, so that no row is refused.
+    // The threads end before the leaves, so that no row is refused.
     service.run(move |_| {
         stop.stop();
         for thread in threads {
-            // One that panicked has said so.
+            // A thread that panicked has reported so.
             let _ = thread.join();
         }
     })
 }
 
-/// A bar on standard error while history is made, and a line when it is there.
+/// Shows a progress bar on standard error while history is generated, and a line at its end.
 fn progress(rows: u64) -> Result<Arc<Progress>, Error> {
     let style = ProgressStyle::with_template("{bar:30} {human_pos} rows, {per_sec}, {eta} left");
     let style = style.map_err(|error| Error::Usage(error.to_string()))?;

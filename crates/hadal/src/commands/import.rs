@@ -1,4 +1,4 @@
-//! `hadal import`: brings files into a table of a running server.
+//! `hadal import`: imports files into a table of a running server.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,7 +73,7 @@ pub(crate) struct ReadingArgs {
     format: Option<InputFormat>,
 }
 
-/// A file that is open, and its rows.
+/// An open file and its rows.
 pub(crate) struct Opened {
     rows: Box<dyn Rows>,
     name: String,
@@ -85,13 +85,13 @@ pub(crate) struct Opened {
 pub(crate) fn run(args: &ImportArgs) -> Result<(), Error> {
     let table = TableName::new(&args.table)?;
     let client = args.server.client()?;
-    // All files are opened before a row is dropped for them.
+    // All files are opened before any row is dropped for them.
     let files = args.files.iter().map(|file| Opened::new(file, &args.reading));
     let files: Vec<Opened> = files.collect::<Result<_, Error>>()?;
     if args.replace {
         client.drop_table_if_there(&table)?;
     }
-    // A table that is there keeps its limit.
+    // An existing table keeps its age limit.
     let any_age = client.time_column(&table)?.is_none();
     for file in files {
         file.import(&client, &table, &args.reading, any_age)?;
@@ -122,8 +122,8 @@ impl Opened {
         Ok(Self { rows, name, total_bytes, read_bytes })
     }
 
-    /// Imports its rows, with a progress bar for whoever looks, and says what became of them.
-    /// `any_age` takes rows that are older than the table's limit.
+    /// Imports the rows with a progress bar and reports the result. `any_age` accepts rows that are
+    /// older than the table's limit.
     pub(crate) fn import(
         mut self,
         client: &Client,
@@ -159,8 +159,8 @@ impl Opened {
         sent.and_then(|()| outcome.verdict())
     }
 
-    /// The column that the server is to take the times from, where it cannot know that by itself:
-    /// the caller's, or for a new table the one that has the type for it.
+    /// Returns the time column to send to the server, where the server cannot choose it alone. That
+    /// is the user's choice or, for a new table, the column with a time type.
     fn time_column(
         &mut self,
         client: &Client,
@@ -181,7 +181,7 @@ impl Opened {
     }
 }
 
-/// A bar over the file's bytes on standard error; hidden where nobody looks.
+/// A progress bar over the file's bytes on standard error; hidden if that is no terminal.
 fn progress_bar(total_bytes: Option<u64>) -> Result<ProgressBar, Error> {
     let (bar, template) = match total_bytes {
         Some(total) => (

@@ -1,4 +1,4 @@
-//! `hadal inspect`: the row blocks of a table, of a server or in a data folder that none uses.
+//! `hadal inspect`: the row blocks of a table, on a server or in a data folder without a server.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::process::memory::Memory;
 use crate::process::role::leaves::{Leaves, LeavesConfig};
 use crate::process::role::tree::Tree;
 
-/// Blocks that are asked for at once; a server lists no more.
+/// The number of blocks per request; a server lists no more.
 const BLOCKS_AT_ONCE: usize = hadal_types::limits::BLOCKS_LISTED_MAX;
 
 /// Look at a table's row blocks
@@ -40,7 +40,7 @@ pub(crate) struct InspectArgs {
     server: ServerArgs,
 }
 
-/// What was found of a table.
+/// The blocks and columns of a table.
 #[derive(Debug, Deserialize, PartialEq, Eq)]
 struct Found {
     rows: u64,
@@ -52,7 +52,7 @@ struct Found {
     more: bool,
 }
 
-/// Row block columns of one name, kind and encoding.
+/// Sums over the row block columns of one name, kind and encoding.
 #[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
 struct Column {
     name: String,
@@ -89,7 +89,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<(), Error> {
     output::print(&text)
 }
 
-/// Asks a server; of blocks, for all or none.
+/// Asks a server. `all` lists every block; otherwise one block is listed.
 fn on_server(server: &ServerArgs, table: &TableName, all: bool) -> Result<Found, Error> {
     let client = server.client()?;
     let limit = if all { BLOCKS_AT_ONCE } else { 1 };
@@ -116,7 +116,7 @@ fn in_folder(folder: &Path, table: &TableName) -> Result<Found, Error> {
         preopened: Vec::new(),
         leaves: 0,
         clock: Arc::new(SystemClock),
-        // Who only looks drops nothing.
+        // A process that only inspects drops no rows.
         clock_proving: std::time::Duration::MAX,
         archive: None,
     };

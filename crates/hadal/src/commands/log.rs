@@ -1,4 +1,4 @@
-//! `hadal log`: what comes on standard input becomes rows, as it comes.
+//! `hadal log`: logs the rows that arrive on standard input.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -18,7 +18,7 @@ use crate::process::service::Service;
 use crate::process::service_config::ServiceConfig;
 use crate::upload::{Transfer, fresh_batch_id};
 
-/// Rows that trickle are sent after this time.
+/// The longest delay of rows that arrive slowly.
 const PACE: Duration = Duration::from_millis(100);
 
 /// Log standard input into a table
@@ -67,12 +67,12 @@ pub(crate) fn run(args: &LogArgs) -> Result<(), Error> {
     serve_and_send(args, table, batch)
 }
 
-/// Sends all of standard input, and says what became of it.
+/// Sends all of standard input and reports the result.
 fn send(args: &LogArgs, client: &Client, table: &TableName, batch: BatchId) -> Result<(), Error> {
     let source = Source::open(Path::new("-"))?;
     let options =
         LogOptions { time_column: args.time.clone(), sets: args.sets.clone(), any_age: false };
-    // A retry under the same id must be cut at the same rows.
+    // A retry under the same id must cut its chunks at the same rows.
     let pace = if args.batch.is_some() { Pace::BySize } else { Pace::Every(PACE) };
     let transfer = Transfer { client, table, options: &options, pace, batch };
     let (outcome, sent) = transfer.run(live_rows(source.reader, &source.place)?, &|_| ());
@@ -82,7 +82,7 @@ fn send(args: &LogArgs, client: &Client, table: &TableName, batch: BatchId) -> R
     sent.and_then(|()| outcome.verdict())
 }
 
-/// There is no server, so this process is one, and goes on being one when its input has ended.
+/// Without a server, this process becomes one, and continues to serve after the end of its input.
 fn serve_and_send(args: &LogArgs, table: TableName, batch: BatchId) -> Result<(), Error> {
     log_to_stderr();
     let service = Service::open(ServiceConfig::standard(args.listen, args.data.folder()?))?;

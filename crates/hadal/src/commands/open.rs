@@ -1,4 +1,4 @@
-//! `hadal open`: a private server with the rows of some files, for as long as one looks.
+//! `hadal open`: a private server with the rows of some files, until the user stops it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &OpenArgs) -> Result<(), Error> {
     })
 }
 
-/// A table per file; files of the same name are numbered.
+/// One table per file; files of the same name are numbered.
 fn table_names(files: &[PathBuf]) -> Vec<String> {
     let mut seen: BTreeMap<String, u32> = BTreeMap::new();
     let name = |file: &PathBuf| {
@@ -79,7 +79,8 @@ fn table_names(files: &[PathBuf]) -> Vec<String> {
     files.iter().map(name).collect()
 }
 
-/// Opens the page if the desktop knows how; if not, the address has been printed.
+/// Opens the page in a browser if the desktop has `xdg-open`. The address has been printed in any
+/// case.
 pub(crate) fn open_browser(url: &str) {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let is_there = |folder: PathBuf| Path::new(&folder).join("xdg-open").exists();

@@ -1,4 +1,4 @@
-//! `hadal query`: asks a server, and writes the answer for people or for programs.
+//! `hadal query`: runs a query and writes the answer for people or for programs.
 
 use std::io::{IsTerminal, Read};
 
@@ -11,7 +11,7 @@ use crate::output;
 use crate::render::{Format, render};
 use crate::terminal_escape::visible;
 
-/// Below this share of the expected rows an answer comes with a warning.
+/// An answer whose coverage is below this fraction gets a warning.
 const COVERAGE_WARNING: f64 = 0.995;
 
 /// Ask a question in SQL
@@ -67,7 +67,8 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Error> {
     Ok(())
 }
 
-/// A question may begin with a comment, but no question is one word with a hyphen before it.
+/// Refuses a single word that begins with a hyphen: a query may begin with a comment, but is never
+/// such a word.
 fn question(text: &str) -> Result<String, String> {
     let is_flag = text.starts_with('-') && !text.contains(char::is_whitespace);
     match is_flag {
@@ -76,7 +77,7 @@ fn question(text: &str) -> Result<String, String> {
     }
 }
 
-/// What the reader of an answer must know.
+/// The warnings that a reader of the answer needs.
 fn remarks(answer: &Answer) -> Vec<String> {
     let say = |warning: &Warning| format!("warning: {}", visible(&warning.message));
     let mut remarks: Vec<String> = answer.warnings.iter().map(say).collect();
@@ -93,7 +94,7 @@ fn remarks(answer: &Answer) -> Vec<String> {
     remarks
 }
 
-/// How much was asked for how much, in one line.
+/// The number of rows in the answer and of rows scanned, and the time, in one line.
 fn summary(answer: &Answer) -> String {
     let coverage = &answer.coverage;
     let mut text = output::count(answer.rows.len() as u64, "row");

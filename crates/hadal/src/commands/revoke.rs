@@ -1,4 +1,4 @@
-//! `hadal revoke`: takes a batch back.
+//! `hadal revoke`: revokes a batch.
 
 use clap::Args;
 use hadal_types::{BatchId, TableName};

@@ -90,7 +90,8 @@ impl From<WhenTaken> for Durability {
     }
 }
 
-/// The place that an option names. Not read by clap, whose error shows the text as it is, with a password.
+/// Parses the place that an option names. clap does not parse it, because its errors show the text
+/// as it is, with a password.
 fn place<P: FromStr<Err: fmt::Display>>(
     option: &str,
     text: Option<&str>,
@@ -126,12 +127,12 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
     service.run(|reason| output::say(&format!("stopping: {reason}")))
 }
 
-/// One line: where, with what, and what was there already.
+/// One line: the address, the data folder, the rows that were recovered, and the CPU level.
 fn announcement(service: &Service) -> String {
     let recovered = service.recovered();
     let found = match recovered.rows {
         0 if recovered.tables == 0 => "no rows yet".to_owned(),
-        // It was told why, of each.
+        // The reason has been reported for each table.
         0 => format!("no row is left of {}", output::count(recovered.tables as u64, "table")),
         rows => format!(
             "recovered {} of {} in {:.2} s",
@@ -144,14 +145,14 @@ fn announcement(service: &Service) -> String {
     format!("hadal listens on {url} data: {data}; {found}; cpu: {cpu}\n")
 }
 
-/// What the server's parts have to report goes to standard error: warnings and worse, unless
-/// `HADAL_LOG` names another level; in colours only where a person looks.
+/// Sends the log of the server's parts to standard error: warnings and errors, unless `HADAL_LOG`
+/// names another level. Only a terminal gets colours.
 pub(crate) fn log_to_stderr() {
     let level = std::env::var("HADAL_LOG").ok().and_then(|level| level.parse().ok());
     let subscriber = tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
         .with_ansi(std::io::stderr().is_terminal())
         .with_max_level(level.unwrap_or(LevelFilter::WARN));
-    // A second one is never started.
+    // The subscriber may be installed already; there is only one per process.
     let _ = subscriber.try_init();
 }

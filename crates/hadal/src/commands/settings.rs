@@ -1,4 +1,4 @@
-//! `hadal settings`: what is set for a table, what that comes to, and what will go.
+//! `hadal settings`: a table's settings, their effective values, and the next expiry.
 
 use std::fmt::Write;
 
@@ -43,7 +43,7 @@ pub(crate) struct SettingsArgs {
     server: ServerArgs,
 }
 
-/// What the server tells of a table's settings.
+/// The server's answer about a table's settings.
 #[derive(Deserialize)]
 struct Told {
     exists: bool,
@@ -86,7 +86,7 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Error> {
     let table = TableName::new(&args.table)?;
     let changes: Vec<(&str, &str)> =
         args.changes.iter().map(|change| pair(change)).collect::<Result<_, _>>()?;
-    // Before a server is asked for anything.
+    // Arguments are checked before any request is sent.
     each_once(&changes)?;
     apply(&mut TableSettings::default(), &changes)?;
     let client = args.server.client()?;
@@ -109,7 +109,7 @@ fn pair(change: &str) -> Result<(&str, &str), Error> {
     })
 }
 
-/// Refuses a setting that is named twice: nobody can tell which of its values is meant.
+/// Refuses a setting that is named twice, because it is unclear which value is meant.
 fn each_once(changes: &[(&str, &str)]) -> Result<(), Error> {
     for (place, (name, value)) in changes.iter().enumerate() {
         if let Some((_, before)) = changes.iter().take(place).find(|(before, _)| before == name) {
@@ -158,7 +158,7 @@ fn text(table: &TableName, told: &Told) -> String {
     ];
     for (name, value, meaning) in lines {
         let origin = if settings.contains_key(name) { "set" } else { "default" };
-        // Writing to a text does not fail.
+        // Writing to a string does not fail.
         let _ = writeln!(text, "  {name:<12}  {value:<10}  {origin:<7}  {meaning}");
     }
     text.push_str(&expiry(told));
@@ -168,7 +168,7 @@ fn text(table: &TableName, told: &Told) -> String {
     text
 }
 
-/// What becomes of rows that are too old or too many, archived or not.
+/// What happens to expired or surplus rows, with and without an archive.
 fn archive_meaning(is_on: bool, place: Option<&str>) -> String {
     match (is_on, place) {
         (true, Some(place)) => format!("rows go to the archive first: {place}"),
@@ -178,7 +178,7 @@ fn archive_meaning(is_on: bool, place: Option<&str>) -> String {
     }
 }
 
-/// What will go, and when.
+/// The rows that expire next, and the time.
 fn expiry(told: &Told) -> String {
     match &told.next_expiry {
         Some(NextExpiry { at, until, rows: 0, .. }) => {

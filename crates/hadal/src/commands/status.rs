@@ -1,4 +1,4 @@
-//! `hadal status`: what a server holds and how it is.
+//! `hadal status`: the contents and the health of a server.
 
 use clap::Args;
 use serde::Deserialize;
@@ -125,7 +125,7 @@ pub(crate) fn run(args: &StatusArgs) -> Result<(), Error> {
     output::print(&text)
 }
 
-/// Where the archive is, and what keeps rows from it; nothing where there is none.
+/// The archive's location, and the errors that keep rows out of it; empty without an archive.
 fn archive_lines(archive: &Archive) -> String {
     let Archive { place, error, failing } = archive;
     let mut text = match (place, error) {
@@ -188,7 +188,7 @@ fn line(table: &Table) -> String {
     text
 }
 
-/// Seconds in the two largest units that matter.
+/// Formats seconds in the two largest units that matter.
 fn duration(seconds: u64) -> String {
     let (days, hours) = (seconds / 86_400, seconds / 3_600 % 24);
     let (minutes, rest) = (seconds / 60 % 60, seconds % 60);
