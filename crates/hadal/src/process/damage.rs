@@ -1,4 +1,4 @@
-//! What a recovery found that a person should look at, in words.
+//! Words the damage that a recovery found.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use hadal_types::{LeafName, TableName};
 use crate::output;
 use crate::process::recovered::Recovered;
 
-/// Says on standard error what a recovery found that a person should look at.
+/// Reports on standard error the damage that a recovery found.
 pub(crate) fn say_damage(recovered: &Recovered) {
     for (leaf, report) in &recovered.reports {
         if report.log_bytes_cut + report.manifest_bytes_cut > 0 {
@@ -42,7 +42,7 @@ pub(crate) fn say_damage(recovered: &Recovered) {
     lost_tables(recovered).iter().for_each(|line| output::say(line));
 }
 
-/// A sentence for each leaf that does not serve, without a path of this machine.
+/// One sentence for each leaf that does not serve, without a path of this machine.
 pub(crate) fn damage(recovered: &Recovered) -> Vec<String> {
     let failed = recovered.leaves_failed.iter();
     let line = |(leaf, _): &(LeafName, String)| {
@@ -54,7 +54,7 @@ pub(crate) fn damage(recovered: &Recovered) -> Vec<String> {
     failed.map(line).collect()
 }
 
-/// A line per table of which row blocks are lost.
+/// One line per table with lost row blocks.
 fn lost_tables(recovered: &Recovered) -> Vec<String> {
     let lost = recovered.reports.iter().flat_map(|(_, report)| &report.lost_blocks);
     let mut tables: BTreeMap<&TableName, Vec<&LostBlock>> = BTreeMap::new();

@@ -10,14 +10,14 @@ use hadal_types::limits::{DISK_RESERVE_BYTES, DISK_RESERVE_PART};
 use crate::error::Error;
 use crate::process::system::Holdings;
 
-/// The file in a data folder that says how many leaves it has.
+/// The file in a data folder that holds the number of its leaves.
 pub(crate) const LEAVES_FILE: &str = "leaves";
-/// Bytes that are read of a file that should have a line.
+/// The number of bytes that are read of a file that should have one line.
 const SMALL_FILE_BYTES_MAX: u64 = 4_096;
-/// Leaves in one process at most.
+/// The maximum number of leaves in one process.
 pub(crate) const LEAVES_IN_PROCESS_MAX: usize = 64;
 
-/// The folder and the name of a leaf.
+/// The name of a leaf and of its folder.
 pub(crate) fn leaf_name(index: usize) -> String {
     format!("leaf-{index}")
 }
@@ -26,13 +26,14 @@ pub(crate) fn leaf_name(index: usize) -> String {
 #[derive(Default)]
 pub(crate) struct KnownLeaves {
     pub(crate) count: usize,
-    /// As many as were noted: of these, none may be missing.
+    /// The number that was written down: of these leaves, none may be missing.
     pub(crate) noted: usize,
 }
 
-/// The leaves of a data folder: as many as were noted, and as the highest number of a leaf's folder
-/// says, so that none is left out. Leaves beyond the noted ones may be half made, by a start that did
-/// not end: nothing was acknowledged before they were noted, so nothing of them is lost.
+/// Counts the leaves of a data folder: the larger one of the number written down and the highest
+/// number of a leaf's folder, so that none is left out. Leaves beyond the number written down may
+/// be unfinished, from a start that failed. Nothing was acknowledged before the number was written,
+/// so such leaves lose no rows.
 pub(crate) fn leaves_in(folder: &Path) -> Result<KnownLeaves, Error> {
     make_folder(folder)?;
     let at = |index: &usize| folder.join(leaf_name(*index));
@@ -42,15 +43,16 @@ pub(crate) fn leaves_in(folder: &Path) -> Result<KnownLeaves, Error> {
     Ok(KnownLeaves { count, noted })
 }
 
-/// Bytes of disk that all leaves of a data folder set aside together: a part of the disk, up to a limit;
-/// none where the system does not say how large it is.
+/// Bytes of disk that all leaves of a data folder reserve together: a part of the disk, up to a
+/// limit. Zero if the system does not report the disk's size.
 pub(crate) fn disk_reserve_in(folder: &Path) -> u64 {
     let Ok(found) = rustix::fs::statvfs(folder) else { return 0 };
     let disk = found.f_frsize.saturating_mul(found.f_blocks);
     (disk / DISK_RESERVE_PART).min(DISK_RESERVE_BYTES)
 }
 
-/// What a server over a folder will keep files open for, as far as it is there: a look that makes nothing.
+/// Counts the leaves and segments for which a server over `folder` will keep files open, as far as
+/// they exist. Creates nothing.
 pub(crate) fn holdings(folder: &Path, leaves: usize) -> Holdings {
     let there: Vec<PathBuf> = (0..LEAVES_IN_PROCESS_MAX)
         .map(|index| folder.join(leaf_name(index)))
@@ -62,14 +64,14 @@ pub(crate) fn holdings(folder: &Path, leaves: usize) -> Holdings {
     Holdings { leaves: leaves.max(there.len()), segments: there.iter().map(segments_in).sum() }
 }
 
-/// Makes a folder, and those that it is in, for this user only; one that is there stays as it is.
+/// Creates a folder and its parents for this user only. An existing folder stays as it is.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
     made.map_err(Error::io("make", folder.display()))
 }
 
-/// The text of a small file of a data folder. What is no file is not waited for, and no more is
-/// read than such a file has.
+/// Returns the text of a small file of a data folder. Refuses anything but a regular file without
+/// waiting for it, and reads at most [`SMALL_FILE_BYTES_MAX`].
 pub(crate) fn read_small(file: &Path) -> std::io::Result<String> {
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let opened = File::options().read(true).custom_flags(flags).open(file)?;
@@ -79,14 +81,14 @@ pub(crate) fn read_small(file: &Path) -> std::io::Result<String> {
     read_some(opened)
 }
 
-/// As much of a file's text as a small one has.
+/// Returns at most [`SMALL_FILE_BYTES_MAX`] bytes of a file's text.
 pub(crate) fn read_some(file: File) -> std::io::Result<String> {
     let mut text = String::new();
     file.take(SMALL_FILE_BYTES_MAX).read_to_string(&mut text)?;
     Ok(text)
 }
 
-/// How many leaves a data folder has, as it was noted; none in a new folder.
+/// Returns the number of leaves that was written down in a data folder; 0 for a new folder.
 fn noted_leaves(folder: &Path) -> Result<usize, Error> {
     let file = folder.join(LEAVES_FILE);
     let text = match read_small(&file) {
@@ -103,7 +105,7 @@ fn noted_leaves(folder: &Path) -> Result<usize, Error> {
     })
 }
 
-/// Notes how many leaves a data folder has, once all of them are there.
+/// Writes down the number of leaves of a data folder. To be called once all of them exist.
 pub(crate) fn note_leaves(folder: &Path, count: usize) -> Result<(), Error> {
     if noted_leaves(folder)? == count {
         return Ok(());
@@ -140,7 +142,7 @@ mod tests {
             let leaf = Store::open(&Config::new(folder.join(leaf_name(index))));
             drop(leaf.expect("made"));
         }
-        // From before the number was noted.
+        // The folder is from before the number was written down.
         assert_eq!(lost_in(&folder), (3, vec![]));
         note_leaves(&folder, 3).expect("noted");
         assert_eq!(lost_in(&folder), (3, vec![]));

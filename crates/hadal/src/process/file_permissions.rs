@@ -1,8 +1,9 @@
-//! Who else could write to a data folder, or read its token: nobody, from the start on.
+//! Keeps other users from writing to a data folder or reading its token, from the start on.
 //!
-//! Whoever can write there can plant rows, settings and a token. A folder that nobody else can enter needs no
-//! further look. One that others can enter is mended, with what is in it, where it is this server's; and one
-//! that is used for other things, such as `/tmp`, is refused, as its rights may be as somebody wants them.
+//! A user who can write there can plant rows, settings and a token. A folder that no other user can
+//! enter needs no further check. A folder that others can enter is mended with its contents if it
+//! belongs to this server only. A folder with other uses, such as `/tmp`, is refused, because its
+//! permissions may be intended.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -16,17 +17,17 @@ use crate::output;
 use crate::process::data_folder::LEAVES_FILE;
 use crate::process::token::TOKEN_FILE;
 
-/// Rights of the group and of all others.
+/// Permissions of the group and of all others.
 const OTHERS: u32 = 0o077;
 const OTHERS_WRITE: u32 = 0o022;
 const OTHERS_ENTER: u32 = 0o011;
-/// Folders within folders that a data folder has.
+/// The depth of folders within a data folder.
 const DEPTH_MAX: usize = 4;
 
-/// Takes rights to a data folder from others, and says so; one that is not there yet is made without any.
+/// Removes the permissions of others on a data folder, and reports so. A folder that does not exist
+/// yet will be created without them.
 ///
-/// # Errors
-/// [`Error::Usage`] when others can write to it, and that is not this server's to change.
+/// # Errors [`Error::Usage`] if others can write to the folder and this server may not change that.
 pub(crate) fn keep_others_out(folder: &Path) -> Result<(), Error> {
     let found = match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -72,12 +73,11 @@ pub(crate) fn keep_others_out(folder: &Path) -> Result<(), Error> {
     }
 }
 
-/// Refuses a file with a token that others can write to: they could let themselves in.
+/// Refuses a token file that others can write to: they could give themselves access.
 ///
-/// # Errors
-/// [`Error::Usage`].
+/// # Errors [`Error::Usage`].
 pub(crate) fn refuse_written_by_others(file: &Path) -> Result<(), Error> {
-    // What is not there is made, and what cannot be looked at cannot be read.
+    // A missing file will be created, and a file that cannot be examined cannot be read.
     let Ok(found) = fs::metadata(file) else { return Ok(()) };
     let is_kept = found.is_file() || found.file_type().is_fifo();
     if is_kept && found.mode() & OTHERS_WRITE != 0 {
@@ -91,7 +91,7 @@ pub(crate) fn refuse_written_by_others(file: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a folder is there for nothing else: it is a data folder, or empty and not everybody's.
+/// Whether a folder has no other use: it is a data folder, or it is empty and not shared by all.
 fn is_for_hadal(folder: &Path, found: &Metadata) -> bool {
     const STICKY: u32 = 0o1000;
     let is_empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
@@ -102,14 +102,15 @@ fn take_rights(path: &Path, found: &Metadata, rights: u32) -> io::Result<()> {
     fs::set_permissions(path, fs::Permissions::from_mode(found.mode() & 0o7777 & !rights))
 }
 
-/// Takes from others the right to write to anything in a folder; returns of how many files and folders.
-/// Links are neither followed nor changed.
+/// Removes the permission of others to write to anything in a folder. Returns the number of files
+/// and folders changed. Links are neither followed nor changed.
 fn mend_within(folder: &Path, depth: usize) -> io::Result<u64> {
     let mut mended = 0;
     for entry in fs::read_dir(folder)? {
         let path: PathBuf = entry?.path();
         let found = match fs::symlink_metadata(&path) {
-            // What comes and goes meanwhile is a running server's, which makes it private.
+            // A file that disappears meanwhile belongs to a running server, which creates its files
+            // private.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             found => found?,
         };
@@ -127,7 +128,7 @@ fn mend_within(folder: &Path, depth: usize) -> io::Result<u64> {
     Ok(mended)
 }
 
-/// Takes from others the right to read the token that the folder has.
+/// Removes the permission of others to read the folder's token.
 fn mend_token(file: &Path) -> io::Result<()> {
     let Ok(found) = fs::symlink_metadata(file) else { return Ok(()) };
     if found.is_file() && found.mode() & OTHERS != 0 {

@@ -3,25 +3,24 @@
 //! ```text
 //! successor                                   server
 //!   "hadal handover 2" ───────────────────────>
-//!   <─────────────────────── the listening socket, which keeps whoever connects meanwhile
-//!   opens what can be wrong: the address,       serves as before, also if no more is said
-//!   the token, definitions, the archive
-//!   "stop" ───────────────────────────────────> takes no more connections
-//!                                               finishes what runs, seals, gives up the folder
+//!   <─────────────────────── the listening socket, which keeps new connections waiting
+//!   opens all parts that may fail: the address, serves as before, also if the
+//!   the token, definitions, the archive         successor sends nothing more
+//!   "stop" ───────────────────────────────────> accepts no more connections
+//!                                               finishes requests, seals, releases the folder
 //!   <──────────────────────────────── "stopped"
 //!   opens the folder, serves                    waits
 //!   closes the socket ────────────────────────> ends
 //! ```
 //!
-//! Whoever else wants to take over meanwhile is told "taken", and ends with that: two would follow each other
-//! with nobody the wiser.
+//! Meanwhile any other successor gets "taken" and ends: otherwise two would follow each other
+//! unnoticed.
 //!
-//! A server that stops for another reason says that it has stopped, too. It ends only once its
-//! successor serves: to take a process apart that has mapped gigabytes keeps a core busy that the
-//! successor has use for.
+//! A server that stops for another reason also says "stopped". It ends only once its successor
+//! serves: unmapping gigabytes keeps a core busy that the successor can use.
 //!
-//! They speak through a socket in the data folder, which only its owner can enter. The port is never
-//! closed, so no client is refused: whoever connects while neither serves waits for the successor.
+//! Both use a socket in the data folder, which only its owner can enter. The port is never closed,
+//! so no client is refused: a client that connects while neither serves waits for the successor.
 
 use std::convert::Infallible;
 use std::fs;
@@ -46,46 +45,48 @@ use tokio::net::UnixListener;
 use crate::error::Error;
 use crate::output;
 
-/// The socket's name in a data folder.
+/// The name of the socket in a data folder.
 const SOCKET: &str = "handover";
-/// What a successor says: the number is the version of all of this.
+/// A successor's first message. The number is the version of this protocol.
 const REQUEST: &[u8] = b"hadal handover 2\n";
-/// What comes with the listening socket.
+/// The message that carries the listening socket.
 const LISTENER: &[u8] = b"listener\n";
-/// What a successor says once nothing but the folder is missing.
+/// A successor's message once it needs nothing but the folder.
 const STOP: &[u8] = b"stop\n";
-/// What is said once the folder is the successor's.
+/// The server's message once the folder is free.
 const STOPPED: &[u8] = b"stopped\n";
-/// What others are told than the successor that was let in.
+/// The server's message to any further successor.
 const TAKEN: &[u8] = b"taken\n";
-/// A successor that waits says so that often.
+/// The interval at which a waiting successor reports that it waits.
 const SAID_EVERY: Duration = Duration::from_secs(10);
-/// A server that takes longer to stop for its successor ends as it is, whatever it may take otherwise, as
-/// in "Fast Database Restarts at Facebook" (SIGMOD 2014), section 4.3: three minutes.
+/// The limit of a stop for a successor, whatever limit the server has otherwise: three minutes, as
+/// in "Fast Database Restarts at Facebook" (SIGMOD 2014), section 4.3. After it the process ends as
+/// it is.
 const STOP_TIME_MAX: Duration = Duration::from_secs(SERVER_STOP_SECONDS_MAX);
-/// A successor waits longer than that, since none of the two would serve if it gave up first. One that is
-/// not done by then hangs, or is held up: it will not even end.
+/// The time that a successor waits. It is longer than the limit of a stop, since neither would
+/// serve if the successor gave up first. A server that takes longer hangs, or is suspended, and
+/// cannot even end.
 const PATIENCE: Duration = Duration::from_secs(SERVER_STOP_SECONDS_MAX + 20);
-/// Who was let in and does not say what it wants is not listened to for longer.
+/// The time limit for a successor's first message.
 const REQUEST_TIME_MAX: Duration = Duration::from_secs(1);
-/// So often a successor asks who serves, where one after the other ends instead of an answer.
+/// The number of attempts to reach the server, if each ends the connection instead of answering.
 const ASKED_MAX: usize = 3;
-/// A server that has stopped waits so long for its successor to serve before it ends.
+/// The time that a stopped server waits for its successor to serve before it ends.
 const START_TIME_MAX: Duration = Duration::from_secs(10);
-/// Nor is a successor waited for that does not get ready; another one may.
+/// The time that a successor has to get ready. After it another one may take over.
 const READY_TIME_MAX: Duration = Duration::from_secs(60);
 
-/// Where a server waits for its successor.
+/// The server's end of the handover.
 pub(crate) struct Door {
     listener: UnixListener,
     path: PathBuf,
-    /// Who has the listening socket and gets ready.
+    /// The connection to the successor that has the listening socket and gets ready.
     guest: Mutex<Option<OwnedFd>>,
 }
 
 impl Door {
-    /// Opens the door in a data folder that this process has the leaves of. To be called within the
-    /// runtime.
+    /// Opens the handover socket in a data folder whose leaves belong to this process. To be called
+    /// within the runtime.
     pub(crate) fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(SOCKET);
         let failed = |error| Error::io("listen on", path.display())(error);
@@ -97,8 +98,8 @@ impl Door {
         Ok(Self { listener, path, guest: Mutex::default() })
     }
 
-    /// Waits for a successor that is ready, and hands the listening socket over to it. That stays open
-    /// here, too, and must not be accepted from any more.
+    /// Waits for a successor that is ready, and hands the listening socket over to it. The socket
+    /// stays open here too, but this process must accept no more connections from it.
     pub(crate) async fn successor(&self, socket: &OwnedFd) -> Successor {
         loop {
             let Ok((mut stream, _)) = self.listener.accept().await else { continue };
@@ -112,7 +113,8 @@ impl Door {
             }
             self.let_in(Some(kept));
             let is_ready = tokio::select! {
-                // First, so that nobody is refused for one that is no more.
+                // The successor comes first, so that no other one is refused for a successor that
+                // has gone.
                 biased;
                 is_ready = says(&mut stream, STOP, READY_TIME_MAX) => is_ready,
                 never = self.refuse_others() => match never {},
@@ -131,23 +133,25 @@ impl Door {
         }
     }
 
-    /// Tells all who come that another one takes over.
+    /// Answers every other successor that another one takes over.
     async fn refuse_others(&self) -> Infallible {
         loop {
             let Ok((mut stream, _)) = self.listener.accept().await else { continue };
-            // In turn: whoever says nothing keeps the others for a second.
+            // One after the other: a client that sends nothing delays the others by a second.
             if says(&mut stream, REQUEST, REQUEST_TIME_MAX).await {
                 let _ = stream.write_all(TAKEN).await;
             }
         }
     }
 
-    /// Goes on telling so on a thread of its own, until the process ends: it stops, and its runtime with it.
+    /// Continues to refuse successors on a thread until the process ends, since the runtime ends
+    /// before.
     fn refuse_others_from_now_on(&self) -> io::Result<()> {
         let door: OwnedFd = self.listener.as_fd().try_clone_to_owned()?;
         let door = std::os::unix::net::UnixListener::from(door);
         let refusing = move || {
-            // That holds for the runtime's descriptor, too, by which nobody is let in any more.
+            // This also makes the runtime's descriptor blocking, which accepts no successor any
+            // more.
             if door.set_nonblocking(false).is_err() {
                 return;
             }
@@ -162,7 +166,7 @@ impl Door {
         std::thread::Builder::new().name("hadal-door".to_owned()).spawn(refusing).map(drop)
     }
 
-    /// Whether somebody was let in and gets ready.
+    /// Whether a successor has the socket and gets ready.
     pub(crate) fn has_guest(&self) -> bool {
         self.guest.lock().unwrap_or_else(PoisonError::into_inner).is_some()
     }
@@ -171,8 +175,8 @@ impl Door {
         *self.guest.lock().unwrap_or_else(PoisonError::into_inner) = guest;
     }
 
-    /// Who was let in and gets ready, if anybody does: whatever this server stops for, the folder is
-    /// free for it then.
+    /// Takes the successor that has the socket and gets ready, if there is one. Whatever this
+    /// server stops for, the folder is then free for it.
     pub(crate) fn guest(&self) -> Option<Successor> {
         let guest = self.guest.lock().unwrap_or_else(PoisonError::into_inner).take();
         let stream = UnixStream::from(guest?);
@@ -181,12 +185,12 @@ impl Door {
     }
 }
 
-/// How long a server may take to stop that gives itself so long: less where a successor waits for that.
+/// The time limit of a stop: `stop_max`, or less if a successor waits for it.
 pub(crate) fn stop_time(stop_max: Duration, is_waited_for: bool) -> Duration {
     if is_waited_for { stop_max.min(STOP_TIME_MAX) } else { stop_max }
 }
 
-/// Whether this is what is said next.
+/// Whether the next bytes from the stream are `expected`, within the time limit.
 async fn says(stream: &mut tokio::net::UnixStream, expected: &[u8], within: Duration) -> bool {
     let mut said = vec![0; expected.len()];
     let read = tokio::time::timeout(within, stream.read_exact(&mut said)).await;
@@ -208,7 +212,7 @@ fn give(stream: &tokio::net::UnixStream, listener: &OwnedFd) -> io::Result<()> {
 
 impl Drop for Door {
     fn drop(&mut self) {
-        // Of a socket that nobody listens on, a successor learns that nobody serves.
+        // A successor that finds a socket without a listener knows that no server runs.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -217,34 +221,34 @@ impl Drop for Door {
 pub(crate) struct Successor(UnixStream);
 
 impl Successor {
-    /// Says that the folder is free, and waits until the successor serves, or is no more, or some
-    /// seconds are over. Should it not hear that, it sees this process end.
+    /// Reports that the folder is free. Waits until the successor serves, has ended, or
+    /// [`START_TIME_MAX`] has passed. A successor that misses the message sees this process end.
     pub(crate) fn tell_stopped(mut self) {
-        // Some successors read until there is no more.
+        // Some successors read until the end of the stream.
         let told = self.0.write_all(STOPPED).and_then(|()| self.0.shutdown(Shutdown::Write));
         if told.is_ok() && self.0.set_read_timeout(Some(START_TIME_MAX)).is_ok() {
-            // It says no more, or what nobody asks for.
+            // The successor sends nothing more, or nothing of interest.
             let _ = self.0.read_to_end(&mut Vec::new());
         }
     }
 }
 
-/// The server before this one, which serves until it is told to stop.
+/// The server before this one. It serves until it gets the stop message.
 pub(crate) struct Predecessor {
     stream: UnixStream,
-    /// The socket that it listened on.
+    /// The socket on which it listened.
     pub(crate) listener: TcpListener,
     patience: Duration,
 }
 
 impl Predecessor {
-    /// Asks the server of a data folder for its socket; `None` when there is none. Should no more
-    /// be said, it goes on.
+    /// Asks the server of a data folder for its socket. Returns `None` if no server runs. If this
+    /// process sends nothing more, that server continues to serve.
     pub(crate) fn ask(folder: &Path) -> Result<Option<Self>, Error> {
         Self::ask_within(folder, PATIENCE)
     }
 
-    /// The same with another patience, for what it answers and for how long it takes to stop.
+    /// The same with another time limit, for the answer and for the stop.
     fn ask_within(folder: &Path, patience: Duration) -> Result<Option<Self>, Error> {
         let path = folder.join(SOCKET);
         let mut asked = 0;
@@ -258,7 +262,7 @@ impl Predecessor {
                         folder.display()
                     )));
                 }
-                // It was about to end, or is another's predecessor: who serves now?
+                // The server was about to end, or has another successor: ask which one serves now.
                 Err(error) if is_ended(&error) && asked < ASKED_MAX => {}
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
                     let error = io::Error::other(
@@ -293,7 +297,8 @@ impl Predecessor {
         Ok(Some(Self { stream, listener: TcpListener::from(listener), patience }))
     }
 
-    /// Has it stop, and waits until the folder is free. It ends when what is returned is dropped.
+    /// Stops the server and waits until the folder is free. The server ends when the returned value
+    /// is dropped.
     pub(crate) fn stop(mut self) -> Result<Stopped, Error> {
         let mut said = [0; STOPPED.len()];
         let told = self.stream.write_all(STOP);
@@ -301,8 +306,8 @@ impl Predecessor {
         let read = told.and_then(|()| self.stream.read_exact(&mut said));
         match read {
             Ok(()) => Ok(Stopped(self)),
-            // One that ended without a word, before or after it was told, has left the folder, too, but
-            // not in order.
+            // A server that ended without a message, before or after the stop message, has left the
+            // folder too, but not in order.
             Err(error) if is_ended(&error) => Ok(Stopped(self)),
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                 Err(given_up("stopped", self.patience))
@@ -312,11 +317,10 @@ impl Predecessor {
     }
 }
 
-/// Waits until the server before this one says something, or is no more; says on standard error for what, and
-/// for how long already.
+/// Waits until the server before this one sends a message or ends. Reports the wait on standard
+/// error, and at intervals how long it has lasted.
 ///
-/// # Errors
-/// [`io::ErrorKind::WouldBlock`] once it has taken too long.
+/// # Errors [`io::ErrorKind::WouldBlock`] after `patience`.
 fn await_word(stream: &UnixStream, until: &str, patience: Duration) -> io::Result<()> {
     let start = Instant::now();
     output::say(&format!(
@@ -341,11 +345,11 @@ fn await_word(stream: &UnixStream, until: &str, patience: Duration) -> io::Resul
             Err(errno) => return Err(errno.into()),
         }
     }
-    // What it says is short, and comes at once.
+    // The messages are short and arrive at once.
     stream.set_read_timeout(Some(REQUEST_TIME_MAX.max(patience.saturating_sub(start.elapsed()))))
 }
 
-/// That a server has not done in time what this one waits for.
+/// The error that the server before this one has not `done` its part in time.
 fn given_up(done: &str, patience: Duration) -> Error {
     Error::Usage(format!(
         "the server before this one has not {done} within {} s: stop it, with kill -9 if need be, and \
@@ -354,10 +358,10 @@ fn given_up(done: &str, patience: Duration) -> Error {
     ))
 }
 
-/// The server before this one, which has stopped, and ends once this is dropped.
+/// The server before this one after its stop. It ends once this value is dropped.
 pub(crate) struct Stopped(#[expect(dead_code, reason = "it is there to be dropped")] Predecessor);
 
-/// Whether who was spoken with is there no more.
+/// Whether the error means that the other process has ended.
 fn is_ended(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
     matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)

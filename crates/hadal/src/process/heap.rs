@@ -1,11 +1,12 @@
-//! The process's own memory counts as well: what it takes beyond the shares of queries and fresh batches
-//! is taken from what row blocks may have, so that all together stay below the ceiling.
+//! Counts the process's own memory. The excess over the shares of queries and fresh batches is
+//! taken from the share of row blocks, so that all together stay below the ceiling.
 //!
-//! Who knows is the system: twenty times a second it is asked how much memory the process has of its own,
-//! which is what no file and no tmpfs holds. That includes what nobody here counts: ids of strings, bodies
-//! that are parsed, what the allocator keeps. Where it is too much, what is free of it goes back at once; for
-//! the rest row blocks find less room from the next second on, or less than none, and what `pressure.rs`
-//! of the leaf does about that begins. They get it back slowly: who asked for much may ask again.
+//! Twenty times a second the system is asked for the process's own memory, without files and tmpfs.
+//! The figure includes memory that Hadal does not count: ids of strings, bodies being parsed,
+//! memory kept by the allocator. On an excess, free memory is returned to the system at once. For
+//! the rest, the room of row blocks shrinks from the next second on, even below zero, and the leaf
+//! reacts to memory pressure. Row blocks get the room back slowly, because a process that needed
+//! much memory may need it again.
 
 use std::fs;
 use std::sync::Arc;
@@ -20,28 +21,28 @@ use hadal_types::{MemoryPool, MemoryReservation};
 
 use crate::process::memory::Shares;
 
-/// How often the system is asked.
+/// The interval at which the system is asked.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// So often something is taken from row blocks, or given back to them: once a second.
+/// The number of intervals after which room is taken from row blocks or given back: one second.
 const TAKEN_EACH: u32 = 20;
 
-/// Of what the process needs no more, so large a part is given back each time: a half in twenty seconds.
+/// The divisor of the surplus that is given back each time: half of it within twenty seconds.
 const GIVEN_BACK: usize = 32;
 
-/// What takes memory here.
+/// The users of this process's memory.
 #[derive(Clone, Debug)]
 pub(crate) struct Memories {
     pub(crate) shares: Shares,
     pub(crate) queries: Arc<MemoryPool>,
     pub(crate) fresh: Arc<FreshBytes>,
-    /// What row blocks in memory share, if they are there.
+    /// The room that row blocks in memory share, if blocks are kept in memory.
     pub(crate) room: Option<Arc<MemoryPool>>,
-    /// Bytes of it that the process's own memory takes.
+    /// Bytes of that room taken by the process's own memory.
     pub(crate) taken: Arc<AtomicUsize>,
 }
 
 impl Memories {
-    /// How much each takes at this moment.
+    /// The memory in use at this moment.
     pub(crate) fn used(&self) -> MemoryUse {
         let (taken, shares) = (self.taken.load(Ordering::SeqCst), self.shares);
         let held = self.room.as_ref().map_or(0, |room| room.reserved());
@@ -56,8 +57,8 @@ impl Memories {
     }
 }
 
-/// Keeps what the process takes beyond its shares from row blocks, and has memory that is free given back
-/// to the system, until it is dropped.
+/// Until it is dropped, takes the process's excess over its shares from row blocks, and returns
+/// free memory to the system.
 #[derive(Debug)]
 pub(crate) struct HeapWatch {
     is_over: Arc<AtomicBool>,
@@ -65,7 +66,7 @@ pub(crate) struct HeapWatch {
 }
 
 impl HeapWatch {
-    /// Watches from now on.
+    /// Starts the watch.
     pub(crate) fn start(memories: &Memories) -> Self {
         let is_over = Arc::new(AtomicBool::new(false));
         let (is_at_end, memories) = (Arc::clone(&is_over), memories.clone());
@@ -84,7 +85,7 @@ impl HeapWatch {
             }
         };
         let thread = std::thread::Builder::new().name("hadal-memory".to_owned()).spawn(watch);
-        // A process that gets no thread for it has other troubles.
+        // A process that cannot start this thread has worse problems.
         Self { is_over, thread: thread.ok() }
     }
 }
@@ -94,15 +95,15 @@ impl Drop for HeapWatch {
         self.is_over.store(true, Ordering::SeqCst);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // One that panicked has nothing left to be waited for.
+            // The join fails only for a thread that panicked.
             let _ = thread.join();
         }
     }
 }
 
-/// Bytes that the process has of its own beyond its shares, once what is free of them was given back; `None`
-/// where the system does not say. Below its shares it keeps for a second what the next question takes again,
-/// which makes that one a quarter faster where it has many groups.
+/// Returns the bytes by which the process's own memory exceeds its shares, after free memory was
+/// returned to the system. Returns `None` if the system does not report it. Below the shares, freed
+/// memory is kept for a second: the next query with many groups then runs a quarter faster.
 fn free_and_look(shares: &Shares, give_old_back: bool) -> Option<u64> {
     let overdrawn = shares.overdrawn(heap_bytes()?);
     if overdrawn == 0 {
@@ -115,15 +116,15 @@ fn free_and_look(shares: &Shares, give_old_back: bool) -> Option<u64> {
     Some(shares.overdrawn(heap_bytes()?))
 }
 
-/// Takes so many bytes of the room, free or not; where that is less than before, a part of the rest goes
-/// back.
+/// Takes `bytes` of the room, free or not. If that is less than before, a part of the difference is
+/// given back.
 fn take(held: &mut MemoryReservation, bytes: u64) {
     let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
     let spare = held.bytes().saturating_sub(bytes);
     held.overdraw(bytes.saturating_add(spare - spare.div_ceil(GIVEN_BACK)));
 }
 
-/// Bytes of memory that the process has of its own; `None` where the system does not say.
+/// Returns the bytes of the process's own memory, or `None` if the system does not report it.
 fn heap_bytes() -> Option<u64> {
     anonymous(&fs::read_to_string("/proc/self/status").ok()?)
 }
@@ -145,11 +146,12 @@ mod tests {
 
     use super::*;
 
-    /// Set in the process that a test has for itself.
+    /// The variable that is set in a process started for one test.
     const ALONE: &str = "HADAL_TEST_ALONE";
 
-    /// True in a process where the test of that name runs alone; else has it run in one, and passes on
-    /// whether it failed. For what measures the whole process, where other tests take memory.
+    /// Returns true in a process that runs only the test `name`. Otherwise runs the test in such a
+    /// process and passes its failure on. For tests that measure the whole process, where other
+    /// tests use memory.
     fn runs_alone(name: &str) -> bool {
         if env::var_os(ALONE).is_some() {
             return true;

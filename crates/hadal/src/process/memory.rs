@@ -1,9 +1,9 @@
-//! How much memory this process takes, and from where its rows are read.
+//! The memory of this process, and the source from which rows are read.
 //!
-//! There is one *ceiling*. Queries and fresh batches have their shares of it, and the row blocks of
-//! all leaves the rest, less what the process takes beyond these shares (`heap.rs`). Blocks lie in
-//! a tmpfs, where they outlive the process, and those that find no room there are read from disk
-//! through the system's cache; where there is no tmpfs worth the name, all of them are.
+//! One *ceiling* limits all memory. Queries and fresh batches have their shares of it. The row
+//! blocks of all leaves have the rest, less the process's excess over these shares (`heap.rs`).
+//! Blocks are stored in a tmpfs, where they outlive the process. Blocks that find no room there are
+//! read from disk through the page cache. Without a usable tmpfs, all blocks are.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,9 +21,9 @@ use hadal_types::settings::parse_bytes;
 use crate::error::Error;
 use crate::output;
 
-/// Where Linux has a tmpfs for everyone.
+/// The usual path of a tmpfs on Linux.
 const TMPFS_DEFAULT: &str = "/dev/shm";
-/// What `statfs` says of a tmpfs: `TMPFS_MAGIC` of linux/magic.h.
+/// The type that `statfs` reports for a tmpfs: `TMPFS_MAGIC` of linux/magic.h.
 const TMPFS_MAGIC: i64 = 0x0102_1994;
 
 /// From where rows are read.
@@ -84,20 +84,20 @@ impl Default for MemoryArgs {
     }
 }
 
-/// Who may take how much of the process's memory, in bytes.
+/// The shares of the process's memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shares {
     /// All queries together.
     pub(crate) queries: usize,
-    /// All batches that have no place in a segment yet.
+    /// All batches that are not in a segment yet.
     pub(crate) fresh: u64,
     /// All row blocks in segments.
     pub(crate) blocks: usize,
 }
 
 impl Shares {
-    /// The shares of a ceiling: queries have a quarter of it, fresh batches an eighth, neither more
-    /// than their usual limits, and row blocks the rest.
+    /// Divides a ceiling. Queries get a quarter and fresh batches an eighth, neither more than its
+    /// usual limit; row blocks get the rest.
     pub(crate) fn of(ceiling: u64) -> Self {
         let queries = ceiling.div_euclid(4).min(QUERIES_BYTES_MAX as u64);
         let fresh = ceiling.div_euclid(8).min(FRESH_BYTES_MAX);
@@ -105,8 +105,8 @@ impl Shares {
         Self { queries: size(queries), fresh, blocks: size(ceiling - queries - fresh) }
     }
 
-    /// The budget of all queries, which keeps some of it for small ones: without what so many threads
-    /// that scan take of it without asking.
+    /// Returns the memory pool of all queries, a part of it reserved for small ones. Memory that
+    /// `threads` scan threads use without a reservation is deducted.
     pub(crate) fn query_budget(self, threads: usize) -> Arc<MemoryPool> {
         let free = threads.saturating_mul(SCAN_FREE_BYTES).min(self.queries / 4);
         let queries = self.queries - free;
@@ -114,46 +114,46 @@ impl Shares {
         MemoryPool::with_small_share(queries, small, SMALL_QUERY_BYTES_MAX)
     }
 
-    /// The ceiling that they are shares of, in bytes.
+    /// The ceiling: the sum of the shares, in bytes.
     pub(crate) fn all(self) -> u64 {
         (self.queries as u64).saturating_add(self.fresh).saturating_add(self.blocks as u64)
     }
 
-    /// Bytes that a table may have where nothing is set: half of the ceiling in whole gibibytes, so that
-    /// the number can be read, but the usual where memory is small.
+    /// The default limit of a table's bytes: half of the ceiling in whole gibibytes, so that the
+    /// number is readable. It is never below the usual limit, even if memory is small.
     fn table_bytes_max(self) -> u64 {
         let half = self.all() / 2;
         (half - half % (1 << 30)).max(TABLE_BYTES_MAX)
     }
 
-    /// What a process of so many bytes of its own takes beyond what queries and fresh batches may.
+    /// The bytes by which `heap` exceeds the shares of queries and fresh batches.
     pub(crate) fn overdrawn(self, heap: u64) -> u64 {
         heap.saturating_sub((self.queries as u64).saturating_add(self.fresh))
     }
 }
 
-/// What was decided.
+/// The memory settings of this process.
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     pub(crate) shares: Shares,
-    /// Bytes that a table may have over all leaves where nothing is set.
+    /// The default limit of a table's bytes over all leaves.
     pub(crate) table_bytes_max: u64,
-    /// The memory that row blocks are read from; `None`: they are read from disk.
+    /// The memory from which row blocks are read; `None` means that they are read from disk.
     pub(crate) config: Option<MemoryConfig>,
-    /// The tmpfs in which memory of earlier processes is given back, if any is.
+    /// The tmpfs in which memory of earlier processes is freed, if there is one.
     pub(crate) tmpfs: Option<PathBuf>,
 }
 
 impl Memory {
-    /// For a process that only has a look at a folder: it leaves memory of others as it is, and drops
-    /// no rows as it does not know the size that those who serve allow.
+    /// The settings of a process that only inspects a folder. It leaves the memory of others as it
+    /// is, and drops no rows, since it does not know the size limit of the server.
     pub(crate) fn for_a_look() -> Self {
         let shares = Shares::of(MEMORY_BYTES_MIN);
         Self { shares, table_bytes_max: u64::MAX, config: None, tmpfs: None }
     }
 
-    /// Decides for a process that keeps its rows, if it does, in files, and says on standard error
-    /// where it is not as one would expect.
+    /// Decides for a process whose rows are kept in files if `has_files`. Reports on standard error
+    /// where the result may be unexpected.
     pub(crate) fn decide(args: &MemoryArgs, has_files: bool) -> Result<Self, Error> {
         let tmpfs_bytes = tmpfs_bytes(&args.tmpfs);
         let ceiling = match args.memory_max {
@@ -186,14 +186,14 @@ impl Memory {
     }
 }
 
-/// How large the tmpfs at a path is; `None` when there is none.
+/// Returns the size of the tmpfs at a path, or `None` if there is none.
 fn tmpfs_bytes(path: &Path) -> Option<u64> {
     let found = rustix::fs::statfs(path).ok()?;
     let size = u64::try_from(found.f_bsize).unwrap_or(0).saturating_mul(found.f_blocks);
     (i128::from(found.f_type) == i128::from(TMPFS_MAGIC)).then_some(size)
 }
 
-/// Whether a tmpfs is worth being used, or why not.
+/// Whether a tmpfs is large enough to be used; the error says why not.
 fn usable(path: &Path, bytes: Option<u64>) -> Result<(), String> {
     let path = path.display();
     match bytes {
@@ -206,14 +206,14 @@ fn usable(path: &Path, bytes: Option<u64>) -> Result<(), String> {
     }
 }
 
-/// What there is of memory, in bytes.
+/// The available memory, in bytes.
 #[derive(Debug, Default)]
 struct Found {
-    /// Of the machine.
+    /// The machine's memory.
     total: Option<u64>,
-    /// The least that a control group around this process allows.
+    /// The lowest limit of the control groups around this process.
     group: Option<u64>,
-    /// The tmpfs.
+    /// The size of the tmpfs.
     tmpfs: Option<u64>,
 }
 
@@ -229,8 +229,9 @@ impl Found {
     }
 }
 
-/// The least of half of the machine's memory, half of what its control groups allow, and 80 % of
-/// the tmpfs; of nothing known, the least that makes sense.
+/// Returns the minimum of half of the machine's memory, half of the control groups' limit, and 80 %
+/// of the tmpfs. It is never below [`MEMORY_BYTES_MIN`], which is also the result if all are
+/// unknown.
 fn ceiling(found: &Found) -> u64 {
     let halves = [found.total, found.group].map(|bytes| bytes.map(|bytes| bytes / 2));
     let tmpfs = found.tmpfs.filter(|bytes| *bytes >= TMPFS_BYTES_MIN);
@@ -245,7 +246,7 @@ fn total_memory(text: &str) -> Option<u64> {
     kibibytes.checked_mul(1_024)
 }
 
-/// The least limit among the control groups (of version 1 and 2) of `/proc/self/cgroup` and all
+/// The lowest limit among the control groups (version 1 and 2) of `/proc/self/cgroup` and all
 /// groups above them.
 fn group_limit(groups: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u64> {
     let mut limits = Vec::new();
@@ -315,7 +316,7 @@ mod tests {
                 large.grow(1).is_err() && large.bytes() >= budget.bytes_max() / 4 * 3,
                 "{ceiling}"
             );
-            // As large as they can be, before they are large.
+            // Queries at the size limit of small queries, just before they count as large.
             let mut growing: Vec<_> = (0..6).map(|_| budget.reservation()).collect();
             growing.iter_mut().for_each(|own| own.resize(SMALL_QUERY_BYTES_MAX).expect("room"));
             let mut light = budget.reservation();

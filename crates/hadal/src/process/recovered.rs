@@ -1,4 +1,4 @@
-//! What a data folder brought back at a start.
+//! The result of a data folder's recovery at a start.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use hadal_peer::LeafLoss;
 use hadal_store::Report;
 use hadal_types::{LeafName, TableName};
 
-/// What a data folder brought back: of rows and tables, those that are not Hadal's own.
+/// The result of a data folder's recovery. Rows and tables exclude Hadal's self tables.
 #[derive(Default)]
 pub(crate) struct Recovered {
     pub(crate) rows: u64,
@@ -17,9 +17,9 @@ pub(crate) struct Recovered {
     pub(crate) time: Duration,
     /// Per leaf.
     pub(crate) reports: Vec<(LeafName, Report)>,
-    /// Per leaf: what is lost of which nobody knows how many rows it had.
+    /// Per leaf: losses with an unknown number of rows.
     pub(crate) losses: Vec<(LeafName, Vec<LeafLoss>)>,
-    /// Leaves that cannot be opened, and why.
+    /// Leaves that cannot be opened, and the reasons.
     pub(crate) leaves_failed: Vec<(LeafName, String)>,
 }
 

@@ -1,11 +1,12 @@
-//! What a process is for. A role opens the parts that it needs; each part says what it takes and gives.
+//! The roles of a process. A role opens the parts that it needs; each part names its inputs and
+//! outputs.
 //!
 //! | part | takes | gives |
 //! |---|---|---|
 //! | [`address`] | an address, perhaps a data folder | a socket, and the server before this one |
 //! | [`leaves`] | a data folder, memory, an archive | leaves, and what was recovered |
-//! | [`tree`] | leaves | who to ask, and who to give batches to |
-//! | [`doors`] | options, the bound address | what the HTTP door and the front behind it are set to |
+//! | [`tree`] | leaves | the root for queries, and the placement for batches |
+//! | [`doors`] | options, the bound address | settings of the HTTP door and the front behind it |
 //!
 //! Only one role exists, [`all`].
 

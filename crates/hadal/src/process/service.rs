@@ -1,4 +1,4 @@
-//! A server in this process: opened, announced, run until it is told to stop, closed.
+//! A server in this process: opened, announced, run until it is asked to stop, closed.
 
 use std::future::{Future, pending};
 use std::net::{IpAddr, Ipv4Addr};
@@ -24,43 +24,44 @@ use crate::process::service_config::ServiceConfig;
 use crate::process::shutdown::{Reason, asked_by_signal, end_at_the_latest};
 use crate::process::system;
 
-/// After a stop, queries and threads that are still at work are given so long.
+/// The time limit for queries and threads that still run after a stop.
 const STOP_TIME: Duration = Duration::from_secs(5);
-/// A server that this one follows ends so long after this one serves.
+/// The delay from the first served requests to the end of the server before this one.
 const FIRST_ANSWERS_TIME: Duration = Duration::from_millis(100);
 
-/// A server that is open, and not yet served.
+/// An open server that does not serve yet.
 pub(crate) struct Service {
     parts: Parts,
-    /// Becomes ready when the process is asked to end, by a signal.
+    /// Becomes ready when a signal asks the process to end.
     asked_to_end: Pin<Box<dyn Future<Output = Reason> + Send>>,
     runtime: Runtime,
     stop_max: Duration,
 }
 
 impl Service {
-    /// Opens all parts of a server, and recovers the rows that are there.
+    /// Opens all parts of a server and recovers the existing rows.
     pub(crate) fn open(config: ServiceConfig) -> Result<Self, Error> {
         let connections_max = check_files(&config)?;
         let runtime = runtime()?;
         let stop_max = config.stop_max;
         let parts = role::all::open(config, connections_max, &runtime)?;
-        // Whoever reads where it listens may stop it at once.
+        // A process that reads the announced address may send a signal at once.
         let asked_to_end = Box::pin(runtime.block_on(async { asked_by_signal() })?);
         Ok(Self { parts, asked_to_end, runtime, stop_max })
     }
 
-    /// The tree, for those that ask it and send to it without a door.
+    /// The tree, for code that queries it and sends batches to it without a door.
     pub(crate) fn tree(&self) -> &Tree {
         &self.parts.tree
     }
 
-    /// What was there at the start.
+    /// The result of the recovery at the start.
     pub(crate) fn recovered(&self) -> &Recovered {
         &self.parts.recovered
     }
 
-    /// The address to open in a browser: this machine's own where the server listens on all.
+    /// The URL to open in a browser. It has the loopback address if the server listens on all
+    /// addresses.
     pub(crate) fn url(&self) -> String {
         let mut address = self.parts.http.listen;
         if address.ip().is_unspecified() {
@@ -69,13 +70,13 @@ impl Service {
         format!("http://{address}")
     }
 
-    /// Where rows are kept, in words.
+    /// The location of the rows, worded for people.
     pub(crate) fn data(&self) -> &str {
         &self.parts.data
     }
 
-    /// Tells definitions and leaves of tables that are filled by other ways than the doors, which
-    /// would tell them: such a table has the defaults unless somebody has set something.
+    /// Adds tables that are filled without a door to the definitions and the leaves; a door would
+    /// do so itself. Such a table has default settings unless others are set.
     pub(crate) fn define(&self, tables: &[TableName]) -> Result<(), Error> {
         let new = |table: &TableName| (table.clone(), TableSettings::of_new(table));
         let new: Vec<_> = tables.iter().map(new).collect();
@@ -87,14 +88,14 @@ impl Service {
         })
     }
 
-    /// For threads that hand batches over.
+    /// The runtime, for threads that hand batches over.
     pub(crate) fn handle(&self) -> Handle {
         self.runtime.handle().clone()
     }
 
-    /// Serves until a signal asks for the end, or a client that may, or a successor; then stops in
-    /// order: no new requests, running ones finished, no more batches, files closed. `stop` is
-    /// called when it begins to stop.
+    /// Serves until a signal, an authorized client or a successor asks for the end. Then stops in
+    /// order: no new requests, running ones finished, no more batches, files closed. Calls `stop`
+    /// when the stop begins.
     pub(crate) fn run(self, stop: impl FnOnce(Reason) + Send + 'static) -> Result<(), Error> {
         let Self { parts, asked_to_end, runtime, stop_max } = self;
         let Parts { leaves, http, frontend, listener, door, backend, predecessor, .. } = parts;
@@ -111,7 +112,7 @@ impl Service {
             stop(reason);
             let is_waited_for = successor.is_some() || door.as_ref().is_some_and(Door::has_guest);
             let limit = end_at_the_latest(stop_time(stop_max, is_waited_for));
-            // Nobody waits for it when the server has failed meanwhile.
+            // The receiver has gone if the server has failed meanwhile.
             let _ = give.send((successor, door, socket, limit));
         };
         let frontend = Frontend::new(frontend, backend);
@@ -121,34 +122,34 @@ impl Service {
         runtime.shutdown_timeout(STOP_TIME);
         leaves.stop().iter().for_each(|failure| output::say(failure));
         if let Ok((successor, door, socket, limit)) = given.blocking_recv() {
-            // How long the successor takes to serve is not this one's fault.
+            // The limit excludes the time that the successor takes to serve.
             drop(limit);
             let successor = successor.or_else(|| door.as_ref().and_then(Door::guest));
-            // Whoever finds nobody behind the door finds the address free; and the successor opens a door
-            // of its own in the same place.
+            // A process that finds no handover socket must find the address free. The successor
+            // opens its own socket at the same path.
             drop(socket);
             drop(door);
             if let Some(successor) = successor {
                 successor.tell_stopped();
             }
         }
-        // The system takes back what a process had when it ends, all at once: to drop a hundred thousand
-        // row blocks one by one would keep whoever waits for that end, and so would a merge that is still
-        // under way and comes to nothing.
+        // The system frees a process's memory at its end, all at once. Dropping a hundred thousand
+        // row blocks one by one would delay processes that wait for that end. So would a merge that
+        // still runs and whose result is discarded.
         std::mem::forget(leaves);
         served.map_err(|error| Error::Server(error.to_string()))
     }
 }
 
-/// Threads for all that waits: one for each core.
+/// Builds the runtime for asynchronous work: one thread per core.
 fn runtime() -> Result<Runtime, Error> {
     let mut runtime = tokio::runtime::Builder::new_multi_thread();
     runtime.worker_threads(system::cores()).thread_name("hadal").enable_all();
     runtime.build().map_err(Error::io("start", "the runtime"))
 }
 
-/// Lets the server before this one end, once whoever waited for an answer has one: to take apart what it
-/// has mapped keeps a core busy.
+/// Lets the server before this one end once waiting clients have an answer: unmapping its memory
+/// keeps a core busy.
 fn end_in_a_moment(predecessor: Option<Stopped>) {
     if predecessor.is_some() {
         tokio::spawn(async move {
@@ -158,7 +159,7 @@ fn end_in_a_moment(predecessor: Option<Stopped>) {
     }
 }
 
-/// Becomes ready when the process is asked to end, or a successor has been given the socket.
+/// Becomes ready when the process is asked to end, or a successor has the socket and is ready.
 async fn asked_to_stop(
     by_signal: impl Future<Output = Reason>,
     by_client: &Notify,

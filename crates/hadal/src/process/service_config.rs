@@ -1,4 +1,4 @@
-//! What a server is started with.
+//! The settings with which a server starts.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -15,25 +15,25 @@ use crate::cli::DoorArgs;
 use crate::process::memory::MemoryArgs;
 use crate::process::system;
 
-/// What a server is made of.
+/// The settings of a server.
 pub(crate) struct ServiceConfig {
     pub(crate) doors: DoorArgs,
-    /// `None`: in memory.
+    /// The data folder; `None` keeps rows in memory.
     pub(crate) folder: Option<PathBuf>,
-    /// When a batch counts as taken.
+    /// When a batch is acknowledged.
     pub(crate) durability: Durability,
     pub(crate) memory: MemoryArgs,
-    /// Whether a server that has the folder is to hand over to this one.
+    /// Whether this server takes over from the one that has the folder.
     pub(crate) takes_over: bool,
-    /// Where definitions are; `None`: with the rows.
+    /// The location of definitions; `None` stores them with the rows.
     pub(crate) definitions: Option<Location>,
     pub(crate) leaves: usize,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Where rows of tables that are set so go before they are dropped.
+    /// The archive that gets expiring rows of tables set to it.
     pub(crate) archive: Option<ArchiveLocation>,
-    /// What a stop may take at most.
+    /// The time limit of a stop.
     pub(crate) stop_max: Duration,
-    /// For how long the clock goes right before rows go for their age.
+    /// How long the clock must run correctly before rows expire.
     pub(crate) clock_proving: Duration,
 }
 
@@ -45,7 +45,7 @@ impl ServiceConfig {
             token_file: None,
             no_tls: false,
             allowed_host: Vec::new(),
-            // Nobody looks for it there.
+            // No user searches its self tables.
             no_journal: true,
         };
         let clock = Arc::new(SystemClock);
@@ -64,7 +64,7 @@ impl ServiceConfig {
         }
     }
 
-    /// A server where clients look for one, with its rows in a folder.
+    /// A server at the address that clients expect, with its rows in a folder.
     pub(crate) fn standard(listen: SocketAddr, folder: PathBuf) -> Self {
         let mut config = Self { folder: Some(folder), ..Self::private() };
         config.doors.listen = listen;

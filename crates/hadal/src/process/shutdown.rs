@@ -1,4 +1,4 @@
-//! Why a server stops, and the end of a stop that does not end.
+//! The reasons for a stop, and the time limit of a stop.
 
 use std::fmt::{self, Display, Formatter};
 use std::fs;
@@ -17,9 +17,9 @@ const STOP_LATE: i32 = 3;
 /// Why a server stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reason {
-    /// The process got a signal of this name.
+    /// The process got the signal of this name.
     Signal(&'static str),
-    /// A client that may do so said so.
+    /// An authorized client asked for it.
     Client,
     /// A successor is ready.
     Successor,
@@ -35,11 +35,11 @@ impl Display for Reason {
     }
 }
 
-/// Becomes ready when the process gets a signal that asks it to end.
+/// Becomes ready when a signal asks the process to end.
 pub(crate) fn asked_by_signal() -> Result<impl Future<Output = Reason> + Send + use<>, Error> {
     let handle = |kind| signal(kind).map_err(Error::io("handle", "signals"));
     let (mut term, mut int) = (handle(SignalKind::terminate())?, handle(SignalKind::interrupt())?);
-    // Whoever started it with `nohup` wants it to outlive the terminal.
+    // A user who starts it with `nohup` wants it to outlive the terminal.
     let mut hangup = if ignores_hangups() { None } else { Some(handle(SignalKind::hangup())?) };
     Ok(async move {
         tokio::select! {
@@ -50,7 +50,7 @@ pub(crate) fn asked_by_signal() -> Result<impl Future<Output = Reason> + Send + 
     })
 }
 
-/// Becomes ready when the signal comes; never where none is waited for.
+/// Becomes ready when the signal arrives; never without a signal.
 async fn received(signal: Option<&mut Signal>) {
     match signal {
         Some(signal) => drop(signal.recv().await),
@@ -58,24 +58,25 @@ async fn received(signal: Option<&mut Signal>) {
     }
 }
 
-/// Whether this process was started so that it does not hear of a terminal that is closed.
+/// Whether this process was started with SIGHUP ignored.
 fn ignores_hangups() -> bool {
     fs::read_to_string("/proc/self/status").is_ok_and(|status| ignored(&status) & 1 != 0)
 }
 
-/// The signals that a process ignores, signal 1 (SIGHUP) in the lowest bit; 0 where the system does not
-/// say.
+/// The signals that a process ignores, signal 1 (SIGHUP) in the lowest bit. 0 if the system does
+/// not report them.
 fn ignored(status: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// A stop that is to be done in time; once this is dropped, it is.
+/// The time limit of a stop. It ends once this value is dropped.
 pub(crate) struct StopLimit(#[expect(dead_code, reason = "it is there to be dropped")] Sender<()>);
 
-/// Ends the process when the stop is not done before: what is under way is as after a crash, which
-/// loses nothing that was acknowledged ("Fast Database Restarts at Facebook", SIGMOD 2014, section 4.3,
-/// has the same limit). Whoever waits for a server that hangs would wait for ever.
+/// Ends the process after `stop_max`, unless the stop is done before. Unfinished work is then as
+/// after a crash, which loses nothing acknowledged ("Fast Database Restarts at Facebook", SIGMOD
+/// 2014, section 4.3, has the same limit). Without a limit, a process that waits for a hanging
+/// server would wait for ever.
 pub(crate) fn end_at_the_latest(stop_max: Duration) -> StopLimit {
     let end = move || {
         let seconds = stop_max.as_secs();
@@ -93,7 +94,7 @@ pub(crate) fn end_at_the_latest(stop_max: Duration) -> StopLimit {
             end();
         }
     };
-    // Without a thread for it, the stop takes as long as it takes.
+    // Without this thread the stop has no time limit.
     let _ = std::thread::Builder::new().name("hadal-stop".to_owned()).spawn(wait);
     StopLimit(limit)
 }

@@ -1,4 +1,4 @@
-//! What this machine has, and what of it this process may use.
+//! The machine's resources, and the part of them that this process may use.
 
 use std::os::fd::RawFd;
 
@@ -8,27 +8,27 @@ use rustix::process::{Resource, Rlimit, geteuid, getrlimit, setrlimit, umask};
 
 use crate::error::Error;
 
-/// Files for which there is room in the table of this process's from the start: two of each segment,
-/// half a terabyte of them, and connections.
+/// The expected number of open files, for which the file table has room from the start: two per
+/// segment, for half a terabyte of segments, and connections.
 const FILES_EXPECTED: u64 = 16_384;
 
-/// Processors that this process may use.
+/// The number of processors that this process may use.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Whether this process may do anything on this machine.
+/// Whether this process runs as root.
 pub(crate) fn is_root() -> bool {
     geteuid().is_root()
 }
 
-/// From now on files and folders that this process makes are for its user only.
+/// Makes files and folders that this process creates from now on private to its user.
 pub(crate) fn keep_files_private() {
     umask(Mode::RWXG | Mode::RWXO);
 }
 
-/// Lets this process open as many files as it may at most; returns how many that is, `None` where
-/// there is no limit. To be called before there are threads.
+/// Raises the limit of open files to its maximum. Returns the limit, or `None` without a limit. To
+/// be called before there are threads.
 pub(crate) fn raise_file_limit() -> Option<u64> {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let files = match setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }) {
@@ -39,32 +39,31 @@ pub(crate) fn raise_file_limit() -> Option<u64> {
     files
 }
 
-/// Has the system make the table of this process's files as large as it will be. Whenever a process
-/// with threads needs a larger one, whoever opens a file waits until no processor looks at the old one
-/// any more (Linux, `expand_fdtable`): 13 ms at the 256th file of a start, as long as all else that
-/// it does.
+/// Makes the system allocate this process's file table at its final size. Whenever a process with
+/// threads needs a larger one, an open call waits until no processor uses the old table (Linux,
+/// `expand_fdtable`). That took 13 ms at the 256th file of a start, as long as all its other work.
 fn make_room_for_files(files: Option<u64>) {
     let last = files.unwrap_or(u64::MAX).saturating_sub(1).min(FILES_EXPECTED);
     let Ok(last) = RawFd::try_from(last) else { return };
-    // Without it things take longer, some time.
+    // If this fails, a later open call takes longer.
     drop(rustix::io::fcntl_dupfd_cloexec(std::io::stderr(), last));
 }
 
-/// What a server keeps files open for, beside connections.
+/// The objects for which a server keeps files open, besides connections.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Holdings {
-    /// Leaves that have a folder.
+    /// Leaves with a folder.
     pub(crate) leaves: usize,
-    /// Segments of all of them.
+    /// Segments of all leaves.
     pub(crate) segments: usize,
 }
 
 impl Holdings {
-    /// Connections at the same time where so many files may be open: the others are left to the rest of
-    /// the process, which without them could neither answer nor keep what it was sent.
+    /// Returns the number of simultaneous connections under a limit of open files. The other files
+    /// are reserved for the rest of the process, which could otherwise neither answer nor store
+    /// what it gets.
     ///
-    /// # Errors
-    /// Where not one connection is left.
+    /// # Errors If not one connection is left.
     pub(crate) fn connections_max(self, files: Option<u64>) -> Result<usize, Error> {
         let Self { leaves, segments } = self;
         let own = FILES_RESERVED + leaves * FILES_PER_LEAF + segments * FILES_PER_SEGMENT;
@@ -83,8 +82,8 @@ impl Holdings {
     }
 }
 
-/// Whether blocks may be answered from their zones: yes, but for those who measure what it takes to
-/// read them, with `HADAL_ZONE_ANSWERS=off` in the environment.
+/// Whether blocks may be answered from their zone maps. `HADAL_ZONE_ANSWERS=off` in the environment
+/// turns this off, to measure the cost of reading the blocks.
 pub(crate) fn zone_answers() -> bool {
     std::env::var("HADAL_ZONE_ANSWERS").map_or(true, |word| word != "off")
 }

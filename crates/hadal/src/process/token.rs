@@ -1,4 +1,4 @@
-//! The admin token, in a file.
+//! The file with the admin token.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -11,16 +11,17 @@ use crate::error::Error;
 use crate::process::data_folder::{make_folder, read_small, read_some};
 use crate::process::file_permissions::refuse_written_by_others;
 
-/// The admin token's file in a data folder.
+/// The name of the admin token's file in a data folder.
 pub(crate) const TOKEN_FILE: &str = "admin-token";
 
-/// The token in a file that somebody named, which may be a pipe; a file that is not there is made.
+/// Returns the token in a file that the user named, which may be a pipe. A missing file is created.
 pub(crate) fn given(file: &Path) -> Result<Token, Error> {
     refuse_written_by_others(file)?;
     token(file, |file| read_some(File::open(file)?))
 }
 
-/// The token of a data folder, in a file that only its owner may read; a file that is not there is made.
+/// Returns the token of a data folder, from a file that only its owner may read. A missing file is
+/// created.
 pub(crate) fn in_folder(folder: &Path) -> Result<Token, Error> {
     token(&folder.join(TOKEN_FILE), read_small)
 }
@@ -38,8 +39,8 @@ fn token(file: &Path, read: fn(&Path) -> io::Result<String>) -> Result<Token, Er
         .ok_or_else(|| Error::Usage(format!("{place} does not hold 64 hexadecimal digits")))
 }
 
-/// Makes a file with a new token, which has its name only once it is whole: a full disk or a kill must not
-/// leave one that every later start refuses.
+/// Creates a file with a new token. The file gets its name only once it is complete: a full disk or
+/// a kill must not leave a file that every later start refuses.
 fn make_token(file: &Path) -> Result<(), Error> {
     let token =
         Token::random().map_err(|error| Error::Server(format!("cannot make a token: {error}")))?;
@@ -50,7 +51,7 @@ fn make_token(file: &Path) -> Result<(), Error> {
     new.push(".new");
     let new = PathBuf::from(new);
     let write = || {
-        // What a start before this one left half written.
+        // An earlier start may have left an unfinished file.
         match fs::remove_file(&new) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -89,7 +90,7 @@ mod tests {
     fn a_token_that_was_not_written_to_its_end_is_made_anew() {
         let folder = tempfile::tempdir().expect("a folder");
         let file = folder.path().join(TOKEN_FILE);
-        // A kill, or a disk that was full.
+        // After a kill or on a full disk.
         fs::write(folder.path().join("admin-token.new"), "0123").expect("written");
         let first = given(&file).expect("a token");
         assert!(given(&file).expect("a token").matches(&first));

@@ -17,7 +17,7 @@ fn a_successor_gets_the_socket_and_whoever_waits_there() {
     let successor = std::thread::spawn(move || {
         let before = Predecessor::ask(&path).expect("asked").expect("there is one");
         let listener = before.listener.try_clone().expect("cloned");
-        // Until this is dropped the other one waits.
+        // The server waits until this value is dropped.
         let _stopped = before.stop().expect("stopped");
         let (mut stream, _) = listener.accept().expect("a client");
         let mut said = [0; 5];
@@ -25,7 +25,7 @@ fn a_successor_gets_the_socket_and_whoever_waits_there() {
         said
     });
     let asked = runtime.block_on(door.successor(&OwnedFd::from(listener)));
-    // Neither accepts just now; the client need not know.
+    // Neither process accepts at this moment; the client does not notice.
     let mut client = TcpStream::connect(address).expect("connected");
     client.write_all(b"hello").expect("written");
     asked.tell_stopped();
@@ -55,7 +55,7 @@ fn of_two_successors_the_second_is_told_so_and_ends() {
     let listener = OwnedFd::from(TcpListener::bind("127.0.0.1:0").expect("bound"));
     let asked = runtime.block_on(door.successor(&listener));
     let (while_it_gets_ready, second, stopping) = successors.join().expect("it goes on");
-    // It stops, and its runtime is no more.
+    // The server stops, and its runtime ends.
     drop(runtime);
     let while_it_stops = second();
     for told in [while_it_gets_ready, while_it_stops] {
@@ -70,7 +70,7 @@ fn of_two_successors_the_second_is_told_so_and_ends() {
 fn without_a_server_there_is_nothing_to_take_over() {
     let folder = tempfile::tempdir().expect("a folder");
     assert!(Predecessor::ask(folder.path()).expect("asked").is_none());
-    // As a crash leaves it: a socket that nobody listens on.
+    // A crash leaves a socket on which no process listens.
     drop(std::os::unix::net::UnixListener::bind(folder.path().join(SOCKET)).expect("bound"));
     assert!(Predecessor::ask(folder.path()).expect("asked").is_none());
     fs::remove_file(folder.path().join(SOCKET)).expect("removed");
@@ -87,11 +87,11 @@ fn whoever_says_something_else_is_not_listened_to() {
     let client = std::thread::spawn(move || {
         let mut wrong = UnixStream::connect(path.join(SOCKET)).expect("connected");
         wrong.write_all(b"hadal handover 1\n").expect("written");
-        // It is closed before the right one is heard.
+        // The server closes the connection before the right one gets an answer.
         let mut said = Vec::new();
         let _ = wrong.read_to_end(&mut said);
         assert!(said.is_empty());
-        // Nor is who goes away before it is ready.
+        // A successor that leaves before it is ready is ignored too.
         drop(Predecessor::ask(&path).expect("asked").expect("there is one"));
         Predecessor::ask(&path).expect("asked").expect("there is one").stop().map(drop)
     });
@@ -126,7 +126,7 @@ fn a_server_that_stops_for_another_reason_tells_who_gets_ready() {
     let path = folder.path().to_owned();
     let successor = std::thread::spawn(move || {
         let before = Predecessor::ask(&path).expect("asked").expect("there is one");
-        // It gets ready until the server has stopped.
+        // The successor gets ready until the server has stopped.
         let mut said = [0];
         let seen = rustix::net::recv(&before.stream, &mut said[..], RecvFlags::PEEK);
         assert_eq!(seen.map(|(_, received)| received), Ok(1));
@@ -207,7 +207,8 @@ fn a_successor_is_more_patient_than_a_server_may_be_slow() {
     assert!(PATIENCE > both, "{PATIENCE:?}, {both:?}");
 }
 
-/// What it says of itself once it has handed its socket over, or not even that.
+/// Returns a successor's error with a server that hangs: after it handed its socket over, or
+/// before.
 fn hung(has_answered: bool) -> Error {
     let folder = tempfile::tempdir().expect("a folder");
     let runtime = runtime();
@@ -226,7 +227,7 @@ fn hung(has_answered: bool) -> Error {
         }
         socket
     });
-    // As a process that was stopped (SIGSTOP): all is open still, and nothing is said.
+    // Like a suspended process (SIGSTOP): everything is still open, and nothing is sent.
     let given_up = successor.join().expect("it ends").expect_err("it is given up");
     drop(waits);
     given_up

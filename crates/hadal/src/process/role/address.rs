@@ -1,4 +1,4 @@
-//! The part of a process that has its address: a socket of its own, or that of the server before it.
+//! The part of a process that owns its address: a new socket, or that of the server before it.
 
 use std::io;
 use std::net::SocketAddr;
@@ -11,21 +11,22 @@ use tokio::runtime::Runtime;
 use crate::error::Error;
 use crate::process::handover::Predecessor;
 
-/// A server that was killed as its successor came, or whose stop took too long, may have its address and its
-/// folder so long after it has left its door.
+/// A server that was killed during its handover, or whose stop took too long, may hold its address
+/// and its folder this long after it closed its handover socket.
 const END_TIME: Duration = Duration::from_secs(1);
-/// So often they are asked for meanwhile.
+/// The interval of further attempts meanwhile.
 pub(super) const ASK_AGAIN: Duration = Duration::from_millis(5);
-/// The address that the doors are at.
+/// The address of the doors.
 pub(crate) struct Address {
     pub(crate) listener: TcpListener,
     pub(crate) bound: SocketAddr,
-    /// The server that this one takes over from, still serving.
+    /// The server from which this one takes over; it still serves.
     pub(crate) predecessor: Option<Predecessor>,
 }
 
 impl Address {
-    /// Takes `listen`. With `takes_over`, a server that has `folder` is asked for its socket first.
+    /// Listens on `listen`. With `takes_over`, a server that has `folder` is first asked for its
+    /// socket.
     pub(crate) fn take(
         runtime: &Runtime,
         listen: SocketAddr,
@@ -43,7 +44,8 @@ impl Address {
     }
 }
 
-/// A socket for the address: the one of the server before, if it listens there, else a new one.
+/// Returns a socket for the address: that of the server before if it listens there, otherwise a new
+/// one.
 async fn listener(
     listen: SocketAddr,
     takes_over: bool,
@@ -61,12 +63,13 @@ async fn listener(
     Ok((TcpListener::bind(listen).await.map_err(failed())?, Some(before)))
 }
 
-/// How long what another server has is asked for again.
+/// The time for further attempts to get the address or the folder of another server.
 pub(super) fn patience(takes_over: bool) -> Duration {
     if takes_over { END_TIME } else { Duration::ZERO }
 }
 
-/// A new socket for the address. Where somebody has it, it is asked for again for so long.
+/// Opens a new socket for the address. Tries again for `patience` while another process has the
+/// address.
 async fn bind(listen: SocketAddr, patience: Duration) -> io::Result<TcpListener> {
     let start = Instant::now();
     loop {

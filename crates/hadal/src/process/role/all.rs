@@ -1,4 +1,4 @@
-//! The role of a server that does everything: it has rows, asks itself, and serves clients.
+//! The role of a server that does everything: it stores rows, queries them, and serves clients.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -25,9 +25,9 @@ use crate::process::role::leaves::{Leaves, LeavesConfig};
 use crate::process::role::tree::Tree;
 use crate::process::service_config::ServiceConfig;
 
-/// The file of definitions in a data folder.
+/// The name of the file of definitions in a data folder.
 const DEFINITIONS_FILE: &str = "definitions.sqlite";
-/// The parts of a server, open.
+/// The open parts of a server.
 pub(crate) struct Parts {
     pub(crate) listener: TcpListener,
     pub(crate) http: Config,
@@ -36,17 +36,17 @@ pub(crate) struct Parts {
     pub(crate) leaves: Leaves,
     pub(crate) recovered: Recovered,
     pub(crate) tree: Tree,
-    /// Where rows are kept: with a path, which no answer has.
+    /// The location of the rows. It may contain a path, which no answer to a client has.
     pub(crate) data: String,
-    /// Where a successor asks to take over; none without a folder.
+    /// The handover socket for a successor; `None` without a folder.
     pub(crate) door: Option<Door>,
-    /// The server that this one follows.
+    /// The stopped server that this one follows.
     pub(crate) predecessor: Option<Stopped>,
 }
 
-/// Opens all parts. Takes the address first, so that a second server on it stops before it opens any
-/// data; or takes it over, from a server that stops for this one. That server is told to stop only once
-/// nothing but its folder is missing: what is wrong with this one is none of its business.
+/// Opens all parts. Takes the address first, so that a second server on it fails before it opens
+/// any data. A server that hands over gets the stop message only once this process needs nothing
+/// but its folder. Errors of this process leave that server running.
 pub(crate) fn open(
     config: ServiceConfig,
     connections_max: usize,
@@ -97,13 +97,13 @@ pub(crate) fn open(
     })
 }
 
-/// Opens the leaves, and then the door to its folder that a successor comes by.
+/// Opens the leaves, and then the handover socket in their folder.
 async fn open_with_door(
     config: &LeavesConfig,
     takes_over: bool,
 ) -> Result<((Leaves, Recovered), Option<Door>), Error> {
     let opened = open_leaves(config, patience(takes_over)).await?;
-    // Not before the folder is this process's: the door may be another's.
+    // The socket may belong to another server until the folder belongs to this process.
     let door = config.folder.as_deref().and_then(|folder| {
         let opened = Door::open(folder);
         opened.inspect_err(|error| output::say(&format!("no handover: {error}"))).ok()
@@ -111,7 +111,7 @@ async fn open_with_door(
     Ok((opened, door))
 }
 
-/// The leaves. Where another process has a folder of theirs, it is asked for again for so long.
+/// Opens the leaves. Tries again for `patience` while another process has their folder.
 async fn open_leaves(
     config: &LeavesConfig,
     patience: Duration,
@@ -127,7 +127,7 @@ async fn open_leaves(
     }
 }
 
-/// The archive at a place, if there is to be one; whether it can be written is looked at from now on.
+/// Opens the archive at a place, if one is given, and starts to watch whether it can be written.
 fn archive(
     place: Option<&ArchiveLocation>,
     frontend: &FrontendConfig,
@@ -138,7 +138,7 @@ fn archive(
     Ok(Some(files))
 }
 
-/// What is behind the front.
+/// Assembles the backend of the front.
 fn backend(
     leaves: &Leaves,
     tree: &Tree,
@@ -159,8 +159,8 @@ fn backend(
     }
 }
 
-/// Where definitions are. Says that they begin anew where somebody wanted to have them: after a slip of the
-/// finger all tables would have their defaults.
+/// Returns the location of definitions. Reports if a file that the user named does not exist: after
+/// a typing error all tables would have default settings.
 fn definitions_location(wanted: Option<Location>, folder: Option<&Path>) -> Location {
     if let Some(Location::File(path)) = &wanted
         && !path.exists()

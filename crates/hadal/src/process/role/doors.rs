@@ -1,4 +1,4 @@
-//! The part of a process that clients see: what its doors are set to, and how many may come in.
+//! The part of a process that clients see: the settings of its doors and the limit of connections.
 
 use std::net::SocketAddr;
 
@@ -11,8 +11,8 @@ use crate::output;
 use crate::process::service_config::ServiceConfig;
 use crate::process::{data_folder, file_permissions, system, token};
 
-/// Sees to it that files are this user's alone, and that enough of them can be open; returns how many
-/// connections that leaves.
+/// Makes files private to this user and raises the limit of open files. Returns the number of
+/// connections that the limit allows.
 pub(crate) fn check_files(config: &ServiceConfig) -> Result<usize, Error> {
     if config.folder.is_some() {
         system::keep_files_private();
@@ -25,7 +25,7 @@ pub(crate) fn check_files(config: &ServiceConfig) -> Result<usize, Error> {
     Ok(connections_max)
 }
 
-/// How many connections this limit of open files leaves.
+/// Returns the number of connections that this limit of open files allows.
 fn connections_max(config: &ServiceConfig, files: Option<u64>) -> Result<usize, Error> {
     let holdings =
         config.folder.as_deref().map(|folder| data_folder::holdings(folder, config.leaves));
@@ -37,7 +37,7 @@ fn connections_max(config: &ServiceConfig, files: Option<u64>) -> Result<usize, 
     Ok(connections_max)
 }
 
-/// The HTTP door at the address `bound`.
+/// The settings of the HTTP door at the address `bound`.
 pub(super) fn http_config(
     config: &ServiceConfig,
     bound: SocketAddr,
@@ -61,13 +61,13 @@ pub(super) fn http_config(
         },
     };
     doors.connections_max = connections_max;
-    // Whoever is told to end has as long again to say so.
+    // Requests that are ended then have as long again to send their answers.
     doors.stopping_time = doors.stopping_time.min(config.stop_max / 2);
     doors.check().map_err(|error| Error::Usage(error.to_string()))?;
     Ok(doors)
 }
 
-/// The front of the database behind the doors.
+/// The settings of the front of the database behind the doors.
 pub(super) fn frontend_config(config: &ServiceConfig, table_bytes_max: u64) -> FrontendConfig {
     FrontendConfig {
         table_bytes_max,

@@ -20,32 +20,31 @@ use crate::process::memory::Memory;
 use crate::process::recovered::Recovered;
 use crate::process::system;
 
-/// How the leaves are set up.
+/// The settings of the leaves.
 pub(crate) struct LeavesConfig {
-    /// Where rows are kept; `None`: in memory only.
+    /// The folder of the rows; `None` keeps them in memory only.
     pub(crate) folder: Option<PathBuf>,
-    /// When a batch counts as taken.
+    /// When a batch is acknowledged.
     pub(crate) durability: Durability,
-    /// What memory there is, and whether rows are read from it.
+    /// The memory settings, and whether rows are read from memory.
     pub(crate) memory: Memory,
-    /// What was found before of the leaves that are there; of each leaf, or of none.
+    /// The results of the early scan: one for each existing leaf, or none.
     pub(crate) preopened: Vec<PreopenedStore>,
-    /// Leaves; a folder that has more keeps them.
+    /// The number of leaves. A folder with more leaves keeps them.
     pub(crate) leaves: usize,
-    /// What time it is.
+    /// The clock.
     pub(crate) clock: Arc<dyn Clock>,
-    /// For how long it goes right before rows go for their age.
+    /// How long the clock must run correctly before rows expire.
     pub(crate) clock_proving: Duration,
-    /// Where rows of tables that are set so go before they are dropped.
+    /// The archive that gets expiring rows of tables set to it.
     pub(crate) archive: Option<Arc<dyn Archive>>,
 }
 
 impl LeavesConfig {
-    /// Looks at the folder that another process has still. It may stop later for that: what it waits for
-    /// then is less, and where a start would be refused it need not stop at all.
+    /// Scans the folder while another process still has it. That process can then stop later, since
+    /// less work is left after its stop. It need not stop at all if this start would be refused.
     ///
-    /// # Errors
-    /// For what a start over that folder would be refused.
+    /// # Errors The errors for which a start over that folder would be refused.
     pub(crate) fn preopen(&mut self) -> Result<(), Error> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let leaves = (0..LEAVES_IN_PROCESS_MAX).map(|index| folder.join(leaf_name(index)));
@@ -61,15 +60,15 @@ impl LeavesConfig {
 pub(crate) struct Leaves {
     /// The leaves that serve.
     pub(crate) open: Vec<Arc<Leaf>>,
-    /// The names of those that cannot be opened.
+    /// The names of leaves that cannot be opened.
     pub(crate) failed: Vec<LeafName>,
-    /// What takes memory.
+    /// The users of memory.
     pub(crate) memories: Memories,
     _heap: HeapWatch,
 }
 
 impl Leaves {
-    /// Opens all leaves and recovers what they hold.
+    /// Opens all leaves and recovers their rows.
     pub(crate) async fn open(config: &LeavesConfig) -> Result<(Self, Recovered), Error> {
         let start = Instant::now();
         let known = config.folder.as_deref().map(leaves_in).transpose()?.unwrap_or_default();
@@ -110,19 +109,18 @@ impl Leaves {
         Ok((Self { open, failed: names, memories, _heap: heap }, recovered))
     }
 
-    /// What makes all leaves say from then on that they are about to stop.
+    /// Returns a function after which all leaves report that they are about to stop.
     pub(crate) fn preparation(&self) -> impl FnOnce() + Send + 'static {
         let leaves = self.open.clone();
         move || leaves.iter().for_each(|leaf| leaf.prepare_to_stop())
     }
 
-    /// Takes no more batches. What was acknowledged is on disk already.
+    /// Stops accepting batches. All acknowledged batches are on disk already.
     pub(crate) fn stop_taking(&self) {
         self.open.iter().for_each(|leaf| leaf.stop_taking());
     }
 
-    /// Stops all leaves in order, at the same time; says what could not be written. Queries must
-    /// have ended.
+    /// Stops all leaves in order, in parallel. Returns the failed writes. Queries must have ended.
     pub(crate) fn stop(&self) -> Vec<String> {
         let stop = |leaf: &Leaf| leaf.stop().err().map(|error| error.to_string());
         std::thread::scope(|scope| {
@@ -134,8 +132,8 @@ impl Leaves {
     }
 }
 
-/// Frees what earlier processes left in the tmpfs: of leaves that are no more, and of these here
-/// when they are read from disk now. What cannot be freed is in nobody's way.
+/// Frees memory that earlier processes left in the tmpfs: of leaves that no longer exist, and of
+/// these leaves if they are now read from disk. Memory that cannot be freed does no harm.
 fn give_memory_back(config: &LeavesConfig, leaves: usize) {
     let Some(tmpfs) = &config.memory.tmpfs else { return };
     hadal_store::sweep_memory(tmpfs);
@@ -148,7 +146,7 @@ fn give_memory_back(config: &LeavesConfig, leaves: usize) {
     }
 }
 
-/// Opens all leaves at the same time, each on a thread of its own.
+/// Opens all leaves in parallel, one thread per leaf.
 fn open_side_by_side(
     count: usize,
     open: impl Fn(usize) -> Result<Arc<Leaf>, Error> + Sync,
@@ -161,11 +159,10 @@ fn open_side_by_side(
     })
 }
 
-/// The leaves that could be opened, and those whose manifest is damaged beyond its copy, with the reason:
-/// the others serve without them.
+/// Separates the leaves that opened from those whose manifest and its copy are damaged, with the
+/// reason. The others serve without them.
 ///
-/// # Errors
-/// Any other failure, and such a one where no leaf is left.
+/// # Errors Any other failure, and a damaged manifest if no leaf is left.
 fn without_damaged(opened: Vec<Result<Arc<Leaf>, Error>>) -> Result<Opened, Error> {
     let (mut leaves, mut failed, mut last) = (Vec::new(), Vec::new(), None);
     for (index, opened) in opened.into_iter().enumerate() {
@@ -184,11 +181,11 @@ fn without_damaged(opened: Vec<Result<Arc<Leaf>, Error>>) -> Result<Opened, Erro
     }
 }
 
-/// Leaves that serve, and those that cannot, with the reason.
+/// Leaves that serve, and leaves that cannot, with the reason.
 type Opened = (Vec<Arc<Leaf>>, Vec<(LeafName, String)>);
 
-/// Refuses leaves whose folders are copies of one: its rows would count twice, and those of the
-/// other are not there.
+/// Refuses leaves whose folders are copies of one folder: its rows would count twice, and the rows
+/// of the overwritten leaf are missing.
 fn refuse_copies(folder: &Path, leaves: &[Arc<Leaf>]) -> Result<(), Error> {
     let mut seen = BTreeMap::new();
     for leaf in leaves {

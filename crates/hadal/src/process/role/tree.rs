@@ -1,4 +1,4 @@
-//! The part of a process that asks leaves and places batches on them.
+//! The part of a process that queries leaves and places batches on them.
 
 use std::sync::Arc;
 
@@ -15,8 +15,8 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// The tree over the leaves of this process. A leaf that could not be opened is dead in it, so
-    /// that answers lack its rows and say so.
+    /// Builds the tree over the leaves of this process. A leaf that could not be opened is dead in
+    /// it, so that answers lack its rows and say so.
     pub(crate) fn over(leaves: &Leaves) -> Self {
         let expected_rows = Arc::new(ExpectedRows::default());
         let mut placed = Vec::with_capacity(leaves.open.len());
@@ -36,7 +36,7 @@ impl Tree {
         let group = Arc::new(LeafGroup::new(leaves.open.clone()));
         let aggregator = Aggregator::over(group, names, &expected_rows);
         for name in &leaves.failed {
-            // Its number of rows is unknown, so none are waited for.
+            // The number of its rows is unknown, so no rows are expected.
             aggregator.join(Arc::new(DeadLeaf::new(name)), Vec::new());
         }
         let root = Root::new(Arc::new(aggregator), Arc::clone(&leaves.memories.queries));
