@@ -1,4 +1,4 @@
-//! What a server answers, as far as the commands look at it.
+//! The parts of a server's answers that the commands use.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -34,7 +34,7 @@ impl Column {
     }
 }
 
-/// How much of what there is was looked at.
+/// The share of the stored rows that was scanned.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Coverage {
     pub(crate) leaves_asked: u64,
@@ -42,21 +42,21 @@ pub(crate) struct Coverage {
     pub(crate) rows_expected: u64,
     pub(crate) rows_scanned: u64,
     pub(crate) fraction: f64,
-    /// Rows are lost of which nobody knows how many they were.
+    /// Whether an unknown number of rows is lost.
     #[serde(default)]
     pub(crate) fraction_is_upper_bound: bool,
 }
 
-/// What the answer cost.
+/// The cost of the answer.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Stats {
     pub(crate) elapsed_micros: u64,
 }
 
-/// Something that the asker should know.
+/// A remark for the client.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Warning {
-    /// What it is, for programs.
+    /// The kind of warning, for programs.
     #[serde(default)]
     pub(crate) code: String,
     pub(crate) message: String,
@@ -64,7 +64,7 @@ pub(crate) struct Warning {
     pub(crate) count: u64,
 }
 
-/// What became of a batch.
+/// The result of a batch.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct LogReceipt {
     pub(crate) accepted: u64,
@@ -73,15 +73,15 @@ pub(crate) struct LogReceipt {
     pub(crate) rejected: Vec<Rejected>,
     #[serde(default)]
     pub(crate) warnings: Vec<Warning>,
-    /// Where the rows' times came from, in words; empty without rows.
+    /// The source of the rows' times, worded for people; empty without rows.
     #[serde(default)]
     pub(crate) time_from: String,
-    /// All of it had been taken before.
+    /// Whether the whole batch had been accepted before.
     #[serde(default)]
     pub(crate) duplicate: bool,
 }
 
-/// A line that was not taken.
+/// A line that was rejected.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Rejected {
     pub(crate) line: u64,

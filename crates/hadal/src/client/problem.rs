@@ -1,7 +1,7 @@
-//! A server's refusal (RFC 9457), shown with a caret under the place that it names.
+//! A server's refusal (RFC 9457), shown with a caret under the position that it names.
 //!
-//! Its hints are for whoever speaks HTTP; those that are only of use to them are said in the words
-//! of the command line.
+//! The server's hints are for HTTP clients. Hints that are of no use at a terminal are replaced by
+//! hints for the command line.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::terminal_escape::{visible, width};
 
-/// What a person at a terminal can do about a refusal of this kind, whatever the server advises.
+/// Hints for a person at a terminal, by the type of the problem. They replace the server's hint.
 const HINTS: [(&str, &str); 3] = [
     (
         "urn:hadal:problem:unauthorized",
@@ -47,7 +47,7 @@ struct Position {
 }
 
 impl Problem {
-    /// Reads a refusal with this status; `None` when it is not one of a Hadal server.
+    /// Parses a refusal with this status. Returns `None` if it is not one of a Hadal server.
     pub(crate) fn read(status: u16, body: &[u8]) -> Option<Self> {
         let document: Document = serde_json::from_slice(body).ok()?;
         let Document { r#type, title, detail, hint, position } = document;
@@ -61,29 +61,29 @@ impl Problem {
         })
     }
 
-    /// The same about this SQL text.
+    /// Adds the SQL text that the problem is about.
     pub(crate) fn with_sql(self, sql: &str) -> Self {
         Self { sql: Some(sql.to_owned()), ..self }
     }
 
-    /// Whether what was asked for is not there.
+    /// Whether the requested object does not exist.
     pub(crate) const fn is_not_found(&self) -> bool {
         self.status == 404
     }
 
-    /// Whether the same request may be taken later.
+    /// Whether the same request may succeed later.
     pub(crate) const fn may_pass(&self) -> bool {
         may_pass(self.status)
     }
 }
 
-/// Whether a request that was answered with this status may be taken later; proxies say 502 for a
+/// Whether a request that was answered with this status may succeed later. Proxies answer 502 for a
 /// server that restarts.
 pub(crate) const fn may_pass(status: u16) -> bool {
     matches!(status, 429 | 502 | 503)
 }
 
-/// The hint for a person at a terminal. That a name is nearly right is good advice anywhere.
+/// The hint for a person at a terminal. A hint with a similar name is good anywhere and stays.
 fn own_hint(kind: Option<&str>, hint: Option<String>) -> Option<String> {
     let is_name = hint.as_ref().is_some_and(|hint| hint.starts_with("did you mean "));
     match HINTS.into_iter().find(|(known, _)| Some(*known) == kind) {
@@ -93,14 +93,15 @@ fn own_hint(kind: Option<&str>, hint: Option<String>) -> Option<String> {
 }
 
 impl fmt::Display for Problem {
-    /// The message; then the line that it is about, with a caret; then a hint.
+    /// Writes the message, the line of SQL that it is about with a caret, and a hint.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&visible(&self.message))?;
         let place = self.position.zip(self.sql.as_ref()).and_then(|((line, column), sql)| {
             Some((sql.lines().nth(line.checked_sub(1)?)?, column.checked_sub(1)?))
         });
         if let Some((line, before)) = place {
-            // Tabs stay tabs, so that the caret stands where the terminal puts the character.
+            // Tabs stay tabs, so that the caret is in the column where the terminal shows the
+            // character.
             let shown = |c: char| match c {
                 '\t' => "\t".to_owned(),
                 c => visible(c.encode_utf8(&mut [0; 4])).into_owned(),

@@ -1,10 +1,9 @@
-//! Parquet and Arrow: batches of typed columns, turned into lines of JSON cell by cell.
+//! Parquet and Arrow: batches of typed columns, converted to lines of JSON cell by cell.
 //!
-//! A row goes the way of all rows, as a line of JSON, so that there is one door and one set of
-//! rules. What JSON has no word for is spelled as `spec/import.md` says, and what is lost by that
-//! is counted by column. Structs are spread into columns of dotted names here already, so that
-//! each has a count of its own. Memory is bounded by one batch, and by what a page of the file
-//! unpacks to.
+//! Each row becomes a line of JSON like all rows, so that there is one entry and one set of rules.
+//! `spec/import.md` defines the spelling of values that JSON cannot express. Losses by that are
+//! counted by column. Structs are spread into columns of dotted names here, so that each has its
+//! own counts. Memory is bounded by one batch and by the unpacked size of a page of the file.
 
 mod arrow_ipc;
 mod cells;
@@ -32,22 +31,22 @@ use losses::Losses;
 pub(super) use arrow_ipc::{file as arrow_file, stream as arrow_stream};
 pub(super) use parquet_file::open as parquet;
 
-/// Rows that are decoded at once.
+/// The number of rows decoded at once.
 const BATCH_ROWS: usize = 4_096;
 
-/// What gives batches.
+/// A source of batches.
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
 /// The rows of a file of typed columns.
 pub(super) struct ColumnarRows {
     batches: Batches,
     columns: Vec<Column>,
-    /// The cells of each column in the batch at hand.
+    /// The cells of each column in the current batch.
     cells: Vec<Cells>,
     next_row: usize,
     rows: usize,
     place: String,
-    /// What is said of the file as a whole.
+    /// Notes on the file as a whole.
     notes: Vec<String>,
 }
 
@@ -56,9 +55,9 @@ struct Column {
     name: String,
     /// The name as JSON, with its colon.
     key: Vec<u8>,
-    /// The places of the structs around it, the outermost first.
+    /// The indexes of the structs around it, the outermost first.
     path: Vec<usize>,
-    /// Its place in the last of them, or in the batch.
+    /// Its index in the innermost struct, or in the batch.
     place: usize,
     data_type: DataType,
     setting: Setting,
@@ -80,7 +79,7 @@ impl ColumnarRows {
         Ok(Self { batches, columns, cells: Vec::new(), next_row: 0, rows: 0, place, notes })
     }
 
-    /// Takes the next batch that has rows; false at the end.
+    /// Takes the next batch that has rows. Returns false at the end.
     fn next_batch(&mut self) -> Result<bool, Error> {
         while self.next_row == self.rows {
             let Some(batch) = self.batches.next() else { return Ok(false) };
@@ -91,7 +90,7 @@ impl ColumnarRows {
         Ok(true)
     }
 
-    /// Appends the next row; false at the end.
+    /// Appends the next row. Returns false at the end.
     fn next_line(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
         if !self.next_batch()? {
             return Ok(false);
@@ -168,7 +167,7 @@ impl Column {
     }
 }
 
-/// Collects the columns of fields; structs are spread.
+/// Collects the columns of fields. Structs are spread.
 fn spread(
     fields: &Fields,
     path: &mut Vec<usize>,
@@ -213,7 +212,7 @@ fn is_time(data_type: &DataType) -> bool {
     }
 }
 
-/// The zone of times, unless it is UTC by some name.
+/// The time zone of a time column, or `None` if it is UTC under any name.
 fn zone(data_type: &DataType) -> Option<&str> {
     const UTC: [&str; 8] = ["", "UTC", "Etc/UTC", "Z", "GMT", "+00:00", "-00:00", "+0000"];
     match data_type {

@@ -1,4 +1,4 @@
-//! CSV from a reader: the rules are those of `hadal-ingest`, as at the door.
+//! CSV from a reader, by the rules of `hadal-ingest` as in the HTTP API.
 
 use hadal_ingest::CsvToJson;
 
@@ -15,7 +15,7 @@ pub(super) struct CsvRows {
 }
 
 impl CsvRows {
-    /// Reads the head, and enough rows to tell what the columns hold.
+    /// Reads the head, and enough rows to decide the types of the columns.
     pub(super) fn new(reader: Reader, csv: CsvToJson, place: &str) -> Result<Self, Error> {
         let mut rows = Self { reader, place: place.to_owned(), csv, is_over: false };
         while !rows.csv.is_judged() {
@@ -24,7 +24,8 @@ impl CsvRows {
         Ok(rows)
     }
 
-    /// The end of the text: false, or that a record has swallowed the rest of it.
+    /// Returns false at the end of the text, or an error if an unclosed quote has swallowed the
+    /// rest.
     fn end(&self) -> Result<bool, Error> {
         match self.csv.unclosed() {
             None => Ok(false),
@@ -143,7 +144,7 @@ mod tests {
         }
     }
 
-    /// Gives its pieces, and must not be asked for more.
+    /// Returns its pieces, and fails if it is read after the last one.
     struct Stream(VecDeque<&'static [u8]>);
 
     impl Read for Stream {

@@ -1,4 +1,4 @@
-//! Tells by its beginning and its name how a file is written.
+//! Detects the format of a file by its beginning and its name.
 
 use std::path::Path;
 
@@ -35,12 +35,12 @@ impl InputFormat {
         matches!(self, Self::Csv | Self::Tsv | Self::Semicolons)
     }
 
-    /// Whether its rows are columns of values, not text.
+    /// Whether its rows are columns of typed values, not text.
     pub(super) const fn is_columnar(self) -> bool {
         matches!(self, Self::Parquet | Self::Arrow)
     }
 
-    /// What stands between the cells of a line.
+    /// The byte between the cells of a line.
     pub(super) const fn separator(self) -> u8 {
         match self {
             Self::Tsv => b'\t',
@@ -50,16 +50,18 @@ impl InputFormat {
     }
 }
 
-/// What Parquet and Arrow files begin with, and Arrow streams: a mark, then the length of a schema.
+/// The first bytes of Parquet and Arrow files, and of Arrow streams: a mark before the length of a
+/// schema.
 const PARQUET: &[u8] = b"PAR1";
 pub(super) const ARROW_FILE: &[u8] = b"ARROW1";
 const ARROW_STREAM: &[u8] = &[0xff, 0xff, 0xff, 0xff];
 
-/// Lines that are looked at.
+/// The number of lines that are examined.
 const LINES: usize = 20;
 
-/// The format of a file that begins with `head`; a name's ending decides between the ones that the
-/// text could be. `has_names` says whether the first line of a table names its columns.
+/// Returns the format of a file that begins with `head`. The extension of the name decides between
+/// formats that the text could have. `has_names` says whether the first line of a table names its
+/// columns.
 pub(super) fn detect(head: &[u8], path: &Path, has_names: bool) -> InputFormat {
     if head.starts_with(PARQUET) {
         return InputFormat::Parquet;
@@ -99,8 +101,8 @@ pub(super) fn begins_array(text: &[u8]) -> bool {
     rest.is_some_and(|rest| matches!(rest.first(), Some(b'{' | b']')))
 }
 
-/// The separator that cuts all first lines into the same number of fields, two at least, under a
-/// head of distinct names, where there are names.
+/// The separator that splits all first lines into the same number of fields, at least two. If
+/// `has_names`, the fields of the first line must be distinct names.
 fn separated(text: &[u8], has_names: bool) -> Option<InputFormat> {
     let formats = [InputFormat::Csv, InputFormat::Tsv, InputFormat::Semicolons];
     formats.into_iter().find(|format| is_table(text, format.separator(), has_names))
@@ -114,7 +116,7 @@ fn is_table(text: &[u8], separator: u8, has_names: bool) -> bool {
         .from_reader(text);
     let records: Vec<csv::StringRecord> =
         reader.records().take(LINES).map_while(Result::ok).collect();
-    // The last one may be cut off.
+    // The last record may be cut off.
     let whole = if records.len() > 2 { &records[..records.len() - 1] } else { &records };
     let Some(head) = whole.first() else { return false };
     let mut names: Vec<&str> = head.iter().map(str::trim).collect();

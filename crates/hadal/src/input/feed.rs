@@ -1,6 +1,7 @@
-//! Rows on their way to a server: a thread reads them, and whoever sends takes them in chunks.
+//! Rows on their way to a server: one thread reads them, and the sending threads take them in
+//! chunks.
 //!
-//! A chunk is cut when it is full; where rows trickle, also when nothing fuller comes soon. The
+//! A chunk is cut when it is full. Where rows arrive slowly, it is also cut after a delay. The
 //! reader waits while enough chunks are ready, so memory is bounded.
 
 use std::collections::VecDeque;
@@ -10,17 +11,17 @@ use std::time::Duration;
 use super::Rows;
 use crate::error::Error;
 
-/// A chunk is full at so many bytes.
+/// The number of bytes at which a chunk is full.
 const CHUNK_BYTES: usize = 4 << 20;
-/// Chunks that wait to be sent.
+/// The number of chunks that may wait to be sent.
 const CHUNKS_MAX: usize = 2;
 
-/// When chunks are cut.
+/// The rule by which chunks are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// At the same rows whenever the same rows are read.
+    /// By size only: the same rows give the same chunks.
     BySize,
-    /// After so long at the latest.
+    /// Also after this delay.
     Every(Duration),
 }
 
@@ -28,12 +29,12 @@ pub(crate) enum Pace {
 #[derive(Debug, Default)]
 pub(crate) struct Chunk {
     pub(crate) lines: Vec<u8>,
-    /// Rows that came before it.
+    /// The number of rows before it.
     pub(crate) first_row: u64,
     rows: u64,
 }
 
-/// What the two sides share.
+/// The state shared by the reader and the senders.
 #[derive(Default)]
 pub(crate) struct Feed {
     state: Mutex<State>,
@@ -50,7 +51,7 @@ struct State {
     notes: Vec<String>,
 }
 
-/// Ends the feed of a reader that fell over: whoever takes chunks would wait for ever.
+/// Ends the feed if its reader panics: otherwise the senders would wait for ever.
 struct Guard<'f>(&'f Feed);
 
 impl Drop for Guard<'_> {
@@ -62,7 +63,7 @@ impl Drop for Guard<'_> {
 }
 
 impl Feed {
-    /// Reads all rows, until the end or an error, or until nobody takes them any more.
+    /// Reads all rows, until the end, an error, or the senders' abandoning the feed.
     pub(crate) fn read(&self, rows: &mut dyn Rows) {
         let _guard = Guard(self);
         let mut line = Vec::new();
@@ -95,13 +96,13 @@ impl Feed {
         self.changed.notify_all();
     }
 
-    /// What the rows' reader has to say, once it has come to its end.
+    /// Takes the notes of the rows' reader. They are complete at its end.
     pub(crate) fn notes(&self) -> Vec<String> {
         std::mem::take(&mut self.lock().notes)
     }
 
-    /// The next chunk, or `None` at the end, and when the rest was given up. What was read before
-    /// an error comes before it.
+    /// Takes the next chunk. Returns `None` at the end, and after the feed was abandoned. Rows that
+    /// were read before an error come before the error.
     pub(crate) fn take(&self, pace: Pace) -> Result<Option<Chunk>, Error> {
         let mut state = self.lock();
         loop {
@@ -133,7 +134,7 @@ impl Feed {
         }
     }
 
-    /// Nobody will take more chunks.
+    /// Ends the feed: no more chunks will be taken.
     pub(crate) fn abandon(&self) {
         self.lock().is_abandoned = true;
         self.changed.notify_all();
@@ -145,7 +146,7 @@ impl Feed {
 }
 
 impl State {
-    /// Adds a row; whether that filled a chunk.
+    /// Adds a row. Returns whether it filled a chunk.
     fn push(&mut self, line: &[u8]) -> bool {
         self.filling.lines.extend_from_slice(line);
         self.filling.rows += 1;
@@ -167,7 +168,7 @@ impl State {
 mod tests {
     use super::*;
 
-    /// So many rows of so many bytes, then an error or the end.
+    /// A number of rows, the bytes of each, and whether an error follows instead of the end.
     struct MadeUp(u64, usize, bool);
 
     impl Rows for MadeUp {
@@ -248,7 +249,7 @@ mod tests {
 
     #[test]
     fn trickling_rows_do_not_wait_for_more() {
-        /// Gives its second row only when it is told that the first was taken.
+        /// Gives its second row only after a message that the first one was taken.
         struct Trickle(std::sync::mpsc::Receiver<()>, u64);
         impl Rows for Trickle {
             fn next(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {

@@ -8,10 +8,10 @@ use super::json_objects::JsonObjects;
 use super::{Reader, Rows};
 use crate::error::Error;
 
-/// An object, its values as they are written.
+/// An object with the JSON text of each value.
 type Members<'j> = BTreeMap<String, &'j RawValue>;
 
-/// What a point's coordinates are, in their order.
+/// The names of a point's coordinates, in their order.
 const COORDINATES: [&str; 3] = ["longitude", "latitude", "altitude"];
 
 /// The features of a collection.
@@ -31,7 +31,7 @@ impl Rows for Features {
         self.feature.clear();
         let is_there = self.objects.next(&mut self.feature)?;
         if is_there && write(&self.feature, out).is_none() {
-            // What is no feature is the server's to refuse, or to take as it is.
+            // Anything but a feature is passed on; the server refuses it or takes it as it is.
             out.extend_from_slice(&self.feature);
         }
         Ok(is_there)
@@ -70,7 +70,7 @@ fn write(feature: &[u8], out: &mut Vec<u8>) -> Option<()> {
     Some(())
 }
 
-/// The members of an object; none of null.
+/// Returns the members of an object; null has none.
 fn members(value: &RawValue) -> Option<Members<'_>> {
     let members: Option<Members<'_>> = serde_json::from_str(value.get()).ok()?;
     Some(members.unwrap_or_default())

@@ -1,22 +1,22 @@
-//! Finding one's way in a JSON document without holding it: members by name, values skipped.
+//! Navigates a JSON document without holding it in memory: enters members by name and skips values.
 //!
-//! Only strings, brackets and braces are looked at; whether the rest is well-formed is not asked.
+//! Only strings, brackets and braces are examined. Other syntax errors are not detected.
 
 use std::io::{self, BufRead};
 
 use hadal_types::limits::NAME_BYTES_MAX;
 
-/// Where in a value a reader is.
+/// The position of a reader within a value.
 #[derive(Clone, Copy, Default)]
 pub(super) struct State {
-    /// Open brackets and braces.
+    /// The number of open brackets and braces.
     pub(super) depth: usize,
     pub(super) in_string: bool,
     after_backslash: bool,
 }
 
 impl State {
-    /// Moves over a byte.
+    /// Advances over a byte.
     pub(super) fn step(&mut self, byte: u8) {
         if self.in_string {
             self.in_string = self.after_backslash || byte != b'"';
@@ -32,7 +32,7 @@ impl State {
     }
 }
 
-/// The next byte that is not among `between`, which are skipped; `None` at the end.
+/// Skips the bytes in `between`. Returns the next other byte, or `None` at the end.
 pub(super) fn skip(reader: &mut dyn BufRead, between: &[u8]) -> io::Result<Option<u8>> {
     while let Some(&byte) = reader.fill_buf()?.first() {
         if !between.contains(&byte) {
@@ -43,10 +43,10 @@ pub(super) fn skip(reader: &mut dyn BufRead, between: &[u8]) -> io::Result<Optio
     Ok(None)
 }
 
-/// Goes into the array that a path of names leads to, in the document that begins here.
+/// Enters the array at a path of member names, in the document that begins here.
 ///
 /// # Errors
-/// `Ok(Err)` with a reason when there is none.
+/// `Ok(Err)` with a reason if there is no such array.
 pub(super) fn enter(reader: &mut dyn BufRead, path: &[String]) -> io::Result<Result<(), String>> {
     for name in path {
         if skip_space(reader)? != Some(b'{') {
@@ -68,7 +68,8 @@ pub(super) fn enter(reader: &mut dyn BufRead, path: &[String]) -> io::Result<Res
     Ok(Ok(()))
 }
 
-/// Reads the name of the object's next member and the colon after it; `None` where the object ends.
+/// Reads the name of the object's next member and the colon after it. Returns `None` at the end of
+/// the object.
 fn next_name(reader: &mut dyn BufRead) -> io::Result<Option<String>> {
     if skip(reader, b" \t\r\n,")? != Some(b'"') {
         return Ok(None);
@@ -77,7 +78,7 @@ fn next_name(reader: &mut dyn BufRead) -> io::Result<Option<String>> {
     while let Some(&byte) = reader.fill_buf()?.first() {
         reader.consume(1);
         state.step(byte);
-        // A name that is longer than any column's is not looked for.
+        // A longer name than that of any column cannot match.
         if text.len() <= NAME_BYTES_MAX {
             text.push(byte);
         }
@@ -92,8 +93,8 @@ fn next_name(reader: &mut dyn BufRead) -> io::Result<Option<String>> {
     Ok(Some(serde_json::from_slice(&text).unwrap_or_default()))
 }
 
-/// Skips the value that begins here, or, within `depth` open brackets, all up to the last one's
-/// end.
+/// Skips the value that begins here. Within `depth` open brackets, skips the rest up to the end of
+/// the outermost one.
 pub(super) fn leave(reader: &mut dyn BufRead, depth: usize) -> io::Result<()> {
     let mut state = State { depth, ..State::default() };
     let mut is_begun = depth > 0;
@@ -119,14 +120,14 @@ fn skip_space(reader: &mut dyn BufRead) -> io::Result<Option<u8>> {
     skip(reader, b" \t\r\n")
 }
 
-/// Whether a text, of which this is the beginning, is a FeatureCollection of GeoJSON (RFC 7946).
+/// Whether a text that begins like this is a FeatureCollection of GeoJSON (RFC 7946).
 pub(super) fn is_feature_collection(mut text: &[u8]) -> bool {
     let reader: &mut dyn BufRead = &mut text;
     if !matches!(skip_space(reader), Ok(Some(b'{'))) {
         return false;
     }
     reader.consume(1);
-    // Reading from memory fails nowhere but at the end.
+    // Reading from memory fails only at the end.
     while let Ok(Some(name)) = next_name(reader) {
         let Ok(Some(_)) = skip_space(reader) else { return false };
         let rest = reader.fill_buf().unwrap_or_default();
@@ -144,7 +145,7 @@ pub(super) fn is_feature_collection(mut text: &[u8]) -> bool {
     false
 }
 
-/// What an object of GeoJSON is.
+/// The type of a GeoJSON object.
 #[derive(serde::Deserialize)]
 struct Kind {
     r#type: String,

@@ -1,7 +1,7 @@
-//! JSON objects in an array, or one after the other over any number of lines: each becomes a line.
+//! JSON objects in an array, or one after the other over any number of lines. Each becomes a line.
 //!
-//! They may also be in an array somewhere in a larger document. Only strings and brackets are
-//! looked at; whether an object is well-formed is the server's to say.
+//! The array may also be a member of a larger document. Only strings and brackets are examined; the
+//! server decides whether an object is well-formed.
 
 use std::io::BufRead;
 
@@ -11,31 +11,32 @@ use super::json_document::{State, enter, leave, skip};
 use super::{Reader, Rows};
 use crate::error::Error;
 
-/// What stands between objects, also of several arrays.
+/// The bytes between objects, also of several arrays.
 const BETWEEN: &[u8] = b" \t\r\n,[]\xef\xbb\xbf";
-/// What stands between the elements of an array.
+/// The bytes between the elements of an array.
 const BETWEEN_ELEMENTS: &[u8] = b" \t\r\n,";
-/// What stands between documents.
+/// The bytes between documents.
 const BETWEEN_DOCUMENTS: &[u8] = b" \t\r\n\xef\xbb\xbf";
 
 /// The objects of a text.
 pub(super) struct JsonObjects {
     reader: Reader,
     place: String,
-    /// The names that lead to the array of objects in each document; empty: all is objects.
+    /// The member names that lead to the array of objects in each document. If empty, the whole
+    /// text consists of objects.
     path: Vec<String>,
     is_within: bool,
     count: u64,
 }
 
 impl JsonObjects {
-    /// The objects of a text, or of the array that a dotted name leads to in it.
+    /// The objects of a text, or those in the array that a dotted name denotes.
     pub(super) fn new(reader: Reader, member: Option<&str>, place: &str) -> Self {
         let path = member.into_iter().flat_map(|name| name.split('.')).map(str::to_owned).collect();
         Self { reader, place: place.to_owned(), path, is_within: false, count: 0 }
     }
 
-    /// Goes to the first byte of the next object; false where there is none.
+    /// Moves to the first byte of the next object. Returns false if there is none.
     fn find(&mut self) -> Result<bool, Error> {
         let place = self.place.as_str();
         let failed = |error| Error::io("read", place)(error);
@@ -78,7 +79,7 @@ impl Rows for JsonObjects {
             self.reader.fill_buf().map_err(Error::io("read", &self.place))?.first()
         {
             let outside = state.depth == 0 && !state.in_string;
-            // Something that is no object ends where its array goes on.
+            // Anything but an object ends at the next separator of its array.
             if outside && out.len() > start && matches!(byte, b',' | b']' | b'\n') {
                 break;
             }

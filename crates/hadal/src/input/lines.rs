@@ -7,7 +7,7 @@ use hadal_types::limits::LINE_BYTES_MAX;
 use super::{JSON_LINES, Reader, Rows, TEXT_LINES};
 use crate::error::Error;
 
-/// Lines of JSON or of plain text: the server reads them, and says of each what is wrong with it.
+/// Lines of JSON or plain text. The server parses them and reports errors line by line.
 pub(super) struct Lines {
     reader: Reader,
     place: String,
@@ -15,7 +15,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Lines of JSON, an object each.
+    /// Lines of JSON, one object per line.
     pub(super) fn json(reader: Reader, place: &str) -> Self {
         Self { reader, place: place.to_owned(), media_type: JSON_LINES }
     }
@@ -36,8 +36,8 @@ impl Rows for Lines {
     }
 }
 
-/// Appends the next line with a line feed; false at the end. A line that is longer than a line may
-/// be is cut just beyond the limit, so that it is refused for its length.
+/// Appends the next line with a line feed. Returns false at the end. A line longer than the limit
+/// is cut just beyond it, so that the server refuses it for its length.
 fn read_line(reader: &mut dyn BufRead, out: &mut Vec<u8>) -> io::Result<bool> {
     let start = out.len();
     loop {

@@ -1,4 +1,4 @@
-//! A file that is read at any place: formats whose table of contents is at their end need it.
+//! A file with random access, for formats whose table of contents is at their end.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
@@ -10,10 +10,10 @@ use bytes::Bytes;
 use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
-/// Bytes that a reader takes at once.
+/// The number of bytes that a reader takes at once.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// A file of known length, and how much of it has been read.
+/// A file of known length, and the number of its bytes that were read.
 #[derive(Clone)]
 pub(super) struct Seekable {
     file: Arc<File>,
@@ -21,28 +21,28 @@ pub(super) struct Seekable {
     read_bytes: Arc<AtomicU64>,
 }
 
-/// A place in the file, from where it is read on.
+/// A reader at a position of the file.
 pub(super) struct Cursor {
     file: Seekable,
     at: u64,
 }
 
 impl Seekable {
-    /// A file as it is; what is read of it is added to `read_bytes`.
+    /// Uses a file directly. Bytes that are read from it are added to `read_bytes`.
     pub(super) fn new(file: File, read_bytes: Arc<AtomicU64>) -> io::Result<Self> {
         let bytes = file.metadata()?.len();
         Ok(Self { file: Arc::new(file), bytes, read_bytes })
     }
 
-    /// A copy on disk, without a name, of something that can only be read from front to back.
+    /// Copies an input without random access to an unnamed file on disk.
     pub(super) fn copy(mut reader: impl Read) -> io::Result<Self> {
         let mut file = tempfile::tempfile()?;
         io::copy(&mut reader, &mut file)?;
-        // The original counts as read already.
+        // The bytes of the original have been counted already.
         Self::new(file, Arc::default())
     }
 
-    /// Reads from the beginning.
+    /// Returns a reader from the beginning.
     pub(super) fn cursor(&self) -> BufReader<Cursor> {
         self.cursor_at(0)
     }
@@ -87,7 +87,8 @@ impl ChunkReader for Seekable {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
-        // Lengths come from the file: none is believed that the file has no room for.
+        // The length comes from the file: it is refused before the allocation if it exceeds the
+        // file.
         let fits = start.checked_add(length as u64).is_some_and(|end| end <= self.bytes);
         if !fits {
             let place = format!("bytes {start} and {length} more lie beyond its end");

@@ -1,4 +1,4 @@
-//! A file, or standard input, inflated where it is compressed, and how far it has been read.
+//! A file or standard input, decompressed if needed, and the number of bytes read from it.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -11,22 +11,22 @@ use super::Reader;
 use super::seekable::Seekable;
 use crate::error::Error;
 
-/// Bytes that are read at once.
+/// The number of bytes read at once.
 const BUFFER_BYTES: usize = 256 << 10;
-/// Magic bytes: what a file is, whatever its name says.
+/// Magic bytes of the compression formats. They count, not the name.
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 /// An opened input, which may be compressed.
 pub(crate) struct Source {
     pub(crate) reader: Reader,
-    /// What it is called in messages.
+    /// Its name in messages.
     pub(crate) place: String,
-    /// Bytes of the file, if they are known.
+    /// The size of the file in bytes, if it is known.
     pub(crate) total_bytes: Option<u64>,
-    /// Bytes of the file that were read so far.
+    /// The number of bytes of the file read so far.
     pub(crate) read_bytes: Arc<AtomicU64>,
-    /// The same as `reader`, where it is a file that is not compressed and can be read anywhere.
+    /// The file of `reader`, if it is uncompressed and has random access.
     file: Option<File>,
 }
 
@@ -46,7 +46,7 @@ impl Source {
         Self::new(file, &place, whole)
     }
 
-    /// Standard input: `hadal import - < file` has a file as well.
+    /// Opens standard input. `hadal import - < file` has random access too.
     fn open_stdin() -> Result<Self, Error> {
         let place = "standard input";
         let fd = io::stdin().as_fd().try_clone_to_owned().map_err(Error::io("open", place))?;
@@ -80,9 +80,9 @@ impl Source {
         Ok(Self { reader, place: place.to_owned(), total_bytes, read_bytes, file })
     }
 
-    /// The whole, to be read at any place; `head` has been taken from the reader already.
+    /// Returns the whole input with random access. `head` has been taken from the reader already.
     ///
-    /// What is no plain file is copied to the disk first.
+    /// Anything but a plain file is copied to the disk first.
     pub(super) fn into_seekable(self, head: Vec<u8>) -> Result<Seekable, Error> {
         let seekable = match self.file {
             Some(file) => {
@@ -100,7 +100,7 @@ pub(super) fn is_compressed(bytes: &[u8]) -> bool {
     bytes.starts_with(GZIP) || bytes.starts_with(ZSTD)
 }
 
-/// Counts what is read.
+/// Counts the bytes read.
 struct Counting<R> {
     input: R,
     bytes: Arc<AtomicU64>,
@@ -114,14 +114,15 @@ impl<R: Read> Read for Counting<R> {
     }
 }
 
-/// A file's name without folders and endings, as a table's name: `logs/web.csv.gz` is `web`.
+/// Returns a table name for a file: its name without folders and extensions, so that
+/// `logs/web.csv.gz` is `web`.
 pub(crate) fn stem(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let name = if name == "-" { "stdin".into() } else { name };
     let stem = name.trim_start_matches(['.', '_']).split('.').next().unwrap_or_default();
     let allowed = |c: char| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' };
     let table: String = stem.chars().map(allowed).take(100).collect();
-    // Names that begin with an underscore are Hadal's own.
+    // Names that begin with an underscore are Hadal's self tables.
     let table = table.trim_start_matches('_');
     if table.is_empty() { "data".to_owned() } else { table.to_owned() }
 }

@@ -1,7 +1,7 @@
-//! Texts that join the elements of a list, `,us,nc,`, cut into arrays.
+//! Strings that join the elements of a list, `,us,nc,`, split into arrays.
 //!
-//! A table's settings say which arrays are sets; this only makes them arrays, whatever the rows
-//! were written as.
+//! A table's settings decide which arrays are sets. This module only makes arrays, whatever the
+//! input format.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -11,10 +11,10 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::Rows;
 use crate::error::Error;
 
-/// An object, its values as they are written.
+/// An object with the JSON text of each value.
 type Members<'j> = BTreeMap<String, &'j RawValue>;
 
-/// A column, and what separates the elements in its texts.
+/// A column, and the separator of the elements in its strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Split {
     column: String,
@@ -24,7 +24,7 @@ pub(crate) struct Split {
 impl FromStr for Split {
     type Err = String;
 
-    /// Reads `COLUMN=SEPARATOR`.
+    /// Parses `COLUMN=SEPARATOR`.
     fn from_str(text: &str) -> Result<Self, String> {
         let (column, separator) = text
             .split_once('=')
@@ -35,12 +35,13 @@ impl FromStr for Split {
 }
 
 impl Split {
-    /// The object with the column's text cut; `None` where it has none.
+    /// Returns the object with the column's string split; `None` if the column has no string.
     fn cut(&self, object: &str) -> Option<String> {
         self.cut_member(object, &self.column)
     }
 
-    /// Cuts what a dotted name means in an object: a member of that name, or of one within.
+    /// Splits the member that a dotted name denotes in an object: a member of that name, or of a
+    /// nested object.
     fn cut_member(&self, object: &str, name: &str) -> Option<String> {
         let mut members: Members<'_> = serde_json::from_str(object).ok()?;
         let (own, array) = if let Some(value) = members.get(name) {
@@ -56,7 +57,7 @@ impl Split {
         serde_json::to_string(&members).ok()
     }
 
-    /// A text's elements, without spaces around them and without empty ones, as an array.
+    /// Splits a string into an array. Elements are trimmed, and empty ones left out.
     fn cut_text(&self, text: &str) -> Option<String> {
         let text: String = serde_json::from_str(text).ok()?;
         let elements = text.split(&self.separator).map(str::trim);
@@ -65,10 +66,10 @@ impl Split {
     }
 }
 
-/// Rows with the texts of some columns cut.
+/// Rows with the strings of some columns split.
 pub(super) struct SplitRows {
     rows: Box<dyn Rows>,
-    /// With how many texts each has cut.
+    /// The splits, each with the number of strings that it has split.
     splits: Vec<(Split, u64)>,
     line: Vec<u8>,
 }

@@ -1,4 +1,4 @@
-//! What can be told by its first bytes to be nothing that can be read, and the way out.
+//! Refuses inputs whose first bytes show that they cannot be read, with advice.
 
 use super::source::is_compressed;
 use crate::error::Error;
@@ -6,7 +6,7 @@ use crate::error::Error;
 const SUPPORTED: &str = "Parquet, Arrow, JSON lines, JSON, CSV and plain text can be read, \
     all also with gzip or zstd";
 
-/// Magic bytes of what is known, what it is, and how to make of it what can be read.
+/// Magic bytes of known formats, their names, and how to convert them to a readable format.
 const OTHERS: [(&[u8], &str, &str); 7] = [
     (b"PK\x03\x04", "a zip archive", "unpack it first: unzip -p FILE | hadal import - --table T"),
     (b"BZh91AY&SY", "a bzip2 file", "unpack it first: bzcat FILE | hadal import - --table T"),
@@ -17,7 +17,7 @@ const OTHERS: [(&[u8], &str, &str); 7] = [
     (b"Obj\x01", "an Avro file", "convert it to Parquet or JSON lines first"),
 ];
 
-/// Byte order marks of encodings other than UTF-8, and what `iconv` calls those.
+/// Byte order marks of encodings other than UTF-8, and the names of the encodings for `iconv`.
 const MARKS: [(&[u8], &str); 4] = [
     (b"\xff\xfe\0\0", "utf-32"),
     (b"\0\0\xfe\xff", "utf-32"),
@@ -25,8 +25,8 @@ const MARKS: [(&[u8], &str); 4] = [
     (b"\xfe\xff", "utf-16"),
 ];
 
-/// Refuses an input that begins with `head`, be it once inflated, where that is known not to be
-/// text in UTF-8.
+/// Refuses an input that begins with `head`, perhaps after decompression, if it is known not to be
+/// UTF-8 text.
 pub(super) fn refuse(head: &[u8], place: &str) -> Result<(), Error> {
     let reason = if is_compressed(head) {
         "is compressed twice; unpack it once first".to_owned()
@@ -41,12 +41,13 @@ pub(super) fn refuse(head: &[u8], place: &str) -> Result<(), Error> {
     Err(Error::Input { place: place.to_owned(), reason })
 }
 
-/// Whether bytes begin with a mark, as no text does: it may well begin with three or four letters.
+/// Whether bytes begin with a mark. A text may also begin with the three or four letters of a short
+/// mark, so a short mark needs a NUL as well.
 fn begins(head: &[u8], mark: &[u8]) -> bool {
     head.starts_with(mark) && (mark.len() > 4 || head.contains(&0))
 }
 
-/// Refuses an input whose beginning has bytes that no text has.
+/// Refuses an input whose beginning contains bytes that no text has.
 pub(super) fn refuse_binary(head: &[u8], place: &str) -> Result<(), Error> {
     let Some(at) = head.iter().position(|&byte| byte == 0) else { return Ok(()) };
     let reason = format!(
@@ -56,8 +57,8 @@ pub(super) fn refuse_binary(head: &[u8], place: &str) -> Result<(), Error> {
     Err(Error::Input { place: place.to_owned(), reason })
 }
 
-/// The encoding of a text whose characters have two bytes or four, told by a byte order mark, or
-/// by one half of most characters being NUL, as Latin letters have it.
+/// Returns the encoding of a text with two or four bytes per character. It is detected by a byte
+/// order mark, or by NUL in one half of most characters, as for Latin letters.
 fn wide_encoding(head: &[u8]) -> Option<&'static str> {
     if let Some((_, encoding)) = MARKS.iter().find(|(mark, _)| head.starts_with(mark)) {
         return Some(encoding);

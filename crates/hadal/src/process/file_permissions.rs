@@ -27,7 +27,8 @@ const DEPTH_MAX: usize = 4;
 /// Removes the permissions of others on a data folder, and reports so. A folder that does not exist
 /// yet will be created without them.
 ///
-/// # Errors [`Error::Usage`] if others can write to the folder and this server may not change that.
+/// # Errors
+/// [`Error::Usage`] if others can write to the folder and this server may not change that.
 pub(crate) fn keep_others_out(folder: &Path) -> Result<(), Error> {
     let found = match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -75,7 +76,8 @@ pub(crate) fn keep_others_out(folder: &Path) -> Result<(), Error> {
 
 /// Refuses a token file that others can write to: they could give themselves access.
 ///
-/// # Errors [`Error::Usage`].
+/// # Errors
+/// [`Error::Usage`].
 pub(crate) fn refuse_written_by_others(file: &Path) -> Result<(), Error> {
     // A missing file will be created, and a file that cannot be examined cannot be read.
     let Ok(found) = fs::metadata(file) else { return Ok(()) };

@@ -320,7 +320,8 @@ impl Predecessor {
 /// Waits until the server before this one sends a message or ends. Reports the wait on standard
 /// error, and at intervals how long it has lasted.
 ///
-/// # Errors [`io::ErrorKind::WouldBlock`] after `patience`.
+/// # Errors
+/// [`io::ErrorKind::WouldBlock`] after `patience`.
 fn await_word(stream: &UnixStream, until: &str, patience: Duration) -> io::Result<()> {
     let start = Instant::now();
     output::say(&format!(

@@ -63,7 +63,8 @@ impl Holdings {
     /// are reserved for the rest of the process, which could otherwise neither answer nor store
     /// what it gets.
     ///
-    /// # Errors If not one connection is left.
+    /// # Errors
+    /// If not one connection is left.
     pub(crate) fn connections_max(self, files: Option<u64>) -> Result<usize, Error> {
         let Self { leaves, segments } = self;
         let own = FILES_RESERVED + leaves * FILES_PER_LEAF + segments * FILES_PER_SEGMENT;

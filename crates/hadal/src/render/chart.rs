@@ -1,4 +1,4 @@
-//! Small charts of Unicode blocks: a sparkline where rows are a series, bars where they are not.
+//! Small charts of Unicode blocks: sparklines for a series, otherwise bars.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
@@ -9,19 +9,19 @@ use super::{is_numeric, show};
 use crate::client::Answer;
 use crate::terminal_escape::{fit, visible, width};
 
-/// Eighths of a block, from below.
+/// Blocks of one to eight eighths height.
 const LEVELS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Points of one sparkline; more are averaged.
+/// The maximum number of points of a sparkline; more points are averaged.
 const POINTS_MAX: usize = 100;
-/// However narrow the terminal, a sparkline has so many.
+/// The minimum number of points of a sparkline, even on a narrow terminal.
 const POINTS_MIN: usize = 8;
-/// Lines that are drawn.
+/// The maximum number of lines in a chart.
 const LINES_MAX: usize = 20;
-/// Columns that a chart takes, however wide the terminal is.
+/// The maximum width of a chart in columns, even on a wide terminal.
 const WIDTH_MAX: usize = 120;
 
-/// A chart of the answer in lines of at most `line_width`, or nothing where none fits: one line per
-/// group over the column of time, else one bar per row; of the last column of numbers.
+/// Draws a chart of the last numeric column in lines of at most `line_width`. With a time column,
+/// it has one line per group, otherwise one bar per row. Returns an empty string if no chart fits.
 pub(super) fn chart(answer: &Answer, line_width: usize) -> String {
     let line_width = line_width.min(WIDTH_MAX);
     let time = answer.columns.iter().position(|column| column.is_time());
@@ -40,8 +40,9 @@ pub(super) fn chart(answer: &Answer, line_width: usize) -> String {
     format!("\n{}\n{drawn}", fit(&visible(&answer.columns[values].name), line_width))
 }
 
-/// The columns that tell one series or bar from another: all that are not numbers, and of the
-/// numbers before the values as many as it takes, since the others may be values too.
+/// The columns that distinguish one series or bar from another: all columns that are not numeric,
+/// and as many numeric columns before the values as needed. The other numeric columns may be values
+/// too.
 fn keys(answer: &Answer, time: Option<usize>, values: usize) -> Vec<usize> {
     let others = || (0..answer.columns.len()).filter(|&c| c != values && Some(c) != time);
     let mut keys: Vec<usize> = others().filter(|&column| !is_numeric(answer, column)).collect();
@@ -57,7 +58,7 @@ fn keys(answer: &Answer, time: Option<usize>, values: usize) -> Vec<usize> {
     keys
 }
 
-/// What is the same for the same values only.
+/// A key that is equal only for equal values.
 fn identity(row: &[Value], columns: &[usize]) -> String {
     let values: Vec<Option<&Value>> = columns.iter().map(|&column| row.get(column)).collect();
     serde_json::json!(values).to_string()
@@ -68,7 +69,7 @@ fn label(row: &[Value], keys: &[usize]) -> String {
     parts.join(", ")
 }
 
-/// The number in a cell; those with more digits than doubles have are written as text.
+/// The number in a cell. Numbers with more digits than a double holds arrive as strings.
 fn number(answer: &Answer, row: &[Value], column: usize) -> Option<f64> {
     match row.get(column)? {
         Value::Number(number) => number.as_f64(),
@@ -79,11 +80,11 @@ fn number(answer: &Answer, row: &[Value], column: usize) -> Option<f64> {
     }
 }
 
-/// One line of a chart of lines.
+/// One series: a line of a line chart.
 struct Series<'a> {
     keys: Vec<&'a Value>,
     label: String,
-    /// Times, which sort as texts without their zone, and values.
+    /// Pairs of time and value. Times without their zone sort as strings.
     points: Vec<(String, f64)>,
 }
 
@@ -108,7 +109,7 @@ fn lines(answer: &Answer, time: usize, keys: &[usize], values: usize, line_width
     text + &and_more(more)
 }
 
-/// The series in the order of what tells them apart.
+/// The series, ordered by their keys.
 fn series<'a>(answer: &'a Answer, time: usize, keys: &[usize], values: usize) -> Vec<Series<'a>> {
     let mut by_identity: BTreeMap<String, Series<'a>> = BTreeMap::new();
     for row in &answer.rows {
@@ -137,7 +138,7 @@ fn series<'a>(answer: &'a Answer, time: usize, keys: &[usize], values: usize) ->
     series
 }
 
-/// Numbers by size, then everything else as it reads.
+/// Orders numbers by value, before all other values, which are ordered as text.
 fn compare(left: &Value, right: &Value) -> Ordering {
     match (left.as_f64(), right.as_f64()) {
         (Some(left), Some(right)) => left.total_cmp(&right),
@@ -153,7 +154,7 @@ fn range(points: &[f64]) -> (f64, f64) {
     })
 }
 
-/// A number in as few characters as it has digits.
+/// Formats a number in as few characters as its digits need.
 fn figure(number: f64) -> String {
     match number.abs() {
         0.0 | 1e-5..1e16 => number.to_string(),
@@ -161,7 +162,7 @@ fn figure(number: f64) -> String {
     }
 }
 
-/// A line of blocks, the lowest point the lowest block.
+/// A line of blocks; the lowest point is the lowest block.
 fn sparkline(points: &[f64], points_max: usize) -> String {
     let step = points.len().div_ceil(points_max).max(1);
     let means: Vec<f64> =
@@ -197,18 +198,18 @@ fn bars(answer: &Answer, keys: &[usize], values: usize, line_width: usize) -> St
     text + &and_more(answer.rows.len() - shown.len())
 }
 
-/// How long bars are. Where some are negative, all start from an axis.
+/// The scale of bars. If some are negative, all start from an axis.
 struct Scale {
     blocks_per_unit: f64,
-    /// Blocks before the axis.
+    /// The number of blocks before the axis.
     before: Option<usize>,
 }
 
 impl Scale {
-    /// A scale for values from `low` to `high` in so many columns.
+    /// A scale for values from `low` to `high` in `columns` columns.
     fn new(low: f64, high: f64, columns: usize) -> Self {
         let (low, high) = (low.min(0.0), high.max(0.0));
-        // The axis takes one, and both sides may be rounded up.
+        // The axis takes one column, and both sides may be rounded up.
         let reserved = if low < 0.0 { 2 } else { 0 };
         let blocks_per_unit = columns.saturating_sub(reserved) as f64 / (high - low);
         let before = (low < 0.0).then(|| whole(-low * blocks_per_unit));
@@ -217,7 +218,7 @@ impl Scale {
 
     fn bar(&self, value: f64) -> String {
         let blocks = match whole(value.abs() * self.blocks_per_unit) {
-            // Little is more than nothing.
+            // A tiny value is still visible.
             0 if value > 0.0 => "▏".to_owned(),
             0 if value < 0.0 => "▕".to_owned(),
             blocks => "█".repeat(blocks),
@@ -233,7 +234,7 @@ impl Scale {
     }
 }
 
-/// Columns for labels: what they need, and at most a third of the line.
+/// The width of the labels in columns: as needed, and at most a third of the line.
 fn label_width<'l>(labels: impl Iterator<Item = &'l String>, line_width: usize) -> usize {
     labels.map(|label| width(label)).max().unwrap_or(0).min(line_width / 3)
 }

@@ -3,15 +3,15 @@
 use crate::client::Answer;
 use crate::terminal_escape::{fit, visible, width};
 
-/// Columns of the terminal that a cell may take where there is no terminal.
+/// The maximum width of a cell if there is no terminal.
 const CELL_WIDTH_MAX: usize = 100;
-/// No cell is cut to less for the sake of others: columns are left out then.
+/// The minimum width of a cut cell. If that is not enough, columns are left out.
 const CELL_WIDTH_MIN: usize = 6;
-/// What stands between two columns.
+/// The text between two columns.
 const GAP: &str = "  ";
 
-/// The answer as aligned columns under a head, numbers to the right; in lines of at most
-/// `line_width`, if there is one.
+/// Formats the answer as aligned columns under a head, numbers to the right. Lines have at most
+/// `line_width` columns, if it is given.
 pub(super) fn table(answer: &Answer, line_width: Option<usize>) -> String {
     let cell_max = line_width.unwrap_or(CELL_WIDTH_MAX);
     let cut = |text: &str| fit(text, cell_max).into_owned();
@@ -29,7 +29,7 @@ pub(super) fn table(answer: &Answer, line_width: Option<usize>) -> String {
     let mut widths: Vec<usize> =
         head.iter().zip(&of_cells).map(|(name, &cells)| cells.max(width(name))).collect();
     if let Some(line_width) = line_width {
-        // Half a number or half a time would be another one.
+        // A part of a number or of a time would look like another value.
         let is_whole = |column: usize| to_right[column] || answer.columns[column].is_time();
         let least = of_cells.iter().enumerate();
         let least = least.map(|(column, &cells)| if is_whole(column) { cells } else { 0 });
@@ -43,8 +43,8 @@ pub(super) fn table(answer: &Answer, line_width: Option<usize>) -> String {
     text + &left_out(&head[widths.len()..], line_width.unwrap_or(usize::MAX))
 }
 
-/// The widths with which columns fit a line: the widest are cut, though none below its `least`,
-/// and the last are left out where that is not enough.
+/// The widths that make columns fit a line. The widest columns are cut, though none below its
+/// `least`. If that is not enough, the last columns are left out.
 fn fitted(widths: &[usize], least: &[usize], line_width: usize) -> Vec<usize> {
     let cut = |columns: usize, most: usize| {
         let all = widths.iter().zip(least).take(columns);
@@ -71,7 +71,7 @@ fn line(cells: &[String], widths: &[usize], to_right: &[bool]) -> String {
     format!("{}\n", line.trim_end())
 }
 
-/// A line on the columns for which there was no room.
+/// A line that names the columns left out.
 fn left_out(names: &[String], line_width: usize) -> String {
     if names.is_empty() {
         return String::new();

@@ -1,6 +1,7 @@
-//! Arrow IPC: streams are read from front to back, files by the table of contents at their end.
+//! Arrow IPC: streams are read from front to back, files by the footer at their end.
 //!
-//! The formats: <https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc>
+//! The formats:
+//! <https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc>
 
 use arrow_ipc::reader::{FileReader, StreamReader};
 

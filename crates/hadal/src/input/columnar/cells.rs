@@ -1,4 +1,4 @@
-//! Arrow arrays to JSON, a cell at a time: which writer a type has is settled once per batch.
+//! Arrow arrays to JSON, one cell at a time. The writer of a type is chosen once per batch.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -17,15 +17,15 @@ use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 use super::losses::{Loss, Losses};
 use super::{nested, numbers, times};
 
-/// Appends the cell of a row; false, and nothing appended, where it has no value.
+/// Appends the cell of a row. Returns false and appends nothing if the cell has no value.
 pub(super) type Write = Box<dyn Fn(usize, &mut Vec<u8>, &mut Losses) -> bool + Send>;
 
-/// What the writer of a type must know besides.
+/// Properties of a column that a writer needs besides its type.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Setting {
     /// The column holds the rows' times.
     pub(super) is_time: bool,
-    /// The values are elements of lists, which are kept as texts.
+    /// The values are elements of lists, which are stored as strings.
     pub(super) is_element: bool,
     /// Sixteen bytes are a UUID.
     pub(super) is_uuid: bool,
@@ -38,13 +38,13 @@ pub(super) struct Cells {
 }
 
 impl Cells {
-    /// The cells of an array, of which those that `outer` has as null are null too.
+    /// The cells of an array. Cells that are null in `outer` are null too.
     pub(super) fn new(array: &ArrayRef, outer: Option<&NullBuffer>, setting: Setting) -> Self {
         let nulls = NullBuffer::union(array.logical_nulls().as_ref(), outer);
         Self { nulls: nulls.filter(|nulls| nulls.null_count() > 0), write: writer(array, setting) }
     }
 
-    /// Appends the cell of a row; false where it has no value.
+    /// Appends the cell of a row. Returns false if it has no value.
     pub(super) fn write(&self, row: usize, out: &mut Vec<u8>, losses: &mut Losses) -> bool {
         let is_null = self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row));
         !is_null && (self.write)(row, out, losses)
@@ -106,7 +106,7 @@ fn writer(array: &ArrayRef, setting: Setting) -> Write {
     }
 }
 
-/// A writer of cells that all have a value.
+/// A writer for cells that all have a value.
 pub(super) fn always(write: impl Fn(usize, &mut Vec<u8>, &mut Losses) + Send + 'static) -> Write {
     Box::new(move |row, out, losses| {
         write(row, out, losses);
@@ -171,7 +171,7 @@ fn texts(array: &ArrayRef, setting: Setting) -> Write {
     }
 }
 
-/// Bytes as the text that they are, or as hexadecimal digits.
+/// Writes bytes as text if they are UTF-8, otherwise as hexadecimal digits.
 fn bytes(bytes: &[u8], out: &mut Vec<u8>, losses: &mut Losses) {
     match std::str::from_utf8(bytes) {
         Ok(text) => numbers::push_json(text, out),
@@ -182,7 +182,7 @@ fn bytes(bytes: &[u8], out: &mut Vec<u8>, losses: &mut Losses) {
     }
 }
 
-/// `"\\x00ff"`, as PostgreSQL spells bytes.
+/// Writes `"\\x00ff"`, PostgreSQL's spelling of bytes.
 fn hexadecimal(bytes: &[u8], out: &mut Vec<u8>, _: &mut Losses) {
     out.extend_from_slice(b"\"\\\\x");
     push_hexadecimal(bytes, out);

@@ -1,5 +1,6 @@
-//! The libraries that read files check much of what they read, but not all: bytes that are wrong
-//! may end them in a panic, which is an error of the file and not of the program.
+//! Turns panics of the libraries that read files into errors. These libraries check much of a file,
+//! but not everything: wrong bytes may make them panic. That is an error of the file, not of the
+//! program.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
@@ -13,8 +14,8 @@ thread_local! {
     static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs what reads a file. A panic of it is the error that the file is damaged, and nothing else
-/// is said of it; other threads' panics are reported as ever.
+/// Runs code that reads a file. If it panics, the error is that the file is damaged, and the panic
+/// is not reported. Panics of other threads are reported as usual.
 pub(super) fn guarded<T>(place: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {

@@ -1,21 +1,21 @@
-//! What a column's values lose on their way, counted, and said by name.
+//! Counts the losses of a column's values, and words them with the column's name.
 
 use std::collections::BTreeMap;
 
 use crate::output;
 
-/// A way in which a value is not kept as it is.
+/// A way in which a value is not kept exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Loss {
-    /// The time column has microseconds.
+    /// The time column has microseconds only.
     Nanoseconds,
-    /// NaN and the infinities are no numbers.
+    /// JSON numbers exclude NaN and the infinities.
     NotFinite,
-    /// No stored decimal has so many digits.
+    /// The number has more digits than a stored decimal.
     Digits,
-    /// Bytes that are no text.
+    /// Bytes that are not UTF-8 text.
     Bytes,
-    /// A time that has no spelling with a year of four digits.
+    /// A time outside the years with four digits.
     Years,
     /// A null within a list.
     NullElement,
@@ -37,17 +37,17 @@ impl Loss {
     }
 }
 
-/// What was lost of one column.
+/// The losses of one column.
 #[derive(Debug, Default)]
 pub(super) struct Losses(BTreeMap<Loss, u64>);
 
 impl Losses {
-    /// Counts one.
+    /// Counts one loss.
     pub(super) fn add(&mut self, loss: Loss) {
         *self.0.entry(loss).or_default() += 1;
     }
 
-    /// A line for each loss.
+    /// One line for each kind of loss.
     pub(super) fn notes(&self, column: &str) -> impl Iterator<Item = String> {
         self.0.iter().map(move |(loss, &count)| {
             let (what, unit) = loss.text();

@@ -1,4 +1,5 @@
-//! Arrays of arrays to JSON: lists, objects, maps, unions, and arrays that name values of others.
+//! Nested Arrow arrays to JSON: lists, objects, maps, unions, and arrays that refer to values of
+//! others.
 
 use std::ops::Range;
 
@@ -11,10 +12,10 @@ use super::cells::{Cells, Setting, Write, always};
 use super::losses::{Loss, Losses};
 use super::numbers::push_json;
 
-/// Where the elements of a row's list lie.
+/// The range of the elements of a row's list.
 type Elements = Box<dyn Fn(usize) -> Range<usize> + Send>;
 
-/// Lists as arrays.
+/// Writes lists as arrays.
 pub(super) fn lists(array: &ArrayRef, setting: Setting) -> Write {
     let (values, elements) = elements(array);
     let is_nested = is_nested(values.data_type()) && !setting.is_element;
@@ -29,7 +30,7 @@ pub(super) fn lists(array: &ArrayRef, setting: Setting) -> Write {
             separate(start, out);
             if !cells.write(element, out, losses) {
                 out.extend_from_slice(b"null");
-                // A list within a list is JSON text, which has nulls.
+                // A list within a list is stored as JSON text, which can have nulls.
                 if !is_nested && !setting.is_element {
                     losses.add(Loss::NullElement);
                 }
@@ -84,7 +85,7 @@ fn is_nested(data_type: &DataType) -> bool {
     }
 }
 
-/// Structs as objects; their fields without a value are left out.
+/// Writes structs as objects. Fields without a value are left out.
 pub(super) fn objects(array: &ArrayRef, setting: Setting) -> Write {
     let array = array.as_struct();
     let field = |(name, values): (&str, &ArrayRef)| {
@@ -104,7 +105,7 @@ pub(super) fn objects(array: &ArrayRef, setting: Setting) -> Write {
     })
 }
 
-/// Maps as objects; keys that are no texts are spelled as texts.
+/// Writes maps as objects. Keys of other types are converted to strings.
 pub(super) fn maps(array: &ArrayRef, setting: Setting) -> Write {
     let map = array.as_map();
     let keys = Cells::new(map.keys(), None, Setting { is_element: true, ..Setting::default() });
@@ -150,7 +151,7 @@ fn separate(start: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Unions as the value that each row has.
+/// Writes unions as the value of each row.
 pub(super) fn unions(array: &ArrayRef, setting: Setting) -> Write {
     let array = array.as_union().clone();
     let member = |(id, _)| (id, Cells::new(array.child(id), None, setting));
@@ -162,19 +163,19 @@ pub(super) fn unions(array: &ArrayRef, setting: Setting) -> Write {
     })
 }
 
-/// Dictionaries as the values that their keys name.
+/// Writes dictionaries as the values of their keys.
 pub(super) fn dictionary(array: &ArrayRef, setting: Setting) -> Write {
     let array = array.as_any_dictionary();
     let cells = Cells::new(array.values(), None, setting);
     if array.values().is_empty() {
-        // All keys are null, and name nothing.
+        // All keys are null.
         return Box::new(|_, _, _| false);
     }
     let keys = array.normalized_keys();
     Box::new(move |row, out, losses| cells.write(keys[row], out, losses))
 }
 
-/// Runs as the value that is repeated.
+/// Writes runs as the repeated value.
 pub(super) fn runs(array: &ArrayRef, setting: Setting) -> Write {
     fn of<R: RunEndIndexType>(array: &ArrayRef, setting: Setting) -> Write {
         let array = array.as_run::<R>().clone();

@@ -1,18 +1,18 @@
-//! Numbers as JSON: digits as they are, and whether all of them are kept.
+//! Numbers as JSON with all their digits, and whether storing them keeps all digits.
 
 use hadal_types::Number;
 
 use super::cells::Setting;
 use super::losses::{Loss, Losses};
 
-/// Appends a value that JSON has: a number that is finite, a truth, a text.
+/// Appends a JSON value: a finite number, a boolean or a string.
 pub(super) fn push_json(value: &(impl serde::Serialize + ?Sized), out: &mut Vec<u8>) {
     // Writing to memory cannot fail.
     drop(serde_json::to_writer(out, value));
 }
 
-/// A double; false for what is no number. In a list, whose elements are texts, there is nothing
-/// that is none.
+/// Writes a double. Returns false for NaN and infinity, except in a list: elements of lists are
+/// strings, so every value can be written.
 pub(super) fn double<F: Into<f64> + Copy + serde::Serialize>(
     value: F,
     setting: Setting,
@@ -28,7 +28,7 @@ pub(super) fn double<F: Into<f64> + Copy + serde::Serialize>(
     wide.is_finite() || setting.is_element
 }
 
-/// The decimal mantissa × 10^−scale, the mantissa as text.
+/// Writes the decimal `mantissa` × 10^−`scale`.
 pub(super) fn decimal(
     mantissa: &str,
     scale: i8,
@@ -36,11 +36,11 @@ pub(super) fn decimal(
     out: &mut Vec<u8>,
     losses: &mut Losses,
 ) {
-    /// With so many digits, before and after the point, no number is rounded.
+    /// Up to this number of digits, before and after the point, no number is rounded.
     const SAFE: usize = 18;
     let start = out.len();
     push_decimal(mantissa, scale, out);
-    // Elements of lists are texts, which keep all.
+    // Elements of lists are strings, which keep all digits.
     if !setting.is_element && (mantissa.len() > SAFE || !(0..=18).contains(&scale)) {
         let text = std::str::from_utf8(&out[start..]).unwrap_or_default();
         if matches!(Number::read(text), Ok((_, true))) {
@@ -49,7 +49,7 @@ pub(super) fn decimal(
     }
 }
 
-/// Appends a mantissa with its point where the scale has it.
+/// Appends a mantissa with its decimal point.
 pub(super) fn push_decimal(mantissa: &str, scale: i8, out: &mut Vec<u8>) {
     let (sign, digits) = match mantissa.strip_prefix('-') {
         Some(digits) => ("-", digits),
@@ -89,7 +89,7 @@ mod tests {
             ("0", 2, "0.00", 0),
             ("12", -3, "12000", 0),
             ("9223372036854775807", 0, "9223372036854775807", 0),
-            // All but the zeros fit a decimal, or a double.
+            // All digits but the zeros fit a decimal or a double.
             ("1000000000000000000000", 20, "10.00000000000000000000", 0),
             ("1", -40, "10000000000000000000000000000000000000000", 0),
             ("18446744073709551615", 0, "18446744073709551615", 0),

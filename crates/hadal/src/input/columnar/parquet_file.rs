@@ -40,7 +40,7 @@ fn read(file: Seekable, place: &str) -> Result<ColumnarRows, Error> {
     Ok(rows)
 }
 
-/// Columns of INT96, which old programs keep times in.
+/// Columns of type INT96, in which old programs store times.
 fn old_times(schema: &SchemaDescriptor) -> Vec<String> {
     let columns = schema.columns().iter();
     let old = columns.filter(|column| column.physical_type() == PhysicalType::INT96);
@@ -51,8 +51,8 @@ fn old_times(schema: &SchemaDescriptor) -> Vec<String> {
     .collect()
 }
 
-/// The schema with columns read as microseconds: nanoseconds would wrap round outside of the years
-/// 1677 to 2262, and such times are common there.
+/// The schema with these columns as microseconds. Nanoseconds would overflow outside the years 1677
+/// to 2262, and such times are common there.
 fn with_micros(schema: &Schema, columns: &[String]) -> SchemaRef {
     let columns: HashSet<&str> = columns.iter().map(String::as_str).collect();
     let field = |field: &Arc<Field>| {

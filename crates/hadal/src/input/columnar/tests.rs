@@ -1,4 +1,4 @@
-//! Files are made with the same crates' writers, and read as any file is.
+//! Files are written with the same crates' writers, and read as any file is.
 
 use std::sync::Arc;
 
@@ -63,7 +63,7 @@ fn opened(bytes: Vec<u8>) -> Result<Box<dyn Rows>, Error> {
     open_bytes(bytes, Reading::default())
 }
 
-/// The rows of an Arrow stream, and what is said of them.
+/// The rows of an Arrow stream, and the notes on them.
 fn read(batch: &RecordBatch, time: Option<&str>) -> (Vec<String>, Vec<String>) {
     let mut rows = opened(as_stream(batch)).expect("opens");
     rows.settle_time(time);
@@ -71,7 +71,7 @@ fn read(batch: &RecordBatch, time: Option<&str>) -> (Vec<String>, Vec<String>) {
     (lines, rows.notes())
 }
 
-/// The rows of one column `x`, and what is said of it.
+/// The rows of one column `x`, and the notes on it.
 fn read_column(array: impl Array + 'static) -> (Vec<String>, Vec<String>) {
     read(&batch(vec![("x", Arc::new(array))]), None)
 }
@@ -115,7 +115,7 @@ fn numbers_and_truths_keep_their_digits() {
     assert_eq!(notes, ["column x: NaN and infinity became null, 2 values"]);
 }
 
-/// A half as the crate has it, without its crate.
+/// A half-precision number of the crate `half`, without a dependency on it.
 fn serde_half(value: f32) -> <Float16Type as arrow_array::ArrowPrimitiveType>::Native {
     <Float16Type as arrow_array::ArrowPrimitiveType>::Native::from_f32(value)
 }
@@ -322,7 +322,7 @@ fn dictionaries_runs_and_unions_are_their_values() {
     assert_eq!(lines(union.expect("a union")), rows(["1", "\"a\"", ""]));
 }
 
-/// Two columns of so many rows.
+/// Two columns of `count` rows.
 fn numbered(count: i32) -> RecordBatch {
     batch(vec![
         ("n", Arc::new((0..count).map(Some).collect::<Int32Array>())),
@@ -389,7 +389,7 @@ fn what_is_broken_says_so_and_gives_what_came_before() {
 }
 
 proptest! {
-    /// Files come from anywhere: a wrong byte is an error or another value, never the end of the
+    /// Files come from anywhere: a wrong byte gives an error or another value, but never ends the
     /// program.
     #[test]
     fn hostile_bytes_do_no_harm(

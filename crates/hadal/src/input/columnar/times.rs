@@ -1,4 +1,4 @@
-//! Dates, times and lengths of time as JSON: ISO 8601 in UTC, and seconds.
+//! Dates, times and durations as JSON: ISO 8601 in UTC, and seconds.
 
 use std::io::Write;
 
@@ -9,10 +9,10 @@ use super::losses::{Loss, Losses};
 use super::numbers;
 
 pub(super) const DAY_SECONDS: i64 = 86_400;
-/// Days from 1970 to the first day of year 1 and to the last of year 9999.
+/// Days since 1970 of the first day of year 1 and the last day of year 9999.
 const DAYS: std::ops::RangeInclusive<i64> = -719_162..=2_932_896;
 
-/// Digits after the point of a second in this unit.
+/// The number of decimal places of a second in this unit.
 pub(super) const fn digits(unit: TimeUnit) -> u8 {
     match unit {
         TimeUnit::Second => 0,
@@ -26,7 +26,7 @@ const fn per_second(unit: TimeUnit) -> i64 {
     10_i64.pow(digits(unit) as u32)
 }
 
-/// A point in time: `"2001-01-01T00:01:00.5"`, with a `Z` where the column has a zone.
+/// Writes a point in time: `"2001-01-01T00:01:00.5"`, with a `Z` if the column has a zone.
 pub(super) fn timestamp(
     value: i64,
     unit: TimeUnit,
@@ -52,7 +52,7 @@ pub(super) fn timestamp(
     out.extend_from_slice(if has_zone { b"Z\"" } else { b"\"" });
 }
 
-/// A day: `"2001-01-01"`.
+/// Writes a date: `"2001-01-01"`.
 pub(super) fn date(day: i64, out: &mut Vec<u8>, losses: &mut Losses) {
     if !DAYS.contains(&day) {
         losses.add(Loss::Years);
@@ -64,7 +64,7 @@ pub(super) fn date(day: i64, out: &mut Vec<u8>, losses: &mut Losses) {
     out.push(b'"');
 }
 
-/// A time of day: `"05:17:00.25"`.
+/// Writes a time of day: `"05:17:00.25"`.
 pub(super) fn clock(value: i64, unit: TimeUnit, out: &mut Vec<u8>) {
     let (second, fraction) =
         (value.div_euclid(per_second(unit)), value.rem_euclid(per_second(unit)));
@@ -76,12 +76,12 @@ pub(super) fn clock(value: i64, unit: TimeUnit, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// A length of time as seconds: `1.5`.
+/// Writes a duration in seconds: `1.5`.
 pub(super) fn duration(value: i64, unit: TimeUnit, out: &mut Vec<u8>) {
     numbers::push_decimal(&value.to_string(), digits(unit).cast_signed(), out);
 }
 
-/// An interval of the calendar as ISO 8601 has it: `"P14M3DT0.5S"`.
+/// Writes a calendar interval in ISO 8601: `"P14M3DT0.5S"`.
 pub(super) fn interval(months: i32, days: i32, nanoseconds: i64, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\"P");
     let start = out.len();
@@ -94,7 +94,7 @@ pub(super) fn interval(months: i32, days: i32, nanoseconds: i64, out: &mut Vec<u
         out.push(b'T');
         duration(nanoseconds, TimeUnit::Nanosecond, out);
         let digits = out.iter().rev().take_while(|digit| **digit == b'0').count();
-        // At most the nine behind the point.
+        // At most nine digits, those after the point, are zeros to be cut.
         out.truncate(out.len() - digits.min(9));
         if out.ends_with(b".") {
             out.pop();
@@ -104,16 +104,16 @@ pub(super) fn interval(months: i32, days: i32, nanoseconds: i64, out: &mut Vec<u
     out.push(b'"');
 }
 
-/// What has no spelling: `"9223372036854775807 us"`.
+/// Writes a value without an ISO 8601 spelling: `"9223372036854775807 us"`.
 fn odd(value: i64, unit: TimeUnit, out: &mut Vec<u8>) {
     let unit = ["s", "ms", "us", "ns"][usize::from(digits(unit) / 3)];
     let _ = write!(out, "\"{value} {unit}\"");
 }
 
-/// Year, month and day of a day of the years 1 to 9999, counted from 1970.
+/// Writes year, month and day of a day in the years 1 to 9999, counted from 1970.
 ///
-/// Years begin in March here, so that the leap day is their last: Howard Hinnant, "chrono-Compatible
-/// Low-Level Date Algorithms", `civil_from_days`.
+/// The years of the algorithm begin in March, so that the leap day is their last day: Howard
+/// Hinnant, "chrono-Compatible Low-Level Date Algorithms", `civil_from_days`.
 fn push_date(day: i64, out: &mut Vec<u8>) {
     let day = day + 719_468;
     let (era, of_era) = (day / 146_097, day % 146_097);
@@ -126,7 +126,7 @@ fn push_date(day: i64, out: &mut Vec<u8>) {
     let _ = write!(out, "{year:04}-{month:02}-{day:02}");
 }
 
-/// `05:17:00`, and as many digits of the second as are not zero.
+/// Writes `05:17:00`, and the decimal places of the second without trailing zeros.
 fn push_clock(second: i64, fraction: i64, unit: TimeUnit, out: &mut Vec<u8>) {
     let _ = write!(out, "{:02}:{:02}:{:02}", second / 3_600, second / 60 % 60, second % 60);
     if fraction != 0 {

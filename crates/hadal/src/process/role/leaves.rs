@@ -44,7 +44,8 @@ impl LeavesConfig {
     /// Scans the folder while another process still has it. That process can then stop later, since
     /// less work is left after its stop. It need not stop at all if this start would be refused.
     ///
-    /// # Errors The errors for which a start over that folder would be refused.
+    /// # Errors
+    /// The errors for which a start over that folder would be refused.
     pub(crate) fn preopen(&mut self) -> Result<(), Error> {
         let Some(folder) = &self.folder else { return Ok(()) };
         let leaves = (0..LEAVES_IN_PROCESS_MAX).map(|index| folder.join(leaf_name(index)));
@@ -162,7 +163,8 @@ fn open_side_by_side(
 /// Separates the leaves that opened from those whose manifest and its copy are damaged, with the
 /// reason. The others serve without them.
 ///
-/// # Errors Any other failure, and a damaged manifest if no leaf is left.
+/// # Errors
+/// Any other failure, and a damaged manifest if no leaf is left.
 fn without_damaged(opened: Vec<Result<Arc<Leaf>, Error>>) -> Result<Opened, Error> {
     let (mut leaves, mut failed, mut last) = (Vec::new(), Vec::new(), None);
     for (index, opened) in opened.into_iter().enumerate() {

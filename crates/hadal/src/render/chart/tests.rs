@@ -3,7 +3,7 @@ use serde_json::json;
 use super::super::tests::answer;
 use super::*;
 
-/// Columns of one column of time, further ones, and one of numbers.
+/// A time column, a key and a number.
 const BY_TIME: [(&str, &str); 3] = [("t", "time"), ("key", "string"), ("n", "number")];
 
 #[test]
