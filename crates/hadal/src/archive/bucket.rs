@@ -1,8 +1,8 @@
-//! An archive in a bucket of a store that speaks S3.
+//! An archive in a bucket of an S3-compatible store.
 //!
-//! Who may write there is told as AWS's own tools are told it: `AWS_ACCESS_KEY_ID`,
-//! `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`, or the role of the
-//! machine. Requests without TLS want `AWS_ALLOW_HTTP=true`.
+//! Credentials come from the same variables as for AWS's own tools: `AWS_ACCESS_KEY_ID`,
+//! `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`, `AWS_ENDPOINT_URL`, or from the role
+//! of the machine. Requests without TLS need `AWS_ALLOW_HTTP=true`.
 
 use std::future::Future;
 use std::io::{self, Write};
@@ -18,16 +18,16 @@ use tokio::runtime::{Builder, Handle, Runtime};
 use super::{ArchiveStorage, IsStopping, Upload};
 use crate::error::Error;
 
-/// Bytes of a part of an upload: a store takes 10,000 parts at most.
+/// Bytes of a part of an upload. A store accepts at most 10,000 parts.
 const PART_BYTES: usize = 8 << 20;
-/// Parts that are on their way at the same time.
+/// The maximum number of parts sent at the same time.
 const PARTS_MAX: usize = 4;
-/// A request that fails is made again for so long.
+/// How long a failing request is repeated.
 const RETRY_TIME: Duration = Duration::from_secs(20);
-/// How often is looked whether to give up.
+/// The interval of checks whether to give up.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The bucket.
+/// A bucket.
 #[derive(Debug)]
 pub(super) struct Bucket {
     store: Arc<AmazonS3>,
@@ -35,7 +35,7 @@ pub(super) struct Bucket {
     runtime: OwnRuntime,
 }
 
-/// What sends requests. Not the server's: that ends before the archive does.
+/// The runtime that sends requests. The server's runtime ends before the archive does.
 #[derive(Debug)]
 struct OwnRuntime(Option<Runtime>);
 
@@ -58,14 +58,14 @@ impl OwnRuntime {
 impl Drop for OwnRuntime {
     fn drop(&mut self) {
         if let Some(runtime) = self.0.take() {
-            // Whoever drops it may be in a runtime, where nothing is waited for.
+            // The caller may be in a runtime, where blocking is not allowed.
             runtime.shutdown_background();
         }
     }
 }
 
 impl Bucket {
-    /// The bucket, as the environment says who we are.
+    /// Opens the bucket with the credentials of the environment.
     pub(super) fn open(name: &str, prefix: &str) -> Result<Self, Error> {
         let opened = Self::of(Self::builder(name), prefix);
         opened.map_err(|error| Error::Usage(format!("--archive s3://{name}/{prefix}: {error}")))
@@ -78,7 +78,7 @@ impl Bucket {
     }
 
     pub(super) fn of(builder: AmazonS3Builder, prefix: &str) -> io::Result<Self> {
-        // Whoever came first has chosen the same.
+        // An earlier installation has chosen the same provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let store = Arc::new(builder.build().map_err(told)?);
         let prefix = Path::parse(prefix).map_err(object_store::Error::from)?;
@@ -114,11 +114,11 @@ impl ArchiveStorage for Bucket {
     }
 }
 
-/// An upload in parts, which the store forgets unless it is finished.
+/// An upload in parts. The store discards it unless it is finished.
 struct Begun<'a> {
-    /// None once it is finished.
+    /// `None` once the upload is finished.
     parts: Option<WriteMultipart>,
-    /// Bytes that were written since room was asked for.
+    /// Bytes written since the last wait for capacity.
     unsent: usize,
     runtime: Handle,
     is_stopping: IsStopping<'a>,
@@ -133,7 +133,7 @@ impl Write for Begun<'_> {
             until_stopped(runtime, *is_stopping, parts.wait_for_capacity(PARTS_MAX))?;
             *unsent = 0;
         }
-        // Parts that are full are sent from there.
+        // Full parts are sent from the runtime.
         let _runtime = runtime.enter();
         parts.write(bytes);
         *unsent += bytes.len();
@@ -156,13 +156,14 @@ impl Upload for Begun<'_> {
 impl Drop for Begun<'_> {
     fn drop(&mut self) {
         if let Some(parts) = self.parts.take() {
-            // A store that does not hear of it keeps parts that nobody sees, as its rules say.
+            // If the request does not arrive, the store keeps the invisible parts as long as its
+            // rules say.
             self.runtime.spawn(parts.abort());
         }
     }
 }
 
-/// What a store said, without the user part of any URL in it: an endpoint may have one.
+/// Returns a store's error without the user part of any URL in it, which an endpoint may have.
 fn told(error: object_store::Error) -> io::Error {
     let error = io::Error::from(error);
     io::Error::new(error.kind(), without_users(&error.to_string()))
@@ -179,7 +180,7 @@ fn without_users(text: &str) -> String {
     told + rest
 }
 
-/// What the future comes to, unless it is time to give up before.
+/// Waits for the future's result, or gives up when it is time to stop.
 fn until_stopped<T, F>(runtime: &Handle, is_stopping: IsStopping<'_>, future: F) -> io::Result<T>
 where
     F: Future<Output = object_store::Result<T>>,

@@ -1,4 +1,4 @@
-//! The values of one column in some rows of a block, as an array of Arrow.
+//! The values of one column in some rows of a block, as an Arrow array.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use hadal_types::{Decimal, Kind, Number};
 
 use super::columns::Form;
 
-/// The values of these rows; of all of them none where the block has no such column.
+/// Returns the values of these rows. All are null if the block has no such column.
 pub(super) fn array(
     data: Option<&ColumnData<'_>>,
     form: Form,
@@ -71,7 +71,7 @@ pub(super) fn array(
     })
 }
 
-/// The mantissa of a row's decimal, and its scale.
+/// The mantissa and the scale of a row's decimal.
 fn mantissa(data: &ColumnData<'_>, row: usize) -> Option<(i64, u8)> {
     let Values::Decimals { mantissas, scale } = &data.values else { return None };
     let mantissa = *mantissas.get(row)?;

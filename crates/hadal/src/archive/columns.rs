@@ -1,8 +1,8 @@
-//! Which columns a file has: one for each kind of value that a column's rows have.
+//! Chooses the columns of a file: one for each kind of value in a column's rows.
 //!
-//! A column of Hadal may hold numbers in some rows and texts in others; a column of Parquet may not.
-//! Where a name has values of one kind, its column has that name; else there is one for each kind,
-//! called `name (number)`, `name (string)` and so on.
+//! A column of Hadal may hold numbers in some rows and strings in others; a column of Parquet may
+//! not. If the values of a name have one kind, its column has that name. Otherwise there is one
+//! column per kind, named `name (number)`, `name (string)` and so on.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use hadal_ingest::distinct_names;
 use hadal_leaf::ArchivePart;
 use hadal_types::{ColumnName, Kind, Logical};
 
-/// Digits of a decimal that takes 8 bytes, and of one that takes 16.
+/// The digits of a decimal of 8 bytes, and of one of 16 bytes.
 const DIGITS: [u8; 2] = [18, 38];
 
 /// A column of a file.
@@ -24,15 +24,15 @@ pub(super) struct FileColumn {
     pub(super) form: Form,
 }
 
-/// What a column's values are in the file.
+/// The type of a column's values in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// Points in time, to the microsecond, in UTC.
     Time,
     Bool,
-    /// Whole numbers.
+    /// Integers.
     Whole,
-    /// Decimals of so many digits, and of these so many after the point.
+    /// Decimals with `digits` digits, `scale` of them after the point.
     Decimal {
         digits: u8,
         scale: u8,
@@ -56,10 +56,10 @@ impl Form {
     }
 }
 
-/// What is known of the numbers of a column, part by part.
+/// The range of the numbers of a column, merged part by part.
 #[derive(Clone, Copy, Debug)]
 enum Numbers {
-    /// At most this scale, and at most so large: the largest mantissa of each scale.
+    /// The largest mantissa of each scale.
     Decimals {
         largest: [u64; 19],
     },
@@ -115,7 +115,7 @@ fn decimal(largest: &[u64; 19]) -> Form {
     Form::Decimal { digits: DIGITS.iter().find(fits).copied().unwrap_or(DIGITS[1]), scale }
 }
 
-/// The columns of a file with these parts: the rows' time first, then by name and kind.
+/// The columns of a file with these parts: the time column first, then by name and kind.
 pub(super) fn columns(parts: &[ArchivePart<'_>]) -> (Vec<FileColumn>, SchemaRef) {
     let mut all: BTreeMap<(&ColumnName, Kind), (Logical, Numbers)> = BTreeMap::new();
     for column in parts.iter().flat_map(|part| part.block.columns()) {
@@ -147,7 +147,7 @@ fn is_of(column: &FileColumn, view: &ColumnView<'_>) -> bool {
     (&column.name, column.kind) == (view.name(), view.kind())
 }
 
-/// What the columns are called in the file.
+/// The names of the columns in the file.
 fn names(columns: &[FileColumn]) -> Vec<String> {
     let has_others = |own: &FileColumn| {
         columns.iter().any(|column| column.name == own.name && column.kind != own.kind)

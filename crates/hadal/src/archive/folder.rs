@@ -7,23 +7,23 @@ use std::path::{Path, PathBuf};
 use super::{ArchiveStorage, IsStopping, Upload};
 use crate::error::Error;
 
-/// What is added to the name of a file that is not finished.
+/// The suffix of an unfinished file's name.
 const UNFINISHED: &str = ".part";
 
-/// The folder.
+/// A folder.
 #[derive(Debug)]
 pub(super) struct Folder {
     root: PathBuf,
 }
 
 impl Folder {
-    /// The folder at `root`, wherever this process goes from here.
+    /// Uses the folder at `root`, independent of later changes of the working directory.
     pub(super) fn open(root: &Path) -> Result<Self, Error> {
         let root = std::path::absolute(root);
         Ok(Self { root: root.map_err(Error::io("find", "the folder of the archive"))? })
     }
 
-    /// Refuses to go on where there is no such folder: what is not there may be on a disk that is missing.
+    /// Fails if the folder does not exist: its disk may be missing.
     fn check_root(&self) -> io::Result<()> {
         match fs::metadata(&self.root) {
             Ok(found) if found.is_dir() => Ok(()),
@@ -36,7 +36,7 @@ impl Folder {
         }
     }
 
-    /// Makes the folders of a file, below the root.
+    /// Creates the folders of a file below the root.
     fn make_folders(&self, path: &str) -> io::Result<()> {
         self.check_root()?;
         let mut folder = self.root.clone();
@@ -50,7 +50,8 @@ impl Folder {
         Ok(())
     }
 
-    /// Makes the folder that a file is in durable, and those around it in the archive.
+    /// Makes the directory entries of a file durable: its folder and those around it in the
+    /// archive.
     fn sync_around(&self, file: &Path) -> io::Result<()> {
         let mut around =
             file.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.root));
@@ -58,7 +59,7 @@ impl Folder {
     }
 }
 
-/// The place of a file while it is not finished.
+/// The path of a file while it is unfinished.
 fn unfinished(file: &Path) -> PathBuf {
     let mut name = file.as_os_str().to_owned();
     name.push(UNFINISHED);
@@ -78,7 +79,7 @@ impl ArchiveStorage for Folder {
     }
 
     fn remove(&self, path: &str) -> io::Result<()> {
-        // What is on a missing disk is not removed.
+        // On a missing disk nothing can be removed.
         self.check_root()?;
         let place = self.root.join(path);
         for file in [unfinished(&place), place.clone()] {
@@ -122,7 +123,7 @@ impl Upload for Begun {
 
 impl Drop for Begun {
     fn drop(&mut self) {
-        // Once it is finished, there is nothing of that name.
+        // A finished file has been renamed, so the removal finds nothing.
         let _ = fs::remove_file(&self.part);
     }
 }

@@ -1,4 +1,4 @@
-//! Rows of row blocks as one file of Parquet.
+//! Writes rows of row blocks as one Parquet file.
 
 use std::fmt::Display;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use super::cells::array;
 use super::columns::columns;
 use super::{IsStopping, Upload};
 
-/// Rows of a row group: readers skip what they need not read by them.
+/// Rows of a row group, the unit that readers can skip.
 const ROW_GROUP_ROWS: usize = 1 << 17;
-/// What a file says of its column of time.
+/// The key of the file's metadata for the time column's name.
 const TIME_COLUMN: &str = "hadal.time_column";
 
-/// Writes the rows of these parts, in their order; returns the file, which is complete.
+/// Writes the rows of these parts in their order. Returns the complete file, not yet finished.
 ///
 /// # Errors
-/// What went wrong, in words.
+/// The reason, worded for people.
 pub(super) fn write<'a>(
     file: Box<dyn Upload + 'a>,
     parts: &[ArchivePart<'_>],
@@ -37,7 +37,7 @@ pub(super) fn write<'a>(
         if is_stopping() {
             return Err("the server stops".to_owned());
         }
-        // Of its own: what is thawed of it goes with it.
+        // A view of its own: columns that it decompresses are freed with it.
         let block = BlockView::parse(part.block.bytes()).map_err(words)?;
         let rows = rows_of(&block, part)?;
         if rows.is_empty() {

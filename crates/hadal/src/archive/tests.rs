@@ -1,4 +1,5 @@
-//! What is written is what was there: read again here, by `DuckDB`, and from a store that speaks S3.
+//! Archived rows equal the rows of the table: read here, by `DuckDB`, and from an S3-compatible
+//! store.
 
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::Path;
@@ -25,7 +26,7 @@ const GOES_ON: IsStopping<'static> = &|| false;
 #[derive(Clone)]
 enum Cell {
     Whole(i64),
-    /// As it is spelled.
+    /// As it is written.
     Decimal(&'static str),
     Truth(bool),
     Text(&'static str),
@@ -33,7 +34,7 @@ enum Cell {
     Vector(&'static [&'static str]),
 }
 
-/// A block whose rows come a second after each other, the first at `START` plus so many seconds.
+/// A block with one row per second. The time of the first row is `START` plus `first` seconds.
 fn block(first: i64, rows: &[&[(&str, Cell)]]) -> Vec<u8> {
     let name = |name: &str| ColumnName::new(name).expect("a name");
     let mut builder = BlockBuilder::new(name("time"));
@@ -84,7 +85,7 @@ fn whole(blocks: &[Vec<u8>]) -> Vec<ArchivePart<'_>> {
     blocks.iter().map(|bytes| part(bytes)).collect()
 }
 
-/// Two blocks with all kinds of values, and what they are in a file of both, by column.
+/// Two blocks with all kinds of values, and the expected columns of a file of both.
 fn sample() -> (Vec<Vec<u8>>, Value) {
     let blocks = vec![
         block(
@@ -165,7 +166,7 @@ fn python() -> Option<String> {
     std::env::var("HADAL_TEST_PYTHON").ok().filter(|python| !python.is_empty())
 }
 
-/// By column, what `DuckDB` finds in files.
+/// The columns that `DuckDB` reads from files.
 fn by_duckdb(python: &str, files: &Path) -> Value {
     let program = "\
 import duckdb, json, sys
@@ -196,7 +197,8 @@ fn places_are_folders_and_buckets() {
         let error = read(text).expect_err(text);
         assert!(error.starts_with(told), "{error}");
     }
-    // Almost an address of a bucket, it is no folder; and no word of a user part is shown.
+    // Texts that resemble a bucket's address are no folders, and the error shows nothing of a user
+    // part.
     for text in [
         "s3:/old",
         "S3:old",
@@ -221,7 +223,7 @@ fn duckdb_reads_what_was_archived() {
     archive.write(PATH, &whole(&blocks), GOES_ON).expect("written");
     let file = folder.path().join("archive").join(PATH);
     assert_eq!(by_duckdb(&python, &file), expected);
-    // One file for all: what is not in one of them is null there.
+    // One file for all: a column that a block lacks is null there.
     archive.write("requests/2023-11-14/b.parquet", &whole(&blocks[1..]), GOES_ON).expect("written");
     let schema = batches(&file)[0].schema();
     let names: Vec<&str> = schema.fields().iter().map(|field| field.name().as_str()).collect();
@@ -315,7 +317,7 @@ fn a_file_goes_with_what_is_left_of_it() {
     archive.remove("other/2023-11-14/x.parquet").expect("nor is its folder");
 }
 
-/// A store that speaks S3, with an empty bucket `old`.
+/// An S3-compatible store with an empty bucket `old`.
 struct Store {
     process: Child,
     address: String,
@@ -341,7 +343,7 @@ sys.stdin.read()";
             .spawn()
             .expect("starts");
         let mut lines = BufReader::new(process.stdout.take().expect("piped")).lines();
-        // It says more than that.
+        // It prints other lines as well.
         let mut line = |begin: &str| {
             let mut read = lines.by_ref().map(|line| line.expect("read"));
             read.find(|line| line.starts_with(begin)).expect("it starts")
@@ -351,7 +353,7 @@ sys.stdin.read()";
         Self { process, address }
     }
 
-    /// The keys in the bucket, and the uploads that were begun.
+    /// The keys in the bucket, and the unfinished uploads.
     fn holds(&self, python: &str) -> Value {
         let program = "\
 import boto3, json, sys
@@ -436,7 +438,7 @@ fn a_bucket_has_what_was_archived() {
     assert!(error.starts_with("remove s3://old/hadal/rows/requests/"), "{error}");
 }
 
-/// The bucket, past the archive.
+/// The bucket, accessed without the archive.
 fn bucket_store(store: &Store) -> impl object_store::ObjectStore + use<> {
     let builder = Bucket::builder("old").with_endpoint(&store.address).with_allow_http(true);
     let builder = builder.with_access_key_id("a").with_secret_access_key("b");

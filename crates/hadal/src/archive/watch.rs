@@ -1,4 +1,4 @@
-//! Looks at the start whether the archive can be written, and goes on to look while it cannot.
+//! Checks at the start whether the archive can be written, and again until it can.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,18 +9,19 @@ use super::Files;
 use crate::error::Error;
 use crate::output;
 
-/// What keeps the archive from being written, as far as it was tried for its own sake.
+/// The error of the last check of the archive, if it failed.
 pub(crate) type Trouble = Arc<Mutex<Option<String>>>;
 
-/// A watch over the archive, which ends once it can be written: from then on passes tell.
+/// A watch over the archive. It ends at the first success: from then on archive passes report
+/// errors.
 pub(crate) struct Watch {
     files: Arc<Files>,
     trouble: Trouble,
 }
 
 impl Watch {
-    /// Starts it, on a thread of its own: an archive that is out of reach must not keep a server from
-    /// starting, and may take long to say so.
+    /// Starts the watch on its own thread: an unreachable archive must not delay the start of a
+    /// server, and may take long to fail.
     pub(crate) fn start(files: Arc<Files>, trouble: Trouble) -> Result<(), Error> {
         let watch = Self { files, trouble };
         let thread = std::thread::Builder::new().name("hadal-archive-watch".to_owned());
@@ -33,7 +34,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Whether the archive can be written; says when that is another than before.
+    /// Checks whether the archive can be written, and reports a change.
     fn look(&self) -> bool {
         let error = self.files.check().err().map(|error| error.to_string());
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);

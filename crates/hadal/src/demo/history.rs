@@ -12,7 +12,7 @@ use super::requests::Requests;
 use super::stop::Stop;
 use crate::error::Error;
 
-/// Where rows go: shared by all threads that make some.
+/// The destination of rows, shared by all threads that generate rows.
 #[derive(Clone)]
 pub(crate) struct Destination {
     pub(crate) sink: Arc<dyn Sink>,
@@ -22,15 +22,15 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Hands a batch over, and waits until it is taken. Not for threads of the runtime.
+    /// Sends a batch and waits for its acknowledgement. Blocks, so not for threads of the runtime.
     pub(crate) fn send(&self, batch: Batch) -> Result<(), Error> {
         self.runtime.block_on(self.sink.accept(batch))?;
         Ok(())
     }
 }
 
-/// Makes all rows of the history on so many threads. `arrived` is called with the number of rows
-/// of each block that is taken.
+/// Generates all rows of the history on `threads` threads. `arrived` gets the number of rows of
+/// each block that was accepted.
 pub(crate) fn fill(
     requests: &Requests,
     table: &TableName,

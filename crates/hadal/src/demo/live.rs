@@ -1,4 +1,4 @@
-//! What goes on happening: every second the requests of that second, and this machine's processes.
+//! Live events: every second the requests of that second, and this machine's processes.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use super::processes::Processes;
 use super::requests::Requests;
 use crate::error::Error;
 
-/// Sends each second's requests once the second is over, until told to stop.
+/// Sends each second's requests once the second is over, until it is stopped.
 pub(crate) fn requests(
     requests: &Requests,
     now: Micros,
@@ -28,7 +28,7 @@ pub(crate) fn requests(
     Ok(())
 }
 
-/// Samples the machine's processes every second, until told to stop.
+/// Samples the machine's processes every second, until it is stopped.
 pub(crate) fn processes(
     mut processes: Processes,
     table: &TableName,
@@ -45,7 +45,7 @@ pub(crate) fn processes(
     }
 }
 
-/// Waits for a time of the clock; returns whether it is time to stop.
+/// Waits for a time of the clock. Returns whether to stop.
 fn wait_until(to: &Destination, time: Micros) -> bool {
     let micros = u64::try_from(time.0.saturating_sub(to.clock.now().0)).unwrap_or(0);
     to.stop.wait(Duration::from_micros(micros))

@@ -1,13 +1,13 @@
-//! Where the kernel tells about processes: `/proc`, behind a trait so that a test can make one up.
+//! The kernel's information on processes: `/proc`, behind a trait so that tests can provide files.
 
 use std::collections::HashMap;
 use std::fs;
 
-/// The kernel's word on processes, and the constants to read it with.
+/// A source of information on processes, with the constants needed to interpret it.
 pub(crate) trait ProcFolder: Send {
-    /// The processes of this moment.
+    /// The processes that run now.
     fn pids(&self) -> Vec<u32>;
-    /// A process's file (`stat`, `status`, `io`), or `None` when it may not be read or the
+    /// Returns a process's file (`stat`, `status`, `io`), or `None` if it may not be read or the
     /// process has ended.
     fn read(&self, pid: u32, file: &str) -> Option<String>;
     /// The name of the user with this id, if it has one.
@@ -24,7 +24,7 @@ pub(crate) struct MachineProcFolder {
 }
 
 impl MachineProcFolder {
-    /// Opens `/proc`; `None` on machines without.
+    /// Opens `/proc`. Returns `None` on machines without it.
     pub(crate) fn open() -> Option<Self> {
         fs::metadata("/proc/self/stat").ok()?;
         let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Table `processes`: what this machine's processes do, one row per process and second.
+//! Table `processes`: the activity of this machine's processes, one row per process and second.
 //!
-//! Only the command's name is taken (`comm`), never its arguments: those may hold secrets.
+//! Only the command's name is recorded (`comm`), never its arguments: those may hold secrets.
 
 use std::collections::HashMap;
 
@@ -23,17 +23,17 @@ struct Process {
     counters: Counters,
 }
 
-/// What only grows during a process's life.
+/// Counters that only grow during a process's life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Counters {
-    /// Tells a process from a later one with the same number.
+    /// Distinguishes a process from a later one with the same number.
     started_at: u64,
     cpu_ticks: u64,
-    /// Bytes read from and written to storage, where that may be known.
+    /// Bytes read from and written to storage, if this user may read them.
     io_bytes: Option<(u64, u64)>,
 }
 
-/// Takes samples, and remembers the last one's counters.
+/// Takes samples, and keeps the last sample's counters.
 pub(crate) struct Processes {
     folder: Box<dyn ProcFolder>,
     last: HashMap<u32, Counters>,
@@ -45,8 +45,8 @@ impl Processes {
         Self { folder, last: HashMap::new(), last_time: Micros(0) }
     }
 
-    /// A block with one row per process; `None` when there are none. Rates are over the time
-    /// since the last sample, and null for processes that it had not.
+    /// Returns a block with one row per process, or `None` if there are none. Rates cover the time
+    /// since the last sample, and are null for processes that it lacks.
     pub(crate) fn sample(
         &mut self,
         time: Micros,
@@ -108,7 +108,7 @@ impl Processes {
         Ok(())
     }
 
-    /// Share of one processor since the last sample, in percent with one digit.
+    /// The share of one processor since the last sample, in percent with one decimal place.
     fn percent(&self, ticks: u64, time: Micros) -> Number {
         let micros = i128::from(time.0) - i128::from(self.last_time.0);
         let of_ticks = micros.max(1) * i128::from(self.folder.ticks_per_second());
@@ -117,10 +117,10 @@ impl Processes {
     }
 }
 
-/// Reads a process; `None` when it has just ended.
+/// Reads a process. Returns `None` if it has just ended.
 fn read_process(folder: &dyn ProcFolder, pid: u32) -> Option<Process> {
     let stat = folder.read(pid, "stat")?;
-    // The name stands in parentheses and may itself have some.
+    // The name is in parentheses and may itself contain some.
     let (head, tail) = stat.rsplit_once(')')?;
     let command = head.split_once('(')?.1.to_owned();
     let fields: Vec<&str> = tail.split_ascii_whitespace().collect();
@@ -147,7 +147,7 @@ fn read_process(folder: &dyn ProcFolder, pid: u32) -> Option<Process> {
     })
 }
 
-/// What stands after a label at the beginning of a line.
+/// The text after a label at the beginning of a line.
 fn labelled<'t>(text: &'t str, label: &str) -> Option<&'t str> {
     text.lines().find_map(|line| line.strip_prefix(label))
 }
@@ -204,7 +204,7 @@ mod tests {
 
     type Files = HashMap<(u32, &'static str), String>;
 
-    /// A folder of made-up files that a test can change.
+    /// A folder of invented files that a test can change.
     #[derive(Clone, Default)]
     struct MadeUp(Arc<Mutex<Files>>);
 

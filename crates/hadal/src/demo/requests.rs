@@ -1,8 +1,8 @@
-//! Table `requests`: what a web shop's servers and its customers' applications would log.
+//! Table `requests`: the log of a web shop's servers and its customers' applications.
 //!
-//! Every row is a pure function of the seed, of `now` and of the row's place, whichever thread
-//! makes it. Rows of two shapes: server rows have service, host, datacenter, status, bytes,
-//! message, tags and sometimes a stack; client rows app, device, battery and frame rate.
+//! Every row is a pure function of the seed, of `now` and of the row's number, whichever thread
+//! generates it. Rows have two shapes. Server rows have service, host, datacenter, status, bytes,
+//! message, tags and sometimes a stack. Client rows have app, device, battery and frame rate.
 
 use hadal_block::{BlockBuilder, ColumnId, PushError};
 use hadal_random::{Random, mix};
@@ -14,17 +14,17 @@ use super::weighted::{Weighted, whole};
 use super::words::PHRASES;
 use crate::error::Error;
 
-/// Users that occur.
+/// The number of users.
 const USERS: f64 = 1e7;
 /// User ids are below this.
 const USER_IDS: u64 = 10_000_000_000;
-/// Builds that were released in the two weeks, at equal distances.
+/// The number of builds released in the two weeks, at equal intervals.
 const BUILDS: i64 = 30;
 /// The number of the newest build.
 const BUILD_NEWEST: i64 = 4_830;
-/// The newest build was released so many seconds before now.
+/// The age of the newest build in seconds.
 const RELEASED_SECONDS: i64 = 40 * 60;
-/// A build reaches its share of traffic in so many seconds.
+/// The seconds until a build has its full share of traffic.
 const ROLLOUT_SECONDS: i64 = 30 * 60;
 /// Status codes with their shares.
 const STATUS: [(i64, f64); 16] = [
@@ -45,7 +45,7 @@ const STATUS: [(i64, f64); 16] = [
     (502, 0.5),
     (503, 0.3),
 ];
-/// The fault in the newest build, as its traces show it.
+/// The stack trace of the fault in the newest build, outermost call first.
 const FAULT_STACK: [&str; 6] = [
     "runtime::poll_stream",
     "http::route_request",
@@ -55,7 +55,7 @@ const FAULT_STACK: [&str; 6] = [
     "pool::give_up_after_timeout",
 ];
 
-/// Makes rows of `requests`.
+/// Generates rows of `requests`.
 pub(crate) struct Requests {
     seed: u64,
     now: Micros,
@@ -68,7 +68,7 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    /// So many rows of history up to `now`, and live rows after it.
+    /// A generator of `rows` rows of history up to `now`, and of live rows after it.
     pub(crate) fn new(seed: u64, now: Micros, rows: u64) -> Self {
         let vocabulary = Vocabulary::new();
         let place = |items: &[&str], name| items.iter().position(|item| *item == name);
@@ -86,12 +86,12 @@ impl Requests {
         }
     }
 
-    /// Rows of the history, numbered from the newest on.
+    /// The number of rows of the history. Row numbers begin with the newest row.
     pub(crate) const fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// A block of the history's rows `from` up to, and without, `to`.
+    /// Returns a block of the history's rows `from..to`.
     pub(crate) fn history_block(
         &self,
         from: u64,
@@ -103,14 +103,15 @@ impl Requests {
         for row in from..to {
             let share = (row as f64 + random.unit()) / self.rows as f64;
             let time = self.rhythm.time_with_newer(share);
-            // Rows come in slightly out of order.
+            // Rows arrive slightly out of order.
             let late = whole(random.exponential(8.0) * 1e6);
             self.write(&mut draft, &mut random, Micros(time.0 - late))?;
         }
         self.finish(draft, "history", from.cast_signed(), created_at)
     }
 
-    /// A block of the rows of the second that begins so many seconds after now; `None` without.
+    /// Returns a block of the rows of one second, which begins `second` seconds after now, or
+    /// `None` if it has no rows.
     pub(crate) fn live_block(
         &self,
         second: i64,
@@ -142,7 +143,7 @@ impl Requests {
     ) -> Result<(BatchId, Vec<u8>), Error> {
         let id = format!("demo-{part}-{}-{}-{}-{index}", self.seed, self.now.0, self.rows);
         let id = BatchId::new(&id).ok_or(Error::BatchId(id))?;
-        // The id says all that the content depends on.
+        // The id contains all that the content depends on.
         let block = draft.builder.finish(created_at, Some((&id, 0)))?;
         Ok((id, block))
     }
@@ -171,11 +172,11 @@ impl Requests {
         Ok(())
     }
 
-    /// The build that serves a request at a time, and whether it is the newest of all.
+    /// Returns the build that serves a request at a time, and whether it is the newest of all.
     fn build(&self, random: &mut Random, time: Micros) -> (i64, bool) {
         let distance = HISTORY_SECONDS / BUILDS;
         let age = self.now.seconds_since(time) - RELEASED_SECONDS;
-        // How many releases came after this time.
+        // The number of releases after this time.
         let later = if age <= 0 { 0 } else { (age + distance - 1) / distance };
         let since_release = (later * distance - age) as f64;
         let share = 0.8 * (since_release / ROLLOUT_SECONDS as f64).clamp(0.25, 1.0);
@@ -243,7 +244,7 @@ impl Requests {
     }
 }
 
-/// A user's id: few come often, most hardly ever; ids lie scattered.
+/// A user's id. A few users are frequent, most are rare; ids are scattered.
 fn user_id(random: &mut Random) -> i64 {
     let rank = whole((random.unit() * USERS.ln()).exp());
     (mix(rank.cast_unsigned()) % USER_IDS).cast_signed()
@@ -254,7 +255,7 @@ fn median_us(service: usize) -> f64 {
     3_000.0 * f64::from(1u32 << (mix(service as u64) % 4))
 }
 
-/// A block in the making.
+/// A block that is being built.
 struct Draft {
     builder: BlockBuilder,
     columns: Columns,

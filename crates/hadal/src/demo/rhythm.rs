@@ -1,20 +1,20 @@
-//! When requests happen: two weeks with a daily and a weekly rhythm, up to a moment called now.
+//! The times of requests: two weeks with a daily and a weekly rhythm, up to a moment called now.
 //!
-//! The last hours are kept more densely than the days before, as a system does that samples old
-//! rows further: the rows of old hours carry a larger sample rate, so adjusted counts go on
-//! smoothly where the density changes.
+//! The last hours have denser rows than the days before, as in a system that samples old rows
+//! further. Rows of old hours carry a larger sample rate, so adjusted counts continue smoothly
+//! where the density changes.
 
 use hadal_types::Micros;
 
 use super::weighted::whole;
 
-/// How far back the history goes, in seconds.
+/// The length of the history, in seconds.
 pub(crate) const HISTORY_SECONDS: i64 = 14 * 86_400;
-/// Rows of the last so many seconds are dense.
+/// The length of the dense period before now, in seconds.
 pub(crate) const DENSE_SECONDS: i64 = 6 * 3_600;
-/// So many times denser than before.
+/// The density of the dense period relative to the time before.
 pub(crate) const DENSITY: i64 = 10;
-/// The rhythm is constant over so many seconds.
+/// The rhythm is constant within a cell of this many seconds.
 const CELL_SECONDS: i64 = 300;
 
 /// The course of requests over time.
@@ -22,12 +22,13 @@ const CELL_SECONDS: i64 = 300;
 pub(crate) struct Rhythm {
     now: Micros,
     rows: u64,
-    /// Per cell, newest first: the share of rows newer than the cell's newer end. Then 1.
+    /// Per cell, newest first: the share of rows newer than the cell's newer end. The last entry is
+    /// 1.
     newer: Vec<f64>,
 }
 
 impl Rhythm {
-    /// The rhythm of so many rows that end at `now`.
+    /// The rhythm of `rows` rows that end at `now`.
     pub(crate) fn new(now: Micros, rows: u64) -> Self {
         let weights = (0..HISTORY_SECONDS / CELL_SECONDS).map(|cell| {
             let age = cell * CELL_SECONDS;
@@ -44,7 +45,7 @@ impl Rhythm {
         Self { now, rows, newer }
     }
 
-    /// The moment that has this share of all rows (0 to 1) after it.
+    /// The time with this share of all rows (0 to 1) after it.
     pub(crate) fn time_with_newer(&self, share: f64) -> Micros {
         let last = self.newer.len() - 2;
         let cell = self.newer.partition_point(|&newer| newer <= share).saturating_sub(1).min(last);
@@ -54,14 +55,15 @@ impl Rhythm {
         Micros(self.now.0 - whole(seconds * 1e6))
     }
 
-    /// Rows per second at a time from now on, as dense as the last hours.
+    /// Rows per second at a time after now, as dense as the last hours.
     pub(crate) fn rows_per_second(&self, time: Micros) -> f64 {
         let newest = self.newer[1] * self.rows as f64 / CELL_SECONDS as f64;
         newest * load(time) / load(Micros(self.now.0 - CELL_SECONDS / 2 * Micros::SECOND))
     }
 }
 
-/// Requests at a time, relative to a weekday's evening: least before dawn, less on weekends (UTC).
+/// The request rate at a time, relative to a weekday's evening: lowest before dawn, lower on
+/// weekends (UTC).
 pub(crate) fn load(time: Micros) -> f64 {
     let seconds = time.0.div_euclid(Micros::SECOND);
     let hour = seconds.rem_euclid(86_400) as f64 / 3_600.0;
@@ -69,8 +71,8 @@ pub(crate) fn load(time: Micros) -> f64 {
     daily * (1.0 - 0.3 * weekend(seconds.rem_euclid(7 * 86_400) as f64 / 3_600.0))
 }
 
-/// How much of a weekend it is, 0 to 1, so many hours after a Thursday's midnight, as the epoch is
-/// one: it comes on Friday evening and goes on Sunday night.
+/// The weekend's share of the time, 0 to 1, at `hour` hours after midnight of a Thursday, the
+/// weekday of the epoch. The share rises on Friday evening and falls on Sunday night.
 fn weekend(hour: f64) -> f64 {
     const HALF_WAY: [f64; 2] = [48.0, 96.0];
     const HOURS: f64 = 12.0;
@@ -98,7 +100,7 @@ mod tests {
     fn live_rows_go_on_as_history_ended() {
         let rhythm = Rhythm::new(NOW, 10_000_000);
         let minute_ago = Micros(NOW.0 - 60 * Micros::SECOND);
-        // The share of rows newer than a minute ago, found by halving.
+        // The share of rows newer than a minute ago, found by bisection.
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..60 {
             let middle = f64::midpoint(low, high);

@@ -1,4 +1,4 @@
-//! The values of the demo's string columns, each made once and picked by weight.
+//! The values of the demo's string columns, each generated once and picked by weight.
 
 use hadal_random::{Random, mix};
 
@@ -8,22 +8,22 @@ use super::words::{
     RESOURCES, SERVICES, TAG_GROUPS, words,
 };
 
-/// Countries that occur.
+/// The number of countries.
 const COUNTRY_COUNT: usize = 200;
-/// Hosts; each stands in one datacenter.
+/// The number of hosts; each is in one datacenter.
 const HOSTS: usize = 5_000;
-/// Device models.
+/// The number of device models.
 const DEVICES: usize = 400;
-/// Tags.
+/// The number of tags.
 const TAGS: usize = 500;
-/// Different functions in stack traces.
+/// The number of different functions in stack traces.
 const FRAMES: u64 = 3_000;
-/// Different stack traces.
+/// The number of different stack traces.
 const STACKS: u64 = 4_000;
-/// Calls in one stack trace at most.
+/// The maximum number of calls in one stack trace.
 const STACK_FRAMES_MAX: u64 = 20;
 
-/// Strings with the frequency of each.
+/// Items with the frequency of each.
 pub(crate) struct Choice<T> {
     pub(crate) items: Vec<T>,
     weights: Weighted,
@@ -49,17 +49,17 @@ impl<T> Choice<T> {
 /// One endpoint of a service.
 pub(crate) struct Endpoint {
     pub(crate) path: String,
-    /// One of so many requests is kept while it is recent: 1, 10 or 100.
+    /// One of this many requests is kept while it is recent: 1, 10 or 100.
     pub(crate) sample_rate: i64,
 }
 
-/// Everything that rows are made of.
+/// All values of which rows consist.
 pub(crate) struct Vocabulary {
     pub(crate) services: Choice<&'static str>,
     /// By service.
     pub(crate) endpoints: Vec<Choice<Endpoint>>,
     pub(crate) datacenters: Vec<&'static str>,
-    /// Host h stands in datacenter h modulo their number.
+    /// Host h is in datacenter h modulo their number.
     pub(crate) hosts: Choice<String>,
     pub(crate) countries: Choice<&'static str>,
     pub(crate) apps: Choice<&'static str>,
@@ -92,7 +92,7 @@ impl Vocabulary {
     }
 }
 
-/// A service's endpoints. The busiest are sampled hardest, as people do.
+/// A service's endpoints. The busiest ones are sampled most, as is usual.
 fn endpoints(service: &str) -> Choice<Endpoint> {
     let mut endpoints = Vec::new();
     for (rank, resource) in words(RESOURCES).into_iter().enumerate() {
@@ -109,7 +109,7 @@ fn endpoints(service: &str) -> Choice<Endpoint> {
     Choice::zipf(endpoints, 1.0)
 }
 
-/// So many names of a prefix and a number, the prefixes in turn.
+/// `length` names of a prefix and a number, with the prefixes in turn.
 fn numbered(prefixes: &[&str], between: &str, length: usize) -> Vec<String> {
     let name = |index: usize| {
         let prefix = prefixes[index % prefixes.len()];
@@ -118,8 +118,8 @@ fn numbered(prefixes: &[&str], between: &str, length: usize) -> Vec<String> {
     (0..length).map(name).collect()
 }
 
-/// Stack trace number `index`, outermost call first. Traces that begin alike go on alike for a
-/// while, because every call has few callees.
+/// Stack trace number `index`, outermost call first. Many traces share their first calls, because
+/// every call has few callees.
 fn stack(index: u64) -> Vec<String> {
     let mut random = Random::new(0, index);
     let callee = Weighted::zipf(3, 1.5);

@@ -2,7 +2,7 @@
 
 use hadal_random::Random;
 
-/// The nearest whole number, within the range of an `i64`.
+/// The nearest integer, within the range of an `i64`.
 #[expect(clippy::cast_possible_truncation, reason = "a cast from a double saturates")]
 pub(crate) const fn whole(value: f64) -> i64 {
     value.round() as i64
@@ -11,7 +11,7 @@ pub(crate) const fn whole(value: f64) -> i64 {
 /// Picks indices by weight in constant time (the alias method: Walker 1977, Vose 1991).
 #[derive(Clone, Debug)]
 pub(crate) struct Weighted {
-    /// Per index: the probability to stay with it, and where to go else.
+    /// Per index: the probability of this index, and the index to take otherwise.
     slots: Vec<(f64, usize)>,
 }
 

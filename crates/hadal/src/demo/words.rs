@@ -8,11 +8,11 @@ pub(crate) const SERVICES: &str = "gateway search checkout catalog session cart 
     experiment metrics tracing config secrets scheduler webhook importer exporter cron backup \
     sandbox";
 
-/// What a service's endpoints are about; the busiest first.
+/// The resources of a service's endpoints; the busiest first.
 pub(crate) const RESOURCES: &str =
     "items summary details list status history settings suggestions batch events preview";
 
-/// What is done with it.
+/// The actions on a resource.
 pub(crate) const ACTIONS: &str = "get update remove";
 
 /// Datacenters.
@@ -35,7 +35,7 @@ pub(crate) const APPS: &str = "shop-android shop-ios shop-web seller-android sel
 pub(crate) const MAKERS: &str = "Aurora Borealis Cirrus Delta Ember Fjord Glacier Horizon Iris Juno \
     Kestrel Lumen Meridian Nimbus Orbit Pebble";
 
-/// What a message begins with.
+/// The first words of a message.
 pub(crate) const PHRASES: [&str; 8] = [
     "request handled for",
     "cache miss, loaded from store for",
@@ -55,11 +55,11 @@ pub(crate) const TAG_GROUPS: &str = "feature team tier cohort cache region campa
 pub(crate) const FRAME_LAYERS: [&str; 6] =
     ["runtime", "http", "middleware", "handler", "storage", "codec"];
 
-/// What functions do.
+/// The verbs of function names.
 pub(crate) const FRAME_VERBS: &str = "read write parse send poll load store find merge check encode \
     decode fetch apply route lock wait retry split join open close flush";
 
-/// What they do it to.
+/// The objects of function names.
 pub(crate) const FRAME_NOUNS: &str = "request response header body session token row page index \
     query result batch key value cursor stream socket pool entry record";
 

@@ -1,7 +1,7 @@
-//! What the program before accepts: a reader of data folders (version 4) as that of commit 993032c is, and as
-//! `spec/segments.md` and `spec/wal.md` were then. It shares nothing with the program, and does not
-//! change with it: what it refuses, a person who goes back by one release cannot start with. When a release
-//! is made, it is that release that it has to be.
+//! The reader of data folders (version 4) of the previous program, as of commit 993032c, written
+//! from `spec/segments.md` and `spec/wal.md` as of then. It shares no code with the program and
+//! does not change with it. A folder that it refuses cannot be used after a downgrade by one
+//! release. When a release is made, this reader must become that release's.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -18,10 +18,10 @@ const BLOCK_BYTES_MAX: u64 = 256 << 20;
 pub(crate) const LISTS: &str =
     "drops removes adds consumed remembered settings forget logs dropped";
 
-/// What was read, or why it is refused.
+/// The value read, or the reason for refusing it.
 pub(crate) type Read<T> = Result<T, String>;
 
-/// What a folder has, by which a test knows that it has enough.
+/// Statistics of a folder, by which a test knows that it covers enough.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// Entries of each list of records.
@@ -42,7 +42,7 @@ fn sum(salt: u64, bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot_with_seed(salt, bytes)
 }
 
-/// Untrusted bytes, from the front on.
+/// Untrusted bytes, read from the front.
 struct Bytes<'a>(&'a [u8]);
 
 impl<'a> Bytes<'a> {
@@ -79,7 +79,7 @@ impl<'a> Bytes<'a> {
     }
 }
 
-/// Bodies of the frames of a whole file, with their sequences.
+/// The bodies of all frames of a file, with their sequences.
 pub(crate) fn frames<'a>(kind: &[u8; 3], salt: u64, file: &'a [u8]) -> Read<Vec<(u64, &'a [u8])>> {
     let (mut file, mut frames) = (Bytes(file), Vec::new());
     while !file.0.is_empty() {
@@ -98,7 +98,7 @@ pub(crate) fn frames<'a>(kind: &[u8; 3], salt: u64, file: &'a [u8]) -> Read<Vec<
     Ok(frames)
 }
 
-/// Where a block lies.
+/// The position of a block.
 struct Place {
     offset: u64,
     segment: u64,
@@ -165,7 +165,7 @@ fn read_record(body: &[u8], manifest: &mut Manifest, seen: &mut Seen) -> Read<()
     demand(record.0.is_empty(), "more than it knows")
 }
 
-/// A block's number, and its place.
+/// A block's number and position.
 fn read_add(record: &mut Bytes<'_>) -> Read<(u64, Place)> {
     let (number, offset) = (record.number(8)?, record.number(8)?);
     let (segment, length, _rows) = (record.number(4)?, record.number(4)?, record.number(4)?);
@@ -176,7 +176,7 @@ fn read_add(record: &mut Bytes<'_>) -> Read<(u64, Place)> {
     Ok((number, place))
 }
 
-/// Entries that begin with a table.
+/// Reads an entry that begins with a table.
 fn read_of_table(list: &str, record: &mut Bytes<'_>, seen: &mut Seen) -> Read<()> {
     record.table()?;
     match list {
@@ -249,7 +249,7 @@ fn read_log(file: &[u8], salt: u64, seen: &mut Seen) -> Read<()> {
     Ok(())
 }
 
-/// The front of a row block, as far as it says which versions it needs.
+/// Checks the header of a row block for the versions that it needs.
 fn read_block(block: &[u8]) -> Read<()> {
     let mut header = Bytes(block);
     demand(header.take(8)? == b"\x89HDLBLK\x01", "another frame of row blocks")?;
@@ -257,7 +257,7 @@ fn read_block(block: &[u8]) -> Read<()> {
     demand((1..=5).contains(&encodings), "other encodings of row blocks")
 }
 
-/// Files like `00000001.log` by their numbers. Whatever else were there it would leave, for ever.
+/// Files like `00000001.log` by their numbers. The program would ignore any other file for ever.
 fn numbered(folder: &Path, ending: &str) -> Read<BTreeMap<u64, PathBuf>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(folder).map_err(|error| error.to_string())? {
@@ -284,7 +284,7 @@ fn check_segment(path: &Path, number: u64, salt: u64) -> Read<()> {
     demand(page[..] == header, &format!("another header of {}", path.display()))
 }
 
-/// A mark of an orderly stop; returns how many blocks it says are not in memory.
+/// Reads a mark of an orderly stop. Returns the number of blocks that are not in memory.
 fn read_mark(bytes: &[u8], salt: u64, manifest: &Manifest) -> Read<u64> {
     let (front, own) = bytes.split_last_chunk::<8>().ok_or("it is too short")?;
     let mut mark = Bytes(front);
@@ -327,7 +327,7 @@ fn read_leaf(leaf: &Path, tmpfs: &Path, seen: &mut Seen) -> Read<()> {
     read_memory(leaf, tmpfs, &manifest, seen)
 }
 
-/// The leaf's memory, which has a name by where the leaf is.
+/// Reads the leaf's memory. The name of its folder depends on the path of the leaf.
 fn read_memory(leaf: &Path, tmpfs: &Path, manifest: &Manifest, seen: &mut Seen) -> Read<()> {
     let (leaf, about) = (leaf.canonicalize().unwrap(), leaf.metadata().unwrap());
     let mut of = leaf.to_str().unwrap().as_bytes().to_vec();
@@ -352,7 +352,7 @@ fn read_memory(leaf: &Path, tmpfs: &Path, manifest: &Manifest, seen: &mut Seen) 
     Ok(())
 }
 
-/// Reads a data folder that no server has, and what a tmpfs has of it.
+/// Reads a data folder without a server, and its files in a tmpfs.
 pub(crate) fn read_folder(data: &Path, tmpfs: &Path, seen: &mut Seen) -> Read<()> {
     let leaves = fs::read_to_string(data.join("leaves")).map_err(|error| error.to_string())?;
     let count: usize = leaves.trim().parse().map_err(|_| format!("{leaves:?} leaves"))?;

@@ -1,5 +1,5 @@
-//! kill -9 while rows are logged: what was acknowledged is there afterwards, once. And what
-//! somebody took from the disk meanwhile is missed.
+//! kill -9 while rows are logged: acknowledged rows are there afterwards, exactly once. Files
+//! removed from the disk are reported as missing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,8 +15,8 @@ const BATCH_ROWS: usize = 7;
 /// Batches that are acknowledged before the server is killed, by round.
 const ROUNDS: [usize; 5] = [3, 40, 1, 150, 12];
 
-/// Logs batch after batch until the server is gone; returns the first batch that was not
-/// acknowledged: it may be there or not.
+/// Logs batch after batch until the server is gone. Returns the first batch that was not
+/// acknowledged, which may be stored or not.
 fn produce(url: &str, first: usize, acknowledged: &AtomicUsize) -> usize {
     for batch in first.. {
         let rows = (0..BATCH_ROWS).map(|row| format!("{{\"n\": {}}}\n", batch * BATCH_ROWS + row));
@@ -59,14 +59,15 @@ fn outlive_kill_nine(durability: &str) {
         });
         drop(server);
         server = Server::start_with(&flags);
-        // What is in doubt is sent again: the first thing that a producer does.
+        // A batch in doubt is sent again first, as a producer would do.
         next = in_doubt;
         check(&server, in_doubt);
     }
     assert!(next >= ROUNDS.iter().sum(), "{next}");
 }
 
-/// Every row of the batches before `in_doubt` is there once; that batch whole or not at all.
+/// Every row of the batches before `in_doubt` is stored once, and that batch completely or not at
+/// all.
 fn check(server: &Server, in_doubt: usize) {
     let lines = server.query("SELECT n, count(*) FROM t GROUP BY n LIMIT 100000");
     let found: BTreeMap<usize, usize> = lines
@@ -86,13 +87,13 @@ fn check(server: &Server, in_doubt: usize) {
 }
 
 fn start_one(folder: &Path) -> Server {
-    // What is on disk is all that there is.
+    // All blocks are on disk only.
     let path = folder.to_str().unwrap();
     Server::start_with(&["--data", path, "--leaves", "1", "--storage", "mmap"])
 }
 
-/// The folder of a server that was killed: of table `t`, one merged block of 4,096 rows, and one
-/// row in the log.
+/// The folder of a killed server. Table `t` has one merged block of 4,096 rows, and one row in the
+/// log.
 fn killed_with_a_block() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let server = start_one(folder.path());
@@ -114,7 +115,7 @@ fn segment(folder: &TempDir) -> PathBuf {
     folder.path().join("leaf-0/segments/00000001.segment")
 }
 
-/// The server tells everywhere that of table `t` the row in the log is there, and the block is lost.
+/// The server reports everywhere that table `t` has the row in the log and has lost the block.
 fn tells_of_the_block(server: &Server) {
     let status = server.run(&["status"], b"").stdout;
     let expected = "4,096 rows LOST: their blocks are missing or damaged";
@@ -162,7 +163,7 @@ fn lost_rows_are_missed_until_their_table_is_dropped() {
 #[test]
 fn damage_that_a_query_finds_is_told_with_its_place() {
     let folder = killed_with_a_block();
-    // The last byte that is used belongs to the last column.
+    // The last used byte belongs to the last column.
     let mut bytes = std::fs::read(segment(&folder)).unwrap();
     let last = bytes.iter().rposition(|&byte| byte != 0).unwrap();
     bytes[last] ^= 1;
@@ -195,7 +196,7 @@ fn a_file_that_is_cut_while_the_server_runs_is_told_everywhere() {
     assert_eq!(asked.stdout.lines().last(), Some("1"), "{}", asked.stderr);
     server.process.wait_for_error("a row block is damaged");
     tells_of_the_block(&server);
-    // So does the row that tells that it stops.
+    // The row that reports the stop has the lost rows too.
     assert!(server.process.stop(Signal::TERM).success());
     let server = start_one(folder.path());
     let leaves = "SELECT state, rows, rows_lost FROM _leaves ORDER BY time DESC LIMIT 1";
@@ -226,7 +227,7 @@ fn missing_log_files_and_leaves_stay_told_until_somebody_knows() {
         server.process.stop(signal);
     }
     let server = Server::start(folder.path());
-    // That of a table is another matter.
+    // Acknowledging the losses of a table is not enough.
     let one = server.run(&["acknowledge-loss", "t"], b"");
     assert!(one.stderr.contains("nothing was lost"), "{}", one.stderr);
     tells_of_unknown_losses(&server);
@@ -247,7 +248,7 @@ fn server_is_stopped(folder: &Path, signal: Signal) {
     server.process.stop(signal);
 }
 
-/// The server tells everywhere that leaves 0 and 1 have lost rows, nobody knows how many.
+/// The server reports everywhere that leaves 0 and 1 have lost an unknown number of rows.
 fn tells_of_unknown_losses(server: &Server) {
     let status = server.run(&["status"], b"").stdout;
     assert!(status.contains("\nleaf-0: LOST") && status.contains("\nleaf-1: LOST"), "{status}");
@@ -322,7 +323,7 @@ fn alter(file: &Path) {
     std::fs::write(file, bytes).unwrap();
 }
 
-/// The folder of a server with two leaves and 40 rows, and how many of them leaf 1 has.
+/// The folder of a server with two leaves and 40 rows, and the number of rows of leaf 1.
 fn two_leaves() -> (TempDir, u64) {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path());
@@ -374,7 +375,7 @@ fn where_the_copy_is_damaged_too_the_other_leaves_serve_and_say_so() {
     assert_eq!(coverage["fraction_is_upper_bound"], true, "{answer}");
     let status = server.run(&["status"], b"").stdout;
     assert!(status.contains("leaf-1: DOES NOT SERVE"), "{status}");
-    // It takes batches, and nothing in the damaged folder was changed.
+    // It accepts batches, and nothing in the damaged folder was changed.
     server.log(&["t"], "{\"n\": 1}\n");
     assert!(server.process.stop(Signal::TERM).success());
     for (file, bytes) in [manifest, copy].iter().zip(whole) {

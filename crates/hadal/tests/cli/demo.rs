@@ -1,4 +1,4 @@
-//! The demo's data, looked at as a person would.
+//! The demo's data, explored as a person would.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use rustix::process::Signal;
 
 use crate::harness::{DEADLINE, Finished, Running, finish, hadal, url_in};
 
-/// A demo, and how to ask it.
+/// A running demo and its URL.
 struct Demo {
     url: String,
     process: Running,
@@ -32,7 +32,7 @@ impl Demo {
         finished.stdout.lines().skip(1).map(str::to_owned).collect()
     }
 
-    /// Asks until the answer is as wanted.
+    /// Repeats the query until the answer is as expected.
     fn wait_until(&self, sql: &str, wanted: impl Fn(&str) -> bool) {
         let start = Instant::now();
         loop {
@@ -45,7 +45,7 @@ impl Demo {
     }
 }
 
-/// History only, without what happens meanwhile.
+/// The history only, without live events.
 const HISTORY: &str = "time < '2026-11-20T18:00:00Z'";
 
 #[test]
@@ -74,10 +74,10 @@ fn the_regression_can_be_found() {
     let (worst, failed, latency, _) = &now[0];
     assert_eq!(worst, "checkout fra2 r4830", "{now:#?}");
     assert!(*failed > 0.15 && now[1].1 < failed / 2.0, "{now:#?}");
-    // The same service elsewhere, and the same place with older builds, are as fast as ever.
+    // The same service elsewhere, and the same datacenter with older builds, are as fast as ever.
     let others: Vec<_> = now.iter().filter(|(name, ..)| name.starts_with("checkout")).collect();
     assert!(others.iter().skip(1).all(|(.., other, _)| other * 2.0 < *latency), "{others:#?}");
-    // Before the build came there was nothing of the sort.
+    // Before the release of the build nothing of the sort happened.
     let before = "time >= '2026-11-20T16:00:00Z' AND time < '2026-11-20T17:20:00Z'";
     assert!(large(demo.rows(&sql(before))).iter().all(|(_, failed, ..)| *failed < 0.1));
 }

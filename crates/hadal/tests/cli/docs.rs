@@ -1,7 +1,7 @@
-//! The `sh` blocks of the texts for users do what they say: each is run as it stands, by bash, in
-//! the order of the text, with the binary on the path and a folder of its own. `console` blocks
-//! name targets of the Makefile, which are too long to run here, and `text` blocks are pictures;
-//! other blocks there are none.
+//! The `sh` blocks of the user documentation work. Each is run as written, by bash, in the order of
+//! the text, with the binary on the path and in a new folder. `console` blocks name targets of the
+//! Makefile, which take too long to run here, and `text` blocks are pictures. Other blocks are not
+//! allowed.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -9,15 +9,15 @@ use std::process::Command;
 
 use crate::harness::{Running, finish, hadal};
 
-/// The address that the texts use, replaced by a free one.
+/// The address in the texts, replaced by a free one.
 const ADDRESS: &str = "127.0.0.1:4280";
-/// How the texts start a server.
+/// The line that starts a server in the texts.
 const SERVE: &str = "hadal serve &";
 
 /// A block of a text.
 #[derive(Debug, PartialEq, Eq)]
 struct Block {
-    /// What it is written in: `sh`.
+    /// Its language: `sh`.
     language: String,
     /// The number of its first line.
     line: usize,
@@ -45,7 +45,7 @@ fn blocks(text: &str) -> Vec<Block> {
     blocks
 }
 
-/// What a block that is not run, and names no target of the Makefile, is told.
+/// The error for a block that is neither run nor names a target of the Makefile.
 fn unproven(block: &Block, makefile: &str) -> Option<String> {
     let is_target = |name: &str| makefile.lines().any(|line| line.starts_with(&format!("{name}:")));
     let is_made = |line: &str| line.strip_prefix("make ").is_some_and(is_target);
@@ -57,7 +57,7 @@ fn unproven(block: &Block, makefile: &str) -> Option<String> {
 }
 
 fn run_blocks_of(path: &str) {
-    // When it runs: what was built may be kept for a checkout elsewhere.
+    // Read at run time: a build may be reused for another checkout.
     let package = std::env::var_os("CARGO_MANIFEST_DIR").unwrap();
     let root = Path::new(&package).join("../..");
     let text = std::fs::read_to_string(root.join(path)).unwrap();
@@ -88,7 +88,7 @@ fn run_blocks_of(path: &str) {
     drop(server);
 }
 
-/// A port that nobody has at this moment.
+/// A port that no process uses at this moment.
 fn free_address() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap().to_string()
@@ -104,7 +104,7 @@ fn surroundings(address: &str, folder: &Path) -> [(&'static str, String); 4] {
     ]
 }
 
-/// Runs what the text starts in the background, until it answers.
+/// Runs a server that the text starts in the background, until it answers.
 fn serve(address: &str, folder: &Path) -> Running {
     let mut command = hadal(&["serve"]);
     for (name, value) in surroundings(address, folder) {

@@ -1,4 +1,5 @@
-//! The way back by one release: what this program leaves is what the program before accepts (`before.rs`).
+//! A downgrade by one release: the previous program accepts the files of this program
+//! (`before.rs`).
 
 use rustix::process::Signal;
 use serde_json::Value;
@@ -8,7 +9,7 @@ use twox_hash::XxHash3_64;
 use crate::before::{HEAD_BYTES, HEADER_BYTES, LISTS, Seen, frames, read_folder, read_manifest};
 use crate::harness::Server;
 
-/// Enough for a leaf to have sixteen that are merged, of two.
+/// Enough for one of two leaves to have sixteen that are merged.
 const BATCHES: u64 = 48;
 /// All settings, in two tables, as no table can have all of them.
 const SETTINGS: [(&str, &[&str]); 2] = [
@@ -28,7 +29,7 @@ const SETTINGS: [(&str, &[&str]); 2] = [
     ("u", &["archive=on", "sample_after=20d", "sample_by=user,n", "sample_least=9"]),
 ];
 
-/// Where a server has its files.
+/// The folders of a server's files.
 struct Places {
     data: TempDir,
     archive: TempDir,
@@ -45,13 +46,13 @@ impl Places {
         )
     }
 
-    /// What the program before makes of what is left.
+    /// Reads the remaining files as the previous program does.
     fn read(&self, seen: &mut Seen) {
         assert_eq!(read_folder(self.data.path(), self.tmpfs.path(), seen), Ok(()));
     }
 }
 
-/// So many rows of `user`, `n`, and a text that no encoding makes much smaller.
+/// `count` rows with `user`, `n`, and a string that no encoding makes much smaller.
 fn rows(from: u64, count: u64) -> String {
     let text =
         |n: u64| (0..6).map(move |word| XxHash3_64::oneshot_with_seed(word, &n.to_le_bytes()));
@@ -73,7 +74,7 @@ fn block_count(server: &Server, table: &str) -> u64 {
     serde_json::from_str::<Value>(body).unwrap()["block_count"].as_u64().unwrap()
 }
 
-/// Everything that a manifest can have a record of.
+/// Causes every kind of record that a manifest can have.
 fn live(server: &Server) {
     for batch in 0..BATCHES {
         let body = rows(batch * 500, 500);
@@ -88,7 +89,7 @@ fn live(server: &Server) {
     for (table, settings) in SETTINGS {
         done(server, &[&["settings", table], settings].concat());
     }
-    // More than there may be.
+    // More than the limit allows.
     for batch in 0..8 {
         let body = rows(batch * 8_000, 8_000);
         assert_eq!(server.post("/v1/log/large", &format!("l{batch}"), &body), Some(true));
@@ -96,7 +97,7 @@ fn live(server: &Server) {
     done(server, &["settings", "large", "bytes=1MiB"]);
     let count = |table: &str| server.query(&format!("SELECT count(*) FROM {table}"));
     while count("large") == ["64000"] {}
-    // Sixteen alike are merged, in the background.
+    // Sixteen similar blocks are merged in the background.
     while block_count(server, "t") >= BATCHES {}
 }
 
@@ -110,7 +111,7 @@ fn the_program_before_accepts_what_this_one_leaves() {
     assert!(server.process.stop(Signal::TERM).success());
     places.read(&mut seen);
     assert_eq!(seen.marks, (2, 0));
-    // On disk, and killed with rows in the log, small and large.
+    // On disk, and killed with small and large rows in the log.
     let server = places.start("mmap");
     server.process.stop(Signal::TERM);
     places.read(&mut seen);

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 
 use crate::harness::{Server, try_ask};
 
-/// Different texts; what groups by them take is more than all queries may have.
+/// Different strings. Grouping by them takes more memory than all queries may have.
 const ROWS: usize = 600_000;
 const SERVICES: usize = 10;
 
-/// What takes most memory and time.
+/// The queries that take most memory and time.
 const WORST: [&str; 8] = [
     "SELECT id, count(*) FROM t GROUP BY id ORDER BY count(*) DESC LIMIT 10",
     "SELECT id, n, count(*) FROM t GROUP BY id, n LIMIT 10",
@@ -22,7 +22,7 @@ const WORST: [&str; 8] = [
     "SELECT count(*) FROM t WHERE id ~ '(a|b|c)+[d-f]{3}.*(g|h)+'",
 ];
 
-/// Rows whose ids are letters, so that they are no templates.
+/// Rows whose ids are letters, so that they do not form templates.
 fn rows() -> String {
     let letters = |mut own: u64| -> String {
         let mut text = String::with_capacity(24);
@@ -39,7 +39,7 @@ fn rows() -> String {
     (0..ROWS).map(row).collect()
 }
 
-/// Asks a light query: it is answered, in full, and these are its rows.
+/// Runs a light query. It is answered in full with the expected rows.
 fn light(server: &Server, sql: &str, expected: &Value) {
     let (status, answer) = try_ask(&server.url, sql, 30_000).unwrap();
     assert_eq!(status, "200", "{sql}: {answer}");
@@ -49,7 +49,7 @@ fn light(server: &Server, sql: &str, expected: &Value) {
     assert_eq!(answer["rows"], *expected, "{sql}");
 }
 
-/// Ends the loops, also where a light query fails.
+/// Ends the loops, even if a light query fails.
 struct Over<'o>(&'o AtomicBool);
 
 impl Drop for Over<'_> {
@@ -72,7 +72,7 @@ fn small_queries_are_answered_beside_eight_of_the_worst() {
             scope.spawn(move || {
                 while !is_over.load(Ordering::Relaxed) {
                     let (status, answer) = try_ask(url, sql, 30_000).unwrap();
-                    // Not answered where there is no room, but in order.
+                    // It may be refused for lack of memory or time, but in order.
                     assert!(["200", "422", "503", "504"].contains(&&*status), "{sql}: {answer}");
                     refused.fetch_add(usize::from(status != "200"), Ordering::Relaxed);
                 }

@@ -1,4 +1,4 @@
-//! What the command line refuses, and how it helps.
+//! Flags that the command line refuses, and the help that it gives.
 
 use crate::harness::run;
 

@@ -1,4 +1,5 @@
-//! A data folder that an earlier version left, killed: this one reads it whole, and goes on with it.
+//! A data folder of an earlier version that was killed: this version reads all of it and continues
+//! with it.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,8 +8,8 @@ use rustix::process::Signal;
 
 use crate::harness::{Server, post};
 
-/// Written by the version of commit ac3ad54: twelve batches of a thousand rows in segments, three of a
-/// hundred in the log, and a table of one row.
+/// Written by the version of commit ac3ad54. It has twelve batches of a thousand rows in segments,
+/// three of a hundred in the log, and a table of one row.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/frozen/folder-2026-11-22.tar.gz");
 
 /// The rows `from..to` of table `t`, as they were sent then.
@@ -42,7 +43,7 @@ fn a_folder_of_an_earlier_version_is_read_whole_and_goes_on() {
         let data = folder.path().join("data");
         let mut server = start(&data, storage);
         let all = |server: &Server| {
-            // Answers come before all rows are back.
+            // Answers come before all rows are restored.
             while !server.get("/v1/status").contains("\"waiting_rows\":0") {}
             assert_eq!(server.query("SELECT a FROM u"), ["1"]);
             assert_eq!(
@@ -68,7 +69,7 @@ fn a_folder_of_an_earlier_version_is_read_whole_and_goes_on() {
             (vec![format!("{},{sum},{most}", count + more)], vec![tagged.to_string()])
         };
         assert_eq!(all(&server), expected(0), "{storage}");
-        // What it had taken it knows.
+        // Batches accepted by the earlier version are known.
         for (batch, from, to) in [(3, 3_000, 4_000), (13, 13_000, 13_100)] {
             assert_eq!(
                 post(&server.url, "/v1/log/t", &format!("b{batch}"), &rows(from, to)),

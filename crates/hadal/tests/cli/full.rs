@@ -1,5 +1,5 @@
-//! A disk that is full, and a tmpfs that is: what was acknowledged stays, what finds no room is refused,
-//! and once there is room again everything goes on.
+//! A full disk and a full tmpfs: acknowledged rows stay, and rows without room are refused. Once
+//! there is room again, everything continues.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::harness::{DEADLINE, Server, post, run};
 /// Rows of one batch.
 const BATCH_ROWS: usize = 200;
 
-/// A file system of so many mebibytes; `None` where nobody lets us have one.
+/// A file system of a few mebibytes; `None` without the permission to mount one.
 struct Small(TempDir);
 
 impl Small {
@@ -34,7 +34,7 @@ impl Small {
 
 impl Drop for Small {
     fn drop(&mut self) {
-        // Whoever still has files there keeps them until it ends.
+        // A process with open files there keeps them until it ends.
         let _ = Command::new("umount").arg("-l").arg(self.0.path()).status();
     }
 }
@@ -53,8 +53,8 @@ fn body(batch: usize) -> String {
     (0..BATCH_ROWS).map(row).collect()
 }
 
-/// Posts batches from `first` on until one is refused, or so many are taken; returns the first that was
-/// not.
+/// Posts batches from `first` on until one is refused or `most` are accepted. Returns the first
+/// batch that was not accepted.
 fn fill(server: &Server, first: usize, most: usize) -> usize {
     (first..first + most)
         .find(|batch| {
@@ -64,10 +64,10 @@ fn fill(server: &Server, first: usize, most: usize) -> usize {
         .unwrap_or(first + most)
 }
 
-/// The rows of the batches before `end` are there, each once.
+/// The rows of the batches before `end` are stored, each once.
 fn has_all(server: &Server, end: usize) {
     let start = Instant::now();
-    // Answers come before all rows are back.
+    // Answers come before all rows are restored.
     while !server.get("/v1/status").contains("\"waiting_rows\":0") {
         assert!(start.elapsed() < DEADLINE, "rows are not back");
     }
@@ -91,7 +91,7 @@ fn a_full_disk_refuses_rows_and_loses_none() {
     server.log(&["other"], "{\"n\": 1}\n");
     let mut end = fill(&server, 0, 10_000);
     assert!((10..10_000).contains(&end), "{end}");
-    // Merges make a little room again and again, for a while.
+    // For a while merges free a little room again and again.
     let told = loop {
         let told = server.run(&["log", "t"], body(end).as_bytes());
         if told.code != 0 {
@@ -102,7 +102,7 @@ fn a_full_disk_refuses_rows_and_loses_none() {
     assert!(told.stderr.contains("no space is left"), "{}", told.stderr);
     let ready = server.get("/readyz");
     assert!(ready.contains("200 OK") && ready.contains("no space is left on disk"), "{ready}");
-    // Paths are for whoever runs the server.
+    // Paths are only for the operator of the server.
     let answers = ["/readyz", "/v1/version", "/v1/status", "/v1/tables", "/metrics"];
     let answers = answers.map(|path| server.get(path)).into_iter().chain([told.stderr]);
     for answer in answers {
@@ -115,7 +115,7 @@ fn a_full_disk_refuses_rows_and_loses_none() {
         server = start(&data, &mmap);
         has_all(&server, end);
     }
-    // Rows that are no longer wanted make room, within a second or two.
+    // Dropped rows free room within a second or two.
     let dropped = server.run(&["drop", "t", "--yes"], b"");
     assert_eq!(dropped.code, 0, "{}", dropped.stderr);
     let (some, start_of_wait) = (20, Instant::now());
@@ -140,7 +140,7 @@ fn a_disk_is_filled_by_two_tables_and_one_of_them_goes() {
             post(&server.url, &format!("/v1/log/{table}"), &format!("b{batch}"), &body(batch));
         taken.expect("the server answers")
     };
-    // Side by side in the same files of the log.
+    // Both tables in the same files of the log.
     let end = (0..10_000).find(|&batch| !post_to("gone", batch) || !post_to("t", batch));
     let end = end.expect("the disk is full");
     assert!(server.process.wait_for_error("no space").contains("rows are refused"));
@@ -175,7 +175,7 @@ fn a_full_tmpfs_refuses_nothing_and_rows_are_read_from_disk() {
     let ballast = tmpfs.path().join("ballast");
     let memory = ["--tmpfs", tmpfs.path().to_str().unwrap()];
     let mut server = start(&data, &memory);
-    // Somebody else takes all but 4 MiB of it.
+    // Another process takes all but 4 MiB of it.
     std::fs::write(&ballast, vec![1u8; 296 << 20]).unwrap();
     let batches = 400;
     assert_eq!(fill(&server, 0, batches), batches, "nothing is refused");
@@ -190,7 +190,7 @@ fn a_full_tmpfs_refuses_nothing_and_rows_are_read_from_disk() {
     has_all(&server, batches + 10);
 }
 
-/// Bytes that the files in a folder and the folders in it take, and how many of them are segments.
+/// The bytes of all files in a folder and its folders, and the number of segments among them.
 fn taken(folder: &Path) -> (u64, u64) {
     let (mut bytes, mut segments) = (0, 0);
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -199,7 +199,7 @@ fn taken(folder: &Path) -> (u64, u64) {
             let (own_bytes, own_segments) = taken(&path);
             (bytes, segments) = (bytes + own_bytes, segments + own_segments);
         } else if path.extension().is_some_and(|own| own == "segment") {
-            // One that goes at this moment takes nothing.
+            // A file that is deleted at this moment takes nothing.
             bytes += std::fs::metadata(&path).map_or(0, |found| found.blocks() * 512);
             segments += 1;
         }
@@ -218,7 +218,7 @@ fn bytes_of_blocks_are_told_as_the_system_tells_them() {
     let batches = 150;
     assert_eq!(fill(&server, 0, batches), batches);
     server.log(&["u"], &"{\"a\": 1, \"b\": [\"x\", \"y\"]}\n".repeat(70_000));
-    // A stop gives all of them their place.
+    // A stop gives all of them their final position.
     server.process.stop(Signal::TERM);
     server = start(&data, &flags);
     let told = |table: &str| -> serde_json::Value {
@@ -239,9 +239,10 @@ fn bytes_of_blocks_are_told_as_the_system_tells_them() {
             metrics.lines().find_map(|line| line.strip_prefix("hadal_memory_row_block_bytes "));
         let ((memory, files), (disk, _)) = (taken(tmpfs.path()), taken(&data));
         let is_settled = blocks.iter().all(|block| block["fresh"] == false);
-        // A page of each file is its head; what merges have replaced goes within a second or two.
+        // One page of each file is its head. Blocks replaced by merges are deleted within a second
+        // or two.
         let is_so = held == Some(&own.to_string()) && memory == own + files * PAGE
-            // The file system may note where a file lies in a page of its own.
+            // The file system may store a file's position in a page of its own.
             && (memory..=memory + files * PAGE).contains(&disk);
         if is_settled && is_so {
             for table in &tables {
@@ -255,7 +256,7 @@ fn bytes_of_blocks_are_told_as_the_system_tells_them() {
                 };
                 let (columns, blocks) = (sum("columns"), sum("blocks"));
                 assert_eq!(Some(blocks), table["bytes"].as_u64());
-                // The rest is what blocks begin with: what they are, where their columns are, batches.
+                // The rest is the beginning of each block: header, directory and batches.
                 let most = PAGE * table["block_count"].as_u64().unwrap();
                 assert!((columns..columns + most).contains(&blocks), "{columns} of {blocks}");
             }
@@ -264,7 +265,7 @@ fn bytes_of_blocks_are_told_as_the_system_tells_them() {
         let seen = (own, held, memory, disk, files, is_settled);
         assert!(start.elapsed() < DEADLINE, "{seen:?}");
     }
-    // Whoever looks into the folder itself sees the same.
+    // Inspecting the folder itself shows the same.
     let asked = ["t", "u"].map(|table| server.run(&["inspect", table, "--blocks"], b"").stdout);
     assert!(asked[0].contains("table t: 30,000 rows"), "{}", asked[0]);
     server.process.stop(Signal::TERM);
@@ -290,7 +291,7 @@ fn memory_is_told_as_the_system_tells_it() {
             .unwrap();
     let own = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
     let own: u64 = own.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10;
-    // It goes on meanwhile.
+    // It keeps changing meanwhile.
     let told = metric("heap_bytes");
     assert!(told.abs_diff(own) < (16 << 20).max(own / 4), "{told} of {own}");
     let shown = server.run(&["status"], b"").stdout;

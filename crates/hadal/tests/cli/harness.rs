@@ -1,4 +1,4 @@
-//! Starts the binary, and waits for what it says: never for an amount of time.
+//! Starts the binary and waits for its output: never for an amount of time.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,17 +9,17 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Nothing that a test waits for takes so long.
+/// Longer than anything that a test waits for.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(120);
 
-/// The binary with these arguments, and without anybody's settings.
+/// The binary with these arguments, and without the user's settings.
 pub(crate) fn hadal(args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_hadal"));
     command.args(args);
     without_settings(command)
 }
 
-/// The same, started by a shell that does something else first: `ulimit -n 100`.
+/// The same, started by a shell after another command: `ulimit -n 100`.
 pub(crate) fn hadal_after(first: &str, args: &[&str]) -> Command {
     let mut command = Command::new("sh");
     let script = format!("{first} && exec \"$0\" \"$@\"");
@@ -27,7 +27,8 @@ pub(crate) fn hadal_after(first: &str, args: &[&str]) -> Command {
     without_settings(command)
 }
 
-/// The same, with a signal handled as this option of coreutils' `env` says, whoever runs the tests.
+/// The same, with a signal handled by this option of coreutils' `env`, independent of the test
+/// runner's handling.
 pub(crate) fn hadal_with_signal(option: &str, args: &[&str]) -> Command {
     let mut command = Command::new("env");
     command.args([option, env!("CARGO_BIN_EXE_hadal")]).args(args);
@@ -44,7 +45,7 @@ fn without_settings(mut command: Command) -> Command {
     command
 }
 
-/// What a finished command left.
+/// The result of a finished command.
 #[derive(Debug)]
 pub(crate) struct Finished {
     pub(crate) code: i32,
@@ -63,7 +64,7 @@ pub(crate) fn finish(mut command: Command, input: &[u8]) -> Finished {
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // It may end without reading.
+    // The process may end without reading.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
@@ -74,7 +75,7 @@ pub(crate) fn finish(mut command: Command, input: &[u8]) -> Finished {
     }
 }
 
-/// A process that goes on, and the lines that it says.
+/// A running process and its output lines.
 pub(crate) struct Running {
     child: Child,
     stdin: Option<ChildStdin>,
@@ -95,7 +96,7 @@ impl Running {
         }
     }
 
-    /// The next line on standard output that has `text` in it.
+    /// Waits for the next line on standard output that contains `text`.
     pub(crate) fn wait_for_output(&self, text: &str) -> String {
         wait_for(&self.stdout, text).unwrap_or_else(|seen| {
             let said: Vec<String> = self.stderr.iter().collect();
@@ -103,7 +104,7 @@ impl Running {
         })
     }
 
-    /// The next line on standard error that has `text` in it.
+    /// Waits for the next line on standard error that contains `text`.
     pub(crate) fn wait_for_error(&self, text: &str) -> String {
         wait_for(&self.stderr, text)
             .unwrap_or_else(|seen| panic!("there is no {text:?} in {seen:#?}"))
@@ -116,12 +117,12 @@ impl Running {
         stdin.flush().unwrap();
     }
 
-    /// Ends its standard input.
+    /// Closes its standard input.
     pub(crate) fn close_input(&mut self) {
         self.stdin = None;
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Sends a signal, and waits until the process has ended.
     pub(crate) fn stop(self, signal: Signal) -> ExitStatus {
         self.send(signal);
         self.wait()
@@ -131,9 +132,9 @@ impl Running {
         kill_process(self.pid(), signal).unwrap();
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until the process has ended by itself.
     pub(crate) fn wait(mut self) -> ExitStatus {
-        // It says nothing any more once it is gone.
+        // Its output ends when the process does.
         let is_over = loop {
             match self.stdout.recv_timeout(DEADLINE) {
                 Ok(_) => {}
@@ -144,7 +145,7 @@ impl Running {
         self.child.wait().unwrap()
     }
 
-    /// Ends it at once, as a crash would.
+    /// Kills the process at once, as a crash would.
     pub(crate) fn kill_now(&self) {
         kill_process(self.pid(), Signal::KILL).unwrap();
     }
@@ -156,7 +157,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended.
+        // The process may have ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -166,14 +167,14 @@ fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, receiver) = channel();
     std::thread::spawn(move || {
         for line in BufReader::new(stream).lines().map_while(Result::ok) {
-            // The test may have seen enough.
+            // The test may have stopped reading.
             let _ = sender.send(line);
         }
     });
     receiver
 }
 
-/// The next line with `text` in it; all others where there is none.
+/// Returns the next line with `text` in it, or all lines if none has it.
 fn wait_for(lines: &Receiver<String>, text: &str) -> Result<String, Vec<String>> {
     let mut seen = Vec::new();
     loop {
@@ -198,7 +199,7 @@ impl Server {
         Self::start_with(&["--data", folder.to_str().unwrap(), "--leaves", "2"])
     }
 
-    /// Serves with these flags, on a free port unless they say where.
+    /// Serves with these flags, on a free port unless they name an address.
     pub(crate) fn start_with(flags: &[&str]) -> Self {
         let listen = ["--listen", "127.0.0.1:0"];
         let listen = if flags.contains(&listen[0]) { &[][..] } else { &listen };
@@ -217,21 +218,21 @@ impl Server {
         run(&[args, &["--server", &self.url]].concat(), input)
     }
 
-    /// The answer to a query as CSV without its head; the query must succeed.
+    /// Returns the answer to a query as CSV without its head. The query must succeed.
     pub(crate) fn query(&self, sql: &str) -> Vec<String> {
         let finished = self.run(&["query", "--format", "csv", sql], b"");
         assert_eq!(finished.code, 0, "{sql}: {}", finished.stderr);
         finished.stdout.lines().skip(1).map(str::to_owned).collect()
     }
 
-    /// Logs lines; the command must succeed. Returns what it said.
+    /// Logs lines. The command must succeed. Returns its messages.
     pub(crate) fn log(&self, args: &[&str], input: &str) -> String {
         let finished = self.run(&[&["log"], args].concat(), input.as_bytes());
         assert_eq!(finished.code, 0, "{}", finished.stderr);
         finished.stderr
     }
 
-    /// Posts CSV; returns the answer, which must be a good one.
+    /// Posts CSV. Returns the answer, which must be a success.
     pub(crate) fn post_csv(&self, table: &str, body: &[u8]) -> serde_json::Value {
         let path = format!("/v1/log/{table}");
         let headers = "Content-Type: text/csv\r\nHadal-Any-Age: true\r\n";
@@ -240,7 +241,7 @@ impl Server {
         serde_json::from_str(&answer).unwrap()
     }
 
-    /// What the server answers to a request, its head included.
+    /// Returns the server's answer to a GET request, with its head.
     pub(crate) fn get(&self, path: &str) -> String {
         let address = self.url.strip_prefix("http://").unwrap();
         let mut stream = TcpStream::connect(address).unwrap();
@@ -251,7 +252,7 @@ impl Server {
         answer
     }
 
-    /// The status and the body of the answer to a query.
+    /// Returns the status and the body of the answer to a query.
     pub(crate) fn ask(&self, sql: &str) -> (String, String) {
         let body = format!("{{\"sql\": \"{sql}\"}}");
         exchange(&self.url, "/v1/query", "Content-Type: application/json\r\n", body.as_bytes())
@@ -264,7 +265,7 @@ impl Server {
     }
 }
 
-/// Posts a body, and reads the status and the body of the answer; `None` when the server is gone.
+/// Posts a body. Returns the status and the body of the answer, or `None` if the server is gone.
 fn exchange(url: &str, path: &str, headers: &str, body: &[u8]) -> Option<(String, String)> {
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).ok()?;
@@ -281,19 +282,19 @@ fn exchange(url: &str, path: &str, headers: &str, body: &[u8]) -> Option<(String
     Some((head.split(' ').nth(1)?.to_owned(), body.to_owned()))
 }
 
-/// Asks a query, to be answered within so many milliseconds: the status and the body of the answer.
+/// Runs a query with a deadline of `deadline_ms`. Returns the status and the body of the answer.
 pub(crate) fn try_ask(url: &str, sql: &str, deadline_ms: u64) -> Option<(String, String)> {
     let body = serde_json::json!({ "sql": sql, "deadline_ms": deadline_ms }).to_string();
     exchange(url, "/v1/query", "Content-Type: application/json\r\n", body.as_bytes())
 }
 
-/// Posts a batch; whether it was acknowledged. `None` when the server is gone.
+/// Posts a batch. Returns whether it was acknowledged, or `None` if the server is gone.
 pub(crate) fn post(url: &str, path: &str, batch: &str, body: &str) -> Option<bool> {
     let headers = format!("Hadal-Batch: {batch}\r\nContent-Type: application/x-ndjson\r\n");
     exchange(url, path, &headers, body.as_bytes()).map(|(status, _)| status == "200")
 }
 
-/// The address in a line.
+/// The URL in a line.
 pub(crate) fn url_in(line: &str) -> String {
     let url = &line[line.find("http://").unwrap()..];
     url.split_whitespace().next().unwrap().to_owned()

@@ -33,7 +33,7 @@ fn csv_becomes_columns_with_kinds() {
     );
 }
 
-/// Rows as JSON objects, in the order of their texts, without the time of arrival.
+/// Rows as JSON objects, sorted as text, without the time of arrival.
 fn objects(server: &Server, table: &str) -> Vec<String> {
     let sql = format!("SELECT * FROM {table} LIMIT 5000");
     let found = server.run(&["query", "--format", "jsonl", &sql], b"");
@@ -123,7 +123,7 @@ fn a_damaged_file_is_one_error_and_nothing_else() {
     let file = folder.path().join("x.arrow");
     let path = file.to_str().unwrap();
     let mut damaged = 0;
-    // The description of the batch: some of what it says ends the library in a panic.
+    // The metadata of the batch: some wrong bytes in it make the library panic.
     for at in (301..340).step_by(7) {
         let mut bytes = whole.clone();
         bytes[at] ^= 0xff;
@@ -217,7 +217,7 @@ fn replacing_drops_what_was_there() {
     let (server, folder) = (Server::start_with(&["--memory"]), tempfile::tempdir().unwrap());
     let file = folder.path().join("a.jsonl");
     std::fs::write(&file, "{\"a\": 1}\n").unwrap();
-    // Also when there is nothing yet.
+    // Also for a table that does not exist yet.
     import(&server, &file, &["--replace"]);
     import(&server, &file, &[]);
     assert_eq!(server.query("SELECT count(*) FROM t"), ["2"]);
@@ -247,7 +247,7 @@ fn only_a_table_that_the_import_makes_takes_rows_of_any_age() {
     assert!(said.contains("  row 1: ") && said.contains("older than the table's limit"), "{said}");
     assert!(said.contains("\nhint: ") && said.contains("--replace"), "{said}");
     assert_eq!(server.query("SELECT count(*) FROM t"), ["1"]);
-    // Both files belong to the import that makes the table.
+    // Both files belong to the import that creates the table.
     for table in ["t", "u"] {
         let args = ["import", old, older, "--table", table, "--replace"];
         let args = if table == "t" { &args[..] } else { &args[..5] };
@@ -273,7 +273,7 @@ fn a_first_line_of_numbers_may_be_a_row() {
     assert!(said.contains("2 rows went") && !said.contains("warning"), "{said}");
     let sum = "SELECT sum(column_1), sum(column_3) FROM t";
     assert_eq!(server.query(sum), ["5,9"]);
-    // Told from plain text without a name that says so.
+    // Detected as JSON without a file name.
     let args = ["import", "-", "--table", "t", "--no-head"];
     assert_eq!(server.run(&args, b"7\t8\t9\n").code, 0);
     assert_eq!(server.query(sum), ["12,18"]);

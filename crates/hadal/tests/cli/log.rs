@@ -100,7 +100,7 @@ fn a_chunk_that_is_refused_ends_the_command() {
     let server = Server::start_with(&["--memory"]);
     let line = |n: usize| format!("{{\"n\":{n},\"padding\":\"{}\"}}\n", "x".repeat(1_000));
     let lines: Vec<String> = (0..30_000).map(line).collect();
-    // A first try that was broken off after one chunk, which is full at 4 MiB.
+    // A first attempt that was broken off after one chunk, which is full at 4 MiB.
     let mut bytes = 0;
     let ends = |line: &String| {
         bytes += line.len();
@@ -132,7 +132,7 @@ fn the_time_column_and_sets_may_be_named() {
 #[test]
 fn lines_without_times_keep_their_order() {
     let server = Server::start_with(&["--memory"]);
-    // Some chunks of 4 MiB; an order of their texts would be another one.
+    // Several chunks of 4 MiB. Sorting them as text would give another order.
     let line = |n: usize| format!("{} {}", n * 7_919 % 12_000, "x".repeat(1_000));
     let lines: Vec<String> = (0..12_000).map(line).collect();
     server.log(&["t"], &lines.join("\n"));
@@ -149,7 +149,7 @@ fn rows_that_trickle_are_there_at_once() {
         let expected = n.to_string();
         let start = std::time::Instant::now();
         loop {
-            // The table is not there before its first row.
+            // The table does not exist before its first row.
             let found = server.run(&["query", "SELECT count(*) FROM t"], b"");
             if found.stdout.lines().nth(1) == Some(&expected) {
                 break;

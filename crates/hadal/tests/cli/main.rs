@@ -1,4 +1,4 @@
-//! The binary from outside: started, asked, filled, killed, as a person or a script would.
+//! The binary from outside: started, queried, filled, killed, as a person or a script would.
 
 // `cfg(test)` on each module: clippy allows `unwrap` in test modules only.
 #[cfg(test)]

@@ -1,20 +1,20 @@
-//! Memory: no query takes some that nobody counts.
+//! Memory: no query takes memory that is not counted.
 
 use serde_json::Value;
 
 use crate::harness::{Server, try_ask};
 
 const MEMORY_MAX: &str = "300MiB";
-/// What the process may take at its most, in kibibytes: 1.2 times as much.
+/// The maximum memory of the process in kibibytes: 1.2 times the limit.
 const PEAK_KIB_MAX: u64 = 360 << 10;
-/// Rows of long texts.
+/// The number of rows with long strings.
 const LONG_ROWS: usize = 1_000;
-/// Bytes of each.
+/// Bytes of each long string.
 const LONG_BYTES: usize = 64_000;
-/// Ordinary rows.
+/// The number of ordinary rows.
 const ROWS: usize = 50_000;
 
-/// Queries of few bytes that compute, keep or show much.
+/// Short queries that compute, keep or show much.
 fn worst() -> Vec<String> {
     let times = |count, text: &str, between: &str| vec![text; count].join(between);
     let sums: Vec<String> = (0..500).map(|own| format!("CAST(n + {own} AS VARCHAR)")).collect();
@@ -48,7 +48,7 @@ fn rows() -> String {
     (0..ROWS).map(row).collect()
 }
 
-/// The most memory that the server has taken so far, in kibibytes.
+/// The peak memory of the server so far, in kibibytes.
 fn peak_kib(server: &Server) -> u64 {
     let status =
         std::fs::read_to_string(format!("/proc/{}/status", server.process.pid().as_raw_nonzero()))
@@ -85,7 +85,7 @@ fn no_query_takes_memory_that_nobody_counts() {
     let peak = peak_kib(&server);
     println!("{} MiB before, {} MiB at most", before >> 10, peak >> 10);
     assert!(peak <= PEAK_KIB_MAX, "{} MiB of {}", peak >> 10, PEAK_KIB_MAX >> 10);
-    // One at a time they are answered, or told what they need.
+    // One at a time they are answered, or refused with the memory that they need.
     for (sql, expected) in
         worst().iter().zip(["400", "422", "200", "200", "422", "422", "200", "200"])
     {

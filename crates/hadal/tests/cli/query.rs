@@ -1,4 +1,4 @@
-//! Asking questions.
+//! Running queries.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -148,7 +148,7 @@ fn hints_are_for_the_command_line() {
     assert!(!finished.stderr.contains("GET "), "{}", finished.stderr);
 }
 
-/// Asks a server that answers every request with these bytes.
+/// Queries a server that answers every request with these bytes.
 fn ask_one_that_says(reply: &'static str) -> (Finished, String) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());

@@ -1,4 +1,5 @@
-//! A server that is followed by another on the same folder: nobody notices, nothing is lost.
+//! A server that is followed by another on the same folder: clients do not notice, and nothing is
+//! lost.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt;
@@ -28,8 +29,8 @@ fn body(batch: usize) -> String {
     (0..BATCH_ROWS).map(row).collect()
 }
 
-/// Posts batch after batch until told to stop, each again if the first try fails; returns how many
-/// were acknowledged and how many tries failed.
+/// Posts batch after batch until it is stopped, each again after a failed attempt. Returns the
+/// number of acknowledged batches and of failed attempts.
 fn produce(url: &str, done: &AtomicUsize, is_over: &AtomicBool) -> (usize, usize) {
     let mut failures = 0;
     for batch in 0.. {
@@ -47,8 +48,8 @@ fn produce(url: &str, done: &AtomicUsize, is_over: &AtomicBool) -> (usize, usize
     unreachable!("batches do not end")
 }
 
-/// Asks for the count again and again, once more where that fails; each answer must have all rows
-/// that were acknowledged before it was asked for. Returns how many answers there were.
+/// Queries the count repeatedly, with one more attempt after a failure. Each answer must have all
+/// rows that were acknowledged before the query. Returns the number of answers.
 fn ask(server: &str, done: &AtomicUsize, is_over: &AtomicBool) -> usize {
     let mut answers = 0;
     while !is_over.load(Ordering::SeqCst) {
@@ -57,7 +58,8 @@ fn ask(server: &str, done: &AtomicUsize, is_over: &AtomicBool) -> usize {
             let mut command = hadal(&["query", "--format", "csv", "--server", server]);
             command.arg("SELECT count(*) FROM t").output().unwrap()
         };
-        // A connection that was accepted just before the stop may be closed unheard: once more.
+        // A connection that was accepted just before the stop may be closed without an answer: one
+        // more attempt.
         let output = Some(count()).filter(|output| output.status.success()).unwrap_or_else(count);
         let text = String::from_utf8(output.stdout).unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
@@ -135,7 +137,7 @@ fn what_is_in_memory_is_there_at_once_after_a_stop_and_verified_after_a_kill() {
         for is_killed in [false, true, false, true] {
             let server = last.take().unwrap();
             match is_killed {
-                // And waited for.
+                // The drop also waits for its end.
                 true => drop(server),
                 false => assert!(server.process.stop(Signal::TERM).success()),
             }
@@ -156,7 +158,7 @@ fn there_need_be_nobody_to_take_over_from() {
     drop(server);
     let server = start(folder.path(), &["--take-over"]);
     assert_eq!(server.query("SELECT count(*) FROM t"), ["1"]);
-    // Without being asked to, nobody stops.
+    // Without `--take-over` no server stops.
     let path = folder.path().to_str().unwrap();
     let second = crate::harness::run(&["serve", "--listen", "127.0.0.1:0", "--data", path], b"");
     assert!(second.stderr.contains("in use"), "{}", second.stderr);
@@ -206,7 +208,7 @@ fn a_successor_that_cannot_read_the_folder_leaves_the_server_as_it_is() {
     }
     let manifest = folder.path().join("leaf-1/manifest");
     let written = fs::read(&manifest).unwrap();
-    // Of the frame after the head, which others follow.
+    // A byte of the frame after the head, which other frames follow.
     let mut frames = (0..written.len()).filter(|&at| written[at..].starts_with(b"\x89HDLMAN\x01"));
     let body = frames.nth(1).unwrap() + HEADER_BYTES;
     let file = File::options().write(true).open(&manifest).unwrap();

@@ -104,7 +104,7 @@ fn two_servers_on_one_folder_are_refused() {
     let second = run(&["serve", "--listen", "127.0.0.1:0", "--data", path], b"");
     assert_eq!(second.code, 1);
     assert!(second.stderr.contains("in use"), "{}", second.stderr);
-    // The first one is none the worse for it.
+    // The first server is not affected.
     server.log(&["t"], "{\"a\": 1}\n");
     assert_eq!(server.query("SELECT count(*) FROM t"), ["1"]);
 }
@@ -199,7 +199,7 @@ fn inspect_shows_what_a_server_or_a_folder_has() {
     assert_eq!(missing.code, 2);
 }
 
-/// A folder and all that is in it.
+/// A folder and all files below it.
 fn tree(folder: &Path) -> Vec<PathBuf> {
     let mut found = vec![folder.to_owned()];
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -231,18 +231,18 @@ fn what_is_kept_is_its_users_own() {
 fn root_is_warned_once() {
     let server = Server::start_with(&["--memory"]);
     let address = server.url.strip_prefix("http://").unwrap();
-    // One that ends by itself, so that all it says is there.
+    // A server that ends by itself, so that its output is complete.
     let said = run(&["serve", "--listen", address, "--memory"], b"").stderr;
     let warnings = said.lines().filter(|line| line.contains("runs as root")).count();
     assert_eq!(warnings, usize::from(geteuid().is_root()), "{said}");
 }
 
-/// Opens a connection that stays, and reads the first status line on it.
+/// Opens a connection that stays open, and reads the first status line on it.
 fn knock(server: &Server) -> (TcpStream, String) {
     let mut stream = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
-    // Shorter than a silent connection lives, so that no place is free because of that.
+    // Shorter than the timeout of an idle connection, so that no connection is freed by that.
     stream.set_read_timeout(Some(Duration::from_secs(IDLE_SECONDS / 2))).unwrap();
-    // Who is refused may be so before it has asked.
+    // A refused connection may be closed before it has sent its request.
     let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
     let mut first = [0; "HTTP/1.1 200".len()];
     let status = match stream.read_exact(&mut first) {
@@ -260,13 +260,13 @@ fn connections_leave_files_to_the_rest() {
     let server = Server::by(hadal_after("ulimit -n 160", &args));
     server.process.wait_for_error("leaves 16 connections at the same time");
     let mut inside: Vec<TcpStream> = Vec::new();
-    // What is left of 128 for the process, and 8 for each leaf.
+    // The remainder after 128 for the process, and 8 for each leaf.
     for _ in 0..160 - 128 - 2 * 8 {
         let (stream, status) = knock(&server);
         assert_eq!(status, "HTTP/1.1 200", "connection {}", inside.len() + 1);
         inside.push(stream);
     }
-    // Those who are too many hold no more files than are left for them.
+    // Refused connections hold no more files than are left for them.
     let outside: Vec<(TcpStream, String)> = (0..200).map(|_| knock(&server)).collect();
     assert_eq!(outside[0].1, "HTTP/1.1 503");
     assert!(outside.iter().all(|(_, status)| ["HTTP/1.1 503", "closed"].contains(&&**status)));

@@ -92,7 +92,7 @@ fn a_server_without_its_definitions_does_not_start() {
     let told = "definitions.sqlite are damaged: ";
     assert!(refused.stderr.contains(told), "{}", refused.stderr);
     assert!(refused.stderr.contains("the server does not start"), "{}", refused.stderr);
-    // Nobody listens on this port.
+    // No process listens on this port.
     let nowhere = "postgres://ada:secret@127.0.0.1:1/hadal";
     let refused = start(&["--definitions", nowhere]);
     assert_eq!(refused.code, 1, "{refused:?}");

@@ -1,4 +1,5 @@
-//! What a start looks at before it serves: what it refuses, mends or does without, and what it says of that.
+//! The checks before a server starts: conditions that it refuses, mends or works around, and its
+//! messages.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -17,7 +18,8 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
-/// What a start says that is refused; one that serves is ended after a while. A shell does `first` before.
+/// The output of a start that is refused; a server that starts is ended after a while. A shell runs
+/// `first` before.
 fn refused_after(first: &str, args: &[&str]) -> Finished {
     let mut command = Command::new("sh");
     let script = format!("{first} && exec timeout 30 \"$0\" \"$@\"");
@@ -86,7 +88,7 @@ fn a_folder_of_other_things_that_others_can_write_to_is_refused() {
     assert!(told.contains("chmod go-w ") && told.contains(data.to_str().unwrap()), "{told}");
     assert_eq!(mode(&data), 0o1777, "it may be everybody's, such as /tmp");
     assert_eq!(fs::read_dir(&data).unwrap().count(), 1, "nothing is made");
-    // One that is empty is mended: somebody made it for this, with the usual rights.
+    // An empty folder is mended: it was created for this purpose, with the usual permissions.
     fs::remove_file(data.join("notes.txt")).unwrap();
     chmod(&data, 0o775);
     let server = Server::start(&data);
@@ -127,7 +129,7 @@ fn memory_that_is_anothers_is_not_used_and_keeps_nobody_from_starting() {
     server.process.stop(Signal::TERM);
     let found = memories(tmpfs.path());
     assert_eq!(found.len(), 3, "{found:?}");
-    // Another user made what has their names.
+    // Another user has created files with their names.
     chmod(&found[0], 0o777);
     fs::write(found[0].join("planted"), "x").unwrap();
     fs::remove_dir_all(&found[1]).unwrap();
@@ -146,7 +148,7 @@ fn memory_that_is_anothers_is_not_used_and_keeps_nobody_from_starting() {
     }
     assert!(found[0].join("planted").exists(), "what is another's stays");
     assert_eq!(mode(&found[0]) & 0o777, 0o777);
-    // Once it is gone memory is used again.
+    // Once they are removed, memory is used again.
     fs::remove_dir_all(&found[0]).unwrap();
     found[1..].iter().for_each(|path| fs::remove_file(path).unwrap());
     let server = Server::start_with(&flags);
@@ -192,7 +194,7 @@ fn no_word_of_an_addresss_user_part_is_said() {
     };
     for user in ["adalina:geheim", "%61dalina:g%65heim"] {
         for (option, address) in [
-            // Nobody listens there; these say that they cannot be read.
+            // No process listens there, or the address cannot be parsed.
             ("--definitions", format!("postgres://{user}@127.0.0.1:1/hadal")),
             ("--definitions", format!("postgres://127.0.0.1:1/hadal?user=x&password={user}")),
             ("--definitions", format!("postgres://{user}@127.0.0.1:x/hadal")),
@@ -207,7 +209,7 @@ fn no_word_of_an_addresss_user_part_is_said() {
             says_none(&address, &told.stdout);
         }
     }
-    // A bucket that is out of reach: what is said of it while the server serves.
+    // A bucket that is unreachable: the messages while the server runs.
     let mut command =
         hadal(&["serve", "--listen", "127.0.0.1:0", "--memory", "--archive", "s3://b/p"]);
     command.env("AWS_ENDPOINT_URL", "http://adalina:geheim@127.0.0.1:1");

@@ -1,5 +1,5 @@
-//! Stops that take longer than they may: nobody waits for ever, nobody is left without a word, nothing that
-//! was acknowledged is lost.
+//! Stops that exceed their limit: no client waits for ever, every client gets an answer, and
+//! nothing acknowledged is lost.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -9,11 +9,12 @@ use rustix::process::Signal;
 
 use crate::harness::Server;
 
-/// Rows of a text each, of more bytes than sockets take of an answer that is not read.
+/// The number of rows with a string each. Their bytes exceed the socket buffers of an answer that
+/// is not read.
 const ROWS: usize = 800;
 const TEXT_BYTES: usize = 60_000;
 
-/// A server that may take two seconds to stop: one until whoever runs is told, and one more.
+/// A server that may take two seconds to stop: one until running requests are ended, and one more.
 fn start(folder: &Path, more: &[&str]) -> Server {
     let flags = ["--data", folder.to_str().unwrap(), "--leaves", "2", "--stop-max", "2"];
     Server::start_with(&[&flags, more].concat())
@@ -28,13 +29,13 @@ fn fill(server: &Server) {
     assert_eq!(server.post("/v1/log/t", "all", &rows), Some(true));
 }
 
-/// The server has all of them.
+/// The server has all rows.
 fn has_all(server: &Server) {
     let counted = server.query("SELECT count(*), sum(n) FROM t");
     assert_eq!(counted, [format!("{ROWS},{}", ROWS * (ROWS - 1) / 2)]);
 }
 
-/// Sends this head and what follows it, and reads `answer`, with which what comes back begins.
+/// Sends this head and body, and reads the beginning of the response, which must be `answer`.
 fn send(server: &Server, head: &str, rest: &str, answer: &str) -> TcpStream {
     let address = server.url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).unwrap();
@@ -45,23 +46,23 @@ fn send(server: &Server, head: &str, rest: &str, answer: &str) -> TcpStream {
     stream
 }
 
-/// A client that asks for all texts, and does not read them.
+/// A client that queries all strings and does not read the answer.
 fn does_not_read(server: &Server) -> TcpStream {
     let body = "{\"sql\": \"SELECT s FROM t\"}";
     let head = format!("POST /v1/query HTTP/1.1\r\nContent-Length: {}", body.len());
     send(server, &head, body, "HTTP/1.1 200 OK\r\n")
 }
 
-/// A client whose rows do not come; the server has said that it waits for them.
+/// A client that does not send its rows; the server has said that it waits for them.
 fn does_not_send(server: &Server) -> TcpStream {
     let head = "POST /v1/log/t HTTP/1.1\r\nContent-Length: 9\r\nExpect: 100-continue";
     send(server, head, "", "HTTP/1.1 100 Continue\r\n")
 }
 
-/// All that comes yet.
+/// The rest of the response.
 fn rest(mut stream: TcpStream) -> String {
     let mut rest = Vec::new();
-    // A connection that is cut off may end in an error: what counts is what came.
+    // A connection that is cut off may end in an error: only the received bytes count.
     let _ = stream.read_to_end(&mut rest);
     String::from_utf8_lossy(&rest).into_owned()
 }

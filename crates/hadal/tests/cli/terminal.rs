@@ -1,4 +1,4 @@
-//! What a person sees on a terminal while something takes its time. `script` makes the terminal.
+//! The progress that a person sees on a terminal. `script` provides the terminal.
 
 use std::process::{Command, Stdio};
 
@@ -6,7 +6,7 @@ use rustix::process::Signal;
 
 use crate::harness::{Finished, Running, Server, finish, url_in};
 
-/// The binary on a terminal of its own; what it writes to it comes on standard output.
+/// The binary on its own terminal; its output to the terminal appears on standard output.
 fn on_a_terminal(args: &[&str]) -> Command {
     let mut command = Command::new("script");
     let quoted = |word: &&str| format!("'{word}'");
@@ -17,12 +17,12 @@ fn on_a_terminal(args: &[&str]) -> Command {
     command
 }
 
-/// What a terminal was made to show: each state of a line that is drawn over and over.
+/// The states of a terminal: each state of a line that is drawn repeatedly.
 fn shown(text: &str) -> Vec<String> {
     text.split(['\r', '\n']).map(without_colours).filter(|line| !line.is_empty()).collect()
 }
 
-/// A text without the sequences that steer a terminal.
+/// A text without the sequences that control a terminal.
 fn without_colours(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_owned();
@@ -30,7 +30,8 @@ fn without_colours(text: &str) -> String {
     parts.fold(first, |plain, part| plain + part.split_once(is_end).map_or("", |(_, rest)| rest))
 }
 
-/// Whether a line is a bar that is neither empty nor without what a person wants to know of it.
+/// Whether a line is a progress bar that is not empty and shows the rate, the rows and the time
+/// left.
 fn is_bar(line: &str, per_second: &str) -> bool {
     let (bar, rest) = line.split_at(line.find(' ').unwrap_or(0));
     let words: Vec<&str> = rest.split_whitespace().collect();
@@ -60,9 +61,9 @@ fn an_import_shows_how_far_it_is_how_fast_and_how_long_it_takes() {
     let lines = shown(&stdout);
     assert_eq!(code, 0, "{lines:#?}");
     assert!(lines.iter().any(|line| is_bar(line, "iB/s") && line.contains('%')), "{lines:#?}");
-    // In the end the bar has made way.
+    // At the end the bar was removed.
     assert!(lines.last().unwrap().starts_with(&format!("{file}: 300,000 rows")), "{lines:#?}");
-    // Where nobody looks there is none.
+    // Without a terminal there is no bar.
     let args = ["import", file, "--table", "u"];
     let Finished { stderr, .. } = server.run(&args, b"");
     assert!(!stderr.contains(['█', '\r', '\u{1b}']), "{stderr}");
@@ -73,7 +74,7 @@ fn a_demo_shows_how_far_its_history_is() {
     let rows = ["--rows", "600000", "--no-browser", "--listen", "127.0.0.1:0"];
     let demo = Running::start(on_a_terminal(&[&["demo"], &rows[..]].concat()));
     assert!(url_in(&demo.wait_for_output("http://")).starts_with("http://127.0.0.1:"));
-    // The bar is one line of the terminal, drawn over and over.
+    // The bar is one line of the terminal, drawn repeatedly.
     let lines = shown(&demo.wait_for_output("600,000 rows in "));
     assert!(lines.iter().any(|line| is_bar(line, "/s")), "{lines:#?}");
     assert!(demo.stop(Signal::TERM).code().is_some());
