@@ -1,5 +1,5 @@
-//! Tells the program which commit it is built from: `HADAL_COMMIT` if set, else git's word, else
-//! `unknown` (in an unpacked archive).
+//! Sets the commit that the program reports: `HADAL_COMMIT` if it is set, otherwise git's answer,
+//! otherwise `unknown` (in an unpacked archive).
 #![allow(clippy::print_stdout, reason = "this is how a build script speaks to cargo")]
 
 use std::process::Command;

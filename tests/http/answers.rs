@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::server::Server;
 
-/// Logs one value, and asks for it.
+/// Logs one value and queries it.
 fn there_and_back(value: &str) -> Value {
     let server = Server::start();
     server.log("t", &format!("{{\"a\": {value}}}"));

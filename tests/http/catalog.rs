@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::server::{Server, memory_app_behind};
 
-/// Leaves, and how often they were asked for a status.
+/// Leaves, and the number of status requests to them.
 struct Counting {
     leaves: Arc<dyn Peer>,
     statuses: Arc<AtomicUsize>,
@@ -37,7 +37,7 @@ impl Peer for Counting {
     }
 }
 
-/// A server over two leaves, and how often they were asked for a status.
+/// A server over two leaves, and the number of status requests to them.
 fn server() -> (Server, Arc<AtomicUsize>) {
     let statuses = Arc::<AtomicUsize>::default();
     let counting =

@@ -1,4 +1,4 @@
-//! A client that sends exactly what it is told to, and reads answers to the letter.
+//! A client that sends exactly the given bytes, and reads answers exactly.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::openapi;
 
-/// What came back.
+/// An HTTP response.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -53,7 +53,7 @@ impl Reply {
     }
 }
 
-/// A request in the making.
+/// A request that is being built.
 pub(crate) struct Request {
     address: SocketAddr,
     method: &'static str,
@@ -90,7 +90,7 @@ impl Request {
         self
     }
 
-    /// Sends the request on a connection of its own, and reads the reply.
+    /// Sends the request on its own connection, and reads the reply.
     #[track_caller]
     pub(crate) fn send(self) -> Reply {
         let mut stream = TcpStream::connect(self.address).expect("a connection");
@@ -103,7 +103,7 @@ impl Request {
             self.headers
         );
         stream.write_all(head.as_bytes()).expect("a head sent");
-        // A server that refuses may close before it has read all of a long body.
+        // A server that refuses may close the connection before it has read all of a long body.
         let _ = stream.write_all(&self.body);
         let reply = read_reply(&mut stream);
         openapi::check(self.method, &self.path, &reply);
@@ -111,7 +111,7 @@ impl Request {
     }
 }
 
-/// Sends a request on a connection that stays, and reads the reply.
+/// Sends a request on a connection that stays open, and reads the reply.
 #[track_caller]
 pub(crate) fn ask_on(stream: &mut TcpStream, method: &str, path: &str, body: &str) -> Reply {
     let head = format!(
@@ -122,7 +122,7 @@ pub(crate) fn ask_on(stream: &mut TcpStream, method: &str, path: &str, body: &st
     read_reply(stream)
 }
 
-/// Reads one reply, up to the end its length says.
+/// Reads one reply, up to the end that its length gives.
 #[track_caller]
 pub(crate) fn read_reply(stream: &mut TcpStream) -> Reply {
     let mut head = Vec::new();
@@ -141,7 +141,7 @@ pub(crate) fn read_reply(stream: &mut TcpStream) -> Reply {
     reply
 }
 
-/// Whether the server closes the connection without a word.
+/// Whether the server closes the connection without a byte.
 pub(crate) fn is_closed(stream: &mut TcpStream) -> bool {
     matches!(stream.read(&mut [0; 1]), Ok(0) | Err(_))
 }

@@ -1,4 +1,4 @@
-//! Who comes in: addresses, tokens, names, origins, and what browsers are told.
+//! Access: addresses, tokens, names, origins, and headers for browsers.
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
@@ -12,7 +12,7 @@ use crate::client::read_reply;
 use crate::fakes::{Answering, Taking};
 use crate::server::{Server, backend_of, memory_backend, runtime};
 
-/// All doors but those that are open to everybody.
+/// All routes but those that are open to everybody.
 fn guarded() -> Vec<(&'static str, String)> {
     let is_open = |path: &str| ["/", "/healthz", "/readyz", "/openapi.json"].contains(&path);
     let routes = hadal_http::route_list().into_iter().filter(|(_, path)| !is_open(path));
@@ -116,7 +116,7 @@ fn who_may_stop_the_server_stops_it() {
     let with_token =
         |method, path| server.request(method, path).header("Authorization", &bearer).send();
     assert_eq!(with_token("GET", "/v1/stop").status, 405);
-    // It serves still.
+    // The server still serves.
     assert_eq!(with_token("GET", "/v1/tables").status, 200);
     let told = with_token("POST", "/v1/stop");
     assert_eq!((told.status, told.json()["stopping"].as_bool()), (202, Some(true)));
@@ -126,7 +126,7 @@ fn who_may_stop_the_server_stops_it() {
 
 #[test]
 fn one_address_of_another_machine_has_so_many_connections() {
-    // No packet is sent: it only tells by which address this machine is known to others.
+    // No packet is sent: the socket only shows this machine's address as others see it.
     let socket = std::net::UdpSocket::bind("0.0.0.0:0").expect("a socket");
     let own = socket.connect("192.0.2.1:9").and_then(|()| socket.local_addr());
     let Some(own) = own.ok().map(|own| own.ip()).filter(|own| !own.is_loopback()) else {
@@ -144,7 +144,7 @@ fn one_address_of_another_machine_has_so_many_connections() {
     let _open = [connect(), connect()];
     let problem = crate::client::read_reply(&mut connect()).problem(503, "unavailable");
     assert_eq!(problem["detail"], "too many connections from your address");
-    // Others are served.
+    // Other addresses are served.
     assert_eq!(server.get("/healthz").status, 200);
 }
 
@@ -153,7 +153,7 @@ fn a_wide_bind_without_token_or_word_on_tls_does_not_start() {
     let runtime = runtime();
     let start = |listen: &str, token: bool, no_tls: bool| -> Result<(), ServeError> {
         let listener = runtime.block_on(TcpListener::bind(listen)).expect("a port");
-        // What counts is where the listener is, not what the set-up says.
+        // The listener's address counts, not the configuration.
         let mut config = Config::new(SocketAddr::from(([127, 0, 0, 1], 1)));
         config.admin_token = token.then(|| Token::random().expect("randomness"));
         config.no_tls = no_tls;
@@ -192,7 +192,7 @@ fn browsers_are_told_what_not_to_do() {
         let policy = reply.header("content-security-policy").expect("a policy");
         assert!(policy.contains("default-src 'self'") && policy.contains("frame-ancestors 'none'"));
         assert!(policy.contains("script-src 'self';") && policy.contains("object-src 'none'"));
-        // Elements of style may be inline; scripts and attributes of style never.
+        // Style elements may be inline; scripts and style attributes never.
         assert_eq!(policy.matches("unsafe-").count(), 1, "{policy}");
         assert!(policy.contains("style-src 'self' 'unsafe-inline';"), "{policy}");
         assert!(policy.contains("style-src-attr 'none';"), "{policy}");

@@ -1,4 +1,4 @@
-//! A table over its size: whoever logs is told, whoever asks is told, and so is whoever looks.
+//! A table over its size: logging, querying and the table's status all report it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Server, backend_of, now};
 
-/// A server over one leaf, whose tables may have so many bytes.
+/// A server over one leaf, whose tables may have `table_bytes_max` bytes.
 fn server(table_bytes_max: u64) -> (Server, Arc<Leaf>) {
     let leaf = Leaf::open(LeafConfig {
         name: LeafName("leaf-0".into()),
@@ -30,7 +30,7 @@ fn server(table_bytes_max: u64) -> (Server, Arc<Leaf>) {
     (Server::over(backend, "127.0.0.1:0", |_| {}), leaf)
 }
 
-/// A thousand rows of one hour of the day before.
+/// A thousand rows in one hour of the day before.
 fn rows(hour: u64) -> String {
     let row = |index: u64| {
         let (minute, second) = (index / 60, index % 60);

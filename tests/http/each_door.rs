@@ -1,5 +1,5 @@
-//! What can go wrong at any door, at each of them: nothing behind it works, too many are there, a foreign
-//! page asks.
+//! Failures that can happen at any route, tested at each of them: a broken backend, too many
+//! connections, a request of a foreign page.
 
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -19,12 +19,12 @@ use crate::fakes::{Answering, Taking};
 use crate::openapi;
 use crate::server::{Server, backend_of};
 
-/// Doors that change something.
+/// Routes that change something.
 fn changing() -> impl Iterator<Item = (&'static str, String)> {
     doors().filter(|(method, path)| *method != "GET" && path != "/v1/query")
 }
 
-/// All doors, of a table `t` with a column `a`.
+/// All routes, with a table `t` and a column `a`.
 fn doors() -> impl Iterator<Item = (&'static str, String)> {
     hadal_http::route_list().into_iter().map(|(method, path)| {
         let known = ["GET", "POST", "PUT", "DELETE"];
@@ -33,7 +33,7 @@ fn doors() -> impl Iterator<Item = (&'static str, String)> {
     })
 }
 
-/// Asks a door for something that it does.
+/// Sends a valid request to a route.
 fn ask(server: &Server, method: &'static str, path: &str) -> Reply {
     let request = server.request(method, path).header("Hadal-Batch", "b");
     let body = match path {
@@ -48,7 +48,7 @@ fn ask(server: &Server, method: &'static str, path: &str) -> Reply {
     request.body(body).send()
 }
 
-/// A leaf and its sink that panic whatever they are asked.
+/// A leaf and its sink that panic at every request.
 struct Panicking;
 
 impl Peer for Panicking {
@@ -90,10 +90,10 @@ fn a_panic_behind_a_door_is_an_answer_without_its_text() {
     assert_eq!(server.get("/healthz").status, 200);
 }
 
-/// The door that ends the server.
+/// The route that ends the server.
 const STOP: (&str, &str) = ("POST", "/v1/stop");
 
-/// Refuses whatever it is asked, for one reason; without one it panics.
+/// Refuses every request, for one reason; without one it panics.
 struct Refusing(Option<SinkError>);
 
 impl Refusing {
@@ -137,7 +137,7 @@ fn what_a_leaf_refuses_is_told_at_every_door_that_changes_something() {
         let backend = backend_of(Arc::new(Answering::default()), sink);
         let server = Server::over(backend, "127.0.0.1:0", |_| {});
         for (method, path) in changing() {
-            // Only rows can be in conflict with others, and a table is dropped at any time.
+            // Only rows can conflict with others, and a table can be dropped at any time.
             let is_log = path.starts_with("/v1/log") && method != "DELETE";
             let is_drop = (method, path.as_str()) == ("DELETE", "/v1/tables/t");
             let applies = is_log || !is_conflict && (!is_drop || status == 503);
@@ -169,7 +169,7 @@ fn too_many_connections_are_told_so_at_every_door() {
     let mut inside = TcpStream::connect(server.address).expect("a connection");
     assert_eq!(ask_on(&mut inside, "GET", "/healthz", "").status, 200);
     for (method, path) in doors() {
-        // Told before a byte is read, so nothing of the request needs to be sent.
+        // The refusal comes before any byte is read, so no request needs to be sent.
         let mut beyond = TcpStream::connect(server.address).expect("a connection");
         let reply = crate::client::read_reply(&mut beyond);
         reply.problem(503, "unavailable");

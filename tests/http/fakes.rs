@@ -1,4 +1,4 @@
-//! Peers and sinks that do what a test wants, and what the doors make of it.
+//! Fake peers and sinks, and the server's reaction to them.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -21,10 +21,10 @@ use tokio::time::timeout_at;
 
 use crate::server::{Server, backend_of};
 
-/// What a fake leaf does with a query.
+/// A fake leaf's reaction to a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Act {
-    /// It answers that there are no rows.
+    /// It answers without rows.
     #[default]
     Answer,
     /// It is late.
@@ -33,11 +33,11 @@ pub(crate) enum Act {
     BeDead,
     /// It never answers.
     Hang,
-    /// It answers when it is told to.
+    /// It answers after a notification.
     Wait,
     /// It answers without some of its rows.
     AnswerPartly,
-    /// It has not the memory for an answer.
+    /// It lacks the memory for an answer.
     ReachALimit,
     Panic,
 }
@@ -46,12 +46,12 @@ pub(crate) enum Act {
 #[derive(Default)]
 pub(crate) struct Answering {
     act: Act,
-    /// Told when a query begins, and when its future is dropped.
+    /// Receives a message when a query begins, and when its future is dropped.
     told: Option<Mutex<Sender<&'static str>>>,
-    /// What a leaf that waits is waiting for.
+    /// The notification for which `Act::Wait` waits.
     pub(crate) word: Notify,
     is_stopping: bool,
-    /// How long each query was given.
+    /// The time that each query was given.
     given: Mutex<Vec<Duration>>,
 }
 
@@ -76,7 +76,7 @@ impl Answering {
         (Arc::new(Self { act, told, ..Self::default() }), events)
     }
 
-    /// A leaf with one row of table `t`.
+    /// A leaf with one row in table `t`.
     fn leaf(&self) -> LeafStatus {
         let table = TableName::new("t").expect("a name");
         let column = |name: &str, kind, logical| ColumnSchema {
@@ -198,12 +198,12 @@ macro_rules! nothing_but_batches {
 }
 pub(crate) use nothing_but_batches;
 
-/// Takes batches and forgets them, once it has refused as often as it should.
+/// Accepts and discards batches, after a number of refusals.
 #[derive(Default)]
 pub(crate) struct Taking {
     pub(crate) rows: AtomicUsize,
     pub(crate) refusals: Mutex<Vec<SinkError>>,
-    /// How often parts of a body other than its first are told that the sink is busy.
+    /// How often parts of a body other than its first are refused as busy.
     busy: AtomicUsize,
 }
 
@@ -241,7 +241,7 @@ impl Sink for Taking {
 
 nothing_but_batches!(Taking);
 
-/// A server over a fake leaf, whose sink refuses so often.
+/// A server over a fake leaf, whose sink refuses as given.
 pub(crate) fn over(peer: Arc<Answering>, refusals: Vec<SinkError>) -> Server {
     let sink = Taking { refusals: Mutex::new(refusals), ..Taking::default() };
     Server::over(backend_of(peer, Arc::new(sink)), "127.0.0.1:0", |_| {})
@@ -282,13 +282,13 @@ fn the_rest_of_a_long_body_waits_for_a_busy_sink() {
     assert_eq!(sink.busy.load(Ordering::SeqCst), 0);
 }
 
-/// Takes the parts of a body but for one, which it refuses, and tells of the last one late.
+/// Accepts all parts of a body but one, and answers the last one late.
 #[derive(Default)]
 struct Uneven {
     rows: AtomicUsize,
-    /// The refusal comes before the late answer, or after it.
+    /// Whether the refusal comes before the late answer.
     refuses_first: bool,
-    /// Said by the one that is to be first.
+    /// Notified by the part that is to answer first.
     word: Notify,
 }
 
@@ -405,7 +405,7 @@ fn a_query_has_its_time_or_ten_seconds() {
     ] {
         ask(&more).ok();
         let given = peer.given.lock().expect("no panic").pop().expect("it was asked");
-        // It runs from when the question was there.
+        // The time runs from the arrival of the query.
         let until = Duration::from_millis(millis);
         assert!(
             (until - Duration::from_secs(4)..=until).contains(&given),
@@ -466,7 +466,7 @@ fn columns_are_told_before_their_facts_are_found() {
     assert!(events.try_recv().is_err(), "the second one left the search to the first");
     peer.word.notify_one();
     assert_eq!(events.recv(), Ok("dropped"));
-    // The search has its answer, and is about to tell it.
+    // The search has its result, and is about to publish it.
     let found = std::iter::repeat_with(get).take(1_000).find(|page| page["complete"] == true);
     assert_eq!(found.expect("facts")["columns"][0]["distinct"], 0);
     assert!(events.try_recv().is_err(), "an unchanged table is not searched again");

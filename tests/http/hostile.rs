@@ -1,4 +1,4 @@
-//! Bad input from outside: each gets a clear answer, and everything else goes on.
+//! Bad input from outside: each gets a clear answer, and everything else continues.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -51,7 +51,7 @@ fn a_new_table_takes_the_year_one_and_no_later_one_than_tomorrow() {
     assert_eq!((&first["accepted"], &first["rejected_count"]), (&json!(1), &json!(0)));
     assert_eq!(first["warnings"][0]["code"], "no_age_limit");
     assert_eq!(server.rows("SELECT time FROM old"), json!([["0001-01-01T00:00:00Z"]]));
-    // Beside a row that shows what the column is for.
+    // Beside a row that shows that the column has times.
     for (time, reason) in
         [("300000-01-01T00:00:00Z", "is not a time"), ("9999-01-01T00:00:00Z", "in the future")]
     {
@@ -64,7 +64,7 @@ fn a_new_table_takes_the_year_one_and_no_later_one_than_tomorrow() {
     }
 }
 
-/// So much in one line is neither kept nor waited for.
+/// A line of this length is neither stored nor awaited.
 #[test]
 fn a_line_of_100_mb_does_no_harm() {
     let server = Server::start();
@@ -83,7 +83,7 @@ fn deep_rows_do_no_harm() {
         let deep = format!("{{\"a\": {}1{}}}", open.repeat(depth), close.repeat(depth));
         log(&server, format!("{{\"good\": 1}}\n{deep}\n{{\"good\": 1}}\n")).ok()
     };
-    // Objects are told apart by the names on the way: no deeper than names go.
+    // Objects are distinguished by the names on the path: no deeper than names go.
     let beyond = log_deep("{\"a\":", "}", limits::JSON_DEPTH_MAX);
     let far_beyond = log_deep("{\"a\":", "}", 100_000);
     for logged in [beyond, far_beyond] {
@@ -93,7 +93,7 @@ fn deep_rows_do_no_harm() {
     }
     let within = log_deep("{\"a\":", "}", limits::JSON_DEPTH_MAX - 1);
     assert_eq!((&within["accepted"], &within["rejected_count"]), (&json!(3), &json!(0)));
-    // Arrays of arrays are kept as the text that they are, cut where texts end.
+    // Arrays of arrays are stored as their text, cut at the limit of strings.
     for (open, close) in [("[", "]"), ("[{\"a\":", "}]")] {
         let logged = log_deep(open, close, 100_000);
         assert_eq!((&logged["accepted"], &logged["rejected_count"]), (&json!(3), &json!(0)));
@@ -174,7 +174,7 @@ fn what_is_no_http_is_closed() {
         let mut stream = TcpStream::connect(server.address).expect("a connection");
         stream.write_all(bytes).expect("bytes sent");
         let mut answer = Vec::new();
-        // The end may come as a reset; that it comes is what counts.
+        // The end may come as a reset; only that it comes counts.
         let _ = stream.read_to_end(&mut answer);
         let answer = String::from_utf8_lossy(&answer);
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400 "), "{answer}");

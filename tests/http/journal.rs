@@ -1,4 +1,4 @@
-//! What Hadal writes down about itself.
+//! The self tables.
 
 use std::net::TcpStream;
 use std::sync::mpsc::{Sender, channel};
@@ -20,8 +20,8 @@ use crate::client::ask_on;
 use crate::fakes::{Answering, nothing_but_batches};
 use crate::server::{Server, backend_of, memory_app_behind, memory_backend};
 
-/// Another server of the same rows, once the one that saw all of this has stopped: then all is
-/// written.
+/// Returns another server of the same rows, after the one with the acts has stopped: then all self
+/// tables are written.
 fn after(backend: &Backend, acts: impl FnOnce(&Server)) -> Server {
     let mut server = Server::with_journal(backend);
     acts(&server);
@@ -37,7 +37,7 @@ fn questions_are_written_down_with_what_became_of_them() {
         server.log("t", "{\"n\": 1}\n{\"n\": 2}\n{\"n\": 3}\n");
         server.rows("SELECT n FROM t WHERE n > 1");
         server.sql("SELECT m FROM t").problem(400, "bad-query");
-        // What was written down before makes tables of its own.
+        // Earlier entries have created tables.
         tables = server.rows("SHOW TABLES").as_array().expect("tables").len();
         let body = json!({ "query": { "table": "t", "aggregates": "count(*)" } }).to_string();
         server.request("POST", "/v1/query").header("User-Agent", "a page").body(body).send().ok();
@@ -53,7 +53,7 @@ fn questions_are_written_down_with_what_became_of_them() {
             [null, "SELECT m FROM t", "bad-query", 0, 0, null],
         ])
     );
-    // Questions about them are not among them.
+    // Queries of self tables are not recorded.
     assert_eq!(server.rows("SELECT count(*) FROM _queries"), json!([[4]]));
     let server = after(&backend, |_| {});
     assert_eq!(server.rows("SELECT count(*) FROM _queries"), json!([[4]]));
@@ -69,7 +69,7 @@ fn a_question_without_an_answer_has_no_rows() {
         server.sql("SELECT n FROM t LIMIT 1 OFFSET -1").problem(400, "bad-query");
     });
     let noted = server.rows("SELECT outcome, rows FROM _queries");
-    // What is no question in JSON is none.
+    // JSON that is no query is not recorded.
     assert_eq!(noted, json!([["bad-query", 0]]));
 }
 
@@ -118,7 +118,7 @@ fn own_tables_are_not_among_what_leaves_are_said_to_have() {
         server.rows("SELECT n FROM t");
     };
     drop(after(&backend, acts));
-    // Now there are own tables, of which the first row of each leaf could have told nothing.
+    // Now there are self tables, which the first row of each leaf could not count yet.
     let server = after(&backend, |server| drop(server.rows("SELECT n FROM t")));
     assert_eq!(server.rows("SELECT count(*) FROM _queries"), json!([[2]]));
     assert_eq!(server.rows("SELECT count(*) FROM t"), json!([[3]]));
@@ -129,7 +129,7 @@ fn own_tables_are_not_among_what_leaves_are_said_to_have() {
     assert_eq!((&leaves[0][2], &leaves[1][2], &leaves[1][3]), (&json!(0), &json!(3), &json!(1)));
 }
 
-/// Leaves that are as the test says.
+/// Leaves in the state that the test gives.
 struct Being {
     leaves: Arc<dyn Peer>,
     state: Arc<Mutex<LeafState>>,
@@ -176,7 +176,7 @@ fn a_leaf_that_is_recovered_is_told_as_such_before_anybody_asks() {
     assert_eq!(told, json!([["disk recovery", 2, 2], ["memory recovery", 2, 2]]));
 }
 
-/// Takes rows of `_queries` one batch at a time, when it may, and tells how many there were.
+/// Accepts rows of `_queries` one batch per permit, and reports their number.
 struct Slow {
     told: Mutex<Sender<usize>>,
     turns: Semaphore,
@@ -210,7 +210,7 @@ impl Sink for Slow {
 
 nothing_but_batches!(Slow);
 
-/// How many notes a server says that it has lost.
+/// The number of notes that a server says it has lost.
 fn lost(server: &Server) -> usize {
     let metrics = server.get("/metrics").text();
     let line = metrics.lines().find_map(|line| line.strip_prefix("hadal_notes_lost_total "));

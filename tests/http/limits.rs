@@ -1,4 +1,4 @@
-//! Limits of the doors: what just fits passes, one more fails cleanly.
+//! Limits of the HTTP API: a request at the limit passes, one beyond it fails cleanly.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,7 +11,7 @@ use crate::client::{is_closed, read_reply};
 use crate::openapi;
 use crate::server::Server;
 
-/// The text with spaces after it.
+/// The text, padded with spaces.
 fn pad(text: &str, length: usize) -> String {
     text.to_owned() + &" ".repeat(length - text.len())
 }
@@ -62,7 +62,7 @@ fn connections_beyond_the_limit_are_told_to_come_back() {
     let reply = read_reply(&mut beyond);
     reply.problem(503, "unavailable");
     assert!(is_closed(&mut beyond));
-    // The others are served as before, and a place that is given up is free.
+    // The other connections are served as before, and closing one makes room for another.
     for stream in &mut open {
         ask(stream);
     }
@@ -71,7 +71,7 @@ fn connections_beyond_the_limit_are_told_to_come_back() {
     assert!(served.take(10_000).any(|status| status == 200));
 }
 
-/// Whoever is told holds a file while it listens.
+/// A refused connection holds a file while its answer is sent.
 #[test]
 fn not_all_who_are_too_many_are_told_at_once() {
     let server = Server::with(|config| config.connections_max = 1);
@@ -153,12 +153,12 @@ fn many_large_questions_at_once_are_answered_in_time() {
     for asked in asked {
         let (status, took) = asked.join().expect("no panic");
         assert!([200, 504].contains(&status), "{status}");
-        // What all eight need together is several times as much.
+        // All eight together need several times as much.
         assert!(took < deadline + Duration::from_secs(1), "{took:?}");
     }
 }
 
-/// A request whose body stops coming, at each door that takes one.
+/// A request whose body stops arriving, at each route that takes one.
 #[test]
 fn a_body_that_stops_coming_is_told_so_at_each_door() {
     let server = Server::with(|config| config.pace.stall_time = Duration::from_millis(50));

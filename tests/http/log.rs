@@ -1,4 +1,4 @@
-//! `POST /v1/log/{table}`: what is taken, what is not, and what is said of it.
+//! `POST /v1/log/{table}`: accepted and rejected bodies, and the answers.
 
 use std::io::Write;
 
@@ -163,7 +163,7 @@ fn bad_lines_are_reported_and_kept() {
     let kept = "SELECT \"table\", source, line FROM _rejects ORDER BY line";
     let expected = json!([["t", "http", 2], ["t", "http", 4], ["t", "http", 5], ["t", "http", 6]]);
     assert_eq!(server.rows(kept), expected);
-    // A retry is not kept again.
+    // A retry is not stored again.
     assert_eq!(send()["duplicate"], true);
     assert_eq!(server.rows(kept), expected);
 }
@@ -230,7 +230,7 @@ fn a_hint_once_given_stays() {
     let sql = "SELECT tags, path FROM t ORDER BY n";
     let expected = json!([[["a", "b"], ["b", "a"]], [["c", "d"], ["d", "c", "d"]]]);
     assert_eq!(server.rows(sql), expected);
-    // A value that says otherwise is believed, and then the column holds both.
+    // An explicit value wins, and then the column holds both kinds.
     server.log("t", "{\"tags\": {\"$vector\": [\"f\", \"e\"]}, \"n\": 3}");
     server.log("t", "{\"tags\": [\"h\", \"g\"], \"n\": 4}");
     let vectors = "SELECT tags::vector FROM t WHERE n > 2 ORDER BY n";
@@ -297,7 +297,7 @@ fn tables_have_names_of_their_own() {
     for bad in ["a%20b", "%2e%2e%2fx", "a%00b", "%C3%BC", &"x".repeat(129)] {
         log(bad).problem(400, "bad-request");
     }
-    // Clients that tidy addresses up could never reach them.
+    // Clients that normalize URLs could never reach them.
     for bad in [".", "..", "%2e", ".%2E"] {
         log(bad).problem(400, "bad-request");
     }
@@ -338,6 +338,6 @@ fn chunks_of_a_batch_and_parts_of_a_body_are_told_apart() {
     let reply = post(&server).header("Hadal-Batch", "b").body(long.as_str()).send();
     assert_eq!(reply.ok()["duplicate"], true);
     send("1", "{\"a\": 7}").problem(409, "batch-conflict");
-    // Not by a query: it does not wait for a slow leaf that has three rows of so many.
+    // Not checked by a query: it does not wait for a slow leaf with three of these rows.
     assert_eq!(server.get("/v1/tables/t").ok()["rows"], 65_537 + 2);
 }

@@ -1,5 +1,5 @@
-//! The doors from outside: a real server on a port of its own, spoken to in raw HTTP. Whatever
-//! it answers is compared with `spec/openapi.json`.
+//! The HTTP API from outside: a real server on a free port, used in raw HTTP. Every answer is
+//! compared with `spec/openapi.json`.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 

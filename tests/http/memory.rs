@@ -1,4 +1,4 @@
-//! The memory of queries: whatever way one ends, what it held is free again, as the doors say themselves.
+//! The memory of queries is freed however a query ends, as the server's own metrics show.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -16,26 +16,26 @@ use serde_json::json;
 use crate::client::{Request, read_reply};
 use crate::server::{Server, memory_app_behind};
 
-/// Rows of the table, each a group of its own.
+/// Rows of the table, each in its own group.
 const ROWS: usize = 40_000;
-/// Longer than anything takes that is waited for.
+/// Longer than anything that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What becomes of the partial answers of the leaves, which hold memory.
+/// What happens to the leaves' partial answers, which hold memory.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Act {
     Pass,
-    /// They wait for ever, and are held meanwhile.
+    /// They wait for ever, and hold their memory.
     Keep,
-    /// Some of the rows are said to be missing.
+    /// Some of the rows are reported as missing.
     Miss,
 }
 
-/// Before the tree over the leaves.
+/// A peer in front of the tree over the leaves.
 struct Between {
     tree: Arc<dyn Peer>,
     act: Arc<Mutex<Act>>,
-    /// Told when a partial answer is kept.
+    /// Receives a message when a partial answer is kept.
     kept: Mutex<Sender<()>>,
 }
 
@@ -70,7 +70,7 @@ impl Peer for Between {
     }
 }
 
-/// A server whose `/metrics` tells what queries hold.
+/// A server whose `/metrics` shows the memory of queries.
 struct Bed {
     server: Server,
     act: Arc<Mutex<Act>>,
@@ -107,7 +107,7 @@ impl Bed {
         self.server.request("POST", "/v1/query").body(body)
     }
 
-    /// A connection on which a question was asked, and of which nothing was read.
+    /// A connection on which a query was sent, and from which nothing was read.
     fn asked(&self, sql: &str) -> TcpStream {
         let body = json!({ "sql": sql, "deadline_ms": limits::QUERY_DEADLINE_MS_MAX }).to_string();
         let mut stream = TcpStream::connect(self.server.address).expect("a connection");
@@ -117,7 +117,7 @@ impl Bed {
         stream
     }
 
-    /// Bytes that queries hold, as the door tells.
+    /// Bytes that queries hold, from the metrics.
     fn held(&self) -> u64 {
         let metrics = self.server.get("/metrics").text();
         let name = "\nhadal_memory_query_bytes ";
@@ -125,7 +125,7 @@ impl Bed {
         rest.lines().next().and_then(|bytes| bytes.parse().ok()).expect("a number")
     }
 
-    /// Waits until queries hold nothing, which connections that end bring about.
+    /// Waits until queries hold nothing, since connections may end a little later.
     #[track_caller]
     fn assert_free(&self, after: &str) {
         let begun = Instant::now();
@@ -182,7 +182,7 @@ fn whatever_way_a_query_ends_it_holds_nothing_afterwards() {
     drop(unread);
     bed.assert_free("by one whose client went away while it was answered");
 
-    // A connection that stays holds nothing either, once its answer is read.
+    // A connection that stays open holds nothing either, once its answer is read.
     let mut stays = bed.asked(ALL);
     read_reply(&mut stays).ok();
     bed.assert_free("by a connection that stays");

@@ -1,4 +1,4 @@
-//! `spec/openapi.json` against the doors: the same addresses, and every answer as described.
+//! Compares `spec/openapi.json` with the server: the same routes, and every answer as described.
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
@@ -16,15 +16,15 @@ const TEXT: &str = include_str!("../../spec/openapi.json");
 
 static SPEC: LazyLock<Value> = LazyLock::new(|| serde_json::from_str(TEXT).expect("JSON"));
 
-/// The file that gets a line for each answer that was seen, if any: `make/answers` compares them with
-/// all that are described.
+/// The variable with the file that gets a line for each answer, if it is set: `make/answers`
+/// compares the lines with all described answers.
 const SEEN: &str = "HADAL_SEEN_ANSWERS";
 
 /// Asserts that a reply is as described.
 #[track_caller]
 pub(crate) fn check(method: &str, path: &str, reply: &Reply) {
     let Some((template, operation)) = operation(method, path) else {
-        // The page's files have addresses of their own.
+        // The page's files have other addresses.
         let is_file = path.starts_with("/assets/") && reply.status == 200;
         assert!(is_file || [404, 405].contains(&reply.status), "{method} {path}: {}", reply.status);
         return;
@@ -54,14 +54,14 @@ pub(crate) fn check(method: &str, path: &str, reply: &Reply) {
     }
 }
 
-/// Appends a line to the file of answers that were seen. One write: others append at the same time.
+/// Appends a line to the file of answers. One write: other tests append at the same time.
 fn note_seen(line: &str) {
     let Some(path) = std::env::var_os(SEEN) else { return };
     let file = OpenOptions::new().create(true).append(true).open(path);
     file.and_then(|mut file| file.write_all(line.as_bytes())).expect("a line written");
 }
 
-/// The operation that a request is for, and the path that describes it.
+/// The operation of a request, and the path that describes it.
 fn operation(method: &str, path: &str) -> Option<(&'static str, &'static Value)> {
     let path = path.split('?').next().expect("a path");
     let segments: Vec<&str> = path.split('/').collect();

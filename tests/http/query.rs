@@ -1,4 +1,4 @@
-//! `POST /v1/query`: statements, and what is wrong with them.
+//! `POST /v1/query`: statements and their errors.
 
 use serde_json::{Value, json};
 
@@ -93,12 +93,12 @@ fn two_times_are_compared() {
     assert_eq!(server.rows(sql), answer["rows"]);
 }
 
-/// Rates of a comparison are by the time that each side asks for of a bucket, also where one bucket
-/// has the end of the earlier side and the begin of the later one.
+/// A comparison's rates divide by the time that each side covers of a bucket. This holds even if
+/// one bucket has the end of the earlier side and the beginning of the later one.
 #[test]
 fn rates_of_a_comparison_are_by_the_time_of_each_side() {
     let server = Server::start();
-    // A row each second of two minutes.
+    // One row per second for two minutes.
     let row = |second: i64| json!({ "time": 1_763_726_400 + second, "n": 1 }).to_string() + "\n";
     server.log("ticks", &(0..120).map(row).collect::<String>());
     let asked = |from: i64, to: i64, bucket: Value| {
@@ -283,7 +283,7 @@ fn the_body_must_be_a_question() {
     }
     let ask = |deadline| ask(&server, &json!({ "sql": "SELECT 1", "deadline_ms": deadline }));
     assert_eq!(ask(600_000).status, 200);
-    // A millisecond may be over before anybody has looked at the question.
+    // A millisecond may pass before the query is examined.
     assert!([200, 504].contains(&ask(1).status));
 }
 

@@ -1,19 +1,19 @@
-//! As much of JSON Schema as `spec/openapi.json` uses. A keyword that is not known is an error,
-//! so that nothing in the description is believed unchecked.
+//! The part of JSON Schema that `spec/openapi.json` uses. An unknown keyword is an error, so that
+//! no description is believed unchecked.
 
 use serde_json::{Map, Value};
 
-/// Keywords that say nothing about values.
+/// Keywords without conditions on values.
 const NOTES: [&str; 3] = ["description", "default", "format"];
 
-/// What is wrong with `value` by `schema`; references are looked up in `spec`.
+/// The violations of `schema` in `value`; references are resolved in `spec`.
 pub(crate) fn faults(spec: &Value, schema: &Value, value: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     check(spec, schema, value, "$", &mut faults);
     faults
 }
 
-/// The schema, or response, that a reference means.
+/// Resolves a reference to a schema or response.
 pub(crate) fn resolve<'s>(spec: &'s Value, node: &'s Value) -> &'s Value {
     match node.get("$ref").and_then(Value::as_str) {
         Some(reference) => {

@@ -1,4 +1,4 @@
-//! A server in this process: two leaves in memory, the tree over them, and the doors.
+//! A server in this process: two leaves in memory, the tree over them, and the HTTP API.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -21,14 +21,14 @@ use tokio::task::JoinHandle;
 
 use crate::client::{Reply, Request};
 
-/// What the clock of every server says.
+/// The time of every server's clock.
 pub(crate) const NOW: &str = "2026-11-21T12:00:00Z";
 
 pub(crate) fn now() -> Micros {
     parse_timestamp(NOW).expect("a time")
 }
 
-/// A server that listens, until it is dropped.
+/// A server that listens until it is dropped.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
     runtime: Option<Runtime>,
@@ -42,7 +42,7 @@ impl Server {
         Self::with(|_| {})
     }
 
-    /// The same, with a set-up of its own.
+    /// The same, with a changed configuration.
     pub(crate) fn with(change: impl FnOnce(&mut Config)) -> Self {
         Self::over(memory_backend(None), "127.0.0.1:0", change)
     }
@@ -52,12 +52,12 @@ impl Server {
         Self::over(memory_backend(Some(folder)), "127.0.0.1:0", |_| {})
     }
 
-    /// A server that writes down what goes on.
+    /// A server with self tables.
     pub(crate) fn with_journal(backend: &Backend) -> Self {
         Self::with_frontend(backend.clone(), FrontendConfig::default())
     }
 
-    /// A server whose front is set up so.
+    /// A server with this configuration of its front.
     pub(crate) fn with_frontend(backend: Backend, config: FrontendConfig) -> Self {
         Self::open(Frontend::new(config, backend), "127.0.0.1:0", |_| {})
     }
@@ -103,7 +103,7 @@ impl Server {
         drop(self.stop.take());
     }
 
-    /// Asks it to stop, and waits until it has.
+    /// Asks the server to stop, and waits until it has.
     pub(crate) fn join(&mut self) {
         self.ask_to_stop();
         self.wait();
@@ -125,7 +125,7 @@ impl Server {
         self.request("GET", path).send()
     }
 
-    /// Logs rows that must all be taken.
+    /// Logs rows that must all be accepted.
     #[track_caller]
     pub(crate) fn log(&self, table: &str, rows: &str) -> Value {
         let logged = self.request("POST", &format!("/v1/log/{table}")).body(rows).send().ok();
@@ -139,7 +139,7 @@ impl Server {
         self.request("POST", "/v1/query").body(body).send()
     }
 
-    /// The rows of an answer that must be one.
+    /// The rows of a successful answer.
     #[track_caller]
     pub(crate) fn rows(&self, sql: &str) -> Value {
         self.sql(sql).ok()["rows"].take()
@@ -163,7 +163,7 @@ pub(crate) fn runtime() -> Runtime {
         .expect("a runtime")
 }
 
-/// Definitions of a server in memory. They need a runtime that stays.
+/// Definitions of a server in memory. They need a runtime that stays alive.
 fn no_definitions() -> Definitions {
     static RUNTIME: LazyLock<Runtime> = LazyLock::new(runtime);
     RUNTIME.block_on(Definitions::open(&Location::Memory)).expect("definitions")
@@ -173,7 +173,7 @@ pub(crate) fn memory_backend(folder: Option<&Path>) -> Backend {
     memory_app_behind(folder, |tree| tree)
 }
 
-/// The same with something before the tree over the leaves.
+/// The same with a peer in front of the tree over the leaves.
 pub(crate) fn memory_app_behind(
     folder: Option<&Path>,
     before: impl FnOnce(Arc<dyn Peer>) -> Arc<dyn Peer>,
@@ -196,7 +196,7 @@ pub(crate) fn memory_app_behind(
             zone_answers: true,
             limits: LeafLimits {
                 table_bytes_max: u64::MAX,
-                // No time passes here.
+                // The clock of the tests stands still.
                 clock_proving: Duration::ZERO,
                 ..LeafLimits::of_one_in(1)
             },

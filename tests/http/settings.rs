@@ -1,4 +1,4 @@
-//! `/v1/tables/{table}/settings`: set, told, kept from overwriting each other, and ruling at once.
+//! `/v1/tables/{table}/settings`: set, read, protected from lost updates, and in force at once.
 
 use hadal_frontend::FrontendConfig;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::server::{NOW, Server, memory_backend};
 
 const PATH: &str = "/v1/tables/t/settings";
 const NEW: &str = "{\"time\": \"2026-11-21T11:00:00Z\", \"a\": 1}\n";
-/// Of ten days before.
+/// Ten days before.
 const OLD: &str = "{\"time\": \"2026-11-11T12:00:00Z\", \"a\": 2}\n";
 
 fn put(server: &Server, version: i64, settings: &Value) -> Reply {
@@ -71,7 +71,7 @@ fn settings_rule_at_once() {
     assert_eq!(refused["rejected_count"], 1);
     let reason = "its time 2026-11-11T12:00:00Z is older than the table's limit of 7 days";
     assert_eq!(refused["rejected"][0]["reason"], reason);
-    // A wish for rows of any age does not lift what a person set.
+    // The header for rows of any age does not override a person's setting.
     let wish = server.request("POST", "/v1/log/t").header("Hadal-Any-Age", "true").body(OLD);
     assert_eq!(wish.send().ok()["rejected_count"], 1);
     let version = told["version"].as_i64().expect("a version");
@@ -87,7 +87,7 @@ fn a_change_is_followed_by_a_look_at_once() {
     assert_eq!(server.get(PATH).ok()["next_expiry"]["at"], "2026-11-21T12:15:00Z");
     let version = server.get(PATH).ok()["version"].as_i64().expect("a version");
     let told = put(&server, version, &json!({ "age": "7d" })).ok();
-    // It may be over by now; but what is there to go does not wait for a quarter of an hour.
+    // The pass may be over by now, but expired rows do not wait for a quarter of an hour.
     let next = &told["next_expiry"];
     assert!(next["rows"] == 0 || next["at"] == NOW, "{told}");
 }
@@ -102,7 +102,7 @@ fn a_table_whose_rows_have_all_gone_is_there_still() {
         &json!({ "age": "30m" }),
     )
     .ok();
-    // The look that a change brings is soon.
+    // A change starts a pass soon.
     while count(&server) != json!([[0]]) {
         std::thread::yield_now();
     }
@@ -194,7 +194,7 @@ fn what_cannot_be_is_refused_by_its_name() {
         (json!({ "time_column": "" }), "time_column"),
         (json!({ "cold_after": 59 }), "cold_after"),
         (json!({ "cold_before": "1d" }), "cold_before"),
-        // This server has none.
+        // This server has no archive.
         (json!({ "archive": true }), "archive"),
         (json!({ "archive": 1 }), "archive"),
         (json!({ "sample_after": 59 }), "sample_after"),
@@ -238,7 +238,7 @@ fn settings_go_with_their_table() {
     assert_eq!(server.get(PATH).ok()["settings"], json!({}));
     server.log("t", OLD);
     assert_eq!(server.get(PATH).ok()["settings"], json!({ "age": "none" }), "a table of its own");
-    // Settings alone can be dropped, too.
+    // A table with settings only can be dropped, too.
     let path = "/v1/tables/u/settings";
     server.request("PUT", path).body("{\"version\":0,\"settings\":{\"age\":\"1d\"}}").send().ok();
     server.request("DELETE", "/v1/tables/u").send().ok();

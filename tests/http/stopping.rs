@@ -1,4 +1,4 @@
-//! The end of a server: what runs is finished, or told that it is not.
+//! The end of a server: running requests are finished, or get an error.
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
@@ -17,7 +17,7 @@ use crate::server::{Server, backend_of};
 /// Rows that make a batch.
 const BATCH: usize = limits::BLOCK_ROWS_MAX;
 
-/// Asks with as much time as there may be.
+/// Queries with the longest deadline.
 fn asking(address: SocketAddr, sql: &str) -> JoinHandle<Reply> {
     let body = json!({ "sql": sql, "deadline_ms": limits::QUERY_DEADLINE_MS_MAX }).to_string();
     let request = Request::new(address, "POST", "/v1/query").body(body);
@@ -50,7 +50,7 @@ fn a_question_that_has_more_time_than_the_stop_is_told_so() {
         let asking = asking(server.address, sql);
         assert_eq!(events.recv(), Ok("begun"));
         server.join();
-        // What is not answered by now never will be.
+        // A request that is not answered by now never will be.
         drop(server);
         let reply = asking.join().expect("an answer");
         let problem = reply.problem(503, "unavailable");

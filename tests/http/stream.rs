@@ -10,14 +10,14 @@ use crate::client::read_reply;
 use crate::fakes::{Answering, Taking};
 use crate::server::{Server, backend_of};
 
-/// Set in the process that has memory of its own to look at.
+/// The variable that is set in the process whose memory is measured.
 const ALONE: &str = "HADAL_TEST_ALONE";
 /// Bytes of the body.
 const BODY_BYTES: usize = 64 << 20;
-/// How much more memory the process may hold at its peak.
+/// The maximum growth of the process's peak memory.
 const GROWTH_BYTES_MAX: u64 = 48 << 20;
 
-/// Other tests of this program use memory too, so the work is done in a process of its own.
+/// Other tests of this program use memory too, so the work is done in a separate process.
 #[test]
 fn a_long_body_takes_little_memory() {
     if std::env::var_os(ALONE).is_some() {
@@ -62,7 +62,7 @@ fn send_a_long_body() {
     assert!(growth < GROWTH_BYTES_MAX, "{} MiB more for {} MiB", growth >> 20, sent >> 20);
 }
 
-/// The most memory that this process has held.
+/// The peak memory of this process.
 fn peak_bytes() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").expect("a status");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");

@@ -1,4 +1,4 @@
-//! `/v1/tables` and what is below it, and the figures of the server.
+//! `/v1/tables` and the routes below it, and the server's metrics.
 
 use hadal_types::limits;
 use serde_json::{Value, json};
@@ -69,7 +69,7 @@ fn columns_have_statistics() {
     assert_eq!((&path["rows"], &path["distinct"]), (&json!(2), &json!(2)));
     assert_eq!(path["min"], Value::Null);
     assert_eq!(page["columns"][4]["max"], "2026-11-21T11:59:30Z");
-    // They follow the table.
+    // They are updated with the table.
     server.log("requests", "{\"ms\": 31}");
     let page = server.get("/v1/tables/requests/columns").ok();
     assert_eq!((&page["columns"][0]["rows"], &page["columns"][0]["max"]), (&json!(4), &json!(31)));
@@ -233,7 +233,7 @@ fn figures_are_for_prometheus() {
     ] {
         assert!(figures.lines().any(|own| own == line), "{line} is not in\n{figures}");
     }
-    // The connections of the requests before may not have been closed yet.
+    // The connections of the earlier requests may not have been closed yet.
     let open = figures.lines().find_map(|line| line.strip_prefix("hadal_connections "));
     assert!(open.and_then(|open| open.parse().ok()) >= Some(1), "{figures}");
 }
@@ -260,7 +260,7 @@ fn the_page_or_how_to_build_it_is_shown() {
 
 fn its_lines_work(server: &Server, text: &str) {
     assert!(text.contains(&format!("curl http://{}/v1/log/events", server.address)), "{text}");
-    // What the two lines send is taken and answered.
+    // The requests of the two lines are accepted and answered.
     let sent: Vec<&str> =
         text.split("-d '").skip(1).filter_map(|rest| rest.split('\'').next()).collect();
     server.log("events", sent[0]);

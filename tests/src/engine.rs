@@ -1,4 +1,5 @@
-//! The engine below the tree, for tests: rows to row blocks, a scan over them, an answer.
+//! The engine below the tree, for tests: builds row blocks from rows, scans them, and returns an
+//! answer.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,13 +17,13 @@ use hadal_wire::{decode_partial, encode_partial};
 use crate::oracle::{EngineFault, FaultKind, Produced, Row};
 use crate::session::Hops;
 
-/// When test blocks are made.
+/// The time at which test blocks are created.
 const CREATED_AT: Micros = Micros(1_700_000_000_000_000);
 
-/// One row block of these rows, at most 65,536.
+/// Builds one row block of these rows, at most 65,536.
 ///
 /// # Errors
-/// When a value cannot be stored.
+/// If a value cannot be stored.
 pub fn block(rows: &[Row], time_column: &ColumnName, batch: &BatchId) -> Result<Vec<u8>, String> {
     let mut builder = BlockBuilder::new(time_column.clone());
     for row in rows {
@@ -57,23 +58,23 @@ fn push(builder: &mut BlockBuilder, name: &ColumnName, value: &Value) -> Result<
     }
 }
 
-/// How rows are cut into blocks.
+/// How rows are divided into blocks.
 #[derive(Clone, Copy, Debug)]
 pub enum Cuts {
-    /// Blocks of so many rows.
+    /// Blocks of this many rows.
     Rows(usize),
-    /// Blocks of so many rows, merged.
+    /// Blocks of this many rows, merged.
     Merged(usize, MergeOrder),
-    /// Blocks of so many rows, cold and warm ones in turn.
+    /// Blocks of this many rows, cold and warm ones in turn.
     Cold(usize),
     /// The same, merged by time.
     ColdMerged(usize),
 }
 
-/// The row blocks of these rows.
+/// Builds the row blocks of these rows.
 ///
 /// # Errors
-/// When a value cannot be stored.
+/// If a value cannot be stored.
 pub fn blocks(rows: &[Row], time_column: &ColumnName, cuts: Cuts) -> Result<Vec<Vec<u8>>, String> {
     let (Cuts::Rows(size) | Cuts::Merged(size, _) | Cuts::Cold(size) | Cuts::ColdMerged(size)) =
         cuts;
@@ -99,27 +100,27 @@ pub fn blocks(rows: &[Row], time_column: &ColumnName, cuts: Cuts) -> Result<Vec<
     merge(&views, order, CREATED_AT).map_err(|error| error.to_string())
 }
 
-/// Makes all columns of a block cold.
+/// Recompresses all columns of a block for the cold tier.
 fn make_cold(bytes: &mut Vec<u8>) -> Result<(), String> {
     let cold = BlockView::parse(bytes).and_then(|block| chill(&block, Chill::All));
     *bytes = cold.map_err(|error| error.to_string())?.ok_or("the block was cold")?;
     Ok(())
 }
 
-/// What is left of blocks that are subsampled.
+/// Samples blocks and returns the remaining ones.
 ///
 /// # Errors
-/// When a block cannot be read.
+/// If a block cannot be read.
 pub fn sampled(blocks: &[Vec<u8>], sampling: &Sampling<'_>) -> Result<Vec<Vec<u8>>, String> {
     let sampled = |bytes: &Vec<u8>| sample(&BlockView::parse(bytes)?, sampling);
     let sampled: Result<Vec<_>, BlockError> = blocks.iter().map(sampled).collect();
     Ok(sampled.map_err(|error| error.to_string())?.concat())
 }
 
-/// The rows of blocks, as they are read.
+/// Reads the rows of blocks.
 ///
 /// # Errors
-/// When a block cannot be read.
+/// If a block cannot be read.
 pub fn rows(blocks: &[Vec<u8>]) -> Result<Vec<Row>, String> {
     let mut all = Vec::new();
     for bytes in blocks {
@@ -145,18 +146,18 @@ fn rows_of(bytes: &[u8]) -> Result<Vec<Row>, BlockError> {
     Ok(rows)
 }
 
-/// Scans the blocks, every `partials`-th into the same partial answer, merges and finishes.
+/// Scans the blocks, every `partials`-th into the same partial result, merges and finishes.
 ///
 /// # Errors
-/// Faults of the query, and blocks that cannot be read.
+/// Errors of the query, and blocks that cannot be read.
 pub fn ask(blocks: &[Vec<u8>], query: &Query, partials: usize) -> Result<Produced, EngineFault> {
     ask_over(blocks, query, partials, Hops::Loopback)
 }
 
-/// Bytes of values that are computed at a time where rows are looked at piece by piece: of a few rows.
+/// The memory for computed values of a piece, enough for a few rows.
 const PIECE_BYTES: usize = 32 << 10;
 
-/// The same, but partial answers pass as `hops` says.
+/// The same, but partial results pass as `hops` says.
 ///
 /// # Errors
 /// As [`ask`].
@@ -168,7 +169,7 @@ pub fn ask_over(
 ) -> Result<Produced, EngineFault> {
     let invalid = |text: String| EngineFault { kind: FaultKind::Invalid, text };
     let scan = Scan::new(Arc::new(query.clone())).map_err(|error| invalid(error.to_string()))?;
-    // Rows are looked at piece by piece in half of all runs.
+    // In half of all runs, rows are scanned piece by piece.
     let scan = if blocks.len() % 2 == 1 { scan.in_pieces_of(PIECE_BYTES) } else { scan };
     let mut parts = vec![Partial::empty(query); partials.max(1)];
     for (index, bytes) in blocks.iter().enumerate() {
@@ -193,7 +194,7 @@ pub fn ask_over(
     })
 }
 
-/// The first of the faults that an answer fails with.
+/// The first of the errors with which an answer fails.
 fn fault_of(unfinished: FinishError) -> EngineFault {
     let text = format!("{unfinished:?}");
     let code = match unfinished {
@@ -208,7 +209,7 @@ fn fault_of(unfinished: FinishError) -> EngineFault {
     EngineFault { kind, text }
 }
 
-/// The partial answer as it arrives after a hop.
+/// The partial result after a hop.
 fn through_wire(partial: Partial, query: &Query) -> Result<Partial, String> {
     decode_partial(encode_partial(partial), query).map_err(|error| error.to_string())
 }

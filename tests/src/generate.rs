@@ -1,10 +1,10 @@
 //! Random rows and random queries from a seed, for the oracle and for every engine test.
 //!
-//! The same seed gives the same rows and queries on every machine and in every run: the random
-//! numbers are our own ([`Random`]), and nothing depends on the order of a hash map.
+//! The same seed gives the same rows and queries on every machine and in every run: the generator
+//! of random numbers is here ([`Random`]), and nothing depends on the order of a hash map.
 //!
-//! Rows are as odd as real ones: several shapes, names of two kinds, runs, extremes of every
-//! type, sizes around the block's vectors.
+//! Rows are as odd as real ones: several shapes, names of two kinds, runs, extremes of every type,
+//! sizes around the block's vectors.
 
 mod expressions;
 mod facts;

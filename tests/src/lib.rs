@@ -1,4 +1,4 @@
-//! Black-box suites, and what they stand on: the oracle and random rows and queries for it.
+//! Black-box suites and their base: the oracle, and random rows and queries for it.
 
 pub mod engine;
 pub mod generate;

@@ -1,15 +1,15 @@
-//! The oracle: what a query means, computed as plainly as can be, one row at a time.
+//! The oracle: the meaning of a query, computed as plainly as possible, one row at a time.
 //!
 //! Every engine change runs against it on random rows and queries ([`check_seed`]). It keeps all
 //! rows, groups them in ordered maps that hold all values, sorts to find quantiles, and computes
-//! with decimals of any length ([`exact::Exact`]). It shares the *words* of `hadal_query` with
-//! the engine, and none of its code: expressions, patterns, arithmetic and the calendar are
-//! written again from the documentation, so that a difference shows an error on either side
-//! (memchr's `naive.rs` and redb's `BTreeMap` model are the examples).
+//! with decimals of any length ([`exact::Exact`]). It shares the *vocabulary* of `hadal_query` with
+//! the engine, but no code: expressions, patterns, arithmetic and the calendar are written again
+//! from the documentation. A difference therefore shows an error on either side (memchr's
+//! `naive.rs` and redb's `BTreeMap` model are the examples).
 //!
-//! What the engine may answer differently, and by how much, is said per cell
-//! ([`finish::Tolerance`]): quantiles and distinct counts beyond the size up to which they are
-//! exact, and sums over columns that blocks store as doubles.
+//! Each cell says how far the engine may differ ([`finish::Tolerance`]): quantiles and distinct
+//! counts beyond the size up to which they are exact, and sums over columns that blocks store as
+//! doubles.
 
 mod arithmetic;
 mod calendar;
@@ -43,7 +43,7 @@ use group::{Group, Groups, Slots};
 /// Why the oracle has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OracleFault {
-    /// A regular expression is none.
+    /// A regular expression is invalid.
     #[error("pattern refused: {0}")]
     Pattern(String),
     /// A pattern is not a string literal.
@@ -54,21 +54,21 @@ pub enum OracleFault {
     SampleRate(String),
 }
 
-/// Kinds of faults, which an engine tells apart as well.
+/// Kinds of errors that an engine distinguishes as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// The query cannot run as it is.
+    /// The query cannot run as written.
     Invalid,
-    /// A row has a weight that is none.
+    /// A row has an invalid weight.
     SampleRate,
     /// A sum is beyond what a number can hold.
     Overflow,
-    /// Any other: never expected.
+    /// Any other error: never expected.
     Other,
 }
 
 impl OracleFault {
-    /// What kind of fault it is.
+    /// The kind of the error.
     #[must_use]
     pub const fn kind(&self) -> FaultKind {
         match self {
@@ -83,12 +83,12 @@ impl OracleFault {
 pub struct OracleAnswer {
     /// The rows, in order, after limit and offset.
     pub rows: Vec<OracleRow>,
-    /// All rows before HAVING, order, limit and offset, where those depend on values that an
-    /// engine may see differently; otherwise empty.
+    /// All rows before HAVING, order, limit and offset, if those depend on values in which an
+    /// engine may differ; otherwise empty.
     pub candidates: Vec<OracleRow>,
-    /// How much of the answer is certain.
+    /// The part of the answer that is certain.
     pub standing: Standing,
-    /// Whether sums may be beyond the doubles on the way, so that a fault is an answer too.
+    /// Whether intermediate sums may exceed doubles, so that an error is also correct.
     pub may_overflow: bool,
 }
 
@@ -97,34 +97,34 @@ pub struct OracleAnswer {
 pub struct OracleRow {
     /// One cell per output.
     pub cells: Vec<Cell>,
-    /// How many rows the group has; 1 for a raw row.
+    /// The number of rows in the group; 1 for a raw row.
     pub raw_count: u64,
 }
 
-/// How much of an answer is certain.
+/// The part of an answer that is certain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Which rows, and their order.
+    /// The rows and their order.
     Certain,
-    /// Every row is one of the candidates; how many there are is certain too.
+    /// Every row is one of the candidates; the number of rows is certain too.
     AnyOrder,
     /// Every row is one of the candidates.
     AnyRows,
-    /// Only the shape: "other" may hold other series.
+    /// Only the columns: "other" may contain other series.
     Open,
 }
 
-/// A row of the answer on its way.
+/// A row of the answer before it is finished.
 struct Line {
     keys: Vec<Value>,
     group: Group,
     order: Vec<Value>,
 }
 
-/// What `query` means for `rows`, the table's time column being `time_column`.
+/// Computes the answer of `query` for `rows` with the time column `time_column`.
 ///
 /// # Errors
-/// A pattern or a sample rate that is refused.
+/// An invalid pattern or sample rate.
 pub fn answer(
     rows: &[Row],
     time_column: &ColumnName,
@@ -196,7 +196,7 @@ pub fn answer(
     finished(lines, query, &evaluator, &sums_exactly, standing, may_overflow)
 }
 
-/// HAVING, order, limit, offset and the outputs.
+/// Applies HAVING, order, limit, offset and the outputs.
 fn finished(
     groups: Vec<(Vec<Value>, Group)>,
     query: &Query,
@@ -242,7 +242,7 @@ fn finished(
 }
 
 impl Standing {
-    /// Less certain where something is not exact.
+    /// Less certain if something is not exact.
     fn after(self, exact: bool, otherwise: Self) -> Self {
         match (exact, self) {
             (true, _) | (_, Self::Open | Self::AnyRows) => self,
@@ -251,7 +251,8 @@ impl Standing {
     }
 }
 
-/// By the order keys, nulls where each says; ties by the keys in ascending order, nulls last.
+/// Compares by the order keys, with nulls where each key says. Ties are ordered by the group keys
+/// in ascending order, nulls last.
 fn in_order(order: &[OrderKey], left: &Line, right: &Line) -> Ordering {
     for (key, (left, right)) in order.iter().zip(left.order.iter().zip(&right.order)) {
         let ordering = match (left.is_null(), right.is_null(), key.nulls_first) {
@@ -272,8 +273,8 @@ fn to_usize(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
-/// Whether the engine sums the argument as decimals: no column in it is stored as doubles in any
-/// block, and it has no function that gives doubles.
+/// Whether the engine sums the argument as decimals: no block stores one of its columns as doubles,
+/// and it has no function that returns doubles.
 fn is_summed_exactly(argument: &RowExpr, rows: &[Row]) -> bool {
     if has_quotient(argument) {
         return false;
@@ -315,8 +316,8 @@ fn is_of_one_scale(name: &ColumnName, rows: &[Row]) -> bool {
     })
 }
 
-/// Whether the sum of these values, all made positive, is beyond the doubles that the engine
-/// sums some of them as.
+/// Whether the sum of the values' magnitudes exceeds doubles, while the engine sums some of them as
+/// doubles.
 fn overflows(values: &[finish::Weighted]) -> bool {
     let mut size = Exact::default();
     for weighted in values {

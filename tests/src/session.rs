@@ -1,4 +1,4 @@
-//! All of Hadal below its doors in one process: leaves in memory, the tree over them, SQL on top.
+//! All of Hadal below HTTP in one process: leaves in memory, the tree over them, SQL on top.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,8 +19,8 @@ use hadal_wire::LoopbackCodec;
 pub enum Hops {
     /// By calls.
     InProcess,
-    /// By calls too, but everything that passes is encoded and decoded as on a network, between
-    /// leaves and aggregators and once more at the root.
+    /// Also by calls, but every message is encoded and decoded as on a network: between leaves and
+    /// aggregators, and once more at the root.
     Loopback,
 }
 
@@ -33,22 +33,22 @@ pub struct Session {
     bodies: u64,
 }
 
-/// What a statement gave.
+/// The result of a statement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     /// The answer's column names.
     pub names: Vec<String>,
     /// The rows.
     pub rows: Vec<Vec<Value>>,
-    /// How many stored rows each rests on; empty for constants.
+    /// The number of stored rows behind each row; empty for constants.
     pub raw_counts: Vec<u64>,
-    /// Which rows sum up the series beyond the limit.
+    /// Which rows are the sums of the series beyond the limit.
     pub others: Vec<bool>,
     /// Codes of notes and warnings.
     pub warnings: Vec<String>,
 }
 
-/// The catalog of SQL over the one of the tree.
+/// The tree's catalog as a catalog of SQL.
 struct Tables(ClusterStatus);
 
 impl hadal_sql::Catalog for Tables {
@@ -62,10 +62,10 @@ impl hadal_sql::Catalog for Tables {
 }
 
 impl Session {
-    /// So many leaves in memory, at `now`.
+    /// Opens `leaves` leaves in memory, at `now`.
     ///
     /// # Errors
-    /// What keeps a thread from being started.
+    /// If a thread cannot be started.
     pub fn new(leaves: usize, hops: Hops, now: Micros) -> Result<Self, String> {
         let clock = Arc::new(FixedClock::new(now));
         let ledger = Arc::new(ExpectedRows::default());
@@ -112,7 +112,7 @@ impl Session {
             .enable_all()
             .build()
             .map_err(|error| error.to_string())?;
-        // As in one process, and as over a wire.
+        // As in one process, and as over a network.
         let tree: Arc<dyn Peer> = match hops {
             Hops::InProcess => {
                 let names = peers.into_iter().map(|(name, _)| name).collect();
@@ -133,10 +133,10 @@ impl Session {
         })
     }
 
-    /// Logs a body of JSON to a table, every line a batch of its own if `by_line`.
+    /// Logs a body of JSON to a table. If `by_line`, every line is a separate batch.
     ///
     /// # Errors
-    /// What the engine says.
+    /// The engine's error.
     pub fn log(&mut self, table: &str, body: &str, by_line: bool) -> Result<Summary, String> {
         let bodies: Vec<&str> = if by_line { body.lines().collect() } else { vec![body] };
         let mut last = Summary::default();
@@ -176,20 +176,20 @@ impl Session {
         Ok(summary)
     }
 
-    /// Drops a table; returns its rows.
+    /// Drops a table. Returns its number of rows.
     ///
     /// # Errors
-    /// What the engine says.
+    /// The engine's error.
     pub fn drop_table(&self, table: &str) -> Result<u64, String> {
         let table = TableName::new(table).map_err(|error| error.to_string())?;
         let dropping = self.placement.apply(TableChange::Drop { table });
         self.runtime.block_on(dropping).map_err(|error| error.to_string())
     }
 
-    /// Answers a question in SQL.
+    /// Runs a query in SQL.
     ///
     /// # Errors
-    /// What is wrong with it, with the hint in parentheses.
+    /// The error, with the hint in parentheses.
     pub fn ask(&self, sql: &str) -> Result<Rows, String> {
         let catalog = Tables(self.runtime.block_on(self.root.cluster_status()));
         let context = Context {

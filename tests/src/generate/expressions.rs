@@ -1,4 +1,4 @@
-//! Random expressions in which every function gets what it asks for.
+//! Random expressions in which every function gets arguments of the right types.
 
 use hadal_query::{Expr, Function, PatternSyntax, TimeField, Type};
 use hadal_types::{Micros, Value};
@@ -7,16 +7,16 @@ use super::facts::Pool;
 use super::pool;
 use super::random::Random;
 
-/// Makes expressions over the given leaves.
+/// Generates expressions over the given leaves.
 #[derive(Debug)]
 pub struct Expressions<'a, L> {
-    /// Where chance comes from.
+    /// The source of randomness.
     pub random: &'a mut Random,
     /// The leaves, with their types.
     pub leaves: &'a [(Type, Expr<L>)],
-    /// What is known of the values of each, in the same order; of those beyond the end nothing.
+    /// The known values of each leaf, in the same order. Leaves beyond the end have none.
     pub pools: &'a [Pool],
-    /// The smallest width of a time bucket in microseconds, so that there are not too many.
+    /// The smallest width of a time bucket in microseconds, which limits the number of buckets.
     pub bucket_micros_min: i64,
 }
 
@@ -77,7 +77,7 @@ impl<L: Clone> Expressions<'_, L> {
         }
     }
 
-    /// A leaf of this type where there is one, at times a literal.
+    /// A leaf of this type if there is one, at times a literal.
     pub fn leaf(&mut self, of: Type) -> Expr<L> {
         let known = if self.random.percent(10) { None } else { self.known(of) };
         match known {
@@ -86,7 +86,7 @@ impl<L: Clone> Expressions<'_, L> {
         }
     }
 
-    /// Where a leaf of this type is.
+    /// The index of a leaf of this type.
     fn known(&mut self, of: Type) -> Option<usize> {
         let leaves = self.leaves.iter().enumerate();
         let fitting: Vec<usize> =
@@ -94,8 +94,7 @@ impl<L: Clone> Expressions<'_, L> {
         (!fitting.is_empty()).then(|| *self.random.pick(&fitting))
     }
 
-    /// A leaf of this type, and what it is known to have; any expression and nothing where there
-    /// is no such leaf.
+    /// A leaf of this type and its known values. Without such a leaf, any expression and no values.
     fn known_or(&mut self, of: Type, depth: usize) -> (Expr<L>, Pool) {
         match self.known(of).filter(|_| self.random.percent(80)) {
             Some(at) => {
@@ -106,13 +105,13 @@ impl<L: Clone> Expressions<'_, L> {
         }
     }
 
-    /// A literal of this type, mostly one of these values, or beside one of them.
+    /// A literal of this type: mostly one of these values or next to one.
     fn near(&mut self, pool: &Pool, of: Type) -> Expr<L> {
         let known = pool.value(self.random).filter(|_| self.random.percent(85));
         Expr::Literal(known.unwrap_or_else(|| self.literal(of)))
     }
 
-    /// A literal of this type, seldom null.
+    /// A literal of this type, rarely null.
     pub fn literal(&mut self, of: Type) -> Value {
         if self.random.percent(3) {
             return Value::Null;
@@ -128,7 +127,7 @@ impl<L: Clone> Expressions<'_, L> {
         }
     }
 
-    /// The start of the time bucket that `time` lies in.
+    /// The start of the time bucket that contains `time`.
     pub fn bucket(&mut self, time: Expr<L>) -> Expr<L> {
         let widths: Vec<i64> = WIDTHS
             .iter()
@@ -139,7 +138,7 @@ impl<L: Clone> Expressions<'_, L> {
             true => self.bucket_micros_min,
             false => *self.random.pick(&widths),
         };
-        // As long as from the edge of a block to another, or a microsecond more or less.
+        // The distance of two block edges, or a microsecond more or less.
         let times = self.known(Type::Time).and_then(|at| self.pools.get(at)).cloned();
         let spans = times.clone().and_then(|pool| pool.width(self.random));
         let spans = spans.filter(|span| *span >= self.bucket_micros_min);
@@ -156,7 +155,7 @@ impl<L: Clone> Expressions<'_, L> {
         Expr::call(Function::TimeBucket, arguments)
     }
 
-    /// Functions that give whatever type they are given.
+    /// Functions that return the type of their arguments.
     fn choice(&mut self, of: Type, depth: usize) -> Expr<L> {
         if self.random.percent(50) {
             let count = 1 + self.random.below(3);
@@ -335,7 +334,7 @@ impl<L: Clone> Expressions<'_, L> {
     }
 }
 
-/// A LIKE pattern for what has the first letters of this in it.
+/// A LIKE pattern for strings that contain the first letters of `text`.
 fn part_of(text: &str) -> String {
     let part: String = text.chars().take(3).collect();
     format!("%{part}%")

@@ -1,5 +1,5 @@
-//! What queries know of the rows that they are asked of: values that there are, and those at the
-//! edges of row blocks, where an engine looks no further.
+//! The values that queries know of their rows: existing values, and values at the edges of row
+//! blocks, where an engine may skip blocks.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ use super::random::Random;
 use super::schema::schema;
 use crate::oracle::Row;
 
-/// Rows of the blocks whose edges are known: as suites cut them, and all rows in one.
+/// Rows per block for which edges are known: the suites' block sizes, and all rows in one.
 const CUTS: [usize; 3] = [53, 97, usize::MAX];
 /// Values of one column that are kept, besides those at edges.
 const VALUES_MAX: usize = 40;
 
-/// What is known of a table.
+/// The known values of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
-    /// Its columns.
+    /// The columns of the table.
     pub schema: TableSchema,
-    /// Of each column and kind.
+    /// The values of each column and kind.
     columns: BTreeMap<(ColumnName, Kind), Pool>,
     times: Pool,
 }
@@ -31,11 +31,11 @@ pub struct Facts {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pool {
     values: Vec<Value>,
-    /// The smallest and the largest of each block; of numbers and times alone.
+    /// The smallest and the largest value of each block; of numbers and times only.
     edges: Vec<Value>,
 }
 
-/// What is known of the table that holds `rows`, as they lie in blocks one after the other.
+/// Collects the known values of the table that holds `rows`, stored in blocks one after the other.
 #[must_use]
 pub fn facts(rows: &[Row]) -> Facts {
     let mut columns: BTreeMap<(ColumnName, Kind), Pool> = BTreeMap::new();
@@ -72,7 +72,7 @@ fn kind_of(value: &Value) -> Option<Kind> {
     }
 }
 
-/// Keeps so many of the values, from all over them.
+/// Keeps at most [`VALUES_MAX`] of the values, evenly spread.
 fn thin(values: &mut Vec<Value>) {
     let step = values.len().div_ceil(VALUES_MAX).max(1);
     *values = values.iter().step_by(step).cloned().collect();
@@ -91,7 +91,7 @@ fn edges(rows: &[Row], value: impl Fn(&Row) -> Option<Value>) -> Vec<Value> {
 }
 
 impl Facts {
-    /// What is known of the values of an input.
+    /// The known values of an input.
     #[must_use]
     pub fn pool(&self, input: &RowInput) -> Pool {
         match input {
@@ -100,7 +100,7 @@ impl Facts {
                 let key = (column.name.clone(), column.kind);
                 let mut pool = self.columns.get(&key).cloned().unwrap_or_default();
                 if column.logical == Logical::Plain {
-                    // Among numbers truths are seen as such.
+                    // Among numbers, booleans are numbers.
                     pool.values.iter_mut().for_each(|value| {
                         if let Value::Bool(truth) = value {
                             *value = Value::integer((*truth).into());
@@ -113,7 +113,7 @@ impl Facts {
         }
     }
 
-    /// A time at the edge of a block, or a microsecond beside it; `None` where there are no rows.
+    /// A time at the edge of a block, or a microsecond beside it; `None` without rows.
     pub(super) fn edge_time(&self, random: &mut Random) -> Option<Micros> {
         match self.times.edge(random)? {
             Value::Time(time) => Some(time),
@@ -123,7 +123,7 @@ impl Facts {
 }
 
 impl Pool {
-    /// A value that there is, or one at an edge or beside it; `None` where none is known.
+    /// An existing value, or one at an edge or beside it; `None` if none is known.
     pub(super) fn value(&self, random: &mut Random) -> Option<Value> {
         if random.percent(60)
             && let Some(edge) = self.edge(random)
@@ -133,7 +133,7 @@ impl Pool {
         (!self.values.is_empty()).then(|| random.pick(&self.values).clone())
     }
 
-    /// A value at an edge, or one step beside it; `None` where none is known.
+    /// A value at an edge, or one step beside it; `None` if none is known.
     #[must_use]
     pub fn edge(&self, random: &mut Random) -> Option<Value> {
         if self.edges.is_empty() {
@@ -144,7 +144,7 @@ impl Pool {
         Some(beside(&edge, step).unwrap_or(edge))
     }
 
-    /// How far two edges are from each other, and a step more or less; `None` where that is nothing.
+    /// The distance of two edges, or a step more or less; `None` if that is zero.
     pub(super) fn width(&self, random: &mut Random) -> Option<i64> {
         let whole = |value: Option<Value>| match value? {
             Value::Time(time) => Some(time.0),
@@ -156,8 +156,8 @@ impl Pool {
     }
 }
 
-/// The value so many steps on: of times a microsecond, of decimals a whole or one in the last place,
-/// of doubles the next.
+/// The value `step` steps further: microseconds for times, an integer or the last decimal place for
+/// decimals, the next double for doubles.
 fn beside(value: &Value, step: i64) -> Option<Value> {
     match value {
         Value::Time(time) => {

@@ -1,4 +1,4 @@
-//! Values that rows and queries draw from alike, so that a filter finds something.
+//! Values that rows and queries share, so that filters match rows.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use hadal_types::{Decimal, Micros, Number, Value};
 
 use super::random::Random;
 
-/// Where generated times lie around: 2023-11-14T22:13:20Z.
+/// The center of generated times: 2023-11-14T22:13:20Z.
 pub(super) const NOW: Micros = Micros(1_700_000_000 * Micros::SECOND);
 
-/// Words with what makes strings hard: empty, case, folds, signs of patterns, line breaks.
+/// Words with the difficult cases of strings: empty, case, folds, signs of patterns, line breaks.
 const WORDS: [&str; 24] = [
     "",
     "a",
@@ -36,7 +36,7 @@ const WORDS: [&str; 24] = [
     "null",
     "İ",
 ];
-/// Texts that spell numbers, or nearly.
+/// Strings that are numbers, or nearly.
 const NUMERALS: [&str; 12] = [
     "0",
     "1",
@@ -70,27 +70,27 @@ const REGEXES: [&str; 12] = [
     "\\p{L}{3}",
 ];
 
-/// A word.
+/// Picks a word.
 pub(super) fn word(random: &mut Random) -> &'static str {
     if random.percent(8) { random.pick::<&str>(&NUMERALS) } else { random.pick::<&str>(&WORDS) }
 }
 
-/// A text that spells a number, or nearly.
+/// Picks a string that is a number, or nearly.
 pub(super) fn numeral(random: &mut Random) -> &'static str {
     random.pick::<&str>(&NUMERALS)
 }
 
-/// A LIKE pattern.
+/// Picks a LIKE pattern.
 pub(super) fn like(random: &mut Random) -> &'static str {
     random.pick::<&str>(&LIKES)
 }
 
-/// A regular expression.
+/// Picks a regular expression.
 pub(super) fn regex(random: &mut Random) -> &'static str {
     random.pick::<&str>(&REGEXES)
 }
 
-/// Words of a list: mostly a few, at times none or many.
+/// Generates the words of a list: mostly a few, at times none or many.
 pub(super) fn words(random: &mut Random) -> Vec<Arc<str>> {
     let length = match random.below(20) {
         0..4 => 0,
@@ -100,12 +100,12 @@ pub(super) fn words(random: &mut Random) -> Vec<Arc<str>> {
     (0..length).map(|_| word(random).into()).collect()
 }
 
-/// mantissa × 10^−scale.
+/// `mantissa` × 10^−`scale`.
 pub(super) fn decimal(mantissa: i64, scale: u8) -> Number {
     Decimal::new(mantissa.into(), scale).map_or(Number::ZERO, Number::from)
 }
 
-/// A double that few decimals can hold: huge, tiny, or any bits.
+/// Generates a double that few decimals can hold: huge, tiny, or any bits.
 pub(super) fn double(random: &mut Random) -> Number {
     let double = match random.below(10) {
         0 => 1e300,
@@ -121,14 +121,14 @@ pub(super) fn double(random: &mut Random) -> Number {
     Number::from_f64(double).unwrap_or(Number::ZERO)
 }
 
-/// An integer at the edge of 64 bits, at the edge of what doubles hold, or near zero.
+/// Picks an integer at the edge of 64 bits, at the edge of exact doubles, or near zero.
 pub(super) fn extreme(random: &mut Random) -> i64 {
     const LAST: i64 = 1 << 53;
     *random.pick(&[i64::MIN, i64::MIN + 1, -1, 0, 1, i64::MAX - 1, i64::MAX, LAST, LAST + 1])
 }
 
-/// A number that neither one scale nor doubles hold beside another of its sort: identifiers of 64
-/// bits and more, decimals of 30 digits, small decimals, huge doubles.
+/// Generates numbers that together fit neither one scale nor doubles: identifiers of 64 bits and
+/// more, decimals of 30 digits, small decimals, huge doubles.
 pub(super) fn mixed(random: &mut Random) -> Number {
     let decimal =
         |mantissa: i128, scale| Decimal::new(mantissa, scale).map_or(Number::ZERO, Number::from);
@@ -146,7 +146,8 @@ pub(super) fn mixed(random: &mut Random) -> Number {
     }
 }
 
-/// An identifier of 64 bits: any, one of a few, or one of those that a double means.
+/// Generates an identifier of 64 bits: any, one of a few, or one that rounds to the same double as
+/// others.
 pub(super) fn identifier(random: &mut Random) -> Number {
     let step = i128::from(random.between(0, 2));
     let whole = match random.below(8) {
@@ -158,7 +159,7 @@ pub(super) fn identifier(random: &mut Random) -> Number {
     Decimal::new(whole, 0).map_or(Number::ZERO, Number::from)
 }
 
-/// A decimal of about 30 digits, 12 or 30 of them after the point.
+/// Generates a decimal of about 30 digits, 12 or 30 of them after the point.
 pub(super) fn long_decimal(random: &mut Random) -> Number {
     let upper = match random.percent(50) {
         true => i128::from(random.next_u64()),
@@ -168,7 +169,7 @@ pub(super) fn long_decimal(random: &mut Random) -> Number {
     Decimal::new(mantissa, *random.pick(&[12, 30])).map_or(Number::ZERO, Number::from)
 }
 
-/// A number of a query.
+/// Generates a number for a query.
 pub(super) fn number(random: &mut Random) -> Number {
     match random.below(10) {
         0..5 => Number::integer(random.between(-5, 20)),
@@ -184,7 +185,7 @@ pub(super) fn number(random: &mut Random) -> Number {
     }
 }
 
-/// A time of a query.
+/// Generates a time for a query.
 pub(super) fn time(random: &mut Random) -> Micros {
     match random.below(12) {
         0 => Micros::MIN,
@@ -195,12 +196,12 @@ pub(super) fn time(random: &mut Random) -> Micros {
     }
 }
 
-/// A set of words.
+/// Generates a set of words.
 pub(super) fn set(random: &mut Random) -> Value {
     Value::set(words(random))
 }
 
-/// A vector of words.
+/// Generates a vector of words.
 pub(super) fn vector(random: &mut Random) -> Value {
     Value::vector(words(random))
 }

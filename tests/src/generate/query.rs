@@ -15,13 +15,13 @@ use super::pool;
 use super::random::{Random, derive};
 use super::schema::table;
 
-/// Time buckets of one query at most; the engine allows some more.
+/// The maximum number of time buckets of one query; the engine allows a few more.
 const BUCKETS_MAX: i64 = 1_000;
 const QUANTILES: [u32; 7] = [0, 10_000, 333_333, 500_000, 950_000, 999_000, 1_000_000];
 const HISTOGRAM_BUCKETS: [u16; 5] = [1, 2, 5, 20, 100];
 
-/// Everything that a query can take from a row of this schema, with its type: every part of
-/// every column, numbers as text, a column that is not there, and searches for words.
+/// All inputs that a query can take from a row of this schema, with their types: every part of
+/// every column, numbers as text, a missing column, and searches for words.
 #[must_use]
 pub fn inputs(random: &mut Random, schema: &TableSchema) -> Vec<(Type, RowExpr)> {
     let mut inputs = vec![(Type::Time, Expr::Leaf(RowInput::Time))];
@@ -47,7 +47,7 @@ pub fn inputs(random: &mut Random, schema: &TableSchema) -> Vec<(Type, RowExpr)>
     inputs
 }
 
-/// What is known of the values of each of these inputs.
+/// The known values of each of these inputs.
 #[must_use]
 pub fn pools(inputs: &[(Type, RowExpr)], facts: &Facts) -> Vec<Pool> {
     let pool = |(_, input): &(Type, RowExpr)| match input {
@@ -57,7 +57,7 @@ pub fn pools(inputs: &[(Type, RowExpr)], facts: &Facts) -> Vec<Pool> {
     inputs.iter().map(pool).collect()
 }
 
-/// The query that `seed` makes over a table, with values that it has.
+/// Generates the query of `seed` over a table, with values of the table.
 #[must_use]
 pub fn query(seed: u64, facts: &Facts) -> Query {
     let (random, schema) = (&mut Random::new(seed), &facts.schema);
@@ -99,7 +99,7 @@ pub fn query(seed: u64, facts: &Facts) -> Query {
     }
 }
 
-/// The query for raw rows that `seed` makes: mostly by time, and mostly not for all of them.
+/// Generates the query for raw rows of `seed`: mostly ordered by time, and mostly with a limit.
 #[must_use]
 pub fn rows_query(seed: u64, facts: &Facts) -> Query {
     let mut query = Query { having: None, series: None, ..query(seed, facts) };
@@ -128,7 +128,8 @@ pub fn rows_query(seed: u64, facts: &Facts) -> Query {
 
 const LIMIT: u64 = limits::LIMIT_DEFAULT;
 
-/// All time, or an end or both within or beyond the table's times, mostly at the edge of a block.
+/// All time, or a range with ends within or beyond the table's times, mostly at the edge of a
+/// block.
 fn range(random: &mut Random, facts: &Facts) -> TimeRange {
     let Some((first, last)) = facts.schema.time_range.filter(|_| random.percent(50)) else {
         return TimeRange::ALL;
@@ -162,7 +163,7 @@ fn raw_rows(rows: &mut Expressions<'_, RowInput>) -> Expressed {
     (QueryKind::Rows { values }, slots)
 }
 
-/// Mostly a column, at times something computed.
+/// Mostly a column, at times a computed expression.
 fn a_value(rows: &mut Expressions<'_, RowInput>) -> (Type, RowExpr) {
     if rows.random.percent(75) {
         return rows.random.pick(rows.leaves).clone();
@@ -205,7 +206,7 @@ fn an_argument(rows: &mut Expressions<'_, RowInput>) -> (Type, RowExpr) {
     }
 }
 
-/// A state that is kept of values of this type.
+/// A state for values of this type.
 fn kind_of(random: &mut Random, of: Type) -> StateKind {
     let mut kinds = vec![StateKind::Moments, StateKind::Distinct];
     if matches!(of, Type::Number | Type::Bool | Type::Time | Type::String) {
@@ -218,7 +219,7 @@ fn kind_of(random: &mut Random, of: Type) -> StateKind {
     *random.pick(&kinds)
 }
 
-/// Some of the aggregates that are finished from this state.
+/// Some of the aggregates that can be computed from this state.
 fn finishes(random: &mut Random, kind: StateKind, of: Type) -> Vec<AggregateFunction> {
     match kind {
         StateKind::Moments if matches!(of, Type::Number | Type::Bool) => {
@@ -249,7 +250,7 @@ fn type_of(finish: AggregateFunction, argument: Type) -> Type {
     }
 }
 
-/// Whether the engine has to give exactly this in any group of so many rows.
+/// Whether the engine must be exact for this in any group of `rows` rows.
 fn is_exact(slot: &OutputExpr, rows: u64) -> bool {
     let rows = usize::try_from(rows).unwrap_or(usize::MAX);
     match slot {
@@ -277,7 +278,7 @@ fn order(outputs: &mut Expressions<'_, GroupInput>) -> Vec<OrderKey> {
         .collect()
 }
 
-/// Nearly all slots, and something computed of those that are exact.
+/// Nearly all slots, and computed expressions of the exact ones.
 fn columns(outputs: &mut Expressions<'_, GroupInput>, slots: &[(Type, OutputExpr)]) -> Vec<Output> {
     let mut columns: Vec<(Type, OutputExpr)> =
         slots.iter().filter(|_| outputs.random.percent(90)).cloned().collect();

@@ -6,7 +6,7 @@ pub struct Random {
     state: u64,
 }
 
-/// A seed of its own for part `index` of what `seed` makes.
+/// Derives the seed of part `index` from `seed`.
 #[must_use]
 pub fn derive(seed: u64, index: u64) -> u64 {
     Random::new(seed ^ mix(index.wrapping_add(1))).next_u64()
@@ -25,13 +25,13 @@ impl Random {
         Self { state: seed }
     }
 
-    /// Any 64 bits.
+    /// The next 64 random bits.
     pub fn next_u64(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         mix(self.state)
     }
 
-    /// A number from 0 to `end`, which is excluded; 0 where `end` is 0.
+    /// A number in `0..end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         let Ok(end) = u64::try_from(end) else { return 0 };
         usize::try_from(self.next_u64().checked_rem(end).unwrap_or(0)).unwrap_or(0)
@@ -44,7 +44,7 @@ impl Random {
         i64::try_from(i128::from(first) + offset).unwrap_or(first)
     }
 
-    /// True `percent` times of a hundred.
+    /// True with a probability of `percent` in a hundred.
     pub fn percent(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }

@@ -8,29 +8,29 @@ use super::pool;
 use super::random::{Random, derive};
 use crate::oracle::Row;
 
-/// What the rows of one table are like.
+/// The description of one table's rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowSpec {
-    /// How many rows.
+    /// The number of rows.
     pub count: usize,
     /// The columns besides the time.
     pub columns: Vec<ColumnSpec>,
-    /// How many shapes: sets of columns that occur together.
+    /// The number of shapes: sets of columns that occur together.
     pub shapes: usize,
-    /// How the times lie.
+    /// The distribution of the times.
     pub times: Times,
 }
 
-/// What one column is like.
+/// The description of one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnSpec {
     /// Its name.
     pub name: String,
     /// Its values.
     pub content: Content,
-    /// Of a hundred rows so many have none.
+    /// The percentage of rows without a value.
     pub null_percent: usize,
-    /// How many rows in a row have the same value, at most.
+    /// The maximum length of a run of equal values.
     pub run: usize,
 }
 
@@ -45,33 +45,33 @@ pub enum Content {
     Counter,
     /// Integers at the edge of 64 bits.
     ExtremeIntegers,
-    /// Decimals of 0 to 6 digits after the point.
+    /// Decimals with 0 to 6 digits after the point.
     Decimals,
-    /// Decimals of 18 digits after the point beside small integers.
+    /// Decimals with 18 digits after the point beside small integers.
     DeepDecimals,
     /// Doubles that differ little in size.
     Doubles,
     /// Doubles of every size.
     ExtremeDoubles,
-    /// Numbers that neither one scale nor doubles hold together.
+    /// Numbers that together fit neither one scale nor doubles.
     MixedNumbers,
-    /// Integers of 64 bits, and such numbers here and there.
+    /// Integers of 64 bits, and mixed numbers here and there.
     LargeIntegers,
     /// Identifiers of 64 bits.
     WideIntegers,
     /// Decimals of about 30 digits.
     LongDecimals,
-    /// Truths.
+    /// Booleans.
     Truths,
-    /// Truths in some rows, integers in others.
+    /// Booleans in some rows, integers in others.
     TruthsAndIntegers,
     /// A few words.
     Words,
-    /// A string of its own in nearly every row.
+    /// Strings that differ in nearly every row.
     Identifiers,
-    /// Texts that spell numbers, or nearly.
+    /// Strings that are numbers, or nearly.
     Numerals,
-    /// Texts of up to some thousand characters.
+    /// Strings of up to some thousand characters.
     LongTexts,
     /// Integers, and strings here and there.
     IntegersAndWords,
@@ -79,20 +79,20 @@ pub enum Content {
     Sets,
     /// Vectors of words.
     Vectors,
-    /// A few long vectors, again and again.
+    /// A few long vectors, repeated.
     StackTraces,
-    /// Every kind.
+    /// Values of every kind.
     Anything,
     /// The same string in every row.
     Constant,
-    /// Weights, as `sample_rate` has them.
+    /// Weights for `sample_rate`.
     SampleRates,
     /// Weights of every size.
     ExtremeSampleRates,
 }
 
 impl Content {
-    /// What an ordinary column can hold.
+    /// The contents of an ordinary column.
     const ORDINARY: [Self; 24] = [
         Self::SmallIntegers,
         Self::Integers,
@@ -121,14 +121,14 @@ impl Content {
     ];
 }
 
-/// How the times of the rows lie.
+/// The distribution of the rows' times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Times {
     /// All the same.
     Same,
     /// One after the other, some microseconds apart.
     Ascending,
-    /// In no order, within an hour.
+    /// Unordered, within an hour.
     Shuffled,
     /// In a few clusters, days apart.
     Clustered,
@@ -140,7 +140,7 @@ const NAMES: [&str; 10] =
     ["n", "service", "a.b", "Ünï cödé", "select", "value", "tags", "x y", "status", "\"quoted\""];
 
 impl RowSpec {
-    /// The spec that `seed` makes: from no rows to some thousand, one to eight columns.
+    /// The description for `seed`: from no rows to a few thousand, one to eight columns.
     #[must_use]
     pub fn of_seed(seed: u64) -> Self {
         let random = &mut Random::new(derive(seed, 1_000));
@@ -178,7 +178,7 @@ impl RowSpec {
     }
 }
 
-/// Sizes around what could go wrong: nothing, one, a vector of 1,024 more or less.
+/// Sizes at the edges: none, one, a vector of 1,024 more or less.
 fn count(random: &mut Random) -> usize {
     match random.below(20) {
         0 => 0,
@@ -200,7 +200,7 @@ impl ColumnSpec {
     }
 }
 
-/// The rows that `seed` makes of `spec`.
+/// Generates the rows of `seed` for `spec`.
 #[must_use]
 pub fn rows(seed: u64, spec: &RowSpec) -> Vec<Row> {
     let random = &mut Random::new(derive(seed, 2_000));
@@ -257,7 +257,7 @@ impl Times {
 }
 
 impl Content {
-    /// A value for the row of this index.
+    /// Generates a value for the row of this index.
     fn value(self, random: &mut Random, index: usize) -> Value {
         match self {
             Self::Truths => Value::Bool(random.percent(50)),

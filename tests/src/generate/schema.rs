@@ -1,4 +1,4 @@
-//! The schema that a catalog would have of rows.
+//! The schema of rows, as a catalog would report it.
 
 use std::collections::BTreeMap;
 

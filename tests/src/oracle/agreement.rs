@@ -1,4 +1,4 @@
-//! The oracle's reading of every function against the engine's, on random expressions.
+//! Compares the oracle's result of every function with the engine's, on random expressions.
 
 use hadal_query::{Prepared, Type};
 use hadal_types::ColumnName;
@@ -6,11 +6,11 @@ use hadal_types::ColumnName;
 use super::{Evaluator, Row};
 use crate::generate::{self, Content, Expressions, Random, RowSpec, TIME_COLUMN};
 
-/// Rows of every content, so that every function meets every kind of value.
+/// Rows of every content, so that every function gets every kind of value.
 fn rows_of_everything(seed: u64) -> Vec<Row> {
     let mut spec = RowSpec::of_seed(seed);
     spec.count = spec.count.clamp(1, 6);
-    // Long texts show nothing here and cost most of the time.
+    // Long strings reveal nothing here and cost most of the time.
     spec.columns
         .iter_mut()
         .filter(|column| column.content == Content::LongTexts)
@@ -18,7 +18,7 @@ fn rows_of_everything(seed: u64) -> Vec<Row> {
     generate::rows(seed, &spec)
 }
 
-/// The first disagreement, or how many values were compared.
+/// The first disagreement, or the number of values compared.
 fn disagreement(seed: u64) -> Result<usize, String> {
     let rows = rows_of_everything(seed);
     let facts = generate::facts(&rows);

@@ -1,7 +1,7 @@
-//! Numbers as written digits, doubles by their shortest.
+//! Arithmetic on decimal digits; doubles count with their shortest digits.
 //!
-//! A result overflows where its digits, or an operand's at the common scale, do not fit
-//! 128 bits, or where more than 36 digits follow the point; then the doubles are asked.
+//! A result overflows if its digits, or an operand's at the common scale, do not fit 128 bits, or
+//! if more than 36 digits follow the point. Then doubles are used.
 
 use std::cmp::Ordering;
 
@@ -49,7 +49,7 @@ fn round(number: Number, digits: Number) -> Option<Number> {
         let exact = Exact::from_number(number);
         let rounded = exact.times(&Exact::from_text(&format!("1e{digits}"))?).rounded(0);
         let rounded = rounded.times(&unit);
-        // What has no such digits stays the number it is.
+        // A number without such a decimal stays as it is.
         return if rounded == exact { Some(number) } else { rounded.to_decimal().or(Some(number)) };
     };
     Exact::from_number(number).rounded(digits).to_decimal().or(Some(number))
@@ -58,7 +58,7 @@ fn round(number: Number, digits: Number) -> Option<Number> {
 fn of_decimals(function: Function, left: &Exact, right: &Exact) -> Option<Number> {
     let scale = left.scale().max(right.scale());
     let result = match function {
-        // The digits are multiplied before any zeros at the end are dropped.
+        // The digits are multiplied before trailing zeros are dropped.
         Function::Multiply => {
             let digits = Exact::from_integer(left.mantissa()?);
             digits.times(&Exact::from_integer(right.mantissa()?)).mantissa()?;
@@ -93,7 +93,7 @@ fn of_doubles(function: Function, left: f64, right: f64) -> Option<Number> {
     })
 }
 
-/// The decimal, or else the nearest double's number.
+/// The decimal, or otherwise the nearest double.
 fn nearest(exact: &Exact) -> Option<Number> {
     exact.to_decimal().or_else(|| Number::from_f64(exact.to_f64()))
 }

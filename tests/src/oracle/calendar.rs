@@ -26,7 +26,7 @@ pub(super) fn extract(field: TimeField, time: Micros) -> Exact {
     }))
 }
 
-/// The year, month and day, so many days after the first of January 1970.
+/// The year, month and day of the day `days` days after the first of January 1970.
 fn date(days: i64) -> (i64, i64, i64) {
     let (mut year, mut rest) = (1970, days);
     while rest < 0 {

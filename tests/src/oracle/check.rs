@@ -1,4 +1,4 @@
-//! One seed, one check: random rows and queries through an engine and through the oracle.
+//! The check of one seed: random rows and queries through an engine and through the oracle.
 
 use std::fmt;
 
@@ -8,21 +8,21 @@ use hadal_types::{TableSchema, Value};
 use super::{FaultKind, Row, answer, compare};
 use crate::generate::{self, Facts, Random, derive};
 
-/// What an engine answers.
+/// An engine's answer.
 #[derive(Clone, Debug, Default)]
 pub struct Produced {
     /// The answer's rows.
     pub rows: Vec<Vec<Value>>,
-    /// How many rows of the table each stands for.
+    /// The number of the table's rows that each row stands for.
     pub raw_counts: Vec<u64>,
 }
 
-/// Why an engine has no answer.
+/// An engine's error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineFault {
-    /// What kind of fault it is: the oracle's must be of the same.
+    /// Its kind, which must equal that of the oracle's error.
     pub kind: FaultKind,
-    /// What it says.
+    /// The engine's message.
     pub text: String,
 }
 
@@ -38,16 +38,16 @@ impl fmt::Display for EngineFault {
     }
 }
 
-/// What the oracle expects of a query.
+/// The oracle's expectation for a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expected {
-    /// So many rows.
+    /// This many rows.
     Rows(usize),
-    /// No answer.
+    /// No answer, but an error.
     Fault(FaultKind),
 }
 
-/// How many queries expected what.
+/// The number of queries with each expectation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// No row.
@@ -56,7 +56,7 @@ pub struct Tally {
     pub one: usize,
     /// At least two rows.
     pub more: usize,
-    /// A fault.
+    /// An error.
     pub faults: usize,
 }
 
@@ -71,7 +71,7 @@ impl Tally {
         } += 1;
     }
 
-    /// Counts what another counted.
+    /// Adds another count.
     pub fn merge(&mut self, other: Self) {
         self.none += other.none;
         self.one += other.one;
@@ -79,30 +79,30 @@ impl Tally {
         self.faults += other.faults;
     }
 
-    /// Of a hundred queries so many expect at least two rows.
+    /// The percentage of queries that expect at least two rows.
     #[must_use]
     pub fn more_percent(&self) -> usize {
         self.more * 100 / (self.none + self.one + self.more + self.faults).max(1)
     }
 }
 
-/// Queries that are asked of the rows of one seed.
+/// Queries per seed.
 const QUERIES: u64 = 8;
-/// Queries of a hundred that may find whatever they do: of the others another is made where one finds
-/// less than two rows.
+/// The percentage of queries that may return any number of rows. Any other query is generated again
+/// while it returns fewer than two rows.
 const ANY_PERCENT: usize = 8;
-/// So often.
+/// The maximum number of attempts.
 const TRIES: u64 = 20;
-/// Rows of the smallest counterexample that are shown.
+/// The rows of the smallest counterexample that are shown.
 const ROWS_SHOWN: usize = 12;
-/// Runs of the engine that looking for a smaller counterexample may take.
+/// The maximum number of engine runs in the search for a smaller counterexample.
 const SHRINK_RUNS: usize = 400;
 
-/// Asks random queries of the random rows of `seed`.
+/// Runs random queries on the random rows of `seed`.
 ///
 /// # Errors
-/// A text that names the seed, the query, the first difference, and the fewest rows that were
-/// found to still show a difference.
+/// A text with the seed, the query, the first difference, and the fewest rows found that still show
+/// a difference.
 pub fn check_seed(
     seed: u64,
     mut run_engine: impl FnMut(&[Row], &Query) -> Result<Produced, EngineFault>,
@@ -119,8 +119,8 @@ pub fn check_seed(
     Ok(tally)
 }
 
-/// The first of the queries that `make` makes of seeds from this one that finds at least two rows, or a
-/// fault; at times any.
+/// Generates queries from seeds derived from this one until a query returns at least two rows, or
+/// an error. Some queries are kept whatever they return.
 pub fn query_that_finds(
     seed: u64,
     rows: &[Row],
@@ -136,7 +136,7 @@ pub fn query_that_finds(
         expected.is_ok_and(|expected| expected.rows.len() < 2)
     };
     for index in 0..TRIES {
-        // Of no rows there is nothing to find.
+        // Queries of no rows return nothing.
         if rows.len() < 2 || !is_poor(&query) {
             break;
         }
@@ -145,7 +145,7 @@ pub fn query_that_finds(
     query
 }
 
-/// Asks one query of these rows; see [`check_seed`].
+/// Runs one query on these rows; see [`check_seed`].
 ///
 /// # Errors
 /// A text with the query, the first difference and the fewest rows that still show one.
@@ -171,7 +171,7 @@ pub fn check_query(
     ))
 }
 
-/// What is expected, or how the engine's answer differs from that.
+/// Returns the expectation, or how the engine's answer differs from it.
 fn compared(
     rows: &[Row],
     schema: &TableSchema,
@@ -198,7 +198,7 @@ fn compared(
     }
 }
 
-/// Leaves out runs of rows, ever shorter ones, for as long as a difference remains.
+/// Removes runs of rows, ever shorter ones, while a difference remains.
 fn shrink(
     mut rows: Vec<Row>,
     mut last: String,

@@ -1,4 +1,4 @@
-//! Whether an engine's answer is the oracle's, as near as each cell asks.
+//! Compares an engine's answer with the oracle's, within each cell's tolerance.
 
 use std::fmt;
 
@@ -12,9 +12,9 @@ use super::{OracleAnswer, OracleRow, Standing};
 pub struct Difference {
     /// Where: a row and a column, or the whole answer.
     pub place: String,
-    /// What the oracle says.
+    /// The oracle's value.
     pub expected: String,
-    /// What the engine says.
+    /// The engine's value.
     pub found: String,
 }
 
@@ -32,7 +32,8 @@ fn differs(place: &str, expected: impl fmt::Debug, found: impl fmt::Debug) -> Di
     }
 }
 
-/// Compares an engine's rows, and how many rows each stands for, with the oracle's answer.
+/// Compares an engine's rows, and the number of rows that each stands for, with the oracle's
+/// answer.
 ///
 /// # Errors
 /// The first difference.
@@ -103,7 +104,8 @@ fn is_near(value: &Value, exact: &Value, distance: impl Fn(f64) -> f64) -> bool 
     match (value, exact) {
         (Value::Number(value), Value::Number(exact)) => {
             let (found, wanted) = (value.to_f64(), exact.to_f64());
-            // Where doubles have fewer digits, a share of one is less than the last of them.
+            // Subnormal doubles have fewer digits, so a share of one may be less than its last
+            // digit.
             value == exact || (found - wanted).abs() <= distance(wanted.abs()).max(1e-320)
         }
         _ => value == exact,

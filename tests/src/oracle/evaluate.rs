@@ -1,4 +1,4 @@
-//! Expressions, by plain recursion: every argument is computed, then the function.
+//! Evaluates expressions by plain recursion: first every argument, then the function.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -9,17 +9,17 @@ use regex::Regex;
 
 use super::{OracleFault, functions, pattern};
 
-/// Computes expressions; remembers compiled patterns, and nothing else.
+/// Evaluates expressions. Caches compiled patterns, and nothing else.
 #[derive(Debug, Default)]
 pub struct Evaluator {
     regexes: RefCell<BTreeMap<(String, PatternSyntax), Regex>>,
 }
 
 impl Evaluator {
-    /// The value of `expr` where `leaf` gives the leaves' values.
+    /// The value of `expr`; `leaf` returns the leaves' values.
     ///
     /// # Errors
-    /// A regular expression that is none, or a pattern that is not a literal.
+    /// An invalid regular expression, or a pattern that is not a literal.
     pub fn value<L>(
         &self,
         expr: &Expr<L>,

@@ -1,7 +1,7 @@
-//! Decimal numbers of any length, kept as written digits and computed with as at school.
+//! Decimal numbers of any length, stored as digits, with written arithmetic as taught at school.
 //!
-//! Nothing here shares a line with `hadal_types::Decimal`, and nothing can overflow: what the
-//! engine's 128-bit arithmetic gives is checked against these.
+//! No line is shared with `hadal_types::Decimal`, and nothing can overflow: the results of the
+//! engine's 128-bit arithmetic are checked against these.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -12,9 +12,9 @@ use hadal_types::{Decimal, Number};
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Exact {
     negative: bool,
-    /// Lowest first; no zero at the upper end, and none at the lower end after the point.
+    /// Lowest digit first. Without leading zeros, and without trailing zeros after the point.
     digits: Vec<u8>,
-    /// How many of the digits follow the point.
+    /// The number of digits after the point.
     scale: usize,
 }
 
@@ -33,7 +33,7 @@ impl Exact {
         Self { negative, digits, scale }
     }
 
-    /// Reads `-12.50`, `1e300` or `2.5e-30`; `None` for any other text.
+    /// Parses `-12.50`, `1e300` or `2.5e-30`; `None` for any other text.
     #[must_use]
     pub fn from_text(text: &str) -> Option<Self> {
         let (text, exponent) = match text.split_once('e') {
@@ -66,13 +66,13 @@ impl Exact {
         Some(Self::new(negative, digits, scale))
     }
 
-    /// The number as its text says it: a double by its shortest digits.
+    /// The number as its text gives it: a double by its shortest digits.
     #[must_use]
     pub fn from_number(number: Number) -> Self {
         Self::from_text(&number.to_string()).unwrap_or_default()
     }
 
-    /// Every digit of what the double's bits say.
+    /// The double's exact value, with every digit.
     #[must_use]
     pub fn from_bits(double: f64) -> Self {
         // No double needs more than 1,074 digits after the point.
@@ -85,7 +85,7 @@ impl Exact {
         Self::from_text(&value.to_string()).unwrap_or_default()
     }
 
-    /// The number × 10^−places.
+    /// The number × 10^−`places`.
     #[must_use]
     pub fn shifted_down(&self, places: usize) -> Self {
         Self::new(self.negative, self.digits.clone(), self.scale + places)
@@ -121,7 +121,7 @@ impl Exact {
         Self::new(false, self.digits.clone(), self.scale)
     }
 
-    /// Sum.
+    /// The sum.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
         let (left, right, scale) = aligned(self, other);
@@ -134,21 +134,21 @@ impl Exact {
         }
     }
 
-    /// Difference.
+    /// The difference.
     #[must_use]
     pub fn minus(&self, other: &Self) -> Self {
         self.plus(&other.negated())
     }
 
-    /// Product.
+    /// The product.
     #[must_use]
     pub fn times(&self, other: &Self) -> Self {
         let digits = multiply(&self.digits, &other.digits);
         Self::new(self.negative != other.negative, digits, self.scale + other.scale)
     }
 
-    /// The whole quotient, truncated toward zero, and the remainder, with the sign of `self`;
-    /// `None` when `other` is zero.
+    /// The integer quotient, truncated toward zero, and the remainder, with the sign of `self`;
+    /// `None` if `other` is zero.
     #[must_use]
     pub fn divide(&self, other: &Self) -> Option<(Self, Self)> {
         if other.is_zero() {
@@ -160,11 +160,11 @@ impl Exact {
         Some((quotient, Self::new(self.negative, rest, scale)))
     }
 
-    /// The double nearest to self / other; NaN when `other` is zero.
+    /// The double nearest to `self` / `other`; NaN if `other` is zero.
     #[must_use]
     pub fn nearest_quotient(&self, other: &Self) -> f64 {
-        // So many digits that the quotient has a hundred of its own; a last digit that stands
-        // for all that follows keeps the rounding right.
+        // Enough digits that the quotient has a hundred. A last digit that stands for all further
+        // digits keeps the rounding right.
         const DIGITS: usize = 100;
         let places = DIGITS + other.digits.len().saturating_sub(self.digits.len());
         let places = places + self.scale;
@@ -176,7 +176,7 @@ impl Exact {
         Self::new(self.negative != other.negative, digits, places + 1).to_f64()
     }
 
-    /// The nearest number of so many digits after the point, halves away from zero.
+    /// The nearest number with `digits` digits after the point, halves away from zero.
     #[must_use]
     pub fn rounded(&self, digits: usize) -> Self {
         let Some(dropped) = self.scale.checked_sub(digits).filter(|dropped| *dropped > 0) else {
@@ -187,7 +187,7 @@ impl Exact {
         Self::new(self.negative, add(kept, &[u8::from(up)]), digits)
     }
 
-    /// The next integer at or below.
+    /// The largest integer not above the number.
     #[must_use]
     pub fn floor(&self) -> Self {
         let kept = self.digits.get(self.scale..).unwrap_or_default();
@@ -195,33 +195,33 @@ impl Exact {
         Self::new(self.negative, add(kept, &[u8::from(down)]), 0)
     }
 
-    /// Whether the digits fit 128 bits, which is all that the engine's decimals have, when so
-    /// many follow the point, or all where there are more.
+    /// Whether the digits fit the 128 bits of the engine's decimals when `scale` of them follow the
+    /// point, or all if there are more.
     #[must_use]
     pub fn fits_at(&self, scale: usize) -> bool {
         let zeros = scale.saturating_sub(self.scale);
         to_i128(self.negative, &raise(&self.digits, zeros)).is_some()
     }
 
-    /// How many digits follow the point.
+    /// The number of digits after the point.
     #[must_use]
     pub fn scale(&self) -> usize {
         self.scale
     }
 
-    /// The digits without the point, when they fit.
+    /// The digits without the point, if they fit.
     #[must_use]
     pub fn mantissa(&self) -> Option<i128> {
         to_i128(self.negative, &self.digits)
     }
 
-    /// The integer, when the number is one that fits.
+    /// The number as an integer, if it is one and fits.
     #[must_use]
     pub fn to_integer(&self) -> Option<i128> {
         self.mantissa().filter(|_| self.is_whole())
     }
 
-    /// The decimal, when 128 bits and 36 digits after the point hold it.
+    /// The decimal, if it fits 128 bits and 36 digits after the point.
     #[must_use]
     pub fn to_decimal(&self) -> Option<Number> {
         let decimal = Decimal::new(self.mantissa()?, u8::try_from(self.scale).ok()?)?;
@@ -253,7 +253,7 @@ impl Ord for Exact {
 }
 
 impl fmt::Display for Exact {
-    /// All digits, then the power of ten: `-125e-2`.
+    /// Writes all digits, then the power of ten: `-125e-2`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.negative { "-" } else { "" };
         let digits: String =
@@ -308,7 +308,7 @@ fn add(left: &[u8], right: &[u8]) -> Vec<u8> {
     sum
 }
 
-/// left − right, of which left is not the smaller.
+/// `left` − `right`; `left` must not be the smaller one.
 fn subtract(left: &[u8], right: &[u8]) -> Vec<u8> {
     let mut difference = Vec::with_capacity(left.len());
     let mut borrow = 0;
@@ -339,7 +339,7 @@ fn multiply(left: &[u8], right: &[u8]) -> Vec<u8> {
     product
 }
 
-/// Long division: digit by digit from the top, each found by taking away.
+/// Long division: digit by digit from the top, each by repeated subtraction.
 fn divide(left: &[u8], right: &[u8]) -> (Vec<u8>, Vec<u8>) {
     let mut rest: Vec<u8> = Vec::new();
     let mut quotient = Vec::with_capacity(left.len());

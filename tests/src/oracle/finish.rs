@@ -1,4 +1,4 @@
-//! Aggregates from all values of a group, and how near an engine's sketches must come.
+//! Computes aggregates from all values of a group, with the tolerance for an engine's sketches.
 
 use hadal_query::AggregateFunction;
 use hadal_types::{Number, NumberRepr, Value, limits};
@@ -6,25 +6,25 @@ use hadal_types::{Number, NumberRepr, Value, limits};
 use super::exact::Exact;
 use super::histogram::histogram;
 
-/// A value of the answer, and how far the engine's may be from it.
+/// A value of the answer, and the tolerance for the engine's value.
 #[derive(Clone, Debug)]
 pub struct Cell {
     /// The exact value.
     pub value: Value,
-    /// How far the engine's may be from it.
+    /// The tolerance for the engine's value.
     pub tolerance: Tolerance,
 }
 
 /// How far a value may be from the exact one.
 #[derive(Clone, Debug)]
 pub enum Tolerance {
-    /// Not at all.
+    /// No deviation.
     Exact,
-    /// By this share of the exact value.
+    /// A share of the exact value.
     Relative(f64),
-    /// By so much.
+    /// A fixed amount.
     Absolute(f64),
-    /// It is computed from values that are not exact.
+    /// Any deviation: the value is computed from values that are not exact.
     Open,
 }
 
@@ -39,31 +39,31 @@ pub struct Weighted {
 
 /// A value, its weight and their product are each rounded by half a unit in the last place.
 const SUM_SHARE: f64 = 4.0 * f64::EPSILON;
-/// What rounding costs where doubles have fewer digits, in a sum of ten thousand.
+/// The rounding error of subnormal doubles, which have fewer digits, in a sum of ten thousand.
 const SUBNORMALS: f64 = 1e-319;
-/// What the log buckets of quantiles promise, and room for the rounding of their edges and digits.
+/// The error of the log buckets of quantiles, with a margin for rounding their edges and digits.
 const QUANTILE_SHARE: f64 = 0.010_002;
-/// Three standard errors and a half of 2^14 HyperLogLog registers.
+/// Three and a half standard errors of 2^14 HyperLogLog registers.
 const DISTINCT_SHARE: f64 = 0.03;
 
 const NULL: Cell = Cell { value: Value::Null, tolerance: Tolerance::Exact };
 
 impl Cell {
-    /// A value that must be met exactly.
+    /// A value that the engine must return exactly.
     #[must_use]
     pub fn exact(value: Value) -> Self {
         Self { value, tolerance: Tolerance::Exact }
     }
 
-    /// Whether the engine has to give exactly this value.
+    /// Whether the engine must return exactly this value.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         matches!(self.tolerance, Tolerance::Exact)
     }
 }
 
-/// Finishes an aggregate over `values`. `sums_exactly` says whether the engine sees them as
-/// decimals and not as doubles.
+/// Computes an aggregate over `values`. `sums_exactly` says whether the engine has them as decimals
+/// and not as doubles.
 pub(super) fn finish(finish: AggregateFunction, values: &[Weighted], sums_exactly: bool) -> Cell {
     match finish {
         AggregateFunction::Count => Cell::exact(count(values)),
@@ -97,7 +97,7 @@ fn sorted(values: &[Weighted]) -> Vec<Weighted> {
     sorted
 }
 
-/// The values sorted, truths as 0 and 1.
+/// The values sorted, booleans as 0 and 1.
 fn numbers(values: &[Weighted]) -> Vec<Weighted> {
     let number = |weighted: &Weighted| match weighted.value {
         Value::Bool(truth) => Weighted { value: Value::integer(truth.into()), ..*weighted },
@@ -124,12 +124,12 @@ struct Moments {
     size: Exact,
     /// Σw.
     weight: Exact,
-    /// Whether all were decimals, for the engine too.
+    /// Whether all are decimals, in the engine too.
     exactly: bool,
 }
 
 impl Moments {
-    /// `None` where there is nothing to sum.
+    /// `None` without terms.
     fn of(values: &[Weighted], sums_exactly: bool) -> Option<Self> {
         let terms: Vec<Exact> = values.iter().map(term).collect::<Option<_>>()?;
         let all = |each: fn(&Exact) -> Exact| {
@@ -148,7 +148,7 @@ impl Moments {
         match self.exactly {
             true => match self.total.to_decimal() {
                 Some(sum) => Cell::exact(Value::Number(sum)),
-                // Beyond a decimal's digits the nearest double is as exact as it gets.
+                // Beyond a decimal's digits the nearest double is the exact result.
                 None => Cell::exact(nearest(self.total.to_f64())),
             },
             false => near(self.total.to_f64(), self.size.to_f64(), SUBNORMALS),
@@ -159,7 +159,7 @@ impl Moments {
         let average = self.total.nearest_quotient(&self.weight);
         match self.exactly {
             true => Cell::exact(nearest(average)),
-            // What the sum's rounding costs is divided with it.
+            // The sum's rounding error is divided with it.
             false => near(
                 average,
                 self.size.nearest_quotient(&self.weight),
@@ -169,8 +169,8 @@ impl Moments {
     }
 }
 
-/// A double that was summed from terms of this size; `subnormals` is what rounding costs where
-/// doubles have fewer digits.
+/// A double that was summed from terms of this total size. `subnormals` is the rounding error of
+/// subnormal doubles, which have fewer digits.
 fn near(double: f64, size: f64, subnormals: f64) -> Cell {
     match Number::from_f64(double) {
         Some(number) if size.is_finite() => Cell {
@@ -203,14 +203,14 @@ pub(super) fn is_double(value: &Value) -> bool {
     matches!(value, Value::Number(number) if number.to_stored().is_none())
 }
 
-/// The smallest value at or below which so many millionths of the weight lie.
+/// The smallest value with at least `millionths` millionths of the weight at or below it.
 fn quantile(sorted: &[Weighted], millionths: u32) -> Cell {
     let total: i128 = sorted.iter().map(|weighted| i128::from(weighted.weight)).sum();
     let mut below = 0;
     for weighted in sorted {
         below += i128::from(weighted.weight);
         if below * 1_000_000 >= i128::from(millionths) * total {
-            // The smallest and the largest value are kept as they are.
+            // The smallest and the largest value are exact.
             let at_an_end = millionths == 0 || millionths == 1_000_000;
             let tolerance = match at_an_end || sorted.len() <= limits::QUANTILE_EXACT_ROWS {
                 true => Tolerance::Exact,

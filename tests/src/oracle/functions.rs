@@ -1,4 +1,4 @@
-//! What each function means, read again from the words in `hadal_query::Function`.
+//! The meaning of each function, written again from the documentation of `hadal_query::Function`.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) fn call(function: Function, arguments: &[Value]) -> Value {
     }
 }
 
-/// The truth `decisive` wins over null, null over the other truth.
+/// The boolean `decisive` wins over null, null over the other boolean.
 fn settled(arguments: &[Value], decisive: bool) -> Value {
     let mut unknown = false;
     for argument in arguments {
@@ -71,7 +71,7 @@ fn is_in(arguments: &[Value]) -> Value {
     let Some((needle, list)) = arguments.split_first() else { return Value::Null };
     let equal: Vec<Value> =
         list.iter().map(|item| call(Function::Equal, &[needle.clone(), item.clone()])).collect();
-    // An empty list holds nothing, but what null is nobody knows.
+    // An empty list contains nothing, but for null the result is unknown.
     if needle.is_null() { Value::Null } else { settled(&equal, true) }
 }
 

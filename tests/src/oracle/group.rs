@@ -11,12 +11,12 @@ use super::exact::Exact;
 use super::finish::{self, Cell, Weighted};
 use super::{OracleFault, Standing};
 
-/// The rows that have the same keys.
+/// The rows with the same keys.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
     /// The weights of all rows.
     pub(super) rows: Vec<Weighted>,
-    /// By measure: the values of the rows that have one.
+    /// By measure: the values of the rows that have a value.
     pub(super) values: Vec<Vec<Weighted>>,
 }
 
@@ -29,7 +29,7 @@ impl Group {
         Self { rows: Vec::new(), values: vec![Vec::new(); measures] }
     }
 
-    /// Adds a row of this weight and these values, one per measure.
+    /// Adds a row with this weight and these values, one per measure.
     pub(super) fn add(&mut self, weight: i64, values: Vec<Value>) {
         self.rows.push(Weighted { value: Value::Null, weight });
         for (kept, value) in self.values.iter_mut().zip(values) {
@@ -47,7 +47,7 @@ impl Group {
     }
 }
 
-/// What one group, or one raw row, gives to output expressions.
+/// The values of one group, or of one raw row, for output expressions.
 pub(super) struct Slots<'a> {
     pub(super) keys: &'a [Value],
     pub(super) group: &'a Group,
@@ -90,8 +90,8 @@ impl Slots<'_> {
     }
 }
 
-/// How many seconds of the query's range the group's time bucket covers; without one, the whole
-/// range.
+/// The seconds of the query's range that the group's time bucket covers; without a bucket, the
+/// whole range.
 pub(super) fn seconds(query: &Query, keys: &[Value]) -> Value {
     let TimeRange { mut from, mut to } = query.range;
     if let Some((index, width)) = query.time_key()
@@ -104,7 +104,7 @@ pub(super) fn seconds(query: &Query, keys: &[Value]) -> Value {
     between(from, to)
 }
 
-/// The seconds of the whole range, what is open being closed by the first and the last bucket.
+/// The seconds of the whole range; the first and the last bucket close open ends.
 fn seconds_of_all(query: &Query, groups: &Groups) -> Value {
     let TimeRange { mut from, mut to } = query.range;
     if let Some((index, width)) = query.time_key() {
@@ -129,7 +129,7 @@ fn between(from: Option<Micros>, to: Option<Micros>) -> Value {
     seconds.to_decimal().map_or(Value::Null, Value::Number)
 }
 
-/// Keeps the top series; the others become one more, whose keys are null, at the end.
+/// Keeps the top series. The others become one more series with null keys at the end.
 pub(super) fn limit_series(
     groups: Groups,
     limit: &SeriesLimit,
@@ -182,7 +182,7 @@ pub(super) fn limit_series(
     Ok(answer)
 }
 
-/// Largest first, nulls last.
+/// Orders the largest first, nulls last.
 fn largest_first(left: &Value, right: &Value) -> Ordering {
     left.is_null().cmp(&right.is_null()).then_with(|| right.cmp(left))
 }

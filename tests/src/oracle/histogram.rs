@@ -1,4 +1,4 @@
-//! Histograms by counting: edges from all values, and in each bucket what lies between its edges.
+//! Histograms by counting: edges from all values, and the values between the edges of each bucket.
 
 use std::cmp::Ordering;
 
@@ -8,9 +8,9 @@ use hadal_types::{Number, Value};
 use super::exact::Exact;
 use super::finish::{Weighted, count};
 
-/// At most `buckets` adjacent buckets of these numbers, which are sorted: as narrow as 1, 2 or 5
-/// times a power of ten can be. One bucket is from the smallest to the largest. Null without
-/// numbers.
+/// At most `buckets` adjacent buckets of these sorted numbers, with the narrowest possible width of
+/// 1, 2 or 5 times a power of ten. A single bucket extends from the smallest to the largest number.
+/// Null without numbers.
 pub(super) fn histogram(sorted: &[Weighted], buckets: usize) -> Value {
     let ends = (sorted.first().and_then(number), sorted.last().and_then(number));
     let (Some(min), Some(max)) = ends else { return Value::Null };
@@ -42,7 +42,7 @@ fn number(weighted: &Weighted) -> Option<Number> {
     }
 }
 
-/// The widths worth a try, in ascending order.
+/// The widths to try, in ascending order.
 fn widths(min: Number, max: Number, buckets: usize) -> impl Iterator<Item = Exact> {
     let narrowest = narrowest_exponent(min).max(narrowest_exponent(max));
     let span = Exact::from_number(max).minus(&Exact::from_number(min)).abs();
@@ -53,7 +53,7 @@ fn widths(min: Number, max: Number, buckets: usize) -> impl Iterator<Item = Exac
         .skip_while(move |width| width.times(&most) < span)
 }
 
-/// Edges have 37 digits, and 36 after the point, as decimals; beyond these 15, as doubles.
+/// As decimals, edges have 37 digits, and 36 after the point; larger edges have 15, as doubles.
 fn narrowest_exponent(number: Number) -> i32 {
     const DOUBLES_FROM: i32 = 38;
     const SMALLEST: i32 = -323;
@@ -72,7 +72,7 @@ fn narrowest_exponent(number: Number) -> i32 {
     }
 }
 
-/// The edges of buckets of this width, when there are no more than so many.
+/// The edges of buckets of this width, if they give at most `buckets` buckets.
 fn edges(min: Number, max: Number, width: &Exact, buckets: usize) -> Option<Vec<Number>> {
     let steps_max = i128::try_from(buckets).ok()? + 2;
     let (first, last) = (floor(min, width)?, floor(max, width)?);
@@ -80,7 +80,7 @@ fn edges(min: Number, max: Number, width: &Exact, buckets: usize) -> Option<Vec<
         return None;
     }
     let edge = |index: i128| nearest(&width.times(&Exact::from_integer(index)));
-    // Among doubles an edge is the double nearest to it.
+    // Among doubles, an edge is rounded to the nearest double.
     let up_to = |number: Number, mut index: i128| {
         let start = index;
         while edge(index + 1).is_some_and(|edge| edge <= number) {
@@ -114,7 +114,7 @@ fn floor(number: Number, width: &Exact) -> Option<i128> {
     Some(quotient.to_integer()? - i128::from(rest.is_negative()))
 }
 
-/// The decimal, or else the double nearest to it; `None` beyond the doubles.
+/// The decimal, or otherwise the nearest double; `None` beyond the doubles.
 fn nearest(exact: &Exact) -> Option<Number> {
     exact.to_decimal().or_else(|| Number::from_f64(exact.to_f64()))
 }

@@ -1,4 +1,4 @@
-//! Patterns: LIKE by a table of all prefixes, regular expressions by the `regex` crate as it is.
+//! Patterns: LIKE by a table of all prefixes, regular expressions by the `regex` crate.
 
 use hadal_query::PatternSyntax;
 use regex::{Regex, RegexBuilder};
@@ -11,7 +11,7 @@ enum Token {
     Character(char),
 }
 
-/// Whether `text` matches LIKE, or ILIKE where upper and lower case are the same.
+/// Whether `text` matches LIKE, or ILIKE unless `case_matters`.
 pub(super) fn like(pattern: &str, text: &str, case_matters: bool) -> bool {
     let tokens = tokens(pattern);
     let text: Vec<char> = text.chars().collect();
@@ -49,12 +49,12 @@ fn tokens(pattern: &str) -> Vec<Token> {
     tokens
 }
 
-/// Simple case folding, as far as it goes without tables: one character for one character.
+/// Simple case folding, as far as possible without tables: one character for one character.
 fn same(left: char, right: char, case_matters: bool) -> bool {
     if case_matters || left == right {
         return left == right;
     }
-    // The dotless i is upper-cased to I but is no other spelling of it.
+    // The dotless i is upper-cased to I, but is not another spelling of it.
     let folds = |character: char| character != 'ı';
     let lower = left.to_lowercase().eq(right.to_lowercase());
     let upper = left.to_uppercase().eq(right.to_uppercase());

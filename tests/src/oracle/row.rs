@@ -1,4 +1,4 @@
-//! One row of input, and what it gives to an expression.
+//! One row of input, and its values for an expression.
 
 use std::collections::BTreeMap;
 
@@ -13,14 +13,12 @@ use super::exact::Exact;
 pub struct Row {
     /// Its time.
     pub time: Micros,
-    /// Its other values: truths, numbers, strings, sets and vectors. A column that is absent is
-    /// null.
+    /// Its other values: booleans, numbers, strings, sets and vectors. An absent column is null.
     pub cells: BTreeMap<ColumnName, Value>,
 }
 
 impl Row {
-    /// How many millionths of an event the row stands for: its `sample_rate`, if that is a
-    /// number.
+    /// The row's weight in millionths of an event: its `sample_rate`, if that is a number.
     ///
     /// # Errors
     /// A rate that ingest would have refused.
@@ -38,7 +36,7 @@ impl Row {
             .ok_or_else(|| OracleFault::SampleRate(rate.to_string()))
     }
 
-    /// What the row gives, the table's time column being `time_column`.
+    /// The row's value of an input; the table's time column is `time_column`.
     #[must_use]
     pub fn input(&self, input: &RowInput, time_column: &ColumnName) -> Value {
         match input {
@@ -49,7 +47,7 @@ impl Row {
         }
     }
 
-    /// The time column has a number part only; its text is the time as people write it.
+    /// The time column has a number part only; its text is the formatted time.
     fn time_as(&self, column: &ColumnRef) -> Value {
         match (column.kind, column.logical) {
             (Kind::Number, Logical::Time) => Value::Time(self.time),
@@ -65,7 +63,7 @@ impl Row {
             (Kind::Set, Value::Set(_))
             | (Kind::Vector, Value::Vector(_))
             | (Kind::String, Value::String(_)) => value.clone(),
-            // A truth is stored as 0 or 1, and its decimal text is that.
+            // A boolean is stored as 0 or 1, and its decimal text is that.
             (Kind::Number, Value::Bool(truth)) => {
                 number(Number::integer(i64::from(*truth)), column.logical)
             }
@@ -87,7 +85,7 @@ impl Row {
     }
 }
 
-/// A stored number as what its column's numbers mean.
+/// A stored number as a value of its column's logical type.
 fn number(number: Number, logical: Logical) -> Value {
     match logical {
         Logical::Plain => Value::Number(number),

@@ -18,7 +18,7 @@ fn number(text: &str) -> Value {
     Value::Number(text.parse().expect(text))
 }
 
-/// A row at so many seconds after the epoch.
+/// A row `second` seconds after the epoch.
 fn row<const N: usize>(second: i64, cells: [(&str, Value); N]) -> Row {
     let cells: BTreeMap<_, _> =
         cells.into_iter().map(|(column, value)| (name(column), value)).collect();
@@ -225,7 +225,7 @@ fn the_rest_of_the_series_is_one_more() {
         let key = if key.is_empty() { NULL } else { Value::string(key) };
         vec![key, at(minute), number(count)]
     };
-    // b and c have two rows each; of equals the first by key is kept.
+    // b and c have two rows each; of equal ones the first by key is kept.
     assert_eq!(
         values(&asked(&rows, &query)),
         [
@@ -263,7 +263,7 @@ fn sums_stay_exact_until_a_block_has_doubles() {
     assert_eq!((&cell.value, cell.is_exact()), (&number("0.3"), true));
     let cell = sum(&["1e300", "1", "-1e300"]);
     assert_eq!((&cell.value, cell.is_exact()), (&number("1"), false));
-    // No scale holds both at 64 bits, so a block of them has doubles.
+    // No scale holds both in 64 bits, so a block with both has doubles.
     assert!(!sum(&["9223372036854775807", "0.5"]).is_exact());
 }
 
@@ -316,7 +316,7 @@ fn histograms_count_what_is_between_round_edges() {
     assert_eq!(shown(9, &["1e300", "1.0000000000000002e300"]), "[1e300–1.00000000000001e300: 2]");
 }
 
-/// The oracle as an engine: what it says of itself is right.
+/// The oracle as an engine: it must agree with itself.
 fn itself(rows: &[Row], query: &Query) -> Result<Produced, EngineFault> {
     let answer = answer(rows, &name(generate::TIME_COLUMN), query)
         .map_err(|fault| EngineFault { kind: fault.kind(), text: fault.to_string() })?;
@@ -347,7 +347,7 @@ fn a_failing_seed_is_named() {
 
 #[test]
 fn a_wrong_engine_is_found_and_shrunk_to_the_row_that_matters() {
-    // An engine that loses rows whose number is above 15.
+    // An engine that loses rows with a number above 15.
     let forgets = |rows: &[Row], query: &Query| {
         let large = |row: &Row| row.cells.get("n").is_some_and(|value| *value > number("15"));
         let left: Vec<Row> = rows.iter().filter(|row| !large(row)).cloned().collect();
