@@ -1,4 +1,4 @@
-//! How fast one core reads memory: the ceiling of every scan.
+//! Measures how fast one core reads memory: the ceiling of every scan.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -7,27 +7,27 @@ use std::time::Instant;
 
 use crate::error::Error;
 
-/// Far more than any cache has.
+/// Far more than any cache holds.
 const BYTES: usize = 1 << 30;
 const ROUNDS: usize = 7;
 /// Independent sums, so that no addition waits for the one before.
 const LANES: usize = 32;
 
-/// Prints the GB/s of the best of a few rounds of summing up a buffer.
+/// Prints the best speed of a few rounds of summing a buffer, in GB/s.
 pub(crate) fn print() -> Result<(), Error> {
     let numbers = numbers(BYTES);
     let best = (0..ROUNDS).map(|_| read_speed(&numbers)).fold(0.0, f64::max);
     writeln!(io::stdout(), "{best:.2}").map_err(Error::io("write to", Path::new("standard output")))
 }
 
-/// A buffer of so many bytes, for [`read_speed`]. All of it is written, so that no page comes into
-/// being while a clock runs.
+/// Allocates a buffer of `bytes` bytes for [`read_speed`]. All pages are written, so that no page
+/// fault occurs during the measurement.
 #[must_use]
 pub fn numbers(bytes: usize) -> Vec<u64> {
     (0..bytes as u64 / 8).collect()
 }
 
-/// The GB/s at which this thread sums up a buffer, once.
+/// The speed in GB/s at which this thread sums a buffer, once.
 #[must_use]
 pub fn read_speed(numbers: &[u64]) -> f64 {
     let start = Instant::now();

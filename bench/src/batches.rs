@@ -1,4 +1,4 @@
-//! The tables for programs that want the rows themselves.
+//! The tables for programs that need the rows in memory.
 
 use std::num::NonZeroUsize;
 
@@ -10,24 +10,24 @@ use crate::parquet_file::{RequestColumns, readings_batch};
 use crate::readings::{Layout, Readings};
 use crate::requests::Requests;
 
-/// One of the two tables that speeds are told of.
+/// One of the two tables for which speeds are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
     /// Events of a web shop, 18 columns.
     Requests {
-        /// What the column of weights is called.
+        /// The name of the column of weights.
         weight_column: &'static str,
     },
-    /// Temperatures of 10,000 sensors, those of a minute side by side.
+    /// Temperatures of 10,000 sensors, with the rows of a minute together.
     Readings,
 }
 
-/// Makes the table's `rows` by its seed, a chunk of up to 2^20 at a time; `make` turns chunks into
-/// something on several threads, and `take` gets that in the order of the chunks. Times are whole
-/// seconds since 1970.
+/// Generates the table's `rows` from its seed, in chunks of up to 2^20. `make` converts chunks on
+/// several threads, and `take` gets the results in the order of the chunks. Times are whole seconds
+/// since 1970.
 ///
 /// # Errors
-/// The first error of `take`, or one of making rows.
+/// The first error of `take`, or of generating rows.
 pub fn in_batches<T: Send, E: From<Error>>(
     table: Table,
     (seed, rows): (u64, u64),

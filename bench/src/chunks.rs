@@ -1,4 +1,5 @@
-//! Chunks of rows made by several threads, and taken in order by the one that writes the file.
+//! Chunks of rows that several threads generate, and that the thread that writes the file takes in
+//! order.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -9,14 +10,14 @@ use std::thread;
 
 use crate::error::Error;
 
-/// A file to be written, and the threads that make what is in it.
+/// A file to write, and the number of threads that generate its contents.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output<'a> {
     pub(crate) path: &'a Path,
     pub(crate) threads: NonZeroUsize,
 }
 
-/// Makes chunks 0 to `chunks` - 1, and takes them in that order. Ends early where taking fails.
+/// Generates chunks 0 to `chunks` - 1 and takes them in that order. Ends early if taking fails.
 pub(crate) fn in_order<T: Send, E: From<Error>>(
     chunks: u64,
     threads: NonZeroUsize,

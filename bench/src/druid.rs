@@ -1,8 +1,8 @@
-//! `druid`: a week of advertising, shaped as the first published benchmark of Druid says its table
-//! was ("Scaling the Druid Data Store", Metamarkets, 2012): a dozen dimensions with tens to tens of
-//! millions of values by zipf laws, and four metrics.
+//! `druid`: a week of advertising, shaped like the table of the first published benchmark of Druid
+//! ("Scaling the Druid Data Store", Metamarkets, 2012). It has a dozen dimensions, with tens to
+//! tens of millions of values by Zipf laws, and four metrics.
 //!
-//! All dimensions are texts, as Druid's were. Rows are in order of time, as within its segments.
+//! All dimensions are strings, as in Druid. Rows are ordered by time, as within Druid's segments.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -17,15 +17,15 @@ use crate::parquet_file;
 use crate::rounding::whole;
 use crate::zipf::Zipf;
 
-/// When the first row comes, in seconds since 1970: 2026-01-05, a Monday.
+/// The time of the first row, in seconds since 1970: 2026-01-05, a Monday.
 const START_SECONDS: i64 = 1_767_571_200;
 const SECONDS: u64 = 7 * 24 * 3600;
-/// Rows that are made together.
+/// Rows that are generated together.
 const CHUNK_ROWS: u64 = 1 << 16;
-/// Dimensions with more values than this have ids for values, not numbered names.
+/// Dimensions with more values than this have ids as values, not numbered names.
 const NAMES_MAX: u32 = 1_000_000;
 
-/// Name, different values, exponent of the zipf law.
+/// Name, number of different values, exponent of the Zipf law.
 const DIMENSIONS: [(&str, u32, f64); 12] = [
     ("exchange", 12, 0.8),
     ("size", 25, 1.0),
@@ -59,7 +59,7 @@ impl Druid {
         parquet_file::write(output, self.rows.div_ceil(CHUNK_ROWS), |chunk| self.batch(chunk))
     }
 
-    /// The rows of one chunk; the last chunk may have fewer than the others.
+    /// Generates the rows of one chunk. The last chunk may have fewer rows.
     fn batch(&self, chunk: u64) -> Result<RecordBatch, Error> {
         let mut random = Random::new(self.seed, chunk);
         let mut columns = Columns::default();
@@ -115,10 +115,10 @@ impl Columns {
     }
 }
 
-/// The value of one rank: a name with a number; where there are millions, 16 digits that do not
-/// tell the rank and are never those of another one.
+/// Writes the value of one rank: a name with a number. If there are millions of values, it is 16
+/// digits that hide the rank and are unique to it.
 fn put_value(text: &mut String, name: &str, values: u32, rank: u32) {
-    // Formatting onto a text cannot fail.
+    // Formatting to a string cannot fail.
     let _ = if values > NAMES_MAX {
         write!(text, "{:016x}", mix(u64::from(rank) + 1))
     } else {
@@ -154,8 +154,9 @@ mod tests {
         assert_eq!(different("exchange"), 12);
         assert_eq!(different("country"), 200);
         assert!((1_400..=1_500).contains(&different("advertiser")));
-        // Of n values by a zipf law of exponent 1, N rows are to have x (ln(n / x) + 1 - 0.577),
-        // where x is N by the n-th harmonic number, 17.8: 34,700 of 30 million.
+        // For n values by a Zipf law of exponent 1, N rows are expected to have x (ln(n / x) + 1 -
+        // 0.577) different ones. Here x is N divided by the n-th harmonic number, 17.8: 34,700 of
+        // 30 million.
         assert!((34_000..35_400).contains(&different("viewer")), "{}", different("viewer"));
     }
 

@@ -1,4 +1,4 @@
-//! What can go wrong: the disk, mostly.
+//! Possible errors, mostly of the disk.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,20 +8,20 @@ use arrow_schema::ArrowError;
 use parquet::errors::ParquetError;
 use thiserror::Error;
 
-/// Why a file is not there, or not whole.
+/// Why a file is missing or incomplete.
 #[derive(Debug, Error)]
 pub enum Error {
     /// The disk.
     #[error("cannot {what} {place}: {cause}")]
     Io {
-        /// What was tried.
+        /// The action that failed.
         what: &'static str,
-        /// With which file.
+        /// The file.
         place: String,
-        /// Why it failed.
+        /// The system's error.
         cause: io::Error,
     },
-    /// Parquet.
+    /// Writing Parquet failed.
     #[error("cannot write Parquet: {0}")]
     Parquet(#[from] ParquetError),
     /// Columns of different lengths, or of the wrong type.
@@ -39,15 +39,15 @@ pub enum Error {
 }
 
 impl Error {
-    /// For `map_err` on what was tried with a file.
+    /// Makes the error of an action on a file, for `map_err`.
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
         let place = path.display().to_string();
         move |cause| Error::Io { what, place, cause }
     }
 
-    /// Says it on standard error.
+    /// Prints the error on standard error.
     pub(crate) fn told(&self) -> ExitCode {
-        // Nobody is left to hear that this failed, too.
+        // A failure of this write cannot be reported either.
         let _ = writeln!(io::stderr(), "error: {self}");
         ExitCode::FAILURE
     }

@@ -9,7 +9,7 @@ use crate::readings::{Reading, Readings};
 use crate::requests::{Request, Requests, Side};
 use crate::vocabulary as words;
 
-/// Writes `requests`, with the weights in a column of this name.
+/// Writes `requests`, with the weights in a column of the given name.
 pub(crate) fn write_requests(
     requests: &Requests,
     weight_column: &str,
@@ -48,12 +48,12 @@ fn write(
     })
 }
 
-/// Formats onto the end of a text, which cannot fail.
+/// Appends formatted text, which cannot fail.
 fn put(text: &mut Vec<u8>, arguments: std::fmt::Arguments<'_>) {
     let _ = text.write_fmt(arguments);
 }
 
-/// Writes rows as lines; all words are spelled out once.
+/// Writes rows as lines. All words are formatted once.
 struct RequestLines<'a> {
     weight_column: &'a str,
     is_full: bool,
@@ -129,7 +129,8 @@ impl<'a> RequestLines<'a> {
     }
 }
 
-/// The text of a server's row: what it did, for which endpoint, and a number that makes it new.
+/// Writes the message of a server's row: the action, the endpoint, and a number that makes it
+/// unique.
 pub(crate) fn write_message(phrase: u32, endpoint: &str, number: u32, text: &mut Vec<u8>) {
     put(text, format_args!("{} {endpoint} id={number}", words::PHRASES[phrase as usize]));
 }

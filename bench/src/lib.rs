@@ -1,16 +1,16 @@
-//! The data that Hadal and its rivals are measured with, and what this machine's memory can do.
+//! The data for measuring Hadal and its rivals, and the speed of this machine's memory.
 //!
 //! `hadal-bench requests` and `hadal-bench readings` write the two benchmark tables as JSON lines
-//! or Parquet, `hadal-bench druid` and `hadal-bench year` those of two published benchmarks as
-//! Parquet; `hadal-bench bandwidth` prints how many GB/s one core reads. The same seed and rows
-//! give the same files, whatever the number of threads: rows are made in chunks, each from a
-//! random stream of its own.
+//! or Parquet. `hadal-bench druid` and `hadal-bench year` write the tables of two published
+//! benchmarks as Parquet. `hadal-bench bandwidth` prints how many GB/s one core reads. The same
+//! seed and rows give the same files, whatever the number of threads: rows are generated in chunks,
+//! each from its own random stream.
 //!
-//! A program that wants the rows in memory has them from [`in_batches`].
+//! A program that needs the rows in memory gets them from [`in_batches`].
 //!
-//! The tables are invented, with the shapes that event data has: a few columns with few values,
-//! some with thousands by a zipf law, an id with millions, a text that hardly repeats, numbers
-//! with a long tail, columns that only some rows have, times that are almost in order.
+//! The tables are invented, with the shapes of event data: a few columns with few values, some with
+//! thousands by a Zipf law, an id with millions, a string that hardly repeats, numbers with a long
+//! tail, columns that only some rows have, times that are almost in order.
 
 mod bandwidth;
 mod batches;

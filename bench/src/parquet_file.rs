@@ -22,7 +22,7 @@ use crate::readings::{Reading, Readings};
 use crate::requests::{Request, Requests, Side};
 use crate::vocabulary as words;
 
-/// Writes `requests`, with the weights in a column of this name.
+/// Writes `requests`, with the weights in a column of the given name.
 pub(crate) fn write_requests(
     requests: &Requests,
     weight_column: &str,
@@ -48,7 +48,7 @@ pub(crate) fn readings_batch(rows: &[Reading]) -> Result<RecordBatch, Error> {
     Ok(RecordBatch::try_from_iter(columns)?)
 }
 
-/// Writes a file; the first chunk tells its columns.
+/// Writes a file. The first chunk defines its columns.
 pub(crate) fn write(
     output: &Output<'_>,
     chunks: u64,
@@ -76,13 +76,13 @@ fn begin(file: File, schema: SchemaRef) -> Result<ArrowWriter<File>, Error> {
     let properties = WriterProperties::builder()
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .build();
-    // Without Arrow's own schema nobody reads the dictionaries back as such.
+    // Without Arrow's own schema, readers do not restore the dictionaries as such.
     let options =
         ArrowWriterOptions::new().with_properties(properties).with_skip_arrow_metadata(true);
     Ok(ArrowWriter::try_new_with_options(file, schema, options)?)
 }
 
-/// Turns rows into columns; all words are spelled out once.
+/// Converts rows to columns. All words are formatted once.
 pub(crate) struct RequestColumns<'a> {
     weight_column: &'a str,
     is_full: bool,

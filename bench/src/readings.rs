@@ -1,24 +1,24 @@
-//! `readings`: the temperatures that 10,000 sensors tell once a minute, whole degrees from 55 to
-//! 105, each as likely as the others; and one 200 to be found.
+//! `readings`: the temperatures of 10,000 sensors once a minute, uniform integers from 55 to 105
+//! degrees, and a single 200 to be found.
 //!
 //! A temperature is a function of seed, sensor and minute, so both layouts have the same rows.
 
 use clap::ValueEnum;
 use hadal_random::{below, mix};
 
-/// When the first row was read, in seconds since 1970: 2026-01-05, a Monday.
+/// The time of the first row, in seconds since 1970: 2026-01-05, a Monday.
 pub(crate) const START_SECONDS: i64 = 1_767_571_200;
 pub(crate) const SENSORS: u64 = 10_000;
-/// Rows that are made together.
+/// Rows that are generated together.
 pub(crate) const CHUNK_ROWS: u64 = 1 << 20;
-/// The one that is planted.
+/// The planted temperature.
 pub(crate) const NEEDLE: u8 = 200;
 
 const LOWEST: u8 = 55;
-/// Different temperatures.
+/// The number of different temperatures.
 const DEGREES: u64 = 51;
 
-/// Which rows stand side by side.
+/// The order of the rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Layout {
     /// Those of one minute.
@@ -53,14 +53,14 @@ impl Readings {
         self.rows.div_ceil(CHUNK_ROWS)
     }
 
-    /// The rows of one chunk; the last chunk may have fewer than the others.
+    /// Generates the rows of one chunk. The last chunk may have fewer rows.
     pub(crate) fn chunk(&self, chunk: u64) -> Vec<Reading> {
         let from = chunk * CHUNK_ROWS;
         let to = (from + CHUNK_ROWS).min(self.rows);
         (from..to).map(|row| self.reading(self.place(row))).collect()
     }
 
-    /// The place that the row would have in the time-major layout.
+    /// The row's position in the time-major layout.
     fn place(&self, row: u64) -> u64 {
         let (minutes, more) = (self.rows / SENSORS, self.rows % SENSORS);
         match self.layout {

@@ -1,8 +1,8 @@
-//! `requests`: 29 hours of an invented web shop's events, in the order in which they arrive.
+//! `requests`: 29 hours of an invented web shop's events, in order of arrival.
 //!
-//! Rows arrive along a daily wave and are about 8 s old then, some of them much older, so times
-//! are almost in order. Four in five come from a server, the others from a client, and each kind
-//! has columns that the other lacks.
+//! Rows arrive along a daily wave. They are about 8 s old on arrival, and some of them much older,
+//! so times are almost in order. Four in five come from a server, the others from a client, and
+//! each kind has columns that the other lacks.
 
 use hadal_random::Random;
 
@@ -10,11 +10,11 @@ use crate::rounding::whole;
 use crate::vocabulary as words;
 use crate::zipf::Zipf;
 
-/// When the first row arrives, in seconds since 1970: 2026-01-05, a Monday.
+/// The arrival of the first row, in seconds since 1970: 2026-01-05, a Monday.
 pub(crate) const START_SECONDS: i64 = 1_767_571_200;
-/// How long rows arrive, in minutes.
+/// The duration of all arrivals, in minutes.
 pub(crate) const MINUTES: u16 = 29 * 60;
-/// Rows that are made together.
+/// Rows that are generated together.
 pub(crate) const CHUNK_ROWS: u64 = 1 << 16;
 
 const AGE_MEAN_SECONDS: f64 = 8.0;
@@ -22,12 +22,12 @@ const SERVER_SHARE: f64 = 0.8;
 /// User ids are numbers below this.
 const USER_IDS: u64 = 10_000_000_000;
 const USERS: u32 = 10_000_000;
-/// Odd and no multiple of 5, so that it scatters ranks over all ids without meeting one twice.
+/// Odd and no multiple of 5, so that it scatters ranks over all ids without a collision.
 const USER_STEP: u64 = 6_180_339_887;
-/// Weights, and the thousandths of rows that have one up to there.
+/// Weights: the cumulative share of rows in thousandths, and the weight.
 const WEIGHTS: [(u32, u16); 4] = [(250, 1), (650, 10), (930, 100), (1_000, 1_000)];
 
-/// One row; words as codes of the [`crate::vocabulary`].
+/// One row; words are codes of the [`crate::vocabulary`].
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
     /// Seconds since 1970.
@@ -44,7 +44,7 @@ pub(crate) struct Request {
     pub(crate) stack: Vec<u32>,
 }
 
-/// Where a row comes from, and what only such rows have.
+/// The origin of a row, and the columns of that origin.
 #[derive(Clone, Debug)]
 pub(crate) enum Side {
     Server { service: u32, host: u32, status: u16, bytes: u32, phrase: u32, number: u32 },
@@ -95,7 +95,7 @@ impl Requests {
         self.rows.div_ceil(CHUNK_ROWS)
     }
 
-    /// The rows of one chunk; the last chunk may have fewer than the others.
+    /// Generates the rows of one chunk. The last chunk may have fewer rows.
     pub(crate) fn chunk(&self, chunk: u64) -> Vec<Request> {
         let mut random = Random::new(self.seed, chunk);
         let from = chunk * CHUNK_ROWS;
@@ -144,7 +144,7 @@ impl Requests {
         }
     }
 
-    /// When a row arrives, in seconds after the start.
+    /// The arrival of a row, in seconds after the start.
     fn arrival_seconds(&self, row: u64) -> f64 {
         let share = (row as f64 + 0.5) / self.rows as f64;
         let minute = self.wave.partition_point(|arrived| *arrived <= share);
@@ -153,8 +153,8 @@ impl Requests {
     }
 }
 
-/// The share of rows that have arrived by each minute, 0 first. At midnight 0.4 times as many
-/// arrive as on average, at noon 1.6 times.
+/// The share of rows that have arrived by each minute, 0 first. The arrival rate is 0.4 times the
+/// average at midnight, and 1.6 times at noon.
 fn daily_wave() -> Vec<f64> {
     let mut sums = vec![0.0];
     for minute in 0..MINUTES {
@@ -220,7 +220,7 @@ mod tests {
         let ages = |offset: usize| {
             rows.iter().zip(&rows[offset..]).filter(|(one, next)| next.time < one.time).count()
         };
-        // Almost half of all neighbours are in the wrong order, none that are hours apart.
+        // Almost half of all neighbours are in the wrong order, but never by hours.
         assert!((80_000..100_000).contains(&ages(1)), "{}", ages(1));
         assert_eq!(ages(20_000), 0);
         let noon = rows.iter().filter(|row| row.time - START_SECONDS < 43_200 + 3_600);
@@ -238,13 +238,13 @@ mod tests {
         let near = |value: f64, wanted: f64| assert!((value - wanted).abs() < 0.01, "{value}");
         near(share(|row| matches!(row.side, Side::Server { .. })), 0.8);
         near(share(|row| row.latency_us < 10_000), 0.5);
-        // One sigma up.
+        // One standard deviation above the median.
         near(share(|row| f64::from(row.latency_us) < 10_000.0 * 1.1_f64.exp()), 0.841);
         for (weight, wanted) in [(1, 0.25), (10, 0.4), (100, 0.28), (1_000, 0.07)] {
             near(rows.iter().filter(|row| row.weight == weight).count() as f64 / 1e5, wanted);
         }
         near(share(|row| matches!(row.side, Side::Client { fps_tenths: 600, .. })), 0.2 * 0.2);
-        // A zipf law's first of 10 million has 1 / (ln 10^7 + 0.577) of all.
+        // A Zipf law's first of 10 million values has 1 / (ln 10^7 + 0.577) of all rows.
         near(share(|row| row.user_id == USER_STEP), 0.0599);
         near(share(|row| matches!(row.side, Side::Server { status: 200, .. })), 0.72);
         let elements = |of: fn(&Request) -> &Vec<u32>| {

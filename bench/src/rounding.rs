@@ -1,6 +1,6 @@
 //! Rounding of random numbers.
 
-/// The nearest whole number, at least 0; the largest one where it does not fit.
+/// The nearest integer, at least 0 and at most the largest `u32`.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

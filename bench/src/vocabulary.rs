@@ -1,4 +1,4 @@
-//! The words of the tables: what the codes of a row are called.
+//! The words of the tables, by their codes in a row.
 
 use hadal_random::mix;
 
@@ -23,7 +23,7 @@ pub(crate) const DATACENTERS: [&str; 8] = [
     "sa-east-1",
     "af-south-1",
 ];
-/// Status codes and how often they come, in thousandths.
+/// Status codes and their frequency in thousandths.
 pub(crate) const STATUSES: [(u16, u16); 16] = [
     (200, 900),
     (204, 25),
@@ -42,7 +42,7 @@ pub(crate) const STATUSES: [(u16, u16); 16] = [
     (503, 2),
     (504, 1),
 ];
-/// How a message begins.
+/// The first words of a message.
 pub(crate) const PHRASES: [&str; 8] = [
     "handled",
     "cache miss for",
@@ -80,8 +80,8 @@ fn of<const N: usize>(list: [&'static str; N], code: u32) -> &'static str {
     list[code as usize % N]
 }
 
-/// About 30 bytes; a bijection of 12 nouns, 20 actions, 10 details is walked in a scattered order,
-/// so that a word of a search is in frequent and in rare endpoints.
+/// About 30 bytes. The codes traverse a bijection of 12 nouns, 20 actions and 10 details in
+/// scattered order, so that a searched word occurs in frequent and in rare endpoints.
 pub(crate) fn endpoint(code: u32) -> String {
     let place = code * 1_013 % 2_400;
     let (noun, action, detail) = (place % 12, place / 12 % 20, place / 240);
@@ -110,7 +110,7 @@ pub(crate) fn service(code: u32) -> String {
     format!("{}-{}", of(NOUNS, code % 12), of(ROLES, code / 12))
 }
 
-/// The data center that a host stands in.
+/// The data center of a host.
 pub(crate) fn datacenter_of(host: u32) -> u32 {
     u32::try_from(mix(u64::from(host)) % 8).unwrap_or_default()
 }

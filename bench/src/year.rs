@@ -1,9 +1,9 @@
-//! `year`: the temperatures that some sensors tell each minute of 2025, in hundredths of a degree,
-//! as ScyllaDB's "How Scylla Scaled to One Billion Rows a Second" (2019) describes its table.
+//! `year`: the temperatures of some sensors in each minute of 2025, in hundredths of a degree. The
+//! table is that of ScyllaDB's "How Scylla Scaled to One Billion Rows a Second" (2019).
 //!
-//! Each day has a base of its own, so that temperatures of a day lie within 7.5 degrees and those
-//! of the year within 12, from 68.00 on. One sensor goes wrong on the 27th of August: it tells
-//! 19.71 once, and once 135.21. Sensors are numbered from 1; rows of one minute stand side by side.
+//! Each day has its own base. Temperatures of a day are within 7.5 degrees and those of the year
+//! within 12, from 68.00 on. One sensor fails on the 27th of August: it reports 19.71 once, and
+//! 135.21 once. Sensors are numbered from 1; rows of one minute are adjacent.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::parquet_file;
 const START_SECONDS: i64 = 1_735_689_600;
 const DAY_MINUTES: u64 = 24 * 60;
 const MINUTES: u64 = 365 * DAY_MINUTES;
-/// Rows that are made together.
+/// Rows that are generated together.
 const CHUNK_ROWS: u64 = 1 << 20;
 
 /// All in hundredths of a degree.
@@ -26,7 +26,7 @@ const LOWEST: u16 = 6_800;
 const BASES: u64 = 450;
 const SPREAD: u64 = 751;
 
-/// The needle: minutes of the year, and what the sensor told then.
+/// The needle: minutes of the year, and the sensor's values then.
 const WRONG_DAY: u64 = 238;
 const WRONG: [(u64, u16); 2] =
     [(WRONG_DAY * DAY_MINUTES + 617, 1_971), (WRONG_DAY * DAY_MINUTES + 886, 13_521)];
@@ -56,7 +56,7 @@ impl Year {
         parquet_file::write(output, chunks, |chunk| batch(&self.chunk(chunk)))
     }
 
-    /// The rows of one chunk; the last chunk may have fewer than the others.
+    /// Generates the rows of one chunk. The last chunk may have fewer rows.
     fn chunk(&self, chunk: u64) -> Vec<Reading> {
         let from = chunk * CHUNK_ROWS;
         let to = (from + CHUNK_ROWS).min(self.sensors * MINUTES);
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(wrong[0].sensor, wrong[1].sensor);
         // The 27th of August, in days since 1970.
         assert!(wrong.iter().all(|row| row.time / 86_400 == 20_327));
-        // Many different temperatures, each as good as every other of its day.
+        // Many different temperatures, uniform within a day.
         let day: Vec<u16> = usual[..4_320].iter().map(|row| row.hundredths).collect();
         let (low, high) = (day.iter().min().unwrap(), day.iter().max().unwrap());
         assert!((740..=750).contains(&(high - low)), "{low} {high}");

@@ -1,10 +1,10 @@
-//! Ranks by a zipf law in constant time and memory, whatever their number: rejection-inversion
+//! Ranks by a Zipf law in constant time and memory, whatever their number: rejection-inversion
 //! (Hormann and Derflinger, "Rejection-inversion to generate variates from monotone discrete
 //! distributions", ACM TOMACS 6, 1996).
 //!
-//! Rank k is to come with a probability proportional to `h(k)` = k^-s. `H`, the integral of `h`,
-//! is inverted on a uniform number, and the nearest rank is taken if the number lies in the part
-//! of its interval that has exactly the area `h(k)`.
+//! The probability of rank k is proportional to `h(k)` = k^-s. `H`, the integral of `h`, is
+//! inverted at a uniform number. The nearest rank is taken if the number is in the part of its
+//! interval that has exactly the area `h(k)`.
 
 use hadal_random::Random;
 
@@ -13,7 +13,7 @@ use hadal_random::Random;
 pub(crate) struct Zipf {
     ranks: f64,
     exponent: f64,
-    /// `H` where the first interval begins, and where the last one ends.
+    /// `H` at the start of the first interval and at the end of the last one.
     area: (f64, f64),
     /// A rank nearer than this to the inverted number is always taken.
     sure: f64,
@@ -76,7 +76,7 @@ mod tests {
             let sum: f64 = heights.iter().sum();
             for (rank, (count, height)) in counts.iter().zip(heights).enumerate() {
                 let expected = f64::from(picks) * height / sum;
-                // Six deviations of a Poisson count.
+                // Six standard deviations of a Poisson count.
                 let room = 6.0 * expected.sqrt() + 1.0;
                 assert!((count - expected).abs() < room, "{ranks} {exponent}: {rank}: {count}");
             }

@@ -1,5 +1,5 @@
-//! What the comparisons, and the siege, must never get wrong: `selftest.py` of `bench/rivals`,
-//! `bench/posts` and `bench/siege`.
+//! Self-tests of the comparisons and the siege: `selftest.py` of `bench/rivals`, `bench/posts` and
+//! `bench/siege`.
 
 use std::process::Command;
 

@@ -1,5 +1,5 @@
-//! Every way in which a column of any bytes can be read. Errors are fine; what is read in two ways
-//! is the same.
+//! Every way in which a column of arbitrary bytes can be read. Errors are fine; values that are
+//! read in two ways must be equal.
 
 use hadal_block::{
     BlockView, ColumnData, ColumnView, MergeOrder, NumbersView, Sampling, StringsView, merge,
@@ -7,12 +7,13 @@ use hadal_block::{
 };
 use hadal_types::{Kind, Micros, Value};
 
-/// Values of a column that are looked at one by one; of larger ones some are left out.
+/// The maximum number of values of a column that are read one by one; of larger columns some are
+/// skipped.
 const VALUES_MAX: usize = 2_048;
-/// Blocks with more rows are not merged: that takes long.
+/// Blocks with more rows are not merged, because that takes long.
 const MERGED_ROWS_MAX: usize = 4_096;
 
-/// Reads all that can be read of a block.
+/// Reads everything in a block.
 pub fn read_all(block: &BlockView<'_>) {
     let is_whole = block.verify().is_ok();
     let mut end = 0;
@@ -34,7 +35,7 @@ pub fn read_all(block: &BlockView<'_>) {
     }
 }
 
-/// What sampling leaves of it is in order, and never more.
+/// The sampled block is valid, and never has more rows.
 fn sample_once(block: &BlockView<'_>) {
     let first = block.columns().first().map(ColumnView::name).cloned();
     let by: Vec<_> = first.into_iter().collect();
@@ -46,13 +47,13 @@ fn sample_once(block: &BlockView<'_>) {
             sampled.verify().expect("a sampled block has right checksums");
             sampled.rows()
         });
-        // It may be that no key is kept; of a group some rows are.
+        // Possibly no key is kept, but some rows of each group are.
         let least = usize::from(key.is_none());
         assert!((least..=block.rows()).contains(&rows.sum::<usize>()));
     }
 }
 
-/// What merging makes of a block, of which a decoder may have made anything, is itself in order.
+/// The merged block is valid, whatever the decoders returned for the original.
 fn merge_again(block: &BlockView<'_>, order: MergeOrder) {
     let Ok(merged) = merge(&[block.clone(), block.clone()], order, Micros(0)) else { return };
     let rows = merged.iter().map(|bytes| {
@@ -92,7 +93,7 @@ fn rows(column: &ColumnView<'_>) -> impl Iterator<Item = usize> {
     (0..rows).step_by(rows / VALUES_MAX + 1)
 }
 
-/// The values one by one; and those of the rows that are wanted, where not all are.
+/// Reads the values one by one, and those of a selection of rows.
 fn read_values(column: &ColumnView<'_>, data: &ColumnData<'_>) {
     let wanted = column.rows() / 3..column.rows() / 3 * 2 + 1;
     let is_wanted =
@@ -135,7 +136,7 @@ fn read_strings(column: &ColumnView<'_>, strings: &StringsView<'_>, data: Option
         Some(validity) if column.is_compact() => validity.iter_ones().collect(),
         _ => (0..column.rows()).collect(),
     };
-    // Where it is the validity that does not decode, nothing follows for the strings.
+    // If the validity does not decode, nothing follows for the strings.
     let is_as_decoded = |read: bool| column.validity().is_err() || read == data.is_some();
     let same = |index: usize, text: &str| {
         let Some((data, &row)) = data.zip(present.get(index)) else { return };

@@ -1,5 +1,5 @@
-//! Filters of any form, and the rows that they let through: as a scan finds them in blocks, and as
-//! `hadal_query` says of one row after the other.
+//! Random filters, and the rows that pass: those that a scan finds in blocks, and those for which
+//! `hadal_query` is true row by row.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, Value};
 
 use crate::rows::{Row, Table, column_name};
 
-/// How deep conditions are nested at most.
+/// The maximum depth of nested conditions.
 const DEPTH_MAX: usize = 3;
 const INCLUDES: [Function; 6] = [
     Function::IncludesAny,
@@ -34,7 +34,7 @@ const ARITHMETIC: [Function; 6] = [
     Function::Bucket,
 ];
 
-/// Rows and a question about them.
+/// Rows and a query over them.
 #[derive(Debug)]
 pub struct Question {
     table: Table,
@@ -43,7 +43,7 @@ pub struct Question {
 
 impl<'a> Arbitrary<'a> for Question {
     fn arbitrary(input: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
-        // The filter comes first: what is left over makes rows.
+        // The filter comes first: the remaining input makes rows.
         let picks: Vec<u8> = Vec::arbitrary(input)?;
         let table = Table::arbitrary(input)?;
         let mut maker = Maker { input: Unstructured::new(&picks), table: &table };
@@ -52,7 +52,7 @@ impl<'a> Arbitrary<'a> for Question {
     }
 }
 
-/// Makes conditions of well-typed calls, as the binder does, with many literals from the rows.
+/// Generates conditions of well-typed calls, like the binder, with many literals from the rows.
 struct Maker<'a, 't> {
     input: Unstructured<'a>,
     table: &'t Table,
@@ -188,7 +188,7 @@ impl Maker<'_, '_> {
         }))
     }
 
-    /// Some characters of a text of the rows, or any.
+    /// A part of a string of the rows, or any string.
     fn piece(&mut self) -> arbitrary::Result<String> {
         let Value::String(text) = self.cell()? else {
             let text: String = self.input.arbitrary()?;
@@ -200,10 +200,10 @@ impl Maker<'_, '_> {
     }
 }
 
-/// Asks the blocks of the rows, and what merging makes of them.
+/// Runs the query on the rows' blocks, and on the merged blocks.
 ///
 /// # Panics
-/// When a scan finds other rows than there are.
+/// If a scan finds other rows than expected.
 pub fn ask(Question { table, filter }: &Question) {
     let Ok(prepared) = Prepared::new(filter) else { return };
     let rows = table.comparable();
@@ -218,7 +218,7 @@ pub fn ask(Question { table, filter }: &Question) {
     assert_eq!(times(&merged, filter), expected, "of merged blocks: {filter:?}");
 }
 
-/// What a row gives to an expression.
+/// A row's value of an input.
 fn value_of(row: &Row, input: &RowInput) -> Value {
     let cell =
         |name: &ColumnName| (0..).zip(&row.cells).find(|(number, _)| column_name(*number) == *name);

@@ -1,4 +1,4 @@
-//! Reading back what was written, by every access, and comparing.
+//! Reads written blocks back, by every access, and compares.
 
 use hadal_block::{BlockView, Chill, ColumnView, MergeOrder, StringsView, Zone, chill, merge};
 use hadal_types::{Decimal, Kind, Micros, Number, Value};
@@ -6,10 +6,10 @@ use hadal_types::{Decimal, Kind, Micros, Number, Value};
 use crate::access;
 use crate::rows::{Row, Table, column_name, number_of};
 
-/// Writes the rows to blocks, reads these, and what merging makes of them.
+/// Writes the rows to blocks, and reads these and the merged blocks.
 ///
 /// # Panics
-/// When a value that is read is not the one that was written.
+/// If a value that is read differs from the one that was written.
 pub fn round_trip(table: &Table) {
     let mut expected = table.comparable();
     let mut blocks = table.blocks();
@@ -78,7 +78,7 @@ fn assert_block(block: &BlockView<'_>, expected: &[Row]) {
     assert_eq!(Some(block.time_range()), times.clone().min().zip(times.max()));
 }
 
-/// The other accesses give the values that were decoded.
+/// The other accesses return the decoded values.
 fn assert_accesses(column: &ColumnView<'_>, values: &[Value]) {
     match column.kind() {
         Kind::Number => {

@@ -1,21 +1,21 @@
-//! Rows made of few bytes: a fuzzer's input says how each column goes on, so that it can make
-//! thousands of rows, and all shapes that encodings tell apart.
+//! Rows from few bytes: a fuzzer's input describes how each column continues. It can thus make
+//! thousands of rows, and all shapes that encodings distinguish.
 
 use arbitrary::{Arbitrary, Unstructured};
 use hadal_block::BlockBuilder;
 use hadal_types::{ColumnName, Decimal, Kind, Micros, Number, Value};
 
-/// Columns of a table at most.
+/// The maximum number of columns of a table.
 const COLUMNS_MAX: usize = 5;
-/// Few rows and, less often, more than two vectors of them.
+/// Numbers of rows: mostly few and, less often, more than two vectors.
 const ROWS: [usize; 8] = [3, 3, 9, 9, 70, 300, 1_100, 2_600];
 
-/// Rows, and where they are cut into blocks.
+/// Rows, and their division into blocks.
 #[derive(Debug)]
 pub struct Table {
-    /// The rows, in the order in which they come.
+    /// The rows, in their order.
     pub rows: Vec<Row>,
-    /// Rows of each block but the last, which has the rest.
+    /// The number of rows of each block but the last, which has the rest.
     pub cuts: Vec<usize>,
 }
 
@@ -24,11 +24,11 @@ pub struct Table {
 pub struct Row {
     /// Its time.
     pub time: Micros,
-    /// The value in the column of each number, or null. No truths: they are numbers 0 and 1.
+    /// The value of the column of each number, or null. Without booleans: they are numbers 0 and 1.
     pub cells: Vec<Value>,
 }
 
-/// A value, and what differs from row to row.
+/// A value, and its variation from row to row.
 #[derive(Arbitrary, Clone, Debug)]
 enum Cell {
     Small(i8),
@@ -37,7 +37,7 @@ enum Cell {
     Double(f64),
     Truth(bool),
     Text(String),
-    /// A text around the number of the row.
+    /// A string around the number of the row.
     Numbered(String, bool),
     Set(Vec<String>),
     Vector(Vec<String>),
@@ -47,10 +47,10 @@ enum Cell {
 #[derive(Arbitrary, Debug)]
 struct Column {
     pool: Vec<Cell>,
-    /// What integers grow by from row to row.
+    /// The step of integers from row to row.
     step: i32,
     order: Order,
-    /// Of 256 rows, those without a value.
+    /// The number of rows without a value, of 256.
     nulls: u8,
     are_nulls_regular: bool,
     outliers: Vec<(u16, Cell)>,
@@ -58,9 +58,9 @@ struct Column {
 
 #[derive(Arbitrary, Debug)]
 enum Order {
-    /// Each for some rows, again and again.
+    /// Each for some rows, repeatedly.
     Runs(u8),
-    /// As if by chance.
+    /// Pseudo-random.
     Mixed(u8),
 }
 
@@ -144,14 +144,14 @@ impl Cell {
     }
 }
 
-/// Another number for every number, which looks random.
+/// Maps every number to a different one that looks random.
 fn mixed(number: u64) -> u64 {
     let mixed = number.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed ^ (mixed >> 27)
 }
 
-/// The kind of a value that is stored.
+/// The kind of a stored value.
 #[must_use]
 pub fn kind_of(value: &Value) -> Option<Kind> {
     match value {
@@ -163,7 +163,7 @@ pub fn kind_of(value: &Value) -> Option<Kind> {
     }
 }
 
-/// The name of the column of this number.
+/// The name of the column with this number.
 #[must_use]
 pub fn column_name(number: usize) -> ColumnName {
     name(&format!("c{number}"))
@@ -188,7 +188,7 @@ impl Table {
         blocks.into_iter().filter(|rows| !rows.is_empty()).map(block).collect()
     }
 
-    /// The same rows as they are compared: truths are numbers.
+    /// The rows in comparable form: booleans are numbers.
     #[must_use]
     pub fn comparable(&self) -> Vec<Row> {
         let rows = self.rows.iter();
@@ -196,7 +196,7 @@ impl Table {
     }
 }
 
-/// The same value, a truth as a number.
+/// The same value, with a boolean as a number.
 #[must_use]
 pub fn number_of(value: &Value) -> Value {
     match value {

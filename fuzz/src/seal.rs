@@ -1,5 +1,5 @@
-//! Makes lengths and checksums of an altered row block right, so that it is its decoders that have
-//! to find what is wrong with it. A reading of `spec/row-block.md` of its own, sections 1 and 2.
+//! Corrects the lengths and checksums of an altered row block, so that the decoders have to find
+//! its errors. This is an independent implementation of `spec/row-block.md`, sections 1 and 2.
 
 use std::ops::Range;
 
@@ -7,19 +7,20 @@ use twox_hash::XxHash3_64;
 
 const MAGIC: &[u8] = b"\x89HDLBLK";
 const HEADER_BYTES: usize = 72;
-/// The shortest prefix that has all that is read of the header.
+/// The bytes of the header that hold lengths.
 const LENGTHS: Range<usize> = 32..40;
-/// Altered lengths may claim more bodies than this; such a block stays as it is.
+/// Altered lengths may claim larger bodies than this; such a block stays as it is.
 const BLOCK_BYTES_MAX: usize = 1 << 20;
 
-/// One entry of the directory: where its checksum lies, and how long its body is with its fill.
+/// One entry of the directory: the position of its checksum, and the length of its body with
+/// padding.
 struct Entry {
     checksum: Range<usize>,
     body_bytes: usize,
 }
 
-/// The same block with as many bytes as its directory says, and the checksums of these; `None`
-/// where not even the header can be read.
+/// The same block with as many bytes as its directory says, and with their checksums; `None` if
+/// even the header cannot be read.
 #[must_use]
 pub fn sealed(bytes: &[u8]) -> Option<Vec<u8>> {
     if !bytes.starts_with(MAGIC) {
@@ -52,7 +53,7 @@ fn word(bytes: &[u8], at: usize) -> Option<usize> {
     usize::try_from(u32::from_le_bytes(*word)).ok()
 }
 
-/// The entries of the directory that ends where `bytes` end, up to the first that is none.
+/// The entries of the directory in `bytes`, up to the first invalid one.
 fn entries(bytes: &[u8]) -> Vec<Entry> {
     let mut reader = Reader { bytes, at: HEADER_BYTES };
     std::iter::from_fn(|| reader.entry()).collect()
@@ -125,7 +126,7 @@ impl Reader<'_> {
         Some(byte)
     }
 
-    /// Of any length; what is above 64 bits is left out.
+    /// Of any length; bits above 64 are dropped.
     fn varint(&mut self) -> Option<u64> {
         let mut value = 0;
         for shift in (0..).step_by(7) {

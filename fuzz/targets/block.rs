@@ -1,4 +1,4 @@
-//! Any bytes: never a panic, nothing out of bounds, no memory without bound.
+//! Any bytes: never a panic, no access out of bounds, no unbounded memory.
 #![no_main]
 
 use hadal_block::{BlockView, Chill, chill};
@@ -12,7 +12,7 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         && let Ok(block) = BlockView::parse(&bytes)
     {
         access::read_all(&block);
-        // What is in a frame may be anything, too.
+        // The contents of a frame may be arbitrary too.
         if let Ok(Some(cold)) = chill(&block, Chill::All) {
             access::read_all(&BlockView::parse(&cold).expect("the front is in order"));
         }

@@ -1,4 +1,4 @@
-//! Rows of any shape: what is read of their blocks, and of merged ones, is what was put in.
+//! Rows of any shape: their blocks, and the merged ones, return the values that were written.
 #![no_main]
 
 use hadal_fuzz::{read, rows::Table};

@@ -1,5 +1,5 @@
-//! Comparisons with values at the edges of row blocks, where zones tell whether a block has a row to look
-//! at: with the smallest and the largest value of each, and with those beside them.
+//! Comparisons with values at the edges of row blocks, where zone maps decide whether a block is
+//! scanned: the smallest and the largest value of each block, and their neighbours.
 
 use hadal_query::{Expr, Function, GroupInput, Query, QueryKind, Type};
 use hadal_tests::engine::{self, Cuts};
@@ -7,13 +7,13 @@ use hadal_tests::generate::{self, Random, RowSpec, TIME_COLUMN, derive};
 use hadal_tests::oracle::{EngineFault, Expected, Produced, Row, check_query};
 use hadal_types::{ColumnName, TimeRange, Value};
 
-/// Tables of one run, and their rows at most.
+/// The number of tables of one run, and the maximum of their rows.
 const TABLES: u64 = 60;
 const ROWS_MAX: usize = 400;
-/// Values at edges that each column is compared with.
+/// The number of edge values with which each column is compared.
 const EDGES: usize = 8;
 
-/// How many rows meet this condition.
+/// The query that counts the rows with this condition.
 fn count_of(condition: Expr<hadal_query::RowInput>) -> Query {
     let shape = QueryKind::Groups { keys: Vec::new(), measures: Vec::new() };
     let rows = hadal_query::Output {
@@ -37,7 +37,7 @@ fn what_lies_at_an_edge_is_found_and_what_lies_beyond_is_not() {
         let random = &mut Random::new(derive(seed, 8_000));
         let cuts = *random.pick(&cuts);
         let blocks = engine::blocks(&rows, &time_column, cuts).expect("blocks");
-        // Smaller counterexamples are looked for in blocks of their own.
+        // Smaller counterexamples are searched in new blocks.
         let run = |some: &[Row], query: &Query| -> Result<Produced, EngineFault> {
             match some.len() == rows.len() {
                 true => engine::ask(&blocks, query, 1),

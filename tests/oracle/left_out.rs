@@ -1,5 +1,5 @@
-//! When SQL says that rows were left out because of their kind: only where a question did not see
-//! them.
+//! The notes in SQL answers on rows that were left out because of their kind: only if a query did
+//! not see them.
 
 use hadal_tests::session::{Hops, Session};
 use hadal_types::time::parse_timestamp;

@@ -1,6 +1,7 @@
 //! The engine against the naive oracle, on random rows and random queries.
 //!
-//! `HADAL_SEED=n` runs one seed; `HADAL_SEEDS=n` so many, from zero or `HADAL_SEEDS_FROM=n` on.
+//! `HADAL_SEED=n` runs one seed. `HADAL_SEEDS=n` runs n seeds, from zero or from
+//! `HADAL_SEEDS_FROM`.
 
 #![expect(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
@@ -18,7 +19,7 @@ use hadal_tests::generate::TIME_COLUMN;
 use hadal_tests::oracle::{EngineFault, Produced, Row, Tally, check_seed};
 use hadal_types::ColumnName;
 
-/// Seeds of one run, unless the environment says otherwise.
+/// The number of seeds of one run, unless the environment says otherwise.
 const SEEDS: u64 = 300;
 
 fn seeds() -> Vec<u64> {
@@ -32,12 +33,13 @@ fn seeds() -> Vec<u64> {
     }
 }
 
-/// Of a hundred queries so many expect at least two rows, or they would show little.
+/// The minimum percentage of queries that expect at least two rows; with fewer, the suite would
+/// test little.
 const MORE_PERCENT_MIN: usize = 80;
-/// Queries from which on that is asked.
+/// The number of queries from which on the percentage is checked.
 const TALLIED_MIN: usize = 400;
 
-/// Says what queries expected, and that most of them expected rows.
+/// Prints the queries' expectations, and asserts that most of them expected rows.
 #[expect(clippy::print_stdout, reason = "what is shown where a test fails")]
 fn assert_rows_are_expected(what: &str, tally: Tally) {
     let Tally { none, one, more, faults } = tally;

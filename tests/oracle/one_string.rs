@@ -1,5 +1,5 @@
-//! One string among ten million numbers changes no numeric answer, and is found by
-//! `name::string`: the promise that columns have kinds, at the size at which it is made.
+//! One string among ten million numbers changes no numeric answer, and is found by `name::string`.
+//! This is the promise that columns have kinds, at its full size.
 
 use std::sync::Arc;
 
@@ -14,14 +14,14 @@ use hadal_types::{
 };
 
 const NUMBERS: usize = 10_000_000;
-/// The row, somewhere inside a block, that has the string or nothing.
+/// The row, somewhere inside a block, with the string or without a value.
 const ODD_ROW: usize = 6_000_007;
 const TEXT: &str = "not a number";
 const START: Micros = Micros(1_700_000_000_000_000);
-/// Partial answers that are merged.
+/// The number of partial results that are merged.
 const PARTIALS: usize = 3;
 
-/// Hundredths: 0.00 to 9999.99, each of them about as often, in no order.
+/// Hundredths: 0.00 to 9999.99, each about equally often, unordered.
 fn hundredths(row: usize) -> i64 {
     i64::try_from(row * 7_919 % 1_000_003 % 1_000_000).expect("below a million")
 }
@@ -30,7 +30,7 @@ fn time(row: usize) -> Micros {
     Micros(START.0 + i64::try_from(row).expect("small") * 1_000)
 }
 
-/// The rows from `first` on that fill a block; all have a number but one, which has `odd`.
+/// A block of the rows from `first` on. All have a number but one, which has `odd`.
 fn block(first: usize, odd: Option<&str>) -> Vec<u8> {
     let name = |text: &str| ColumnName::new(text).expect("a name");
     let mut builder = BlockBuilder::new(name("time"));

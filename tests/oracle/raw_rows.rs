@@ -1,4 +1,4 @@
-//! Raw rows: the same ones, whatever the order in which blocks are looked at, and however rows tie.
+//! Raw rows: the same rows, whatever the order in which blocks are scanned, and however rows tie.
 
 use hadal_block::{BlockView, MergeOrder};
 use hadal_query::Query;
@@ -10,10 +10,10 @@ use hadal_types::time::parse_timestamp;
 use hadal_types::{ColumnName, Micros};
 
 const QUERIES: u64 = 10;
-/// Of three seeds one is asked of: other suites have raw rows among their queries too.
+/// One of three seeds is used: other suites have raw rows among their queries too.
 const SEEDS_STEP: usize = 3;
 
-/// In which order blocks are looked at.
+/// The order in which blocks are scanned.
 #[derive(Clone, Copy, Debug)]
 enum Walk {
     NewestFirst,
@@ -35,8 +35,8 @@ fn blocks(rows: &[Row], cuts: Cuts, walk: Walk) -> Result<Vec<Vec<u8>>, String> 
     Ok(blocks)
 }
 
-/// Random rows, of which many have the same time where `tie`: then time does not tell which rows
-/// are the last within a limit.
+/// Random rows. If `tie`, many have the same time, so that time does not decide which rows are the
+/// last within a limit.
 fn rows(seed: u64, tie: bool) -> Vec<Row> {
     let mut rows = generate::rows(seed, &RowSpec::of_seed(seed));
     let times = rows.iter().map(|row| row.time.0);
@@ -91,7 +91,7 @@ fn blocks_merged_by_time() {
     engine_equals_oracle(Cuts::Merged(200, MergeOrder::Time), Walk::NewestFirst, 1);
 }
 
-/// 600 rows of 60 times; those of one time tie but for `n`, which is no order at all.
+/// 600 rows with 60 times. Rows of one time tie but for `n`, which is not part of the order.
 fn tied_rows(reverse: bool) -> String {
     let line = |row: usize| {
         let (time, n) = (1_795_255_200 + row / 10, row * 7 % 10);

@@ -1,5 +1,5 @@
-//! Subsampled blocks: they answer what the rows that are left say with their weights, and that is
-//! what all rows would have said, within its interval as often as it should be.
+//! Sampled blocks: their answers are those of the remaining rows with their weights. These estimate
+//! the answers of all rows, within the interval as often as they should.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ fn the_rows_that_are_left_answer_with_their_weights() {
         let blocks = engine::sampled(&blocks, &sampling).expect("samples");
         let kept = engine::rows(&blocks).expect("read");
         let facts = generate::facts(&kept);
-        // Smaller counterexamples are looked for among rows that were not sampled.
+        // Smaller counterexamples are searched among rows that were not sampled.
         let run = |rows: &[Row], query: &Query| -> Result<Produced, EngineFault> {
             match rows.len() == kept.len() {
                 true => engine::ask(&blocks, query, 3),
@@ -53,17 +53,18 @@ fn the_rows_that_are_left_answer_with_their_weights() {
     assert!(failures.is_empty(), "{} differ; the first:\n{}", failures.len(), failures[0]);
 }
 
-/// Rows of the table that is sampled again and again, in so many blocks.
+/// The rows of the table that is sampled repeatedly, and its number of blocks.
 const ROWS: i64 = 12_000;
 const BLOCKS: usize = 4;
-/// So often. Each time another column is other, and so is what is drawn.
+/// The number of draws. Each has a different value in column `draw`, and therefore different
+/// samples.
 const DRAWS: i64 = 300;
-/// What the rows are drawn from.
+/// The seed of the rows.
 const SEED: u64 = 7;
-/// Standard errors on both sides, within which 95 of 100 estimates are.
+/// The half width of the interval with 95 of 100 estimates, in standard errors.
 const HALF_WIDTH: f64 = 1.96;
 
-/// Services of which some are rare, and times that are spread as waiting times are.
+/// Services, some of them rare, and times distributed like waiting times.
 fn population(draw: i64) -> Vec<Row> {
     let mut random = Random::new(SEED);
     let row = |index: i64| {
@@ -104,8 +105,8 @@ fn query(sql: &str, rows: &[Row]) -> Query {
     }
 }
 
-/// Of each service the weighted count and the weighted sum, and the variance that sampling gave
-/// each, as Horvitz and Thompson estimate it: Σw(w - 1) and Σw(w - 1)x².
+/// For each service, the weighted count and the weighted sum with the variance of sampling, by the
+/// estimator of Horvitz and Thompson: Σw(w - 1) and Σw(w - 1)x².
 fn estimates(blocks: &[Vec<u8>], query: &Query) -> BTreeMap<String, [(f64, f64); 2]> {
     let produced = engine::ask(blocks, query, 2).expect("answers");
     let of_row = |row: Vec<Value>| {
@@ -120,7 +121,7 @@ fn estimates(blocks: &[Vec<u8>], query: &Query) -> BTreeMap<String, [(f64, f64);
     produced.rows.into_iter().map(of_row).collect()
 }
 
-/// How one question did over all draws.
+/// The results of one query over all draws.
 #[derive(Default)]
 struct Record {
     errors: Vec<f64>,
@@ -133,7 +134,7 @@ impl Record {
         self.within += i64::from((estimate - truth).abs() <= HALF_WIDTH * variance.sqrt() + 1e-9);
     }
 
-    /// The share of draws whose interval has the truth.
+    /// The share of draws whose interval contains the true value.
     fn coverage(&self) -> f64 {
         self.within as f64 / self.errors.len() as f64
     }
@@ -148,7 +149,7 @@ impl Record {
     }
 }
 
-/// Samples the table again and again; tells how each question did.
+/// Samples the table repeatedly; returns the record of each query.
 fn records(sampling: &Sampling<'_>) -> BTreeMap<(String, usize), Record> {
     let sql = format!(
         "SELECT service, count(*), sum(sample_rate), sum(ms), sum(sample_rate * ms * ms), \
@@ -183,8 +184,9 @@ fn records(sampling: &Sampling<'_>) -> BTreeMap<(String, usize), Record> {
     records
 }
 
-/// Asserts that no estimate is biased, and that intervals have the truth as often as they say, or
-/// more often: numbers of rows are fixed, which intervals do not know of.
+/// Asserts that no estimate is biased, and that intervals contain the true value at least as often
+/// as they claim. It may be more often, because the numbers of rows are fixed, which the intervals
+/// do not assume.
 #[expect(clippy::print_stdout, reason = "what is shown where a test fails")]
 fn assert_honest(records: &BTreeMap<(String, usize), Record>) {
     for ((service, index), record) in records {
@@ -202,7 +204,7 @@ fn estimates_of_uniform_samples_are_honest() {
     let records = records(&Sampling { one_in: 10, key: None, by: &[], least: 1 });
     assert_eq!(records.len(), 8);
     assert_honest(&records);
-    // Nor are intervals wider than they need to be, where the number of rows is not fixed.
+    // Intervals are no wider than needed either, if the number of rows is not fixed.
     for (service, index) in [("api", 0), ("batch", 0), ("api", 1), ("batch", 1), ("rare", 0)] {
         let coverage = records[&(service.to_owned(), index)].coverage();
         assert!(coverage <= 0.993, "{service} {index}: {coverage}");
@@ -214,7 +216,7 @@ fn estimates_of_samples_by_group_are_honest() {
     let by = [name("service")];
     let records = records(&Sampling { one_in: 50, key: None, by: &by, least: 20 });
     assert_honest(&records);
-    // How many rows a group had is known to within one factor in each block.
+    // The number of a group's rows is known to within one factor in each block.
     for (service, factor) in [("web", 50.0), ("api", 32.0), ("batch", 16.0), ("rare", 4.0)] {
         let record = &records[&(service.to_owned(), 0)];
         let most = factor * BLOCKS as f64;

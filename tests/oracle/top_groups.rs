@@ -1,8 +1,8 @@
-//! The best groups of many: the root looks at those alone that can be among the first, and the answer is
-//! the same as if it had looked at all of them.
+//! The best groups of many: the root examines only those that can be among the first. The answer is
+//! the same as if it had examined all of them.
 //!
-//! Each query is asked as it is, and without its LIMIT and OFFSET; what they would leave is then cut out of
-//! that answer.
+//! Each query runs as it is, and without its LIMIT and OFFSET; these are then applied to that
+//! answer.
 
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output,
@@ -14,7 +14,7 @@ use hadal_tests::oracle::Row;
 use hadal_tests::session::Hops;
 use hadal_types::{ColumnName, Decimal, Kind, Logical, Micros, Number, TableName, Value, limits};
 
-/// Tables of one run, and queries of each.
+/// The number of tables of one run, and of queries per table.
 const TABLES: u64 = 24;
 const QUERIES: u64 = 25;
 const GROUPS_MIN: usize = 50;
@@ -28,7 +28,7 @@ fn column(text: &str, kind: Kind) -> RowExpr {
     Expr::Leaf(RowInput::Column(ColumnRef { name: name(text), kind, logical: Logical::Plain }))
 }
 
-/// A table of so many groups by `text` and `n`, in which many groups tie by each of the measures.
+/// A table of `count` groups by `text` and `n`, in which many groups tie by each of the measures.
 struct Groups {
     rows: Vec<Row>,
     count: usize,
@@ -39,7 +39,7 @@ impl Groups {
         let random = &mut Random::new(derive(seed, 6_000));
         let count = *random.pick(&[GROUPS_MIN, 200, 1_000, GROUPS_MAX]);
         let (has_rates, has_doubles) = (random.percent(40), random.percent(30));
-        // Where a group has no value at all, no sum tells how groups are ranked.
+        // If a group has no value at all, sums do not determine the ranking.
         let has_nulls = random.percent(40);
         let mut rows = Vec::new();
         for group in 0..count {
@@ -48,7 +48,7 @@ impl Groups {
                 rows.push(Row { time: Micros(1_700_000_000_000_000 + row.0), cells: row.1 });
             }
         }
-        // Groups are met in no order.
+        // Groups come in no order.
         for last in (1..rows.len()).rev() {
             rows.swap(last, random.below(last + 1));
         }
@@ -87,7 +87,7 @@ impl Groups {
     }
 }
 
-/// What a query may be ordered by, and shows.
+/// The values that a query may be ordered by, and that it shows.
 fn slots() -> Vec<GroupInput> {
     let few = [
         AggregateFunction::Sum,
@@ -109,7 +109,7 @@ fn slots() -> Vec<GroupInput> {
     slots
 }
 
-/// What orders begin with: mostly what the root has a shortcut for, or could have.
+/// The first order key: mostly one for which the root has a shortcut, or could have.
 fn first_of_order(random: &mut Random, slots: &[GroupInput]) -> OutputExpr {
     let often = [
         GroupInput::Count,
@@ -125,7 +125,7 @@ fn first_of_order(random: &mut Random, slots: &[GroupInput]) -> OutputExpr {
     }
 }
 
-/// What some groups meet and some do not.
+/// A condition that some groups meet and some do not.
 fn having(random: &mut Random) -> OutputExpr {
     let (slot, than) = match random.below(5) {
         0 => (GroupInput::RawCount, 1),
@@ -187,7 +187,8 @@ fn the_first_groups_are_those_of_the_whole_answer() {
         let cuts = Cuts::Rows(*random.pick(&[97, 1_000, 65_536]));
         let blocks = engine::blocks(&rows, &name(TIME_COLUMN), cuts).expect("blocks");
         let partials = 1 + random.below(3);
-        // Groups that never passed a wire have numbers in cells, by which they are ranked sooner.
+        // Groups that never passed a wire have numbers in accumulators, by which they are ranked
+        // sooner.
         let hops = *random.pick(&[Hops::InProcess, Hops::InProcess, Hops::Loopback]);
         for index in 0..QUERIES {
             let query = query(derive(seed, index), count);

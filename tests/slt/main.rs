@@ -1,7 +1,7 @@
-//! The SQL truth files: questions and answers worked out by hand, in sqllogictest's form.
+//! The SQL truth files: queries with answers worked out by hand, in sqllogictest's form.
 //!
-//! Besides SQL a statement may be `LOG table` followed by lines of JSON: they are logged in one
-//! batch, or with `LOG EACH table` in one batch a line; `HADAL DROP table` drops it.
+//! Besides SQL, a statement may be `LOG table` followed by lines of JSON, which are logged in one
+//! batch. `LOG EACH table` logs each line as a batch; `HADAL DROP table` drops the table.
 //! `HADAL_SLT=name` runs one file.
 
 #![expect(clippy::expect_used, reason = "tests fail by panicking")]
@@ -13,7 +13,7 @@ use hadal_types::Value;
 use hadal_types::time::parse_timestamp;
 use sqllogictest::{DB, DBOutput, DefaultColumnType, Runner};
 
-/// What `now()` is in all files.
+/// The value of `now()` in all files.
 const NOW: &str = "2026-11-21T12:00:00Z";
 
 struct Hadal(Session);
@@ -61,7 +61,7 @@ fn shown(value: &Value) -> String {
 }
 
 fn files() -> Vec<PathBuf> {
-    // When it runs: what was built may be kept for a checkout elsewhere.
+    // Read at run time: a build may be reused for another checkout.
     let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
     let folder = Path::new(&package).join("slt/files");
     let wanted = std::env::var("HADAL_SLT").ok();

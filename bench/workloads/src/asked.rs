@@ -13,7 +13,7 @@ use crate::plain::Plain;
 use crate::questions::{Question, questions};
 use crate::rows::Rows;
 
-/// A table, and what must come out of its questions.
+/// A table, and the expected answers to its questions.
 pub(crate) struct Asked {
     pub(crate) table: HeldTable,
     pub(crate) rows: u64,
@@ -26,8 +26,7 @@ pub(crate) type Answer = Vec<Vec<Value>>;
 const SEED: u64 = 1;
 
 impl Asked {
-    /// Makes a table, on all cores, and computes the answers the plain way while its rows are
-    /// there.
+    /// Generates a table on all cores, and computes the answers the plain way while its rows exist.
     pub(crate) fn new(table: Table, rows: u64) -> Result<Self, Error> {
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let mut one = Vec::new();
@@ -67,7 +66,7 @@ impl Asked {
     }
 }
 
-/// The rows of the answer that this is, once nothing more comes.
+/// The rows of the answer of a complete partial result.
 pub(crate) fn finished(partial: Partial, query: &Query) -> Result<Answer, Error> {
     let answer = finish(partial, query, &|| false).map_err(Error::FinishError)?;
     Ok(answer.rows.iter().map(|row| row.iter().cloned().collect()).collect())

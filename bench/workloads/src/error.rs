@@ -1,4 +1,4 @@
-//! What can go wrong besides a wrong answer.
+//! Possible errors, besides a wrong answer.
 
 use std::io;
 

@@ -1,5 +1,5 @@
-//! Blocks as a leaf holds them: verified once, and with the strings of their dictionaries known by
-//! id, which is found out when a column is first grouped by.
+//! Blocks in memory as in a leaf: verified once, and with ids for the strings of their
+//! dictionaries. The ids are computed when a column is first grouped by.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -34,7 +34,7 @@ impl HeldTable {
         Ok(())
     }
 
-    /// The same rows, in cold blocks where that takes less.
+    /// The same rows, in cold blocks where that takes fewer bytes.
     pub(crate) fn cold(&self) -> Result<Self, Error> {
         let mut cold = Self::default();
         for block in &self.blocks {
@@ -53,7 +53,7 @@ impl HeldTable {
         self.blocks.iter().map(|block| block.bytes.len()).sum()
     }
 
-    /// What all blocks answer. Sums are never told by the heads of blocks.
+    /// The answer of all blocks. Zone maps are not used to answer sums.
     pub(crate) fn answer(&self, query: &Arc<Query>) -> Result<Partial, Error> {
         let scan = Scan::new(Arc::clone(query))?.without_zone_answers();
         let mut partial = Partial::empty(query);
@@ -65,7 +65,7 @@ impl HeldTable {
     }
 }
 
-/// What is known of a block.
+/// The cached state of a block.
 struct Known<'t> {
     block: &'t HeldBlock,
     table: &'t HeldTable,

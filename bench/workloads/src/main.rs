@@ -1,13 +1,13 @@
-//! How fast whole questions are, in process and on one thread: blocks of the tables of
-//! `hadal-bench`, the questions of the comparison and some simpler ones.
+//! Measures whole questions in process and on one thread: blocks of the tables of `hadal-bench`,
+//! the questions of the comparison and some simpler ones.
 //!
-//! All questions take turns, and between the turns memory is read, so that a noisy minute harms all
-//! of them alike. Told are the median of all rounds, the quartiles, and the encoded bytes that were
-//! read beside what reading memory made of the same round. Every answer of every round is compared
-//! with the one that was computed the plain way while rows were made; a wrong one is named, and no
-//! figure of it told. With `--cold` each is asked of cold blocks, too, before or after the warm
-//! ones in turn, and how many times as long that took is told. A time is that from blocks to a
-//! partial answer: neither SQL, nor sorting the answer, nor threads are in it.
+//! All questions take turns, and between the turns memory is read, so that a noisy minute affects
+//! all of them alike. The output has the median of all rounds, the quartiles, and the encoded bytes
+//! read relative to the memory read speed of the same round. Every answer of every round is
+//! compared with the one computed the plain way while rows were generated. A wrong answer is named,
+//! and its figures are left out. With `--cold`, each question also runs on cold blocks, in turn
+//! before or after the warm ones, and the ratio of their times is printed. A time runs from blocks
+//! to a partial result: it excludes SQL, sorting the answer and threads.
 
 mod asked;
 mod error;
@@ -47,7 +47,7 @@ struct Cli {
     only: Vec<String>,
 }
 
-/// Whether all answers were right.
+/// Returns whether all answers were right.
 fn run(cli: &Cli) -> Result<bool, Error> {
     let out = &mut io::stdout().lock();
     let mut right = true;
@@ -71,7 +71,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            // Nobody is left to hear that this failed, too.
+            // A failure of this write cannot be reported either.
             let _ = writeln!(io::stderr(), "error: {error}");
             ExitCode::FAILURE
         }

@@ -1,4 +1,4 @@
-//! Asks the questions of one table in turns, and tells how fast each was.
+//! Runs the questions of one table in turns, and prints the speed of each.
 
 use std::io::Write;
 use std::time::Instant;
@@ -9,25 +9,26 @@ use crate::asked::{Asked, finished};
 use crate::error::Error;
 use crate::held::HeldTable;
 
-/// Far more than a cache has; some milliseconds to read.
+/// Far more than a cache holds; reading it takes some milliseconds.
 const READ_BYTES: usize = 128 << 20;
 
-/// What was measured of one question.
+/// The measurements of one question.
 #[derive(Default)]
 struct Measured {
-    /// Million rows per second: all rows of the table, whatever the question asks for.
+    /// Million rows per second: all rows of the table, whatever the question selects.
     rates: Vec<f64>,
     /// Encoded bytes per second, in GB.
     speeds: Vec<f64>,
-    /// The same as hundredths of what reading memory made of the same round.
+    /// The same in percent of the memory read speed of the same round.
     shares: Vec<f64>,
-    /// Seconds that warm blocks took and cold ones, where these were asked.
+    /// Seconds for warm blocks and for cold ones, if both were measured.
     warm_and_cold: Vec<(f64, f64)>,
     is_wrong: bool,
 }
 
 impl Measured {
-    /// How many times as long cold blocks took, in two rounds together: in each one was first.
+    /// The ratio of cold to warm times, over two rounds together: each kind was first in one of
+    /// them.
     fn slower(&self) -> Vec<f64> {
         let ratio = |rounds: &[(f64, f64)]| {
             let (warm, cold) =
@@ -38,7 +39,7 @@ impl Measured {
     }
 }
 
-/// Prints a line per question; whether all answers were right.
+/// Prints one line per question. Returns whether all answers were right.
 pub(crate) fn measure(
     title: &str,
     asked: &Asked,
@@ -61,7 +62,7 @@ pub(crate) fn measure(
                 measured.is_wrong |= finished(partial, &question.query)? != *wanted;
                 Ok::<_, Error>((seconds, bytes))
             };
-            // Who is asked second finds the question's own data in caches: so they take turns.
+            // The second run finds the question's data in caches, so warm and cold take turns.
             let before = cold.filter(|_| round % 2 == 1).map(&mut ask).transpose()?;
             let (seconds, bytes) = ask(&asked.table)?;
             let after = cold.filter(|_| round % 2 == 0).map(&mut ask).transpose()?;
@@ -120,7 +121,7 @@ fn line(name: &str, measured: &Measured, out: &mut impl Write) -> Result<(), Err
     Ok(())
 }
 
-/// The lower quartile, the median and the upper one, each a value that was measured; 0 without any.
+/// The lower quartile, the median and the upper quartile, each a measured value; 0 without any.
 fn quartiles(values: &[f64]) -> [f64; 3] {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -158,7 +159,7 @@ mod tests {
             assert!(right, "{text}");
             assert_eq!(text.lines().count(), asked.questions.len() + 4, "{text}");
             assert!(text.contains("\ncold: ") && text.contains("times as long"), "{text}");
-            // Something must have been found, or nothing was compared.
+            // An answer of zeros only would compare nothing.
             for (question, answer) in &asked.questions {
                 let is_zero = |value: &Value| *value == Value::integer(0) || value.is_null();
                 assert!(!answer.iter().all(|row| row.iter().all(is_zero)), "{}", question.name);

@@ -1,5 +1,5 @@
-//! The plain way to an answer, which every faster one must agree with: one row at a time, from the
-//! rows as they were made, with the meaning that [`hadal_query`] gives to expressions.
+//! The plain way to an answer, with which every faster one must agree: one row at a time, from the
+//! generated rows, with [`hadal_query`]'s meaning of expressions.
 
 use hadal_aggregate::{Partial, PartialBody};
 use hadal_query::{ColumnRef, Expr, Prepared, Query, QueryKind, RowExpr, RowInput};
@@ -8,7 +8,7 @@ use hadal_types::{Micros, Value, Weight};
 use crate::error::Error;
 use crate::rows::{Column, Rows};
 
-/// A question made ready to be asked of rows with the columns of one table.
+/// A question prepared for rows with the columns of one table.
 pub(crate) struct Plain<'q> {
     query: &'q Query,
     filter: Option<Prepared<Place>>,
@@ -18,7 +18,7 @@ pub(crate) struct Plain<'q> {
     weights: Option<usize>,
 }
 
-/// Where a row has a value.
+/// The position of a value in a row.
 #[derive(Clone, Copy)]
 enum Place {
     Time,
@@ -26,7 +26,7 @@ enum Place {
 }
 
 impl<'q> Plain<'q> {
-    /// `columns` are those of the rows that will come.
+    /// Prepares a query for rows with these columns.
     pub(crate) fn new(query: &'q Query, columns: &[Column]) -> Result<Self, Error> {
         let QueryKind::Groups { keys, measures } = &query.kind else {
             return Err(Error::NotPlain("a question for rows".to_owned()));
@@ -41,7 +41,7 @@ impl<'q> Plain<'q> {
         })
     }
 
-    /// What these rows answer.
+    /// The partial result of these rows.
     pub(crate) fn answer(&self, rows: &Rows) -> Partial {
         let mut partial = Partial::empty(self.query);
         let PartialBody::Groups(groups) = &mut partial.body else { return partial };
@@ -86,7 +86,7 @@ fn prepared(expr: &RowExpr, columns: &[Column]) -> Result<Prepared<Place>, Error
     Ok(Prepared::new(&placed)?)
 }
 
-/// The column, where it has values of the kind that is meant.
+/// The column, if it has values of the right kind.
 fn place_of(wanted: &ColumnRef, columns: &[Column]) -> Option<Place> {
     let is_meant = |own: &Column| own.name == wanted.name && own.kind == wanted.kind;
     columns.iter().position(is_meant).map(Place::Column)

@@ -1,7 +1,7 @@
 //! The questions: those of the comparison with other engines (`bench/rivals/questions.py`), and
-//! what differs from them in one step, so that a slow step is seen.
+//! variations of them in one step, so that a slow step shows.
 //!
-//! Every question has a range of time that cuts blocks at both of its ends.
+//! Every question has a time range that cuts blocks at both of its ends.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use hadal_types::{Micros, TableName, TableSchema};
 
 use crate::error::Error;
 
-/// A question, and what it is called.
+/// A question and its name.
 pub(crate) struct Question {
     pub(crate) name: &'static str,
     pub(crate) query: Arc<Query>,
 }
 
-/// Name, what is selected, further conditions, groups and order.
+/// Name, selected columns, further conditions, groups and order.
 type Spelled = (&'static str, &'static str, &'static str, &'static str);
 
 const FOUR_SUMS: &str = "sum(latency_us), sum(bytes), sum(status), sum(rate)";
 const FOUR: &str = "count(*), sum(temperature), min(temperature), max(temperature)";
 const TOP: &str = "ORDER BY n DESC LIMIT 100";
 
-/// When the rows of both tables begin, in seconds since 1970.
+/// The time of the first row of both tables, in seconds since 1970.
 const START: u64 = 1_767_571_200;
 const SENSORS: u64 = 10_000;
 
@@ -72,7 +72,7 @@ const REQUESTS: [Spelled; 18] = [
     ("distinct users by country", "country, count(DISTINCT user_id)", "", "BY country"),
 ];
 
-/// Of rows with weights.
+/// For rows with weights.
 const SAMPLED: [Spelled; 2] = [
     ("weighted count by service", "service, count(*)", "", "BY service"),
     ("weighted count, 2 sums", "count(*), sum(latency_us), sum(bytes)", "", ""),
@@ -87,7 +87,7 @@ const READINGS: [Spelled; 6] = [
     ("the four by sensor", "sensor_id, {4}", "", "BY sensor_id"),
 ];
 
-/// The questions of a table of so many rows.
+/// The questions of a table of `rows` rows.
 pub(crate) fn questions(
     table: Table,
     rows: u64,

@@ -15,10 +15,10 @@ use hadal_types::{
 
 use crate::error::Error;
 
-/// Rows in the order of their times, as they are when a leaf has merged them.
+/// Rows in the order of their times, as after a leaf's merge.
 pub(crate) struct Rows {
     pub(crate) times: Vec<Micros>,
-    /// All but the time.
+    /// All columns but the time.
     pub(crate) columns: Vec<Column>,
 }
 
@@ -50,7 +50,7 @@ impl Rows {
         Ok(Self { times, columns })
     }
 
-    /// As many blocks as hold all rows, each but the last as full as can be.
+    /// Builds blocks of all rows, each but the last as full as possible.
     pub(crate) fn blocks(&self) -> Result<Vec<Vec<u8>>, Error> {
         let mut builder = BlockBuilder::new(ColumnName::new(TIME)?);
         let ids = self.columns.iter().map(|column| builder.column(&column.name, column.kind));
@@ -72,7 +72,7 @@ impl Rows {
         Ok(blocks)
     }
 
-    /// The table that has such rows.
+    /// The schema of a table with such rows.
     pub(crate) fn schema(&self, name: &str) -> Result<TableSchema, Error> {
         let rows = self.times.len() as u64;
         let part = |kind, logical| vec![ColumnPart { kind, logical, rows }];
