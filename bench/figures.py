@@ -28,7 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/acceptance"))
 from questions import FLIGHTS  # noqa: E402
 
-# Beside the ten: rows themselves.
+# Besides the ten questions: raw rows.
 RAW_ROWS = [
     ("the oldest 20 rows", "SELECT * FROM flights ORDER BY date LIMIT 20"),
     ("the newest 20 rows from one place", "SELECT * FROM flights WHERE origin = 'ORD' LIMIT 20"),
@@ -37,7 +37,7 @@ RAW_ROWS = [
 ROUNDS = 15
 POSTS = 400
 
-# What must hold; the names are those of the lines that tell what was measured.
+# The promises. The names are those of the output lines with the measurements.
 WANTED = {
     "make demo, warm, to an answering page": (5, "s"),
     "make demo, cold, to an answering page": (12 * 60, "s"),
@@ -79,7 +79,7 @@ class Server:
 
     def __init__(self, *command, **how):
         self.started = time.monotonic()
-        # A group of its own, so that what `make` starts ends with it.
+        # A process group of its own, so that the processes that `make` starts end with it.
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True, **how)
         atexit.register(self.stop)

@@ -1,6 +1,6 @@
-// How long a person waits for the first picture: from `hadal open FILE` until the page, opened when the program says
-// that all rows are in, has painted its chart. Prints the seconds.
-// usage: node first_picture.mjs PROGRAM FILE ROWS   where FILE has so many rows
+// Measures the wait for the first picture: from `hadal open FILE` until the page has painted its
+// chart. The page is opened once the program says that all rows are in. Prints the seconds.
+// usage: node first_picture.mjs PROGRAM FILE ROWS   where FILE has ROWS rows
 import { strict as assert } from "node:assert";
 import { spawn } from "node:child_process";
 import { startBrowser } from "../tests/e2e/demo.mjs";

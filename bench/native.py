@@ -24,7 +24,7 @@ from processes import Failed, Hadal, cpu_seconds, pin, say  # noqa: E402
 from questions import questions  # noqa: E402
 from rivals import spelled  # noqa: E402
 
-# How many times as fast as the native build the plain one is at least, over all questions.
+# The minimum speed of the plain build relative to the native build, over all questions.
 LEAST = 0.9
 TABLES = ("requests", "weighted", "readings")
 ENVIRONMENT = {"HADAL_ZONE_ANSWERS": "off"}
@@ -89,7 +89,7 @@ def compare(options, folder, log):
         say(question.title)
         check(question, builds)
         for turn in range(options.rounds):
-            # Each is the first of the two in turns.
+            # The builds take turns in being first.
             for build in builds if turn % 2 else reversed(builds):
                 build.ask(question)
     return told(about, asked, plain, native, options)
@@ -135,7 +135,7 @@ def read_options():
 
 
 def main():
-    # So that the processes which were started end with this one, however it ends.
+    # The started processes end with this one, however it ends.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     options = read_options()
     folder = pathlib.Path(tempfile.mkdtemp(prefix="native-", dir=options.cache))

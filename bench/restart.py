@@ -29,17 +29,19 @@ import machine  # noqa: E402
 import report  # noqa: E402
 from processes import SETTLED_SECONDS, say  # noqa: E402
 
-# After so long what is nobody's has gone back, and a server whose row blocks do not change any more is at rest.
+# After this time unused memory has been returned, and a server whose row blocks do not change any
+# more is at rest.
 REST_SECONDS = 5
-# A large leaf is away not much longer than one of this size.
+# A large leaf may be away this many times as long as one of this size.
 SMALL_BYTES, TIMES_SMALL = 1 << 30, 1.5
-# Rows of the tables that are multiplied, and the most that a row block has.
+# Rows of the tables that are multiplied, and the maximum of a row block.
 ROWS, BLOCK_ROWS = {"requests": 1_000_000, "readings": 10_000_000}, 65_536
-# Where row blocks are in memory.
+# The tmpfs with the row blocks.
 TMPFS = pathlib.Path("/dev/shm")
-# Starts with nothing in memory.
+# The number of starts with nothing in memory.
 DISK_ROUNDS = 5
-# Between two looks at what is missing yet: a look at a thousand tables takes a processor a while.
+# The interval of checks for missing rows: the status of a thousand tables takes a processor a
+# while.
 LOOK_SECONDS = 0.02
 COUNT = 'SELECT count(*) FROM "{table}"'
 SUM = 'SELECT count(*), sum({column}) FROM "{table}"'
@@ -96,7 +98,7 @@ class Watch(threading.Thread):
     def __init__(self, server, table):
         super().__init__(daemon=True)
         self.server, self.table, self.answers, self.over, self.memory = server, table, [], False, 0
-        # Failures one after the other, of which a client that asks once more notices all but the first.
+        # Consecutive failures; a client that asks once more notices all but the first.
         self.failures, self.in_a_row = 0, 0
 
     def run(self):
@@ -344,7 +346,8 @@ def measure(options, folder):
     for small in leaves[1:]:
         small.forget()
         small.start_from_disk()
-    # What the first servers take while they look at all that they have just read is not for two.
+    # The load of the first servers while they verify all that they have just read would disturb the
+    # measurement.
     for leaf in leaves:
         wait_for_rest(leaf.server)
     say("restarting")
@@ -376,7 +379,7 @@ def bars(results):
                  f"{statistics.median(shares):.2f} ({min(shares):.2f}-{max(shares):.2f}): {speeds(rates)} of"
                  f" {speeds(results['disk_bytes_per_s'])} and {speeds(results['tmpfs_bytes_per_s'])} GB/s")
     share = results["memory_over"] / results["block_bytes"]
-    # A count and a sum may take the bytes of their columns more; they need not.
+    # A count and a sum may take longer by the time to read their columns, but need not.
     results["summed"] = [gap + seconds for gap, seconds in zip(results["taken_over"], results["sum_after"])]
     upper = lambda name: report.quartiles(results[name])[2]
     for what, value, most, text, unit in (

@@ -14,17 +14,18 @@ from group import Group
 from processes import Failed, Hadal, say
 
 LIMIT = 1 << 30
-# A server takes half of what it finds.
+# A server takes half of the memory that it finds.
 CEILING = LIMIT // 2
-# So many times the ceiling are logged, into so many tables.
+# The logged bytes as a multiple of the ceiling, and the number of tables.
 TIMES, TABLES = 1.5, 3
 ROWS = 200_000
-# Groups without end, and few.
+# A query with an unbounded number of groups, and one with few.
 QUESTIONS = ("SELECT user_id, message, count(*) FROM t{table} GROUP BY user_id, message", "SELECT service, count(*), sum(bytes) FROM t{table} GROUP BY service")
-# Busy, or no room at the moment: told so, and tried again.
+# Busy, or no room at the moment: reported as such, and tried again.
 PASSING = (429, 503)
 LOOK_SECONDS = 2
-# Of the ceiling: what goes is noticed once a second, and what questions freed goes back after two.
+# Shares of the ceiling. Freed memory is noticed once a second, and memory freed by queries is
+# returned after two.
 USUAL, MOST = 1.0, 1.9
 
 

@@ -9,7 +9,7 @@ import report
 from processes import Hadal, say
 
 CLIENTS = 4
-# Rows of one request: some hundred kilobytes.
+# Rows of one request: a few hundred kilobytes.
 ROWS_AT_ONCE = 1_000
 MODES = ("sync", "async")
 LEAST = 0.6
@@ -33,7 +33,7 @@ def send(address, table, requests):
             text = response.read()
             if response.status == 200:
                 break
-            # Too much at once is told so, and tried again.
+            # Too many bytes at once are refused with 429, and tried again.
             if response.status != 429:
                 raise SystemExit(f"{response.status} {text[:300]}")
             time.sleep(float(response.headers["Retry-After"]))

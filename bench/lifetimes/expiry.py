@@ -9,7 +9,7 @@ import time
 from processes import SETTLED_SECONDS, Hadal, say
 
 GONE_BYTES = 1_000_000_000
-# It takes a part of a second, so one round is too few questions for a percentile.
+# A round takes a part of a second, so one round has too few queries for a percentile.
 ROUNDS = 6
 ALL_BYTES = (ROUNDS + 1) << 30
 BLOCKS_A_TABLE = 95
@@ -78,7 +78,7 @@ def measure(run):
         time.sleep(0.1)
     say("waiting for the scrub and merges")
     server.settle(["requests"], time.monotonic() + 90)
-    # Not before: row blocks that are merged take less.
+    # Not before: merged row blocks take fewer bytes.
     tables = {table["name"]: table["block_bytes"] for table in server.get("/v1/tables")["tables"]}
     rounds, stays = parted(tables)
     asked = QUESTION.format(table=stays)
@@ -93,11 +93,12 @@ def measure(run):
         end = time.perf_counter() + SECONDS_BEFORE
         quiet += ask_until(lambda: time.perf_counter() > end)
         full = held()
-        # Those of the first go while the others are told: who hurries counts that, too.
+        # The first tables expire while the settings of the others are sent; the measured time
+        # includes this.
         told = time.perf_counter()
         for name in going:
             set_age(server, name, "1m")
-        # What was rounded up to pages is more, so this is reached when all is back.
+        # Sizes rounded up to pages are larger, so this is reached when all memory is returned.
         meanwhile += ask_until(lambda: full - held() >= gone or time.perf_counter() > told + 60)
         backs.append(time.perf_counter() - told)
         freed.append(full - held())

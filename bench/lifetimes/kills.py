@@ -39,7 +39,7 @@ def check(server, batches):
     """Every row of these batches is there once; the next one whole or not at all. Returns what is wrong."""
     if not batches:
         return None
-    # Answers come before all rows are back, and say so.
+    # Answers come before all rows are restored, and say so.
     while (answer := server.ask("SELECT count(*), sum(n), min(n), max(n) FROM t", rows=True))["covered"] < 1:
         pass
     row = answer["rows"][0]

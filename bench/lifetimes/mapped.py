@@ -16,19 +16,20 @@ from report import geometric_mean, short, table  # noqa: E402
 
 from group import Group  # noqa: E402
 
-# Bytes of row blocks to bytes of memory for them.
+# Ratios of the bytes of row blocks to the memory for them.
 RATIOS = (1, 1.33, 2, 4)
 ROWS = 8_000_000
-# Their row blocks are copied so often, so that what is asked for is more than what the process takes for itself.
+# The number of copies of their row blocks, so that the queried data exceeds the process's own
+# memory.
 COPIES = 4
 TABLE = f"{druid.TABLE}-1"
-# Each is asked so often at least, and for so many seconds.
+# The minimum number of runs of each query, and the minimum of seconds.
 ROUNDS, SECONDS = 3, 1.5
-# After a start all row blocks are verified; and a little more.
+# After a start all row blocks are verified for 30 seconds; plus a margin.
 VERIFIED_SECONDS = 35
 LEAST = 0.9
 OPTIONS = ("--leaves", "1", "--no-journal")
-# What the process takes for itself varies a little.
+# The process's own memory varies a little.
 SPARE = 16 << 20
 
 
@@ -48,7 +49,7 @@ def ask_all(server, expected):
     seconds, most = {}, 0
     for question, _ in druid.questions():
         times, end = [], time.monotonic() + SECONDS
-        # The first has what it needs read.
+        # The first run reads the needed data from disk.
         while len(times) <= ROUNDS or time.monotonic() < end:
             answer = server.ask(question.sql.replace(druid.TABLE, f'"{TABLE}"'), rows=True)
             if answer["rows"] != expected.setdefault(question.name, answer["rows"]):

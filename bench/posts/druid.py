@@ -18,12 +18,13 @@ POST = "Scaling the Druid Data Store"
 RANGE = (START + 3 * 3600 + 17 * 60 + 7, START + 6 * 86_400 + 21 * 3600 + 42 * 60 + 49)
 METRICS = ("impressions", "clicks", "revenue", "price")
 LEAST = 5.0
-# Fewer bytes read for a row are none of a column: zones told that whole blocks and vectors match.
+# Fewer bytes per row mean that no column was read: zone maps showed that whole blocks and vectors
+# match.
 LOOK_UP = 0.05
 # The fastest of the post's clusters, in million rows per second and core, without and with groups.
 TOTALS = {0: 33.132853, 1: 11.004006, 4: 5.061070}
 TOPS = {0: 8.374350, 1: 6.179214, 4: 3.187433}
-# Of 30 million values, on which the bars are, and of 300,000, which is shown beside.
+# The dimension of 30 million values, to which the bars apply, and that of 300,000, shown beside it.
 HIGH, LOWER = "viewer", "site"
 
 NOT_THE_SAME = """\

@@ -6,7 +6,7 @@ HEIGHT = 18
 def days(series, height=HEIGHT):
     """`series` has (day as "YYYY-MM-DD", least, average, greatest); a column each, '|' from least to greatest, 'o' the average."""
     bottom, top = min(low for _, low, _, _ in series), max(high for _, _, _, high in series)
-    # Of equal values all lie on one line.
+    # Equal values are all on one line.
     step = (top - bottom) / (height - 1) or 1.0
     line_of = lambda value: round((value - bottom) / step)
     lines = []

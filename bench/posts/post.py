@@ -130,7 +130,7 @@ def case_title(settings, cores):
 
 def duckdb():
     """An empty DuckDB in memory."""
-    # Only here, so that the self-tests need Python alone.
+    # Imported only here, so that the self-tests need Python alone.
     import duckdb as package
     return package.connect(":memory:")
 
@@ -147,7 +147,7 @@ def notes(asked):
     for of in asked:
         one = of.measured
         if one.wrong:
-            # The seconds differ from one asking to the next; the first are told.
+            # The seconds differ from run to run; the first are reported.
             told.setdefault(f"- {one.question.title}: {one.wrong}", f", after {one.stats['elapsed_micros'] / 1e6:.1f} s")
         for note in [f"refused: {one.refused}"] if one.refused else [] if one.wrong else one.notes:
             told.setdefault(f"- {one.question.title}: {note}", "")
@@ -179,7 +179,7 @@ def all_right(asked):
 
 def measured(run, compare, what):
     """Runs a comparison, which returns whether all is as wanted, and its results; keeps these. The program's exit code."""
-    # So that the server which was started ends with this program, however it ends.
+    # The started server ends with this program, however it ends.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:
         reached, results = compare(run)

@@ -20,13 +20,14 @@ TABLE = "year"
 POST = "How Scylla Scaled to One Billion Rows a Second"
 NODES, NODE_CORES = 83, 28
 WRONG_DAY = "2025-08-27"
-# Name, what is scanned, from which day to which, whether without the sensor, the post's rows per second.
+# Name, title, first day, day after the last, whether the sensor is excluded, the post's rows per
+# second.
 SCANS = (
     ("months", "three months", "2025-06-01", "2025-09-01", False, 1_194_666_083),
     ("day", "one day without the sensor", WRONG_DAY, "2025-08-28", True, 1_533_812_721),
     ("year", "the year without the sensor", "2025-01-01", "2026-01-01", True, 969_398_554),
 )
-# What a scan is asked: the totals, and the row of either extreme.
+# The queries of a scan: the totals, and the row of either extreme.
 PARTS = ("", "_lowest", "_highest")
 TOTALS = "count(*), sum(temperature), min(temperature), max(temperature)"
 MINUTE = "%Y-%m-%dT%H:%M:00Z"
@@ -60,7 +61,8 @@ def questions(needle):
         asked.append(Question(name, f"{title}: count, sum, min, max", TABLE, (EXACT,) * 4,
                               f"SELECT {TOTALS} FROM {TABLE} WHERE {rows}", ()))
         for extreme, order in (("lowest", "ASC"), ("highest", "DESC")):
-            # Of rows with that temperature any may come: which one is checked later, that it is one of them here.
+            # Any row with that temperature may be returned: a later check tests that it is one of
+            # them.
             asked.append(Question(f"{name}_{extreme}", f"{title}: the {extreme}", TABLE, (KEY, KEY, EXACT),
                                   f"SELECT sensor_id, time, temperature FROM {TABLE} WHERE {rows}"
                                   f" ORDER BY temperature {order} LIMIT 1", (), order=2))
@@ -81,7 +83,7 @@ class Expected:
         self.duck = post.duckdb()
         self.duck.execute(f"CREATE VIEW {TABLE} AS SELECT * REPLACE (temperature::DECIMAL(9, 2) AS temperature) FROM '{path}'")
         self.rows = self.duck.execute(f"SELECT count(*) FROM {TABLE}").fetchone()[0]
-        # What the first scan is to find.
+        # The needle that the first scan must find.
         [self.needle] = self.duck.execute(
             f"SELECT DISTINCT sensor_id FROM {TABLE} WHERE temperature < 68 OR temperature >= 80").fetchone()
 

@@ -6,7 +6,7 @@ import math
 from questions import DISTINCT, EXACT, KEY, MINUTE, PERCENTILE
 
 PERCENTILE_ERROR = 0.01
-# Of counts of distinct values: the root of the mean square over the groups.
+# For counts of distinct values: the root mean square error over the groups.
 DISTINCT_ERROR = 0.02
 
 

@@ -50,7 +50,7 @@ class Engine:
                 f"message LIKE '%{LITERAL}%'", f"contains(message, '{LITERAL}')"))}
         if question.name == "alternation":
             regex = f"message ~ '{ALTERNATION}'"
-            # Its ~ is a match of the whole text.
+            # DuckDB's ~ matches the whole text.
             return {
                 "regexp_matches": (EXACTLY, sql.replace(regex, f"regexp_matches(message, '{ALTERNATION}')")),
                 "contains OR": (REWRITTEN, sql.replace(

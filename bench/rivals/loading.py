@@ -19,7 +19,7 @@ class Loaded:
 
     rows: int
     cpu_seconds: list = dataclasses.field(default_factory=list)
-    # Rows of Hadal's, of all rounds, that were not merged when it had come to rest.
+    # Hadal's rows, over all rounds, that were not merged when it had come to rest.
     rows_not_merged: int = 0
 
     def median(self):

@@ -74,7 +74,7 @@ def made(generator, folder, table, form, size, more=()):
     path = folder / f"{'-'.join(words)}.{form}"
     if not path.exists():
         print(f"making {path.name}", flush=True)
-        # Under another name until it is whole.
+        # The file has another name until it is complete.
         part = path.with_suffix(".part")
         subprocess.run(
             [generator, table, option, str(number), "--seed", SEED, "--format", form, "--out", part, *more], check=True)

@@ -7,9 +7,10 @@ from answers import difference
 from processes import Failed
 from questions import APPROXIMATELY, EXACTLY, REWRITTEN
 
-# A form that takes so many times as long as its engine's best one of the same kind is asked no more.
+# A form that takes this many times as long as its engine's best one of the same kind is not run
+# again.
 HOPELESS = 1.5
-# The form that asks ClickHouse's compressed table.
+# The form that queries ClickHouse's compressed table.
 MERGE_TREE = "MergeTree"
 
 
@@ -22,10 +23,10 @@ class Form:
     kind: str
     first: float = 0.0
     error: float = 0.0
-    # What makes it no answer; such a form is told, not judged.
+    # Why its answer is wrong; such a form is reported, not judged.
     wrong: str | None = None
     seconds: list = dataclasses.field(default_factory=list)
-    # What Hadal took just before each.
+    # Hadal's seconds just before each run.
     ours: list = dataclasses.field(default_factory=list)
 
     @property
@@ -42,12 +43,12 @@ class Measured:
 
     question: object
     forms: list = dataclasses.field(default_factory=list)
-    # Hadal's.
+    # Hadal's seconds.
     seconds: list = dataclasses.field(default_factory=list)
-    # Why there is no answer of Hadal, or that it is not the rivals'.
+    # Why Hadal has no answer, or how its answer differs from the rivals'.
     refused: str | None = None
     wrong: str | None = None
-    # Hadal's answer when it was first asked, and what it says about it.
+    # Hadal's first answer, with its warnings.
     rows: list = dataclasses.field(default_factory=list)
     notes: list = dataclasses.field(default_factory=list)
     error: float = 0.0

@@ -12,12 +12,13 @@ import sys
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Far longer than any question takes: a rival has no deadline either.
+# Far longer than any query takes: a rival has no deadline either.
 DEADLINE_MS = 600_000
 
-# After so long a block's batches cannot be revoked, and it is merged in order of time; and a little more.
+# After this time a block's batches cannot be revoked, and it is merged in order of time; plus a
+# margin.
 SETTLED_SECONDS = 130
-# A server is at rest when it uses less than this share of a core for so long.
+# A server is at rest when it uses less than this share of a core for this many seconds.
 REST_SECONDS, REST_CPU = 3, 0.05
 
 
@@ -112,7 +113,8 @@ class Hadal:
 
     def request(self, method, path, body=None, headers=None):
         """The body of the answer, as it came, and the seconds until it had come."""
-        # A new connection each time, made before the clock starts: the server closes those that are silent for long.
+        # A new connection each time, made before the clock starts: the server closes idle
+        # connections.
         connection = http.client.HTTPConnection(self.address, timeout=DEADLINE_MS / 1000)
         try:
             connection.connect()

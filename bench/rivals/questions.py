@@ -6,7 +6,7 @@ that engine spells differently or has better words for. Rows per second always c
 
 import dataclasses
 
-# When both tables begin (hadal-bench says so, too): 2026-01-05, in seconds since 1970.
+# The start of both tables (as in hadal-bench): 2026-01-05, in seconds since 1970.
 START = 1_767_571_200
 SENSORS = 10_000
 
@@ -24,7 +24,8 @@ QUANTILES = (0.5, 0.95, 0.99)
 # How a column of an answer is compared.
 KEY, MINUTE, EXACT, PERCENTILE, DISTINCT = "key", "minute", "exact", "percentile", "distinct"
 
-# Kinds of forms. A rewritten one asks something else that happens to have the same answer; it is shown, not judged.
+# Kinds of forms. A rewritten form is another question that happens to have the same answer; it is
+# shown, not judged.
 EXACTLY, APPROXIMATELY, REWRITTEN = "exact", "approximate", "rewritten"
 
 
@@ -44,7 +45,7 @@ class Question:
     columns: tuple
     sql: str
     bars: tuple
-    # The column that a top list is ordered by: rows that tie with its last one may be others.
+    # The column that orders a top list: rows that tie with its last one may differ.
     order: int | None = None
     # Whether it counts in the geometric means.
     counts: bool = True

@@ -10,7 +10,7 @@ from measure import best
 from questions import REWRITTEN
 
 RESULTS = pathlib.Path(__file__).resolve().parent.parent / "results"
-# A reading is one of 51 numbers, each as likely as the others: no encoding has fewer bits for one.
+# A reading is one of 51 equally likely numbers: no encoding needs fewer bits for one.
 READING_BITS = math.log2(51)
 BANDWIDTH_SHARE = 0.6
 MEAN_BEST, MEAN_DUCKDB = 4.0, 10.0

@@ -32,7 +32,7 @@ from processes import SETTLED_SECONDS, Failed, Hadal, Rival, pin, say
 from questions import questions
 
 RIVALS = ("duckdb", "clickhouse", "polars", "datafusion")
-# What the weighted question is in Hadal: rows stand for as many as their `sample_rate` says.
+# The weighted question in Hadal's form: a row counts as many times as its `sample_rate` says.
 WEIGHTED = "SELECT service, count(*) AS n FROM weighted"
 
 
@@ -70,7 +70,7 @@ class Run:
             if not self.options.all_cores:
                 one = self.ask_all(hadal, 1, self.one, self.options.rounds, self.options.clock)
             if not self.options.one_core and len(self.all) > 1:
-                # With a thread for each core from the start, as its rivals.
+                # With a thread for each core from the start, like its rivals.
                 hadal.stop()
                 hadal = self.started_hadal(self.folder / "hadal", self.all)
                 every = self.ask_all(hadal, len(self.all), self.all, min(3, self.options.rounds), "seconds")
@@ -115,7 +115,7 @@ class Run:
             with contextlib.ExitStack() as stack:
                 rivals = {engine: self.started(stack, engine, threads, cores, table) for engine in self.options.rivals}
                 forms_of = {engine: rival("prepare", reading_rows=self.options.readings, table=table) for engine, rival in rivals.items()}
-                # Rivals have loaded meanwhile.
+                # The rivals have loaded meanwhile.
                 hadal.settle(self.tables_of_hadal(), self.settled)
                 for question in self.questions:
                     if question.table == table:
@@ -215,7 +215,7 @@ def read_options():
 
 
 def main():
-    # So that the processes which were started end with this one, however it ends.
+    # The started processes end with this one, however it ends.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     options = read_options()
     run = Run(options)

@@ -48,7 +48,7 @@ class Answers(unittest.TestCase):
         for value, right in ((100, True), (105, True), (99.1, True), (98, False), (111, True), (112, False)):
             self.assertEqual(difference(percentile, wanted, [["a", value]])[0] is None, right, value)
         distinct = question(KEY, DISTINCT)
-        # One group may be 3 % off where the others are exact.
+        # One group may be 3 % off if the others are exact.
         wanted = [["a", 1000], ["b", 1000], ["c", 1000], ["d", 1000]]
         given = lambda value: [["a", value], ["b", 1000], ["c", 1000], ["d", 1000]]
         self.assertIsNone(difference(distinct, wanted, given(1030))[0])

@@ -13,14 +13,16 @@ from processes import SETTLED_SECONDS, Failed, say
 from servers import Fault, started
 
 DAY_SECONDS = 86_400
-# Rows come with times of so many days, some batches each; a batch is one of the afternoon, as a day is a file.
+# Rows have times of this many days, with a few batches per day. A batch is within one afternoon, as
+# a file is for one day.
 DAYS, BATCHES_A_DAY, BATCH_ROWS = 20, 8, 2_500
 AFTERNOON_SECONDS = 14 * 3_600
-# In each round so many days more are to go, and the server is killed so often before they may, if it is still writing.
+# In each round this many more days expire, and the server is killed this many times before that, if
+# it is still writing.
 DAYS_A_ROUND, KILLS_A_ROUND = 2, 7
-# Tables are looked at each second; from a file's first byte to the end of its rows takes about as long as the longest kill.
+# Tables are checked each second; writing a file takes about as long as the longest delay of a kill.
 WRITES_SECONDS_MAX, POLL_SECONDS, KILLED_AFTER_SECONDS = 3, 0.001, 0.03
-# Blocks that are small wait for others for ten minutes; then all that is to go is gone.
+# Small blocks wait up to ten minutes for others; then all expired rows are gone.
 GONE_SECONDS_MAX, LOOK_SECONDS = 900, 1
 TABLE, BACK = "t", "back"
 
@@ -29,7 +31,7 @@ def made(now):
     """Batches of each day before this moment, by their names."""
     midnight, first, batches = int(now) // DAY_SECONDS * DAY_SECONDS, 0, {}
     for number in range(DAYS * BATCHES_A_DAY):
-        # Rows of a batch are apart by their numbers; what is wanted is where the first one lies.
+        # A row's time follows from its number; `start` is the time of the batch's first row.
         start = midnight - (1 + number % DAYS) * DAY_SECONDS + AFTERNOON_SECONDS
         batch = Batch(f"b{number}", TABLE, first, BATCH_ROWS, NARROW, (start * 1_000_000) - first * 1_000)
         batches[batch.name] = batch
@@ -108,7 +110,7 @@ class Archived:
         left = set(self.files("*.parquet*"))
         self.start()
         self.server.wait_until_back()
-        # What was half-way is taken back before anything else is written.
+        # An unfinished file is removed before anything else is written.
         self.kills_in_between += bool(left - set(self.files("*.parquet*")))
         return True
 

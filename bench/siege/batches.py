@@ -5,9 +5,10 @@ import functools
 import json
 
 GROUPS = 17
-# Letters of a row's text, by what a life wants: little, or what no encoding makes much smaller.
+# Letters of a row's text, by the needs of a life: few, or so many that no encoding makes them much
+# smaller.
 NARROW, WIDE = 12, 160
-# A row's time is so many microseconds after that of the one before.
+# Microseconds from a row's time to that of the next.
 MICROS_APART = 1_000
 _MASK = (1 << 64) - 1
 

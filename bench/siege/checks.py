@@ -11,9 +11,9 @@ BY_BATCH = "SELECT batch, count(*), sum(n), sum(x), min(n), max(n), count(m) FRO
 BY_GROUP = "SELECT k, count(*), sum(x) FROM {table} GROUP BY k LIMIT 100"
 # Rows shown at once are fewer than an answer may have.
 ROWS_AT_ONCE = 50_000
-# A scrub finds what is altered in memory within a minute.
+# A scrub finds altered bytes in memory within a minute.
 PATIENCE_SECONDS = 90
-# So many different values are counted exactly.
+# Up to this number different values are counted exactly.
 DISTINCT_EXACT = 1_000
 
 

@@ -8,11 +8,11 @@ import time
 from model import ABSENT, ACKNOWLEDGED, DOUBTFUL
 from processes import Failed
 
-# Tables that rows go to, the first one mostly.
+# The tables that get rows, mostly the first one.
 TABLES = ("t", "t", "u")
-# Answers that say that nothing of a batch was taken.
+# Statuses that say that nothing of a batch was accepted.
 NOT_NOW = (429, 503)
-# A pause after an answer that says so.
+# The pause after such an answer.
 PAUSE_SECONDS = 0.02
 
 
@@ -68,7 +68,7 @@ class Ingest:
         self.model, self.address, self.plan = model, address, plan
         self.over, self.lock = threading.Event(), threading.Lock()
         self.faults, self.taken, self.refused, self.unheard, self.asked = [], 0, 0, 0, 0
-        # Each is sent by one client at a time.
+        # Each batch is sent by one client at a time.
         self.again = model.unacknowledged()
         self.threads = [threading.Thread(target=self.produce, args=(chance,), daemon=True) for chance in chances]
 
@@ -100,7 +100,7 @@ class Ingest:
             batch = self.next(chance)
             if batch and chance.random() < 0.03:
                 self.send_twice(connection, batch)
-            # None when there is enough.
+            # None when enough bytes were sent.
             while batch and not self.over.is_set():
                 answer, fault = send(self.model, connection, batch)
                 if fault:
@@ -129,7 +129,8 @@ class Ingest:
         try:
             answer = server.ask("SELECT count(*) FROM t", rows=True)
         except (Failed, OSError):
-            # Who stops or is killed does not answer, and where nothing was sent there is no table.
+            # A server that stops or is killed does not answer, and before the first batch there is
+            # no table.
             return
         count, most = answer["rows"][0][0], self.model.rows_sent("t")
         self.asked += 1

@@ -4,9 +4,10 @@ import os
 import re
 import stat
 
-# Who loses one of these loses nothing: the disk has all that the tmpfs has, and what is set aside has no bytes.
+# Losing one of these loses nothing: the disk has everything in the tmpfs, and reserve files have no
+# data.
 NEEDLESS = re.compile(r"reserve|handover|hadal-\d+-[0-9a-f]{16}/.*|.*/reserve")
-# What has rows in it, or says which of them count, is altered more often than the rest.
+# Files with rows, or with the list of valid ones, are altered more often than the rest.
 OFTEN = re.compile(r".*(manifest|\.log|\.segment)")
 PAGE = 4096
 

@@ -9,11 +9,11 @@ NUMBERED = r"\d{8,}"
 DATA = ("admin-token", r"definitions\.sqlite", "leaves", r"leaf-\d+", r"leaf-\d+/(manifest|manifest\.copy|manifest\.damaged|losses|losses\.damaged|reserve|log|segments)",
         rf"leaf-\d+/log/{NUMBERED}\.log", rf"leaf-\d+/segments/{NUMBERED}\.segment")
 WHILE_IT_RUNS = ("handover", r"definitions\.sqlite-(journal|wal|shm)")
-# What was being written when a process was killed; the next one that starts removes it.
+# Files that were being written when a process was killed; the next start removes them.
 HALF_MADE = (r"leaf-\d+/(manifest|manifest\.copy|losses)\.new", rf"leaf-\d+/segments/{NUMBERED}\.segment\.new", r"leaves\.new", r"admin-token\.new.*", r"definitions\.sqlite\.new-\d+(-journal)?")
 MEMORY = (r"hadal-\d+-[0-9a-f]{16}", rf"hadal-\d+-[0-9a-f]{{16}}/(leaf|{NUMBERED}\.segment)")
 MARK = (r"hadal-\d+-[0-9a-f]{16}/stopped",)
-# That of a server that had no memory.
+# The mark of a server without memory.
 MARK_ON_DISK = (r"leaf-\d+/stopped",)
 NOTES_PAGES = 16
 RUNS, STOPPED, KILLED = "runs", "stopped", "killed"
@@ -39,7 +39,7 @@ def in_data(folder, state, is_older=False):
     """What is wrong with the files of a data folder, which an older program may have looked after."""
     more = {RUNS: (WHILE_IT_RUNS,), STOPPED: (MARK_ON_DISK,), KILLED: (WHILE_IT_RUNS, HALF_MADE, MARK_ON_DISK)}[state]
     if is_older:
-        # It lets files of other names alone.
+        # Hadal leaves files of other names alone.
         more = (*more, MARK_ON_DISK, HALF_MADE)
     faults = [f"left behind: {name}" for name in unknown(names_in(folder), DATA, *more)]
     if state == STOPPED:

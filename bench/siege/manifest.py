@@ -69,7 +69,7 @@ def apply(named, body):
         body.at += length
     for _ in body.entries():  # forget
         body.take("q")
-    # Whatever records before said.
+    # Replaces the lists of earlier records.
     named.logs = {body.take("Q") for _ in body.entries()}
 
 

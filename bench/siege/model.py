@@ -5,9 +5,9 @@ import threading
 
 from batches import Batch
 
-# What is known of a batch: each time that it was sent it was refused, or it never was; nobody knows; it was acknowledged.
+# The known outcome of a batch: refused each time or never sent; in doubt; acknowledged.
 ABSENT, DOUBTFUL, ACKNOWLEDGED = "refused", "in doubt", "acknowledged"
-# As many faults are told; more would say the same.
+# The number of faults reported; more would say the same.
 TOLD = 3
 
 
@@ -17,7 +17,7 @@ class Model:
     def __init__(self, start_micros):
         self.start_micros, self.next_row, self.next_batch = start_micros, 0, 0
         self.tables, self.state, self.bytes = {}, {}, 0
-        # Batches of tables that were dropped: where the record of that is damaged, they may be back.
+        # Batches of dropped tables: if the record of the drop is damaged, they may be back.
         self.dropped = []
         self.lock = threading.Lock()
 

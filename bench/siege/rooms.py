@@ -28,7 +28,7 @@ class Room:
     def fill(self, left):
         """Somebody else takes all but so many bytes."""
         with (self.path / BALLAST).open("ab") as file:
-            # Whoever writes meanwhile may take some of it first: then it is as full as can be.
+            # Another process may take some of the room first: then the disk is as full as can be.
             with contextlib.suppress(OSError):
                 if (size := self.free_bytes() - left) > 0:
                     os.posix_fallocate(file.fileno(), file.tell(), size)

@@ -20,9 +20,10 @@ from servers import Fault, kill_launched, launched, started, started_or_refused
 MIB = 1 << 20
 LIVES = (3, 7)
 CLIENTS = (2, 4)
-# Seconds under ingest, mostly short ones.
+# Seconds under ingest, mostly few.
 LIFE = (0.05, 2.5)
-# Bytes that are sent, mostly few, so that lives are many; and of a small disk: it is to be full because of others.
+# Bytes sent, mostly few, so that there are many lives; and the share of a small disk, which should
+# be full because of other files.
 SENT_BYTES, SENT_SHARE = (2 * MIB, 8 * MIB, 8 * MIB, 40 * MIB), 0.2
 ROOM_SECONDS = 30
 
@@ -44,7 +45,7 @@ class Scene:
         disk = chance.choice((None, 64, 128, 300)) if chance.random() < 0.7 else None
         self.disk = Room(folder / "disk", disk * MIB if disk and mounts else None)
         memory = chance.choice((300, 512)) * MIB
-        # A folder of the tmpfs that everyone has, where nobody lets us mount.
+        # A folder in the shared tmpfs, if mounting is not permitted.
         self.tmpfs = Room(folder / "tmpfs", memory) if mounts else Room(options.tmpfs / f"siege-{os.getpid()}-{number}")
         self.mounts = mounts
         self.data = self.disk.path / "data"
@@ -275,7 +276,7 @@ class Scene:
         self.counts["damages"] += 1
         more, is_told = [], False
         try:
-            # The second one rests on what the first made of it.
+            # The second start uses the result of the first one.
             for _ in range(2):
                 self.step(f"start over it, log {self.logs + 1:03}")
                 server = started_or_refused(self.program, self.data, self.log(), self.settings)

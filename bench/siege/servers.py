@@ -8,10 +8,10 @@ import time
 
 from processes import Failed, Hadal
 
-# Nothing takes as long: whoever does hangs.
+# Longer than any start or stop takes; a server that takes longer hangs.
 START_SECONDS_MAX, STOP_SECONDS_MAX = 120, 200
 STOPPED, STOPPED_LATE = 0, 3
-# What a person reads when something is missing.
+# The words by which the output reports losses.
 TOLD = re.compile(r"LOST|DAMAGED|damaged|\bcut \d|lost")
 
 

@@ -4,8 +4,8 @@ A question is (what it asks, Hadal's SQL, DuckDB's SQL, tolerances of the column
 text means that the same SQL does for both. What has no tolerance is exact.
 """
 
-# Percentiles are within 1 %. A count of more than 1,024 different values is a HyperLogLog of 2^14 registers, whose
-# standard error is 0.81 %: three of them.
+# Percentiles are within 1 %. A count of more than 1,024 different values is a HyperLogLog of 2^14
+# registers with a standard error of 0.81 %: three of them.
 PERCENTILE, DISTINCT = 0.01, 0.025
 
 FLIGHTS = [

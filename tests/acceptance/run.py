@@ -117,7 +117,7 @@ def prepare(folder):
     rival = duckdb.connect()
     rival.execute("SET TimeZone = 'UTC'")
     rival.execute(f"CREATE TABLE flights AS FROM '{folder}/flights-3m.parquet'")
-    # NA is a missing number; in a column of texts it is a text like any other.
+    # NA is a missing number; in a column of texts it is an ordinary text.
     rival.execute(f"""
         CREATE TABLE nyc AS SELECT * REPLACE (
             time_hour::TIMESTAMP AS time_hour, coalesce(tailnum, 'NA') AS tailnum)

@@ -1,4 +1,4 @@
-// What the page answers, against what the same question gets without the page.
+// The page's answers, compared with the same queries without the page.
 import { strict as assert } from "node:assert";
 import {
   ask,
@@ -46,7 +46,7 @@ export const tests = [
   [
     "grows by itself while rows come back after a start, and says how far it is",
     async ({ page, url }) => {
-      // As many rows as wait; a start of so few rows is over before anybody looks.
+      // Intercepted, because a real start with so few rows is over too soon.
       let waiting = 0;
       await page.route("**/v1/query", async (route) => {
         const response = await route.fetch();
@@ -103,7 +103,8 @@ export const tests = [
       await open(page, `${url}/?${STILL}&view=table`);
       const said = page.getByRole("alert").filter({ hasText: "9,000 rows" });
       await said.waitFor();
-      // It is asked once more, in case they were on their way; the list of tables comes again and again.
+      // A query may run once more, in case rows were still arriving; the list of tables is
+      // requested repeatedly.
       for (let lists = 0; lists < 3; lists++) {
         await page.waitForResponse((response) => response.url().endsWith("/v1/tables"));
       }
@@ -171,7 +172,7 @@ export const tests = [
       await picture(page, "distribution");
       await open(page, `${url}/?${STILL}&view=distribution&of=latency_us&compare=7d`);
       await picture(page, "distribution-compare");
-      // What the tooltip of a bar says of both sides is what lies between its ends on either.
+      // The numbers of both sides in a bar's tooltip equal those between its ends.
       const bars = page.getByRole("slider", { name: "Values, by size" });
       const { width, height } = await bars.boundingBox();
       const position = { x: width * 0.3, y: height * 0.8 };

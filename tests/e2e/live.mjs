@@ -1,4 +1,4 @@
-// A page that asks again by itself, and in which order it asks.
+// A page that asks again by itself, and the order of its requests.
 import { strict as assert } from "node:assert";
 import { corner, open, picture, rowsBehind, STILL, view } from "./steps.mjs";
 

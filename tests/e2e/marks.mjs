@@ -1,5 +1,5 @@
-// The menu of a mark: a bar, a point of a line, a cell of a table. What each item leads to is compared
-// with what the same question gets without the page.
+// The menu of a mark: a bar, a point of a line, a cell of a table. The result of each item is
+// compared with the same query without the page.
 import { strict as assert } from "node:assert";
 import { ask, IN_STILL, keys, menu, numberIn, open, picture, rowsBehind, settled, STILL, view } from "./steps.mjs";
 

@@ -1,4 +1,4 @@
-// What a person meets first: the page on data, without data, on a phone, and what it says when it fails.
+// The page at first sight: on data, without data, on a phone, and its messages when it fails.
 import { strict as assert } from "node:assert";
 import { freshFolder, startServer } from "./demo.mjs";
 import { corner, keys, open, picture, rowsBehind, settled, STILL, view } from "./steps.mjs";

@@ -1,4 +1,4 @@
-// What a table keeps: what goes of it and when, and the settings that say so.
+// The retention of a table: which rows are deleted and when, and the settings for it.
 import { strict as assert } from "node:assert";
 import { freshFolder, startServer } from "./demo.mjs";
 import { ask, drop, log, numberIn, open, picture } from "./steps.mjs";
@@ -51,7 +51,7 @@ export const tests = [
     "tells as many rows and bytes as the row blocks of a table have",
     async ({ page, url }) => {
       await openKept(page, url, "weighed");
-      // A block each; so few are not merged.
+      // One block per batch; so few blocks are not merged.
       for (const batch of [1, 2, 3]) await log(url, "weighed", [...Array(1000).keys()].map((n) => ({ n: n * batch, host: `h${n * 7919}` })));
       await page.reload();
       await tab(page).click();
@@ -69,7 +69,7 @@ export const tests = [
   [
     "shows what goes and when, and lets it be changed",
     async ({ page, wrong }) => {
-      // A demo of its own, since rows go.
+      // A separate demo, since rows are deleted.
       const demo = await startServer("demo", "--rows", "20000", "--seed", "1", "--no-browser");
       try {
         await open(page, `${demo.url}/?table=requests`);
@@ -124,7 +124,7 @@ export const tests = [
     async ({ page, url, wrong }) => {
       await openKept(page, url, "kept");
       const before = await settingsOf(url, "kept");
-      // The page is told nothing new until it is second.
+      // The page gets no new settings until `second` is set.
       let second = false;
       await page.route("**/kept/settings", async (route) => {
         if (route.request().method() !== "PUT") return second ? route.continue() : route.fulfill({ json: before });
@@ -202,7 +202,7 @@ export const tests = [
         assert.deepEqual((await settingsOf(server.url, "archived")).settings, { age: "7d", archive: true });
         await picture(page, "retention-archived");
         await page.getByRole("switch", { name: "Archive" }).click();
-        // The last rows of a table wait for ten minutes before they go to the archive.
+        // The last rows of a table wait for ten minutes before they are archived.
         await page.getByTestId("sooner").getByText(/^1[34] rows would be deleted\.$/).waitFor();
         await page.getByText(/are deleted at once\. Deleted rows are no longer archived\. Deleted rows cannot be restored\./).waitFor();
         await picture(page, "retention-unarchived");

@@ -1,5 +1,5 @@
-// The browser tests: starts a demo, uses it as a person would, and takes pictures on the way.
-// Each test gets a page of its own; none sleeps: it waits for what a person would see.
+// The browser tests: starts a demo, uses it as a person would, and takes pictures on the way. Each
+// test gets a new page. None sleeps: it waits for something that a person would see.
 import { tests as answers } from "./answers.mjs";
 import { pictures, startBrowser, startServer } from "./demo.mjs";
 import { tests as exploring } from "./exploring.mjs";
@@ -10,7 +10,7 @@ import { tests as opening } from "./opening.mjs";
 import { tests as succession } from "./succession.mjs";
 import { tests as tables } from "./tables.mjs";
 
-// Each is a name and what a person does.
+// Each test is a name and a person's actions.
 const tests = [opening, exploring, marks, answers, tables, retention, live, succession].flat();
 
 const wanted = process.argv[2] ?? "";

@@ -1,5 +1,5 @@
-// The steps of the browser tests. Things are found by what is read and named on the page (roles,
-// labels), so that a page that a screen reader cannot use fails here.
+// The steps of the browser tests. Elements are found by their roles and labels on the page, so that
+// a page that a screen reader cannot use fails here.
 import { strict as assert } from "node:assert";
 import { pictures } from "./demo.mjs";
 

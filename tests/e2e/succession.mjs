@@ -1,4 +1,4 @@
-// A server that is followed by another on the same folder, while somebody looks at its page.
+// A server that is followed by another on the same folder, while a person uses its page.
 import { strict as assert } from "node:assert";
 import { freshFolder, startServer } from "./demo.mjs";
 import { ask, log, open, rowsBehind } from "./steps.mjs";
@@ -15,7 +15,7 @@ function ingest(url) {
       const send = () => log(url, "t", rows, { "Hadal-Batch": `batch-${batch}` });
       await send().catch(async () => {
         state.retries++;
-        // The pool of connections has not heard yet that another idle one was closed as well.
+        // The pool of connections does not know yet that another idle one was closed as well.
         await new Promise(setImmediate);
         return send();
       });
@@ -58,7 +58,8 @@ export const tests = [
         assert.ok(state.retries <= 3, `${state.retries} retries`);
         const sum = (state.rows * (state.rows - 1)) / 2;
         assert.deepEqual(await ask(url, "SELECT count(*), sum(n) FROM t"), [[state.rows, sum]]);
-        // The browser notes a connection that was closed unheard; the page asks once more.
+        // The browser reports a connection that was closed without an answer; the page asks once
+        // more.
         const closed = wrong.splice(0).filter((it) => !/ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE|ERR_SOCKET/.test(it));
         assert.deepEqual(closed, []);
       } finally {

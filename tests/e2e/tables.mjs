@@ -1,4 +1,4 @@
-// What the page says of a table as a whole.
+// The page's description of a whole table.
 import { strict as assert } from "node:assert";
 import { drop, log, open, picture } from "./steps.mjs";
 
