@@ -49,9 +49,9 @@ fn take_in_order<T, E: From<Error>>(
     mut take: impl FnMut(T) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut early = BTreeMap::new();
-    for wanted in 0..chunks {
+    for chunk_index in 0..chunks {
         let chunk = loop {
-            if let Some(chunk) = early.remove(&wanted) {
+            if let Some(chunk) = early.remove(&chunk_index) {
                 break chunk;
             }
             let (place, chunk) = made.recv().map_err(|_| Error::Thread)?;

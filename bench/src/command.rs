@@ -136,6 +136,6 @@ fn run(command: Command) -> Result<(), Error> {
 pub fn main() -> ExitCode {
     match run(Cli::parse().command) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => error.told(),
+        Err(error) => error.report(),
     }
 }

@@ -46,7 +46,7 @@ impl Error {
     }
 
     /// Prints the error on standard error.
-    pub(crate) fn told(&self) -> ExitCode {
+    pub(crate) fn report(&self) -> ExitCode {
         // A failure of this write cannot be reported either.
         let _ = writeln!(io::stderr(), "error: {self}");
         ExitCode::FAILURE

@@ -171,8 +171,8 @@ fn floor(seconds: f64) -> i64 {
 }
 
 fn first_above(list: &[(u32, u16)], thousandth: u32) -> u16 {
-    let found = list.iter().find(|(to, _)| thousandth < *to);
-    found.map_or(1, |(_, value)| *value)
+    let entry = list.iter().find(|(to, _)| thousandth < *to);
+    entry.map_or(1, |(_, value)| *value)
 }
 
 fn status(thousandth: u32) -> u16 {
@@ -235,13 +235,13 @@ mod tests {
         let share = |is: fn(&Request) -> bool| {
             rows.iter().filter(|row| is(row)).count() as f64 / rows.len() as f64
         };
-        let near = |value: f64, wanted: f64| assert!((value - wanted).abs() < 0.01, "{value}");
+        let near = |value: f64, expected: f64| assert!((value - expected).abs() < 0.01, "{value}");
         near(share(|row| matches!(row.side, Side::Server { .. })), 0.8);
         near(share(|row| row.latency_us < 10_000), 0.5);
         // One standard deviation above the median.
         near(share(|row| f64::from(row.latency_us) < 10_000.0 * 1.1_f64.exp()), 0.841);
-        for (weight, wanted) in [(1, 0.25), (10, 0.4), (100, 0.28), (1_000, 0.07)] {
-            near(rows.iter().filter(|row| row.weight == weight).count() as f64 / 1e5, wanted);
+        for (weight, expected) in [(1, 0.25), (10, 0.4), (100, 0.28), (1_000, 0.07)] {
+            near(rows.iter().filter(|row| row.weight == weight).count() as f64 / 1e5, expected);
         }
         near(share(|row| matches!(row.side, Side::Client { fps_tenths: 600, .. })), 0.2 * 0.2);
         // A Zipf law's first of 10 million values has 1 / (ln 10^7 + 0.577) of all rows.

@@ -69,12 +69,12 @@ impl Year {
         let base = below(mix(!seed.wrapping_add(minute / DAY_MINUTES)), BASES);
         let more = base + below(mix(seed.wrapping_add(row)), SPREAD);
         let is_wrong = sensor == below(seed, self.sensors);
-        let told = WRONG.iter().find(|(when, _)| is_wrong && *when == minute);
+        let needle = WRONG.iter().find(|(when, _)| is_wrong && *when == minute);
         let usual = LOWEST.saturating_add(u16::try_from(more).unwrap_or_default());
         Reading {
             time: START_SECONDS.saturating_add_unsigned(60 * minute),
             sensor: u32::try_from(sensor + 1).unwrap_or_default(),
-            hundredths: told.map_or(usual, |(_, wrong)| *wrong),
+            hundredths: needle.map_or(usual, |(_, wrong)| *wrong),
         }
     }
 }
@@ -106,8 +106,8 @@ mod tests {
         assert_eq!((last.time, last.sensor), (1_767_225_540, 3));
         let (wrong, usual): (Vec<Reading>, Vec<Reading>) =
             rows.into_iter().partition(|row| !(6_800..8_000).contains(&row.hundredths));
-        let told: Vec<u16> = wrong.iter().map(|row| row.hundredths).collect();
-        assert_eq!(told, [1_971, 13_521]);
+        let hundredths: Vec<u16> = wrong.iter().map(|row| row.hundredths).collect();
+        assert_eq!(hundredths, [1_971, 13_521]);
         assert_eq!(wrong[0].sensor, wrong[1].sensor);
         // The 27th of August, in days since 1970.
         assert!(wrong.iter().all(|row| row.time / 86_400 == 20_327));

@@ -10,9 +10,9 @@ fn passes(script: &str) {
         println!("skipped: needs python3");
         return;
     };
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{told}");
-    assert!(told.contains("OK"), "{told}");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("OK"), "{stderr}");
 }
 
 #[test]

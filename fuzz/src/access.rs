@@ -95,14 +95,14 @@ fn rows(column: &ColumnView<'_>) -> impl Iterator<Item = usize> {
 
 /// Reads the values one by one, and those of a selection of rows.
 fn read_values(column: &ColumnView<'_>, data: &ColumnData<'_>) {
-    let wanted = column.rows() / 3..column.rows() / 3 * 2 + 1;
-    let is_wanted =
-        |rows: std::ops::Range<usize>| rows.start < wanted.end && wanted.start < rows.end;
-    let some = column.decode_where(&is_wanted).expect("some rows decode where all do");
+    let selected = column.rows() / 3..column.rows() / 3 * 2 + 1;
+    let is_selected =
+        |rows: std::ops::Range<usize>| rows.start < selected.end && selected.start < rows.end;
+    let some = column.decode_where(&is_selected).expect("some rows decode where all do");
     for row in rows(column) {
         let value = data.value(row);
         assert_eq!(value.is_null(), !data.has_value(row), "row {row}");
-        if wanted.contains(&row) {
+        if selected.contains(&row) {
             assert_eq!(some.value(row), value, "row {row}, where not all are wanted");
         }
     }

@@ -249,12 +249,12 @@ fn times(blocks: &[Vec<u8>], filter: &RowExpr) -> Vec<Micros> {
     let of_groups =
         scanned(blocks, Query { filter: Some(filter.clone()), ..Query::new(table, groups) });
     assert_eq!(of_rows.stats.rows_matched, of_groups.stats.rows_matched);
-    let PartialBody::Rows(found) = of_rows.body else { panic!("rows were asked for") };
+    let PartialBody::Rows(top_rows) = of_rows.body else { panic!("rows were asked for") };
     let time = |row: SparseRow| match row[0] {
         Value::Time(time) => time,
         ref other => panic!("{other} is no time"),
     };
-    let mut times: Vec<Micros> = found.into_sorted().into_iter().map(time).collect();
+    let mut times: Vec<Micros> = top_rows.into_sorted().into_iter().map(time).collect();
     times.sort_unstable();
     assert_eq!(of_rows.stats.rows_matched, times.len() as u64);
     times

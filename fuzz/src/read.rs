@@ -50,13 +50,13 @@ fn assert_block(block: &BlockView<'_>, expected: &[Row]) {
     let width = expected.iter().map(|row| row.cells.len()).max().unwrap_or(0);
     let cells = vec![Value::Null; width];
     let empty = || Row { time: Micros(0), cells: cells.clone() };
-    let mut found: Vec<Row> = expected.iter().map(|_| empty()).collect();
+    let mut actual: Vec<Row> = expected.iter().map(|_| empty()).collect();
     for column in block.columns() {
         let data = column.decode().expect("decodes");
         let values: Vec<Value> = (0..block.rows()).map(|row| data.value(row)).collect();
         assert_eq!(values.iter().filter(|value| value.is_null()).count(), column.null_count());
         if column.name() == block.time_column().name() {
-            for (row, value) in found.iter_mut().zip(values) {
+            for (row, value) in actual.iter_mut().zip(values) {
                 let Value::Time(time) = value else { panic!("{value} is no time") };
                 row.time = time;
             }
@@ -66,13 +66,13 @@ fn assert_block(block: &BlockView<'_>, expected: &[Row]) {
         assert_accesses(column, &values);
         let number = (0..width).find(|&number| column_name(number) == *column.name());
         let number = number.expect("the column of a number");
-        for (row, value) in found.iter_mut().zip(values).filter(|(_, value)| !value.is_null()) {
+        for (row, value) in actual.iter_mut().zip(values).filter(|(_, value)| !value.is_null()) {
             let before = std::mem::replace(&mut row.cells[number], value);
             assert_eq!(before, Value::Null, "two values in {}", column.name());
         }
     }
-    for (row, (found, expected)) in found.iter().zip(expected).enumerate() {
-        assert_eq!(found, expected, "row {row}");
+    for (row, (actual, expected)) in actual.iter().zip(expected).enumerate() {
+        assert_eq!(actual, expected, "row {row}");
     }
     let times = expected.iter().map(|row| row.time);
     assert_eq!(Some(block.time_range()), times.clone().min().zip(times.max()));
@@ -153,14 +153,14 @@ fn assert_strings(column: &ColumnView<'_>, values: &[Value]) {
         false => (0..values.len()).collect(),
     };
     assert_eq!(strings.len(), rows.len());
-    let mut seen = 0;
+    let mut count = 0;
     let mut visit = |first: usize, texts: &hadal_encoding::StringDictionary<'_>| {
-        assert_eq!(first, seen);
+        assert_eq!(first, count);
         for (index, text) in (first..).zip(texts.iter()) {
             let value = &values[rows[index]];
             assert!(value.is_null() || *value == Value::string(text), "row {}", rows[index]);
         }
-        seen += texts.len();
+        count += texts.len();
     };
     match &strings {
         StringsView::Pages(pages) => pages.for_each_text(|_| true, &mut visit).expect("decodes"),
@@ -172,5 +172,5 @@ fn assert_strings(column: &ColumnView<'_>, values: &[Value]) {
             return;
         }
     }
-    assert_eq!(seen, rows.len());
+    assert_eq!(count, rows.len());
 }

@@ -18,8 +18,8 @@ pub(crate) struct Reply {
 impl Reply {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.head.lines().skip(1).find_map(|line| {
-            let (own, value) = line.split_once(':')?;
-            own.eq_ignore_ascii_case(name).then(|| value.trim())
+            let (header, value) = line.split_once(':')?;
+            header.eq_ignore_ascii_case(name).then(|| value.trim())
         })
     }
 

@@ -17,8 +17,8 @@ fn guarded() -> Vec<(&'static str, String)> {
     let is_open = |path: &str| ["/", "/healthz", "/readyz", "/openapi.json"].contains(&path);
     let routes = hadal_http::route_list().into_iter().filter(|(_, path)| !is_open(path));
     let guarded = routes.map(|(method, path)| {
-        let known = ["GET", "POST", "PUT", "DELETE"];
-        let method = known.into_iter().find(|known| *known == method).expect("a known method");
+        let methods = ["GET", "POST", "PUT", "DELETE"];
+        let method = methods.into_iter().find(|known| *known == method).expect("a known method");
         (method, path.replace("{table}", "t").replace("{column}", "a"))
     });
     guarded.collect()
@@ -118,8 +118,8 @@ fn who_may_stop_the_server_stops_it() {
     assert_eq!(with_token("GET", "/v1/stop").status, 405);
     // The server still serves.
     assert_eq!(with_token("GET", "/v1/tables").status, 200);
-    let told = with_token("POST", "/v1/stop");
-    assert_eq!((told.status, told.json()["stopping"].as_bool()), (202, Some(true)));
+    let stopping = with_token("POST", "/v1/stop");
+    assert_eq!((stopping.status, stopping.json()["stopping"].as_bool()), (202, Some(true)));
     server.wait();
     assert!(TcpStream::connect(("127.0.0.1", server.address.port())).is_err());
 }
@@ -128,8 +128,8 @@ fn who_may_stop_the_server_stops_it() {
 fn one_address_of_another_machine_has_so_many_connections() {
     // No packet is sent: the socket only shows this machine's address as others see it.
     let socket = std::net::UdpSocket::bind("0.0.0.0:0").expect("a socket");
-    let own = socket.connect("192.0.2.1:9").and_then(|()| socket.local_addr());
-    let Some(own) = own.ok().map(|own| own.ip()).filter(|own| !own.is_loopback()) else {
+    let local = socket.connect("192.0.2.1:9").and_then(|()| socket.local_addr());
+    let Some(ip) = local.ok().map(|local| local.ip()).filter(|ip| !ip.is_loopback()) else {
         println!("skipped: needs a network");
         return;
     };
@@ -139,7 +139,7 @@ fn one_address_of_another_machine_has_so_many_connections() {
         config.no_tls = true;
         config.connections_per_address_max = 2;
     });
-    let address = SocketAddr::from((own, server.address.port()));
+    let address = SocketAddr::from((ip, server.address.port()));
     let connect = || std::net::TcpStream::connect(address).expect("a connection");
     let _open = [connect(), connect()];
     let problem = crate::client::read_reply(&mut connect()).problem(503, "unavailable");

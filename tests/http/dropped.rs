@@ -62,19 +62,19 @@ fn a_table_over_its_size_says_so_at_every_door() {
     assert!(warnings(&server.sql(all).ok(), "rows_dropped").is_empty());
 
     let logged = server.log("t", &rows(12));
-    let told = warnings(&logged, "rows_dropped");
+    let dropped = warnings(&logged, "rows_dropped");
     let message = "table t is over its size: its oldest rows are dropped for these";
-    assert_eq!(told.len(), 1, "{logged}");
-    assert_eq!(told[0]["message"], message);
+    assert_eq!(dropped.len(), 1, "{logged}");
+    assert_eq!(dropped[0]["message"], message);
     leaf.merge_all();
 
     let until = "2026-11-20T10:16:39Z";
     let answer = server.sql(all).ok();
     assert_eq!(answer["rows"], json!([[2_000]]));
-    let told = warnings(&answer, "rows_dropped");
-    assert_eq!((told.len(), &told[0]["count"]), (1, &json!(1_000)), "{answer}");
+    let dropped = warnings(&answer, "rows_dropped");
+    assert_eq!((dropped.len(), &dropped[0]["count"]), (1, &json!(1_000)), "{answer}");
     let message = format!("t is full; its 1000 oldest rows were dropped, the last of {until}");
-    assert_eq!(told[0]["message"], message);
+    assert_eq!(dropped[0]["message"], message);
     for (from, warned) in [(until, 1), ("2026-11-20T10:16:40Z", 0)] {
         let answer = server.sql(&format!("{all} WHERE time >= '{from}'")).ok();
         assert_eq!(answer["rows"], json!([[2_000]]));

@@ -27,8 +27,8 @@ fn changing() -> impl Iterator<Item = (&'static str, String)> {
 /// All routes, with a table `t` and a column `a`.
 fn doors() -> impl Iterator<Item = (&'static str, String)> {
     hadal_http::route_list().into_iter().map(|(method, path)| {
-        let known = ["GET", "POST", "PUT", "DELETE"];
-        let method = known.into_iter().find(|known| *known == method).expect("a known method");
+        let methods = ["GET", "POST", "PUT", "DELETE"];
+        let method = methods.into_iter().find(|known| *known == method).expect("a known method");
         (method, path.replace("{table}", "t").replace("{column}", "a"))
     })
 }
@@ -218,7 +218,7 @@ fn settings_of_a_table_that_cannot_be_are_not_found() {
 #[test]
 fn losses_of_which_there_are_none_are_acknowledged() {
     let server = Server::start();
-    let told = server.request("DELETE", "/v1/losses").send().ok();
-    assert_eq!((&told["rows"], &told["unknown_losses"]), (&json!(0), &json!(0)));
+    let losses = server.request("DELETE", "/v1/losses").send().ok();
+    assert_eq!((&losses["rows"], &losses["unknown_losses"]), (&json!(0), &json!(0)));
     server.request("DELETE", "/v1/losses?table=nope").send().problem(404, "unknown-table");
 }

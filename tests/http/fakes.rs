@@ -47,7 +47,7 @@ pub(crate) enum Act {
 pub(crate) struct Answering {
     act: Act,
     /// Receives a message when a query begins, and when its future is dropped.
-    told: Option<Mutex<Sender<&'static str>>>,
+    sender: Option<Mutex<Sender<&'static str>>>,
     /// The notification for which `Act::Wait` waits.
     pub(crate) word: Notify,
     is_stopping: bool,
@@ -59,8 +59,8 @@ struct Gone(Option<Sender<&'static str>>);
 
 impl Drop for Gone {
     fn drop(&mut self) {
-        if let Some(told) = &self.0 {
-            let _ = told.send("dropped");
+        if let Some(sender) = &self.0 {
+            let _ = sender.send("dropped");
         }
     }
 }
@@ -71,9 +71,9 @@ impl Answering {
     }
 
     pub(crate) fn watched(act: Act) -> (Arc<Self>, Receiver<&'static str>) {
-        let (told, events) = channel();
-        let told = Some(Mutex::new(told));
-        (Arc::new(Self { act, told, ..Self::default() }), events)
+        let (sender, events) = channel();
+        let sender = Some(Mutex::new(sender));
+        (Arc::new(Self { act, sender, ..Self::default() }), events)
     }
 
     /// A leaf with one row in table `t`.
@@ -123,11 +123,11 @@ impl Answering {
 impl Peer for Answering {
     fn query(&self, query: Arc<Query>, _deadline: Instant) -> BoxFuture<'_, Partial> {
         self.given.lock().expect("no panic").push(query.deadline);
-        let told = self.told.as_ref().map(|told| told.lock().expect("no panic").clone());
-        if let Some(told) = &told {
-            told.send("begun").expect("somebody listens");
+        let sender = self.sender.as_ref().map(|sender| sender.lock().expect("no panic").clone());
+        if let Some(sender) = &sender {
+            sender.send("begun").expect("somebody listens");
         }
-        let gone = Gone(told);
+        let gone = Gone(sender);
         Box::pin(async move {
             let _gone = gone;
             let outcome = match self.act {
@@ -467,7 +467,7 @@ fn columns_are_told_before_their_facts_are_found() {
     peer.word.notify_one();
     assert_eq!(events.recv(), Ok("dropped"));
     // The search has its result, and is about to publish it.
-    let found = std::iter::repeat_with(get).take(1_000).find(|page| page["complete"] == true);
-    assert_eq!(found.expect("facts")["columns"][0]["distinct"], 0);
+    let page = std::iter::repeat_with(get).take(1_000).find(|page| page["complete"] == true);
+    assert_eq!(page.expect("facts")["columns"][0]["distinct"], 0);
     assert!(events.try_recv().is_err(), "an unchanged table is not searched again");
 }

@@ -38,8 +38,8 @@ fn bad_rows_do_no_harm() {
             "{reason}: {logged}"
         );
         assert_eq!(logged["rejected"][0]["line"], 2, "{reason}");
-        let told = logged["rejected"][0]["reason"].as_str().expect("a reason");
-        assert!(told.contains(reason), "{told}");
+        let rejected = logged["rejected"][0]["reason"].as_str().expect("a reason");
+        assert!(rejected.contains(reason), "{rejected}");
     }
 }
 
@@ -59,8 +59,8 @@ fn a_new_table_takes_the_year_one_and_no_later_one_than_tomorrow() {
         let path = format!("/v1/log/late-{}", &time[..4]);
         let late = server.request("POST", &path).body(body).send().ok();
         assert_eq!((&late["accepted"], &late["rejected_count"]), (&json!(1), &json!(1)), "{late}");
-        let told = late["rejected"][0]["reason"].as_str().expect("a reason");
-        assert!(told.contains(reason), "{told}");
+        let rejected = late["rejected"][0]["reason"].as_str().expect("a reason");
+        assert!(rejected.contains(reason), "{rejected}");
     }
 }
 
@@ -213,7 +213,7 @@ fn names_and_values_come_back_as_they_were() {
     let odd = ["<script>alert(1)</script>", "' OR 1=1 --", "\u{202e}abc", "=1+1", "\\\"\n\t"];
     let rows: Vec<String> = odd.iter().map(|text| json!({ "a": text }).to_string()).collect();
     server.log("t", &rows.join("\n"));
-    let mut found: Vec<String> = server
+    let mut names: Vec<String> = server
         .rows("SELECT a FROM t")
         .as_array()
         .expect("rows")
@@ -221,7 +221,7 @@ fn names_and_values_come_back_as_they_were() {
         .filter_map(|row| Some(row[0].as_str()?.to_owned()))
         .collect();
     let mut expected: Vec<String> = odd.iter().map(|text| (*text).to_owned()).collect();
-    found.sort();
+    names.sort();
     expected.sort();
-    assert_eq!(found, expected);
+    assert_eq!(names, expected);
 }

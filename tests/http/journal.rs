@@ -103,11 +103,11 @@ fn own_tables_are_small_unless_somebody_says_otherwise() {
         let settings = server.get(&format!("/v1/tables/{table}/settings")).ok();
         settings["effective"]["bytes"].clone()
     };
-    let own = json!(hadal_types::limits::OWN_TABLE_BYTES);
-    assert_eq!((effective("_queries"), effective("_ingest")), (own.clone(), own.clone()));
-    assert_ne!(effective("t"), own);
+    let limit = json!(hadal_types::limits::OWN_TABLE_BYTES);
+    assert_eq!((effective("_queries"), effective("_ingest")), (limit.clone(), limit.clone()));
+    assert_ne!(effective("t"), limit);
     server.request("DELETE", "/v1/tables/_queries/settings").send().ok();
-    assert_eq!(effective("_queries"), own);
+    assert_eq!(effective("_queries"), limit);
 }
 
 #[test]
@@ -172,13 +172,13 @@ fn a_leaf_that_is_recovered_is_told_as_such_before_anybody_asks() {
     }
     let states =
         "SELECT state, count(DISTINCT leaf), count(*) FROM _leaves GROUP BY state ORDER BY state";
-    let told = Server::over(backend, "127.0.0.1:0", |_| {}).rows(states);
-    assert_eq!(told, json!([["disk recovery", 2, 2], ["memory recovery", 2, 2]]));
+    let rows = Server::over(backend, "127.0.0.1:0", |_| {}).rows(states);
+    assert_eq!(rows, json!([["disk recovery", 2, 2], ["memory recovery", 2, 2]]));
 }
 
 /// Accepts rows of `_queries` one batch per permit, and reports their number.
 struct Slow {
-    told: Mutex<Sender<usize>>,
+    sender: Mutex<Sender<usize>>,
     turns: Semaphore,
 }
 
@@ -186,7 +186,7 @@ impl Sink for Slow {
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
         Box::pin(async move {
             if batch.table.as_str() == "_queries" {
-                self.told.lock().expect("no panic").send(batch.rows).expect("somebody listens");
+                self.sender.lock().expect("no panic").send(batch.rows).expect("somebody listens");
                 self.turns.acquire().await.expect("it is open").forget();
             }
             Ok(Receipt {
@@ -219,8 +219,8 @@ fn lost(server: &Server) -> usize {
 
 #[test]
 fn notes_for_which_there_is_no_room_are_counted() {
-    let (told, events) = channel();
-    let sink = Arc::new(Slow { told: Mutex::new(told), turns: Semaphore::new(0) });
+    let (sender, events) = channel();
+    let sink = Arc::new(Slow { sender: Mutex::new(sender), turns: Semaphore::new(0) });
     let backend = backend_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
     let mut server = Server::with_journal(&backend);
     let mut stream = TcpStream::connect(server.address).expect("a connection");

@@ -80,8 +80,8 @@ fn not_all_who_are_too_many_are_told_at_once() {
     let connect = |_| TcpStream::connect(server.address).expect("a connection");
     let outside: Vec<TcpStream> = (0..5 * limits::REFUSALS_MAX).map(connect).collect();
     let first_byte = |mut stream: &TcpStream| stream.read(&mut [0]).unwrap_or(0);
-    let told = outside.iter().map(first_byte).sum::<usize>();
-    assert!((limits::REFUSALS_MAX..outside.len()).contains(&told), "{told} were told");
+    let refused = outside.iter().map(first_byte).sum::<usize>();
+    assert!((limits::REFUSALS_MAX..outside.len()).contains(&refused), "{refused} were told");
     ask(&mut inside);
 }
 

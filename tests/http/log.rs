@@ -84,8 +84,8 @@ fn lines_of_text_are_messages() {
     let lines = "2026-11-21T11:59:58Z all is well\nnothing to see\n";
     let reply = post(&server).header("Content-Type", "text/plain").body(lines).send();
     assert_eq!(reply.ok()["accepted"], 2);
-    let found = server.rows("SELECT message FROM t WHERE message LIKE '%well'");
-    assert_eq!(found, json!([["2026-11-21T11:59:58Z all is well"]]));
+    let rows = server.rows("SELECT message FROM t WHERE message LIKE '%well'");
+    assert_eq!(rows, json!([["2026-11-21T11:59:58Z all is well"]]));
 }
 
 #[test]
@@ -258,8 +258,9 @@ fn json_as_text_is_taken_with_a_warning() {
     let logged = post(&server).header("Content-Type", "text/plain").body(TWO).send().ok();
     assert_eq!(logged["accepted"], 2);
     let codes: Vec<_> = logged["warnings"].as_array().expect("warnings").iter().collect();
-    let told = codes.iter().find(|warning| warning["code"] == "json_as_text").expect("a warning");
-    let message = told["message"].as_str().expect("text");
+    let warning =
+        codes.iter().find(|warning| warning["code"] == "json_as_text").expect("a warning");
+    let message = warning["message"].as_str().expect("text");
     assert!(message.contains("application/x-ndjson"), "{message}");
 }
 

@@ -79,11 +79,11 @@ struct Bed {
 
 impl Bed {
     fn new() -> Self {
-        let (told, kept) = channel();
+        let (sender, kept) = channel();
         let act = Arc::new(Mutex::new(Act::Pass));
-        let own = Arc::clone(&act);
+        let shared_act = Arc::clone(&act);
         let between = |tree| -> Arc<dyn Peer> {
-            Arc::new(Between { tree, act: own, kept: Mutex::new(told) })
+            Arc::new(Between { tree, act: shared_act, kept: Mutex::new(sender) })
         };
         let mut backend = memory_app_behind(None, between);
         let budget = Arc::clone(backend.root.budget());

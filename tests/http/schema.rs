@@ -88,16 +88,16 @@ fn check_object(
 /// Every key of `value` that the schema does not name.
 pub(crate) fn undescribed(spec: &Value, schema: &Value, value: &Value) -> Vec<String> {
     let Value::Object(object) = value else { return Vec::new() };
-    let known = properties(spec, schema);
-    object.keys().filter(|key| !known.contains(key)).cloned().collect()
+    let described = properties(spec, schema);
+    object.keys().filter(|key| !described.contains(key)).cloned().collect()
 }
 
 fn properties(spec: &Value, schema: &Value) -> Vec<String> {
     let schema = resolve(spec, schema);
-    let own = schema.get("properties").and_then(Value::as_object);
-    let own = own.into_iter().flat_map(Map::keys).cloned();
+    let direct = schema.get("properties").and_then(Value::as_object);
+    let direct = direct.into_iter().flat_map(Map::keys).cloned();
     let parts = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
-    own.chain(parts.flat_map(|part| properties(spec, part))).collect()
+    direct.chain(parts.flat_map(|part| properties(spec, part))).collect()
 }
 
 fn has_type(rule: &Value, value: &Value) -> bool {

@@ -24,10 +24,10 @@ fn count(server: &Server) -> Value {
 fn a_table_without_settings_has_the_defaults() {
     let server = Server::start();
     server.log("t", NEW);
-    let told = server.get(PATH).ok();
-    assert_eq!(told["settings"], json!({}));
+    let answer = server.get(PATH).ok();
+    assert_eq!(answer["settings"], json!({}));
     assert_eq!(
-        told["effective"],
+        answer["effective"],
         json!({
             "age": "30d", "age_seconds": 2_592_000, "archive": false, "bytes": 1 << 30, "time_column": "time",
             "cold_after": "none", "cold_after_seconds": null,
@@ -35,9 +35,9 @@ fn a_table_without_settings_has_the_defaults() {
             "sample_keep": "1/10", "sample_key": null, "sample_least": 1, "storage": "memory",
         })
     );
-    assert_eq!((&told["exists"], &told["rows"]), (&json!(true), &json!(1)));
-    let next = &told["next_expiry"];
-    assert_eq!(next["rows"], 0, "{told}");
+    assert_eq!((&answer["exists"], &answer["rows"]), (&json!(true), &json!(1)));
+    let next = &answer["next_expiry"];
+    assert_eq!(next["rows"], 0, "{answer}");
     assert_eq!(next["at"], "2026-11-21T12:15:00Z");
     assert_eq!(next["until"], "2026-10-22T12:15:00Z");
 }
@@ -46,13 +46,13 @@ fn a_table_without_settings_has_the_defaults() {
 fn a_table_of_old_rows_is_written_down_as_such() {
     let server = Server::start();
     server.log("t", "{\"time\": \"2001-01-01T00:00:00Z\", \"a\": 1}");
-    let told = server.get(PATH).ok();
-    assert_eq!(told["settings"], json!({ "age": "none" }));
+    let answer = server.get(PATH).ok();
+    assert_eq!(answer["settings"], json!({ "age": "none" }));
     assert_eq!(
-        (&told["next_expiry"], &told["effective"]["age_seconds"]),
+        (&answer["next_expiry"], &answer["effective"]["age_seconds"]),
         (&Value::Null, &Value::Null)
     );
-    assert!(told["version"].as_i64() > Some(0));
+    assert!(answer["version"].as_i64() > Some(0));
 }
 
 #[test]
@@ -60,12 +60,12 @@ fn settings_rule_at_once() {
     let server = Server::start();
     server.log("t", &(NEW.repeat(40) + OLD));
     let version = server.get(PATH).ok()["version"].as_i64().expect("a version");
-    let told =
+    let answer =
         put(&server, version, &json!({ "age": "7d", "bytes": "2GB", "cold_after": "48h" })).ok();
     let expected = json!({ "age": "7d", "bytes": 2_000_000_000, "cold_after": "2d" });
-    assert_eq!(told["settings"], expected);
-    assert_eq!(told["effective"]["cold_after_seconds"], 172_800);
-    assert_eq!(told["effective"]["age_seconds"], 604_800);
+    assert_eq!(answer["settings"], expected);
+    assert_eq!(answer["effective"]["cold_after_seconds"], 172_800);
+    assert_eq!(answer["effective"]["age_seconds"], 604_800);
     assert_eq!(server.get("/v1/tables/t").ok()["age_limit_days"], 7);
     let refused = server.request("POST", "/v1/log/t").body(OLD).send().ok();
     assert_eq!(refused["rejected_count"], 1);
@@ -74,7 +74,7 @@ fn settings_rule_at_once() {
     // The header for rows of any age does not override a person's setting.
     let wish = server.request("POST", "/v1/log/t").header("Hadal-Any-Age", "true").body(OLD);
     assert_eq!(wish.send().ok()["rejected_count"], 1);
-    let version = told["version"].as_i64().expect("a version");
+    let version = answer["version"].as_i64().expect("a version");
     put(&server, version, &json!({ "age": "none" })).ok();
     server.log("t", OLD);
 }
@@ -86,10 +86,10 @@ fn a_change_is_followed_by_a_look_at_once() {
     server.log("t", OLD);
     assert_eq!(server.get(PATH).ok()["next_expiry"]["at"], "2026-11-21T12:15:00Z");
     let version = server.get(PATH).ok()["version"].as_i64().expect("a version");
-    let told = put(&server, version, &json!({ "age": "7d" })).ok();
+    let answer = put(&server, version, &json!({ "age": "7d" })).ok();
     // The pass may be over by now, but expired rows do not wait for a quarter of an hour.
-    let next = &told["next_expiry"];
-    assert!(next["rows"] == 0 || next["at"] == NOW, "{told}");
+    let next = &answer["next_expiry"];
+    assert!(next["rows"] == 0 || next["at"] == NOW, "{answer}");
 }
 
 #[test]
@@ -109,8 +109,8 @@ fn a_table_whose_rows_have_all_gone_is_there_still() {
     assert_eq!(server.rows("SELECT a, count(*) FROM t GROUP BY a"), json!([]));
     let table = server.get("/v1/tables/t").ok();
     assert_eq!((&table["rows"], &table["column_count"]), (&json!(0), &json!(2)));
-    let told = server.get(PATH).ok();
-    assert_eq!((&told["exists"], &told["rows"]), (&json!(true), &json!(0)));
+    let answer = server.get(PATH).ok();
+    assert_eq!((&answer["exists"], &answer["rows"]), (&json!(true), &json!(0)));
     server.request("DELETE", "/v1/tables/t").send().ok();
     server.get("/v1/tables/t").problem(404, "unknown-table");
 }
@@ -118,12 +118,12 @@ fn a_table_whose_rows_have_all_gone_is_there_still() {
 #[test]
 fn a_key_is_set_and_told_along_with_what_makes_it_do_nothing() {
     let server = Server::start();
-    let told = put(&server, 0, &json!({ "sample_key": "user" })).ok();
-    assert_eq!(told["notes"], json!(["sample_key does nothing without sample_after"]));
+    let answer = put(&server, 0, &json!({ "sample_key": "user" })).ok();
+    assert_eq!(answer["notes"], json!(["sample_key does nothing without sample_after"]));
     let settings = json!({ "sample_after": "14d", "sample_key": "user" });
-    let told = put(&server, told["version"].as_i64().expect("a version"), &settings).ok();
-    assert_eq!((&told["settings"], &told["notes"]), (&settings, &json!([])));
-    assert_eq!(told["effective"]["sample_key"], "user");
+    let answer = put(&server, answer["version"].as_i64().expect("a version"), &settings).ok();
+    assert_eq!((&answer["settings"], &answer["notes"]), (&settings, &json!([])));
+    assert_eq!(answer["effective"]["sample_key"], "user");
 }
 
 #[test]
@@ -146,8 +146,8 @@ fn who_ends_archiving_is_told_what_goes_unarchived() {
     assert_eq!(set(json!({ "archive": true })), json!([]));
     assert_eq!(set(json!({ "age": "none" })), json!([]), "nothing goes");
     set(json!({ "age": "30d", "archive": true }));
-    let told = server.request("DELETE", PATH).send().ok();
-    assert_eq!(told["notes"], json!([]), "none is older than 30 days");
+    let answer = server.request("DELETE", PATH).send().ok();
+    assert_eq!(answer["notes"], json!([]), "none is older than 30 days");
 }
 
 #[test]

@@ -120,9 +120,9 @@ fn columns_come_in_pages() {
     assert_eq!(first["more"], true);
     let second = get("limit=2&after=path").ok();
     assert_eq!(names(&second["columns"]), ["sample_rate", "service"]);
-    let found = get("prefix=S").ok();
-    assert_eq!(names(&found["columns"]), ["sample_rate", "service"]);
-    assert_eq!(found["more"], false);
+    let page = get("prefix=S").ok();
+    assert_eq!(names(&page["columns"]), ["sample_rate", "service"]);
+    assert_eq!(page["more"], false);
     let too_many = format!("limit={}", limits::COLUMNS_LISTED_MAX + 1);
     for bad in ["limit=0", &too_many, "limit=x", "prefx=s"] {
         get(bad).problem(400, "bad-request");
@@ -231,7 +231,7 @@ fn figures_are_for_prometheus() {
         "hadal_http_requests_total{route=\"/v1/query\",status=\"200\"} 1",
         "hadal_http_requests_total{route=\"/v1/query\",status=\"400\"} 1",
     ] {
-        assert!(figures.lines().any(|own| own == line), "{line} is not in\n{figures}");
+        assert!(figures.lines().any(|figure| figure == line), "{line} is not in\n{figures}");
     }
     // The connections of the earlier requests may not have been closed yet.
     let open = figures.lines().find_map(|line| line.strip_prefix("hadal_connections "));

@@ -71,8 +71,8 @@ fn what_lies_at_an_edge_is_found_and_what_lies_beyond_is_not() {
                         false => Expr::call(function, [input.clone(), edge.clone()]),
                     };
                     let checked = check_query(&rows, &facts.schema, &count_of(condition), run);
-                    let found = checked.unwrap_or_else(|text| panic!("seed {seed}: {text}"));
-                    assert_eq!(found, Expected::Rows(1), "a count");
+                    let expectation = checked.unwrap_or_else(|text| panic!("seed {seed}: {text}"));
+                    assert_eq!(expectation, Expected::Rows(1), "a count");
                     asked += 1;
                 }
             }

@@ -59,7 +59,7 @@ fn engine_equals_oracle(cuts: Cuts, partials: usize) {
     let (mut failures, mut tally) = (Vec::new(), Tally::default());
     for seed in seeds() {
         match check_seed(seed, run) {
-            Ok(own) => tally.merge(own),
+            Ok(seed_tally) => tally.merge(seed_tally),
             Err(failure) => failures.push(failure),
         }
     }

@@ -121,9 +121,9 @@ fn one_string_among_ten_million_numbers() {
     for (sql, expected) in numeric.iter().zip(&expected) {
         assert_eq!(with.ask(&blocks, sql), *expected, "{sql}");
     }
-    let found = vec![vec![Value::Time(time(ODD_ROW)), Value::string(TEXT)]];
+    let expected_rows = vec![vec![Value::Time(time(ODD_ROW)), Value::string(TEXT)]];
     for condition in ["n::string = 'not a number'", "search('A NUM')"] {
         let sql = format!("SELECT time, n::string FROM t WHERE {condition}");
-        assert_eq!(with.ask(&blocks, &sql), found, "{condition}");
+        assert_eq!(with.ask(&blocks, &sql), expected_rows, "{condition}");
     }
 }

@@ -54,8 +54,8 @@ fn engine_equals_oracle(cuts: Cuts, walk: Walk, partials: usize) {
         let rows = rows(seed, seed % 2 == 0);
         let facts = generate::facts(&rows);
         for index in 0..QUERIES {
-            let own = derive(seed, index);
-            let query = query_that_finds(own, &rows, &facts, generate::rows_query);
+            let query_seed = derive(seed, index);
+            let query = query_that_finds(query_seed, &rows, &facts, generate::rows_query);
             let run = |rows: &[Row], query: &Query| -> Result<Produced, EngineFault> {
                 engine::ask(&blocks(rows, cuts, walk)?, query, partials)
             };

@@ -171,10 +171,12 @@ fn records(sampling: &Sampling<'_>) -> BTreeMap<(String, usize), Record> {
     let mut records: BTreeMap<(String, usize), Record> = BTreeMap::new();
     for draw in 0..DRAWS {
         let sampled = engine::sampled(&blocks(draw), sampling).expect("samples");
-        let found = estimates(&sampled, &query);
+        let estimated = estimates(&sampled, &query);
         for (service, truths) in &truths {
-            let own = found.get(service).copied().unwrap_or_default();
-            for (index, (estimate, (truth, variance))) in own.into_iter().zip(truths).enumerate() {
+            let of_service = estimated.get(service).copied().unwrap_or_default();
+            for (index, (estimate, (truth, variance))) in
+                of_service.into_iter().zip(truths).enumerate()
+            {
                 assert!(variance.abs() < 1e-9);
                 let record = records.entry((service.clone(), index)).or_default();
                 record.add(estimate, *truth);

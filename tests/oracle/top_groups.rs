@@ -196,11 +196,11 @@ fn the_first_groups_are_those_of_the_whole_answer() {
             let ask = |query: &Query| {
                 engine::ask_over(&blocks, query, partials, hops).expect("an answer")
             };
-            let (found, whole) = (ask(&query), ask(&whole));
+            let (limited, whole) = (ask(&query), ask(&whole));
             let from = usize::try_from(query.offset).expect("small").min(whole.rows.len());
             let to = (from + usize::try_from(query.limit).expect("small")).min(whole.rows.len());
             assert_eq!(
-                (&found.rows[..], &found.raw_counts[..]),
+                (&limited.rows[..], &limited.raw_counts[..]),
                 (&whole.rows[from..to], &whole.raw_counts[from..to]),
                 "table {seed}, query {index} of {count} groups: {query:#?}"
             );

@@ -64,12 +64,12 @@ fn files() -> Vec<PathBuf> {
     // Read at run time: a build may be reused for another checkout.
     let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
     let folder = Path::new(&package).join("slt/files");
-    let wanted = std::env::var("HADAL_SLT").ok();
+    let selected = std::env::var("HADAL_SLT").ok();
     let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("the folder of truth files")
         .map(|entry| entry.expect("an entry").path())
         .filter(|path| path.extension().is_some_and(|extension| extension == "slt"))
-        .filter(|path| wanted.as_deref().is_none_or(|name| path.ends_with(format!("{name}.slt"))))
+        .filter(|path| selected.as_deref().is_none_or(|name| path.ends_with(format!("{name}.slt"))))
         .collect();
     files.sort();
     assert!(!files.is_empty(), "no truth files");

@@ -98,8 +98,8 @@ impl Session {
                     Arc::<Leaf>::clone(&leaf),
                 ),
                 Hops::Loopback => {
-                    let own = Arc::<Leaf>::clone(&leaf);
-                    let codec = Arc::new(LoopbackCodec::new(name.clone(), own));
+                    let shared_leaf = Arc::<Leaf>::clone(&leaf);
+                    let codec = Arc::new(LoopbackCodec::new(name.clone(), shared_leaf));
                     (Arc::clone(&codec) as _, Arc::clone(&codec) as _, codec)
                 }
             };

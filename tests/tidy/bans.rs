@@ -41,14 +41,15 @@ fn leftovers(sources: &[Source]) -> Vec<String> {
     let mut findings = Vec::new();
     for source in sources.iter().filter(|source| !source.is_lock_file()) {
         for word in LEFTOVERS {
-            let found = rust::words(&source.text, word);
-            findings.extend(found.map(|at| format!("{}: `{word}`: finish it", source.place(at))));
+            let offsets = rust::words(&source.text, word);
+            findings.extend(offsets.map(|at| format!("{}: `{word}`: finish it", source.place(at))));
         }
         let code = if source.is_rust() { rust::mask(&source.text) } else { continue };
         for word in LEFTOVER_CODE {
-            let found = code.match_indices(word);
-            findings
-                .extend(found.map(|(at, _)| format!("{}: `{word}`: finish it", source.place(at))));
+            let matches = code.match_indices(word);
+            findings.extend(
+                matches.map(|(at, _)| format!("{}: `{word}`: finish it", source.place(at))),
+            );
         }
     }
     findings
@@ -64,7 +65,7 @@ fn machine_paths(sources: &[Source]) -> Vec<String> {
 fn registry_hosts(sources: &[Source]) -> Vec<String> {
     let findings = anywhere(sources, &REGISTRY_HOSTS, "leave the registry to the machine");
     let is_lock =
-        |found: &String| found.starts_with("Cargo.lock:") || found.contains("/Cargo.lock:");
+        |finding: &String| finding.starts_with("Cargo.lock:") || finding.contains("/Cargo.lock:");
     findings.into_iter().filter(|finding| !is_lock(finding)).collect()
 }
 
@@ -72,9 +73,9 @@ fn anywhere(sources: &[Source], words: &[&str], advice: &str) -> Vec<String> {
     let mut findings = Vec::new();
     for source in sources {
         for word in words {
-            let found = source.text.match_indices(word);
+            let matches = source.text.match_indices(word);
             findings
-                .extend(found.map(|(at, _)| format!("{}: `{word}`: {advice}", source.place(at))));
+                .extend(matches.map(|(at, _)| format!("{}: `{word}`: {advice}", source.place(at))));
         }
     }
     findings
@@ -91,8 +92,8 @@ fn sleeping_tests(sources: &[Source]) -> Vec<String> {
             false => continue,
         };
         for sleep in SLEEPS {
-            let found = code[start..].match_indices(sleep);
-            findings.extend(found.map(|(at, _)| {
+            let matches = code[start..].match_indices(sleep);
+            findings.extend(matches.map(|(at, _)| {
                 let place = source.place(start + at);
                 format!("{place}: `{sleep}` in a test: wait for the event, or own the clock")
             }));
@@ -107,8 +108,8 @@ fn stray_unsafe(sources: &[Source]) -> Vec<String> {
     let away = |path: &str| !UNSAFE_HOMES.iter().any(|home| path.starts_with(home));
     for source in sources.iter().filter(|source| source.is_rust() && away(&source.path)) {
         let code = rust::mask(&source.text);
-        let found = rust::words(&code, "unsafe");
-        findings.extend(found.map(|at| {
+        let offsets = rust::words(&code, "unsafe");
+        findings.extend(offsets.map(|at| {
             format!("{}: `unsafe`: only in {}", source.place(at), UNSAFE_HOMES.join(" and "))
         }));
     }

@@ -48,7 +48,8 @@ fn read_packages() -> Vec<Package> {
 
 #[test]
 fn the_workspace_and_its_dependencies_are_distinguished() {
-    let own = |name: &str| packages().iter().find(|p| p.name == name).map(|p| p.source.is_none());
-    assert_eq!(own("hadal-tests"), Some(true));
-    assert_eq!(own("serde_json"), Some(false));
+    let is_workspace_package =
+        |name: &str| packages().iter().find(|p| p.name == name).map(|p| p.source.is_none());
+    assert_eq!(is_workspace_package("hadal-tests"), Some(true));
+    assert_eq!(is_workspace_package("serde_json"), Some(false));
 }

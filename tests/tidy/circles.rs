@@ -90,8 +90,8 @@ impl<'a> Modules<'a> {
         let mut graph = Graph::new();
         for (module, code) in &self.code {
             let file = self.files[module];
-            let found = paths(code);
-            let targets = found.iter().filter_map(|path| self.target(module, &path.parts));
+            let code_paths = paths(code);
+            let targets = code_paths.iter().filter_map(|path| self.target(module, &path.parts));
             graph.entry(file).or_default().extend(targets.filter(|target| *target != file));
         }
         graph
@@ -123,9 +123,9 @@ fn paths(code: &str) -> Vec<CodePath<'_>> {
     let mut uses = Vec::new();
     for at in rust::words(code, "use") {
         let Some(length) = code[at..].find(';') else { continue };
-        let mut found = Vec::new();
-        use_tree(&code[at + 3..at + length], &[], &mut found);
-        paths.extend(found.into_iter().map(|parts| CodePath { parts, is_use: true }));
+        let mut tree_paths = Vec::new();
+        use_tree(&code[at + 3..at + length], &[], &mut tree_paths);
+        paths.extend(tree_paths.into_iter().map(|parts| CodePath { parts, is_use: true }));
         uses.push(at..at + length);
     }
     for word in ["crate", "super"] {
@@ -146,7 +146,7 @@ fn paths(code: &str) -> Vec<CodePath<'_>> {
 }
 
 /// Adds the paths of a `use` tree, each after the path `before`.
-fn use_tree<'a>(tree: &'a str, before: &[&'a str], found: &mut Vec<Vec<&'a str>>) {
+fn use_tree<'a>(tree: &'a str, before: &[&'a str], tree_paths: &mut Vec<Vec<&'a str>>) {
     let tree = tree.trim();
     let (head, group) = match tree.split_once('{') {
         Some((head, group)) => (head, Some(group.trim_end().trim_end_matches('}'))),
@@ -155,7 +155,7 @@ fn use_tree<'a>(tree: &'a str, before: &[&'a str], found: &mut Vec<Vec<&'a str>>
     let mut path = before.to_vec();
     path.extend(head.split("::").map(str::trim).filter(|part| !part.is_empty()));
     let Some(group) = group else {
-        found.push(path);
+        tree_paths.push(path);
         return;
     };
     let mut depth = 0;
@@ -165,14 +165,14 @@ fn use_tree<'a>(tree: &'a str, before: &[&'a str], found: &mut Vec<Vec<&'a str>>
             b'{' => depth += 1,
             b'}' => depth -= 1,
             b',' if depth == 0 => {
-                use_tree(&group[start..at], &path, found);
+                use_tree(&group[start..at], &path, tree_paths);
                 start = at + 1;
             }
             _ => {}
         }
     }
     if !group[start..].trim().is_empty() {
-        use_tree(&group[start..], &path, found);
+        use_tree(&group[start..], &path, tree_paths);
     }
 }
 
@@ -207,7 +207,7 @@ fn reached_from<'a>(graph: &Graph<'a>, from: &str) -> BTreeSet<&'a str> {
 /// Circles with at least two folders among the direct contents of each folder.
 fn folder_circles(src: &str, graph: &Graph<'_>) -> Vec<String> {
     let folders: BTreeSet<&str> = graph.keys().flat_map(|file| folders_of(src, file)).collect();
-    let mut found = Vec::new();
+    let mut joined = Vec::new();
     for folder in std::iter::once(src.trim_end_matches('/')).chain(folders.iter().copied()) {
         let mut inside = Graph::new();
         for (file, targets) in graph {
@@ -216,13 +216,14 @@ fn folder_circles(src: &str, graph: &Graph<'_>) -> Vec<String> {
             inside.entry(from).or_default().extend(targets.filter(|target| *target != from));
         }
         for circle in circles(&inside) {
-            let circle: Vec<&str> = circle.into_iter().filter(|it| folders.contains(it)).collect();
+            let circle: Vec<&str> =
+                circle.into_iter().filter(|node| folders.contains(node)).collect();
             if circle.len() > 1 {
-                found.push(circle.join(" <-> "));
+                joined.push(circle.join(" <-> "));
             }
         }
     }
-    found
+    joined
 }
 
 /// The folders below `src` that contain a file.

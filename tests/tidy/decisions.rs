@@ -20,8 +20,8 @@ fn check(sources: &[Source]) -> Vec<String> {
         }
         let headings: Vec<&str> =
             page.text.lines().filter(|line| line.starts_with("## ")).collect();
-        let mut known = HEADINGS.iter();
-        let in_order = headings.iter().all(|heading| known.any(|it| it == heading));
+        let mut remaining = HEADINGS.iter();
+        let in_order = headings.iter().all(|heading| remaining.any(|allowed| allowed == heading));
         if !in_order || !headings.starts_with(&HEADINGS[..2]) {
             findings.push(format!("{}: its headings are not {HEADINGS:?}", page.path));
         }

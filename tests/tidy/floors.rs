@@ -59,14 +59,17 @@ struct Workspace<'a> {
 
 impl<'a> Workspace<'a> {
     fn new(packages: &'a [Package]) -> Workspace<'a> {
-        let own = packages.iter().filter(|package| package.source.is_none());
-        Workspace { packages: own.map(|package| (short(&package.name), package)).collect() }
+        let members = packages.iter().filter(|package| package.source.is_none());
+        Workspace { packages: members.map(|package| (short(&package.name), package)).collect() }
     }
 
     fn dependencies(&self, name: &str) -> impl Iterator<Item = (&'a str, &'a Dependency)> {
-        let found = self.packages.get(name).into_iter().flat_map(|package| &package.dependencies);
-        let own: BTreeSet<&str> = self.packages.keys().copied().collect();
-        found.map(|found| (short(&found.name), found)).filter(move |(name, _)| own.contains(name))
+        let dependencies =
+            self.packages.get(name).into_iter().flat_map(|package| &package.dependencies);
+        let names: BTreeSet<&str> = self.packages.keys().copied().collect();
+        dependencies
+            .map(|dependency| (short(&dependency.name), dependency))
+            .filter(move |(name, _)| names.contains(name))
     }
 
     /// All dependencies of `name` and of its tests, direct and indirect.
@@ -108,16 +111,16 @@ fn unlisted(floors: &Floors, workspace: &Workspace<'_>) -> Vec<String> {
 
 /// Dependencies of one crate that do not point down, or are missing in its line.
 fn arrows(floors: &Floors, workspace: &Workspace<'_>, name: &str) -> Vec<String> {
-    let Some(own) = floors.crates.get(name) else { return Vec::new() };
+    let Some(crate_floor) = floors.crates.get(name) else { return Vec::new() };
     let mut findings = Vec::new();
     for (other, dependency) in workspace.dependencies(name) {
         let kind = dependency.kind.as_deref().map(|kind| format!("{kind}-")).unwrap_or_default();
-        let below = floors.crates.get(other).is_none_or(|floor| floor.floor < own.floor);
+        let below = floors.crates.get(other).is_none_or(|floor| floor.floor < crate_floor.floor);
         if !below {
             findings.push(format!(
                 "`{name}` has the {kind}dependency `{other}`, which is not on a lower floor"
             ));
-        } else if !own.may.contains(other) {
+        } else if !crate_floor.may.contains(other) {
             findings.push(format!(
                 "`{name}` has the {kind}dependency `{other}`, which floors.toml does not allow it"
             ));
@@ -128,14 +131,14 @@ fn arrows(floors: &Floors, workspace: &Workspace<'_>, name: &str) -> Vec<String>
 
 /// Heavy dependencies of one crate that belong to higher floors.
 fn heavy(floors: &Floors, workspace: &Workspace<'_>, name: &str) -> Vec<String> {
-    let Some(own) = floors.crates.get(name) else { return Vec::new() };
+    let Some(crate_floor) = floors.crates.get(name) else { return Vec::new() };
     let dependencies = workspace.packages[name].dependencies.iter();
     let low = dependencies.filter_map(|dependency| {
         let lowest = *floors.lowest.get(&dependency.name)?;
-        (own.floor < lowest).then(|| {
+        (crate_floor.floor < lowest).then(|| {
             format!(
                 "`{name}` on floor {} depends on `{}`, which is for floor {lowest} and up",
-                own.floor, dependency.name
+                crate_floor.floor, dependency.name
             )
         })
     });
@@ -156,10 +159,10 @@ fn meet(rule: &Meet, floors: &Floors, workspace: &Workspace<'_>) -> Vec<String> 
             findings.push(format!("`{from}` must not reach `{to}`: {because}"));
         }
     }
-    let known = |name: &str| -> BTreeSet<&str> {
+    let lower_crates = |name: &str| -> BTreeSet<&str> {
         workspace.dependencies(name).map(|(name, _)| name).collect()
     };
-    for shared in known(one).intersection(&known(other)) {
+    for shared in lower_crates(one).intersection(&lower_crates(other)) {
         let low = floors.crates.get(*shared).is_some_and(|floor| floor.floor < 2);
         if !low && shared != place {
             findings.push(format!("`{one}` and `{other}` both know `{shared}`: {because}"));

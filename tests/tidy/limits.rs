@@ -45,7 +45,7 @@ fn untested_limits(sources: &[Source], allowed: &str) -> Vec<String> {
     let lines = allowed.lines().filter(|line| !line.starts_with('#'));
     let allowed: Vec<(&str, &str)> = lines.filter_map(|line| line.split_once(' ')).collect();
     let is_allowed =
-        |name: &str| allowed.iter().any(|(own, reason)| *own == name && !reason.is_empty());
+        |name: &str| allowed.iter().any(|(listed, reason)| *listed == name && !reason.is_empty());
     let untested = names.iter().filter(|name| !is_named(name) && !is_allowed(name));
     let untested = untested.map(|name| format!("{LIMITS}: no test names `{name}`"));
     let idle = allowed.iter().filter(|(name, _)| is_named(name) || !names.contains(name));
@@ -68,11 +68,11 @@ fn an_untested_limit_is_found() {
         "/// A.\npub const A: usize = 1;\n/// B.\npub const B: usize = 2;\npub const C: u8 = 3;\n";
     let user = "fn f() { g(A, B) }\n#[cfg(test)]\nmod tests {\n    fn t() { g(C) } // A\n}\n";
     let sources = [Source::made_up(LIMITS, limits), Source::made_up("crates/x/src/lib.rs", user)];
-    let found = |allowed: &str| untested_limits(&sources, allowed).len();
-    assert_eq!(found(""), 2, "A and B");
-    assert_eq!(found("# A list\nA it only paces work\n"), 1, "B");
-    assert_eq!(found("A it only paces work\nB it too\nC so does it\n"), 1, "C has a test");
-    assert_eq!(found("A it only paces work\nB it too\nD gone\n"), 1, "there is no D");
+    let finding_count = |allowed: &str| untested_limits(&sources, allowed).len();
+    assert_eq!(finding_count(""), 2, "A and B");
+    assert_eq!(finding_count("# A list\nA it only paces work\n"), 1, "B");
+    assert_eq!(finding_count("A it only paces work\nB it too\nC so does it\n"), 1, "C has a test");
+    assert_eq!(finding_count("A it only paces work\nB it too\nD gone\n"), 1, "there is no D");
 }
 
 #[test]

@@ -87,7 +87,7 @@ fn resolve(
     };
     let path = if file.is_empty() { from.path.clone() } else { join(&from.path, file)? };
     let folder = if path.is_empty() { String::new() } else { format!("{path}/") };
-    if !paths.iter().any(|known| *known == path || known.starts_with(&folder)) {
+    if !paths.iter().any(|file| *file == path || file.starts_with(&folder)) {
         return Err(format!("no file or folder `{path}`"));
     }
     let Some(anchor) = anchor else { return Ok(()) };
@@ -170,11 +170,11 @@ fn a_broken_link_is_found() {
     ];
     let paths: Vec<String> = sources.iter().map(|source| source.path.clone()).collect();
     let findings = check(&sources, &paths);
-    let found: Vec<&str> = findings.iter().map(|f| f.split('`').nth(1).unwrap()).collect();
+    let link_targets: Vec<&str> = findings.iter().map(|f| f.split('`').nth(1).unwrap()).collect();
     let broken =
         ["gone.md", "b.md#gone", "/docs/b.md", "../../x", "#not-a-heading", "gone.png", "x.rs#l1"];
-    assert_eq!(found[..broken.len()], broken, "{findings:?}");
-    assert_eq!(found[broken.len()..], ["gone.md"]);
+    assert_eq!(link_targets[..broken.len()], broken, "{findings:?}");
+    assert_eq!(link_targets[broken.len()..], ["gone.md"]);
     assert!(findings[0].starts_with("docs/a.md:3: "));
 }
 

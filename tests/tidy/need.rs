@@ -30,8 +30,9 @@ fn bare_path() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for name in ["sh", "dirname", "sed", "sort", "head", "cut"] {
         let paths = std::env::var_os("PATH").unwrap();
-        let found = std::env::split_paths(&paths).map(|path| path.join(name)).find(|p| p.exists());
-        symlink(found.unwrap(), folder.path().join(name)).unwrap();
+        let program =
+            std::env::split_paths(&paths).map(|path| path.join(name)).find(|p| p.exists());
+        symlink(program.unwrap(), folder.path().join(name)).unwrap();
     }
     folder
 }
@@ -85,7 +86,7 @@ fn nothing_is_said_where_everything_is_there() {
 #[test]
 fn what_is_too_old_or_half_there_is_missing() {
     let folder = bare_path();
-    for (tool, program, line, wanted) in [
+    for (tool, program, line, expected) in [
         ("cargo", "rustc", "echo 'rustc 1.9.0 (0 2016-01-01)'", "rustup update stable"),
         ("node", "node", "echo v9.9.9", "apt-get install nodejs"),
         ("rustfmt", "cargo", "exit 101", "rustup component add rustfmt"),
@@ -95,7 +96,7 @@ fn what_is_too_old_or_half_there_is_missing() {
         put_all(folder.path());
         put(folder.path(), program, line);
         let (is_content, said) = need(folder.path(), &[tool]);
-        assert!(!is_content && said.contains(wanted), "{tool}: {said}");
+        assert!(!is_content && said.contains(expected), "{tool}: {said}");
     }
     assert!(!need(folder.path(), &["a-tool-that-nobody-knows"]).0);
 }

@@ -17,13 +17,14 @@ fn upward_imports(sources: &[Source]) -> Vec<String> {
     for source in sources.iter().filter(|source| source.is_typescript()) {
         let Some(below) = source.path.strip_prefix("ui/src/") else { continue };
         let folder = below.split('/').next().unwrap_or_default();
-        let Some(floor) = FLOORS.iter().position(|it| *it == folder) else {
+        let Some(floor) = FLOORS.iter().position(|floor_name| *floor_name == folder) else {
             findings.push(format!("{}: {folder} is no floor of the page", source.path));
             continue;
         };
         for import in imports(&source.text) {
             let named = import.split('/').find(|part| ![".", ".."].contains(part));
-            let is_up = named.and_then(|name| FLOORS.iter().position(|it| *it == name));
+            let is_up =
+                named.and_then(|name| FLOORS.iter().position(|floor_name| *floor_name == name));
             if import.starts_with("..") && is_up.is_some_and(|other| other > floor) {
                 findings.push(format!("{}: imports {import}, which is above it", source.path));
             }
@@ -35,9 +36,9 @@ fn upward_imports(sources: &[Source]) -> Vec<String> {
 /// Import paths of a source: the quoted text after `from` or `import`.
 pub(crate) fn imports(text: &str) -> impl Iterator<Item = &str> {
     let after = ["from \"", "import \"", "import(\""];
-    let starts = after
-        .into_iter()
-        .flat_map(move |word| text.match_indices(word).map(move |(at, found)| at + found.len()));
+    let starts = after.into_iter().flat_map(move |word| {
+        text.match_indices(word).map(move |(at, matched)| at + matched.len())
+    });
     starts.filter_map(move |start| text.get(start..)?.split('"').next())
 }
 

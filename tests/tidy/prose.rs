@@ -109,7 +109,8 @@ fn check_sentences(sources: &[Source], list: &str) -> (Vec<String>, Vec<usize>) 
                 counts[entry] = long.len();
                 findings.extend(entries[entry].excess(&long));
             }
-            None => findings.extend(long.into_iter().map(|it| format!("{it} Split the sentence."))),
+            None => findings
+                .extend(long.into_iter().map(|finding| format!("{finding} Split the sentence."))),
         }
     }
     let idle = entries.iter().zip(&counts).filter(|(_, count)| **count == 0);

@@ -36,32 +36,32 @@ fn is_entry(line: &str) -> bool {
 
 impl Entry<'_> {
     /// The hits of this entry, if they are more than the figure allows.
-    pub(crate) fn excess(&self, found: &[String]) -> Vec<String> {
-        if found.len() <= self.max {
+    pub(crate) fn excess(&self, hits: &[String]) -> Vec<String> {
+        if hits.len() <= self.max {
             return Vec::new();
         }
         let what = self.fields.join(" | ");
-        let head = format!("{what}: {} instead of at most {}", found.len(), self.max);
-        std::iter::once(head).chain(found.iter().map(|it| format!("    {it}"))).collect()
+        let head = format!("{what}: {} instead of at most {}", hits.len(), self.max);
+        std::iter::once(head).chain(hits.iter().map(|hit| format!("    {hit}"))).collect()
     }
 }
 
 /// Writes lower figures into a list, if the environment asks for it.
-pub(crate) fn lower(path: &str, list: &str, found: &[usize]) {
+pub(crate) fn lower(path: &str, list: &str, counts: &[usize]) {
     if std::env::var_os("TIDY_LOWER").is_some() {
-        std::fs::write(root().join(path), lowered(list, found)).unwrap();
+        std::fs::write(root().join(path), lowered(list, counts)).unwrap();
     }
 }
 
 /// The list with each figure at most as high as its count.
-fn lowered(list: &str, found: &[usize]) -> String {
-    let mut found = found.iter();
+fn lowered(list: &str, counts: &[usize]) -> String {
+    let mut counts = counts.iter();
     let mut text = String::new();
     for line in list.lines() {
         let entry = line.rsplit_once(" | ").filter(|_| is_entry(line));
         let fallen = entry.and_then(|(fields, figure)| {
             let max: usize = figure.trim().parse().ok()?;
-            Some(format!("{fields} | {}", max.min(*found.next()?)))
+            Some(format!("{fields} | {}", max.min(*counts.next()?)))
         });
         text.push_str(fallen.as_deref().unwrap_or(line));
         text.push('\n');
@@ -73,10 +73,10 @@ fn lowered(list: &str, found: &[usize]) -> String {
 fn more_than_the_figure_is_found() {
     let list = "# kind | figure\n\na | x | 1\nb | y | 0\n";
     let read = entries("list", list, 2).unwrap();
-    let found = |count: usize| vec!["a.rs:1".to_owned(); count];
-    assert_eq!(read[0].excess(&found(1)).len(), 0);
-    assert_eq!(read[0].excess(&found(2))[0], "a | x: 2 instead of at most 1");
-    assert_eq!(read[1].excess(&found(1)).len(), 2);
+    let hits = |count: usize| vec!["a.rs:1".to_owned(); count];
+    assert_eq!(read[0].excess(&hits(1)).len(), 0);
+    assert_eq!(read[0].excess(&hits(2))[0], "a | x: 2 instead of at most 1");
+    assert_eq!(read[1].excess(&hits(1)).len(), 2);
     assert!(entries("list", "a | x\n", 2).is_err());
     assert!(entries("list", "a | x | many\n", 2).is_err());
 }

@@ -23,7 +23,8 @@ fn check(paths: &[String], documents: &[Source]) -> Vec<String> {
     }
     let mut findings = Vec::new();
     for name in names {
-        let is_linked = documents.iter().any(|it| it.is_markdown() && it.text.contains(name));
+        let is_linked =
+            documents.iter().any(|document| document.is_markdown() && document.text.contains(name));
         match date_and_report(name) {
             Some((date, report)) if newest[report] == date || is_linked => {}
             Some(_) => findings.push(format!("{FOLDER}{name}: there is a newer one: remove it")),

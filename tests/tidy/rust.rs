@@ -222,6 +222,6 @@ fn only_a_module_that_ends_the_file_is_a_test_tail() {
 fn functions_are_found_with_their_bodies() {
     let code = "impl X {\n fn a(x: [u8; 4], f: fn(u8) -> u8) -> Y where Z: W {\n  fn b() {}\n }\n}\n\
                 trait T { fn c(&self); fn d(&self) {} }";
-    let found: Vec<_> = functions(code).iter().map(|f| (f.name, f.range.len())).collect();
-    assert_eq!(found, [("a", 66), ("b", 9), ("d", 14)]);
+    let lengths: Vec<_> = functions(code).iter().map(|f| (f.name, f.range.len())).collect();
+    assert_eq!(lengths, [("a", 66), ("b", 9), ("d", 14)]);
 }

@@ -47,11 +47,11 @@ impl<'a> Text<'a> {
 }
 
 /// The places of a banned word.
-fn found(entry: &Entry<'_>, texts: &[Text<'_>]) -> Result<Vec<String>, String> {
+fn places(entry: &Entry<'_>, texts: &[Text<'_>]) -> Result<Vec<String>, String> {
     let [kind, word, _instead, allowed] = entry.fields[..] else { return Ok(Vec::new()) };
     let is_allowed = |path: &str| allowed.split(", ").any(|prefix| path.starts_with(prefix));
     let held = texts.iter().filter(|text| !is_allowed(&text.source.path));
-    let found: BTreeSet<String> = match kind {
+    let places: BTreeSet<String> = match kind {
         "file" => held.filter_map(|text| named(text, word)).collect(),
         "type" => held.flat_map(|text| declared(text, word)).collect(),
         "binding" => held.flat_map(|text| bound(text, word)).collect(),
@@ -59,7 +59,7 @@ fn found(entry: &Entry<'_>, texts: &[Text<'_>]) -> Result<Vec<String>, String> {
         "message" => held.flat_map(|text| said(text.source, &text.literals, word)).collect(),
         _ => return Err(format!("{LIST}: `{kind}` is not a kind")),
     };
-    Ok(found.into_iter().collect())
+    Ok(places.into_iter().collect())
 }
 
 /// The file or folder of this name in the path of a source of code.
@@ -131,10 +131,10 @@ fn check(sources: &[Source], list: &str) -> (Vec<String>, Vec<usize>) {
     let texts: Vec<Text<'_>> = sources.iter().map(Text::new).collect();
     let (mut findings, mut counts) = (Vec::new(), Vec::new());
     for entry in &entries {
-        match found(entry, &texts) {
-            Ok(found) => {
-                counts.push(found.len());
-                findings.extend(entry.excess(&found));
+        match places(entry, &texts) {
+            Ok(hits) => {
+                counts.push(hits.len());
+                findings.extend(entry.excess(&hits));
             }
             Err(finding) => findings.push(finding),
         }

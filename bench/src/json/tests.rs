@@ -30,22 +30,22 @@ fn the_first_rows_stay_what_they_are() {
 fn the_first_line_is_as_described() {
     let text = lines(&Requests::new(1, 1_000, false), "rate");
     let text = String::from_utf8(text).unwrap();
-    let wanted = concat!(
+    let expected = concat!(
         r#"{"time":1767571294,"kind":"server","endpoint":"/api/v2/user/address/import","#,
         r#""country":"AR","latency_us":7018,"user_id":5878361893,"build":"2026.2.4","rate":10,"#,
         r#""service":"cart-gateway","host":"node-0527.eu-west-1.prod.net","#,
         r#""datacenter":"eu-west-1","status":200,"bytes":81936,"#,
         r#""message":"connection reset by /api/v2/user/address/import id=260629774"}"#,
     );
-    assert_eq!(text.lines().next(), Some(wanted));
+    assert_eq!(text.lines().next(), Some(expected));
 }
 
 #[test]
 fn lines_are_as_long_as_they_should_be() {
-    for (is_full, wanted) in [(false, 323.0), (true, 607.0)] {
+    for (is_full, expected) in [(false, 323.0), (true, 607.0)] {
         let text = lines(&Requests::new(1, 20_000, is_full), "sample_rate");
         let mean = text.len() as f64 / 20_000.0;
-        assert!((mean - wanted).abs() < 0.03 * wanted, "{mean}");
+        assert!((mean - expected).abs() < 0.03 * expected, "{mean}");
     }
 }
 

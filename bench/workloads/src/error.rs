@@ -14,8 +14,8 @@ use hadal_types::NameError;
 pub(crate) enum Error {
     #[error(transparent)]
     Rows(#[from] hadal_bench::Error),
-    #[error("column {name} is of type {found}, which no table had so far")]
-    Type { name: String, found: DataType },
+    #[error("column {name} is of type {data_type}, which no table had so far")]
+    Type { name: String, data_type: DataType },
     #[error(transparent)]
     Name(#[from] NameError),
     #[error("a row does not fit into a block: {0}")]

@@ -53,13 +53,13 @@ pub(crate) fn measure(
     for round in 0..rounds {
         let read = read_speed(&memory).max(read_speed(&memory));
         reading.push(read);
-        for ((question, wanted), measured) in asked.questions.iter().zip(&mut all) {
+        for ((question, expected), measured) in asked.questions.iter().zip(&mut all) {
             let mut ask = |table: &HeldTable| {
                 let start = Instant::now();
                 let partial = table.answer(&question.query)?;
                 let seconds = start.elapsed().as_secs_f64();
                 let bytes = partial.stats.bytes_read;
-                measured.is_wrong |= finished(partial, &question.query)? != *wanted;
+                measured.is_wrong |= finished(partial, &question.query)? != *expected;
                 Ok::<_, Error>((seconds, bytes))
             };
             // The second run finds the question's data in caches, so warm and cold take turns.
@@ -144,7 +144,7 @@ mod tests {
         (Table::Readings, 400_000),
     ];
 
-    fn told(asked: &Asked) -> (bool, String) {
+    fn measured(asked: &Asked) -> (bool, String) {
         let mut text = Vec::new();
         let cold = asked.table.cold().expect("chilled");
         let right = measure("a table", asked, Some(&cold), 1, &mut text).expect("measured");
@@ -155,7 +155,7 @@ mod tests {
     fn every_question_is_answered_the_plain_way() {
         for (table, rows) in TABLES {
             let asked = Asked::new(table, rows).expect("made");
-            let (right, text) = told(&asked);
+            let (right, text) = measured(&asked);
             assert!(right, "{text}");
             assert_eq!(text.lines().count(), asked.questions.len() + 4, "{text}");
             assert!(text.contains("\ncold: ") && text.contains("times as long"), "{text}");
@@ -171,7 +171,7 @@ mod tests {
     fn a_wrong_answer_is_named_and_has_no_figure() {
         let mut asked = Asked::new(Table::Readings, 100_000).expect("made");
         asked.questions[1].1[0][0] = Value::integer(1);
-        let (right, text) = told(&asked);
+        let (right, text) = measured(&asked);
         assert!(!right);
         let wrong: Vec<&str> = text.lines().filter(|line| line.contains("WRONG")).collect();
         let name = asked.questions[1].0.name;

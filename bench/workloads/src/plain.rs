@@ -78,7 +78,7 @@ fn prepared(expr: &RowExpr, columns: &[Column]) -> Result<Prepared<Place>, Error
     let placed = expr.try_map_leaves(&mut |input| {
         let place = match input {
             RowInput::Time => Some(Place::Time),
-            RowInput::Column(wanted) => place_of(wanted, columns),
+            RowInput::Column(column) => place_of(column, columns),
             RowInput::AnyText(_) => None,
         };
         place.map(Expr::Leaf).ok_or_else(|| Error::NotPlain(format!("{input:?}")))
@@ -87,7 +87,8 @@ fn prepared(expr: &RowExpr, columns: &[Column]) -> Result<Prepared<Place>, Error
 }
 
 /// The column, if it has values of the right kind.
-fn place_of(wanted: &ColumnRef, columns: &[Column]) -> Option<Place> {
-    let is_meant = |own: &Column| own.name == wanted.name && own.kind == wanted.kind;
+fn place_of(column: &ColumnRef, columns: &[Column]) -> Option<Place> {
+    let is_meant =
+        |candidate: &Column| candidate.name == column.name && candidate.kind == column.kind;
     columns.iter().position(is_meant).map(Place::Column)
 }

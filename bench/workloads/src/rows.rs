@@ -76,14 +76,14 @@ impl Rows {
     pub(crate) fn schema(&self, name: &str) -> Result<TableSchema, Error> {
         let rows = self.times.len() as u64;
         let part = |kind, logical| vec![ColumnPart { kind, logical, rows }];
-        let own = self.columns.iter().map(|column| ColumnSchema {
+        let schemas = self.columns.iter().map(|column| ColumnSchema {
             name: column.name.clone(),
             parts: part(column.kind, Logical::Plain),
         });
         let time_column = ColumnName::new(TIME)?;
         let time =
             ColumnSchema { name: time_column.clone(), parts: part(Kind::Number, Logical::Time) };
-        let mut columns: Vec<ColumnSchema> = own.chain([time]).collect();
+        let mut columns: Vec<ColumnSchema> = schemas.chain([time]).collect();
         columns.sort_by(|one, other| one.name.cmp(&other.name));
         let time_range = self.times.first().copied().zip(self.times.last().copied());
         Ok(TableSchema { name: TableName::new(name)?, time_column, columns, rows, time_range })
@@ -117,6 +117,8 @@ fn values(name: &str, array: &Arc<dyn Array>) -> Result<(Kind, Vec<Value>), Erro
             let word = |key: Option<usize>| key.map_or(Value::Null, |key| words[key].clone());
             (Kind::String, keys.map(word).collect())
         }
-        found => return Err(Error::Type { name: name.to_owned(), found: found.clone() }),
+        data_type => {
+            return Err(Error::Type { name: name.to_owned(), data_type: data_type.clone() });
+        }
     })
 }

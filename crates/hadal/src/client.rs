@@ -200,7 +200,7 @@ impl Client {
             None => "/v1/losses".to_owned(),
         };
         let forgotten = self.json::<Forgotten>(&Ask::new(Method::DELETE, &path));
-        forgotten.map(|told| (told.rows, told.unknown_losses))
+        forgotten.map(|losses| (losses.rows, losses.unknown_losses))
     }
 
     /// Drops a table. Returns the number of its rows.

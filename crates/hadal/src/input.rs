@@ -63,7 +63,7 @@ pub(crate) trait Rows: Send {
     }
 
     /// Sets the column from which the rows' times are taken, if it is known.
-    fn settle_time(&mut self, _known: Option<&str>) {}
+    fn set_time_column(&mut self, _time_column: Option<&str>) {}
 
     /// Returns notes on losses and other remarks. The list is complete at the end of the input.
     fn notes(&self) -> Vec<String> {

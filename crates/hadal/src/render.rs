@@ -102,11 +102,13 @@ fn rows_as_json(answer: &Answer) -> impl Iterator<Item = String> {
 
 /// The names of the columns. A repeated name gets a number: `a`, `a_2`.
 fn distinct_names(answer: &Answer) -> Vec<String> {
-    let own: HashSet<&str> = answer.columns.iter().map(|column| column.name.as_str()).collect();
+    let column_names: HashSet<&str> =
+        answer.columns.iter().map(|column| column.name.as_str()).collect();
     let mut taken: HashSet<String> = HashSet::new();
     let mut names = Vec::with_capacity(answer.columns.len());
     for column in &answer.columns {
-        let is_free = |name: &String| !taken.contains(name) && !own.contains(name.as_str());
+        let is_free =
+            |name: &String| !taken.contains(name) && !column_names.contains(name.as_str());
         let name = match taken.contains(&column.name) {
             false => Some(column.name.clone()),
             true => (2..).map(|number: u64| format!("{}_{number}", column.name)).find(is_free),

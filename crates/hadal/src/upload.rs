@@ -43,7 +43,7 @@ pub(crate) struct Outcome {
     /// Rows that the upload added to the table.
     rows: u64,
     /// Rows of chunks that the table had before.
-    known: u64,
+    duplicates: u64,
     rejected: u64,
     /// The first rejected rows: the number of the row, from 1, and the reason.
     reasons: Vec<(u64, String)>,
@@ -162,7 +162,7 @@ impl Outcome {
     /// Adds the result of a chunk. The first chunk comes first; the others come in any order.
     fn add(&mut self, first_row: u64, receipt: LogReceipt) {
         match receipt.duplicate {
-            true => self.known += receipt.accepted,
+            true => self.duplicates += receipt.accepted,
             false => self.rows += receipt.accepted,
         }
         self.rejected += receipt.rejected_count;
@@ -199,27 +199,27 @@ impl Outcome {
         // `1200 rows have no time` of one chunk and `800 rows have no time` of the next become one
         // warning.
         let words = |text: &str| text.trim_start_matches(|c: char| c.is_ascii_digit()).to_owned();
-        let same = |own: &&mut Warning| {
-            own.code == warning.code
-                && (counted(&own.code, own.count).is_some()
-                    || words(&own.message) == words(&warning.message))
+        let same = |existing: &&mut Warning| {
+            existing.code == warning.code
+                && (counted(&existing.code, existing.count).is_some()
+                    || words(&existing.message) == words(&warning.message))
         };
-        let Some(own) = self.warnings.iter_mut().find(same) else {
+        let Some(existing) = self.warnings.iter_mut().find(same) else {
             self.warnings.push(warning);
             return;
         };
-        let has_count = own.message.starts_with(&own.count.to_string());
-        own.count += warning.count;
-        if let Some(message) = counted(&own.code, own.count) {
-            own.message = message;
+        let has_count = existing.message.starts_with(&existing.count.to_string());
+        existing.count += warning.count;
+        if let Some(message) = counted(&existing.code, existing.count) {
+            existing.message = message;
         } else if has_count {
-            own.message = format!("{}{}", own.count, words(&own.message));
+            existing.message = format!("{}{}", existing.count, words(&existing.message));
         }
     }
 
     /// Whether the server answered for any row, including rejected rows.
     pub(crate) const fn has_rows(&self) -> bool {
-        self.rows + self.known + self.rejected > 0
+        self.rows + self.duplicates + self.rejected > 0
     }
 
     /// Whether one of the first reasons is the age of a row.
@@ -229,7 +229,7 @@ impl Outcome {
 
     /// Fails if there were rows and all were rejected, so that a script notices.
     pub(crate) const fn verdict(&self) -> Result<(), Error> {
-        match (self.rows + self.known, self.rejected) {
+        match (self.rows + self.duplicates, self.rejected) {
             (0, 1..) => Err(Error::NothingTaken),
             _ => Ok(()),
         }
@@ -237,16 +237,16 @@ impl Outcome {
 
     /// The first line of the report, without rejected rows.
     fn head(&self, table: &TableName) -> String {
-        let Self { batch, rows, known, .. } = self;
-        if *known > 0 && *rows == 0 {
+        let Self { batch, rows, duplicates, .. } = self;
+        if *duplicates > 0 && *rows == 0 {
             return format!("nothing new: batch {batch} was there already");
         }
         let (rows, seconds) = (output::count(*rows, "row"), self.time.as_secs_f64());
         let source = self.time_source();
         let mut text = format!("{rows} went to table {table} in {seconds:.1} s{source}");
-        if *known > 0 {
-            let known = output::thousands(*known);
-            text.push_str(&format!("; {known} others of batch {batch} were there already"));
+        if *duplicates > 0 {
+            let duplicates = output::thousands(*duplicates);
+            text.push_str(&format!("; {duplicates} others of batch {batch} were there already"));
         }
         text
     }

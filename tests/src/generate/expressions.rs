@@ -79,15 +79,15 @@ impl<L: Clone> Expressions<'_, L> {
 
     /// A leaf of this type if there is one, at times a literal.
     pub fn leaf(&mut self, of: Type) -> Expr<L> {
-        let known = if self.random.percent(10) { None } else { self.known(of) };
-        match known {
+        let index = if self.random.percent(10) { None } else { self.leaf_index(of) };
+        match index {
             None => Expr::Literal(self.literal(of)),
             Some(at) => self.leaves[at].1.clone(),
         }
     }
 
     /// The index of a leaf of this type.
-    fn known(&mut self, of: Type) -> Option<usize> {
+    fn leaf_index(&mut self, of: Type) -> Option<usize> {
         let leaves = self.leaves.iter().enumerate();
         let fitting: Vec<usize> =
             leaves.filter(|(_, leaf)| leaf.0 == of).map(|(at, _)| at).collect();
@@ -96,7 +96,7 @@ impl<L: Clone> Expressions<'_, L> {
 
     /// A leaf of this type and its known values. Without such a leaf, any expression and no values.
     fn known_or(&mut self, of: Type, depth: usize) -> (Expr<L>, Pool) {
-        match self.known(of).filter(|_| self.random.percent(80)) {
+        match self.leaf_index(of).filter(|_| self.random.percent(80)) {
             Some(at) => {
                 let pool = self.pools.get(at).cloned().unwrap_or_default();
                 (self.leaves[at].1.clone(), pool)
@@ -107,8 +107,8 @@ impl<L: Clone> Expressions<'_, L> {
 
     /// A literal of this type: mostly one of these values or next to one.
     fn near(&mut self, pool: &Pool, of: Type) -> Expr<L> {
-        let known = pool.value(self.random).filter(|_| self.random.percent(85));
-        Expr::Literal(known.unwrap_or_else(|| self.literal(of)))
+        let value = pool.value(self.random).filter(|_| self.random.percent(85));
+        Expr::Literal(value.unwrap_or_else(|| self.literal(of)))
     }
 
     /// A literal of this type, rarely null.
@@ -139,18 +139,18 @@ impl<L: Clone> Expressions<'_, L> {
             false => *self.random.pick(&widths),
         };
         // The distance of two block edges, or a microsecond more or less.
-        let times = self.known(Type::Time).and_then(|at| self.pools.get(at)).cloned();
+        let times = self.leaf_index(Type::Time).and_then(|at| self.pools.get(at)).cloned();
         let spans = times.clone().and_then(|pool| pool.width(self.random));
         let spans = spans.filter(|span| *span >= self.bucket_micros_min);
         let width = spans.filter(|_| self.random.percent(30)).unwrap_or(width);
         let mut arguments = vec![time, Expr::Literal(Value::integer(width))];
         if self.random.percent(30) {
             let origin = self.random.between(-86_400, 345_600) * Micros::SECOND;
-            let known = match times.and_then(|pool| pool.value(self.random)) {
+            let table_time = match times.and_then(|pool| pool.value(self.random)) {
                 Some(Value::Time(time)) if self.random.percent(50) => Some(time.0),
                 _ => None,
             };
-            arguments.push(Expr::Literal(Value::integer(known.unwrap_or(origin))));
+            arguments.push(Expr::Literal(Value::integer(table_time.unwrap_or(origin))));
         }
         Expr::call(Function::TimeBucket, arguments)
     }
@@ -235,7 +235,7 @@ impl<L: Clone> Expressions<'_, L> {
         ]);
         let pattern = match syntax {
             PatternSyntax::Like | PatternSyntax::ILike => match pool.value(self.random) {
-                Some(Value::String(known)) if self.random.percent(60) => part_of(&known),
+                Some(Value::String(text)) if self.random.percent(60) => part_of(&text),
                 _ => pool::like(self.random).to_owned(),
             },
             PatternSyntax::Regex | PatternSyntax::IRegex => pool::regex(self.random).to_owned(),
@@ -249,14 +249,14 @@ impl<L: Clone> Expressions<'_, L> {
         let (list, pool) = self.known_or(of, 0);
         let mut arguments = vec![list];
         for _ in 0..self.random.below(4) {
-            let known = match pool.value(self.random) {
+            let existing = match pool.value(self.random) {
                 Some(Value::Set(words) | Value::Vector(words)) if !words.is_empty() => {
                     Some(self.random.pick(&words).clone())
                 }
                 _ => None,
             };
-            let known = known.filter(|_| self.random.percent(60));
-            let word = known.unwrap_or_else(|| pool::word(self.random).into());
+            let existing = existing.filter(|_| self.random.percent(60));
+            let word = existing.unwrap_or_else(|| pool::word(self.random).into());
             arguments.push(Expr::Literal(Value::string(&word)));
         }
         Expr::call(function, arguments)

@@ -40,10 +40,10 @@ fn disagreement(seed: u64) -> Result<usize, String> {
         for row in &rows {
             let leaf = |input: &_| row.input(input, &time_column);
             let expected = evaluator.value(&expr, &leaf).expect("well-formed");
-            let found = prepared.value(&leaf).expect("no long strings");
-            if expected != found {
+            let actual = prepared.value(&leaf).expect("no long strings");
+            if expected != actual {
                 return Err(format!(
-                    "seed {seed}: the oracle says {expected:?}, the engine {found:?} \
+                    "seed {seed}: the oracle says {expected:?}, the engine {actual:?} \
                      of {expr:?} for {row:?}"
                 ));
             }

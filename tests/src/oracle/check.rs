@@ -191,10 +191,13 @@ fn compared(
         }
         (Ok(_), Err(fault)) => Err(format!("expected an answer, found the fault {fault}")),
         (Err(fault), Ok(_)) => Err(format!("expected the fault: {fault}, found an answer")),
-        (Err(fault), Err(found)) if fault.kind() == found.kind => Ok(Expected::Fault(found.kind)),
-        (Err(fault), Err(found)) => {
-            Err(format!("expected the fault {:?}: {fault}, found the fault {found}", fault.kind()))
+        (Err(fault), Err(engine_fault)) if fault.kind() == engine_fault.kind => {
+            Ok(Expected::Fault(engine_fault.kind))
         }
+        (Err(fault), Err(engine_fault)) => Err(format!(
+            "expected the fault {:?}: {fault}, found the fault {engine_fault}",
+            fault.kind()
+        )),
     }
 }
 

@@ -15,20 +15,20 @@ pub struct Difference {
     /// The oracle's value.
     pub expected: String,
     /// The engine's value.
-    pub found: String,
+    pub actual: String,
 }
 
 impl fmt::Display for Difference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: expected {}, found {}", self.place, self.expected, self.found)
+        write!(formatter, "{}: expected {}, found {}", self.place, self.expected, self.actual)
     }
 }
 
-fn differs(place: &str, expected: impl fmt::Debug, found: impl fmt::Debug) -> Difference {
+fn differs(place: &str, expected: impl fmt::Debug, actual: impl fmt::Debug) -> Difference {
     Difference {
         place: place.to_owned(),
         expected: format!("{expected:?}"),
-        found: format!("{found:?}"),
+        actual: format!("{actual:?}"),
     }
 }
 
@@ -61,10 +61,10 @@ pub fn compare(
             let mut left: Vec<&OracleRow> = expected.candidates.iter().collect();
             for (at, row) in rows.iter().enumerate() {
                 let fits = |other: &&OracleRow| compare_row(at, row, raw_counts[at], other).is_ok();
-                let Some(found) = left.iter().position(fits) else {
+                let Some(position) = left.iter().position(fits) else {
                     return Err(differs(&format!("row {at}"), "a row of any group", row));
                 };
-                left.swap_remove(found);
+                left.swap_remove(position);
             }
             Ok(())
         }
@@ -103,10 +103,10 @@ fn meets(value: &Value, cell: &Cell) -> bool {
 fn is_near(value: &Value, exact: &Value, distance: impl Fn(f64) -> f64) -> bool {
     match (value, exact) {
         (Value::Number(value), Value::Number(exact)) => {
-            let (found, wanted) = (value.to_f64(), exact.to_f64());
+            let (actual, expected) = (value.to_f64(), exact.to_f64());
             // Subnormal doubles have fewer digits, so a share of one may be less than its last
             // digit.
-            value == exact || (found - wanted).abs() <= distance(wanted.abs()).max(1e-320)
+            value == exact || (actual - expected).abs() <= distance(expected.abs()).max(1e-320)
         }
         _ => value == exact,
     }

@@ -174,11 +174,11 @@ fn includes(function: Function, list: &[Arc<str>], words: &[Value]) -> Option<bo
         .map(|word| if let Value::String(word) = word { Some(&**word) } else { None })
         .collect::<Option<_>>()?;
     let list: Vec<&str> = list.iter().map(|element| &**element).collect();
-    let found = words.iter().filter(|word| list.contains(word)).count();
+    let included = words.iter().filter(|word| list.contains(word)).count();
     Some(match function {
-        Function::IncludesAny => found > 0,
-        Function::IncludesAll => found == words.len(),
-        Function::IncludesNone => found == 0,
+        Function::IncludesAny => included > 0,
+        Function::IncludesAll => included == words.len(),
+        Function::IncludesNone => included == 0,
         Function::IncludesStart => list.starts_with(&words),
         Function::IncludesEnd => list.ends_with(&words),
         Function::IncludesWithin => (0..=list.len()).any(|start| list[start..].starts_with(&words)),

@@ -119,16 +119,16 @@ fn a_name_of_two_kinds_loses_nothing() {
         row(4, [("n", Value::set(["s"]))]),
         row(5, []),
     ];
-    let seen = |kind| {
+    let values_of = |kind| {
         let shape = QueryKind::Rows { values: vec![Expr::Leaf(RowInput::Time), column("n", kind)] };
         let answer = asked(&rows, &query(shape, vec![slot(GroupInput::Key(1))]));
         values(&answer).concat()
     };
-    assert_eq!(seen(Kind::Number), [number("1.5"), NULL, number("1"), NULL, NULL]);
+    assert_eq!(values_of(Kind::Number), [number("1.5"), NULL, number("1"), NULL, NULL]);
     let text = Value::string;
-    assert_eq!(seen(Kind::String), [text("1.5"), text("x"), text("1"), NULL, NULL]);
-    assert_eq!(seen(Kind::Set), [NULL, NULL, NULL, Value::set(["s"]), NULL]);
-    assert_eq!(seen(Kind::Vector), [NULL, NULL, NULL, NULL, NULL]);
+    assert_eq!(values_of(Kind::String), [text("1.5"), text("x"), text("1"), NULL, NULL]);
+    assert_eq!(values_of(Kind::Set), [NULL, NULL, NULL, Value::set(["s"]), NULL]);
+    assert_eq!(values_of(Kind::Vector), [NULL, NULL, NULL, NULL, NULL]);
 }
 
 #[test]
@@ -139,15 +139,15 @@ fn searches_look_into_every_string() {
         row(3, [("c", Value::vector(["eine straße"]))]),
         row(4, [("d", number("1"))]),
     ];
-    let found = |text: &str| {
+    let count_of = |text: &str| {
         let shape = QueryKind::Groups { keys: vec![], measures: vec![] };
         let filter = Some(Expr::Leaf(RowInput::AnyText(text.to_owned())));
         let query = Query { filter, ..query(shape, vec![slot(GroupInput::RawCount)]) };
         values(&asked(&rows, &query)).concat()
     };
-    assert_eq!(found("STRAßE"), [number("2")]);
-    assert_eq!(found("strasse"), [number("1")]);
-    assert_eq!(found("1"), [number("0")]);
+    assert_eq!(count_of("STRAßE"), [number("2")]);
+    assert_eq!(count_of("strasse"), [number("1")]);
+    assert_eq!(count_of("1"), [number("0")]);
 }
 
 #[test]
@@ -276,8 +276,8 @@ fn single(tolerance: Tolerance, value: Value) -> OracleAnswer {
 
 #[test]
 fn comparing_knows_how_near_is_near_enough() {
-    let meets = |tolerance, exact: &str, found: &str| {
-        compare(&[vec![number(found)]], &[1], &single(tolerance, number(exact))).is_ok()
+    let meets = |tolerance, exact: &str, actual: &str| {
+        compare(&[vec![number(actual)]], &[1], &single(tolerance, number(exact))).is_ok()
     };
     assert!(meets(Tolerance::Exact, "0.30", "0.3"));
     assert!(!meets(Tolerance::Exact, "0.3", "0.30000000000000004"));

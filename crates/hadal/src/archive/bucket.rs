@@ -80,7 +80,7 @@ impl Bucket {
     pub(super) fn of(builder: AmazonS3Builder, prefix: &str) -> io::Result<Self> {
         // An earlier installation has chosen the same provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let store = Arc::new(builder.build().map_err(told)?);
+        let store = Arc::new(builder.build().map_err(store_error)?);
         let prefix = Path::parse(prefix).map_err(object_store::Error::from)?;
         Ok(Self { store, prefix, runtime: OwnRuntime::new()? })
     }
@@ -109,7 +109,7 @@ impl ArchiveStorage for Bucket {
         let (store, key) = (&self.store, self.key(path));
         match self.runtime.handle()?.block_on(store.delete(&key)) {
             Err(object_store::Error::NotFound { .. }) => Ok(()),
-            removed => removed.map_err(told),
+            removed => removed.map_err(store_error),
         }
     }
 }
@@ -164,20 +164,20 @@ impl Drop for Begun<'_> {
 }
 
 /// Returns a store's error without the user part of any URL in it, which an endpoint may have.
-fn told(error: object_store::Error) -> io::Error {
+fn store_error(error: object_store::Error) -> io::Error {
     let error = io::Error::from(error);
     io::Error::new(error.kind(), without_users(&error.to_string()))
 }
 
 fn without_users(text: &str) -> String {
-    let (mut told, mut rest) = (String::with_capacity(text.len()), text);
+    let (mut clean, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find("://") {
         let (before, after) = rest.split_at(at + 3);
-        told.push_str(before);
+        clean.push_str(before);
         let word = &after[..after.find([' ', '"', ')', ',']).unwrap_or(after.len())];
         rest = word.rfind('@').map_or(after, |at| &after[at + 1..]);
     }
-    told + rest
+    clean + rest
 }
 
 /// Waits for the future's result, or gives up when it is time to stop.
@@ -189,7 +189,7 @@ where
         let mut future = pin!(future);
         loop {
             match tokio::time::timeout(LOOK, &mut future).await {
-                Ok(done) => return done.map_err(told),
+                Ok(done) => return done.map_err(store_error),
                 Err(_) if is_stopping() => return Err(io::Error::other("the server stops")),
                 Err(_) => {}
             }

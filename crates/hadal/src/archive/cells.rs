@@ -40,8 +40,8 @@ pub(super) fn array(
         }
         Form::Decimal { digits, scale } => {
             let mut numbers = Decimal128Builder::new();
-            let scaled = |(mantissa, own): (i64, u8)| {
-                i128::from(mantissa) * 10i128.pow(scale.saturating_sub(own).into())
+            let scaled = |(mantissa, value_scale): (i64, u8)| {
+                i128::from(mantissa) * 10i128.pow(scale.saturating_sub(value_scale).into())
             };
             mantissas().for_each(|number| numbers.append_option(number.map(scaled)));
             let numbers = numbers.finish();

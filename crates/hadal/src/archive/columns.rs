@@ -71,8 +71,8 @@ impl Numbers {
         match zone {
             Zone::Decimals { scale, min, max, .. } => {
                 let mut largest = [0; 19];
-                if let Some(own) = largest.get_mut(usize::from(scale)) {
-                    *own = min.unsigned_abs().max(max.unsigned_abs()).max(1);
+                if let Some(mantissa) = largest.get_mut(usize::from(scale)) {
+                    *mantissa = min.unsigned_abs().max(max.unsigned_abs()).max(1);
                 }
                 Self::Decimals { largest }
             }
@@ -82,9 +82,9 @@ impl Numbers {
 
     fn and(self, other: Self) -> Self {
         match (self, other) {
-            (Self::Decimals { largest: own }, Self::Decimals { largest: other }) => {
+            (Self::Decimals { largest: left }, Self::Decimals { largest: right }) => {
                 Self::Decimals {
-                    largest: std::array::from_fn(|scale| own[scale].max(other[scale])),
+                    largest: std::array::from_fn(|scale| left[scale].max(right[scale])),
                 }
             }
             _ => Self::Doubles,
@@ -108,8 +108,9 @@ fn decimal(largest: &[u64; 19]) -> Form {
     if scale == 0 {
         return Form::Whole;
     }
-    let scaled =
-        used().map(|(own, &largest)| u128::from(largest) * 10u128.pow((scale - own).into()));
+    let scaled = used().map(|(mantissa_scale, &largest)| {
+        u128::from(largest) * 10u128.pow((scale - mantissa_scale).into())
+    });
     let digits = scaled.max().map_or(1, |largest| largest.ilog10() + 1);
     let fits = |most: &&u8| digits <= u32::from(**most) && scale <= **most;
     Form::Decimal { digits: DIGITS.iter().find(fits).copied().unwrap_or(DIGITS[1]), scale }
@@ -119,19 +120,19 @@ fn decimal(largest: &[u64; 19]) -> Form {
 pub(super) fn columns(parts: &[ArchivePart<'_>]) -> (Vec<FileColumn>, SchemaRef) {
     let mut all: BTreeMap<(&ColumnName, Kind), (Logical, Numbers)> = BTreeMap::new();
     for column in parts.iter().flat_map(|part| part.block.columns()) {
-        let own = (column.logical(), Numbers::of(column.zone()));
-        let known = all.entry((column.name(), column.kind())).or_insert(own);
-        *known = (known.0.and(own.0), known.1.and(own.1));
+        let part = (column.logical(), Numbers::of(column.zone()));
+        let merged = all.entry((column.name(), column.kind())).or_insert(part);
+        *merged = (merged.0.and(part.0), merged.1.and(part.1));
     }
     let form = |kind, (logical, numbers): (Logical, Numbers)| match kind {
         Kind::Number => numbers.form(logical),
         Kind::String => Form::Text,
         Kind::Set | Kind::Vector => Form::Texts,
     };
-    let column = |((name, kind), known): (&(&ColumnName, Kind), &(Logical, Numbers))| FileColumn {
+    let column = |((name, kind), merged): (&(&ColumnName, Kind), &(Logical, Numbers))| FileColumn {
         name: (*name).clone(),
         kind: *kind,
-        form: form(*kind, *known),
+        form: form(*kind, *merged),
     };
     let mut columns: Vec<FileColumn> = all.iter().map(column).collect();
     let time = parts.last().map(|part| part.block.time_column());
@@ -149,8 +150,10 @@ fn is_of(column: &FileColumn, view: &ColumnView<'_>) -> bool {
 
 /// The names of the columns in the file.
 fn names(columns: &[FileColumn]) -> Vec<String> {
-    let has_others = |own: &FileColumn| {
-        columns.iter().any(|column| column.name == own.name && column.kind != own.kind)
+    let has_others = |file_column: &FileColumn| {
+        columns
+            .iter()
+            .any(|column| column.name == file_column.name && column.kind != file_column.kind)
     };
     let name = |column: &FileColumn| match has_others(column) {
         true => format!("{} ({})", column.name, column.kind.name()),

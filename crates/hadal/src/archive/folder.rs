@@ -26,7 +26,7 @@ impl Folder {
     /// Fails if the folder does not exist: its disk may be missing.
     fn check_root(&self) -> io::Result<()> {
         match fs::metadata(&self.root) {
-            Ok(found) if found.is_dir() => Ok(()),
+            Ok(metadata) if metadata.is_dir() => Ok(()),
             Ok(_) => Err(io::ErrorKind::NotADirectory.into()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Err(io::Error::new(
                 io::ErrorKind::NotFound,

@@ -145,7 +145,7 @@ fn batches(file: &Path) -> Vec<RecordBatch> {
 
 /// Every file below a folder.
 fn files(folder: &Path) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).expect("read") {
@@ -153,12 +153,12 @@ fn files(folder: &Path) -> Vec<String> {
             if path.is_dir() {
                 folders.push(path);
             } else {
-                found.push(path.display().to_string());
+                files.push(path.display().to_string());
             }
         }
     }
-    found.sort();
-    found
+    files.sort();
+    files
 }
 
 /// The Python with the packages of `tests/python-requirements.txt`.
@@ -189,13 +189,13 @@ fn places_are_folders_and_buckets() {
     assert_eq!(read("s3://old"), bucket("old", ""));
     assert_eq!(read("s3://old/a/b/"), bucket("old", "a/b"));
     assert_eq!(read("s3://old/a/b/").expect("a bucket").to_string(), "s3://old/a/b");
-    for (text, told) in [
+    for (text, expected) in [
         ("", "it is empty"),
         ("s3://", "\"s3://\" names no bucket"),
         ("gs://old", "gs:// is not known; write a folder, or s3://BUCKET/PREFIX"),
     ] {
         let error = read(text).expect_err(text);
-        assert!(error.starts_with(told), "{error}");
+        assert!(error.starts_with(expected), "{error}");
     }
     // Texts that resemble a bucket's address are no folders, and the error shows nothing of a user
     // part.

@@ -62,14 +62,14 @@ mod tests {
         let folder = scratch.path().join("old");
         let files = ArchiveLocation::Folder(folder.clone()).open().expect("set up");
         let watch = Watch { files, trouble: Trouble::default() };
-        let told = || watch.trouble.lock().expect("not poisoned").clone();
+        let trouble = || watch.trouble.lock().expect("not poisoned").clone();
         assert!(!watch.look());
-        let error = told().expect("an error");
+        let error = trouble().expect("an error");
         assert!(error.contains("there is no folder "), "{error}");
         assert!(!folder.exists());
         std::fs::create_dir(&folder).expect("made");
         assert!(watch.look());
-        assert_eq!(told(), None);
+        assert_eq!(trouble(), None);
         let left = std::fs::read_dir(&folder).expect("read").count();
         assert_eq!(left, 0, "nothing is left of it");
     }

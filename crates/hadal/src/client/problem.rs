@@ -86,8 +86,8 @@ pub(crate) const fn may_pass(status: u16) -> bool {
 /// The hint for a person at a terminal. A hint with a similar name is good anywhere and stays.
 fn own_hint(kind: Option<&str>, hint: Option<String>) -> Option<String> {
     let is_name = hint.as_ref().is_some_and(|hint| hint.starts_with("did you mean "));
-    match HINTS.into_iter().find(|(known, _)| Some(*known) == kind) {
-        Some((_, own)) if !is_name => Some(own.to_owned()),
+    match HINTS.into_iter().find(|(hint_kind, _)| Some(*hint_kind) == kind) {
+        Some((_, terminal_hint)) if !is_name => Some(terminal_hint.to_owned()),
         _ => hint,
     }
 }

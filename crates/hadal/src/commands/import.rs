@@ -167,17 +167,17 @@ impl Opened {
         table: &TableName,
         reading: &ReadingArgs,
     ) -> Result<Option<String>, Error> {
-        let mut told = reading.time.clone();
-        let mut known = told.clone();
-        if told.is_none() && self.rows.columns().is_some() {
-            known = client.time_column(table)?;
-            if known.is_none() {
-                told = self.rows.time_column().map(str::to_owned);
-                known = told.clone();
+        let mut requested = reading.time.clone();
+        let mut time_column = requested.clone();
+        if requested.is_none() && self.rows.columns().is_some() {
+            time_column = client.time_column(table)?;
+            if time_column.is_none() {
+                requested = self.rows.time_column().map(str::to_owned);
+                time_column = requested.clone();
             }
         }
-        self.rows.settle_time(known.as_deref());
-        Ok(told)
+        self.rows.set_time_column(time_column.as_deref());
+        Ok(requested)
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct InspectArgs {
 
 /// The blocks and columns of a table.
 #[derive(Debug, Deserialize, PartialEq, Eq)]
-struct Found {
+struct TableContents {
     rows: u64,
     lost_rows: u64,
     bytes: u64,
@@ -78,34 +78,34 @@ struct Block {
 /// Runs the command.
 pub(crate) fn run(args: &InspectArgs) -> Result<(), Error> {
     let table = TableName::new(&args.table)?;
-    let found = match &args.data {
+    let contents = match &args.data {
         Some(folder) => in_folder(folder, &table)?,
         None => on_server(&args.server, &table, args.blocks)?,
     };
-    let mut text = overview(&table, &found);
+    let mut text = overview(&table, &contents);
     if args.blocks {
-        text.extend(found.blocks.iter().map(block_line));
+        text.extend(contents.blocks.iter().map(block_line));
     }
     output::print(&text)
 }
 
 /// Asks a server. `all` lists every block; otherwise one block is listed.
-fn on_server(server: &ServerArgs, table: &TableName, all: bool) -> Result<Found, Error> {
+fn on_server(server: &ServerArgs, table: &TableName, all: bool) -> Result<TableContents, Error> {
     let client = server.client()?;
     let limit = if all { BLOCKS_AT_ONCE } else { 1 };
-    let page = |offset: usize| -> Result<Found, Error> {
+    let page = |offset: usize| -> Result<TableContents, Error> {
         client.get(&format!("/v1/tables/{table}/blocks?limit={limit}&offset={offset}"))
     };
-    let mut found = page(0)?;
-    while all && found.more {
-        let next = page(found.blocks.len())?;
-        found.more = next.more && !next.blocks.is_empty();
-        found.blocks.extend(next.blocks);
+    let mut contents = page(0)?;
+    while all && contents.more {
+        let next = page(contents.blocks.len())?;
+        contents.more = next.more && !next.blocks.is_empty();
+        contents.blocks.extend(next.blocks);
     }
-    Ok(found)
+    Ok(contents)
 }
 
-fn in_folder(folder: &Path, table: &TableName) -> Result<Found, Error> {
+fn in_folder(folder: &Path, table: &TableName) -> Result<TableContents, Error> {
     if !folder.is_dir() {
         return Err(Error::Usage(format!("there is no data folder {}", folder.display())));
     }
@@ -125,18 +125,18 @@ fn in_folder(folder: &Path, table: &TableName) -> Result<Found, Error> {
     let (leaves, recovered) = runtime.block_on(Leaves::open(&config))?;
     let tree = Tree::over(&leaves);
     say_damage(&recovered);
-    let found = runtime.block_on(tree.root.blocks(table));
+    let table_blocks = runtime.block_on(tree.root.blocks(table));
     let status = runtime.block_on(tree.root.table(table.as_str()));
-    if found.blocks.is_empty() && status.is_none() {
+    if table_blocks.blocks.is_empty() && status.is_none() {
         let message = format!("there is no table {table} in {}", folder.display());
         return Err(Error::Usage(message));
     }
-    Ok(Found::new(found, status.map_or(0, |status| status.lost_rows)))
+    Ok(TableContents::new(table_blocks, status.map_or(0, |status| status.lost_rows)))
 }
 
-impl Found {
-    fn new(found: hadal_peer::TableBlocks, lost_rows: u64) -> Self {
-        let blocks = found.blocks.into_iter().map(|block| Block {
+impl TableContents {
+    fn new(table_blocks: hadal_peer::TableBlocks, lost_rows: u64) -> Self {
+        let blocks = table_blocks.blocks.into_iter().map(|block| Block {
             leaf: block.leaf.to_string(),
             rows: block.rows,
             bytes: block.bytes,
@@ -145,15 +145,16 @@ impl Found {
             fresh: block.is_fresh,
             kept_one_in: block.kept_one_in,
         });
-        let columns = found.columns.into_iter().map(|((name, kind, encoding), column)| Column {
-            name: name.to_string(),
-            kind: kind.name().to_owned(),
-            encoding,
-            blocks: column.blocks,
-            rows: column.rows,
-            bytes: column.bytes,
-            warm_bytes: column.warm_bytes,
-        });
+        let columns =
+            table_blocks.columns.into_iter().map(|((name, kind, encoding), column)| Column {
+                name: name.to_string(),
+                kind: kind.name().to_owned(),
+                encoding,
+                blocks: column.blocks,
+                rows: column.rows,
+                bytes: column.bytes,
+                warm_bytes: column.warm_bytes,
+            });
         let blocks: Vec<Block> = blocks.collect();
         Self {
             rows: blocks.iter().map(|block| block.rows).sum(),
@@ -167,21 +168,21 @@ impl Found {
     }
 }
 
-fn overview(table: &TableName, found: &Found) -> String {
-    let a_row = |bytes: u64| bytes as f64 / found.rows.max(1) as f64;
-    let lost = match found.lost_rows {
+fn overview(table: &TableName, contents: &TableContents) -> String {
+    let a_row = |bytes: u64| bytes as f64 / contents.rows.max(1) as f64;
+    let lost = match contents.lost_rows {
         0 => String::new(),
         rows => format!("; {} lost", output::count(rows, "row")),
     };
     let mut text = format!(
         "table {table}: {} in {}, {}, {:.1} bytes a row{lost}\n",
-        output::count(found.rows, "row"),
-        output::count(found.block_count, "block"),
-        output::bytes(found.bytes),
-        a_row(found.bytes)
+        output::count(contents.rows, "row"),
+        output::count(contents.block_count, "block"),
+        output::bytes(contents.bytes),
+        a_row(contents.bytes)
     );
     let mut parts: BTreeMap<(&str, &str), Vec<&Column>> = BTreeMap::new();
-    for column in &found.columns {
+    for column in &contents.columns {
         parts.entry((&column.name, &column.kind)).or_default().push(column);
     }
     for ((name, kind), columns) in parts {
@@ -243,7 +244,7 @@ mod tests {
             column("string", "cold pages", 3, 90),
             column("string", "dictionary", 1, 20),
         ];
-        let found = Found {
+        let contents = TableContents {
             rows: 40,
             lost_rows: 2,
             bytes: 60,
@@ -254,7 +255,7 @@ mod tests {
         };
         let table = TableName::new("t").expect("a name");
         assert_eq!(
-            overview(&table, &found),
+            overview(&table, &contents),
             "table t: 40 rows in 4 blocks, 60 B, 1.5 bytes a row; 2 rows lost\n  \
              c (number): 10 rows with a value, 20 B, 0.50 bytes a row; decimals × 4\n  \
              c (string): 20 rows with a value, 40 B, 1.00 bytes a row; cold pages × 3, dictionary × 1; \

@@ -69,10 +69,10 @@ pub(crate) fn run(args: &OpenArgs) -> Result<(), Error> {
 
 /// One table per file; files of the same name are numbered.
 fn table_names(files: &[PathBuf]) -> Vec<String> {
-    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
     let name = |file: &PathBuf| {
         let stem = stem(file);
-        let count = seen.entry(stem.clone()).or_default();
+        let count = counts.entry(stem.clone()).or_default();
         *count += 1;
         if *count == 1 { stem } else { format!("{stem}-{count}") }
     };

@@ -130,7 +130,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
 /// One line: the address, the data folder, the rows that were recovered, and the CPU level.
 fn announcement(service: &Service) -> String {
     let recovered = service.recovered();
-    let found = match recovered.rows {
+    let recovery = match recovered.rows {
         0 if recovered.tables == 0 => "no rows yet".to_owned(),
         // The reason has been reported for each table.
         0 => format!("no row is left of {}", output::count(recovered.tables as u64, "table")),
@@ -142,7 +142,7 @@ fn announcement(service: &Service) -> String {
         ),
     };
     let (url, data, cpu) = (service.url(), service.data(), hadal_leaf::cpu_path());
-    format!("hadal listens on {url} data: {data}; {found}; cpu: {cpu}\n")
+    format!("hadal listens on {url} data: {data}; {recovery}; cpu: {cpu}\n")
 }
 
 /// Sends the log of the server's parts to standard error: warnings and errors, unless `HADAL_LOG`

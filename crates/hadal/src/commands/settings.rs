@@ -45,7 +45,7 @@ pub(crate) struct SettingsArgs {
 
 /// The server's answer about a table's settings.
 #[derive(Deserialize)]
-struct Told {
+struct SettingsAnswer {
     exists: bool,
     version: i64,
     settings: Map<String, Value>,
@@ -91,15 +91,15 @@ pub(crate) fn run(args: &SettingsArgs) -> Result<(), Error> {
     apply(&mut TableSettings::default(), &changes)?;
     let client = args.server.client()?;
     let path = format!("/v1/tables/{table}/settings");
-    let mut told: Told = client.get(&path)?;
+    let mut answer: SettingsAnswer = client.get(&path)?;
     if !changes.is_empty() {
-        let own = TableSettings::from_value(&Value::Object(told.settings));
-        let mut settings = own.map_err(|error| Error::Usage(error.to_string()))?;
+        let current = TableSettings::from_value(&Value::Object(answer.settings));
+        let mut settings = current.map_err(|error| Error::Usage(error.to_string()))?;
         apply(&mut settings, &changes)?;
-        let body = json!({ "version": told.version, "settings": settings.to_object() });
-        told = client.put(&path, body.to_string().into_bytes())?;
+        let body = json!({ "version": answer.version, "settings": settings.to_object() });
+        answer = client.put(&path, body.to_string().into_bytes())?;
     }
-    output::print(&text(&table, &told))
+    output::print(&text(&table, &answer))
 }
 
 fn pair(change: &str) -> Result<(&str, &str), Error> {
@@ -126,13 +126,13 @@ fn apply(settings: &mut TableSettings, changes: &[(&str, &str)]) -> Result<(), E
     set.map_err(|error| Error::Usage(error.to_string()))
 }
 
-fn text(table: &TableName, told: &Told) -> String {
-    let Told { settings, effective, .. } = told;
-    let mut text = match told.exists {
+fn text(table: &TableName, answer: &SettingsAnswer) -> String {
+    let SettingsAnswer { settings, effective, .. } = answer;
+    let mut text = match answer.exists {
         true => format!(
             "table {table}: {}, {}\n",
-            output::count(told.rows, "row"),
-            output::bytes(told.block_bytes)
+            output::count(answer.rows, "row"),
+            output::bytes(answer.block_bytes)
         ),
         false => format!("table {table}: not there yet\n"),
     };
@@ -142,7 +142,7 @@ fn text(table: &TableName, told: &Told) -> String {
     let by = if by.is_empty() { "-" } else { &by };
     let key = effective.sample_key.as_deref().unwrap_or("-");
     let archive = if effective.archive { "on" } else { "off" };
-    let archived = archive_meaning(effective.archive, told.archive_place.as_deref());
+    let archived = archive_meaning(effective.archive, answer.archive_place.as_deref());
     let lines = [
         ("age", effective.age.as_str(), "older rows are refused, and dropped"),
         ("archive", archive, archived.as_str()),
@@ -161,8 +161,8 @@ fn text(table: &TableName, told: &Told) -> String {
         // Writing to a string does not fail.
         let _ = writeln!(text, "  {name:<12}  {value:<10}  {origin:<7}  {meaning}");
     }
-    text.push_str(&expiry(told));
-    for note in &told.notes {
+    text.push_str(&expiry(answer));
+    for note in &answer.notes {
         let _ = writeln!(text, "note: {note}");
     }
     text
@@ -179,8 +179,8 @@ fn archive_meaning(is_on: bool, place: Option<&str>) -> String {
 }
 
 /// The rows that expire next, and the time.
-fn expiry(told: &Told) -> String {
-    match &told.next_expiry {
+fn expiry(answer: &SettingsAnswer) -> String {
+    match &answer.next_expiry {
         Some(NextExpiry { at, until, rows: 0, .. }) => {
             format!("next expiry: nothing, at {at}, when rows before {until} are too old\n")
         }
@@ -189,7 +189,7 @@ fn expiry(told: &Told) -> String {
             output::count(*rows, "row"),
             output::bytes(*bytes)
         ),
-        None if told.exists => "next expiry: nothing goes for its age\n".to_owned(),
+        None if answer.exists => "next expiry: nothing goes for its age\n".to_owned(),
         None => String::new(),
     }
 }
@@ -198,8 +198,8 @@ fn expiry(told: &Told) -> String {
 mod tests {
     use super::*;
 
-    fn told(settings: &Value, next_expiry: &Value) -> Told {
-        let told = json!({
+    fn settings_answer(settings: &Value, next_expiry: &Value) -> SettingsAnswer {
+        let answer = json!({
             "exists": true, "version": 3, "settings": settings, "rows": 1_234, "block_bytes": 2_048,
             "archive_place": "s3://old/hadal", "notes": ["cold_after=8d does nothing"],
             "effective": { "age": "7d", "archive": true, "bytes": 2_000_000_000, "cold_after": "none",
@@ -207,16 +207,16 @@ mod tests {
                            "sample_least": 1, "storage": "memory", "time_column": "ts" },
             "next_expiry": next_expiry,
         });
-        serde_json::from_value(told).expect("as a server tells it")
+        serde_json::from_value(answer).expect("as a server tells it")
     }
 
     #[test]
     fn settings_are_shown_with_what_will_go() {
         let next = json!({ "at": "AT", "until": "UNTIL", "rows": 1_000, "bytes": 1_024 });
         let table = TableName::new("t").expect("a name");
-        let told = told(&json!({ "age": "7d", "time_column": "ts" }), &next);
+        let answer = settings_answer(&json!({ "age": "7d", "time_column": "ts" }), &next);
         assert_eq!(
-            text(&table, &told),
+            text(&table, &answer),
             "table t: 1,234 rows, 2.0 KiB\n  \
              age           7d          set      older rows are refused, and dropped\n  \
              archive       on          default  rows go to the archive first: s3://old/hadal\n  \
@@ -238,28 +238,29 @@ mod tests {
     fn nothing_is_said_of_an_expiry_that_will_not_be() {
         let next = json!({ "at": "AT", "until": "UNTIL", "rows": 0, "bytes": 0 });
         assert!(
-            expiry(&told(&json!({}), &next)).contains("nothing, at AT, when rows before UNTIL")
+            expiry(&settings_answer(&json!({}), &next))
+                .contains("nothing, at AT, when rows before UNTIL")
         );
-        let none = told(&json!({ "age": "none" }), &Value::Null);
+        let none = settings_answer(&json!({ "age": "none" }), &Value::Null);
         assert!(expiry(&none).contains("nothing goes for its age"));
-        assert_eq!(expiry(&Told { exists: false, ..none }), "");
+        assert_eq!(expiry(&SettingsAnswer { exists: false, ..none }), "");
     }
 
     #[test]
     fn what_becomes_of_rows_is_told_as_it_is() {
-        for (is_on, place, told) in [
+        for (is_on, place, expected) in [
             (true, Some("s3://old"), "rows go to the archive first: s3://old"),
             (true, None, "rows would go to an archive first; this server has none"),
             (false, Some("s3://old"), "rows are dropped; with archive=on they go to s3://old"),
             (false, None, "rows are dropped; this server has no archive"),
         ] {
-            assert_eq!(archive_meaning(is_on, place), told);
+            assert_eq!(archive_meaning(is_on, place), expected);
         }
     }
 
     #[test]
     fn changes_are_read_before_a_server_is_asked() {
-        for (change, told) in [
+        for (change, expected) in [
             ("age", "\"age\" sets nothing; write age=…, archive=…, bytes=…, cold_after=…, "),
             ("age=soon", "age: \"soon\" is no age"),
             ("ages=7d", "ages: there is no such setting"),
@@ -267,7 +268,7 @@ mod tests {
             let read = pair(change);
             let applied = read.and_then(|pair| apply(&mut TableSettings::default(), &[pair]));
             let error = applied.expect_err(change);
-            assert!(error.to_string().contains(told), "{error}");
+            assert!(error.to_string().contains(expected), "{error}");
             assert_eq!(error.exit_code(), 2);
         }
     }

@@ -225,10 +225,10 @@ mod tests {
         };
         assert!(!line(&table).contains("dropped"));
         table.dropped_rows = 393_216;
-        let told = line(&table);
+        let shown = line(&table);
         let words = "it was over its size: the oldest 393,216 rows (2.0 MiB) were dropped, the last \
             of 2026-11-21T10:00:00Z\n";
-        assert!(told.ends_with(words), "{told}");
+        assert!(shown.ends_with(words), "{shown}");
     }
 
     #[test]
@@ -251,8 +251,8 @@ mod tests {
             state: "alive".to_owned(),
         };
         let span = "2026-11-20T10:00:00Z to 2026-11-21T10:00:00Z";
-        let told = line(&table(Some(30)));
-        assert!(told.ends_with(&format!("{span}, none older than 30 days\n")), "{told}");
+        let shown = line(&table(Some(30)));
+        assert!(shown.ends_with(&format!("{span}, none older than 30 days\n")), "{shown}");
         assert!(line(&table(None)).ends_with(&format!("{span}, of any age\n")));
     }
 
@@ -275,10 +275,10 @@ mod tests {
             waiting_rows: 1,
             state: "disk recovery".to_owned(),
         };
-        let told = line(&table);
+        let shown = line(&table);
         let words = "; 4,096 rows LOST: their blocks are missing or damaged; disk recovery: \
             1 more row being brought back since the start\n";
-        assert!(told.ends_with(words), "{told}");
+        assert!(shown.ends_with(words), "{shown}");
     }
 
     #[test]

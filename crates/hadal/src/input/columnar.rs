@@ -123,9 +123,9 @@ impl Rows for ColumnarRows {
         "row"
     }
 
-    fn settle_time(&mut self, known: Option<&str>) {
+    fn set_time_column(&mut self, time_column: Option<&str>) {
         for column in &mut self.columns {
-            column.setting.is_time = Some(column.name.as_str()) == known;
+            column.setting.is_time = Some(column.name.as_str()) == time_column;
         }
     }
 

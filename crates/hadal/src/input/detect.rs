@@ -156,8 +156,8 @@ mod tests {
             ("", "x", InputFormat::Text),
         ];
         for (text, name, format) in cases {
-            let found = detect(text.as_bytes(), Path::new(name), true);
-            assert_eq!(found, format, "{text:?} {name}");
+            let detected = detect(text.as_bytes(), Path::new(name), true);
+            assert_eq!(detected, format, "{text:?} {name}");
         }
         let without_names = |text: &str| detect(text.as_bytes(), Path::new("x"), false);
         assert_eq!(without_names("1\t2\n1\t4\n"), InputFormat::Tsv);

@@ -261,8 +261,8 @@ mod tests {
                 Ok(self.1 <= 2)
             }
         }
-        let (taken, told) = std::sync::mpsc::channel();
-        let (feed, mut rows) = (Feed::default(), Trickle(told, 0));
+        let (taken, receiver) = std::sync::mpsc::channel();
+        let (feed, mut rows) = (Feed::default(), Trickle(receiver, 0));
         let pace = Pace::Every(Duration::from_millis(1));
         std::thread::scope(|scope| {
             scope.spawn(|| feed.read(&mut rows));

@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn properties_are_columns_and_points_have_coordinates() {
-        let found = rows(
+        let converted = rows(
             r#"{"type":"Feature","properties":{"mag":2.50,"type":"quake","latitude":7},
                "geometry":{"type":"Point","coordinates":[-118.60,34.5,26]},"id":"a"},
                {"type":"Feature","properties":null,"geometry":null,"id":"b"}"#,
@@ -97,7 +97,7 @@ mod tests {
             r#"{"altitude":26,"geometry.type":"Point","id":"a","latitude":7,"#,
             r#""longitude":-118.60,"mag":2.50,"type":"quake"}"#
         );
-        assert_eq!(found, [first, r#"{"id":"b"}"#]);
+        assert_eq!(converted, [first, r#"{"id":"b"}"#]);
     }
 
     #[test]

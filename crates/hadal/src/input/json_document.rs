@@ -55,7 +55,7 @@ pub(super) fn enter(reader: &mut dyn BufRead, path: &[String]) -> io::Result<Res
         reader.consume(1);
         loop {
             match next_name(reader)? {
-                Some(own) if own == *name => break,
+                Some(member) if member == *name => break,
                 Some(_) => leave(reader, 0)?,
                 None => return Ok(Err(format!("there is no member {name:?}"))),
             }

@@ -153,8 +153,8 @@ mod tests {
     fn a_member_of_each_document_has_the_rows() {
         let text = "{\"n\": 2, \"hits\": {\"all\": [{\"a\":1},\n {\"a\":2}], \"x\": [{}]}}\n\
                     {\"hits\": {\"all\": []}}\n{\"hits\":{\"all\":[{\"a\":3}]}}\n";
-        let found = rows_of(text, "hits.all").expect("rows");
-        assert_eq!(found, [r#"{"a":1}"#, r#"{"a":2}"#, r#"{"a":3}"#]);
+        let objects = rows_of(text, "hits.all").expect("rows");
+        assert_eq!(objects, [r#"{"a":1}"#, r#"{"a":2}"#, r#"{"a":3}"#]);
         for (bad, reason) in [
             ("{\"hits\": {}}", "no member \"all\""),
             ("{\"hits\": {\"all\": [{\"a\":1}", "does not end"),

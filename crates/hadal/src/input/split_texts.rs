@@ -44,16 +44,16 @@ impl Split {
     /// nested object.
     fn cut_member(&self, object: &str, name: &str) -> Option<String> {
         let mut members: Members<'_> = serde_json::from_str(object).ok()?;
-        let (own, array) = if let Some(value) = members.get(name) {
+        let (key, array) = if let Some(value) = members.get(name) {
             (name, self.cut_text(value.get())?)
         } else {
-            members.iter().find_map(|(own, value)| {
-                let rest = name.strip_prefix(own.as_str())?.strip_prefix('.')?;
-                Some((&name[..own.len()], self.cut_member(value.get(), rest)?))
+            members.iter().find_map(|(key, value)| {
+                let rest = name.strip_prefix(key.as_str())?.strip_prefix('.')?;
+                Some((&name[..key.len()], self.cut_member(value.get(), rest)?))
             })?
         };
         let array = RawValue::from_string(array).ok()?;
-        members.insert(own.to_owned(), &array);
+        members.insert(key.to_owned(), &array);
         serde_json::to_string(&members).ok()
     }
 
@@ -115,8 +115,8 @@ impl Rows for SplitRows {
         self.rows.time_column()
     }
 
-    fn settle_time(&mut self, known: Option<&str>) {
-        self.rows.settle_time(known);
+    fn set_time_column(&mut self, time_column: Option<&str>) {
+        self.rows.set_time_column(time_column);
     }
 
     fn notes(&self) -> Vec<String> {
@@ -150,11 +150,11 @@ mod tests {
 
     #[test]
     fn dotted_names_are_found_however_they_are_written() {
-        let (found, _) =
+        let (lines, _) =
             split("{\"a\":{\"b.c\":\"x;y\"}}\n{\"a.b\":{\"c\":\"z\"}}\n", &["a.b.c=;"]);
-        assert_eq!(found, "{\"a\":{\"b.c\":[\"x\",\"y\"]}}\n{\"a.b\":{\"c\":[\"z\"]}}\n");
-        let (found, _) = split("{\"a\":\"1 | 2\",\"b\":\"3=4\"}\n", &["a=|", "b=="]);
-        assert_eq!(found, "{\"a\":[\"1\",\"2\"],\"b\":[\"3\",\"4\"]}\n");
+        assert_eq!(lines, "{\"a\":{\"b.c\":[\"x\",\"y\"]}}\n{\"a.b\":{\"c\":[\"z\"]}}\n");
+        let (lines, _) = split("{\"a\":\"1 | 2\",\"b\":\"3=4\"}\n", &["a=|", "b=="]);
+        assert_eq!(lines, "{\"a\":[\"1\",\"2\"],\"b\":[\"3\",\"4\"]}\n");
     }
 
     #[test]

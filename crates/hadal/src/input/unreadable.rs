@@ -30,7 +30,7 @@ const MARKS: [(&[u8], &str); 4] = [
 pub(super) fn refuse(head: &[u8], place: &str) -> Result<(), Error> {
     let reason = if is_compressed(head) {
         "is compressed twice; unpack it once first".to_owned()
-    } else if let Some((_, what, way_out)) = OTHERS.iter().find(|(own, ..)| begins(head, own)) {
+    } else if let Some((_, what, way_out)) = OTHERS.iter().find(|(mark, ..)| begins(head, mark)) {
         format!("is {what}; {} ({SUPPORTED})", way_out.replace("FILE", place))
     } else if let Some(encoding) = wide_encoding(head) {
         let name = encoding.to_ascii_uppercase();

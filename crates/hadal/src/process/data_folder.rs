@@ -46,8 +46,8 @@ pub(crate) fn leaves_in(folder: &Path) -> Result<KnownLeaves, Error> {
 /// Bytes of disk that all leaves of a data folder reserve together: a part of the disk, up to a
 /// limit. Zero if the system does not report the disk's size.
 pub(crate) fn disk_reserve_in(folder: &Path) -> u64 {
-    let Ok(found) = rustix::fs::statvfs(folder) else { return 0 };
-    let disk = found.f_frsize.saturating_mul(found.f_blocks);
+    let Ok(stats) = rustix::fs::statvfs(folder) else { return 0 };
+    let disk = stats.f_frsize.saturating_mul(stats.f_blocks);
     (disk / DISK_RESERVE_PART).min(DISK_RESERVE_BYTES)
 }
 

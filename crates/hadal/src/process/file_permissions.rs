@@ -30,33 +30,34 @@ const DEPTH_MAX: usize = 4;
 /// # Errors
 /// [`Error::Usage`] if others can write to the folder and this server may not change that.
 pub(crate) fn keep_others_out(folder: &Path) -> Result<(), Error> {
-    let found = match fs::metadata(folder) {
+    let metadata = match fs::metadata(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        found => found.map_err(Error::io("look at", folder.display()))?,
+        metadata => metadata.map_err(Error::io("look at", folder.display()))?,
     };
-    if found.uid() != geteuid().as_raw() && found.uid() != 0 {
+    if metadata.uid() != geteuid().as_raw() && metadata.uid() != 0 {
         output::say(&format!(
             "{} belongs to user {}, who could write to it: better give it to the user that hadal runs as",
             folder.display(),
-            found.uid()
+            metadata.uid()
         ));
     }
-    if found.mode() & OTHERS == 0 {
+    if metadata.mode() & OTHERS == 0 {
         return Ok(());
     }
     let mut mended = 0;
-    if found.mode() & OTHERS_WRITE != 0 {
-        if !is_for_hadal(folder, &found) || take_rights(folder, &found, OTHERS_WRITE).is_err() {
+    if metadata.mode() & OTHERS_WRITE != 0 {
+        if !is_for_hadal(folder, &metadata) || take_rights(folder, &metadata, OTHERS_WRITE).is_err()
+        {
             return Err(Error::Usage(format!(
                 "data folder {0}: others can write to it (mode {1:o}), and so could plant rows and a token; \
                  chmod go-w {0}, or give a folder in it, which is made for this user only",
                 folder.display(),
-                found.mode() & 0o7777
+                metadata.mode() & 0o7777
             )));
         }
         mended += 1;
     }
-    let can_be_entered = found.mode() & OTHERS_ENTER != 0;
+    let can_be_entered = metadata.mode() & OTHERS_ENTER != 0;
     let failed = |error| Error::io("take others' rights to", folder.display())(error);
     if can_be_entered {
         mended += mend_within(folder, DEPTH_MAX).map_err(failed)?;
@@ -80,28 +81,28 @@ pub(crate) fn keep_others_out(folder: &Path) -> Result<(), Error> {
 /// [`Error::Usage`].
 pub(crate) fn refuse_written_by_others(file: &Path) -> Result<(), Error> {
     // A missing file will be created, and a file that cannot be examined cannot be read.
-    let Ok(found) = fs::metadata(file) else { return Ok(()) };
-    let is_kept = found.is_file() || found.file_type().is_fifo();
-    if is_kept && found.mode() & OTHERS_WRITE != 0 {
+    let Ok(metadata) = fs::metadata(file) else { return Ok(()) };
+    let is_kept = metadata.is_file() || metadata.file_type().is_fifo();
+    if is_kept && metadata.mode() & OTHERS_WRITE != 0 {
         return Err(Error::Usage(format!(
             "token file {0}: others can write to it (mode {1:o}), and so could let themselves in; \
              chmod go-w {0}, and put a new token there if somebody may have",
             file.display(),
-            found.mode() & 0o7777
+            metadata.mode() & 0o7777
         )));
     }
     Ok(())
 }
 
 /// Whether a folder has no other use: it is a data folder, or it is empty and not shared by all.
-fn is_for_hadal(folder: &Path, found: &Metadata) -> bool {
+fn is_for_hadal(folder: &Path, metadata: &Metadata) -> bool {
     const STICKY: u32 = 0o1000;
     let is_empty = || fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-    folder.join(LEAVES_FILE).is_file() || found.mode() & STICKY == 0 && is_empty()
+    folder.join(LEAVES_FILE).is_file() || metadata.mode() & STICKY == 0 && is_empty()
 }
 
-fn take_rights(path: &Path, found: &Metadata, rights: u32) -> io::Result<()> {
-    fs::set_permissions(path, fs::Permissions::from_mode(found.mode() & 0o7777 & !rights))
+fn take_rights(path: &Path, metadata: &Metadata, rights: u32) -> io::Result<()> {
+    fs::set_permissions(path, fs::Permissions::from_mode(metadata.mode() & 0o7777 & !rights))
 }
 
 /// Removes the permission of others to write to anything in a folder. Returns the number of files
@@ -110,20 +111,20 @@ fn mend_within(folder: &Path, depth: usize) -> io::Result<u64> {
     let mut mended = 0;
     for entry in fs::read_dir(folder)? {
         let path: PathBuf = entry?.path();
-        let found = match fs::symlink_metadata(&path) {
+        let metadata = match fs::symlink_metadata(&path) {
             // A file that disappears meanwhile belongs to a running server, which creates its files
             // private.
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-            found => found?,
+            metadata => metadata?,
         };
-        if found.is_symlink() {
+        if metadata.is_symlink() {
             continue;
         }
-        if found.mode() & OTHERS_WRITE != 0 {
-            take_rights(&path, &found, OTHERS_WRITE)?;
+        if metadata.mode() & OTHERS_WRITE != 0 {
+            take_rights(&path, &metadata, OTHERS_WRITE)?;
             mended += 1;
         }
-        if found.is_dir() && depth > 0 {
+        if metadata.is_dir() && depth > 0 {
             mended += mend_within(&path, depth - 1)?;
         }
     }
@@ -132,9 +133,9 @@ fn mend_within(folder: &Path, depth: usize) -> io::Result<u64> {
 
 /// Removes the permission of others to read the folder's token.
 fn mend_token(file: &Path) -> io::Result<()> {
-    let Ok(found) = fs::symlink_metadata(file) else { return Ok(()) };
-    if found.is_file() && found.mode() & OTHERS != 0 {
-        take_rights(file, &found, OTHERS)?;
+    let Ok(metadata) = fs::symlink_metadata(file) else { return Ok(()) };
+    if metadata.is_file() && metadata.mode() & OTHERS != 0 {
+        take_rights(file, &metadata, OTHERS)?;
         File::open(file)?.sync_all()?;
         output::say(&format!(
             "others could read the token in {}: that right was taken; remove the file for a new token if \

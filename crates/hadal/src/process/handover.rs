@@ -225,8 +225,8 @@ impl Successor {
     /// [`START_TIME_MAX`] has passed. A successor that misses the message sees this process end.
     pub(crate) fn tell_stopped(mut self) {
         // Some successors read until the end of the stream.
-        let told = self.0.write_all(STOPPED).and_then(|()| self.0.shutdown(Shutdown::Write));
-        if told.is_ok() && self.0.set_read_timeout(Some(START_TIME_MAX)).is_ok() {
+        let sent = self.0.write_all(STOPPED).and_then(|()| self.0.shutdown(Shutdown::Write));
+        if sent.is_ok() && self.0.set_read_timeout(Some(START_TIME_MAX)).is_ok() {
             // The successor sends nothing more, or nothing of interest.
             let _ = self.0.read_to_end(&mut Vec::new());
         }
@@ -301,9 +301,9 @@ impl Predecessor {
     /// is dropped.
     pub(crate) fn stop(mut self) -> Result<Stopped, Error> {
         let mut said = [0; STOPPED.len()];
-        let told = self.stream.write_all(STOP);
-        let told = told.and_then(|()| await_word(&self.stream, "has stopped", self.patience));
-        let read = told.and_then(|()| self.stream.read_exact(&mut said));
+        let sent = self.stream.write_all(STOP);
+        let sent = sent.and_then(|()| await_word(&self.stream, "has stopped", self.patience));
+        let read = sent.and_then(|()| self.stream.read_exact(&mut said));
         match read {
             Ok(()) => Ok(Stopped(self)),
             // A server that ended without a message, before or after the stop message, has left the

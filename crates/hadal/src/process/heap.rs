@@ -175,8 +175,8 @@ mod tests {
         assert_eq!(anonymous("VmRSS:\t 5 kB\nRssAnon:\t     1234 kB\n"), Some(1_234 << 10));
         assert_eq!(anonymous("VmRSS: 5 kB\n"), None);
         let some = vec![1u8; 64 << 20];
-        let told = heap_bytes().expect("told");
-        assert!(told >= some.len() as u64, "{told}");
+        let bytes = heap_bytes().expect("told");
+        assert!(bytes >= some.len() as u64, "{bytes}");
     }
 
     #[test]

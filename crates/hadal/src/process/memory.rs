@@ -162,7 +162,9 @@ impl Memory {
                 return Err(Error::Usage(format!("--memory-max {given}: at least {least}")));
             }
             Some(bytes) => bytes,
-            None => ceiling(&Found::here(tmpfs_bytes.filter(|_| args.storage != Storage::Mmap))),
+            None => ceiling(&AvailableMemory::here(
+                tmpfs_bytes.filter(|_| args.storage != Storage::Mmap),
+            )),
         };
         let shares = Shares::of(ceiling);
         let usable = usable(&args.tmpfs, tmpfs_bytes);
@@ -188,9 +190,9 @@ impl Memory {
 
 /// Returns the size of the tmpfs at a path, or `None` if there is none.
 fn tmpfs_bytes(path: &Path) -> Option<u64> {
-    let found = rustix::fs::statfs(path).ok()?;
-    let size = u64::try_from(found.f_bsize).unwrap_or(0).saturating_mul(found.f_blocks);
-    (i128::from(found.f_type) == i128::from(TMPFS_MAGIC)).then_some(size)
+    let stats = rustix::fs::statfs(path).ok()?;
+    let size = u64::try_from(stats.f_bsize).unwrap_or(0).saturating_mul(stats.f_blocks);
+    (i128::from(stats.f_type) == i128::from(TMPFS_MAGIC)).then_some(size)
 }
 
 /// Whether a tmpfs is large enough to be used; the error says why not.
@@ -199,8 +201,8 @@ fn usable(path: &Path, bytes: Option<u64>) -> Result<(), String> {
     match bytes {
         None => Err(format!("{path} is not a tmpfs")),
         Some(bytes) if bytes < TMPFS_BYTES_MIN => {
-            let (found, least) = (output::bytes(bytes), output::bytes(TMPFS_BYTES_MIN));
-            Err(format!("{path} has only {found}, and row blocks in memory want {least}"))
+            let (available, least) = (output::bytes(bytes), output::bytes(TMPFS_BYTES_MIN));
+            Err(format!("{path} has only {available}, and row blocks in memory want {least}"))
         }
         Some(_) => Ok(()),
     }
@@ -208,7 +210,7 @@ fn usable(path: &Path, bytes: Option<u64>) -> Result<(), String> {
 
 /// The available memory, in bytes.
 #[derive(Debug, Default)]
-struct Found {
+struct AvailableMemory {
     /// The machine's memory.
     total: Option<u64>,
     /// The lowest limit of the control groups around this process.
@@ -217,7 +219,7 @@ struct Found {
     tmpfs: Option<u64>,
 }
 
-impl Found {
+impl AvailableMemory {
     fn here(tmpfs: Option<u64>) -> Self {
         let read = |path: &Path| fs::read_to_string(path).ok();
         let groups = read(Path::new("/proc/self/cgroup")).unwrap_or_default();
@@ -232,9 +234,9 @@ impl Found {
 /// Returns the minimum of half of the machine's memory, half of the control groups' limit, and 80 %
 /// of the tmpfs. It is never below [`MEMORY_BYTES_MIN`], which is also the result if all are
 /// unknown.
-fn ceiling(found: &Found) -> u64 {
-    let halves = [found.total, found.group].map(|bytes| bytes.map(|bytes| bytes / 2));
-    let tmpfs = found.tmpfs.filter(|bytes| *bytes >= TMPFS_BYTES_MIN);
+fn ceiling(available: &AvailableMemory) -> u64 {
+    let halves = [available.total, available.group].map(|bytes| bytes.map(|bytes| bytes / 2));
+    let tmpfs = available.tmpfs.filter(|bytes| *bytes >= TMPFS_BYTES_MIN);
     let all = halves.into_iter().chain([tmpfs.map(|bytes| bytes / 10 * 8)]).flatten();
     all.min().unwrap_or(0).max(MEMORY_BYTES_MIN)
 }
@@ -277,18 +279,18 @@ mod tests {
 
     #[test]
     fn the_ceiling_is_the_least_of_what_there_is() {
-        let found = |total, group, tmpfs| Found { total, group, tmpfs };
-        for (found, expected) in [
-            (found(Some(24 * GIB), None, Some(24 * GIB)), 12 * GIB),
-            (found(Some(24 * GIB), Some(4 * GIB), Some(24 * GIB)), 2 * GIB),
-            (found(Some(24 * GIB), Some(u64::MAX), Some(10 * GIB)), 8 * GIB / 10 * 10),
-            (found(Some(24 * GIB), None, Some(64 << 20)), 12 * GIB),
-            (found(Some(24 * GIB), None, None), 12 * GIB),
-            (found(None, None, None), MEMORY_BYTES_MIN),
-            (found(Some(100 << 20), None, None), MEMORY_BYTES_MIN),
+        let memory = |total, group, tmpfs| AvailableMemory { total, group, tmpfs };
+        for (available, expected) in [
+            (memory(Some(24 * GIB), None, Some(24 * GIB)), 12 * GIB),
+            (memory(Some(24 * GIB), Some(4 * GIB), Some(24 * GIB)), 2 * GIB),
+            (memory(Some(24 * GIB), Some(u64::MAX), Some(10 * GIB)), 8 * GIB / 10 * 10),
+            (memory(Some(24 * GIB), None, Some(64 << 20)), 12 * GIB),
+            (memory(Some(24 * GIB), None, None), 12 * GIB),
+            (memory(None, None, None), MEMORY_BYTES_MIN),
+            (memory(Some(100 << 20), None, None), MEMORY_BYTES_MIN),
         ] {
-            let told = ceiling(&found);
-            assert!(told.abs_diff(expected) < 100, "{found:?}: {told}");
+            let bytes = ceiling(&available);
+            assert!(bytes.abs_diff(expected) < 100, "{available:?}: {bytes}");
         }
     }
 
@@ -318,7 +320,9 @@ mod tests {
             );
             // Queries at the size limit of small queries, just before they count as large.
             let mut growing: Vec<_> = (0..6).map(|_| budget.reservation()).collect();
-            growing.iter_mut().for_each(|own| own.resize(SMALL_QUERY_BYTES_MAX).expect("room"));
+            growing
+                .iter_mut()
+                .for_each(|reservation| reservation.resize(SMALL_QUERY_BYTES_MAX).expect("room"));
             let mut light = budget.reservation();
             assert_eq!(light.resize(SMALL_QUERY_BYTES_MAX / 4), Ok(()), "{ceiling}");
         }
@@ -359,7 +363,7 @@ mod tests {
             Some(25_282_318_336)
         );
         assert_eq!(total_memory("MemFree: 1 kB\n"), None);
-        assert!(Found::here(None).total.is_some());
+        assert!(AvailableMemory::here(None).total.is_some());
     }
 
     #[test]

@@ -35,9 +35,9 @@ impl Recovered {
         let lost = reports.iter().flat_map(|(_, report)| &report.lost_blocks);
         let lost = lost.filter(|block| !block.table.is_own());
         let lost: u64 = lost.map(|block| u64::from(block.rows)).sum();
-        let told = holdings.iter().flatten().filter(|(table, _)| !table.is_own());
-        let rows: u64 = told.clone().map(|(_, (rows, _))| rows).sum();
-        let tables: BTreeSet<&TableName> = told.map(|(table, _)| table).collect();
+        let user_tables = holdings.iter().flatten().filter(|(table, _)| !table.is_own());
+        let rows: u64 = user_tables.clone().map(|(_, (rows, _))| rows).sum();
+        let tables: BTreeSet<&TableName> = user_tables.map(|(table, _)| table).collect();
         Self {
             rows: rows.saturating_sub(lost),
             tables: tables.len(),

@@ -83,8 +83,8 @@ impl Service {
         self.runtime.block_on(async {
             let added = self.parts.backend.definitions.add_table_settings(&new).await;
             added.map_err(|error| Error::Server(error.to_string()))?;
-            let told = restore_settings(&self.parts.backend).await;
-            told.map_err(|error| Error::Server(error.to_string()))
+            let restored = restore_settings(&self.parts.backend).await;
+            restored.map_err(|error| Error::Server(error.to_string()))
         })
     }
 

@@ -67,16 +67,16 @@ impl Holdings {
     /// If not one connection is left.
     pub(crate) fn connections_max(self, files: Option<u64>) -> Result<usize, Error> {
         let Self { leaves, segments } = self;
-        let own = FILES_RESERVED + leaves * FILES_PER_LEAF + segments * FILES_PER_SEGMENT;
+        let reserved = FILES_RESERVED + leaves * FILES_PER_LEAF + segments * FILES_PER_SEGMENT;
         let limit = files.and_then(|files| usize::try_from(files).ok()).unwrap_or(usize::MAX);
-        match limit.saturating_sub(own) {
+        match limit.saturating_sub(reserved) {
             0 => Err(Error::Server(format!(
                 "the limit of open files is {limit}, and this server needs at least {least}: \
                  {FILES_RESERVED} for itself, {FILES_PER_LEAF} for each of {leaves} leaves, \
                  {FILES_PER_SEGMENT} for each of {segments} segment files, and one for a connection; raise \
                  the limit (ulimit -n 65536 in the shell, LimitNOFILE=65536 in the systemd unit), and start \
                  it again",
-                least = own + 1
+                least = reserved + 1
             ))),
             left => Ok(left.min(CONNECTIONS_MAX)),
         }
@@ -110,14 +110,14 @@ mod tests {
 
     #[test]
     fn a_server_that_would_run_out_of_files_is_refused() {
-        let own = Holdings { leaves: 3, segments: 100 };
+        let holdings = Holdings { leaves: 3, segments: 100 };
         let needed = FILES_RESERVED + 3 * FILES_PER_LEAF + 100 * FILES_PER_SEGMENT;
-        assert_eq!(own.connections_max(Some(needed as u64 + 1)).expect("enough"), 1);
+        assert_eq!(holdings.connections_max(Some(needed as u64 + 1)).expect("enough"), 1);
         for limit in [0, 24, needed as u64] {
-            let told = own.connections_max(Some(limit)).expect_err("too few").to_string();
-            assert!(told.contains(&format!("open files is {limit},")), "{told}");
-            assert!(told.contains(&format!("at least {}:", needed + 1)), "{told}");
-            assert!(told.contains("ulimit -n") && told.contains("LimitNOFILE="), "{told}");
+            let error = holdings.connections_max(Some(limit)).expect_err("too few").to_string();
+            assert!(error.contains(&format!("open files is {limit},")), "{error}");
+            assert!(error.contains(&format!("at least {}:", needed + 1)), "{error}");
+            assert!(error.contains("ulimit -n") && error.contains("LimitNOFILE="), "{error}");
         }
     }
 }

@@ -47,9 +47,9 @@ fn keys(answer: &Answer, time: Option<usize>, values: usize) -> Vec<usize> {
     let others = || (0..answer.columns.len()).filter(|&c| c != values && Some(c) != time);
     let mut keys: Vec<usize> = others().filter(|&column| !is_numeric(answer, column)).collect();
     for column in others().filter(|&column| column < values && is_numeric(answer, column)) {
-        let told_by: Vec<usize> = keys.iter().copied().chain(time).collect();
-        let mut seen = HashSet::new();
-        if answer.rows.iter().all(|row| seen.insert(identity(row, &told_by))) {
+        let identifying: Vec<usize> = keys.iter().copied().chain(time).collect();
+        let mut identities = HashSet::new();
+        if answer.rows.iter().all(|row| identities.insert(identity(row, &identifying))) {
             break;
         }
         keys.push(column);

@@ -23,7 +23,7 @@ pub(crate) type Read<T> = Result<T, String>;
 
 /// Statistics of a folder, by which a test knows that it covers enough.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct FolderStats {
     /// Entries of each list of records.
     pub(crate) lists: BTreeMap<&'static str, usize>,
     pub(crate) settings: BTreeSet<String>,
@@ -34,8 +34,8 @@ pub(crate) struct Seen {
     pub(crate) marks: (usize, usize),
 }
 
-fn demand(is_so: bool, what: &str) -> Read<()> {
-    if is_so { Ok(()) } else { Err(what.to_owned()) }
+fn demand(condition: bool, what: &str) -> Read<()> {
+    if condition { Ok(()) } else { Err(what.to_owned()) }
 }
 
 fn sum(salt: u64, bytes: &[u8]) -> u64 {
@@ -118,7 +118,7 @@ pub(crate) struct Manifest {
 /// The head is read before the salt is known.
 pub(crate) const HEAD_BYTES: usize = HEADER_BYTES + 32;
 
-pub(crate) fn read_manifest(file: &[u8], seen: &mut Seen) -> Read<Manifest> {
+pub(crate) fn read_manifest(file: &[u8], stats: &mut FolderStats) -> Read<Manifest> {
     let head = file.get(..HEAD_BYTES).ok_or("no head")?;
     let heads = frames(b"MAN", 0, head)?;
     let mut fields = Bytes(heads[0].1);
@@ -134,18 +134,18 @@ pub(crate) fn read_manifest(file: &[u8], seen: &mut Seen) -> Read<Manifest> {
     };
     for (number, body) in frames(b"MAN", salt, &file[HEAD_BYTES..])? {
         demand(number == manifest.records, "a record is missing")?;
-        read_record(body, &mut manifest, seen).map_err(|why| format!("record {number}: {why}"))?;
+        read_record(body, &mut manifest, stats).map_err(|why| format!("record {number}: {why}"))?;
         manifest.records += 1;
     }
     Ok(manifest)
 }
 
-fn read_record(body: &[u8], manifest: &mut Manifest, seen: &mut Seen) -> Read<()> {
+fn read_record(body: &[u8], manifest: &mut Manifest, stats: &mut FolderStats) -> Read<()> {
     let mut record = Bytes(body);
     manifest.logs.clear();
     for list in LISTS.split(' ') {
         let count = record.size()?;
-        *seen.lists.entry(list).or_default() += count;
+        *stats.lists.entry(list).or_default() += count;
         demand(list != "forget" || count <= 1, "two times to forget before")?;
         for _ in 0..count {
             let is_known = match list {
@@ -157,7 +157,7 @@ fn read_record(body: &[u8], manifest: &mut Manifest, seen: &mut Seen) -> Read<()
                 "consumed" => record.number(8)? <= record.number(8)?,
                 "forget" => record.number(8).map(|_| true)?,
                 "logs" => manifest.logs.insert(record.number(8)?),
-                _ => read_of_table(list, &mut record, seen).map(|()| true)?,
+                _ => read_of_table(list, &mut record, stats).map(|()| true)?,
             };
             demand(is_known, list)?;
         }
@@ -177,7 +177,7 @@ fn read_add(record: &mut Bytes<'_>) -> Read<(u64, Place)> {
 }
 
 /// Reads an entry that begins with a table.
-fn read_of_table(list: &str, record: &mut Bytes<'_>, seen: &mut Seen) -> Read<()> {
+fn read_of_table(list: &str, record: &mut Bytes<'_>, stats: &mut FolderStats) -> Read<()> {
     record.table()?;
     match list {
         "drops" => {}
@@ -188,14 +188,14 @@ fn read_of_table(list: &str, record: &mut Bytes<'_>, seen: &mut Seen) -> Read<()
         "settings" => {
             let length = record.size()?;
             demand(length <= 64 << 10, "settings that are too long")?;
-            read_settings(record.take(length)?, seen)?;
+            read_settings(record.take(length)?, stats)?;
         }
         _ => drop(record.take(8 + 8 + 8)?),
     }
     Ok(())
 }
 
-pub(crate) fn read_settings(bytes: &[u8], seen: &mut Seen) -> Read<()> {
+pub(crate) fn read_settings(bytes: &[u8], stats: &mut FolderStats) -> Read<()> {
     if bytes.is_empty() {
         return Ok(());
     }
@@ -203,13 +203,14 @@ pub(crate) fn read_settings(bytes: &[u8], seen: &mut Seen) -> Read<()> {
         serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     for (name, value) in fields {
         demand(is_setting(&name, &value), &format!("setting {name} is {value}"))?;
-        seen.settings.insert(name);
+        stats.settings.insert(name);
     }
     Ok(())
 }
 
 fn is_setting(name: &str, value: &Value) -> bool {
-    let is_within = |least, most| value.as_u64().is_some_and(|own| (least..=most).contains(&own));
+    let is_within =
+        |least, most| value.as_u64().is_some_and(|number| (least..=most).contains(&number));
     let is_name = |value: &Value| value.as_str().is_some_and(|text| !text.is_empty());
     let text = value.as_str().unwrap_or_default();
     match name {
@@ -229,7 +230,7 @@ fn is_setting(name: &str, value: &Value) -> bool {
     }
 }
 
-fn read_log(file: &[u8], salt: u64, seen: &mut Seen) -> Read<()> {
+fn read_log(file: &[u8], salt: u64, stats: &mut FolderStats) -> Read<()> {
     for (_, body) in frames(b"LOG", salt, file)? {
         let mut body = Bytes(body);
         let [codec, table, batch, zero] = body.take(4)? else { return Err("no prefix".into()) };
@@ -244,7 +245,7 @@ fn read_log(file: &[u8], salt: u64, seen: &mut Seen) -> Read<()> {
             _ => false,
         };
         demand(is_possible && *zero == 0, "a log frame that it does not know")?;
-        seen.codecs.insert(*codec);
+        stats.codecs.insert(*codec);
     }
     Ok(())
 }
@@ -286,35 +287,35 @@ fn check_segment(path: &Path, number: u64, salt: u64) -> Read<()> {
 
 /// Reads a mark of an orderly stop. Returns the number of blocks that are not in memory.
 fn read_mark(bytes: &[u8], salt: u64, manifest: &Manifest) -> Read<u64> {
-    let (front, own) = bytes.split_last_chunk::<8>().ok_or("it is too short")?;
+    let (front, checksum) = bytes.split_last_chunk::<8>().ok_or("it is too short")?;
     let mut mark = Bytes(front);
     demand(mark.take(8)? == b"\x89HDLSTP\x01", "another mark")?;
     let position = (mark.number(8)?, mark.number(8)?, mark.number(8)?);
     demand(position == (salt, manifest.records, manifest.bytes), "a mark of another manifest")?;
     let count = mark.number(8)?;
     demand(mark.0.len() as u64 == 8 * count, "a mark with more")?;
-    demand(sum(salt, front).to_le_bytes() == *own, "a mark that was altered").map(|()| count)
+    demand(sum(salt, front).to_le_bytes() == *checksum, "a mark that was altered").map(|()| count)
 }
 
-fn read_leaf(leaf: &Path, tmpfs: &Path, seen: &mut Seen) -> Read<()> {
+fn read_leaf(leaf: &Path, tmpfs: &Path, stats: &mut FolderStats) -> Read<()> {
     let file = fs::read(leaf.join("manifest")).map_err(|error| error.to_string())?;
-    let manifest = read_manifest(&file, seen)?;
+    let manifest = read_manifest(&file, stats)?;
     let logs = numbered(&leaf.join("log"), ".log")?;
     demand(manifest.logs.iter().all(|log| logs.contains_key(log)), "a log is missing")?;
     for path in logs.values() {
-        read_log(&fs::read(path).unwrap(), manifest.salt, seen)?;
+        read_log(&fs::read(path).unwrap(), manifest.salt, stats)?;
     }
     let segments = numbered(&leaf.join("segments"), ".segment")?;
     for (number, path) in &segments {
         check_segment(path, *number, manifest.salt)?;
     }
-    for Place { offset, segment, length, sum: own } in manifest.blocks.values() {
+    for Place { offset, segment, length, sum: expected } in manifest.blocks.values() {
         let file = fs::File::open(segments.get(segment).ok_or("a segment is missing")?).unwrap();
         let mut block = vec![0; usize::try_from(*length).unwrap()];
         file.read_exact_at(&mut block, *offset).map_err(|error| error.to_string())?;
-        demand(*own == sum(manifest.salt, &block).max(1), "a block that was altered")?;
+        demand(*expected == sum(manifest.salt, &block).max(1), "a block that was altered")?;
         read_block(&block)?;
-        seen.blocks += 1;
+        stats.blocks += 1;
     }
     let reserve = leaf.join("reserve").metadata().map_or(0, |reserve| reserve.len());
     demand(reserve == 0, "what is set aside has bytes")?;
@@ -322,13 +323,18 @@ fn read_leaf(leaf: &Path, tmpfs: &Path, seen: &mut Seen) -> Read<()> {
         let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap();
         let listed = read_mark(&mark, sum(manifest.salt, &boot), &manifest)?;
         demand(listed == 0, "a mark on disk that lists blocks")?;
-        seen.marks.1 += 1;
+        stats.marks.1 += 1;
     }
-    read_memory(leaf, tmpfs, &manifest, seen)
+    read_memory(leaf, tmpfs, &manifest, stats)
 }
 
 /// Reads the leaf's memory. The name of its folder depends on the path of the leaf.
-fn read_memory(leaf: &Path, tmpfs: &Path, manifest: &Manifest, seen: &mut Seen) -> Read<()> {
+fn read_memory(
+    leaf: &Path,
+    tmpfs: &Path,
+    manifest: &Manifest,
+    stats: &mut FolderStats,
+) -> Read<()> {
     let (leaf, about) = (leaf.canonicalize().unwrap(), leaf.metadata().unwrap());
     let mut of = leaf.to_str().unwrap().as_bytes().to_vec();
     of.extend(about.dev().to_le_bytes());
@@ -341,7 +347,7 @@ fn read_memory(leaf: &Path, tmpfs: &Path, manifest: &Manifest, seen: &mut Seen) 
             "leaf" => demand(fs::read(path).unwrap() == leaf.to_str().unwrap().as_bytes(), &name)?,
             "stopped" => {
                 read_mark(&fs::read(path).unwrap(), manifest.salt, manifest)?;
-                seen.marks.0 += 1;
+                stats.marks.0 += 1;
             }
             _ => {
                 let number = name.strip_suffix(".segment").and_then(|number| number.parse().ok());
@@ -353,11 +359,11 @@ fn read_memory(leaf: &Path, tmpfs: &Path, manifest: &Manifest, seen: &mut Seen) 
 }
 
 /// Reads a data folder without a server, and its files in a tmpfs.
-pub(crate) fn read_folder(data: &Path, tmpfs: &Path, seen: &mut Seen) -> Read<()> {
+pub(crate) fn read_folder(data: &Path, tmpfs: &Path, stats: &mut FolderStats) -> Read<()> {
     let leaves = fs::read_to_string(data.join("leaves")).map_err(|error| error.to_string())?;
     let count: usize = leaves.trim().parse().map_err(|_| format!("{leaves:?} leaves"))?;
     for leaf in (0..count).map(|number| data.join(format!("leaf-{number}"))) {
-        read_leaf(&leaf, tmpfs, seen).map_err(|why| format!("{}: {why}", leaf.display()))?;
+        read_leaf(&leaf, tmpfs, stats).map_err(|why| format!("{}: {why}", leaf.display()))?;
     }
     Ok(())
 }

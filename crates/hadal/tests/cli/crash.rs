@@ -70,7 +70,7 @@ fn outlive_kill_nine(durability: &str) {
 /// all.
 fn check(server: &Server, in_doubt: usize) {
     let lines = server.query("SELECT n, count(*) FROM t GROUP BY n LIMIT 100000");
-    let found: BTreeMap<usize, usize> = lines
+    let counts: BTreeMap<usize, usize> = lines
         .iter()
         .map(|line| {
             let (n, count) = line.split_once(',').unwrap();
@@ -79,11 +79,11 @@ fn check(server: &Server, in_doubt: usize) {
         .collect();
     let acknowledged = in_doubt * BATCH_ROWS;
     for n in 0..acknowledged {
-        assert_eq!(found.get(&n), Some(&1), "row {n} of {acknowledged}");
+        assert_eq!(counts.get(&n), Some(&1), "row {n} of {acknowledged}");
     }
-    let rest = found.len() - acknowledged;
+    let rest = counts.len() - acknowledged;
     assert!(rest == 0 || rest == BATCH_ROWS, "{rest} rows of the batch in doubt");
-    assert!(found.values().all(|&count| count == 1));
+    assert!(counts.values().all(|&count| count == 1));
 }
 
 fn start_one(folder: &Path) -> Server {
@@ -252,11 +252,15 @@ fn server_is_stopped(folder: &Path, signal: Signal) {
 fn tells_of_unknown_losses(server: &Server) {
     let status = server.run(&["status"], b"").stdout;
     assert!(status.contains("\nleaf-0: LOST") && status.contains("\nleaf-1: LOST"), "{status}");
-    let told = server.run(&["query", "--format", "table", "SELECT count(*) FROM t"], b"").stderr;
+    let warnings =
+        server.run(&["query", "--format", "table", "SELECT count(*) FROM t"], b"").stderr;
     for leaf in ["leaf-0", "leaf-1"] {
-        assert!(told.contains(&format!("{leaf} has lost rows in one place, how many")), "{told}");
+        assert!(
+            warnings.contains(&format!("{leaf} has lost rows in one place, how many")),
+            "{warnings}"
+        );
     }
-    assert!(told.contains("of at least "), "{told}");
+    assert!(warnings.contains("of at least "), "{warnings}");
     for (path, expected) in [
         ("/readyz", "ok, but rows may be lost"),
         ("/metrics", "\nhadal_unknown_losses 2\n"),

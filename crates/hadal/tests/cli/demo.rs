@@ -33,14 +33,14 @@ impl Demo {
     }
 
     /// Repeats the query until the answer is as expected.
-    fn wait_until(&self, sql: &str, wanted: impl Fn(&str) -> bool) {
+    fn wait_until(&self, sql: &str, is_expected: impl Fn(&str) -> bool) {
         let start = Instant::now();
         loop {
-            let found = self.ask(sql);
-            if found.stdout.lines().nth(1).is_some_and(&wanted) {
+            let answer = self.ask(sql);
+            if answer.stdout.lines().nth(1).is_some_and(&is_expected) {
                 return;
             }
-            assert!(start.elapsed() < DEADLINE, "{sql}: {found:?}");
+            assert!(start.elapsed() < DEADLINE, "{sql}: {answer:?}");
         }
     }
 }
@@ -100,8 +100,8 @@ fn both_tables_go_on_living() {
     let demo = Demo::start("1000000", "1", &[]);
     let is_some = |line: &str| line.parse::<u64>().is_ok_and(|count| count > 0);
     demo.wait_until("SELECT count(*) FROM requests WHERE time >= '2026-11-20T18:00:00Z'", is_some);
-    let own = "SELECT count(*) FROM processes WHERE command = 'hadal' AND cpu_percent >= 0";
-    demo.wait_until(own, is_some);
+    let hadal_rows = "SELECT count(*) FROM processes WHERE command = 'hadal' AND cpu_percent >= 0";
+    demo.wait_until(hadal_rows, is_some);
     let shapes = demo.rows("SELECT kind, count(app), count(service) FROM requests GROUP BY kind");
     assert_eq!(shapes.len(), 2, "{shapes:?}");
 }

@@ -149,13 +149,13 @@ fn blocks_are_found_with_their_lines() {
 #[test]
 fn a_block_that_nothing_runs_is_found() {
     let makefile = "demo:\n\ttrue\ntest:\n";
-    let found = |text: &str| {
+    let unproven_count = |text: &str| {
         let blocks = blocks(text);
         blocks.iter().filter(|block| unproven(block, makefile).is_some()).count()
     };
     let good = "```sh\nls\n```\n```console\nmake demo\nmake test\n```\n```text\na -> b\n```\n";
-    assert_eq!(found(good), 0);
+    assert_eq!(unproven_count(good), 0);
     for bad in ["```bash\nls\n```\n", "```\nls\n```\n", "```console\nmake love\n```\n"] {
-        assert_eq!(found(bad), 1, "{bad}");
+        assert_eq!(unproven_count(bad), 1, "{bad}");
     }
 }

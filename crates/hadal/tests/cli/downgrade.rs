@@ -6,7 +6,9 @@ use serde_json::Value;
 use tempfile::TempDir;
 use twox_hash::XxHash3_64;
 
-use crate::before::{HEAD_BYTES, HEADER_BYTES, LISTS, Seen, frames, read_folder, read_manifest};
+use crate::before::{
+    FolderStats, HEAD_BYTES, HEADER_BYTES, LISTS, frames, read_folder, read_manifest,
+};
 use crate::harness::Server;
 
 /// Enough for one of two leaves to have sixteen that are merged.
@@ -47,8 +49,8 @@ impl Places {
     }
 
     /// Reads the remaining files as the previous program does.
-    fn read(&self, seen: &mut Seen) {
-        assert_eq!(read_folder(self.data.path(), self.tmpfs.path(), seen), Ok(()));
+    fn read(&self, stats: &mut FolderStats) {
+        assert_eq!(read_folder(self.data.path(), self.tmpfs.path(), stats), Ok(()));
     }
 }
 
@@ -105,32 +107,32 @@ fn live(server: &Server) {
 fn the_program_before_accepts_what_this_one_leaves() {
     let [data, archive] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
     let tmpfs = tempfile::tempdir_in("/dev/shm").unwrap();
-    let (places, mut seen) = (Places { data, archive, tmpfs }, Seen::default());
+    let (places, mut stats) = (Places { data, archive, tmpfs }, FolderStats::default());
     let server = places.start("memory");
     live(&server);
     assert!(server.process.stop(Signal::TERM).success());
-    places.read(&mut seen);
-    assert_eq!(seen.marks, (2, 0));
+    places.read(&mut stats);
+    assert_eq!(stats.marks, (2, 0));
     // On disk, and killed with small and large rows in the log.
     let server = places.start("mmap");
     server.process.stop(Signal::TERM);
-    places.read(&mut seen);
-    assert_eq!(seen.marks, (2, 2));
+    places.read(&mut stats);
+    assert_eq!(stats.marks, (2, 2));
     let server = places.start("memory");
     done(&server, &["drop", "large", "--yes"]);
     for (batch, count) in [("small", 3), ("large", 8_000)] {
         assert_eq!(server.post("/v1/log/v", batch, &rows(0, count)), Some(true));
     }
     server.process.stop(Signal::KILL);
-    places.read(&mut seen);
+    places.read(&mut stats);
     for list in LISTS.split(' ') {
-        assert!(seen.lists[list] > 0, "no record has {list}: {seen:?}");
+        assert!(stats.lists[list] > 0, "no record has {list}: {stats:?}");
     }
     let settings = SETTINGS.iter().flat_map(|(_, settings)| *settings);
     for name in settings.map(|setting| setting.split('=').next().unwrap()).chain(["format"]) {
-        assert!(seen.settings.contains(name), "{name} is not set: {seen:?}");
+        assert!(stats.settings.contains(name), "{name} is not set: {stats:?}");
     }
-    assert!(seen.blocks > 0 && seen.codecs.len() == 2, "{seen:?}");
+    assert!(stats.blocks > 0 && stats.codecs.len() == 2, "{stats:?}");
 }
 
 /// A frame of the manifest.
@@ -154,14 +156,14 @@ fn the_program_before_refuses_what_it_does_not_know() {
     let settings = |json: &str| {
         let length = u32::try_from(json.len()).unwrap().to_le_bytes();
         let before = [0; 5 * 4];
-        let own = [b"\x01\0\0\0\x01t", &length[..], json.as_bytes()].concat();
-        [&before[..], &own, &[0; 3 * 4]].concat()
+        let settings_list = [b"\x01\0\0\0\x01t", &length[..], json.as_bytes()].concat();
+        [&before[..], &settings_list, &[0; 3 * 4]].concat()
     };
     let read = |head: &[u8], records: &[Vec<u8>]| {
         let records = (1..).zip(records).map(|(number, body)| sealed(salt, number, body));
         let file = [head.to_vec(), records.collect::<Vec<_>>().concat()].concat();
         assert_eq!(frames(b"MAN", 0, &file[..HEAD_BYTES]).unwrap().len(), 1);
-        read_manifest(&file, &mut Seen::default()).map(|manifest| manifest.salt)
+        read_manifest(&file, &mut FolderStats::default()).map(|manifest| manifest.salt)
     };
     let record = settings(r#"{"age":"7d","format":1}"#);
     assert_eq!(read(&head(4), &[vec![0; 9 * 4], record.clone()]), Ok(salt));

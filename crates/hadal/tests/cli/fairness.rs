@@ -24,11 +24,11 @@ const WORST: [&str; 8] = [
 
 /// Rows whose ids are letters, so that they do not form templates.
 fn rows() -> String {
-    let letters = |mut own: u64| -> String {
+    let letters = |mut state: u64| -> String {
         let mut text = String::with_capacity(24);
         for _ in 0..24 {
-            text.push(char::from(b'a' + u8::try_from(own % 26).unwrap()));
-            own = own / 26 + own.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 1_000_003;
+            text.push(char::from(b'a' + u8::try_from(state % 26).unwrap()));
+            state = state / 26 + state.wrapping_mul(0x9E37_79B9_7F4A_7C15) % 1_000_003;
         }
         text
     };
@@ -81,10 +81,11 @@ fn small_queries_are_answered_beside_eight_of_the_worst() {
         let _over = Over(&is_over);
         for _ in 0..20 {
             let sql = "SELECT service, count(*) FROM t GROUP BY service ORDER BY service";
-            let expected = (0..SERVICES).map(|own| json!([format!("s{own}"), ROWS / SERVICES]));
+            let expected =
+                (0..SERVICES).map(|service| json!([format!("s{service}"), ROWS / SERVICES]));
             light(&server, sql, &expected.collect::<Value>());
             let sql = "SELECT n FROM t ORDER BY n DESC LIMIT 50";
-            let expected = (0..50).map(|own| json!([ROWS - 1 - own]));
+            let expected = (0..50).map(|n| json!([ROWS - 1 - n]));
             light(&server, sql, &expected.collect::<Value>());
         }
     });

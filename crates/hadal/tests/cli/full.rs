@@ -92,19 +92,19 @@ fn a_full_disk_refuses_rows_and_loses_none() {
     let mut end = fill(&server, 0, 10_000);
     assert!((10..10_000).contains(&end), "{end}");
     // For a while merges free a little room again and again.
-    let told = loop {
-        let told = server.run(&["log", "t"], body(end).as_bytes());
-        if told.code != 0 {
-            break told;
+    let logged = loop {
+        let logged = server.run(&["log", "t"], body(end).as_bytes());
+        if logged.code != 0 {
+            break logged;
         }
         end += 1;
     };
-    assert!(told.stderr.contains("no space is left"), "{}", told.stderr);
+    assert!(logged.stderr.contains("no space is left"), "{}", logged.stderr);
     let ready = server.get("/readyz");
     assert!(ready.contains("200 OK") && ready.contains("no space is left on disk"), "{ready}");
     // Paths are only for the operator of the server.
     let answers = ["/readyz", "/v1/version", "/v1/status", "/v1/tables", "/metrics"];
-    let answers = answers.map(|path| server.get(path)).into_iter().chain([told.stderr]);
+    let answers = answers.map(|path| server.get(path)).into_iter().chain([logged.stderr]);
     for answer in answers {
         assert!(!answer.contains(disk.path().to_str().unwrap()), "{answer}");
     }
@@ -198,9 +198,9 @@ fn taken(folder: &Path) -> (u64, u64) {
         if path.is_dir() {
             let (own_bytes, own_segments) = taken(&path);
             (bytes, segments) = (bytes + own_bytes, segments + own_segments);
-        } else if path.extension().is_some_and(|own| own == "segment") {
+        } else if path.extension().is_some_and(|extension| extension == "segment") {
             // A file that is deleted at this moment takes nothing.
-            bytes += std::fs::metadata(&path).map_or(0, |found| found.blocks() * 512);
+            bytes += std::fs::metadata(&path).map_or(0, |metadata| metadata.blocks() * 512);
             segments += 1;
         }
     }
@@ -221,19 +221,19 @@ fn bytes_of_blocks_are_told_as_the_system_tells_them() {
     // A stop gives all of them their final position.
     server.process.stop(Signal::TERM);
     server = start(&data, &flags);
-    let told = |table: &str| -> serde_json::Value {
+    let blocks_of = |table: &str| -> serde_json::Value {
         let response = server.get(&format!("/v1/tables/{table}/blocks?limit=1000"));
         let (_, body) = response.split_once("\r\n\r\n").unwrap_or(("", &response));
         serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {response}"))
     };
     let start = Instant::now();
     loop {
-        let tables = ["t", "u"].map(told);
+        let tables = ["t", "u"].map(blocks_of);
         let blocks: Vec<&serde_json::Value> =
             tables.iter().flat_map(|table| table["blocks"].as_array().unwrap()).collect();
         let paged =
             |block: &&serde_json::Value| block["bytes"].as_u64().unwrap().next_multiple_of(PAGE);
-        let own: u64 = blocks.iter().map(paged).sum();
+        let block_bytes: u64 = blocks.iter().map(paged).sum();
         let metrics = server.get("/metrics");
         let held =
             metrics.lines().find_map(|line| line.strip_prefix("hadal_memory_row_block_bytes "));
@@ -241,17 +241,17 @@ fn bytes_of_blocks_are_told_as_the_system_tells_them() {
         let is_settled = blocks.iter().all(|block| block["fresh"] == false);
         // One page of each file is its head. Blocks replaced by merges are deleted within a second
         // or two.
-        let is_so = held == Some(&own.to_string()) && memory == own + files * PAGE
+        let is_consistent = held == Some(&block_bytes.to_string()) && memory == block_bytes + files * PAGE
             // The file system may store a file's position in a page of its own.
             && (memory..=memory + files * PAGE).contains(&disk);
-        if is_settled && is_so {
+        if is_settled && is_consistent {
             for table in &tables {
                 let sum = |list: &str| -> u64 {
                     table[list]
                         .as_array()
                         .unwrap()
                         .iter()
-                        .map(|own| own["bytes"].as_u64().unwrap())
+                        .map(|entry| entry["bytes"].as_u64().unwrap())
                         .sum()
                 };
                 let (columns, blocks) = (sum("columns"), sum("blocks"));
@@ -262,8 +262,8 @@ fn bytes_of_blocks_are_told_as_the_system_tells_them() {
             }
             break;
         }
-        let seen = (own, held, memory, disk, files, is_settled);
-        assert!(start.elapsed() < DEADLINE, "{seen:?}");
+        let figures = (block_bytes, held, memory, disk, files, is_settled);
+        assert!(start.elapsed() < DEADLINE, "{figures:?}");
     }
     // Inspecting the folder itself shows the same.
     let asked = ["t", "u"].map(|table| server.run(&["inspect", table, "--blocks"], b"").stdout);
@@ -289,11 +289,11 @@ fn memory_is_told_as_the_system_tells_it() {
     let status =
         std::fs::read_to_string(format!("/proc/{}/status", server.process.pid().as_raw_nonzero()))
             .unwrap();
-    let own = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
-    let own: u64 = own.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10;
+    let rss_anon = status.lines().find_map(|line| line.strip_prefix("RssAnon:")).unwrap();
+    let rss_anon: u64 = rss_anon.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10;
     // It keeps changing meanwhile.
-    let told = metric("heap_bytes");
-    assert!(told.abs_diff(own) < (16 << 20).max(own / 4), "{told} of {own}");
+    let reported = metric("heap_bytes");
+    assert!(reported.abs_diff(rss_anon) < (16 << 20).max(rss_anon / 4), "{reported} of {rss_anon}");
     let shown = server.run(&["status"], b"").stdout;
     assert!(shown.contains(" of its own, of 256.0 MiB\n"), "{shown}");
 }

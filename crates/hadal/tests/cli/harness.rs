@@ -98,16 +98,16 @@ impl Running {
 
     /// Waits for the next line on standard output that contains `text`.
     pub(crate) fn wait_for_output(&self, text: &str) -> String {
-        wait_for(&self.stdout, text).unwrap_or_else(|seen| {
+        wait_for(&self.stdout, text).unwrap_or_else(|output| {
             let said: Vec<String> = self.stderr.iter().collect();
-            panic!("there is no {text:?} in {seen:#?}; it said {said:#?}")
+            panic!("there is no {text:?} in {output:#?}; it said {said:#?}")
         })
     }
 
     /// Waits for the next line on standard error that contains `text`.
     pub(crate) fn wait_for_error(&self, text: &str) -> String {
         wait_for(&self.stderr, text)
-            .unwrap_or_else(|seen| panic!("there is no {text:?} in {seen:#?}"))
+            .unwrap_or_else(|output| panic!("there is no {text:?} in {output:#?}"))
     }
 
     /// Writes to its standard input.
@@ -176,12 +176,12 @@ fn lines(stream: impl Read + Send + 'static) -> Receiver<String> {
 
 /// Returns the next line with `text` in it, or all lines if none has it.
 fn wait_for(lines: &Receiver<String>, text: &str) -> Result<String, Vec<String>> {
-    let mut seen = Vec::new();
+    let mut others = Vec::new();
     loop {
         match lines.recv_timeout(DEADLINE) {
             Ok(line) if line.contains(text) => return Ok(line),
-            Ok(line) => seen.push(line),
-            Err(_) => return Err(seen),
+            Ok(line) => others.push(line),
+            Err(_) => return Err(others),
         }
     }
 }

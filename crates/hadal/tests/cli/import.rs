@@ -36,15 +36,15 @@ fn csv_becomes_columns_with_kinds() {
 /// Rows as JSON objects, sorted as text, without the time of arrival.
 fn objects(server: &Server, table: &str) -> Vec<String> {
     let sql = format!("SELECT * FROM {table} LIMIT 5000");
-    let found = server.run(&["query", "--format", "jsonl", &sql], b"");
-    assert_eq!(found.code, 0, "{}", found.stderr);
+    let answer = server.run(&["query", "--format", "jsonl", &sql], b"");
+    assert_eq!(answer.code, 0, "{}", answer.stderr);
     let object = |line: &str| {
         let mut object: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(line).unwrap();
         object.remove("time");
         serde_json::Value::Object(object).to_string()
     };
-    let mut objects: Vec<String> = found.stdout.lines().map(object).collect();
+    let mut objects: Vec<String> = answer.stdout.lines().map(object).collect();
     objects.sort_unstable();
     objects
 }
@@ -254,8 +254,8 @@ fn only_a_table_that_the_import_makes_takes_rows_of_any_age() {
         let taken = server.run(args, b"");
         assert_eq!(taken.code, 0, "{}", taken.stderr);
         assert!(!taken.stderr.contains("hint:"), "{}", taken.stderr);
-        let told = "warning: 1500 rows are older than 30 days; the table takes any age";
-        assert!(taken.stderr.contains(told), "{}", taken.stderr);
+        let warning = "warning: 1500 rows are older than 30 days; the table takes any age";
+        assert!(taken.stderr.contains(warning), "{}", taken.stderr);
         assert_eq!(server.query(&format!("SELECT count(*) FROM {table}")), ["3000"]);
     }
 }

@@ -125,8 +125,8 @@ fn the_time_column_and_sets_may_be_named() {
     let rows = "{\"at\": \"2026-11-21T12:00:00Z\", \"tags\": [\"b\", \"a\", \"b\"]}\n";
     let said = server.log(&["t", "--time", "at", "--sets", "tags"], rows);
     assert!(said.contains("1 row went") && said.ends_with(" s, time from at\n"), "{said}");
-    let found = server.query("SELECT at, tags FROM t");
-    assert_eq!(found, ["2026-11-21T12:00:00Z,\"[\"\"a\"\",\"\"b\"\"]\""]);
+    let rows = server.query("SELECT at, tags FROM t");
+    assert_eq!(rows, ["2026-11-21T12:00:00Z,\"[\"\"a\"\",\"\"b\"\"]\""]);
 }
 
 #[test]
@@ -136,8 +136,8 @@ fn lines_without_times_keep_their_order() {
     let line = |n: usize| format!("{} {}", n * 7_919 % 12_000, "x".repeat(1_000));
     let lines: Vec<String> = (0..12_000).map(line).collect();
     server.log(&["t"], &lines.join("\n"));
-    let found = server.query("SELECT message FROM t ORDER BY time");
-    assert!(found == lines, "{} of {} lines, or in another order", found.len(), lines.len());
+    let messages = server.query("SELECT message FROM t ORDER BY time");
+    assert!(messages == lines, "{} of {} lines, or in another order", messages.len(), lines.len());
 }
 
 #[test]
@@ -150,8 +150,8 @@ fn rows_that_trickle_are_there_at_once() {
         let start = std::time::Instant::now();
         loop {
             // The table does not exist before its first row.
-            let found = server.run(&["query", "SELECT count(*) FROM t"], b"");
-            if found.stdout.lines().nth(1) == Some(&expected) {
+            let answer = server.run(&["query", "SELECT count(*) FROM t"], b"");
+            if answer.stdout.lines().nth(1) == Some(&expected) {
                 break;
             }
             assert!(start.elapsed() < crate::harness::DEADLINE, "row {n} does not come");
@@ -171,8 +171,8 @@ fn without_a_server_it_starts_one() {
     log.write("{\"a\": 1}\n");
     log.close_input();
     log.wait_for_error("1 row went to table t");
-    let found = crate::harness::run(&["query", "SELECT a FROM t", "--server", &url], b"");
-    assert_eq!(found.stdout, "a\n1\n", "{}", found.stderr);
+    let answer = crate::harness::run(&["query", "SELECT a FROM t", "--server", &url], b"");
+    assert_eq!(answer.stdout, "a\n1\n", "{}", answer.stderr);
     assert!(log.stop(Signal::TERM).success());
     assert!(folder.path().join("hadal").is_dir());
 }

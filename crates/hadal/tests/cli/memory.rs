@@ -17,7 +17,8 @@ const ROWS: usize = 50_000;
 /// Short queries that compute, keep or show much.
 fn worst() -> Vec<String> {
     let times = |count, text: &str, between: &str| vec![text; count].join(between);
-    let sums: Vec<String> = (0..500).map(|own| format!("CAST(n + {own} AS VARCHAR)")).collect();
+    let sums: Vec<String> =
+        (0..500).map(|addend| format!("CAST(n + {addend} AS VARCHAR)")).collect();
     vec![
         format!("SELECT {}, count(*) FROM long GROUP BY 1", times(40, "s", " || ")),
         format!("SELECT {}, count(*) FROM long GROUP BY 1", times(16, "s", " || ")),

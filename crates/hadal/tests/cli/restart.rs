@@ -70,9 +70,9 @@ fn ask(server: &str, done: &AtomicUsize, is_over: &AtomicBool) -> usize {
     answers
 }
 
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+fn wait_until(what: &str, condition: impl Fn() -> bool) {
     let start = std::time::Instant::now();
-    while !is_so() {
+    while !condition() {
         assert!(start.elapsed() < DEADLINE, "{what}");
         std::thread::yield_now();
     }
@@ -185,9 +185,10 @@ fn a_successor_that_cannot_be_leaves_the_server_as_it_is() {
         (listen, ["--token-file", wrong], "does not hold 64 hexadecimal digits"),
         (listen, ["--memory-max", "10MiB"], "10.0 MiB"),
     ] {
-        let own = flags(folder.path());
-        let own = own.iter().map(String::as_str);
-        let flags = ["serve", "--take-over", "--listen", listen].into_iter().chain(own).chain(more);
+        let data_flags = flags(folder.path());
+        let data_flags = data_flags.iter().map(String::as_str);
+        let flags =
+            ["serve", "--take-over", "--listen", listen].into_iter().chain(data_flags).chain(more);
         let next = crate::harness::run(&flags.collect::<Vec<_>>(), b"");
         assert_ne!(next.code, 0, "{more:?}");
         assert!(next.stderr.contains(reason), "{more:?}: {}", next.stderr);

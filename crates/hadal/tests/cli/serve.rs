@@ -72,9 +72,9 @@ fn a_client_stops_a_server_as_a_signal_does() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(folder.path());
     server.log(&["t"], "{\"a\": 1}\n");
-    let told = server.run(&["stop"], b"");
-    assert_eq!((told.code, told.stdout.as_str()), (0, ""));
-    assert!(told.stderr.contains("is stopping"), "{}", told.stderr);
+    let stopped = server.run(&["stop"], b"");
+    assert_eq!((stopped.code, stopped.stdout.as_str()), (0, ""));
+    assert!(stopped.stderr.contains("is stopping"), "{}", stopped.stderr);
     server.process.wait_for_error("stopping: a client said so");
     assert!(server.process.wait().success());
     let gone = run(&["stop", "--server", &server.url], b"");
@@ -124,8 +124,8 @@ fn a_leaf_that_is_a_copy_of_another_is_refused() {
     let path = folder.path().to_str().unwrap();
     let refused = run(&["serve", "--listen", "127.0.0.1:0", "--data", path], b"");
     assert_eq!(refused.code, 2, "{}", refused.stderr);
-    let told = "leaf-0 and leaf-1 are one folder and a copy of it";
-    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    let expected = "leaf-0 and leaf-1 are one folder and a copy of it";
+    assert!(refused.stderr.contains(expected), "{}", refused.stderr);
     std::fs::remove_dir_all(&other).unwrap();
     std::fs::rename(&aside, &other).unwrap();
     let server = Server::start(folder.path());
@@ -187,12 +187,16 @@ fn inspect_shows_what_a_server_or_a_folder_has() {
     let asked = server.run(&["inspect", "t", "--blocks"], b"");
     assert!(server.process.stop(Signal::TERM).success());
     let looked = run(&["inspect", "t", "--data", path, "--blocks"], b"");
-    for found in [asked, looked] {
-        assert_eq!(found.code, 0, "{}", found.stderr);
+    for inspected in [asked, looked] {
+        assert_eq!(inspected.code, 0, "{}", inspected.stderr);
         for expected in
             ["table t: 2 rows", "a (number): 2 rows", "s (string): 1 row", "block of 2 rows"]
         {
-            assert!(found.stdout.contains(expected), "{expected} is not in {}", found.stdout);
+            assert!(
+                inspected.stdout.contains(expected),
+                "{expected} is not in {}",
+                inspected.stdout
+            );
         }
     }
     let missing = run(&["inspect", "nothing", "--data", path], b"");
@@ -201,15 +205,15 @@ fn inspect_shows_what_a_server_or_a_folder_has() {
 
 /// A folder and all files below it.
 fn tree(folder: &Path) -> Vec<PathBuf> {
-    let mut found = vec![folder.to_owned()];
+    let mut paths = vec![folder.to_owned()];
     for entry in std::fs::read_dir(folder).unwrap() {
         let entry = entry.unwrap();
         match entry.file_type().unwrap().is_dir() {
-            true => found.extend(tree(&entry.path())),
-            false => found.push(entry.path()),
+            true => paths.extend(tree(&entry.path())),
+            false => paths.push(entry.path()),
         }
     }
-    found
+    paths
 }
 
 #[test]

@@ -46,8 +46,9 @@ fn settings_are_shown_changed_and_kept() {
     assert!(shown.contains("sample_keep   1/10        default"), "{shown}");
     let refused = server.run(&["settings", "t", "sample_key=user"], b"");
     assert_eq!(refused.code, 2);
-    let told = "sample_key: rows are kept by key or by group, not both; unset it, or sample_least";
-    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    let expected =
+        "sample_key: rows are kept by key or by group, not both; unset it, or sample_least";
+    assert!(refused.stderr.contains(expected), "{}", refused.stderr);
     let shown = show(&server, &["sample_key=user", "sample_least=default"]);
     assert!(shown.contains("sample_key    user        set"), "{shown}");
     let status = server.run(&["status"], b"");
@@ -57,8 +58,8 @@ fn settings_are_shown_changed_and_kept() {
     assert!(refused.stderr.contains("age: \"soon\" is no age; write 30d"), "{}", refused.stderr);
     let refused = server.run(&["settings", "t", "age=9d", "bytes=1GB", "age=8d"], b"");
     assert_eq!(refused.code, 2);
-    let told = "age is set twice, to 9d and to 8d; say it once";
-    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    let expected = "age is set twice, to 9d and to 8d; say it once";
+    assert!(refused.stderr.contains(expected), "{}", refused.stderr);
     assert!(show(&server, &[]).contains("age           7d          set"), "nothing was set");
 }
 
@@ -89,8 +90,8 @@ fn a_server_without_its_definitions_does_not_start() {
     };
     let refused = start(&[]);
     assert_eq!(refused.code, 1, "{refused:?}");
-    let told = "definitions.sqlite are damaged: ";
-    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    let expected = "definitions.sqlite are damaged: ";
+    assert!(refused.stderr.contains(expected), "{}", refused.stderr);
     assert!(refused.stderr.contains("the server does not start"), "{}", refused.stderr);
     // No process listens on this port.
     let nowhere = "postgres://ada:secret@127.0.0.1:1/hadal";
@@ -115,8 +116,8 @@ fn only_a_server_with_an_archive_takes_tables_into_it() {
     assert!(shown.contains(line), "{shown}");
     let refused = server.run(&["settings", "t", "archive=on"], b"");
     assert_ne!(refused.code, 0);
-    let told = "this server has no archive; start it with --archive PLACE";
-    assert!(refused.stderr.contains(told), "{}", refused.stderr);
+    let expected = "this server has no archive; start it with --archive PLACE";
+    assert!(refused.stderr.contains(expected), "{}", refused.stderr);
     assert!(server.process.stop(Signal::TERM).success());
 
     let show = |server: &Server, args: &[&str]| {
@@ -140,14 +141,14 @@ fn only_a_server_with_an_archive_takes_tables_into_it() {
     assert!(shown.contains(note), "{shown}");
     let shown = show(&server, &["age=8d"]);
     assert!(shown.contains("age           8d          set") && shown.contains(note), "{shown}");
-    for (place, told) in [
+    for (place, expected) in [
         ("gs://old", "gs:// is not known"),
         ("s3://", "names no bucket"),
         ("s3://ada:secret@old", "user part"),
     ] {
         let refused = finish(hadal(&["serve", "--data", path, "--archive", place]), b"");
         assert_eq!(refused.code, 2);
-        assert!(refused.stderr.contains(told), "{}", refused.stderr);
+        assert!(refused.stderr.contains(expected), "{}", refused.stderr);
         assert!(!refused.stderr.contains("secret"), "{}", refused.stderr);
     }
     let almost = ["serve", "--data", path, "--definitions", "postgres:ada:secret@h"];
@@ -163,14 +164,14 @@ fn an_archive_that_is_not_there_is_told_of_and_not_made() {
     let (data, old) = (folder.path().join("data"), folder.path().join("old"));
     let flags = ["--data", data.to_str().unwrap(), "--archive", old.to_str().unwrap()];
     let server = Server::start_with(&flags);
-    let told = format!("there is no folder {}", old.display());
+    let expected = format!("there is no folder {}", old.display());
     let warning = server.process.wait_for_error("the archive CANNOT BE WRITTEN: ");
-    assert!(warning.contains(&told), "{warning}");
+    assert!(warning.contains(&expected), "{warning}");
     assert!(warning.ends_with("rows of tables with archive=on stay until it can be"), "{warning}");
     let set = server.run(&["settings", "t", "archive=on"], b"");
     assert_eq!(set.code, 0, "{}", set.stderr);
     let status = server.run(&["status"], b"").stdout;
-    assert!(status.contains("CANNOT BE WRITTEN: ") && status.contains(&told), "{status}");
+    assert!(status.contains("CANNOT BE WRITTEN: ") && status.contains(&expected), "{status}");
     assert!(server.process.stop(Signal::TERM).success());
     assert!(!old.exists());
 

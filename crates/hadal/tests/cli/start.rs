@@ -39,12 +39,16 @@ fn too_few_open_files_are_refused_with_what_to_do() {
     let data = data.to_str().unwrap();
     let args = ["serve", "--listen", "127.0.0.1:0", "--leaves", "2", "--data", data];
     for limit in [8, 24, 40, 144] {
-        let told = refused_after(&format!("ulimit -n {limit}"), &args[3..]);
-        assert_eq!(told.code, 1, "{limit}: {}", told.stderr);
+        let finished = refused_after(&format!("ulimit -n {limit}"), &args[3..]);
+        assert_eq!(finished.code, 1, "{limit}: {}", finished.stderr);
         for words in
             [&*format!("open files is {limit}"), "at least 145", "ulimit -n", "LimitNOFILE="]
         {
-            assert!(told.stderr.contains(words), "{limit}: no {words:?} in {}", told.stderr);
+            assert!(
+                finished.stderr.contains(words),
+                "{limit}: no {words:?} in {}",
+                finished.stderr
+            );
         }
         assert!(!Path::new(data).exists(), "{limit}: nothing is made");
     }
@@ -83,9 +87,9 @@ fn a_folder_of_other_things_that_others_can_write_to_is_refused() {
     fs::create_dir(&data).unwrap();
     fs::write(data.join("notes.txt"), "somebody's").unwrap();
     chmod(&data, 0o1777);
-    let told = refused(&["--leaves", "2", "--data", data.to_str().unwrap()]).stderr;
-    assert!(told.contains("others can write to it"), "{told}");
-    assert!(told.contains("chmod go-w ") && told.contains(data.to_str().unwrap()), "{told}");
+    let error = refused(&["--leaves", "2", "--data", data.to_str().unwrap()]).stderr;
+    assert!(error.contains("others can write to it"), "{error}");
+    assert!(error.contains("chmod go-w ") && error.contains(data.to_str().unwrap()), "{error}");
     assert_eq!(mode(&data), 0o1777, "it may be everybody's, such as /tmp");
     assert_eq!(fs::read_dir(&data).unwrap().count(), 1, "nothing is made");
     // An empty folder is mended: it was created for this purpose, with the usual permissions.
@@ -102,18 +106,18 @@ fn a_token_file_that_others_can_write_to_is_refused() {
     let token = scratch.path().join("token");
     fs::write(&token, "7".repeat(64)).unwrap();
     chmod(&token, 0o666);
-    let told = refused(&["--memory", "--token-file", token.to_str().unwrap()]);
-    assert_eq!(told.code, 2, "{}", told.stderr);
-    assert!(told.stderr.contains("others can write to it"), "{}", told.stderr);
-    assert!(told.stderr.contains("chmod go-w "), "{}", told.stderr);
+    let finished = refused(&["--memory", "--token-file", token.to_str().unwrap()]);
+    assert_eq!(finished.code, 2, "{}", finished.stderr);
+    assert!(finished.stderr.contains("others can write to it"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("chmod go-w "), "{}", finished.stderr);
 }
 
 /// The folders of leaves in a tmpfs.
 fn memories(tmpfs: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<_> =
+    let mut folders: Vec<_> =
         fs::read_dir(tmpfs).unwrap().map(|entry| entry.unwrap().path()).collect();
-    found.sort();
-    found
+    folders.sort();
+    folders
 }
 
 #[test]
@@ -127,15 +131,15 @@ fn memory_that_is_anothers_is_not_used_and_keeps_nobody_from_starting() {
     let server = Server::start_with(&flags);
     server.log(&["t"], &rows);
     server.process.stop(Signal::TERM);
-    let found = memories(tmpfs.path());
-    assert_eq!(found.len(), 3, "{found:?}");
+    let folders = memories(tmpfs.path());
+    assert_eq!(folders.len(), 3, "{folders:?}");
     // Another user has created files with their names.
-    chmod(&found[0], 0o777);
-    fs::write(found[0].join("planted"), "x").unwrap();
-    fs::remove_dir_all(&found[1]).unwrap();
-    symlink(scratch.path(), &found[1]).unwrap();
-    fs::remove_dir_all(&found[2]).unwrap();
-    fs::write(&found[2], "a file").unwrap();
+    chmod(&folders[0], 0o777);
+    fs::write(folders[0].join("planted"), "x").unwrap();
+    fs::remove_dir_all(&folders[1]).unwrap();
+    symlink(scratch.path(), &folders[1]).unwrap();
+    fs::remove_dir_all(&folders[2]).unwrap();
+    fs::write(&folders[2], "a file").unwrap();
     for more in [&[][..], &["--take-over"]] {
         let server = Server::start_with(&[&flags, more].concat());
         for _ in 0..3 {
@@ -146,14 +150,14 @@ fn memory_that_is_anothers_is_not_used_and_keeps_nobody_from_starting() {
         assert_eq!(server.query("SELECT count(*), sum(a) FROM t"), ["60,1770"]);
         server.process.stop(Signal::TERM);
     }
-    assert!(found[0].join("planted").exists(), "what is another's stays");
-    assert_eq!(mode(&found[0]) & 0o777, 0o777);
+    assert!(folders[0].join("planted").exists(), "what is another's stays");
+    assert_eq!(mode(&folders[0]) & 0o777, 0o777);
     // Once they are removed, memory is used again.
-    fs::remove_dir_all(&found[0]).unwrap();
-    found[1..].iter().for_each(|path| fs::remove_file(path).unwrap());
+    fs::remove_dir_all(&folders[0]).unwrap();
+    folders[1..].iter().for_each(|path| fs::remove_file(path).unwrap());
     let server = Server::start_with(&flags);
     assert_eq!(server.query("SELECT count(*), sum(a) FROM t"), ["60,1770"]);
-    assert_eq!(memories(tmpfs.path()), found);
+    assert_eq!(memories(tmpfs.path()), folders);
 }
 
 #[test]
@@ -203,10 +207,10 @@ fn no_word_of_an_addresss_user_part_is_said() {
             ("--archive", format!("s3:/{user}@bucket/prefix")),
             ("--archive", format!("{user}@bucket://prefix")),
         ] {
-            let told = refused(&["--memory", option, &address]);
-            assert_ne!(told.code, 0, "{address}: {}", told.stderr);
-            says_none(&address, &told.stderr);
-            says_none(&address, &told.stdout);
+            let finished = refused(&["--memory", option, &address]);
+            assert_ne!(finished.code, 0, "{address}: {}", finished.stderr);
+            says_none(&address, &finished.stderr);
+            says_none(&address, &finished.stdout);
         }
     }
     // A bucket that is unreachable: the messages while the server runs.

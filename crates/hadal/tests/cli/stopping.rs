@@ -75,8 +75,11 @@ fn a_stop_does_not_wait_for_ever_for_a_client_that_does_not_read() {
     let reader = does_not_read(&server);
     let sender = does_not_send(&server);
     server.process.send(Signal::TERM);
-    let told = rest(sender);
-    assert!(told.contains("HTTP/1.1 503 ") && told.contains("the server is stopping"), "{told}");
+    let answer = rest(sender);
+    assert!(
+        answer.contains("HTTP/1.1 503 ") && answer.contains("the server is stopping"),
+        "{answer}"
+    );
     server.process.wait_for_error("the stop takes longer than 2 s");
     assert_eq!(server.process.wait().code(), Some(3));
     drop(reader);

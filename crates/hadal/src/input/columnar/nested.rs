@@ -158,7 +158,7 @@ pub(super) fn unions(array: &ArrayRef, setting: Setting) -> Write {
     let members: Vec<(i8, Cells)> = array.fields().iter().map(member).collect();
     Box::new(move |row, out, losses| {
         let id = array.type_id(row);
-        let member = members.iter().find(|(own, _)| *own == id);
+        let member = members.iter().find(|(member_id, _)| *member_id == id);
         member.is_some_and(|(_, cells)| cells.write(array.value_offset(row), out, losses))
     })
 }

@@ -66,7 +66,7 @@ fn opened(bytes: Vec<u8>) -> Result<Box<dyn Rows>, Error> {
 /// The rows of an Arrow stream, and the notes on them.
 fn read(batch: &RecordBatch, time: Option<&str>) -> (Vec<String>, Vec<String>) {
     let mut rows = opened(as_stream(batch)).expect("opens");
-    rows.settle_time(time);
+    rows.set_time_column(time);
     let lines = all_lines(&mut *rows).expect("rows");
     (lines, rows.notes())
 }

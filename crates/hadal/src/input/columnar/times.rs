@@ -154,8 +154,8 @@ mod tests {
         assert_eq!(DAYS, first..=last);
         for day in (first..=last).step_by(97).chain([first, -1, 0, 59, 11_016, last]) {
             let expected = hadal_types::Micros(day * DAY_SECONDS * 1_000_000).to_string();
-            let found = written(|out| push_date(day, out));
-            assert_eq!(found, expected[..10], "{day}");
+            let text = written(|out| push_date(day, out));
+            assert_eq!(text, expected[..10], "{day}");
         }
     }
 

@@ -42,8 +42,9 @@ fn of_two_successors_the_second_is_told_so_and_ends() {
         let path = path.clone();
         move || {
             let patience = Duration::from_secs(20);
-            let told = Predecessor::ask_within(&path, patience).map(|found| found.is_some());
-            told.expect_err("another one takes over").to_string()
+            let outcome =
+                Predecessor::ask_within(&path, patience).map(|predecessor| predecessor.is_some());
+            outcome.expect_err("another one takes over").to_string()
         }
     };
     let successors = std::thread::spawn(move || {
@@ -58,9 +59,9 @@ fn of_two_successors_the_second_is_told_so_and_ends() {
     // The server stops, and its runtime ends.
     drop(runtime);
     let while_it_stops = second();
-    for told in [while_it_gets_ready, while_it_stops] {
-        assert!(told.contains("another process is taking over"), "{told}");
-        assert!(told.contains(&folder.path().display().to_string()), "{told}");
+    for error in [while_it_gets_ready, while_it_stops] {
+        assert!(error.contains("another process is taking over"), "{error}");
+        assert!(error.contains(&folder.path().display().to_string()), "{error}");
     }
     asked.tell_stopped();
     stopping.join().expect("it ended").expect("the first one follows");
@@ -128,8 +129,8 @@ fn a_server_that_stops_for_another_reason_tells_who_gets_ready() {
         let before = Predecessor::ask(&path).expect("asked").expect("there is one");
         // The successor gets ready until the server has stopped.
         let mut said = [0];
-        let seen = rustix::net::recv(&before.stream, &mut said[..], RecvFlags::PEEK);
-        assert_eq!(seen.map(|(_, received)| received), Ok(1));
+        let peeked = rustix::net::recv(&before.stream, &mut said[..], RecvFlags::PEEK);
+        assert_eq!(peeked.map(|(_, received)| received), Ok(1));
         before.stop().is_ok()
     });
     let listener = OwnedFd::from(TcpListener::bind("127.0.0.1:0").expect("bound"));
@@ -138,13 +139,13 @@ fn a_server_that_stops_for_another_reason_tells_who_gets_ready() {
             tokio::task::yield_now().await;
         }
     };
-    let told = runtime.block_on(async {
+    let is_ready = runtime.block_on(async {
         tokio::select! {
             _ = door.successor(&listener) => false,
             () = has_guest => true,
         }
     });
-    assert!(told, "nobody said that it is ready");
+    assert!(is_ready, "nobody said that it is ready");
     let guest = door.guest().expect("somebody gets ready");
     drop(door);
     guest.tell_stopped();

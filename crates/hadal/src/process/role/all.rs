@@ -161,12 +161,12 @@ fn backend(
 
 /// Returns the location of definitions. Reports if a file that the user named does not exist: after
 /// a typing error all tables would have default settings.
-fn definitions_location(wanted: Option<Location>, folder: Option<&Path>) -> Location {
-    if let Some(Location::File(path)) = &wanted
+fn definitions_location(given: Option<Location>, folder: Option<&Path>) -> Location {
+    if let Some(Location::File(path)) = &given
         && !path.exists()
     {
         output::say(&format!("definitions begin anew: {} was not there", path.display()));
     }
     let with_rows = folder.map(|folder| Location::File(folder.join(DEFINITIONS_FILE)));
-    wanted.or(with_rows).unwrap_or(Location::Memory)
+    given.or(with_rows).unwrap_or(Location::Memory)
 }

@@ -51,8 +51,8 @@ impl LeavesConfig {
         let leaves = (0..LEAVES_IN_PROCESS_MAX).map(|index| folder.join(leaf_name(index)));
         let leaves = leaves.take_while(|leaf| leaf.is_dir());
         let memory = self.memory.config.as_ref();
-        let found = leaves.map(|leaf| PreopenedStore::find(&leaf, memory, Sizes::default()));
-        self.preopened = found.collect::<Result<_, _>>()?;
+        let preopened = leaves.map(|leaf| PreopenedStore::find(&leaf, memory, Sizes::default()));
+        self.preopened = preopened.collect::<Result<_, _>>()?;
         Ok(())
     }
 }
@@ -72,8 +72,8 @@ impl Leaves {
     /// Opens all leaves and recovers their rows.
     pub(crate) async fn open(config: &LeavesConfig) -> Result<(Self, Recovered), Error> {
         let start = Instant::now();
-        let known = config.folder.as_deref().map(leaves_in).transpose()?.unwrap_or_default();
-        let count = config.leaves.max(known.count);
+        let known_leaves = config.folder.as_deref().map(leaves_in).transpose()?.unwrap_or_default();
+        let count = config.leaves.max(known_leaves.count);
         let shares = config.memory.shares;
         let budget = shares.query_budget(system::cores());
         let fresh = FreshBytes::new(shares.fresh);
@@ -95,7 +95,7 @@ impl Leaves {
         let pool =
             ScanPool::new(system::cores()).map_err(Error::io("start", "threads that scan"))?;
         let open_one = |index| {
-            let is_known = index < known.noted;
+            let is_known = index < known_leaves.noted;
             open_leaf(config, &pool, &limits, &budget, index, is_known).map(Arc::new)
         };
         let (open, failed) = without_damaged(open_side_by_side(count, open_one))?;
@@ -128,7 +128,10 @@ impl Leaves {
             let threads: Vec<_> =
                 self.open.iter().map(|leaf| scope.spawn(move || stop(leaf))).collect();
             let died = || Some("a thread that stopped a leaf has died".to_owned());
-            threads.into_iter().filter_map(|it| it.join().unwrap_or_else(|_| died())).collect()
+            threads
+                .into_iter()
+                .filter_map(|thread| thread.join().unwrap_or_else(|_| died()))
+                .collect()
         })
     }
 }
@@ -189,9 +192,9 @@ type Opened = (Vec<Arc<Leaf>>, Vec<(LeafName, String)>);
 /// Refuses leaves whose folders are copies of one folder: its rows would count twice, and the rows
 /// of the overwritten leaf are missing.
 fn refuse_copies(folder: &Path, leaves: &[Arc<Leaf>]) -> Result<(), Error> {
-    let mut seen = BTreeMap::new();
+    let mut salts = BTreeMap::new();
     for leaf in leaves {
-        if let Some(first) = seen.insert(leaf.recovery_report().salt, leaf.name()) {
+        if let Some(first) = salts.insert(leaf.recovery_report().salt, leaf.name()) {
             let (place, second) = (folder.display(), leaf.name());
             return Err(Error::Usage(format!(
                 "{place}: {first} and {second} are one folder and a copy of it, so its rows would count twice; put \
