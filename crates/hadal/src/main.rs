@@ -4,6 +4,7 @@
 //! if they have just started the server themselves. `process` assembles the database.
 
 mod archive;
+mod args;
 mod cli;
 mod client;
 mod commands;

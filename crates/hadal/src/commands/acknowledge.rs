@@ -3,7 +3,7 @@
 use clap::Args;
 use hadal_types::TableName;
 
-use crate::cli::ServerArgs;
+use crate::args::ServerArgs;
 use crate::error::Error;
 use crate::output;
 

@@ -12,7 +12,7 @@ use hadal_types::limits::{CLOCK_PROVING_SECONDS, SERVER_STOP_SECONDS_MAX};
 use hadal_types::{Clock, SystemClock};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::DoorArgs;
+use crate::args::DoorArgs;
 use crate::commands::open::open_browser;
 use crate::commands::serve::log_to_stderr;
 use crate::demo::{Demo, Destination, Progress, ShiftedClock, Stop, parse_now};

@@ -8,7 +8,7 @@ use clap::Args;
 use hadal_types::TableName;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::cli::ServerArgs;
+use crate::args::ServerArgs;
 use crate::client::{Client, LogOptions};
 use crate::error::Error;
 use crate::input::{InputFormat, Pace, Reading, Rows, Source, Split, open};

@@ -9,7 +9,7 @@ use hadal_leaf::Durability;
 use hadal_types::{SystemClock, TableName};
 use serde::Deserialize;
 
-use crate::cli::ServerArgs;
+use crate::args::ServerArgs;
 use crate::error::Error;
 use crate::output;
 use crate::process::damage::say_damage;

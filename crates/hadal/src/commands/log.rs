@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use hadal_types::{BatchId, TableName};
 
-use crate::cli::{DataArgs, LISTEN_DEFAULT, ServerArgs, listen_address};
+use crate::args::{DataArgs, LISTEN_DEFAULT, ServerArgs, listen_address};
 use crate::client::{Client, LogOptions};
 use crate::commands::serve::log_to_stderr;
 use crate::error::Error;

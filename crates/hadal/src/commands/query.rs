@@ -4,7 +4,7 @@ use std::io::{IsTerminal, Read};
 
 use clap::Args;
 
-use crate::cli::ServerArgs;
+use crate::args::ServerArgs;
 use crate::client::{Answer, Warning};
 use crate::error::Error;
 use crate::output;

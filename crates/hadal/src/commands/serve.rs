@@ -12,7 +12,7 @@ use hadal_types::SystemClock;
 use hadal_types::limits::{CLOCK_PROVING_SECONDS, SERVER_STOP_SECONDS_MAX};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::cli::{DataArgs, DoorArgs};
+use crate::args::{DataArgs, DoorArgs};
 use crate::error::Error;
 use crate::output;
 use crate::process::damage::say_damage;

@@ -8,7 +8,7 @@ use hadal_types::{TableName, TableSettings};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::cli::ServerArgs;
+use crate::args::ServerArgs;
 use crate::error::Error;
 use crate::output;
 

@@ -3,7 +3,7 @@
 use clap::Args;
 use serde::Deserialize;
 
-use crate::cli::ServerArgs;
+use crate::args::ServerArgs;
 use crate::error::Error;
 use crate::output;
 

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::cli::ServerArgs;
+use crate::args::ServerArgs;
 use crate::error::Error;
 use crate::output;
 

@@ -11,7 +11,7 @@ use hadal_types::limits::{CLOCK_PROVING_SECONDS, SERVER_STOP_SECONDS_MAX};
 use hadal_types::{Clock, SystemClock};
 
 use crate::archive::ArchiveLocation;
-use crate::cli::DoorArgs;
+use crate::args::DoorArgs;
 use crate::process::memory::MemoryArgs;
 use crate::process::system;
 
