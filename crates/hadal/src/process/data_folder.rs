@@ -12,6 +12,8 @@ use crate::process::system::Holdings;
 
 /// The file in a data folder that holds the number of its leaves.
 pub(crate) const LEAVES_FILE: &str = "leaves";
+/// The name of the admin token's file in a data folder.
+pub(crate) const TOKEN_FILE: &str = "admin-token";
 /// The number of bytes that are read of a file that should have one line.
 const SMALL_FILE_BYTES_MAX: u64 = 4_096;
 /// The maximum number of leaves in one process.

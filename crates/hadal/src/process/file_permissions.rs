@@ -14,8 +14,7 @@ use rustix::process::geteuid;
 
 use crate::error::Error;
 use crate::output;
-use crate::process::data_folder::LEAVES_FILE;
-use crate::process::token::TOKEN_FILE;
+use crate::process::data_folder::{LEAVES_FILE, TOKEN_FILE};
 
 /// Permissions of the group and of all others.
 const OTHERS: u32 = 0o077;

@@ -8,11 +8,8 @@ use std::path::{Path, PathBuf};
 use hadal_http::Token;
 
 use crate::error::Error;
-use crate::process::data_folder::{make_folder, read_small, read_some};
+use crate::process::data_folder::{TOKEN_FILE, make_folder, read_small, read_some};
 use crate::process::file_permissions::refuse_written_by_others;
-
-/// The name of the admin token's file in a data folder.
-pub(crate) const TOKEN_FILE: &str = "admin-token";
 
 /// Returns the token in a file that the user named, which may be a pipe. A missing file is created.
 pub(crate) fn given(file: &Path) -> Result<Token, Error> {
