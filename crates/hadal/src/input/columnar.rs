@@ -13,6 +13,7 @@ mod nested;
 mod numbers;
 mod parquet_file;
 mod times;
+mod writers;
 
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
@@ -163,7 +164,7 @@ impl Column {
             outer = NullBuffer::union(outer.as_ref(), within.nulls());
             fields = within.columns();
         }
-        Cells::new(&fields[self.place], outer.as_ref(), self.setting)
+        writers::cells(&fields[self.place], outer.as_ref(), self.setting)
     }
 }
 

@@ -8,7 +8,7 @@ use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
-use super::cells::{Cells, Setting, Write, always};
+use super::cells::{Cells, MakeCells, Setting, Write, always};
 use super::losses::{Loss, Losses};
 use super::numbers::push_json;
 
@@ -16,10 +16,10 @@ use super::numbers::push_json;
 type Elements = Box<dyn Fn(usize) -> Range<usize> + Send>;
 
 /// Writes lists as arrays.
-pub(super) fn lists(array: &ArrayRef, setting: Setting) -> Write {
+pub(super) fn lists(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
     let (values, elements) = elements(array);
     let is_nested = is_nested(values.data_type()) && !setting.is_element;
-    let cells = Cells::new(&values, None, Setting { is_time: false, is_element: true, ..setting });
+    let cells = make(&values, Setting { is_time: false, is_element: true, ..setting });
     always(move |row, out, losses| {
         if is_nested {
             losses.add(Loss::Nested);
@@ -86,12 +86,12 @@ fn is_nested(data_type: &DataType) -> bool {
 }
 
 /// Writes structs as objects. Fields without a value are left out.
-pub(super) fn objects(array: &ArrayRef, setting: Setting) -> Write {
+pub(super) fn objects(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
     let array = array.as_struct();
     let field = |(name, values): (&str, &ArrayRef)| {
         let mut key = Vec::new();
         push_json(name, &mut key);
-        (key, Cells::new(values, None, setting))
+        (key, make(values, setting))
     };
     let fields: Vec<(Vec<u8>, Cells)> =
         array.column_names().into_iter().zip(array.columns()).map(field).collect();
@@ -106,10 +106,10 @@ pub(super) fn objects(array: &ArrayRef, setting: Setting) -> Write {
 }
 
 /// Writes maps as objects. Keys of other types are converted to strings.
-pub(super) fn maps(array: &ArrayRef, setting: Setting) -> Write {
+pub(super) fn maps(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
     let map = array.as_map();
-    let keys = Cells::new(map.keys(), None, Setting { is_element: true, ..Setting::default() });
-    let values = Cells::new(map.values(), None, setting);
+    let keys = make(map.keys(), Setting { is_element: true, ..Setting::default() });
+    let values = make(map.values(), setting);
     let offsets = map.offsets().clone();
     always(move |row, out, losses| {
         out.push(b'{');
@@ -152,9 +152,9 @@ fn separate(start: usize, out: &mut Vec<u8>) {
 }
 
 /// Writes unions as the value of each row.
-pub(super) fn unions(array: &ArrayRef, setting: Setting) -> Write {
+pub(super) fn unions(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
     let array = array.as_union().clone();
-    let member = |(id, _)| (id, Cells::new(array.child(id), None, setting));
+    let member = |(id, _)| (id, make(array.child(id), setting));
     let members: Vec<(i8, Cells)> = array.fields().iter().map(member).collect();
     Box::new(move |row, out, losses| {
         let id = array.type_id(row);
@@ -164,9 +164,9 @@ pub(super) fn unions(array: &ArrayRef, setting: Setting) -> Write {
 }
 
 /// Writes dictionaries as the values of their keys.
-pub(super) fn dictionary(array: &ArrayRef, setting: Setting) -> Write {
+pub(super) fn dictionary(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
     let array = array.as_any_dictionary();
-    let cells = Cells::new(array.values(), None, setting);
+    let cells = make(array.values(), setting);
     if array.values().is_empty() {
         // All keys are null.
         return Box::new(|_, _, _| false);
@@ -176,19 +176,19 @@ pub(super) fn dictionary(array: &ArrayRef, setting: Setting) -> Write {
 }
 
 /// Writes runs as the repeated value.
-pub(super) fn runs(array: &ArrayRef, setting: Setting) -> Write {
-    fn of<R: RunEndIndexType>(array: &ArrayRef, setting: Setting) -> Write {
+pub(super) fn runs(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
+    fn of<R: RunEndIndexType>(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
         let array = array.as_run::<R>().clone();
-        let cells = Cells::new(array.values(), None, setting);
+        let cells = make(array.values(), setting);
         Box::new(move |row, out, losses| cells.write(array.get_physical_index(row), out, losses))
     }
     match array.data_type() {
         DataType::RunEndEncoded(ends, _) if *ends.data_type() == DataType::Int16 => {
-            of::<Int16Type>(array, setting)
+            of::<Int16Type>(array, setting, make)
         }
         DataType::RunEndEncoded(ends, _) if *ends.data_type() == DataType::Int64 => {
-            of::<Int64Type>(array, setting)
+            of::<Int64Type>(array, setting, make)
         }
-        _ => of::<Int32Type>(array, setting),
+        _ => of::<Int32Type>(array, setting, make),
     }
 }
