@@ -55,7 +55,7 @@ WANTED = {
 
 
 class Promises:
-    """Which promises were held, which missed."""
+    """The promises that were kept, and those that were missed."""
 
     def __init__(self):
         self.missed, self.open = [], dict(WANTED)
@@ -75,7 +75,7 @@ class Promises:
 
 
 class Server:
-    """A process that serves, and questions to it."""
+    """A server process, and queries to it."""
 
     def __init__(self, *command, **how):
         self.started = time.monotonic()
@@ -156,7 +156,7 @@ def idle(program, promises):
 
 
 def posted_to_visible(server, promises):
-    """Each row is posted alone; then the server is asked until the row is in the answer."""
+    """Posts each row alone; then queries until the row is in the answer."""
     took = []
     for number in range(POSTS):
         start = time.perf_counter()
@@ -183,7 +183,7 @@ def first_picture(program, data, promises):
 
 
 def asked(server, words, sql):
-    """The median of the milliseconds that a question about the flights takes; tells all of them."""
+    """The median milliseconds of a question about the flights. Prints all of them."""
     took = []
     for _ in range(ROUNDS):
         start = time.perf_counter()
@@ -196,7 +196,7 @@ def asked(server, words, sql):
 
 
 def flights(program, data, promises):
-    """The ten questions; that the answers are right is what tests/acceptance shows."""
+    """Measures the ten questions. tests/acceptance shows that the answers are right."""
     with tempfile.TemporaryDirectory() as folder:
         server = serve(program, folder)
         address = f"http://127.0.0.1:{server.port}"
@@ -237,7 +237,7 @@ def make_test(what, promises, **how):
 
 
 def cold(promises):
-    """The last commit, as a machine builds it that has seen nothing of it: nothing downloaded, nothing compiled."""
+    """Builds the last commit as on a new machine: nothing downloaded, nothing compiled."""
     for what, run in (("demo", make_demo), ("test", make_test)):
         with tempfile.TemporaryDirectory(prefix=f"hadal-cold-{what}-") as folder:
             place = pathlib.Path(folder)
@@ -285,7 +285,7 @@ def demo(program, rows, copying, promises):
 
 
 def questions(server, rows, copying):
-    """Live rows go on to come, some of them late, so all questions end an hour ago."""
+    """Live rows keep arriving, some of them late, so all questions end an hour ago."""
     end = server.ask("SELECT now() - INTERVAL '1 hour'")["rows"][0][0]
     end = f"TIMESTAMP '{end}'"
     whole = server.ask(f"SELECT raw_count(*) FROM requests WHERE time < {end}")["rows"][0][0]

@@ -31,11 +31,11 @@ ENVIRONMENT = {"HADAL_ZONE_ANSWERS": "off"}
 
 
 class Failure(Exception):
-    """There is nothing to compare."""
+    """The comparison is impossible."""
 
 
 class Build:
-    """One build's server, and what it took: seconds by question, and CPU seconds for the lines."""
+    """One build's server and its measurements: seconds by question, and CPU seconds for the lines."""
 
     def __init__(self, program, folder, log, core):
         self.hadal = Hadal(program, folder, ENVIRONMENT, log)
@@ -43,7 +43,7 @@ class Build:
         self.seconds, self.load = {}, 0.0
 
     def fill(self, data):
-        """JSON lines first, whose CPU time is counted until all of them are encoded; then the other tables."""
+        """Loads JSON lines first, with their CPU time until all are encoded; then the other tables."""
         before = cpu_seconds(self.hadal.process.pid)
         self.hadal.post_lines("requests", data.lines)
         self.hadal.settle(["requests"], time.monotonic())
@@ -57,14 +57,14 @@ class Build:
 
 
 def check(question, builds):
-    """Both builds must say the same; rows in order, for both begin with the same ones."""
+    """Checks that both builds answer the same; rows in order, since both begin with the same rows."""
     answers = [build.hadal.ask(spelled(question), rows=True)["rows"] for build in builds]
     if not answers[0] or answers[0] != answers[1]:
         raise Failure(f"{question.title}: the builds' answers differ, or are empty")
 
 
 def ratios(plain, native, name):
-    """How many times as fast as the native build the plain one was, run by run."""
+    """The speed of the plain build relative to the native one, run by run."""
     return [theirs / ours for theirs, ours in zip(native.seconds[name], plain.seconds[name])]
 
 
@@ -96,7 +96,7 @@ def compare(options, folder, log):
 
 
 def told(about, asked, plain, native, options):
-    """Prints the table; whether the bar is reached, and the results."""
+    """Prints the table. Returns whether the bar is reached, and the results."""
     quartiles = {question.name: report.quartiles(ratios(plain, native, question.name)) for question in asked}
     rounds = [mean([ratios(plain, native, question.name)[turn] for question in asked]) for turn in range(options.rounds)]
     overall, load = report.quartiles(rounds), native.load / plain.load

@@ -48,8 +48,8 @@ SUM = 'SELECT count(*), sum({column}) FROM "{table}"'
 
 
 def memory():
-    """Bytes of memory that are taken, those of the tmpfs included, caches of files left out. What is free is not asked: of a virtual
-    machine that changes by itself, as free pages go back to the host."""
+    """Bytes of memory in use, with those of the tmpfs, without caches of files. The free memory is not used, because in a virtual
+    machine it changes by itself: free pages go back to the host."""
     lines = dict(line.split(":") for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
     return 1024 * sum(int(lines[name].split()[0]) for name in ("AnonPages", "Shmem", "SUnreclaim", "PageTables", "KernelStack"))
 
@@ -93,7 +93,7 @@ class Server:
 
 
 class Watch(threading.Thread):
-    """Asks for a count again and again, and notes when each answer came and how many rows it rests on; samples memory, too."""
+    """Repeats a count, and records the time of each answer and the rows that it covers; samples memory, too."""
 
     def __init__(self, server, table):
         super().__init__(daemon=True)
@@ -108,7 +108,7 @@ class Watch(threading.Thread):
         sampler.join()
 
     def sample(self):
-        """Of memory, also while an answer is waited for."""
+        """Samples memory, also while it waits for an answer."""
         while not self.over:
             self.memory = max(self.memory, memory())
             time.sleep(0.005)
@@ -130,7 +130,7 @@ class Watch(threading.Thread):
         self.join()
 
     def gap(self, since):
-        """Seconds between the last answer before and the first whole one after the longest silence since then."""
+        """The longest gap since then: seconds from the last answer before it to the first complete one after it."""
         answers = [answer for answer in self.answers if answer[0] >= since]
         pairs = list(zip(answers, answers[1:]))
         before, after = max(pairs, key=lambda pair: pair[1][0] - pair[0][0])
@@ -139,7 +139,7 @@ class Watch(threading.Thread):
 
 
 def wait_for_rest(server):
-    """Until its row blocks are no others than so many seconds before: what it has found together for the first time it may merge."""
+    """Waits until its row blocks have not changed for some seconds: it may merge blocks that it finds together for the first time."""
     before, found = None, server.get("/v1/status")["block_bytes"]
     while found != before:
         time.sleep(REST_SECONDS)
@@ -147,7 +147,7 @@ def wait_for_rest(server):
 
 
 def full(server):
-    """Seconds until nothing waits to be brought back."""
+    """Seconds until all rows are restored."""
     start = time.perf_counter()
     while server.get("/v1/status")["waiting_rows"]:
         time.sleep(LOOK_SECONDS)
@@ -155,14 +155,14 @@ def full(server):
 
 
 def remove_memory(folder):
-    """Removes what leaves have in memory whose folders are this one or in it."""
+    """Removes the memory of leaves whose folders are this one or in it."""
     for memory in TMPFS.glob("hadal-*/leaf"):
         if pathlib.Path(os.fsdecode(memory.read_bytes())).is_relative_to(folder):
             shutil.rmtree(memory.parent)
 
 
 def drop_caches():
-    """Nothing of files is in memory from then on, and what is free has gone back to the host of a virtual machine, if it goes there."""
+    """Drops all cached files. If this is a virtual machine that does so, free memory has gone back to the host."""
     os.sync()
     if os.geteuid() == 0:
         pathlib.Path("/proc/sys/vm/drop_caches").write_text("3")
@@ -170,7 +170,7 @@ def drop_caches():
 
 
 def read_speed(files):
-    """Bytes a second that the disk reads of some files, one after the other, with nothing of them in memory."""
+    """Bytes per second at which the disk reads some files one after the other, none of them cached."""
     drop_caches()
     buffer, size, start = bytearray(8 << 20), 0, time.perf_counter()
     for file in files:
@@ -181,7 +181,7 @@ def read_speed(files):
 
 
 def fill_speed(size):
-    """Bytes a second that the tmpfs takes."""
+    """Bytes per second that can be written to the tmpfs."""
     drop_caches()
     some = os.urandom(8 << 20)
     with tempfile.TemporaryFile(dir=TMPFS, buffering=0) as file:
@@ -192,8 +192,8 @@ def fill_speed(size):
 
 
 def first_answer(server, table, start):
-    """Seconds from `start` to the first answer, and to the first that has all rows of the table. After the first it asks less often:
-    what asks takes of the same processors."""
+    """Seconds from `start` to the first answer, and to the first with all rows of the table. After the first it asks less often:
+    the queries use the same processors."""
     first = whole = None
     while whole is None:
         try:
@@ -217,7 +217,7 @@ def speeds(values):
 
 
 def load(options, folder, port, rows):
-    """A leaf with the rows that are multiplied, at rest and stopped."""
+    """Creates a leaf with the rows to be multiplied, at rest and stopped."""
     data = machine.Data(options.generator, options.cache / "data", rows, rows, rows)
     server = Server(options, folder, port)
     say("loading what is multiplied")
@@ -233,7 +233,7 @@ def load(options, folder, port, rows):
 
 
 class Leaf:
-    """A leaf with so many bytes of row blocks, and the server that has it at the moment."""
+    """A leaf with `bytes` bytes of row blocks, and its current server."""
 
     def __init__(self, options, folder, port, bytes):
         self.options, self.folder, self.table = options, folder / "leaf-0", f"{options.table}-1"
@@ -244,7 +244,7 @@ class Leaf:
         self.gaps, self.sums, self.stops, self.failures, self.in_a_row, self.memory_over = [], [], [], 0, 0, 0
 
     def forget(self):
-        """As after a machine's start: no server, nothing in memory, and what was said of it not believed."""
+        """Restores the state after a machine's start: no server, nothing in memory, and marks of an orderly stop not believed."""
         if self.server.process:
             self.die()
         remove_memory(self.folder)
@@ -267,7 +267,7 @@ class Leaf:
         return self.server.ask(SUM.format(table=self.table, column=column))["rows"]
 
     def take_over(self, before):
-        """A successor takes over while somebody asks; so many bytes of memory were in use before."""
+        """A successor takes over during queries; `before` bytes of memory were in use."""
         watch = Watch(self.server, self.table)
         watch.start()
         time.sleep(0.3)
@@ -318,7 +318,7 @@ class Leaf:
 
 
 def from_disk(leaf, size):
-    """Starts with nothing in memory, and what the disk reads and the tmpfs takes before each of them."""
+    """Measures starts with nothing in memory, and the speeds of the disk and the tmpfs before each of them."""
     say("what the disk reads and the tmpfs takes, and starts with nothing in memory")
     # A virtual machine may have to be given its memory first.
     fill_speed(size)
@@ -370,7 +370,7 @@ def measure(options, folder):
 
 
 def bars(results):
-    """What is promised of restarts, in the order in which it happens."""
+    """Judges the promises on restarts, in the order in which they happen."""
     judged = report.Bars()
     rates = [results["block_bytes"] / seconds for seconds in results["from_disk_all"]]
     possible = [min(both) for both in zip(results["disk_bytes_per_s"], results["tmpfs_bytes_per_s"])]

@@ -30,7 +30,7 @@ USUAL, MOST = 1.0, 1.9
 
 
 class Log(threading.Thread):
-    """Logs the same rows again and again."""
+    """Logs the same rows repeatedly."""
 
     def __init__(self, address, requests, over):
         super().__init__(daemon=True)
@@ -61,7 +61,7 @@ class Log(threading.Thread):
 
 
 class Ask(threading.Thread):
-    """Asks one question after the other. One that wants too much is refused."""
+    """Runs one query after the other. A query that needs too much memory is refused."""
 
     def __init__(self, server, over):
         super().__init__(daemon=True)
@@ -79,7 +79,7 @@ class Ask(threading.Thread):
 
 
 def until_logged(server, group):
-    """Bytes that the group held, every few milliseconds until so much is logged, or the server is gone."""
+    """The group's bytes, sampled every few milliseconds until enough rows are logged, or the server is gone."""
     held, end = [], time.monotonic()
     with contextlib.suppress(Failed):
         while server.get("/v1/status")["block_bytes"] < TIMES * CEILING:
@@ -91,7 +91,7 @@ def until_logged(server, group):
 
 
 def check(server, clients):
-    """What was acknowledged is there."""
+    """Checks that all acknowledged rows are there."""
     for table in range(TABLES):
         rows, counted = sum(client.rows[table] for client in clients), server.ask(f"SELECT count(*) FROM t{table}", rows=True)["rows"]
         if counted != [[rows]]:
@@ -99,7 +99,7 @@ def check(server, clients):
 
 
 def lived(server, group, requests):
-    """Clients log and ask until so much is logged."""
+    """Clients log and query until enough rows are logged."""
     over, start = threading.Event(), time.perf_counter()
     clients, ask = [Log(server.address, requests[at::CLIENTS], over) for at in range(CLIENTS)], Ask(server, over)
     for thread in (*clients, ask):

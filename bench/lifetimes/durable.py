@@ -16,7 +16,7 @@ LEAST = 0.6
 
 
 def bodies(path, rows):
-    """Requests of so many rows in all, each with lines of its own."""
+    """Requests with `rows` rows in total, each with different lines."""
     with path.open("rb") as file:
         lines = [file.readline() for _ in range(rows)]
     return [b"".join(lines[first:first + ROWS_AT_ONCE]) for first in range(0, rows, ROWS_AT_ONCE)]
@@ -41,7 +41,7 @@ def send(address, table, requests):
 
 
 def rate(server, table, requests, rows):
-    """Rows acknowledged a second."""
+    """The number of rows acknowledged per second."""
     clients = [threading.Thread(target=send, args=(server.address, table, requests[at::CLIENTS])) for at in range(CLIENTS)]
     start = time.perf_counter()
     for client in clients:
@@ -56,7 +56,7 @@ def rate(server, table, requests, rows):
 
 
 def measure(run):
-    """Both in turns, each time a server with a folder of its own."""
+    """Measures both in turns, each time on a server with a new folder."""
     requests = bodies(run.lines, run.options.rows)
     rates = {mode: [] for mode in MODES}
     for turn in range(run.options.rounds):

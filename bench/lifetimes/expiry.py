@@ -20,7 +20,7 @@ QUESTION = 'SELECT service, count(*), sum(bytes) FROM "{table}" GROUP BY service
 
 
 def held():
-    """Bytes that all tmpfs have."""
+    """Bytes in all tmpfs."""
     lines = dict(line.split(":") for line in pathlib.Path("/proc/meminfo").read_text().splitlines())
     return 1024 * int(lines["Shmem"].split()[0])
 
@@ -48,7 +48,7 @@ def set_age(server, table, age):
 
 
 def questions_until(server, asked, expected, is_over):
-    """Asks again and again; returns the seconds that each answer took."""
+    """Repeats a query. Returns the seconds of each answer."""
     times = []
     while not is_over():
         start = time.perf_counter()
@@ -59,7 +59,7 @@ def questions_until(server, asked, expected, is_over):
 
 
 def parted(tables):
-    """Tables of a gigabyte for each round, and one that stays."""
+    """The tables of a gigabyte for each round, and one that stays."""
     names = sorted((name for name in tables if name != "requests"), key=lambda name: -tables[name])
     rounds = []
     for _ in range(ROUNDS):

@@ -7,7 +7,7 @@ import stat
 
 
 class Group:
-    """One of version 1 or 2; to make it wants root."""
+    """A group of version 1 or 2. Creating it needs root."""
 
     def __init__(self, limit):
         root = pathlib.Path("/sys/fs/cgroup")
@@ -20,7 +20,7 @@ class Group:
         (self.folder / "cgroup.procs").write_text(str(pid))
 
     def within(self, program, script):
-        """Writes a script that starts a program as a member: it finds the limit when it starts."""
+        """Writes a script that starts a program as a member, so that it finds the limit when it starts."""
         script.write_text(f'#!/bin/sh\necho $$ >"{self.folder}/cgroup.procs"\nexec "{program}" "$@"\n')
         script.chmod(script.stat().st_mode | stat.S_IXUSR)
         return script
@@ -31,7 +31,7 @@ class Group:
         return {name: int(number) for name, number in (line.split() for line in lines)}
 
     def held(self):
-        """Bytes that cannot be given back: the members' own memory, and what they have in a tmpfs."""
+        """Bytes that cannot be reclaimed: the members' own memory, and their files in a tmpfs."""
         told = self.told("memory.stat")
         return told["total_rss"] + told["total_shmem"] if self.is_old else told["anon"] + told["shmem"]
 

@@ -13,7 +13,7 @@ LIFE = (0.005, 0.15)
 
 
 class Producer(threading.Thread):
-    """Logs short batches until the server is gone. The first one was in doubt when the life before ended."""
+    """Logs short batches until the server is gone. The first one was in doubt at the end of the life before."""
 
     def __init__(self, address, first):
         super().__init__(daemon=True)
@@ -36,7 +36,7 @@ class Producer(threading.Thread):
 
 
 def check(server, batches):
-    """Every row of these batches is there once; the next one whole or not at all. Returns what is wrong."""
+    """Checks that every row of these batches is stored once, and the next batch completely or not at all. Returns the fault."""
     if not batches:
         return None
     # Answers come before all rows are restored, and say so.

@@ -29,7 +29,7 @@ PARTS = {"durable": durable.measure, "kills": kills.measure, "expiry": expiry.me
 
 
 class Run:
-    """What all parts share."""
+    """The state that all parts share."""
 
     def __init__(self, options, folder, log):
         self.options, self.folder, self.log, self.bars = options, folder, log, report.Bars()

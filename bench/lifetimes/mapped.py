@@ -34,7 +34,7 @@ SPARE = 16 << 20
 
 
 def own_bytes(pid):
-    """Memory that a process has of its own."""
+    """A process's own memory in bytes."""
     lines = pathlib.Path(f"/proc/{pid}/status").read_text().splitlines()
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith("RssAnon:"))
 
@@ -45,7 +45,7 @@ def drop_caches():
 
 
 def ask_all(server, expected):
-    """Seconds of each question, and the most memory that the process had of its own after one."""
+    """Seconds of each question, and the largest own memory of the process after one."""
     seconds, most = {}, 0
     for question, _ in druid.questions():
         times, end = [], time.monotonic() + SECONDS

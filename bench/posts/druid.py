@@ -61,7 +61,7 @@ def title(sums):
 
 
 def expected(path, asked):
-    """DuckDB's answers, and how many rows and how many different values of each dimension there are."""
+    """DuckDB's answers, the number of rows, and the number of different values of each dimension."""
     duck = post.duckdb()
     decimals = ", ".join(f"{metric}::DECIMAL(12, 3) AS {metric}" for metric in ("revenue", "price"))
     duck.execute(f"CREATE VIEW {TABLE} AS SELECT * REPLACE ({decimals}) FROM '{path}'")
@@ -96,7 +96,7 @@ def compare(run):
 
 
 def judge(bars, ours, theirs, matched):
-    """As everywhere, the lower quartile reaches a bar; a question told by the zones of time reaches none."""
+    """As everywhere, the lower quartile must reach a bar; a question answered from zone maps of time reaches none."""
     rate = ours.rate(matched)
     why = None if rate else "refused, or another answer"
     if rate and ours.bytes_a_row(matched) < LOOK_UP:

@@ -19,7 +19,7 @@ def days(series, height=HEIGHT):
 
 
 def months(names):
-    """Under each first day of a month (and the first of all) which month it is, where there is room for it."""
+    """A line with the month under each first day of a month (and the first day of all), if it fits."""
     text = ""
     for place, day in enumerate(names):
         if (place == 0 or day.endswith("-01")) and len(text) <= place:

@@ -58,7 +58,7 @@ class Run:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix=f"{table}-", dir=options.cache))
 
     def served(self, environment, cores):
-        """A server has as many threads as the cores that it is started on, so it is started anew for others."""
+        """Restarts the server for other cores: it has as many threads as cores at its start."""
         return Hadal(self.options.program, self.folder / "hadal", environment, self.log, cores)
 
     def load(self):
@@ -73,7 +73,7 @@ class Run:
         hadal.stop()
 
     def go(self, questions, wanted):
-        """Asks all questions under all settings on one core and on all; `wanted` has the right rows by question."""
+        """Runs all questions under all settings on one core and on all; `wanted` has the right rows by question."""
         asked = []
         with (self.folder / "hadal.log").open("w") as self.log:
             self.load()
@@ -88,7 +88,7 @@ class Run:
         return asked
 
     def cores(self):
-        """The sets of cores that are measured, and by which clock: CPU seconds of several cores tell no speed."""
+        """The sets of cores that are measured, and the clock of each: CPU seconds of several cores give no speed."""
         every = [] if self.options.one_core or self.all == self.one else [(self.all, "seconds")]
         return [(self.one, self.options.clock), *every]
 
@@ -97,7 +97,7 @@ class Run:
         return [(settings, len(cores)) for settings in SETTINGS for cores, _ in self.cores()]
 
     def ask(self, hadal, question, wanted, clock):
-        """A question with a wrong answer is not asked again: its time would be that of something else."""
+        """A question with a wrong answer is not run again: its time would be meaningless."""
         measured = Measured(question)
         first_answer_of_hadal(measured, hadal, question.sql, wanted)
         try:
@@ -142,7 +142,7 @@ def rows_of(duck, sql):
 
 
 def notes(asked):
-    """What is wrong with answers, or said about them by Hadal; each once."""
+    """The faults of answers and Hadal's warnings about them, each once."""
     told = {}
     for of in asked:
         one = of.measured
@@ -178,7 +178,7 @@ def all_right(asked):
 
 
 def measured(run, compare, what):
-    """Runs a comparison, which returns whether all is as wanted, and its results; keeps these. The program's exit code."""
+    """Runs a comparison, which returns whether all bars are reached, and its results. Keeps these. Returns the exit code."""
     # The started server ends with this program, however it ends.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     try:

@@ -105,7 +105,7 @@ class Expected:
 
 
 def check_extremes(expected, measured):
-    """Names answers whose row is none of the table, or not the needle where that is asked for."""
+    """Names answers whose row is not in the table, or is not the needle if that was queried."""
     for of in measured:
         one = of.measured
         if not one.question.name.endswith(("_lowest", "_highest")) or one.wrong or one.refused:
@@ -145,7 +145,7 @@ def compare(run):
 
 def rates(by_case, name, case):
     """Rows per second of a scan, of its totals, and of these and both extremes, and the bytes read for each row; None where
-    an answer is not right."""
+    an answer is wrong."""
     parts = [by_case[name + part, *case] for part in PARTS]
     if not post.all_right(parts):
         return None
@@ -173,7 +173,7 @@ def spelled(of):
 
 
 def tell_scan(title, totals, lowest, highest):
-    """As the post's program tells it."""
+    """Prints the scan as the post's program does."""
     if not totals:
         print(f"{title}: no answer")
         return
@@ -185,7 +185,7 @@ def tell_scan(title, totals, lowest, highest):
 
 
 def tell_worth(title, scan, theirs, cases):
-    """How many of the post's cores, and of its nodes, these cores are worth; totals and extremes together."""
+    """The number of the post's cores, and of its nodes, with the speed of these cores; totals and extremes together."""
     for settings, cores in cases:
         of = scan[post.case_title(settings, cores)]
         if settings == READ and of:

@@ -20,7 +20,7 @@ def cells(row):
 
 
 def normal(cell, kind):
-    """A cell in one way of spelling: no text is '', no number 0, a minute is counted from 1970."""
+    """A cell in normal form: a missing text is '', a missing number 0, a minute is counted from 1970."""
     if kind == KEY:
         return "" if cell is None else str(cell)
     if kind == MINUTE:
@@ -37,7 +37,7 @@ def normal(cell, kind):
 
 
 def normalized(question, rows):
-    """Rows as (key, values), the first columns making the key."""
+    """Rows as (key, values); the first columns are the key."""
     width = sum(kind in (KEY, MINUTE) for kind in question.columns)
     plain = []
     for row in rows:
@@ -50,7 +50,7 @@ def normalized(question, rows):
 
 
 def difference(question, wanted, given):
-    """What is wrong with an answer, or None; and the largest error of what may be estimated."""
+    """The fault of an answer, or None; and the largest error of the estimates."""
     try:
         wanted, given = normalized(question, wanted), normalized(question, given)
     except (TypeError, ValueError) as error:

@@ -91,7 +91,7 @@ class Engine:
         return [list(row.values()) for row in table.to_pylist()]
 
     def facts(self):
-        """Bytes of the MergeTree's parts, all that is on disk of them."""
+        """Bytes of all files of the MergeTree's parts on disk."""
         text = self.ask("SELECT table, sum(bytes_on_disk) FROM system.parts WHERE active AND database = 'bench'"
                         " AND engine = 'MergeTree' GROUP BY table", "TSV").bytes().decode()
         return {"merge_tree_bytes": {table: int(size) for table, size in map(str.split, text.splitlines())}}

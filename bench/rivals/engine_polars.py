@@ -15,7 +15,7 @@ READINGS = {"time": pl.Int32, "sensor_id": pl.Int16, "temperature": pl.UInt8}
 
 
 def wide_sum(column):
-    """Polars adds 32-bit numbers up in 32 bits."""
+    """Polars sums 32-bit numbers in 32 bits."""
     return pl.col(column).cast(pl.Int64).sum()
 
 

@@ -10,7 +10,7 @@ from questions import QUANTILES, RANGE
 
 
 def percentiles_by_service(path):
-    """The rows that the question about percentiles must have, computed here; every percentile as the least and the most that
+    """The expected rows of the question about percentiles, computed here. Every percentile is a pair of the least and the most that
     it can be: engines take the rank below it, the one above, or something in between."""
     table = pyarrow.parquet.read_table(path, columns=["time", "service", "latency_us"])
     time = table["time"]
@@ -30,7 +30,7 @@ def percentiles_by_service(path):
 
 
 def plain_bytes(path):
-    """Bytes a row if every number there is took 8 bytes and every string its own bytes; what is absent takes none."""
+    """Bytes per row if every number takes 8 bytes and every string its length; absent values take none."""
     file = pyarrow.parquet.ParquetFile(path)
     total = 0
     for batch in file.iter_batches():

@@ -15,7 +15,7 @@ from processes import Failed, Rival, cpu_seconds, say
 
 @dataclasses.dataclass
 class Loaded:
-    """What the rounds of one engine took."""
+    """The CPU seconds of one engine's rounds."""
 
     rows: int
     cpu_seconds: list = dataclasses.field(default_factory=list)
@@ -27,15 +27,15 @@ class Loaded:
 
 
 class Loading:
-    """Takes the same lines with all engines, `rounds` times."""
+    """Loads the same lines into all engines, `rounds` times."""
 
     def __init__(self, started, lines, rows, cores, folder, settle):
-        """`started(folder)` is a new server of Hadal's; after `settle` seconds its rows can be merged."""
+        """`started(folder)` returns a new Hadal server; after `settle` seconds its rows can be merged."""
         self.started, self.lines, self.rows, self.cores, self.folder, self.settle = started, lines, rows, cores, folder, settle
         self.loaded, self.servers = {"hadal": Loaded(rows)}, []
 
     def in_turn(self, rivals, rounds):
-        """What each engine took, by its name. A rival that is far from the best one after a round has no other round; one that
+        """The measurements by engine. A rival that is far from the best one after a round gets no other round; one that
         fails is left out."""
         for number in range(rounds):
             say(f"JSON lines, round {number + 1}: Hadal, {', '.join(rivals)}")

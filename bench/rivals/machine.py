@@ -13,7 +13,7 @@ RATE = ["--weight-column", "rate"]
 
 
 def about(generator):
-    """The machine in a few words, as a dictionary."""
+    """A short description of the machine, as a dictionary."""
     cpu = re.search(r"model name\s*: (.*)", pathlib.Path("/proc/cpuinfo").read_text())
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     bandwidth = subprocess.run([generator, "bandwidth"], check=True, capture_output=True, text=True)
@@ -29,13 +29,13 @@ def told(about):
 
 
 def cores():
-    """The core that is measured, all cores, and those for this program itself: another one, where there is another."""
+    """The measured core, all cores, and those for this program itself: another one, if there is another."""
     every = sorted(os.sched_getaffinity(0))
     return {every[-1]}, set(every), set(every[:-1] or every)
 
 
 class Data:
-    """The files, each made when it is first asked for, and kept outside of the checkout."""
+    """The files. Each is generated when it is first needed, and kept outside of the checkout."""
 
     def __init__(self, generator, folder, rows, reading_rows, line_rows):
         self.generator, self.folder = generator, folder
@@ -56,7 +56,7 @@ class Data:
 
     @property
     def fewer_lines(self):
-        """As many as it takes to tell how fast a rival reads them."""
+        """Enough rows to measure how fast a rival reads them."""
         return self.made("requests", self.line_rows, "jsonl", RATE)
 
     @property
@@ -68,7 +68,7 @@ class Data:
 
 
 def made(generator, folder, table, form, size, more=()):
-    """A file of the generator's, of a `size` that is one of its options; it is kept in the folder, and made once."""
+    """A file of the generator, of a `size` that is one of its options. It is generated once and kept in the folder."""
     option, number = size
     words = [table, *(word.strip("-") for word in more), "seed", SEED, str(number)]
     path = folder / f"{'-'.join(words)}.{form}"

@@ -16,7 +16,7 @@ MERGE_TREE = "MergeTree"
 
 @dataclasses.dataclass
 class Form:
-    """One way in which one rival can be asked one question."""
+    """One form of a question for one rival."""
 
     engine: str
     name: str
@@ -39,7 +39,7 @@ class Form:
 
 @dataclasses.dataclass
 class Measured:
-    """One question, asked of all."""
+    """One question with the measurements of all engines."""
 
     question: object
     forms: list = dataclasses.field(default_factory=list)
@@ -56,8 +56,8 @@ class Measured:
 
 
 def first_answers(question, rivals, forms_of, wanted, clock):
-    """Asks every form of every rival once: what it says is compared (where `wanted` is None, with the first exact answer),
-    and the data is touched."""
+    """Runs every form of every rival once. Its answer is compared (if `wanted` is None, with the first exact answer),
+    and the data is loaded into caches."""
     measured, rows_of = Measured(question), {}
     for engine, rival in rivals.items():
         for name, kind in forms_of[engine][question.name].items():
@@ -99,7 +99,7 @@ def first_answer_of_hadal(measured, hadal, sql, wanted):
 
 
 def worth_asking(forms):
-    """Of every engine and kind the best form and those about as good; none whose answer is wrong."""
+    """The best form of every engine and kind, and those about as good; none with a wrong answer."""
     right = [form for form in forms if form.wrong is None]
     best = {}
     for form in right:
@@ -108,12 +108,12 @@ def worth_asking(forms):
 
 
 def rank(form):
-    """Forms that compete for being asked again."""
+    """The group of forms with which this one competes for another run."""
     return form.engine, form.kind, form.name == MERGE_TREE
 
 
 def ask_in_turn(question, sql, hadal, rivals, forms_of, wanted, rounds, clock):
-    """Checks all answers, then measures: ours, theirs, ours, the next one's, and so on, `rounds` times."""
+    """Checks all answers, then measures: Hadal, a rival, Hadal, the next rival, and so on, `rounds` times."""
     measured, wanted = first_answers(question, rivals, forms_of, wanted, clock)
     first_answer_of_hadal(measured, hadal, sql, wanted)
     forms = worth_asking(measured.forms)

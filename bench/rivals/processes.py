@@ -23,7 +23,7 @@ REST_SECONDS, REST_CPU = 3, 0.05
 
 
 class Failed(Exception):
-    """An engine could not do what it was asked to."""
+    """An engine failed to do its task."""
 
 
 def say(text):
@@ -31,14 +31,14 @@ def say(text):
 
 
 def pin(pid, cores):
-    """Moves all threads of a process to some cores; threads to come inherit that."""
+    """Moves all threads of a process to some cores; new threads inherit that."""
     for thread in os.listdir(f"/proc/{pid}/task"):
         with contextlib.suppress(ProcessLookupError):
             os.sched_setaffinity(int(thread), cores)
 
 
 def cpu_seconds(pid):
-    """What all threads of a process have used: its CPU clock, by the kernel's encoding of clock ids."""
+    """The CPU seconds of all threads of a process: its CPU clock, by the kernel's encoding of clock ids."""
     return time.clock_gettime((~pid << 3) | 2)
 
 
@@ -87,12 +87,12 @@ class Rival:
 
 
 class Hadal:
-    """A server with a data folder, as anybody would start it."""
+    """A server with a data folder, started in the usual way."""
 
     name = "hadal"
 
     def __init__(self, program, folder, environment, log, cores=None, options=(), listen="127.0.0.1:0"):
-        """Started on these cores, it has as many threads as they are; else on those of this program."""
+        """Starts on these cores with a thread for each; without them, on the cores of this program."""
         self.program = program
         self.process = subprocess.Popen(
             [program, "serve", "--listen", listen, "--data", folder, *options], text=True,
@@ -105,14 +105,14 @@ class Hadal:
         self.commit = version["commit"]
 
     def heard(self):
-        """Where it says that it listens."""
+        """The address that it announces."""
         for line in self.process.stdout:
             if found := re.search(r"http://(127\.0\.0\.1:\d+)", line):
                 return found[1]
         raise Failed(f"hadal serve ended with {self.process.wait()}")
 
     def request(self, method, path, body=None, headers=None):
-        """The body of the answer, as it came, and the seconds until it had come."""
+        """The raw body of the answer, and the seconds until it had arrived."""
         # A new connection each time, made before the clock starts: the server closes idle
         # connections.
         connection = http.client.HTTPConnection(self.address, timeout=DEADLINE_MS / 1000)
@@ -135,7 +135,7 @@ class Hadal:
         return json.loads(self.request("GET", path)[0])
 
     def ask(self, sql, rows=False):
-        """The clock's seconds until the whole answer has come over HTTP, and the process's CPU seconds."""
+        """The wall-clock seconds until the whole answer has arrived over HTTP, and the process's CPU seconds."""
         body = json.dumps({"sql": sql, "deadline_ms": DEADLINE_MS})
         cpu = cpu_seconds(self.process.pid)
         text, seconds = self.request("POST", "/v1/query", body)
@@ -153,7 +153,7 @@ class Hadal:
             raise Failed(done.stderr)
 
     def post_lines(self, table, path):
-        """Posts a file of JSON lines; returns how many rows were taken."""
+        """Posts a file of JSON lines. Returns the number of accepted rows."""
         with path.open("rb") as file:
             headers = {"content-length": str(path.stat().st_size), "content-type": "application/x-ndjson"}
             return json.loads(self.request("POST", f"/v1/log/{table}", file, headers)[0])["accepted"]
@@ -162,7 +162,7 @@ class Hadal:
         return self.get(f"/v1/tables/{table}/blocks?limit=10000")
 
     def settle(self, tables, until):
-        """Waits until that moment (of the monotonic clock) has passed and the server has come to rest: for some seconds no
+        """Waits until `until` (of the monotonic clock) has passed and the server is at rest: for some seconds no
         block was merged and hardly any CPU time was used. Returns the blocks of each table."""
         before = None
         while True:

@@ -31,7 +31,7 @@ EXACTLY, APPROXIMATELY, REWRITTEN = "exact", "approximate", "rewritten"
 
 @dataclasses.dataclass(frozen=True)
 class Bar:
-    """How many times as fast as which of the rivals' forms: the fastest `of` a kind, or one by the engine's and form's name."""
+    """The required speed relative to one of the rivals' forms: the fastest `of` a kind, or one by the engine's and form's name."""
 
     least: float
     of: str = "any"
@@ -56,7 +56,7 @@ def within(span):
 
 
 def readings_range(rows):
-    """All but the first and the last twentieth, and some seconds."""
+    """The range without the first and the last twentieth, and some seconds."""
     minutes = max(rows // SENSORS, 20)
     return START + minutes // 20 * 60 + 7, START + (minutes - minutes // 20) * 60 - 11
 
@@ -67,7 +67,7 @@ ALL = within(RANGE)
 
 
 def questions(reading_rows):
-    """All questions; `minute(time)`, `percentiles(x)` and `count_if(c)` are for the engines to spell."""
+    """All questions. Each engine has its own spelling of `minute(time)`, `percentiles(x)` and `count_if(c)`."""
     readings = within(readings_range(reading_rows))
     return [
         Question("sums", "count, 2 sums, all rows", "requests", (EXACT,) * 3,

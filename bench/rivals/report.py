@@ -21,13 +21,13 @@ TITLES = {"duckdb": "DuckDB", "clickhouse": "ClickHouse", "polars": "Polars", "d
 
 
 class Bars:
-    """What was to be reached, and whether it was."""
+    """The bars, and whether they were reached."""
 
     def __init__(self):
         self.lines = []
 
     def judge(self, what, value, wanted, text, most=False, why=None, unit=" x"):
-        """`value` is None where there is none; `why` says what forbids it to count."""
+        """`value` is None if there is none; `why` is the reason why it does not count."""
         reached = value is not None and why is None and (value <= wanted if most else value >= wanted)
         sign = "<=" if most else ">="
         verdict = "ok" if reached else f"MISSED{f': {why}' if why else ''}"
@@ -91,7 +91,7 @@ def judge_questions(bars, measured, bandwidth):
 
 
 def from_zones(one):
-    """Says so if the readings were not read: no figure is a look-up of what a block's head says."""
+    """Reports if the readings were not read: no figure may be a look-up in block headers."""
     if one.question.table == "readings" and one.stats.get("bytes_read", 0) * 8 < READING_BITS * one.stats.get("rows_matched", 0):
         return "too few bytes were read to have read the rows"
     return None
@@ -102,7 +102,7 @@ def geometric_mean(ratios):
 
 
 def judge_means(bars, measured):
-    """The means are over the questions that Hadal answers right; they count only if these are all."""
+    """The means over the questions that Hadal answers right. They count only if these are all questions."""
     counted = [one for one in measured if one.question.counts]
     for what, wanted, pick in (("the best rival of each", MEAN_BEST, lambda one: best(one, "any")),
                                ("DuckDB", MEAN_DUCKDB, best_of_duckdb)):
@@ -125,7 +125,7 @@ def best_of_duckdb(one):
 
 
 def memory(bars, rows_of, blocks, merge_tree, plain):
-    """Bytes per row of what everything is answered from."""
+    """Bytes per row of the data from which all answers come."""
     body = []
     for name, most in MEMORY.items():
         ours, theirs = blocks[name]["bytes"] / rows_of[name], merge_tree.get(f"{name}_merge_tree", 0) / rows_of[name]
@@ -161,7 +161,7 @@ def loads(bars, loaded):
 
 
 def notes(measured):
-    """What of the rivals was tried and left out, and how good estimates are."""
+    """The rivals' forms that were tried and left out, and the errors of estimates."""
     for one in measured:
         for form in one.forms:
             if form.wrong:
@@ -180,7 +180,7 @@ def verdicts(bars):
 
 
 def as_json(measured, rows_of):
-    """Everything that was measured."""
+    """All measurements."""
     return [{
         "question": one.question.name, "title": one.question.title, "rows": rows_of[one.question.table],
         "hadal_seconds": one.seconds, "refused": one.refused, "wrong": one.wrong, "notes": one.notes, "error": one.error, "stats": one.stats,

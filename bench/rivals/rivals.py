@@ -37,7 +37,7 @@ WEIGHTED = "SELECT service, count(*) AS n FROM weighted"
 
 
 def spelled(question):
-    """Hadal's words for a question."""
+    """Hadal's spelling of a question."""
     if question.name == "weighted":
         return question.sql.replace("SELECT service, sum(rate) AS n FROM requests", WEIGHTED)
     return (question.sql
@@ -79,7 +79,7 @@ class Run:
         return self.told(blocks, one, every)
 
     def fill(self, hadal):
-        """Loads all tables into Hadal, as anybody would. While its lines settle, it loads some in turn with its rivals."""
+        """Loads all tables into Hadal in the usual way. While its lines settle, it loads some in turn with its rivals."""
         if "requests" in self.tables:
             say("Hadal takes JSON lines")
             rows = hadal.post_lines("requests", self.data.lines)
@@ -108,7 +108,7 @@ class Run:
         return [*self.tables, *(["weighted"] if asks_weighted else [])]
 
     def ask_all(self, hadal, threads, cores, rounds, clock):
-        """All questions on some cores, table by table, so that no more than one table of each engine is in memory."""
+        """Runs all questions on some cores, table by table, so that at most one table of each engine is in memory."""
         pin(hadal.process.pid, cores)
         measured = []
         for table in self.tables:
@@ -137,7 +137,7 @@ class Run:
         return rival
 
     def told(self, blocks, one, every):
-        """Prints all tables; returns what goes into the file of results."""
+        """Prints all tables. Returns the contents of the file of results."""
         about = self.machine
         print(f"\n## Hadal and its rivals, {about['date']}\n")
         print(f"{machine.told(about)}; {', '.join(self.titles.values())};"

@@ -25,7 +25,7 @@ class Worker:
         return self.engine.facts()
 
     def load_lines(self, path):
-        """Rows, and the CPU seconds of this whole process that it took to load them."""
+        """The number of rows, and the CPU seconds of this whole process for loading them."""
         start = time.process_time()
         rows = self.engine.load_lines(path)
         return {"rows": rows, "cpu_seconds": time.process_time() - start}
@@ -37,7 +37,7 @@ class Worker:
         return {name: {form: kind for form, (kind, _) in forms.items()} for name, forms in self.forms.items()}
 
     def run(self, question, form, rows=False):
-        """Seconds of the clock and of the processor until the answer is there; its rows if they are wanted."""
+        """Wall-clock and CPU seconds until the answer, and its rows if they are wanted."""
         asked = self.forms[question][form][1]
         cpu, start = time.process_time(), time.perf_counter()
         answer = self.engine.run(asked)

@@ -40,13 +40,13 @@ def made(now):
 
 
 def days_old(batch, now):
-    """Days of which all moments after a batch's own day are."""
+    """The age of a batch's day in days: all moments after that day are younger."""
     start_seconds = batch.row(batch.first)["time"] // 1_000_000
     return (int(now) // DAY_SECONDS) - start_seconds // DAY_SECONDS
 
 
 class Archived:
-    """A server with an archive, its clients, and who reads the files."""
+    """A server with an archive, its clients, and a reader of the files."""
 
     def __init__(self, options, folder):
         self.options, self.folder = options, pathlib.Path(folder)
@@ -63,7 +63,7 @@ class Archived:
         self.server = started(self.options.program, self.folder / "data", self.folder / f"{self.logs:03}.log", settings)
 
     def set_age(self, days):
-        """Sets it, by a second more or less each time: what is not a change starts no pass, and whole days count."""
+        """Sets the age, a second more or less each time: only a change starts a pass, and whole days count."""
         self.ages += 1
         path = f"/v1/tables/{TABLE}/settings"
         version = self.server.get(path)["version"]
@@ -96,7 +96,7 @@ class Archived:
             raise Fault("no kill came while a file was there whose rows were not gone: nothing was shown")
 
     def killed_while_archiving(self, age):
-        """Kills the server just after it began with a file; whether it did begin with one."""
+        """Kills the server just after it began a file. Returns whether it did begin one."""
         before = set(self.files("*.parquet*"))
         self.set_age(age)
         end = time.monotonic() + WRITES_SECONDS_MAX
@@ -115,7 +115,7 @@ class Archived:
         return True
 
     def let_all_go(self, age):
-        """Until all rows of days before are gone from the table; then each batch is in one place, with all of its rows."""
+        """Waits until all expired rows are gone from the table. Then each batch must be in one place, with all of its rows."""
         end = time.monotonic() + GONE_SECONDS_MAX
         while True:
             self.set_age(age)
@@ -129,12 +129,12 @@ class Archived:
         self.judge(in_table, self.read_back())
 
     def totals(self, server, table):
-        """What a table has of each batch."""
+        """The rows of each batch in a table."""
         rows = whole(server, BY_BATCH.format(table=table)) if table in known_tables(server) else []
         return {name: totals for name, *totals in rows}
 
     def read_back(self):
-        """What all files of the archive have of each batch, as another server reads them."""
+        """The rows of each batch in all files of the archive, as another server reads them."""
         folder = self.folder / "reader"
         reader = started(self.options.program, folder, self.folder / "reader.log", ["--storage", "mmap"])
         try:

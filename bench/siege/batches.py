@@ -14,7 +14,7 @@ _MASK = (1 << 64) - 1
 
 
 def mixed(number):
-    """A number that has nothing to do with this one to look at (splitmix64, Steele and others, OOPSLA 2014)."""
+    """A number that looks unrelated to this one (splitmix64, Steele and others, OOPSLA 2014)."""
     number = (number + 0x9E3779B97F4A7C15) & _MASK
     number = ((number ^ (number >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
     number = ((number ^ (number >> 27)) * 0x94D049BB133111EB) & _MASK
@@ -46,7 +46,7 @@ class Batch:
         return row
 
     def has_m(self, number):
-        """Other rows have none, but each table has such a column."""
+        """Whether the row has an m. Other rows have none, but each table has such a column."""
         return number % 3 == 0 or number == self.first
 
     def rows(self):
@@ -58,7 +58,7 @@ class Batch:
 
     @functools.cached_property
     def totals(self):
-        """What a question for this batch alone answers: rows, sum of n, sum of x, the first n, the last n, rows that have an m."""
+        """The answer of a query for this batch alone: rows, sum of n, sum of x, the first n, the last n, rows that have an m."""
         numbers = range(self.first, self.first + self.count)
         sum_x = sum(mixed(number) & 0xFFFFF for number in numbers)
         with_m = sum(map(self.has_m, numbers))

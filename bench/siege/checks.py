@@ -27,7 +27,7 @@ def known_tables(server):
 
 
 def whole(server, sql):
-    """The rows of an answer that rests on all that there is."""
+    """The rows of an answer with full coverage."""
     answer = server.ask(sql, rows=True)
     if answer["covered"] != 1:
         raise Fault(f"only {answer['covered']:.4%} of the rows answer: {sql}: {answer['warnings']}")
@@ -35,7 +35,7 @@ def whole(server, sql):
 
 
 def equals_model(server, model, chance):
-    """Each acknowledged row is there once, each other batch whole or not at all, and all answers are the model's."""
+    """Checks that each acknowledged row is stored once, each other batch completely or not at all, and all answers equal the model's."""
     status = server.wait_until_back()
     if status["lost_rows"] or status["damage"]:
         raise Fault(f"{status['lost_rows']} rows are lost, damage {status['damage']}")
@@ -61,7 +61,7 @@ def same_groups(server, table, there):
 
 
 def same_within(server, table, there, chance):
-    """The same questions of a range of numbers, and of the same range of times."""
+    """The same queries over a range of numbers, and over the same range of times."""
     one = chance.choice(there)
     first = one.first + chance.randrange(one.count)
     end = first + chance.randrange(1, DISTINCT_EXACT)
@@ -79,7 +79,7 @@ def quoted_time(micros):
 
 
 def shown(server, table, end):
-    """All rows of a table as they are, and whether all answers had all that there is."""
+    """All raw rows of a table, and whether all answers had full coverage."""
     rows, covered = [], 1
     for first in range(0, end, ROWS_AT_ONCE):
         sql = f"SELECT {', '.join(Rows.COLUMNS)} FROM {table} WHERE n >= {first} AND n < {first + ROWS_AT_ONCE} LIMIT 100000"
@@ -90,7 +90,7 @@ def shown(server, table, end):
 
 
 def asked_of_the_rest(server, sql):
-    """An answer where blocks may be lost: with all blocks of a table its columns are gone, too."""
+    """An answer over tables with lost blocks: if all blocks of a table are lost, its columns are unknown too."""
     try:
         return server.ask(sql, rows=True)
     except Failed as failed:
@@ -100,8 +100,8 @@ def asked_of_the_rest(server, sql):
 
 
 def look(server, model, certain):
-    """Looks at all rows of a server over something damaged: none may be another than was sent, and those of `certain` are there.
-    Returns how many acknowledged ones are missing, and whether that is told."""
+    """Reads all rows of a server over damaged files: none may differ from the sent ones, and those of `certain` are there.
+    Returns the number of missing acknowledged rows, and whether the loss is reported."""
     server.wait_until_back()
     tables, missing, covered = known_tables(server), 0, 1
     for table in sorted(tables | set(model.tables)):
@@ -123,8 +123,9 @@ def look(server, model, certain):
 
 
 def nothing_wrong(server, model, may_lose, was_told, certain):
-    """Over damaged files: no wrong value, and what is missing is told, by this server or one before; where nothing may be missing,
-    all is there after a while, and `certain` always is. Returns how many rows are missing, and whether anything was told."""
+    """Checks a server over damaged files: no wrong values, and losses are reported, by this server or an earlier one. If nothing
+    may be missing, all rows are there after a while; `certain` always is. Returns the number of missing rows, and whether a loss
+    was reported."""
     end = time.monotonic() + PATIENCE_SECONDS
     while True:
         missing, is_told = look(server, model, certain)
@@ -137,7 +138,7 @@ def nothing_wrong(server, model, may_lose, was_told, certain):
 
 
 def drop(server, table):
-    """Whether the table is gone: on a full disk there may be no room to note that."""
+    """Whether the table is gone: a full disk may have no room to record a drop."""
     with contextlib.suppress(Failed):
         server.request("DELETE", f"/v1/tables/{table}")
         return True

@@ -23,7 +23,7 @@ class Connection:
         self.connection = http.client.HTTPConnection(address, timeout=60)
 
     def send(self, batch):
-        """Status and text of the answer; `None` where nobody knows what became of the batch."""
+        """Status and text of the answer; `None` if the outcome is unknown."""
         headers = {"Hadal-Batch": batch.name, "Content-Type": "application/x-ndjson"}
         try:
             self.connection.request("POST", f"/v1/log/{batch.table}", batch.body(), headers)
@@ -35,7 +35,7 @@ class Connection:
 
 
 def learned(before, batch, answer):
-    """What is known of a batch after an answer to it, from what was known before; and what is wrong with the answer."""
+    """The known outcome of a batch after an answer, from the outcome known before; and the fault of the answer."""
     if answer is None:
         return (ACKNOWLEDGED if before == ACKNOWLEDGED else DOUBTFUL), None
     status, text = answer
@@ -51,7 +51,7 @@ def learned(before, batch, answer):
 
 
 def send(model, connection, batch):
-    """Sends a batch once, and notes what is known of it then; returns the answer and what is wrong with it."""
+    """Sends a batch once and records its outcome. Returns the answer and its fault."""
     before = model.state[batch.name]
     if before == ABSENT:
         model.note(batch, DOUBTFUL)
@@ -62,7 +62,7 @@ def send(model, connection, batch):
 
 
 class Ingest:
-    """Clients that send batch after batch, each until it is acknowledged, and one that asks, until they are told to end."""
+    """Clients that send batch after batch, each until it is acknowledged, and one that runs queries, until they are stopped."""
 
     def __init__(self, model, address, chances, plan):
         self.model, self.address, self.plan = model, address, plan
@@ -77,7 +77,7 @@ class Ingest:
             thread.start()
 
     def end(self):
-        """No request begins from now on; returns once none is under way."""
+        """Begins no more requests. Returns once none is running."""
         self.over.set()
         for thread in self.threads:
             thread.join()
@@ -115,7 +115,7 @@ class Ingest:
                 self.over.wait(PAUSE_SECONDS)
 
     def send_twice(self, connection, batch):
-        """Sends a batch on two connections at the same moment: nobody knows which of them comes first."""
+        """Sends a batch on two connections at the same moment, in unknown order of arrival."""
         if self.model.state[batch.name] == ABSENT:
             self.model.note(batch, DOUBTFUL)
         other = threading.Thread(target=Connection(self.address).send, args=(batch,))
@@ -124,7 +124,7 @@ class Ingest:
         other.join()
 
     def watch(self, server):
-        """Asks once for all rows of a table: those acknowledged before are there, and none that were not sent."""
+        """Queries all rows of a table once: the acknowledged ones are there, and none that were not sent."""
         least = self.model.rows_acknowledged("t")
         try:
             answer = server.ask("SELECT count(*) FROM t", rows=True)
@@ -139,7 +139,7 @@ class Ingest:
 
 
 def send_all(model, address, seconds):
-    """Sends again what is not acknowledged, until it is; returns what is wrong."""
+    """Sends unacknowledged batches again until they are acknowledged. Returns the faults."""
     connection, end = Connection(address), time.monotonic() + seconds
     for batch in model.unacknowledged():
         while True:

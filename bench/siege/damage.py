@@ -13,7 +13,7 @@ PAGE = 4096
 
 
 def written_ranges(file, size):
-    """Where a file has bytes; segments have large holes."""
+    """The ranges of a file that have bytes; segments have large holes."""
     at, ranges = 0, []
     while at < size:
         try:
@@ -26,7 +26,7 @@ def written_ranges(file, size):
 
 
 def some_place(chance, path):
-    """A byte of a file that was written once; half of the time one that is not zero, as the rest of a page mostly is."""
+    """A random written byte of a file. In half of the cases it is not zero, since most of a page's rest is."""
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
         start, end = chance.choice(written_ranges(file.fileno(), size))
@@ -80,7 +80,7 @@ WAYS = (flip, flip, flip, flip, flip, flip, blank, cut, lengthen, remove)
 
 
 def kind(name):
-    """Files of a kind are as likely together, however many there are."""
+    """The kind of a file. Each kind is equally likely to be altered, however many files it has."""
     return re.sub(r"[0-9a-f]{16}|\d+", "#", name)
 
 
@@ -89,7 +89,7 @@ def files(folder):
 
 
 def alter(chance, folders):
-    """Alters one file; returns what was done, and whether anything may be lost by it."""
+    """Alters one file. Returns the alteration, and whether anything may be lost by it."""
     kinds = {}
     for folder in folders:
         for path in files(folder):

@@ -36,7 +36,7 @@ def numbers(folder, ending):
 
 
 def in_data(folder, state, is_older=False):
-    """What is wrong with the files of a data folder, which an older program may have looked after."""
+    """The faults of the files in a data folder, perhaps of an older program."""
     more = {RUNS: (WHILE_IT_RUNS,), STOPPED: (MARK_ON_DISK,), KILLED: (WHILE_IT_RUNS, HALF_MADE, MARK_ON_DISK)}[state]
     if is_older:
         # Hadal leaves files of other names alone.
@@ -61,19 +61,19 @@ def in_leaf(leaf):
 
 
 def owner(memory):
-    """Whose memory it is, if that is noted."""
+    """The leaf to which the memory belongs, if that is recorded."""
     return (memory / "leaf").read_text() if (memory / "leaf").exists() else ""
 
 
 def is_full(tmpfs):
-    """Whether there may be no room to note whose memory it is, of some leaves."""
+    """Whether some leaves may have had no room to record that the memory is theirs."""
     return os.statvfs(tmpfs).f_bavail < NOTES_PAGES
 
 
 def in_memory(tmpfs, data, state, is_used, was_full):
-    """What is wrong with what is in the tmpfs: memory of these leaves, and of no others.
+    """The faults of the files in the tmpfs: it may have memory of these leaves only.
 
-    Where it was full as the last server started, some of it may be of nobody.
+    If it was full when the last server started, some memory may belong to no leaf.
     """
     known = (MEMORY, (), ("ballast",)) if state == RUNS else (MEMORY, MARK, ("ballast",))
     faults = [f"left behind in the tmpfs: {name}" for name in unknown(names_in(tmpfs), *known)]

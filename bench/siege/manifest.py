@@ -9,7 +9,7 @@ HEADER = struct.Struct("<8sQIIQQ")
 
 @dataclasses.dataclass
 class Named:
-    """What counts: block numbers with their segment and rows, and numbers of log files."""
+    """The valid objects: block numbers with their segment and rows, and numbers of log files."""
 
     blocks: dict = dataclasses.field(default_factory=dict)
     logs: set = dataclasses.field(default_factory=set)
@@ -36,7 +36,7 @@ class Body:
 
 
 def bodies(data):
-    """The bodies of all frames, the head's too, up to a tail that is half written."""
+    """The bodies of all frames, including the head's, up to an unfinished tail."""
     at = 0
     while at + HEADER.size <= len(data):
         magic, _, length, _, _, _ = HEADER.unpack_from(data, at)

@@ -12,7 +12,7 @@ TOLD = 3
 
 
 class Model:
-    """All batches of a scene; clients and askers share it."""
+    """All batches of a scene, shared by all clients."""
 
     def __init__(self, start_micros):
         self.start_micros, self.next_row, self.next_batch = start_micros, 0, 0
@@ -22,7 +22,7 @@ class Model:
         self.lock = threading.Lock()
 
     def new(self, table, count, width):
-        """A batch that is to be sent."""
+        """Returns a new batch to send."""
         with self.lock:
             batch = Batch(f"b{self.next_batch}", table, self.next_row, count, width, self.start_micros)
             self.next_row += count
@@ -33,12 +33,12 @@ class Model:
         return batch
 
     def note(self, batch, state):
-        """Notes what is known of a batch now."""
+        """Records the known outcome of a batch."""
         with self.lock:
             self.state[batch.name] = state
 
     def unacknowledged(self):
-        """Batches that are to be sent again, in the order in which they were made."""
+        """The batches to send again, in the order of their creation."""
         with self.lock:
             return [batch for batches in self.tables.values() for batch in batches.values() if self.state[batch.name] != ACKNOWLEDGED]
 
@@ -62,18 +62,18 @@ class Model:
                 del self.state[batch.name]
 
     def take_back(self, batches):
-        """These went to a copy that is no more."""
+        """Forgets batches that were sent to a copy which no longer exists."""
         with self.lock:
             for batch in batches:
                 del self.tables[batch.table][batch.name]
                 del self.state[batch.name]
 
     def ever_sent(self, table):
-        """Batches of a table, and of tables of this name before it."""
+        """The batches of a table, and of earlier tables of this name."""
         return [*self.tables.get(table, {}).values(), *(batch for batch in self.dropped if batch.table == table)]
 
     def judge_batches(self, table, answer):
-        """Judges rows [batch, *Batch.totals] of an answer that has all; returns the batches that are there, and what is wrong."""
+        """Judges rows [batch, *Batch.totals] of a complete answer. Returns the stored batches and the faults."""
         faults, there, batches = [], [], self.tables.get(table, {})
         for name, *totals in answer:
             batch = batches.get(name)
@@ -104,7 +104,7 @@ def grouped(batches):
 
 
 def judge_damaged(batches, answer):
-    """Judges rows [batch, *Batch.totals] where some may be missing: none too many, and whole batches right."""
+    """Judges rows [batch, *Batch.totals] of which some may be missing: no surplus rows, and complete batches correct."""
     faults, of_name = [], {batch.name: batch for batch in batches}
     for name, *totals in answer:
         batch = of_name.get(name)
@@ -118,7 +118,7 @@ def judge_damaged(batches, answer):
 
 
 class Rows:
-    """Judges rows that are shown as they are."""
+    """Judges raw rows."""
 
     COLUMNS = ("n", "x", "k", "s", "batch", "m")
 
@@ -146,5 +146,5 @@ class Rows:
         return faults
 
     def missing(self, batches):
-        """How many rows of these were not shown."""
+        """The number of these rows that were not shown."""
         return sum(number not in self.seen for batch in batches for number in range(batch.first, batch.first + batch.count))

@@ -9,7 +9,7 @@ BALLAST = "ballast"
 
 
 class Room:
-    """A folder; with a size, a tmpfs of so many bytes that is mounted there."""
+    """A folder; with a size, a tmpfs of that many bytes is mounted there."""
 
     def __init__(self, path, size=None):
         self.path, self.size = path, size
@@ -26,7 +26,7 @@ class Room:
         return (self.path / BALLAST).exists()
 
     def fill(self, left):
-        """Somebody else takes all but so many bytes."""
+        """Fills the disk so that `left` bytes stay free, as another process would."""
         with (self.path / BALLAST).open("ab") as file:
             # Another process may take some of the room first: then the disk is as full as can be.
             with contextlib.suppress(OSError):
@@ -53,7 +53,7 @@ def can_mount(folder):
 
 
 def copy(source, target):
-    """Copies what is in a folder into another, holes as holes."""
+    """Copies the contents of a folder to another, with holes as holes."""
     target.mkdir(mode=0o700, parents=True, exist_ok=True)
     subprocess.run(["cp", "-a", "--sparse=always", f"{source}/.", target], check=True)
 

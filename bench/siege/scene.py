@@ -30,7 +30,7 @@ ROOM_SECONDS = 30
 
 @dataclasses.dataclass
 class Plan:
-    """What is the same for all lives of a scene."""
+    """The parameters that all lives of a scene share."""
 
     clients: int
     batch_rows: tuple
@@ -83,7 +83,7 @@ class Scene:
 
     @property
     def has_new_leaves(self):
-        """Whether the next start makes leaves, which need room; the ones that are there have their reserve."""
+        """Whether the next start creates leaves, which need room; existing leaves have their reserve."""
         return self.leaves > self.leaves_made
 
     def start(self, **more):
@@ -94,7 +94,7 @@ class Scene:
         self.leaves_made = max(self.leaves_made, self.leaves)
 
     def start_without_room(self):
-        """The first start of a leaf on a full disk may be refused, and must not be in the way of the next one."""
+        """The first start of a leaf on a full disk may be refused, but must not obstruct the next one."""
         left = self.left()
         self.step(f"start on a disk that is full but for {left} bytes, log {self.logs + 1:03}")
         self.disk.fill(left)
@@ -103,7 +103,7 @@ class Scene:
         self.disk.empty()
 
     def left(self):
-        """Bytes that somebody who takes a disk leaves of it: none at all, a few files' worth, or some batches'."""
+        """The bytes that stay free on a filled disk: none, enough for a few files, or for some batches."""
         return self.chance.choice((0, 4096 * self.chance.randrange(100), self.chance.randrange(3 * MIB)))
 
     def check_files(self, state):
@@ -111,7 +111,7 @@ class Scene:
         checks.demand(faults + leftovers.in_memory(self.tmpfs.path, self.data, state, self.is_in_memory, self.was_full))
 
     def play(self):
-        """All lives, and the end of the last one."""
+        """Plays all lives, and the end of the last one."""
         for life in range(self.chance.randint(*LIVES)):
             self.step(f"life {life}")
             if self.chance.random() < 0.4:
@@ -121,7 +121,7 @@ class Scene:
         self.end()
 
     def draw_program(self):
-        """Whoever starts next may be of another version."""
+        """The program of the next start, perhaps of another version."""
         if self.options.before:
             self.program = self.chance.choice((self.options.program, self.options.before))
             self.step(f"by {self.program}")
@@ -154,7 +154,7 @@ class Scene:
             self.model.forget(table)
 
     def under_ingest(self):
-        """Clients send while things happen, until the server ends in one way or another."""
+        """Clients send during the events of a life, until the server ends in one way or another."""
         chance = self.chance
         ingest = Ingest(self.model, self.server.address, [random.Random(chance.random()) for _ in range(self.plan.clients)], self.plan)
         ingest.start()
@@ -234,7 +234,7 @@ class Scene:
         self.after(ingest, leftovers.KILLED)
 
     def kill_while_taken_over(self, ingest):
-        """The successor is killed while it waits, starts or serves, or the one before first."""
+        """Kills the successor while it waits, starts or serves, or kills the server before it first."""
         chance = self.chance
         is_first, times = chance.random() < 0.3, (chance.uniform(0, 0.2), chance.uniform(0, 0.3))
         self.step(f"a successor, log {self.logs + 1:03}; kill -9 {times} s later, {'the first one first' if is_first else 'it first'}")
@@ -256,7 +256,7 @@ class Scene:
         self.check_files(state)
 
     def damage(self):
-        """Alters copies of what the last server left, one after the other, and puts it back as it was."""
+        """Alters copies of the last server's files, one after the other, and restores the files."""
         self.give_room()
         kept = self.folder / "kept"
         copy(self.data, kept / "data")
@@ -295,7 +295,7 @@ class Scene:
             self.model.take_back(more)
 
     def send_more(self):
-        """Some batches to a server over something damaged, which it may refuse."""
+        """Sends some batches to a server over damaged files, which may refuse them."""
         batches = [self.model.new("t", self.chance.choice(self.plan.batch_rows), self.plan.width) for _ in range(self.chance.randint(0, 3))]
         connection = Connection(self.server.address)
         faults = [fault for batch in batches for fault in [send(self.model, connection, batch)[1]] if fault]
@@ -303,7 +303,7 @@ class Scene:
         return batches
 
     def end(self):
-        """Everything is sent until it is acknowledged; then nothing is wanted any more, and no file is left."""
+        """Sends everything until it is acknowledged. Then drops all tables: no segment may be left."""
         self.program = self.options.program
         self.give_room()
         self.start()
@@ -320,7 +320,7 @@ class Scene:
         self.go_away()
 
     def go_away(self):
-        """The data folder is removed: whoever starts next gives its memory back."""
+        """Removes the data folder: the next start frees its memory."""
         shutil.rmtree(self.data)
         self.start()
         self.terminate_quietly()
@@ -331,7 +331,7 @@ class Scene:
         self.check_files(leftovers.STOPPED)
 
     def keep(self, place):
-        """Keeps what is there for a person to look at."""
+        """Keeps the files for a person to examine."""
         copy(self.disk.path, place / "disk")
         copy(self.tmpfs.path, place / "tmpfs")
         for path in self.folder.iterdir():

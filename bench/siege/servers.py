@@ -16,11 +16,11 @@ TOLD = re.compile(r"LOST|DAMAGED|damaged|\bcut \d|lost")
 
 
 class Fault(Exception):
-    """Hadal did what it must never do."""
+    """A fault: Hadal did something that it must never do."""
 
 
 class Server(Hadal):
-    """A server, and a file with all that it says."""
+    """A server, and a file with all its output."""
 
     def __init__(self, program, folder, log, options=(), listen="127.0.0.1:0"):
         self.log = pathlib.Path(log)
@@ -49,7 +49,7 @@ class Server(Hadal):
         self.check_words()
 
     def stop_in_order(self, ask):
-        """Stops it by `ask`, and checks how it ends."""
+        """Stops the server by `ask`, and checks its exit."""
         ask()
         try:
             code = self.process.wait(timeout=STOP_SECONDS_MAX)
@@ -82,7 +82,7 @@ class Server(Hadal):
         return self.get("/v1/status")
 
     def wait_until_back(self, seconds=60):
-        """Waits until all rows are there that an earlier process had."""
+        """Waits until all rows of an earlier process are restored."""
         end = time.monotonic() + seconds
         while (status := self.status())["waiting_rows"]:
             if time.monotonic() > end:
@@ -104,7 +104,7 @@ def started(program, folder, log, options, **more):
 
 
 def started_or_refused(program, folder, log, options):
-    """A server over something damaged; `None` if it refused, which it may with a reason, but must not crash."""
+    """Starts a server over damaged files. Returns `None` if it refused with a reason, as it may; it must not crash."""
     try:
         return Server(program, folder, log, options)
     except Failed as failed:
@@ -120,7 +120,7 @@ def started_or_refused(program, folder, log, options):
 
 
 def launched(program, folder, log, options, listen="127.0.0.1:0"):
-    """A server that nobody waits for."""
+    """Starts a server without waiting for it."""
     command = [program, "serve", "--listen", listen, "--data", folder, "--no-journal", *options]
     with open(log, "ab") as said:
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=said)
@@ -129,7 +129,7 @@ def launched(program, folder, log, options, listen="127.0.0.1:0"):
 
 
 def kill_launched(process):
-    """Kills it. That it ended by itself before is a fault."""
+    """Kills the server. If it has ended by itself before, that is a fault."""
     code = process.poll()
     process.kill()
     process.wait()

@@ -28,7 +28,7 @@ from servers import Fault  # noqa: E402
 
 
 def played(options, number, root, mounts, counts):
-    """Plays a scene; returns what was wrong with it, if anything was."""
+    """Plays a scene. Returns its fault, if there was one."""
     folder = root / f"scene-{number}"
     scene = Scene(options, number, folder, mounts)
     try:
@@ -71,7 +71,7 @@ def siege(options, root):
 
 
 def archived(options, root):
-    """The scene of the archive alone; whether nothing was wrong."""
+    """Plays the scene of the archive alone. Returns whether it had no fault."""
     scene, fault = Archived(options, root / "archive"), None
     try:
         scene.play()

@@ -32,7 +32,7 @@ IMPORTS = {
 
 
 class Server:
-    """A server with a data folder of its own; ended with the program."""
+    """A server with a new data folder; it ends with the program."""
 
     def __init__(self, program):
         self.program = program
@@ -64,7 +64,7 @@ def read_url(process):
 
 
 def ask(url, sql):
-    """The answer, and the milliseconds that it took."""
+    """The answer and its milliseconds."""
     start = time.perf_counter()
     request = urllib.request.Request(f"{url}/v1/query", json.dumps({"sql": sql}).encode())
     try:
@@ -133,7 +133,7 @@ def prepare(folder):
 
 
 def check(server, rival, name, questions):
-    """Asks all questions of a data set; returns how many answers were equal, and how many not."""
+    """Runs all questions of a data set. Returns the number of equal answers and of different ones."""
     good = bad = 0
     print(f"\n{name:<50} {'Hadal':>18} {'DuckDB':>10}")
     for words, sql, other, tolerances in questions:
@@ -155,7 +155,7 @@ def check(server, rival, name, questions):
 
 
 def open_has_all_rows(program, file):
-    """`hadal open FILE` comes to an answer over all of its rows. How fast is for `make bench` to say."""
+    """Checks that `hadal open FILE` answers over all rows. `make bench` measures how fast."""
     process = subprocess.Popen([program, "open", str(file), "--no-browser"], stdout=subprocess.PIPE,
                                stderr=subprocess.DEVNULL, text=True)
     try:
