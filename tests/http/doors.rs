@@ -9,7 +9,7 @@ use hadal_http::{Config, ConfigError, ServeError, Token, serve};
 use tokio::net::TcpListener;
 
 use crate::client::read_reply;
-use crate::fakes::{Answering, Taking};
+use crate::fakes::{FakeLeaf, FakeSink};
 use crate::server::{Server, backend_of, memory_backend, runtime};
 
 /// All routes but those that are open to everybody.
@@ -79,7 +79,7 @@ fn loopback_asks_for_no_token() {
 #[test]
 fn a_wide_bind_asks_for_the_token_at_every_door() {
     let token = "0123456789abcdef".repeat(4);
-    let backend = backend_of(Arc::new(Answering::default()), Arc::new(Taking::default()));
+    let backend = backend_of(Arc::new(FakeLeaf::default()), Arc::new(FakeSink::default()));
     let server = Server::over(backend, "0.0.0.0:0", |config| {
         config.admin_token = Token::parse(&token);
         config.no_tls = true;
@@ -133,7 +133,7 @@ fn one_address_of_another_machine_has_so_many_connections() {
         println!("skipped: needs a network");
         return;
     };
-    let backend = backend_of(Arc::new(Answering::default()), Arc::new(Taking::default()));
+    let backend = backend_of(Arc::new(FakeLeaf::default()), Arc::new(FakeSink::default()));
     let server = Server::over(backend, "0.0.0.0:0", |config| {
         config.admin_token = Token::parse(&"a".repeat(64));
         config.no_tls = true;
@@ -157,7 +157,7 @@ fn a_wide_bind_without_token_or_word_on_tls_does_not_start() {
         let mut config = Config::new(SocketAddr::from(([127, 0, 0, 1], 1)));
         config.admin_token = token.then(|| Token::random().expect("randomness"));
         config.no_tls = no_tls;
-        let backend = backend_of(Arc::new(Answering::default()), Arc::new(Taking::default()));
+        let backend = backend_of(Arc::new(FakeLeaf::default()), Arc::new(FakeSink::default()));
         runtime.block_on(serve(
             config,
             Frontend::new(FrontendConfig::default(), backend),

@@ -15,7 +15,7 @@ use hadal_types::{BatchId, TableName};
 use serde_json::json;
 
 use crate::client::{Reply, ask_on};
-use crate::fakes::{Answering, Taking};
+use crate::fakes::{FakeLeaf, FakeSink};
 use crate::openapi;
 use crate::server::{Server, backend_of};
 
@@ -134,7 +134,7 @@ fn what_a_leaf_refuses_is_told_at_every_door_that_changes_something() {
     ] {
         let is_conflict = status == 409;
         let sink = Arc::new(Refusing(Some(refusal)));
-        let backend = backend_of(Arc::new(Answering::default()), sink);
+        let backend = backend_of(Arc::new(FakeLeaf::default()), sink);
         let server = Server::over(backend, "127.0.0.1:0", |_| {});
         for (method, path) in changing() {
             // Only rows can conflict with others, and a table can be dropped at any time.
@@ -205,7 +205,7 @@ fn a_body_of_another_kind_or_length_is_refused_by_put_as_by_post() {
 #[test]
 fn settings_of_a_table_that_cannot_be_are_not_found() {
     let server = Server::over(
-        backend_of(Arc::new(Answering::default()), Arc::new(Taking::default())),
+        backend_of(Arc::new(FakeLeaf::default()), Arc::new(FakeSink::default())),
         "127.0.0.1:0",
         |_| {},
     );

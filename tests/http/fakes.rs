@@ -44,7 +44,7 @@ pub(crate) enum Act {
 
 /// A leaf with a table `t` of one string column `a`.
 #[derive(Default)]
-pub(crate) struct Answering {
+pub(crate) struct FakeLeaf {
     act: Act,
     /// Receives a message when a query begins, and when its future is dropped.
     sender: Option<Mutex<Sender<&'static str>>>,
@@ -65,7 +65,7 @@ impl Drop for Gone {
     }
 }
 
-impl Answering {
+impl FakeLeaf {
     fn acting(act: Act) -> Arc<Self> {
         Arc::new(Self { act, ..Self::default() })
     }
@@ -120,7 +120,7 @@ impl Answering {
     }
 }
 
-impl Peer for Answering {
+impl Peer for FakeLeaf {
     fn query(&self, query: Arc<Query>, _deadline: Instant) -> BoxFuture<'_, Partial> {
         self.given.lock().expect("no panic").push(query.deadline);
         let sender = self.sender.as_ref().map(|sender| sender.lock().expect("no panic").clone());
@@ -200,14 +200,14 @@ pub(crate) use nothing_but_batches;
 
 /// Accepts and discards batches, after a number of refusals.
 #[derive(Default)]
-pub(crate) struct Taking {
+pub(crate) struct FakeSink {
     pub(crate) rows: AtomicUsize,
     pub(crate) refusals: Mutex<Vec<SinkError>>,
     /// How often parts of a body other than its first are refused as busy.
     busy: AtomicUsize,
 }
 
-impl Sink for Taking {
+impl Sink for FakeSink {
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
         Box::pin(async move {
             if let Some(refusal) = self.refusals.lock().expect("no panic").pop() {
@@ -239,11 +239,11 @@ impl Sink for Taking {
     }
 }
 
-nothing_but_batches!(Taking);
+nothing_but_batches!(FakeSink);
 
 /// A server over a fake leaf, whose sink refuses as given.
-pub(crate) fn over(peer: Arc<Answering>, refusals: Vec<SinkError>) -> Server {
-    let sink = Taking { refusals: Mutex::new(refusals), ..Taking::default() };
+pub(crate) fn over(peer: Arc<FakeLeaf>, refusals: Vec<SinkError>) -> Server {
+    let sink = FakeSink { refusals: Mutex::new(refusals), ..FakeSink::default() };
     Server::over(backend_of(peer, Arc::new(sink)), "127.0.0.1:0", |_| {})
 }
 
@@ -272,8 +272,8 @@ fn refusals_of_the_sink_have_their_statuses() {
 
 #[test]
 fn the_rest_of_a_long_body_waits_for_a_busy_sink() {
-    let sink = Arc::new(Taking { busy: 3.into(), ..Taking::default() });
-    let backend = backend_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
+    let sink = Arc::new(FakeSink { busy: 3.into(), ..FakeSink::default() });
+    let backend = backend_of(Arc::new(FakeLeaf::default()), Arc::clone(&sink) as _);
     let server = Server::over(backend, "127.0.0.1:0", |_| {});
     let rows = 3 * 65_536;
     let logged = server.request("POST", "/v1/log/t").body("{\"a\":1}\n".repeat(rows)).send().ok();
@@ -332,7 +332,7 @@ nothing_but_batches!(Uneven);
 fn rows_that_went_in_beside_a_refusal_are_counted() {
     for refuses_first in [true, false] {
         let sink = Arc::new(Uneven { refuses_first, ..Uneven::default() });
-        let backend = backend_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
+        let backend = backend_of(Arc::new(FakeLeaf::default()), Arc::clone(&sink) as _);
         let server = Server::over(backend, "127.0.0.1:0", |_| {});
         let body = "{\"a\":1}\n".repeat(3 * 65_536);
         let problem = server.request("POST", "/v1/log/t").body(body).send();
@@ -359,9 +359,9 @@ fn a_table_that_cannot_be_dropped_says_so() {
 
 #[test]
 fn no_leaf_is_503_and_a_late_one_504() {
-    let server = over(Answering::acting(Act::BeDead), Vec::new());
+    let server = over(FakeLeaf::acting(Act::BeDead), Vec::new());
     server.sql("SELECT count(*) FROM t").problem(503, "unavailable");
-    let server = over(Answering::acting(Act::BeLate), Vec::new());
+    let server = over(FakeLeaf::acting(Act::BeLate), Vec::new());
     let body = json!({ "sql": "SELECT count(*) FROM t", "deadline_ms": 20 }).to_string();
     let reply = server.request("POST", "/v1/query").body(body).send();
     assert!(reply.problem(504, "late")["hint"].is_string());
@@ -369,7 +369,7 @@ fn no_leaf_is_503_and_a_late_one_504() {
 
 #[test]
 fn an_answer_without_some_rows_is_none_where_it_must_be_complete() {
-    let server = over(Answering::acting(Act::AnswerPartly), Vec::new());
+    let server = over(FakeLeaf::acting(Act::AnswerPartly), Vec::new());
     let ask = |complete: bool| {
         let query = json!({
             "table": "t", "aggregates": "count(*)", "require_complete": complete,
@@ -384,14 +384,14 @@ fn an_answer_without_some_rows_is_none_where_it_must_be_complete() {
 
 #[test]
 fn a_limit_that_facts_of_columns_reach_is_told() {
-    let server = over(Answering::acting(Act::ReachALimit), Vec::new());
+    let server = over(FakeLeaf::acting(Act::ReachALimit), Vec::new());
     server.get("/v1/tables/t/columns/a/values").problem(422, "limit");
     server.sql("SELECT count(*) FROM t").problem(422, "limit");
 }
 
 #[test]
 fn a_query_has_its_time_or_ten_seconds() {
-    let peer = Arc::new(Answering::default());
+    let peer = Arc::new(FakeLeaf::default());
     let server = over(Arc::clone(&peer), Vec::new());
     let ask = |more: &str| {
         let body = format!("{{\"sql\": \"SELECT count(*) FROM t\"{more}}}");
@@ -419,7 +419,7 @@ fn a_query_has_its_time_or_ten_seconds() {
 
 #[test]
 fn a_server_without_a_leaf_that_is_alive_is_not_ready() {
-    let peer = Answering { is_stopping: true, ..Answering::default() };
+    let peer = FakeLeaf { is_stopping: true, ..FakeLeaf::default() };
     let server = over(Arc::new(peer), Vec::new());
     server.get("/readyz").problem(503, "unavailable");
     assert_eq!(server.get("/healthz").status, 200);
@@ -427,7 +427,7 @@ fn a_server_without_a_leaf_that_is_alive_is_not_ready() {
 
 #[test]
 fn a_panic_is_an_answer_without_its_text() {
-    let server = over(Answering::acting(Act::Panic), Vec::new());
+    let server = over(FakeLeaf::acting(Act::Panic), Vec::new());
     for _ in 0..2 {
         let reply = server.sql("SELECT count(*) FROM t");
         reply.problem(500, "internal");
@@ -438,7 +438,7 @@ fn a_panic_is_an_answer_without_its_text() {
 
 #[test]
 fn whoever_hangs_up_cancels_the_query() {
-    let (peer, events) = Answering::watched(Act::Hang);
+    let (peer, events) = FakeLeaf::watched(Act::Hang);
     let server = over(peer, Vec::new());
     let mut stream = std::net::TcpStream::connect(server.address).expect("a connection");
     let body = "{\"sql\": \"SELECT count(*) FROM t\"}";
@@ -454,7 +454,7 @@ fn whoever_hangs_up_cancels_the_query() {
 
 #[test]
 fn columns_are_told_before_their_facts_are_found() {
-    let (peer, events) = Answering::watched(Act::Wait);
+    let (peer, events) = FakeLeaf::watched(Act::Wait);
     let server = over(Arc::clone(&peer), Vec::new());
     let get = || server.get("/v1/tables/t/columns").ok();
     for _ in 0..2 {

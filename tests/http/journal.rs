@@ -17,7 +17,7 @@ use serde_json::json;
 use tokio::sync::Semaphore;
 
 use crate::client::ask_on;
-use crate::fakes::{Answering, nothing_but_batches};
+use crate::fakes::{FakeLeaf, nothing_but_batches};
 use crate::server::{Server, backend_of, memory_app_behind, memory_backend};
 
 /// Returns another server of the same rows, after the one with the acts has stopped: then all self
@@ -221,7 +221,7 @@ fn lost(server: &Server) -> usize {
 fn notes_for_which_there_is_no_room_are_counted() {
     let (sender, events) = channel();
     let sink = Arc::new(Slow { sender: Mutex::new(sender), turns: Semaphore::new(0) });
-    let backend = backend_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
+    let backend = backend_of(Arc::new(FakeLeaf::default()), Arc::clone(&sink) as _);
     let mut server = Server::with_journal(&backend);
     let mut stream = TcpStream::connect(server.address).expect("a connection");
     let body = json!({ "sql": "SELECT 1" }).to_string();

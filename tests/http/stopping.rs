@@ -11,7 +11,7 @@ use hadal_types::limits;
 use serde_json::json;
 
 use crate::client::{Reply, Request, is_closed, read_reply};
-use crate::fakes::{Act, Answering, Taking, over};
+use crate::fakes::{Act, FakeLeaf, FakeSink, over};
 use crate::server::{Server, backend_of};
 
 /// Rows that make a batch.
@@ -26,7 +26,7 @@ fn asking(address: SocketAddr, sql: &str) -> JoinHandle<Reply> {
 
 #[test]
 fn a_server_that_stops_finishes_what_runs() {
-    let (peer, events) = Answering::watched(Act::Wait);
+    let (peer, events) = FakeLeaf::watched(Act::Wait);
     let mut server = over(Arc::clone(&peer), Vec::new());
     let asking = asking(server.address, "SELECT count(*) FROM t");
     let mut idle = TcpStream::connect(server.address).expect("a connection");
@@ -42,8 +42,8 @@ fn a_server_that_stops_finishes_what_runs() {
 #[test]
 fn a_question_that_has_more_time_than_the_stop_is_told_so() {
     for sql in ["SELECT count(*) FROM t", "SUMMARIZE t"] {
-        let (peer, events) = Answering::watched(Act::Hang);
-        let backend = backend_of(peer, Arc::new(Taking::default()));
+        let (peer, events) = FakeLeaf::watched(Act::Hang);
+        let backend = backend_of(peer, Arc::new(FakeSink::default()));
         let stopping_time = Duration::ZERO;
         let mut server =
             Server::over(backend, "127.0.0.1:0", |config| config.stopping_time = stopping_time);
@@ -63,8 +63,8 @@ fn a_question_that_has_more_time_than_the_stop_is_told_so() {
 
 #[test]
 fn a_body_that_does_not_end_is_told_what_was_taken_of_it() {
-    let sink = Arc::new(Taking::default());
-    let backend = backend_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
+    let sink = Arc::new(FakeSink::default());
+    let backend = backend_of(Arc::new(FakeLeaf::default()), Arc::clone(&sink) as _);
     let mut server = Server::over(backend, "127.0.0.1:0", |config| {
         config.stopping_time = Duration::ZERO;
     });

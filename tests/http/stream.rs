@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::client::read_reply;
-use crate::fakes::{Answering, Taking};
+use crate::fakes::{FakeLeaf, FakeSink};
 use crate::server::{Server, backend_of};
 
 /// The variable that is set in the process whose memory is measured.
@@ -35,8 +35,8 @@ fn a_long_body_takes_little_memory() {
 }
 
 fn send_a_long_body() {
-    let sink = Arc::new(Taking::default());
-    let backend = backend_of(Arc::new(Answering::default()), Arc::clone(&sink) as _);
+    let sink = Arc::new(FakeSink::default());
+    let backend = backend_of(Arc::new(FakeLeaf::default()), Arc::clone(&sink) as _);
     let server = Server::over(backend, "127.0.0.1:0", |_| {});
     let before = peak_bytes();
     let mut stream = TcpStream::connect(server.address).expect("a connection");

@@ -16,7 +16,7 @@ use hadal_block::MergeOrder;
 use hadal_query::Query;
 use hadal_tests::engine::{self, Cuts};
 use hadal_tests::generate::TIME_COLUMN;
-use hadal_tests::oracle::{EngineFault, Produced, Row, Tally, check_seed};
+use hadal_tests::oracle::{EngineFault, ExpectationCounts, Produced, Row, check_seed};
 use hadal_types::ColumnName;
 
 /// The number of seeds of one run, unless the environment says otherwise.
@@ -41,9 +41,9 @@ const TALLIED_MIN: usize = 400;
 
 /// Prints the queries' expectations, and asserts that most of them expected rows.
 #[expect(clippy::print_stdout, reason = "what is shown where a test fails")]
-fn assert_rows_are_expected(what: &str, tally: Tally) {
-    let Tally { none, one, more, faults } = tally;
-    let percent = tally.more_percent();
+fn assert_rows_are_expected(what: &str, counts: ExpectationCounts) {
+    let ExpectationCounts { none, one, more, faults } = counts;
+    let percent = counts.more_percent();
     println!("{what}: of {} queries", none + one + more + faults);
     println!("  {none} no row, {one} one row, {more} more ({percent} %), {faults} faults");
     if none + one + more + faults >= TALLIED_MIN {
@@ -56,17 +56,17 @@ fn engine_equals_oracle(cuts: Cuts, partials: usize) {
     let run = |rows: &[Row], query: &Query| -> Result<Produced, EngineFault> {
         engine::ask(&engine::blocks(rows, &time_column, cuts)?, query, partials)
     };
-    let (mut failures, mut tally) = (Vec::new(), Tally::default());
+    let (mut failures, mut counts) = (Vec::new(), ExpectationCounts::default());
     for seed in seeds() {
         match check_seed(seed, run) {
-            Ok(seed_tally) => tally.merge(seed_tally),
+            Ok(seed_counts) => counts.merge(seed_counts),
             Err(failure) => failures.push(failure),
         }
     }
     if let Some(first) = failures.first() {
         panic!("{} seeds differ with {cuts:?}; the first:\n{first}", failures.len());
     }
-    assert_rows_are_expected(&format!("{cuts:?}"), tally);
+    assert_rows_are_expected(&format!("{cuts:?}"), counts);
 }
 
 #[test]

@@ -4,7 +4,9 @@ use hadal_block::{BlockView, MergeOrder};
 use hadal_query::Query;
 use hadal_tests::engine::{self, Cuts};
 use hadal_tests::generate::{self, Random, RowSpec, TIME_COLUMN, derive};
-use hadal_tests::oracle::{EngineFault, Produced, Row, Tally, check_query, query_that_finds};
+use hadal_tests::oracle::{
+    EngineFault, ExpectationCounts, Produced, Row, check_query, query_that_finds,
+};
 use hadal_tests::session::{Hops, Session};
 use hadal_types::time::parse_timestamp;
 use hadal_types::{ColumnName, Micros};
@@ -49,7 +51,7 @@ fn rows(seed: u64, tie: bool) -> Vec<Row> {
 }
 
 fn engine_equals_oracle(cuts: Cuts, walk: Walk, partials: usize) {
-    let (mut failures, mut tally) = (Vec::new(), Tally::default());
+    let (mut failures, mut counts) = (Vec::new(), ExpectationCounts::default());
     for seed in super::seeds().into_iter().step_by(SEEDS_STEP) {
         let rows = rows(seed, seed % 2 == 0);
         let facts = generate::facts(&rows);
@@ -60,7 +62,7 @@ fn engine_equals_oracle(cuts: Cuts, walk: Walk, partials: usize) {
                 engine::ask(&blocks(rows, cuts, walk)?, query, partials)
             };
             match check_query(&rows, &facts.schema, &query, run) {
-                Ok(expected) => tally.add(expected),
+                Ok(expected) => counts.add(expected),
                 Err(text) => failures.push(format!("seed {seed}, query {index}: {text}")),
             }
         }
@@ -68,7 +70,7 @@ fn engine_equals_oracle(cuts: Cuts, walk: Walk, partials: usize) {
     if let Some(first) = failures.first() {
         panic!("{} queries differ with {cuts:?}, {walk:?}; the first:\n{first}", failures.len());
     }
-    super::assert_rows_are_expected(&format!("rows, {cuts:?}, {walk:?}"), tally);
+    super::assert_rows_are_expected(&format!("rows, {cuts:?}, {walk:?}"), counts);
 }
 
 #[test]

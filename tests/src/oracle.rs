@@ -30,7 +30,7 @@ use hadal_query::{Expr, Function, OrderKey, Query, QueryKind, RowExpr, RowInput,
 use hadal_types::{ColumnName, Value, limits};
 
 pub use check::{
-    EngineFault, Expected, Produced, Tally, check_query, check_seed, query_that_finds,
+    EngineFault, ExpectationCounts, Expected, Produced, check_query, check_seed, query_that_finds,
 };
 pub use compare::{Difference, compare};
 pub use evaluate::Evaluator;
@@ -38,7 +38,7 @@ pub use row::Row;
 
 use exact::Exact;
 use finish::Cell;
-use group::{Group, Groups, Slots};
+use group::{Group, GroupValues, Groups};
 
 /// Why the oracle has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -207,7 +207,7 @@ fn finished(
 ) -> Result<OracleAnswer, OracleFault> {
     let output = |keys: &[Value], group: &Group, expr| {
         let seconds = group::seconds(query, keys);
-        Slots { keys, group, sums_exactly, seconds }.output(evaluator, expr)
+        GroupValues { keys, group, sums_exactly, seconds }.output(evaluator, expr)
     };
     let row = |line: &Line| -> Result<OracleRow, OracleFault> {
         let cells =

@@ -59,19 +59,19 @@ impl HeldTable {
         let mut partial = Partial::empty(query);
         for block in &self.blocks {
             let view = BlockView::parse(&block.bytes)?;
-            scan.block_of(&view, &Known { block, table: self }, &mut partial)?;
+            scan.block_of(&view, &HeldBlockContext { block, table: self }, &mut partial)?;
         }
         Ok(partial)
     }
 }
 
 /// The cached state of a block.
-struct Known<'t> {
+struct HeldBlockContext<'t> {
     block: &'t HeldBlock,
     table: &'t HeldTable,
 }
 
-impl<'a> BlockContext<'a> for Known<'_> {
+impl<'a> BlockContext<'a> for HeldBlockContext<'_> {
     fn check(&self, _: usize, _: &ColumnView<'a>) -> Result<(), BlockError> {
         Ok(())
     }

@@ -11,16 +11,16 @@ use crate::rows::{Column, Rows};
 /// A question prepared for rows with the columns of one table.
 pub(crate) struct Plain<'q> {
     query: &'q Query,
-    filter: Option<Prepared<Place>>,
-    keys: Vec<Prepared<Place>>,
-    measures: Vec<Prepared<Place>>,
+    filter: Option<Prepared<ValueIndex>>,
+    keys: Vec<Prepared<ValueIndex>>,
+    measures: Vec<Prepared<ValueIndex>>,
     /// The column of sample rates.
     weights: Option<usize>,
 }
 
 /// The position of a value in a row.
 #[derive(Clone, Copy)]
-enum Place {
+enum ValueIndex {
     Time,
     Column(usize),
 }
@@ -46,11 +46,11 @@ impl<'q> Plain<'q> {
         let mut partial = Partial::empty(self.query);
         let PartialBody::Groups(groups) = &mut partial.body else { return partial };
         for (row, time) in rows.times.iter().enumerate() {
-            let leaf = |place: &Place| value_at(rows, row, *time, *place);
+            let leaf = |index: &ValueIndex| value_at(rows, row, *time, *index);
             let is_asked_for = self.query.range.contains(*time)
                 && self.filter.as_ref().is_none_or(|filter| filter.is_true(&leaf) == Ok(true));
             if is_asked_for {
-                let of = |list: &[Prepared<Place>]| -> Vec<Value> {
+                let of = |list: &[Prepared<ValueIndex>]| -> Vec<Value> {
                     list.iter().map(|expr| expr.value(&leaf).unwrap_or(Value::Null)).collect()
                 };
                 groups.add_row(&of(&self.keys), &of(&self.measures), self.weight(rows, row));
@@ -67,28 +67,28 @@ impl<'q> Plain<'q> {
     }
 }
 
-fn value_at(rows: &Rows, row: usize, time: Micros, place: Place) -> Value {
-    match place {
-        Place::Time => Value::Time(time),
-        Place::Column(column) => rows.columns[column].values[row].clone(),
+fn value_at(rows: &Rows, row: usize, time: Micros, index: ValueIndex) -> Value {
+    match index {
+        ValueIndex::Time => Value::Time(time),
+        ValueIndex::Column(column) => rows.columns[column].values[row].clone(),
     }
 }
 
-fn prepared(expr: &RowExpr, columns: &[Column]) -> Result<Prepared<Place>, Error> {
-    let placed = expr.try_map_leaves(&mut |input| {
-        let place = match input {
-            RowInput::Time => Some(Place::Time),
-            RowInput::Column(column) => place_of(column, columns),
+fn prepared(expr: &RowExpr, columns: &[Column]) -> Result<Prepared<ValueIndex>, Error> {
+    let indexed = expr.try_map_leaves(&mut |input| {
+        let index = match input {
+            RowInput::Time => Some(ValueIndex::Time),
+            RowInput::Column(column) => index_of(column, columns),
             RowInput::AnyText(_) => None,
         };
-        place.map(Expr::Leaf).ok_or_else(|| Error::NotPlain(format!("{input:?}")))
+        index.map(Expr::Leaf).ok_or_else(|| Error::NotPlain(format!("{input:?}")))
     })?;
-    Ok(Prepared::new(&placed)?)
+    Ok(Prepared::new(&indexed)?)
 }
 
 /// The column, if it has values of the right kind.
-fn place_of(column: &ColumnRef, columns: &[Column]) -> Option<Place> {
+fn index_of(column: &ColumnRef, columns: &[Column]) -> Option<ValueIndex> {
     let is_meant =
         |candidate: &Column| candidate.name == column.name && candidate.kind == column.kind;
-    columns.iter().position(is_meant).map(Place::Column)
+    columns.iter().position(is_meant).map(ValueIndex::Column)
 }

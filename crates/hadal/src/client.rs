@@ -51,7 +51,7 @@ pub(crate) struct LogOptions {
 }
 
 /// A request to a server.
-struct Ask<'a> {
+struct ClientRequest<'a> {
     method: Method,
     path: &'a str,
     headers: Vec<(&'static str, String)>,
@@ -116,20 +116,23 @@ impl Client {
 
     /// Whether a server answers at the URL.
     pub(crate) fn is_there(&self) -> bool {
-        let ask = Ask { patience: CONNECT_TIMEOUT, ..Ask::new(Method::GET, "/healthz") };
-        self.send(&ask).is_ok()
+        let request = ClientRequest {
+            patience: CONNECT_TIMEOUT,
+            ..ClientRequest::new(Method::GET, "/healthz")
+        };
+        self.send(&request).is_ok()
     }
 
     /// Runs a query.
     pub(crate) fn query(&self, sql: &str) -> Result<Answer, Error> {
         let body = serde_json::json!({ "sql": sql }).to_string().into_bytes();
-        let ask = Ask {
+        let request = ClientRequest {
             headers: vec![("Content-Type", "application/json".to_owned())],
             body,
             patience: QUERY_TIME,
-            ..Ask::new(Method::POST, "/v1/query")
+            ..ClientRequest::new(Method::POST, "/v1/query")
         };
-        match self.json(&ask) {
+        match self.json(&request) {
             Err(Error::Refused(problem)) => Err(Error::Refused(Box::new(problem.with_sql(sql)))),
             other => other,
         }
@@ -152,11 +155,11 @@ impl Client {
             headers.push(("Hadal-Chunk", batch.chunk.to_string()));
         }
         let body = batch.lines.to_vec();
-        let ask = Ask { headers, body, ..Ask::new(Method::POST, &path) };
+        let request = ClientRequest { headers, body, ..ClientRequest::new(Method::POST, &path) };
         let start = Instant::now();
         let mut is_unanswered = false;
         loop {
-            let outcome = self.json::<LogReceipt>(&ask).map(|receipt| LogReceipt {
+            let outcome = self.json::<LogReceipt>(&request).map(|receipt| LogReceipt {
                 duplicate: receipt.duplicate && !is_unanswered,
                 ..receipt
             });
@@ -182,8 +185,8 @@ impl Client {
         }
         let path = format!("/v1/log/{table}");
         let headers = vec![("Hadal-Batch", batch.to_string())];
-        let ask = Ask { headers, ..Ask::new(Method::DELETE, &path) };
-        self.json::<Revoked>(&ask).map(|revoked| revoked.rows)
+        let request = ClientRequest { headers, ..ClientRequest::new(Method::DELETE, &path) };
+        self.json::<Revoked>(&request).map(|revoked| revoked.rows)
     }
 
     /// Acknowledges the losses of one table or of all tables, which are then reported no more.
@@ -199,7 +202,7 @@ impl Client {
             Some(table) => format!("/v1/losses?table={table}"),
             None => "/v1/losses".to_owned(),
         };
-        let forgotten = self.json::<Forgotten>(&Ask::new(Method::DELETE, &path));
+        let forgotten = self.json::<Forgotten>(&ClientRequest::new(Method::DELETE, &path));
         forgotten.map(|losses| (losses.rows, losses.unknown_losses))
     }
 
@@ -210,7 +213,7 @@ impl Client {
             rows: u64,
         }
         let path = format!("/v1/tables/{table}");
-        self.json::<Dropped>(&Ask::new(Method::DELETE, &path)).map(|dropped| dropped.rows)
+        self.json::<Dropped>(&ClientRequest::new(Method::DELETE, &path)).map(|dropped| dropped.rows)
     }
 
     /// Drops a table if it exists.
@@ -236,22 +239,22 @@ impl Client {
 
     /// Asks the server to stop.
     pub(crate) fn stop(&self) -> Result<(), Error> {
-        self.json::<serde_json::Value>(&Ask::new(Method::POST, "/v1/stop")).map(drop)
+        self.json::<serde_json::Value>(&ClientRequest::new(Method::POST, "/v1/stop")).map(drop)
     }
 
     /// Gets the JSON at a path.
     pub(crate) fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
-        self.json(&Ask::new(Method::GET, path))
+        self.json(&ClientRequest::new(Method::GET, path))
     }
 
     /// Puts JSON at a path, and returns the JSON of the answer.
     pub(crate) fn put<T: DeserializeOwned>(&self, path: &str, body: Vec<u8>) -> Result<T, Error> {
         let headers = vec![("Content-Type", "application/json".to_owned())];
-        self.json(&Ask { headers, body, ..Ask::new(Method::PUT, path) })
+        self.json(&ClientRequest { headers, body, ..ClientRequest::new(Method::PUT, path) })
     }
 
-    fn json<T: DeserializeOwned>(&self, ask: &Ask<'_>) -> Result<T, Error> {
-        let response = self.send(ask)?;
+    fn json<T: DeserializeOwned>(&self, request: &ClientRequest<'_>) -> Result<T, Error> {
+        let response = self.send(request)?;
         let status = response.status();
         let mut bytes = Vec::new();
         response
@@ -260,7 +263,7 @@ impl Client {
             .limit(RESPONSE_BYTES_MAX)
             .reader()
             .read_to_end(&mut bytes)
-            .map_err(|error| self.failed(error.into(), ask.patience))?;
+            .map_err(|error| self.failed(error.into(), request.patience))?;
         if !status.is_success() {
             let problem = Problem::read(status.as_u16(), &bytes);
             return Err(match problem {
@@ -271,25 +274,25 @@ impl Client {
         serde_json::from_slice(&bytes).map_err(|error| self.not_hadal(None, &error))
     }
 
-    fn send(&self, ask: &Ask<'_>) -> Result<Response<ureq::Body>, Error> {
-        let uri = format!("{}{}", self.base, ask.path);
-        let mut request = Request::builder().method(&ask.method).uri(uri);
-        for (name, value) in &ask.headers {
+    fn send(&self, request: &ClientRequest<'_>) -> Result<Response<ureq::Body>, Error> {
+        let uri = format!("{}{}", self.base, request.path);
+        let mut http_request = Request::builder().method(&request.method).uri(uri);
+        for (name, value) in &request.headers {
             // Column names may be any text.
-            request = request.header(*name, value.as_bytes());
+            http_request = http_request.header(*name, value.as_bytes());
         }
         if let Some(token) = &self.token {
-            request = request.header("Authorization", format!("Bearer {token}"));
+            http_request = http_request.header("Authorization", format!("Bearer {token}"));
         }
         let malformed = |error: ureq::http::Error| Error::Usage(format!("{}: {error}", self.base));
-        let request = request.body(ask.body.as_slice()).map_err(malformed)?;
-        let request = self
+        let http_request = http_request.body(request.body.as_slice()).map_err(malformed)?;
+        let http_request = self
             .agent
-            .configure_request(request)
-            .timeout_recv_response(Some(ask.patience))
-            .timeout_per_read(Some(ask.patience))
+            .configure_request(http_request)
+            .timeout_recv_response(Some(request.patience))
+            .timeout_per_read(Some(request.patience))
             .build();
-        self.agent.run(request).map_err(|error| self.failed(error, ask.patience))
+        self.agent.run(http_request).map_err(|error| self.failed(error, request.patience))
     }
 
     fn failed(&self, error: ureq::Error, patience: Duration) -> Error {
@@ -310,7 +313,7 @@ impl Client {
     }
 }
 
-impl<'a> Ask<'a> {
+impl<'a> ClientRequest<'a> {
     fn new(method: Method, path: &'a str) -> Self {
         Self { method, path, headers: Vec::new(), body: Vec::new(), patience: ANSWER_TIME }
     }
@@ -335,8 +338,12 @@ mod tests {
         let address = listener.local_addr().expect("an address").to_string();
         let client = Client::new(&address, None).expect("a client");
         let patience = Duration::from_millis(20);
-        let ask = Ask { patience, body: b"x".to_vec(), ..Ask::new(Method::POST, "/v1/query") };
-        let error = client.json::<Answer>(&ask).expect_err("no answer");
+        let request = ClientRequest {
+            patience,
+            body: b"x".to_vec(),
+            ..ClientRequest::new(Method::POST, "/v1/query")
+        };
+        let error = client.json::<Answer>(&request).expect_err("no answer");
         assert!(matches!(error, Error::Mute { .. }), "{error}");
     }
 
@@ -352,8 +359,11 @@ mod tests {
             let _ = stream.read_to_end(&mut Vec::new());
         });
         let client = Client::new(&address, None).expect("a client");
-        let ask = Ask { patience: Duration::from_millis(200), ..Ask::new(Method::GET, "/") };
-        let error = client.json::<Answer>(&ask).expect_err("no answer");
+        let request = ClientRequest {
+            patience: Duration::from_millis(200),
+            ..ClientRequest::new(Method::GET, "/")
+        };
+        let error = client.json::<Answer>(&request).expect_err("no answer");
         assert!(matches!(error, Error::Mute { .. }), "{error}");
         drop(client);
         server.join().expect("a server");

@@ -49,7 +49,7 @@ pub enum Expected {
 
 /// The number of queries with each expectation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct ExpectationCounts {
     /// No row.
     pub none: usize,
     /// One row.
@@ -60,7 +60,7 @@ pub struct Tally {
     pub faults: usize,
 }
 
-impl Tally {
+impl ExpectationCounts {
     /// Counts a query.
     pub fn add(&mut self, expected: Expected) {
         *match expected {
@@ -106,17 +106,17 @@ const SHRINK_RUNS: usize = 400;
 pub fn check_seed(
     seed: u64,
     mut run_engine: impl FnMut(&[Row], &Query) -> Result<Produced, EngineFault>,
-) -> Result<Tally, String> {
+) -> Result<ExpectationCounts, String> {
     let rows = generate::rows(seed, &generate::RowSpec::of_seed(seed));
     let facts = generate::facts(&rows);
-    let mut tally = Tally::default();
+    let mut counts = ExpectationCounts::default();
     for index in 0..QUERIES {
         let query = query_that_finds(derive(seed, index), &rows, &facts, generate::query);
         let expected = check_query(&rows, &facts.schema, &query, &mut run_engine)
             .map_err(|text| format!("seed {seed}, query {index}: {text}"))?;
-        tally.add(expected);
+        counts.add(expected);
     }
-    Ok(tally)
+    Ok(counts)
 }
 
 /// Generates queries from seeds derived from this one until a query returns at least two rows, or

@@ -48,7 +48,7 @@ impl Group {
 }
 
 /// The values of one group, or of one raw row, for output expressions.
-pub(super) struct Slots<'a> {
+pub(super) struct GroupValues<'a> {
     pub(super) keys: &'a [Value],
     pub(super) group: &'a Group,
     /// By measure: whether the engine sums decimals.
@@ -56,7 +56,7 @@ pub(super) struct Slots<'a> {
     pub(super) seconds: Value,
 }
 
-impl Slots<'_> {
+impl GroupValues<'_> {
     /// The value of `expr`.
     pub(super) fn output(
         &self,
@@ -154,7 +154,7 @@ pub(super) fn limit_series(
     let seconds = seconds_of_all(query, &groups);
     let mut ranked = Vec::new();
     for (keys, group) in &series {
-        let slots = Slots { keys, group, sums_exactly, seconds: seconds.clone() };
+        let slots = GroupValues { keys, group, sums_exactly, seconds: seconds.clone() };
         let rank = slots.output(evaluator, &limit.rank)?;
         if !rank.is_exact() && series.len() > limit.count {
             *standing = Standing::Open;

@@ -99,7 +99,7 @@ pub(crate) fn frames<'a>(kind: &[u8; 3], salt: u64, file: &'a [u8]) -> Read<Vec<
 }
 
 /// The position of a block.
-struct Place {
+struct BlockPosition {
     offset: u64,
     segment: u64,
     length: u64,
@@ -111,7 +111,7 @@ pub(crate) struct Manifest {
     pub(crate) salt: u64,
     records: u64,
     bytes: u64,
-    blocks: BTreeMap<u64, Place>,
+    blocks: BTreeMap<u64, BlockPosition>,
     logs: BTreeSet<u64>,
 }
 
@@ -166,10 +166,10 @@ fn read_record(body: &[u8], manifest: &mut Manifest, stats: &mut FolderStats) ->
 }
 
 /// A block's number and position.
-fn read_add(record: &mut Bytes<'_>) -> Read<(u64, Place)> {
+fn read_add(record: &mut Bytes<'_>) -> Read<(u64, BlockPosition)> {
     let (number, offset) = (record.number(8)?, record.number(8)?);
     let (segment, length, _rows) = (record.number(4)?, record.number(4)?, record.number(4)?);
-    let place = Place { offset, segment, length, sum: record.number(8)? };
+    let place = BlockPosition { offset, segment, length, sum: record.number(8)? };
     record.table()?;
     let is_length = (1..=BLOCK_BYTES_MAX).contains(&length);
     demand(is_length && offset >= PAGE && offset % PAGE == 0, "a place that is none")?;
@@ -309,7 +309,7 @@ fn read_leaf(leaf: &Path, tmpfs: &Path, stats: &mut FolderStats) -> Read<()> {
     for (number, path) in &segments {
         check_segment(path, *number, manifest.salt)?;
     }
-    for Place { offset, segment, length, sum: expected } in manifest.blocks.values() {
+    for BlockPosition { offset, segment, length, sum: expected } in manifest.blocks.values() {
         let file = fs::File::open(segments.get(segment).ok_or("a segment is missing")?).unwrap();
         let mut block = vec![0; usize::try_from(*length).unwrap()];
         file.read_exact_at(&mut block, *offset).map_err(|error| error.to_string())?;

@@ -32,13 +32,13 @@ const SETTINGS: [(&str, &[&str]); 2] = [
 ];
 
 /// The folders of a server's files.
-struct Places {
+struct ServerFolders {
     data: TempDir,
     archive: TempDir,
     tmpfs: TempDir,
 }
 
-impl Places {
+impl ServerFolders {
     fn start(&self, storage: &str) -> Server {
         let [data, archive, tmpfs] =
             [&self.data, &self.archive, &self.tmpfs].map(|folder| folder.path().to_str().unwrap());
@@ -107,24 +107,24 @@ fn live(server: &Server) {
 fn the_program_before_accepts_what_this_one_leaves() {
     let [data, archive] = std::array::from_fn(|_| tempfile::tempdir().unwrap());
     let tmpfs = tempfile::tempdir_in("/dev/shm").unwrap();
-    let (places, mut stats) = (Places { data, archive, tmpfs }, FolderStats::default());
-    let server = places.start("memory");
+    let (folders, mut stats) = (ServerFolders { data, archive, tmpfs }, FolderStats::default());
+    let server = folders.start("memory");
     live(&server);
     assert!(server.process.stop(Signal::TERM).success());
-    places.read(&mut stats);
+    folders.read(&mut stats);
     assert_eq!(stats.marks, (2, 0));
     // On disk, and killed with small and large rows in the log.
-    let server = places.start("mmap");
+    let server = folders.start("mmap");
     server.process.stop(Signal::TERM);
-    places.read(&mut stats);
+    folders.read(&mut stats);
     assert_eq!(stats.marks, (2, 2));
-    let server = places.start("memory");
+    let server = folders.start("memory");
     done(&server, &["drop", "large", "--yes"]);
     for (batch, count) in [("small", 3), ("large", 8_000)] {
         assert_eq!(server.post("/v1/log/v", batch, &rows(0, count)), Some(true));
     }
     server.process.stop(Signal::KILL);
-    places.read(&mut stats);
+    folders.read(&mut stats);
     for list in LISTS.split(' ') {
         assert!(stats.lists[list] > 0, "no record has {list}: {stats:?}");
     }
