@@ -10,7 +10,7 @@
 //! learns of a broken archive before rows are due.
 
 mod bucket;
-mod cells;
+mod column_array;
 mod columns;
 mod folder;
 mod parquet_file;

@@ -1,7 +1,7 @@
 //! A small blocking HTTP client for a Hadal server.
 
-mod answer;
 mod problem;
+mod responses;
 
 use std::io::Read;
 use std::time::{Duration, Instant};
@@ -12,9 +12,9 @@ use serde::de::DeserializeOwned;
 use ureq::Agent;
 use ureq::http::{Method, Request, Response};
 
-pub(crate) use answer::{Answer, LogReceipt, Warning};
 pub(crate) use problem::Problem;
 use problem::may_pass;
+pub(crate) use responses::{Answer, LogReceipt, Warning};
 
 use crate::error::Error;
 

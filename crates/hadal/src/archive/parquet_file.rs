@@ -12,7 +12,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::KeyValue;
 use parquet::file::properties::WriterProperties;
 
-use super::cells::array;
+use super::column_array::array;
 use super::columns::columns;
 use super::{IsStopping, Upload};
 

@@ -6,8 +6,8 @@
 //! own counts. Memory is bounded by one batch and by the unpacked size of a page of the file.
 
 mod arrow_ipc;
-mod cells;
-mod guard;
+mod catch_panic;
+mod cell_writer;
 mod losses;
 mod nested;
 mod numbers;
@@ -25,8 +25,8 @@ use hadal_types::limits::JSON_DEPTH_MAX;
 
 use super::Rows;
 use crate::error::Error;
-use cells::{Cells, Setting};
-use guard::guarded;
+use catch_panic::catching_panics;
+use cell_writer::{CellWriter, Setting};
 use losses::Losses;
 
 pub(super) use arrow_ipc::{file as arrow_file, stream as arrow_stream};
@@ -42,8 +42,8 @@ type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 pub(super) struct ColumnarRows {
     batches: Batches,
     columns: Vec<Column>,
-    /// The cells of each column in the current batch.
-    cells: Vec<Cells>,
+    /// The writer of each column in the current batch.
+    writers: Vec<CellWriter>,
     next_row: usize,
     rows: usize,
     place: String,
@@ -77,7 +77,7 @@ impl ColumnarRows {
             column.name = name;
         }
         let (place, notes) = (place.to_owned(), Vec::new());
-        Ok(Self { batches, columns, cells: Vec::new(), next_row: 0, rows: 0, place, notes })
+        Ok(Self { batches, columns, writers: Vec::new(), next_row: 0, rows: 0, place, notes })
     }
 
     /// Takes the next batch that has rows. Returns false at the end.
@@ -86,7 +86,7 @@ impl ColumnarRows {
             let Some(batch) = self.batches.next() else { return Ok(false) };
             let batch = batch.map_err(failed(&self.place))?;
             (self.next_row, self.rows) = (0, batch.num_rows());
-            self.cells = self.columns.iter().map(|column| column.cells(&batch)).collect();
+            self.writers = self.columns.iter().map(|column| column.cell_writer(&batch)).collect();
         }
         Ok(true)
     }
@@ -98,13 +98,13 @@ impl ColumnarRows {
         }
         out.push(b'{');
         let start = out.len();
-        for (column, cells) in self.columns.iter_mut().zip(&self.cells) {
+        for (column, writer) in self.columns.iter_mut().zip(&self.writers) {
             let before = out.len();
             if before > start {
                 out.push(b',');
             }
             out.extend_from_slice(&column.key);
-            if !cells.write(self.next_row, out, &mut column.losses) {
+            if !writer.write(self.next_row, out, &mut column.losses) {
                 out.truncate(before);
             }
         }
@@ -117,7 +117,7 @@ impl ColumnarRows {
 impl Rows for ColumnarRows {
     fn next(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
         let place = self.place.clone();
-        guarded(&place, || self.next_line(out))
+        catching_panics(&place, || self.next_line(out))
     }
 
     fn unit(&self) -> &'static str {
@@ -156,7 +156,7 @@ impl Rows for ColumnarRows {
 }
 
 impl Column {
-    fn cells(&self, batch: &RecordBatch) -> Cells {
+    fn cell_writer(&self, batch: &RecordBatch) -> CellWriter {
         let mut outer: Option<NullBuffer> = None;
         let mut fields: &[ArrayRef] = batch.columns();
         for &place in &self.path {
@@ -164,7 +164,7 @@ impl Column {
             outer = NullBuffer::union(outer.as_ref(), within.nulls());
             fields = within.columns();
         }
-        writers::cells(&fields[self.place], outer.as_ref(), self.setting)
+        writers::cell_writer(&fields[self.place], outer.as_ref(), self.setting)
     }
 }
 

@@ -36,8 +36,8 @@ mod serve;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
-mod start;
+mod shutdown;
 #[cfg(test)]
-mod stopping;
+mod start;
 #[cfg(test)]
 mod terminal;

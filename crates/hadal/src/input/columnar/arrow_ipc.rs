@@ -5,7 +5,7 @@
 
 use arrow_ipc::reader::{FileReader, StreamReader};
 
-use super::guard::guarded;
+use super::catch_panic::catching_panics;
 use super::{ColumnarRows, failed};
 use crate::error::Error;
 use crate::input::Reader;
@@ -13,7 +13,7 @@ use crate::input::seekable::Seekable;
 
 /// The rows of a file (also called Feather, version 2).
 pub(crate) fn file(file: &Seekable, place: &str) -> Result<ColumnarRows, Error> {
-    guarded(place, || {
+    catching_panics(place, || {
         let reader = FileReader::try_new(file.cursor(), None).map_err(failed(place))?;
         ColumnarRows::new(&reader.schema(), Box::new(reader), place)
     })
@@ -21,7 +21,7 @@ pub(crate) fn file(file: &Seekable, place: &str) -> Result<ColumnarRows, Error> 
 
 /// The rows of a stream.
 pub(crate) fn stream(reader: Reader, place: &str) -> Result<ColumnarRows, Error> {
-    guarded(place, || {
+    catching_panics(place, || {
         let reader = StreamReader::try_new(reader, None).map_err(failed(place))?;
         ColumnarRows::new(&reader.schema(), Box::new(reader), place)
     })

@@ -8,7 +8,7 @@ use arrow_array::types::{Int16Type, Int32Type, Int64Type, RunEndIndexType};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 
-use super::cells::{Cells, MakeCells, Setting, Write, always};
+use super::cell_writer::{CellWriter, MakeCellWriter, Setting, Write, always};
 use super::losses::{Loss, Losses};
 use super::numbers::push_json;
 
@@ -16,10 +16,10 @@ use super::numbers::push_json;
 type Elements = Box<dyn Fn(usize) -> Range<usize> + Send>;
 
 /// Writes lists as arrays.
-pub(super) fn lists(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
+pub(super) fn lists(array: &ArrayRef, setting: Setting, make: MakeCellWriter) -> Write {
     let (values, elements) = elements(array);
     let is_nested = is_nested(values.data_type()) && !setting.is_element;
-    let cells = make(&values, Setting { is_time: false, is_element: true, ..setting });
+    let writer = make(&values, Setting { is_time: false, is_element: true, ..setting });
     always(move |row, out, losses| {
         if is_nested {
             losses.add(Loss::Nested);
@@ -28,7 +28,7 @@ pub(super) fn lists(array: &ArrayRef, setting: Setting, make: MakeCells) -> Writ
         let start = out.len();
         for element in elements(row) {
             separate(start, out);
-            if !cells.write(element, out, losses) {
+            if !writer.write(element, out, losses) {
                 out.extend_from_slice(b"null");
                 // A list within a list is stored as JSON text, which can have nulls.
                 if !is_nested && !setting.is_element {
@@ -86,27 +86,27 @@ fn is_nested(data_type: &DataType) -> bool {
 }
 
 /// Writes structs as objects. Fields without a value are left out.
-pub(super) fn objects(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
+pub(super) fn objects(array: &ArrayRef, setting: Setting, make: MakeCellWriter) -> Write {
     let array = array.as_struct();
     let field = |(name, values): (&str, &ArrayRef)| {
         let mut key = Vec::new();
         push_json(name, &mut key);
         (key, make(values, setting))
     };
-    let fields: Vec<(Vec<u8>, Cells)> =
+    let fields: Vec<(Vec<u8>, CellWriter)> =
         array.column_names().into_iter().zip(array.columns()).map(field).collect();
     always(move |row, out, losses| {
         out.push(b'{');
         let start = out.len();
-        for (key, cells) in &fields {
-            push_field(start, key, cells, row, out, losses);
+        for (key, writer) in &fields {
+            push_field(start, key, writer, row, out, losses);
         }
         out.push(b'}');
     })
 }
 
 /// Writes maps as objects. Keys of other types are converted to strings.
-pub(super) fn maps(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
+pub(super) fn maps(array: &ArrayRef, setting: Setting, make: MakeCellWriter) -> Write {
     let map = array.as_map();
     let keys = make(map.keys(), Setting { is_element: true, ..Setting::default() });
     let values = make(map.values(), setting);
@@ -131,7 +131,7 @@ pub(super) fn maps(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write
 fn push_field(
     start: usize,
     key: &[u8],
-    cells: &Cells,
+    writer: &CellWriter,
     row: usize,
     out: &mut Vec<u8>,
     losses: &mut Losses,
@@ -140,7 +140,7 @@ fn push_field(
     separate(start, out);
     out.extend_from_slice(key);
     out.push(b':');
-    if !cells.write(row, out, losses) {
+    if !writer.write(row, out, losses) {
         out.truncate(before);
     }
 }
@@ -152,35 +152,35 @@ fn separate(start: usize, out: &mut Vec<u8>) {
 }
 
 /// Writes unions as the value of each row.
-pub(super) fn unions(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
+pub(super) fn unions(array: &ArrayRef, setting: Setting, make: MakeCellWriter) -> Write {
     let array = array.as_union().clone();
     let member = |(id, _)| (id, make(array.child(id), setting));
-    let members: Vec<(i8, Cells)> = array.fields().iter().map(member).collect();
+    let members: Vec<(i8, CellWriter)> = array.fields().iter().map(member).collect();
     Box::new(move |row, out, losses| {
         let id = array.type_id(row);
         let member = members.iter().find(|(member_id, _)| *member_id == id);
-        member.is_some_and(|(_, cells)| cells.write(array.value_offset(row), out, losses))
+        member.is_some_and(|(_, writer)| writer.write(array.value_offset(row), out, losses))
     })
 }
 
 /// Writes dictionaries as the values of their keys.
-pub(super) fn dictionary(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
+pub(super) fn dictionary(array: &ArrayRef, setting: Setting, make: MakeCellWriter) -> Write {
     let array = array.as_any_dictionary();
-    let cells = make(array.values(), setting);
+    let writer = make(array.values(), setting);
     if array.values().is_empty() {
         // All keys are null.
         return Box::new(|_, _, _| false);
     }
     let keys = array.normalized_keys();
-    Box::new(move |row, out, losses| cells.write(keys[row], out, losses))
+    Box::new(move |row, out, losses| writer.write(keys[row], out, losses))
 }
 
 /// Writes runs as the repeated value.
-pub(super) fn runs(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
-    fn of<R: RunEndIndexType>(array: &ArrayRef, setting: Setting, make: MakeCells) -> Write {
+pub(super) fn runs(array: &ArrayRef, setting: Setting, make: MakeCellWriter) -> Write {
+    fn of<R: RunEndIndexType>(array: &ArrayRef, setting: Setting, make: MakeCellWriter) -> Write {
         let array = array.as_run::<R>().clone();
-        let cells = make(array.values(), setting);
-        Box::new(move |row, out, losses| cells.write(array.get_physical_index(row), out, losses))
+        let writer = make(array.values(), setting);
+        Box::new(move |row, out, losses| writer.write(array.get_physical_index(row), out, losses))
     }
     match array.data_type() {
         DataType::RunEndEncoded(ends, _) if *ends.data_type() == DataType::Int16 => {

@@ -2,7 +2,7 @@
 
 use hadal_types::Number;
 
-use super::cells::Setting;
+use super::cell_writer::Setting;
 use super::losses::{Loss, Losses};
 
 /// Appends a JSON value: a finite number, a boolean or a string.

@@ -10,14 +10,14 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::Type as PhysicalType;
 use parquet::schema::types::SchemaDescriptor;
 
-use super::guard::guarded;
+use super::catch_panic::catching_panics;
 use super::{BATCH_ROWS, ColumnarRows, failed};
 use crate::error::Error;
 use crate::input::seekable::Seekable;
 
 /// The rows of a file.
 pub(crate) fn open(file: Seekable, place: &str) -> Result<ColumnarRows, Error> {
-    guarded(place, || read(file, place))
+    catching_panics(place, || read(file, place))
 }
 
 fn read(file: Seekable, place: &str) -> Result<ColumnarRows, Error> {

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use arrow_schema::TimeUnit;
 
-use super::cells::Setting;
+use super::cell_writer::Setting;
 use super::losses::{Loss, Losses};
 use super::numbers;
 

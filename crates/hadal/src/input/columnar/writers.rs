@@ -14,19 +14,23 @@ use arrow_array::{Array, ArrayRef};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{DataType, IntervalUnit, TimeUnit};
 
-use super::cells::{Cells, Setting, Write, always};
+use super::cell_writer::{CellWriter, Setting, Write, always};
 use super::losses::{Loss, Losses};
 use super::{nested, numbers, times};
 
-/// The cells of an array. Cells that are null in `outer` are null too.
-pub(super) fn cells(array: &ArrayRef, outer: Option<&NullBuffer>, setting: Setting) -> Cells {
+/// The writer of an array. Cells that are null in `outer` are null too.
+pub(super) fn cell_writer(
+    array: &ArrayRef,
+    outer: Option<&NullBuffer>,
+    setting: Setting,
+) -> CellWriter {
     let nulls = NullBuffer::union(array.logical_nulls().as_ref(), outer);
-    Cells::new(nulls, writer(array, setting))
+    CellWriter::new(nulls, writer(array, setting))
 }
 
-/// The cells of an array within another one.
-fn inner_cells(array: &ArrayRef, setting: Setting) -> Cells {
-    cells(array, None, setting)
+/// The writer of an array within another one.
+fn inner_cell_writer(array: &ArrayRef, setting: Setting) -> CellWriter {
+    cell_writer(array, None, setting)
 }
 
 fn writer(array: &ArrayRef, setting: Setting) -> Write {
@@ -75,12 +79,12 @@ fn writer(array: &ArrayRef, setting: Setting) -> Write {
         | DataType::LargeList(_)
         | DataType::ListView(_)
         | DataType::LargeListView(_)
-        | DataType::FixedSizeList(..) => nested::lists(array, setting, inner_cells),
-        DataType::Struct(_) => nested::objects(array, setting, inner_cells),
-        DataType::Map(..) => nested::maps(array, setting, inner_cells),
-        DataType::Union(..) => nested::unions(array, setting, inner_cells),
-        DataType::Dictionary(..) => nested::dictionary(array, setting, inner_cells),
-        DataType::RunEndEncoded(..) => nested::runs(array, setting, inner_cells),
+        | DataType::FixedSizeList(..) => nested::lists(array, setting, inner_cell_writer),
+        DataType::Struct(_) => nested::objects(array, setting, inner_cell_writer),
+        DataType::Map(..) => nested::maps(array, setting, inner_cell_writer),
+        DataType::Union(..) => nested::unions(array, setting, inner_cell_writer),
+        DataType::Dictionary(..) => nested::dictionary(array, setting, inner_cell_writer),
+        DataType::RunEndEncoded(..) => nested::runs(array, setting, inner_cell_writer),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The cells of an Arrow array, which are written as JSON one at a time.
+//! Writes the cells of an Arrow array as JSON, one at a time.
 
 use arrow_array::ArrayRef;
 use arrow_buffer::NullBuffer;
@@ -8,8 +8,8 @@ use super::losses::Losses;
 /// Appends the cell of a row. Returns false and appends nothing if the cell has no value.
 pub(super) type Write = Box<dyn Fn(usize, &mut Vec<u8>, &mut Losses) -> bool + Send>;
 
-/// Makes the cells of an array. The writers of nested arrays get it for the arrays within.
-pub(super) type MakeCells = fn(&ArrayRef, Setting) -> Cells;
+/// Makes the writer of an array. The writers of nested arrays get it for the arrays within.
+pub(super) type MakeCellWriter = fn(&ArrayRef, Setting) -> CellWriter;
 
 /// Properties of a column that a writer needs besides its type.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,14 +22,14 @@ pub(super) struct Setting {
     pub(super) is_uuid: bool,
 }
 
-/// The cells of an array.
-pub(super) struct Cells {
+/// Writes the cells of an array.
+pub(super) struct CellWriter {
     nulls: Option<NullBuffer>,
     write: Write,
 }
 
-impl Cells {
-    /// Cells that are null where `nulls` says so, and that `write` writes otherwise.
+impl CellWriter {
+    /// A writer of cells that are null where `nulls` says so; `write` appends the others.
     pub(super) fn new(nulls: Option<NullBuffer>, write: Write) -> Self {
         Self { nulls: nulls.filter(|nulls| nulls.null_count() > 0), write }
     }

@@ -10,24 +10,27 @@ use super::failed;
 use crate::error::Error;
 
 thread_local! {
-    /// Whether this thread is within [`guarded`].
-    static IS_GUARDED: Cell<bool> = const { Cell::new(false) };
+    /// Whether this thread is within [`catching_panics`].
+    static IS_CATCHING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Runs code that reads a file. If it panics, the error is that the file is damaged, and the panic
 /// is not reported. Panics of other threads are reported as usual.
-pub(super) fn guarded<T>(place: &str, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+pub(super) fn catching_panics<T>(
+    place: &str,
+    read: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
     static QUIET: Once = Once::new();
     QUIET.call_once(|| {
         let report = take_hook();
         set_hook(Box::new(move |panic| {
-            if !IS_GUARDED.get() {
+            if !IS_CATCHING.get() {
                 report(panic);
             }
         }));
     });
-    let before = IS_GUARDED.replace(true);
+    let before = IS_CATCHING.replace(true);
     let read = catch_unwind(AssertUnwindSafe(read));
-    IS_GUARDED.set(before);
+    IS_CATCHING.set(before);
     read.unwrap_or_else(|_| Err(failed(place)("the file is damaged")))
 }
