@@ -34,7 +34,7 @@ impl Bitmap {
         bitmap
     }
 
-    /// Bits from words, lowest bit first; words and bits beyond `length` are dropped, missing words
+    /// Bits from words, lowest bit first. Words and bits beyond `length` are dropped; missing words
     /// are zero.
     #[must_use]
     pub fn from_words(mut words: Vec<u64>, length: usize) -> Self {
@@ -86,7 +86,7 @@ impl Bitmap {
         set_bits(&mut self.words, from, to);
     }
 
-    /// The ones, where they are neighbours; empty where there is none.
+    /// The range of the ones if they are contiguous; the empty range if there are none.
     #[must_use]
     pub fn range_of_ones(&self) -> Option<Range<usize>> {
         let Some(start) = self.iter_ones().next() else { return Some(0..0) };
@@ -94,7 +94,7 @@ impl Bitmap {
         (self.run_end(start, true) == end).then_some(start..end)
     }
 
-    /// Keeps the bits that are one in both.
+    /// Bitwise and: keeps the bits that are one in both.
     ///
     /// # Panics
     /// When the lengths differ.
@@ -102,7 +102,7 @@ impl Bitmap {
         self.combine(other, |left, right| left & right);
     }
 
-    /// Keeps the bits that are one in either.
+    /// Bitwise or: keeps the bits that are one in either.
     ///
     /// # Panics
     /// When the lengths differ.
@@ -110,7 +110,7 @@ impl Bitmap {
         self.combine(other, |left, right| left | right);
     }
 
-    /// Keeps the bits that are not one in `other`.
+    /// Keeps the bits that are zero in `other`.
     ///
     /// # Panics
     /// When the lengths differ.
@@ -124,8 +124,8 @@ impl Bitmap {
         self.clear_spare_bits();
     }
 
-    /// The bits spread over as many places as `present` has: the next one where it has a one, else
-    /// zero. Missing bits are zeros.
+    /// Expands the bits to the length of `present`: each one of `present` takes the next bit, each
+    /// zero stays zero. Missing bits are zeros.
     #[must_use]
     pub fn spread_over(&self, present: &Self) -> Self {
         let mut words = vec![0; present.words.len()];
@@ -133,7 +133,7 @@ impl Bitmap {
         Self { words, length: present.length }
     }
 
-    /// The bits where `present` has a one, one beside the other.
+    /// Compresses to the bits at the ones of `present`.
     ///
     /// # Panics
     /// When the lengths differ.
@@ -171,12 +171,12 @@ impl Bitmap {
         }
     }
 
-    /// Appends the bitmap as a validity section: bits, or runs where they are shorter.
+    /// Appends the bitmap as a validity section: as bits, or as runs if these are shorter.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let mut by_runs = vec![RUNS];
         let runs = self.runs();
         let bit_bytes = self.length.div_ceil(8);
-        // A run takes a bit at least, so more runs than bits need not be tried.
+        // A run takes at least one bit, so more runs than bits cannot win.
         if runs.len() <= bit_bytes * 8 {
             write_length(runs.len(), &mut by_runs);
             ints::encode_codes(&runs, &mut by_runs);
@@ -192,7 +192,7 @@ impl Bitmap {
     /// Reads a validity section of `length` bits, at most [`BLOCK_ROWS_MAX`].
     ///
     /// # Errors
-    /// When `bytes` are not exactly such a section.
+    /// When `bytes` are not exactly one validity section.
     pub fn parse(bytes: &[u8], length: usize) -> Result<Self, EncodingError> {
         let mut cursor = Cursor::new(bytes, "validity");
         match cursor.u8()? {
@@ -302,7 +302,7 @@ pub(crate) fn set_bits(words: &mut [u64], from: usize, to: usize) {
     }
 }
 
-/// Makes bit `index` what `bit` says.
+/// Sets bit `index` to `bit`.
 pub(crate) fn put(words: &mut [u64], index: usize, bit: bool) {
     let word = &mut words[index / 64];
     *word = *word & !(1 << (index % 64)) | u64::from(bit) << (index % 64);

@@ -1,8 +1,8 @@
-//! Numbers of 32 bits by row, in memory that is used again and again.
+//! Reusable memory for one 32-bit number per row.
 //!
-//! What a block is decoded to is needed for a moment only, and is a quarter of a megabyte for each
-//! column. The allocator would make it zero each time before it is written to; a tenth of a scan's
-//! time went there. So a thread keeps what it let go of last.
+//! A decoded block is needed for a moment only, and takes a quarter of a megabyte per column. The
+//! allocator would zero that memory each time before it is written; a tenth of a scan's time went
+//! there. So each thread keeps its last dropped buffers for the next block.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -14,7 +14,7 @@ thread_local! {
     static KEPT: RefCell<Vec<Vec<u32>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Numbers that are dropped into the next buffer of the same thread.
+/// Numbers whose memory, when dropped, is kept for the next buffer of the same thread.
 #[derive(Default)]
 pub struct Buffer {
     memory: Vec<u32>,
@@ -22,7 +22,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// So many numbers, which are anything: whoever reads one has written it.
+    /// A buffer of `length` numbers with unspecified values: write each number before you read it.
     #[must_use]
     pub fn of(length: usize) -> Self {
         let mut memory = KEPT.with_borrow_mut(Vec::pop).unwrap_or_default();
@@ -43,11 +43,11 @@ impl Buffer {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        // Larger ones are no block's, and smaller ones hardly worth while.
+        // Larger buffers belong to no block; smaller ones are hardly worth keeping.
         let size = self.memory.len();
         if (KEPT_LENGTH_MIN..=BLOCK_ROWS_MAX).contains(&size) {
             let memory = std::mem::take(&mut self.memory);
-            // A thread that ends keeps nothing.
+            // A thread that is ending keeps nothing.
             let _ = KEPT.try_with(|kept| {
                 let mut kept = kept.borrow_mut();
                 if kept.len() < BUFFERS_KEPT_MAX {
@@ -58,7 +58,7 @@ impl Drop for Buffer {
     }
 }
 
-/// Buffers of fewer numbers come from the allocator as fast.
+/// For fewer numbers the allocator is as fast.
 const KEPT_LENGTH_MIN: usize = 1 << 12;
 
 impl Deref for Buffer {
@@ -119,7 +119,7 @@ mod tests {
         first.fill(7);
         let place = first.as_ptr();
         drop(first);
-        // Whatever its length.
+        // The memory is reused for any length.
         assert_eq!((numbers(5_000), numbers(BLOCK_ROWS_MAX)), (place, place));
         let mut again = Buffer::of(6_000);
         again.fill(8);

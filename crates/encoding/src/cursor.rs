@@ -1,9 +1,9 @@
-//! Reading bytes that may be anything, and writing the primitives that it reads: fixed integers,
-//! varints (unsigned LEB128), zigzag.
+//! Reads untrusted bytes, and writes the primitives that it reads: fixed integers, varints
+//! (unsigned LEB128) and zigzag.
 
 use crate::EncodingError;
 
-/// Reads a slice from front to back. Every method fails, and never panics, when bytes are missing.
+/// Reads a slice from front to back. Every method fails, without a panic, when bytes are missing.
 #[derive(Clone, Debug)]
 pub struct Cursor<'a> {
     rest: &'a [u8],
@@ -11,7 +11,7 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Reads `bytes`; `what` they are is named in errors.
+    /// Reads `bytes`; errors name them `what`.
     #[must_use]
     pub const fn new(bytes: &'a [u8], what: &'static str) -> Self {
         Self { rest: bytes, what }
@@ -92,7 +92,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn varint_wide(&mut self) -> Result<u128, EncodingError> {
-        // Nine bytes fit 64 bits, which makes them cheap.
+        // The first nine bytes fit 64 bits, so they need no 128-bit arithmetic.
         let mut low = 0;
         for shift in (0..63).step_by(7) {
             let byte = self.u8()?;
@@ -116,7 +116,7 @@ impl<'a> Cursor<'a> {
         Err(EncodingError::Varint { what: self.what })
     }
 
-    /// The next varint as a count or length called `what`, no more than `most`.
+    /// The next varint as a count or length called `what`, at most `most`.
     ///
     /// # Errors
     /// [`EncodingError::Limit`] and those of [`Self::varint`].
@@ -129,7 +129,7 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// The next bytes, with their length as a varint in front.
+    /// The next bytes, preceded by their length as a varint.
     ///
     /// # Errors
     /// [`EncodingError::Limit`] and those of [`Self::varint`].
@@ -138,7 +138,7 @@ impl<'a> Cursor<'a> {
         self.take(length)
     }
 
-    /// Succeeds where all bytes are read.
+    /// Succeeds if all bytes are read.
     ///
     /// # Errors
     /// [`EncodingError::Trailing`].
@@ -170,7 +170,7 @@ pub fn write_zigzag_wide(value: i128, out: &mut Vec<u8>) {
     write_varint_wide(((value << 1) ^ (value >> 127)).cast_unsigned(), out);
 }
 
-/// Appends what `write` appends, with its length as a varint in front.
+/// Appends the bytes that `write` appends, preceded by their length as a varint.
 pub fn write_prefixed(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = Vec::new();
     write(&mut bytes);

@@ -1,11 +1,11 @@
-//! Decimals of some rows: what no double says exactly.
+//! Decimals of the rows whose number no double represents exactly.
 //!
 //! ```text
 //!  count | gap, scale, mantissa | gap, scale, mantissa | ...
 //! ```
 //!
-//! Rows ascend: a gap counts the rows since the one before. They are few or, where identifiers of
-//! 64 bits lie beside a huge number, all; so nothing is packed.
+//! Rows ascend; a gap is the number of rows since the previous entry. Entries are few, or all rows
+//! where 64-bit identifiers share a column with a huge number. So nothing is packed.
 //!
 //! Layout to the byte: `spec/row-block.md` section 9.
 
@@ -14,10 +14,10 @@ use hadal_types::Decimal;
 use crate::EncodingError;
 use crate::cursor::{Cursor, write_length, write_varint, write_zigzag_wide};
 
-/// Bytes of an entry at least.
+/// Minimum bytes of an entry.
 const ENTRY_BYTES_MIN: usize = 3;
 
-/// Appends the decimals of these rows, which ascend.
+/// Appends the decimals of these rows. Rows must ascend.
 pub fn encode(exacts: &[(u32, Decimal)], out: &mut Vec<u8>) {
     write_length(exacts.len(), out);
     let mut next = 0;
@@ -29,10 +29,10 @@ pub fn encode(exacts: &[(u32, Decimal)], out: &mut Vec<u8>) {
     }
 }
 
-/// Reads the decimals of some of `rows` rows; rows ascend, and each is below `rows`.
+/// Reads the decimals of a column of `rows` rows; the rows ascend, and each is below `rows`.
 ///
 /// # Errors
-/// When `bytes` are not exactly such a section.
+/// When `bytes` are not exactly one such section.
 pub fn parse(bytes: &[u8], rows: usize) -> Result<Vec<(u32, Decimal)>, EncodingError> {
     let mut cursor = Cursor::new(bytes, "exact decimals");
     let count = cursor.length("exact decimals", rows)?;
@@ -85,7 +85,7 @@ mod tests {
         assert!(matches!(with(3, 20), Err(EncodingError::Exact { mantissa: 10, .. })), "zeros");
         assert_eq!(parse(&[0], 0), Ok(vec![]));
         assert!(parse(&[], 4).is_err());
-        // A count alone allocates nothing.
+        // A hostile count allocates nothing.
         assert!(parse(&[0xFF, 0xFF, 3], 65_536).is_err());
         let error = with(1, 1).expect_err("a row beyond the end");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What can be wrong with encoded bytes.
+//! Errors of decoding.
 
 /// Why bytes do not decode.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -6,17 +6,17 @@ pub enum EncodingError {
     /// The bytes end too early.
     #[error("{what} needs {need} bytes, {have} are left")]
     Truncated {
-        /// What was read.
+        /// The item that was read.
         what: &'static str,
-        /// Bytes that it needs.
+        /// Bytes that the item needs.
         need: usize,
         /// Bytes that are left.
         have: usize,
     },
-    /// The bytes go on after the end.
+    /// Bytes follow after the end.
     #[error("{what} has {left} bytes too many")]
     Trailing {
-        /// What was read.
+        /// The item that was read.
         what: &'static str,
         /// Bytes after its end.
         left: usize,
@@ -31,7 +31,7 @@ pub enum EncodingError {
         /// The largest value allowed.
         most: u64,
     },
-    /// A number is not the one that the rest of the bytes asks for.
+    /// A number contradicts the rest of the bytes.
     #[error("{what} is {found}, expected {expected}")]
     Mismatch {
         /// Which number.
@@ -44,7 +44,7 @@ pub enum EncodingError {
     /// A byte names no known form.
     #[error("{what} {found} is not known")]
     Unknown {
-        /// What the byte names.
+        /// The item that the byte selects.
         what: &'static str,
         /// The byte.
         found: u8,
@@ -52,7 +52,7 @@ pub enum EncodingError {
     /// A variable-length integer does not fit its type.
     #[error("{what} is too long for an integer")]
     Varint {
-        /// What was read.
+        /// The item that was read.
         what: &'static str,
     },
     /// A string is not valid UTF-8.
@@ -61,12 +61,12 @@ pub enum EncodingError {
         /// The string's index.
         index: usize,
     },
-    /// Something sorted is not in order.
+    /// Sorted items are out of order.
     #[error("{what} {index} is out of order")]
     Order {
-        /// What is sorted.
+        /// The sorted items.
         what: &'static str,
-        /// The index of the first that is out of order.
+        /// The index of the first item that is out of order.
         index: usize,
     },
     /// A page does not decompress to its length.
@@ -77,19 +77,19 @@ pub enum EncodingError {
         /// Bytes expected.
         expected: usize,
     },
-    /// A frame is none, or not of the bytes that it should hold.
+    /// The bytes are not a frame, or not a frame of the expected length.
     #[error("it is no frame of {expected} bytes")]
     Frame {
         /// Bytes expected.
         expected: usize,
     },
-    /// An exact decimal is of no row, or not a decimal.
+    /// An exact decimal names a row that does not exist, or is not a decimal.
     #[error(
         "exact decimal {index} is {mantissa} of scale {scale} in row {row}, expected a row of the \
          column and a decimal in lowest terms"
     )]
     Exact {
-        /// Its index.
+        /// The decimal's index.
         index: usize,
         /// The row.
         row: usize,

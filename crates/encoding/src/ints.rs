@@ -1,5 +1,5 @@
-//! Streams of integers. What a column's values have in common is written once; what is left is bit
-//! packed, per vector of 1,024.
+//! Streams of integers. Whatever a column's values have in common is written once; the rest is
+//! bit-packed, in vectors of 1,024 values.
 //!
 //! ```text
 //!  vectors     form | head of vector 0 | head of vector 1 | ... | packed 0 | packed 1 | ...
@@ -9,13 +9,14 @@
 //!  dictionary  form | a stream of the distinct values, sorted | a stream of codes
 //! ```
 //!
-//! Each vector has its own reference, or goes by the differences of neighbours, and its (min, max)
-//! is a zone map. Outliers lie beside it as *patches*, so that one huge latency does not widen
+//! Each vector has its own reference, or stores the differences of neighbours; its (min, max) is a
+//! zone map. Outliers are stored beside it as *patches*, so that one huge latency does not widen
 //! 1,024 values (Zukowski et al., "Super-Scalar RAM-CPU Cache Compression", ICDE 2006). The writer
-//! estimates the bytes of every form and takes the cheapest; of equals the faster to scan.
+//! estimates the bytes of every form and takes the cheapest; of equals, the one that is faster to
+//! scan.
 //!
-//! Layout to the byte: `spec/row-block.md` section 4. Not done: differences of differences; a
-//! constant step with patches takes series of regular times just as well.
+//! Layout to the byte: `spec/row-block.md` section 4. Not done: differences of differences. A
+//! constant step with patches encodes series of regular times just as well.
 
 mod common_divisor;
 mod frame_of_reference;
@@ -52,16 +53,17 @@ const DICTIONARY: u8 = 4;
 
 /// First byte of a head of a frame of reference.
 const REFERENCE: u8 = 0;
-/// First byte of a head of a delta of no bits; widths up to 64 follow.
+/// First byte of a head of a delta of width 0; widths up to 64 follow.
 const DELTA: u8 = 1;
-/// First byte of a head of a patched frame of reference of no bits; widths up to 64 follow.
+/// First byte of a head of a patched frame of reference of width 0; widths up to 64 follow.
 const PATCHED_REFERENCE: u8 = 66;
-/// First byte of a head of a patched delta of no bits; widths up to 64 follow.
+/// First byte of a head of a patched delta of width 0; widths up to 64 follow.
 const PATCHED_DELTA: u8 = 131;
-/// First byte of a head that is none.
+/// The first byte that no head has: all heads are below.
 const HEADS_END: u8 = 196;
 
-/// Values per run at least, on average: so runs never take more memory than what they decode to.
+/// Minimum average of values per run: so runs never take more memory than the values they decode
+/// to.
 const RUN_VALUES_MIN: usize = 8;
 
 /// The value modulo 2^32.
@@ -70,12 +72,12 @@ const fn low(value: i64) -> u32 {
     value as u32
 }
 
-/// What a stream decodes to: wide integers, or codes.
+/// The element type that a stream decodes to: wide integers, or codes.
 pub trait Element: kernels::Element {
     /// Multiplication modulo the slot's size.
     #[must_use]
     fn times(self, factor: u64) -> Self;
-    /// Fills `out` with the entries that the codes say, all of which are below their number.
+    /// Fills `out` with the entries of the codes. Every code must be below the number of entries.
     fn gather(table: &[Self], codes: &[u32], out: &mut [Self]);
 }
 
@@ -99,7 +101,7 @@ impl Element for u32 {
     }
 }
 
-/// The name of the form of the stream that begins with these bytes, for people.
+/// The display name of the form of a stream that begins with these bytes.
 #[must_use]
 pub const fn form_name(bytes: &[u8]) -> Option<&'static str> {
     match bytes {

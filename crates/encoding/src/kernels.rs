@@ -1,12 +1,12 @@
-//! The machine's speed: loops over whole slices and vectors, compiled for what each processor has.
+//! SIMD kernels: loops over whole slices and vectors, compiled for each level of processor.
 //!
-//! A kernel is a free function that runs at the level of this processor, and a method of [`Level`]
-//! that tests and measurements use to choose another. All levels give the same answers, to the
-//! bit, as the twins in [`scalar`], which say what each kernel means. `level.rs` is where kernels
-//! are compiled and dispatched, `x86.rs` the only file with instructions by name.
+//! A kernel is a free function that runs at this processor's level. Tests and benchmarks call the
+//! method of [`Level`] with the same name to choose another level. At all levels the results equal
+//! those of the twins in [`scalar`], to the bit; the twins define each kernel's meaning. Kernels
+//! are compiled and dispatched in `level.rs`; only `x86.rs` names instructions.
 //!
 //! Arguments that do not fit each other (lengths, widths, codes beyond a table) panic before
-//! anything is read; no kernel reads or writes out of bounds, whatever it is given.
+//! anything is read. No kernel reads or writes out of bounds, whatever its arguments.
 
 mod add_i64;
 mod delimiters;

@@ -1,11 +1,11 @@
 //! Codecs on slices: integers, strings, lists, validity, exact decimals. `spec/row-block.md`
-//! sections 4 to 9 is their description to the byte.
+//! sections 4 to 9 describe them to the byte.
 //!
-//! Each codec is a pair: `encode` appends to a `Vec<u8>`, a view's `parse` reads a slice. Views
-//! check all that decoding relies on, so no bytes make them panic or read out of bounds, and
+//! Each codec is a pair: `encode` appends to a `Vec<u8>`, and a view's `parse` reads a slice. Views
+//! check everything that decoding relies on. So no bytes make them panic or read out of bounds, and
 //! they allocate no more than the limits in `hadal_types::limits`.
 //!
-//! Nothing here knows columns, names or blocks: that is `crates/block`.
+//! This crate knows no columns, names or blocks: those are in `crates/block`.
 
 pub mod decimal_exceptions;
 pub mod zstd_frame;

@@ -11,11 +11,11 @@ use hadal_types::limits::{BLOCK_LIST_ELEMENTS_MAX, LIST_ELEMENTS_MAX};
 use crate::cursor::{Cursor, write_prefixed};
 use crate::{EncodingError, IntsView, StringDictionary, ints, strings};
 
-/// Lists of codes end to end, found by index.
+/// Lists of codes, concatenated, with random access by index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lists {
     codes: Vec<u32>,
-    /// Where each list begins, and where the last ends.
+    /// The start of each list, and the end of the last.
     offsets: Vec<u32>,
 }
 
@@ -38,7 +38,7 @@ impl Lists {
         self.len() == 0
     }
 
-    /// The codes of list `index`, or `None` where there is none.
+    /// The codes of list `index`; `None` if there is no such list.
     #[must_use]
     pub fn get(&self, index: u32) -> Option<&[u32]> {
         let index = index as usize;
@@ -51,19 +51,19 @@ impl Lists {
         self.offsets.windows(2).map(|pair| &self.codes[pair[0] as usize..pair[1] as usize])
     }
 
-    /// The codes of all lists, end to end.
+    /// The codes of all lists, concatenated.
     #[must_use]
     pub fn codes(&self) -> &[u32] {
         &self.codes
     }
 
-    /// Adds a list after the last.
+    /// Appends a list.
     pub fn push(&mut self, codes: impl IntoIterator<Item = u32>) {
         self.codes.extend(codes);
         self.offsets.push(u32::try_from(self.codes.len()).unwrap_or(u32::MAX));
     }
 
-    /// Appends all lists; each has at most 4,096 codes, all together at most 2^26.
+    /// Appends all lists to `out`. Each may have at most 4,096 codes, all together at most 2^26.
     pub fn encode(&self, out: &mut Vec<u8>) {
         let lengths: Vec<u32> = self.offsets.windows(2).map(|pair| pair[1] - pair[0]).collect();
         write_prefixed(out, |out| ints::encode_codes(&lengths, out));
@@ -96,10 +96,10 @@ impl Lists {
     }
 }
 
-/// Lists by code, and the strings that they are made of.
+/// Lists by code, and their element strings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListDictionary<'a> {
-    /// The strings that the lists' codes mean.
+    /// The strings of the lists' codes.
     pub elements: StringDictionary<'a>,
     /// The lists.
     pub lists: Lists,
@@ -118,13 +118,13 @@ impl ListDictionary<'_> {
         self.lists.is_empty()
     }
 
-    /// The element codes of a list, or `None` where there is none.
+    /// The element codes of a list; `None` if there is no such list.
     #[must_use]
     pub fn get(&self, code: u32) -> Option<&[u32]> {
         self.lists.get(code)
     }
 
-    /// The strings of a list; none where there is no such list.
+    /// The strings of a list; empty if there is no such list.
     pub fn strings(&self, code: u32) -> impl Iterator<Item = &str> {
         let codes = self.get(code).unwrap_or_default();
         codes.iter().filter_map(|&element| self.elements.get(element))

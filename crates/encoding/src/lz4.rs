@@ -1,18 +1,18 @@
-//! Bytes compressed by LZ4 (block format) where that makes them fewer, else as they are.
+//! LZ4 (block format), used only if it makes the bytes fewer.
 //!
-//! The length that the bytes have in full is known to both sides, so nothing is stored in front:
-//! stored bytes of just that length are plain.
+//! Reader and writer both know the uncompressed length, so it is not stored: stored bytes of
+//! exactly that length are plain.
 
 use crate::EncodingError;
 
-/// Appends `plain`, compressed where that makes it shorter.
+/// Appends `plain`, compressed if that makes it shorter.
 pub(crate) fn store(plain: &[u8], out: &mut Vec<u8>) {
     let compressed = lz4_flex::block::compress(plain);
     out.extend_from_slice(if compressed.len() < plain.len() { &compressed } else { plain });
 }
 
-/// Appends the `expected` bytes that `stored` stands for; `page` is named in the error. The caller
-/// has checked that `expected` is within its limit: so many bytes are allocated.
+/// Appends the `expected` bytes that `stored` decompresses to; the error names `page`. The caller
+/// must have checked `expected` against its limit, because this allocates `expected` bytes.
 pub(crate) fn restore(
     stored: &[u8],
     expected: usize,

@@ -1,8 +1,8 @@
-//! Plain bit packing: value after value, lowest bit first, no padding.
+//! Plain bit packing: one value after another, lowest bit first, no padding.
 //!
-//! Used for vectors of fewer than 1,024 values, and as the oracle that the kernels are tested by.
+//! Used for vectors of fewer than 1,024 values, and as the oracle of the kernels' tests.
 
-/// Bytes that `count` values of `width` bits take.
+/// Bytes of `count` values of `width` bits.
 #[must_use]
 pub const fn packed_bytes(count: usize, width: u8) -> usize {
     (count * width as usize).div_ceil(8)
@@ -44,7 +44,7 @@ pub fn unpack(bytes: &[u8], count: usize, width: u8, mut put: impl FnMut(usize, 
     for index in 0..count {
         let bit = index * usize::from(width);
         let own = bytes.get(bit / 8..).unwrap_or_default();
-        // A value of so few bits lies within eight bytes, wherever it begins.
+        // A value of up to 57 bits is within eight bytes, wherever it begins.
         let value = if width <= 57 {
             u64::from_le_bytes(first(own)) >> (bit % 8)
         } else {

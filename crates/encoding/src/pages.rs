@@ -4,8 +4,8 @@
 //!  length | lengths: integers(n) | count | (strings, stored bytes) per page | page | page | ...
 //! ```
 //!
-//! Pages, so that a reader that wants few rows decompresses little. Layout to the byte:
-//! `spec/row-block.md` section 6.
+//! A reader of few rows decompresses only their pages. Layout to the byte: `spec/row-block.md`
+//! section 6.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,7 +17,7 @@ use crate::{EncodingError, StringDictionary, lz4, strings};
 
 /// A page is closed when it holds this many bytes.
 const PAGE_BYTES: usize = 64 << 10;
-/// A page holds at most this many bytes: one string may come on top.
+/// Maximum bytes of a page: the last string may exceed [`PAGE_BYTES`].
 const PAGE_BYTES_MAX: usize = PAGE_BYTES + STRING_BYTES_MAX;
 
 /// Appends these strings, each at most 64 KiB long, as pages.
@@ -41,7 +41,7 @@ pub fn encode<S: AsRef<str>>(values: &[S], out: &mut Vec<u8>) {
     out.extend_from_slice(&stored);
 }
 
-/// The same pages, none of them compressed.
+/// The same pages, uncompressed.
 ///
 /// # Errors
 /// When `bytes` are not exactly pages of `count` strings.
@@ -61,7 +61,7 @@ pub fn plain(bytes: &[u8], count: usize) -> Result<Vec<u8>, EncodingError> {
     Ok(out)
 }
 
-/// An estimate of the bytes that these strings take as pages: by compressing the first page.
+/// An estimate of the bytes of these strings as pages; compresses the first page.
 pub fn encoded_bytes<S: AsRef<str>>(values: &[S]) -> usize {
     let bytes = |values: &[S]| values.iter().map(|value| value.as_ref().len()).sum::<usize>();
     let first = &values[..page_strings(values)];
@@ -70,7 +70,7 @@ pub fn encoded_bytes<S: AsRef<str>>(values: &[S]) -> usize {
     stored.len() * bytes(values) / bytes(first).max(1) + values.len()
 }
 
-/// How many strings from the first on make a page.
+/// The number of strings, from the first on, that make a page.
 fn page_strings<S: AsRef<str>>(values: &[S]) -> usize {
     let mut bytes = 0;
     let full = values.iter().position(|value| {
@@ -85,10 +85,10 @@ fn store<S: AsRef<str>>(page: &[S], out: &mut Vec<u8>) {
     lz4::store(&plain, out);
 }
 
-/// Pages of strings, not decompressed.
+/// Pages of strings, compressed.
 #[derive(Clone, Debug)]
 pub struct PagesView<'a> {
-    /// Where each string begins in all pages' text, and where the last ends.
+    /// The start of each string in the text of all pages, and the end of the last.
     offsets: Vec<u32>,
     pages: Vec<Page<'a>>,
 }
@@ -109,7 +109,7 @@ impl<'a> PagesView<'a> {
         let offsets =
             strings::parse_offsets(cursor.prefixed()?, count, STRING_BYTES_MAX, BLOCK_BYTES_MAX)?;
         let page_count = cursor.length("pages", count)?;
-        // An entry has two bytes at least.
+        // An entry has at least two bytes.
         let mut table = Vec::with_capacity(page_count.min(cursor.rest().len() / 2));
         let mut first = 0;
         for _ in 0..page_count {
@@ -147,7 +147,7 @@ impl<'a> PagesView<'a> {
     /// Decompresses one page.
     ///
     /// # Errors
-    /// When it does not hold what it should.
+    /// When the page does not decompress to its strings.
     ///
     /// # Panics
     /// When `page` is not below [`Self::page_count`].
@@ -160,19 +160,20 @@ impl<'a> PagesView<'a> {
         StringDictionary::from_utf8(Cow::Owned(text), offsets.map(|end| end - start).collect())
     }
 
-    /// Decompresses all pages: one entry per string, in their order, not sorted.
+    /// Decompresses all pages: one entry per string, in stored order, not sorted.
     ///
     /// # Errors
-    /// When a page does not hold what it should.
+    /// When a page does not decompress to its strings.
     pub fn decode(self) -> Result<StringDictionary<'static>, EncodingError> {
         self.decode_where(|_| true)
     }
 
-    /// Decompresses the pages of which `is_wanted` says so, being asked with the indexes of their
-    /// strings. One entry per string, as in [`Self::decode`]; those of other pages are empty.
+    /// Decompresses the pages for which `is_wanted` returns true, given the indexes of a page's
+    /// strings. The result has one entry per string, as in [`Self::decode`]; strings of other pages
+    /// are empty.
     ///
     /// # Errors
-    /// When a page does not hold what it should.
+    /// When a page does not decompress to its strings.
     pub fn decode_where(
         self,
         is_wanted: impl Fn(Range<usize>) -> bool,
@@ -193,12 +194,12 @@ impl<'a> PagesView<'a> {
         StringDictionary::from_utf8(Cow::Owned(text), offsets)
     }
 
-    /// Decompresses page after page, in the same memory, and calls `visit` with the index of a
-    /// page's first string and with its strings; not for pages of which `is_wanted` says, being
-    /// asked with the indexes of their strings, that none is.
+    /// Decompresses one page after another, in the same memory, and calls `visit` with the index of
+    /// a page's first string and with its strings. Skips the pages for which `is_wanted` returns
+    /// false, given the indexes of a page's strings.
     ///
     /// # Errors
-    /// When a page does not hold what it should.
+    /// When a page does not decompress to its strings.
     pub fn for_each_text(
         &self,
         is_wanted: impl Fn(Range<usize>) -> bool,
@@ -233,7 +234,7 @@ impl<'a> PagesView<'a> {
         self.len() == 0
     }
 
-    /// Appends a page's text, of exactly the length that its strings have.
+    /// Appends a page's text, of exactly the total length of its strings.
     fn decompress(&self, page: usize, text: &mut Vec<u8>) -> Result<(), EncodingError> {
         let Page { strings, stored } = &self.pages[page];
         let expected = (self.offsets[strings.end] - self.offsets[strings.start]) as usize;
@@ -313,7 +314,7 @@ mod tests {
 
     #[test]
     fn bombs_do_not_go_off() {
-        // One page whose strings together are larger than a page may be.
+        // One page whose strings together exceed the page limit.
         let mut bytes = Vec::new();
         let count = 16;
         let huge = "x".repeat(STRING_BYTES_MAX);

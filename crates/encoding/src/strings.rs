@@ -1,12 +1,12 @@
-//! Dictionaries: many strings end to end, found by code.
+//! Dictionaries: strings, concatenated, with random access by code.
 //!
 //! ```text
 //!  length | lengths: integers(n) | string 0 string 1 ... string n-1         plain
 //!  0 | length | shared: integers(n) | length | rests: integers(n) | rests   front-coded
 //! ```
 //!
-//! Encoded dictionaries are sorted, so that the order of codes is the order of strings, and so that
-//! neighbours share what they begin with. Layout to the byte: `spec/row-block.md` section 5.
+//! Encoded dictionaries are sorted, so the order of codes is the order of strings, and neighbours
+//! share prefixes. Layout to the byte: `spec/row-block.md` section 5.
 
 pub(crate) mod front_coding;
 
@@ -24,7 +24,7 @@ use crate::{EncodingError, IntsView, ints, utf8};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StringDictionary<'a> {
     text: Cow<'a, str>,
-    /// Where each string begins, and where the last ends.
+    /// The start of each string, and the end of the last.
     offsets: Vec<u32>,
 }
 
@@ -36,12 +36,12 @@ impl Default for StringDictionary<'_> {
 
 /// First byte of a front-coded dictionary; a plain one begins with a length above 0.
 const FRONT: u8 = 0;
-/// Dictionaries with less text than this are plain, as readers of version 1 of the encodings know
-/// them.
+/// Dictionaries with less text than this are plain, the form that readers of version 1 of the
+/// encodings know.
 pub const FRONT_TEXT_BYTES_MIN: usize = 256;
 
-/// Appends strings that strictly ascend and are at most 64 KiB long: plain, or front-coded where
-/// that saves an eighth.
+/// Appends strings: plain, or front-coded if that saves an eighth. Strings must strictly ascend and
+/// be at most 64 KiB long.
 pub fn encode<S: AsRef<str>>(entries: &[S], out: &mut Vec<u8>) {
     let text: usize = entries.iter().map(|entry| entry.as_ref().len()).sum();
     let start = out.len();
@@ -59,11 +59,10 @@ pub fn encode<S: AsRef<str>>(entries: &[S], out: &mut Vec<u8>) {
     }
 }
 
-/// The same dictionary of `count` strings, no text of which is compressed; its strings are not
-/// looked at.
+/// The same dictionary of `count` strings, with uncompressed text. Does not validate its strings.
 ///
 /// # Errors
-/// When `bytes` are no such dictionary.
+/// When `bytes` are not such a dictionary.
 pub fn plain(bytes: &[u8], count: usize) -> Result<Cow<'_, [u8]>, EncodingError> {
     match bytes.split_first() {
         Some((&FRONT, rest)) => {
@@ -86,8 +85,8 @@ fn encode_numbers(numbers: impl IntoIterator<Item = usize>, out: &mut Vec<u8>) {
     ints::encode_codes(&numbers, out);
 }
 
-/// Reads a stream of `count` lengths, each at most `each_max`, all at most `total_max`; returns
-/// where each begins and where the last ends.
+/// Reads a stream of `count` lengths, each at most `each_max`, with a sum of at most `total_max`.
+/// Returns the start of each string and the end of the last.
 pub(crate) fn parse_offsets(
     bytes: &[u8],
     count: usize,
@@ -99,7 +98,7 @@ pub(crate) fn parse_offsets(
     IntsView::parse(bytes, count)?.decode_codes_into(each_max + 1, &mut offsets)?;
     let mut end = 0u32;
     for offset in &mut offsets {
-        // Checked below: it cannot have wrapped unnoticed, because it only grows by 64 KiB a step.
+        // A saturated sum fails the check below.
         end = end.saturating_add(*offset);
         *offset = end;
     }
@@ -107,7 +106,8 @@ pub(crate) fn parse_offsets(
     Ok(offsets)
 }
 
-/// Where strings of these `count` lengths begin and where the last ends, checked in the same way.
+/// The start of each of `count` strings of these lengths and the end of the last, with the same
+/// checks.
 fn ends_of(
     lengths: impl Iterator<Item = u32>,
     count: usize,
@@ -139,7 +139,7 @@ fn check_total(total: u32, total_max: usize) -> Result<(), EncodingError> {
 }
 
 impl<'a> StringDictionary<'a> {
-    /// Reads a dictionary of `count` strings; validates all of them. Cost: O(bytes).
+    /// Reads and validates a dictionary of `count` strings. Cost: O(bytes).
     ///
     /// # Errors
     /// When `bytes` are not exactly such a dictionary.
@@ -148,7 +148,8 @@ impl<'a> StringDictionary<'a> {
             return front_coding::parse(rest, count);
         }
         if count > bytes.len() {
-            // Strings that all differ have a byte each, but for one; so this bounds what follows.
+            // Distinct strings have at least one byte each, except the empty one; so this limits
+            // the allocation below.
             let (found, most) = (count as u64, bytes.len() as u64);
             return Err(EncodingError::Limit { what: "dictionary entries", found, most });
         }
@@ -162,12 +163,12 @@ impl<'a> StringDictionary<'a> {
         Ok(dictionary)
     }
 
-    /// The memory of text and offsets, to be used again.
+    /// The memory of text and offsets, for reuse.
     pub(crate) fn into_parts(self) -> (Vec<u8>, Vec<u32>) {
         (self.text.into_owned().into_bytes(), self.offsets)
     }
 
-    /// Makes a dictionary of text and offsets: ascending, from 0 to its length.
+    /// Makes a dictionary of text and offsets, which ascend from 0 to the text's length.
     pub(crate) fn from_utf8(
         bytes: Cow<'a, [u8]>,
         offsets: Vec<u32>,
@@ -187,19 +188,19 @@ impl<'a> StringDictionary<'a> {
         }
     }
 
-    /// All strings, end to end.
+    /// All strings, concatenated.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Where each string begins in [`Self::text`], and where the last ends.
+    /// The start of each string in [`Self::text`], and the end of the last.
     #[must_use]
     pub fn offsets(&self) -> &[u32] {
         &self.offsets
     }
 
-    /// Bytes that it holds itself, beside those that it is read from.
+    /// Bytes of memory that the dictionary owns, without those it borrows.
     #[must_use]
     pub fn bytes(&self) -> usize {
         let text = match &self.text {
@@ -221,7 +222,7 @@ impl<'a> StringDictionary<'a> {
         self.len() == 0
     }
 
-    /// The string of this code, or `None` where there is none.
+    /// The string of this code; `None` if there is no such code.
     #[must_use]
     pub fn get(&self, code: u32) -> Option<&str> {
         let code = code as usize;
@@ -231,7 +232,7 @@ impl<'a> StringDictionary<'a> {
 
     /// All strings, in the order of their codes.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> + Clone {
-        // Every offset is a character boundary, so nothing is lost by the default.
+        // Every offset is a character boundary, so the default is never used.
         self.offsets
             .windows(2)
             .map(|pair| self.text.get(pair[0] as usize..pair[1] as usize).unwrap_or_default())

@@ -1,21 +1,21 @@
-//! Whether bytes are text: `simdutf8`, which is ten times as fast as the standard library where
-//! texts are not ASCII (Keiser and Lemire, "Validating UTF-8 In Less Than One Instruction Per
-//! Byte", 2021).
+//! UTF-8 validation with `simdutf8`, which is ten times as fast as the standard library for texts
+//! that are not ASCII (Keiser and Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte",
+//! 2021).
 #![allow(unsafe_code)]
 
-/// The bytes as text; else how many of them are.
+/// The bytes as text; otherwise the length of their valid prefix.
 pub(crate) fn str_of(bytes: &[u8]) -> Result<&str, usize> {
     simdutf8::basic::from_utf8(bytes).map_err(|_| valid_up_to(bytes))
 }
 
-/// The bytes as text; else how many of them are.
+/// The bytes as text; otherwise the length of their valid prefix.
 pub(crate) fn string_of(bytes: Vec<u8>) -> Result<String, usize> {
     str_of(&bytes)?;
-    // SAFETY: the line above has found these same bytes to be UTF-8.
+    // SAFETY: `str_of` has just validated these same bytes as UTF-8.
     Ok(unsafe { String::from_utf8_unchecked(bytes) })
 }
 
-/// The fast way does not say where.
+/// `simdutf8` does not report the position of an error.
 #[cold]
 fn valid_up_to(bytes: &[u8]) -> usize {
     std::str::from_utf8(bytes).map_or_else(|error| error.valid_up_to(), str::len)

@@ -1,10 +1,10 @@
-//! Cold bytes: one zstd frame of what is read rarely, and the memory that it is thawed to.
+//! The cold tier: one zstd frame of rarely read bytes, and the memory for its decompressed bytes.
 //!
-//! What a frame holds is encoded already, so LZ4 finds hardly anything in it; zstd codes its bytes by
-//! how often they come, too. The length in full is known to whoever thaws, and bounds what is made.
+//! The bytes in a frame are encoded already, so LZ4 hardly compresses them; zstd also entropy-codes
+//! their frequencies. The reader knows the decompressed length, which limits the allocation.
 //!
-//! Thawed bytes are needed for as long as a block is looked at, and are written anew for the next
-//! one: so a thread keeps their memory, as it does for numbers (`buffer.rs`).
+//! Decompressed bytes are needed while a block is scanned, and the next block needs as many again.
+//! So a thread keeps their memory, as it does for numbers (`buffer.rs`).
 
 use std::cell::RefCell;
 use std::ops::Deref;
@@ -14,8 +14,8 @@ use zstd::bulk::{Decompressor, compress};
 
 use crate::EncodingError;
 
-/// Level 9 takes four times as long and saves another hundredth; level 1 is no faster by much, and
-/// misses texts that repeat farther away.
+/// Level 9 takes four times as long and saves another 1 %. Level 1 is not much faster, and misses
+/// texts that repeat at a greater distance.
 const LEVEL: i32 = 3;
 
 thread_local! {
@@ -23,22 +23,22 @@ thread_local! {
     static DECOMPRESSOR: RefCell<Decompressor<'static>> = RefCell::default();
 }
 
-/// The frame of these bytes; `None` where zstd has no memory for its work.
+/// Compresses the bytes to a frame; `None` if zstd cannot get its working memory.
 #[must_use]
 pub fn compress_frame(warm: &[u8]) -> Option<Vec<u8>> {
     compress(warm, LEVEL).ok()
 }
 
-/// Bytes that a frame held, in memory that the next ones of the same thread are thawed to.
+/// The decompressed bytes of a frame. Their memory is reused by the same thread.
 #[derive(Debug, Default)]
 pub struct Decompressed(Vec<u8>);
 
 impl Decompressed {
-    /// The `expected` bytes that a frame stands for. The caller has checked that so many are within
-    /// their limit: they are allocated, if the frame says the same.
+    /// Decompresses a frame to `expected` bytes. The caller must have checked `expected` against
+    /// its limit, because this allocates as many bytes if the frame states the same length.
     ///
     /// # Errors
-    /// When the frame is none of just so many bytes.
+    /// When the bytes are not a frame of exactly this length.
     pub fn new(frame: &[u8], expected: usize) -> Result<Self, EncodingError> {
         let wrong = EncodingError::Frame { expected };
         if Decompressor::upper_bound(frame) != Some(expected) {
@@ -64,9 +64,9 @@ impl Deref for Decompressed {
 impl Drop for Decompressed {
     fn drop(&mut self) {
         let memory = std::mem::take(&mut self.0);
-        // Larger ones are few: they come from the allocator, which may give them back.
+        // Larger ones are few; they go back to the allocator, which may return them to the system.
         if (1..=THAWED_KEPT_BYTES_MAX).contains(&memory.capacity()) {
-            // A thread that ends keeps nothing.
+            // A thread that is ending keeps nothing.
             let _ = KEPT.try_with(|kept| {
                 let mut kept = kept.borrow_mut();
                 if kept.len() < THAWED_KEPT_MAX {
@@ -102,13 +102,13 @@ mod tests {
             let error = Decompressed::new(&frame, expected).expect_err("another length");
             assert_eq!(error, EncodingError::Frame { expected });
         }
-        // Two frames together, one that is cut, and none.
+        // Two frames together, a truncated frame, and bytes that are not a frame.
         let twice = [&frame[..], &frame[..]].concat();
         assert_eq!(Decompressed::new(&twice, 2_000).expect("two frames").len(), 2_000);
         assert!(Decompressed::new(&twice, 1_000).is_err());
         assert!(Decompressed::new(&frame[..frame.len() - 1], 1_000).is_err());
         assert!(Decompressed::new(b"no frame", 8).is_err());
-        // The frame says so itself: nothing is allocated for it.
+        // The frame itself states a length: nothing is allocated for it.
         let mut bomb = vec![0x28, 0xB5, 0x2F, 0xFD, 0xE0];
         bomb.extend((1u64 << 60).to_le_bytes());
         assert!(Decompressed::new(&bomb, 1_000).is_err());

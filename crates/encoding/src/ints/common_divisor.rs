@@ -1,13 +1,13 @@
-//! Finding what all values of a stream are multiples of: times in microseconds that are whole
-//! seconds, prices in cents that are whole dollars.
+//! Finds a common divisor of all values of a stream: of times in microseconds that are whole
+//! seconds, of prices in cents that are whole dollars.
 
-/// Values that are looked at before all are.
+/// Values that are sampled before all are tried.
 const SAMPLE: usize = 32;
 
-/// The values as `min` + step × k: the largest such step, and the k. `None` where it is 1, or where
-/// all values are equal.
+/// The values as `min` + step × k: the largest such step, and each value's k. `None` if the step is
+/// 1, or if all values are equal.
 ///
-/// Shape: `range` is the largest value minus the smallest, `min`.
+/// `range` must be the largest value minus the smallest, `min`.
 pub(super) fn common_divisor(values: &[i64], min: i64, range: u64) -> Option<(u64, Vec<i64>)> {
     let offset = |value: i64| value.wrapping_sub(min).cast_unsigned();
     let sample = values.iter().step_by(values.len().div_ceil(SAMPLE).max(1));
@@ -36,9 +36,9 @@ fn divide_all(values: &[i64], min: i64, divisor: Divisor) -> Result<Vec<i64>, i6
     Ok(quotients)
 }
 
-/// Exact division without dividing: multiples of an odd number times its inverse modulo 2^64 are
-/// the quotients, and other numbers come out larger than any (Granlund and Montgomery, "Division
-/// by Invariant Integers using Multiplication", PLDI 1994, section 9).
+/// Exact division without a divide instruction. A multiple times the inverse of the odd divisor
+/// modulo 2^64 is the quotient; any other number gives a product above all quotients (Granlund and
+/// Montgomery, "Division by Invariant Integers using Multiplication", PLDI 1994, section 9).
 #[derive(Clone, Copy)]
 struct Divisor {
     inverse: u64,
@@ -51,7 +51,7 @@ impl Divisor {
     fn new(divisor: u64, range: u64) -> Self {
         let zeros = divisor.trailing_zeros();
         let odd = divisor >> zeros;
-        // Newton: five bits are right at first, and each round doubles them.
+        // Newton iteration: the first estimate has five correct bits, and each round doubles them.
         let mut inverse = odd.wrapping_mul(3) ^ 2;
         for _ in 0..4 {
             inverse = inverse.wrapping_mul(2u64.wrapping_sub(odd.wrapping_mul(inverse)));
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(step_of(&[i64::MIN, i64::MAX]), Some((u64::MAX, vec![0, 1])));
         assert_eq!(step_of(&[i64::MIN, 0]), Some((1 << 63, vec![0, 1])));
         assert_eq!(step_of(&[1, 2, 4]), None);
-        // The odd one is not in the sample.
+        // The one value that is not a multiple of 12 is not in the sample.
         let mut values: Vec<i64> = (0..1_000).map(|k| k * 12).collect();
         values[501] += 4;
         assert_eq!(step_of(&values).map(|(step, _)| step), Some(4));

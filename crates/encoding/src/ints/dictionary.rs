@@ -1,19 +1,19 @@
-//! Streams of numbers that repeat, as identifiers do: the distinct values, sorted, and by row which
-//! one. Sorted values have small differences, and codes are shorter than values.
+//! Streams of numbers that repeat, such as identifiers: the sorted distinct values, and per row the
+//! index of its value. Sorted values have small differences, and codes are shorter than values.
 
 use super::{DICTIONARY, plan::bounds};
 use crate::cursor::{write_length, write_prefixed};
 use crate::packing::{bit_width, packed_bytes};
 
-/// A dictionary must save one byte in so many: values come from it by one more look-up each.
+/// A dictionary must save 1/8 of the bytes, because each value then takes one more look-up.
 const GAIN_PART: usize = 8;
 /// Streams that take fewer bits per value than this are not worth a try.
 const VALUE_BITS_MIN: usize = 2;
-/// Bits of one digit of a radix sort at most.
+/// Maximum bits of one digit of a radix sort.
 const DIGIT_BITS_MAX: u32 = 12;
 
-/// Appends the stream as a dictionary where that saves enough of `bytes`, about what it takes
-/// without; says whether it did. Without sorting where it cannot win.
+/// Appends the stream as a dictionary and returns true, if that saves enough of `bytes`, the
+/// estimate for the stream without one. Does not sort if a dictionary cannot win.
 pub(super) fn encode(values: &[i64], bytes: usize, out: &mut Vec<u8>) -> bool {
     let most = bytes - bytes / GAIN_PART;
     if bytes * 8 <= values.len() * VALUE_BITS_MIN || u32::try_from(values.len()).is_err() {
@@ -50,13 +50,13 @@ pub(super) fn encode(values: &[i64], bytes: usize, out: &mut Vec<u8>) -> bool {
 
 fn estimated_bytes(count: usize, distinct: usize, range: u64) -> usize {
     let last = distinct.saturating_sub(1) as u64;
-    // Differences of random sorted values: a vector's largest is some times the mean.
+    // Differences of random sorted values: the largest of a vector is a few times the mean.
     let difference_bits = bit_width(range / last.max(1)) + 2;
     packed_bytes(count, bit_width(last)) + packed_bytes(distinct, difference_bits)
 }
 
-/// About how many distinct values there are: hashes set bits, and the zeros that are left tell how
-/// many did (Whang et al., "A Linear-Time Probabilistic Counting Algorithm", TODS 1990).
+/// Estimates the number of distinct values: hashes set bits, and the remaining zeros give the
+/// number (Whang et al., "A Linear-Time Probabilistic Counting Algorithm", TODS 1990).
 fn estimate_distinct(values: &[i64]) -> usize {
     const HASH: u64 = 0x9E37_79B9_7F4A_7C15;
     let bits_log = bit_width(values.len() as u64).max(6) + 1;
@@ -74,14 +74,14 @@ fn estimate_distinct(values: &[i64]) -> usize {
     distinct.clamp(1, values.len())
 }
 
-/// By offset from `min`, up to `range`: whether any value has it.
+/// For each offset from `min`, up to `range`: whether a value has it.
 fn mark_distinct(values: &[i64], min: i64, range: usize) -> Vec<bool> {
     let mut marks = vec![false; range + 1];
     values.iter().for_each(|&value| marks[place(value, min)] = true);
     marks
 }
 
-/// What [`sort_distinct`] returns, of values that are marked by their offset.
+/// The result of [`sort_distinct`], for values that are marked by their offset.
 fn number_marked(values: &[i64], min: i64, marks: &[bool]) -> (Vec<i64>, Vec<i64>) {
     let mut codes_by_place = vec![0i64; marks.len()];
     let mut entries = Vec::new();
@@ -100,13 +100,13 @@ fn place(value: i64, min: i64) -> usize {
     usize::try_from(value.wrapping_sub(min)).unwrap_or_default()
 }
 
-/// The distinct values, ascending, and by row the index among them.
+/// The distinct values, ascending, and each row's index among them.
 fn sort_distinct(values: &[i64], min: i64, range: u64) -> (Vec<i64>, Vec<i64>) {
     let offset = |&value: &i64| value.wrapping_sub(min).cast_unsigned();
     let bits = u32::from(bit_width(range));
     let row_bits = u32::from(bit_width(values.len() as u64));
     if bits + row_bits <= u64::BITS {
-        // Value and row fit one word: half the memory to move.
+        // Value and row fit one word, which halves the memory to move.
         let word = |(value, row): (&i64, u64)| offset(value) << row_bits | row;
         let words: Vec<u64> = values.iter().zip(0..).map(word).collect();
         let sorted = sort_by_radix(words, bits, |word| word >> row_bits);
@@ -122,7 +122,7 @@ fn sort_distinct(values: &[i64], min: i64, range: u64) -> (Vec<i64>, Vec<i64>) {
     }
 }
 
-/// The same of offsets from `min` and rows that are sorted.
+/// The result of [`sort_distinct`], from sorted pairs of an offset from `min` and a row.
 fn number_distinct(
     min: i64,
     sorted: impl Iterator<Item = (u64, u64)>,
@@ -142,7 +142,7 @@ fn number_distinct(
     (entries, codes)
 }
 
-/// Sorts by the low `bits` of the keys, from the lowest digit up. Linear, whatever the keys are.
+/// Sorts by the low `bits` of the keys, lowest digit first. Cost: linear for any keys.
 fn sort_by_radix<T: Copy>(mut rows: Vec<T>, bits: u32, key: impl Fn(T) -> u64) -> Vec<T> {
     let digit_bits = bits.div_ceil(bits.div_ceil(DIGIT_BITS_MAX).max(1)).max(1);
     let mut sorted = rows.clone();

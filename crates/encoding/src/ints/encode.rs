@@ -1,4 +1,4 @@
-//! Writing streams: the form that takes the fewest bytes.
+//! Writes streams, in the form that takes the fewest bytes.
 
 use hadal_types::limits::VECTOR_VALUES;
 
@@ -7,8 +7,8 @@ use super::{CONSTANT, RUN_VALUES_MIN, RUNS, STEPS, VECTORS, common_divisor, dict
 use crate::cursor::{write_length, write_prefixed, write_varint, write_zigzag};
 use crate::{kernels, packing};
 
-/// Streams of fewer values have neither steps, runs, dictionaries nor patches: it would hardly pay,
-/// and so small blocks are the same bytes in every release.
+/// Streams of fewer values have no steps, runs, dictionaries or patches. These would hardly pay,
+/// and this way small blocks are the same bytes in every release.
 pub const FORMS_VALUES_MIN: usize = 64;
 
 /// Appends the stream of these values.
@@ -29,7 +29,7 @@ pub fn encode(values: &[i64], out: &mut Vec<u8>) {
 
 /// Appends the stream of these codes.
 pub fn encode_codes(codes: &[u32], out: &mut Vec<u8>) {
-    // Codes are dense: they have no factor in common, and a dictionary saves nothing.
+    // Codes are dense: they have no common factor, and a dictionary saves nothing.
     let values: Vec<i64> = codes.iter().copied().map(i64::from).collect();
     if values.len() < FORMS_VALUES_MIN {
         return encode_simple(&values, out);
@@ -37,7 +37,7 @@ pub fn encode_codes(codes: &[u32], out: &mut Vec<u8>) {
     encode_unlike(&values, false, out);
 }
 
-/// An estimate of the bytes that a stream of `count` values up to `max` takes.
+/// An estimate of the bytes of a stream of `count` values up to `max`.
 #[must_use]
 pub const fn encoded_bytes(count: usize, max: u64) -> usize {
     packing::packed_bytes(count, packing::bit_width(max)) + 2 + count / VECTOR_VALUES * 4
@@ -57,7 +57,7 @@ fn encode_constant(value: i64, out: &mut Vec<u8>) {
     write_zigzag(value, out);
 }
 
-/// Appends a stream of values that have no factor in common.
+/// Appends a stream of values that have no common factor.
 fn encode_unlike(values: &[i64], may_repeat: bool, out: &mut Vec<u8>) {
     let run_count = 1 + kernels::count_changes(values);
     if run_count == 1 {

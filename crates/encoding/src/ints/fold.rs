@@ -1,7 +1,7 @@
-//! Sum, smallest and largest of a stream, without decoding more than a vector at a time.
+//! Sum, smallest and largest value of a stream, decoding at most one vector at a time.
 //!
-//! Packed values are added up as they are, and what patches have above them is added on top; so a
-//! sum does not even look where patches are. Who asks for the sum alone does not pay for extremes.
+//! Packed values are summed as they are, and the extras of patches are added on top. So a sum does
+//! not even need the positions of patches. A query for the sum alone does not pay for the extremes.
 
 use hadal_types::limits::VECTOR_VALUES;
 
@@ -11,21 +11,21 @@ use super::view::{Form, IntsView, Progression};
 use crate::bitmap::{self, Bitmap, count_ones, count_ones_in};
 use crate::kernels::{self, PackedFold};
 
-/// Words of a vector's bits.
+/// Words of one bit per value of a vector.
 const VECTOR_WORDS: usize = VECTOR_VALUES / 64;
 
-/// What a stream adds up to.
+/// Sum and extremes of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fold {
     /// The sum of all values, exact.
     pub sum: i128,
-    /// The smallest value; of an empty stream the largest there is.
+    /// The smallest value; `i64::MAX` for an empty stream.
     pub min: i64,
-    /// The largest value; of an empty stream the smallest there is.
+    /// The largest value; `i64::MIN` for an empty stream.
     pub max: i64,
 }
 
-/// How much of a [`Fold`] is asked for; the rest is unspecified.
+/// Which part of a [`Fold`] is needed; the rest is unspecified.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Sum,
@@ -49,7 +49,7 @@ impl Fold {
         Self { sum, min: value, max: value }
     }
 
-    /// Those of the values whose bits are one, or all.
+    /// Folds the values whose bits are one, or all of them.
     fn of(asked: Asked, values: &[i64], words: Option<&[u64]>) -> Self {
         let sum = match words {
             Some(words) => kernels::sum_i64_where(values, words),
@@ -64,7 +64,8 @@ impl Fold {
         Self { sum, min, max }
     }
 
-    /// `base` plus each of `count` offsets that come to this; one at least.
+    /// Folds `count` values, each `base` plus an offset, from the fold of the offsets. `count` must
+    /// be at least one.
     fn of_offsets(base: i64, count: usize, offsets: PackedFold) -> Self {
         Self {
             sum: Self::repeated(base, count).sum + i128::try_from(offsets.sum).unwrap_or_default(),
@@ -81,34 +82,34 @@ impl IntsView<'_> {
         self.fold_asked(Asked::All, None)
     }
 
-    /// The sum that [`Self::fold`] has, sooner.
+    /// The sum of [`Self::fold`], at lower cost.
     #[must_use]
     pub fn sum(&self) -> i128 {
         self.fold_asked(Asked::Sum, None).sum
     }
 
-    /// [`Self::fold`] of the values whose bits are one, of one bit per value; of none, what it says
-    /// of an empty stream.
+    /// [`Self::fold`] of the values whose bit in `chosen` is one. If there are none, the result is
+    /// that of an empty stream.
     ///
     /// # Panics
-    /// When `chosen` are not as many bits as there are values.
+    /// When the length of `chosen` differs from the number of values.
     #[must_use]
     pub fn fold_where(&self, chosen: &Bitmap) -> Fold {
         assert_eq!(chosen.len(), self.length, "bits for the values");
         self.fold_asked(Asked::All, Some(chosen))
     }
 
-    /// The sum that [`Self::fold_where`] has, sooner.
+    /// The sum of [`Self::fold_where`], at lower cost.
     ///
     /// # Panics
-    /// When `chosen` are not as many bits as there are values.
+    /// When the length of `chosen` differs from the number of values.
     #[must_use]
     pub fn sum_where(&self, chosen: &Bitmap) -> i128 {
         assert_eq!(chosen.len(), self.length, "bits for the values");
         self.fold_asked(Asked::Sum, Some(chosen)).sum
     }
 
-    /// Of those that are chosen, or of all.
+    /// Folds the chosen values, or all of them.
     fn fold_asked(&self, asked: Asked, chosen: Option<&Bitmap>) -> Fold {
         let count = || chosen.map_or(self.length, Bitmap::count_ones);
         match &self.form {
@@ -151,7 +152,8 @@ impl IntsView<'_> {
         }
     }
 
-    // Room for a vector is made only where it is used: it has to be touched page by page.
+    // Not inlined: a vector's buffer on the stack is touched page by page, so only this path should
+    // pay.
     #[inline(never)]
     fn fold_decoded(&self, asked: Asked, vector: usize, words: Option<&[u64]>) -> Fold {
         let mut values = [0i64; VECTOR_VALUES];
@@ -161,20 +163,20 @@ impl IntsView<'_> {
 }
 
 impl Progression<'_> {
-    /// What `count` values come to, whose counts come to this.
+    /// Folds `count` values, from the fold of their counts.
     fn fold(&self, Fold { sum, min, max }: Fold, count: usize) -> Fold {
         let base = Fold::repeated(self.base, count).sum;
-        // It wraps only for bytes that no writer writes.
+        // It wraps only for bytes that no writer produces.
         let sum = base.wrapping_add(sum.wrapping_mul(self.step.into()));
         Fold { sum, min: self.value(min), max: self.value(max) }
     }
 }
 
 impl Vector<'_> {
-    /// What the `count` values whose bits are one, or all, come to: one at least.
+    /// Folds the `count` values whose bits are one, or all of them. `count` must be at least one.
     #[inline]
     fn fold(&self, asked: Asked, length: usize, count: usize, words: Option<&[u64]>) -> Fold {
-        // With these, a value is the min and its offset, and no sum of the two wraps.
+        // In this case a value is the min plus its offset, and the sum of the two does not wrap.
         let is_plain = self.delta.is_none() && self.min <= self.max;
         if is_plain
             && length == VECTOR_VALUES
@@ -188,7 +190,7 @@ impl Vector<'_> {
         }
     }
 
-    /// What the offsets from the min come to, of a full vector without differences.
+    /// Folds the offsets from the min, of a full vector without differences.
     #[inline]
     fn fold_packed(&self, asked: Asked, words: Option<&[u64; VECTOR_WORDS]>) -> PackedFold {
         let (packed, width) = (self.packed, self.width);
@@ -210,7 +212,8 @@ impl Vector<'_> {
         }
     }
 
-    /// The same where values are patched: those that are not, and then each that is.
+    /// [`Self::fold_packed`] of a patched vector: first the values without patches, then each
+    /// patched one.
     fn fold_patched(&self, words: &[u64; VECTOR_WORDS]) -> PackedFold {
         let mut others = *words;
         self.for_each_patch(|place, _| bitmap::put(&mut others, place, false));
@@ -264,14 +267,14 @@ impl Vector<'_> {
         self.max.checked_sub(self.min).is_some_and(|range| u32::try_from(range).is_ok())
     }
 
-    /// What to add to each value, modulo 2^32, to have its offset from the min, where 32 bits hold
-    /// all of these.
+    /// The number to add to each value, modulo 2^32, to get its offset from the min. Only for
+    /// vectors that [`Self::is_narrow`].
     pub(super) fn narrow_bias(&self) -> u32 {
         low(self.min.wrapping_neg())
     }
 }
 
-/// Whether a place's bit is one.
+/// Whether the bit at this position is one.
 fn has(words: &[u64; VECTOR_WORDS], place: usize) -> bool {
     words[place / 64] >> (place % 64) & 1 == 1
 }

@@ -1,5 +1,5 @@
-//! Values of a stream as small numbers: from + step × k with k of 32 bits. Scans compare, group and
-//! add up the k, twice as many at a time as wide integers.
+//! Values of a stream as small numbers: from + step × k with a 32-bit k. Scans compare, group and
+//! sum the k, twice as many at a time as wide integers.
 
 use hadal_types::limits::VECTOR_VALUES;
 
@@ -7,25 +7,25 @@ use super::low;
 use super::view::{Form, IntsView, Progression};
 use crate::{Bitmap, Buffer, EncodingError, kernels};
 
-/// What the values of a stream are: from + step × k, 0 ≤ k ≤ span.
+/// Describes the values of a stream: from + step × k, 0 ≤ k ≤ span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameOfReference {
-    /// The value of k = 0. No value is smaller.
+    /// The value of k = 0. No value is smaller than it.
     pub from: i64,
     /// At least 1. `from` + `step` × `span` fits 64 bits.
     pub step: i64,
-    /// No k is larger; some may not occur.
+    /// The maximum of k; some k may not occur.
     pub span: u32,
 }
 
 impl FrameOfReference {
-    /// From one value to another, if they lie near to each other.
+    /// The frame from one value to another, if their difference fits 32 bits.
     fn between((min, max): (i64, i64)) -> Option<Self> {
         let span = u32::try_from(max.checked_sub(min)?).ok()?;
         Some(Self { from: min, step: 1, span })
     }
 
-    /// The largest value that there may be.
+    /// The largest possible value.
     #[must_use]
     pub fn to(&self) -> i64 {
         self.from.wrapping_add(self.step.wrapping_mul(self.span.into()))
@@ -33,7 +33,7 @@ impl FrameOfReference {
 }
 
 impl IntsView<'_> {
-    /// How the values are small numbers, placeholders included; `None` where they are not.
+    /// The frame of reference of the values, placeholders included; `None` if the values have none.
     /// Cost: O(vectors + runs); nothing is decoded.
     #[must_use]
     pub fn frame_of_reference(&self) -> Option<FrameOfReference> {
@@ -58,14 +58,14 @@ impl IntsView<'_> {
         }
     }
 
-    /// Every value's k, of which only those that are chosen need be right, where not all are: others
-    /// may be any up to the span. `frame_of_reference` is what [`Self::frame_of_reference`] returned.
+    /// The k of every value. With `chosen`, only the chosen ones are right; others are any number
+    /// up to the span. `frame_of_reference` must be the result of [`Self::frame_of_reference`].
     ///
     /// # Errors
-    /// [`EncodingError::Limit`] when a k is beyond the span, in bytes that no writer writes.
+    /// [`EncodingError::Limit`] when a k is beyond the span, in bytes that no writer produces.
     ///
     /// # Panics
-    /// When `chosen` are not as many bits as there are values.
+    /// When the length of `chosen` differs from the number of values.
     pub fn steps_where(
         &self,
         frame_of_reference: &FrameOfReference,
@@ -75,11 +75,11 @@ impl IntsView<'_> {
         counts.buffered(bias, chosen, |steps| check_steps(steps, frame_of_reference))
     }
 
-    /// The k of one vector's values, put into the front of `out`; returns how many there are. What
-    /// is behind is unspecified.
+    /// Decodes the k of one vector's values to the front of `out`, and returns their number. The
+    /// rest of `out` is unspecified.
     ///
     /// # Errors
-    /// [`EncodingError::Limit`] when a k is beyond the span, in bytes that no writer writes.
+    /// [`EncodingError::Limit`] when a k is beyond the span, in bytes that no writer produces.
     ///
     /// # Panics
     /// When `vector` is not below [`Self::vector_count`].
@@ -95,7 +95,7 @@ impl IntsView<'_> {
         Ok(length)
     }
 
-    /// The stream whose values are k minus `bias`, modulo 2^32, which every k fits.
+    /// The stream whose values are k minus `bias`, modulo 2^32; every k fits 32 bits.
     fn counts_near(&self, frame_of_reference: &FrameOfReference) -> (&Self, u32) {
         match &self.form {
             Form::Progression(Progression { base, counts, .. }) => {

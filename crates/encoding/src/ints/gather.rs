@@ -1,5 +1,5 @@
-//! Values of some rows only: vectors without any are left alone, and where a vector has few, these
-//! are looked up one by one instead of unpacking 1,024.
+//! Values of some rows only. Vectors without a chosen row are skipped. In vectors with few, these
+//! are looked up one by one instead of unpacking 1,024 values.
 
 use hadal_types::limits::VECTOR_VALUES;
 
@@ -9,16 +9,17 @@ use super::view::{Form, IntsView};
 use crate::bitmap::{self, Bitmap};
 use crate::{Buffer, EncodingError, kernels};
 
-/// So many values of a vector are looked up sooner than all are decoded: each waits for memory,
-/// while whole vectors are fetched ahead.
+/// Up to this many values of a vector, looking them up is faster than decoding the vector: each
+/// look-up waits for memory, while whole vectors are prefetched.
 const FEW: usize = 2;
 
 impl IntsView<'_> {
-    /// Puts all values plus `bias` into the front of `out`, which has room for whole vectors; only
-    /// those that are chosen need be right, where not all are: others may be zeros. `check` sees what
-    /// was decoded.
+    /// Decodes all values plus `bias` to the front of `out`, which must have space for whole
+    /// vectors. With `chosen`, only the chosen values are right; others may be zeros. `check` gets
+    /// the decoded values.
     ///
     /// # Panics
+    /// When the length of `chosen` differs from the number of values.
     /// When `chosen` are not as many bits as there are values.
     pub(super) fn put<S: Element>(
         &self,
@@ -49,7 +50,7 @@ impl IntsView<'_> {
         Ok(())
     }
 
-    /// As [`Self::put`], into a buffer.
+    /// Like [`Self::put`], into a buffer.
     pub(super) fn buffered(
         &self,
         bias: u32,
@@ -62,7 +63,7 @@ impl IntsView<'_> {
         Ok(out)
     }
 
-    /// As [`Self::put`] of all values, after those of a vector.
+    /// Appends all values to `out`, like [`Self::put`].
     pub(super) fn append<S: Element>(
         &self,
         out: &mut Vec<S>,
@@ -75,7 +76,7 @@ impl IntsView<'_> {
         done
     }
 
-    /// Decodes those values of a vector whose bits are one; the others become zeros.
+    /// Decodes the values of a vector whose bits are one; the others become zeros.
     fn look_up<S: Element>(
         &self,
         vector: usize,
@@ -92,7 +93,7 @@ impl IntsView<'_> {
         self.vector_length(vector)
     }
 
-    /// One value; `None` where it is known only when its vector is decoded.
+    /// One value; `None` if its vector must be decoded to get it.
     ///
     /// # Panics
     /// When `row` is not below the length.

@@ -1,4 +1,4 @@
-//! Reading a stream's heads: what decoding relies on is checked here, once.
+//! Reads a stream's heads. Whatever decoding relies on is checked here, once.
 
 use std::sync::OnceLock;
 
@@ -9,10 +9,11 @@ use super::view::{Dictionary, Form, IntsView, Progression, RunEnds};
 use super::{CONSTANT, DICTIONARY, RUN_VALUES_MIN, RUNS, STEPS, VECTORS};
 use crate::{Cursor, EncodingError};
 
-/// Bytes of a head at least: hostile lengths cannot make parsing allocate much.
+/// Minimum bytes of a head, so that hostile lengths cannot make parsing allocate much.
 const HEAD_BYTES_MIN: usize = 3;
 
-/// Which forms a stream may have: streams in streams are ever simpler, so nesting ends.
+/// Which forms a stream may have. A nested stream has a lower level than the stream around it, so
+/// nesting ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
     Simple,
@@ -20,7 +21,7 @@ pub(super) enum Level {
     Whole,
 }
 
-/// Reads a stream that is all of `bytes`.
+/// Reads a stream that fills all of `bytes`.
 pub(super) fn parse(
     bytes: &[u8],
     length: usize,
@@ -80,7 +81,7 @@ fn parse_runs<'a>(cursor: &mut Cursor<'a>, length: usize) -> Result<Form<'a>, En
             return Err(EncodingError::Order { what: "the end of run", index });
         }
         end += *run as usize;
-        // More than a stream can have is refused below.
+        // A number that is too large for a stream is refused below.
         *run = u32::try_from(end).unwrap_or(u32::MAX);
     }
     if end != length || u32::try_from(length).is_err() {

@@ -1,5 +1,5 @@
-//! How a vector is written: a frame of reference or differences, at which width, with which
-//! patches. Every choice is by bytes, counted and not guessed.
+//! How a vector is written: as a frame of reference or as differences, at which width, with which
+//! patches. Every choice compares counted bytes, not guesses.
 
 use hadal_types::limits::VECTOR_VALUES;
 
@@ -10,11 +10,11 @@ use crate::{kernels, packing};
 
 /// Delta must save this many bits per value: it decodes at half the speed.
 const DELTA_GAIN_BITS: usize = 2;
-/// One value in so many may be patched: each costs as much time as unpacking ten.
+/// One value in 16 may be patched: a patch takes as much time as unpacking ten values.
 const PATCH_VALUES_MIN: usize = 16;
-/// Bits that a patch is counted for beside its own, because it takes time.
+/// Extra cost of a patch in bits, for the time it takes.
 const PATCH_EXTRA_COST: usize = 16;
-/// Bytes of a head, roughly.
+/// Approximate bytes of a head.
 const HEAD_BYTES: usize = 6;
 
 /// How one vector is written.
@@ -26,13 +26,13 @@ pub(super) struct Plan {
     packed: Packed,
 }
 
-/// How values that begin at 0 are packed.
+/// How values from 0 up are packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Packed {
     width: u8,
-    /// Bytes of an extra, where there are patches.
+    /// Bytes of a patch's extra; `None` without patches.
     extra_bytes: Option<u8>,
-    /// Bits, with what patches are counted for.
+    /// Cost in bits, with the extra cost of patches.
     cost: usize,
 }
 
@@ -58,13 +58,13 @@ impl Plan {
         Self { min, range, delta: None, packed: reference }
     }
 
-    /// About so many bytes, the head included; patches count for more.
+    /// Cost in bytes, with the head and the extra cost of patches. An estimate.
     pub(super) const fn cost(&self) -> usize {
         HEAD_BYTES + self.packed.cost.div_ceil(8)
     }
 
-    /// Appends the vector's head and its packed values; `base` is the min of the vector before.
-    /// Returns the vector's own min.
+    /// Appends the vector's head and its packed values; `base` is the min of the previous vector.
+    /// Returns this vector's min.
     pub(super) fn write(
         &self,
         vector: &[i64],
@@ -108,19 +108,19 @@ impl Plan {
 }
 
 impl Packed {
-    /// Without patches.
+    /// Packing without patches.
     const fn plain(count: usize, max: u64) -> Self {
         let width = packing::bit_width(max);
         Self { width, extra_bytes: None, cost: count * width as usize }
     }
 
-    /// The same values with the cheapest patches, or as it is where none are cheaper.
+    /// The same values with the cheapest patches, or without if these are cheaper.
     fn patched(self, values: &[i64], base: i64) -> Self {
         let patches_max = values.len() / PATCH_VALUES_MIN;
         if self.width == 0 {
             return self;
         }
-        // Where one bit less already leaves too many outside, so does every width below.
+        // If one bit less already leaves too many values outside, every smaller width does too.
         if kernels::count_beyond(values, base, u32::from(self.width) - 1) > patches_max {
             return self;
         }
@@ -132,7 +132,7 @@ impl Packed {
             if patches > patches_max {
                 break;
             }
-            // One bit more, for the sign.
+            // One more bit, for the sign.
             let extra_bytes = bytes_of_bits(self.width - width + 1);
             let cost = values.len() * usize::from(width) + patches * patch_cost(extra_bytes);
             if cost < best.cost {
@@ -143,8 +143,8 @@ impl Packed {
     }
 }
 
-/// Whether delta may well be cheaper: in a sample of differences, most lie close together. Without
-/// this look, all vectors would pay for what few need.
+/// Whether delta may be cheaper: most differences of a sample are close together. Without this
+/// test, all vectors would pay for a plan that few need.
 fn is_worth_delta(vector: &[i64], reference: Packed) -> bool {
     const SAMPLE: usize = 16;
     // Two at either end may be outliers.
@@ -163,7 +163,8 @@ fn is_worth_delta(vector: &[i64], reference: Packed) -> bool {
     cost <= reference.cost
 }
 
-/// What to subtract of differences, and how these are packed then, one value more than there are.
+/// The step to subtract from the differences, and how to pack the rest, which has one value more
+/// than there are differences.
 fn plan_steps(steps: &[i64], may_patch: bool) -> (i64, Packed) {
     let (step, step_max) = bounds(steps);
     let mut packed = Packed::plain(steps.len() + 1, step_max.wrapping_sub(step).cast_unsigned());
@@ -181,7 +182,7 @@ fn plan_steps(steps: &[i64], may_patch: bool) -> (i64, Packed) {
 /// How many values, less `base`, have 0, 1, ... 64 significant bits.
 fn count_widths(values: &[i64], base: i64) -> [usize; 65] {
     let offset = |value: i64| value.wrapping_sub(base).cast_unsigned();
-    // Four tables, because the same one waits for its last addition.
+    // Four tables, because an addition to the same table waits for the previous one.
     let mut counts = [[0u16; 65]; 4];
     let (chunks, rest) = values.as_chunks::<4>();
     for chunk in chunks {
@@ -195,7 +196,7 @@ fn count_widths(values: &[i64], base: i64) -> [usize; 65] {
     std::array::from_fn(|width| counts.iter().map(|counts| usize::from(counts[width])).sum())
 }
 
-/// The step that all but a few differences are, as of counters that begin again.
+/// The step that all but a few differences have, as with counters that restart.
 fn common_divisor(steps: &[i64]) -> Option<(i64, Packed)> {
     let [first, .., last] = *steps else { return None };
     let middle = steps[steps.len() / 2];
@@ -204,7 +205,7 @@ fn common_divisor(steps: &[i64]) -> Option<(i64, Packed)> {
     if patches > steps.len() / PATCH_VALUES_MIN {
         return None;
     }
-    // As many bits as the largest, negative ones turned over; and the sign.
+    // As many bits as the largest difference, negative ones inverted; plus the sign.
     let bits = |found: i64| (found ^ (found >> 63)).cast_unsigned();
     let all = steps.iter().fold(0, |all, found| all | bits(found.wrapping_sub(step)));
     let extra_bytes = bytes_of_bits(packing::bit_width(all) + 1);
@@ -216,7 +217,7 @@ const fn patch_cost(extra_bytes: u8) -> usize {
     16 + extra_bytes as usize * 8 + PATCH_EXTRA_COST
 }
 
-/// The bytes of a signed integer of so many bits.
+/// The bytes of a signed integer of `bits` bits.
 const fn bytes_of_bits(bits: u8) -> u8 {
     match bits {
         0..=8 => 1,
@@ -226,7 +227,7 @@ const fn bytes_of_bits(bits: u8) -> u8 {
     }
 }
 
-/// Appends positions and extras of the offsets that `width` bits do not hold; returns how many.
+/// Appends positions and extras of the offsets that `width` bits cannot hold; returns their number.
 fn write_patches(offsets: &[u64], width: u8, extra_bytes: u8, out: &mut Vec<u8>) -> usize {
     let mut extras = Vec::new();
     let mut count = 0;

@@ -1,7 +1,7 @@
-//! Which values of a stream lie between two: asked of what is stored, not of decoded values.
+//! Which values of a stream are in a range, computed on encoded data without decoding it.
 //!
-//! A vector's zone may decide all of it; packed values are compared as they are unpacked, in
-//! registers; runs, codes and progressions are compared once for many rows.
+//! A vector's zone may decide the whole vector. Packed values are compared while they are unpacked,
+//! in registers. Runs, codes and progressions are compared once for many rows.
 
 use std::ops::Range;
 
@@ -12,11 +12,12 @@ use super::view::{Form, IntsView, Progression};
 use crate::bitmap::{self, Bitmap};
 use crate::kernels;
 
-/// Words of a vector's bits.
+/// Words of one bit per value of a vector.
 const VECTOR_WORDS: usize = VECTOR_VALUES / 64;
 
 impl IntsView<'_> {
-    /// One bit per value: whether `low` <= value <= `high`. Of streams that no writer writes, any.
+    /// One bit per value: whether `low` <= value <= `high`. For streams that no writer produces,
+    /// any bits.
     #[must_use]
     pub fn between(&self, low: i64, high: i64) -> Bitmap {
         if low > high {
@@ -58,13 +59,13 @@ impl IntsView<'_> {
         }
     }
 
-    /// One bit per code: whether the code's bit in `set` is one; not, beyond its end.
+    /// One bit per code: the code's bit in `set`, and zero beyond the end of `set`.
     #[must_use]
     pub fn in_set(&self, set: &Bitmap) -> Bitmap {
         let mut inverse = set.clone();
         inverse.not();
         let code = |index: usize| i64::try_from(index).unwrap_or(i64::MAX);
-        // Dictionaries are sorted, so what is asked mostly is one code or a range of them.
+        // Dictionaries are sorted, so most sets are one code or a range of codes.
         if let Some(range) = set.range_of_ones() {
             return self.between(code(range.start), code(range.end) - 1);
         }
@@ -84,7 +85,7 @@ impl IntsView<'_> {
 }
 
 impl Progression<'_> {
-    /// The counts of the values from `low` to `high`: the first and the last, if there are any.
+    /// The first and the last count of the values from `low` to `high`, if there are any.
     fn between(&self, low: i64, high: i64) -> Option<(i64, i64)> {
         let away = |bound: i64| i128::from(bound) - i128::from(self.base);
         if self.step == 0 {
@@ -93,14 +94,14 @@ impl Progression<'_> {
         let step = i128::from(self.step);
         let first = -(-away(low)).div_euclid(step);
         let last = away(high).div_euclid(step);
-        // What is out of range here is beyond all counts.
+        // A bound outside of the range of i64 is beyond all counts.
         let count = |count: i128| i64::try_from(count.clamp(i64::MIN.into(), i64::MAX.into())).ok();
         if first > last { None } else { Some((count(first)?, count(last)?)) }
     }
 }
 
 impl Vector<'_> {
-    /// Sets the bits of the vector's `length` values; spare bits become anything.
+    /// Sets the bits of the vector's `length` values; spare bits become unspecified.
     fn between(&self, length: usize, low: i64, high: i64, words: &mut [u64]) {
         if high < self.min || self.max < low {
             return words.fill(0);
@@ -129,13 +130,13 @@ impl Vector<'_> {
         }
     }
 
-    /// Of a full vector: which values lie so far from the min.
+    /// For a full vector: which values have an offset from the min in this range.
     fn packed_between(&self, (from, to): (u64, u64), words: &mut [u64; VECTOR_WORDS]) {
         kernels::filter_packed(self.packed, self.width, from, to, words);
         let low_bits = u64::MAX.checked_shr(64 - u32::from(self.width)).unwrap_or_default();
         self.for_each_patch(|place, extra| {
             let (least, most) = (extra, extra | low_bits);
-            // Mostly that decides, whatever is packed.
+            // In most cases that decides, whatever the packed bits are.
             let is_between = match (from <= least && most <= to, to < least || most < from) {
                 (true, _) => true,
                 (_, true) => false,
@@ -148,7 +149,8 @@ impl Vector<'_> {
         });
     }
 
-    // Room for a vector is made only where it is used: it has to be touched page by page.
+    // Not inlined: a vector's buffer on the stack is touched page by page, so only this path should
+    // pay.
     #[inline(never)]
     fn narrow_between(&self, length: usize, from: u32, to: u32, words: &mut [u64]) {
         let mut offsets = [0u32; VECTOR_VALUES];
@@ -163,8 +165,8 @@ impl Vector<'_> {
         kernels::between_i64(&values[..length], low, high, words);
     }
 
-    /// The same where all differences are alike but for patches: from patch to patch values
-    /// ascend or descend evenly. `None` where they go beyond 64 bits.
+    /// [`Self::between`] for vectors whose differences are equal except at patches: from patch to
+    /// patch, values ascend or descend evenly. `None` if values go beyond 64 bits.
     fn progress_between(
         &self,
         delta: Delta,
@@ -196,8 +198,8 @@ impl Vector<'_> {
     }
 }
 
-/// Which of `count` values, from `first` on in steps, lie between two; `None` where they go beyond
-/// 64 bits. `count` is one at least.
+/// Which of `count` values, from `first` on in steps of `step`, are from `low` to `high`. `None` if
+/// they go beyond 64 bits. `count` must be at least one.
 fn progression_between(
     first: i64,
     step: i64,
@@ -207,7 +209,7 @@ fn progression_between(
 ) -> Option<Range<usize>> {
     let last = first.checked_add(step.checked_mul(i64::try_from(count).ok()? - 1)?)?;
     let (least, most) = (first.min(last), first.max(last));
-    // How many are below.
+    // The number of values below a bound, counted from the smallest.
     let below = |bound: i64| match bound {
         bound if bound <= least => 0,
         bound if bound > most => count,

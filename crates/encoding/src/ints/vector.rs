@@ -5,7 +5,7 @@ use hadal_types::limits::VECTOR_VALUES;
 use super::{DELTA, Element, HEADS_END, PATCHED_DELTA, PATCHED_REFERENCE, REFERENCE};
 use crate::{Cursor, EncodingError, kernels, packing};
 
-/// A vector, not decoded.
+/// An encoded vector.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vector<'a> {
     pub(super) min: i64,
@@ -16,29 +16,29 @@ pub(super) struct Vector<'a> {
     pub(super) patches: Patches<'a>,
 }
 
-/// A vector of differences of neighbours.
+/// The head of a vector of differences between neighbours.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Delta {
     pub(super) first: i64,
-    /// What is subtracted of each difference.
+    /// The number that is subtracted from each difference.
     pub(super) step: i64,
 }
 
-/// What some values have above the width: value = packed + extra × 2^width.
+/// The bits of some values above the width: value = packed + extra × 2^width.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patches<'a> {
     count: usize,
     extra_bytes: u8,
     /// The length of the vector.
     end: usize,
-    /// Two bytes each, ascending.
+    /// Two bytes per position, ascending.
     positions: &'a [u8],
-    /// `extra_bytes` each: a signed integer.
+    /// `extra_bytes` bytes per extra: a signed integer.
     extras: &'a [u8],
 }
 
 impl<'a> Vector<'a> {
-    /// What heads are read into.
+    /// The vector that heads are parsed into.
     pub(super) const EMPTY: Self = Self {
         min: 0,
         max: 0,
@@ -48,8 +48,8 @@ impl<'a> Vector<'a> {
         patches: Patches { count: 0, extra_bytes: 0, end: 0, positions: &[], extras: &[] },
     };
 
-    /// Reads a head into an empty vector; `base` is the min of the vector before.
-    /// [`Self::parse_body`] does the rest.
+    /// Reads a head into an empty vector; `base` is the min of the previous vector.
+    /// [`Self::parse_body`] reads the rest.
     ///
     /// In place, because moving a vector costs more than reading one.
     #[inline]
@@ -102,18 +102,18 @@ impl<'a> Vector<'a> {
         Ok(())
     }
 
-    /// Whether some values have more than the packed bits.
+    /// Whether some values have more bits than the packed ones.
     pub(super) const fn is_patched(&self) -> bool {
         self.patches.count > 0
     }
 
-    /// Decodes the vector's `length` values, each plus `bias`, into the front of `out`.
+    /// Decodes the vector's `length` values, each plus `bias`, to the front of `out`.
     pub(super) fn decode<S: Element>(&self, length: usize, bias: S, out: &mut [S; VECTOR_VALUES]) {
         match self.delta {
             Some(delta) if self.width == 0 => self.progress(delta, bias, &mut out[..length]),
             Some(delta) => {
                 self.unpack(length, S::from_u64(delta.step.cast_unsigned()), out);
-                // The first packed value is nothing, so the sum begins one step early.
+                // The first packed value is a placeholder, so the sum begins one step early.
                 let before = delta.first.wrapping_sub(delta.step);
                 let mut sum = bias.plus(S::from_u64(before.cast_unsigned()));
                 for slot in &mut out[..length] {
@@ -138,7 +138,7 @@ impl<'a> Vector<'a> {
         });
     }
 
-    /// Differences of no bits: straight from patch to patch.
+    /// Differences of width 0: fills the values from patch to patch.
     fn progress<S: Element>(&self, delta: Delta, bias: S, out: &mut [S]) {
         let step = S::from_u64(delta.step.cast_unsigned());
         let before = delta.first.wrapping_sub(delta.step);
@@ -160,7 +160,8 @@ impl<'a> Vector<'a> {
         fill(&mut out[start..], &mut last);
     }
 
-    /// What a patch adds at this place, modulo 2^64: nothing mostly.
+    /// The extra of the patch at this position, modulo 2^64; 0 without a patch, which is the usual
+    /// case.
     pub(super) fn extra_at(&self, place: usize) -> u64 {
         let mut found = 0;
         self.for_each_patch(|position, extra| {
@@ -171,9 +172,10 @@ impl<'a> Vector<'a> {
         found
     }
 
-    /// Calls `put` with each patch's position and what it adds, modulo 2^64: ascending, and below
-    /// the length. What is stored otherwise is no patch. That is seen only here, since to look at
-    /// all positions when heads are read would wait for memory all over the stream.
+    /// Calls `put` with each patch's position and extra, modulo 2^64; positions ascend and are
+    /// below the length. A stored position that breaks this order is no patch. That is checked only
+    /// here: checking all positions when heads are parsed would wait for memory all over the
+    /// stream.
     pub(super) fn for_each_patch(&self, put: impl FnMut(usize, u64)) {
         match self.patches.extra_bytes {
             1 => self.patches.for_each::<1>(self.width, put),
@@ -199,7 +201,7 @@ impl Patches<'_> {
     }
 }
 
-/// A signed extra × 2^width, modulo 2^64. Shape: 1 to 8 bytes.
+/// A signed extra × 2^width, modulo 2^64. `extra` must have 1 to 8 bytes.
 #[inline]
 fn shifted(extra: &[u8], width: u8) -> u64 {
     let is_negative = extra.last().is_some_and(|last| *last >= 0x80);

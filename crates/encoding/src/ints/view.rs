@@ -1,4 +1,4 @@
-//! Reading streams: any vector decodes by itself.
+//! Reads streams; each vector can be decoded by itself.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -10,7 +10,7 @@ use super::parse::{Level, parse};
 use super::vector::Vector;
 use crate::{Bitmap, Buffer, EncodingError, kernels};
 
-/// A stream of integers, not decoded.
+/// An encoded stream of integers.
 #[derive(Clone, Debug)]
 pub struct IntsView<'a> {
     pub(super) length: usize,
@@ -34,28 +34,28 @@ pub(super) struct Progression<'a> {
     pub(super) counts: Box<IntsView<'a>>,
 }
 
-/// Values that repeat, and the row after the last of each.
+/// Run-length encoding: the values, and the row after the last of each run.
 #[derive(Clone, Debug)]
 pub(super) struct RunEnds {
     pub(super) values: Vec<i64>,
     pub(super) ends: Vec<u32>,
 }
 
-/// Distinct values, and codes.
+/// Distinct values, and a code per row.
 #[derive(Clone, Debug)]
 pub(super) struct Dictionary<'a> {
     pub(super) entries: IntsView<'a>,
     pub(super) codes: IntsView<'a>,
-    /// The entries, decoded once, when first needed.
+    /// The decoded entries, filled at first use.
     pub(super) table: OnceLock<Vec<i64>>,
 }
 
-/// The runs of a stream that is stored as such.
+/// The runs of a stream that is stored as runs.
 #[derive(Clone, Debug)]
 pub struct Runs<'v> {
     /// The value of each run. Neighbours may be equal.
     pub values: Cow<'v, [i64]>,
-    /// The row after the last of each run: strictly ascending, up to the stream's length.
+    /// The row after the last row of each run: strictly ascending, up to the stream's length.
     pub ends: &'v [u32],
 }
 
@@ -63,7 +63,7 @@ impl<'a> IntsView<'a> {
     /// Reads the heads of a stream of `length` values. Cost: O(vectors + runs + patches).
     ///
     /// # Errors
-    /// When `bytes` are not exactly such a stream.
+    /// When `bytes` are not exactly one stream of this length.
     pub fn parse(bytes: &'a [u8], length: usize) -> Result<Self, EncodingError> {
         parse(bytes, length, Level::Whole)
     }
@@ -80,7 +80,7 @@ impl<'a> IntsView<'a> {
         self.length == 0
     }
 
-    /// The value that all are equal to, where the stream says so.
+    /// The value that all values equal, if the stream is stored as a constant.
     #[must_use]
     pub const fn constant(&self) -> Option<i64> {
         match self.form {
@@ -89,7 +89,7 @@ impl<'a> IntsView<'a> {
         }
     }
 
-    /// The runs, where the stream is made of runs.
+    /// The runs, if the stream is stored as runs.
     #[must_use]
     pub fn runs(&self) -> Option<Runs<'_>> {
         match &self.form {
@@ -105,8 +105,8 @@ impl<'a> IntsView<'a> {
         }
     }
 
-    /// The distinct values, ascending, and the codes of the rows, where the stream is made of them.
-    /// Nothing is decoded; hostile bytes may have entries in any order, and any codes.
+    /// The distinct values, ascending, and the codes of the rows, if the stream is stored as a
+    /// dictionary. Nothing is decoded; hostile bytes may have entries in any order, and any codes.
     #[must_use]
     pub fn dictionary(&self) -> Option<(Self, Self)> {
         match &self.form {
@@ -129,7 +129,7 @@ impl<'a> IntsView<'a> {
         self.length.div_ceil(VECTOR_VALUES)
     }
 
-    /// How many values a vector has: 1,024, or fewer in the last.
+    /// The number of values in a vector: 1,024, or fewer in the last.
     #[must_use]
     pub fn vector_length(&self, vector: usize) -> usize {
         self.length.saturating_sub(vector * VECTOR_VALUES).min(VECTOR_VALUES)
@@ -156,8 +156,8 @@ impl<'a> IntsView<'a> {
         }
     }
 
-    /// Decodes a vector into the front of `out` and returns its length; what is behind is
-    /// unspecified. Values that do not fit the slot are taken modulo its size.
+    /// Decodes a vector to the front of `out` and returns its length; the rest of `out` is
+    /// unspecified. Values that do not fit an element are taken modulo its size.
     ///
     /// # Panics
     /// When `vector` is not below [`Self::vector_count`].
@@ -165,7 +165,7 @@ impl<'a> IntsView<'a> {
         self.decode_biased(vector, S::default(), out)
     }
 
-    /// The same, plus `bias`.
+    /// [`Self::decode_vector`], with `bias` added to each value.
     pub(super) fn decode_biased<S: Element>(
         &self,
         vector: usize,
@@ -191,7 +191,7 @@ impl<'a> IntsView<'a> {
 
     /// Appends all values to `out`.
     pub fn decode_into(&self, out: &mut Vec<i64>) {
-        // Nothing is checked, so nothing fails.
+        // The check never fails, so neither does this.
         let _ = self.append(out, |_| Ok(()));
     }
 
@@ -207,14 +207,13 @@ impl<'a> IntsView<'a> {
         self.append(out, |codes| check_codes(codes, code_limit))
     }
 
-    /// All codes, of which only those that are chosen need be right, where not all are: others may
-    /// be 0.
+    /// All codes. With `chosen`, only the chosen ones are right; others may be 0.
     ///
     /// # Errors
     /// [`EncodingError::Limit`] when a code is not below `code_limit`.
     ///
     /// # Panics
-    /// When `chosen` are not as many bits as there are values.
+    /// When the length of `chosen` differs from the number of values.
     pub fn codes_where(
         &self,
         code_limit: usize,
@@ -231,7 +230,7 @@ impl Progression<'_> {
 }
 
 impl RunEnds {
-    /// The index of the run that has this row.
+    /// The index of the run that contains this row.
     pub(super) fn run_of(&self, row: usize) -> usize {
         self.ends.partition_point(|&end| end as usize <= row)
     }
@@ -253,7 +252,7 @@ impl RunEnds {
 }
 
 impl Dictionary<'_> {
-    /// The distinct values, one at least.
+    /// The distinct values; at least one.
     pub(super) fn table(&self) -> &[i64] {
         self.table.get_or_init(|| {
             let mut table = Vec::new();
@@ -262,7 +261,7 @@ impl Dictionary<'_> {
         })
     }
 
-    /// The value of a code; of one that no writer writes, that of the last.
+    /// The value of a code. Codes that no writer produces get the last value.
     pub(super) fn value(&self, code: i64) -> i64 {
         let table = self.table();
         table[usize::try_from(code).unwrap_or(usize::MAX).min(table.len() - 1)]
@@ -276,7 +275,8 @@ impl Dictionary<'_> {
         }
     }
 
-    /// Puts those of all vectors into the front of `out`: the entries are added to and narrowed once.
+    /// Decodes all vectors to the front of `out`. The bias is added to each entry, and each entry
+    /// narrowed, once.
     pub(super) fn put<S: Element>(&self, bias: S, out: &mut [S]) {
         let narrow = |value: &i64| bias.plus(S::from_u64(value.cast_unsigned()));
         let table: Vec<S> = self.table().iter().map(narrow).collect();
@@ -288,7 +288,7 @@ impl Dictionary<'_> {
         }
     }
 
-    /// A vector's codes; those that no writer writes are taken for the last.
+    /// A vector's codes. Codes that no writer produces become the last code.
     fn codes<'b>(&self, vector: usize, buffer: &'b mut [u32; VECTOR_VALUES]) -> &'b [u32] {
         let length = self.codes.decode_vector(vector, buffer);
         let codes = &mut buffer[..length];
