@@ -10,7 +10,7 @@ fn bytes_of(values: &[i64]) -> Vec<u8> {
 }
 
 fn assert_survives(values: &[i64]) {
-    // An odd start: nothing may depend on alignment.
+    // An odd start: decoding may not depend on alignment.
     let mut out = vec![0xEE];
     encode(values, &mut out);
     let view = IntsView::parse(&out[1..], values.len()).expect("parses");
@@ -53,7 +53,7 @@ fn assert_folds(view: &IntsView<'_>, values: &[i64]) {
     assert_eq!(view.sum(), expected.sum);
 }
 
-/// What is asked of some rows, or of a range of values, is that of the decoded values.
+/// Asserts that results for some rows, or for a range of values, equal those of the decoded values.
 fn assert_some_are_told(view: &IntsView<'_>, values: &[i64]) {
     let bits = |test: &dyn Fn(usize) -> bool| {
         let mut bits = Bitmap::zeros(values.len());
@@ -130,7 +130,7 @@ fn assert_is_near(view: &IntsView<'_>, values: &[i64]) {
     }
 }
 
-/// Writes the values, asserts that they survive, and that they are of this form and size.
+/// Encodes the values, and asserts that they survive and that the stream has this form and size.
 fn assert_form(values: &[i64], form: &str, bytes_max: usize) {
     assert_survives(values);
     let bytes = bytes_of(values);
@@ -253,7 +253,7 @@ fn outliers_do_not_widen_a_vector() {
         values.iter_mut().step_by(300).for_each(|value| *value = outlier - *value);
         assert_form(&values, "packed", plain + 14 * 10 + 4 * 12);
     }
-    // Gaps in regular times.
+    // Regular times with gaps.
     let mut time = 0;
     let gaps: Vec<i64> = (0..4_096)
         .map(|i| {
@@ -276,13 +276,13 @@ fn numbers_that_repeat_have_a_dictionary() {
     let column: Vec<i64> =
         picks.iter().map(|&pick| rates[usize::try_from(pick % 4).expect("4")]).collect();
     assert_form(&column, "dictionary", 65_536 / 4 + 64 * 4 + 20);
-    // Where they hardly repeat, there is none.
+    // Values that hardly repeat have no dictionary.
     assert_form(&pseudo_random(65_536, 34, 9), "packed", 65_536 * 34 / 8 + 64 * 14);
 }
 
 #[test]
 fn patches_add_up_whatever_is_below_them() {
-    // Outliers so far away that their extra has the sign bit; in full vectors and the last one.
+    // Outliers so far away that their extra has the sign bit, in full vectors and in the last one.
     for (base, outlier) in [(i64::MIN, i64::MAX), (-7, 1 << 40), (3, 70_000)] {
         let mut values: Vec<i64> =
             pseudo_random(2_500, 9, 5).into_iter().map(|value| base + value).collect();
@@ -306,7 +306,7 @@ fn bad_forms_are_refused() {
     assert!(parse(&[3, 1, 2, 0, 2, 0, 0], 0).is_err(), "runs of nothing");
     let nothing = [3, 2, 2, 0, 2, 1, 0, 0, 64, 0, 0b10_0000];
     assert!(matches!(parse(&nothing, 64), Err(EncodingError::Order { index: 0, .. })));
-    // Steps in steps, runs in runs, a dictionary without entries.
+    // Nested steps, nested runs, and a dictionary without entries.
     assert!(parse(&[2, 0, 2, 0, 4], 9).is_ok());
     assert!(parse(&[2, 0, 2, 2, 0, 2, 0, 4], 9).is_err());
     assert!(parse(&[3, 1, 7, 3, 1, 2, 0, 2, 0, 16, 0, 16], 8).is_err());
@@ -353,7 +353,7 @@ fn codes_are_checked_against_their_limit() {
     }
     let wide = bytes_of(&[0, 1 << 40, 1]);
     let view = IntsView::parse(&wide, 3).expect("parses");
-    // Modulo 2^32 it is a code, so what matters is that it is below the limit.
+    // Modulo 2^32 the value would be a valid code, so the limit must be checked before.
     assert!(view.decode_codes_into(1, &mut Vec::new()).is_err());
 }
 
@@ -390,7 +390,7 @@ fn values_of_some_shape() -> impl Strategy<Value = Vec<i64>> {
     )
 }
 
-/// Values of the shapes that forms other than plain vectors are for.
+/// Values of the shapes that each form other than plain vectors is made for.
 fn values_of_some_form() -> impl Strategy<Value = Vec<i64>> {
     let factor = prop_oneof![Just(1i64), Just(60), Just(1_000_000), any::<i64>()];
     let pool = prop::collection::vec(prop_oneof![any::<i64>(), 0i64..99], 1..30);
@@ -408,7 +408,7 @@ fn values_of_some_form() -> impl Strategy<Value = Vec<i64>> {
     )
 }
 
-/// Uses everything of a view of any bytes.
+/// Calls every method of a view of arbitrary bytes.
 fn use_all(view: &IntsView<'_>) {
     let _ = view.decode_codes_into(100, &mut Vec::new());
     for vector in 0..view.vector_count() {

@@ -1,5 +1,5 @@
-//! Numbers of 64 bits by group: several columns are added at once to sums that lie side by side,
-//! where groups are so many that copies of the sums (see `scatter.rs`) would leave the cache.
+//! Sums of 64-bit numbers by group. Several columns are added at once to adjacent sums, for so many
+//! groups that copies of the sums (see `scatter.rs`) would leave the cache.
 #![allow(unsafe_code)]
 
 use super::level::kernels;
@@ -18,8 +18,8 @@ kernels! {
     /// When `out` is not as long as `codes`, or a code is not below the length of `table`.
     pub fn gather_i64(table: &[i64], codes: &[u32], out: &mut [i64]) = gather_body;
 
-    /// Adds to row `rows[i]` of `sums`, which are `width` numbers wide, the i-th of each of
-    /// `values`, modulo 2^64: to N columns from `first` on.
+    /// Adds `values[c][i]` to column `first` + c of row `rows[i]` of `sums`, modulo 2^64. A row of
+    /// `sums` is `width` numbers wide.
     ///
     /// # Panics
     /// When one of `values` is not as long as `rows`, or a column of a row is beyond the sums.
@@ -27,11 +27,11 @@ kernels! {
         rows: &[u32], values: [&[i64]; N], width: usize, first: usize, sums: &mut [i64],
     ) = add_body;
 
-    /// Widens the range of place `places[i]`, its smallest and its largest value, to have `low[i]`
+    /// Widens the range `ranges[places[i]]`, a smallest and a largest value, to include `low[i]`
     /// and `high[i]`.
     ///
     /// # Panics
-    /// When these are not of one length, or a place is not below the number of ranges.
+    /// When the lengths differ, or a place is not below the number of ranges.
     pub fn widen_ranges_by(
         places: &[u32], low: &[i64], high: &[i64], ranges: &mut [(i64, i64)],
     ) = ranges_body;
@@ -57,7 +57,7 @@ fn gather_body(_: impl Primitives, table: &[i64], codes: &[u32], out: &mut [i64]
     let last = codes.iter().fold(0, |last, code| *code.max(&last)) as usize;
     assert!(codes.is_empty() || last < table.len(), "a code beyond the table");
     for (out, code) in out.iter_mut().zip(codes) {
-        // SAFETY: no code is above the last, which is below the table's length.
+        // SAFETY: no code is above `last`, which is below the table's length.
         *out = unsafe { *table.get_unchecked(*code as usize) };
     }
 }
@@ -91,8 +91,8 @@ fn add_body<const N: usize>(
     for (index, row) in rows.iter().enumerate() {
         let start = *row as usize * width + first;
         for (column, values) in values.iter().enumerate() {
-            // SAFETY: `index` is below the length of each of `values`; and no row is above the
-            // last, of which the N columns from `first` on were seen to be within the sums.
+            // SAFETY: `index` is below the length of each of `values`. No row is above `last`, and
+            // the assertion above checked that its N columns from `first` on are within the sums.
             unsafe {
                 let sum = sums.get_unchecked_mut(start + column);
                 *sum = sum.wrapping_add(*values.get_unchecked(index));
@@ -107,20 +107,20 @@ fn add_adjacent<const N: usize>(values: [&[i64]; N], sums: &mut [[i64; N]]) {
     let length = values.iter().fold(sums.len(), |length, values| length.min(values.len()));
     for (index, row) in sums[..length].iter_mut().enumerate() {
         for (sum, values) in row.iter_mut().zip(&values) {
-            // SAFETY: no values are fewer than `length`.
+            // SAFETY: `length` is at most the number of values in each column.
             *sum = sum.wrapping_add(unsafe { *values.get_unchecked(index) });
         }
     }
 }
 
-/// The first of numbers of which each is one more than the one before.
+/// The first number, if each number is one more than the previous one.
 #[inline(always)]
 fn first_of_stretch(numbers: &[u32]) -> Option<usize> {
     let (first, last) = (*numbers.first()?, *numbers.last()?);
     if last.checked_sub(first)? as usize != numbers.len() - 1 {
         return None;
     }
-    // All are looked at, which is sooner done than stopping at the first that differs.
+    // Testing all is faster than stopping at the first that differs.
     let wrong = numbers.iter().zip(first..).fold(0, |wrong, (own, next)| wrong | (own ^ next));
     (wrong == 0).then_some(first as usize)
 }
@@ -143,10 +143,10 @@ fn ranges_body(
         return;
     }
     for ((place, low), high) in places.iter().zip(low).zip(high) {
-        // SAFETY: no place is above the last, which is below the number of ranges.
+        // SAFETY: no place is above `last`, which is below the number of ranges.
         let own = unsafe { ranges.get_unchecked_mut(*place as usize) };
-        // Both are rare after the first rows: a branch that is foreseen costs less than waiting
-        // for what was just written.
+        // Both are rare after the first rows: a well-predicted branch costs less than waiting for
+        // the previous store.
         if *low < own.0 {
             own.0 = *low;
         }
@@ -160,7 +160,7 @@ fn ranges_body(
 mod tests {
     use super::super::Level;
 
-    /// Numbers that look random.
+    /// Pseudo-random numbers.
     fn numbers(seed: u64) -> impl Iterator<Item = u64> {
         let next = |seed: &u64| {
             Some(seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(0x9e37_79b9_7f4a_7c15))
@@ -242,7 +242,7 @@ mod tests {
             let [left, right] = &values;
             for width in [2, 3] {
                 let first = width - 2;
-                // Nothing has to follow the last column.
+                // No columns need follow the last one.
                 let before = signed(3, (length + 2) * width);
                 let mut expected = before.clone();
                 for (index, row) in rows.iter().enumerate() {

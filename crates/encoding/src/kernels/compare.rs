@@ -1,14 +1,15 @@
-//! Which rows: values compared with constants, codes looked up in a set; the answer is one bit per
-//! row in words of 64, lowest bit first, zeros after the last row.
+//! Row filters: values compared with constants, and codes looked up in a set. The result is one bit
+//! per row in words of 64, lowest bit first, with zeros after the last row.
 //!
-//! A chunk of 64 values becomes 64 bytes of ones or zeros in a loop that LLVM vectorises, and the
-//! bytes' top bits become the word in one or a few instructions. (With AVX-512 LLVM sees through
-//! both and compares into mask registers.)
+//! A loop that LLVM vectorises turns a chunk of 64 values into 64 bytes of ones or zeros; one or a
+//! few instructions gather the bytes' top bits into the word. (With AVX-512, LLVM merges both steps
+//! and compares into mask registers.)
 
 use super::level::kernels;
 use super::primitives::Primitives;
 
-/// How a value is compared with a constant. NaN is unequal to everything and nothing else.
+/// A comparison of a value with a constant. NaN is unequal to everything; no other comparison with
+/// it holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Comparison {
     /// `<`
@@ -26,7 +27,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// All of them.
+    /// All comparisons.
     pub const ALL: [Self; 6] = [
         Self::Less,
         Self::LessOrEqual,
@@ -36,7 +37,7 @@ impl Comparison {
         Self::NotEqual,
     ];
 
-    /// Whether `value` compares so with `constant`.
+    /// Whether the comparison of `value` with `constant` holds.
     #[must_use]
     pub fn holds<T: PartialOrd>(self, value: &T, constant: &T) -> bool {
         match self {
@@ -51,26 +52,26 @@ impl Comparison {
 }
 
 kernels! {
-    /// Sets bit i of `words` to whether value i compares so with `constant`.
+    /// Sets bit i of `words` to whether the comparison of value i with `constant` holds.
     ///
     /// # Panics
-    /// When `words` are not one for each 64 values begun.
+    /// When `words` does not have one word per 64 values, rounded up.
     pub fn compare_u32(
         values: &[u32], comparison: Comparison, constant: u32, words: &mut [u64],
     ) = compare;
 
-    /// As [`compare_u32`].
+    /// Like [`compare_u32`].
     ///
     /// # Panics
-    /// When `words` are not one for each 64 values begun.
+    /// When `words` does not have one word per 64 values, rounded up.
     pub fn compare_i64(
         values: &[i64], comparison: Comparison, constant: i64, words: &mut [u64],
     ) = compare;
 
-    /// As [`compare_u32`].
+    /// Like [`compare_u32`].
     ///
     /// # Panics
-    /// When `words` are not one for each 64 values begun.
+    /// When `words` does not have one word per 64 values, rounded up.
     pub fn compare_f64(
         values: &[f64], comparison: Comparison, constant: f64, words: &mut [u64],
     ) = compare;
@@ -78,29 +79,29 @@ kernels! {
     /// Sets bit i of `words` to whether `low` <= value i <= `high`.
     ///
     /// # Panics
-    /// When `words` are not one for each 64 values begun.
+    /// When `words` does not have one word per 64 values, rounded up.
     pub fn between_u32(values: &[u32], low: u32, high: u32, words: &mut [u64]) = between;
 
-    /// As [`between_u32`].
+    /// Like [`between_u32`].
     ///
     /// # Panics
-    /// When `words` are not one for each 64 values begun.
+    /// When `words` does not have one word per 64 values, rounded up.
     pub fn between_i64(values: &[i64], low: i64, high: i64, words: &mut [u64]) = between;
 
-    /// As [`between_u32`]; NaN is between nothing.
+    /// Like [`between_u32`]; NaN is in no range.
     ///
     /// # Panics
-    /// When `words` are not one for each 64 values begun.
+    /// When `words` does not have one word per 64 values, rounded up.
     pub fn between_f64(values: &[f64], low: f64, high: f64, words: &mut [u64]) = between;
 
-    /// Sets bit i of `words` to bit `codes[i]` of `set`, or to zero beyond its end.
+    /// Sets bit i of `words` to bit `codes[i]` of `set`, or to zero beyond the end of `set`.
     ///
     /// # Panics
-    /// When `words` are not one for each 64 codes begun.
+    /// When `words` does not have one word per 64 codes, rounded up.
     pub fn in_codes(codes: &[u32], set: &[u64], words: &mut [u64]) = in_codes_body;
 }
 
-/// Sets the words to where `test` holds.
+/// Sets the bits of `words` where `test` holds.
 #[inline(always)]
 fn select<T: Copy>(
     primitives: impl Primitives,
@@ -156,7 +157,7 @@ fn between<T: PartialOrd + Copy>(
 fn in_codes_body(primitives: impl Primitives, codes: &[u32], set: &[u64], words: &mut [u64]) {
     match set {
         [] => select(primitives, codes, words, |_| false),
-        // Small dictionaries are common, and shifts of 32 bits by the code are vectorised.
+        // Small dictionaries are common, and 32-bit shifts by the code are vectorised.
         [word] => {
             let (low, high) = halves(*word);
             select(primitives, codes, words, |code| {
@@ -165,7 +166,8 @@ fn in_codes_body(primitives: impl Primitives, codes: &[u32], set: &[u64], words:
             });
         }
         set => {
-            // A byte for each code, and one for all beyond, is one load where a bit is three steps.
+            // One byte per code, and one for all codes beyond: a byte takes one load, a bit three
+            // steps.
             let mut bytes = vec![0; set.len() * 64 + 1];
             for (bytes, word) in bytes.as_chunks_mut::<64>().0.iter_mut().zip(set) {
                 *bytes = primitives.bytes_of(*word);

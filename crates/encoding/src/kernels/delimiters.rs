@@ -1,14 +1,14 @@
-//! Bytes that text is cut at, told for 64 of them at a time.
+//! Finds the bytes that end or split text, 64 bytes at a time.
 
 use super::level::kernels;
 use super::primitives::Primitives;
 
 kernels! {
-    /// Sets bit i of word w where byte 64 · w + i ends a string of JSON or must not be in it as it
-    /// is: a quote, a backslash, a control character. Bits behind the end are ones.
+    /// Sets bit i of word w if byte 64 · w + i ends a JSON string or must not stand in it
+    /// unescaped: a quote, a backslash or a control character. Bits after the end are ones.
     ///
     /// # Panics
-    /// When there is not a word for each 64 bytes.
+    /// When `words` does not have one word per 64 bytes, rounded up.
     pub fn mark_delimiters(text: &[u8], words: &mut [u64]) = mark_delimiters_body;
 }
 

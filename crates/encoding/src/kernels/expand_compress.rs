@@ -1,36 +1,37 @@
-//! From selected rows to all rows and back: values spread by validity, bits to row numbers.
+//! From selected rows to all rows and back: expands values by validity, compresses bits, and turns
+//! bits into row numbers.
 
 use super::level::kernels;
 use super::primitives::Primitives;
 
 kernels! {
-    /// Fills `out`: the next of `values` where the row's bit is one, else `fill`. Bits after the
-    /// last row mean nothing.
+    /// Fills `out`: the next of `values` at each row whose bit is one, `fill` at the others. Bits
+    /// after the last row are ignored.
     ///
     /// # Panics
-    /// When `words` are not one for each 64 rows begun of `out`, or `values` are not as many as
-    /// the rows whose bits are one.
+    /// When `words` does not have one word per 64 rows of `out`, rounded up, or the number of
+    /// `values` differs from the number of ones.
     pub fn expand_u32(values: &[u32], words: &[u64], fill: u32, out: &mut [u32]) = expand_u32_body;
 
-    /// As [`expand_u32`].
+    /// Like [`expand_u32`].
     ///
     /// # Panics
-    /// When `words` are not one for each 64 rows begun of `out`, or `values` are not as many as
-    /// the rows whose bits are one.
+    /// When `words` does not have one word per 64 rows of `out`, rounded up, or the number of
+    /// `values` differs from the number of ones.
     pub fn expand_i64(values: &[i64], words: &[u64], fill: i64, out: &mut [i64]) = expand_i64_body;
 
-    /// Fills `out`: the next of `bits` where the row's bit is one, else zero. Missing bits are
-    /// zeros.
+    /// Fills `out`: the next of `bits` at each row whose bit is one, zero at the others. Missing
+    /// bits are zeros.
     ///
     /// # Panics
-    /// When `out` are not as many words as `words`.
+    /// When `out` and `words` differ in length.
     pub fn expand_bits(bits: &[u64], words: &[u64], out: &mut [u64]) = expand_bits_body;
 
-    /// Appends those of `bits` of which the row's bit in `words` is one, one beside the other, and
-    /// zeros up to the end of the last word.
+    /// Appends the bits of the rows whose bit in `words` is one, without gaps, and zeros up to the
+    /// end of the last word.
     ///
     /// # Panics
-    /// When there are not as many words of both.
+    /// When `bits` and `words` differ in length.
     pub fn compress_bits(bits: &[u64], words: &[u64], out: &mut Vec<u64>) = compress_bits_body;
 
     /// Appends the numbers of the rows whose bits are one, in order.
@@ -66,7 +67,8 @@ fn expand_i64_body(
     });
 }
 
-/// `some` is for chunks that have 64 values more to read, of which not all nor none are present.
+/// `some` handles chunks of which some rows, not all, are present, when at least 64 values are
+/// left.
 #[inline(always)]
 fn expand<T: Copy>(
     mut values: &[T],
@@ -95,7 +97,7 @@ fn expand<T: Copy>(
     assert!(values.is_empty(), "values of present rows");
 }
 
-/// The same for any lengths; returns the values that are left.
+/// [`expand`] of up to 64 rows, for any number of values; returns the values that are left.
 fn expand_slowly<'a, T: Copy>(values: &'a [T], word: u64, fill: T, out: &mut [T]) -> &'a [T] {
     let (now, later) = values.split_at(word.count_ones() as usize);
     let mut now = now.iter();
@@ -113,7 +115,7 @@ fn expand_bits_body(primitives: impl Primitives, bits: &[u64], words: &[u64], ou
     let mut at = 0;
     for (word, out) in words.iter().zip(out) {
         let (index, shift) = (at / 64, at % 64);
-        // In two steps, because all 64 bits may be of the first word.
+        // Shifted in two steps, because all 64 bits may be from the first word.
         let next = word_at(index) >> shift | word_at(index + 1) << 1 << (63 - shift);
         *out = primitives.deposit(next, *word);
         at += word.count_ones() as usize;
@@ -135,7 +137,7 @@ fn compress_bits_body(
         let all = count + word.count_ones();
         if all >= 64 {
             out.push(pending);
-            // What did not fit; in two steps, because all 64 bits may have.
+            // The bits that did not fit. Shifted in two steps, because all 64 bits may have fitted.
             pending = next >> 1 >> (63 - count);
         }
         count = all % 64;
@@ -150,7 +152,8 @@ fn indexes_of_body(primitives: impl Primitives, words: &[u64], out: &mut Vec<u32
     assert!(words.len() <= 1 << 26, "words of a selection");
     let ones = |word: &u64| word.count_ones() as usize;
     let mut end = out.len();
-    // 64 numbers are written for each word, of which those behind the last one are dropped.
+    // 64 numbers are written per word; those after the last one of the word are overwritten or
+    // dropped.
     out.resize(end + words.iter().map(ones).sum::<usize>() + 64, 0);
     for (base, word) in (0u32..).step_by(64).zip(words) {
         if *word != 0

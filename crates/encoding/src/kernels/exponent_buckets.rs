@@ -1,57 +1,58 @@
-//! Rows counted by cell and by the leading bits of a decimal's double: buckets that grow with the
+//! Counts rows by cell and by the leading bits of a decimal's double: buckets that grow with the
 //! values, found without a logarithm.
 #![allow(unsafe_code)]
 
 use super::level::kernels;
 use super::primitives::Primitives;
 
-/// So many places are found at a time, and stay in the nearest cache.
+/// Rows whose positions are computed in one pass, so that these stay in the L1 cache.
 const ROWS_AT_ONCE: usize = 512;
 
-/// Decimals: (`from` + `step` · k) / `divisor`. The dividend must be an integer from 0 to 2^53, so
-/// that the quotient is rounded once, and the divisor a power of ten up to 10^22.
+/// Decimals: (`from` + `step` · k) / `divisor`. The dividend must be an integer from 0 to 2^53, and
+/// the divisor a power of ten up to 10^22, so that the quotient is rounded only once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ScaledSteps {
-    /// The dividend where k is 0.
+    /// The dividend of k = 0.
     pub from: f64,
-    /// How much one k adds to it.
+    /// The amount that one k adds to the dividend.
     pub step: f64,
-    /// What it is divided by.
+    /// The divisor.
     pub divisor: f64,
 }
 
-/// Which of its cell's counts a row is for: the first for all below `first`, the next for leading
-/// bits that are `first`, and so on.
+/// Selects one of a cell's counts for a value: the first for all leading bits below `first`, the
+/// next for leading bits equal to `first`, and so on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExponentBuckets {
-    /// How many bits of the fraction follow the exponent, 1 to 20.
+    /// The number of fraction bits after the exponent, 1 to 20.
     pub fraction_bits: u32,
     /// The leading bits of the second count.
     pub first: u32,
 }
 
-/// Where rows are counted.
+/// The counts that rows are added to.
 #[derive(Debug)]
 pub struct BucketCounts<'c> {
-    /// By cell: where its counts begin.
+    /// The start of each cell's counts.
     pub starts: &'c [u32],
-    /// Counts up to [`BUCKET_COUNT_MAX`]; one whose highest bit is set is *marked*.
+    /// Counts up to [`BUCKET_COUNT_MAX`]; a count whose highest bit is set is *marked*.
     pub counts: &'c mut [u16],
-    /// The rows that are for marked counts are added here.
+    /// Receives the rows that belong to marked counts.
     pub marked: &'c mut Vec<u32>,
-    /// Which count was about to exceed the largest one, and is 0 again: once for each time.
+    /// Receives the index of each count that would have exceeded the maximum and was reset to 0;
+    /// once per reset.
     pub full: &'c mut Vec<u32>,
 }
 
-/// The largest count that [`count_exponent_buckets`] writes: narrow ones stay in the nearest cache.
+/// The largest count that [`count_exponent_buckets`] writes. Narrow counts stay in the L1 cache.
 pub const BUCKET_COUNT_MAX: u16 = u16::MAX >> 1;
 
 kernels! {
-    /// Adds one for each row to the count of its cell, `cells[i]`, and of the leading bits of its
-    /// value, the quotient with k = `steps[i]`: the same counts on every machine.
+    /// For each row, adds one to the count of its cell `cells[i]` and of the leading bits of its
+    /// value, the quotient with k = `steps[i]`. The counts are the same on every machine.
     ///
     /// # Panics
-    /// When `cells` are not as many as `steps`, or there is no such count.
+    /// When `cells` and `steps` differ in length, or a count does not exist.
     pub fn count_exponent_buckets(
         cells: &[u32], steps: &[u32], quotients: ScaledSteps, bits: ExponentBuckets,
         counts: BucketCounts<'_>,
@@ -75,7 +76,7 @@ fn count_leading_body(
     let chunks = cells.chunks(ROWS_AT_ONCE).zip(steps.chunks(ROWS_AT_ONCE));
     for (first, (cells, steps)) in (0..).step_by(ROWS_AT_ONCE).zip(chunks) {
         let places = &mut places[..cells.len()];
-        // Dividing takes longer than all the rest.
+        // The division takes longer than everything else.
         if quotients.divisor == 1.0 {
             find_places(steps, bits, places, |k| quotients.dividend(k));
         } else {
@@ -84,14 +85,14 @@ fn count_leading_body(
         let last = last_start.checked_add(largest(places));
         assert!(last.is_some_and(|last| last < counts.len()), "a count beyond the others");
         for (row, (cell, place)) in cells.iter().zip(&*places).enumerate() {
-            // SAFETY: no cell is above the largest, which has a start.
+            // SAFETY: no cell is above the largest cell, which has a start.
             let start = unsafe { *starts.get_unchecked(*cell as usize) };
             let at = start.wrapping_add(*place);
-            // SAFETY: neither the start nor the place is above the largest of them, the counts of
-            // which are there.
+            // SAFETY: start and place are at most the largest start and place, whose sum was
+            // checked above to be a valid index.
             let count = unsafe { counts.get_unchecked_mut(at as usize) };
             let next = count.wrapping_add(1);
-            // Foreseen, because hardly any is.
+            // Well predicted, because hardly any count is this large.
             if *count >= BUCKET_COUNT_MAX {
                 if *count > BUCKET_COUNT_MAX {
                     marked.extend(u32::try_from(first + row));
@@ -134,7 +135,7 @@ impl ScaledSteps {
 }
 
 impl ExponentBuckets {
-    /// Which count of its cell a value is for, that is not negative.
+    /// The index among its cell's counts for a value that is not negative.
     #[inline(always)]
     #[must_use]
     pub fn place_of(&self, value: f64) -> u32 {
@@ -163,7 +164,7 @@ mod tests {
             [(1.0, 1.0, 1.0), (0.0, 1_000.0, 1e6), (4e15, 5.0, 1.0), (0.0, 1.0, 1e18)]
         {
             let quotients = ScaledSteps { from, step, divisor };
-            // From 2^-64 on.
+            // The second bucket begins at 2^-64.
             let bits = ExponentBuckets { fraction_bits: 6, first: (1_023 - 64) << 6 };
             let starts: Vec<u32> = (0..7).map(|cell| cell * (130 << 6)).collect();
             for length in [0, 1, 7, 64, 511, 512, 513, steps.len()] {

@@ -10,43 +10,43 @@ kernels! {
     /// The sum, exactly.
     pub fn sum_i64(values: &[i64]) -> i128 = sum_i64_body;
 
-    /// The smallest and the largest value; nothing of nothing.
+    /// The smallest and the largest value; `None` for an empty slice.
     pub fn min_max_u32(values: &[u32]) -> Option<(u32, u32)> = min_max;
 
-    /// The smallest and the largest value; nothing of nothing.
+    /// The smallest and the largest value; `None` for an empty slice.
     pub fn min_max_i64(values: &[i64]) -> Option<(i64, i64)> = min_max;
 
     /// How many bits are one.
     pub fn count_ones(words: &[u64]) -> u64 = count_ones_body;
 
-    /// The sum of the values whose bits are one, exactly. Bits after the last value mean nothing.
+    /// The sum of the values whose bits are one, exactly. Bits after the last value are ignored.
     ///
     /// # Panics
-    /// When `words` are not one for each 64 values begun.
+    /// When `words` does not have one word per 64 values, rounded up.
     pub fn sum_u32_where(values: &[u32], words: &[u64]) -> u64 = sum_u32_where_body;
 
-    /// The sum of the values whose bits are one, exactly. Bits after the last value mean nothing.
+    /// The sum of the values whose bits are one, exactly. Bits after the last value are ignored.
     ///
     /// # Panics
-    /// When `words` are not one for each 64 values begun.
+    /// When `words` does not have one word per 64 values, rounded up.
     pub fn sum_i64_where(values: &[i64], words: &[u64]) -> i128 = sum_i64_where_body;
 
-    /// The smallest and the largest of the values whose bits are one, if any is. Bits after the
-    /// last value mean nothing.
+    /// The smallest and the largest of the values whose bits are one; `None` if no bit is one. Bits
+    /// after the last value are ignored.
     ///
     /// # Panics
-    /// When `words` are not one for each 64 values begun.
+    /// When `words` does not have one word per 64 values, rounded up.
     pub fn min_max_u32_where(values: &[u32], words: &[u64]) -> Option<(u32, u32)> = min_max_where;
 
-    /// The smallest and the largest of the values whose bits are one, if any is. Bits after the
-    /// last value mean nothing.
+    /// The smallest and the largest of the values whose bits are one; `None` if no bit is one. Bits
+    /// after the last value are ignored.
     ///
     /// # Panics
-    /// When `words` are not one for each 64 values begun.
+    /// When `words` does not have one word per 64 values, rounded up.
     pub fn min_max_i64_where(values: &[i64], words: &[u64]) -> Option<(i64, i64)> = min_max_where;
 }
 
-/// Integers with ends.
+/// Integers with a least and a greatest value.
 trait Ends: Ord + Copy + Default {
     const LEAST: Self;
     const MOST: Self;
@@ -62,7 +62,7 @@ impl Ends for i64 {
     const MOST: Self = Self::MAX;
 }
 
-/// A sum of 64-bit integers in two halves, each of which cannot overflow: up to 2^31 values.
+/// A sum of 64-bit integers in two halves, neither of which can overflow with up to 2^31 values.
 #[derive(Clone, Copy, Default)]
 struct Halves {
     high: i64,
@@ -70,7 +70,7 @@ struct Halves {
 }
 
 impl Halves {
-    /// Values between two totals.
+    /// Values added between two totals.
     const VALUES: usize = 1 << 30;
 
     #[inline(always)]
@@ -118,8 +118,8 @@ fn count_ones_body(_: impl Primitives, words: &[u64]) -> u64 {
     words.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// Shows the chunks of 64 values of which some are selected, and which: 255 or 0 each. Missing
-/// values are zeros and not selected.
+/// Calls `take` with each chunk of 64 values of which some are selected, and a byte per value: 255
+/// if selected, else 0. Missing values are zeros and not selected.
 #[inline(always)]
 fn for_where<T: Copy + Default>(
     primitives: impl Primitives,
@@ -146,7 +146,7 @@ fn for_where<T: Copy + Default>(
 fn sum_u32_where_body(primitives: impl Primitives, values: &[u32], words: &[u64]) -> u64 {
     let mut sum = 0;
     for_where(primitives, values, words, |values, selected| {
-        // Of its own, so that folding its lanes does not wait for those of the chunk before.
+        // A sum per chunk, so that folding its lanes does not wait for the previous chunk.
         let mut chunk = 0;
         for (value, selected) in values.iter().zip(selected) {
             chunk += if *selected == 0 { 0 } else { u64::from(*value) };

@@ -1,22 +1,23 @@
-//! Integers hashed, and hashes split into a register of a HyperLogLog sketch and what it is to
-//! hold: many at a time.
+//! Hashes integers, and splits hashes into a register of a HyperLogLog sketch and its rank, many at
+//! a time.
 
 use super::level::kernels;
 use super::primitives::Primitives;
 
 kernels! {
-    /// Sets `out[i]` to the hash of `values[i]` ^ `salt`: the finalizer of MurmurHash3
-    /// (A. Appleby), on which every bit of the result depends, and which no two integers share.
+    /// Sets `out[i]` to the hash of `values[i]` ^ `salt`: the finalizer of MurmurHash3 (A.
+    /// Appleby). Every bit of the input affects every bit of the hash, and no two integers share a
+    /// hash.
     ///
     /// # Panics
     /// When `out` is not as long as `values`.
     pub fn hash_i64(values: &[i64], salt: u64, out: &mut [u64]) = hash_i64_body;
 
-    /// Sets `out[i]` to register · 256 + rank of a hash: its first `bits` bits say which register,
-    /// and the rank is one more than the zeros that the other bits begin with.
+    /// Sets `out[i]` to register · 256 + rank of a hash. The first `bits` bits are the register;
+    /// the rank is one more than the leading zeros of the other bits.
     ///
     /// # Panics
-    /// When `out` is not as long as `hashes`, or `bits` are none or more than 24.
+    /// When `out` is not as long as `hashes`, or `bits` is 0 or more than 24.
     pub fn register_ranks(hashes: &[u64], bits: u32, out: &mut [u32]) = register_ranks_body;
 }
 
@@ -37,7 +38,7 @@ fn register_ranks_body(_: impl Primitives, hashes: &[u64], bits: u32, out: &mut 
     assert_eq!(out.len(), hashes.len(), "places for ranks");
     assert!((1..=24).contains(&bits), "{bits} bits for a register, of 1 to 24");
     for (slot, hash) in out.iter_mut().zip(hashes) {
-        // The one behind the last bit ends the zeros.
+        // The one after the last bit ends the zeros.
         let rest = (hash << bits) | (1 << (bits - 1));
         let register = hash >> (64 - bits);
         *slot = (register << 8) as u32 | (rest.leading_zeros() + 1);
@@ -59,7 +60,7 @@ mod tests {
         (0..3_000).map(|_| next()).collect()
     }
 
-    /// As the reference code has it.
+    /// The finalizer as written in the reference code.
     fn fmix64(mut k: u64) -> u64 {
         k ^= k >> 33;
         k = k.wrapping_mul(0xff51_afd7_ed55_8ccd);

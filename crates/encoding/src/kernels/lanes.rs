@@ -1,41 +1,41 @@
-//! Columns of small numbers added up by group, side by side in words of 64 bits: a row costs one
-//! addition per word, and not per column.
+//! Sums of columns of small numbers by group, packed side by side into 64-bit words: a row costs
+//! one addition per word, not one per column.
 //!
-//! Adding to the group of the row before waits until that sum is written, some ten cycles. Where
-//! groups are few this happens all the time, so neighbouring rows go to different copies of the
-//! sums, which are added up in the end.
+//! Adding to the group of the previous row waits until that sum is written, some ten cycles. With
+//! few groups this happens all the time, so neighbouring rows add to different copies of the sums.
+//! The copies are added up at the end.
 #![allow(unsafe_code)]
 
 use super::level::kernels;
 use super::primitives::Primitives;
 
-/// Copies of the sums, where they are few.
+/// Copies of the sums, if there are few sums.
 pub(super) const COPIES: usize = 4;
-/// The most sums that are copied: all copies stay in the nearer caches.
+/// The maximum number of sums that are copied: all copies then stay in the L1 or L2 cache.
 pub(super) const COPIED_SUMS_MAX: usize = 2_048;
-/// Rows that are made ready at a time: they stay in the nearest cache.
+/// Rows that are prepared at a time, so that they stay in the L1 cache.
 const TILE: usize = 256;
 
-/// A column of numbers that is to be added up.
+/// A column of numbers to sum.
 #[derive(Clone, Copy, Debug)]
 pub struct Addend<'v> {
-    /// One number per row; `None`: each is 1.
+    /// One number per row; `None` means 1 for each row.
     pub values: Option<&'v [u32]>,
-    /// The bits of the rows that count; `None`: all. Bits after the last row mean nothing.
+    /// Bits of the rows that count; `None` means all rows. Bits after the last row are ignored.
     pub words: Option<&'v [u64]>,
-    /// Which of its group's sums it is added to.
+    /// The index of the word, among the group's sums, that the column is added to.
     pub lane: usize,
-    /// By how many bits it is moved up there, less than 64.
+    /// The left shift of each number, below 64 bits.
     pub shift: u32,
 }
 
 kernels! {
-    /// Adds each number of each addend, moved up, to one of the N sums of the group of its row,
+    /// Adds each number of each addend, shifted left, to one of the N sums of its row's group,
     /// modulo 2^64.
     ///
     /// # Panics
-    /// When an addend has not as many values as there are groups, or words for them, or is moved
-    /// beyond the N sums or 64 bits; or when a group is not below the length of `sums`.
+    /// When an addend has a wrong number of values or words for `groups`; when it exceeds the N
+    /// sums or is shifted by 64 bits or more; or when a group is not below the length of `sums`.
     pub fn add_lanes_by[const N: usize](
         groups: &[u32], addends: &[Addend<'_>], sums: &mut [[u64; N]],
     ) = add_lanes_body;
@@ -71,7 +71,7 @@ fn add_lanes_body<const N: usize>(
     }
 }
 
-/// Neighbouring rows add to different ones of C copies.
+/// Adds neighbouring rows to different copies, of C copies.
 ///
 /// # Safety
 /// Every group is below the length of `sums` / C.
@@ -90,10 +90,10 @@ unsafe fn add_tiles<const N: usize, const C: usize>(
             fill(own, start, tile);
         }
         let mut add = |row: usize, start: usize, group: u32| {
-            // SAFETY: the group's sums lie within its copy, as the caller promises.
+            // SAFETY: the group's sums are within its copy, as the caller guarantees.
             let own = unsafe { sums.get_unchecked_mut(start + group as usize) };
             for (sum, tile) in own.iter_mut().zip(&tiles) {
-                // SAFETY: no more groups are taken at a time than a tile has rows.
+                // SAFETY: a chunk has no more groups than a tile has rows.
                 *sum = sum.wrapping_add(unsafe { *tile.get_unchecked(row) });
             }
         };
@@ -109,7 +109,7 @@ unsafe fn add_tiles<const N: usize, const C: usize>(
     }
 }
 
-/// Adds to a tile what the rows from `start` on add to their sums.
+/// Adds the addend's values of the rows from `start` on to a tile.
 #[inline(always)]
 fn fill(own: &Addend<'_>, start: usize, tile: &mut [u64]) {
     let (shift, rows) = (own.shift, start..start + tile.len());
@@ -131,7 +131,7 @@ fn fill(own: &Addend<'_>, start: usize, tile: &mut [u64]) {
                     continue;
                 };
                 let values = &values[start + at * 64..][..chunk.len()];
-                // Without a branch per row, so that many rows are done at a time.
+                // No branch per row, so that many rows are processed at a time.
                 for (row, (slot, value)) in chunk.iter_mut().zip(values).enumerate() {
                     let value = u64::from(*value) & bit(row).wrapping_neg();
                     *slot = slot.wrapping_add(value << shift);

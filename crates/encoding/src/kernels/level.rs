@@ -1,12 +1,14 @@
-//! What the processor can do, found out once, and the one place where kernels are dispatched.
+//! Detects the processor's instructions once, and compiles and dispatches all kernels.
 //!
 //! A kernel is written once, as a plain loop in a function that is always inlined. `kernels!`
-//! compiles it three times: for the target's baseline, for AVX2 and for AVX-512, and calls the one
-//! of a [`Level`]. A `Level` is only ever made after its instructions were detected, so holding one
-//! is the proof that they can be called; inside a kernel the tokens of [`Primitives`] are that proof.
+//! compiles it three times: for the target's baseline, for AVX2 and for AVX-512, and calls the
+//! version of a [`Level`]. A `Level` is made only after its instructions were detected, so a value
+//! of it proves that they can be called. Inside a kernel the tokens of [`Primitives`] are that
+//! proof.
 //!
-//! The environment variable `HADAL_CPU` (`baseline`, `avx2`, `avx512`), read once, lowers the level
-//! of the process: to measure, and to run what another machine would. Other words change nothing.
+//! The environment variable `HADAL_CPU` (`baseline`, `avx2`, `avx512`), read once, lowers the
+//! process's level: for measurements, and to run the code of another machine. Other values are
+//! ignored.
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;
@@ -15,12 +17,12 @@ use super::primitives::Baseline;
 #[cfg(target_arch = "x86_64")]
 use super::x86::{Avx2, Avx512};
 
-/// Instructions that this processor has. Its methods are the kernels at that level; the free
-/// functions of the same names take [`Level::current`].
+/// An instruction set of this processor. Its methods are the kernels at that level; the free
+/// functions of the same names use [`Level::current`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Level(pub(super) Instructions);
 
-/// Only with the instructions of this processor does a value of this type exist.
+/// A value of this type exists only if the processor has these instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Instructions {
     Baseline(Baseline),
@@ -50,7 +52,7 @@ impl Level {
         std::iter::once(baseline).chain(higher.into_iter().flatten().map(Self)).collect()
     }
 
-    /// How `HADAL_CPU` calls this level.
+    /// The level's name in `HADAL_CPU`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self.0 {
@@ -62,7 +64,7 @@ impl Level {
         }
     }
 
-    /// The available level of that name; the best one, where there is none.
+    /// The available level of that name; the best one if the name is missing or unknown.
     fn named(name: Option<&str>) -> Self {
         let levels = Self::available();
         let named = levels.iter().find(|level| Some(level.name()) == name);
@@ -70,9 +72,10 @@ impl Level {
     }
 }
 
-/// Makes of `pub fn name(arguments) -> result = body;` a function at the current level and a method
-/// of `Level`. `body` takes a `Primitives` before the arguments and must be `#[inline(always)]`, so
-/// that it is compiled with the instructions of its caller. Generics stand in brackets.
+/// Turns `pub fn name(arguments) -> result = body;` into a function at the current level and a
+/// method of `Level`. `body` takes a `Primitives` before the arguments. It must be
+/// `#[inline(always)]`, so that it is compiled with the instructions of its caller. Generics are
+/// written in brackets.
 macro_rules! kernels {
     ($(
         $(#[$doc:meta])*
@@ -118,10 +121,10 @@ macro_rules! kernels {
                     match self.0 {
                         Instructions::Baseline(primitives) => $body(primitives, $($argument),*),
                         #[cfg(target_arch = "x86_64")]
-                        // SAFETY: an `Avx2` is only made where these features were detected.
+                        // SAFETY: an `Avx2` exists only if these features were detected.
                         Instructions::Avx2(primitives) => unsafe { avx2(primitives, $($argument),*) },
                         #[cfg(target_arch = "x86_64")]
-                        // SAFETY: an `Avx512` is only made where these features were detected.
+                        // SAFETY: an `Avx512` exists only if these features were detected.
                         Instructions::Avx512(primitives) => unsafe {
                             avx512(primitives, $($argument),*)
                         },

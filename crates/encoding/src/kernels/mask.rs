@@ -1,20 +1,20 @@
-//! Values of some rows kept, those of the others overwritten.
+//! Keeps the values of some rows and overwrites the others.
 
 use super::level::kernels;
 use super::primitives::Primitives;
 
 kernels! {
-    /// Overwrites with `fill` each value whose row's bit is zero. Bits after the last row mean
-    /// nothing.
+    /// Overwrites with `fill` each value whose row's bit is zero. Bits after the last row are
+    /// ignored.
     ///
     /// # Panics
-    /// When `words` are not one for each 64 rows begun.
+    /// When `words` does not have one word per 64 rows, rounded up.
     pub fn mask_u32(values: &mut [u32], words: &[u64], fill: u32) = mask_body;
 
-    /// As [`mask_u32`].
+    /// Like [`mask_u32`].
     ///
     /// # Panics
-    /// When `words` are not one for each 64 rows begun.
+    /// When `words` does not have one word per 64 rows, rounded up.
     pub fn mask_i64(values: &mut [i64], words: &[u64], fill: i64) = mask_body;
 }
 
@@ -26,7 +26,7 @@ fn mask_body<T: Copy>(_: impl Primitives, values: &mut [T], words: &[u64], fill:
         if word == u64::MAX {
             continue;
         }
-        // Without a branch per row, so that many rows are done at a time.
+        // No branch per row, so that many rows are processed at a time.
         for (row, value) in chunk.iter_mut().enumerate() {
             *value = if word >> row & 1 == 1 { *value } else { fill };
         }

@@ -1,10 +1,10 @@
 //! Bit packing of full vectors: 1,024 values in FastLanes order, so that a plain loop over lanes
 //! becomes SIMD on any machine (Afroozeh and Boncz, "The FastLanes Compression Layout", VLDB 2023).
 //!
-//! A vector of width w is w *words* of 1,024 bits: T-bit words of L = 1024 / T lanes beside each
-//! other, T the smallest of 8, 16, 32, 64 with w <= T. A *row* is one value of every lane; row r
-//! lies in the words from bit r × w on, so it is one or two words, shifted and masked, and goes to
-//! L neighbouring places:
+//! A vector of width w is w *words* of 1,024 bits: T-bit words of L = 1024 / T adjacent lanes, T
+//! the smallest of 8, 16, 32, 64 with w <= T. A *row* is one value of every lane. Row r begins at
+//! bit r × w of the words, so it is one or two words, shifted and masked; its values are L
+//! neighbours of the vector:
 //!
 //! ```text
 //!           lane 0  lane 1  ... lane L-1
@@ -12,9 +12,9 @@
 //!  word 1   2222111 2222111     2222111     here cut by the end of the word ...
 //! ```
 //!
-//! The width is a variable, not a constant: a row is 1,024 bits, so the loop around it costs
-//! little, and one loop per T serves every width. (A function per width, as the `fastlanes` crate
-//! has them, is 120 functions per kernel and level.) Input need not be aligned.
+//! The width is a variable, not a constant. A row is 1,024 bits, so the loop around it costs
+//! little, and one loop per T serves every width. (One function per width, as in the `fastlanes`
+//! crate, would be 120 functions per kernel and level.) Input need not be aligned.
 
 mod fold;
 mod select;
@@ -31,14 +31,14 @@ pub use select::filter_packed;
 
 /// Bytes of a word of all lanes.
 const WORD_BYTES: usize = 128;
-/// Where rows go: row r's first value is number `ORDER[r / 8] * 16 + (r % 8) * 128`.
+/// The order of rows: the first value of row r has index `ORDER[r / 8] * 16 + (r % 8) * 128`.
 const ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
 
-/// What a stream decodes to: wide integers, or codes.
+/// The element type that a stream decodes to: wide integers, or codes.
 pub trait Element: Copy + Default {
-    /// The value modulo the slot's size.
+    /// The value modulo the element's size.
     fn from_u64(value: u64) -> Self;
-    /// Addition modulo the slot's size.
+    /// Addition modulo the element's size.
     #[must_use]
     fn plus(self, other: Self) -> Self;
 }
@@ -74,26 +74,26 @@ kernels! {
     pub fn pack(values: &[u64; VECTOR_VALUES], width: u8, out: &mut Vec<u8>) = pack_body;
 
     /// Fills `out` with `base` + each of the 1,024 values of `width` bits in `bytes`, modulo the
-    /// slot's size.
+    /// element's size.
     ///
     /// # Panics
-    /// When `width` is over 64, or `bytes` are not 128 × width.
+    /// When `width` is over 64, or `bytes` is not 128 × width long.
     pub fn unpack[S: Element](
         bytes: &[u8], width: u8, base: S, out: &mut [S; VECTOR_VALUES],
     ) = unpack_body;
 
-    /// As [`unpack`] for codes.
+    /// Like [`unpack`], for codes.
     ///
     /// # Panics
-    /// When `width` is over 64, or `bytes` are not 128 × width.
+    /// When `width` is over 64, or `bytes` is not 128 × width long.
     pub fn unpack_u32(
         bytes: &[u8], width: u8, base: u32, out: &mut [u32; VECTOR_VALUES],
     ) = unpack_body;
 
-    /// As [`unpack`] for wide integers.
+    /// Like [`unpack`], for wide integers.
     ///
     /// # Panics
-    /// When `width` is over 64, or `bytes` are not 128 × width.
+    /// When `width` is over 64, or `bytes` is not 128 × width long.
     pub fn unpack_i64(
         bytes: &[u8], width: u8, base: i64, out: &mut [i64; VECTOR_VALUES],
     ) = unpack_body;
@@ -115,16 +115,16 @@ trait Lane:
     const BITS: usize;
     /// L.
     const LANES: usize = VECTOR_VALUES / Self::BITS;
-    /// One of each lane.
+    /// One value per lane.
     type Row: AsMut<[Self]>;
-    /// A sum of at most T values for each lane.
+    /// A sum of at most T values per lane.
     type Sums;
 
     fn row(value: Self) -> Self::Row;
     fn no_sums() -> Self::Sums;
     fn add_wide(sums: &mut Self::Sums, lane: usize, value: Self);
     fn total(sums: &Self::Sums) -> u128;
-    /// The sum of one of each lane.
+    /// The sum of one value per lane.
     fn sum_of(primitives: impl Primitives, row: &Self::Row) -> u128;
     fn load(word: &[u8; WORD_BYTES], lane: usize) -> Self;
     /// Subtraction modulo 2^T.
@@ -216,7 +216,8 @@ fn sum_of_words(_: impl Primitives, row: &[u32; 32]) -> u64 {
 impl Lane for u64 {
     const BITS: usize = 64;
     type Row = [Self; Self::LANES];
-    /// Of the low and of the high halves, since 64 values of 64 bits do not fit 64 bits.
+    /// Sums of the low and of the high halves, since the sum of 64 values of 64 bits does not fit
+    /// 64 bits.
     type Sums = [[Self; Self::LANES]; 2];
 
     #[inline(always)]
@@ -246,12 +247,12 @@ impl Lane for u64 {
     lane!(u64);
 }
 
-/// What is done with each row: `value(lane)` goes to place `start + lane`.
+/// A consumer of rows: `value(lane)` is the value with index `start + lane`.
 trait Rows<T: Lane> {
     fn row(&mut self, start: usize, value: impl Fn(usize) -> T);
 }
 
-/// Shows rows to `sink`. `width` is 1 to T.
+/// Calls `sink` with each row. `width` must be 1 to T.
 #[inline(always)]
 fn for_rows<T: Lane>(bytes: &[u8], width: usize, rows: Range<usize>, sink: &mut impl Rows<T>) {
     let (words, spare) = bytes.as_chunks::<WORD_BYTES>();
@@ -271,7 +272,7 @@ fn for_rows<T: Lane>(bytes: &[u8], width: usize, rows: Range<usize>, sink: &mut 
     }
 }
 
-/// The place of a row's first value.
+/// The index of a row's first value.
 #[inline(always)]
 const fn start_of(row: usize) -> usize {
     ORDER[row / 8] * 16 + row % 8 * 128
@@ -292,10 +293,10 @@ macro_rules! by_lane {
 
 use by_lane;
 
-/// The packed value of one place, without a look at the others.
+/// The packed value at one index, without unpacking the others.
 ///
 /// # Panics
-/// When `width` is over 64, `bytes` are not 128 × width, or `place` is none of 1,024.
+/// When `width` is over 64, `bytes` is not 128 × width long, or `place` is not below 1,024.
 #[must_use]
 pub fn packed_value(bytes: &[u8], width: u8, place: usize) -> u64 {
     #[inline(always)]
@@ -335,7 +336,8 @@ fn pack_body(_: impl Primitives, values: &[u64; VECTOR_VALUES], width: u8, out: 
                 && let Some(word) = words.next()
             {
                 T::store(&pending, word);
-                // What did not fit; in two steps, because all T bits may have.
+                // The bits that did not fit. Shifted in two steps, because all T bits may have
+                // fitted.
                 let stored = T::BITS - shift;
                 for (slot, value) in pending.as_mut().iter_mut().zip(values) {
                     *slot = (T::cut(*value) & mask) >> (stored - 1) >> 1;
@@ -384,7 +386,7 @@ fn unpack_body<S: Element>(
     by_lane!(width, unpack(bytes, width.into(), &mut Unpack { base, out }));
 }
 
-/// Whether all values are zeros of no bits.
+/// Whether all values are zeros of width 0.
 #[inline(always)]
 fn is_empty(bytes: &[u8], width: u8) -> bool {
     assert!(width > 0 || bytes.is_empty(), "a packed vector's length");

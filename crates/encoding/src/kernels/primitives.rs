@@ -1,9 +1,9 @@
-//! The few steps that a plain loop cannot say well enough for the compiler to find the instruction.
+//! The few steps for which the compiler does not find the right instruction from a plain loop.
 //!
-//! Everything else in the kernels is a loop that LLVM vectorises for each level. These steps have
-//! a plain form here, which all levels are tested against, and other forms in `x86.rs`.
+//! Everything else in the kernels is a loop that LLVM vectorises for each level. Each step has a
+//! plain form here, which the other levels are tested against, and other forms in `x86.rs`.
 
-/// The steps of one level. A value is the proof that the processor has the level's instructions.
+/// The steps of one level. A value proves that the processor has the level's instructions.
 pub(super) trait Primitives: Copy {
     /// Bit i of the result is bit 7 of byte i.
     #[inline(always)]
@@ -11,7 +11,7 @@ pub(super) trait Primitives: Copy {
         word_of(bytes)
     }
 
-    /// Byte i of the result is 255 where bit i is one, else 0.
+    /// Byte i of the result is 255 if bit i is one, else 0.
     #[inline(always)]
     fn bytes_of(self, word: u64) -> [u8; 64] {
         bytes_of(word)
@@ -23,52 +23,52 @@ pub(super) trait Primitives: Copy {
         add_eights(bytes, sums);
     }
 
-    /// Slot i of the result is the next of `values` where bit i is one, else `fill`.
+    /// Element i of the result is the next of `values` if bit i is one, else `fill`.
     #[inline(always)]
     fn expand_u32(self, word: u64, values: &[u32; 64], fill: u32, out: &mut [u32; 64]) {
         expand(word, values, fill, out);
     }
 
-    /// As [`Primitives::expand_u32`].
+    /// Like [`Primitives::expand_u32`].
     #[inline(always)]
     fn expand_i64(self, word: u64, values: &[i64; 64], fill: i64, out: &mut [i64; 64]) {
         expand(word, values, fill, out);
     }
 
-    /// Slot i of the result is the number of the table that `codes[i]` says, which is below 32.
+    /// Element i of the result is `table[codes[i]]`. Codes must be below 32.
     #[inline(always)]
     fn look_up(self, table: &[u32; 32], codes: &[u32; 16]) -> [u32; 16] {
         look_up(table, codes)
     }
 
-    /// The bits of `word` at the places of the ones of `mask`, one beside the other from bit 0 on.
+    /// Gathers the bits of `word` at the ones of `mask`, from bit 0 on (PEXT).
     #[inline(always)]
     fn extract(self, word: u64, mask: u64) -> u64 {
         extract(word, mask)
     }
 
-    /// The low bits of `bits`, one after the other, at the places of the ones of `mask`.
+    /// Scatters the low bits of `bits` to the ones of `mask` (PDEP).
     #[inline(always)]
     fn deposit(self, bits: u64, mask: u64) -> u64 {
         deposit(bits, mask)
     }
 
-    /// Writes `base` + the places of the ones to the front of `out`; what is behind is unspecified.
+    /// Writes `base` + the positions of the ones to the front of `out`; the rest is unspecified.
     #[inline(always)]
     fn indexes(self, word: u64, base: u32, out: &mut [u32; 64]) {
         indexes(word, base, out);
     }
 }
 
-/// What every processor of the target has.
+/// The instructions that every processor of the target has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Baseline;
 
 #[cfg(not(target_arch = "x86_64"))]
 impl Primitives for Baseline {}
 
-/// Eight bytes' top bits are gathered by one multiplication: bit 8k of the product's factor goes to
-/// bit 56 + k, and no two partial products meet.
+/// One multiplication gathers the top bits of eight bytes: it moves bit 8k of a factor to bit 56 +
+/// k, and no two partial products overlap.
 #[inline(always)]
 pub(super) fn word_of(bytes: &[u8; 64]) -> u64 {
     let (eights, _) = bytes.as_chunks::<8>();
@@ -84,7 +84,7 @@ pub(super) fn word_of(bytes: &[u8; 64]) -> u64 {
 pub(super) fn bytes_of(word: u64) -> [u8; 64] {
     let mut bytes = [0; 64];
     for (byte, slots) in word.to_le_bytes().into_iter().zip(bytes.as_chunks_mut::<8>().0) {
-        // Byte k keeps bit k only; adding 127 carries any bit that is there to the top.
+        // Byte k keeps only bit k; adding 127 carries a set bit to the top.
         let bits = (u64::from(byte) * 0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
         let ones = (bits + 0x7F7F_7F7F_7F7F_7F7F) >> 7 & 0x0101_0101_0101_0101;
         *slots = (ones * 255).to_le_bytes();
@@ -106,7 +106,7 @@ pub(super) fn expand<T: Copy>(word: u64, values: &[T; 64], fill: T, out: &mut [T
     while left != 0
         && let Some(value) = values.next()
     {
-        // Below 64; the remainder spares a check.
+        // Below 64; the remainder avoids a bounds check.
         out[left.trailing_zeros() as usize % 64] = *value;
         left &= left - 1;
     }
@@ -114,7 +114,7 @@ pub(super) fn expand<T: Copy>(word: u64, values: &[T; 64], fill: T, out: &mut [T
 
 #[inline(always)]
 pub(super) fn look_up(table: &[u32; 32], codes: &[u32; 16]) -> [u32; 16] {
-    // The remainder spares a check.
+    // The remainder avoids a bounds check.
     codes.map(|code| table[code as usize % 32])
 }
 

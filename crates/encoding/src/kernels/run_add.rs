@@ -1,35 +1,35 @@
-//! Rows that follow each other as their groups do: no row has to look for where it is added.
+//! Aggregation of rows whose groups are consecutive: rows add to adjacent sums, without indexing.
 
 use super::level::kernels;
 use super::primitives::Primitives;
 
 kernels! {
-    /// Sets bit i of `words` to whether value i + 1 is not one more than value i, for all but the
-    /// last value; spare bits are zeros.
+    /// Sets bit i of `words` to whether value i + 1 is not one more than value i. The last value
+    /// has no bit; spare bits are zeros.
     ///
     /// # Panics
-    /// When `words` are not one for each 64 pairs of neighbours begun.
+    /// When `words` does not have one word per 64 pairs of neighbours, rounded up.
     pub fn breaks_u32(values: &[u32], words: &mut [u64]) = breaks_body;
 
     /// Adds each value to the sum of the same index, modulo 2^64.
     ///
     /// # Panics
-    /// When there are not as many sums as values.
+    /// When `values` and `sums` differ in length.
     pub fn add_adjacent(values: &[u32], sums: &mut [u64]) = add_body;
 
-    /// Lowers `low[i]` to value i and raises `high[i]` to it.
+    /// Lowers `low[i]` to value i if that is smaller, and raises `high[i]` to it if larger.
     ///
     /// # Panics
-    /// When these are not as many as there are values.
+    /// When the lengths differ.
     pub fn widen_adjacent(values: &[u32], low: &mut [u32], high: &mut [u32]) = widen_body;
 
-    /// Multiplies each value with `factor`, modulo 2^64.
+    /// Multiplies each value by `factor`, modulo 2^64.
     pub fn scale(factor: u64, values: &mut [u64]) = scale_body;
 
     /// Adds `factor` times each value to the sum of the same index, modulo 2^64.
     ///
     /// # Panics
-    /// When there are not as many sums as values.
+    /// When `values` and `sums` differ in length.
     pub fn add_scaled(values: &[u64], factor: u64, sums: &mut [u64]) = scaled_body;
 }
 

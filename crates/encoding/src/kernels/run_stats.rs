@@ -1,16 +1,16 @@
-//! What an encoder counts before it chooses.
+//! Counts that an encoder uses to choose a form.
 
 use super::level::kernels;
 use super::primitives::Primitives;
 
 kernels! {
-    /// How many values differ from the one before.
+    /// The number of values that differ from the previous one.
     pub fn count_changes(values: &[i64]) -> usize = count_changes_body;
 
-    /// How many values, less `base`, have other bits than the `bits` lowest ones.
+    /// The number of values that, less `base`, do not fit the lowest `bits` bits.
     ///
     /// # Panics
-    /// When `bits` are 64 or more.
+    /// When `bits` is 64 or more.
     pub fn count_beyond(values: &[i64], base: i64, bits: u32) -> usize = count_beyond_body;
 }
 

@@ -1,12 +1,12 @@
-//! Every kernel once more, a value at a time: what the kernels mean, and what tests and
-//! measurements compare them with. Arguments, results and panics are those of the kernel of the
-//! same name.
+//! Every kernel a second time, one value at a time. These twins define the kernels' meaning; tests
+//! and benchmarks compare the kernels with them. Arguments, results and panics are those of the
+//! kernel of the same name.
 
 use std::num::NonZeroU32;
 
 use super::{Addend, Comparison, Element, PackedFold};
 
-/// See [`super::unpack`]; as `spec/row-block.md` section 4 writes it, bit by bit.
+/// See [`super::unpack`]; follows `spec/row-block.md` section 4, bit by bit.
 pub fn unpack<S: Element>(bytes: &[u8], width: u8, base: S, out: &mut [S; 1_024]) {
     for (index, slot) in out.iter_mut().enumerate() {
         *slot = base.plus(S::from_u64(packed_value(bytes, width.into(), index)));
@@ -43,7 +43,7 @@ pub fn fold_packed(bytes: &[u8], width: u8) -> PackedFold {
     fold_packed_where(bytes, width, &[u64::MAX; 16])
 }
 
-/// See [`super::fold_packed_where`]. Of none, the smallest is the largest that there is.
+/// See [`super::fold_packed_where`]. If no bit is one, the smallest value is `u64::MAX`.
 #[must_use]
 pub fn fold_packed_where(bytes: &[u8], width: u8, words: &[u64; 16]) -> PackedFold {
     let chosen = (0..1_024).filter(|index| bit(words, *index));
@@ -109,7 +109,7 @@ fn set_bits(words: &mut [u64], bits: impl ExactSizeIterator<Item = bool>) {
     }
 }
 
-/// A bit, or false beyond the end.
+/// One bit; false beyond the end.
 fn bit(words: &[u64], index: usize) -> bool {
     words.get(index / 64).is_some_and(|word| word >> (index % 64) & 1 == 1)
 }
@@ -126,7 +126,7 @@ pub fn min_max<T: Ord + Copy>(values: &[T]) -> Option<(T, T)> {
     Some((*values.iter().min()?, *values.iter().max()?))
 }
 
-/// The values that the kernels on selected rows see.
+/// The values that the kernels on selected rows use.
 pub fn selected<T: Copy>(values: &[T], words: &[u64]) -> Vec<T> {
     assert_eq!(words.len(), values.len().div_ceil(64), "words of a selection");
     let selected = values.iter().enumerate().filter(|(row, _)| bit(words, *row));

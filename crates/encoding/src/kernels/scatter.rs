@@ -1,6 +1,6 @@
-//! Through codes: values looked up, rows counted by group, values cut into buckets.
+//! Kernels that index by codes: look up values, count rows by group, assign values to buckets.
 //!
-//! Largest codes are checked first, once for all rows, and what follows runs unchecked.
+//! The largest code of all rows is checked first, once; the loop after it runs unchecked.
 #![allow(unsafe_code)]
 
 use std::num::NonZeroU32;
@@ -25,25 +25,25 @@ kernels! {
     /// Sets each number to itself × `count` + the code of the same index, modulo 2^32.
     ///
     /// # Panics
-    /// When there are not as many codes as numbers.
+    /// When `numbers` and `codes` differ in length.
     pub fn append_codes(numbers: &mut [u32], count: u32, codes: &[u32]) = append_body;
 
-    /// Sets each code to itself + `count` × the number of the same index, modulo 2^32: the same as
-    /// [`append_codes`] for who needs the codes no more.
+    /// Sets each code to itself + `count` × the number of the same index, modulo 2^32. The result
+    /// equals that of [`append_codes`], for callers that no longer need the codes.
     ///
     /// # Panics
-    /// When there are not as many codes as numbers.
+    /// When `numbers` and `codes` differ in length.
     pub fn prepend_numbers(codes: &mut [u32], count: u32, numbers: &[u32]) = prepend_body;
 
-    /// Sets `out[i]` to the index of `values[i]` in `known`, or to `u32::MAX` where it is not
-    /// among them; returns whether all are. For a few known ones, each of which occurs once.
+    /// Sets `out[i]` to the index of `values[i]` in `known`, or to `u32::MAX` if it is missing;
+    /// returns whether all values were found. For few known values, which must be distinct.
     ///
     /// # Panics
     /// When `out` is not as long as `values`.
     pub fn index_among(values: &[u32], known: &[u32], out: &mut [u32]) -> bool = among_body;
 
-    /// Sets `out[i]` to (`values[i]` - `from`) / `width`, rounded down. Values below `from` are
-    /// taken 2^32 higher.
+    /// Sets `out[i]` to (`values[i]` - `from`) / `width`, rounded down. Values below `from` count
+    /// as 2^32 higher.
     ///
     /// # Panics
     /// When `out` is not as long as `values`.
@@ -122,7 +122,7 @@ fn count_by_body(_: impl Primitives, groups: &[u32], counts: &mut [u64]) {
     }
 }
 
-/// Row i is counted in copy i mod C, see `lanes.rs`.
+/// Counts row i in copy i mod C; see `lanes.rs`.
 ///
 /// # Safety
 /// Every group is below the length of `counts` / C.
@@ -130,7 +130,7 @@ fn count_by_body(_: impl Primitives, groups: &[u32], counts: &mut [u64]) {
 unsafe fn count_unchecked<const C: usize>(groups: &[u32], counts: &mut [u64]) {
     let copy = counts.len() / C;
     let mut count = |start: usize, group: u32| {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller guarantees it.
         let count = unsafe { counts.get_unchecked_mut(start + group as usize) };
         *count = count.wrapping_add(1);
     };

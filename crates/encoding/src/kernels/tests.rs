@@ -1,5 +1,5 @@
-//! Every kernel at every level of this processor against its scalar twin, for every length up to
-//! three vectors and some, from starts that are aligned to nothing.
+//! Compares every kernel at every level of this processor with its scalar twin, for every length up
+//! to three vectors and some, from unaligned starts.
 
 use std::num::NonZeroU32;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -30,7 +30,7 @@ fn codes(count: usize, limit: u64, seed: u64) -> Vec<u32> {
     noise(count, seed).into_iter().map(|word| u32::from_u64(word % limit)).collect()
 }
 
-/// Small values of both signs and a few ends.
+/// Small values of both signs, and some extreme ones.
 fn integers(count: usize, seed: u64) -> Vec<i64> {
     let value = |word: u64| match word % 23 {
         0 => i64::MIN,
@@ -41,7 +41,7 @@ fn integers(count: usize, seed: u64) -> Vec<i64> {
     noise(count, seed).into_iter().map(value).collect()
 }
 
-/// Words of bits of changing density, spare bits of the last among them.
+/// Words of bits of changing density; the spare bits of the last word are random too.
 fn selection(length: usize, seed: u64) -> Vec<u64> {
     let words = noise(2 * length.div_ceil(64), seed);
     let word = |pair: &[u64]| match pair[0] % 6 {
@@ -54,7 +54,7 @@ fn selection(length: usize, seed: u64) -> Vec<u64> {
     words.chunks(2).map(word).collect()
 }
 
-/// The slices of every length; they begin anywhere.
+/// Slices of every length, with changing starts.
 fn slices<T>(values: &[T]) -> impl Iterator<Item = &[T]> {
     assert!(values.len() >= LENGTH_MAX + 16);
     (0..=LENGTH_MAX).map(|length| &values[length % 16..][..length])
@@ -89,7 +89,7 @@ fn bits_are_spread_and_put_together() {
     assert!(panics(|| compress_bits(&[], &[1], &mut Vec::new())));
 }
 
-/// Every comparison of every length with constants that occur and that do not.
+/// Every comparison at every length, with constants that occur and constants that do not.
 fn assert_compares<T: PartialOrd + Copy>(
     values: &[T],
     constants: &[T],
@@ -324,7 +324,7 @@ fn groups_beyond_the_sums_and_missing_values_panic() {
     }
 }
 
-/// Values around every multiple of the width that is near an end or in the middle.
+/// Values around multiples of the width, near both ends and in the middle.
 fn edges(width: u32) -> Vec<u32> {
     let last = u32::MAX / width;
     let frame_of_reference = |quotient: u32| {

@@ -1,4 +1,4 @@
-//! The steps of `kernels/primitives.rs` in instructions of x86-64: the only place that names intrinsics.
+//! The steps of `kernels/primitives.rs` in x86-64 instructions. No other file names intrinsics.
 //!
 //! Each was measured against the plain form. Compressing into memory is slow on AMD, so the result
 //! goes through a register.
@@ -152,7 +152,7 @@ impl Primitives for Avx512 {
 
     #[inline(always)]
     fn indexes(self, word: u64, base: u32, out: &mut [u32; 64]) {
-        // A few are written sooner than 64.
+        // Writing a few one by one is faster than writing 64.
         if word.count_ones() <= 4 {
             return primitives::indexes(word, base, out);
         }
@@ -250,7 +250,7 @@ fn bytes_of_avx512(word: u64) -> [u8; 64] {
 fn expand_u32_avx512(word: u64, values: &[u32; 64], fill: u32, out: &mut [u32; 64]) {
     let fill = _mm512_set1_epi32(fill.cast_signed());
     for (index, out) in out.as_chunks_mut::<16>().0.iter_mut().enumerate() {
-        // At most 48 values belong to the quarters before, so 16 are left to be read.
+        // At most 48 values belong to the previous quarters, so at least 16 are left to read.
         let before = (word & !(u64::MAX << (16 * index))).count_ones() as usize;
         #[expect(clippy::cast_possible_truncation, reason = "a quarter of the word")]
         let quarter = (word >> (16 * index)) as __mmask16;
@@ -269,7 +269,7 @@ fn expand_u32_avx512(word: u64, values: &[u32; 64], fill: u32, out: &mut [u32; 6
 fn expand_i64_avx512(word: u64, values: &[i64; 64], fill: i64, out: &mut [i64; 64]) {
     let fill = _mm512_set1_epi64(fill);
     for (index, out) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
-        // At most 56 values belong to the eighths before, so 8 are left to be read.
+        // At most 56 values belong to the previous eighths, so at least 8 are left to read.
         let before = (word & !(u64::MAX << (8 * index))).count_ones() as usize;
         #[expect(clippy::cast_possible_truncation, reason = "an eighth of the word")]
         let eighth = (word >> (8 * index)) as __mmask8;

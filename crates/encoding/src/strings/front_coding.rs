@@ -1,5 +1,5 @@
-//! Sorted strings, each as what it adds to the one before: front coding (Witten, Moffat and Bell,
-//! "Managing Gigabytes", section 4.1), and LZ4 over what was added.
+//! Front coding (Witten, Moffat and Bell, "Managing Gigabytes", section 4.1): stores each sorted
+//! string as a shared length and a rest, relative to the previous string. LZ4 compresses the rests.
 //!
 //! ```text
 //!  /api/carts           shared  0   rest "/api/carts"
@@ -7,8 +7,8 @@
 //!  /api/users                   5        "users"
 //! ```
 //!
-//! Strings of one column look alike, so a dictionary becomes a tenth to a half of its text. It
-//! decodes from the first to the last: there is no access to single strings, which nobody needs,
+//! Strings of one column look alike, so a dictionary shrinks to a tenth to a half of its text. It
+//! decodes from the first string to the last, without access to single strings. None is needed,
 //! since a dictionary is decoded once per query and block.
 
 use std::borrow::Cow;
@@ -19,12 +19,12 @@ use super::{StringDictionary, encode_numbers, ends_of, parse_offsets};
 use crate::cursor::{Cursor, write_prefixed};
 use crate::{EncodingError, IntsView, lz4};
 
-/// LZ4 makes at most so many bytes of one.
+/// LZ4 decompresses one byte to at most this many.
 const LZ4_RATIO_MAX: usize = 255;
-/// Copies of no more bytes than these are of all of them: one move of the machine, no loop.
+/// A copy of up to this many bytes copies a whole chunk instead: one machine move, no loop.
 pub(crate) const CHUNK: usize = 32;
 
-/// Appends strings that strictly ascend.
+/// Appends strings. They must strictly ascend.
 pub(super) fn encode<S: AsRef<str>>(entries: &[S], out: &mut Vec<u8>) {
     let (mut shared, mut rests) = (Vec::new(), Vec::new());
     let mut rest = Vec::new();
@@ -42,7 +42,7 @@ pub(super) fn encode<S: AsRef<str>>(entries: &[S], out: &mut Vec<u8>) {
     lz4::store(&rest, out);
 }
 
-/// Appends the same strings, their rests not compressed.
+/// Appends the same strings, with uncompressed rests.
 pub(super) fn plain(bytes: &[u8], count: usize, out: &mut Vec<u8>) -> Result<(), EncodingError> {
     check_count(bytes, count)?;
     let mut cursor = Cursor::new(bytes, "a front-coded dictionary");
@@ -53,7 +53,7 @@ pub(super) fn plain(bytes: &[u8], count: usize, out: &mut Vec<u8>) -> Result<(),
     lz4::restore(cursor.rest(), ends.last().copied().unwrap_or_default() as usize, 0, out)
 }
 
-/// All strings but one add a byte or more; so this bounds what is made of their number.
+/// All strings but one add at least one byte, so this limits the allocations for `count` strings.
 fn check_count(bytes: &[u8], count: usize) -> Result<(), EncodingError> {
     let most = bytes.len().saturating_mul(LZ4_RATIO_MAX);
     if count <= most {
@@ -63,7 +63,7 @@ fn check_count(bytes: &[u8], count: usize) -> Result<(), EncodingError> {
     Err(EncodingError::Limit { what: "dictionary entries", found, most })
 }
 
-/// Reads `count` strings that strictly ascend. Cost: O(their bytes).
+/// Reads `count` strings and checks that they strictly ascend. Cost: O(their bytes).
 pub(super) fn parse(
     bytes: &[u8],
     count: usize,
@@ -84,7 +84,7 @@ pub(super) fn parse(
     StringDictionary::from_utf8(Cow::Owned(text), offsets)
 }
 
-/// Puts each string behind the one before; checks that it is above that one.
+/// Builds each string from the previous one, and checks that it sorts after it.
 fn unfold(
     shared: &[u32],
     rests: &[u32],
@@ -92,7 +92,7 @@ fn unfold(
     offsets: &[u32],
 ) -> Result<Vec<u8>, EncodingError> {
     let total = offsets.last().copied().unwrap_or_default() as usize;
-    // Chunks may reach over the end.
+    // Chunks may reach beyond the end.
     rest.resize(rest.len() + CHUNK, 0);
     let mut text = vec![0; total + CHUNK];
     let mut before = 0;
@@ -116,8 +116,8 @@ fn unfold(
     Ok(text)
 }
 
-/// Copies the first `length` bytes of `from` by chunks, and perhaps some that follow them: `to` may
-/// have any bytes there.
+/// Copies the first `length` bytes of `from` in chunks. It may also overwrite bytes of `to` after
+/// `length`.
 #[inline]
 pub(crate) fn copy(from: &[u8], to: &mut [u8], length: usize) {
     let mut at = 0;
@@ -130,7 +130,7 @@ pub(crate) fn copy(from: &[u8], to: &mut [u8], length: usize) {
     }
 }
 
-/// The same inside of one text.
+/// Like [`copy`], within one text.
 #[inline]
 fn copy_within(text: &mut [u8], from: usize, to: usize, length: usize) {
     if length <= CHUNK

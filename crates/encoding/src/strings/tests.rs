@@ -21,7 +21,7 @@ fn strings_are_found_by_code() {
     assert!(StringDictionary::parse(&empty, 0).expect("parses").is_empty());
 }
 
-/// Bytes of a front-coded dictionary, whatever it saves.
+/// Bytes of a front-coded dictionary, even if it saves nothing.
 fn front_coded(entries: &[&str]) -> Vec<u8> {
     let mut out = vec![FRONT];
     front_coding::encode(entries, &mut out);
@@ -71,16 +71,16 @@ fn what_is_wrong_with_a_front_is_named() {
     let order = |index| Order { what: "dictionary entry", index };
     assert_eq!(parse(&front_coded(&["b", "a"]), 2), order(1));
     assert_eq!(parse(&front_coded(&["a", "b", "b"]), 3), order(2));
-    // The first shares a byte with nothing.
+    // The first string shares a byte with no predecessor.
     assert_eq!(parse(&[0, 2, 0, 2, 2, 0, 2, b'a'], 1), order(0));
-    // "aa", "ac" without the "a" that they share.
+    // "aa", "ac" that do not share their common "a".
     assert_eq!(parse(&[0, 2, 0, 0, 2, 0, 4, b'a', b'a', b'a', b'c'], 2), order(1));
-    // An é that is cut in two.
+    // An é that is split in two.
     assert_eq!(parse(&[0, 2, 0, 0, 2, 0, 2, 0xC3, 0xC4], 2), Text { index: 0 });
     assert!(matches!(parse(&[0, 2, 0], 1), Truncated { .. }));
     assert!(matches!(parse(&[0, 2, 0, 0, 2, 0, 2, b'a'], 2), EncodingError::Page { .. }));
     assert!(matches!(parse(&[0, 3, 0, 0, 0, 2, 0, 2, b'a'], 1), Trailing { .. }));
-    // 300 strings of 64 KiB each in a few bytes, and more strings than there can be.
+    // 300 strings of 64 KiB each in a few bytes, and more strings than the bytes can hold.
     let shared = [0, 4, 0, 0x80, 0x80, 0x08];
     let many = [&shared[..], &[2, 0, 2], &[b'a'; 300]].concat();
     assert!(
@@ -103,7 +103,7 @@ fn what_is_wrong_is_named() {
     let mut bytes = bytes_of(&["aa", "bb"]);
     *bytes.last_mut().expect("some") = 0xFF;
     assert_eq!(parse(&bytes, 2), Text { index: 1 });
-    // The lengths cut é in two.
+    // The lengths split é in two.
     let bytes = [2, 0, 2, 0xC3, 0xA9];
     assert_eq!(parse(&bytes, 2), Text { index: 1 });
     assert!(matches!(parse(&bytes_of(&["aa", "bb"])[..6], 2), Truncated { .. }));

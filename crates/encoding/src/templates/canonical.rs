@@ -1,10 +1,10 @@
-//! Texts in the one form that each of them has: so equal texts have equal forms, wherever they were
-//! stored, and can be told apart without being put together.
+//! Canonical forms of texts: equal texts have equal forms, however they were stored, so forms are
+//! compared without rendering the texts.
 //!
-//! A text's form is what lifting decimal digits makes of it. What a block has mostly is that
-//! already: templates in which a placeholder stands for all digits of its place. All else is put
-//! together and lifted anew; and where that is no good either, the whole text is its form, with a
-//! mark in front.
+//! A text's form is the result of lifting its decimal digits. Most strings of a block have this
+//! form already: templates in which one placeholder stands for a whole run of digits. All others
+//! are rendered and lifted again. If lifting fails, the whole text is its form, with a mark in
+//! front.
 
 use hadal_types::limits::STRING_BYTES_MAX;
 
@@ -12,27 +12,28 @@ use super::renderer::{NUMBER_BYTES_MAX, Pieces, fill};
 use super::{Digits, HEX, NUMBER, NUMBER_LIMIT, TemplatesView, is_placeholder, lift};
 use crate::{EncodingError, StringDictionary};
 
-/// Stands in front of a text that is its own template; no placeholder.
+/// Precedes a text that is its own template; not a placeholder.
 const WHOLE: u8 = 0x0F;
-/// One of so many texts may have to be put together, or it is better to do so with all.
+/// If more than one text in 4 must be rendered, rendering all texts is faster.
 const OTHERS: usize = 4;
 
-/// Texts, each in its one form.
+/// Texts in canonical form.
 #[derive(Clone, Debug, Default)]
 pub struct CanonicalStrings<'a> {
-    /// Those that texts came with.
+    /// The templates of the encoded texts.
     templates: StringDictionary<'a>,
-    /// What follows these: those of texts that had to be lifted, of which several may be the same.
+    /// Templates of texts that were lifted again; their codes follow those of `templates`. They may
+    /// repeat.
     others: Vec<String>,
-    /// By text: the code of its template.
+    /// The code of each text's template.
     codes: Vec<u32>,
-    /// By text: where its numbers end.
+    /// The end of each text's numbers.
     ends: Vec<u32>,
     numbers: Vec<i64>,
 }
 
 impl CanonicalStrings<'static> {
-    /// The forms of these texts.
+    /// The canonical forms of these texts.
     #[must_use]
     pub fn of<'t>(texts: impl Iterator<Item = &'t str>) -> Self {
         let mut lifted = Self::default();
@@ -42,7 +43,7 @@ impl CanonicalStrings<'static> {
 }
 
 impl CanonicalStrings<'_> {
-    /// Lifts a text; `first` is the code of the first of the other templates.
+    /// Lifts a text; `first` is the code of the first template in `others`.
     fn push_text(&mut self, text: &str, first: usize) {
         let (start, mut template) = (self.numbers.len(), Vec::new());
         let is_lifted = lift(text, Digits::Decimal, &mut template, &mut self.numbers);
@@ -86,7 +87,7 @@ impl CanonicalStrings<'_> {
         Some((*self.codes.get(index)?, numbers))
     }
 
-    /// A text, put together.
+    /// A text, rendered.
     #[must_use]
     pub fn text(&self, index: usize) -> Option<String> {
         let (code, numbers) = self.get(index)?;
@@ -97,14 +98,14 @@ impl CanonicalStrings<'_> {
 }
 
 impl<'a> TemplatesView<'a> {
-    /// The forms of all strings; `None` where many would have to be put together for that.
+    /// The canonical forms of all strings; `None` if many would have to be rendered.
     ///
-    /// # Errors
+    /// When the numbers do not fit the templates.
     /// When the numbers are not those of the templates.
     pub fn into_lifted(self) -> Result<Option<CanonicalStrings<'a>>, EncodingError> {
         let Self { templates, codes, numbers } = self;
         let mut pieces = Pieces::parse(&templates, &codes, numbers)?;
-        // A look at all bytes at once, and none at each template, mostly.
+        // In most cases one test of all bytes replaces a test of each template.
         let is_clean = !templates.text().bytes().fold(false, |any, byte| any | is_no_form(byte));
         let are_forms: Vec<bool> = match is_clean {
             true => pieces.are_apart(),
@@ -135,7 +136,7 @@ impl<'a> TemplatesView<'a> {
     }
 }
 
-/// The text of a form, of which more numbers may follow; `None` of what is none.
+/// Renders the text of a form; surplus numbers are ignored. `None` if the form is invalid.
 #[must_use]
 pub fn put_together(template: &str, numbers: impl Iterator<Item = i64>) -> Option<String> {
     if let Some(whole) = template.strip_prefix(char::from(WHOLE)) {
@@ -146,7 +147,7 @@ pub fn put_together(template: &str, numbers: impl Iterator<Item = i64>) -> Optio
     String::from_utf8(text).ok()
 }
 
-/// What all texts of a template begin with.
+/// The common prefix of all texts of a template.
 #[must_use]
 pub fn beginning(template: &str) -> &str {
     if let Some(whole) = template.strip_prefix(char::from(WHOLE)) {
@@ -156,8 +157,8 @@ pub fn beginning(template: &str) -> &str {
     parts.next().unwrap_or_default()
 }
 
-/// Whether a template, with numbers that are [`is_formed`], is what lifting makes of its texts: no
-/// digit is left in it, and no two numbers touch.
+/// Whether a template is canonical, if its numbers are [`is_formed`]: it contains no digits, and no
+/// two numbers are adjacent.
 fn is_form(template: &str) -> bool {
     let bytes = template.as_bytes();
     let placeholders = bytes.iter().filter(|&&byte| is_placeholder(byte)).count();
@@ -167,13 +168,13 @@ fn is_form(template: &str) -> bool {
         && bytes.len() + placeholders * NUMBER_BYTES_MAX <= STRING_BYTES_MAX
 }
 
-/// Whether a byte is in no form, but in a text that is its own template.
+/// Whether a byte occurs in no canonical form, except in a text that is its own template.
 fn is_no_form(byte: u8) -> bool {
     byte.is_ascii_digit() || byte == WHOLE
 }
 
-/// Whether a number is what lifting makes of its decimal digits, alone in their place: those of a
-/// fixed number of digits have a zero in front.
+/// Whether lifting a run of decimal digits gives this number and placeholder. A placeholder with a
+/// fixed number of digits requires a leading zero.
 #[inline]
 pub(super) fn is_formed(placeholder: u8, number: u64) -> bool {
     const SIXES: u64 = 0x0666_6666_6666_6666;
@@ -181,13 +182,13 @@ pub(super) fn is_formed(placeholder: u8, number: u64) -> bool {
     if placeholder == NUMBER {
         return number < NUMBER_LIMIT;
     }
-    // Digits that are letters carry into the next one.
+    // Hexadecimal letters carry into the next digit.
     placeholder > HEX
         && number >> (4 * u32::from(placeholder - HEX)) == 0
         && (number.wrapping_add(SIXES) ^ number ^ SIXES) & CARRIES == 0
 }
 
-/// Of counts that are far below 2^32.
+/// Converts counts that are far below 2^32.
 fn short(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -1,21 +1,22 @@
-//! Numbers as digits, eight at a time: each byte of a word becomes one digit, in a few steps of
-//! arithmetic on all of them (Lemire, "Converting integers to fixed-width strings faster", 2021).
+//! Formats numbers as digits, eight at a time: each byte of a word becomes one digit, in a few
+//! arithmetic steps on the whole word (Lemire, "Converting integers to fixed-width strings faster",
+//! 2021).
 
-/// Decimal digits, or hexadecimal ones, of half a number.
+/// Digits per word, decimal or hexadecimal.
 const EIGHT: usize = 8;
 /// 10^8.
 const EIGHT_DIGITS: u64 = 100_000_000;
 /// "0" in every byte.
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// Writes the decimal digits of a number, without zeros in front, and perhaps other bytes behind
-/// them; returns how many digits there are.
+/// Writes the decimal digits of a number, without leading zeros, and possibly other bytes after
+/// them; returns the number of digits.
 ///
 /// # Panics
 /// When `out` has fewer than 24 bytes.
 #[inline]
 pub(super) fn write_decimal(number: u64, out: &mut [u8]) -> usize {
-    // Known early, so that what comes behind need not wait for the digits.
+    // The count is computed first, so that later writes need not wait for the digits.
     let count = digit_count(number);
     if count <= EIGHT {
         write_first(number, count, out);
@@ -34,9 +35,10 @@ pub(super) fn write_decimal(number: u64, out: &mut [u8]) -> usize {
 /// How many decimal digits a number has.
 fn digit_count(number: u64) -> usize {
     const POWERS: [u64; 20] = powers();
-    // No power of ten is odd, so one more has as many digits; and 0 has one.
+    // No power of ten is odd except 1, so setting the lowest bit keeps the number of digits; and 0
+    // has one.
     let odd = number | 1;
-    // 1233 / 4096 is a little more than the logarithm of 2.
+    // 1233 / 4096 is slightly above log10(2).
     let least = ((u64::BITS - odd.leading_zeros()) * 1_233 / 4_096) as usize;
     least + usize::from(odd >= POWERS[least])
 }
@@ -62,11 +64,11 @@ fn write_eight(number: u64, out: &mut [u8]) {
     out[..EIGHT].copy_from_slice(&digits.to_le_bytes());
 }
 
-/// Writes the lowest one to sixteen hexadecimal digits of a number, and perhaps other bytes behind
+/// Writes the lowest one to sixteen hexadecimal digits of a number, and possibly other bytes after
 /// them.
 ///
 /// # Panics
-/// When `out` has fewer than 16 bytes, or more digits are asked for.
+/// When `out` has fewer than 16 bytes, or `digits` is above 16.
 #[inline]
 pub(super) fn write_hex(number: u64, digits: usize, out: &mut [u8]) {
     let (high, low) =
@@ -76,10 +78,10 @@ pub(super) fn write_hex(number: u64, digits: usize, out: &mut [u8]) {
     out[..2 * EIGHT].copy_from_slice(&wanted.to_le_bytes());
 }
 
-/// The digits of a number below 10^8, the first in the lowest byte.
+/// The digits of a number below 10^8, the first digit in the lowest byte.
 fn eight_decimals(number: u64) -> u64 {
-    // Two numbers of four digits, four of two, eight of one. Division is by multiplication: exact
-    // for numbers this small.
+    // Two numbers of four digits, then four of two, then eight of one. Multiplication replaces
+    // division; it is exact for numbers this small.
     let fours = (number / 10_000) | ((number % 10_000) << 32);
     let hundreds = ((fours * 10_486) >> 20) & 0x0000_007F_0000_007F;
     let twos = hundreds | ((fours - 100 * hundreds) << 16);
@@ -87,14 +89,14 @@ fn eight_decimals(number: u64) -> u64 {
     tens | ((twos - 10 * tens) << 8)
 }
 
-/// The text of the digits of a number below 2^32, the first in the lowest byte.
+/// The text of the digits of a number below 2^32, the first digit in the lowest byte.
 fn eight_hexadecimals(number: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     let bytes = number.swap_bytes() >> 32;
     let pairs = (bytes | (bytes << 16)) & 0x0000_FFFF_0000_FFFF;
     let bytes = (pairs | (pairs << 8)) & 0x00FF_00FF_00FF_00FF;
     let digits = ((bytes >> 4) & 0x000F_000F_000F_000F) | ((bytes & 0x000F_000F_000F_000F) << 8);
-    // 1 where a digit is a letter, which comes 39 places behind the decimal digits.
+    // 1 if a digit is a letter; letters come 39 positions after the decimal digits.
     let letters = ((digits + 6 * ONES) >> 4) & ONES;
     digits + ZEROS + letters * u64::from(b'a' - b'0' - 10)
 }
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn every_four_digits_are_right() {
-        // All that two halves of eight digits can be: the parts do not meet.
+        // All values that two halves of eight digits can have: the halves are independent.
         for four in 0..10_000 {
             assert_as_the_library_writes(four * 10_000 + four);
             assert_as_the_library_writes((four << 16) | four);

@@ -1,14 +1,14 @@
-//! Writing the numbers: those that look alike into one stream.
+//! Writes the numbers of templates: similar numbers go to one stream.
 
 use super::{STREAMS_MAX, is_placeholder};
 use crate::cursor::{write_length, write_prefixed};
 use crate::{ints, packing};
 
-/// Of one template the placeholders from this one on share what others tell apart.
+/// Placeholders from this position on share a shape, per width.
 const POSITIONS: usize = 4;
 
-/// Appends the numbers of strings: of each its template, by place in `templates`, and its numbers,
-/// end to end in `numbers`.
+/// Appends the numbers of strings: per string its template, as an index into `templates`; and its
+/// numbers, concatenated in `numbers`.
 pub fn encode_numbers(codes: &[u32], templates: &[&str], numbers: &[i64], out: &mut Vec<u8>) {
     let firsts = first_placeholders(templates);
     let count = firsts.last().copied().unwrap_or_default();
@@ -30,7 +30,7 @@ pub fn encode_numbers(codes: &[u32], templates: &[&str], numbers: &[i64], out: &
     }
 }
 
-/// Calls `each` with every number and the place of its placeholder.
+/// Calls `each` with every number and the index of its placeholder.
 fn for_each_number(
     codes: &[u32],
     firsts: &[usize],
@@ -48,7 +48,7 @@ fn for_each_number(
     }
 }
 
-/// The place of each template's first placeholder among all, and how many there are.
+/// The index of each template's first placeholder among all placeholders, and their total number.
 fn first_placeholders(templates: &[&str]) -> Vec<usize> {
     let mut firsts = vec![0];
     let mut count = 0;
@@ -59,8 +59,9 @@ fn first_placeholders(templates: &[&str]) -> Vec<usize> {
     firsts
 }
 
-/// What numbers of one stream have in common: their place in the template, and about how large they
-/// get. So a random number does not make a small one wide that stands in its place elsewhere.
+/// The shape of a placeholder's numbers: their position in the template, and their approximate
+/// size. So a random number does not widen the small numbers at the same position of other
+/// templates.
 fn shape(position: usize, width: u8) -> usize {
     let size = match width {
         0..=8 => 0,
@@ -71,7 +72,8 @@ fn shape(position: usize, width: u8) -> usize {
     position.min(POSITIONS - 1) + size * POSITIONS
 }
 
-/// Numbers the shapes that occur from 0 on; returns that of each, and how many there are.
+/// Numbers the shapes that occur, from 0 on; returns the number of each shape's stream, and the
+/// number of streams.
 fn number_through(shapes: &[usize]) -> (Vec<u32>, usize) {
     let mut numbers = [None; STREAMS_MAX];
     let mut count = 0u32;

@@ -1,29 +1,29 @@
-//! Taking numbers out of a string.
+//! Lifts numbers out of a string.
 
 use super::{HEX, NUMBER, NUMBER_DIGITS_MAX, is_placeholder};
 
-/// Digits that a hexadecimal number has at most.
+/// Maximum digits of a hexadecimal number.
 const HEX_DIGITS_MAX: usize = 16;
-/// Words of fewer hexadecimal digits are rather words.
+/// Words of fewer hexadecimal digits are more likely text.
 const HEX_WORD_MIN: usize = 4;
 
-/// What is lifted.
+/// Which digits are lifted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digits {
     /// Runs of decimal digits.
     Decimal,
-    /// Words of four or more lower-case hexadecimal digits, as in UUIDs and hashes; in other words
-    /// runs of decimal digits.
+    /// Words of four or more lower-case hexadecimal digits, as in UUIDs and hashes; from other
+    /// words, runs of decimal digits.
     Hexadecimal,
 }
 
-/// Appends what remains of `text`, with placeholders in it, to `template`, and what was lifted to
-/// `numbers`. Returns `false`, with nothing appended, where the text has a byte that is a
-/// placeholder: then its column cannot be stored in this way.
+/// Appends the template of `text`, with placeholders, to `template`, and the lifted numbers to
+/// `numbers`. Returns `false` without appending if the text contains a placeholder byte: then its
+/// column cannot be stored as templates.
 #[must_use]
 pub fn lift(text: &str, digits: Digits, template: &mut Vec<u8>, numbers: &mut Vec<i64>) -> bool {
     let mut rest = text.as_bytes();
-    // Placeholders are control characters, of which most texts have none.
+    // Placeholders are control characters, and most texts have none.
     let has_control = rest.iter().fold(u8::MAX, |least, &byte| least.min(byte)) < b' ';
     if has_control && rest.iter().any(|&byte| is_placeholder(byte)) {
         return false;
@@ -46,8 +46,8 @@ pub fn lift(text: &str, digits: Digits, template: &mut Vec<u8>, numbers: &mut Ve
     true
 }
 
-/// Whether nothing is ever lifted out of `literal`, wherever it stands in a text: so a text has it
-/// if and only if its template does. `has_hex` tells whether words of hexadecimal digits may have
+/// Whether no part of `literal` is ever lifted, wherever it occurs in a text: so a text contains it
+/// if and only if its template does. `has_hex` returns whether words of hexadecimal digits may have
 /// been lifted.
 pub(super) fn is_kept(literal: &str, has_hex: impl FnOnce() -> bool) -> bool {
     let bytes = literal.as_bytes();
@@ -80,7 +80,7 @@ fn lift_decimals(text: &[u8], template: &mut Vec<u8>, numbers: &mut Vec<i64>) {
     }
 }
 
-/// Lifts digits that are no single number: with zeros in front, or too many of them.
+/// Lifts digits that are not one number: with leading zeros, or too many.
 fn lift_long(digits: &[u8], template: &mut Vec<u8>, numbers: &mut Vec<i64>) {
     let mut rest = digits;
     while !rest.is_empty() {
@@ -97,7 +97,7 @@ fn lift_long(digits: &[u8], template: &mut Vec<u8>, numbers: &mut Vec<i64>) {
     }
 }
 
-/// The number that the first digits make, modulo 2^64, and how many digits these are.
+/// The value of the leading decimal digits, modulo 2^64, and their number.
 fn number_of(bytes: &[u8]) -> (u64, usize) {
     let (mut number, mut count) = (0u64, 0);
     while let Some(digit) = bytes.get(count).map(|byte| byte.wrapping_sub(b'0'))
@@ -109,12 +109,12 @@ fn number_of(bytes: &[u8]) -> (u64, usize) {
     (number, count)
 }
 
-/// Where the first decimal digit is, or the end: eight bytes at a time.
+/// The position of the first decimal digit, or the end. Tests eight bytes at a time.
 fn next_digit(bytes: &[u8]) -> usize {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let (words, tail) = bytes.as_chunks::<8>();
     for (index, word) in words.iter().enumerate() {
-        // 0 to 9 where there are digits. What is 10 or more carries into the highest bit of its
+        // 0 to 9 if the byte is a digit. A value of 10 or more carries into the highest bit of its
         // byte, and no further.
         let offsets = u64::from_le_bytes(*word) ^ 0x3030_3030_3030_3030;
         let others = ((offsets & !HIGH) + 0x7676_7676_7676_7676) | offsets;
@@ -129,7 +129,7 @@ fn next_digit(bytes: &[u8]) -> usize {
 
 /// Lifts one to sixteen lower-case hexadecimal digits.
 fn lift_hex(digits: &[u8], template: &mut Vec<u8>, numbers: &mut Vec<i64>) {
-    // The low half of a letter counts from 1.
+    // The low four bits of a letter count from 1.
     let value = |digit: u8| (digit & 15) + 9 * (digit >> 6);
     let digit = |number: u64, &digit: &u8| number << 4 | u64::from(value(digit));
     #[expect(clippy::cast_possible_truncation, reason = "at most sixteen")]
@@ -146,12 +146,12 @@ fn is_word(byte: u8) -> bool {
     CLASSES[usize::from(byte)] & WORD != 0
 }
 
-/// A byte of a word: letters, digits, `_`, and all that is not ASCII.
+/// A byte of a word: a letter, a digit, `_`, or a byte that is not ASCII.
 const WORD: u8 = 1;
 /// A lower-case hexadecimal digit.
 const HEX_DIGIT: u8 = 2;
 
-/// What each byte is.
+/// The classes of each byte.
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0;
@@ -169,7 +169,7 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-/// The bytes before the first that `is` one, and the bytes from it on.
+/// The bytes before the first byte for which `is` holds, and the bytes from it on.
 fn split_where(bytes: &[u8], is: impl Fn(u8) -> bool) -> (&[u8], &[u8]) {
     bytes.split_at(bytes.iter().position(|&byte| is(byte)).unwrap_or(bytes.len()))
 }

@@ -1,4 +1,4 @@
-//! Templates cut at their placeholders, and the numbers that go there.
+//! Splits templates at their placeholders, and renders strings from templates and numbers.
 
 use hadal_types::limits::{BLOCK_BYTES_MAX, STRING_BYTES_MAX, TEMPLATE_NUMBERS_MAX};
 
@@ -8,30 +8,30 @@ use super::{HEX, NUMBER, NUMBER_LIMIT, STREAMS_MAX, is_placeholder};
 use crate::strings::front_coding::{CHUNK, copy};
 use crate::{Cursor, EncodingError, IntsView, StringDictionary};
 
-/// Bytes that a lifted number has at most.
+/// Maximum bytes of a lifted number.
 pub(super) const NUMBER_BYTES_MAX: usize = 18;
 
-/// Writes strings of templates and numbers, the first string first.
+/// Renders the strings of templates and numbers, in order.
 #[derive(Debug)]
 pub(super) struct Pieces<'v> {
     text: &'v [u8],
     pieces: Vec<Piece>,
     templates: Vec<Template>,
-    /// The numbers of each stream that are left.
+    /// The remaining numbers of each stream.
     numbers: Vec<std::vec::IntoIter<i64>>,
 }
 
-/// What stands before a placeholder, and the placeholder; or what stands after the last.
+/// The text before a placeholder, and the placeholder; or the text after the last one.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     start: u32,
     length: u32,
-    /// 0 after the last.
+    /// 0 in a template's last piece.
     placeholder: u8,
     stream: u8,
 }
 
-/// One template's pieces, and the bytes that its strings have at most.
+/// One template's pieces, and the maximum bytes of its strings.
 #[derive(Clone, Copy, Debug)]
 struct Template {
     first: u32,
@@ -40,7 +40,8 @@ struct Template {
 }
 
 impl<'v> Pieces<'v> {
-    /// Cuts the templates, and decodes the numbers of strings with these codes, which are checked.
+    /// Splits the templates, and decodes the numbers of strings with these codes. The codes must be
+    /// valid.
     pub(super) fn parse(
         templates: &'v StringDictionary<'_>,
         codes: &[u32],
@@ -66,7 +67,7 @@ impl<'v> Pieces<'v> {
         Ok(pieces)
     }
 
-    /// How many numbers the strings have of each stream.
+    /// The number of numbers that the strings take from each stream.
     fn stream_lengths(&self, codes: &[u32]) -> Result<[usize; STREAMS_MAX], EncodingError> {
         let mut uses = vec![0usize; self.templates.len()];
         codes.iter().for_each(|&code| uses[code as usize] += 1);
@@ -88,7 +89,8 @@ impl<'v> Pieces<'v> {
         &self.pieces[template.first as usize..template.end as usize]
     }
 
-    /// By template: whether no two placeholders touch, and its strings are no longer than any may be.
+    /// Per template: whether no two placeholders are adjacent, and its strings are within the
+    /// length limit.
     pub(super) fn are_apart(&self) -> Vec<bool> {
         let is = |template: &Template| {
             let mut after_first = self.pieces_of(*template).iter().skip(1);
@@ -98,7 +100,7 @@ impl<'v> Pieces<'v> {
         self.templates.iter().map(is).collect()
     }
 
-    /// Passes over a string.
+    /// Skips a string.
     pub(super) fn skip(&mut self, code: u32) {
         let template = self.templates[code as usize];
         for piece in &self.pieces[template.first as usize..template.end as usize] {
@@ -108,8 +110,7 @@ impl<'v> Pieces<'v> {
         }
     }
 
-    /// Passes over a string and puts its numbers behind `out`; returns whether all are
-    /// [`is_formed`].
+    /// Skips a string and appends its numbers to `out`; returns whether all are [`is_formed`].
     #[inline]
     pub(super) fn take_numbers(&mut self, code: u32, out: &mut Vec<i64>) -> bool {
         let template = self.templates[code as usize];
@@ -124,8 +125,8 @@ impl<'v> Pieces<'v> {
         are_formed
     }
 
-    /// Puts a string behind what `out` has up to `at`; returns where it ends. What `out` has behind
-    /// that is unspecified.
+    /// Writes a string to `out` from `at` on; returns its end. The bytes of `out` after the end are
+    /// unspecified.
     #[inline]
     pub(super) fn write(
         &mut self,
@@ -154,7 +155,7 @@ impl<'v> Pieces<'v> {
     }
 }
 
-/// Puts one string behind `out`, which is to have no more than one.
+/// Appends one string to `out`. Fails if `out` is then longer than one string may be.
 pub(super) fn fill(
     template: &str,
     mut numbers: impl Iterator<Item = i64>,
@@ -181,7 +182,7 @@ fn check(found: usize, most: usize, what: &'static str) -> Result<(), EncodingEr
     Err(EncodingError::Limit { what, found: found as u64, most: most as u64 })
 }
 
-/// Cuts all templates; streams are not known yet.
+/// Splits all templates; the streams are not assigned yet.
 fn cut<'v>(dictionary: &'v StringDictionary<'_>) -> Result<Pieces<'v>, EncodingError> {
     let text = dictionary.text().as_bytes();
     let mut templates = Vec::with_capacity(dictionary.len());
@@ -210,18 +211,18 @@ fn cut<'v>(dictionary: &'v StringDictionary<'_>) -> Result<Pieces<'v>, EncodingE
     Ok(Pieces { text, pieces, templates, numbers: Vec::new() })
 }
 
-/// Of counts that are far below 2^32.
+/// Converts counts that are far below 2^32.
 fn index_of(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// Where the next placeholder is, from `at` on: eight bytes at a time.
+/// The position of the next placeholder, from `at` on. Tests eight bytes at a time.
 fn next_placeholder(text: &[u8], at: u32) -> Option<u32> {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let mut start = at as usize;
     while let Some(word) = text.get(start..).and_then(<[u8]>::first_chunk::<8>) {
-        // Placeholders are control characters, of which there are hardly others. What is none
-        // carries into the highest bit of its byte, and no further, or has that bit.
+        // Placeholders are control characters, and others are rare. Any other byte carries into the
+        // highest bit of its byte, and no further, or has that bit set.
         let word = u64::from_le_bytes(*word);
         let controls = !(((word & !HIGH) + 0x6060_6060_6060_6060) | word) & HIGH;
         if controls == 0 {
@@ -238,7 +239,7 @@ fn next_placeholder(text: &[u8], at: u32) -> Option<u32> {
     Some(index_of(start + found))
 }
 
-/// Writes the digits to the front of `out`, which has a chunk; returns how many there are.
+/// Writes the digits to the front of `out`, which must have [`CHUNK`] bytes; returns their number.
 #[inline]
 fn write_number(placeholder: u8, number: u64, out: &mut [u8]) -> Result<usize, EncodingError> {
     if placeholder != NUMBER {

@@ -49,7 +49,7 @@ impl Encoded {
     }
 }
 
-/// Asserts that strings come back in every way; returns how many templates there are.
+/// Asserts that every way of decoding restores the strings; returns the number of templates.
 fn assert_survives<S: AsRef<str>>(values: &[S], digits: Digits) -> usize {
     let expected: Vec<&str> = values.iter().map(AsRef::as_ref).collect();
     let encoded = encode(values, digits).expect("no placeholders");
@@ -152,8 +152,9 @@ fn numbers_lie_as_the_spec_says() {
     let templates = encoded.view().templates().clone();
     assert!(templates.iter().eq(["a \u{e}", "b \u{e} \u{11}ff", "b \u{e} \u{13}"]));
     assert_eq!(encoded.codes, [1, 0, 2]);
-    // Of a: a small number at the first place; of b twice: at the first a small and a larger one,
-    // at the second small ones. So 5 and 7 share a stream, and the 00 and the 0001.
+    // In a: a small number at the first position. In b, twice: a small and a larger one at the
+    // first position, small ones at the second. So 5 and 7 share a stream, and so do the 00 and the
+    // 0001.
     let streams = [6, 1, 0, 0, 2, 0b1001_0000, 0b01];
     let (first, second) = ([6, 1, 1, 10, 2, 2, 3], [5, 1, 0, 0, 1, 0b10]);
     let larger = [3, 0, 0xD8, 0x04];
@@ -207,7 +208,7 @@ fn bombs_do_not_go_off() {
     assert!(
         matches!(view.decode(), Err(EncodingError::Limit { what: "total length", most: limit, .. }) if limit == most)
     );
-    // And many numbers in each.
+    // Also many numbers per string.
     let template = "\u{e}".repeat(STRING_BYTES_MAX);
     let mut templates = Vec::new();
     strings::encode(&[&template], &mut templates);

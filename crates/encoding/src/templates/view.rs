@@ -1,4 +1,4 @@
-//! Reading templates and numbers.
+//! Reads strings stored as templates and numbers.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -9,7 +9,7 @@ use super::renderer::Pieces;
 use super::{HEX, HEX_LAST, lift};
 use crate::{EncodingError, StringDictionary};
 
-/// Strings as templates and numbers, not put together.
+/// Strings as templates and numbers, not rendered.
 #[derive(Clone, Debug)]
 pub struct TemplatesView<'a> {
     pub(super) templates: StringDictionary<'a>,
@@ -18,10 +18,11 @@ pub struct TemplatesView<'a> {
 }
 
 impl<'a> TemplatesView<'a> {
-    /// Strings of these templates: one for each code. The numbers are read when strings are.
+    /// The strings of these codes, one per code. The numbers are parsed only when strings are
+    /// decoded.
     ///
     /// # Errors
-    /// [`EncodingError::Limit`] when a code is of no template.
+    /// [`EncodingError::Limit`] when a code has no template.
     pub fn new(
         codes: Vec<u32>,
         templates: StringDictionary<'a>,
@@ -61,28 +62,28 @@ impl<'a> TemplatesView<'a> {
         &self.codes
     }
 
-    /// Whether a string contains `literal` exactly if its template does: so it is for literals that
-    /// have no digits, and no words like "add" or "face" where hexadecimal ones were lifted. Cost:
-    /// O(templates' bytes) where it has such a word.
+    /// Whether a string contains `literal` exactly if its template does. That holds for literals
+    /// without digits and, if hexadecimal words were lifted, without words like "add" or "face".
+    /// Cost: O(templates' bytes) if `literal` has such a word.
     #[must_use]
     pub fn is_kept(&self, literal: &str) -> bool {
         let is_hex = |byte: u8| matches!(byte, HEX..=HEX_LAST);
         lift::is_kept(literal, || self.templates.text().bytes().any(is_hex))
     }
 
-    /// Puts all strings together: one entry per string, in their order, not sorted.
+    /// Renders all strings: one entry per string, in stored order, not sorted.
     ///
     /// # Errors
-    /// When the numbers are not those of the templates.
+    /// When the numbers do not fit the templates.
     pub fn decode(&self) -> Result<StringDictionary<'static>, EncodingError> {
         self.decode_where(|_| true)
     }
 
-    /// Puts together the strings of which `is_wanted` says so, being asked with ranges of their
-    /// indexes. One entry per string, as in [`Self::decode`]; others are empty.
+    /// Renders the strings of the index ranges for which `is_wanted` returns true. The result has
+    /// one entry per string, as in [`Self::decode`]; other strings are empty.
     ///
     /// # Errors
-    /// When the numbers are not those of the templates.
+    /// When the numbers do not fit the templates.
     pub fn decode_where(
         &self,
         is_wanted: impl Fn(Range<usize>) -> bool,
@@ -104,10 +105,10 @@ impl<'a> TemplatesView<'a> {
         StringDictionary::from_utf8(Cow::Owned(text), offsets)
     }
 
-    /// Puts together the strings of these indexes, which ascend: one entry for each.
+    /// Renders the strings of these indexes, which must ascend: one entry per index.
     ///
     /// # Errors
-    /// When the numbers are not those of the templates.
+    /// When the numbers do not fit the templates.
     pub fn decode_strings(
         &self,
         indexes: impl IntoIterator<Item = usize>,
@@ -127,12 +128,12 @@ impl<'a> TemplatesView<'a> {
         StringDictionary::from_utf8(Cow::Owned(text), offsets)
     }
 
-    /// Puts the strings together some at a time, in the same memory, and calls `visit` with the
-    /// index of the first and with the strings; not with those of which `is_wanted` says, being
-    /// asked with ranges of indexes, that none is.
+    /// Renders the strings range by range, in the same memory, and calls `visit` with the index of
+    /// a range's first string and with its strings. Skips the ranges of indexes for which
+    /// `is_wanted` returns false.
     ///
     /// # Errors
-    /// When the numbers are not those of the templates.
+    /// When the numbers do not fit the templates.
     pub fn for_each_text(
         &self,
         is_wanted: impl Fn(Range<usize>) -> bool,
@@ -158,7 +159,7 @@ impl<'a> TemplatesView<'a> {
     }
 }
 
-/// The indexes from 0 to `count`, some at a time.
+/// The indexes from 0 to `count`, one vector at a time.
 fn ranges(count: usize) -> impl Iterator<Item = Range<usize>> {
     (0..count).step_by(VECTOR_VALUES).map(move |start| start..count.min(start + VECTOR_VALUES))
 }
@@ -178,7 +179,7 @@ fn write_all(
     Ok(end)
 }
 
-/// A length that is checked to be at most 256 MiB.
+/// Converts a length that was checked to be at most 256 MiB.
 fn offset(end: usize) -> u32 {
     u32::try_from(end).unwrap_or(u32::MAX)
 }

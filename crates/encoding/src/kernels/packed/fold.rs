@@ -1,7 +1,8 @@
-//! Sums and extremes of packed vectors that never unpack to memory: lane by lane, in registers.
+//! Sums and extremes of packed vectors, computed in registers lane by lane, without unpacking to
+//! memory.
 //!
-//! Few bits in wide lanes mean that sums of many rows fit the lanes themselves, which is twice as
-//! many values an instruction as sums of twice the room are.
+//! If values have few bits and lanes are wide, the lanes themselves hold the sums of many rows. An
+//! instruction then adds twice as many values as with sums in lanes of twice the width.
 
 use hadal_types::limits::VECTOR_VALUES;
 
@@ -9,14 +10,14 @@ use super::{Lane, Rows, by_lane, for_rows, is_empty};
 use crate::kernels::level::kernels;
 use crate::kernels::primitives::Primitives;
 
-/// What [`fold_packed`] tells of the packed values: the reference is not added.
+/// The result of [`fold_packed`] on the packed values, without the reference.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PackedFold {
-    /// Their sum, exactly.
+    /// The sum, exactly.
     pub sum: u128,
-    /// The smallest.
+    /// The smallest value.
     pub min: u64,
-    /// The largest.
+    /// The largest value.
     pub max: u64,
 }
 
@@ -24,41 +25,42 @@ kernels! {
     /// The sum of 1,024 packed values, without unpacking them to memory.
     ///
     /// # Panics
-    /// When `width` is over 64, or `bytes` are not 128 × width.
+    /// When `width` is over 64, or `bytes` is not 128 × width long.
     pub fn sum_packed(bytes: &[u8], width: u8) -> u128 = sum_body;
 
     /// [`sum_packed`] of the values whose bits are one, lowest bit of the first word first.
     ///
     /// # Panics
-    /// When `width` is over 64, or `bytes` are not 128 × width.
+    /// When `width` is over 64, or `bytes` is not 128 × width long.
     pub fn sum_packed_where(
         bytes: &[u8], width: u8, words: &[u64; VECTOR_VALUES / 64],
     ) -> u128 = sum_where_body;
 
-    /// The sum, the smallest and the largest of 1,024 packed values, without unpacking them to memory.
+    /// The sum, the smallest and the largest of 1,024 packed values, without unpacking them to
+    /// memory.
     ///
     /// # Panics
-    /// When `width` is over 64, or `bytes` are not 128 × width.
+    /// When `width` is over 64, or `bytes` is not 128 × width long.
     pub fn fold_packed(bytes: &[u8], width: u8) -> PackedFold = fold_body;
 
-    /// [`fold_packed`] of the values whose bits are one, lowest bit of the first word first. Of
-    /// none the sum is 0, the smallest is the largest that there is, and the largest is 0.
+    /// [`fold_packed`] of the values whose bits are one, lowest bit of the first word first. If no
+    /// bit is one, the sum is 0, the smallest value `u64::MAX`, and the largest 0.
     ///
     /// # Panics
-    /// When `width` is over 64, or `bytes` are not 128 × width.
+    /// When `width` is over 64, or `bytes` is not 128 × width long.
     pub fn fold_packed_where(
         bytes: &[u8], width: u8, words: &[u64; VECTOR_VALUES / 64],
     ) -> PackedFold = fold_where_body;
 }
 
-/// What is kept of values lane by lane. Of those that are chosen, `chosen` has all bits, else none.
+/// An accumulator per lane. `chosen` has all bits set for chosen values, else none.
 trait Keep<T: Lane> {
     fn take(&mut self, lane: usize, value: T, chosen: T);
 }
 
 /// Which values are chosen.
 trait Choice<T: Lane> {
-    /// By lane of the row that begins at this place: all bits or none.
+    /// For each lane of the row that begins at index `start`: all bits set or none.
     fn row(&self, start: usize) -> impl Fn(usize) -> T;
 }
 
@@ -71,7 +73,7 @@ impl<T: Lane> Choice<T> for All {
     }
 }
 
-/// 255 or 0 by place.
+/// 255 or 0 per value.
 struct Chosen([u8; VECTOR_VALUES]);
 
 impl Chosen {
@@ -93,8 +95,8 @@ impl<T: Lane> Choice<T> for Chosen {
     }
 }
 
-/// One loop for all that is kept: where there are several, LLVM unrolls those over few lanes
-/// instead of vectorising them.
+/// One loop for all accumulators: with several loops, LLVM unrolls those over few lanes instead of
+/// vectorising them.
 struct Kept<'c, C, K>(&'c C, K);
 
 impl<T: Lane, C: Choice<T>, K: Keep<T>> Rows<T> for Kept<'_, C, K> {
@@ -115,7 +117,7 @@ impl<T: Lane, A: Keep<T>, B: Keep<T>> Keep<T> for (A, B) {
     }
 }
 
-/// Sums in the lanes themselves.
+/// Sums that fit the lanes themselves.
 struct NarrowSums<T: Lane>(T::Row);
 
 impl<T: Lane> Keep<T> for NarrowSums<T> {
@@ -127,7 +129,7 @@ impl<T: Lane> Keep<T> for NarrowSums<T> {
 }
 
 impl<T: Lane> NarrowSums<T> {
-    /// The sum of the sums, which start again from zero.
+    /// The total of the sums, which restart from zero.
     #[inline(always)]
     fn take_total(&mut self, primitives: impl Primitives) -> u128 {
         let total = T::sum_of(primitives, &self.0);
@@ -136,13 +138,13 @@ impl<T: Lane> NarrowSums<T> {
     }
 }
 
-/// Nothing.
+/// Accumulates nothing.
 impl<T: Lane> Keep<T> for () {
     #[inline(always)]
     fn take(&mut self, _: usize, _: T, _: T) {}
 }
 
-/// Sums in twice the room.
+/// Sums in lanes of twice the width.
 struct WideSums<T: Lane>(T::Sums);
 
 impl<T: Lane> Keep<T> for WideSums<T> {
@@ -152,7 +154,7 @@ impl<T: Lane> Keep<T> for WideSums<T> {
     }
 }
 
-/// The sum of the chosen values, and what `keep` keeps besides.
+/// The sum of the chosen values, and the result of a second accumulator.
 #[inline(always)]
 fn sum_and<T: Lane, K: Keep<T>>(
     primitives: impl Primitives,
@@ -162,7 +164,7 @@ fn sum_and<T: Lane, K: Keep<T>>(
     keep: K,
 ) -> (u128, K) {
     if 1 << (T::BITS - width) >= T::BITS / 2 {
-        // Half of the rows do not overflow the lanes.
+        // A sum of half of the rows does not overflow the lanes.
         let mut kept = Kept(choice, (NarrowSums(T::row(T::cut(0))), keep));
         for_rows(bytes, width, 0..T::BITS / 2, &mut kept);
         let first = kept.1.0.take_total(primitives);
@@ -175,7 +177,7 @@ fn sum_and<T: Lane, K: Keep<T>>(
     }
 }
 
-/// The smallest and the largest values.
+/// The smallest and the largest value.
 struct Extremes<T: Lane>(T::Row, T::Row);
 
 impl<T: Lane> Keep<T> for Extremes<T> {

@@ -1,4 +1,4 @@
-//! Which values of a packed vector lie between two, without unpacking them to memory.
+//! A range filter on packed vectors, without unpacking to memory.
 
 use hadal_types::limits::VECTOR_VALUES;
 
@@ -10,13 +10,13 @@ kernels! {
     /// Sets bit i of `words` to whether `low` <= packed value i <= `high`, of 1,024 values.
     ///
     /// # Panics
-    /// When `width` is over 64, or `bytes` are not 128 × width.
+    /// When `width` is over 64, or `bytes` is not 128 × width long.
     pub fn filter_packed(
         bytes: &[u8], width: u8, low: u64, high: u64, words: &mut [u64; VECTOR_VALUES / 64],
     ) = between_body;
 }
 
-/// 255 or 0 by place, for whether it is one of the `span` + 1 values from `low` on.
+/// 255 or 0 per value: whether it is one of the `span` + 1 values from `low` on.
 struct Between<'a, T> {
     low: T,
     span: T,

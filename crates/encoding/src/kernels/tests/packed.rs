@@ -1,8 +1,8 @@
-//! Packed vectors: unpacked, compared, folded, of every width.
+//! Packed vectors of every width: unpacked, compared, folded.
 
 use super::*;
 
-/// The layout as `spec/row-block.md` section 4 writes it, bit by bit.
+/// The layout of `spec/row-block.md` section 4, bit by bit.
 fn pack_by_the_spec(values: &[u64; 1_024], width: usize) -> Vec<u8> {
     const ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
     let lane_bits = [8, 16, 32, 64].into_iter().find(|&t| width <= t).expect("at most 64");
@@ -22,7 +22,7 @@ fn pack_by_the_spec(values: &[u64; 1_024], width: usize) -> Vec<u8> {
     bytes
 }
 
-/// A vector that uses all `width` bits, and its packed form behind `offset` other bytes.
+/// A vector that uses all `width` bits, and its packed form after `offset` other bytes.
 fn packed(width: u8, offset: usize) -> ([u64; 1_024], Vec<u8>) {
     let values = noise(1_024, width.into()).try_into().expect("1,024");
     let mut bytes = vec![0xEE; offset];

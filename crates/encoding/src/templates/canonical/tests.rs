@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::super::tests::encode;
 use super::*;
 
-/// The form of a text on its own.
+/// The canonical form of a single text.
 fn form(text: &str) -> (String, Vec<i64>) {
     forms(&CanonicalStrings::of([text].into_iter())).remove(0)
 }
@@ -17,8 +17,8 @@ fn forms(lifted: &CanonicalStrings<'_>) -> Vec<(String, Vec<i64>)> {
     (0..lifted.len()).map(form).collect()
 }
 
-/// Asserts that texts that are stored so have the forms that they have on their own, unless all are
-/// better put together; returns whether they have.
+/// Asserts that texts encoded together have the forms that they have alone; returns false if they
+/// cannot be encoded, or are better rendered.
 fn assert_forms(texts: &[String], digits: Digits) -> bool {
     let Some(encoded) = encode(texts, digits) else { return false };
     let Some(lifted) = encoded.view().into_lifted().expect("decodes") else { return false };
@@ -68,7 +68,7 @@ fn every_text_has_one_form_that_is_its_own() {
     assert_eq!(form("a 007 b 7 é"), ("a \u{12} b \u{e} é".into(), vec![7, 7]));
     assert_eq!(form("7\u{e}"), ("\u{f}7\u{e}".into(), vec![]));
     assert_eq!(beginning("user \u{e} in"), "user ");
-    // Not the text of this form: a number has no zero in front, and too many digits.
+    // Not a form of any text: as an unsigned number, -1 has too many decimal digits.
     assert_eq!(put_together("\u{e}", std::iter::once(-1)), None);
 }
 
@@ -87,7 +87,8 @@ fn forms_do_not_depend_on_how_texts_are_stored() {
     assert!(!assert_forms(&(0..3_000).map(hashes).collect::<Vec<_>>(), Digits::Hexadecimal));
 }
 
-/// What no encoder writes: digits in a template, numbers that touch, letters where digits are.
+/// Templates that no encoder writes: digits in a template, adjacent numbers, letters in place of
+/// digits.
 #[test]
 fn other_templates_of_the_same_text_have_its_form() {
     let mut cases: Vec<(&str, Vec<i64>, &str)> = vec![
@@ -104,7 +105,7 @@ fn other_templates_of_the_same_text_have_its_form() {
     ];
     cases.sort_unstable();
     for (template, numbers, text) in cases {
-        // Enough of other texts that one may be put together.
+        // Enough other texts that one may be rendered.
         let all = ["x", "x", "x", "x", template];
         let mut templates = vec!["x", template];
         templates.sort_unstable();
