@@ -1,9 +1,9 @@
-//! Measures row blocks: bytes a row of each column of two tables, how fast a block is made, and how
-//! fast its columns are decoded. `cargo run --release -p hadal-block --example columns`.
+//! Measures row blocks: bytes per row of each column of two tables, and the speed of building a
+//! block and of decoding its columns. `cargo run --release -p hadal-block --example columns`.
 //!
-//! The tables are those of the benchmarks, from a fixed seed. `requests`: 18 columns of events,
-//! four of five of servers, the others of clients, which lack each other's columns. `readings`:
-//! 10,000 sensors, one reading a minute.
+//! The tables are those of the benchmarks, from a fixed seed. `requests`: 18 columns of events;
+//! four of five events are from servers, the others from clients, and either lacks columns of the
+//! other. `readings`: 10,000 sensors, one reading per minute.
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a program for people")]
 
 use std::time::{Duration, Instant};
@@ -53,7 +53,7 @@ fn rounded(value: f64) -> i64 {
     value.round() as i64
 }
 
-/// Ranks from 0 by Zipf's law: the n-th has weight n^−exponent.
+/// Ranks from 0 by Zipf's law: rank n, counted from 1, has weight n^−exponent.
 struct Zipf(Vec<f64>);
 
 impl Zipf {
@@ -92,7 +92,7 @@ fn column(name: &str) -> ColumnName {
     ColumnName::new(name).expect("a column name")
 }
 
-/// The name number `rank` of a kind of things, of about so many bytes.
+/// A name of about `bytes` bytes, the same for the same prefix and rank.
 fn named(prefix: &str, rank: u64, bytes: usize) -> String {
     let mut random = Random(rank * 31 + prefix.len() as u64);
     let mut name = format!("{prefix}{rank}");
@@ -168,7 +168,7 @@ fn readings() -> BlockBuilder {
     builder
 }
 
-/// Identifiers as uint64 and as int64 of the same number of bits.
+/// Identifiers as uint64 and as int64, with the same number of bits.
 fn identifiers() -> BlockBuilder {
     let mut random = Random(9);
     let mut builder = BlockBuilder::new(column("time"));

@@ -1,6 +1,7 @@
 //! Writes a small row block for each form of the newest encodings, and beside it a text with its
-//! values: `cargo run -p hadal-block --example frozen FOLDER`. Those in `spec/blocks` were written
-//! so, once: a block that is there is never written again, because it must be readable for ever.
+//! values: `cargo run -p hadal-block --example frozen FOLDER`. The blocks in `spec/blocks` were
+//! written by this program. An existing block is never rewritten, because it must stay readable
+//! forever.
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a program for people")]
 
 use std::fmt::Write;
@@ -14,7 +15,7 @@ const START: i64 = 1_790_000_000_000_000;
 /// One vector of 1,024 values, and a shorter one.
 const VECTOR_AND_TAIL: i64 = 1_100;
 
-/// Columns, and the value of each in a row.
+/// The columns of a row, and their values.
 type Cells = Vec<(&'static str, Value)>;
 
 struct Frozen {
@@ -170,7 +171,8 @@ const WARM: [Frozen; 23] = [
     },
 ];
 
-/// The columns of all others, each by the name of its block, or by its own where there are several.
+/// The columns of all other blocks: named after its block if the block has one column, else by its
+/// own name.
 fn every_cell(row: i64) -> Cells {
     let cells = |frozen: &Frozen| {
         let named = |(own, value)| match (frozen.name, own) {
@@ -184,7 +186,7 @@ fn every_cell(row: i64) -> Cells {
     WARM.iter().flat_map(cells).collect()
 }
 
-/// Blocks in which columns are cold, and which.
+/// Blocks with cold columns, and which columns are cold.
 const COLD: [(Frozen, Chill); 2] = [
     (Frozen { name: "cold", rows: 150, cells: every_cell }, Chill::All),
     (Frozen { name: "cold-and-warm", rows: 700, cells: few_cells }, Chill::WhereItSaves),
@@ -199,7 +201,7 @@ fn few_cells(row: i64) -> Cells {
     cells
 }
 
-/// A block that was subsampled, by the column `few`.
+/// A block that was subsampled by the column `few`.
 const SAMPLED: Frozen = Frozen {
     name: "sampled",
     rows: 1_000,
@@ -244,7 +246,8 @@ fn write(path: &Path, rows: &[(i64, Cells)], bytes: &[u8]) {
     std::fs::write(path, bytes).expect("written");
 }
 
-/// The rows that are left of [`SAMPLED`], told by their times, and what each weighs now; the block.
+/// The rows that [`SAMPLED`] keeps, identified by their times, with their new weights; and the
+/// block.
 fn sampled() -> (Vec<(i64, Cells)>, Vec<u8>) {
     let whole: Vec<_> = (0..SAMPLED.rows).map(|row| (row, (SAMPLED.cells)(row))).collect();
     let (by, whole) = ([name("few")], block(&whole));
@@ -300,8 +303,8 @@ fn push(builder: &mut BlockBuilder, column: &str, value: &Value) {
     .expect("taken");
 }
 
-/// What the block holds, as it was put in: for each column how it is encoded, and its values by
-/// row, each with how often it comes in a row.
+/// The block's content as text: each column's encoding and its values by row, with the length of
+/// each run of equal values.
 fn texts(rows: &[(i64, Cells)], bytes: &[u8]) -> String {
     let block = BlockView::parse(bytes).expect("parses");
     let mut all = format!("version {}, {} rows\n", bytes[8], rows.len());
@@ -370,14 +373,14 @@ fn index(value: i64) -> usize {
     usize::try_from(value).expect("not below zero")
 }
 
-/// From 0 to below `limit`: the same of the same row, for ever.
+/// A number from 0 to below `limit` that depends only on the row; it must never change.
 fn chance(row: i64, limit: i64) -> i64 {
     let mixed = row.wrapping_add(1).wrapping_mul(0x1E37_79B9_7F4A_7C15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0x3F58_476D_1CE4_E5B9);
     (mixed ^ (mixed >> 31)).rem_euclid(limit)
 }
 
-/// Words without numbers, which hardly repeat.
+/// Words without numbers, which rarely repeat.
 fn prose(row: i64) -> String {
     const WORDS: [&str; 12] = [
         "the", "whale", "went", "down", "into", "a", "darker", "sea", "and", "nobody", "saw", "it",

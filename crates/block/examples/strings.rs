@@ -1,5 +1,5 @@
-//! Bytes a row, and speed, of columns of strings and lists like those of real events: one full row
-//! block each, made from a seed.
+//! Measures bytes per row and speed of string and list columns that resemble real events: one full
+//! row block per column, from a fixed seed.
 //!
 //! `cargo run --release -p hadal-block --example strings`
 #![expect(clippy::print_stdout, reason = "its table is what it is for")]
@@ -75,7 +75,7 @@ impl Zipf {
     }
 }
 
-/// One column: texts, or lists of them; `None` where a row has nothing.
+/// One column of texts, or of lists of texts; `None` if a row has no value.
 struct Column {
     name: &'static str,
     kind: Kind,
@@ -115,7 +115,7 @@ impl Column {
         builder
     }
 
-    /// The block, and the seconds that making it of pushed rows takes.
+    /// The block, and the seconds to build it from pushed rows.
     fn block(&self) -> (Vec<u8>, f64) {
         let builder = self.builder();
         let start = now();
@@ -123,7 +123,8 @@ impl Column {
         (bytes, now() - start)
     }
 
-    /// What raw dictionaries and LZ4 pages take: what there was before.
+    /// Bytes of the column with raw dictionaries and LZ4 pages only, the encodings of the first
+    /// version.
     fn plain_bytes(&self) -> usize {
         let texts: Vec<&str> = self.rows.iter().flatten().flatten().map(String::as_str).collect();
         let mut distinct: HashMap<&str, usize> = HashMap::new();
@@ -139,7 +140,8 @@ impl Column {
     }
 }
 
-/// Seconds that this thread has run, where the system tells (Linux, once a thread has yielded).
+/// CPU seconds of this thread where the system reports them (Linux, once a thread has yielded);
+/// otherwise wall-clock seconds.
 fn now() -> f64 {
     std::thread::yield_now();
     let ran = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
@@ -150,7 +152,7 @@ fn now() -> f64 {
     )
 }
 
-/// The best of some: others of the machine's users take from the rest.
+/// The best of several times, because other users of the machine slow down the rest.
 fn best(times: impl Iterator<Item = f64>) -> f64 {
     times.fold(f64::INFINITY, f64::min)
 }
@@ -164,7 +166,7 @@ fn seconds<R>(mut work: impl FnMut() -> R) -> f64 {
     best((0..ROUNDS).map(time))
 }
 
-/// Reads all texts without keeping them, where they are not a dictionary.
+/// Reads all texts without keeping them, unless they are a dictionary.
 fn visit(column: &ColumnView<'_>) -> usize {
     let mut bytes = 0;
     match column.strings().expect("decodes") {
@@ -240,7 +242,7 @@ fn path(random: &mut Random) -> String {
     format!("/api/v{version}/{}/{}/{}", random.word(), random.word(), random.word())
 }
 
-/// Columns of the benchmark's events; four of five are of servers.
+/// Columns of the benchmark's events; four of five events are from servers.
 fn events(random: &mut Random) -> Vec<Column> {
     let mut columns = Vec::new();
     let server = |random: &mut Random| random.below(5) > 0;

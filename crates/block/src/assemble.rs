@@ -1,4 +1,4 @@
-//! Putting encoded columns together: bodies, directory, batches, header, checksum.
+//! Assembles encoded columns into a block: bodies, directory, batches, header, checksum.
 
 use hadal_types::limits::BLOCK_COLUMNS_MAX;
 use hadal_types::{ColumnName, Kind, Micros};
@@ -13,8 +13,8 @@ use crate::header::{BatchRows, HEADER_BYTES, Header, SAMPLED_VERSION, write_batc
 /// Shorter validity sections are not worth a reference.
 const SHARED_BYTES_MIN: usize = 16;
 
-/// Makes a block of columns that are sorted by name and kind, the time column among them; of the
-/// rows that there were, one in `kept_one_in` is in it.
+/// Makes a block of columns that are sorted by name and kind and include the time column.
+/// `kept_one_in` is the sample factor: the block has one in so many of the original rows.
 ///
 /// # Errors
 /// When there is no time column, or more columns or bytes than a block can hold.
@@ -68,7 +68,7 @@ pub(crate) fn assemble(
     Ok(put_together(&header, &variable, columns.iter().map(|column| column.body.as_slice())))
 }
 
-/// The block of a header, of directory and batches, and of bodies with their zero fill.
+/// Concatenates a block from a header, directory and batches, and bodies with their zero fill.
 pub(crate) fn put_together<'a>(
     header: &Header,
     variable: &[u8],
@@ -86,8 +86,8 @@ pub(crate) fn put_together<'a>(
     block
 }
 
-/// Gives each column with nulls its validity section, or the index of an earlier one that has the
-/// very same: columns that come together are absent together.
+/// Assigns each column with nulls its validity section, or the index of an earlier column with an
+/// equal one: columns that are set together are null together.
 fn assign_validity(columns: &mut [EncodedColumn]) {
     let mut owners: HashMap<Vec<u8>, usize> = HashMap::new();
     for (index, column) in columns.iter_mut().enumerate() {

@@ -1,11 +1,11 @@
-//! Making a row block of rows, one value at a time.
+//! Builds a row block from rows, one value at a time.
 //!
-//! A large block gets its rows in the order of their times, since it can stay as it is then; those
-//! of a small one, which will be merged, stay in the order in which they came.
+//! Rows of a large block are ordered by time, because such a block may never be merged. Rows of a
+//! small block, which will be merged, stay in order of arrival.
 //!
 //! Columns may appear at any row: earlier rows are null. Strings are interned soon after they
-//! came, so a repeated string costs a hash and a code. A row counts when it ends; until then it can be
-//! abandoned, and nothing of it stays.
+//! arrive, so a repeated string costs a hash and a code. A row counts only when it is ended; until
+//! then it can be abandoned without a trace.
 
 use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX};
 use hadal_types::{BatchId, ColumnName, Kind, Logical, Micros, Number};
@@ -17,7 +17,7 @@ use crate::error::BlockError;
 use crate::header::BatchRows;
 use crate::part::{Part, PartValues};
 
-/// Half of what a block can hold, so that the row in the making always fits.
+/// Half of the maximum size of a block, so that the pending row always fits.
 const FULL_BYTES: u64 = BLOCK_BYTES_MAX as u64 / 2;
 
 /// Blocks with more rows are ordered by time.
@@ -33,13 +33,14 @@ impl ColumnId {
     }
 }
 
-/// Why a value was not taken; the row can go on without it.
+/// Why a value was refused. The row can continue without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PushError {
-    /// The column has a value in this row already, in this part or another; the time column always.
+    /// The column already has a value in this row, in this part or another; the time column always
+    /// has one.
     #[error("a second value for one column in one row")]
     SecondValue,
-    /// The part is of another kind.
+    /// The part has another kind.
     #[error("a value of another kind than its column part, which is {0}")]
     Kind(Kind),
     /// The string is too long.
@@ -50,16 +51,16 @@ pub enum PushError {
     ListTooLong(usize),
 }
 
-/// Makes one row block.
+/// Builds one row block.
 #[derive(Debug)]
 pub struct BlockBuilder {
     time_column: ColumnName,
     times: Vec<i64>,
     names: HashMap<ColumnName, usize>,
-    /// By name: its parts by kind, and the row that has its last value, plus one.
+    /// Per name: its parts by kind, and the last row with a value, plus one.
     slots: Vec<NameSlot>,
     parts: Vec<Part>,
-    /// The parts with a value in the row in the making.
+    /// The parts with a value in the pending row.
     touched: Vec<ColumnId>,
     raw_bytes: u64,
     row_raw_bytes: u64,
@@ -76,7 +77,7 @@ impl BlockBuilder {
     /// A builder without rows. Each row's time is stored in the column of this name.
     #[must_use]
     pub fn new(time_column: ColumnName) -> Self {
-        // As if it had a value in every row, so that no other value is taken.
+        // Pretends that every row has a value, so that no other value is accepted.
         let slot = NameSlot { last_row: usize::MAX, ..NameSlot::default() };
         Self {
             names: HashMap::from_iter([(time_column.clone(), 0)]),
@@ -91,7 +92,7 @@ impl BlockBuilder {
         }
     }
 
-    /// The part of this name and kind. It stays the same for the builder's life.
+    /// The part of this name and kind. Its id is valid for the builder's lifetime.
     pub fn column(&mut self, name: &ColumnName, kind: Kind) -> ColumnId {
         let index = match self.names.get(name) {
             Some(&index) => index,
@@ -109,10 +110,10 @@ impl BlockBuilder {
         })
     }
 
-    /// Gives the row a number.
+    /// Adds a number to the row.
     ///
     /// # Errors
-    /// [`PushError`]; the row is as before.
+    /// [`PushError`]; the row is unchanged.
     pub fn push_number(&mut self, id: ColumnId, number: Number) -> Result<(), PushError> {
         self.push(id, Kind::Number, 8, |values, _| {
             if let PartValues::Numbers(numbers) = values {
@@ -121,11 +122,11 @@ impl BlockBuilder {
         })
     }
 
-    /// Gives the row the number mantissa × 10^−scale, as [`Self::push_number`] would: a scale of at
-    /// most 18, and none where the mantissa ends with a zero.
+    /// Adds the number mantissa × 10^−scale to the row, like [`Self::push_number`]. The scale must
+    /// be at most 18, and the mantissa must not end with a zero unless the scale is 0.
     ///
     /// # Errors
-    /// [`PushError`]; the row is as before.
+    /// [`PushError`]; the row is unchanged.
     #[inline]
     pub fn push_decimal(
         &mut self,
@@ -140,10 +141,10 @@ impl BlockBuilder {
         })
     }
 
-    /// Gives the row a truth: the number 0 or 1. A part of truths only is logically bool.
+    /// Adds a truth to the row: the number 0 or 1. A part with truths only is logically bool.
     ///
     /// # Errors
-    /// [`PushError`]; the row is as before.
+    /// [`PushError`]; the row is unchanged.
     #[inline]
     pub fn push_bool(&mut self, id: ColumnId, truth: bool) -> Result<(), PushError> {
         self.push(id, Kind::Number, 8, |values, _| {
@@ -153,10 +154,10 @@ impl BlockBuilder {
         })
     }
 
-    /// Gives the row a string of at most 64 KiB.
+    /// Adds a string of at most 64 KiB to the row.
     ///
     /// # Errors
-    /// [`PushError`]; the row is as before.
+    /// [`PushError`]; the row is unchanged.
     #[inline]
     pub fn push_string(&mut self, id: ColumnId, string: &str) -> Result<(), PushError> {
         if string.len() > STRING_BYTES_MAX {
@@ -169,11 +170,11 @@ impl BlockBuilder {
         })
     }
 
-    /// Gives the row a set or a vector, as the part's kind says, of at most 4,096 strings of at
-    /// most 64 KiB each. A set is sorted, and each of its elements is taken once.
+    /// Adds a set or a vector to the row, depending on the part's kind. It may have at most 4,096
+    /// strings of at most 64 KiB each. Sets are sorted and deduplicated.
     ///
     /// # Errors
-    /// [`PushError`]; the row is as before.
+    /// [`PushError`]; the row is unchanged.
     pub fn push_list(&mut self, id: ColumnId, list: &[&str]) -> Result<(), PushError> {
         let kind = match self.parts[id.index()].kind {
             Kind::Set => Kind::Set,
@@ -191,7 +192,7 @@ impl BlockBuilder {
                 buffer.clear();
                 buffer.extend(list.iter().map(|element| elements.intern(element)));
                 if kind == Kind::Set {
-                    // By code for now; equal sets are equal lists.
+                    // By code for now; equal sets have equal code lists.
                     buffer.sort_unstable();
                     buffer.dedup();
                 }
@@ -224,7 +225,7 @@ impl BlockBuilder {
         Ok(())
     }
 
-    /// Ends the row: it is now part of the block.
+    /// Ends the row, which makes it part of the block.
     pub fn end_row(&mut self, time: Micros) {
         self.times.push(time.0);
         self.raw_bytes += self.row_raw_bytes + 8;
@@ -232,7 +233,7 @@ impl BlockBuilder {
         self.touched.clear();
     }
 
-    /// Drops the row in the making.
+    /// Drops the pending row.
     pub fn abandon_row(&mut self) {
         for id in self.touched.drain(..) {
             let part = &mut self.parts[id.index()];
@@ -242,26 +243,26 @@ impl BlockBuilder {
         self.row_raw_bytes = 0;
     }
 
-    /// Rows that ended.
+    /// The number of ended rows.
     #[must_use]
     pub const fn rows(&self) -> usize {
         self.times.len()
     }
 
-    /// Bytes that the ended rows' values take without any encoding.
+    /// Bytes of the ended rows' values without any encoding.
     #[must_use]
     pub const fn raw_bytes(&self) -> u64 {
         self.raw_bytes
     }
 
-    /// Whether the block is to be finished before another row.
+    /// Whether the block must be finished before another row.
     #[must_use]
     pub const fn is_full(&self) -> bool {
         self.times.len() >= BLOCK_ROWS_MAX || self.raw_bytes >= FULL_BYTES
     }
 
-    /// Makes the block. A row in the making is dropped. All rows belong to `batch`, if given:
-    /// its id and the hash of its content.
+    /// Makes the block. A pending row is dropped. All rows belong to `batch`, if given: its id and
+    /// the hash of its content.
     ///
     /// # Errors
     /// When there are no rows, or more rows, bytes or columns than a block can hold.
@@ -273,12 +274,12 @@ impl BlockBuilder {
         self.cut(created_at, batch)
     }
 
-    /// Makes the block as [`Self::finish`] does, and begins another one without rows, whatever came
-    /// of it. Columns keep their ids; and those that had values keep their memory, so that a next
-    /// block like this one takes none from the system.
+    /// Makes the block like [`Self::finish`], and begins a new one without rows, even after an
+    /// error. Columns keep their ids. Columns that had values keep their memory, so that a similar
+    /// next block needs no memory from the system.
     ///
     /// # Errors
-    /// As [`Self::finish`].
+    /// Those of [`Self::finish`].
     pub fn cut(
         &mut self,
         created_at: Micros,
@@ -289,14 +290,14 @@ impl BlockBuilder {
         let block = self.block(created_at, batch);
         self.times.clear();
         self.parts.iter_mut().for_each(Part::clear);
-        // The time column's stays as it is.
+        // The slot of the time column stays as it is.
         self.slots.iter_mut().skip(1).for_each(|slot| slot.last_row = 0);
         self.raw_bytes = 0;
         block
     }
 
-    /// Encodes the parts that have values, and the times, one after another, each row at its place;
-    /// sorted by name and kind.
+    /// Encodes the times and the parts that have values, one after another, with each row at its
+    /// position; sorted by name and kind.
     fn encode(&self, positions: Option<&[u32]>) -> Result<Vec<EncodedColumn>, BlockError> {
         let rows = self.times.len();
         let (mut columns, mut sections) = (Vec::new(), Sections::default());
@@ -343,9 +344,9 @@ impl BlockBuilder {
     }
 }
 
-/// The place of each row among all, by time; `None` where each is in its place.
+/// The position of each row when sorted by time; `None` if rows are sorted already.
 ///
-/// Digit by digit from the lowest on: rows that came together differ in few.
+/// A radix sort, lowest digit first: times that arrive together differ in few digits.
 fn positions_by_time(times: &[i64]) -> Option<Vec<u32>> {
     const DIGIT_BITS: u32 = 11;
     const DIGITS: usize = 1 << DIGIT_BITS;

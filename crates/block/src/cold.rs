@@ -1,9 +1,9 @@
-//! Making a block cold: each column's sections of values become one frame, where that saves an
-//! eighth. Values are not decoded: texts that were compressed by themselves are made plain first,
-//! because a frame of all of them takes less.
+//! Recompresses a block for the cold tier: each column's sections of values become one zstd frame,
+//! if that saves an eighth. Values are not decoded, but texts that were compressed by themselves
+//! are decompressed first, because one frame of all texts takes fewer bytes.
 //!
-//! What is read to leave a block or a column alone stays as it is: header, directory, zones, and
-//! which rows have a value.
+//! The parts that are read to skip a block or a column stay as they are: header, directory, zones
+//! and validity.
 
 use std::borrow::Cow;
 
@@ -18,29 +18,28 @@ use crate::error::BlockError;
 use crate::header::{COLD_VERSION, write_batches};
 use crate::view::{BlockView, ColumnView};
 
-/// A column is cold where that saves one byte in so many.
+/// A column becomes cold if that saves one byte in 8.
 const SAVED_PART: usize = 8;
-/// A block becomes cold where that saves one byte in so many of it: else nothing is won by writing
-/// it again.
+/// A block becomes cold if that saves one byte in 64: otherwise rewriting it gains nothing.
 const BLOCK_SAVED_PART: usize = 64;
 
 /// Which columns become cold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chill {
-    /// Those that take an eighth less so, if they are enough of the block.
+    /// Columns that take an eighth less so, if together they save enough of the block.
     WhereItSaves,
-    /// All, also where they take more: so every column can be tried cold.
+    /// All columns, even those that take more bytes: so every column can be tested cold.
     All,
 }
 
-/// Makes the block with more of its columns cold: the same rows in the same order, and the same
-/// batches. `None` where no column becomes cold that is not so already, or where that saves hardly
-/// anything of the block. Checksums are verified on the way.
+/// Makes the block with more cold columns: the same rows in the same order, and the same batches.
+/// `None` if no further column becomes cold, or if that saves hardly anything of the block.
+/// Verifies checksums on the way.
 ///
 /// # Errors
 /// When the block is corrupt, or too large with all columns cold.
 pub fn chill(block: &BlockView<'_>, which: Chill) -> Result<Option<Vec<u8>>, BlockError> {
-    // What is plain instead of compressed must still fit a block when it is thawed.
+    // Decompressed texts must still fit a block when it is decompressed.
     let thawed: usize = block.columns().iter().map(|column| column.entry.value_bytes()).sum();
     let mut spare_bytes = BLOCK_BYTES_MAX.saturating_sub(thawed);
     let mut columns: Vec<(Entry, Cow<'_, [u8]>)> = Vec::with_capacity(block.columns().len());
@@ -75,7 +74,7 @@ pub fn chill(block: &BlockView<'_>, which: Chill) -> Result<Option<Vec<u8>>, Blo
     Ok(Some(put_together(&header, &variable, columns.iter().map(|(_, body)| &body[..]))))
 }
 
-/// The column's entry and body when it is cold; `None` where that does not save enough.
+/// The column's cold entry and body; `None` if they do not save enough.
 pub(crate) fn chill_column(
     column: &ColumnView<'_>,
     which: Chill,

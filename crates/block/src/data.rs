@@ -1,7 +1,8 @@
-//! A decoded row block column: numbers, or codes and what they stand for.
+//! A decoded row block column: numbers, or codes and their dictionary.
 //!
-//! Strings and lists always come as codes, so that a question about a value is asked once per
-//! dictionary entry, and rows go by code. Where rows hardly repeat, each row is its own entry.
+//! Strings and lists are always decoded to codes, so that a predicate is evaluated once per
+//! dictionary entry, and rows are compared by code. If rows rarely repeat, each row is its own
+//! entry.
 
 use std::cell::LazyCell;
 use std::sync::Arc;
@@ -14,11 +15,11 @@ use hadal_types::{Decimal, Kind, Logical, Micros, Number, Value};
 pub struct ColumnData<'a> {
     /// The kind of the part.
     pub kind: Kind,
-    /// What its numbers mean.
+    /// The logical type of its numbers.
     pub logical: Logical,
-    /// Which rows have a value; `None` where all have.
+    /// Which rows have a value; `None` if all have one.
     pub validity: Option<Bitmap>,
-    /// The values by row; what stands in a row without a value means nothing.
+    /// The values by row. The value of a null row is a placeholder.
     pub values: Values<'a>,
 }
 
@@ -32,15 +33,15 @@ pub enum Values<'a> {
         /// Digits after the point, 0 to 18.
         scale: u8,
     },
-    /// Numbers that no scale holds: each is what [`Number::from_f64`] makes of the double. All
-    /// are finite.
+    /// Numbers that no single scale holds: each is the result of [`Number::from_f64`] of the
+    /// double. All doubles are finite.
     Doubles(Vec<f64>),
-    /// Numbers that neither one scale nor doubles hold: each is the exact decimal of its row, or
-    /// else what [`Number::from_f64`] makes of the double.
+    /// Numbers that neither one scale nor doubles hold: each is the exact decimal of its row or, if
+    /// there is none, the result of [`Number::from_f64`] of the double.
     Mixed {
-        /// One per row, all finite; of an exact decimal the nearest.
+        /// One per row, all finite; for an exact decimal, the nearest double.
         doubles: Vec<f64>,
-        /// Of the rows whose double does not say the number.
+        /// The exact numbers of rows whose double is inexact.
         exacts: Exacts,
     },
     /// Strings.
@@ -54,7 +55,7 @@ pub enum Values<'a> {
     Lists {
         /// One list code per row, each below the number of lists.
         codes: Vec<u32>,
-        /// The lists, and the strings that they are made of.
+        /// The lists, and their element strings.
         lists: ListDictionary<'a>,
     },
 }
@@ -64,16 +65,16 @@ pub enum Values<'a> {
 pub struct Exacts(Vec<(u32, Decimal)>);
 
 impl Exacts {
-    /// Of these rows, which ascend.
+    /// The decimals of these rows. Rows must ascend.
     pub(crate) fn new(exacts: Vec<(u32, Decimal)>) -> Self {
         Self(exacts)
     }
 
-    /// The row's exact number, where its double does not say it.
+    /// The row's exact number; `None` if its double is exact.
     #[must_use]
     pub fn get(&self, row: usize) -> Option<Number> {
         let is_of = |exact: &&(u32, Decimal)| exact.0 as usize == row;
-        // Often all rows are here.
+        // Often all rows have an entry.
         let exact = self.0.get(row).filter(is_of).or_else(|| {
             let at = self.0.binary_search_by_key(&row, |exact| exact.0 as usize).ok()?;
             self.0.get(at)
@@ -81,7 +82,7 @@ impl Exacts {
         exact.map(|exact| exact.1.into())
     }
 
-    /// The row's number, where `double` is its double.
+    /// The row's number; `double` must be its double.
     #[must_use]
     pub fn number(&self, row: usize, double: f64) -> Number {
         self.get(row).or_else(|| Number::from_f64(double)).unwrap_or(Number::ZERO)
@@ -89,8 +90,8 @@ impl Exacts {
 }
 
 impl Values<'_> {
-    /// Puts each value into its row; the others get placeholders. `present` says which rows have
-    /// one, as many as there are values, and `places` are the same rows by number.
+    /// Expands compact values to one per row; rows without a value get placeholders. `present` has
+    /// as many ones as there are values, and `positions` holds the same rows as numbers.
     pub(crate) fn spread<F: FnOnce() -> Vec<u32>>(
         self,
         present: &Bitmap,
@@ -135,7 +136,7 @@ impl ColumnData<'_> {
         self.validity.as_ref().is_none_or(|validity| validity.get(row))
     }
 
-    /// The value of one row; null where it has none, and beyond the last row. For slow paths.
+    /// The value of one row; null if it has none, and beyond the last row. Slow: for single values.
     #[must_use]
     pub fn value(&self, row: usize) -> Value {
         let value = if self.has_value(row) { self.stored_value(row) } else { None };

@@ -8,7 +8,7 @@ use hadal_types::{ColumnName, Kind, Logical};
 
 use crate::error::{BlockError, BlockRegion};
 
-/// What a row block column's numbers are bounded by; nulls do not count.
+/// The bounds of a row block column's numbers (its zone map), without nulls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Zone {
     /// Decimals: mantissas at one scale.
@@ -22,18 +22,18 @@ pub enum Zone {
         /// The sum of all mantissas.
         sum: i128,
     },
-    /// Doubles: no value lies beyond the numbers that these two mean.
+    /// Doubles: all values are between these two numbers.
     Doubles {
-        /// The smallest, or a little less.
+        /// The smallest value, or a little less.
         min: f64,
-        /// The largest, or a little more.
+        /// The largest value, or a little more.
         max: f64,
     },
     /// Not numbers, so nothing is known before decoding.
     None,
 }
 
-/// How a body is encoded, with what its decoder must know.
+/// A body's encoding, with the parameters of its decoder.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Encoding {
     Decimals { scale: u8, min: i64, max: i64, sum: i128 },
@@ -47,11 +47,11 @@ pub(crate) enum Encoding {
     Wide { scale: u8, base: i128, min: f64, max: f64 },
 }
 
-/// In an entry's encoding byte: the streams hold only the rows that have a value.
+/// Flag in an entry's encoding byte: the streams hold only the rows that have a value.
 const COMPACT: u8 = 0x80;
-/// In an entry's encoding byte: an earlier RBC has the same rows without a value, and says which.
+/// Flag in an entry's encoding byte: an earlier RBC has the same validity; its index follows.
 const SHARED: u8 = 0x40;
-/// In an entry's encoding byte: the sections of values are stored as one frame.
+/// Flag in an entry's encoding byte: the sections of values are stored as one frame.
 const COLD: u8 = 0x20;
 
 impl Encoding {
@@ -69,7 +69,7 @@ impl Encoding {
         }
     }
 
-    /// The version of the encodings that brought it.
+    /// The version of the encodings that introduced this encoding.
     pub(crate) const fn version(self) -> u16 {
         match self {
             Self::Mixed { .. } => 2,
@@ -94,7 +94,7 @@ impl Encoding {
     }
 }
 
-/// Sections that an encoding has where there are no nulls, or `None` for an unknown code.
+/// The number of sections of an encoding without nulls, or `None` for an unknown code.
 const fn section_count(code: u8, kind: Kind) -> Option<usize> {
     match (code, kind) {
         (0 | 1 | 7, Kind::Number) | (3, Kind::String) => Some(1),
@@ -104,12 +104,12 @@ const fn section_count(code: u8, kind: Kind) -> Option<usize> {
     }
 }
 
-/// Digits after the point that a wide number may have: all that a decimal can.
+/// Maximum digits after the point of a wide number: the maximum of decimals.
 const WIDE_SCALE_MAX: u8 = 36;
-/// So any 64 bits can be added to a base.
+/// Maximum absolute base: adding any 64-bit integer to it cannot overflow.
 pub(crate) const WIDE_BASE_MAX: u128 = i128::MAX.unsigned_abs() - (1 << 63);
 
-/// Sections of a body at most: those of a list-dictionary, and validity.
+/// Maximum sections of a body: those of a list dictionary, and validity.
 pub(crate) const SECTIONS_MAX: usize = 4;
 
 /// One entry of the directory.
@@ -119,14 +119,14 @@ pub(crate) struct Entry {
     pub(crate) kind: Kind,
     pub(crate) logical: Logical,
     pub(crate) nulls: usize,
-    /// The index of an earlier RBC with the very same validity, which has the section.
+    /// The index of an earlier RBC with the same validity, which has the section.
     pub(crate) validity_of: Option<usize>,
     /// Whether the streams hold only the rows that have a value.
     pub(crate) is_compact: bool,
     pub(crate) encoding: Encoding,
-    /// The sections' lengths; zeros after the last.
+    /// The sections' lengths, then zeros.
     pub(crate) sections: [usize; SECTIONS_MAX],
-    /// Bytes of the frame that stands for the sections of values, where the RBC is cold.
+    /// If the RBC is cold, bytes of the frame that holds the sections of values.
     pub(crate) frame_bytes: Option<usize>,
     pub(crate) checksum: u64,
 }
@@ -142,12 +142,12 @@ impl Entry {
         values + self.sections[self.value_sections()..].iter().sum::<usize>()
     }
 
-    /// Bytes of the sections before the validity section, thawed if they are cold.
+    /// Bytes of the sections before the validity section, after decompression.
     pub(crate) fn value_bytes(&self) -> usize {
         self.sections[..self.value_sections()].iter().sum()
     }
 
-    /// Sections before the validity section, if there is one.
+    /// Number of sections before the validity section.
     pub(crate) fn value_sections(&self) -> usize {
         section_count(self.encoding.code(), self.kind).unwrap_or_default()
     }
@@ -157,7 +157,7 @@ impl Entry {
         self.nulls > 0 && self.validity_of.is_none()
     }
 
-    /// The version of the encodings that brought the last of what the entry says.
+    /// The version of the encodings that introduced the newest feature of the entry.
     pub(crate) fn version(&self) -> u16 {
         let flags = match self.frame_bytes {
             Some(_) => 4,
@@ -226,7 +226,7 @@ impl Entry {
         }
     }
 
-    /// Reads and checks the next entry of a block with so many rows.
+    /// Reads and checks the next entry of a block with `rows` rows.
     pub(crate) fn read(cursor: &mut Cursor<'_>, rows: usize) -> Result<Self, BlockError> {
         let front = BlockRegion::Front;
         let length = cursor.u8().map_err(front.of())?;
@@ -366,7 +366,7 @@ fn read_encoding(
         }
         3 => Ok(Encoding::Pages),
         10 => {
-            // And that of the rows without a value.
+            // One more template for the rows without a value.
             let templates = cursor.length("templates", values + 1).map_err(&error)?;
             region.check(templates > 0, || "it has no templates".to_owned())?;
             Ok(Encoding::Templates { templates })

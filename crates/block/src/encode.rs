@@ -1,5 +1,5 @@
-//! Encoding one column: choosing the encoding, writing the body and its directory entry. Builder and
-//! merge both come through here.
+//! Encodes one column: chooses the encoding, writes the body and its directory entry. Builder and
+//! merge share this code.
 
 use hadal_encoding::{Bitmap, ints};
 use hadal_types::limits::BLOCK_BYTES_MAX;
@@ -21,21 +21,21 @@ pub(crate) use numbers::not_of_double;
 use numbers::{encode_decimals, encode_numbers};
 use strings::{encode_strings, hardly_repeat};
 
-/// Where more than one row in so many has no value, these rows are left out of the streams. The more
-/// are left out, the fewer bytes; but rows without a place must be put into theirs by every scan.
+/// If more than one row in 2 has no value, these rows are left out of the streams. That saves
+/// bytes, but then every scan must expand the values to their rows.
 const COMPACT_NULLS_PART: usize = 2;
-/// One column part with a value or a placeholder for every row, and one value at least.
+/// One column part with a value or a placeholder for every row, and at least one value.
 #[derive(Debug)]
 pub(crate) struct Dense<'a> {
     pub(crate) name: &'a ColumnName,
     pub(crate) kind: Kind,
     pub(crate) logical: Logical,
-    /// `None` where all rows have a value.
+    /// `None` if all rows have a value.
     pub(crate) validity: Option<Bitmap>,
     pub(crate) values: DenseValues<'a>,
 }
 
-/// The values by row. Codes are of interners, which may hold more than is used.
+/// The values by row. Codes belong to interners, which may hold more strings than are used.
 #[derive(Debug)]
 pub(crate) enum DenseValues<'a> {
     Decimals { mantissas: Vec<i64>, scale: u8 },
@@ -73,7 +73,7 @@ impl DenseValues<'_> {
     }
 }
 
-/// One column, encoded, but for where its validity lies.
+/// One encoded column; its validity section is assigned later.
 #[derive(Debug)]
 pub(crate) struct EncodedColumn {
     pub(crate) entry: Entry,
@@ -81,13 +81,13 @@ pub(crate) struct EncodedColumn {
     pub(crate) version: u16,
     /// The body; with its zero fill once it is sealed.
     pub(crate) body: Vec<u8>,
-    /// The validity section, until it is placed.
+    /// The validity section, until it is assigned.
     pub(crate) validity: Option<Vec<u8>>,
     pub(crate) raw_bytes: u64,
 }
 
 impl EncodedColumn {
-    /// What columns are sorted by.
+    /// The sort key of columns.
     pub(crate) fn key(&self) -> (&ColumnName, Kind) {
         (&self.entry.name, self.entry.kind)
     }
@@ -98,31 +98,31 @@ impl EncodedColumn {
         self.body.extend_from_slice(section);
     }
 
-    /// Refers to the validity of the column of this index.
+    /// Refers to the validity of the column with this index.
     pub(crate) fn share_validity(&mut self, owner: usize) {
         self.entry.validity_of = Some(owner);
         self.version = self.version.max(self.entry.version());
     }
 
-    /// Fills the body up and takes its checksum; it stays as it is from then on.
+    /// Adds the zero fill and computes the checksum. The body must not change afterwards.
     pub(crate) fn seal(&mut self) {
         self.body.resize(self.body.len().next_multiple_of(8), 0);
         self.entry.checksum = XxHash3_64::oneshot(&self.body);
     }
 }
 
-/// What a string counts as raw bytes.
+/// Raw bytes of a string.
 pub(crate) const fn string_raw_bytes(string: &str) -> u64 {
     string.len() as u64 + 4
 }
 
-/// Validity sections of columns of one block, for others that are null in the same rows: most are
-/// like one of a few.
+/// A cache of the validity sections of a block, for other columns that are null in the same rows:
+/// most columns are like one of a few.
 #[derive(Debug, Default)]
 pub(crate) struct Sections(Vec<(Bitmap, Vec<u8>)>);
 
 impl Sections {
-    /// So many are kept.
+    /// Maximum number of cached sections.
     const COUNT_MAX: usize = 8;
 
     fn section(&mut self, nulls: &Bitmap) -> Vec<u8> {
@@ -149,8 +149,8 @@ pub(crate) fn encode(
     let rows = values.len();
     let value_count = nulls.as_ref().map_or(rows, Bitmap::count_ones);
     let mut body = Body::default();
-    // Rows without a value are left out where they are many, or where the others hardly repeat.
-    // Small blocks stay as they always were.
+    // Rows without a value are left out if they are many, or if the other rows rarely repeat. Small
+    // blocks keep their original form.
     let is_compact = rows >= ints::FORMS_VALUES_MIN
         && value_count < rows
         && (rows - value_count > rows / COMPACT_NULLS_PART
@@ -200,15 +200,15 @@ pub(crate) fn encode(
     Ok(EncodedColumn { entry, version, body: body.bytes, validity, raw_bytes })
 }
 
-/// Whether the rows' strings hardly repeat, so that a place for a row without one costs more than
-/// a code.
+/// Whether the rows' strings rarely repeat, so that a placeholder for a null row costs more than a
+/// code.
 fn hardly_repeats(values: &DenseValues<'_>, nulls: Option<&Bitmap>) -> bool {
     let DenseValues::Strings { codes, strings } = values else { return false };
     hardly_repeat(present(codes, nulls).copied(), strings)
 }
 
-/// Whether a stream of the column is long enough for forms that version 1 does not have: it has a
-/// value per row, or per element, which counts four bytes.
+/// Whether a stream of the column is long enough for the forms that version 1 lacks. A column's
+/// streams have one value per row, or per element, which counts as four raw bytes.
 fn may_have_new_forms(rows: usize, raw_bytes: u64) -> bool {
     rows >= ints::FORMS_VALUES_MIN || raw_bytes >= 4 * ints::FORMS_VALUES_MIN as u64
 }
@@ -218,7 +218,7 @@ const _: () = assert!(
     "a dictionary that is not plain counts as many raw bytes"
 );
 
-/// Fails where so many bytes do not fit a block.
+/// Fails if a block cannot have this many bytes.
 pub(crate) fn check_size(bytes: u64) -> Result<(), BlockError> {
     if bytes <= BLOCK_BYTES_MAX as u64 { Ok(()) } else { Err(BlockError::TooLarge(bytes)) }
 }
@@ -238,13 +238,13 @@ impl Body {
         self.count += 1;
     }
 
-    /// A code for each value.
+    /// Appends a section with one code per value.
     fn codes(&mut self, codes: &[u32]) {
         self.section(|out| ints::encode_codes(codes, out));
     }
 }
 
-/// Puts the value before, or the first, wherever a row has none: packing does not notice.
+/// Fills null rows with the previous value, or the first one: repeated values cost no bits.
 fn fill_placeholders<T: Copy>(values: &mut [T], validity: Option<&Bitmap>) {
     let Some(validity) = validity else { return };
     let mut rows = validity.iter_ones();
@@ -260,7 +260,7 @@ fn fill_placeholders<T: Copy>(values: &mut [T], validity: Option<&Bitmap>) {
     values[last + 1..].fill(before);
 }
 
-/// The values of rows that have one.
+/// The values of the rows that have one.
 fn present<'v, T>(values: &'v [T], validity: Option<&'v Bitmap>) -> impl Iterator<Item = &'v T> {
     let all = if validity.is_none() { values } else { &[] };
     let some = validity.into_iter().flat_map(|validity| validity.iter_ones());

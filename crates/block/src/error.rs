@@ -1,4 +1,4 @@
-//! What can be wrong with a row block, or with making one.
+//! Errors of reading or making a row block.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use hadal_encoding::EncodingError;
 use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_COLUMNS_MAX, BLOCK_ROWS_MAX};
 use hadal_types::{ColumnName, Kind};
 
-/// Which bytes of a row block are meant.
+/// The part of a row block that an error is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BlockRegion {
     /// Header, directory or batches.
@@ -24,10 +24,10 @@ impl fmt::Display for BlockRegion {
     }
 }
 
-/// Why bytes are no row block, or rows cannot become one.
+/// Why bytes are not a row block, or rows cannot become one.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BlockError {
-    /// The bytes begin otherwise.
+    /// The bytes do not begin with the magic number.
     #[error("bytes that begin with {0:02x?} are not a row block")]
     Magic(Vec<u8>),
     /// The block was written by a newer or a much older release.
@@ -35,7 +35,7 @@ pub enum BlockError {
     Version {
         /// "row block frame" or "row block encoding".
         what: &'static str,
-        /// The version found.
+        /// The version in the bytes.
         found: u16,
         /// The newest version that this release reads.
         newest: u16,
@@ -46,20 +46,20 @@ pub enum BlockError {
     /// A rule of the format is broken although the checksum is right.
     #[error("{region} is corrupt: {reason}")]
     Corrupt {
-        /// Where.
+        /// The part of the block.
         region: BlockRegion,
-        /// What was found, and what was expected.
+        /// The value in the bytes, and the expected one.
         reason: String,
     },
     /// Bytes do not decode although the checksum is right.
     #[error("{region} is corrupt: {source}")]
     Encoding {
-        /// Where.
+        /// The part of the block.
         region: BlockRegion,
-        /// Why.
+        /// The decoder's error.
         source: EncodingError,
     },
-    /// A block has one row at least.
+    /// A block has at least one row.
     #[error("a row block without rows")]
     Empty,
     /// More rows than a block can have.
@@ -79,23 +79,23 @@ pub enum BlockError {
         /// Another block's.
         other: ColumnName,
     },
-    /// Blocks to be merged were subsampled otherwise.
+    /// Blocks to be merged have different sample factors.
     #[error("a block of one row in {other} in a merge of blocks of one in {first}")]
     Samples {
-        /// Of how many rows one is in the first block.
+        /// The first block's sample factor.
         first: u16,
-        /// In another one.
+        /// Another block's sample factor.
         other: u16,
     },
 }
 
 impl BlockRegion {
-    /// The same error, with this place in it.
+    /// Wraps an error of decoding this part.
     pub(crate) fn of(&self) -> impl Fn(EncodingError) -> BlockError + '_ {
         |source| BlockError::Encoding { region: self.clone(), source }
     }
 
-    /// Fails with what `reason` says unless `holds`.
+    /// Fails with `reason` unless `holds`.
     pub(crate) fn check(
         &self,
         holds: bool,

@@ -1,5 +1,5 @@
-//! The fixed fields in front of a row block, and the list of batches: `spec/row-block.md` sections
-//! 1 and 3.
+//! The fixed fields at the start of a row block, and the list of batches: `spec/row-block.md`
+//! sections 1 and 3.
 
 use hadal_encoding::Cursor;
 use hadal_encoding::cursor::{write_length, write_varint};
@@ -16,11 +16,11 @@ const MAGIC: [u8; 7] = *b"\x89HDLBLK";
 const FRAME_VERSION: u8 = 1;
 /// The newest version of the encodings; older ones are read.
 pub(crate) const ENCODING_VERSION: u16 = 5;
-/// The version that blocks are made of, as long as none of them is cold.
+/// The version that new blocks have while no column is cold.
 pub(crate) const WARM_VERSION: u16 = 3;
-/// The version that cold columns need.
+/// The version that cold columns require.
 pub(crate) const COLD_VERSION: u16 = 4;
-/// The version that a block needs which lost rows to subsampling.
+/// The version that subsampled blocks require.
 pub(crate) const SAMPLED_VERSION: u16 = 5;
 /// Bytes of the header.
 pub(crate) const HEADER_BYTES: usize = 72;
@@ -30,9 +30,10 @@ pub(crate) const CHECKSUM_BYTES: usize = 8;
 /// The fields of the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Header {
-    /// The version of the encodings that the block needs.
+    /// The version of the encodings that the block requires.
     pub(crate) encoding_version: u16,
-    /// Of how many rows one was kept when the block was subsampled; 1 where none went.
+    /// The sample factor: one in so many rows was kept when the block was subsampled; 1 if all were
+    /// kept.
     pub(crate) kept_one_in: u16,
     pub(crate) block_bytes: usize,
     pub(crate) rows: usize,
@@ -48,7 +49,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Bytes up to and with the front's checksum, where the bodies begin.
+    /// Bytes up to the end of the front's checksum, where the bodies begin.
     pub(crate) const fn front_bytes(&self) -> usize {
         let unpadded = HEADER_BYTES + self.directory_bytes + self.batches_bytes;
         unpadded.next_multiple_of(8) + CHECKSUM_BYTES
@@ -78,7 +79,7 @@ impl Header {
         out.extend_from_slice(&self.raw_bytes.to_le_bytes());
     }
 
-    /// Reads and checks the header of a block that is all of `bytes`.
+    /// Reads and checks the header of a block that fills all of `bytes`.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, BlockError> {
         let region = BlockRegion::Front;
         let mut cursor = Cursor::new(bytes, "a row block header");
@@ -125,7 +126,7 @@ impl Header {
         within("rows", self.rows, 1, BLOCK_ROWS_MAX)?;
         within("columns", self.columns, 1, BLOCK_COLUMNS_MAX)?;
         within("the time column's index", self.time_column, 0, self.columns - 1)?;
-        // What can still be revoked is never sampled.
+        // Rows that can still be revoked are never sampled.
         let batches_max = if self.kept_one_in > 1 { 0 } else { self.rows };
         within("batches", self.batches, 0, batches_max)?;
         within("the directory's length", self.directory_bytes, 0, bytes)?;
@@ -155,7 +156,7 @@ fn read_versions(cursor: &mut Cursor<'_>) -> Result<u16, BlockError> {
     Ok(encoding)
 }
 
-/// Reads of how many rows one was kept.
+/// Reads the sample factor.
 fn read_kept(cursor: &mut Cursor<'_>, encoding_version: u16) -> Result<u16, BlockError> {
     let region = BlockRegion::Front;
     let kept = u16::from_le_bytes(cursor.array().map_err(region.of())?);
@@ -166,12 +167,12 @@ fn read_kept(cursor: &mut Cursor<'_>, encoding_version: u16) -> Result<u16, Bloc
     Ok(kept.max(1))
 }
 
-/// The rows that came with one batch which can still be revoked.
+/// The rows of one batch that can still be revoked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BatchRows {
     /// The batch's id.
     pub id: BatchId,
-    /// A hash of the bytes that its sender sent: other bytes under the same id are a conflict.
+    /// A hash of the bytes that its sender sent: different bytes with the same id are a conflict.
     pub content_hash: u64,
     /// Its first row in the block.
     pub first_row: usize,

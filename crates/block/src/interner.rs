@@ -1,5 +1,5 @@
-//! Giving strings, and lists of codes, small numbers: the order in which they were first seen. No
-//! allocation per string, none at all for one seen before.
+//! Interns strings, and lists of codes: assigns small numbers in order of first occurrence. Without
+//! an allocation per string, and without any for a repeated string.
 
 use std::hash::{BuildHasher, Hasher};
 use std::iter;
@@ -8,35 +8,36 @@ use std::ops::Range;
 use hadal_encoding::lists::Lists;
 use hashbrown::{DefaultHashBuilder, HashTable};
 
-/// Strings that are looked up before it is told whether they repeat.
+/// Strings that are looked up before the interner decides whether strings repeat.
 const WINDOW: usize = 4_096;
-/// They do where so many of them were seen before.
+/// Strings repeat if at least this many of the window were already interned.
 const REPEATS_MIN: usize = WINDOW / 8;
-/// Of strings that do not, those are looked up whose hash ends with so many zeros: one in eight.
+/// If strings do not repeat, only those whose hash ends with this many zeros are looked up: one in
+/// eight.
 const SAMPLE_ZEROS: u32 = 3;
 
-/// Strings by code: distinct ones, where none was added by [`Self::add_all`].
+/// Strings by code. They are distinct unless [`Self::add_all`] was used.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StringInterner {
     text: String,
-    /// Where each string ends.
+    /// The end of each string.
     ends: Vec<usize>,
     table: CodeTable,
     hasher: DefaultHashBuilder,
-    /// Memory for hashes of strings that are added together, and for guesses of their codes.
+    /// Memory for the hashes of strings that are added together, and for guesses of their codes.
     hashes: Vec<(u32, Option<u32>)>,
-    /// Strings hardly repeat.
+    /// Whether strings rarely repeat.
     are_unique: bool,
-    /// Strings that were looked up by `add` since that was told, and how many of them were found.
+    /// Strings that `add` looked up since that decision, and how many of them were found.
     looked_up: usize,
     repeated: usize,
 }
 
 impl StringInterner {
-    /// Appends a code of each of the strings that end at `ends` in `text`.
+    /// Appends a code for each of the strings that end at `ends` in `text`.
     ///
-    /// All are hashed first, then all slots are read where their codes should be, so that one
-    /// look-up need not wait for the other.
+    /// All strings are hashed first, then the slots of all hashes are read, so that look-ups do not
+    /// wait for one another.
     pub(crate) fn add_all(&mut self, text: &str, ends: &[u32], codes: &mut Vec<u32>) {
         let starts = iter::once(0).chain(ends.iter().copied());
         let strings = starts.zip(ends).map(|(start, &end)| &text[start as usize..end as usize]);
@@ -57,11 +58,11 @@ impl StringInterner {
         self.hashes = hashes;
     }
 
-    /// A code of the string: the one that it has, or a new one. Where strings hardly repeat most of
-    /// them are not looked up, so that a string that does repeat may have several codes.
+    /// A code of the string: an existing one, or a new one. If strings rarely repeat, most are not
+    /// looked up, so that a repeated string may have several codes.
     ///
-    /// To look up texts that are all distinct would take most of the time of their column: each
-    /// look-up goes to a place in memory where none was before.
+    /// For distinct texts, look-ups would take most of the time of their column: each one goes to a
+    /// new memory location.
     fn add(&mut self, hash: u32, string: &str) -> u32 {
         if self.are_unique && hash.trailing_zeros() < SAMPLE_ZEROS {
             return self.push(string);
@@ -75,7 +76,7 @@ impl StringInterner {
     fn count_look_up(&mut self, is_repeated: bool) {
         self.looked_up += 1;
         self.repeated += usize::from(is_repeated);
-        // The sample tells sooner that they do repeat.
+        // A sample detects sooner that strings repeat.
         let window = if self.are_unique { WINDOW / 64 } else { WINDOW };
         if self.looked_up == window {
             self.are_unique = self.repeated * WINDOW < REPEATS_MIN * window;
@@ -83,7 +84,7 @@ impl StringInterner {
         }
     }
 
-    /// The string's code; a new one where it was not seen before.
+    /// The string's code; a new one at its first occurrence.
     pub(crate) fn intern(&mut self, string: &str) -> u32 {
         self.intern_hashed(self.hash(string), string)
     }
@@ -109,7 +110,7 @@ impl StringInterner {
         code
     }
 
-    /// Forgets all strings, and keeps the memory.
+    /// Forgets all strings but keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.ends.clear();
@@ -117,18 +118,18 @@ impl StringInterner {
         (self.are_unique, self.looked_up, self.repeated) = (false, 0, 0);
     }
 
-    /// How many codes were given out.
+    /// The number of assigned codes.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The string of a code that was given out.
+    /// The string of an assigned code.
     #[inline]
     pub(crate) fn get(&self, code: u32) -> &str {
         &self.text[range_of(&self.ends, code)]
     }
 
-    /// Its bytes. Cheaper than [`Self::get`], which looks at the text.
+    /// The length of the string of a code. Cheaper than [`Self::get`], which checks the text.
     pub(crate) fn bytes_of(&self, code: u32) -> usize {
         range_of(&self.ends, code).len()
     }
@@ -142,15 +143,15 @@ impl StringInterner {
     }
 }
 
-/// Where the string of a code lies.
+/// The range of a code's string in the text.
 fn range_of(ends: &[usize], code: u32) -> Range<usize> {
     let code = code as usize;
     let start = if code == 0 { 0 } else { ends[code - 1] };
     start..ends[code]
 }
 
-/// Whether two strings are equal, without a call: most are short, and they are equal, since their
-/// hashes are. Ends may overlap.
+/// Whether two strings are equal, without a function call. Most strings are short, and equal, since
+/// their hashes are. The compared chunks may overlap.
 fn are_equal(left: &[u8], right: &[u8]) -> bool {
     if left.len() != right.len() {
         return false;
@@ -172,20 +173,21 @@ fn end<const BYTES: usize>(left: &[u8], right: &[u8]) -> bool {
     left.last_chunk::<BYTES>() == right.last_chunk()
 }
 
-/// Codes by the hash of their string: slots of which half are empty at least, each looked at after
-/// the one before. Texts lie far apart in memory, and are looked at where hashes are equal only.
+/// Codes by the hash of their string: open addressing with linear probing, at most half full. Texts
+/// are scattered in memory, and are compared only if hashes are equal.
 #[derive(Clone, Debug, Default)]
 struct CodeTable {
-    /// A power of two of them, or none: the hash above the code plus one; 0 where there is none.
+    /// A power of two of slots, or none: the hash in the high half, the code plus one in the low
+    /// half; 0 if empty.
     slots: Vec<u64>,
     count: usize,
 }
 
-/// Slots of the first code.
+/// Initial number of slots.
 const SLOTS_MIN: usize = 64;
 
 impl CodeTable {
-    /// The code of this hash that `is_it`.
+    /// The code with this hash for which `is_equal` holds.
     #[inline]
     fn find(&self, hash: u32, is_equal: impl Fn(u32) -> bool) -> Option<u32> {
         let mut at = hash as usize;
@@ -202,14 +204,14 @@ impl CodeTable {
         }
     }
 
-    /// The code of this hash that most likely is the one, without a look at any string.
+    /// The most likely code of this hash, without comparing strings.
     fn guess(&self, hash: u32) -> Option<u32> {
         let slot = *self.slots.get(hash as usize & self.slots.len().wrapping_sub(1))?;
         let (slot_hash, code) = halves(slot);
         if slot_hash == hash { code.checked_sub(1) } else { None }
     }
 
-    /// Adds a code that is not there.
+    /// Adds a code that is not in the table.
     fn insert(&mut self, hash: u32, code: u32) {
         if 2 * (self.count + 1) > self.slots.len() {
             let slots = vec![0; (2 * self.slots.len()).max(SLOTS_MIN)];
@@ -232,14 +234,14 @@ impl CodeTable {
         self.slots[at] = slot;
     }
 
-    /// Forgets all codes, and keeps the memory.
+    /// Forgets all codes but keeps the memory.
     fn clear(&mut self) {
         self.slots.fill(0);
         self.count = 0;
     }
 }
 
-/// The hash, and the code plus one.
+/// The hash and the code plus one of a slot.
 #[expect(clippy::cast_possible_truncation, reason = "one half and the other")]
 const fn halves(slot: u64) -> (u32, u32) {
     ((slot >> 32) as u32, slot as u32)
@@ -254,7 +256,7 @@ pub(crate) struct ListInterner {
 }
 
 impl ListInterner {
-    /// The list's code; a new one where it was not seen before.
+    /// The list's code; a new one at its first occurrence.
     pub(crate) fn intern(&mut self, list: &[u32]) -> u32 {
         let Self { lists, table, hasher } = self;
         let hash = hash_list(hasher, list);
@@ -274,12 +276,12 @@ impl ListInterner {
         self.table.clear();
     }
 
-    /// How many distinct lists were seen.
+    /// The number of distinct lists.
     pub(crate) fn len(&self) -> usize {
         self.lists.len()
     }
 
-    /// The list of a code that was given out.
+    /// The list of an assigned code.
     pub(crate) fn get(&self, code: u32) -> &[u32] {
         self.lists.get(code).unwrap_or_default()
     }
@@ -293,7 +295,7 @@ fn hash_list(hasher: &impl BuildHasher, list: &[u32]) -> u64 {
 mod tests {
     use super::*;
 
-    /// The codes of so many strings, each told by a number.
+    /// The codes of strings that are made from these numbers.
     fn codes(interner: &mut StringInterner, numbers: impl Iterator<Item = usize>) -> Vec<u32> {
         let text = |number: usize| format!("the text of number {number}");
         let texts: Vec<String> = numbers.map(text).collect();
@@ -324,7 +326,7 @@ mod tests {
 
     #[test]
     fn a_code_is_that_of_its_string() {
-        // All distinct, then repeating, then distinct again.
+        // First distinct strings, then repeated ones, then distinct ones again.
         let numbers = (0..20_000).chain((0..60_000).map(|index| index % 7_000)).chain(0..20_000);
         let mut interner = StringInterner::default();
         let codes = codes(&mut interner, numbers.clone());

@@ -1,14 +1,14 @@
 //! The row block: up to 65,536 rows of one table as one immutable run of bytes, the same on the
-//! wire, in the log, in memory and on disk. `spec/row-block.md` is its description to the byte.
+//! wire, in the log, in memory and on disk. `spec/row-block.md` describes it to the byte.
 //!
-//! - [`BlockBuilder`] makes a block of rows, one value at a time.
-//! - [`BlockView`] reads one from borrowed bytes: the front at once, each row block column (RBC)
-//!   when asked, decoded to [`ColumnData`]: numbers, or codes and what they stand for.
-//! - [`merge`] makes large blocks of small ones, a column at a time.
-//! - [`sample`] keeps some rows of a block, each of which stands for more than before.
-//! - [`chill`] makes a block that takes fewer bytes, and longer to read.
+//! - [`BlockBuilder`] makes a block from rows, one value at a time.
+//! - [`BlockView`] reads a block from borrowed bytes: the front at once, each row block column
+//!   (RBC) on request, decoded to [`ColumnData`]: numbers, or codes and their dictionary.
+//! - [`merge`] makes large blocks from small ones, column by column.
+//! - [`sample`] keeps some rows of a block and increases their weights.
+//! - [`chill`] recompresses a block for the cold tier: fewer bytes, slower to read.
 //!
-//! Nothing here knows where blocks lie, which of them count, or what a query is.
+//! This crate does not know where blocks are stored, which of them count, or what a query is.
 
 mod assemble;
 mod builder;

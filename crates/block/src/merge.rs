@@ -1,5 +1,5 @@
-//! Making large blocks of small ones, a column at a time: each input column is decoded once, its
-//! dictionary mapped to one for all blocks, and its rows gathered in their new order.
+//! Merges small blocks into large ones, column by column: decodes each input column once, maps its
+//! dictionary to one for all blocks, and gathers its rows in their new order.
 
 use std::ops::Range;
 
@@ -27,25 +27,25 @@ pub use revoke::merge_without;
 pub use sample::{Sampling, sample};
 use settle::settle;
 
-/// Outputs are made of inputs with this many raw bytes together; see [`merge`] for what is larger.
+/// Outputs have about this many raw bytes; [`merge_rows`] handles larger ones.
 const OUTPUT_RAW_BYTES: u64 = BLOCK_BYTES_MAX as u64 / 2;
 const DAY: i64 = 86_400 * Micros::SECOND;
 
 /// The order of rows in merged blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MergeOrder {
-    /// As they came: block after block. Batches are kept, so each can still be revoked.
+    /// Order of arrival, block after block. Batches are kept, so each can still be revoked.
     Arrival,
-    /// By time, stably; no block has rows of two days (UTC). Batches are dropped: they are settled.
+    /// By time, stably; no block has rows of two days (UTC). Batches are dropped: they can no
+    /// longer be revoked.
     Time,
 }
 
-/// Makes blocks of at most 65,536 rows that hold exactly the rows of `blocks`. Checksums are
-/// verified on the way. One block that is in the order asked for keeps its columns as they are.
+/// Makes blocks of at most 65,536 rows with exactly the rows of `blocks`. Verifies checksums on the
+/// way. A single block that is already in this order keeps its columns as they are.
 ///
 /// # Errors
-/// When an input is corrupt, the inputs have different time columns, or some were subsampled
-/// otherwise than the others.
+/// When an input is corrupt, or the inputs differ in time column or sample factor.
 pub fn merge(
     blocks: &[BlockView<'_>],
     order: MergeOrder,
@@ -62,9 +62,9 @@ pub fn merge(
 /// Which rows of blocks are kept.
 enum Kept {
     All,
-    /// Those whose times are not before this; in the order of time only.
+    /// Rows whose time is not before this one. Only with the order of time.
     From(Micros),
-    /// Those whose numbers are in none of these ranges; in the order of arrival only.
+    /// Rows whose numbers are in none of these ranges. Only with the order of arrival.
     Outside(Vec<Range<usize>>),
 }
 
@@ -75,8 +75,8 @@ fn merge_rows(
     kept: &Kept,
     created_at: Micros,
 ) -> Result<Vec<Vec<u8>>, BlockError> {
-    // Rows are cut into blocks by how large they are on average. Where large rows happen to come
-    // together, cut finer.
+    // Outputs are cut by the average size of rows. If large rows happen to be neighbours, the cut
+    // is repeated with fewer rows per block.
     let mut rows_max = BLOCK_ROWS_MAX;
     loop {
         match merge_into_blocks_of(rows_max, blocks, order, kept, created_at) {
@@ -135,10 +135,10 @@ fn kept_one_in(blocks: &[BlockView<'_>]) -> Result<u16, BlockError> {
     }
 }
 
-/// The blocks, their rows numbered through.
+/// The input blocks, with consecutive row numbers across all.
 struct Inputs<'b, 'a> {
     blocks: &'b [BlockView<'a>],
-    /// The number of each block's first row, and of the row after the last.
+    /// The number of each block's first row, and the end of the last block.
     starts: Vec<usize>,
 }
 
@@ -157,7 +157,7 @@ impl<'b, 'a> Inputs<'b, 'a> {
         self.starts.last().copied().unwrap_or_default()
     }
 
-    /// All names and kinds, ascending.
+    /// All names and kinds, ascending and without duplicates.
     fn columns(&self) -> Vec<(&'b ColumnName, Kind)> {
         let columns = self.blocks.iter().flat_map(BlockView::columns);
         let mut keys: Vec<_> = columns.map(|column| (column.name(), column.kind())).collect();
@@ -174,7 +174,7 @@ impl<'b, 'a> Inputs<'b, 'a> {
         move |row| shares[starts.partition_point(|&start| start <= row as usize) - 1]
     }
 
-    /// The batches of an output whose rows are in the order of arrival.
+    /// The batches of an output in the order of arrival.
     fn batches_of(&self, rows: &[u32]) -> Vec<BatchRows> {
         let position = |row: usize| rows.partition_point(|&other| (other as usize) < row);
         let mut batches = Vec::new();
@@ -191,7 +191,7 @@ impl<'b, 'a> Inputs<'b, 'a> {
     }
 }
 
-/// The numbers of the rows that go into each output, in their new order.
+/// The row numbers of each output, in their new order.
 fn plan_outputs(
     inputs: &Inputs<'_, '_>,
     time_column: &ColumnName,
@@ -215,7 +215,7 @@ fn plan_outputs(
         days = times.into_iter().map(|time| time.div_euclid(DAY)).collect();
     }
     let day = |row: u32| days.get(row as usize).copied();
-    // Evenly: a remainder would have to be merged again.
+    // Even sizes: a small remainder would have to be merged again.
     let most = rows.len().div_ceil(rows.len().div_ceil(rows_max).max(1));
     let raw_bytes = inputs.raw_bytes();
     let mut outputs: Vec<Vec<u32>> = Vec::new();

@@ -1,5 +1,5 @@
-//! What the builder holds of one column part: its values, and which rows they belong to. Memory is
-//! proportional to the values, not to the rows, until the block is finished.
+//! The builder's state of one column part: its values and their rows. Until the block is finished,
+//! memory is proportional to the values, not to the rows.
 
 mod strings;
 
@@ -23,14 +23,14 @@ pub(crate) struct Part {
     pub(crate) values: PartValues,
 }
 
-/// The rows that have a value, ascending: the first so many, then these.
+/// The rows that have a value, ascending: rows 0 to `first` - 1, then `others`.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     first: u32,
     others: Vec<u32>,
 }
 
-/// The values of those rows.
+/// The values of these rows.
 #[derive(Debug)]
 pub(crate) enum PartValues {
     Numbers(NumberPart),
@@ -38,11 +38,11 @@ pub(crate) enum PartValues {
     Lists { codes: Vec<u32>, lists: ListInterner, elements: StringInterner },
 }
 
-/// Numbers at one scale for as long as one holds them, and whether all of them are truths.
+/// Numbers, stored at one scale while that is possible; and whether all are truths.
 #[derive(Debug)]
 pub(crate) struct NumberPart {
     store: NumberStore,
-    /// How many values are not truths.
+    /// The number of values that are not truths.
     plain: usize,
     last_is_plain: bool,
 }
@@ -83,7 +83,7 @@ impl Rows {
         (0..self.first).chain(self.others.iter().copied())
     }
 
-    /// One bit per row of the block, at its place; `None` where all have a value.
+    /// One bit per row of the block, at the row's position; `None` if all rows have a value.
     fn validity(&self, rows: usize, positions: Option<&[u32]>) -> Option<Bitmap> {
         if self.len() == rows {
             return None;
@@ -97,7 +97,7 @@ impl Rows {
         Some(Bitmap::from_words(words, rows))
     }
 
-    /// Puts the value of each row at its place.
+    /// Puts the value of each row at the row's position.
     fn spread<T: Copy + Default>(
         &self,
         values: &[T],
@@ -146,14 +146,15 @@ impl Part {
         }
     }
 
-    /// Does what was put off while rows came; to be called before [`Self::dense`].
+    /// Interns the strings that are still pending. Must be called before [`Self::dense`].
     pub(crate) fn intern_pending(&mut self) {
         if let PartValues::Strings(strings) = &mut self.values {
             strings.intern_pending();
         }
     }
 
-    /// Drops all values, and keeps the memory for as many again; none where there were none.
+    /// Drops all values but keeps the memory for as many again. A part without values frees its
+    /// memory.
     pub(crate) fn clear(&mut self) {
         if self.rows.len() == 0 {
             *self = Self::new(self.name.clone(), self.kind, self.name_index);
@@ -171,8 +172,8 @@ impl Part {
         }
     }
 
-    /// Calls `encode` with the part as a column of `rows` rows, each at its place: the number of the
-    /// row, if there are no others.
+    /// Calls `encode` with the part as a column of `rows` rows, each at its position; without
+    /// `positions`, at its number.
     pub(crate) fn dense<R>(
         &self,
         rows: usize,
@@ -228,7 +229,7 @@ impl NumberPart {
             {
                 return;
             }
-            // Exact still: whether doubles are needed is known when all rows are.
+            // Still exact: whether doubles are needed is decided when all rows are known.
             let decimal = |&mantissa: &i64| {
                 Decimal::new(mantissa.into(), *scale).map_or(Number::ZERO, Number::from)
             };
@@ -239,7 +240,7 @@ impl NumberPart {
         }
     }
 
-    /// Pushes a number that is mantissa × 10^−scale, in lowest terms.
+    /// Pushes the number mantissa × 10^−scale, in lowest terms.
     #[inline]
     pub(crate) fn push_decimal(&mut self, mantissa: i64, part_scale: u8) {
         if let NumberStore::Scaled { mantissas, scale } = &mut self.store
@@ -278,8 +279,8 @@ impl NumberPart {
     }
 }
 
-/// Pushes the number at the scale, which grows where needed; `None`, and nothing done, where no
-/// scale holds all.
+/// Pushes the number, and increases the scale if needed. `None`, without a change, if no scale
+/// holds all numbers.
 #[inline]
 fn push_scaled(
     mantissas: &mut Vec<i64>,

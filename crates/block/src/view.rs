@@ -1,4 +1,4 @@
-//! Reading a row block from borrowed bytes.
+//! Reads a row block from borrowed bytes.
 
 use std::cell::LazyCell;
 use std::ops::Range;
@@ -23,7 +23,7 @@ use streams::Streams;
 pub use numbers::{CodedNumbers, NearNumbers, NumbersView};
 pub use strings::StringsView;
 
-/// A row block in borrowed bytes. Making one reads the front only.
+/// A row block in borrowed bytes. Parsing reads only the front.
 #[derive(Clone, Debug)]
 pub struct BlockView<'a> {
     bytes: &'a [u8],
@@ -32,22 +32,22 @@ pub struct BlockView<'a> {
     batches: Vec<BatchRows>,
 }
 
-/// One row block column (RBC) of a block: one kind of one name.
+/// One row block column (RBC): one kind of one column name.
 #[derive(Clone, Debug)]
 pub struct ColumnView<'a> {
     pub(crate) entry: Entry,
     rows: usize,
     /// The body and its zero fill.
     body: &'a [u8],
-    /// What the body of a cold column holds, once it was asked for: with the view it goes.
+    /// The decompressed body of a cold column, filled at first use and dropped with the view.
     thawed: Option<Arc<OnceLock<Decompressed>>>,
     /// The earlier RBC that has the validity section.
     validity_owner: Option<Arc<ColumnView<'a>>>,
 }
 
 impl<'a> BlockView<'a> {
-    /// Reads the front of a block that is all of `bytes`, and checks all that it says. Bodies are
-    /// not touched: call [`ColumnView::verify`] before the first use of each. Cost: O(columns).
+    /// Reads and checks the front of a block that fills all of `bytes`. Bodies are not read: call
+    /// [`ColumnView::verify`] before the first use of each. Cost: O(columns).
     ///
     /// # Errors
     /// When `bytes` are not a block that this release reads.
@@ -91,7 +91,7 @@ impl<'a> BlockView<'a> {
         &self.header
     }
 
-    /// The whole block.
+    /// All bytes of the block.
     #[must_use]
     pub const fn bytes(&self) -> &'a [u8] {
         self.bytes
@@ -103,8 +103,9 @@ impl<'a> BlockView<'a> {
         self.header.rows
     }
 
-    /// Of how many rows one was kept when it was subsampled, or what it was merged of; 1 where none
-    /// went. What the rows weigh tells them for what they stand, not this.
+    /// The sample factor: one in so many rows was kept when the block, or the blocks it was merged
+    /// from, were subsampled; 1 if all were kept. The rows' weights, not this factor, say how many
+    /// rows each stands for.
     #[must_use]
     pub const fn kept_one_in(&self) -> u16 {
         self.header.kept_one_in
@@ -122,7 +123,7 @@ impl<'a> BlockView<'a> {
         self.header.created_at
     }
 
-    /// Bytes that the values take without any encoding.
+    /// Bytes of the values without any encoding.
     #[must_use]
     pub const fn raw_bytes(&self) -> u64 {
         self.header.raw_bytes
@@ -158,13 +159,13 @@ impl<'a> BlockView<'a> {
     /// Verifies the checksums of all RBCs.
     ///
     /// # Errors
-    /// [`BlockError::Checksum`] names the first that was altered.
+    /// [`BlockError::Checksum`] names the first altered RBC.
     pub fn verify(&self) -> Result<(), BlockError> {
         self.columns.iter().try_for_each(ColumnView::verify_body)
     }
 
-    /// Verifies the checksums of all RBCs, each once: by RBC, whether its bytes and those that its
-    /// validity lies in are as they were written.
+    /// Verifies the checksums of all RBCs, each once. Returns for each RBC whether its bytes, and
+    /// those of its validity, are unaltered.
     #[must_use]
     pub fn verify_each(&self) -> Vec<Result<(), BlockError>> {
         let bodies: Vec<_> = self.columns.iter().map(ColumnView::verify_body).collect();
@@ -195,7 +196,7 @@ fn read_columns<'a>(
             let name = entry.encoding.name();
             format!("encoding {name} is not of version {version}, expected {needed}")
         })?;
-        // Those of warm columns are all there, so this bounds what thawing makes.
+        // The bodies of warm columns are present, so this limits what decompression allocates.
         value_bytes = value_bytes.saturating_add(entry.value_bytes());
         let fits = entry.frame_bytes.is_none() || value_bytes <= BLOCK_BYTES_MAX;
         entry.region().check(fits, || format!("thawed, the block has {value_bytes} bytes"))?;
@@ -213,7 +214,7 @@ fn read_columns<'a>(
     Ok(columns)
 }
 
-/// The column that an entry's validity is told by: an earlier one, with a section of its own.
+/// The earlier column that holds an entry's validity in a section of its own.
 fn validity_owner<'a>(
     entry: &Entry,
     columns: &[ColumnView<'a>],
@@ -239,14 +240,14 @@ impl<'a> ColumnView<'a> {
         self.entry.kind
     }
 
-    /// What the numbers mean; plain for other kinds.
+    /// The logical type of the numbers; plain for other kinds.
     #[must_use]
     pub const fn logical(&self) -> Logical {
         self.entry.logical
     }
 
-    /// The encoding's name, for people: `dictionary`, `decimals: runs` ... The form of decimals is
-    /// told of those only that are not cold.
+    /// The encoding's display name: `dictionary`, `decimals: runs` ... For cold decimals, the name
+    /// omits the form.
     #[must_use]
     pub fn encoding_name(&self) -> &'static str {
         match self.entry.encoding {
@@ -255,26 +256,26 @@ impl<'a> ColumnView<'a> {
         }
     }
 
-    /// Bytes of the body, its zero fill included.
+    /// Bytes of the body, with its zero fill.
     #[must_use]
     pub const fn encoded_bytes(&self) -> usize {
         self.body.len()
     }
 
-    /// Whether the values are stored as one frame, which is thawed when one of them is asked for.
+    /// Whether the values are stored as one frame, which is decompressed at the first access.
     #[must_use]
     pub const fn is_cold(&self) -> bool {
         self.entry.frame_bytes.is_some()
     }
 
-    /// Bytes of the body as it would be if it was not cold: what is read in memory.
+    /// Bytes of the body if it were not cold: the bytes that a scan reads in memory.
     #[must_use]
     pub fn warm_bytes(&self) -> usize {
         let values = Entry { frame_bytes: None, ..self.entry.clone() };
         values.body_bytes().next_multiple_of(8)
     }
 
-    /// Rows of the block, those without a value included.
+    /// Rows of the block, null rows included.
     #[must_use]
     pub const fn rows(&self) -> usize {
         self.rows
@@ -286,32 +287,32 @@ impl<'a> ColumnView<'a> {
         self.entry.nulls
     }
 
-    /// Whether the streams have no place for rows without a value.
+    /// Whether the streams omit null rows.
     #[must_use]
     pub const fn is_compact(&self) -> bool {
         self.entry.is_compact
     }
 
-    /// Whether strings are stored one after the other, and not by code.
+    /// Whether strings are stored one after another, without a dictionary.
     #[must_use]
     pub const fn holds_texts(&self) -> bool {
         matches!(self.entry.encoding, Encoding::Pages | Encoding::Templates { .. })
     }
 
-    /// The error of this column's bytes not decoding.
+    /// The error for bytes of this column that do not decode.
     #[must_use]
     pub fn corrupt(&self, error: EncodingError) -> BlockError {
         self.entry.region().of()(error)
     }
 
-    /// What is known of the numbers without decoding them.
+    /// The column's zone map, known without decoding.
     #[must_use]
     pub fn zone(&self) -> Zone {
         self.entry.zone()
     }
 
-    /// Verifies the checksum, and that of the body which the validity lies in. Cost: O(bytes); to
-    /// be called before the first use, once.
+    /// Verifies the checksum, and that of the body which holds the validity. Cost: O(bytes). Call
+    /// it once, before the first use.
     ///
     /// # Errors
     /// [`BlockError::Checksum`] when the bytes were altered.
@@ -334,7 +335,7 @@ impl<'a> ColumnView<'a> {
         Err(BlockError::Checksum(self.entry.region()))
     }
 
-    /// Which rows have a value; `None` where all have.
+    /// Which rows have a value; `None` if all have one.
     ///
     /// # Errors
     /// When the bytes do not decode.
@@ -352,8 +353,8 @@ impl<'a> ColumnView<'a> {
         Ok(Some(validity))
     }
 
-    /// The index of an earlier RBC of the block with the very same validity, where this one refers
-    /// to it: a bitmap that need not be made twice.
+    /// The index of an earlier RBC of the block whose validity this RBC shares, so that a caller
+    /// need not decode the bitmap twice. `None` if it shares none.
     #[must_use]
     pub const fn validity_of(&self) -> Option<usize> {
         self.entry.validity_of
@@ -367,8 +368,8 @@ impl<'a> ColumnView<'a> {
         self.decode_where(&|_| true)
     }
 
-    /// Decodes all rows, but leaves texts empty that would have to be decompressed for rows of
-    /// which `is_wanted` says that none is.
+    /// Decodes all rows, but leaves compressed texts empty if `is_wanted` returns false for the
+    /// range of their rows.
     ///
     /// # Errors
     /// When the bytes do not decode, although the checksum may be right.
@@ -386,7 +387,7 @@ impl<'a> ColumnView<'a> {
         Ok(ColumnData { kind, logical, validity, values })
     }
 
-    /// The streams of values, thawed where the column is cold.
+    /// The streams of values, decompressed if the column is cold.
     pub(crate) fn streams(&self) -> Result<Streams<'_>, BlockError> {
         let nulls = if self.entry.is_compact { self.entry.nulls } else { 0 };
         let mut rest = self.value_bytes()?;
@@ -411,7 +412,7 @@ impl<'a> ColumnView<'a> {
         Ok(thawed.get_or_init(|| frame))
     }
 
-    /// The validity section, empty where there is none: it is never cold.
+    /// The validity section, empty if there is none. It is never cold.
     pub(crate) fn validity_section(&self) -> &'a [u8] {
         let length = self.entry.sections[self.entry.value_sections()];
         let end = self.entry.body_bytes();
@@ -419,7 +420,7 @@ impl<'a> ColumnView<'a> {
     }
 }
 
-/// Decodes a column that holds only the rows that have a value, and puts these into their rows.
+/// Decodes a column that holds only the rows with a value, and expands the values to their rows.
 fn decode_compact<'v>(
     streams: &Streams<'v>,
     present: &Bitmap,

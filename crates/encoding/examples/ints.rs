@@ -1,8 +1,8 @@
 //! Measures the integer streams: bytes per value and speed, over columns of the shapes that
 //! benchmarks use. `cargo run --release -p hadal-encoding --example ints`.
 //!
-//! Every round first copies the values, so that speeds are told beside what memory does just then;
-//! what is decoded is compared with what was encoded.
+//! Each round first copies the values, so that a speed is printed beside the memory speed at that
+//! moment. Decoded values are compared with the encoded ones.
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "a program for people")]
 
 use std::time::{Duration, Instant};
@@ -34,13 +34,14 @@ impl Random {
         (self.next() % limit).cast_signed()
     }
 
-    /// The exponential of a normal: `median`, and `sigma` of the logarithm.
+    /// A lognormal value: the exponential of a normal, with this `median`, and `sigma` of the
+    /// logarithm.
     fn lognormal(&mut self, median: f64, sigma: f64) -> i64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         rounded(median * (sigma * radius * (std::f64::consts::TAU * self.unit()).cos()).exp())
     }
 
-    /// Ranks from 0 to below `limit`, by Zipf's law of exponent 1, near enough.
+    /// Ranks from 0 to below `limit`, approximately by Zipf's law with exponent 1.
     fn zipf(&mut self, limit: f64) -> i64 {
         rounded(limit.powf(self.unit())) - 1
     }

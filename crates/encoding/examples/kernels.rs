@@ -1,12 +1,15 @@
-//! How fast the kernels are on this machine, at each level that it has, beside what reading memory
-//! costs: `cargo run --release -p hadal-encoding --example kernels [-- --quick] [part of a name]`.
+//! Measures the kernels on this machine, at each available level, relative to the speed of reading
+//! memory:
+//! `cargo run --release -p hadal-encoding --example kernels [-- --quick] [part of a name]`.
 //!
-//! Kernels `from memory` read packed vectors from more memory than any cache holds; the others
-//! work on one vector or on a block of 65,536 rows, which stays in the cache as it does in a scan.
-//! Levels take turns; told are medians of the rounds, and how far off the worst quartile of a line
-//! is. Bytes are those that a kernel reads; reading memory is measured again before each kernel.
-//! Every answer of every level is compared with the scalar twin's in the same run; a wrong one is
-//! named, no figure of it told, and the run fails.
+//! Kernels `from memory` read packed vectors from a buffer larger than any cache. The others work
+//! on one vector or on a block of 65,536 rows, which stays in the cache as it does in a scan.
+//! Levels take turns. The output has the median of the rounds, and the largest deviation of a
+//! line's worst quartile. Bytes are those that a kernel reads; reading memory is measured again
+//! before each kernel.
+//!
+//! Every result of every level is compared with the scalar twin's in the same run. A wrong result
+//! is named without its figures, and the run fails.
 
 use std::hint::black_box;
 use std::io::{self, Write};
@@ -21,7 +24,7 @@ const ROWS: usize = 65_536;
 /// Rows of a vector.
 const VECTOR: usize = 1_024;
 
-/// Bytes that are read to see how fast memory is: more than any cache has.
+/// Bytes read to measure the speed of memory: more than any cache holds.
 const READ_BYTES: usize = 128 << 20;
 
 fn main() -> io::Result<ExitCode> {
@@ -64,24 +67,24 @@ struct Bench {
     rounds: usize,
     /// Bytes of the largest buffer.
     memory: usize,
-    /// Parts of names to be measured; all, where there are none.
+    /// Parts of the names to measure; all if empty.
     only: Vec<String>,
-    /// What is read to see how fast memory is.
+    /// The buffer that is read to measure the speed of memory.
     words: Vec<u64>,
-    /// How fast it was, in GB/s.
+    /// The measured speeds of memory, in GB/s.
     reads: Vec<f64>,
-    /// Answers that were wrong.
+    /// Number of wrong results.
     wrong: usize,
     out: io::StdoutLock<'static>,
 }
 
 impl Bench {
-    /// GB/s of summing up a buffer, now.
+    /// GB/s of summing a buffer, measured now.
     fn read(&mut self) -> f64 {
         let mut best = f64::INFINITY;
         for _ in 0..3 {
             let start = Instant::now();
-            // Many sums, so that adding does not wait for adding.
+            // Several sums, so that an addition need not wait for the previous one.
             let mut sums = [0u64; 32];
             for chunk in black_box(&self.words).as_chunks::<32>().0 {
                 for (sum, word) in sums.iter_mut().zip(chunk) {
@@ -111,8 +114,8 @@ impl Bench {
         Ok(if self.wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    /// Measures `kernel`, which reads `bytes` for `rows` values and leaves its answer in `answer`,
-    /// and compares that with `twin`.
+    /// Measures `kernel`, which reads `bytes` for `rows` values and leaves its result in `answer`,
+    /// and compares the result with `twin`.
     fn measure<A: PartialEq>(
         &mut self,
         name: &str,
@@ -127,7 +130,7 @@ impl Bench {
         }
         let read = self.read();
         let mut taken = vec![Vec::new(); self.levels.len()];
-        // A few milliseconds each, so that reading the clock is no part of it.
+        // A few milliseconds each, so that reading the clock takes no noticeable part.
         let repeats = (10_000_000 / rows).clamp(1, 5_000);
         for _ in 0..self.rounds {
             for (level, taken) in self.levels.iter().zip(&mut taken) {
@@ -156,14 +159,14 @@ impl Bench {
     }
 }
 
-/// The lower quartile, the median and the upper one, each a value that was measured.
+/// The lower quartile, the median and the upper quartile, each a measured value.
 fn quartiles(values: &mut [f64]) -> [f64; 3] {
     values.sort_by(f64::total_cmp);
     let place = |quarter| (values.len().saturating_sub(1) * quarter + 2) / 4;
     [1, 2, 3].map(|quarter| values.get(place(quarter)).copied().unwrap_or(f64::NAN))
 }
 
-/// Numbers without pattern, the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -183,7 +186,7 @@ impl Random {
     }
 }
 
-/// `count` packed vectors of random values, end to end.
+/// `count` packed vectors of random values, concatenated.
 fn vectors(width: u8, count: usize) -> Vec<u8> {
     let mut random = Random(width.into());
     let end = if width == 64 { u64::MAX } else { 1 << width };
@@ -332,7 +335,7 @@ fn sets_of_codes(bench: &mut Bench) -> io::Result<()> {
     Ok(())
 }
 
-/// Values of 32 and of 64 bits, all of them.
+/// Random values of 32 and of 64 bits.
 fn numbers() -> (Vec<u32>, Vec<i64>) {
     let mut random = Random(5);
     let wide = (0..ROWS).map(|_| random.below(u64::MAX).cast_signed()).collect();
