@@ -14,7 +14,7 @@ use crate::header::{BatchRows, HEADER_BYTES, Header, SAMPLED_VERSION, write_batc
 const SHARED_BYTES_MIN: usize = 16;
 
 /// Makes a block of columns that are sorted by name and kind and include the time column.
-/// `kept_one_in` is the sample factor: the block has one in so many of the original rows.
+/// `kept_one_in` is the sample factor n: the block has one in n of the original rows.
 ///
 /// # Errors
 /// When there is no time column, or more columns or bytes than a block can hold.

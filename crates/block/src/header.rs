@@ -32,7 +32,8 @@ pub(crate) const CHECKSUM_BYTES: usize = 8;
 pub(crate) struct Header {
     /// The version of the encodings that the block requires.
     pub(crate) encoding_version: u16,
-    /// The sample factor: one in so many rows was kept when the block was subsampled; 1 if all were
+    /// The sample factor n: one row in n was kept when the block was subsampled; 1 if all were
+    /// kept.
     /// kept.
     pub(crate) kept_one_in: u16,
     pub(crate) block_bytes: usize,

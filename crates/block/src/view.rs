@@ -103,8 +103,9 @@ impl<'a> BlockView<'a> {
         self.header.rows
     }
 
-    /// The sample factor: one in so many rows was kept when the block, or the blocks it was merged
-    /// from, were subsampled; 1 if all were kept. The rows' weights, not this factor, say how many
+    /// The sample factor n: one row in n was kept when the block, or the blocks it was merged from,
+    /// were subsampled; 1 if all were kept. The rows' weights, not this factor, say how many rows
+    /// each stands for.
     /// rows each stands for.
     #[must_use]
     pub const fn kept_one_in(&self) -> u16 {

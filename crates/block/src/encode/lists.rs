@@ -1,5 +1,5 @@
 //! Sets and vectors: a dictionary of the elements, and either each row's list or a dictionary of
-//! whole lists, whichever is estimated to be smaller.
+//! lists, whichever is estimated to be smaller.
 
 use hadal_encoding::lists::Lists;
 use hadal_encoding::{Bitmap, ints, strings};

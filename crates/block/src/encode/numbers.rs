@@ -1,5 +1,5 @@
-//! Numbers: mantissas at one scale where 64 bits hold all of them; else offsets from a base, where
-//! these fit; else doubles, and beside them the decimals that no double means.
+//! Numbers: mantissas at one scale if 64 bits hold all of them; else offsets from a base, if these
+//! fit 64 bits; else doubles, with exact decimals for the numbers that no double represents.
 
 use std::cmp::Ordering;
 
@@ -30,8 +30,8 @@ pub(super) fn encode_decimals(
     Encoding::Decimals { scale, min, max, sum }
 }
 
-/// Encodes numbers of any scale: as decimals where one scale holds all of them, else as doubles;
-/// those that no double means beside them.
+/// Encodes numbers of any scale: as decimals if one scale holds all of them, else as doubles, with
+/// exact decimals for the numbers that no double represents.
 pub(super) fn encode_numbers(
     mut numbers: Vec<Number>,
     validity: Option<&Bitmap>,
@@ -75,7 +75,7 @@ pub(super) fn encode_numbers(
     Encoding::Mixed { min, max }
 }
 
-/// The number as a decimal, where that is not what its nearest double means.
+/// The number as a decimal, unless its nearest double represents it exactly.
 pub(crate) fn not_of_double(number: Number, double: f64) -> Option<Decimal> {
     match number.form() {
         NumberRepr::Decimal(decimal) if is_rounded(number, double) => Some(decimal),
@@ -83,23 +83,24 @@ pub(crate) fn not_of_double(number: Number, double: f64) -> Option<Decimal> {
     }
 }
 
-/// Whether the decimal is not what its nearest double means.
+/// Whether the nearest double represents a different number than the decimal.
 fn is_rounded(number: Number, double: f64) -> bool {
-    /// So many digits survive in any double.
+    /// Numbers with up to this many digits survive in any double.
     const SAFE: u64 = 1_000_000_000_000_000;
     match number.to_stored() {
         Some((mantissa, _)) if mantissa.unsigned_abs() < SAFE => false,
-        // The cheap look first: it settles nearly all identifiers.
+        // The cheap test first: it decides nearly all identifiers.
         Some((mantissa, _)) => {
             has_more_than_17_digits(mantissa.unsigned_abs())
                 || Number::from_f64(double) != Some(number)
         }
-        // A decimal that only 128 bits hold is none that a double means: that would be a double.
+        // A decimal that needs 128 bits is not represented by a double: otherwise it would be a
+        // double.
         None => true,
     }
 }
 
-/// Whether a mantissa has more digits, zeros at its end aside, than the shortest digits of any
+/// Whether a mantissa, without trailing zeros, has more digits than the shortest form of any
 /// double.
 const fn has_more_than_17_digits(mantissa: u64) -> bool {
     const DIGITS_17: u64 = 100_000_000_000_000_000;
@@ -116,8 +117,8 @@ fn at_one_scale(numbers: &[Number]) -> Option<(Vec<i64>, u8)> {
     Some((mantissas?, scale))
 }
 
-/// The numbers as (base + offset) × 10^−scale, where all lie within 64 bits of each other, as
-/// unsigned integers do: offsets, scale, base.
+/// The numbers as (base + offset) × 10^−scale, if all are within 64 bits of each other, as unsigned
+/// integers are. Returns offsets, scale and base.
 fn at_one_base(numbers: &[Number]) -> Option<(Vec<i64>, u8, i128)> {
     let decimals: Option<Vec<Decimal>> = numbers.iter().map(|number| number.to_decimal()).collect();
     let decimals = decimals?;
@@ -127,7 +128,7 @@ fn at_one_base(numbers: &[Number]) -> Option<(Vec<i64>, u8, i128)> {
     let mantissas = mantissas?;
     let (min, max) = (*mantissas.iter().min()?, *mantissas.iter().max()?);
     let range = u64::try_from(max.checked_sub(min)?).ok()?;
-    // From 0 up, where that fits a signed integer.
+    // Offsets begin at 0 if the range fits a signed integer.
     let base = if i64::try_from(range).is_ok() { min } else { min.checked_add(1 << 63)? };
     let offset = |mantissa: &i128| i64::try_from(mantissa - base).ok();
     let offsets: Option<Vec<i64>> = mantissas.iter().map(offset).collect();

@@ -1,5 +1,5 @@
-//! Strings: a sorted dictionary and codes where they repeat; where they hardly do, templates and
-//! numbers, or compressed pages. The smallest by estimate is taken.
+//! Strings: a sorted dictionary and codes if they repeat; if they rarely do, templates and numbers,
+//! or compressed pages, or also the dictionary, whichever is estimated to be smallest.
 
 use hadal_encoding::{Bitmap, ints, pages, strings};
 
@@ -31,7 +31,7 @@ pub(super) fn encode_strings(
     Encoding::Dictionary { entries: entries.len() }
 }
 
-/// Whether so few of these strings repeat that a dictionary may not be the best.
+/// Whether so few of these strings repeat that a dictionary may not be the smallest encoding.
 pub(super) fn hardly_repeat(codes: impl Iterator<Item = u32>, source: &StringInterner) -> bool {
     let mut count = 0;
     let used = used_codes_of(codes.inspect(|_| count += 1), source.len());
@@ -42,8 +42,8 @@ fn text_bytes(codes: &[u32], source: &StringInterner) -> usize {
     codes.iter().map(|&code| source.bytes_of(code)).sum()
 }
 
-/// Encodes each row's string by itself, as templates and numbers or in pages; "" where a row has
-/// none. `None`, with nothing written, where a dictionary is better.
+/// Encodes each row's string by itself, as templates and numbers or in pages; "" for a null row.
+/// `None`, with nothing written, if a dictionary is smaller.
 fn encode_one_by_one(
     codes: &[u32],
     used: &[u32],
@@ -55,11 +55,11 @@ fn encode_one_by_one(
     let text = |(row, &code)| if has(row) { source.get(code) } else { "" };
     let values: Vec<&str> = codes.iter().enumerate().map(text).collect();
     let pages_bytes = pages::encoded_bytes(&values);
-    // Sorted, the text of a dictionary is compressed at least as well as in the order of rows.
+    // A dictionary's text is sorted, so it compresses at least as well as text in row order.
     let all: usize = values.iter().map(|value| value.len()).sum();
     let dictionary_bytes = pages_bytes.min(all) * text_bytes(used, source) / all.max(1)
         + ints::encoded_bytes(codes.len(), used.len() as u64 - 1);
-    // To put strings together takes longer than to decompress them: it must save a quarter.
+    // Rendering templates takes longer than decompressing pages, so it must save a quarter.
     let most = pages_bytes.min(dictionary_bytes) / 4 * 3;
     if let Some(templates) = Templates::of(&values)
         && templates.bytes() < most
@@ -84,7 +84,7 @@ pub(super) fn used_codes_of(codes: impl Iterator<Item = u32>, limit: usize) -> V
     (0u32..).zip(used).filter_map(|(code, used)| used.then_some(code)).collect()
 }
 
-/// The strings of these codes, sorted and distinct, and by code its place among them.
+/// The strings of these codes, sorted and distinct, and each code's index among them.
 pub(super) fn sort_used(used: Vec<u32>, source: &StringInterner) -> (Vec<&str>, Vec<u32>) {
     let shared = shared_bytes(&used, source);
     let begins = |code| (begin(&source.get(code).as_bytes()[shared..]), code);
@@ -107,7 +107,7 @@ pub(super) fn sort_used(used: Vec<u32>, source: &StringInterner) -> (Vec<&str>, 
     (entries, ranks)
 }
 
-/// With how many bytes all of these strings begin alike.
+/// The length of the common prefix of these strings.
 fn shared_bytes(used: &[u32], source: &StringInterner) -> usize {
     let Some(&first) = used.first() else { return 0 };
     let first = source.get(first).as_bytes();
@@ -117,8 +117,8 @@ fn shared_bytes(used: &[u32], source: &StringInterner) -> usize {
     })
 }
 
-/// The first bytes of a string as a number: of two strings whose numbers differ the one with the
-/// smaller number is the smaller one.
+/// The first 16 bytes of a string as a number. Numbers that differ have the same order as their
+/// strings.
 fn begin(string: &[u8]) -> u128 {
     if let Some(first) = string.first_chunk() {
         return u128::from_be_bytes(*first);

@@ -1,4 +1,4 @@
-//! Strings as templates and numbers: trying whether that is any good.
+//! Strings as templates and numbers, if templates repeat.
 
 use hadal_encoding::templates::{Digits, encode_numbers, lift};
 use hadal_encoding::{ints, strings};
@@ -9,9 +9,9 @@ use super::strings::sort_used;
 use crate::directory::Encoding;
 use crate::interner::StringInterner;
 
-/// After so many strings it is clear whether templates repeat.
+/// After this many strings it is clear whether templates repeat.
 const PROBE_STRINGS: usize = 4_096;
-/// So many strings tell which digits to lift.
+/// A sample of this many strings decides which digits to lift.
 const SAMPLE_STRINGS: usize = 256;
 
 /// The sections of a column of templates.
@@ -26,16 +26,16 @@ pub(super) struct Templates {
 #[derive(Default)]
 struct Lifted {
     templates: StringInterner,
-    /// One per string.
+    /// One template code per string.
     codes: Vec<u32>,
     numbers: Vec<i64>,
-    /// How many strings are not "", as those of rows without a value are.
+    /// The number of strings that are not "", the value of null rows.
     texts: usize,
 }
 
 impl Templates {
-    /// Encodes these strings; `None` where most have a template of their own, or where one has a
-    /// placeholder's byte.
+    /// Encodes these strings; `None` if most have a unique template, or if one contains a
+    /// placeholder byte.
     pub(super) fn of(values: &[&str]) -> Option<Self> {
         let lifted = Lifted::new(values.iter().copied(), digits_of(values)?)?;
         let Lifted { templates: source, mut codes, numbers: lifted, .. } = lifted;
@@ -82,7 +82,7 @@ impl Lifted {
         fits.then_some(lifted)
     }
 
-    /// Whether more than seven of eight strings have a template of their own.
+    /// Whether more than seven of eight strings have a unique template.
     fn is_useless(&self) -> bool {
         self.templates.len() > self.texts - self.texts / 8 + 1
     }
@@ -92,7 +92,7 @@ impl Lifted {
     }
 }
 
-/// What makes the templates of a sample the fewer bytes; `None` where neither is any good.
+/// The digits that give the fewer template bytes in a sample; `None` if neither kind is useful.
 fn digits_of(values: &[&str]) -> Option<Digits> {
     let sample = || values.iter().copied().step_by(values.len().div_ceil(SAMPLE_STRINGS).max(1));
     let bytes = |digits| Lifted::new(sample(), digits).map(|lifted| lifted.template_bytes());

@@ -1,4 +1,4 @@
-//! One column of all inputs: decoded, mapped to one scale or one dictionary, end to end.
+//! One column of all inputs: decoded, mapped to one scale or one dictionary, and concatenated.
 
 use std::borrow::Cow;
 use std::hash::Hash;
@@ -16,7 +16,7 @@ pub(super) struct Concatenated<'b> {
     name: &'b ColumnName,
     kind: Kind,
     logical: Logical,
-    /// Which rows have a value; `None` where all have.
+    /// Which rows have a value; `None` if all have one.
     validity: Option<Bitmap>,
     values: Joined,
 }
@@ -50,7 +50,7 @@ impl<'b> Concatenated<'b> {
         Ok(Self { name, kind, logical: logical.unwrap_or_default(), validity, values })
     }
 
-    /// The column of these rows, in this order; `None` where none of them has a value.
+    /// The column of these rows, in this order; `None` if none of them has a value.
     pub(super) fn gather(&self, rows: &[u32]) -> Option<Dense<'_>> {
         let validity = self.validity.as_ref().map(|validity| {
             let mut gathered = Bitmap::zeros(rows.len());
@@ -79,7 +79,7 @@ impl<'b> Concatenated<'b> {
         (count > 0).then_some(Dense { name, kind, logical, validity, values })
     }
 
-    /// The mantissas, where all inputs have them, as the time column does.
+    /// The mantissas of a column that has mantissas in all inputs, such as the time column.
     pub(super) fn into_times(self) -> Vec<i64> {
         match self.values {
             Joined::Decimals { mantissas, .. } => mantissas,
@@ -89,7 +89,7 @@ impl<'b> Concatenated<'b> {
 }
 
 impl Concatenated<'_> {
-    /// Numbers of the values by row, the same for equal ones; null is 0.
+    /// A number per row that is the same for equal values; 0 for null.
     pub(super) fn identities(&self) -> Vec<u32> {
         let mut identities = match &self.values {
             Joined::Decimals { mantissas, .. } => number_through(mantissas),
@@ -105,13 +105,13 @@ impl Concatenated<'_> {
         identities
     }
 
-    /// The numbers by row; `None` where a row has none, and everywhere in columns of other kinds.
+    /// The numbers by row; `None` for a null row, and for all rows of columns of other kinds.
     pub(super) fn numbers(&self) -> impl Iterator<Item = Option<Number>> + '_ {
         (0..self.len()).map(|row| self.number(row))
     }
 
-    /// The strings by row, or the texts of the numbers; `None` where a row has none, and everywhere in
-    /// columns of lists.
+    /// The strings by row, or the texts of the numbers; `None` for a null row, and for all rows of
+    /// list columns.
     pub(super) fn texts(&self) -> impl Iterator<Item = Option<Cow<'_, str>>> + '_ {
         (0..self.len()).map(|row| match &self.values {
             Joined::Strings { codes, strings } => {
@@ -145,7 +145,7 @@ impl Concatenated<'_> {
     }
 }
 
-/// A number for each value, from 1 on, in the order in which they are met.
+/// A number for each value, from 1 on, in order of first occurrence.
 pub(super) fn number_through<T: Copy + Eq + Hash>(values: &[T]) -> Vec<u32> {
     let mut numbers_of: HashMap<T, u32> = HashMap::new();
     let number = |value: &T| {
@@ -155,7 +155,7 @@ pub(super) fn number_through<T: Copy + Eq + Hash>(values: &[T]) -> Vec<u32> {
     values.iter().map(number).collect()
 }
 
-/// The decoded columns of the blocks that have one, each with the number of its first row.
+/// The decoded columns of the blocks that have the column, each with the number of its first row.
 type Columns<'a> = [(usize, ColumnData<'a>)];
 
 fn verified<'b>(column: &'b ColumnView<'_>) -> Result<ColumnData<'b>, BlockError> {
@@ -224,7 +224,7 @@ fn join_decimals(columns: &Columns<'_>, rows: usize, scale: u8) -> Option<Vec<i6
             continue;
         }
         for (row, (slot, mantissa)) in slots.iter_mut().zip(mantissas).enumerate() {
-            // A placeholder may be any number: it need not fit.
+            // The placeholder of a null row may be any number, so it need not fit.
             *slot = match mantissa.checked_mul(up) {
                 Some(raised) => raised,
                 None if column.has_value(row) => return None,
@@ -251,7 +251,7 @@ fn join_strings(columns: &Columns<'_>, rows: usize) -> Joined {
     let mut strings = StringInterner::default();
     for (start, column) in columns {
         if let Values::Strings { codes, dictionary } = &column.values {
-            // What hardly repeats in a block hardly repeats in several.
+            // Strings that rarely repeat in one block rarely repeat across blocks.
             let mut map = Vec::with_capacity(dictionary.len());
             if dictionary.len() > codes.len() / 2 {
                 strings.add_all(dictionary.text(), &dictionary.offsets()[1..], &mut map);

@@ -1,12 +1,12 @@
-//! A block that loses its oldest rows.
+//! Removes a block's oldest rows.
 
 use super::{
     BlockError, BlockView, Concatenated, Inputs, Kept, Kind, MergeOrder, Micros, merge_rows,
 };
 
-/// Makes blocks of the rows of `block` whose times are not before `from`, in the order of their
-/// times; none where all are. Like [`super::merge`] by time it drops batches, so only what is
-/// settled may be given to it.
+/// Makes blocks of the rows of `block` whose times are not before `from`, ordered by time; no block
+/// if all rows are before. Like [`super::merge`] by time it drops batches, so the rows must no
+/// longer be revocable.
 ///
 /// # Errors
 /// When the block is corrupt.
@@ -19,7 +19,7 @@ pub fn merge_from(
 }
 
 impl BlockView<'_> {
-    /// How many of its rows have a time before `time`. Cost: decodes the time column.
+    /// The number of rows with a time before `time`. Cost: decodes the time column.
     ///
     /// # Errors
     /// When the time column is corrupt.

@@ -1,11 +1,11 @@
-//! A block that loses the rows of some batches.
+//! Removes the rows of some batches from a block.
 
 use hadal_types::BatchId;
 
 use super::{BlockError, BlockView, Kept, MergeOrder, Micros, merge_rows};
 
-/// Makes blocks of the rows of `block` that did not come with one of these batches, as they came: so
-/// the others can still be revoked. None where it has no other rows.
+/// Makes blocks of the rows of `block` that are not from these batches, in order of arrival, so the
+/// other batches can still be revoked. No block if there are no other rows.
 ///
 /// # Errors
 /// When the block is corrupt.

@@ -1,30 +1,30 @@
-//! Subsampling: a block of which some rows are kept, each standing for more events than before.
+//! Subsampling: keeps some rows of a block; each kept row then stands for more events.
 //!
-//! The rows are grouped by columns, and of each group one row in so many is kept. How many is a
-//! whole number, the *factor*, which depends only on how many rows the group has; so each of its
-//! rows had exactly one chance in `factor` to be kept, and weighs exactly `factor` times what it
-//! weighed. Sums over weights are right on average, without any rounding, and how many rows a group
-//! had is known to within one factor:
+//! The rows are grouped by columns, and each group keeps one row in *factor*. The factor is an
+//! integer that depends only on the number of rows in the group. So each row has exactly one chance
+//! in `factor` to be kept, and its weight is multiplied by exactly `factor`. Sums over weights are
+//! unbiased, without any rounding, and the group's original number of rows is known to within one
+//! factor:
 //!
 //! ```text
-//! group of n rows -> factor f -> floor(n / f) rows are kept, and one more with the odds of the rest
+//!  group of n rows -> factor f -> keep floor(n / f) rows, plus one with probability (n mod f) / f
 //! ```
 //!
-//! The factor is the one that is asked for, or where that would leave fewer rows than each group
-//! keeps at least, the largest power of two that does not: so weights are of few classes, which is
-//! what makes counting them fast.
+//! The factor is the requested one. If that would leave fewer rows than each group's minimum, the
+//! factor is the largest power of two that does not. So there are few distinct weights, which makes
+//! counting them fast.
 //!
-//! Where a column holds a *key*, as that of a user, its rows are not drawn: all rows with the same
-//! key are kept or none, in every block and leaf, as a hash of the key says (`spec/row-block.md`). One
-//! key in `factor` is left, and a block may be left without any. The hash is divided by what the
-//! block was sampled by before. Where that was by the same key, what is left now is what would have
-//! been left at once; where it was not, each key that is left has one chance in `factor` all the same
-//! (cluster sampling: Cochran, chapter 9A).
+//! If a column holds a *key*, such as a user's, rows with a key are not drawn. All rows with the
+//! same key are kept or dropped, in every block and leaf, by a hash of the key
+//! (`spec/row-block.md`). One key in `factor` is kept, so a block may lose all its rows. The hash
+//! is divided by the block's previous sample factor. If the previous sampling used the same key,
+//! the result equals that of a single sampling; if not, each remaining key still has one chance in
+//! `factor` (cluster sampling: Cochran, chapter 9A).
 //!
-//! Which of the others are kept is told by a hash of the block's front, which has the checksums of all
-//! that is in the block, and the row: the same block always keeps the same rows, wherever it lies,
-//! and two blocks keep theirs independently (stratified sampling and the estimator of its sums:
-//! Cochran, "Sampling Techniques", chapters 5 and 5A; Horvitz and Thompson, JASA 1952).
+//! The other rows are drawn by a hash of the row and of the checksum of the block's front, which
+//! covers the checksums of all bodies. The same block always keeps the same rows, wherever it is
+//! stored, and two blocks are sampled independently (stratified sampling and the estimator of its
+//! sums: Cochran, "Sampling Techniques", chapters 5 and 5A; Horvitz and Thompson, JASA 1952).
 
 use hadal_types::limits::BLOCK_ROWS_MAX;
 use hadal_types::{ColumnName, Kind, Logical, Weight};
@@ -36,33 +36,33 @@ use super::{BlockError, BlockView, Concatenated, Dense, DenseValues, Inputs, Sec
 use crate::assemble::assemble;
 use crate::header::{CHECKSUM_BYTES, SAMPLED_VERSION};
 
-/// How a block is to be subsampled.
+/// How to subsample a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling<'s> {
-    /// Of how many rows one is to be left, counted from before any sampling.
+    /// The sample factor n to reach, relative to the rows before any sampling: keep one row in n.
     pub one_in: u16,
-    /// The column whose numbers and strings are keys: rows that have one are kept by it, all others
-    /// by their group.
+    /// The column whose numbers and strings are keys: rows with a key are kept or dropped by it,
+    /// all others are drawn from their group.
     pub key: Option<&'s ColumnName>,
-    /// The columns whose values tell groups apart; none: all rows are one group.
+    /// The columns that define the groups; if empty, all rows are one group.
     pub by: &'s [ColumnName],
-    /// Rows that each group keeps, if it has them; at least one.
+    /// The minimum of rows that each group keeps, if it has them; at least one.
     pub least: u32,
 }
 
 impl Sampling<'_> {
-    /// By how much a block of which one row in `kept_one_in` is left is to be sampled once more: the
-    /// largest whole number that does not leave less than what is asked for; 1 where that is nothing.
+    /// The factor by which to sample a block again that has the sample factor `kept_one_in`: the
+    /// largest integer that keeps at least the requested share; 1 if there is nothing to do.
     #[must_use]
     pub fn factor(&self, kept_one_in: u16) -> u16 {
         (self.one_in / kept_one_in.max(1)).max(1)
     }
 }
 
-/// Makes blocks of the rows of `block` that are kept, in their order: almost always one, which says
-/// in its front by how much it was sampled; none where no key in it is kept. Like [`super::merge`] by
-/// time it drops batches, so only what is settled may be given to it. Checksums are verified on the
-/// way.
+/// Makes blocks of the rows of `block` that are kept, in their order. The result is almost always
+/// one block, with the new sample factor in its front; no block if no key in it is kept. Like
+/// [`super::merge`] by time it drops batches, so the rows must no longer be revocable. Verifies
+/// checksums on the way.
 ///
 /// # Errors
 /// When the block is corrupt.
@@ -74,7 +74,7 @@ pub fn sample(block: &BlockView<'_>, sampling: &Sampling<'_>) -> Result<Vec<Vec<
     let inputs = Inputs::new(blocks);
     let weights = weights(&inputs)?;
     let fates = fates(&inputs, sampling, factor)?;
-    // Where times are weights, weights cannot change.
+    // If the weight column is the time column, weights cannot change.
     let is_fixed = block.time_column().name().as_str() == Weight::COLUMN;
     let kept = choose(&weights, &fates, factor, sampling.least.max(1), block.seed());
     if is_fixed || kept.iter().map(|(_, weight)| weight).eq(&weights) {
@@ -85,7 +85,7 @@ pub fn sample(block: &BlockView<'_>, sampling: &Sampling<'_>) -> Result<Vec<Vec<
     }
     let mut rows_max = BLOCK_ROWS_MAX;
     loop {
-        // A column of weights may come to a block that is as large as it can be.
+        // Adding a column of weights may exceed the maximum size of a block.
         match gather(&inputs, &kept, rows_max, kept_one_in) {
             Err(BlockError::TooLarge(_)) if rows_max > 1 => rows_max /= 2,
             made => return made,
@@ -93,10 +93,10 @@ pub fn sample(block: &BlockView<'_>, sampling: &Sampling<'_>) -> Result<Vec<Vec<
     }
 }
 
-/// A row that is kept, and its weight from now on, in millionths.
+/// A kept row, and its new weight in millionths.
 type Kept = (u32, i64);
 
-/// The weight of each row, in millionths: as a scan reads it.
+/// The weight of each row in millionths, read in the same way as by a scan.
 fn weights(inputs: &Inputs<'_, '_>) -> Result<Vec<i64>, BlockError> {
     let one = vec![Weight::UNIT; inputs.rows()];
     let column = inputs.columns().into_iter();
@@ -111,12 +111,12 @@ fn is_weight(name: &ColumnName, kind: Kind) -> bool {
     name.as_str() == Weight::COLUMN && kind == Kind::Number
 }
 
-/// What becomes of a row, unless it weighs too much to stand for more.
+/// How a row is sampled, unless its weight is too large to be multiplied.
 #[derive(Clone, Copy)]
 enum Fate {
-    /// Its key is kept, or goes.
+    /// By its key, which is kept or dropped.
     ByKey { is_kept: bool },
-    /// Rows are drawn of this group.
+    /// Drawn from the rows of this group.
     Drawn { group: u32 },
 }
 
@@ -142,12 +142,11 @@ fn fates(
     Ok(fates)
 }
 
-/// Tells the hashes of keys from all others of the same texts: to those that count different values,
-/// the keys that are left are like any.
+/// The seed that separates the hashes of keys from other hashes of the same texts: so to a distinct
+/// count, the kept keys are a random sample.
 const KEYS: u64 = u64::from_le_bytes(*b"hadalkey");
 
-/// Whether a key is kept in a block of which one row in `before` is left, and of those one in
-/// `factor` is to be.
+/// Whether a block with sample factor `before` keeps a key when it is sampled again by `factor`.
 fn is_kept(key: &str, before: u16, factor: u16) -> bool {
     (hash_of_key(key) / u64::from(before)).is_multiple_of(factor.into())
 }
@@ -156,7 +155,7 @@ fn hash_of_key(key: &str) -> u64 {
     XxHash3_64::oneshot_with_seed(KEYS, key.as_bytes())
 }
 
-/// The group of each row: one where no column tells rows apart.
+/// The group of each row; one group if there are no columns to group by.
 fn groups(inputs: &Inputs<'_, '_>, by: &[ColumnName]) -> Result<Vec<u32>, BlockError> {
     let mut groups = vec![0; inputs.rows()];
     for (name, kind) in inputs.columns().into_iter().filter(|(name, _)| by.contains(name)) {
@@ -167,7 +166,7 @@ fn groups(inputs: &Inputs<'_, '_>, by: &[ColumnName]) -> Result<Vec<u32>, BlockE
     Ok(groups)
 }
 
-/// The rows that are kept, ascending.
+/// The kept rows, ascending.
 fn choose(weights: &[i64], fates: &[Fate], factor: u16, least: u32, seed: u64) -> Vec<Kept> {
     let factor = u64::from(factor);
     let heaviest = Weight::MILLIONTHS_MAX / factor.cast_signed();
@@ -175,7 +174,7 @@ fn choose(weights: &[i64], fates: &[Fate], factor: u16, least: u32, seed: u64) -
     let mut rows: Vec<(u32, u64, u32)> = Vec::with_capacity(weights.len());
     for (row, (&weight, &fate)) in (0u32..).zip(weights.iter().zip(fates)) {
         match fate {
-            // No weight would be large enough for what it would stand for.
+            // The multiplied weight would exceed the maximum.
             _ if weight > heaviest => kept.push((row, weight)),
             Fate::ByKey { is_kept: true } => kept.push((row, weight * factor.cast_signed())),
             Fate::ByKey { is_kept: false } => {}
@@ -195,15 +194,15 @@ fn choose(weights: &[i64], fates: &[Fate], factor: u16, least: u32, seed: u64) -
     kept
 }
 
-/// What tells the hashes of groups from those of rows.
+/// The bit that separates the hashes of groups from those of rows.
 const GROUPS: u64 = 1 << 32;
 
 fn hash(seed: u64, of: u64) -> u64 {
     XxHash3_64::oneshot_with_seed(seed, &of.to_le_bytes())
 }
 
-/// Of how many rows of a group one is kept: so many as are asked for, or as the group's rows allow
-/// with at least `least` of them left.
+/// The factor for a group of `rows` rows: the requested one, or the largest that leaves at least
+/// `least` rows.
 fn factor_of(rows: u64, factor: u64, least: u64) -> u64 {
     if rows >= factor.saturating_mul(least) {
         return factor;
@@ -212,12 +211,12 @@ fn factor_of(rows: u64, factor: u64, least: u64) -> u64 {
     factor.min(power)
 }
 
-/// How many rows are kept, as a drawn number says: on average exactly `rows / factor`.
+/// The number of rows to keep, given a random number: on average exactly `rows / factor`.
 fn count_of(rows: u64, factor: u64, draw: u64) -> u64 {
     rows / factor + u64::from(draw % factor < rows % factor)
 }
 
-/// Blocks of these rows, with their weights, of at most so many rows.
+/// Makes blocks of at most `rows_max` rows from these rows and their weights.
 fn gather(
     inputs: &Inputs<'_, '_>,
     kept: &[Kept],
@@ -227,7 +226,7 @@ fn gather(
     let Ok(weight_column) = ColumnName::new(Weight::COLUMN) else { return Err(BlockError::Empty) };
     let weight = (&weight_column, Kind::Number);
     let mut keys = inputs.columns();
-    // Of any kind: a row with a weight has no other value there.
+    // Drops all kinds of the weight column: a row with a weight has no other value there.
     keys.retain(|(name, _)| **name != weight_column);
     keys.push(weight);
     keys.sort_unstable();
@@ -264,8 +263,8 @@ fn weights_of(name: &ColumnName, mantissas: Vec<i64>) -> Dense<'_> {
 }
 
 impl BlockView<'_> {
-    /// A number that depends on all that is in the block: its front's checksum, which covers those of
-    /// all bodies.
+    /// A number that depends on all content of the block: the checksum of its front, which covers
+    /// the checksums of all bodies.
     fn seed(&self) -> u64 {
         let front = self.header().front_bytes();
         let checksum = self.bytes().get(front - CHECKSUM_BYTES..front);
@@ -279,7 +278,7 @@ mod tests {
 
     #[test]
     fn keys_are_kept_by_the_same_hash_for_ever() {
-        // As in spec/row-block.md: what is kept of a user today must be what is kept in ten years.
+        // As in spec/row-block.md: the users kept today must be the users kept in ten years.
         for (key, hash) in [
             ("", 10_340_663_154_582_448_090),
             ("7", 15_728_024_893_682_450_167),

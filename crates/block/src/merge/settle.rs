@@ -1,11 +1,11 @@
-//! A block that is already what a merge by time would make of it, but for its batches.
+//! Handles a block that a merge by time would leave unchanged except for its batches.
 
 use super::{BlockError, BlockView, DAY, Micros, Values};
 use crate::assemble::put_together;
 use crate::header::{HEADER_BYTES, Header};
 
-/// The block without its batches, if its rows are in the order of their times and of one day. Its
-/// columns stay as they are.
+/// The block without its batches, if its rows are ordered by time and all of one day. Its columns
+/// stay as they are.
 ///
 /// # Errors
 /// When the block is corrupt.
@@ -20,8 +20,7 @@ pub(super) fn settle(
     Ok(Some(with_front(block, |header| header.created_at = created_at)))
 }
 
-/// The block without its batches, and with what else changes in its header. Its columns stay as they
-/// are.
+/// The block without its batches and with a changed header. Its columns stay as they are.
 pub(super) fn with_front(block: &BlockView<'_>, change: impl FnOnce(&mut Header)) -> Vec<u8> {
     let (before, bytes) = (block.header(), block.bytes());
     let mut header = *before;
@@ -34,8 +33,8 @@ pub(super) fn with_front(block: &BlockView<'_>, change: impl FnOnce(&mut Header)
 }
 
 impl BlockView<'_> {
-    /// Whether its rows are in the order of their times, and all of one day (UTC), as those of
-    /// blocks that are merged by time. Cost: decodes the time column.
+    /// Whether the rows are ordered by time and all of one day (UTC), like those of blocks that
+    /// were merged by time. Cost: decodes the time column.
     ///
     /// # Errors
     /// When the time column is corrupt.

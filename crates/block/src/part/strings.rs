@@ -1,23 +1,23 @@
 //! The strings of one column part while rows are pushed.
 //!
-//! They are interned some hundred at a time: the tables of one column are then in the processor's
-//! nearest memory, and it looks several strings up at once. One by one, a row's strings each wait
-//! for a table that the other columns have pushed out.
+//! Strings are interned a few hundred at a time: the tables of one column then stay in the L1
+//! cache, and several look-ups overlap. If each row's strings were interned one by one, each would
+//! wait for a table that the other columns have evicted.
 
 use crate::interner::StringInterner;
 
-/// Strings that are interned together.
+/// Maximum number of strings that are interned together.
 const PENDING_MAX: usize = 256;
-/// They are interned earlier where they have more bytes.
+/// Pending strings are interned earlier if they reach this many bytes.
 const PENDING_BYTES_MAX: usize = 32 << 10;
 
-/// Codes of strings, and the strings by code; and the last strings, which have no codes yet.
+/// Codes of strings, the strings by code, and the last strings, which have no codes yet.
 #[derive(Debug, Default)]
 pub(crate) struct StringPart {
     codes: Vec<u32>,
     strings: StringInterner,
     pending: String,
-    /// Where each of them ends.
+    /// The end of each pending string.
     pending_ends: Vec<u32>,
 }
 
@@ -40,14 +40,14 @@ impl StringPart {
         }
     }
 
-    /// Gives all strings their codes.
+    /// Assigns codes to all pending strings.
     pub(crate) fn intern_pending(&mut self) {
         self.strings.add_all(&self.pending, &self.pending_ends, &mut self.codes);
         self.pending.clear();
         self.pending_ends.clear();
     }
 
-    /// Forgets all strings, and keeps the memory.
+    /// Forgets all strings but keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.codes.clear();
         self.strings.clear();
@@ -55,7 +55,7 @@ impl StringPart {
         self.pending_ends.clear();
     }
 
-    /// The codes, and the strings by code, as of the last [`Self::settle`].
+    /// The codes, and the strings by code, as of the last [`Self::intern_pending`].
     pub(crate) fn interned(&self) -> (&[u32], &StringInterner) {
         debug_assert!(self.pending_ends.is_empty(), "all strings have codes");
         (&self.codes, &self.strings)
@@ -78,7 +78,7 @@ mod tests {
         for round in 0..3 {
             for number in 0..2_000 {
                 part.push(&text(number));
-                // Of a row that is given up, before or after the string got its code.
+                // A value of an abandoned row, before or after the string got its code.
                 if number % 7 == round {
                     part.push("given up");
                     if number % 2 == 0 {

@@ -1,4 +1,4 @@
-//! The builder's own rules.
+//! The builder's rules.
 
 use std::time::Instant;
 
@@ -28,7 +28,7 @@ fn an_abandoned_row_leaves_nothing() {
     assert_eq!(builder.raw_bytes(), raw_bytes);
     push_all(&mut builder, first);
     builder.end_row(Micros(2));
-    // And one in the making when the block is finished.
+    // A pending row when the block is finished.
     push(&mut builder, "b", &Value::string("also gone"));
     let bytes = builder.finish(Micros(77), None).expect("fits");
 
@@ -69,7 +69,7 @@ fn a_builder_goes_on_after_a_block() {
             }
             builder.end_row(row.time);
         }
-        // The row in the making is dropped.
+        // The pending row is dropped.
         push(&mut builder, "c1", &Value::integer(1));
         let is_empty = rows.is_empty();
         let block = builder.cut(Micros(77), None);
@@ -81,7 +81,7 @@ fn a_builder_goes_on_after_a_block() {
         }
     };
     for seed in 0..30 {
-        // Columns come, stay away and come again, with values of other kinds.
+        // Columns appear, are missing and appear again, with values of other kinds.
         cut(&random_rows(
             &mut Random::new(seed % 7),
             1 + 40 * usize::try_from(seed % 3).expect("few"),
@@ -97,7 +97,7 @@ fn texts_that_hardly_repeat_are_stored_right_in_any_encoding() {
         time: Micros(i64::try_from(index).expect("fits")),
         cells: [("s".to_owned(), Value::string(&text(index)))].into_iter().collect(),
     };
-    // All distinct; then each once again; few of them ever after.
+    // All strings distinct; then each a second time; then few strings many times.
     for numbers in [
         (0..20_000).collect::<Vec<usize>>(),
         (0..20_000).chain(0..20_000).collect(),

@@ -1,5 +1,5 @@
-//! Cold blocks: the same rows in fewer bytes, read and merged as if they were warm. That all shapes
-//! of rows survive is asserted wherever rows are read (`model.rs`).
+//! Cold blocks: the same rows in fewer bytes, read and merged as if they were warm. `model.rs`
+//! asserts wherever rows are read that all shapes of rows survive.
 
 use hadal_types::limits::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX};
 use hadal_types::{BatchId, Kind, Micros, Value};
@@ -16,7 +16,7 @@ fn view(bytes: &[u8]) -> BlockView<'_> {
     block
 }
 
-/// Rows of which some columns take less when they are cold, and some do not.
+/// Rows with columns that take fewer bytes when they are cold, and columns that do not.
 fn rows(count: usize) -> Vec<Row> {
     let mut random = Random::new(7);
     let row = |index: usize| {
@@ -49,7 +49,7 @@ fn columns_become_cold_that_save_an_eighth() {
         let saves = bytes[1] <= bytes[0] - bytes[0] / 8;
         assert_eq!((cold.is_cold(), warm.is_cold()), (saves, false), "{}", warm.name());
         assert!(warm.warm_bytes() == bytes[0] && cold.warm_bytes() >= bytes[0]);
-        // All that needs no value is read as before.
+        // Everything that needs no values is read as before.
         assert_eq!(cold.zone(), warm.zone());
         assert_eq!(cold.validity(), warm.validity());
         let told = |column: &ColumnView<'_>| (column.null_count(), column.is_compact());
@@ -91,7 +91,7 @@ fn cold_blocks_merge_to_the_bytes_that_warm_ones_merge_to() {
                 build(&random_rows(&mut random, count), None)
             })
             .collect();
-        // All of them cold, or every other one.
+        // All blocks cold, or two of three.
         let mixed: Vec<Vec<u8>> = (0..)
             .zip(&warm)
             .map(|(index, warm)| if (seed + index) % 3 == 1 { warm.clone() } else { cold(warm) })
@@ -124,7 +124,7 @@ fn a_cold_block_in_order_stays_cold_when_it_loses_its_batch() {
     assert_eq!(read(settled), read(&bytes));
 }
 
-/// The block with another header or directory, and the checksum of the front.
+/// The block with a changed header or directory, and the front's checksum made to fit.
 pub(super) fn with_front(
     bytes: &[u8],
     change: impl FnOnce(&mut Header, &mut Vec<crate::directory::Entry>),
@@ -167,7 +167,7 @@ fn what_is_wrong_with_a_frame_is_told_by_its_column() {
         let error = block.columns()[0].decode().map(drop).expect_err("another length");
         assert!(matches!(error, BlockError::Encoding { .. }), "{error}");
         assert!(error.to_string().contains("it is no frame of"), "{error}");
-        // The others are read all the same, and nobody thaws what is asked for nothing but its nulls.
+        // The other columns are still readable, and reading only the nulls decompresses nothing.
         assert!(block.columns()[1].decode().is_ok() && block.columns()[0].validity().is_ok());
     }
 }
@@ -180,7 +180,8 @@ fn thawed_blocks_are_no_larger_than_blocks() {
     });
     let error = BlockView::parse(&altered).expect_err("too large").to_string();
     assert!(error.contains("thawed, the block has "), "{error}");
-    // Nor does a block become so by chilling: then texts stay warm that would be plain.
+    // Recompression does not exceed the limit either: texts that would be uncompressed too large
+    // stay warm.
     let bytes = build(&rows(300), None);
     let block = view(&bytes);
     let prose = block.column("prose", Kind::String).expect("there");
@@ -195,7 +196,7 @@ fn full_blocks_are_read_from_what_each_column_was_thawed_to() {
     let bytes = cold(&build(&rows(BLOCK_ROWS_MAX), None));
     let block = view(&bytes);
     let column = block.column("few", Kind::String).expect("there");
-    // Once, whoever asks: also by a copy of the column.
+    // Decompressed once, even through a copy of the column.
     let text = |column: &ColumnView<'_>| {
         let entries = column.string_entries().expect("decodes");
         (entries.text().as_ptr(), entries.len())

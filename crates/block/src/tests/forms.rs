@@ -1,5 +1,5 @@
-//! What encoding version 3 brought: streams of other forms, numbers from a wide base, validity that
-//! is told once, streams without a place for nulls.
+//! The features of encoding version 3: further forms of streams, numbers from a wide base, shared
+//! validity, and streams that omit nulls.
 
 use hadal_encoding::Bitmap;
 use hadal_types::limits::BLOCK_ROWS_MAX;
@@ -10,7 +10,7 @@ use super::model::{Random, Row, assert_same, build, read};
 use crate::header::{CHECKSUM_BYTES, HEADER_BYTES, Header};
 use crate::{BlockError, BlockView, ColumnView, MergeOrder, Values, Zone, merge};
 
-/// A value for each column that has one in the row.
+/// Rows with the cells that `cells` returns for each index.
 fn rows(count: usize, mut cells: impl FnMut(usize) -> Vec<(&'static str, Value)>) -> Vec<Row> {
     let row = |(time, index): (i64, usize)| Row {
         time: Micros(time),
@@ -111,7 +111,7 @@ fn unsigned_64_bit_integers_are_as_small_as_signed_ones() {
     let to_value = |value: u64| Value::Number(value.to_string().parse().expect("a number"));
     let rows = rows(values.len(), |index| {
         let mut cells = vec![("signed", Value::integer(values[index].cast_signed()))];
-        // 10^19 is a number that a double means.
+        // 10^19 is a number that a double represents exactly.
         if index % 5 > 0 {
             let value = if index % 7 == 0 { 10_000_000_000_000_000_000 } else { values[index] };
             cells.push(("unsigned", to_value(value)));
@@ -149,7 +149,8 @@ fn wide_numbers_are_exact_at_every_edge() {
             });
         }
     }
-    // Two numbers 2^64 − 1 apart fit 64 bits, of 2^64 they do not; nor at the ends of 128 bits.
+    // Two numbers 2^64 − 1 apart fit 64 bits; two numbers 2^64 apart do not, nor do numbers at the
+    // ends of 128 bits.
     let pair = |least: i128, most: i128| {
         let value = |mantissa| Value::Number(Decimal::new(mantissa, 0).expect("integer").into());
         let mut name = "";
@@ -173,7 +174,8 @@ fn digits_that_doubles_do_not_have_are_kept() {
             texts.push((i64::MAX / 10i64.pow(19 - digits) / 1_000 * 1_000 + end % 800).to_string());
         }
     }
-    // The huge one makes doubles of all, and beside them what these do not mean.
+    // The huge number turns all into doubles, with exact decimals for those that no double
+    // represents.
     texts.push("1e300".to_owned());
     let rows = rows(texts.len(), |index| vec![("x", number(&texts[index]))]);
     assert_survives(&rows, |block| {
@@ -181,7 +183,7 @@ fn digits_that_doubles_do_not_have_are_kept() {
     });
 }
 
-/// Rows whose first columns are absent together in one row of five, in no regular order.
+/// Rows whose first columns are null together in one row of five, at irregular positions.
 fn rows_of_servers(count: usize) -> Vec<Row> {
     let mut random = Random::new(3);
     rows(count, |index| {
@@ -250,7 +252,8 @@ fn a_validity_must_be_an_earlier_one_with_as_many_nulls() {
         BlockView::parse(&altered).map(|_| ())
     };
     assert_eq!(with_owner(1), Ok(()));
-    // Without nulls, of another, itself, a later one, one that refers to another, none.
+    // Owners that are invalid: without nulls, with other nulls, itself, a later one, one that
+    // refers to another, none.
     for owner in [0, 3, 4, 6, 2, 100] {
         let error = with_owner(owner).expect_err("refused").to_string();
         let expected = format!("RBC {owner} does not tell its nulls");
@@ -279,7 +282,7 @@ fn streams_leave_out_nulls_where_most_rows_have_none() {
                 ("truth", Value::Bool(index % 3 == 0)),
                 ("wide", number(&(u64::MAX - random.next() % 99).to_string())),
             ];
-            // Numbers of all sorts.
+            // Numbers of several forms.
             let mixed = ["1e300", "9007199254740993", "0.25"][random.below(3)];
             cells.push(("mixed", number(mixed)));
             if is_present { cells } else { Vec::new() }
@@ -317,14 +320,14 @@ fn only_wanted_texts_of_a_compact_column_are_decoded() {
             let expected = rows[row].cells.get("text").cloned().unwrap_or(Value::Null);
             assert_eq!(data.value(row), expected);
         }
-        // Whoever asks, asks for rows of the block.
+        // `is_wanted` is called with rows of the block.
         let asked = asked.into_inner();
         assert!(asked.count_ones() == 0 || asked.get(19_998));
     });
 }
 
-/// A block of version 3 that must be readable for as long as there is such a version. How the rows
-/// are written may get better.
+/// A block of version 3, which must be readable for as long as that version exists. The writer may
+/// improve.
 #[test]
 fn version_3_is_read() {
     let expected = rows(200, |index| {

@@ -1,5 +1,5 @@
-//! Blocks of `spec/blocks`, which earlier builds wrote: each must load for ever, with the values of
-//! the text beside it. `examples/frozen.rs` writes those of new forms.
+//! The blocks of `spec/blocks`, which earlier builds wrote. Each must load forever, with the values
+//! of the text beside it. `examples/frozen.rs` writes the blocks of new forms.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -11,8 +11,8 @@ use hadal_types::{Kind, Micros, Value};
 use super::model::read;
 use crate::{BlockView, ColumnView, MergeOrder, merge};
 
-/// Each block, by name, and a form that its column `x` begins with, which its encoding's name does
-/// not tell.
+/// Each block's name, and the form of its first column `x` that its encoding's name does not
+/// include.
 const BLOCKS: [(&str, &str); 29] = [
     ("cold", "other"),
     ("cold-and-warm", "other"),
@@ -46,7 +46,7 @@ const BLOCKS: [(&str, &str); 29] = [
 ];
 
 fn folder() -> PathBuf {
-    // When it runs: what was built may be kept for a checkout elsewhere.
+    // Read at run time: a built test may be reused for a checkout elsewhere.
     let package = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests");
     Path::new(&package).join("../../spec/blocks")
 }
@@ -55,8 +55,8 @@ fn load(name: &str) -> Vec<u8> {
     fs::read(folder().join(name).with_extension("hdl")).expect(name)
 }
 
-/// What a block holds: for each column how it is encoded, and its values by row, each with how
-/// often it comes in a row.
+/// A block's content as text: each column's encoding and its values by row, with the length of each
+/// run of equal values.
 fn texts(block: &BlockView<'_>) -> String {
     let mut all = format!("version {}, {} rows\n", block.bytes()[8], block.rows());
     if block.kept_one_in() > 1 {
@@ -81,7 +81,7 @@ fn texts(block: &BlockView<'_>) -> String {
     all
 }
 
-/// The form of the first stream of the first column `x`; of a dictionary that of its strings.
+/// The form of the first stream of the first column `x`; for a dictionary, the form of its strings.
 fn form(block: &BlockView<'_>) -> &'static str {
     let mut at = block.header().front_bytes();
     for column in block.columns() {
@@ -172,7 +172,7 @@ fn all_that_the_directory_can_say_is_frozen() {
         ("templates", string),
         ("wide", number),
     ];
-    // Cold: of each encoding one, and each way in which rows without a value are told.
+    // Cold: each encoding once, and each way to store null rows.
     let of_forms: BTreeSet<(&str, Kind)> = expected
         .iter()
         .map(|(name, kind)| (name.split_once(": ").map_or(*name, |(name, _)| name), *kind))

@@ -1,5 +1,5 @@
-//! Bytes from anywhere: altered bytes are noticed, and bytes with the right checksums may say what
-//! they like without a panic.
+//! Untrusted bytes: altered bytes are detected, and any bytes with correct checksums are read
+//! without a panic.
 
 use hadal_types::{BatchId, Micros, Value};
 use twox_hash::XxHash3_64;
@@ -8,7 +8,7 @@ use super::model::{Random, Row, build, cold, random_rows};
 use crate::header::{CHECKSUM_BYTES, Header};
 use crate::{BlockError, BlockView, Chill, MergeOrder, Sampling, chill, merge, sample};
 
-/// Uses everything of a block that can be used; errors are fine.
+/// Calls everything that reads a block; errors are fine.
 fn use_all(block: &BlockView<'_>) {
     for column in block.columns() {
         if let Ok(data) = column.decode() {
@@ -27,14 +27,14 @@ fn use_all(block: &BlockView<'_>) {
     assert!(block.batches().iter().all(|batch| batch.first_row + batch.rows <= block.rows()));
 }
 
-/// Makes the front's checksum right, where the header is good enough to say where it is.
+/// Corrects the front's checksum, if the header is valid enough to locate it.
 fn seal(bytes: &mut [u8]) {
     let Ok(header) = Header::read(bytes) else { return };
     let (covered, rest) = bytes.split_at_mut(header.front_bytes() - CHECKSUM_BYTES);
     rest[..CHECKSUM_BYTES].copy_from_slice(&XxHash3_64::oneshot(covered).to_le_bytes());
 }
 
-/// Makes the checksums of all bodies right, too.
+/// Corrects the checksums of all bodies as well.
 fn seal_bodies(bytes: &mut [u8]) {
     let header = Header::read(bytes).expect("a header");
     let mut start = header.front_bytes();
@@ -136,7 +136,7 @@ fn mutated_bodies_with_right_checksums_never_panic() {
             let block = BlockView::parse(&altered).expect("the front is as it was");
             block.verify().expect("checksums are right");
             use_all(&block);
-            // Whatever is in it may be in a frame as well.
+            // The same invalid content may also be in a frame.
             if let Ok(Some(cold)) = chill(&block, Chill::All) {
                 use_all(&BlockView::parse(&cold).expect("the front is in order"));
             }

@@ -1,4 +1,4 @@
-//! A merge holds exactly the rows of its inputs, in the order asked for.
+//! A merge has exactly the rows of its inputs, in the requested order.
 
 use hadal_types::limits::BLOCK_ROWS_MAX;
 use hadal_types::{BatchId, Kind, Micros, Value};
@@ -16,7 +16,7 @@ fn merge_bytes(blocks: &[Vec<u8>], order: MergeOrder) -> Vec<Vec<u8>> {
     merge(&views, order, Micros(99)).expect("merges")
 }
 
-/// Blocks that have columns in common, of random shapes each.
+/// Blocks that share columns, each of random shapes.
 fn random_blocks(random: &mut Random, most: usize) -> Vec<Vec<Row>> {
     let count = 1 + random.below(5);
     (0..count)
@@ -148,7 +148,7 @@ fn a_block_in_order_keeps_its_columns() {
             assert_eq!((settled.created_at(), settled.rows()), (Micros(99), times.len()));
             assert_eq!(settled.time_range(), before.time_range());
             assert_eq!(settled.raw_bytes(), before.raw_bytes());
-            // Made of the same rows without a batch it would be the same.
+            // A block built from the same rows without a batch is identical.
             let mut builder = BlockBuilder::new(name("time"));
             for row in &expected {
                 for (name, value) in &row.cells {
@@ -159,7 +159,7 @@ fn a_block_in_order_keeps_its_columns() {
             assert_eq!(merged[0], builder.finish(Micros(99), None).expect("fits"));
         }
     }
-    // Altered bytes are found, whichever they are.
+    // Every altered byte is detected.
     let block = build(&at(&[1, 2, 3]), Some(&id));
     for byte in 0..block.len() {
         let mut altered = block.clone();
@@ -205,7 +205,7 @@ fn outputs_share_rows_evenly_and_batches_are_cut_with_them() {
     assert_eq!(batches(&views[0]), first);
     assert_eq!(batches(&views[1]), [("three".to_owned(), 0, 45_002)]);
 
-    // Once more: the footers are carried on, joined or cut.
+    // Merged again: batches are kept, joined or cut.
     let again = merge_bytes(&merged[1..], MergeOrder::Arrival);
     assert_eq!(
         batches(&BlockView::parse(&again[0]).expect("parses")),
@@ -225,7 +225,7 @@ fn outputs_share_rows_evenly_and_batches_are_cut_with_them() {
 
 #[test]
 fn large_rows_that_come_together_are_cut_finer() {
-    // Half of the rows of one block are huge, so the average says that all rows fit together.
+    // Half of the rows of one block are huge, so by the average all rows fit together.
     let text = "x".repeat(60_000);
     let mut builder = BlockBuilder::new(name("time"));
     let id = builder.column(&name("s"), Kind::String);
@@ -286,7 +286,7 @@ fn one_huge_number_alters_no_other() {
     let merged = merge_bytes(&blocks, MergeOrder::Arrival);
     assert_eq!(read(&merged[0]), rows);
     assert_eq!((encoding(&blocks[70]), encoding(&merged[0])), ("doubles", "mixed"));
-    // Apart again from what made it mixed, the rest is as if it had never been there.
+    // Separated from the huge number, the other rows are encoded as if it had never been there.
     let halves = [&rows[..70], &rows[70..]].map(|rows| build(rows, None));
     assert_eq!(halves.each_ref().map(|block| encoding(block)), ["decimals: constant", "mixed"]);
     assert_eq!(merge_bytes(&halves, MergeOrder::Arrival), merged);

@@ -1,4 +1,4 @@
-//! Rows as plain values, made at random from a seed, written to blocks and read back.
+//! Rows as plain values, generated from a seed, written to blocks and read back.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use hadal_types::{BatchId, ColumnName, Decimal, Kind, Micros, Number, Value};
 
 use crate::{BlockBuilder, BlockView, Chill, ColumnId, chill};
 
-/// A linear congruential generator: the same numbers from the same seed, for ever.
+/// A linear congruential generator: the same numbers from the same seed, in every release.
 pub(super) struct Random(u64);
 
 impl Random {
@@ -83,8 +83,8 @@ pub(super) fn cold(bytes: &[u8]) -> Vec<u8> {
     chill(&block, Chill::All).expect("chills").expect("some were warm")
 }
 
-/// All rows of a block, which are the same when it is cold. Verifies every checksum, and that no
-/// name has two values in a row.
+/// All rows of a block, which must be the same when it is cold. Verifies every checksum, and that
+/// no name has two values in a row.
 pub(super) fn read(bytes: &[u8]) -> Vec<Row> {
     let rows = read_as_it_is(bytes);
     if BlockView::parse(bytes).expect("parses").columns().iter().any(|column| !column.is_cold()) {
@@ -124,7 +124,7 @@ fn read_as_it_is(bytes: &[u8]) -> Vec<Row> {
     rows
 }
 
-/// Asserts that rows are the same; truths may have become numbers.
+/// Asserts that rows are equal; truths may have become numbers.
 pub(super) fn assert_same(found: &[Row], expected: &[Row]) {
     assert_eq!(found.len(), expected.len());
     for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
@@ -150,7 +150,7 @@ fn number(value: &Value) -> Option<Number> {
     }
 }
 
-/// Random rows whose columns have all shapes that encodings tell apart.
+/// Random rows with columns of all shapes that encodings distinguish.
 pub(super) fn random_rows(random: &mut Random, count: usize) -> Vec<Row> {
     let columns: Vec<(String, Shape, usize)> = (0..random.below(9))
         .map(|index| {

@@ -1,4 +1,4 @@
-//! What is written is what is read.
+//! Rows that are written are read back unchanged.
 
 use hadal_types::limits::{BLOCK_ROWS_MAX, LIST_ELEMENTS_MAX, STRING_BYTES_MAX};
 use hadal_types::{BatchId, Decimal, Kind, Logical, Micros, Number, Value};
@@ -45,7 +45,7 @@ fn full_blocks_survive() {
     for seed in 1_000..1_003 {
         println!("seed {seed}");
         let mut rows = random_rows(&mut Random::new(seed), BLOCK_ROWS_MAX);
-        // As large blocks are.
+        // Sorted, as large blocks are.
         rows.sort_by_key(|row| row.time);
         assert_survives(&rows);
     }
@@ -84,7 +84,7 @@ fn what_no_scale_holds_becomes_doubles() {
 
 #[test]
 fn what_no_double_means_is_kept_beside_them() {
-    let id = 9_007_199_254_740_993; // 2^53 + 1 becomes 2^53
+    let id = 9_007_199_254_740_993; // 2^53 + 1 becomes 2^53 as a double
     let numbers =
         [Some(Value::integer(id)), None, Some(number("0.0005")), Some(Value::integer(-id))];
     let bytes = assert_survives(&column(numbers));
@@ -92,7 +92,7 @@ fn what_no_double_means_is_kept_beside_them() {
     let x = block.column("x", Kind::Number).expect("exists");
     assert_eq!(x.encoding_name(), "mixed");
     assert_eq!(bytes[8..10], [2, 0], "older releases refuse it by name");
-    // A zone covers numbers that lie beyond their doubles.
+    // A zone covers numbers that are beyond their doubles.
     let (min, max) = (-9_007_199_254_740_994.0, 9_007_199_254_740_994.0);
     assert_eq!(x.zone(), Zone::Doubles { min, max });
 }
@@ -278,8 +278,8 @@ fn rows_without_columns_survive() {
     assert_same(&read(&build(&rows, None)), &rows);
 }
 
-/// A block written by version 1 of the frame and of the encodings. It must be readable, and be
-/// written the same, for as long as there is such a version.
+/// A block written by version 1 of the frame and of the encodings. As long as that version exists,
+/// the block must be readable, and the same rows must encode to the same bytes.
 #[test]
 fn version_1_is_frozen() {
     const FROZEN: &str = "\
@@ -298,7 +298,7 @@ fn version_1_is_frozen() {
     assert_eq!(read(&bytes), rows);
 }
 
-/// The same of version 2 of the encodings: code 6.
+/// The same for version 2 of the encodings: code 6.
 #[test]
 fn version_2_is_frozen() {
     const FROZEN: &str = "\

@@ -1,4 +1,4 @@
-//! Subsampled blocks: which rows are left, what they weigh, and what the header says of it.
+//! Subsampled blocks: the rows that are kept, their weights, and the sample factor in the header.
 
 use std::collections::BTreeMap;
 
@@ -18,14 +18,14 @@ pub(super) const fn one_in(one_in: u16) -> Sampling<'static> {
     Sampling { one_in, key: None, by: &[], least: 1 }
 }
 
-/// The one block that is left of these bytes.
+/// The single block that results from sampling these bytes.
 pub(super) fn sampled(bytes: &[u8], sampling: &Sampling<'_>) -> Vec<u8> {
     let mut made = sample(&view(bytes), sampling).expect("samples");
     assert_eq!(made.len(), 1);
     made.remove(0)
 }
 
-/// What a row weighs, in millionths.
+/// A row's weight, in millionths.
 pub(super) fn weight(row: &Row) -> i64 {
     let rate = match row.cells.get(Weight::COLUMN) {
         Some(Value::Number(rate)) => *rate,
@@ -41,7 +41,7 @@ fn bare(row: &Row) -> Row {
     bare
 }
 
-/// The rows' groups by these columns; which rows each has.
+/// The rows of each group, grouped by these columns.
 fn groups<'r>(rows: &'r [Row], by: &[ColumnName]) -> BTreeMap<String, Vec<&'r Row>> {
     let mut groups: BTreeMap<String, Vec<&Row>> = BTreeMap::new();
     for row in rows {
@@ -51,7 +51,7 @@ fn groups<'r>(rows: &'r [Row], by: &[ColumnName]) -> BTreeMap<String, Vec<&'r Ro
     groups
 }
 
-/// Asserts all that holds of any sample of these rows, each of which has another number.
+/// Asserts all properties of a sample of these rows, which must have distinct values of `row`.
 fn assert_sample(before: &[Row], after: &[Row], sampling: &Sampling<'_>) {
     let mut rest = before.iter();
     let mut factors: BTreeMap<String, i64> = BTreeMap::new();
@@ -74,7 +74,8 @@ fn assert_sample(before: &[Row], after: &[Row], sampling: &Sampling<'_>) {
         let least = usize::try_from(sampling.least).expect("fits");
         assert!(kept >= rows.len().min(least), "{kept} of {} of group {group}", rows.len());
         let factor = factors[&group];
-        // Known to within one factor, and not thinner than asked for.
+        // The original number is known to within one factor, and no more rows are dropped than
+        // requested.
         let stand_for = kept * usize::try_from(factor).expect("positive");
         assert!(stand_for.abs_diff(rows.len()) < usize::try_from(factor).expect("positive"));
         if factor < i64::from(sampling.one_in) {
@@ -105,7 +106,7 @@ fn any_rows_can_be_sampled() {
         let sampling = Sampling { one_in: share, key: None, by, least };
         let bytes = build(&rows, BatchId::new("a-batch").as_ref());
         let made = sampled(&bytes, &sampling);
-        // As it is read: truths may have become numbers.
+        // The rows as they are read: truths may have become numbers.
         let rows = read(&bytes);
         assert_sample(&rows, &read(&bytes_of(&made)), &sampling);
         let block = view(&made);
@@ -114,12 +115,12 @@ fn any_rows_can_be_sampled() {
         assert_eq!(block.created_at(), view(&bytes).created_at());
         assert_eq!(sampled(&bytes, &sampling), made, "the same block keeps the same rows");
         assert_sample(&rows, &read(&sampled(&cold(&bytes), &sampling)), &sampling);
-        // Nothing more is to be done, whatever the groups are now.
+        // Nothing is left to sample, even with other groups.
         assert_eq!(one_in(sampling.one_in).factor(block.kept_one_in()), 1);
     }
 }
 
-/// A sampled block as a merge and a chill pass it on.
+/// A sampled block after recompression and a merge.
 fn bytes_of(made: &[u8]) -> Vec<u8> {
     let chilled = cold(made);
     assert_eq!((view(&chilled).kept_one_in(), chilled[8]), (view(made).kept_one_in(), 5));
@@ -130,7 +131,7 @@ fn bytes_of(made: &[u8]) -> Vec<u8> {
     merged
 }
 
-/// So many rows, a second after each other, of a few services of which some are rare.
+/// `count` rows, one second apart, of a few services, some of them rare.
 fn services(count: i64) -> Vec<Row> {
     let row = |index: i64| {
         let rare = index.trailing_zeros();
@@ -157,13 +158,14 @@ fn every_group_keeps_some_rows() {
         assert!(weights.iter().all(|weight| *weight == weights[0]));
         (rows.len(), weights[0])
     };
-    // 2,048 rows are enough for 20 of one in 100; 1,024 as well.
+    // With one in 100, 2,048 rows keep 20, and 1,024 keep 10, the minimum.
     assert!(matches!(of(0), (20 | 21, 100)) && matches!(of(1), (10 | 11, 100)));
-    // 512 are not: one in 32 leaves 16. And so on, to those of which there are too few.
+    // 512 would keep too few, so one in 32 is kept: 16. Smaller groups have smaller factors, until
+    // all rows are kept.
     assert_eq!([2, 3, 4, 5].map(of), [(16, 32), (16, 16), (16, 8), (16, 4)]);
     assert_eq!([6, 7, 8, 9].map(of), [(16, 2), (16, 1), (8, 1), (4, 1)]);
     assert_eq!([10, 11, 12].map(of), [(2, 1), (1, 1), (1, 1)]);
-    // Without groups the rare ones would mostly be gone.
+    // Without groups most rare services would be lost.
     let kept = read(&sampled(&build(&rows, None), &one_in(100)));
     assert!(groups(&kept, &by).len() < 10 && matches!(kept.len(), 40 | 41));
 }
@@ -217,7 +219,7 @@ fn what_weighs_too_much_to_stand_for_more_stays() {
     let heavy = weights.iter().filter(|weight| **weight > 100).copied();
     let heavy: Vec<i64> = heavy.filter(|weight| *weight != 1_000_000_000).collect();
     assert_eq!(heavy, [10_000_001]);
-    // The largest that can be multiplied is, should it be drawn.
+    // The largest weight that can be multiplied is multiplied, if its row is drawn.
     assert!(weights.contains(&1_000_000_000));
 }
 
@@ -270,7 +272,7 @@ fn headers_that_cannot_be_are_refused() {
         let error = with(version, kept).expect_err("refused");
         assert!(error.contains("one row in"), "{error}");
     }
-    // What can still be revoked was never sampled.
+    // Rows that can still be revoked are never sampled.
     let batch = build(&services(100), BatchId::new("a-batch").as_ref());
     let forged = with_front(&batch, |header, _| {
         (header.encoding_version, header.kept_one_in) = (5, 10);

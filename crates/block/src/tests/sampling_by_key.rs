@@ -1,4 +1,5 @@
-//! Blocks that are subsampled by a key: all of its rows are left or none, the same in all blocks.
+//! Blocks that are subsampled by a key: each block keeps all of a key's rows or none, and all
+//! blocks keep the same keys.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +13,14 @@ const fn by_key(key: &ColumnName, one_in: u16) -> Sampling<'_> {
     Sampling { one_in, key: Some(key), by: &[], least: 1 }
 }
 
-/// The rows that are left of these bytes, none where the block is gone.
+/// The rows kept of these bytes; none if no block results.
 fn left(bytes: &[u8], sampling: &Sampling<'_>) -> Vec<Row> {
     let made = sample(&view(bytes), sampling).expect("samples");
     assert!(made.iter().all(|made| view(made).kept_one_in() == sampling.one_in));
     made.iter().flat_map(|made| read(made)).collect()
 }
 
-/// Visits of so many users, who come one to five times each, in turn.
+/// Visits of `users` users, one to five visits each, in turn.
 fn visits(users: i64, user: impl Fn(i64) -> Value) -> Vec<Row> {
     let visits = (0..5).flat_map(|visit| (0..users).filter(move |user| user % 5 >= visit));
     let row = |(number, index): (i64, i64)| {
@@ -34,7 +35,7 @@ fn text(index: i64) -> Value {
     Value::string(&index.to_string())
 }
 
-/// How many rows each user has.
+/// The number of rows of each user.
 fn counts(rows: &[Row]) -> BTreeMap<String, usize> {
     let mut counts = BTreeMap::new();
     for row in rows {
@@ -47,7 +48,7 @@ fn counts(rows: &[Row]) -> BTreeMap<String, usize> {
     counts
 }
 
-/// Asserts that each user has all rows or none, and each row this weight; returns the users.
+/// Asserts that each user has all rows or none, and each row this weight; returns the kept users.
 fn assert_whole(before: &[Row], after: &[Row], events: i64) -> BTreeMap<String, usize> {
     let (all, kept) = (counts(before), counts(after));
     assert!(kept.iter().all(|(user, rows)| all[user] == *rows), "users are whole");
@@ -63,7 +64,7 @@ fn all_rows_of_a_key_are_left_or_none_whichever_block_they_are_in() {
     let kept = sampled(&bytes, &by_key(&user, 10));
     assert_eq!(sampled(&bytes, &by_key(&user, 10)), kept);
     let kept = assert_whole(&rows, &read(&kept), 10);
-    // 300 with a standard deviation of 16.
+    // Expected: 300, with a standard deviation of 16.
     assert!((220..380).contains(&kept.len()), "{} users", kept.len());
     let numbers = visits(3_000, Value::integer);
     for part in [&rows[..4_000], &rows[4_000..], &numbers[..5_000], &numbers[5_000..]] {
@@ -114,9 +115,10 @@ fn what_was_sampled_otherwise_before_is_thinned_by_what_it_is_weighed() {
         let hundredth = left(&tenth, &by_key(&user, 100));
         let tenth = read(&tenth);
         let kept = assert_whole(&tenth, &hundredth, 100);
-        // About 90 of 900 rows, with a standard deviation of 10: dividing by 100 would leave 9.
+        // Expected: about 90 of 900 rows, with a standard deviation of 10. Dividing the hash by 100
+        // would leave 9.
         assert!((50..130).contains(&hundredth.len()), "{} of {}", hundredth.len(), tenth.len());
-        // Users that blocks keep which are sampled at once are kept here as well.
+        // Users that a single sampling of the block keeps are also kept here.
         let mut at_once = counts(&left(&build(&rows, None), &by_key(&user, 100)));
         at_once.retain(|user, _| counts(&tenth).contains_key(user));
         assert!(at_once.keys().all(|user| kept.contains_key(user)));
@@ -142,12 +144,12 @@ fn rows_without_a_key_are_sampled_one_by_one() {
     let share = others.len() / 10;
     assert!((share..=share + 1).contains(&drawn.len()), "{} of {}", drawn.len(), others.len());
     assert!(drawn.iter().all(|row| weight(row) == 10 * Weight::UNIT));
-    // They may be grouped, too.
+    // Rows without a key may also be grouped.
     let by = [name("visit")];
     let grouped = Sampling { by: &by, ..by_key(&user, 10) };
     let kept = left(&build(&rows, None), &grouped);
     assert_eq!(kept.iter().filter(|row| !has_key(row)).count(), others.len(), "groups of one row");
-    // Where no row has a key, all is as without one.
+    // If no row has a key, the result is that of sampling without one.
     let bytes = build(&rows, None);
     assert_eq!(sampled(&bytes, &by_key(&name("nowhere"), 10)), sampled(&bytes, &one_in(10)));
 }
@@ -182,8 +184,9 @@ fn sums_over_keys_and_their_rows_are_right_on_average() {
         events += kept.iter().map(|row| weight(row) / Weight::UNIT).sum::<i64>();
         users += 10 * i64::try_from(counts(&kept).len()).expect("fits");
     }
-    // The sum over users of (10 - 1) times the square of their rows is the variance of a draw:
-    // 199 events. That of the mean of 100 is 20; and 6 users. Within four of these.
+    // The variance of one draw is the sum over users of (10 - 1) times the square of their rows: a
+    // deviation of 199 events. The mean of 100 draws deviates by 20 events and 6 users. The test
+    // allows four deviations.
     assert!((events / DRAWS - 1_200).abs() < 80, "{} events", events / DRAWS);
     assert!((users / DRAWS - 400).abs() < 24, "{} users", users / DRAWS);
 }

@@ -1,4 +1,4 @@
-//! Strings as they are stored, before they are put together.
+//! Strings in their encoded form, before they are rendered.
 
 use hadal_encoding::StringDictionary;
 use hadal_types::{Kind, Micros, Value};
@@ -31,13 +31,13 @@ fn assert_stored(rows: &[Row], encoding: &str, check: impl Fn(&ColumnView<'_>, S
     let column = block.column("x", Kind::String).expect("exists");
     assert_eq!(column.encoding_name(), encoding);
     check(column, column.strings().expect("decodes").expect("strings"));
-    // What merging makes of it is the same, too.
+    // A merge of the block also restores the rows.
     let merged = merge(&[block.clone(), block], MergeOrder::Arrival, Micros(0)).expect("merges");
     let merged: Vec<Row> = merged.iter().flat_map(|block| read(block)).collect();
     assert!(merged == [rows, rows].concat(), "merged rows differ");
 }
 
-/// The strings of rows that have one.
+/// The strings of the rows that have one.
 fn texts(rows: &[Row]) -> Vec<String> {
     let text = |row: &Row| match row.cells.get("x") {
         Some(Value::String(text)) => Some(text.to_string()),
@@ -126,7 +126,7 @@ fn few_texts_in_many_rows_take_few_bytes() {
     });
 }
 
-/// A block with a front-coded dictionary and templates, as version 3 of the encodings writes it.
+/// A front-coded dictionary and templates require version 3 of the encodings.
 #[test]
 fn newer_forms_need_version_3() {
     let version = |rows: &[Row]| build(rows, None)[8];

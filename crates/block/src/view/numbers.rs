@@ -1,4 +1,4 @@
-//! Numbers as they are stored: what a scan can use without decoding a column to wide integers.
+//! Numbers in their encoded form: a scan can use them without decoding a column to wide integers.
 
 use hadal_encoding::{Bitmap, Buffer, EncodingError, IntsView, ints, kernels};
 use hadal_types::{Decimal, Number};
@@ -9,26 +9,25 @@ use crate::directory::Encoding;
 use crate::encode::not_of_double;
 use crate::error::BlockError;
 
-/// Numbers that one scale holds: value i of the stream is (base + i-th integer) × 10^−scale.
+/// Numbers of one scale: value i of the stream is (base + i-th integer) × 10^−scale.
 #[derive(Clone, Debug)]
 pub struct NumbersView<'a> {
-    /// Digits after the point, 0 to 36; 0 to 18 where `base` is 0.
+    /// Digits after the point, 0 to 36; 0 to 18 if `base` is 0.
     pub scale: u8,
-    /// What is added to each integer: 0, unless the column has numbers beyond 64 bits. No sum of
-    /// the two overflows.
+    /// The base added to each integer: 0, unless the column has numbers beyond 64 bits. Their sum
+    /// does not overflow.
     pub base: i128,
-    /// One integer per row; or, where the column is compact, one per row that has a value.
+    /// One integer per row; if the column is compact, one per row that has a value.
     pub integers: IntsView<'a>,
-    /// Which rows have a value; `None` where all have.
+    /// Which rows have a value; `None` if all have one.
     pub validity: Option<Bitmap>,
-    /// Whether the stream has no place for rows without a value. If so, its vectors and zones are
-    /// not those of rows.
+    /// Whether the stream omits null rows. If so, its vectors and zones do not correspond to rows.
     pub is_compact: bool,
 }
 
 impl ColumnView<'_> {
-    /// The numbers as they are stored, where they are integers of one scale; `None` of doubles and
-    /// of other kinds. Cost: O(vectors), and the validity.
+    /// The numbers in encoded form if they are integers of one scale; `None` for doubles and other
+    /// kinds. Cost: O(vectors), and decoding the validity.
     ///
     /// # Errors
     /// When the bytes do not decode.
@@ -45,31 +44,31 @@ impl ColumnView<'_> {
     }
 }
 
-/// Numbers (from + step × k) × 10^−scale, where k of row i is `steps[i]`.
+/// Numbers (from + step × k) × 10^−scale, with k = `steps[i]` for row i.
 #[derive(Clone, Debug)]
 pub struct NearNumbers {
     /// Digits after the point, 0 to 18.
     pub scale: u8,
-    /// What a k means.
+    /// The frame of reference: from, step and span.
     pub near: ints::FrameOfReference,
-    /// One per row, none above `near.span`; any where the row has no value.
+    /// One k per row, at most `near.span`; unspecified for null rows.
     pub steps: Buffer,
-    /// Which rows have a value; `None` where all have.
+    /// Which rows have a value; `None` if all have one.
     pub validity: Option<Bitmap>,
 }
 
-/// Integers `values[c]`, where c of row i is `codes[i]`.
+/// Integers `values[c]`, with c = `codes[i]` for row i.
 #[derive(Clone, Debug)]
 pub struct CodedNumbers {
-    /// The different integers, in no order that can be relied on.
+    /// The distinct integers, in no particular order.
     pub values: Vec<i64>,
-    /// One per row, each below the number of values.
+    /// One code per row, each below the number of values.
     pub codes: Buffer,
 }
 
 impl NumbersView<'_> {
-    /// The k of each row, of integers that `near` says what they are; any of rows without a value,
-    /// and of those that are not chosen, where not all are.
+    /// The k of each row, for integers with the frame of reference `near`. The k is unspecified for
+    /// null rows and, with `chosen`, for rows that are not chosen.
     ///
     /// # Errors
     /// When a k is beyond the span.
@@ -81,8 +80,8 @@ impl NumbersView<'_> {
         self.by_row(chosen, |chosen| self.integers.steps_where(near, chosen))
     }
 
-    /// The integers by code, where they are stored so; `None` where not. Codes are right for the
-    /// same rows as what [`Self::steps`] returns.
+    /// The integers by code if they are stored as a dictionary; else `None`. Codes are valid for
+    /// the same rows as the result of [`Self::steps`].
     ///
     /// # Errors
     /// When a code is beyond the values.
@@ -94,7 +93,7 @@ impl NumbersView<'_> {
         Ok(Some(CodedNumbers { values, codes }))
     }
 
-    /// What `decode` returns for each integer, brought to its row.
+    /// Decodes the integers and expands the result to rows.
     fn by_row(
         &self,
         chosen: Option<&Bitmap>,
@@ -111,8 +110,8 @@ impl NumbersView<'_> {
 }
 
 impl ColumnView<'_> {
-    /// The numbers as small integers; `None` where they lie too far apart, of doubles, and of other
-    /// kinds.
+    /// The numbers as small integers; `None` if their range exceeds 32 bits, for doubles, and for
+    /// other kinds.
     ///
     /// # Errors
     /// When the bytes do not decode.
@@ -126,7 +125,7 @@ impl ColumnView<'_> {
     }
 }
 
-/// The name of decimals whose stream begins so.
+/// The name of decimals with a stream that begins with these bytes.
 pub(super) fn decimals_name(stream: &[u8]) -> &'static str {
     match ints::form_name(stream) {
         Some("constant") => "decimals: constant",
@@ -137,7 +136,7 @@ pub(super) fn decimals_name(stream: &[u8]) -> &'static str {
     }
 }
 
-/// The numbers as doubles, and as decimals where these do not mean them.
+/// The numbers as doubles, and the exact decimals of those that no double represents.
 pub(super) fn decode_wide<'a>(offsets: &IntsView<'_>, scale: u8, base: i128) -> Values<'a> {
     let mut integers = Vec::new();
     offsets.decode_into(&mut integers);

@@ -10,18 +10,18 @@ use crate::data::{Exacts, Values};
 use crate::directory::{Encoding, Entry, SECTIONS_MAX};
 use crate::error::BlockError;
 
-/// The sections of a column's values, which borrow from its block, or from what it was thawed to.
+/// The sections of a column's values. They borrow from the block, or from its decompressed bytes.
 #[derive(Clone, Debug)]
 pub(crate) struct Streams<'v> {
     pub(super) entry: &'v Entry,
-    /// Values in each stream: one per row; or, where the column is compact, per row that has one.
+    /// Values per stream: one per row; if the column is compact, one per row that has a value.
     pub(super) count: usize,
     pub(super) sections: [&'v [u8]; SECTIONS_MAX],
 }
 
 impl<'v> Streams<'v> {
-    /// Decodes all values, but leaves texts empty that would have to be decompressed for those of
-    /// which `is_wanted` says that none is.
+    /// Decodes all values, but leaves compressed texts empty if `is_wanted` returns false for the
+    /// range of their indexes.
     pub(super) fn decode(
         &self,
         is_wanted: &dyn Fn(Range<usize>) -> bool,
@@ -52,7 +52,7 @@ impl<'v> Streams<'v> {
         }
     }
 
-    /// The first section, which has an integer per value.
+    /// The first section, an integer per value.
     pub(super) fn integers(&self) -> Result<IntsView<'v>, BlockError> {
         IntsView::parse(self.sections[0], self.count).map_err(self.entry.region().of())
     }
@@ -67,7 +67,7 @@ impl<'v> Streams<'v> {
         Ok(doubles)
     }
 
-    /// The sections, in none of which a text is compressed: together they are compressed better.
+    /// The sections with uncompressed texts, because one frame compresses them better together.
     pub(crate) fn plain_sections(&self) -> Result<[Cow<'v, [u8]>; SECTIONS_MAX], BlockError> {
         let mut sections = self.sections.map(Cow::Borrowed);
         let plain = |section: &mut Cow<'v, [u8]>, of: &'v [u8], count| {

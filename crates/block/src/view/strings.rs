@@ -1,4 +1,4 @@
-//! Reading columns of strings and lists.
+//! Reads columns of strings and lists.
 
 use std::ops::Range;
 
@@ -11,25 +11,25 @@ use crate::data::Values;
 use crate::directory::Encoding;
 use crate::error::BlockError;
 
-/// The strings of a row block column as they are stored.
+/// The strings of a row block column in their encoded form.
 #[derive(Clone, Debug)]
 pub enum StringsView<'a> {
-    /// They repeat: a code per row.
+    /// Strings that repeat: a code per row.
     Dictionary {
-        /// Codes, to be checked to be below the number of entries when they are decoded.
+        /// The codes. Decoding them must check that they are below the number of entries.
         codes: IntsView<'a>,
         /// The strings, sorted.
         entries: StringDictionary<'a>,
     },
-    /// They hardly repeat: whole texts.
+    /// Strings that rarely repeat: whole texts.
     Pages(PagesView<'a>),
-    /// They hardly repeat but for numbers.
+    /// Strings that rarely repeat except for numbers in them.
     Templates(TemplatesView<'a>),
 }
 
 impl StringsView<'_> {
-    /// How many strings there are, in the order of rows: one for each, "" or any where a row has
-    /// none; or, where the column is compact and there are fewer, one for each that has one.
+    /// The number of strings, in row order: one per row, "" or any string for a null row. If the
+    /// column is compact, one per row that has a value.
     #[must_use]
     pub const fn len(&self) -> usize {
         match self {
@@ -47,7 +47,7 @@ impl StringsView<'_> {
 }
 
 impl ColumnView<'_> {
-    /// The strings as they are stored; `None` where the column is of another kind.
+    /// The strings in encoded form; `None` for other kinds.
     ///
     /// # Errors
     /// When the bytes do not decode.
@@ -67,8 +67,8 @@ impl ColumnView<'_> {
         Ok(Some(view))
     }
 
-    /// The codes of a dictionary of strings, and how many entries it has, which are not decoded;
-    /// `None` where the column is stored in another way. Codes are as in [`StringsView`].
+    /// The codes of a string dictionary, and its number of entries, which are not decoded; `None`
+    /// for other encodings. Codes are as in [`StringsView`].
     ///
     /// # Errors
     /// When the bytes do not decode.
@@ -77,8 +77,7 @@ impl ColumnView<'_> {
         Ok(Some((self.streams()?.integers()?, entries)))
     }
 
-    /// The entries of a dictionary of strings, sorted; none where the column is stored in another
-    /// way.
+    /// The entries of a string dictionary, sorted; empty for other encodings.
     ///
     /// # Errors
     /// When the bytes do not decode.
@@ -96,8 +95,7 @@ impl<'v> Streams<'v> {
         Ok(Values::Strings { codes, dictionary: self.entries(entries)? })
     }
 
-    /// Leaves texts empty that would have to be decompressed for rows of which `is_wanted` says
-    /// that none is.
+    /// Leaves the texts of a page empty if `is_wanted` returns false for their range.
     pub(super) fn decode_pages(
         &self,
         is_wanted: &dyn Fn(Range<usize>) -> bool,
@@ -107,8 +105,7 @@ impl<'v> Streams<'v> {
         Ok(Values::Strings { codes: self.identity_codes(), dictionary })
     }
 
-    /// Leaves texts empty that would have to be put together for rows of which `is_wanted` says
-    /// that none is.
+    /// Leaves texts empty, without rendering them, if `is_wanted` returns false for their range.
     pub(super) fn decode_templates(
         &self,
         templates: usize,

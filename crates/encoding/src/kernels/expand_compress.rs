@@ -67,8 +67,7 @@ fn expand_i64_body(
     });
 }
 
-/// `some` handles chunks of which some rows, not all, are present, when at least 64 values are
-/// left.
+/// `some` handles chunks with both present and missing rows, when at least 64 values are left.
 #[inline(always)]
 fn expand<T: Copy>(
     mut values: &[T],

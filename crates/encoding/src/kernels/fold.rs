@@ -62,7 +62,7 @@ impl Ends for i64 {
     const MOST: Self = Self::MAX;
 }
 
-/// A sum of 64-bit integers in two halves, neither of which can overflow with up to 2^31 values.
+/// A sum of 64-bit integers in two halves. Neither half overflows with up to 2^31 values.
 #[derive(Clone, Copy, Default)]
 struct Halves {
     high: i64,
@@ -118,8 +118,8 @@ fn count_ones_body(_: impl Primitives, words: &[u64]) -> u64 {
     words.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// Calls `take` with each chunk of 64 values of which some are selected, and a byte per value: 255
-/// if selected, else 0. Missing values are zeros and not selected.
+/// Calls `take` with each chunk of 64 values that has selected values, and a byte per value: 255 if
+/// selected, else 0. Missing values are zeros and not selected.
 #[inline(always)]
 fn for_where<T: Copy + Default>(
     primitives: impl Primitives,
