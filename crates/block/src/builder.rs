@@ -1,7 +1,7 @@
 //! Builds a row block from rows, one value at a time.
 //!
-//! Rows of a large block are ordered by time, because such a block may never be merged. Rows of a
-//! small block, which will be merged, stay in order of arrival.
+//! Rows of a large block are ordered by time, so that a merge can keep the block as it is. Rows of
+//! a small block, which will be merged, stay in order of arrival.
 //!
 //! Columns may appear at any row: earlier rows are null. Strings are interned soon after they
 //! arrive, so a repeated string costs a hash and a code. A row counts only when it is ended; until

@@ -26,7 +26,7 @@ const BLOCK_SAVED_PART: usize = 64;
 /// Which columns become cold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chill {
-    /// Columns that take an eighth less so, if together they save enough of the block.
+    /// Columns that take an eighth fewer bytes when cold, if they save enough of the block.
     WhereItSaves,
     /// All columns, even those that take more bytes: so every column can be tested cold.
     All,
@@ -39,7 +39,8 @@ pub enum Chill {
 /// # Errors
 /// When the block is corrupt, or too large with all columns cold.
 pub fn chill(block: &BlockView<'_>, which: Chill) -> Result<Option<Vec<u8>>, BlockError> {
-    // Decompressed texts must still fit a block when it is decompressed.
+    // With plain texts in place of compressed ones, the decompressed block must still fit the
+    // limit.
     let thawed: usize = block.columns().iter().map(|column| column.entry.value_bytes()).sum();
     let mut spare_bytes = BLOCK_BYTES_MAX.saturating_sub(thawed);
     let mut columns: Vec<(Entry, Cow<'_, [u8]>)> = Vec::with_capacity(block.columns().len());

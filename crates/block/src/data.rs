@@ -41,7 +41,7 @@ pub enum Values<'a> {
     Mixed {
         /// One per row, all finite; for an exact decimal, the nearest double.
         doubles: Vec<f64>,
-        /// The exact numbers of rows whose double is inexact.
+        /// The exact numbers of rows whose double represents another number.
         exacts: Exacts,
     },
     /// Strings.
@@ -70,7 +70,7 @@ impl Exacts {
         Self(exacts)
     }
 
-    /// The row's exact number; `None` if its double is exact.
+    /// The row's exact number; `None` if its double represents it.
     #[must_use]
     pub fn get(&self, row: usize) -> Option<Number> {
         let is_of = |exact: &&(u32, Decimal)| exact.0 as usize == row;

@@ -22,7 +22,7 @@ pub enum Zone {
         /// The sum of all mantissas.
         sum: i128,
     },
-    /// Doubles: all values are between these two numbers.
+    /// Doubles: no value is beyond the numbers that these two represent.
     Doubles {
         /// The smallest value, or a little less.
         min: f64,

@@ -34,7 +34,6 @@ pub(crate) struct Header {
     pub(crate) encoding_version: u16,
     /// The sample factor n: one row in n was kept when the block was subsampled; 1 if all were
     /// kept.
-    /// kept.
     pub(crate) kept_one_in: u16,
     pub(crate) block_bytes: usize,
     pub(crate) rows: usize,

@@ -27,7 +27,8 @@ pub use revoke::merge_without;
 pub use sample::{Sampling, sample};
 use settle::settle;
 
-/// Outputs have about this many raw bytes; [`merge_rows`] handles larger ones.
+/// An output is closed when it has this many raw bytes, by the average of its inputs.
+/// [`merge_rows`] handles outputs that are still too large.
 const OUTPUT_RAW_BYTES: u64 = BLOCK_BYTES_MAX as u64 / 2;
 const DAY: i64 = 86_400 * Micros::SECOND;
 

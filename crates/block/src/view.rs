@@ -106,7 +106,6 @@ impl<'a> BlockView<'a> {
     /// The sample factor n: one row in n was kept when the block, or the blocks it was merged from,
     /// were subsampled; 1 if all were kept. The rows' weights, not this factor, say how many rows
     /// each stands for.
-    /// rows each stands for.
     #[must_use]
     pub const fn kept_one_in(&self) -> u16 {
         self.header.kept_one_in

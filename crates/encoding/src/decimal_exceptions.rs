@@ -1,4 +1,5 @@
-//! Decimals of the rows whose number no double represents exactly.
+//! Decimals of the rows whose number no double represents. A double represents the number that
+//! `Number::from_f64` returns for it.
 //!
 //! ```text
 //!  count | gap, scale, mantissa | gap, scale, mantissa | ...

@@ -85,7 +85,7 @@ fn store<S: AsRef<str>>(page: &[S], out: &mut Vec<u8>) {
     lz4::store(&plain, out);
 }
 
-/// Pages of strings, compressed.
+/// Pages of strings in encoded form.
 #[derive(Clone, Debug)]
 pub struct PagesView<'a> {
     /// The start of each string in the text of all pages, and the end of the last.

@@ -9,8 +9,8 @@
 //!
 //! Follows CLP (Rodrigues, Luo and Yuan, "CLP: Efficient and Scalable Search on Compressed Text
 //! Logs", OSDI 2021, section 3), but without its dictionary of variables: other words of a message
-//! stay in the template, where front coding stores shared prefixes once. There are few templates
-//! per string, so a search text without digits is searched once per template.
+//! stay in the template, where front coding stores shared prefixes once. There are far fewer
+//! templates than strings, so a text without digits is searched once per template.
 //!
 //! A number that was lifted out of a string is restored digit by digit: decimal numbers have no
 //! leading zero, and all others have a fixed number of hexadecimal digits. Layout to the byte:

@@ -75,7 +75,7 @@ pub(super) fn encode_numbers(
     Encoding::Mixed { min, max }
 }
 
-/// The number as a decimal, unless its nearest double represents it exactly.
+/// The number as a decimal, if [`Number::from_f64`] of its nearest double is another number.
 pub(crate) fn not_of_double(number: Number, double: f64) -> Option<Decimal> {
     match number.form() {
         NumberRepr::Decimal(decimal) if is_rounded(number, double) => Some(decimal),
@@ -85,7 +85,7 @@ pub(crate) fn not_of_double(number: Number, double: f64) -> Option<Decimal> {
 
 /// Whether the nearest double represents a different number than the decimal.
 fn is_rounded(number: Number, double: f64) -> bool {
-    /// Numbers with up to this many digits survive in any double.
+    /// Mantissas below this, of up to 15 digits, survive in any double.
     const SAFE: u64 = 1_000_000_000_000_000;
     match number.to_stored() {
         Some((mantissa, _)) if mantissa.unsigned_abs() < SAFE => false,

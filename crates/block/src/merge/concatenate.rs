@@ -210,7 +210,7 @@ fn join_numbers(columns: &Columns<'_>, rows: usize) -> Joined {
     Joined::Numbers(numbers)
 }
 
-/// All mantissas at this scale, or `None` where one does not fit.
+/// All mantissas at this scale, or `None` if one does not fit.
 fn join_decimals(columns: &Columns<'_>, rows: usize, scale: u8) -> Option<Vec<i64>> {
     let mut joined = vec![0; rows];
     for (start, column) in columns {

@@ -201,8 +201,8 @@ fn hash(seed: u64, of: u64) -> u64 {
     XxHash3_64::oneshot_with_seed(seed, &of.to_le_bytes())
 }
 
-/// The factor for a group of `rows` rows: the requested one, or the largest that leaves at least
-/// `least` rows.
+/// The factor for a group of `rows` rows: the requested one, or the largest power of two that
+/// leaves at least `least` rows.
 fn factor_of(rows: u64, factor: u64, least: u64) -> u64 {
     if rows >= factor.saturating_mul(least) {
         return factor;

@@ -91,7 +91,7 @@ fn cold_blocks_merge_to_the_bytes_that_warm_ones_merge_to() {
                 build(&random_rows(&mut random, count), None)
             })
             .collect();
-        // All blocks cold, or two of three.
+        // Two of three blocks are cold.
         let mixed: Vec<Vec<u8>> = (0..)
             .zip(&warm)
             .map(|(index, warm)| if (seed + index) % 3 == 1 { warm.clone() } else { cold(warm) })
@@ -180,8 +180,8 @@ fn thawed_blocks_are_no_larger_than_blocks() {
     });
     let error = BlockView::parse(&altered).expect_err("too large").to_string();
     assert!(error.contains("thawed, the block has "), "{error}");
-    // Recompression does not exceed the limit either: texts that would be uncompressed too large
-    // stay warm.
+    // Recompression does not exceed the limit either: texts stay warm if, uncompressed, they would
+    // exceed it.
     let bytes = build(&rows(300), None);
     let block = view(&bytes);
     let prose = block.column("prose", Kind::String).expect("there");

@@ -111,7 +111,7 @@ fn unsigned_64_bit_integers_are_as_small_as_signed_ones() {
     let to_value = |value: u64| Value::Number(value.to_string().parse().expect("a number"));
     let rows = rows(values.len(), |index| {
         let mut cells = vec![("signed", Value::integer(values[index].cast_signed()))];
-        // 10^19 is a number that a double represents exactly.
+        // A double represents 10^19.
         if index % 5 > 0 {
             let value = if index % 7 == 0 { 10_000_000_000_000_000_000 } else { values[index] };
             cells.push(("unsigned", to_value(value)));

@@ -268,7 +268,7 @@ impl Vector<'_> {
     }
 
     /// The number to add to each value, modulo 2^32, to get its offset from the min. Only for
-    /// vectors that [`Self::is_narrow`].
+    /// vectors for which [`Self::is_narrow`] holds.
     pub(super) fn narrow_bias(&self) -> u32 {
         low(self.min.wrapping_neg())
     }

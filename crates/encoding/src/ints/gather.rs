@@ -20,7 +20,6 @@ impl IntsView<'_> {
     ///
     /// # Panics
     /// When the length of `chosen` differs from the number of values.
-    /// When `chosen` are not as many bits as there are values.
     pub(super) fn put<S: Element>(
         &self,
         bias: S,

@@ -251,7 +251,7 @@ fn differences<'b>(vector: &[i64], buffer: &'b mut [i64; VECTOR_VALUES]) -> &'b 
     &buffer[..vector.len() - 1]
 }
 
-/// The smallest and the largest value; (0, 0) where there is none.
+/// The smallest and the largest value; (0, 0) if there are none.
 pub(super) fn bounds(values: &[i64]) -> (i64, i64) {
     kernels::min_max_i64(values).unwrap_or_default()
 }

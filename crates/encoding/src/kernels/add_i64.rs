@@ -1,5 +1,5 @@
-//! Sums of 64-bit numbers by group. Several columns are added at once to adjacent sums. For many
-//! groups: copies of the sums (see `scatter.rs`) would leave the cache.
+//! Sums of 64-bit numbers by group. Several columns are added at once to adjacent sums. Copies of
+//! the sums, as in `scatter.rs`, would leave the cache when there are many groups.
 #![allow(unsafe_code)]
 
 use super::level::kernels;

@@ -100,8 +100,8 @@ impl CanonicalStrings<'_> {
 impl<'a> TemplatesView<'a> {
     /// The canonical forms of all strings; `None` if many would have to be rendered.
     ///
+    /// # Errors
     /// When the numbers do not fit the templates.
-    /// When the numbers are not those of the templates.
     pub fn into_lifted(self) -> Result<Option<CanonicalStrings<'a>>, EncodingError> {
         let Self { templates, codes, numbers } = self;
         let mut pieces = Pieces::parse(&templates, &codes, numbers)?;
