@@ -175,11 +175,11 @@ const WARM: [Frozen; 23] = [
 /// own name.
 fn every_cell(row: i64) -> Cells {
     let cells = |frozen: &Frozen| {
-        let named = |(own, value)| match (frozen.name, own) {
+        let named = |(column, value)| match (frozen.name, column) {
             (name, "x") => (name, value),
             ("lists-dictionary", "set") => ("set-dictionary", value),
             ("lists-dictionary", "vector") => ("vector-dictionary", value),
-            _ => (own, value),
+            _ => (column, value),
         };
         (frozen.cells)(row).into_iter().map(named).collect::<Cells>()
     };
@@ -318,8 +318,8 @@ fn texts(rows: &[(i64, Cells)], bytes: &[u8]) -> String {
         let value = |(row, cells): &(i64, Cells)| match name {
             "time" => Value::Time(time(*row)),
             _ => {
-                let own = |cell: &&(&str, Value)| cell.0 == name && kind_of(&cell.1) == kind;
-                cells.iter().find(own).map_or(Value::Null, |cell| cell.1.clone())
+                let is_column = |cell: &&(&str, Value)| cell.0 == name && kind_of(&cell.1) == kind;
+                cells.iter().find(is_column).map_or(Value::Null, |cell| cell.1.clone())
             }
         };
         let values: Vec<Value> = rows.iter().map(value).collect();

@@ -187,20 +187,20 @@ fn visit(column: &ColumnView<'_>) -> usize {
 fn report(column: &Column) {
     let (bytes, _) = column.block();
     let block = BlockView::parse(&bytes).expect("parses");
-    let found = block.column("x", column.kind).expect("exists");
+    let view = block.column("x", column.kind).expect("exists");
     let text = column.text_bytes() as f64;
     let rows = column.rows.len() as f64;
     let encode = best((0..ROUNDS).map(|_| column.block().1));
     let push = seconds(|| column.builder());
-    let decode = seconds(|| found.decode().expect("decodes"));
-    let visited = seconds(|| visit(found));
+    let decode = seconds(|| view.decode().expect("decodes"));
+    let visited = seconds(|| visit(view));
     println!(
         "{:<22} {:<16} {:>7.2} {:>7.2} {:>7.2} {:>9.0} {:>9.0} {:>9.0} {:>9.0} {:>8.0}",
         column.name,
-        found.encoding_name(),
+        view.encoding_name(),
         text / rows,
         column.plain_bytes() as f64 / rows,
-        found.encoded_bytes() as f64 / rows,
+        view.encoded_bytes() as f64 / rows,
         text / push / 1e6,
         text / encode / 1e6,
         text / decode / 1e6,

@@ -380,8 +380,8 @@ fn read_encoding(
             region.check(lists > 0, || "its dictionary of lists is empty".to_owned())?;
             Ok(Encoding::ListDictionary { elements, lists })
         }
-        found => region
-            .check(false, || format!("encoding {found} is not known"))
+        code => region
+            .check(false, || format!("encoding {code} is not known"))
             .map(|()| Encoding::Pages),
     }
 }

@@ -31,12 +31,12 @@ pub enum BlockError {
     #[error("bytes that begin with {0:02x?} are not a row block")]
     Magic(Vec<u8>),
     /// The block was written by a newer or a much older release.
-    #[error("{what} version {found} is not known, the newest known is {newest}")]
+    #[error("{what} version {version} is not known, the newest known is {newest}")]
     Version {
         /// "row block frame" or "row block encoding".
         what: &'static str,
         /// The version in the bytes.
-        found: u16,
+        version: u16,
         /// The newest version that this release reads.
         newest: u16,
     },

@@ -116,9 +116,9 @@ impl Header {
     }
 
     fn check(&self, bytes: usize) -> Result<(), BlockError> {
-        let within = |what: &str, found: usize, least: usize, most: usize| {
-            BlockRegion::Front.check((least..=most).contains(&found), || {
-                format!("{what} is {found}, expected {least} to {most}")
+        let within = |what: &str, value: usize, least: usize, most: usize| {
+            BlockRegion::Front.check((least..=most).contains(&value), || {
+                format!("{what} is {value}, expected {least} to {most}")
             })
         };
         within("its length", self.block_bytes, bytes, bytes)?;
@@ -145,9 +145,9 @@ fn read_versions(cursor: &mut Cursor<'_>) -> Result<u16, BlockError> {
     if magic != MAGIC {
         return Err(BlockError::Magic(start[..8.min(start.len())].to_vec()));
     }
-    let version = |what, found, newest| match (1..=newest).contains(&found) {
+    let version = |what, version, newest| match (1..=newest).contains(&version) {
         true => Ok(()),
-        false => Err(BlockError::Version { what, found, newest }),
+        false => Err(BlockError::Version { what, version, newest }),
     };
     let frame = cursor.u8().map_err(region.of())?;
     version("row block frame", frame.into(), FRAME_VERSION.into())?;

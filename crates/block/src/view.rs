@@ -348,8 +348,8 @@ impl<'a> ColumnView<'a> {
         }
         let region = self.entry.region();
         let validity = Bitmap::parse(self.validity_section(), self.rows).map_err(region.of())?;
-        let (found, expected) = (self.rows - validity.count_ones(), self.entry.nulls);
-        region.check(found == expected, || format!("{found} nulls, expected {expected}"))?;
+        let (nulls, expected) = (self.rows - validity.count_ones(), self.entry.nulls);
+        region.check(nulls == expected, || format!("{nulls} nulls, expected {expected}"))?;
         Ok(Some(validity))
     }
 

@@ -124,8 +124,8 @@ impl Bench {
         twin: &A,
         mut kernel: impl FnMut(Level, &mut A),
     ) -> io::Result<()> {
-        let wanted = |part: &String| name.contains(part.as_str());
-        if !self.only.is_empty() && !self.only.iter().any(wanted) {
+        let is_named = |part: &String| name.contains(part.as_str());
+        if !self.only.is_empty() && !self.only.iter().any(is_named) {
             return Ok(());
         }
         let read = self.read();

@@ -205,13 +205,13 @@ impl Bitmap {
                 let count = cursor.length("runs of validity", length.min(BLOCK_ROWS_MAX) + 1)?;
                 Self::from_runs(&IntsView::parse(cursor.rest(), count)?, length)
             }
-            found => Err(EncodingError::Unknown { what: "validity form", found }),
+            byte => Err(EncodingError::Unknown { what: "validity form", byte }),
         }
     }
 
     fn from_bits(bits: &[u8], length: usize) -> Result<Self, EncodingError> {
         let (whole, rest) = bits.as_chunks();
-        let mut words: Vec<u64> = whole.iter().map(|own| u64::from_le_bytes(*own)).collect();
+        let mut words: Vec<u64> = whole.iter().map(|bytes| u64::from_le_bytes(*bytes)).collect();
         if !rest.is_empty() {
             let mut last = [0; 8];
             last[..rest.len()].copy_from_slice(rest);
@@ -223,7 +223,7 @@ impl Bitmap {
             return Ok(bitmap);
         }
         let what = "spare bits of validity";
-        Err(EncodingError::Mismatch { what, found: 1, expected: 0 })
+        Err(EncodingError::Mismatch { what, value: 1, expected: 0 })
     }
 
     /// Lengths of runs of zeros, ones, zeros ...; the first may be 0. Cost: O(words + runs).
@@ -241,13 +241,13 @@ impl Bitmap {
     /// The first bit from `start` on that is not `ones`, or the length.
     fn run_end(&self, start: usize, ones: bool) -> usize {
         let flip = if ones { u64::MAX } else { 0 };
-        let mut seen = u64::MAX << (start % 64);
+        let mut mask = u64::MAX << (start % 64);
         for (index, word) in self.words.iter().enumerate().skip(start / 64) {
-            let other = (word ^ flip) & seen;
+            let other = (word ^ flip) & mask;
             if other != 0 {
                 return (index * 64 + other.trailing_zeros() as usize).min(self.length);
             }
-            seen = u64::MAX;
+            mask = u64::MAX;
         }
         self.length
     }
@@ -260,8 +260,8 @@ impl Bitmap {
         for (index, run) in lengths.into_iter().enumerate() {
             let end = at + run as usize;
             if end > length {
-                let (found, most) = (end as u64, length as u64);
-                return Err(EncodingError::Limit { what: "rows in runs", found, most });
+                let (value, most) = (end as u64, length as u64);
+                return Err(EncodingError::Limit { what: "rows in runs", value, most });
             }
             if index % 2 == 1 {
                 bitmap.set_range(at, end);
@@ -271,8 +271,8 @@ impl Bitmap {
         if at == length {
             return Ok(bitmap);
         }
-        let (found, expected) = (at as u64, length as u64);
-        Err(EncodingError::Mismatch { what: "rows in runs", found, expected })
+        let (value, expected) = (at as u64, length as u64);
+        Err(EncodingError::Mismatch { what: "rows in runs", value, expected })
     }
 }
 
@@ -431,9 +431,9 @@ mod tests {
             let kept: Vec<bool> =
                 pairs.iter().filter(|(_, present)| *present).map(|(bit, _)| *bit).collect();
             let both: Vec<bool> = pairs.iter().map(|&(bit, present)| bit & present).collect();
-            let own = bitmap(&left).only_of(&bitmap(&right));
-            prop_assert_eq!(&own, &bitmap(&kept));
-            prop_assert_eq!(own.spread_over(&bitmap(&right)), bitmap(&both));
+            let compressed = bitmap(&left).only_of(&bitmap(&right));
+            prop_assert_eq!(&compressed, &bitmap(&kept));
+            prop_assert_eq!(compressed.spread_over(&bitmap(&right)), bitmap(&both));
             check(Bitmap::and, |a, b| a & b);
             check(Bitmap::or, |a, b| a | b);
             check(Bitmap::and_not, |a, b| a & !b);

@@ -90,9 +90,9 @@ impl FromIterator<u32> for Buffer {
 
 impl Clone for Buffer {
     fn clone(&self) -> Self {
-        let mut own = Self::of(self.length);
-        own.copy_from_slice(self);
-        own
+        let mut copy = Self::of(self.length);
+        copy.copy_from_slice(self);
+        copy
     }
 }
 

@@ -121,10 +121,10 @@ impl<'a> Cursor<'a> {
     /// # Errors
     /// [`EncodingError::Limit`] and those of [`Self::varint`].
     pub fn length(&mut self, what: &'static str, most: usize) -> Result<usize, EncodingError> {
-        let found = self.varint()?;
-        usize::try_from(found).ok().filter(|&length| length <= most).ok_or(EncodingError::Limit {
+        let value = self.varint()?;
+        usize::try_from(value).ok().filter(|&length| length <= most).ok_or(EncodingError::Limit {
             what,
-            found,
+            value,
             most: most as u64,
         })
     }
@@ -222,6 +222,6 @@ mod tests {
         two_to_64.push(2);
         assert!(matches!(varint(&two_to_64), Err(EncodingError::Varint { .. })));
         let mut cursor = Cursor::new(&[9], "test");
-        assert!(matches!(cursor.length("count", 8), Err(EncodingError::Limit { found: 9, .. })));
+        assert!(matches!(cursor.length("count", 8), Err(EncodingError::Limit { value: 9, .. })));
     }
 }

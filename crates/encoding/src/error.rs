@@ -22,32 +22,32 @@ pub enum EncodingError {
         left: usize,
     },
     /// A number is larger than allowed.
-    #[error("{what} is {found}, at most {most} is allowed")]
+    #[error("{what} is {value}, at most {most} is allowed")]
     Limit {
         /// Which number.
         what: &'static str,
         /// Its value.
-        found: u64,
+        value: u64,
         /// The largest value allowed.
         most: u64,
     },
     /// A number contradicts the rest of the bytes.
-    #[error("{what} is {found}, expected {expected}")]
+    #[error("{what} is {value}, expected {expected}")]
     Mismatch {
         /// Which number.
         what: &'static str,
         /// Its value.
-        found: u64,
+        value: u64,
         /// The value expected.
         expected: u64,
     },
     /// A byte names no known form.
-    #[error("{what} {found} is not known")]
+    #[error("{what} {byte} is not known")]
     Unknown {
         /// The item that the byte selects.
         what: &'static str,
         /// The byte.
-        found: u8,
+        byte: u8,
     },
     /// A variable-length integer does not fit its type.
     #[error("{what} is too long for an integer")]

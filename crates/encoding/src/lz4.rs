@@ -26,7 +26,7 @@ pub(crate) fn restore(
     let start = out.len();
     out.resize(start + expected, 0);
     match lz4_flex::block::decompress_into(stored, &mut out[start..]) {
-        Ok(found) if found == expected => Ok(()),
+        Ok(length) if length == expected => Ok(()),
         _ => Err(EncodingError::Page { page, expected }),
     }
 }

@@ -43,13 +43,13 @@ pub fn unpack(bytes: &[u8], count: usize, width: u8, mut put: impl FnMut(usize, 
     let low_bits = low_bits(width);
     for index in 0..count {
         let bit = index * usize::from(width);
-        let own = bytes.get(bit / 8..).unwrap_or_default();
+        let rest = bytes.get(bit / 8..).unwrap_or_default();
         // A value of up to 57 bits is within eight bytes, wherever it begins.
         let value = if width <= 57 {
-            u64::from_le_bytes(first(own)) >> (bit % 8)
+            u64::from_le_bytes(first(rest)) >> (bit % 8)
         } else {
             #[expect(clippy::cast_possible_truncation, reason = "the low bits are wanted")]
-            let low = (u128::from_le_bytes(first(own)) >> (bit % 8)) as u64;
+            let low = (u128::from_le_bytes(first(rest)) >> (bit % 8)) as u64;
             low
         };
         put(index, value & low_bits);

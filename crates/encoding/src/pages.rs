@@ -118,8 +118,8 @@ impl<'a> PagesView<'a> {
             first += strings;
         }
         if first != count {
-            let (found, expected) = (first as u64, count as u64);
-            return Err(EncodingError::Mismatch { what: "strings in pages", found, expected });
+            let (value, expected) = (first as u64, count as u64);
+            return Err(EncodingError::Mismatch { what: "strings in pages", value, expected });
         }
         let mut pages = Vec::with_capacity(page_count);
         for (strings, stored) in table {
@@ -239,8 +239,8 @@ impl<'a> PagesView<'a> {
         let Page { strings, stored } = &self.pages[page];
         let expected = (self.offsets[strings.end] - self.offsets[strings.start]) as usize;
         if expected > PAGE_BYTES_MAX {
-            let (found, most) = (expected as u64, PAGE_BYTES_MAX as u64);
-            return Err(EncodingError::Limit { what: "bytes in a page", found, most });
+            let (value, most) = (expected as u64, PAGE_BYTES_MAX as u64);
+            return Err(EncodingError::Limit { what: "bytes in a page", value, most });
         }
         lz4::restore(stored, expected, page, text)
     }

@@ -123,8 +123,8 @@ fn ends_of(
         offsets.push(end);
     }
     if longest as usize > each_max {
-        let (found, most) = (longest.into(), each_max as u64);
-        return Err(EncodingError::Limit { what: "a string's length", found, most });
+        let (value, most) = (longest.into(), each_max as u64);
+        return Err(EncodingError::Limit { what: "a string's length", value, most });
     }
     check_total(end, total_max)?;
     Ok(offsets)
@@ -134,8 +134,8 @@ fn check_total(total: u32, total_max: usize) -> Result<(), EncodingError> {
     if total as usize <= total_max {
         return Ok(());
     }
-    let (found, most) = (total.into(), total_max as u64);
-    Err(EncodingError::Limit { what: "total length", found, most })
+    let (value, most) = (total.into(), total_max as u64);
+    Err(EncodingError::Limit { what: "total length", value, most })
 }
 
 impl<'a> StringDictionary<'a> {
@@ -150,8 +150,8 @@ impl<'a> StringDictionary<'a> {
         if count > bytes.len() {
             // Distinct strings have at least one byte each, except the empty one; so this limits
             // the allocation below.
-            let (found, most) = (count as u64, bytes.len() as u64);
-            return Err(EncodingError::Limit { what: "dictionary entries", found, most });
+            let (value, most) = (count as u64, bytes.len() as u64);
+            return Err(EncodingError::Limit { what: "dictionary entries", value, most });
         }
         let mut cursor = Cursor::new(bytes, "a dictionary");
         let offsets = parse_offsets(cursor.prefixed()?, count, STRING_BYTES_MAX, BLOCK_BYTES_MAX)?;

@@ -52,8 +52,8 @@ fn columns_become_cold_that_save_an_eighth() {
         // Everything that needs no values is read as before.
         assert_eq!(cold.zone(), warm.zone());
         assert_eq!(cold.validity(), warm.validity());
-        let told = |column: &ColumnView<'_>| (column.null_count(), column.is_compact());
-        assert_eq!(told(cold), told(warm));
+        let nulls = |column: &ColumnView<'_>| (column.null_count(), column.is_compact());
+        assert_eq!(nulls(cold), nulls(warm));
     }
     assert_eq!(cold.batches(), warm.batches());
     assert_eq!(cold.header().raw_bytes, warm.header().raw_bytes);

@@ -310,13 +310,13 @@ fn only_wanted_texts_of_a_compact_column_are_decoded() {
         let column = block.column("text", Kind::String).expect("exists");
         assert!(column.entry.is_compact);
         let asked = std::cell::RefCell::new(Bitmap::zeros(20_000));
-        let wanted = 9_000..9_600;
+        let needed_rows = 9_000..9_600;
         let data = column.decode_where(&|range| {
             asked.borrow_mut().set_range(range.start, range.end);
-            range.start < wanted.end && wanted.start < range.end
+            range.start < needed_rows.end && needed_rows.start < range.end
         });
         let data = data.expect("decodes");
-        for row in wanted {
+        for row in needed_rows {
             let expected = rows[row].cells.get("text").cloned().unwrap_or(Value::Null);
             assert_eq!(data.value(row), expected);
         }

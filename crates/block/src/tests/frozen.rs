@@ -112,12 +112,12 @@ fn every_frozen_block_has_its_values() {
         let block = BlockView::parse(&bytes).expect(name);
         block.verify().expect(name);
         let expected = fs::read_to_string(folder().join(name).with_extension("txt")).expect(name);
-        let found = texts(&block);
-        let pairs = found.lines().zip(expected.lines());
-        for (line, (found, expected)) in (1..).zip(pairs) {
-            assert_eq!(found, expected, "{name}.txt, line {line}");
+        let actual = texts(&block);
+        let pairs = actual.lines().zip(expected.lines());
+        for (line, (actual, expected)) in (1..).zip(pairs) {
+            assert_eq!(actual, expected, "{name}.txt, line {line}");
         }
-        assert_eq!(found, expected, "{name}");
+        assert_eq!(actual, expected, "{name}");
         assert_eq!(form(&block), x, "{name}");
     }
 }
@@ -136,7 +136,7 @@ fn frozen_blocks_merge_to_the_same_rows() {
 
 #[test]
 fn all_that_the_directory_can_say_is_frozen() {
-    let mut seen: BTreeMap<(&str, Kind), usize> = BTreeMap::new();
+    let mut counts: BTreeMap<(&str, Kind), usize> = BTreeMap::new();
     let (mut compact, mut shared, mut both, mut batches) = (0, 0, 0, 0);
     let mut cold: BTreeSet<(&str, Kind, bool, bool)> = BTreeSet::new();
     for (name, _) in BLOCKS {
@@ -144,7 +144,7 @@ fn all_that_the_directory_can_say_is_frozen() {
         let block = BlockView::parse(&bytes).expect(name);
         batches += block.batches().len();
         for column in block.columns() {
-            *seen.entry((column.encoding_name(), column.kind())).or_default() += 1;
+            *counts.entry((column.encoding_name(), column.kind())).or_default() += 1;
             let (is_compact, is_shared) = (column.is_compact(), column.validity_of().is_some());
             compact += usize::from(is_compact);
             shared += usize::from(is_shared);
@@ -182,17 +182,17 @@ fn all_that_the_directory_can_say_is_frozen() {
     let ways: BTreeSet<(bool, bool)> =
         cold.iter().map(|&(_, _, one, other)| (one, other)).collect();
     assert_eq!(ways.len(), 4);
-    assert_eq!(seen.into_keys().collect::<Vec<_>>(), expected);
+    assert_eq!(counts.into_keys().collect::<Vec<_>>(), expected);
     assert!(compact > both && shared > both && both > 0 && batches > 0);
 }
 
 #[test]
 fn no_frozen_block_is_forgotten() {
     let files = fs::read_dir(folder()).expect("the folder of frozen blocks");
-    let mut found: Vec<String> = files
+    let mut names: Vec<String> = files
         .map(|file| file.expect("a file").file_name().into_string().expect("a name"))
         .filter_map(|name| name.strip_suffix(".hdl").map(str::to_owned))
         .collect();
-    found.sort_unstable();
-    assert_eq!(found, BLOCKS.map(|(name, _)| name));
+    names.sort_unstable();
+    assert_eq!(names, BLOCKS.map(|(name, _)| name));
 }

@@ -69,8 +69,8 @@ fn every_altered_byte_is_noticed() {
         for at in 0..bytes.len() {
             let mut altered = bytes.clone();
             altered[at] ^= 1 << random.below(8);
-            let found = BlockView::parse(&altered).and_then(|block| block.verify());
-            assert!(found.is_err(), "byte {at} of {}", bytes.len());
+            let verified = BlockView::parse(&altered).and_then(|block| block.verify());
+            assert!(verified.is_err(), "byte {at} of {}", bytes.len());
         }
         for end in 0..bytes.len() {
             assert!(BlockView::parse(&bytes[..end]).is_err(), "cut at {end}");

@@ -48,8 +48,8 @@ fn time_order_is_a_stable_sort_cut_by_day() {
         let merged = merge_bytes(&blocks, MergeOrder::Time);
         let mut expected = inputs.concat();
         expected.sort_by_key(|row| row.time);
-        let found: Vec<Row> = merged.iter().flat_map(|block| read(block)).collect();
-        assert_same(&found, &expected);
+        let merged_rows: Vec<Row> = merged.iter().flat_map(|block| read(block)).collect();
+        assert_same(&merged_rows, &expected);
         for block in &merged {
             let view = BlockView::parse(block).expect("parses");
             let (first, last) = view.time_range();
@@ -72,11 +72,11 @@ fn the_oldest_rows_are_left_out() {
         let middle = rows[random.below(rows.len())].time;
         for from in [Micros(i64::MIN), first, middle, last, Micros(last.0 + 1)] {
             let kept = merge_from(block(), from, Micros(99)).expect("merges");
-            let found: Vec<Row> = kept.iter().flat_map(|block| read(block)).collect();
+            let kept_rows: Vec<Row> = kept.iter().flat_map(|block| read(block)).collect();
             let mut expected: Vec<Row> = rows.clone();
             expected.retain(|row| row.time >= from);
             expected.sort_by_key(|row| row.time);
-            assert_same(&found, &expected);
+            assert_same(&kept_rows, &expected);
             let old = block().rows_before(from).expect("times");
             assert_eq!(old + expected.len(), rows.len());
             assert_eq!(kept.is_empty(), expected.is_empty());
@@ -105,13 +105,13 @@ fn rows_of_batches_are_left_out_and_the_others_told_apart_as_before() {
         assert_same(&read(left), &expected);
         let left = BlockView::parse(left).expect("parses");
         let mut first_row = 0;
-        let own = |index: usize| {
+        let batch_after = |index: usize| {
             let rows = inputs[index].len();
-            let before = view().batches().iter().find(|own| own.id == id(index)).cloned();
+            let before = view().batches().iter().find(|batch| batch.id == id(index)).cloned();
             first_row += rows;
             BatchRows { first_row: first_row - rows, rows, ..before.expect("there") }
         };
-        assert_eq!(left.batches(), kept.map(own).collect::<Vec<_>>());
+        assert_eq!(left.batches(), kept.map(batch_after).collect::<Vec<_>>());
     }
 }
 
@@ -138,10 +138,10 @@ fn a_block_in_order_keeps_its_columns() {
         let before = BlockView::parse(&block).expect("parses");
         assert_eq!(before.is_in_time_order().expect("sound"), is_in_order, "{times:?}");
         let merged = merge_bytes(std::slice::from_ref(&block), MergeOrder::Time);
-        let found: Vec<Row> = merged.iter().flat_map(|block| read(block)).collect();
+        let merged_rows: Vec<Row> = merged.iter().flat_map(|block| read(block)).collect();
         let mut expected = rows;
         expected.sort_by_key(|row| row.time);
-        assert_same(&found, &expected);
+        assert_same(&merged_rows, &expected);
         let settled = BlockView::parse(&merged[0]).expect("parses");
         assert!(settled.batches().is_empty());
         if is_in_order {

@@ -125,19 +125,19 @@ fn read_as_it_is(bytes: &[u8]) -> Vec<Row> {
 }
 
 /// Asserts that rows are equal; truths may have become numbers.
-pub(super) fn assert_same(found: &[Row], expected: &[Row]) {
-    assert_eq!(found.len(), expected.len());
-    for (index, (found, expected)) in found.iter().zip(expected).enumerate() {
-        assert_eq!(found.time, expected.time, "row {index}");
+pub(super) fn assert_same(actual: &[Row], expected: &[Row]) {
+    assert_eq!(actual.len(), expected.len());
+    for (index, (actual, expected)) in actual.iter().zip(expected).enumerate() {
+        assert_eq!(actual.time, expected.time, "row {index}");
         let names = |row: &Row| row.cells.keys().cloned().collect::<Vec<_>>();
-        assert_eq!(names(found), names(expected), "row {index}");
-        for (column, found) in &found.cells {
+        assert_eq!(names(actual), names(expected), "row {index}");
+        for (column, actual) in &actual.cells {
             let expected = &expected.cells[column];
-            let same = match (number(found), number(expected)) {
-                (Some(found), Some(expected)) => found == expected,
-                _ => found == expected,
+            let same = match (number(actual), number(expected)) {
+                (Some(actual), Some(expected)) => actual == expected,
+                _ => actual == expected,
             };
-            assert!(same, "row {index} of {column}: {found:?}, expected {expected:?}");
+            assert!(same, "row {index} of {column}: {actual:?}, expected {expected:?}");
         }
     }
 }

@@ -172,7 +172,7 @@ fn every_group_keeps_some_rows() {
 
 #[test]
 fn a_share_that_becomes_smaller_is_sampled_once_more() {
-    for (kept, wanted, factor) in [
+    for (kept, share, factor) in [
         (1, 10, 10),
         (10, 100, 10),
         (10, 25, 2),
@@ -181,7 +181,7 @@ fn a_share_that_becomes_smaller_is_sampled_once_more() {
         (100, 10, 1),
         (3, 10, 3),
     ] {
-        assert_eq!(one_in(wanted).factor(kept), factor, "{kept} to {wanted}");
+        assert_eq!(one_in(share).factor(kept), factor, "{kept} to {share}");
     }
     let bytes = build(&services(10_000), None);
     let tenth = sampled(&bytes, &one_in(10));
@@ -246,9 +246,9 @@ fn only_what_was_sampled_alike_is_merged() {
     for order in [MergeOrder::Arrival, MergeOrder::Time] {
         let merged = merge(&[view(&tenth), view(&tenth)], order, Micros(1)).expect("merges");
         assert!(merged.iter().all(|bytes| view(bytes).kept_one_in() == 10));
-        for (one, other, told) in [(&tenth, &fifth, (10, 5)), (&bytes, &tenth, (1, 10))] {
+        for (one, other, factors) in [(&tenth, &fifth, (10, 5)), (&bytes, &tenth, (1, 10))] {
             let refused = merge(&[view(one), view(other)], order, Micros(1));
-            assert_eq!(refused, Err(BlockError::Samples { first: told.0, other: told.1 }));
+            assert_eq!(refused, Err(BlockError::Samples { first: factors.0, other: factors.1 }));
         }
     }
     let late = merge_from(view(&tenth), Micros(500_000_000), Micros(1)).expect("merges");

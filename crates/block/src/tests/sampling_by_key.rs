@@ -160,15 +160,18 @@ fn a_block_of_one_key_is_left_whole_or_goes() {
     let all = visits(50, text);
     let kept = counts(&left(&build(&all, None), &by_key(&user, 5)));
     assert!(!kept.is_empty() && kept.len() < 50);
-    for own in counts(&all).keys() {
-        let own_rows: Vec<Row> =
-            all.iter().filter(|row| row.cells["user"] == Value::string(own)).cloned().collect();
-        let mut expected = own_rows.clone();
+    for user_name in counts(&all).keys() {
+        let user_rows: Vec<Row> = all
+            .iter()
+            .filter(|row| row.cells["user"] == Value::string(user_name))
+            .cloned()
+            .collect();
+        let mut expected = user_rows.clone();
         for row in &mut expected {
             row.cells.insert(Weight::COLUMN.to_owned(), Value::integer(5));
         }
-        expected.retain(|_| kept.contains_key(own));
-        assert_same(&left(&build(&own_rows, None), &by_key(&user, 5)), &expected);
+        expected.retain(|_| kept.contains_key(user_name));
+        assert_same(&left(&build(&user_rows, None), &by_key(&user, 5)), &expected);
     }
 }
 

@@ -65,13 +65,13 @@ fn other_texts_are_pages() {
     assert_stored(&rows, "pages", |column, view| {
         assert_eq!((view.len(), column.null_count() > 0), (20_000 - column.null_count(), true));
         let StringsView::Pages(pages) = view else { panic!("pages") };
-        let mut seen = Vec::new();
+        let mut visited = Vec::new();
         let visit = |first: usize, texts: &StringDictionary<'_>| {
-            assert_eq!(first, seen.len());
-            seen.extend(texts.iter().map(str::to_owned));
+            assert_eq!(first, visited.len());
+            visited.extend(texts.iter().map(str::to_owned));
         };
         pages.for_each_text(|_| true, visit).expect("decodes");
-        assert_eq!(seen, texts(&rows));
+        assert_eq!(visited, texts(&rows));
     });
 }
 
@@ -109,7 +109,7 @@ fn unwanted_texts_are_left_empty() {
         for row in 0..20_000 {
             match data.value(row) {
                 Value::String(text) if text.is_empty() && !is_wanted(row) => empty += 1,
-                found => assert_eq!(found, value(row), "row {row}"),
+                other => assert_eq!(other, value(row), "row {row}"),
             }
         }
         assert!(empty > 5_000, "only {empty} are left out");

@@ -177,8 +177,8 @@ mod tests {
         for distinct in [1, 2, 50, 1_000, 30_000, 60_000] {
             let values: Vec<i64> = (0..65_536).map(|i| i % distinct * 1_000_003).collect();
             let distinct = usize::try_from(distinct).expect("small");
-            let found = estimate_distinct(&values);
-            assert!(found.abs_diff(distinct) <= 1 + distinct / 50, "{found} of {distinct}");
+            let estimate = estimate_distinct(&values);
+            assert!(estimate.abs_diff(distinct) <= 1 + distinct / 50, "{estimate} of {distinct}");
         }
     }
 

@@ -115,6 +115,6 @@ fn check_steps(steps: &[u32], frame_of_reference: &FrameOfReference) -> Result<(
     if max <= frame_of_reference.span {
         return Ok(());
     }
-    let (found, most) = (max.into(), frame_of_reference.span.into());
-    Err(EncodingError::Limit { what: "a step", found, most })
+    let (value, most) = (max.into(), frame_of_reference.span.into());
+    Err(EncodingError::Limit { what: "a step", value, most })
 }

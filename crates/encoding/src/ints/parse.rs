@@ -34,7 +34,7 @@ pub(super) fn parse(
         STEPS if level == Level::Whole => parse_steps(&mut cursor, length)?,
         RUNS if level > Level::Simple => parse_runs(&mut cursor, length)?,
         DICTIONARY if level > Level::Simple => parse_dictionary(&mut cursor, length)?,
-        found => return Err(EncodingError::Unknown { what: "integer stream form", found }),
+        byte => return Err(EncodingError::Unknown { what: "integer stream form", byte }),
     };
     cursor.end()?;
     Ok(IntsView { length, form })
@@ -85,8 +85,8 @@ fn parse_runs<'a>(cursor: &mut Cursor<'a>, length: usize) -> Result<Form<'a>, En
         *run = u32::try_from(end).unwrap_or(u32::MAX);
     }
     if end != length || u32::try_from(length).is_err() {
-        let (found, expected) = (end as u64, length as u64);
-        return Err(EncodingError::Mismatch { what: "values in runs", found, expected });
+        let (value, expected) = (end as u64, length as u64);
+        return Err(EncodingError::Mismatch { what: "values in runs", value, expected });
     }
     Ok(Form::Runs(RunEnds { values, ends }))
 }
@@ -94,7 +94,7 @@ fn parse_runs<'a>(cursor: &mut Cursor<'a>, length: usize) -> Result<Form<'a>, En
 fn parse_dictionary<'a>(cursor: &mut Cursor<'a>, length: usize) -> Result<Form<'a>, EncodingError> {
     let count = cursor.length("distinct values", length)?;
     if count == 0 {
-        return Err(EncodingError::Mismatch { what: "distinct values", found: 0, expected: 1 });
+        return Err(EncodingError::Mismatch { what: "distinct values", value: 0, expected: 1 });
     }
     let entries = parse(cursor.prefixed()?, count, Level::Simple)?;
     let codes = parse(cursor.take(cursor.rest().len())?, length, Level::Simple)?;

@@ -201,13 +201,13 @@ fn common_divisor(steps: &[i64]) -> Option<(i64, Packed)> {
     let [first, .., last] = *steps else { return None };
     let middle = steps[steps.len() / 2];
     let step = if first == middle || first == last { first } else { middle };
-    let patches = steps.iter().filter(|&&found| found != step).count();
+    let patches = steps.iter().filter(|&&difference| difference != step).count();
     if patches > steps.len() / PATCH_VALUES_MIN {
         return None;
     }
     // As many bits as the largest difference, negative ones inverted; plus the sign.
-    let bits = |found: i64| (found ^ (found >> 63)).cast_unsigned();
-    let all = steps.iter().fold(0, |all, found| all | bits(found.wrapping_sub(step)));
+    let bits = |difference: i64| (difference ^ (difference >> 63)).cast_unsigned();
+    let all = steps.iter().fold(0, |all, difference| all | bits(difference.wrapping_sub(step)));
     let extra_bytes = bytes_of_bits(packing::bit_width(all) + 1);
     let cost = patches * patch_cost(extra_bytes);
     Some((step, Packed { width: 0, extra_bytes: Some(extra_bytes), cost }))

@@ -179,8 +179,8 @@ impl Vector<'_> {
         let mut first = delta.first;
         let mut start = 0;
         let mut stretch = |first: i64, range: Range<usize>| {
-            let found = progression_between(first, delta.step, range.len(), low, high)?;
-            bitmap::set_bits(words, range.start + found.start, range.start + found.end);
+            let matches = progression_between(first, delta.step, range.len(), low, high)?;
+            bitmap::set_bits(words, range.start + matches.start, range.start + matches.end);
             Some(())
         };
         let mut all = Some(());
@@ -240,10 +240,10 @@ mod tests {
             let away = |index: usize| step * i64::try_from(index).expect("small");
             let value = |index: usize| first.checked_add(away(index));
             let values: Option<Vec<i64>> = (0..count).map(value).collect();
-            let found = progression_between(first, step, count, low, high);
-            prop_assert_eq!(found.is_some(), values.is_some());
+            let matches = progression_between(first, step, count, low, high);
+            prop_assert_eq!(matches.is_some(), values.is_some());
             for (index, value) in values.unwrap_or_default().into_iter().enumerate() {
-                let is_found = found.as_ref().is_some_and(|found| found.contains(&index));
+                let is_found = matches.as_ref().is_some_and(|matches| matches.contains(&index));
                 prop_assert_eq!(is_found, (low..=high).contains(&value));
             }
         }

@@ -171,8 +171,8 @@ fn codes_are_looked_for_in_sets() {
             let mut set = Bitmap::zeros(all);
             (0..all).filter(|&code| test(code)).for_each(|code| set.set(code));
             let mut expected = Bitmap::zeros(count);
-            let found = |row: &usize| test(codes[*row] as usize);
-            (0..count).filter(found).for_each(|row| expected.set(row));
+            let is_in_set = |row: &usize| test(codes[*row] as usize);
+            (0..count).filter(is_in_set).for_each(|row| expected.set(row));
             assert_eq!(view.in_set(&set), expected, "set {index} of {limit}");
             let some = view.codes_where(all, Some(&expected)).expect("below the limit");
             expected.iter_ones().for_each(|row| assert_eq!(some[row], codes[row]));
@@ -329,9 +329,9 @@ fn patches_that_do_not_ascend_or_lie_behind_the_end_are_none() {
         let view = IntsView::parse(&bytes, 9).expect("parses");
         let mut expected = [0i64; 9];
         values.into_iter().for_each(|(place, value)| expected[place] = value);
-        let mut found = Vec::new();
-        view.decode_into(&mut found);
-        assert_eq!(found, expected, "{positions:?}");
+        let mut decoded = Vec::new();
+        view.decode_into(&mut decoded);
+        assert_eq!(decoded, expected, "{positions:?}");
         assert_eq!(view.sum(), expected.iter().map(|&value| i128::from(value)).sum());
         assert_eq!(view.fold_where(&all).sum, view.sum());
     }
@@ -432,7 +432,7 @@ fn use_all(view: &IntsView<'_>) {
                 steps.is_err()
                     || steps
                         .iter()
-                        .flat_map(|own| own.iter())
+                        .flat_map(|buffer| buffer.iter())
                         .all(|&k| k <= frame_of_reference.span)
             );
         }

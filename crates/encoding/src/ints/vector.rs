@@ -67,7 +67,7 @@ impl<'a> Vector<'a> {
             DELTA..PATCHED_REFERENCE => form - DELTA,
             PATCHED_REFERENCE..PATCHED_DELTA => form - PATCHED_REFERENCE,
             PATCHED_DELTA..HEADS_END => form - PATCHED_DELTA,
-            found => return Err(EncodingError::Unknown { what: "vector form", found }),
+            byte => return Err(EncodingError::Unknown { what: "vector form", byte }),
         };
         if matches!(form, DELTA..PATCHED_REFERENCE | PATCHED_DELTA..) {
             let first = self.min.wrapping_add(cursor.varint()?.cast_signed());
@@ -77,8 +77,8 @@ impl<'a> Vector<'a> {
             self.patches.count = cursor.length("patches of a vector", VECTOR_VALUES)?;
             self.patches.extra_bytes = cursor.u8()?;
             if !matches!(self.patches.extra_bytes, 1 | 2 | 4 | 8) {
-                let found = self.patches.extra_bytes;
-                return Err(EncodingError::Unknown { what: "size of patches", found });
+                let byte = self.patches.extra_bytes;
+                return Err(EncodingError::Unknown { what: "size of patches", byte });
             }
         }
         Ok(())
@@ -163,13 +163,13 @@ impl<'a> Vector<'a> {
     /// The extra of the patch at this position, modulo 2^64; 0 without a patch, which is the usual
     /// case.
     pub(super) fn extra_at(&self, place: usize) -> u64 {
-        let mut found = 0;
+        let mut result = 0;
         self.for_each_patch(|position, extra| {
             if position == place {
-                found = extra;
+                result = extra;
             }
         });
-        found
+        result
     }
 
     /// Calls `put` with each patch's position and extra, modulo 2^64; positions ascend and are

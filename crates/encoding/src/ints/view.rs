@@ -306,5 +306,5 @@ fn check_codes(codes: &[u32], code_limit: usize) -> Result<(), EncodingError> {
         return Ok(());
     }
     let most = (code_limit as u64).saturating_sub(1);
-    Err(EncodingError::Limit { what: "a code", found: max.into(), most })
+    Err(EncodingError::Limit { what: "a code", value: max.into(), most })
 }

@@ -121,7 +121,8 @@ fn first_of_stretch(numbers: &[u32]) -> Option<usize> {
         return None;
     }
     // Testing all is faster than stopping at the first that differs.
-    let wrong = numbers.iter().zip(first..).fold(0, |wrong, (own, next)| wrong | (own ^ next));
+    let wrong =
+        numbers.iter().zip(first..).fold(0, |wrong, (number, next)| wrong | (number ^ next));
     (wrong == 0).then_some(first as usize)
 }
 
@@ -137,21 +138,21 @@ fn ranges_body(
     let last = places.iter().fold(0, |last, place| *place.max(&last)) as usize;
     assert!(places.is_empty() || last < ranges.len(), "a place beyond the ranges");
     if let Some(start) = first_of_stretch(places) {
-        for ((own, low), high) in ranges[start..].iter_mut().zip(low).zip(high) {
-            *own = (own.0.min(*low), own.1.max(*high));
+        for ((range, low), high) in ranges[start..].iter_mut().zip(low).zip(high) {
+            *range = (range.0.min(*low), range.1.max(*high));
         }
         return;
     }
     for ((place, low), high) in places.iter().zip(low).zip(high) {
         // SAFETY: no place is above `last`, which is below the number of ranges.
-        let own = unsafe { ranges.get_unchecked_mut(*place as usize) };
+        let range = unsafe { ranges.get_unchecked_mut(*place as usize) };
         // Both are rare after the first rows: a well-predicted branch costs less than waiting for
         // the previous store.
-        if *low < own.0 {
-            own.0 = *low;
+        if *low < range.0 {
+            range.0 = *low;
         }
-        if *high > own.1 {
-            own.1 = *high;
+        if *high > range.1 {
+            range.1 = *high;
         }
     }
 }
@@ -275,8 +276,8 @@ mod tests {
             let (places, low, high) = (rows(length), signed(1, length), signed(2, length));
             let mut expected = vec![(i64::MAX, i64::MIN); 5];
             for (index, place) in places.iter().enumerate() {
-                let own = &mut expected[*place as usize];
-                *own = (own.0.min(low[index]), own.1.max(high[index]));
+                let range = &mut expected[*place as usize];
+                *range = (range.0.min(low[index]), range.1.max(high[index]));
             }
             for level in Level::available() {
                 let mut ranges = vec![(i64::MAX, i64::MIN); 5];

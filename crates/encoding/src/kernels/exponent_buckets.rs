@@ -69,7 +69,7 @@ fn count_leading_body(
     BucketCounts { starts, counts, marked, full }: BucketCounts<'_>,
 ) {
     assert_eq!(cells.len(), steps.len(), "a cell for each value");
-    let largest = |values: &[u32]| values.iter().fold(0, |last, own| *own.max(&last)) as usize;
+    let largest = |values: &[u32]| values.iter().fold(0, |last, value| *value.max(&last)) as usize;
     assert!(cells.is_empty() || largest(cells) < starts.len(), "a cell without counts");
     let last_start = largest(starts);
     let mut places = [0; ROWS_AT_ONCE];

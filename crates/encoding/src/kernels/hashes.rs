@@ -96,15 +96,20 @@ mod tests {
             for bits in [1, 14, 24] {
                 let mut out = vec![0; length];
                 level.register_ranks(&hashes[..length], bits, &mut out);
-                for (&hash, &found) in hashes.iter().zip(&out) {
+                for (&hash, &register_rank) in hashes.iter().zip(&out) {
                     let digits = format!("{hash:064b}");
                     let (register, rest) = digits.split_at(bits as usize);
                     let zeros = rest.find('1').unwrap_or(rest.len());
                     assert_eq!(
-                        u64::from(found >> 8),
+                        u64::from(register_rank >> 8),
                         u64::from_str_radix(register, 2).expect("bits")
                     );
-                    assert_eq!((found & 255) as usize, zeros + 1, "{hash} {}", level.name());
+                    assert_eq!(
+                        (register_rank & 255) as usize,
+                        zeros + 1,
+                        "{hash} {}",
+                        level.name()
+                    );
                 }
             }
         }

@@ -48,11 +48,11 @@ fn add_lanes_body<const N: usize>(
     addends: &[Addend<'_>],
     sums: &mut [[u64; N]],
 ) {
-    let fits = addends.iter().all(|own| {
-        own.values.is_none_or(|values| values.len() == groups.len())
-            && own.words.is_none_or(|words| words.len() == groups.len().div_ceil(64))
-            && own.lane < N
-            && own.shift < u64::BITS
+    let fits = addends.iter().all(|addend| {
+        addend.values.is_none_or(|values| values.len() == groups.len())
+            && addend.words.is_none_or(|words| words.len() == groups.len().div_ceil(64))
+            && addend.lane < N
+            && addend.shift < u64::BITS
     });
     assert!(fits, "a value for each row, a sum for each addend");
     let last = groups.iter().fold(0, |last, group| *group.max(&last)) as usize;
@@ -85,21 +85,21 @@ unsafe fn add_tiles<const N: usize, const C: usize>(
     let mut tiles = [[0; TILE]; N];
     for (start, groups) in (0..).step_by(TILE).zip(groups.chunks(TILE)) {
         tiles.iter_mut().for_each(|tile| tile.fill(0));
-        for own in addends {
-            let tile = &mut tiles[own.lane][..groups.len()];
-            fill(own, start, tile);
+        for addend in addends {
+            let tile = &mut tiles[addend.lane][..groups.len()];
+            fill(addend, start, tile);
         }
         let mut add = |row: usize, start: usize, group: u32| {
             // SAFETY: the group's sums are within its copy, as the caller guarantees.
-            let own = unsafe { sums.get_unchecked_mut(start + group as usize) };
-            for (sum, tile) in own.iter_mut().zip(&tiles) {
+            let group_sums = unsafe { sums.get_unchecked_mut(start + group as usize) };
+            for (sum, tile) in group_sums.iter_mut().zip(&tiles) {
                 // SAFETY: a chunk has no more groups than a tile has rows.
                 *sum = sum.wrapping_add(unsafe { *tile.get_unchecked(row) });
             }
         };
         let (chunks, rest) = groups.as_chunks::<C>();
-        for (chunk, own) in chunks.iter().enumerate() {
-            for (index, group) in own.iter().enumerate() {
+        for (chunk, groups) in chunks.iter().enumerate() {
+            for (index, group) in groups.iter().enumerate() {
                 add(chunk * C + index, copy * index, *group);
             }
         }
@@ -111,9 +111,9 @@ unsafe fn add_tiles<const N: usize, const C: usize>(
 
 /// Adds the addend's values of the rows from `start` on to a tile.
 #[inline(always)]
-fn fill(own: &Addend<'_>, start: usize, tile: &mut [u64]) {
-    let (shift, rows) = (own.shift, start..start + tile.len());
-    match (own.values, own.words) {
+fn fill(addend: &Addend<'_>, start: usize, tile: &mut [u64]) {
+    let (shift, rows) = (addend.shift, start..start + tile.len());
+    match (addend.values, addend.words) {
         (Some(values), None) => {
             for (slot, value) in tile.iter_mut().zip(&values[rows]) {
                 *slot = slot.wrapping_add(u64::from(*value) << shift);

@@ -57,13 +57,13 @@ mod tests {
             let expected: Vec<u32> =
                 (0..length).map(|row| if kept(row) { values[row] } else { 7 }).collect();
             for level in Level::available() {
-                let mut own = values.clone();
-                level.mask_u32(&mut own, &words, 7);
-                assert_eq!(own, expected, "{} values, {}", length, level.name());
-                let mut own: Vec<i64> = values.iter().map(|&value| -i64::from(value)).collect();
-                level.mask_i64(&mut own, &words, -7);
+                let mut masked = values.clone();
+                level.mask_u32(&mut masked, &words, 7);
+                assert_eq!(masked, expected, "{} values, {}", length, level.name());
+                let mut masked: Vec<i64> = values.iter().map(|&value| -i64::from(value)).collect();
+                level.mask_i64(&mut masked, &words, -7);
                 let expected = expected.iter().map(|&value| -i64::from(value));
-                assert_eq!(own, expected.collect::<Vec<i64>>(), "{}", level.name());
+                assert_eq!(masked, expected.collect::<Vec<i64>>(), "{}", level.name());
             }
         }
     }

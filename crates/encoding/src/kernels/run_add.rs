@@ -37,19 +37,20 @@ kernels! {
 fn breaks_body(primitives: impl Primitives, values: &[u32], words: &mut [u64]) {
     let next = values.get(1..).unwrap_or_default();
     assert_eq!(words.len(), next.len().div_ceil(64), "words for the neighbours");
-    let own = &values[..next.len()];
-    let ((owns, own), (nexts, next)) = (own.as_chunks::<64>(), next.as_chunks::<64>());
-    for ((word, own), next) in words.iter_mut().zip(owns).zip(nexts) {
+    let previous = &values[..next.len()];
+    let ((previous_chunks, previous), (next_chunks, next)) =
+        (previous.as_chunks::<64>(), next.as_chunks::<64>());
+    for ((word, previous), next) in words.iter_mut().zip(previous_chunks).zip(next_chunks) {
         let mut bytes = [0; 64];
-        for ((byte, own), next) in bytes.iter_mut().zip(own).zip(next) {
-            *byte = if own.wrapping_add(1) == *next { 0 } else { u8::MAX };
+        for ((byte, previous), next) in bytes.iter_mut().zip(previous).zip(next) {
+            *byte = if previous.wrapping_add(1) == *next { 0 } else { u8::MAX };
         }
         *word = primitives.word_of(&bytes);
     }
-    if let Some(word) = words.get_mut(owns.len()) {
-        let pairs = (0..).zip(own.iter().zip(next));
-        *word = pairs.fold(0, |word, (bit, (own, next))| {
-            word | u64::from(own.wrapping_add(1) != *next) << bit
+    if let Some(word) = words.get_mut(previous_chunks.len()) {
+        let pairs = (0..).zip(previous.iter().zip(next));
+        *word = pairs.fold(0, |word, (bit, (previous, next))| {
+            word | u64::from(previous.wrapping_add(1) != *next) << bit
         });
     }
 }
@@ -115,9 +116,10 @@ mod tests {
                 level.breaks_u32(&values, &mut words);
                 for (index, word) in words.iter().enumerate() {
                     let bit = |bit: usize| expected.get(index * 64 + bit).copied();
-                    let own: Vec<bool> = (0..64).map(|at| word >> at & 1 == 1).collect();
-                    let wanted: Vec<bool> = (0..64).map(|at| bit(at).unwrap_or_default()).collect();
-                    assert_eq!(own, wanted, "{length} values, {}", level.name());
+                    let bits: Vec<bool> = (0..64).map(|at| word >> at & 1 == 1).collect();
+                    let expected: Vec<bool> =
+                        (0..64).map(|at| bit(at).unwrap_or_default()).collect();
+                    assert_eq!(bits, expected, "{length} values, {}", level.name());
                 }
             }
         }
@@ -134,10 +136,10 @@ mod tests {
                 level.add_adjacent(&values, &mut sums);
                 level.add_scaled(&wide, factor, &mut sums);
                 for factor in [1, factor] {
-                    let mut own = wide.clone();
-                    level.scale(factor, &mut own);
+                    let mut scaled = wide.clone();
+                    level.scale(factor, &mut scaled);
                     let expected = wide.iter().map(|value| value.wrapping_mul(factor));
-                    assert_eq!(own, expected.collect::<Vec<u64>>(), "{}", level.name());
+                    assert_eq!(scaled, expected.collect::<Vec<u64>>(), "{}", level.name());
                 }
                 let (mut low, mut high) = (vec![1 << 30; length], vec![1 << 29; length]);
                 level.widen_adjacent(&values, &mut low, &mut high);

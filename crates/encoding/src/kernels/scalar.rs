@@ -149,12 +149,12 @@ pub fn count_by(groups: &[u32], counts: &mut [u64]) {
 /// See [`super::add_lanes_by`].
 pub fn add_lanes_by<const N: usize>(groups: &[u32], addends: &[Addend<'_>], sums: &mut [[u64; N]]) {
     for (row, group) in groups.iter().enumerate() {
-        for own in addends {
-            let counts = own.words.is_none_or(|words| words[row / 64] >> (row % 64) & 1 == 1);
-            let value = own.values.map_or(1, |values| values[row]);
+        for column in addends {
+            let counts = column.words.is_none_or(|words| words[row / 64] >> (row % 64) & 1 == 1);
+            let value = column.values.map_or(1, |values| values[row]);
             let addend = u64::from(counts) * u64::from(value);
-            let sum = &mut sums[*group as usize][own.lane];
-            *sum = sum.wrapping_add(addend << own.shift);
+            let sum = &mut sums[*group as usize][column.lane];
+            *sum = sum.wrapping_add(addend << column.shift);
         }
     }
 }

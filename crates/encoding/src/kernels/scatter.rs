@@ -35,12 +35,12 @@ kernels! {
     /// When `numbers` and `codes` differ in length.
     pub fn prepend_numbers(codes: &mut [u32], count: u32, numbers: &[u32]) = prepend_body;
 
-    /// Sets `out[i]` to the index of `values[i]` in `known`, or to `u32::MAX` if it is missing;
-    /// returns whether all values were found. For few known values, which must be distinct.
+    /// Sets `out[i]` to the index of `values[i]` in `candidates`, or to `u32::MAX` if it is missing;
+    /// returns whether all values were found. For few candidates, which must be distinct.
     ///
     /// # Panics
     /// When `out` is not as long as `values`.
-    pub fn index_among(values: &[u32], known: &[u32], out: &mut [u32]) -> bool = among_body;
+    pub fn index_among(values: &[u32], candidates: &[u32], out: &mut [u32]) -> bool = among_body;
 
     /// Sets `out[i]` to (`values[i]` - `from`) / `width`, rounded down. Values below `from` count
     /// as 2^32 higher.
@@ -95,12 +95,12 @@ fn prepend_body(_: impl Primitives, codes: &mut [u32], count: u32, numbers: &[u3
 }
 
 #[inline(always)]
-fn among_body(_: impl Primitives, values: &[u32], known: &[u32], out: &mut [u32]) -> bool {
+fn among_body(_: impl Primitives, values: &[u32], candidates: &[u32], out: &mut [u32]) -> bool {
     assert_eq!(out.len(), values.len(), "places for indexes");
     out.fill(u32::MAX);
-    for (index, known) in (0..).zip(known) {
+    for (index, candidate) in (0..).zip(candidates) {
         for (slot, value) in out.iter_mut().zip(values) {
-            *slot = if value == known { index } else { *slot };
+            *slot = if value == candidate { index } else { *slot };
         }
     }
     out.iter().fold(0, |last, index| *index.max(&last)) != u32::MAX
@@ -117,8 +117,8 @@ fn count_by_body(_: impl Primitives, groups: &[u32], counts: &mut [u64]) {
     let mut copies = vec![0; COPIES * copy];
     // SAFETY: as above, for COPIES times as many counts.
     unsafe { count_unchecked::<COPIES>(groups, &mut copies) };
-    for own in copies.chunks_exact(copy) {
-        counts.iter_mut().zip(own).for_each(|(count, more)| *count = count.wrapping_add(*more));
+    for sums in copies.chunks_exact(copy) {
+        counts.iter_mut().zip(sums).for_each(|(count, more)| *count = count.wrapping_add(*more));
     }
 }
 
@@ -177,20 +177,20 @@ mod tests {
             let plain = |(number, code): (&u32, &u32)| number.wrapping_mul(9).wrapping_add(*code);
             let appended: Vec<u32> = numbers.iter().zip(&codes).map(plain).collect();
             for level in Level::available() {
-                let mut own = numbers.clone();
-                level.append_codes(&mut own, 9, &codes);
-                assert_eq!(own, appended, "{length} codes, {}", level.name());
-                let mut own = codes.clone();
-                level.prepend_numbers(&mut own, 9, &numbers);
-                assert_eq!(own, appended, "{length} codes, {}", level.name());
-                for known in [&[][..], &[4, 0], &[2, 0, 1, 4, 9], &[1, 2, 4]] {
-                    let index = |code| known.iter().position(|known| known == code);
+                let mut numbers_with_codes = numbers.clone();
+                level.append_codes(&mut numbers_with_codes, 9, &codes);
+                assert_eq!(numbers_with_codes, appended, "{length} codes, {}", level.name());
+                let mut codes_with_numbers = codes.clone();
+                level.prepend_numbers(&mut codes_with_numbers, 9, &numbers);
+                assert_eq!(codes_with_numbers, appended, "{length} codes, {}", level.name());
+                for candidates in [&[][..], &[4, 0], &[2, 0, 1, 4, 9], &[1, 2, 4]] {
+                    let index = |code| candidates.iter().position(|candidate| candidate == code);
                     let index =
                         |code| index(code).map_or(u32::MAX, |at| at.try_into().expect("few"));
                     let expected: Vec<u32> = codes.iter().map(index).collect();
-                    let mut found = vec![3; length];
-                    let all = level.index_among(&codes, known, &mut found);
-                    assert_eq!(found, expected, "{length} codes, {}", level.name());
+                    let mut indexes = vec![3; length];
+                    let all = level.index_among(&codes, candidates, &mut indexes);
+                    assert_eq!(indexes, expected, "{length} codes, {}", level.name());
                     assert_eq!(all, !expected.contains(&u32::MAX));
                 }
             }

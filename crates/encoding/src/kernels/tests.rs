@@ -77,9 +77,9 @@ fn bits_are_spread_and_put_together() {
             scalar::expand_bits(&bits, words, &mut spread);
             scalar::compress_bits(&bits, words, &mut together);
             for level in Level::available() {
-                let (mut own, mut all) = (vec![8; count], vec![7]);
-                level.expand_bits(&bits, words, &mut own);
-                assert_eq!(own, spread, "{count} words at {}", level.name());
+                let (mut expanded, mut all) = (vec![8; count], vec![7]);
+                level.expand_bits(&bits, words, &mut expanded);
+                assert_eq!(expanded, spread, "{count} words at {}", level.name());
                 level.compress_bits(&bits, words, &mut all);
                 assert_eq!(all, together, "{count} words at {}", level.name());
             }
@@ -253,7 +253,7 @@ fn tables_are_gathered_and_codes_beyond_them_panic() {
 
 fn assert_adds<const N: usize>(groups: &[u32], group_count: usize, addends: &[Addend<'_>]) {
     let addends: Vec<Addend<'_>> =
-        addends.iter().map(|own| Addend { lane: own.lane % N, ..*own }).collect();
+        addends.iter().map(|addend| Addend { lane: addend.lane % N, ..*addend }).collect();
     let start = codes(group_count, 1 << 32, 12);
     let start: Vec<[u64; N]> = start.iter().map(|start| [u64::from(*start); N]).collect();
     let mut twin = start.clone();
@@ -312,8 +312,8 @@ fn groups_beyond_the_sums_and_missing_values_panic() {
         assert!(panics(|| level.count_by(&[0], &mut [])));
         assert!(panics(|| level.count_by(&[0, 9], &mut counts)));
         assert!(panics(|| level.count_by(&[u32::MAX; 100], &mut counts)));
-        let mut panic = |groups: &[u32], own: Addend<'_>| {
-            assert!(panics(|| level.add_lanes_by(groups, &[own], &mut sums)));
+        let mut panic = |groups: &[u32], addend: Addend<'_>| {
+            assert!(panics(|| level.add_lanes_by(groups, &[addend], &mut sums)));
         };
         panic(&[3], one);
         panic(&[2, 2], one);

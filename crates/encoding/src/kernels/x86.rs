@@ -18,18 +18,18 @@ pub(crate) struct Avx512(());
 
 impl Avx2 {
     pub(super) fn detect() -> Option<Self> {
-        let found = is_x86_feature_detected!("avx2")
+        let is_available = is_x86_feature_detected!("avx2")
             && is_x86_feature_detected!("bmi1")
             && is_x86_feature_detected!("bmi2")
             && is_x86_feature_detected!("lzcnt")
             && is_x86_feature_detected!("popcnt");
-        found.then_some(Self(()))
+        is_available.then_some(Self(()))
     }
 }
 
 impl Avx512 {
     pub(super) fn detect() -> Option<Self> {
-        let found = Avx2::detect().is_some()
+        let is_available = Avx2::detect().is_some()
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw")
             && is_x86_feature_detected!("avx512vl")
@@ -38,7 +38,7 @@ impl Avx512 {
             && is_x86_feature_detected!("avx512vbmi")
             && is_x86_feature_detected!("avx512vbmi2")
             && is_x86_feature_detected!("avx512vpopcntdq");
-        found.then_some(Self(()))
+        is_available.then_some(Self(()))
     }
 }
 
@@ -292,8 +292,8 @@ fn look_up_avx512(table: &[u32; 32], codes: &[u32; 16]) -> [u32; 16] {
     unsafe {
         let (low, high) = (_mm512_loadu_si512(low.cast()), _mm512_loadu_si512(high.cast()));
         let codes = _mm512_loadu_si512(codes.as_ptr().cast());
-        let found = _mm512_permutex2var_epi32(low, codes, high);
-        _mm512_storeu_si512(out.as_mut_ptr().cast(), found);
+        let values = _mm512_permutex2var_epi32(low, codes, high);
+        _mm512_storeu_si512(out.as_mut_ptr().cast(), values);
     }
     out
 }

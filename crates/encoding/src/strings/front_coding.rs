@@ -59,8 +59,8 @@ fn check_count(bytes: &[u8], count: usize) -> Result<(), EncodingError> {
     if count <= most {
         return Ok(());
     }
-    let (found, most) = (count as u64, most as u64);
-    Err(EncodingError::Limit { what: "dictionary entries", found, most })
+    let (value, most) = (count as u64, most as u64);
+    Err(EncodingError::Limit { what: "dictionary entries", value, most })
 }
 
 /// Reads `count` strings and checks that they strictly ascend. Cost: O(their bytes).

@@ -146,8 +146,8 @@ proptest! {
             bytes[at] = byte;
         }
         if let Ok(dictionary) = StringDictionary::parse(&bytes, entries.len()) {
-            let found: Vec<&str> = dictionary.iter().collect();
-            prop_assert!(found.is_sorted_by(|left, right| left < right));
+            let entries: Vec<&str> = dictionary.iter().collect();
+            prop_assert!(entries.is_sorted_by(|left, right| left < right));
         }
     }
 }

@@ -74,8 +74,8 @@ pub(super) fn write_hex(number: u64, digits: usize, out: &mut [u8]) {
     let (high, low) =
         (eight_hexadecimals(number >> 32), eight_hexadecimals(number & u64::from(u32::MAX)));
     let all = (u128::from(low) << 64) | u128::from(high);
-    let wanted = all >> (8 * (2 * EIGHT - digits));
-    out[..2 * EIGHT].copy_from_slice(&wanted.to_le_bytes());
+    let text = all >> (8 * (2 * EIGHT - digits));
+    out[..2 * EIGHT].copy_from_slice(&text.to_le_bytes());
 }
 
 /// The digits of a number below 10^8, the first digit in the lowest byte.

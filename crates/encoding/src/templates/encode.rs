@@ -40,8 +40,8 @@ fn for_each_number(
     let mut rest = numbers;
     for &code in codes {
         let (first, end) = (firsts[code as usize], firsts[code as usize + 1]);
-        let (own, after) = rest.split_at(rest.len().min(end - first));
-        for (place, &number) in (first..end).zip(own) {
+        let (string_numbers, after) = rest.split_at(rest.len().min(end - first));
+        for (place, &number) in (first..end).zip(string_numbers) {
             each(place, number);
         }
         rest = after;

@@ -77,10 +77,10 @@ impl<'v> Pieces<'v> {
                 lengths[usize::from(piece.stream)] += uses;
             }
         }
-        let (found, most) = (lengths.iter().sum::<usize>(), TEMPLATE_NUMBERS_MAX);
-        if found > most {
-            let (found, most) = (found as u64, most as u64);
-            return Err(EncodingError::Limit { what: "numbers of templates", found, most });
+        let (value, most) = (lengths.iter().sum::<usize>(), TEMPLATE_NUMBERS_MAX);
+        if value > most {
+            let (value, most) = (value as u64, most as u64);
+            return Err(EncodingError::Limit { what: "numbers of templates", value, most });
         }
         Ok(lengths)
     }
@@ -175,11 +175,11 @@ pub(super) fn fill(
 }
 
 #[inline]
-fn check(found: usize, most: usize, what: &'static str) -> Result<(), EncodingError> {
-    if found <= most {
+fn check(value: usize, most: usize, what: &'static str) -> Result<(), EncodingError> {
+    if value <= most {
         return Ok(());
     }
-    Err(EncodingError::Limit { what, found: found as u64, most: most as u64 })
+    Err(EncodingError::Limit { what, value: value as u64, most: most as u64 })
 }
 
 /// Splits all templates; the streams are not assigned yet.
@@ -235,8 +235,8 @@ fn next_placeholder(text: &[u8], at: u32) -> Option<u32> {
         }
         start += 1;
     }
-    let found = text[start..].iter().position(|&byte| is_placeholder(byte))?;
-    Some(index_of(start + found))
+    let position = text[start..].iter().position(|&byte| is_placeholder(byte))?;
+    Some(index_of(start + position))
 }
 
 /// Writes the digits to the front of `out`, which must have [`CHUNK`] bytes; returns their number.
@@ -249,7 +249,7 @@ fn write_number(placeholder: u8, number: u64, out: &mut [u8]) -> Result<usize, E
     }
     if number >= NUMBER_LIMIT {
         let most = NUMBER_LIMIT - 1;
-        return Err(EncodingError::Limit { what: "a decimal number", found: number, most });
+        return Err(EncodingError::Limit { what: "a decimal number", value: number, most });
     }
     Ok(write_decimal(number, out))
 }
@@ -266,8 +266,8 @@ mod tests {
             text in prop::collection::vec(prop_oneof![any::<u8>(), 0u8..0x22, b'a'..=b'z'], 0..60),
         ) {
             for at in 0..=text.len() {
-                let found = text[at..].iter().position(|&byte| is_placeholder(byte));
-                let expected = found.map(|found| index_of(at + found));
+                let position = text[at..].iter().position(|&byte| is_placeholder(byte));
+                let expected = position.map(|position| index_of(at + position));
                 prop_assert_eq!(next_placeholder(&text, index_of(at)), expected);
             }
         }

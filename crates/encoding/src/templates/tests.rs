@@ -64,17 +64,17 @@ fn assert_survives<S: AsRef<str>>(values: &[S], digits: Digits) -> usize {
     let is_wanted = |range: std::ops::Range<usize>| range.start.is_multiple_of(2_048);
     let in_wanted = |index: usize| is_wanted(index / 1_024 * 1_024..index);
     let some = view.decode_where(is_wanted).expect("decodes");
-    let wanted = |index| if in_wanted(index) { expected[index] } else { "" };
-    assert!(some.iter().eq((0..values.len()).map(wanted)));
+    let expected_at = |index| if in_wanted(index) { expected[index] } else { "" };
+    assert!(some.iter().eq((0..values.len()).map(expected_at)));
 
-    let mut seen = Vec::new();
+    let mut visited = Vec::new();
     let visit = |first: usize, texts: &StringDictionary<'_>| {
-        seen.extend((first..).zip(texts.iter().map(str::to_owned)));
+        visited.extend((first..).zip(texts.iter().map(str::to_owned)));
     };
     view.for_each_text(is_wanted, visit).expect("decodes");
     let indexes: Vec<usize> = (0..values.len()).filter(|&index| in_wanted(index)).collect();
-    assert!(seen.iter().map(|(index, _)| index).eq(&indexes));
-    assert!(seen.iter().all(|(index, text)| text == expected[*index]));
+    assert!(visited.iter().map(|(index, _)| index).eq(&indexes));
+    assert!(visited.iter().all(|(index, text)| text == expected[*index]));
     encoded.template_count
 }
 

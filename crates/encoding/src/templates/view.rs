@@ -31,7 +31,7 @@ impl<'a> TemplatesView<'a> {
         let most = templates.len().saturating_sub(1) as u64;
         match codes.iter().max() {
             Some(&max) if max as usize >= templates.len() => {
-                Err(EncodingError::Limit { what: "a template's code", found: max.into(), most })
+                Err(EncodingError::Limit { what: "a template's code", value: max.into(), most })
             }
             _ => Ok(Self { templates, codes, numbers }),
         }

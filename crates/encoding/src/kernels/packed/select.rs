@@ -20,15 +20,15 @@ kernels! {
 struct Between<'a, T> {
     low: T,
     span: T,
-    found: &'a mut [u8; VECTOR_VALUES],
+    matches: &'a mut [u8; VECTOR_VALUES],
 }
 
 impl<T: Lane> Rows<T> for Between<'_, T> {
     #[inline(always)]
     fn row(&mut self, start: usize, value: impl Fn(usize) -> T) {
-        for (lane, found) in self.found[start..][..T::LANES].iter_mut().enumerate() {
+        for (lane, byte) in self.matches[start..][..T::LANES].iter_mut().enumerate() {
             // Values below `low` wrap to large ones: one comparison instead of two.
-            *found = if value(lane).minus(self.low) <= self.span { u8::MAX } else { 0 };
+            *byte = if value(lane).minus(self.low) <= self.span { u8::MAX } else { 0 };
         }
     }
 }
@@ -43,9 +43,14 @@ fn between_body(
     words: &mut [u64; VECTOR_VALUES / 64],
 ) {
     #[inline(always)]
-    fn mark<T: Lane>(bytes: &[u8], width: usize, (low, high): (u64, u64), found: &mut [u8; 1_024]) {
+    fn mark<T: Lane>(
+        bytes: &[u8],
+        width: usize,
+        (low, high): (u64, u64),
+        matches: &mut [u8; 1_024],
+    ) {
         let (low, span) = (T::cut(low), T::cut(high - low));
-        for_rows(bytes, width, 0..T::BITS, &mut Between { low, span, found });
+        for_rows(bytes, width, 0..T::BITS, &mut Between { low, span, matches });
     }
 
     if is_empty(bytes, width) {
@@ -57,9 +62,9 @@ fn between_body(
         assert_eq!(bytes.len(), usize::from(width) * 128, "a packed vector's length");
         return words.fill(0);
     }
-    let mut found = [0; VECTOR_VALUES];
-    by_lane!(width, mark(bytes, width.into(), (low, high), &mut found));
-    for (word, found) in words.iter_mut().zip(found.as_chunks::<64>().0) {
-        *word = primitives.word_of(found);
+    let mut matches = [0; VECTOR_VALUES];
+    by_lane!(width, mark(bytes, width.into(), (low, high), &mut matches));
+    for (word, bytes) in words.iter_mut().zip(matches.as_chunks::<64>().0) {
+        *word = primitives.word_of(bytes);
     }
 }

@@ -80,9 +80,9 @@ fn every_width_is_compared_without_being_unpacked() {
             let mut twin = [7; 16];
             scalar::filter_packed(bytes, width, low, high, &mut twin);
             for level in Level::available() {
-                let mut own = [9; 16];
-                level.filter_packed(bytes, width, low, high, &mut own);
-                assert_eq!(own, twin, "width {width}, {low} to {high} at {}", level.name());
+                let mut words = [9; 16];
+                level.filter_packed(bytes, width, low, high, &mut words);
+                assert_eq!(words, twin, "width {width}, {low} to {high} at {}", level.name());
             }
         }
     }
@@ -106,8 +106,8 @@ fn every_width_folds_chosen_values_and_shows_single_ones() {
         for (bytes, words) in [&random, &full].into_iter().flat_map(|b| choices.map(|w| (b, w))) {
             let twin = scalar::fold_packed_where(&bytes[5..], width, &words);
             for level in Level::available() {
-                let own = level.fold_packed_where(&bytes[5..], width, &words);
-                assert_eq!(own, twin, "width {width} at {}", level.name());
+                let fold = level.fold_packed_where(&bytes[5..], width, &words);
+                assert_eq!(fold, twin, "width {width} at {}", level.name());
                 let sum = level.sum_packed_where(&bytes[5..], width, &words);
                 assert_eq!(sum, twin.sum, "width {width} at {}", level.name());
             }

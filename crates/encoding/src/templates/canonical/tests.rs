@@ -109,8 +109,8 @@ fn other_templates_of_the_same_text_have_its_form() {
         let all = ["x", "x", "x", "x", template];
         let mut templates = vec!["x", template];
         templates.sort_unstable();
-        let code = |own: &str| u32::from(templates[1] == own);
-        let codes: Vec<u32> = all.iter().map(|own| code(own)).collect();
+        let code = |text: &str| u32::from(templates[1] == text);
+        let codes: Vec<u32> = all.iter().map(|text| code(text)).collect();
         let (mut stored, mut text_bytes) = (Vec::new(), Vec::new());
         crate::strings::encode(&templates, &mut text_bytes);
         super::super::encode_numbers(&codes, &templates, &numbers, &mut stored);
@@ -131,12 +131,12 @@ proptest! {
         hexadecimal in any::<bool>(),
     ) {
         let all: Vec<_> = texts.iter().map(|text| form(text)).collect();
-        for (own, text) in all.iter().zip(&texts) {
-            let whole = put_together(&own.0, own.1.iter().copied());
+        for (form, text) in all.iter().zip(&texts) {
+            let whole = put_together(&form.0, form.1.iter().copied());
             prop_assert_eq!(whole.as_deref(), Some(text.as_str()));
-            prop_assert!(text.starts_with(beginning(&own.0)));
+            prop_assert!(text.starts_with(beginning(&form.0)));
             for (other, that) in all.iter().zip(&texts) {
-                prop_assert_eq!(own == other, text == that, "{:?} {:?}", text, that);
+                prop_assert_eq!(form == other, text == that, "{:?} {:?}", text, that);
             }
         }
         let digits = if hexadecimal { Digits::Hexadecimal } else { Digits::Decimal };
