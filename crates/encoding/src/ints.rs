@@ -25,6 +25,7 @@ mod range_filter;
 
 mod dictionary;
 mod encode;
+mod encode_simple;
 mod fold;
 mod parse;
 mod plan;
@@ -35,7 +36,8 @@ mod view;
 
 use crate::kernels;
 
-pub use encode::{FORMS_VALUES_MIN, encode, encode_codes, encoded_bytes};
+pub use encode::{encode, encode_codes, encoded_bytes};
+pub use encode_simple::FORMS_VALUES_MIN;
 pub use fold::Fold;
 pub use frame_of_reference::FrameOfReference;
 pub use view::{IntsView, Runs};

@@ -1,6 +1,7 @@
 //! Streams of numbers that repeat, such as identifiers: the sorted distinct values, and per row the
 //! index of its value. Sorted values have small differences, and codes are shorter than values.
 
+use super::encode_simple::encode_simple;
 use super::{DICTIONARY, plan::bounds};
 use crate::cursor::{write_length, write_prefixed};
 use crate::packing::{bit_width, packed_bytes};
@@ -39,8 +40,8 @@ pub(super) fn encode(values: &[i64], bytes: usize, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     out.push(DICTIONARY);
     write_length(entries.len(), out);
-    write_prefixed(out, |out| super::encode::encode_simple(&entries, out));
-    super::encode::encode_simple(&codes, out);
+    write_prefixed(out, |out| encode_simple(&entries, out));
+    encode_simple(&codes, out);
     let wins = out.len() - start <= most;
     if !wins {
         out.truncate(start);

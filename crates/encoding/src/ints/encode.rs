@@ -2,14 +2,13 @@
 
 use hadal_types::limits::VECTOR_VALUES;
 
+use super::encode_simple::{
+    FORMS_VALUES_MIN, encode_constant, encode_simple, plans, write_vectors,
+};
 use super::plan::{Plan, bounds};
-use super::{CONSTANT, RUN_VALUES_MIN, RUNS, STEPS, VECTORS, common_divisor, dictionary};
+use super::{RUN_VALUES_MIN, RUNS, STEPS, common_divisor, dictionary};
 use crate::cursor::{write_length, write_prefixed, write_varint, write_zigzag};
 use crate::{kernels, packing};
-
-/// Streams of fewer values have no steps, runs, dictionaries or patches. These would hardly pay,
-/// and this way small blocks are the same bytes in every release.
-pub const FORMS_VALUES_MIN: usize = 64;
 
 /// Appends the stream of these values.
 pub fn encode(values: &[i64], out: &mut Vec<u8>) {
@@ -43,20 +42,6 @@ pub const fn encoded_bytes(count: usize, max: u64) -> usize {
     packing::packed_bytes(count, packing::bit_width(max)) + 2 + count / VECTOR_VALUES * 4
 }
 
-/// Appends a stream of equal values, or of vectors.
-pub(super) fn encode_simple(values: &[i64], out: &mut Vec<u8>) {
-    let first = values.first().copied();
-    if values.iter().all(|&value| Some(value) == first) {
-        return encode_constant(first.unwrap_or_default(), out);
-    }
-    write_vectors(values, &plans(values), out);
-}
-
-fn encode_constant(value: i64, out: &mut Vec<u8>) {
-    out.push(CONSTANT);
-    write_zigzag(value, out);
-}
-
 /// Appends a stream of values that have no common factor.
 fn encode_unlike(values: &[i64], may_repeat: bool, out: &mut Vec<u8>) {
     let run_count = 1 + kernels::count_changes(values);
@@ -76,21 +61,6 @@ fn encode_unlike(values: &[i64], may_repeat: bool, out: &mut Vec<u8>) {
     if !(may_repeat && dictionary::encode(values, bytes, out)) {
         write_vectors(values, &plans, out);
     }
-}
-
-fn plans(values: &[i64]) -> Vec<Plan> {
-    let may_patch = values.len() >= FORMS_VALUES_MIN;
-    values.chunks(VECTOR_VALUES).map(|vector| Plan::of(vector, may_patch)).collect()
-}
-
-fn write_vectors(values: &[i64], plans: &[Plan], out: &mut Vec<u8>) {
-    out.push(VECTORS);
-    let mut packed = Vec::with_capacity(plans.iter().map(Plan::cost).sum());
-    let mut base = 0;
-    for (vector, plan) in values.chunks(VECTOR_VALUES).zip(plans) {
-        base = plan.write(vector, base, out, &mut packed);
-    }
-    out.extend_from_slice(&packed);
 }
 
 fn write_runs(values: &[i64], run_count: usize, out: &mut Vec<u8>) {
