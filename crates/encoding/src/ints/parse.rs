@@ -15,18 +15,24 @@ const HEAD_BYTES_MIN: usize = 3;
 /// Which forms a stream may have. A nested stream has a lower level than the stream around it, so
 /// nesting ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
+enum Level {
     Simple,
     Unlike,
     Whole,
 }
 
+impl<'a> IntsView<'a> {
+    /// Reads the heads of a stream of `length` values. Cost: O(vectors + runs + patches).
+    ///
+    /// # Errors
+    /// When `bytes` are not exactly one stream of this length.
+    pub fn parse(bytes: &'a [u8], length: usize) -> Result<Self, EncodingError> {
+        parse(bytes, length, Level::Whole)
+    }
+}
+
 /// Reads a stream that fills all of `bytes`.
-pub(super) fn parse(
-    bytes: &[u8],
-    length: usize,
-    level: Level,
-) -> Result<IntsView<'_>, EncodingError> {
+fn parse(bytes: &[u8], length: usize, level: Level) -> Result<IntsView<'_>, EncodingError> {
     let mut cursor = Cursor::new(bytes, "an integer stream");
     let form = match cursor.u8()? {
         CONSTANT => Form::Constant(cursor.zigzag()?),

@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use hadal_types::limits::VECTOR_VALUES;
 
 use super::Element;
-use super::parse::{Level, parse};
 use super::vector::Vector;
 use crate::{Bitmap, Buffer, EncodingError, kernels};
 
@@ -60,14 +59,6 @@ pub struct Runs<'v> {
 }
 
 impl<'a> IntsView<'a> {
-    /// Reads the heads of a stream of `length` values. Cost: O(vectors + runs + patches).
-    ///
-    /// # Errors
-    /// When `bytes` are not exactly one stream of this length.
-    pub fn parse(bytes: &'a [u8], length: usize) -> Result<Self, EncodingError> {
-        parse(bytes, length, Level::Whole)
-    }
-
     /// How many values there are.
     #[must_use]
     pub const fn len(&self) -> usize {
