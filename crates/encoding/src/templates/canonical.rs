@@ -9,7 +9,7 @@
 use hadal_types::limits::STRING_BYTES_MAX;
 
 use super::renderer::{NUMBER_BYTES_MAX, Pieces, fill};
-use super::{Digits, HEX, NUMBER, NUMBER_LIMIT, TemplatesView, is_placeholder, lift};
+use super::{Digits, TemplatesView, is_placeholder, lift};
 use crate::{EncodingError, StringDictionary};
 
 /// Precedes a text that is its own template; not a placeholder.
@@ -157,7 +157,7 @@ pub fn beginning(template: &str) -> &str {
     parts.next().unwrap_or_default()
 }
 
-/// Whether a template is canonical, if its numbers are [`is_formed`]: it contains no digits, and no
+/// Whether a template is canonical, if its numbers are [`super::lift::is_formed`]: it contains no digits, and no
 /// two numbers are adjacent.
 fn is_form(template: &str) -> bool {
     let bytes = template.as_bytes();
@@ -171,21 +171,6 @@ fn is_form(template: &str) -> bool {
 /// Whether a byte occurs in no canonical form, except in a text that is its own template.
 fn is_no_form(byte: u8) -> bool {
     byte.is_ascii_digit() || byte == WHOLE
-}
-
-/// Whether lifting a run of decimal digits gives this number and placeholder. A placeholder with a
-/// fixed number of digits requires a leading zero.
-#[inline]
-pub(super) fn is_formed(placeholder: u8, number: u64) -> bool {
-    const SIXES: u64 = 0x0666_6666_6666_6666;
-    const CARRIES: u64 = 0x1111_1111_1111_1110;
-    if placeholder == NUMBER {
-        return number < NUMBER_LIMIT;
-    }
-    // Hexadecimal letters carry into the next digit.
-    placeholder > HEX
-        && number >> (4 * u32::from(placeholder - HEX)) == 0
-        && (number.wrapping_add(SIXES) ^ number ^ SIXES) & CARRIES == 0
 }
 
 /// Converts counts that are far below 2^32.

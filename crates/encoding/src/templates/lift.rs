@@ -1,6 +1,6 @@
 //! Lifts numbers out of a string.
 
-use super::{HEX, NUMBER, NUMBER_DIGITS_MAX, is_placeholder};
+use super::{HEX, NUMBER, NUMBER_DIGITS_MAX, NUMBER_LIMIT, is_placeholder};
 
 /// Maximum digits of a hexadecimal number.
 const HEX_DIGITS_MAX: usize = 16;
@@ -57,6 +57,21 @@ pub(super) fn is_kept(literal: &str, has_hex: impl FnOnce() -> bool) -> bool {
     let mut words = bytes.split(|&byte| !is_word(byte)).filter(|word| !word.is_empty());
     let may_be_in_hex = words.any(|word| word.iter().all(u8::is_ascii_hexdigit));
     !(may_be_in_hex && has_hex())
+}
+
+/// Whether lifting a run of decimal digits gives this number and placeholder. A placeholder with a
+/// fixed number of digits requires a leading zero.
+#[inline]
+pub(super) fn is_formed(placeholder: u8, number: u64) -> bool {
+    const SIXES: u64 = 0x0666_6666_6666_6666;
+    const CARRIES: u64 = 0x1111_1111_1111_1110;
+    if placeholder == NUMBER {
+        return number < NUMBER_LIMIT;
+    }
+    // Hexadecimal letters carry into the next digit.
+    placeholder > HEX
+        && number >> (4 * u32::from(placeholder - HEX)) == 0
+        && (number.wrapping_add(SIXES) ^ number ^ SIXES) & CARRIES == 0
 }
 
 fn lift_decimals(text: &[u8], template: &mut Vec<u8>, numbers: &mut Vec<i64>) {

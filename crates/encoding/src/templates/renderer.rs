@@ -2,8 +2,8 @@
 
 use hadal_types::limits::{BLOCK_BYTES_MAX, STRING_BYTES_MAX, TEMPLATE_NUMBERS_MAX};
 
-use super::canonical::is_formed;
 use super::digits::{write_decimal, write_hex};
+use super::lift::is_formed;
 use super::{HEX, NUMBER, NUMBER_LIMIT, STREAMS_MAX, is_placeholder};
 use crate::strings::front_coding::{CHUNK, copy};
 use crate::{Cursor, EncodingError, IntsView, StringDictionary};
