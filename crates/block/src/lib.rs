@@ -21,6 +21,7 @@ mod header;
 mod interner;
 mod merge;
 mod part;
+mod scale;
 #[cfg(test)]
 mod tests;
 mod view;

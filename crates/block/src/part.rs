@@ -4,11 +4,11 @@
 mod strings;
 
 use hadal_encoding::Bitmap;
-use hadal_types::decimal::power_of_ten;
 use hadal_types::{ColumnName, Decimal, Kind, Logical, Number};
 
 use crate::encode::{Dense, DenseValues};
 use crate::interner::{ListInterner, StringInterner};
+use crate::scale::unit;
 
 use self::strings::StringPart;
 
@@ -304,9 +304,4 @@ fn push_scaled(
     mantissas.push(mantissa);
     *scale = part_scale;
     Some(())
-}
-
-/// 10^exponent for exponents of 0 to 18.
-pub(crate) fn unit(exponent: u8) -> Option<i64> {
-    power_of_ten(exponent).and_then(|unit| unit.try_into().ok())
 }

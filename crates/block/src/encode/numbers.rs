@@ -8,7 +8,7 @@ use hadal_types::{Decimal, Number, NumberRepr};
 
 use super::{Body, fill_placeholders};
 use crate::directory::{Encoding, WIDE_BASE_MAX};
-use crate::part::unit;
+use crate::scale::unit;
 
 pub(super) fn encode_decimals(
     mut mantissas: Vec<i64>,

@@ -9,7 +9,7 @@ use super::{
     Bitmap, BlockError, ColumnData, ColumnName, ColumnView, Decimal, Dense, DenseValues, Inputs,
     Kind, ListInterner, Logical, Number, StringInterner, Values,
 };
-use crate::part::unit;
+use crate::scale::unit;
 
 /// One column part over the rows of all inputs.
 pub(super) struct Concatenated<'b> {
