@@ -13,6 +13,7 @@ use crate::interner::{ListInterner, StringInterner};
 
 mod lists;
 mod numbers;
+mod sorted_strings;
 mod strings;
 mod templates;
 

@@ -5,7 +5,7 @@ use hadal_encoding::lists::Lists;
 use hadal_encoding::{Bitmap, ints, strings};
 use hadal_types::Kind;
 
-use super::strings::{sort_used, used_codes, used_codes_of};
+use super::sorted_strings::{sort_used, used_codes, used_codes_of};
 use super::{Body, fill_placeholders};
 use crate::directory::Encoding;
 use crate::interner::{ListInterner, StringInterner};

@@ -5,7 +5,7 @@ use hadal_encoding::{ints, strings};
 use hadal_types::limits::TEMPLATE_NUMBERS_MAX;
 
 use super::Body;
-use super::strings::sort_used;
+use super::sorted_strings::sort_used;
 use crate::directory::Encoding;
 use crate::interner::StringInterner;
 
