@@ -4,7 +4,7 @@
 //! - [`BlockBuilder`] makes a block from rows, one value at a time.
 //! - [`BlockView`] reads a block from borrowed bytes: the front at once, each row block column
 //!   (RBC) on request, decoded to [`ColumnData`]: numbers, or codes and their dictionary.
-//! - [`merge`] makes large blocks from small ones, column by column.
+//! - [`merge()`] makes large blocks from small ones, column by column.
 //! - [`sample`] keeps some rows of a block and increases their weights.
 //! - [`chill`] recompresses a block for the cold tier: fewer bytes, slower to read.
 //!
