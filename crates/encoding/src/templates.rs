@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Follows CLP (Rodrigues, Luo and Yuan, "CLP: Efficient and Scalable Search on Compressed Text
-//! Logs", OSDI 2021, section 3), but without its dictionary of variables: other words of a message
+//! Logs", OSDI 2021, section 3), but without its dictionary of variables. Other words of a message
 //! stay in the template, where front coding stores shared prefixes once. There are far fewer
 //! templates than strings, so a text without digits is searched once per template.
 //!

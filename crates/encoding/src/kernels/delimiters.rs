@@ -5,7 +5,8 @@ use super::primitives::Primitives;
 
 kernels! {
     /// Sets bit i of word w if byte 64 · w + i ends a JSON string or must not stand in it
-    /// unescaped: a quote, a backslash or a control character. Bits after the end are ones.
+    /// unescaped. Such bytes are quotes, backslashes and control characters. Bits after the end are
+    /// ones.
     ///
     /// # Panics
     /// When `words` does not have one word per 64 bytes, rounded up.
