@@ -1,7 +1,7 @@
-//! What the parts of a leaf share: its data, and the two locks by which changes take turns.
+//! The data that all parts of a leaf share, and the two locks that serialize changes.
 //!
 //! Locks are taken in this order: `merging`, `changing`, the map of tables, the locks of one table
-//! (`table.rs`). None of the last two is held while another thread is waited for.
+//! (`table.rs`). A thread that waits for another thread holds none of the last two.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,19 +26,19 @@ pub(crate) struct LeafContext {
     pub(crate) durability: Durability,
     pub(crate) tables: RwLock<BTreeMap<TableName, Arc<Table>>>,
     pub(crate) limits: LeafLimits,
-    /// Wakes the thread that merges.
+    /// Wakes the merge thread.
     pub(crate) wakeup: Arc<Wakeup>,
     is_stopping: AtomicBool,
-    /// Whether the leaf will stop soon.
+    /// True once the leaf has announced that it will stop soon.
     is_preparing: AtomicBool,
     /// Held by each merge and each pass that picks blocks, so that no two pick the same.
     merging: Mutex<()>,
-    /// Held while both the store's content and the visible blocks change.
+    /// Held while the store's content and the visible blocks change together.
     changing: Mutex<()>,
 }
 
 impl LeafContext {
-    /// The context of a leaf that has these tables.
+    /// Makes the context of a leaf with these tables.
     pub(crate) fn new(
         (name, store): (LeafName, Store),
         tables: BTreeMap<TableName, Arc<Table>>,
@@ -62,12 +62,12 @@ impl LeafContext {
         }
     }
 
-    /// Whether nothing may change any more.
+    /// Whether changes are forbidden because the leaf stops.
     pub(crate) fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::SeqCst)
     }
 
-    /// Lets nothing change from now on, and wakes the thread that merges.
+    /// Forbids changes from now on, and wakes the merge thread.
     pub(crate) fn stop_changes(&self) {
         self.is_stopping.store(true, Ordering::SeqCst);
         self.wakeup.wake();
@@ -78,19 +78,19 @@ impl LeafContext {
         self.is_preparing.store(true, Ordering::SeqCst);
     }
 
-    /// Waits for the turn to pick blocks for a merge or a rewrite.
+    /// Waits for the exclusive right to pick blocks for a merge or a rewrite.
     pub(crate) fn turn_to_merge(&self) -> MutexGuard<'_, ()> {
         lock(&self.merging)
     }
 
-    /// Waits for the turn to change the store's content and the visible blocks as one; `None` when
-    /// the leaf stops.
+    /// Waits for the exclusive right to change the store's content and the visible blocks together;
+    /// returns `None` when the leaf stops.
     pub(crate) fn turn_to_change(&self) -> Option<MutexGuard<'_, ()>> {
         let turn = lock(&self.changing);
         (!self.is_stopping()).then_some(turn)
     }
 
-    /// The turn for the last change of a leaf that stops.
+    /// Waits for the right to make the last change of a leaf that stops.
     pub(crate) fn last_turn(&self) -> MutexGuard<'_, ()> {
         lock(&self.changing)
     }
@@ -105,10 +105,10 @@ impl LeafContext {
         read(&self.tables).values().cloned().collect()
     }
 
-    /// Makes a table of this name, unless there is one.
+    /// Creates a table of this name unless it exists.
     ///
     /// # Errors
-    /// [`SinkError::Limit`] when the leaf has as many tables as it may have.
+    /// [`SinkError::Limit`] when the leaf already has the maximum number of tables.
     pub(crate) fn create_table(&self, name: &TableName) -> Result<(), SinkError> {
         if read(&self.tables).contains_key(name) {
             return Ok(());
@@ -133,15 +133,15 @@ impl LeafContext {
         state_of(read(&self.tables).values())
     }
 
-    /// The time before which the manifest may forget batch ids: no table remembers an earlier one.
-    /// `None` where no id is remembered. Cost: a look at each table.
+    /// Returns the time before which the manifest may forget batch ids: no table remembers an
+    /// earlier id. Returns `None` when no id is remembered. Cost: one lock per table.
     pub(crate) fn forget_before(&self) -> Option<Micros> {
         let tables = read(&self.tables);
         tables.values().filter_map(|table| lock(&table.batch_ids).least_time()).min()
     }
 
-    /// Parks the thread until the clock has been running for so long; false when the leaf stops.
-    /// Whoever stops the leaf wakes the thread.
+    /// Parks the thread until the clock's running time reaches `due`; returns false when the leaf
+    /// stops. The thread that stops the leaf must unpark this one.
     pub(crate) fn wait_until(&self, due: Duration) -> bool {
         while !self.is_stopping()
             && let Some(pause) = due.checked_sub(self.clock.running())
@@ -152,30 +152,30 @@ impl LeafContext {
         !self.is_stopping()
     }
 
-    /// The error for a client, of an error of the store. Paths of this machine go to the log only.
+    /// Converts an error of the store to the client's error. File paths go to the process log only.
     pub(crate) fn sink_error(&self, error: Error) -> SinkError {
         sink_error(&self.name, error)
     }
 
-    /// The error for a client whose change must be sent again.
+    /// The error for a client that must send its change again.
     pub(crate) fn busy(&self) -> SinkError {
         SinkError::Busy(self.name.to_string())
     }
 
-    /// The error for a client of a leaf that stops.
+    /// The error for a client when the leaf stops.
     pub(crate) fn unavailable(&self) -> SinkError {
         SinkError::Unavailable(self.name.to_string())
     }
 }
 
-/// The error for a client of this leaf, of an error of its store.
+/// Converts an error of a leaf's store to the client's error.
 pub(crate) fn sink_error(name: &LeafName, error: Error) -> SinkError {
     match error {
         Error::Busy(_) => SinkError::Busy(name.to_string()),
         Error::Full(_) => SinkError::Full(name.to_string()),
         Error::Closed => SinkError::Unavailable(name.to_string()),
         error if error.names_a_path() => {
-            // Paths of this machine are for whoever runs it, not for whoever sends rows.
+            // File paths are for the operator, not for clients.
             tracing::error!(leaf = %name, "{error}");
             SinkError::Store(format!("{name}'s files fail; the server's log says more"))
         }
@@ -183,7 +183,8 @@ pub(crate) fn sink_error(name: &LeafName, error: Error) -> SinkError {
     }
 }
 
-/// The state of tables since the start: that of the table that is least far.
+/// The state of a set of tables since the start: the state of the table whose recovery is least
+/// advanced.
 pub(crate) fn state_of<'a>(tables: impl IntoIterator<Item = &'a Arc<Table>>) -> LeafState {
     tables.into_iter().map(|table| table.state()).max().unwrap_or(LeafState::Alive)
 }

@@ -1,4 +1,4 @@
-//! The leaf itself: what ties its parts together and offers the seams.
+//! The leaf: connects its parts and implements the seams.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -35,35 +35,35 @@ use crate::table::inspect::inspect;
 use crate::worker::Worker;
 use crate::write::disk_full_log::DiskFullLog;
 
-/// How a leaf is set up.
+/// The configuration of a leaf.
 pub struct LeafConfig {
     /// Its name, unique in the cluster.
     pub name: LeafName,
-    /// The folder that keeps its rows; `None`: the process's memory only.
+    /// The folder that stores the rows; `None` keeps them in the process's memory only.
     pub folder: Option<PathBuf>,
-    /// The memory from which rows are read, and in which they outlive the process; `None`: they are
-    /// read from the folder, through the system's cache.
+    /// The memory that rows are read from, and where they outlive the process. With `None`, rows
+    /// are read from the folder through the page cache.
     pub memory: Option<MemoryConfig>,
-    /// What was found in the folder before.
+    /// State of the folder that was opened earlier.
     pub preopened: PreopenedStore,
-    /// Whether there was a leaf in the folder: where nothing of it is there, that is a loss.
+    /// Whether the folder had a leaf before. If so, an empty folder is reported as a loss.
     pub expects_data: bool,
-    /// When a batch counts as taken.
+    /// When a batch counts as accepted.
     pub durability: Durability,
-    /// The threads that scan, which all leaves of the process share.
+    /// The scan threads, shared by all leaves of the process.
     pub pool: Arc<ScanPool>,
-    /// Whether a block may be answered from its zones: only to be measured it is not.
+    /// Whether a block may be answered from its zone maps. Only benchmarks turn this off.
     pub zone_answers: bool,
-    /// What it may take.
+    /// The limits of what it accepts.
     pub limits: LeafLimits,
-    /// Bytes that one query may hold here, on all threads together.
+    /// Bytes that one query may hold in this leaf, on all threads together.
     pub query_bytes_max: usize,
-    /// The memory that all queries of the process share.
+    /// The memory pool that all queries of the process share.
     pub budget: Arc<MemoryPool>,
-    /// What time it is.
+    /// The clock.
     pub clock: Arc<dyn Clock>,
-    /// Where rows of tables that are set so are written before they are dropped; `None`: nowhere, so
-    /// they are not dropped.
+    /// Where rows of archived tables are written before they are dropped. With `None`, such rows
+    /// are not dropped.
     pub archive: Option<Arc<dyn Archive>>,
 }
 
@@ -76,8 +76,8 @@ pub struct Leaf {
     archiver: Arc<Archiver>,
     queries: QuerySettings,
     merge_thread: Worker,
-    /// Restores blocks, if the store has some to be restored; then verifies all blocks, again and
-    /// again.
+    /// Restores blocks that the store still has to restore, then verifies all blocks in an endless
+    /// loop.
     scrub_thread: Worker,
     archive_thread: Worker,
     report: Report,
@@ -108,7 +108,7 @@ impl Leaf {
         Self::start(config, store, recovery)
     }
 
-    /// Starts the leaf on its store, which has just been opened.
+    /// Starts the leaf on a store that has just been opened.
     fn start(
         config: LeafConfig,
         store: Store,
@@ -181,7 +181,7 @@ impl Leaf {
         })
     }
 
-    /// Starts a thread that works in the background.
+    /// Starts a background thread.
     fn start_thread(
         &self,
         worker: &Worker,
@@ -205,20 +205,20 @@ impl Leaf {
         ArchiveJob { archiver, context, schedule: &self.schedule, pressure: &self.pressure }
     }
 
-    /// The leaf, as a query needs it.
+    /// The view of the leaf that a query needs.
     pub(crate) fn for_query(&self) -> QueryLeaf<'_> {
         QueryLeaf { context: &self.context, settings: &self.queries }
     }
 
-    /// What was found in the folder when the leaf was opened: among its lost blocks are also those
-    /// that are there and cannot be read.
+    /// Returns what the start found in the folder. The lost blocks include blocks that exist but
+    /// cannot be read.
     #[must_use]
     pub fn recovery_report(&self) -> &Report {
         &self.report
     }
 
-    /// By table: the rows that it should have, lost ones and those to be brought back included, and
-    /// the bytes that it has. Cheap, also when nothing was looked at since the leaf was opened.
+    /// Returns for each table the number of rows that it should have and the bytes that it has. The
+    /// rows include lost rows and rows still to be restored. Cheap: opens no blocks.
     #[must_use]
     pub fn holdings(&self) -> BTreeMap<TableName, (u64, u64)> {
         let tables = read(&self.context.tables);
@@ -232,51 +232,51 @@ impl Leaf {
         &self.context.name
     }
 
-    /// Losses of which nobody knows how many rows they had, nor of which tables; of very many the
-    /// first ones.
+    /// Returns the losses whose rows and tables are unknown. If there are very many, only the first
+    /// ones.
     #[must_use]
     pub fn losses(&self) -> Vec<LeafLoss> {
         losses(&self.context.store)
     }
 
-    /// Makes all merges that are due, and samples or chills some of the blocks that are old enough,
-    /// on the caller's thread.
+    /// Makes all merges that are due on the caller's thread. Also samples or recompresses some of
+    /// the blocks that are old enough.
     pub fn merge_all(&self) {
         self.merger().merge_all();
     }
 
-    /// Archives and drops all rows that are due, on the caller's thread; false where something went
-    /// wrong, which the log says.
+    /// Archives and drops all rows that are due on the caller's thread. Returns false if something
+    /// failed; the process log has the error.
     pub fn archive_all(&self) -> bool {
         self.archive_job().archive_all()
     }
 
-    /// Says from now on that it is about to stop: no more requests come, and those that run are
-    /// finished.
+    /// Reports from now on that the leaf is about to stop: clients send no new requests, and
+    /// running requests are finished.
     pub fn prepare_to_stop(&self) {
         self.context.prepare_to_stop();
     }
 
-    /// Takes no more batches from now on.
+    /// Accepts no more batches from now on.
     pub fn stop_taking(&self) {
         self.context.stop_changes();
     }
 
-    /// Stops in order ("Fast Database Restarts at Facebook", SIGMOD 2014, section 4.3): takes no
-    /// more batches, lets nothing change in the background, gives every row its place in a segment,
-    /// and leaves the folder to the next process, which finds everything as it is. Queries must
-    /// have ended. A merge that is under way goes on, and comes to nothing.
+    /// Stops in order ("Fast Database Restarts at Facebook", SIGMOD 2014, section 4.3). The leaf
+    /// accepts no more batches, ends background changes, writes every fresh row to a segment, and
+    /// leaves the folder to the next process, which finds it unchanged. Queries must have ended. A
+    /// running merge continues, but its result is discarded.
     ///
     /// # Errors
-    /// When something could not be written; nothing that was acknowledged is lost by that, but the
-    /// next start takes longer.
+    /// When something could not be written. No acknowledged row is lost then, but the next start
+    /// takes longer.
     pub fn stop(&self) -> Result<(), hadal_store::Error> {
         self.stop_taking();
         self.scrub_thread.end();
-        // It gives up what it is writing; the next process must not find it at work.
+        // The archive thread abandons its current file; the next process must not find it at work.
         self.archive_thread.end();
         let sealed = seal(&self.context);
-        // It has nothing to do any more that would be worth waiting for.
+        // The rest of the merge thread's work is not worth waiting for.
         self.merge_thread.leave();
         self.context.store.stop()?;
         sealed
@@ -292,7 +292,7 @@ impl Drop for Leaf {
     }
 }
 
-/// Gives every fresh row a place in a segment, so that the next process need not read the log.
+/// Writes every fresh row to a segment, so that the next process need not read the log.
 fn seal(context: &LeafContext) -> Result<(), hadal_store::Error> {
     if !context.has_folder {
         return Ok(());
@@ -320,7 +320,8 @@ impl Leaf {
             return status;
         }
         let next_expiry = self.schedule.next_due(&*self.context.clock);
-        // To look at what an earlier process left takes a while, for which nobody should wait.
+        // Opening blocks that an earlier process left takes a while, so the lock on the map of
+        // tables is released first.
         let tables: Vec<Arc<Table>> = {
             let tables = read(&self.context.tables);
             tables.values().filter(|table| scope.has(&table.name)).cloned().collect()

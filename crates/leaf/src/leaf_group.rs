@@ -1,9 +1,9 @@
-//! All leaves of a process as one peer: what they find goes into one answer, so that groups which they
-//! have in common are made once.
+//! All leaves of a process as one peer. Their results go into one partial, so that groups which
+//! several leaves share are built once.
 //!
-//! How much of each leaf an answer rests on is told for each, as if they had answered one by one. A
-//! query that is out of time has what was looked at until then, of whichever leaf; only where looking
-//! fails altogether, they all do.
+//! Coverage is reported for each leaf, as if the leaves had answered one by one. A query that runs
+//! out of time returns the rows scanned until then, from all leaves. Only if the scan itself fails
+//! do all leaves fail.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -16,13 +16,13 @@ use hadal_types::TableName;
 use crate::leaf::Leaf;
 use crate::query::execute::execute;
 
-/// The leaves of a process, which share a [pool](crate::ScanPool) of threads and a budget.
+/// The leaves of a process, which share a [pool](crate::ScanPool) of threads and a memory pool.
 pub struct LeafGroup {
     leaves: Vec<Arc<Leaf>>,
 }
 
 impl LeafGroup {
-    /// Of these leaves.
+    /// Makes a group of these leaves, ordered by name.
     #[must_use]
     pub fn new(mut leaves: Vec<Arc<Leaf>>) -> Self {
         leaves.sort_by(|left, right| left.name().cmp(right.name()));

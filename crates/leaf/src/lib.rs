@@ -1,12 +1,12 @@
 //! A leaf: its share of every table, in row blocks (Scuba, VLDB 2013, section 3).
 //!
-//! A batch that arrives is logged, then visible as a small *fresh* block; a background *merge*
-//! makes full blocks of fresh ones. Each table is an immutable list of blocks that is swapped as
-//! a whole, so a query sees every row exactly once, whatever happens meanwhile.
+//! An incoming batch is logged and then becomes visible as a small *fresh* block. A background
+//! *merge* builds full blocks from fresh ones. Each table is an immutable list of blocks that is
+//! swapped as a whole, so a query sees every row exactly once, even while a merge runs.
 //!
 //! ```text
 //! accept ──> store (log) ──> table: list of blocks <── merge ──> store (segments, manifest)
-//!                                  │ snapshot
+//!                                   │ snapshot
 //! query ──> job ──> scan pool: block by block, queries in turn, any idle thread ──> partial
 //! ```
 //!

@@ -1,4 +1,5 @@
-//! What a leaf may take: bytes of a table, of a merge, and of batches that are in memory only.
+//! Limits of what a leaf accepts: bytes of a table, of a merge, and of batches that are only in
+//! memory.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -13,27 +14,30 @@ use hadal_types::limits::{
 /// The limits of a leaf.
 #[derive(Clone, Debug)]
 pub struct LeafLimits {
-    /// Bytes of row blocks that one table may have here, before its oldest blocks are dropped.
+    /// Bytes of row blocks that one table may have in this leaf before its oldest blocks are
+    /// dropped.
     pub table_bytes_max: u64,
     /// Raw bytes of the blocks that one merge takes; a larger block is merged alone.
     pub merge_bytes_max: u64,
-    /// What all leaves of a process may hold of batches that have no place in a segment yet.
+    /// The bound on batches not yet in a segment, shared by all leaves of a process.
     pub fresh: Arc<FreshBytes>,
-    /// Bytes of row blocks that are verified in a second, after the first round.
+    /// Bytes of row blocks that are verified per second, after the first round.
     pub scrub_bytes_per_second: u64,
-    /// Disk that is set aside for row blocks, from which batches are kept where it is full.
+    /// Bytes of disk reserved for row blocks: batches are refused before the disk is fuller than
+    /// that.
     pub disk_reserve_bytes: u64,
-    /// Threads that bring row blocks back after a start that believes none of them; at least 1.
+    /// Threads that restore row blocks after a start that trusts none of them; at least 1.
     pub recovery_threads: usize,
-    /// How long after a start, and after a jump of the clock, no row goes for its age.
+    /// The time after a start, and after a jump of the clock, during which no row expires.
     pub clock_proving: Duration,
-    /// Leaves that a table's bytes are shared out to, this one among them; at least 1.
+    /// The number of leaves that share a table's bytes, including this one; at least 1.
     pub leaves: u64,
 }
 
 impl LeafLimits {
-    /// The usual limits of each of the leaves of one process: of a table's bytes it has its share,
-    /// as placement spreads every table evenly. No disk is set aside, and one thread recovers.
+    /// The usual limits of each leaf of a process with this many leaves. Each leaf gets an equal
+    /// share of a table's bytes, as placement spreads every table evenly. No disk is reserved, and
+    /// one thread recovers.
     #[must_use]
     pub fn of_one_in(leaves: usize) -> Self {
         Self {
@@ -48,7 +52,8 @@ impl LeafLimits {
         }
     }
 
-    /// Bytes that a table may have here: its share of what a person set for it, or the usual.
+    /// Returns the bytes that a table may have in this leaf: its share of the configured size, or
+    /// the default.
     #[must_use]
     pub(crate) fn table_bytes(&self, settings: Option<&TableSettings>) -> u64 {
         let set = settings.and_then(|settings| settings.bytes);
@@ -56,32 +61,32 @@ impl LeafLimits {
     }
 }
 
-/// Bytes of batches in memory that have no place in a segment yet: counted, and bounded.
+/// Counts and bounds the bytes of in-memory batches that are not yet in a segment.
 ///
-/// The log has them too, but is not read while the process runs; so until they are merged, or
-/// moved to a segment as they are, each costs memory.
+/// The log has these batches too, but it is not read while the process runs. So each batch takes
+/// memory until it is merged or flushed to a segment.
 #[derive(Debug)]
 pub struct FreshBytes {
     max: u64,
     held: AtomicU64,
-    /// The last batch was refused.
+    /// Whether the last batch was refused.
     has_refused: AtomicBool,
 }
 
 impl FreshBytes {
-    /// A bound of `max` bytes.
+    /// Makes a bound of `max` bytes.
     #[must_use]
     pub fn new(max: u64) -> Arc<Self> {
         Arc::new(Self { max, held: AtomicU64::new(0), has_refused: AtomicBool::new(false) })
     }
 
-    /// Bytes that are held now.
+    /// Returns the bytes held now.
     #[must_use]
     pub fn held(&self) -> u64 {
         self.held.load(Ordering::Relaxed)
     }
 
-    /// Bytes of a batch that would be let in now.
+    /// Returns the size of the largest batch that would be admitted now.
     pub(crate) fn free(&self) -> u64 {
         match self.held() {
             0 => u64::MAX,
@@ -89,7 +94,7 @@ impl FreshBytes {
         }
     }
 
-    /// Counts the bytes of a batch that comes in, or refuses it. One of any size is let in where
+    /// Counts the bytes of an incoming batch, or refuses it. A batch of any size is admitted when
     /// nothing is held.
     pub(crate) fn admit(self: &Arc<Self>, bytes: u64) -> Option<Hold> {
         let with = |held: u64| held.checked_add(bytes).filter(|&all| held == 0 || all <= self.max);
@@ -98,21 +103,21 @@ impl FreshBytes {
         admitted.ok().map(|_| Hold { of: Arc::clone(self), bytes })
     }
 
-    /// Counts bytes that are there whatever the bound is.
+    /// Counts bytes that are already in memory, regardless of the bound.
     pub(crate) fn count(self: &Arc<Self>, bytes: u64) -> Hold {
         self.held.fetch_add(bytes, Ordering::Relaxed);
         Hold { of: Arc::clone(self), bytes }
     }
 
-    /// Whether so much is held that some of it should get its place before long: more than half, or
-    /// more than leaves room for the batch that came last.
+    /// Whether some held batches should be flushed soon: more than half of the bound is held, or
+    /// the last batch was refused.
     pub(crate) fn is_pressed(&self) -> bool {
         let held = self.held();
         held > self.max / 2 || held > 0 && self.has_refused.load(Ordering::Relaxed)
     }
 }
 
-/// Bytes that count as held until it is dropped.
+/// Bytes that count as held until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Hold {
     of: Arc<FreshBytes>,

@@ -1,4 +1,4 @@
-//! What a leaf does by itself, in the background, with blocks that are there.
+//! Background work of a leaf on its existing blocks.
 
 pub(crate) mod archive;
 pub(crate) mod data_loss;

@@ -1,11 +1,11 @@
-//! Work on many things, shared out to threads.
+//! Runs work on many items on several threads.
 
 use std::sync::Mutex;
 
 use crate::sync::lock;
 
-/// Does work on things from the last to the first, on so many threads, until it returns false.
-/// Neighbours that are of one file are one thread's.
+/// Calls `work` on the items from the last to the first, on up to `threads` threads, until it
+/// returns false. Neighbouring items for which `are_of_one` holds go to the same thread.
 pub(crate) fn parallel_from_last<T: Send>(
     things: Vec<T>,
     threads: usize,
@@ -23,7 +23,7 @@ pub(crate) fn parallel_from_last<T: Send>(
     let each = || while next().is_some_and(|things| things.into_iter().rev().all(&work)) {};
     std::thread::scope(|scope| {
         for _ in 1..threads {
-            // Without another thread it takes longer.
+            // If a thread cannot be started, the others do its work.
             let _ =
                 std::thread::Builder::new().name("recover".to_owned()).spawn_scoped(scope, each);
         }

@@ -1,4 +1,4 @@
-//! Queries: which blocks are scanned, in which order, and by which threads.
+//! Queries: which blocks are scanned, in which order, and on which threads.
 
 pub(crate) mod execute;
 pub(crate) mod fair_scheduler;

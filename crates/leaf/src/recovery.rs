@@ -1,9 +1,9 @@
-//! From what a store recovered to tables: merged blocks, then what the log still holds.
+//! Builds tables from what a store recovered: merged blocks, then batches that only the log holds.
 //!
-//! Blocks that the store must read first come one after the other, roughly those written last first
-//! (when their rows are of is not known before), while queries are answered from what is there; but no
-//! table is without any. What an orderly stop left on disk is read from there at once, and comes to
-//! memory afterwards.
+//! Blocks that the store must read first are restored one after the other, roughly newest first:
+//! the times of their rows are unknown before. Queries meanwhile use the blocks that are present,
+//! and each table has at least one. After an orderly stop, blocks left on disk are read from there
+//! at once, and are moved to memory afterwards.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,26 +28,27 @@ use restore_order::{BlockPosition, order};
 
 mod restore_order;
 
-/// A block that is to be brought back, and its table.
+/// A block to be restored, and its table.
 type Waiting = (Arc<Table>, WaitingBlock);
 
 /// The tables of a recovered store.
 #[derive(Default)]
 pub(crate) struct Recovered {
     pub(crate) tables: BTreeMap<TableName, Arc<Table>>,
-    /// What is to be brought back, roughly the newest last ([`order`]).
+    /// Blocks to be restored, roughly the newest last ([`order`]).
     pub(crate) waiting: Vec<Waiting>,
-    /// What is read from disk, and is to come to memory while there is room to spare, the newest last.
+    /// Blocks that are read from disk and move to memory while there is room to spare, the newest
+    /// last.
     pub(crate) moving: Vec<BlockNumber>,
-    /// What was found on the way.
+    /// What the store and the leaf found during recovery.
     pub(crate) report: Report,
 }
 
-/// The tables of a recovered store, and what was found on the way.
+/// Builds the tables of a recovered store, and completes the report.
 ///
-/// A block that cannot be read is lost, like one that the store did not find. It stays in the store
-/// as it is, so it is lost again at the next start; a drop of its table ends that.
-/// Ids of batches are remembered as of `running`, when the process has been running for so long.
+/// A block that cannot be read is lost, like a block that the store did not find. It stays in the
+/// store unchanged, so it is lost again at the next start, until its table is dropped. Batch ids
+/// are remembered as of `running`, the time that the process has been running.
 pub(crate) fn recover_tables(
     recovery: Recovery,
     store: &Store,
@@ -59,7 +60,8 @@ pub(crate) fn recover_tables(
     if report.was_stopped {
         moving = leave_on_disk(&mut recovered, store);
     }
-    // One of each table is waited for: of a thousand tables, all at once.
+    // The start waits for one block of each table. These blocks are requested all at once, as there
+    // may be a thousand tables.
     recovered
         .values()
         .filter_map(|recovered| recovered.waiting.last())
@@ -77,7 +79,7 @@ pub(crate) fn recover_tables(
         store.keep_on_disk(&name, table.is_on_disk());
         table.defer_open(deferred);
         blocks.iter().for_each(|block| table.note_waiting(block));
-        // So that its columns are known.
+        // One block makes the table's columns known.
         while table.holdings().1 == 0
             && let Some(newest) = blocks.pop()
         {
@@ -100,8 +102,8 @@ pub(crate) fn recover_tables(
     Recovered { tables, waiting, moving, report }
 }
 
-/// Leaves blocks where an orderly stop left them, on disk, rather than have them brought back while
-/// queries miss them. Returns those that are to come to memory, the newest last.
+/// Leaves blocks on disk where an orderly stop left them: restoring them first would hide them from
+/// queries. Returns the blocks to be moved to memory, the newest last.
 fn leave_on_disk(
     recovered: &mut BTreeMap<TableName, RecoveredTable>,
     store: &Store,
@@ -129,7 +131,7 @@ fn leave_on_disk(
     moving
 }
 
-/// Brings blocks back, from the last to the first, on so many threads, until `is_stopping`.
+/// Restores blocks from the last to the first on up to `threads` threads, until `is_stopping`.
 pub(crate) fn restore_all(
     waiting: Vec<Waiting>,
     store: &Store,
@@ -152,8 +154,8 @@ pub(crate) fn restore_all(
     store.finish_restoring();
 }
 
-/// Moves blocks from disk to memory, from the last to the first, on so many threads, while there is room
-/// to spare and until `is_stopping`.
+/// Moves blocks from disk to memory, from the last to the first, on up to `threads` threads. Ends
+/// when the memory has no room to spare, or when `is_stopping`.
 pub(crate) fn promote_all(
     moving: Vec<BlockNumber>,
     store: &Store,
@@ -171,7 +173,8 @@ pub(crate) fn promote_all(
             }
             match store.promote(number) {
                 Promotion::Done => true,
-                // What is damaged there, whoever reads it learns, and the scrub before long.
+                // Damage on disk is detected by the next reader of the block, and by the scrub
+                // before long.
                 Promotion::Refused(reason) => {
                     tracing::debug!("a row block is not moved to memory: {reason}");
                     true
@@ -182,7 +185,7 @@ pub(crate) fn promote_all(
     );
 }
 
-/// Brings one block back and makes it visible, unless its table was dropped.
+/// Restores one block and makes it visible, unless its table was dropped.
 fn restore(table: &Table, block: WaitingBlock, store: &Store) -> Result<(), LostBlock> {
     let dropped = read(&table.dropped);
     let (rows, is_in_memory) = (block.rows, block.is_in_memory());
@@ -230,7 +233,7 @@ fn table(
                 table.push(block.holding(hold));
             }
             Ok(_) => {}
-            // The frame's checksum was right, so it was logged like that.
+            // The frame's checksum is right, so these bytes are what was logged.
             Err(error) => {
                 let sequence = frame.sequence;
                 tracing::error!(table = %name, %sequence, %error, "a logged batch is no row block");
@@ -240,7 +243,7 @@ fn table(
     table
 }
 
-/// Remembers the batch of a logged block; false when it was there already.
+/// Remembers the batch of a logged block; returns false if it was already known.
 fn remember(table: &Table, block: &Block, running: Duration) -> bool {
     let Ok(view) = block.view() else { return false };
     let mut batches = lock(&table.batch_ids);

@@ -1,4 +1,4 @@
-//! The doors of a leaf for batches, and for what changes tables.
+//! The entry points of a leaf for batches and for changes of tables.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Sink for Leaf {
             }
             let table = batch.table.clone();
             let mut receipt = accept(&self.context, &self.disk_full_log, batch).await?;
-            // To open blocks of an earlier process takes too long here.
+            // Opening the blocks of an earlier process would take too long at this point.
             let table = self.context.table(&table).filter(|table| !table.has_deferred());
             receipt.report = table.map(|table| self.report_of(&table));
             Ok(receipt)
@@ -48,7 +48,7 @@ impl Sink for Leaf {
 impl Leaf {
     /// The newest report of a table.
     pub(crate) fn report(&self, name: &TableName) -> TableReport {
-        // Read first: a table that is made after the look below has a higher version.
+        // Read first: a table created after the lookup below has a higher version.
         let version = version_without_table();
         match self.context.table(name) {
             Some(table) => self.report_of(&table),
@@ -60,14 +60,14 @@ impl Leaf {
     }
 
     fn report_of(&self, table: &Table) -> TableReport {
-        // The status may be newer than this, but not older.
+        // The status may be newer than this version, but not older.
         let version = table.version();
         let next_expiry = self.schedule.next_due(&*self.context.clock);
         let (leaf, status) = (self.context.name.clone(), table.status(next_expiry));
         TableReport { leaf, table: table.name.clone(), version, status }
     }
 
-    /// Whether it takes batches: not after a failed write, nor while it stops.
+    /// Whether the leaf accepts batches: not after a failed write, nor while it stops.
     #[must_use]
     pub(crate) fn takes_batches(&self) -> bool {
         !self.context.is_stopping() && !self.context.store.has_failed()
@@ -81,7 +81,7 @@ impl Admin for Leaf {
                 TableChange::CheckRevoke { table, batch } => {
                     return can_revoke(&self.context, table, batch).map(|()| 0);
                 }
-                // At a start that is so for all tables.
+                // The common case at a start, for all tables.
                 TableChange::Configure { table, settings }
                     if has_settings(&self.context, table, settings) =>
                 {
@@ -90,7 +90,7 @@ impl Admin for Leaf {
                 _ => {}
             }
             let (context, schedule) = (Arc::clone(&self.context), Arc::clone(&self.schedule));
-            // It waits for merges and the disk, which no runtime thread should.
+            // The change waits for merges and the disk, so it must not run on a runtime thread.
             let applying = tokio::task::spawn_blocking(move || apply(&context, &schedule, &change));
             applying.await.unwrap_or_else(|_| Err(self.context.unavailable()))
         })

@@ -1,4 +1,4 @@
-//! Locks whose poison is passed over: what they guard is replaced whole, never half.
+//! Locks that ignore poison: the data they guard is always replaced as a whole.
 
 use std::sync::{Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 

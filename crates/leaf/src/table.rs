@@ -1,12 +1,12 @@
 //! One table's share of a leaf.
 //!
-//! Its locks are taken in this order; whoever holds one takes only later ones:
+//! Its locks are taken in this order. A thread that holds one takes only later ones:
 //!
-//! 1. `dropped`: read by every change of what the store holds of the table, after the leaf's turn to
-//!    change;
+//! 1. `dropped`: read-locked by every change of the table's content in the store, after the leaf's
+//!    `changing` lock;
 //! 2. `status`: held while the status is made;
-//! 3. [`BlockSet`]: which blocks are visible. Its own order is in `block_set.rs`;
-//! 4. [`Recovery`]: which rows are missing;
+//! 3. [`BlockSet`]: the visible blocks. Its internal order is in `block_set.rs`;
+//! 4. [`Recovery`]: the missing rows;
 //! 5. [`Meta`]: everything else that the status reports.
 //!
 //! `batch_ids` is held alone.
@@ -44,26 +44,26 @@ use crate::table::merged_schema::MergedSchema;
 use crate::table::settings::is_on_disk;
 use crate::table::string_ids::StringIds;
 
-/// What a status is of: the table's version, and when the next pass of expiry is.
+/// The key of a cached status: the table's version, and the time of the next expiry pass.
 type StatusOf = (u64, Micros);
 
-/// Rows that the table should have, and does not show.
+/// Rows that the table should have but does not show.
 #[derive(Debug, Default)]
 struct Recovery {
     /// Blocks that cannot be read, with their rows. Damaged blocks that are still visible are not
-    /// among them.
+    /// included.
     lost: BTreeMap<BlockNumber, u32>,
-    /// Rows of these blocks.
+    /// Rows of the blocks in `lost`.
     lost_rows: u64,
-    /// Those of the lost blocks that cannot be read in memory only: the disk may have them.
+    /// The lost blocks whose copy in memory is unreadable: the disk may have a good copy.
     unreadable: Vec<LostBlock>,
     /// Rows that the store is restoring.
     waiting_rows: u64,
-    /// Those of them that it reads from disk.
+    /// The part of `waiting_rows` that the store reads from disk.
     waiting_disk_rows: u64,
 }
 
-/// What is known of a table beside its blocks.
+/// Everything known of a table besides its blocks.
 #[derive(Clone, Debug, Default)]
 struct Meta {
     /// `None` until a client sends settings; then the leaf remembers them.
@@ -72,19 +72,20 @@ struct Meta {
     dropped_rows: Option<DroppedRows>,
     /// Rows that were dropped for their age since the process started.
     expired_rows: Option<DroppedRows>,
-    /// The schema of the last blocks, after all blocks have gone: so the table is reported as empty,
-    /// not unknown, until restart.
+    /// The schema of the last blocks, kept after all blocks are gone. With it, the table is
+    /// reported as empty, not unknown, until restart.
     emptied: Option<TableSchema>,
     /// Why rows that are due cannot be archived.
     archive_error: Option<String>,
 }
 
-/// Tables made since the process started. The versions of each are higher than those of all tables before
-/// it, also of a dropped one of its name.
+/// Number of tables made since the process started. The versions of each table are higher than
+/// those of all earlier tables, including a dropped one of the same name.
 static TABLES: AtomicU64 = AtomicU64::new(0);
 const VERSION_BITS: u32 = 40;
 
-/// Higher than the version of every table so far, and lower than that of every later one with rows.
+/// Returns a version higher than that of every table so far, and lower than that of every later
+/// table with rows.
 pub(crate) fn version_without_table() -> u64 {
     TABLES.load(Ordering::SeqCst) << VERSION_BITS
 }
@@ -120,7 +121,7 @@ impl Table {
         }
     }
 
-    /// Takes blocks that are opened when the table is first asked for.
+    /// Takes blocks that are opened when the table is first read.
     pub(crate) fn defer_open(&self, deferred: DeferredBlocks) {
         self.blocks.defer_open(deferred);
         self.invalidate_status();
@@ -143,12 +144,12 @@ impl Table {
         std::mem::take(&mut lock(&self.recovery).unreadable)
     }
 
-    /// Keeps such a block for another try.
+    /// Keeps an unreadable block for another try.
     pub(crate) fn put_unreadable(&self, lost: LostBlock) {
         lock(&self.recovery).unreadable.push(lost);
     }
 
-    /// Makes a block visible that had been lost, under this number.
+    /// Makes a block visible that was lost under this number.
     pub(crate) fn push_restored(&self, block: Block, lost: BlockNumber) {
         let rows = block.rows as u64;
         self.push(block);
@@ -166,7 +167,8 @@ impl Table {
         lock(&self.recovery).lost.keys().copied().collect()
     }
 
-    /// Counts blocks as lost no more that the store has forgotten; returns how many rows they had.
+    /// Stops counting blocks as lost that the store has forgotten; returns the number of their
+    /// rows.
     pub(crate) fn forget_lost(&self, gone: &[BlockNumber]) -> u64 {
         let rows = {
             let mut recovery = lock(&self.recovery);
@@ -180,7 +182,7 @@ impl Table {
         rows
     }
 
-    /// The blocks, as they are now.
+    /// Returns the current blocks. Opens deferred blocks first.
     pub(crate) fn snapshot(&self) -> Arc<Vec<Arc<Block>>> {
         self.open_deferred();
         self.blocks.opened()
@@ -192,8 +194,8 @@ impl Table {
         self.blocks.clear()
     }
 
-    /// The rows that the table should have, missing ones included, and the bytes that it has, without
-    /// opening any block.
+    /// Returns the rows that the table should have, including missing ones, and the bytes that it
+    /// has. Opens no blocks.
     pub(crate) fn holdings(&self) -> (u64, u64) {
         self.blocks.holdings(|| {
             let (lost, waiting) = self.missing_rows();
@@ -207,10 +209,10 @@ impl Table {
         self.invalidate_status();
     }
 
-    /// Puts blocks in the place of others: see [`block_list::BlockList::swap`].
+    /// Replaces blocks by others: see [`block_list::BlockList::swap`].
     ///
     /// # Errors
-    /// When one of `removed` is not there any more; then nothing was replaced.
+    /// When one of `removed` is no longer in the list; then nothing was replaced.
     pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> Result<(), Error> {
         let is_left = !added.is_empty();
         if !self.blocks.swap(removed, added) {
@@ -243,7 +245,7 @@ impl Table {
         self.invalidate_status();
     }
 
-    /// Notes that rows were restored, after they became visible, or were lost or dropped.
+    /// Notes that waiting rows have become visible, or were lost or dropped.
     pub(crate) fn note_restored(&self, rows: u32, is_in_memory: bool) {
         {
             let mut recovery = lock(&self.recovery);
@@ -255,7 +257,7 @@ impl Table {
         self.invalidate_status();
     }
 
-    /// The state of the table since the start, without a look at its blocks.
+    /// The state of the table since the start. Examines no blocks.
     pub(crate) fn state(&self) -> LeafState {
         let recovery = lock(&self.recovery);
         match (recovery.waiting_disk_rows > 0, recovery.waiting_rows > 0) {
@@ -265,7 +267,7 @@ impl Table {
         }
     }
 
-    /// Notes a block that the store had and that cannot be read.
+    /// Notes a block of the store that cannot be read.
     pub(crate) fn note_lost(&self, lost: &LostBlock) {
         let LostBlock { number, rows, reason, .. } = lost;
         tracing::error!(table = %self.name, block = %number, rows, "a row block is lost: {reason}");
@@ -277,7 +279,7 @@ impl Table {
         self.invalidate_status();
     }
 
-    /// Notes that some of a block cannot be read, and logs that the first time.
+    /// Notes that a part of a block cannot be read; logs it the first time.
     pub(crate) fn quarantine(&self, block: &Block, error: &BlockError) {
         if block.note_damaged() {
             let (rows, file, origin) = (block.rows, block.describe_location(), &block.origin);
@@ -301,7 +303,7 @@ impl Table {
         *total = Some(total.map_or(dropped, |total| total.and(dropped)));
     }
 
-    /// Rows that were dropped because the table was too large, as long as it is there.
+    /// Rows that were dropped because the table was too large, counted for the life of the table.
     pub(crate) fn dropped_rows(&self) -> Option<DroppedRows> {
         lock(&self.meta).dropped_rows
     }
@@ -322,7 +324,7 @@ impl Table {
         lock(&self.meta).settings.clone()
     }
 
-    /// What `read` makes of its settings, which it must not keep for long.
+    /// Calls `read` with the settings. `read` must be quick: it runs under the lock of `meta`.
     pub(crate) fn with_settings<T>(&self, read: impl FnOnce(Option<&TableSettings>) -> T) -> T {
         read(lock(&self.meta).settings.as_ref())
     }
@@ -332,7 +334,7 @@ impl Table {
         lock(&self.meta).settings = settings;
     }
 
-    /// Whether it has these settings; false also when that takes a wait.
+    /// Whether the table has these settings. Also false if the lock is not free.
     pub(crate) fn has_settings_now(&self, settings: &TableSettings) -> bool {
         self.meta.try_lock().is_ok_and(|meta| meta.settings.as_ref() == Some(settings))
     }
@@ -342,7 +344,7 @@ impl Table {
         self.with_settings(|settings| settings.is_some_and(TableSettings::is_archived))
     }
 
-    /// Notes why rows that are due cannot be archived, or that they can.
+    /// Notes why due rows cannot be archived; `None` means that they can.
     pub(crate) fn note_archive_error(&self, error: Option<String>) {
         {
             let current = &mut lock(&self.meta).archive_error;
@@ -354,12 +356,12 @@ impl Table {
         self.invalidate_status();
     }
 
-    /// Whether its blocks are read from disk though others are in memory.
+    /// Whether its settings have its blocks read from disk.
     pub(crate) fn is_on_disk(&self) -> bool {
         self.with_settings(is_on_disk)
     }
 
-    /// Whether it has rows, or had some that it reports; settings alone make no table.
+    /// Whether the table has rows, or had rows that it still reports. Settings alone make no table.
     pub(crate) fn is_reported(&self) -> bool {
         let had_rows = || {
             let meta = lock(&self.meta);
@@ -368,40 +370,41 @@ impl Table {
         self.holdings().0 > 0 || had_rows()
     }
 
-    /// Encoded bytes of its blocks, without opening any or waiting for those that are being opened.
+    /// Encoded bytes of its blocks. Opens no blocks and does not wait for blocks that are being
+    /// opened.
     pub(crate) fn bytes(&self) -> u64 {
         self.blocks.bytes()
     }
 
-    /// Its blocks that are in no segment yet. Opens none of those that an earlier process left: for a
-    /// hundred thousand of them a stop would take a second longer.
+    /// Its blocks that are not in a segment yet. Opens no blocks that an earlier process left: for
+    /// 100,000 of them a stop would take a second longer.
     pub(crate) fn fresh_blocks(&self) -> Vec<Arc<Block>> {
         let blocks = self.blocks.opened();
         blocks.iter().filter(|block| block.origin.is_log()).cloned().collect()
     }
 
-    /// Encoded bytes of these.
+    /// Encoded bytes of the fresh blocks.
     pub(crate) fn fresh_bytes(&self) -> u64 {
         bytes_of(&self.fresh_blocks())
     }
 
-    /// Has the status made again when it is next asked for.
+    /// Makes the next caller of [`Self::status`] build it again.
     pub(crate) fn invalidate_status(&self) {
         self.version.fetch_add(1, Ordering::Release);
     }
 
-    /// Grows with whatever may change the status.
+    /// Rises with every change of the status.
     pub(crate) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
     }
 
-    /// Whether there are blocks that are still to be opened.
+    /// Whether some blocks are still to be opened.
     pub(crate) fn has_deferred(&self) -> bool {
         self.blocks.has_deferred()
     }
 
-    /// What the table holds; `None` while it has no blocks and misses none. Cheap
-    /// unless blocks have changed, or `next_expiry`, or [`Self::invalidate_status`] was called.
+    /// Returns the table's status; `None` if it has no blocks and misses none. Cheap unless the
+    /// blocks or `next_expiry` have changed, or [`Self::invalidate_status`] was called.
     pub(crate) fn status(&self, next_expiry: Micros) -> Option<Arc<TableStatus>> {
         let mut cached = lock(&self.status);
         let version = (self.version.load(Ordering::Acquire), next_expiry);
@@ -433,7 +436,7 @@ impl Table {
     }
 }
 
-/// Of rows that wait, those that are read from disk.
+/// Returns the part of waiting rows that is read from disk.
 const fn disk_rows(rows: u64, is_in_memory: bool) -> u64 {
     if is_in_memory { 0 } else { rows }
 }

@@ -1,14 +1,14 @@
-//! What wakes the merge.
+//! The signal that wakes the merge thread.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::sync::lock;
 
-/// The merge looks at all tables that often, even if no batch comes in.
+/// The merge thread examines all tables at this interval, even if no batch comes in.
 const MERGE_INTERVAL: Duration = Duration::from_secs(1);
 
-/// What tells the merge that there may be something to do.
+/// Signals the merge thread that there may be work.
 #[derive(Default)]
 pub(crate) struct Wakeup {
     work: Mutex<bool>,
@@ -16,13 +16,13 @@ pub(crate) struct Wakeup {
 }
 
 impl Wakeup {
-    /// Tells the merge that a batch came in.
+    /// Signals that a batch came in.
     pub(crate) fn wake(&self) {
         *lock(&self.work) = true;
         self.wake.notify_one();
     }
 
-    /// Waits until then, or until it is time to look anyway.
+    /// Waits for the signal, for [`MERGE_INTERVAL`] at most.
     pub(crate) fn wait(&self) {
         let work = lock(&self.work);
         let waited = self.wake.wait_timeout_while(work, MERGE_INTERVAL, |work| !*work);

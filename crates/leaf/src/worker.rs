@@ -1,4 +1,4 @@
-//! A thread that works in the background of a leaf, until it is told to end.
+//! A background thread of a leaf, which runs until it is asked to end.
 
 use std::io;
 use std::sync::Mutex;
@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 
 use crate::sync::lock;
 
-/// A place for one thread; empty at first.
+/// Holds one thread; empty at first.
 #[derive(Default)]
 pub(crate) struct Worker(Mutex<Option<JoinHandle<()>>>);
 
@@ -22,16 +22,16 @@ impl Worker {
         Ok(())
     }
 
-    /// Wakes the thread, which has been told to end, and waits until it has.
+    /// Wakes the thread, which has already been asked to end, and waits for it.
     pub(crate) fn end(&self) {
         if let Some(thread) = lock(&self.0).take() {
             thread.thread().unpark();
-            // One that panicked has nothing left to be waited for.
+            // A thread that panicked needs no further wait.
             let _ = thread.join();
         }
     }
 
-    /// Waits for the thread no more, whatever it still does.
+    /// Detaches the thread: nothing waits for it any more.
     pub(crate) fn leave(&self) {
         drop(lock(&self.0).take());
     }

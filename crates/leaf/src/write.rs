@@ -1,4 +1,5 @@
-//! What changes rows at once, when a client asks: a batch comes in, or is revoked.
+//! Changes that a client requests: a batch is accepted or revoked, a table is configured or
+//! dropped.
 
 pub(crate) mod accept;
 pub(crate) mod configure;

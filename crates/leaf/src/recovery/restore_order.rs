@@ -1,14 +1,15 @@
-//! In which order blocks are brought back.
+//! The order in which blocks are restored.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use hadal_store::BlockNumber;
 
-/// Of so many bytes of blocks that were written one after the other, those of one segment come together.
+/// The window: within this many bytes of blocks written one after the other, blocks of one segment
+/// are restored together.
 const TOGETHER_BYTES: u64 = 256 << 20;
 
-/// Where a block lies.
+/// Where a block is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct BlockPosition {
     pub(super) number: BlockNumber,
@@ -16,10 +17,10 @@ pub(super) struct BlockPosition {
     pub(super) range: Range<u64>,
 }
 
-/// Brings what is read from the last to the first in its order: those written last come first, but
-/// those of one segment together and as they lie there. A block gets the first place where it fits,
-/// so neighbours in time lie in several segments; and to read one of these here and there takes
-/// longer, and has threads wait for each other.
+/// Sorts blocks that are then restored from the last to the first. The newest come first, but
+/// within each window segment by segment, in file order. Allocation is first-fit, so blocks
+/// adjacent in time are scattered over segments. Reading them in time order would take longer, and
+/// threads would wait for each other.
 pub(super) fn order<T>(blocks: &mut [T], position: impl Fn(&T) -> BlockPosition) {
     blocks.sort_by_cached_key(|block| position(block).number);
     let mut rest = blocks;
@@ -35,7 +36,7 @@ pub(super) fn order<T>(blocks: &mut [T], position: impl Fn(&T) -> BlockPosition)
             let BlockPosition { segment, number, .. } = position(block);
             (segment, number)
         };
-        // Of several in one segment the last one counts.
+        // A segment ranks by its newest block.
         let newest: HashMap<u32, BlockNumber> = together.iter().map(in_segment).collect();
         together.sort_by_cached_key(|block| {
             let BlockPosition { segment, range, .. } = position(block);
@@ -63,7 +64,7 @@ mod tests {
         }
     }
 
-    /// The numbers in the order in which blocks are brought back.
+    /// The numbers in the order in which blocks are restored.
     fn brought_back(mut blocks: Vec<BlockPosition>) -> Vec<u64> {
         order(&mut blocks, Clone::clone);
         blocks.iter().rev().map(|block| block.number.0).collect()
@@ -77,7 +78,7 @@ mod tests {
             block(2, 2, 0, 10),
             block(3, 1, 10, 10),
             block(4, 2, 10, 10),
-            // It found its place in front.
+            // Allocated in a gap near the start.
             block(6, 1, 5, 1),
         ];
         assert_eq!(brought_back(blocks), [3, 6, 1, 5, 4, 2]);
@@ -85,7 +86,7 @@ mod tests {
 
     #[test]
     fn what_was_written_long_before_comes_later_wherever_it_lies() {
-        // Every other one lies in the same segment as the first.
+        // Every other block is in the same segment as the first.
         let blocks = (0..100).map(|at| block(at, if at % 2 == 0 { 0 } else { 1 }, at * 10, 10));
         let numbers = brought_back(blocks.collect());
         assert_eq!(numbers[..13], std::array::from_fn::<u64, 13, _>(|at| 99 - 2 * at as u64));

@@ -1,4 +1,4 @@
-//! Which rows of a table are too old, and which of its blocks lose rows for that.
+//! Which rows of a table are too old, and which blocks are rewritten to lose them.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::table::block::Block;
 
 pub(crate) const DAY: i64 = 86_400 * Micros::SECOND;
 
-/// The start of the day of UTC that a time lies in.
+/// The start of the UTC day that contains a time.
 pub(crate) fn day_of(time: Micros) -> Micros {
     Micros(time.0.div_euclid(DAY).saturating_mul(DAY))
 }
 
-/// The time before which rows are too old at `now`; `None` without an age limit. Rows of a table
-/// that is archived go by whole days.
+/// Returns the time before which rows are too old at `now`; `None` without an age limit. Rows of an
+/// archived table expire by whole days.
 pub(crate) fn cutoff(settings: Option<&TableSettings>, now: Micros) -> Option<Micros> {
     let settings = settings?;
     match settings.is_archived() {
@@ -25,25 +25,25 @@ pub(crate) fn cutoff(settings: Option<&TableSettings>, now: Micros) -> Option<Mi
     }
 }
 
-/// The start of the first day of UTC of which some rows are not too old at `now`.
+/// The start of the first UTC day that has rows which are not too old at `now`.
 pub(crate) fn cutoff_of_days(age: AgeLimit, now: Micros) -> Option<Micros> {
     age.cutoff(now).map(day_of)
 }
 
-/// Whether a block has rows that are too old, and may be rewritten.
+/// Whether a block has rows that are too old and may be rewritten.
 pub(crate) fn may_lose_rows(block: &Block, cutoff: Micros) -> bool {
     block.time_range.0 < cutoff && !block.has_batches && block.may_be_replaced()
 }
 
-/// Whether a block is rewritten to lose so many rows.
+/// Whether rewriting a block is worth it to drop `old` rows.
 pub(crate) fn is_worth_rewriting(block: &Block, cutoff: Micros, old: usize) -> bool {
     let slack = Micros(cutoff.0.saturating_sub(EXPIRY_SLACK_SECONDS * Micros::SECOND));
     old > 0 && (old.saturating_mul(2) >= block.rows || block.time_range.0 < slack)
 }
 
-/// The rows and bytes of these blocks that the pass of expiry at `at` will drop, if none come in;
-/// `None` without an age limit. Blocks that lose a part are estimated, as if times were spread
-/// evenly.
+/// Estimates the rows and bytes of these blocks that the expiry pass at `at` will drop, if no rows
+/// come in. Returns `None` without an age limit. For blocks that lose a part of their rows, the
+/// estimate assumes evenly spread times.
 pub(crate) fn forecast(
     blocks: &[Arc<Block>],
     settings: Option<&TableSettings>,
@@ -67,7 +67,7 @@ pub(crate) fn forecast(
     Some(forecast)
 }
 
-/// The share of `total` that lies before `time`, which is in the range.
+/// The share of `total` before `time`, which is in the range.
 fn share_before((first, last): (Micros, Micros), time: Micros, total: u64) -> u64 {
     let before = i128::from(time.0) - i128::from(first.0);
     let length = (i128::from(last.0) - i128::from(first.0)).max(1);

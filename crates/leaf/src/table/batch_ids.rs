@@ -1,14 +1,15 @@
-//! Batch ids of one table: what makes a retry add nothing.
+//! Batch ids of one table, by which a retry adds nothing.
 //!
-//! Ids are forgotten by their number and by how long the process has been running since they were
-//! remembered, which no wall clock changes; those that a start finds are remembered as of then.
+//! Ids are forgotten by their number, and by the process's running time since they were remembered,
+//! which no change of the wall clock affects. Ids recovered at a start are remembered as of the
+//! start.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
 use hadal_types::{BatchId, Micros, limits};
 
-/// What is known of a batch that was taken.
+/// The record of an accepted batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AcceptedBatch {
     pub(crate) content_hash: u64,
@@ -16,26 +17,26 @@ pub(crate) struct AcceptedBatch {
     pub(crate) time: Micros,
 }
 
-/// What an id says about a batch that comes in.
+/// The state of an incoming batch's id.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Reservation {
-    /// Nothing: it is reserved now, until it is settled or released.
+    /// The id is new; it is now reserved until the batch is remembered, doubted or released.
     New,
-    /// It was taken with these bytes.
+    /// The id was accepted with these bytes.
     Duplicate,
-    /// It was taken with other bytes.
+    /// The id was accepted with other bytes.
     Conflict,
-    /// A batch of this id is being logged at this moment.
+    /// A batch of this id is being logged now.
     InFlight,
-    /// It failed in a way that leaves open whether it is in the log.
+    /// An earlier attempt failed, and it is unknown whether the batch is in the log.
     InDoubt,
 }
 
-/// What is known of an id.
+/// The state of a known id.
 #[derive(Clone, Copy, Debug)]
 enum Entry {
     InFlight,
-    /// The next process finds it in the log, or does not. Until then nobody else may take it.
+    /// The next process finds the batch in the log, or does not. Until then no leaf may accept it.
     InDoubt,
     Accepted(AcceptedBatch),
 }
@@ -55,11 +56,11 @@ pub(crate) struct BatchIds {
     entries: HashMap<BatchId, Entry>,
     /// Ids in the order in which they were remembered.
     order: VecDeque<Remembered>,
-    /// Of the times in that order those that no later one is before: the first is the least of all.
+    /// The times in that order that no later time is less than: the first is the minimum of all.
     least: VecDeque<Micros>,
 }
 
-/// An id that is remembered, the wall clock's time of its batch, and when it was remembered.
+/// A remembered id, its batch's wall clock time, and the running time at which it was remembered.
 #[derive(Debug)]
 struct Remembered {
     id: BatchId,
@@ -84,8 +85,8 @@ impl BatchIds {
         }
     }
 
-    /// Remembers a batch that was taken, as the process has been `running` for so long, and forgets what
-    /// is too old or too much.
+    /// Remembers an accepted batch at the running time `running`, and forgets ids that are too old
+    /// or too many.
     pub(crate) fn remember(&mut self, id: &BatchId, accepted: AcceptedBatch, running: Duration) {
         self.entries.insert(id.clone(), Entry::Accepted(accepted));
         self.order.push_back(Remembered { id: id.clone(), time: accepted.time, running });
@@ -112,46 +113,45 @@ impl BatchIds {
         }
     }
 
-    /// The least time of a batch whose id is remembered: the manifest must not forget from there on.
+    /// The least time of a remembered batch: the manifest must not forget ids from that time on.
     pub(crate) fn least_time(&self) -> Option<Micros> {
         self.least.front().copied()
     }
 
-    /// Gives up a reserved id: its batch was not taken.
+    /// Releases a reserved id: its batch was not accepted.
     pub(crate) fn release(&mut self, id: &BatchId) {
         if let Some(Entry::InFlight) = self.entries.get(id) {
             self.entries.remove(id);
         }
     }
 
-    /// Keeps a reserved id for good: whether its batch was taken nobody knows.
+    /// Keeps a reserved id permanently: it is unknown whether its batch was accepted.
     pub(crate) fn doubt(&mut self, id: &BatchId) {
         if let Some(entry @ Entry::InFlight) = self.entries.get_mut(id) {
             *entry = Entry::InDoubt;
         }
     }
 
-    /// What was taken under a client's id, its parts and chunks; `None` while some of it is under way, or in
-    /// doubt.
-    /// Cost: a look at all ids.
+    /// Returns the accepted batches of a client's id, with its parts and chunks; `None` while one
+    /// of them is in flight or in doubt. Cost: a pass over all ids.
     pub(crate) fn of_client(&self, client: &BatchId) -> Option<Vec<(BatchId, AcceptedBatch)>> {
         let batches = self.entries.iter().filter(|(id, _)| id.is_of(client));
         batches.map(|(id, entry)| Some((id.clone(), entry.accepted()?))).collect()
     }
 
-    /// Notes that a batch which was taken has no rows any more.
+    /// Notes that an accepted batch has no rows any more.
     pub(crate) fn note_revoked(&mut self, id: &BatchId) {
         if let Some(Entry::Accepted(accepted)) = self.entries.get_mut(id) {
             accepted.rows = 0;
         }
     }
 
-    /// Whether the id was taken, is reserved, or in doubt.
+    /// Whether the id is accepted, reserved or in doubt.
     pub(crate) fn knows(&self, id: &BatchId) -> bool {
         self.entries.contains_key(id)
     }
 
-    /// What is known of a batch that was taken.
+    /// The record of an accepted batch.
     pub(crate) fn get(&self, id: &BatchId) -> Option<AcceptedBatch> {
         self.entries.get(id)?.accepted()
     }

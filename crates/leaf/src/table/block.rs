@@ -17,34 +17,34 @@ use crate::table::string_ids::StringIds;
 #[derive(Debug)]
 pub(crate) struct Block {
     bytes: BlockBytes,
-    /// What it counts as in memory, while it has no place in a segment.
+    /// Its share of the fresh bytes, held while it is not in a segment.
     _hold: Option<Hold>,
-    /// Where the copy is that survives a crash.
+    /// The copy that survives a crash.
     pub(crate) origin: Origin,
     pub(crate) rows: usize,
     pub(crate) raw_bytes: u64,
     /// The first and the last time, both inclusive.
     pub(crate) time_range: (Micros, Micros),
     pub(crate) created_at: Micros,
-    /// Whether it has batches that may still be revoked, and therefore keeps arrival order.
+    /// Whether it has batches that may still be revoked, and so keeps arrival order.
     pub(crate) has_batches: bool,
-    /// Of how many rows one was kept when it was subsampled; 1 where none went.
+    /// The sample factor: one of this many rows was kept; 1 if the block was never sampled.
     pub(crate) kept_one_in: u16,
     pub(crate) time_column: ColumnName,
     pub(crate) columns: Vec<BlockColumn>,
-    /// By column: 1 + the faults of its segment before its checksum was verified, or 0.
+    /// Per column: 1 + the segment's fault count when its checksum was verified, or 0.
     verified: Box<[AtomicU32]>,
-    /// By column: the ids of its strings, once they were asked for.
+    /// Per column: the ids of its strings, once requested.
     interned: Box<[OnceLock<Option<InternedIds>>]>,
-    /// Whether some of it is cold, and so all that saves enough.
+    /// Whether a part of it is cold; then all parts that save enough are.
     is_cold: bool,
-    /// Whether it was found to take hardly less if it was cold.
+    /// Whether an attempt showed that the cold form is hardly smaller.
     is_incompressible: AtomicBool,
-    /// Whether some of it could not be read.
+    /// Whether a part of it could not be read.
     damaged: AtomicBool,
-    /// Whether its bytes, sound as they may be, are not those that were written.
+    /// Whether its bytes, even if valid, are not those that were written.
     has_checksum_mismatch: AtomicBool,
-    /// Whether its rows are on their way to the archive.
+    /// Whether its rows are being archived.
     archiving: AtomicBool,
     is_in_order: OnceLock<bool>,
 }
@@ -52,13 +52,13 @@ pub(crate) struct Block {
 /// The copy of a block that survives a crash.
 #[derive(Clone, Debug)]
 pub(crate) enum Origin {
-    /// The frames of the log that its rows came in.
+    /// The log frames that hold its rows.
     Log(Vec<Sequence>),
-    /// A block of a segment, named by the manifest.
+    /// A block in a segment, named by the manifest.
     Segment(BlockNumber),
 }
 
-/// What a catalog needs to know of one row block column.
+/// The facts of one row block column that a catalog needs.
 #[derive(Clone, Debug)]
 pub(crate) struct BlockColumn {
     pub(crate) name: ColumnName,
@@ -71,7 +71,7 @@ pub(crate) struct BlockColumn {
 }
 
 impl Origin {
-    /// Whether there is no copy but in the log.
+    /// Whether the only copy is in the log.
     pub(crate) fn is_log(&self) -> bool {
         matches!(self, Self::Log(_))
     }
@@ -87,7 +87,7 @@ impl fmt::Display for Origin {
 }
 
 impl Block {
-    /// Reads the front of a block.
+    /// Reads the header and directory of a block.
     pub(crate) fn new(bytes: BlockBytes, origin: Origin) -> Result<Self, BlockError> {
         let view = BlockView::parse(&bytes)?;
         let columns: Vec<BlockColumn> = view.columns().iter().map(BlockColumn::new).collect();
@@ -116,7 +116,7 @@ impl Block {
         })
     }
 
-    /// The block, which counts as in memory for as long as it lives.
+    /// Attaches the hold that counts the block as fresh as long as it lives.
     pub(crate) fn holding(self, hold: Hold) -> Self {
         Self { _hold: Some(hold), ..self }
     }
@@ -126,12 +126,12 @@ impl Block {
         self.bytes.is_in_memory()
     }
 
-    /// The bytes, as they are.
+    /// The bytes, unchecked.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The block, to be scanned.
+    /// Parses the block for a scan.
     pub(crate) fn view(&self) -> Result<BlockView<'_>, BlockError> {
         if self.has_checksum_mismatch.load(Ordering::Relaxed) {
             let reason = "its bytes are not those that were written".to_owned();
@@ -140,41 +140,41 @@ impl Block {
         BlockView::parse(&self.bytes)
     }
 
-    /// Says that its bytes are not those that were written, so that nothing of it can be read.
+    /// Notes that its bytes are not those that were written; from then on nothing of it can be
+    /// read.
     pub(crate) fn note_checksum_mismatch(&self) {
         self.has_checksum_mismatch.store(true, Ordering::Relaxed);
     }
 
-    /// Notes that some of it cannot be read; true the first time. What can be read of it is still
-    /// looked at; merges leave it alone.
+    /// Notes that a part of it cannot be read; returns true the first time. Queries still scan the
+    /// readable parts; merges leave the block alone.
     pub(crate) fn note_damaged(&self) -> bool {
         self.bytes.note_damaged();
         !self.damaged.swap(true, Ordering::Relaxed)
     }
 
-    /// Where its bytes lie, in words.
+    /// A description of where its bytes are stored.
     pub(crate) fn describe_location(&self) -> String {
         self.bytes.describe_location()
     }
 
-    /// Whether it may be written anew because it is old: its batches are settled, and it has its
-    /// place in a segment, where no merge of fresh rows will take it.
+    /// Whether it may be rewritten because of its age: its batches can no longer be revoked, and it
+    /// is in a segment, so no merge of fresh rows takes it.
     pub(crate) fn may_be_rewritten(&self) -> bool {
         !self.has_batches && self.may_be_moved()
     }
 
-    /// Whether it may be written elsewhere as it is, and with the batches that it has: it has its
-    /// place in a segment.
+    /// Whether it may be written elsewhere unchanged, with its batches: it is in a segment.
     pub(crate) fn may_be_moved(&self) -> bool {
         !self.origin.is_log() && self.may_be_replaced()
     }
 
-    /// Whether another block may take its place: it is sound, and not on its way to the archive.
+    /// Whether another block may replace it: it is sound and not being archived.
     pub(crate) fn may_be_replaced(&self) -> bool {
         !self.is_damaged() && !self.is_archiving()
     }
 
-    /// Whether its rows are on their way to the archive, and nothing else may change it.
+    /// Whether its rows are being archived, so that nothing else may change it.
     pub(crate) fn is_archiving(&self) -> bool {
         self.archiving.load(Ordering::SeqCst)
     }
@@ -183,7 +183,7 @@ impl Block {
         self.archiving.store(is_archiving, Ordering::SeqCst);
     }
 
-    /// Its number, once it has a place in a segment.
+    /// Its number, once it is in a segment.
     pub(crate) fn number(&self) -> Option<BlockNumber> {
         match self.origin {
             Origin::Segment(number) => Some(number),
@@ -191,23 +191,23 @@ impl Block {
         }
     }
 
-    /// Whether making it cold may save something: that was not tried before by this process.
+    /// Whether recompressing it may save space: this process has not tried yet.
     pub(crate) fn may_be_recompressed(&self) -> bool {
         !self.is_cold && !self.is_incompressible.load(Ordering::Relaxed)
     }
 
-    /// Notes that making it cold saves nothing.
+    /// Notes that recompressing it saves nothing.
     pub(crate) fn note_incompressible(&self) {
         self.is_incompressible.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it was found damaged.
+    /// Whether damage was detected.
     pub(crate) fn is_damaged(&self) -> bool {
         self.damaged.load(Ordering::Relaxed)
     }
 
-    /// Whether it has many rows, in the order of their times and of one day; `false` also where that
-    /// cannot be read. Decodes the times when asked first.
+    /// Whether it has many rows, all of one day and in time order; `false` also if the times cannot
+    /// be read. Decodes the times on the first call.
     pub(crate) fn is_in_order(&self) -> bool {
         *self.is_in_order.get_or_init(|| {
             has_many_rows(self.rows)
@@ -220,7 +220,7 @@ impl Block {
         self.bytes.len()
     }
 
-    /// The ids of the strings of a column that was checked; found out once.
+    /// The ids of the strings of a checked column; computed once.
     pub(crate) fn interned(
         &self,
         index: usize,
@@ -233,33 +233,33 @@ impl Block {
         }
         let before = self.faults();
         let ids = string_ids.interned(column);
-        // What may have been read from zeros is not kept.
+        // Ids that may stem from zeroed pages are not kept.
         if self.faults() != before {
             return None;
         }
         interned.get_or_init(|| ids).clone()
     }
 
-    /// The block, whose bytes are all verified; that counts while its segment has no faults.
+    /// Marks all its bytes as verified; that holds while its segment has no faults.
     pub(crate) fn verified(self) -> Self {
         self.verified.iter().for_each(|stamp| stamp.store(1, Ordering::Relaxed));
         self
     }
 
-    /// Notes that all of its bytes were as they were written while its segment had so many faults.
+    /// Notes that all its bytes were verified while its segment had this fault count.
     pub(crate) fn note_verified(&self, faults: u64) {
         let stamp = stamp(faults);
         self.verified.iter().for_each(|verified| verified.store(stamp, Ordering::Relaxed));
     }
 
-    /// How many pages of its segment could not be read so far, and are zeros since. Who reads the
-    /// block compares what that was before the checks with what it is in the end; where it has
-    /// changed, what was read is worth nothing.
+    /// Returns the number of its segment's pages that could not be read so far and read as zeros
+    /// since. A reader compares the count before its checks with the count at the end; if it
+    /// changed, the results are worthless.
     pub(crate) fn faults(&self) -> u64 {
         self.bytes.faults()
     }
 
-    /// Verifies a column's checksum, unless that was done before, and all could be read since.
+    /// Verifies a column's checksum, unless it was verified before and no page has failed since.
     pub(crate) fn check(&self, index: usize, column: &ColumnView<'_>) -> Result<(), BlockError> {
         let Some(verified) = self.verified.get(index) else { return column.verify() };
         let stamp = self.stamp();
@@ -270,8 +270,8 @@ impl Block {
         Ok(())
     }
 
-    /// Verifies the checksums of all columns, whatever was verified before; what was altered since
-    /// is trusted no more. Tells of the first.
+    /// Verifies the checksums of all columns, even those verified before. A column that fails is no
+    /// longer trusted. Returns the first error.
     pub(crate) fn verify(&self) -> Result<(), BlockError> {
         let stamp = self.stamp();
         let each = self.view()?.verify_each();
@@ -281,13 +281,13 @@ impl Block {
         each.into_iter().collect()
     }
 
-    /// What a column's `verified` is that is verified now.
+    /// The current value of `verified` for a column that is verified now.
     fn stamp(&self) -> u32 {
         stamp(self.faults())
     }
 }
 
-/// Whether a block has rows enough to be in order and stay as it is.
+/// Whether a block has enough rows to be ordered by time and left as it is.
 pub(crate) fn has_many_rows(rows: usize) -> bool {
     rows > BLOCK_ROWS_MAX / 2
 }

@@ -5,11 +5,11 @@ use std::ops::DerefMut;
 
 use super::locks::{Arc, RwLock};
 
-/// A list that readers take a snapshot of. A writer changes it in place, where nobody has one, or
-/// else a copy: a table may have a hundred thousand blocks, and batches come one by one.
+/// A list that readers take snapshots of. A writer changes it in place if no snapshot exists, or
+/// else changes a copy: a table may have 100,000 blocks, and batches come one by one.
 ///
-/// What a writer takes out and puts in changes in one step: a snapshot has either all of what
-/// was taken out or all of what was put in.
+/// Removed and added blocks change in one step: a snapshot has either all of the removed or all of
+/// the added blocks.
 #[derive(Debug)]
 pub(crate) struct BlockList<T>(RwLock<Arc<Vec<Arc<T>>>>);
 
@@ -28,7 +28,7 @@ impl<T> BlockList<T> {
         }
     }
 
-    /// The list for a writer.
+    /// Locks the list for a writer.
     fn locked(&self) -> impl DerefMut<Target = Arc<Vec<Arc<T>>>> {
         match self.0.write() {
             Ok(list) => list,
@@ -46,10 +46,10 @@ impl<T> BlockList<T> {
         Arc::make_mut(&mut self.locked()).splice(..0, first);
     }
 
-    /// Replaces the blocks `removed`, which are told by identity, by `added`, which come where
-    /// the first of them was, or last.
+    /// Replaces the blocks `removed`, compared by identity, by `added`, at the position of the
+    /// first removed block, or at the end.
     ///
-    /// Returns false, and changes nothing, when one of `removed` is not in the list any more.
+    /// Returns false, and changes nothing, if one of `removed` is no longer in the list.
     #[must_use = "where it returns false, nothing was replaced"]
     pub(crate) fn swap(&self, removed: &[Arc<T>], added: Vec<Arc<T>>) -> bool {
         let gone: HashSet<*const T> = removed.iter().map(Arc::as_ptr).collect();

@@ -1,7 +1,7 @@
 //! The list of blocks under random schedules of a reader, a writer and a merge.
 //!
-//! Here it is the same source over the locks of shuttle, which tries the orders in which threads
-//! may meet, and works in its runs only.
+//! The same source is compiled with the locks of shuttle, which tries the possible thread
+//! interleavings. These locks work only inside shuttle's runs.
 
 mod locks {
     pub(crate) use shuttle::sync::{Arc, RwLock};
@@ -49,7 +49,7 @@ fn what_is_gone_cannot_be_swapped() {
     shuttle::check_random(swap, 1);
 }
 
-/// Blocks are lists of row numbers here; every snapshot must hold each row exactly once.
+/// A block is a list of row numbers in these tests; every snapshot must hold each row exactly once.
 fn rows(list: &BlockList<Vec<u32>>) -> Vec<u32> {
     let mut rows: Vec<u32> = list.snapshot().iter().flat_map(|block| block.to_vec()).collect();
     rows.sort_unstable();

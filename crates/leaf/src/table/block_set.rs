@@ -1,7 +1,7 @@
-//! The visible blocks of a table, and those that are opened when the table is first asked for.
+//! The visible blocks of a table, and the deferred ones, which the first reader opens.
 //!
 //! Its locks are taken in the order `deferred`, `columns`, the list. Only `deferred` is held for
-//! long: while blocks are opened. A batch that comes in needs none of that lock.
+//! long: while blocks are opened. Adding a batch does not take that lock.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,7 @@ use crate::table::block_list::BlockList;
 use crate::table::merged_schema::MergedSchema;
 use crate::table::open_blocks::open_blocks;
 
-/// Blocks that are not opened yet, and what the store says of them together.
+/// Blocks that are not opened yet, and their totals from the store.
 #[derive(Debug, Default)]
 pub(crate) struct DeferredBlocks {
     pub(crate) blocks: Vec<StoredBlock>,
@@ -26,9 +26,9 @@ pub(crate) struct DeferredBlocks {
 /// The blocks of one table.
 #[derive(Debug, Default)]
 pub(crate) struct BlockSet {
-    /// Blocks that an earlier process left: opening them takes far longer than knowing their number.
+    /// Blocks that an earlier process left: opening them takes far longer than counting them.
     deferred: Mutex<DeferredBlocks>,
-    /// The merged columns of the list's blocks; `None` until they are asked for. Held while the list
+    /// The merged columns of the list's blocks; `None` until requested. Locked while the list
     /// changes.
     columns: Mutex<Option<MergedSchema>>,
     list: BlockList<Block>,
@@ -48,8 +48,8 @@ impl BlockSet {
         !lock(&self.deferred).blocks.is_empty()
     }
 
-    /// Opens the deferred blocks, if there are any, and hands those that cannot be opened to
-    /// `note_lost` before the others are visible; returns whether there were any.
+    /// Opens the deferred blocks, if any, and returns whether there were any. Blocks that cannot be
+    /// opened go to `note_lost` before the others become visible.
     pub(crate) fn open_deferred(&self, table: &TableName, note_lost: impl Fn(LostBlock)) -> bool {
         let mut deferred = lock(&self.deferred);
         if deferred.blocks.is_empty() {
@@ -75,7 +75,8 @@ impl BlockSet {
         self.list.snapshot()
     }
 
-    /// Rows and bytes of all blocks, without opening any; `missing` is read before the list.
+    /// Returns the rows and bytes of all blocks without opening any. `missing` is called before the
+    /// list is read.
     pub(crate) fn holdings(&self, missing: impl FnOnce() -> u64) -> (u64, u64) {
         let deferred = lock(&self.deferred);
         let missing = missing();
@@ -84,7 +85,7 @@ impl BlockSet {
         (deferred.rows + rows + missing, deferred.bytes + bytes_of(&blocks))
     }
 
-    /// Encoded bytes of all blocks, without a wait for blocks that are being opened.
+    /// Encoded bytes of all blocks. Does not wait for blocks that are being opened.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::SeqCst)
     }
@@ -97,8 +98,8 @@ impl BlockSet {
         self.list.push(Arc::new(block));
     }
 
-    /// Replaces blocks by others: see [`BlockList::swap`]. Returns false, and replaces nothing, when
-    /// one of `removed` is not in the list any more.
+    /// Replaces blocks by others: see [`BlockList::swap`]. Returns false, and replaces nothing, if
+    /// one of `removed` is no longer in the list.
     #[must_use = "where it returns false, nothing was replaced"]
     pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> bool {
         let (more, less) = (bytes_of(&added), bytes_of(removed));
@@ -117,7 +118,7 @@ impl BlockSet {
         true
     }
 
-    /// Removes all blocks that are opened, and returns them.
+    /// Removes all opened blocks, and returns them.
     pub(crate) fn clear(&self) -> Arc<Vec<Arc<Block>>> {
         let gone = {
             let mut columns = lock(&self.columns);
@@ -128,7 +129,7 @@ impl BlockSet {
         gone
     }
 
-    /// The blocks that are opened, and their merged columns.
+    /// Returns the opened blocks and their merged columns.
     pub(crate) fn blocks_and_columns(&self) -> (Arc<Vec<Arc<Block>>>, Vec<ColumnSchema>) {
         let mut columns = lock(&self.columns);
         let blocks = self.list.snapshot();

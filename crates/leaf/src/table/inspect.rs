@@ -1,4 +1,4 @@
-//! What a table's blocks are like, for people who look inside.
+//! Describes a table's blocks for people who examine its storage.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use hadal_types::LeafName;
 
 use crate::table::block::Block;
 
-/// The blocks, and their columns summed up.
+/// Returns the blocks, and their columns summed up.
 pub(crate) fn inspect(leaf: &LeafName, blocks: &[Arc<Block>]) -> TableBlocks {
     let mut all = TableBlocks::default();
     for block in blocks {
@@ -19,7 +19,7 @@ pub(crate) fn inspect(leaf: &LeafName, blocks: &[Arc<Block>]) -> TableBlocks {
             is_fresh: block.origin.is_log(),
             kept_one_in: block.kept_one_in,
         });
-        // Its front was read when the block came; what the encodings are is in the columns.
+        // The header was parsed when the block came; the encodings are read from the columns.
         let view = block.view().ok();
         let columns = view.as_ref().map(|view| view.columns()).unwrap_or_default();
         for (column, view) in block.columns.iter().zip(columns) {

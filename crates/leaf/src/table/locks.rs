@@ -1,3 +1,3 @@
-//! Locks of the list of blocks; its tests under random schedules replace this module by other locks.
+//! The locks of the list of blocks. Its tests under random schedules replace this module.
 
 pub(crate) use std::sync::{Arc, RwLock};

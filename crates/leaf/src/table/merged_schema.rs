@@ -1,5 +1,5 @@
-//! What the columns of a table's blocks are together, kept up as blocks come and go: a table of
-//! thousands of columns and many small blocks is not gone through again for each batch.
+//! The merged columns of a table's blocks, updated as blocks come and go: a table with thousands of
+//! columns and many small blocks is not examined again for each batch.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -9,18 +9,18 @@ use hadal_types::{ColumnName, ColumnPart, ColumnSchema, Kind, Logical};
 
 use crate::table::block::{Block, BlockColumn};
 
-/// What numbers may mean.
+/// The meanings that numbers may have.
 const LOGICALS: [Logical; 3] = [Logical::Plain, Logical::Bool, Logical::Time];
 
 /// The columns of some blocks.
 #[derive(Debug, Default)]
 pub(crate) struct MergedSchema(BTreeMap<(ColumnName, Kind), Part>);
 
-/// One part of a column, of all blocks that have it.
+/// One part of a column, over all blocks that have it.
 #[derive(Debug, Default)]
 struct Part {
     rows: u64,
-    /// How many blocks say that its numbers mean each of [`LOGICALS`].
+    /// The number of blocks that give its numbers each meaning of [`LOGICALS`].
     blocks: [u64; LOGICALS.len()],
 }
 
@@ -31,7 +31,7 @@ impl MergedSchema {
         columns
     }
 
-    /// Counts the columns of a block that comes.
+    /// Adds the columns of a new block.
     pub(crate) fn add(&mut self, block: &[BlockColumn]) {
         for BlockColumn { name, kind, logical, rows, .. } in block {
             let part = self.0.entry((name.clone(), *kind)).or_default();
@@ -40,7 +40,7 @@ impl MergedSchema {
         }
     }
 
-    /// Counts those of a block no more that was counted.
+    /// Subtracts the columns of a block that was added before.
     pub(crate) fn remove(&mut self, block: &[BlockColumn]) {
         for BlockColumn { name, kind, logical, rows, .. } in block {
             let Entry::Occupied(mut entry) = self.0.entry((name.clone(), *kind)) else { continue };
@@ -83,7 +83,7 @@ fn index(logical: Logical) -> usize {
 mod tests {
     use super::*;
 
-    /// Numbers that are not all the same.
+    /// A small generator of pseudo-random numbers.
     struct Random(u64);
 
     impl Random {

@@ -1,4 +1,4 @@
-//! Opening blocks that the store has: their headers and directories are read.
+//! Opens blocks of the store: reads their headers and directories.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -10,10 +10,10 @@ use crate::parallel::parallel_from_last;
 use crate::sync::lock;
 use crate::table::block::{Block, Origin};
 
-/// Blocks that one thread opens at once: these take a few milliseconds.
+/// The number of blocks that one thread opens at once, which takes a few milliseconds.
 const BLOCKS_AT_ONCE: usize = 2_048;
 
-/// A block that the store has; it is lost when its header or directory cannot be read.
+/// Opens a block of the store; it is lost if its header or directory cannot be read.
 pub(crate) fn open_block(table: &TableName, stored: StoredBlock) -> Result<Block, LostBlock> {
     let StoredBlock { number, rows, bytes, .. } = stored;
     Block::new(bytes.clone(), Origin::Segment(number)).map_err(|error| {
@@ -22,7 +22,7 @@ pub(crate) fn open_block(table: &TableName, stored: StoredBlock) -> Result<Block
     })
 }
 
-/// The same of many blocks, in their order: of a large table on all processors.
+/// Opens many blocks, and keeps their order. For a large table all processors are used.
 pub(crate) fn open_blocks(
     table: &TableName,
     stored: Vec<StoredBlock>,

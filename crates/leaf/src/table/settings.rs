@@ -1,5 +1,5 @@
-//! The settings of a table: kept by the leaf itself, so that they apply after a restart before any
-//! client sends them, and are dropped with their table.
+//! The settings of a table. The leaf stores them itself, so that they apply after a restart before
+//! any client sends them, and so that they are dropped with their table.
 //!
 //! The manifest's bytes are the settings' JSON (`spec/segments.md`).
 
@@ -10,8 +10,8 @@ pub(crate) fn is_on_disk(settings: Option<&TableSettings>) -> bool {
     settings.is_some_and(|settings| settings.storage() == TableStorage::Mmap)
 }
 
-/// The settings that the manifest has of a table. Those that a later version wrote are not guessed
-/// at: then nothing is dropped for its age, until the leaf is told again.
+/// Parses the settings of a table from the manifest. Settings written by a later version are not
+/// guessed at: no rows expire until a client sends settings again.
 pub(crate) fn settings(table: &TableName, bytes: &[u8]) -> Option<TableSettings> {
     let text = String::from_utf8_lossy(bytes);
     TableSettings::from_json(&text)

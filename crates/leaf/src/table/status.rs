@@ -1,4 +1,4 @@
-//! What a table's blocks say of it together.
+//! Builds a table's status and schema from its blocks.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +9,11 @@ use hadal_types::{ColumnName, ColumnSchema, LeafState, TableName, TableSchema};
 
 use crate::table::block::Block;
 
-/// The status of a table with these blocks; `None` without any, unless it has lost or dropped some,
-/// waits for some, or is `emptied`: then that is its schema. Rows of damaged blocks are lost, but
-/// their columns are told with all of their rows: what can be read of them is still looked at, and
-/// what a column means is not to change.
+/// Returns the status of a table with these blocks. Returns `None` for a table without blocks,
+/// unless it has lost or dropped rows, waits for some, or has `emptied`, which is then its schema.
+///
+/// Rows of damaged blocks count as lost, but their columns are reported with all their rows.
+/// Readable parts of such blocks are still scanned, and the meaning of a column must not change.
 pub(crate) fn of_table(
     name: &TableName,
     blocks: &[Arc<Block>],
@@ -56,7 +57,7 @@ pub(crate) fn of_table(
     })
 }
 
-/// What these blocks, which have these columns together, say of their table, damaged ones included.
+/// The schema of a table with these blocks, including damaged ones, and these merged columns.
 pub(crate) fn schema(
     name: &TableName,
     blocks: &[Arc<Block>],
@@ -73,7 +74,7 @@ pub(crate) fn schema(
     })
 }
 
-/// The time column of most rows; ties by name.
+/// The time column that most rows have; ties go by name.
 fn time_column(blocks: &[Arc<Block>]) -> Option<ColumnName> {
     let mut rows: BTreeMap<&ColumnName, usize> = BTreeMap::new();
     for block in blocks {

@@ -1,4 +1,4 @@
-//! The strings of a table's columns that this leaf knows by id (see [`Interner`]).
+//! Ids for the strings of a table's columns in this leaf (see [`Interner`]).
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -9,16 +9,16 @@ use hadal_types::ColumnName;
 
 use crate::sync::lock;
 
-/// An interner for each column that was grouped by.
+/// An interner for each column that a query grouped by.
 #[derive(Debug, Default)]
 pub(crate) struct StringIds {
     by_column: Mutex<BTreeMap<ColumnName, Arc<SharedInterner>>>,
 }
 
 impl StringIds {
-    /// The ids of a block's column; `None` where it is not worth having some. When the interner is
-    /// full another one takes its place, and the old one lives as long as the blocks that know it:
-    /// so columns whose strings change by and by are known at all times.
+    /// Returns the ids of a block's column; `None` if ids are not worth their cost. A full interner
+    /// is replaced by a new one, and the old one lives as long as the blocks that use it. So a
+    /// column whose strings change gradually has ids at all times.
     pub(crate) fn interned(&self, column: &ColumnView<'_>) -> Option<InternedIds> {
         let interner = Arc::clone(lock(&self.by_column).entry(column.name().clone()).or_default());
         if let Some(ids) = interner.ids_of(column) {
@@ -42,7 +42,7 @@ mod tests {
 
     use super::*;
 
-    /// A block of 100 different strings of so many bytes, eight times each.
+    /// A block of 100 different strings of `bytes` bytes, eight times each.
     fn block(bytes: usize, first: usize) -> Vec<u8> {
         let name = |text: &str| ColumnName::new(text).expect("a name");
         let mut builder = BlockBuilder::new(name("time"));

@@ -1,4 +1,4 @@
-//! A batch comes in: told apart from a retry, logged, then visible.
+//! Accepts a batch: checks for a retry, logs it, then makes it visible.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::table::batch_ids::{AcceptedBatch, Reservation};
 use crate::table::block::{Block, Origin};
 use crate::write::disk_full_log::DiskFullLog;
 
-/// Takes a batch; returns once it is visible, and as durable as the leaf's batches are to be.
+/// Accepts a batch; returns once it is visible and as durable as the leaf is configured to make it.
 pub(crate) async fn accept(
     context: &LeafContext,
     disk_full_log: &Arc<DiskFullLog>,
@@ -33,10 +33,11 @@ pub(crate) async fn accept(
     }
 }
 
-/// Whether the table is over its size with the batch, once it is logged.
+/// Resolves once the batch is logged: whether the table exceeds its size with the batch.
 type Logged = oneshot::Receiver<Result<bool, SinkError>>;
 
-/// Reserves the id and appends the batch to the log; `None` for a retry of what is there.
+/// Reserves the id and appends the batch to the log; returns `None` for a retry of an accepted
+/// batch.
 fn start(
     context: &LeafContext,
     disk_full_log: &Arc<DiskFullLog>,
@@ -45,7 +46,7 @@ fn start(
     let (now, running) = (context.clock.now(), context.clock.running());
     let (name, id) = (batch.table.clone(), batch.id.clone());
     let (content_hash, rows) = (batch.content_hash, batch.rows);
-    // Its checksums were verified where it entered the process: only its header is read here.
+    // Checksums were verified where the batch entered the process: only its header is read now.
     let bytes = BlockBytes::from(batch.into_block());
     let opened = Block::new(bytes.clone(), Origin::Log(Vec::new()));
     let mut block = opened.map_err(|error| {
@@ -55,8 +56,8 @@ fn start(
     context.create_table(&name)?;
     let busy = || context.busy();
     let table = context.table(&name).ok_or_else(busy)?;
-    // Held until the batch is in the log's queue, so that a drop of the table comes before or
-    // after all of this. A drop that is under way is not waited for.
+    // Held until the batch is in the log's queue, so that a drop of the table comes before or after
+    // all of this. If a drop is already running, the batch is refused instead of waiting.
     let kept = table.dropped.try_read().ok().filter(|dropped| !**dropped).ok_or_else(busy)?;
     match lock(&table.batch_ids).reserve(&id, content_hash) {
         Reservation::New => {}
@@ -75,7 +76,8 @@ fn start(
     let accepted =
         AcceptedBatch { content_hash, rows: u32::try_from(rows).unwrap_or(u32::MAX), time: now };
     let (done, logged) = oneshot::channel();
-    // Not the leaf itself: on the log's thread its end would be the end of that thread.
+    // The callback does not capture the leaf: dropping a leaf on the log's thread would end that
+    // very thread.
     let (leaf, wakeup) = (context.name.clone(), Arc::clone(&context.wakeup));
     let disk_full_log = Arc::clone(disk_full_log);
     let bytes_max = table.with_settings(|settings| context.limits.table_bytes(settings));
@@ -84,7 +86,8 @@ fn start(
         let outcome = match outcome {
             Ok(()) => {
                 lock(&table.batch_ids).remember(&id, accepted, running);
-                // Before it can be seen, and something dropped for it.
+                // Computed before the batch is visible, as blocks may be dropped to make room for
+                // it.
                 let overflowing = table.bytes() + block.byte_count() as u64 > bytes_max;
                 table.push(block);
                 wakeup.wake();
@@ -99,14 +102,14 @@ fn start(
                 Err(sink_error(&leaf, error))
             }
         };
-        // Nobody may be waiting any more; the batch is there all the same.
+        // The client may have gone; the batch is accepted all the same.
         let _ = done.send(outcome);
     });
     Ok(Some(logged))
 }
 
-/// Appends the batch to the log, if there is room for it until it has its place in a segment. A
-/// leaf without a folder has no other place than memory.
+/// Appends the batch to the log if the fresh bytes have room for it until it is in a segment. A
+/// leaf without a folder is not bounded: memory is its only place.
 fn log(
     context: &LeafContext,
     disk_full_log: &DiskFullLog,
@@ -128,7 +131,7 @@ fn log(
     Ok((hold, ticket))
 }
 
-/// Why a retry of this batch is refused; no other leaf may take it either.
+/// The error of a retry whose first attempt is in doubt; no other leaf may accept the batch either.
 fn in_doubt(id: &BatchId) -> SinkError {
     SinkError::Store(format!(
         "writing batch {id} failed, and its outcome is unknown until the next restart: send it again \

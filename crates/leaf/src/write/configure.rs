@@ -1,4 +1,4 @@
-//! A table gets settings.
+//! Changes the settings of a table.
 
 use hadal_peer::SinkError;
 use hadal_store::Change;
@@ -9,8 +9,8 @@ use crate::maintenance::expiry_schedule::ExpirySchedule;
 use crate::sync::read;
 use crate::table::settings::is_on_disk;
 
-/// Makes these the settings of a table, which is made if it is not there. Settings that the table
-/// has already are not written again.
+/// Sets the settings of a table, and creates the table if it does not exist. Unchanged settings are
+/// not written again.
 pub(crate) fn configure(
     context: &LeafContext,
     schedule: &ExpirySchedule,
@@ -20,7 +20,8 @@ pub(crate) fn configure(
     context.create_table(name)?;
     let table = context.table(name).ok_or_else(|| context.busy())?;
     let _turn = context.turn_to_change().ok_or_else(|| context.unavailable())?;
-    // Held until they are durable, so that a drop of the table comes before or after all of this.
+    // Held until the settings are durable, so that a drop of the table comes before or after all of
+    // this.
     let dropped = read(&table.dropped);
     if *dropped {
         return Err(context.busy());
@@ -39,7 +40,7 @@ pub(crate) fn configure(
     Ok(())
 }
 
-/// Whether the table has these settings already; false also when that takes a wait.
+/// Whether the table already has these settings. Also false if a lock is not free.
 pub(crate) fn has_settings(
     context: &LeafContext,
     name: &TableName,

@@ -1,6 +1,7 @@
-//! Says in the log of the process when a leaf's disk is full, and when it no longer is, or that it has failed:
-//! those who send rows are told so themselves, but may be programs, and others take the rows of a leaf
-//! whose disk has failed.
+//! Logs when a leaf's disk is full, when it has space again, and when it has failed.
+//!
+//! Clients see these errors too, but may be programs, and other leaves accept the rows of a leaf
+//! whose disk has failed. So without this log the failure might go unnoticed.
 
 use hadal_types::LeafName;
 use std::sync::Mutex;
@@ -10,7 +11,7 @@ use hadal_store::Error;
 
 use crate::sync::lock;
 
-/// While batches are refused and taken by turns, the one and the other are said that often.
+/// The interval of these log lines while batches are refused and accepted in turn.
 const LOG_INTERVAL: Duration = Duration::from_mins(1);
 
 /// Whether batches are refused because the disk is full.
@@ -24,7 +25,7 @@ struct Refusal {
 }
 
 impl DiskFullLog {
-    /// Notes what became of a batch.
+    /// Notes the outcome of a batch.
     pub(crate) fn note(&self, leaf: &LeafName, outcome: Result<(), &Error>) {
         match outcome {
             Err(error @ Error::Full(_)) if self.should_log(Instant::now()) => {
@@ -46,7 +47,7 @@ impl DiskFullLog {
         }
     }
 
-    /// Whether it is to be said that one was refused now.
+    /// Notes a refusal, and returns whether to log it now.
     fn should_log(&self, now: Instant) -> bool {
         let mut refusal = lock(&self.0);
         let logged = refusal.as_ref().map(|refusal| refusal.logged);
@@ -56,7 +57,7 @@ impl DiskFullLog {
         should_log
     }
 
-    /// Whether this is the first one taken since none is refused any more.
+    /// Whether this is the first accepted batch after the refusals have ended.
     fn has_recovered(&self, now: Instant) -> bool {
         let has_recovered =
             |refusal: &mut Refusal| now.duration_since(refusal.last) >= LOG_INTERVAL;

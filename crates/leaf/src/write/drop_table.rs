@@ -1,4 +1,4 @@
-//! A table is dropped.
+//! Drops a table.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ pub(crate) fn drop_table(
     Ok(gone.iter().map(|block| block.rows as u64).sum())
 }
 
-/// Takes a table out, and returns its blocks. Whoever wants the list of tables waits for none of that:
-/// neither for a merge of the table, nor for the disk, nor for memory that is given back.
+/// Takes a table out, and returns its blocks. The map of tables is not locked during the slow
+/// parts: waiting for a merge of the table, writing to disk, and giving memory back.
 fn take_out(
     context: &LeafContext,
     name: &TableName,
@@ -26,14 +26,14 @@ fn take_out(
     let Some(table) = context.table(name) else { return Ok(Vec::new()) };
     let mut dropped = write(&table.dropped);
     if *dropped {
-        // Two drops at once: the other one has it.
+        // Of two concurrent drops, the other one takes the blocks.
         return Ok(Vec::new());
     }
     context.store.commit(&Change { drops: vec![name.clone()], ..Change::default() })?;
     *dropped = true;
     drop(dropped);
     context.store.keep_on_disk(name, false);
-    // Only now may there be another table of that name.
+    // Only from here on may another table of that name be created.
     write(&context.tables).remove(name);
     Ok(table.clear().to_vec())
 }

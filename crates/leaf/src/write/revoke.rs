@@ -1,10 +1,10 @@
-//! A batch is taken back: all of its rows go, and no others.
+//! Revokes a batch: removes all of its rows, and no others.
 //!
-//! That is possible while row blocks know which of their rows came with which batch, which is until
-//! they are settled; all leaves are asked before the first does it. One change of the store removes
-//! the blocks that have rows of the batch, and adds what is left of them; so a crash leaves all of
-//! the batch or nothing. Its id stays known, without rows: what is sent under it again adds
-//! nothing.
+//! Revoking works while row blocks know which of their rows came with which batch. Merges drop that
+//! information after the revocation window, and a tree asks all leaves before any leaf revokes. One
+//! change of the store removes the blocks that have rows of the batch, and adds what is left of
+//! them. So after a crash either all rows of the batch are present or none. The batch id stays
+//! known, with 0 rows: a retry adds nothing.
 
 use std::sync::Arc;
 
@@ -24,18 +24,18 @@ use crate::table::block::Block;
 /// The batches that a client sent under one id.
 type Parts = Vec<(BatchId, AcceptedBatch)>;
 
-/// A block that has rows of them, and what is to come for it.
+/// A block that has rows of these batches, and the blocks that replace it.
 type Rewritten = (Arc<Block>, Vec<StoredBlock>);
 
-/// Takes back what came under a client's id; returns how many rows that were, which is none where no
-/// such batch is known, or it was taken back before.
+/// Revokes the batches of a client's id; returns the number of rows removed. That is 0 if no such
+/// batch is known, or if it was revoked before.
 pub(crate) fn revoke(
     context: &LeafContext,
     name: &TableName,
     id: &BatchId,
 ) -> Result<u64, SinkError> {
     let busy = || context.busy();
-    // What merges are about to write would have the rows still.
+    // A merge that runs now would write blocks that still have the rows.
     let _one = context.turn_to_merge();
     let Some(table) = context.table(name) else { return Ok(0) };
     let parts = lock(&table.batch_ids).of_client(id).ok_or_else(busy)?;
@@ -45,7 +45,7 @@ pub(crate) fn revoke(
     }
     let blocks = blocks_with(&table, &parts).map_err(|error| damaged(id, &error))?;
     let Some(blocks) = blocks else { return Err(not_found_yet(context, id, &parts)) };
-    // What the archive has of them would be there twice, or there alone.
+    // The archive would have rows of the batch twice, or alone.
     if blocks.iter().any(|block| block.is_archiving()) {
         return Err(busy());
     }
@@ -62,7 +62,7 @@ pub(crate) fn revoke(
     Ok(rows)
 }
 
-/// Whether it can be taken back, and for long enough that other leaves can do so, too.
+/// Checks that the batches can be revoked, and for long enough that other leaves can do so too.
 pub(crate) fn can_revoke(
     context: &LeafContext,
     name: &TableName,
@@ -82,8 +82,8 @@ pub(crate) fn can_revoke(
     }
 }
 
-/// The blocks that have rows of these batches; `None` where some of the rows are told from others no
-/// more.
+/// The blocks that have rows of these batches; `None` if some of these rows can no longer be
+/// distinguished from others.
 fn blocks_with(table: &Table, parts: &Parts) -> Result<Option<Vec<Arc<Block>>>, BlockError> {
     let (mut blocks, mut rows) = (Vec::new(), 0);
     for block in table.snapshot().iter().filter(|block| block.has_batches) {
@@ -100,7 +100,8 @@ fn blocks_with(table: &Table, parts: &Parts) -> Result<Option<Vec<Arc<Block>>>, 
     Ok((rows == expected).then_some(blocks))
 }
 
-/// Writes what the blocks have besides these batches. Until a change says so, nothing has happened.
+/// Writes the rows of the blocks that are not of these batches. Nothing refers to the new blocks
+/// until a change commits them.
 fn write_rest(
     context: &LeafContext,
     table: &Table,
@@ -128,8 +129,8 @@ fn write_rest(
     Ok(rewritten)
 }
 
-/// Makes the change, in the store and in what can be seen; returns whether it was made, which it is not
-/// where the leaf stops or the table was dropped.
+/// Commits the change to the store and to the visible blocks. Returns false if the leaf stops or
+/// the table was dropped; then nothing changed.
 fn commit(
     context: &LeafContext,
     table: &Table,
@@ -163,7 +164,7 @@ fn commit(
     let change = Change { removes, adds, consumed, remembered: batches, ..Change::default() };
     context.store.commit(&change)?;
     for ((old, _), new) in rewritten.iter().zip(added) {
-        // One by one, so that each keeps its place among the others.
+        // One by one, so that each block keeps its position among the others.
         table.swap(std::slice::from_ref(old), new)?;
     }
     let mut accepted = lock(&table.batch_ids);
@@ -177,7 +178,8 @@ fn is_too_late(context: &LeafContext, parts: &Parts) -> bool {
     parts.iter().any(|(_, accepted)| accepted.time < oldest)
 }
 
-/// Why not all rows are found: they are settled, or on their way, as they are brought back or merged.
+/// The error when some rows of the batches are not found: the revocation window is over, or the
+/// rows are still being restored or merged.
 fn not_found_yet(context: &LeafContext, id: &BatchId, parts: &Parts) -> SinkError {
     match is_too_late(context, parts) {
         true => too_late(id),
