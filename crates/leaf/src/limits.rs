@@ -23,8 +23,8 @@ pub struct LeafLimits {
     pub fresh: Arc<FreshBytes>,
     /// Bytes of row blocks that are verified per second, after the first round.
     pub scrub_bytes_per_second: u64,
-    /// Bytes of disk reserved for row blocks: batches are refused before the disk is fuller than
-    /// that.
+    /// Bytes of disk set aside for row blocks: while the disk is too full to keep this reserve,
+    /// batches are refused.
     pub disk_reserve_bytes: u64,
     /// Threads that restore row blocks after a start that trusts none of them; at least 1.
     pub recovery_threads: usize,

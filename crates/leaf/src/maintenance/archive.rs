@@ -1,17 +1,18 @@
-//! The archive: where rows of a table that is set so are written before they are dropped.
+//! The archive: rows of a table with this setting are written to it before they are dropped.
 //!
-//! Rows that are too old go by whole days of UTC, so that a day is one file for each leaf where rows
-//! come in order; where the table is too large its oldest blocks go, down to [`ARCHIVE_TO_PERCENT`]
-//! of what it may have, so that a file is not made for every block. Nothing of such a table is dropped
-//! before its rows are durable in the archive: while that cannot be written, they stay.
+//! Rows that are too old are archived by whole UTC days, so a day is one file per leaf if rows come
+//! in order. A table that is too large loses its oldest blocks, down to [`ARCHIVE_TO_PERCENT`] of
+//! its maximum size, so that not every block makes a file. No row of such a table is dropped before
+//! it is durable in the archive; while the archive cannot be written, rows stay.
 //!
-//! **Each row once.** What is about to be written is noted in the leaf's folder first (`note.rs`):
-//! the blocks, and the files. Then come the files, then the record of the manifest that takes the
-//! blocks out, then the note goes. Who opens a leaf and finds a note removes its files where one of its
-//! blocks is still there, for these rows will be written again; where none is, the files stay.
+//! **Each row once.** A note in the leaf's folder (`note.rs`) names the blocks and the files before
+//! any file is written. Then come the files, then the record of the manifest that removes the
+//! blocks, then the note is removed. A leaf that finds a note when it is opened checks the blocks.
+//! If one of them still exists, the note's files are removed, because these rows will be written
+//! again. If none exists, the files stay.
 //!
-//! All of that has a thread of its own: an archive may be slow, and nobody waits for it. Merges and
-//! other passes leave the blocks alone meanwhile.
+//! Archiving has a thread of its own: an archive may be slow, and nothing else waits for it. Merges
+//! and other passes leave the blocks alone while they are being archived.
 
 use std::fmt;
 
@@ -27,14 +28,16 @@ pub(crate) use archiver::Archiver;
 pub use error::ArchiveError;
 pub(crate) use pass::ArchiveJob;
 
-/// Where rows go before they are dropped. Its files are named by paths of `/`, relative to it.
+/// Where rows are written before they are dropped. Files are named by paths relative to it, with
+/// `/` as the separator.
 pub trait Archive: Send + Sync + fmt::Debug {
-    /// Writes a file with the rows of these parts, in their order: when it returns, the whole file
-    /// is durable. It gives up, with an error, soon after `is_stopping` says so; then the file may be
-    /// there in whole, or not at all.
+    /// Writes a file with the rows of these parts, in their order. When it returns, the whole file
+    /// is durable. It fails soon after `is_stopping` returns true; the file then exists as a whole,
+    /// or not at all.
     ///
     /// # Errors
-    /// [`ArchiveError`] when the file cannot be written; it may be tried again under another path.
+    /// [`ArchiveError`] when the file cannot be written; the caller may try again under another
+    /// path.
     fn write(
         &self,
         path: &str,
@@ -42,20 +45,20 @@ pub trait Archive: Send + Sync + fmt::Debug {
         is_stopping: &(dyn Fn() -> bool + Sync),
     ) -> Result<(), ArchiveError>;
 
-    /// Removes a file, if it is there.
+    /// Removes a file, if it exists.
     ///
     /// # Errors
-    /// [`ArchiveError`] when that is not certain.
+    /// [`ArchiveError`] when it is uncertain whether the file is gone.
     fn remove(&self, path: &str) -> Result<(), ArchiveError>;
 }
 
-/// Rows of a row block, which is verified: those of a half-open range of time.
+/// Rows of a verified row block: those of a half-open range of time.
 #[derive(Clone, Debug)]
 pub struct ArchivePart<'a> {
     /// The block.
     pub block: BlockView<'a>,
-    /// The first time that counts.
+    /// The first time that is included.
     pub from: Micros,
-    /// The first time after it that does not.
+    /// The first time after `from` that is excluded.
     pub until: Micros,
 }

@@ -1,4 +1,5 @@
-//! What a leaf has lost, and how that ends: by a word of a person, or with its table's age limit.
+//! What a leaf has lost, and when a loss is forgotten: when a person acknowledges it, or by its
+//! table's age limit.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use crate::table::Table;
 use crate::table::age_limit::cutoff;
 use crate::table::block::Block;
 
-/// Losses of which nobody knows how many rows they had, nor of which tables; of very many the first
+/// Returns the losses whose rows and tables are unknown. If there are very many, only the first
 /// ones.
 pub(crate) fn losses(store: &Store) -> Vec<LeafLoss> {
     let losses = store.losses().into_iter().take(LEAF_LOSSES_MAX);
@@ -27,7 +28,8 @@ pub(crate) fn losses(store: &Store) -> Vec<LeafLoss> {
         .collect()
 }
 
-/// Has losses told no more: all, or those of a table. Returns the rows that are known to be among them.
+/// Stops reporting losses: all of them, or those of one table. Returns the number of lost rows as
+/// far as it is known.
 pub(crate) fn forget_losses(
     context: &LeafContext,
     table: Option<&TableName>,
@@ -47,7 +49,8 @@ pub(crate) fn forget_losses(
     Ok(rows)
 }
 
-/// Takes lost blocks of a table out of the store, and with them those that were found `damaged` since.
+/// Removes lost blocks of a table from the store. With `damaged`, also removes visible blocks in
+/// which damage was detected since.
 fn forget_blocks(
     context: &LeafContext,
     table: &Table,
@@ -76,8 +79,8 @@ fn forget_blocks(
     Ok(table.forget_lost(&lost) + rows as u64)
 }
 
-/// Forgets losses that the age limits of their tables have passed: whatever was lost is older. Where it
-/// is not known of which tables it was, all limits have to.
+/// Forgets losses that the age limits of their tables have passed: all lost rows are older. A loss
+/// of unknown tables must have passed all age limits.
 pub(crate) fn forget_old_losses(context: &LeafContext, tables: &[Arc<Table>], now: Micros) {
     let Some(_turn) = context.turn_to_change() else { return };
     let limit = |table: &Table| table.with_settings(|settings| cutoff(settings, now));

@@ -1,23 +1,24 @@
-//! Expiry: rows go when they are older than their table's age limit, or when the table has more
-//! bytes than it may. The oldest go first.
+//! Expiry: rows are dropped when they are older than their table's age limit, or when the table
+//! exceeds its maximum bytes. The oldest are dropped first.
 //!
-//! **By age**, every [`EXPIRY_SECONDS`](hadal_types::limits::EXPIRY_SECONDS) and when a table's settings change. A block goes whole when
-//! all of its rows are too old. Where only some are, it is written again without them once they are
-//! half of its rows, or one of them is too old by more than [`EXPIRY_SLACK_SECONDS`](hadal_types::limits::EXPIRY_SLACK_SECONDS); so rows are
-//! there for up to a day longer than they have to, and no block is written again for a few of them.
-//! Blocks whose batches can still be revoked lose no part: that is minutes. One pass is one record
-//! of the manifest for each table, and a query's snapshot has all of what it takes out or nothing.
-//! Ids of batches stay remembered.
+//! **By age**, every [`EXPIRY_SECONDS`](hadal_types::limits::EXPIRY_SECONDS) and when a table's
+//! settings change. A block is dropped whole when all of its rows are too old. A block with some
+//! old rows is rewritten without them in two cases: they are half of its rows, or one of them is
+//! too old by more than [`EXPIRY_SLACK_SECONDS`](hadal_types::limits::EXPIRY_SLACK_SECONDS). So
+//! rows stay up to a day longer than necessary, and no block is rewritten for a few of them. Blocks
+//! whose batches can still be revoked are not rewritten; that lasts minutes. One pass is one record
+//! of the manifest per table, and a query's snapshot has all of the removed rows or none. Batch ids
+//! stay remembered.
 //!
-//! **By bytes**, with every merge: whole blocks. What goes for size is told by answers, as nobody
-//! asked for it; what goes for age is not.
+//! **By bytes**, with every merge: whole blocks. Query results report rows dropped for size, as
+//! nobody requested that, but not rows dropped for age.
 //!
-//! **Clocks** are not trusted blindly: every pass, of its own or asked for, waits for the one gate
-//! (`trusted_clock.rs`), and so do sampling and the archive ([`ExpirySchedule::trusted_now`]). A pass while the clock
-//! is doubted after a jump drops nothing and says so in the log. More than [`EXPIRY_QUIET_PERCENT`] of a
-//! leaf's rows go only with a line in the log that says why. What went is told by the table's status and
-//! by answers that reach back to it. A table whose settings the leaf was never told drops nothing for its
-//! age.
+//! **Clocks** are not trusted blindly: every pass, scheduled or requested, waits for one gate
+//! (`trusted_clock.rs`). So do sampling and the archive ([`ExpirySchedule::trusted_now`]). While
+//! the clock is doubted after a jump, a pass drops nothing and logs that. A pass that drops more
+//! than [`EXPIRY_QUIET_PERCENT`] of a leaf's rows logs the reason. The table's status reports the
+//! dropped rows, and so do query results whose time range reaches back to them. A table without
+//! settings in the leaf drops nothing for age.
 
 use std::sync::Arc;
 
@@ -37,13 +38,13 @@ use crate::table::Table;
 use crate::table::age_limit::{cutoff, is_worth_rewriting, may_lose_rows};
 use crate::table::block::Block;
 
-/// What a pass takes out of one table.
+/// The rows that a pass removes from one table.
 struct Plan<'t> {
     table: &'t Table,
     cutoff: Micros,
-    /// Blocks of which all rows are too old.
+    /// Blocks whose rows are all too old.
     expired: Vec<Arc<Block>>,
-    /// Blocks that lose their old rows, and how many those are.
+    /// Blocks that lose their old rows, and the number of these rows.
     trimmed: Vec<(Arc<Block>, usize)>,
 }
 
@@ -53,8 +54,8 @@ impl Plan<'_> {
         whole.chain(self.trimmed.iter().map(|(_, rows)| *rows as u64)).sum()
     }
 
-    /// What goes with the blocks that were `removed`; of those that lose a part the bytes are estimated by
-    /// rows. A block that could not be written again keeps its rows.
+    /// The rows and bytes dropped with the `removed` blocks. The bytes of partly dropped blocks are
+    /// estimated by rows. A block that could not be rewritten keeps its rows.
     fn dropped(&self, removed: &[Arc<Block>]) -> DroppedRows {
         let is_removed = |block: &Arc<Block>| removed.iter().any(|other| Arc::ptr_eq(other, block));
         let parts = || self.trimmed.iter().filter(|(block, _)| is_removed(block));
@@ -84,7 +85,7 @@ pub(crate) struct Expirer<'l> {
 }
 
 impl Expirer<'_> {
-    /// Drops rows that are too old, if it is time to look for them.
+    /// Drops rows that are too old, if a pass is due.
     pub(crate) fn run_if_due(&self, tables: &[Arc<Table>]) {
         let Some((moment, jumped)) = self.schedule.begin(&*self.context.clock) else { return };
         self.expire(tables, moment.now, jumped);
@@ -129,7 +130,8 @@ impl Expirer<'_> {
         }
     }
 
-    /// Does all of a pass over a table but its record: how many blocks would go, and come.
+    /// Makes a pass over a table except for its commit; returns the number of removed and of added
+    /// blocks.
     #[cfg(test)]
     pub(crate) fn write_but_do_not_commit(&self, table: &Table, now: Micros) -> (usize, usize) {
         let plan = plan(table, now).filter(|plan| !plan.is_empty());
@@ -137,7 +139,7 @@ impl Expirer<'_> {
         written.map_or((0, 0), |(removed, adds)| (removed.len(), adds.len()))
     }
 
-    /// Takes out of a table what the plan says, in one change.
+    /// Removes the planned rows from a table, in one change.
     fn carry_out(&self, plan: &Plan<'_>, now: Micros) -> Result<(), MergeError> {
         let table = plan.table;
         let (removed, adds) = self.write_kept(plan, now)?;
@@ -161,8 +163,8 @@ impl Expirer<'_> {
         Ok(())
     }
 
-    /// Writes what is kept of the blocks that lose a part; returns the blocks that go, and those
-    /// that come for them. Until a change says so, nothing has happened.
+    /// Rewrites the blocks that lose a part. Returns the removed blocks and the new ones that
+    /// replace them. Nothing refers to the new blocks until a change commits them.
     fn write_kept(
         &self,
         plan: &Plan<'_>,
@@ -172,7 +174,7 @@ impl Expirer<'_> {
         let (mut removed, mut adds) = (plan.expired.clone(), Vec::new());
         for (block, _) in &plan.trimmed {
             if self.context.is_stopping() {
-                // Nothing changes any more, so what was written is for nobody.
+                // No change follows any more, so the written blocks are discarded.
                 break;
             }
             let faults = block.faults();
@@ -181,7 +183,7 @@ impl Expirer<'_> {
                 continue;
             };
             if block.faults() != faults {
-                // The next pass finds out which columns are damaged.
+                // The next pass detects which columns are damaged.
                 continue;
             }
             for bytes in kept {
@@ -194,14 +196,13 @@ impl Expirer<'_> {
     }
 }
 
-/// What is too old of a table at `now`; `None` where it has no age limit, or none that the leaf
-/// was told of.
+/// Plans which rows of a table are too old at `now`; `None` if the leaf knows no age limit of it.
 fn plan(table: &Table, now: Micros) -> Option<Plan<'_>> {
     let cutoff = table.with_settings(|settings| cutoff(settings, now))?;
     let is_archived = table.is_archived();
     let mut plan = Plan { table, cutoff, expired: Vec::new(), trimmed: Vec::new() };
     for block in table.snapshot().iter() {
-        // What can be archived goes from there.
+        // Rows that can be archived are dropped by the archive.
         if block.is_archiving() || is_archived && !block.is_damaged() {
             continue;
         }
@@ -220,7 +221,8 @@ fn plan(table: &Table, now: Micros) -> Option<Plan<'_>> {
     Some(plan)
 }
 
-/// Takes out the blocks with the oldest rows until the table has at most `bytes_max`; returns those.
+/// Removes the blocks with the oldest rows until the table has at most `bytes_max`; returns the
+/// removed blocks.
 pub(crate) fn drop_oldest(
     table: &Table,
     store: &Store,

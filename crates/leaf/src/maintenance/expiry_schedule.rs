@@ -1,4 +1,4 @@
-//! When rows are dropped for their age: by a clock that is trusted.
+//! When rows are dropped for their age, by a clock that is trusted.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use hadal_types::{Clock, Micros};
 use crate::maintenance::trusted_clock::{ClockReading, ClockTrust, TrustedClock};
 use crate::sync::lock;
 
-/// When the leaf looked for rows that are too old.
+/// The schedule of expiry passes.
 pub(crate) struct ExpirySchedule {
     state: Mutex<State>,
     is_requested: AtomicBool,
@@ -18,17 +18,17 @@ pub(crate) struct ExpirySchedule {
 
 struct State {
     clock: TrustedClock,
-    /// When the last pass began, or the process did.
+    /// The start of the last pass, or of the process.
     last: ClockReading,
-    /// What the clock said at the last pass that trusted it.
+    /// The wall clock at the last pass that trusted it.
     trusted_now: Option<Micros>,
-    /// Whether the last pass is not done yet.
+    /// Whether the last pass is still running.
     is_under_way: bool,
 }
 
 impl ExpirySchedule {
-    /// The clock is trusted once it has gone right for `proving`: one that is wrong at the start of its
-    /// machine has time to be set.
+    /// The clock is trusted after it has run without a jump for `proving`. So a clock that is wrong
+    /// when its machine starts has time to be set.
     pub(crate) fn new(clock: &dyn Clock, proving: Duration) -> Self {
         let last = ClockReading::of(clock);
         let clock = TrustedClock::new(last, proving);
@@ -36,12 +36,12 @@ impl ExpirySchedule {
         Self { state: Mutex::new(state), is_requested: AtomicBool::new(false) }
     }
 
-    /// Asks for a pass as soon as the clock is trusted.
+    /// Requests a pass as soon as the clock is trusted.
     pub(crate) fn request(&self) {
         self.is_requested.store(true, Ordering::SeqCst);
     }
 
-    /// Asks for a pass where memory is nearly taken and the last one is not of just now.
+    /// Requests a pass because memory is nearly full, unless the last pass was very recent.
     pub(crate) fn request_under_pressure(&self, clock: &dyn Clock) {
         let state = lock(&self.state);
         let passed = clock.running().saturating_sub(state.last.running).as_secs();
@@ -50,10 +50,10 @@ impl ExpirySchedule {
         }
     }
 
-    /// When the next pass is due, if nobody asks for one before: where somebody has, as soon as the clock
-    /// is trusted; and the moment of the one that is under way.
+    /// Returns when the next pass is due. A requested pass is due as soon as the clock is trusted.
+    /// While a pass is running, returns its start.
     pub(crate) fn next_due(&self, clock: &dyn Clock) -> Micros {
-        // A pass begins under the lock, so one that was wanted is seen either way.
+        // A pass begins under the lock, so a requested pass is noticed either way.
         let state = lock(&self.state);
         let due = match (state.is_under_way, self.is_requested.load(Ordering::SeqCst)) {
             (true, false) => return state.last.now,
@@ -65,14 +65,15 @@ impl ExpirySchedule {
         due.max(state.clock.trusted_from())
     }
 
-    /// What the clock said at the last pass that trusted it; `None` before the first. Whatever else
-    /// goes for its age goes by this.
+    /// The wall clock at the last pass that trusted it; `None` before the first. All other
+    /// age-based removal uses this time.
     pub(crate) fn trusted_now(&self) -> Option<Micros> {
         lock(&self.state).trusted_now
     }
 
-    /// Begins a pass, if one is due: what the clocks say, and by how many seconds the clock jumped if it
-    /// did so just now. While the process has just started none begins; one that is wanted waits.
+    /// Begins a pass, if one is due. Returns the clocks' readings, and by how many seconds the wall
+    /// clock jumped if it is doubted. No pass begins just after the process started; a requested
+    /// pass waits.
     pub(super) fn begin(&self, clock: &dyn Clock) -> Option<(ClockReading, Option<i64>)> {
         let (mut state, moment) = (lock(&self.state), ClockReading::of(clock));
         let trust = state.clock.look(moment);

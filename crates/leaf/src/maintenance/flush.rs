@@ -1,8 +1,7 @@
-//! Fresh blocks get a place in a segment as they are, so that they take no memory of the process any
-//! more, and the next process need not read them from the log.
+//! Flushes fresh blocks to segments unchanged. They then take no memory of the process, and the
+//! next process need not read them from the log.
 //!
-//! Merging them does that too, and makes fewer blocks of them, but takes longer than they take to
-//! come in where their rows are wide.
+//! Merging does the same and makes fewer blocks. But for wide rows, merging is slower than ingest.
 
 use std::sync::{Arc, RwLockReadGuard};
 
@@ -13,16 +12,16 @@ use crate::sync::read;
 use crate::table::Table;
 use crate::table::block::{Block, Origin};
 
-/// The fresh blocks of one table, and what they become.
+/// The fresh blocks of one table, and their copies in segments.
 struct TableFlush<'a> {
     table: &'a Table,
-    /// Keeps the table from being dropped meanwhile.
+    /// Keeps the table from being dropped during the flush.
     _kept: RwLockReadGuard<'a, bool>,
     fresh: Vec<Arc<Block>>,
     moved: Vec<Block>,
 }
 
-/// Moves all fresh blocks of some tables to segments, in one change: all, or none.
+/// Moves all fresh blocks of some tables to segments, in one change: all of them, or none.
 pub(crate) fn flush(tables: &[Arc<Table>], store: &Store) -> Result<(), MergeError> {
     let mut change = Change::default();
     let mut moves = Vec::new();
@@ -35,14 +34,15 @@ pub(crate) fn flush(tables: &[Arc<Table>], store: &Store) -> Result<(), MergeErr
     store.commit(&change)?;
     for TableFlush { table, fresh, moved, .. } in moves {
         for (block, moved) in fresh.into_iter().zip(moved) {
-            // One by one, so that each keeps its place among the others.
+            // One by one, so that each block keeps its position among the others.
             table.swap(&[block], vec![Arc::new(moved)])?;
         }
     }
     Ok(())
 }
 
-/// Writes the fresh blocks of a table to segments, and adds to `change` what makes them count.
+/// Writes the fresh blocks of a table to segments, and adds them to `change`, which will commit
+/// them.
 fn write<'a>(
     table: &'a Table,
     store: &Store,

@@ -1,14 +1,15 @@
-//! What is done when the memory for row blocks is nearly taken.
+//! What a leaf does when the memory for row blocks is nearly full.
 //!
-//! All leaves of a process share that memory. Once more than [`PRESSED_PERCENT`] of it are taken, rows
-//! that are too old go within a minute, instead of at the next pass of expiry; and then the blocks with
-//! the oldest rows become cold, of whatever table, a few at a time, until enough is free. They are
-//! what is asked for least, and stay right where a table's own age says otherwise.
+//! All leaves of a process share that memory. Once more than [`PRESSED_PERCENT`] of it is taken,
+//! rows that are too old are dropped within a minute, instead of at the next expiry pass. Then the
+//! blocks with the oldest rows of all tables become cold, a few at a time, until enough memory is
+//! free. They are queried least, and stay cold even if a table's own `cold_after` says otherwise.
 //!
-//! A block that finds no room all the same is read from disk (`crates/store`), and comes to memory once
-//! less than [`ROOMY_PERCENT`] are taken, the newest first: nothing is refused or dropped for want of
-//! memory. Where the process itself has taken more than row blocks leave, the oldest ones go to disk at
-//! once. What comes in faster than it finds its place is refused (`limits.rs`).
+//! A block for which no memory is free is read from disk (`crates/store`). It is moved to memory
+//! once less than [`ROOMY_PERCENT`] is taken, the newest block first. So nothing is refused or
+//! dropped for lack of memory. If the process itself takes more memory than row blocks leave, the
+//! oldest blocks move to disk at once. Batches that come in faster than they reach a segment are
+//! refused (`limits.rs`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -29,26 +30,26 @@ use crate::sync::lock;
 use crate::table::Table;
 use crate::table::block::Block;
 
-/// What is known of the memory for row blocks.
+/// The state of the memory for row blocks.
 #[derive(Debug, Default)]
 pub(crate) struct MemoryPressure {
-    /// Whether it was nearly taken when it was last looked at.
+    /// Whether it was nearly full at the last check.
     is_pressed: AtomicBool,
-    /// When a block found no room there though there should have been: the system had none.
+    /// When the system refused memory for a block although the pool had room.
     refused: Mutex<Option<Duration>>,
 }
 
-/// So long after the system has refused memory it is not asked again: somebody else may have the tmpfs for
-/// a moment, or for good.
+/// The time after a refusal during which the system is not asked again: another process may use the
+/// tmpfs for a moment, or permanently.
 const REFUSED_TIME: Duration = Duration::from_secs(60);
 
 impl MemoryPressure {
-    /// Whether it was nearly taken when it was last looked at.
+    /// Whether it was nearly full at the last check.
     pub(crate) fn is_pressed(&self) -> bool {
         self.is_pressed.load(Ordering::Relaxed)
     }
 
-    /// Whether the system has refused memory just now, as the clock runs.
+    /// Whether the system refused memory recently, at this running time.
     fn is_refused(&self, running: Duration) -> bool {
         lock(&self.refused).is_some_and(|since| running.saturating_sub(since) < REFUSED_TIME)
     }
@@ -62,8 +63,8 @@ pub(crate) struct PressureRelief<'l> {
 }
 
 impl PressureRelief<'_> {
-    /// Relieves the memory that row blocks share, where it is nearly taken: a step at a time, since
-    /// a second later it is looked at again.
+    /// Frees memory if it is nearly full: one step per call, since it is checked again a second
+    /// later.
     pub(crate) fn run(&self, tables: &[Arc<Table>], pass: &mut Pass) {
         let Some(budget) = self.context.store.memory_budget() else { return };
         let is_pressed = is_above_high_watermark(budget);
@@ -85,14 +86,14 @@ impl PressureRelief<'_> {
         }
         self.evict_to_disk(tables, budget);
         self.schedule.request_under_pressure(&*self.context.clock);
-        // What expiry brings comes first: it has its turn before this is reached again.
+        // Expiry comes first: it has its turn before this line is reached again.
         if was_pressed {
             self.recompress_oldest(tables, pass, || is_above_high_watermark(budget));
         }
     }
 
-    /// Makes the blocks with the oldest rows cold, whatever age their tables set for that, as many as
-    /// the pass still takes and while it is worth it.
+    /// Recompresses the blocks with the oldest rows, whatever their tables' `cold_after` is. Ends
+    /// when the pass takes no more blocks or when it is no longer worth it.
     fn recompress_oldest(
         &self,
         tables: &[Arc<Table>],
@@ -110,7 +111,7 @@ impl PressureRelief<'_> {
             if !is_worth_rewriting() || !pass.takes(&block) {
                 return;
             }
-            // One by one: the memory of each is there again before the next.
+            // One by one: the memory of each block is free before the next is written.
             if let Err(error) = recompress(self.context, &table, &[block]) {
                 tracing::error!(leaf = %self.context.name, table = %table.name, "{error}");
             }
@@ -119,9 +120,8 @@ impl PressureRelief<'_> {
 }
 
 impl PressureRelief<'_> {
-    /// Has the blocks with the oldest rows read from disk, where more is taken than there is: so much
-    /// of them. They are written once more, as blocks stay where they are; for the new ones there is
-    /// no room in memory.
+    /// Moves the blocks with the oldest rows to disk, up to the bytes taken beyond the limit.
+    /// Blocks cannot be moved, so they are written again; the new ones find no room in memory.
     fn evict_to_disk(&self, tables: &[Arc<Table>], budget: &MemoryPool) {
         let mut excess =
             budget.reserved().saturating_sub(budget.bytes_max()).min(LEAVING_BYTES_MAX);
@@ -150,8 +150,8 @@ impl PressureRelief<'_> {
         }
     }
 
-    /// Has the newest blocks that are read from disk read from memory, as many as the pass still takes
-    /// and while there is room to spare.
+    /// Moves the newest blocks on disk to memory, as many as the pass still takes and while there
+    /// is room to spare.
     fn promote_to_memory(&self, tables: &[Arc<Table>], pass: &mut Pass, budget: &MemoryPool) {
         let goal = low_watermark_bytes(budget);
         if budget.reserved() >= goal || self.pressure.is_refused(self.context.clock.running()) {
@@ -179,17 +179,17 @@ impl PressureRelief<'_> {
     }
 }
 
-/// Whether it could as well be in memory.
+/// Whether the block is on disk and may be moved to memory.
 fn may_be_promoted(block: &Block) -> bool {
     block.number().is_some() && !block.is_in_memory() && !block.is_damaged()
 }
 
-/// Only what is in memory takes some of it.
+/// Only blocks in memory free some when they become cold.
 fn takes_memory_warm(block: &Block) -> bool {
     block.may_be_rewritten() && block.may_be_recompressed() && block.is_in_memory()
 }
 
-/// So much may be taken by blocks that could be read from disk as well.
+/// The bytes that blocks which could also be read from disk may take.
 pub(crate) fn low_watermark_bytes(budget: &MemoryPool) -> usize {
     budget.bytes_max() / 100 * ROOMY_PERCENT
 }

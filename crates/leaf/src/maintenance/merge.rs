@@ -1,4 +1,4 @@
-//! The background merge: makes fuller blocks of small ones.
+//! The background merge: builds fuller blocks from small ones.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::sync::{lock, read};
 use crate::table::Table;
 use crate::table::block::{Block, Origin};
 
-/// Blocks with fewer rows get no place in a segment while their frames are in the log.
+/// Blocks with fewer rows are not written to a segment while the log has their frames.
 pub(crate) const SEGMENT_ROWS_MIN: usize = 4_096;
 
-/// Why a merge was given up. The table is as it was before.
+/// Why a merge failed. The table is as it was before.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MergeError {
     #[error("cannot merge blocks: {0}")]
@@ -31,12 +31,12 @@ pub(crate) enum MergeError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mergeable {
     All,
-    /// Those that have no place in a segment yet: while rows are brought back, the machine is for
-    /// that, and not all of what the others could be merged with is there.
+    /// Only blocks that are not in a segment yet: while blocks are restored, restoring has
+    /// priority, and some merge partners may still be missing.
     Fresh,
 }
 
-/// Makes the next merge of `table`, if one is due; returns whether it was.
+/// Makes the next merge of `table`, if one is due; returns whether one was.
 pub(crate) fn merge_next(
     table: &Table,
     context: &LeafContext,
@@ -58,7 +58,7 @@ pub(crate) fn merge_next(
     Ok(true)
 }
 
-/// The next merge, among blocks that may be replaced with the same time column that were sampled alike.
+/// The next merge, among replaceable blocks with the same time column and sample factor.
 fn plan_of(
     blocks: &[Arc<Block>],
     mergeable: Mergeable,
@@ -77,7 +77,7 @@ fn plan_of(
     })
 }
 
-/// What blocks have in common that are merged.
+/// The properties that blocks must share to be merged.
 fn merge_key(block: &Block) -> (&ColumnName, u16) {
     (&block.time_column, block.kept_one_in)
 }
@@ -104,7 +104,7 @@ pub(crate) fn merge_blocks(
     let changed = inputs.iter().zip(faults).find(|(block, before)| block.faults() != *before);
     match changed {
         None => Ok(merged),
-        // The next try finds out which columns are damaged by that.
+        // The next try detects which columns are damaged.
         Some((block, _)) => Err(MergeError::Unreadable(block.origin.to_string())),
     }
 }
@@ -131,14 +131,15 @@ fn merge_checked(
     }
 }
 
-/// The block, with all of its checksums verified anew: what is written again gets checksums of its
-/// own, by which nobody could tell that it had been altered.
+/// Verifies all checksums of the block again and returns its view. A rewritten block gets new
+/// checksums, which would hide that it had been altered.
 pub(crate) fn verified_view(block: &Block) -> Result<BlockView<'_>, BlockError> {
     block.verify()?;
     block.view()
 }
 
-/// Gives the merged blocks a place: a segment, or memory while they are few rows of the log.
+/// Stores the merged blocks: in a segment, or in memory while they are few rows that the log still
+/// has.
 fn store_merged(
     table: &Table,
     context: &LeafContext,
@@ -152,7 +153,7 @@ fn store_merged(
         && rows < SEGMENT_ROWS_MIN
         && numbers.is_empty();
     if stays_in_log {
-        // So few rows make one block.
+        // This few rows make one block.
         let block = |bytes| {
             let block = Block::new(BlockBytes::from(bytes), Origin::Log(sequences.clone()))?;
             let hold = context.limits.fresh.count(block.byte_count() as u64);
@@ -177,13 +178,13 @@ fn store_merged(
     Ok(added)
 }
 
-/// Blocks that were just stored. To be made before a change adds them: where one cannot be read, nothing
-/// has changed yet.
+/// Opens blocks that were just stored. Call it before a change adds them: if one cannot be read,
+/// nothing has changed yet.
 pub(crate) fn open_stored(stored: &[StoredBlock]) -> Result<Vec<Arc<Block>>, BlockError> {
     stored.iter().cloned().map(|one| open_stored_block(one).map(Arc::new)).collect()
 }
 
-/// A block that was just stored.
+/// Opens a block that was just stored.
 pub(crate) fn open_stored_block(stored: StoredBlock) -> Result<Block, BlockError> {
     Block::new(stored.bytes, Origin::Segment(stored.number))
 }
@@ -199,7 +200,7 @@ pub(crate) fn origins(blocks: &[Arc<Block>]) -> (Vec<Sequence>, Vec<BlockNumber>
     (sequences, numbers)
 }
 
-/// The batches whose frames are consumed with these blocks, for the manifest to remember.
+/// The batches whose frames are consumed with these blocks; the manifest remembers them.
 pub(crate) fn remembered(table: &Table, inputs: &[Arc<Block>]) -> Vec<RememberedBatch> {
     let batches = lock(&table.batch_ids);
     let mut remembered = Vec::new();

@@ -1,13 +1,12 @@
-//! Which blocks to merge next: a pure function of what they are.
+//! Which blocks to merge next: a pure function of their properties.
 //!
-//! Blocks of similar size are merged sixteen at a time, so a row is copied at most about five
-//! times on its way from a one-row batch to a large block. Blocks whose batches are *settled* (too
-//! old to be revoked) are regrouped by day and time; before that they keep arrival order.
+//! Blocks of similar size are merged sixteen at a time, so a row is copied at most about five times
+//! on its way from a one-row batch to a large block. Blocks whose batches are *settled* (too old to
+//! be revoked) are regrouped by day and time; before that they keep arrival order.
 //!
-//! A block is large from half of the rows on that it may have. Large blocks wait until they are
-//! settled; and those that stand alone by then, being in the order of their times and as good as
-//! alone in their time, only lose their batches. So rows that come in large batches, roughly by
-//! time, are encoded once.
+//! A block is large if it has more than half of the maximum rows. Large blocks wait until they are
+//! settled. Those that are then in time order, and overlap few others in time, only lose their
+//! batches. So rows that come in large batches, roughly by time, are encoded once.
 
 use std::collections::BTreeMap;
 
@@ -18,31 +17,31 @@ use crate::table::block::has_many_rows;
 
 /// Blocks of one tier that are merged; also the ratio of sizes between tiers.
 const TIER_BLOCKS: usize = 16;
-/// Rows that one merge takes at most.
+/// The maximum rows of one merge.
 const MERGE_ROWS_MAX: usize = 8 * limits::BLOCK_ROWS_MAX;
-/// Settled blocks are regrouped when they are that old, however few they are, in seconds.
+/// The age in seconds at which settled blocks are regrouped, however few they are.
 const REGROUP_SECONDS: i64 = 600;
 
-/// What the choice depends on.
+/// The properties of a block that the choice depends on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Candidate {
     pub(crate) rows: usize,
-    /// Without any encoding.
+    /// Bytes without any encoding.
     pub(crate) bytes: u64,
     pub(crate) has_batches: bool,
     pub(crate) created_at: Micros,
     /// The first and the last time.
     pub(crate) times: (Micros, Micros),
-    /// It is large, and its rows are of one day and in the order of their times.
+    /// Whether it is large, and its rows are of one day and in time order.
     pub(crate) is_in_order: bool,
 }
 
-/// What is made of blocks.
+/// What a merge does with its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MergeKind {
-    /// Others, with all of their rows in this order.
+    /// Merges them into blocks with all of their rows in this order.
     Merge(MergeOrder),
-    /// Each becomes one without batches.
+    /// Writes each block again without batches.
     Settle,
 }
 
@@ -54,8 +53,8 @@ pub(crate) struct MergePlan {
     pub(crate) kind: MergeKind,
 }
 
-/// The next merge, or `None` when nothing is to be done now. It takes at most `bytes_max` raw bytes
-/// of blocks, or one block.
+/// Returns the next merge, or `None` when none is due. It takes at most `bytes_max` raw bytes of
+/// blocks, or one block.
 pub(crate) fn plan_merge(blocks: &[Candidate], now: Micros, bytes_max: u64) -> Option<MergePlan> {
     let settled = settled(blocks, now);
     settle(&settled, blocks, bytes_max)
@@ -64,7 +63,7 @@ pub(crate) fn plan_merge(blocks: &[Candidate], now: Micros, bytes_max: u64) -> O
         .or_else(|| of_one_tier(blocks, false, MergeOrder::Time, bytes_max))
 }
 
-/// Whether a block is large enough: two of the others always go into one merge.
+/// Whether a block is large enough to stay alone. Two smaller blocks always fit into one merge.
 fn is_large(block: &Candidate, bytes_max: u64) -> bool {
     has_many_rows(block.rows) || block.bytes > bytes_max / 2
 }
@@ -73,7 +72,7 @@ fn age_seconds(block: &Candidate, now: Micros) -> i64 {
     now.seconds_since(block.created_at)
 }
 
-/// Blocks whose batches cannot be revoked any more.
+/// Blocks whose batches can no longer be revoked.
 fn settled(blocks: &[Candidate], now: Micros) -> Vec<usize> {
     let is_settled = |block: &Candidate| {
         block.has_batches && age_seconds(block, now) >= limits::BATCH_SETTLED_SECONDS
@@ -81,8 +80,8 @@ fn settled(blocks: &[Candidate], now: Micros) -> Vec<usize> {
     (0..blocks.len()).filter(|&index| is_settled(&blocks[index])).collect()
 }
 
-/// Settled blocks that would hardly be other ones if they were regrouped: in the middle of the time
-/// of each there is one other at most.
+/// Settled blocks that regrouping would hardly change: at the middle of each one's time range there
+/// is at most one other.
 fn settle(settled: &[usize], blocks: &[Candidate], bytes_max: u64) -> Option<MergePlan> {
     let middle = |block: &Candidate| {
         let (Micros(from), Micros(to)) = block.times;
@@ -132,8 +131,8 @@ fn of_one_tier(
     Some(MergePlan { inputs, kind: MergeKind::Merge(order) })
 }
 
-/// Blocks are only merged with others of the same group: in time order, of the same day, or the
-/// outputs would be as many as the inputs.
+/// Only blocks of the same group are merged. In time order a group is a day, or there would be as
+/// many outputs as inputs.
 fn group(block: &Candidate, order: MergeOrder) -> i64 {
     const DAY: i64 = 86_400 * Micros::SECOND;
     match order {
@@ -213,7 +212,7 @@ mod tests {
             is_in_order: true,
             ..block(50_000, age_seconds)
         };
-        // Each begins before the one before it ends.
+        // Each block begins before the one before it ends.
         let chain = |age_seconds| -> Vec<Candidate> {
             (0..20).map(|place| ordered(place * 100, place * 100 + 190, age_seconds)).collect()
         };
@@ -221,7 +220,7 @@ mod tests {
         let settling = MergePlan { inputs: (0..10).collect(), kind: MergeKind::Settle };
         assert_eq!(plan(&chain(120)), Some(settling));
         let mut blocks = chain(120);
-        // One that is not in order, and two in whose time there are many.
+        // One block is not in order, and many others overlap two of them.
         blocks[0].is_in_order = false;
         blocks.extend([ordered(500, 1_500, 120), ordered(510, 1_500, 120)]);
         let inputs = plan(&blocks).expect("a plan").inputs;
@@ -263,7 +262,7 @@ mod tests {
             assert_eq!(inputs(&[wide(BYTES_MAX / share, 0); 17]), Some(taken.min(17)));
             assert_eq!(inputs(&[wide(BYTES_MAX / share + 1, 120); 17]), Some(taken - 1));
         }
-        // More than half is full: it waits until it is settled, and then is regrouped alone.
+        // More than half full: it waits until it is settled, and then is regrouped alone.
         for bytes in [BYTES_MAX / 2 + 1, BYTES_MAX, 9 * BYTES_MAX] {
             assert_eq!(inputs(&[wide(bytes, 119); 40]), None);
             assert_eq!(inputs(&[wide(bytes, 120); 40]), Some(1));
@@ -277,8 +276,8 @@ mod tests {
         }
     }
 
-    /// Every merge leaves blocks that are full, or fewer: played through with one-day outputs, of
-    /// rows that have so many bytes each.
+    /// Simulates merges until none is due, with one-day outputs of rows of `row_bytes` each. Every
+    /// merge must leave full blocks, or fewer blocks.
     fn merge_all(row_bytes: u64) {
         let sized = |rows: usize, age_seconds| Candidate {
             bytes: rows as u64 * row_bytes,

@@ -18,7 +18,7 @@ use crate::maintenance::sample::sample_old;
 use crate::maintenance::storage_tier::move_to_disk;
 use crate::table::Table;
 
-/// Makes the merges of one leaf, and what else blocks are rewritten for.
+/// Makes the merges of one leaf, and the other rewrites of its blocks.
 pub(crate) struct Merger<'l> {
     pub(crate) context: &'l LeafContext,
     pub(crate) schedule: &'l ExpirySchedule,
@@ -28,7 +28,8 @@ pub(crate) struct Merger<'l> {
 impl Merger<'_> {
     /// Makes rounds until the leaf stops.
     pub(crate) fn run(&self) {
-        // The first round waits: it looks at all tables, and a start has more use for the machine.
+        // The first round waits: it examines all tables, and a start needs the machine for other
+        // work.
         self.context.wakeup.wait();
         while !self.context.is_stopping() {
             self.merge_all();
@@ -50,7 +51,7 @@ impl Merger<'_> {
         let mergeable = if is_whole { Mergeable::All } else { Mergeable::Fresh };
         let mut shortens_log = true;
         for table in &tables {
-            // Again and again, as merges may take long; but what is in its way is said once.
+            // Repeated for each table, as merges may take long; but an error is logged only once.
             shortens_log = shortens_log && self.shorten_log(&tables);
             if let Err(error) = self.merge_table(table, mergeable, &tables) {
                 tracing::error!(leaf = %self.context.name, table = %table.name, "{error}");
@@ -58,7 +59,7 @@ impl Merger<'_> {
         }
         let mut pass = Pass::default();
         if is_whole {
-            // What is sampled need not be made cold before.
+            // Sampling comes first: a block that is sampled need not be recompressed before.
             sample_old(self.context, self.schedule, &tables, &mut pass);
             recompress_old(self.context, &tables, self.context.clock.now(), &mut pass);
         }
@@ -83,7 +84,7 @@ impl Merger<'_> {
         }
     }
 
-    /// Drops the oldest rows of a table that is too large, unless they go to the archive before.
+    /// Drops the oldest rows of a table that is too large, unless they must be archived first.
     fn drop_for_size(&self, table: &Table) -> Result<(), MergeError> {
         if table.is_archived() {
             return Ok(());
@@ -103,8 +104,8 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// Gives fresh blocks their place that keep the log long, as their tables get little; returns whether
-    /// that was possible.
+    /// Flushes fresh blocks that keep the log long because their tables get few rows; returns
+    /// whether that succeeded.
     fn shorten_log(&self, tables: &[Arc<Table>]) -> bool {
         let in_old_logs = self.context.store.tables_in_old_logs();
         if in_old_logs.is_empty() {
@@ -120,8 +121,7 @@ impl Merger<'_> {
             .is_ok()
     }
 
-    /// Gives fresh blocks their place, those of the table that has most of them first, when there
-    /// are too many of them.
+    /// Flushes fresh blocks when there are too many of them, starting with the table that has most.
     fn flush_under_pressure(&self, tables: &[Arc<Table>]) -> Result<(), MergeError> {
         let fresh = &self.context.limits.fresh;
         if !self.context.has_folder || !fresh.is_pressed() {

@@ -1,9 +1,9 @@
-//! Lets go of many blocks at once without questions feeling it.
+//! Frees many blocks gradually, so that queries do not slow down.
 //!
-//! To give the memory of a gibibyte back keeps one processor busy for about 0.3 s, which those who ask
-//! miss. So whoever takes many blocks out lets go of them at [`BYTES_A_SECOND`], in small portions.
-//! Where memory is nearly taken, or fresh blocks wait for the merge that does this, or the leaf stops,
-//! there is no pace.
+//! Giving back the memory of 1 GiB keeps one processor busy for about 0.3 s, which queries notice.
+//! So code that removes many blocks frees them at [`BYTES_A_SECOND`], in small portions. The pace
+//! is dropped when memory is nearly full, when fresh blocks wait for the merge thread that runs
+//! this, or when the leaf stops.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,14 +12,15 @@ use crate::context::LeafContext;
 use crate::maintenance::memory_pressure::MemoryPressure;
 use crate::table::block::Block;
 
-/// A gibibyte is there again within a second. Measured on two processors that one client keeps busy:
-/// without a pace the 99th percentile of its questions is up to 1.7 times as long meanwhile, at this one
-/// about 1.2 times (`bench/lifetimes/expiry.py`).
+/// Frees 1 GiB within a second. Measured on two processors that one client keeps busy: without a
+/// pace the 99th percentile of its query times rises up to 1.7-fold, at this pace about 1.2-fold
+/// (`bench/lifetimes/expiry.py`).
 const BYTES_A_SECOND: u64 = 1_126 << 20;
-/// Bytes between two looks at the clock.
+/// Bytes between two readings of the clock.
 const PORTION_BYTES: u64 = 512 << 10;
 
-/// Lets go of blocks that are not visible any more. Whoever still reads one keeps it for as long.
+/// Frees blocks that are no longer visible. A query that still reads one keeps it alive until it
+/// ends.
 pub(crate) fn free_paced(
     context: &LeafContext,
     pressure: &MemoryPressure,
@@ -40,12 +41,12 @@ pub(crate) fn free_paced(
     }
 }
 
-/// Whether memory, that for fresh blocks included, or somebody who stops the leaf waits for this.
+/// Whether memory, including that for fresh blocks, or the end of the leaf waits for this.
 fn is_in_a_hurry(context: &LeafContext, pressure: &MemoryPressure) -> bool {
     context.is_stopping() || pressure.is_pressed() || context.limits.fresh.is_pressed()
 }
 
-/// How long to rest when so many bytes have gone in that time.
+/// How long to pause after `gone` bytes were freed within `passed`.
 fn rest(gone: u64, passed: Duration) -> Duration {
     let micros = u128::from(gone) * 1_000_000 / u128::from(BYTES_A_SECOND);
     let due = Duration::from_micros(u64::try_from(micros).unwrap_or(u64::MAX));

@@ -1,8 +1,8 @@
-//! Chilling: row blocks whose rows are all older than their table's `cold_after` become cold, which is
-//! fewer bytes and longer to read (`spec/row-block.md`, section 2).
+//! Recompression: row blocks whose rows are all older than their table's `cold_after` become cold.
+//! A cold block takes fewer bytes and longer to read (`spec/row-block.md`, section 2).
 //!
-//! A block that a merge or an expiry takes later comes out warm, and becomes cold again when it is
-//! its turn. Blocks that save nothing are tried once in the life of a process.
+//! A merge or an expiry pass makes its blocks warm again; they become cold in a later pass. A block
+//! that would save nothing is tried once per process.
 
 use std::sync::Arc;
 
@@ -15,8 +15,7 @@ use crate::maintenance::rewrite::{Pass, Rewritten, replace, rewrite};
 use crate::table::Table;
 use crate::table::block::Block;
 
-/// Makes some of the blocks cold that are old enough for it at `now`, of tables whose settings
-/// ask for it.
+/// Recompresses some blocks that are old enough at `now`, of tables whose settings request it.
 pub(crate) fn recompress_old(
     context: &LeafContext,
     tables: &[Arc<Table>],
@@ -33,7 +32,7 @@ pub(crate) fn recompress_old(
     }
 }
 
-/// Makes those of these blocks cold that take less so, whatever their age is; returns how many.
+/// Recompresses those of these blocks that become smaller, whatever their age; returns how many.
 pub(crate) fn recompress(
     context: &LeafContext,
     table: &Table,
@@ -42,7 +41,7 @@ pub(crate) fn recompress(
     replace(context, table, write_recompressed(context, table, blocks)?)
 }
 
-/// Writes the blocks that take less when they are cold.
+/// Writes the cold form of the blocks that it makes smaller.
 pub(crate) fn write_recompressed(
     context: &LeafContext,
     table: &Table,

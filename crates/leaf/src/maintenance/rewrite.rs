@@ -1,11 +1,11 @@
-//! Row blocks that are written anew because they are old: with fewer rows (`sample.rs`), or cold
+//! Rewrites row blocks because they are old: with fewer rows (`sample.rs`), or cold
 //! (`recompress.rs`).
 //!
-//! A few blocks at a time, after merges, so that a table that is set so today is so by and by, and
-//! nobody waits for that. A block that merges may still take is left alone unless it has its place.
-//! A new block takes the place of the old one as a merged block does: one record of the manifest
-//! for a pass over a table, one swap for each block. So a crash leaves all of a pass or nothing of
-//! it, and a query that has begun goes on with the old blocks.
+//! A round rewrites a few blocks, after merges, so a changed setting takes effect gradually and
+//! nothing waits for it. A block that merges may still take is left alone until it is in a segment.
+//! A new block replaces the old one as a merged block does: one record of the manifest per pass
+//! over a table, one swap per block. So after a crash all of a pass is in effect or none of it, and
+//! a running query continues with the old blocks.
 
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ use crate::sync::read;
 use crate::table::Table;
 use crate::table::block::Block;
 
-/// What a pass has taken so far.
+/// The blocks that a pass has taken so far.
 #[derive(Default)]
 pub(crate) struct Pass {
     blocks: usize,
     raw_bytes: u64,
 }
 
-/// A block, and what is to come for it: written, and not in the manifest yet.
+/// A block and its replacement, which is written but not in the manifest yet.
 pub(crate) struct Rewritten {
     pub(crate) old: Arc<Block>,
     new: Vec<StoredBlock>,
@@ -48,8 +48,8 @@ impl Rewritten {
 }
 
 impl Pass {
-    /// Whether the pass takes this block as well: as many as are written anew at once, and at least
-    /// one.
+    /// Takes this block into the pass if it fits: up to the limits of one pass, and at least one
+    /// block.
     pub(crate) fn takes(&mut self, block: &Block) -> bool {
         let raw_bytes = self.raw_bytes.saturating_add(block.raw_bytes);
         let is_first = self.blocks == 0;
@@ -60,8 +60,8 @@ impl Pass {
         true
     }
 
-    /// The blocks of a table that this pass takes, of those whose rows are all from before a time
-    /// and of which `is_due` says that they are to be written anew.
+    /// Takes blocks of a table into this pass: those whose rows are all from before a time and for
+    /// which `is_due` holds.
     pub(crate) fn take(
         &mut self,
         table: &Table,
@@ -75,8 +75,8 @@ impl Pass {
     }
 }
 
-/// Writes what `make` makes of each block, unless it makes nothing. Until a change says so,
-/// nothing has happened.
+/// Writes the blocks that `make` returns for each block; a block for which it returns `None` stays.
+/// Nothing refers to the new blocks until a change commits them.
 pub(crate) fn rewrite(
     context: &LeafContext,
     table: &Table,
@@ -87,7 +87,7 @@ pub(crate) fn rewrite(
     for old in blocks {
         let faults = old.faults();
         match verified_view(old).and_then(|view| make(&view)) {
-            // The next pass finds out which columns are damaged.
+            // The next pass detects which columns are damaged.
             _ if old.faults() != faults => {}
             Ok(Some(made)) => {
                 let mut new = Vec::with_capacity(made.len());
@@ -105,8 +105,8 @@ pub(crate) fn rewrite(
     Ok(rewritten)
 }
 
-/// Puts the new blocks in the place of the old ones, in one change; returns of how many, which is
-/// none where the leaf stops or the table was dropped meanwhile.
+/// Replaces the old blocks by the new ones, in one change. Returns the number of replaced blocks: 0
+/// if the leaf stops or the table was dropped.
 pub(crate) fn replace(
     context: &LeafContext,
     table: &Table,
@@ -127,7 +127,7 @@ pub(crate) fn replace(
     let added = added.collect::<Result<Vec<_>, BlockError>>()?;
     context.store.commit(&Change { removes, adds, consumed, ..Change::default() })?;
     for (old, new) in old.iter().zip(added) {
-        // One by one, so that each keeps its place among the others.
+        // One by one, so that each block keeps its position among the others.
         table.swap(std::slice::from_ref(old), new)?;
     }
     Ok(rewritten.len())

@@ -1,20 +1,20 @@
-//! Subsampling: of row blocks whose rows are all older than their table's `sample_after`, some rows
-//! are kept, each of which weighs as many times more as there were rows for it
+//! Subsampling: some rows are kept of row blocks whose rows are all older than their table's
+//! `sample_after`. The weight of a kept row rises by the number of rows that it stands for
 //! (`crates/block/src/merge/sample.rs`).
 //!
-//! **Nothing goes twice.** A block says in its front by how much it was sampled, and the sampled block
-//! takes the place of the whole one in one record of the manifest; so whatever happens in between,
-//! there is either the one or the other; nothing, where no key in it is kept. Which rows are kept
-//! depends on the block's bytes alone, or on their keys, which are the same in all leaves: a
-//! pass that was cut short makes the very same block when it is made again. Merges take blocks
-//! together only that were sampled alike, so rows that come late are sampled on their own.
+//! **No row is sampled twice by accident.** A block's header has its sample factor, and one record
+//! of the manifest replaces the whole block by the sampled one. So a crash leaves either the old
+//! block or the sampled one (or neither, if no key was kept). Which rows are kept depends only on
+//! the block's bytes, or on their keys, which are the same in all leaves: an interrupted pass makes
+//! the same block when it is repeated. Merges combine only blocks with the same sample factor, so
+//! rows that come late are sampled separately.
 //!
-//! **When settings change**, blocks are sampled once more where the share that is kept becomes
-//! smaller, by the largest whole factor that keeps at least what is asked for. What is gone does not
-//! come back when it becomes larger.
+//! **When settings change** and the kept share becomes smaller, blocks are sampled again, by the
+//! largest whole factor that keeps at least the requested share. A larger share does not bring rows
+//! back.
 //!
-//! **Clocks** are trusted as far as expiry believes them: rows are as old as they were at its last
-//! pass that dropped something for its age, or would have (`expiry.rs`).
+//! **Clocks** are trusted as far as expiry trusts them: the age of rows is taken at the last expiry
+//! pass that trusted the clock (`expiry.rs`).
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ use crate::maintenance::rewrite::{Pass, Rewritten, replace, rewrite};
 use crate::table::Table;
 use crate::table::block::Block;
 
-/// Samples some of the blocks that are old enough for it, of tables whose settings ask for it.
+/// Samples some blocks that are old enough, of tables whose settings request it.
 pub(crate) fn sample_old(
     context: &LeafContext,
     schedule: &ExpirySchedule,
@@ -49,7 +49,7 @@ pub(crate) fn sample_old(
     }
 }
 
-/// Samples these blocks, whatever their age is; returns how many.
+/// Samples these blocks, whatever their age; returns how many.
 pub(crate) fn sample_blocks(
     context: &LeafContext,
     table: &Table,
@@ -73,7 +73,7 @@ pub(crate) fn sample_blocks(
     Ok(blocks)
 }
 
-/// Writes what is kept of these blocks.
+/// Writes the kept rows of these blocks.
 pub(crate) fn write_sampled(
     context: &LeafContext,
     table: &Table,
@@ -83,7 +83,7 @@ pub(crate) fn write_sampled(
     rewrite(context, table, blocks, |view| sample(view, sampling).map(Some))
 }
 
-/// How a table's blocks are sampled once they are old enough.
+/// How the settings sample a table's blocks once they are old enough.
 pub(crate) fn sampling(settings: &TableSettings) -> Sampling<'_> {
     Sampling {
         one_in: settings.sample_share().rows(),

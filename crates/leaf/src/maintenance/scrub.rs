@@ -1,18 +1,18 @@
-//! The scrub: verifies a leaf's row blocks round after round for as long as it runs, also those that
-//! no query asks for.
+//! The scrub: verifies a leaf's row blocks in endless rounds, including blocks that no query reads.
 //!
-//! The bytes of a block are compared with the checksum that the manifest has of them, so that one
-//! whose file was put back from a backup is found, too. A query verifies a column's checksum when
-//! it first reads it, and believes it from then on; so of what is altered later (by a failing disk
-//! or memory, or by whoever writes to the files) only a scrub learns. What it finds it reads from
-//! disk again, where the copy there is as it was written; else the block is quarantined, its rows
-//! count as lost, and no query believes it any more. So are blocks read from disk of which an
-//! earlier process left a front in memory that cannot be read.
+//! The bytes of a block are compared with its checksum in the manifest, which also detects a
+//! segment file restored from a backup. A query verifies a column's checksum on its first read, and
+//! trusts the column from then on. So only a scrub detects later changes, by a failing disk or
+//! memory, or by another program that writes to the files. A damaged block is read from disk again
+//! if the copy there is intact. Otherwise it is quarantined: its rows count as lost, and no query
+//! trusts it any more. Blocks whose header in shared memory is unreadable are re-read from disk
+//! too.
 //!
-//! After a start that trusted what is in memory the first round takes half of [`SCRUB_SECONDS_MAX`];
-//! all others take [`SCRUB_ROUND_SECONDS_MIN`] at least, and longer where the leaf's share of
-//! [`limits::SCRUB_BYTES_PER_SECOND`](hadal_types::limits::SCRUB_BYTES_PER_SECOND) asks for it, so that
-//! queries hardly notice.
+//! After a start that trusted the contents of memory, the first round takes half of
+//! [`SCRUB_SECONDS_MAX`]. Every later round takes at least [`SCRUB_ROUND_SECONDS_MIN`], and longer
+//! if the leaf's share of
+//! [`limits::SCRUB_BYTES_PER_SECOND`](hadal_types::limits::SCRUB_BYTES_PER_SECOND) requires it, so
+//! that queries hardly notice.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -27,18 +27,18 @@ use crate::sync::read;
 use crate::table::Table;
 use crate::table::block::{Block, Origin};
 
-/// How fast a round goes.
+/// The speed of a round.
 #[derive(Clone, Copy, Debug)]
 struct Pace {
-    /// Bytes of all blocks, when the round begins.
+    /// Bytes of all blocks when the round begins.
     bytes: u64,
-    /// What the round takes at least.
+    /// The minimum duration of the round.
     takes: Duration,
     bytes_per_second: u64,
 }
 
 impl Pace {
-    /// The round over what was trusted at a start.
+    /// The round over blocks that a start trusted.
     fn first(bytes: u64) -> Self {
         let takes = Duration::from_secs(SCRUB_SECONDS_MAX) / 2;
         Self { bytes, takes, bytes_per_second: u64::MAX }
@@ -49,11 +49,11 @@ impl Pace {
         Self { bytes, takes, bytes_per_second: bytes_per_second.max(1) }
     }
 
-    /// When so many bytes may be done, from the round's start on.
+    /// The time from the round's start at which `bytes_done` bytes may be done.
     fn due(&self, bytes_done: u64) -> Duration {
         let share = bytes_done as f64 / self.bytes.max(1) as f64;
         let seconds = bytes_done as f64 / self.bytes_per_second as f64;
-        // So many seconds are no duration only after ages.
+        // Only a time span of ages overflows a duration.
         let slowest = Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
         self.takes.mul_f64(share.min(1.0)).max(slowest)
     }
@@ -65,8 +65,8 @@ pub(crate) struct Scrubber<'l> {
 }
 
 impl Scrubber<'_> {
-    /// Verifies all blocks round after round until the leaf stops, the first time soon where
-    /// `is_believed` what an earlier process left in memory.
+    /// Verifies all blocks in rounds until the leaf stops. The first round is fast if the start
+    /// trusted the memory of an earlier process (`is_believed`).
     pub(crate) fn run(&self, is_believed: bool) {
         if is_believed {
             self.scrub_at(Pace::first(self.block_bytes()));
@@ -77,7 +77,7 @@ impl Scrubber<'_> {
         }
     }
 
-    /// One round, which ends early when the leaf stops.
+    /// Makes one round, which ends early when the leaf stops.
     fn scrub_at(&self, pace: Pace) {
         let start = self.context.clock.running();
         let mut bytes_done = 0u64;
@@ -88,8 +88,8 @@ impl Scrubber<'_> {
         self.context.wait_until(start.saturating_add(pace.takes));
     }
 
-    /// Verifies all blocks; `may_go_on` is told the bytes of each before that, and ends the round
-    /// when it says no. No block that goes meanwhile is kept by that.
+    /// Verifies all blocks. Calls `may_go_on` with the bytes of each block before it, and ends the
+    /// round when that returns false. The round keeps no block alive that is removed meanwhile.
     pub(crate) fn scrub_round(&self, mut may_go_on: impl FnMut(u64) -> bool) {
         for table in self.context.all_tables() {
             self.restore_unreadable(&table);
@@ -108,7 +108,7 @@ impl Scrubber<'_> {
         }
     }
 
-    /// Reads from disk what was lost because its front cannot be read in memory.
+    /// Re-reads from disk the blocks that were lost because their header in memory is unreadable.
     fn restore_unreadable(&self, table: &Table) {
         for lost in table.take_unreadable() {
             let (number, rows) = (lost.number, lost.rows);
@@ -126,14 +126,14 @@ impl Scrubber<'_> {
         }
     }
 
-    /// Puts what the disk has of a lost block in its place; false where it has not, or nothing may
-    /// change any more.
+    /// Replaces a lost block by the disk's copy. Returns false if the disk has none, or if no
+    /// change is possible any more.
     fn find(&self, table: &Table, lost: &LostBlock) -> Result<bool, MergeError> {
         let Some(bytes) = self.context.store.copy_on_disk(lost.number) else { return Ok(false) };
         let stored = self.context.store.write_block(&table.name, lost.rows, bytes)?;
         let Some(_turn) = self.context.turn_to_change() else { return Ok(false) };
         let dropped = read(&table.dropped);
-        // Somebody may have said that they know of the loss.
+        // A person may have acknowledged the loss.
         if *dropped || !self.context.store.has_block(lost.number) {
             return Ok(false);
         }
@@ -148,7 +148,7 @@ impl Scrubber<'_> {
     }
 
     fn scrub_block(&self, table: &Table, block: &Arc<Block>) {
-        // The archive verifies what it takes, and nothing else may replace it meanwhile.
+        // The archive verifies the blocks it takes, and nothing else may replace them meanwhile.
         if block.is_archiving() {
             return;
         }
@@ -167,8 +167,8 @@ impl Scrubber<'_> {
         }
     }
 
-    /// Verifies all bytes of a block, so that another block in its place is found, too; those that
-    /// were never summed as a whole column by column.
+    /// Verifies all bytes of a block against the manifest's checksum, which also detects another
+    /// block at its position. A block without such a checksum is verified column by column.
     fn verify(&self, block: &Block) -> Result<(), BlockError> {
         let faults = block.faults();
         match block.number().and_then(|number| self.context.store.is_as_written(number)) {
@@ -176,7 +176,7 @@ impl Scrubber<'_> {
                 block.note_verified(faults);
                 Ok(())
             }
-            // Of one that is altered in part, what is sound can still be read.
+            // Intact columns of a partly damaged block can still be read.
             Some(false) => block.verify().and_then(|()| {
                 block.note_checksum_mismatch();
                 block.view().map(drop)
@@ -185,8 +185,8 @@ impl Scrubber<'_> {
         }
     }
 
-    /// Puts what the disk has of a block in its place; false where that is not what was written there,
-    /// or nothing may change any more.
+    /// Replaces a block by the disk's copy. Returns false if that copy is not what was written, or
+    /// if no change is possible any more.
     fn mend(&self, table: &Table, block: &Arc<Block>) -> Result<bool, MergeError> {
         let Origin::Segment(number) = block.origin else { return Ok(false) };
         let Some(bytes) = self.context.store.copy_on_disk(number) else { return Ok(false) };
@@ -208,7 +208,7 @@ impl Scrubber<'_> {
         Ok(true)
     }
 
-    /// Bytes of all blocks, without a look at them.
+    /// Bytes of all blocks. Opens none.
     fn block_bytes(&self) -> u64 {
         self.context.all_tables().iter().map(|table| table.holdings().1).sum()
     }
@@ -225,7 +225,7 @@ mod tests {
         assert_eq!(pace.due(0), Duration::ZERO);
         assert_eq!(pace.due(5), half / 2);
         assert_eq!(pace.due(10), half);
-        // Blocks that came meanwhile, and none at all.
+        // Blocks that came during the round, and no blocks at all.
         assert_eq!(pace.due(20), half);
         assert_eq!(Pace::first(0).due(0), Duration::ZERO);
     }
@@ -233,9 +233,9 @@ mod tests {
     #[test]
     fn other_rounds_take_their_time_and_never_read_faster_than_they_may() {
         let whole = Duration::from_secs(SCRUB_ROUND_SECONDS_MIN);
-        // Little is spread over the round.
+        // A small amount is spread over the round.
         assert_eq!(Pace::steady(10, 1_000).due(5), whole / 2);
-        // Much takes as long as it takes, and so does what came meanwhile.
+        // A large amount takes its full time, and so do blocks that came during the round.
         let much = 10 * 1_000 * SCRUB_ROUND_SECONDS_MIN;
         assert_eq!(Pace::steady(much, 1_000).due(much), whole * 10);
         assert_eq!(Pace::steady(0, 1_000).due(much), whole * 10);

@@ -1,7 +1,7 @@
-//! Tables whose row blocks are read from disk, though the leaf keeps others in memory.
+//! Tables whose row blocks are read from disk although the leaf keeps others in memory.
 //!
-//! New blocks of such a table never come to memory: the store is told. Those that are there when the
-//! table is set so are written once more, a few at a time, as blocks stay where they are.
+//! The store puts new blocks of such a table on disk only. Blocks that are in memory when the
+//! setting changes are written again, a few at a time, as blocks cannot be moved.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::maintenance::rewrite::{Pass, replace, rewrite};
 use crate::table::Table;
 use crate::table::block::Block;
 
-/// Moves blocks out of memory whose tables are read from disk, as many as the pass still takes.
+/// Moves blocks of tables on disk out of memory, as many as the pass still takes.
 pub(crate) fn move_to_disk(context: &LeafContext, tables: &[Arc<Table>], pass: &mut Pass) {
     for table in tables.iter().filter(|table| table.is_on_disk()) {
         let blocks = table.snapshot();
@@ -20,7 +20,7 @@ pub(crate) fn move_to_disk(context: &LeafContext, tables: &[Arc<Table>], pass: &
     }
 }
 
-/// Writes blocks once more, as they are: the new ones are where there is a place for them now.
+/// Writes blocks again unchanged: the store puts the new ones where it now has room for them.
 pub(crate) fn rewrite_unchanged(context: &LeafContext, table: &Table, blocks: &[Arc<Block>]) {
     let copied = rewrite(context, table, blocks, |view| Ok(Some(vec![view.bytes().to_vec()])));
     if let Err(error) = copied.and_then(|copied| replace(context, table, copied)) {

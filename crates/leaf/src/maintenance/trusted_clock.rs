@@ -1,12 +1,14 @@
-//! When the machine's clock is trusted: the one gate before whatever removes or thins rows for their age.
+//! When the machine's clock is trusted: the one gate before every age-based removal or sampling of
+//! rows.
 //!
-//! The wall clock is compared with one that never jumps. It is trusted once both have gone alike for a
-//! *proving time*: after a start, and after the wall clock was more than [`CLOCK_JUMP_SECONDS`] ahead of
-//! or behind where it should be. Differences add up since the last jump, so many small jumps are one
-//! large one. A machine whose clock is wrong at its start has so long to set it.
+//! The wall clock is compared with a clock that never jumps. It is trusted once both have advanced
+//! equally for a *proving time*. The proving time begins at a start, and again when the wall clock
+//! is more than [`CLOCK_JUMP_SECONDS`] ahead of or behind its expected value. Differences add up
+//! since the last jump, so many small jumps count as one large jump. A machine whose clock is wrong
+//! at its start has the proving time to set it.
 //!
-//! Nothing is asked of a person: memory that is never given back is a failure, too. So a clock that is
-//! wrong for longer than the proving time is trusted, and what goes then is told
+//! No person is asked to confirm: memory that is never freed is a failure, too. So a clock that is
+//! wrong for longer than the proving time is trusted, and the rows dropped by it are reported
 //! ([`hadal_aggregate::WarningCode::RowsExpired`]).
 
 use std::time::Duration;
@@ -14,7 +16,7 @@ use std::time::Duration;
 use hadal_types::limits::CLOCK_JUMP_SECONDS;
 use hadal_types::{Clock, Micros};
 
-/// What both clocks said.
+/// A reading of both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClockReading {
     pub(crate) now: Micros,
@@ -24,20 +26,20 @@ pub(crate) struct ClockReading {
 /// Whether the wall clock is trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClockTrust {
-    /// It is.
+    /// Trusted.
     Trusted,
-    /// Not yet: the process has just started.
+    /// Not yet trusted: the process has just started.
     Starting,
-    /// Not yet: it jumped ahead by so many seconds, or back where they are negative.
+    /// Not yet trusted: it jumped ahead by this many seconds, or back if negative.
     Jumped(i64),
 }
 
 /// The wall clock, as far as it is trusted.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrustedClock {
-    /// How long both clocks go alike before the wall clock is trusted.
+    /// How long both clocks must advance equally before the wall clock is trusted.
     proving: Duration,
-    /// Since when they go alike.
+    /// The reading from which they advance equally.
     anchor: ClockReading,
     jump: Option<i64>,
 }
@@ -47,7 +49,7 @@ impl ClockReading {
         Self { now: clock.now(), running: clock.running() }
     }
 
-    /// Seconds by which the wall clock has gone ahead of the time that passed since `earlier`.
+    /// Seconds by which the wall clock has advanced more than the time that passed since `earlier`.
     fn ahead_of(self, earlier: Self) -> i64 {
         let passed = self.running.saturating_sub(earlier.running).as_secs();
         let passed = i64::try_from(passed).unwrap_or(i64::MAX);
@@ -61,7 +63,7 @@ impl TrustedClock {
         Self { proving, anchor: start, jump: None }
     }
 
-    /// Whether the wall clock is trusted at `moment`, which is not before the one that was looked at last.
+    /// Whether the wall clock is trusted at `moment`, which is not before the previous one.
     pub(crate) fn look(&mut self, moment: ClockReading) -> ClockTrust {
         let ahead = moment.ahead_of(self.anchor);
         if ahead.saturating_abs() > CLOCK_JUMP_SECONDS {
@@ -74,7 +76,7 @@ impl TrustedClock {
         self.jump.map_or(ClockTrust::Starting, ClockTrust::Jumped)
     }
 
-    /// What the wall clock will say when it is trusted, if it does not jump.
+    /// The wall clock time at which it becomes trusted, if it does not jump.
     pub(crate) fn trusted_from(&self) -> Micros {
         let micros = i64::try_from(self.proving.as_micros()).unwrap_or(i64::MAX);
         Micros(self.anchor.now.0.saturating_add(micros))
@@ -129,7 +131,7 @@ mod tests {
         assert!(matches!(clock.look(at(31 * DAY, 3_000)), ClockTrust::Jumped(1..)));
     }
 
-    /// Numbers that one seed makes (splitmix64).
+    /// Pseudo-random numbers from one seed (splitmix64).
     struct Numbers(u64);
 
     impl Numbers {
@@ -142,8 +144,8 @@ mod tests {
         }
     }
 
-    /// Whenever it is trusted, it has gone right for all of the proving time: at each look within it the
-    /// wall clock was off by as much as it is now, to within what counts as no jump.
+    /// Whenever the clock is trusted, it has been right for the whole proving time. At each call
+    /// within it, the wall clock was off by its present error, up to the jump limit.
     #[test]
     fn what_is_believed_has_been_proven() {
         let mut trusted_now = 0;

@@ -1,4 +1,4 @@
-//! The archive of a leaf, and the note of the pass that is under way.
+//! The archive of a leaf, and the note of the current pass.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,25 +10,26 @@ use super::Archive;
 use super::error::PassError;
 use super::note::{self, Note};
 
-/// What a leaf archives with.
+/// The archive of a leaf and its state.
 #[derive(Debug, Default)]
 pub(crate) struct Archiver {
     pub(super) archive: Option<Arc<dyn Archive>>,
     /// The leaf's folder, where the note is kept.
     pub(super) folder: Option<PathBuf>,
-    /// The pass that is under way, or the files of one that came to nothing. Whoever has the lock is
-    /// the one that makes a pass.
+    /// The current pass, or the files of a pass that failed. The thread that holds the lock is the
+    /// only one that makes a pass.
     pub(super) note: Mutex<Option<Note>>,
-    /// Notes that were damaged: while one is there, nobody knows which files have rows that are still in
-    /// the leaf.
+    /// Paths of damaged notes: while one exists, it is unknown which files have rows that are still
+    /// in the leaf.
     damaged: Vec<PathBuf>,
 }
 
 impl Archiver {
-    /// With what became of the pass that an earlier process noted in the folder, if one did.
+    /// Opens the archive of a leaf, and resolves the pass that an earlier process noted in the
+    /// folder, if any.
     ///
     /// # Errors
-    /// When that cannot be noted: who archived then could write rows twice.
+    /// When the outcome cannot be noted: archiving after that could write rows twice.
     pub(crate) fn open(
         archive: Option<Arc<dyn Archive>>,
         folder: Option<PathBuf>,
@@ -56,21 +57,20 @@ impl Archiver {
         Ok(Self { archive, folder, note: Mutex::new(noted), damaged })
     }
 
-    /// Fails while a note is there that was damaged.
+    /// Fails while a damaged note exists.
     pub(super) fn check(&self) -> Result<(), PassError> {
         let mut there = self.damaged.iter().filter(|note| note::may_exist(note));
         there.next().map_or(Ok(()), |note| Err(PassError::Damaged(note.display().to_string())))
     }
 
-    /// Whether rows can be archived at all.
+    /// Whether the leaf has an archive at all.
     pub(crate) fn has_archive(&self) -> bool {
         self.archive.is_some()
     }
 }
 
-/// Finds out what became of a noted pass. Where its blocks are gone it was carried out, and there is
-/// nothing to note any more; else all that is noted of it from now on is that its files are to go,
-/// whatever becomes of the blocks.
+/// Resolves a noted pass. If its blocks are gone, it was carried out, and the note is dropped.
+/// Otherwise only its files are noted from now on, for removal, whatever happens to the blocks.
 pub(super) fn resolve_note(
     note: &mut Option<Note>,
     folder: Option<&Path>,

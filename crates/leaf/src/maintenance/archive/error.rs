@@ -1,4 +1,4 @@
-//! Why rows are not archived.
+//! Errors of archiving.
 
 use std::io;
 
@@ -6,19 +6,19 @@ use hadal_block::BlockError;
 
 use crate::maintenance::merge::MergeError;
 
-/// Why an archive could not be written, or not be changed.
+/// Why a file of the archive could not be written or removed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{action} {path}: {reason}")]
 pub struct ArchiveError {
-    /// What was tried: `write`, `remove`.
+    /// The operation: `write`, `remove`.
     pub action: &'static str,
-    /// Where.
+    /// The file.
     pub path: String,
-    /// What went wrong.
+    /// The cause.
     pub reason: String,
 }
 
-/// Why a pass came to nothing: all rows are where they were.
+/// Why a pass failed: all rows are where they were before.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PassError {
     #[error(transparent)]

@@ -1,11 +1,11 @@
-//! What a leaf is about to write to the archive, as a file of its folder: so that whoever comes after
-//! a crash knows which files may be there of rows that are still in the leaf.
+//! The note: a file in the leaf's folder with what the leaf is about to write to the archive. After
+//! a crash it says which files may have rows that are still in the leaf.
 //!
-//! It names the blocks as well: where they are gone, the pass was carried out. Once it is known
-//! that one came to nothing, only its files are noted, which are to go. `spec/segments.md`, section 1, has
-//! its lines. A block number with another digit would say of a pass that it was carried out, and a path
-//! that was altered what to remove: so both are under checksums, no path leaves the archive, and a
-//! note that is not as it was written is put aside and not followed.
+//! The note also names the blocks: once they are gone, the pass was carried out. A pass that failed
+//! leaves only its files in the note, for removal. `spec/segments.md`, section 1, has its lines. An
+//! altered block number would make a failed pass look carried out, and an altered path would remove
+//! another file. So both have checksums, no path leaves the archive, and a note that is not as it
+//! was written is put aside and not followed.
 
 use std::fmt::{Display, Write as _};
 use std::fs::{self, File};
@@ -17,15 +17,16 @@ use hadal_types::TableName;
 use twox_hash::XxHash3_64;
 
 const NAME: &str = "archiving";
-/// What the note comes to once its pass came to nothing, from before the pass on.
+/// The note of a failed pass. It is written before the pass begins.
 const UNDONE: &str = "archiving.undone";
 const DAMAGED: &str = "archiving.damaged";
-/// How the line with the checksums begins: programs before know lines with files and blocks alone.
+/// The start of the line with the checksums: earlier versions know only lines with files and
+/// blocks.
 const SUMS: &str = "file xxh3-";
-/// A note of all blocks that a leaf may have, and as many files, is smaller.
+/// Larger than a note of the maximum number of blocks and as many files.
 const NOTE_BYTES_MAX: u64 = 1 << 30;
 
-/// The files of one pass, and the blocks whose rows they have; without blocks, files that are to go.
+/// The files of one pass, and the blocks whose rows they have. Without blocks: files to be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Note {
     pub(super) files: Vec<String>,
@@ -45,8 +46,8 @@ impl Note {
         File::open(folder)?.sync_all()
     }
 
-    /// Notes that the pass came to nothing: what is left of it is files that are to go. Where this program
-    /// noted the pass, that takes no room.
+    /// Notes that the pass failed: only its files remain, for removal. If this version noted the
+    /// pass, that needs no disk space.
     pub(super) fn undo(&mut self, folder: &Path) -> io::Result<()> {
         self.blocks.clear();
         let undone = folder.join(UNDONE);
@@ -70,7 +71,7 @@ impl Note {
         format!("{files}{SUMS}{}-{}\n{blocks}end\n", sum(&files), sum(&blocks))
     }
 
-    /// The note in a folder, if there is one.
+    /// Reads the note in a folder, if there is one.
     ///
     /// # Errors
     /// When it cannot be read, or is damaged.
@@ -78,7 +79,7 @@ impl Note {
         read_file(&note_path(folder))
     }
 
-    /// Removes the note of a folder, for good when this returns.
+    /// Removes the note of a folder; the removal is durable when this returns.
     pub(super) fn remove(folder: &Path) -> io::Result<()> {
         fs::remove_file(note_path(folder))?;
         remove_if_there(&folder.join(UNDONE))?;
@@ -86,13 +87,13 @@ impl Note {
     }
 }
 
-/// Removes what was prepared for a note that is not there. Where that fails, it is in nobody's way.
+/// Removes the prepared note of a failed pass. A failure to remove it does no harm.
 pub(super) fn clear(folder: &Path) {
     drop(remove_if_there(&folder.join(UNDONE)));
 }
 
-/// Puts a damaged note aside, for a person to look at; returns where it is now, which is where it was if
-/// it cannot be moved.
+/// Puts a damaged note aside for a person to examine. Returns its path, which is the old one if the
+/// note cannot be moved.
 pub(super) fn put_aside(folder: &Path) -> PathBuf {
     let (path, aside) = (note_path(folder), damaged_path(folder));
     let moved = match may_exist(&aside) {
@@ -108,17 +109,17 @@ pub(super) fn put_aside(folder: &Path) -> PathBuf {
     }
 }
 
-/// Where the note of a folder is.
+/// The path of a folder's note.
 pub(super) fn note_path(folder: &Path) -> PathBuf {
     folder.join(NAME)
 }
 
-/// Where a damaged note of a folder is put.
+/// The path for a damaged note of a folder.
 pub(super) fn damaged_path(folder: &Path) -> PathBuf {
     folder.join(DAMAGED)
 }
 
-/// Whether there is anything of that name. Where nobody can tell, it may be.
+/// Whether a file of that name exists, or may exist because it cannot be examined.
 pub(super) fn may_exist(path: &Path) -> bool {
     !fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
@@ -133,7 +134,7 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
 fn lines<T: Display>(word: &str, of: impl IntoIterator<Item = T>) -> String {
     let mut lines = String::new();
     for one in of {
-        // A text takes all that is written to it.
+        // Writing to a string never fails.
         let _ = writeln!(lines, "{word} {one}");
     }
     lines
@@ -149,20 +150,20 @@ fn read_file(path: &Path) -> io::Result<Option<Note>> {
         about => about?,
     };
     let damaged = || io::Error::new(io::ErrorKind::InvalidData, "it is not as it was written");
-    // Nobody writes to a pipe, and what is larger than any note fills the memory.
+    // Reading a pipe would wait forever, and a file larger than any note would fill the memory.
     if !about.is_file() || about.len() > NOTE_BYTES_MAX {
         return Err(damaged());
     }
     read(&fs::read_to_string(path)?).map(Some).ok_or_else(damaged)
 }
 
-/// The note that a text is, if it is one.
+/// Parses a note.
 fn read(text: &str) -> Option<Note> {
     let lines = text.strip_suffix("end\n")?;
     let Some((files, rest)) = lines.split_once(SUMS) else { return read_lines(lines) };
     let (sums, blocks) = rest.split_once('\n')?;
     let (of_files, of_blocks) = sums.split_once('-')?;
-    // A program before takes out the blocks, and leaves the rest.
+    // An earlier version that undoes the pass removes the block lines, and leaves the rest.
     let is_intact = of_files == sum(files) && (blocks.is_empty() || of_blocks == sum(blocks));
     let (Note { files, .. }, Note { blocks, .. }) = (read_lines(files)?, read_lines(blocks)?);
     is_intact.then_some(Note { files, blocks })
@@ -180,7 +181,7 @@ fn read_lines(lines: &str) -> Option<Note> {
     Some(note)
 }
 
-/// Whether a path has the form of those that a pass writes, which lead nowhere else than into the archive.
+/// Whether a path has the form that a pass writes; such paths lead only into the archive.
 fn stays_inside(path: &str) -> bool {
     let is_name = |part: &str| !["", ".", ".."].contains(&part) && !part.contains(['\\', '\0']);
     match path.split('/').collect::<Vec<_>>()[..] {
@@ -201,7 +202,7 @@ mod tests {
         Note { files, blocks: vec![BlockNumber(7), BlockNumber(1_234)] }
     }
 
-    /// What the program of commit 993032c makes of a note.
+    /// How the program of commit 993032c reads a note.
     fn read_before(text: &str) -> Option<Note> {
         let mut note = Note { files: Vec::new(), blocks: Vec::new() };
         for line in text.strip_suffix("end\n")?.lines() {
@@ -214,7 +215,7 @@ mod tests {
         Some(note)
     }
 
-    /// What it writes.
+    /// How that program writes a note.
     fn text_before(note: &Note) -> String {
         lines("file", &note.files) + &lines("block", note.blocks.iter().map(|one| one.0)) + "end\n"
     }
@@ -276,7 +277,7 @@ mod tests {
                     let mut bytes = text.clone().into_bytes();
                     bytes[at] ^= 1 << bit;
                     let Ok(altered) = String::from_utf8(bytes) else { continue };
-                    // The checksum of blocks is nobody's where there are none.
+                    // Without blocks, the checksum of blocks covers nothing.
                     let found =
                         read(&altered).filter(|found| !may_be_other || found.files.len() != 2);
                     assert_eq!(found, None, "{altered}");
@@ -325,7 +326,7 @@ mod tests {
             .expect("cut");
         let huge = Note::find(folder.path()).expect_err("larger than the memory");
         fs::remove_file(&note).expect("there");
-        // A link says of itself what a pipe would.
+        // The size of a link is as meaningless as that of a pipe.
         std::os::unix::fs::symlink("/dev/zero", &note).expect("linked");
         let endless = Note::find(folder.path()).expect_err("without an end");
         assert_eq!(huge.to_string(), endless.to_string());

@@ -1,4 +1,4 @@
-//! A pass: what goes to the archive at once, and how.
+//! A pass: the rows that are archived together, and how.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -27,17 +27,17 @@ use crate::table::Table;
 use crate::table::age_limit::{DAY, cutoff_of_days, day_of};
 use crate::table::block::Block;
 
-/// How often tables are looked at.
+/// How often tables are examined.
 const INTERVAL: Duration = Duration::from_secs(1);
 
-/// Rows that go together.
+/// Rows that are archived together.
 pub(crate) struct Pass<'t> {
     table: &'t Table,
-    /// Blocks that nothing else changes meanwhile, the oldest first.
+    /// Blocks that nothing else changes during the pass, the oldest first.
     pub(crate) blocks: Vec<Arc<Block>>,
-    /// Of these blocks the rows from before this go.
+    /// The rows of these blocks before this time are archived.
     pub(crate) until: Micros,
-    /// Whether they go because the table is too large.
+    /// Whether they are archived because the table is too large.
     is_for_size: bool,
 }
 
@@ -47,17 +47,17 @@ impl Drop for Pass<'_> {
     }
 }
 
-/// What a block of a pass comes to.
+/// A block of a pass, verified.
 pub(crate) struct LeavingBlock<'p> {
     block: &'p Arc<Block>,
     view: BlockView<'p>,
     faults: u64,
 }
 
-/// What stays of the blocks of a pass.
+/// The rest of the blocks of a pass.
 pub(crate) struct Remainder {
     blocks: Vec<StoredBlock>,
-    /// How many rows of theirs go.
+    /// The number of their rows that are removed.
     rows_gone: u64,
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct ArchiveJob<'l> {
 }
 
 impl ArchiveJob<'_> {
-    /// Archives what is due, again and again, until the leaf stops.
+    /// Archives due rows again and again until the leaf stops.
     pub(crate) fn run(&self) {
         while !self.context.is_stopping() {
             let pause = match self.archive_all() {
@@ -81,7 +81,8 @@ impl ArchiveJob<'_> {
         }
     }
 
-    /// Archives and drops all rows that are due; false where something went wrong, which the log says.
+    /// Archives and drops all rows that are due; returns false if something failed, after logging
+    /// it.
     pub(crate) fn archive_all(&self) -> bool {
         let Some(archive) = &self.archiver.archive else { return true };
         let mut note = lock(&self.archiver.note);
@@ -94,7 +95,7 @@ impl ArchiveJob<'_> {
             return false;
         }
         for table in self.context.all_tables() {
-            // What a pass leaves is there for the next one.
+            // Rows that a pass leaves are taken by the next one.
             while let Some(mut pass) = self.plan_pass(&table) {
                 let done = self.carry_out_pass(&mut note, &**archive, &mut pass);
                 let resolved = self.resolve_pass(&mut note, &done);
@@ -111,8 +112,8 @@ impl ArchiveJob<'_> {
         true
     }
 
-    /// Finds out what became of a pass, unless nobody knows: a record that was written and could not be
-    /// synced may be there at the next start, or not, and so may the blocks.
+    /// Resolves a pass, unless its outcome is unknown: a record that was written and could not be
+    /// synced may or may not exist at the next start, and so may the blocks.
     fn resolve_pass(
         &self,
         note: &mut Option<Note>,
@@ -139,7 +140,7 @@ impl ArchiveJob<'_> {
         true
     }
 
-    /// Removes the files of a pass that came to nothing, as its rows will be written again.
+    /// Removes the files of a failed pass, as its rows will be written again.
     fn remove_files(
         &self,
         note: &mut Option<Note>,
@@ -163,11 +164,11 @@ impl ArchiveJob<'_> {
         PassError::Note { path: note::note_path(folder).display().to_string(), source }
     }
 
-    /// The rows of a table that are to go next, if some are; nothing else changes their blocks while
-    /// what is returned lives.
+    /// Plans which rows of a table are archived next, if any are due. Nothing else changes their
+    /// blocks while the returned pass lives.
     pub(crate) fn plan_pass<'t>(&self, table: &'t Table) -> Option<Pass<'t>> {
         let settings = table.settings().filter(|settings| settings.is_archived())?;
-        // No merge or other pass is under way that takes the same blocks.
+        // Excludes merges and other passes that would take the same blocks.
         let _one = self.context.turn_to_merge();
         let blocks = table.snapshot();
         let mut free: Vec<&Arc<Block>> =
@@ -194,7 +195,7 @@ impl ArchiveJob<'_> {
         Some(Pass { table, blocks, until, is_for_size })
     }
 
-    /// Writes, drops; returns how many rows went.
+    /// Writes the files and drops the rows; returns how many rows were dropped.
     fn carry_out_pass(
         &self,
         note: &mut Option<Note>,
@@ -228,7 +229,7 @@ impl ArchiveJob<'_> {
         self.drop_archived(pass, rest)
     }
 
-    /// The block, verified anew: nobody could tell from the archive that it had been altered.
+    /// Verifies the block again: the archive could not show that it had been altered.
     pub(crate) fn verify_for_archive<'p>(
         &self,
         table: &Table,
@@ -239,7 +240,7 @@ impl ArchiveJob<'_> {
         Ok(LeavingBlock { block, view, faults })
     }
 
-    /// A path for each day, which no other pass has.
+    /// A path for each day, different from those of all other passes.
     fn files(&self, pass: &Pass<'_>, days: &BTreeSet<Micros>) -> Vec<String> {
         let (table, leaf, now) = (&pass.table.name, &self.context.name, self.context.clock.now().0);
         let numbers = pass.blocks.iter().filter_map(|block| block.number());
@@ -262,8 +263,8 @@ impl ArchiveJob<'_> {
         Ok(note)
     }
 
-    /// Writes what the blocks of a pass have besides the rows that go. Until a change says so, nothing has
-    /// happened.
+    /// Writes the rows of the pass's blocks that are not archived. Nothing refers to the new blocks
+    /// until a change commits them.
     pub(crate) fn write_remainder(
         &self,
         pass: &Pass<'_>,
@@ -282,15 +283,15 @@ impl ArchiveJob<'_> {
                 rest.blocks.push(self.context.store.write_block(&table.name, kept, bytes)?);
             }
         }
-        // All is read that will be.
+        // All blocks have been read at this point.
         if let Some(one) = leaving.iter().find(|one| one.block.faults() != one.faults) {
-            // The next pass finds out which columns are damaged.
+            // The next pass detects which columns are damaged.
             return Err(MergeError::Unreadable(one.block.origin.to_string()).into());
         }
         Ok(rest)
     }
 
-    /// Takes the rows of a pass out of their table, in one change; returns how many.
+    /// Removes the rows of a pass from their table, in one change; returns how many.
     pub(crate) fn drop_archived(&self, pass: &Pass<'_>, rest: Remainder) -> Result<u64, PassError> {
         let (table, rows) = (pass.table, rest.rows_gone);
         let dropped_rows = pass.dropped(rows);
@@ -320,7 +321,8 @@ impl ArchiveJob<'_> {
 }
 
 impl Pass<'_> {
-    /// What answers tell of the rows of a pass: those that went for size, which nobody asked for.
+    /// The dropped rows that query results report: only those removed for size, which nobody
+    /// requested.
     fn dropped(&self, rows: u64) -> Option<DroppedRows> {
         let last = self.blocks.iter().map(|block| block.time_range.1).max()?;
         let bytes = self.blocks.iter().map(|block| block.byte_count() as u64).sum();
@@ -329,7 +331,7 @@ impl Pass<'_> {
     }
 }
 
-/// The blocks with the oldest rows, of blocks in that order, that a table of so many bytes is to lose.
+/// The blocks with the oldest rows that a table of `bytes` is to lose. `blocks` are in that order.
 fn oldest_over_limit<'b>(
     blocks: &[&'b Arc<Block>],
     mut bytes: u64,
@@ -347,8 +349,8 @@ fn oldest_over_limit<'b>(
     blocks.iter().take_while(is_needed).copied().collect()
 }
 
-/// The first of these blocks, which are in the order of their last times, as many as one pass takes:
-/// no part of a day if there is a whole one.
+/// The first of these blocks, which are ordered by their last times, up to the maximum of one pass.
+/// Takes only whole days, unless there is no whole day.
 fn whole_days(mut blocks: Vec<&Arc<Block>>) -> Vec<Arc<Block>> {
     if let Some(next) = blocks.get(ARCHIVE_BLOCKS_MAX) {
         let begun = day_of(next.time_range.1);
@@ -362,7 +364,7 @@ fn whole_days(mut blocks: Vec<&Arc<Block>>) -> Vec<Arc<Block>> {
     blocks.into_iter().cloned().collect()
 }
 
-/// The days of a block's rows from before a time.
+/// The days of a block's rows before a time.
 fn days_of(view: &BlockView<'_>, until: Micros) -> Result<BTreeSet<Micros>, BlockError> {
     let (first, last) = view.time_range();
     if day_of(first) == day_of(last) && last < until {

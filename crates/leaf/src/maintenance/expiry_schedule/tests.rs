@@ -5,7 +5,8 @@ use super::*;
 
 const DAY: u32 = 86_400;
 
-/// Whether a pass is due, and the seconds that the clock jumped ahead.
+/// Begins and ends a pass; returns whether one was due, and the seconds that the clock jumped
+/// ahead.
 fn begin(expiry: &ExpirySchedule, clock: &FixedClock) -> Option<Option<i64>> {
     let begun = expiry.begin(clock).map(|(_, jumped)| jumped);
     expiry.end();
@@ -73,7 +74,7 @@ fn a_clock_may_be_set_by_a_day_and_not_by_more() {
         clock.set(seconds(1_900 + ahead));
         let jumped = (!trusted_now).then_some(ahead);
         assert_eq!(begin(&expiry, &clock), Some(jumped));
-        // Nor is it trusted when somebody asks soon after.
+        // A request soon after does not make the clock trusted.
         clock.pass(899);
         expiry.request();
         assert_eq!(begin(&expiry, &clock), Some(jumped));
@@ -89,7 +90,7 @@ fn a_clock_that_goes_back_is_no_jump_ahead() {
     clock.pass(900);
     clock.set(seconds(0));
     assert_eq!(begin(&expiry, &clock), Some(None));
-    // Time that really passed is none either, however long it was.
+    // Time that really passed is no jump, however long it was.
     clock.pass(400 * DAY);
     assert_eq!(begin(&expiry, &clock), Some(None));
 }
