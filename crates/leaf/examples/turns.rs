@@ -1,9 +1,9 @@
-//! How soon leaves answer: one question alone, and a small one beside four large ones.
+//! How fast leaves answer: one query alone, and a small query beside four large ones.
 //!
-//! The first part asks the same question of one leaf, and of two of which the first has all rows.
-//! Besides the time on the clock it says how long threads ran, which other programs do not alter.
-//! The second part has four that ask large questions again and again, of two leaves that share the
-//! rows, while a small one is asked of a table with one row block.
+//! The first part sends the same query to one leaf, and to two leaves of which the first has all
+//! rows. Besides elapsed time it prints thread run time, which other programs do not alter. In the
+//! second part, four clients repeat large queries on two leaves that share the rows. Meanwhile a
+//! small query runs on a table with one row block.
 //!
 //! `cargo run --release -p hadal-leaf --example turns`
 #![expect(clippy::print_stdout, reason = "its table is what it is for")]
@@ -28,7 +28,7 @@ use hadal_types::{
 
 const NOW: Micros = Micros(1_700_000_000 * Micros::SECOND);
 const BLOCKS: usize = 96;
-/// Blocks that questions for users are about.
+/// Blocks in the time range of the queries by user.
 const USER_BLOCKS: usize = 16;
 const ROUNDS: usize = 11;
 const SMALL_QUESTIONS: usize = 100;
@@ -38,7 +38,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// So many leaves in memory.
+/// Makes `count` leaves in memory.
 fn leaves(count: usize) -> Vec<Arc<Leaf>> {
     let budget = MemoryPool::new(usize::MAX);
     let pool = ScanPool::new(cores()).expect("threads");
@@ -109,7 +109,7 @@ fn by(table: &str, key: &str, kind: Kind, blocks: usize) -> Query {
     Query { range, limit: 100, now: NOW, deadline: DEADLINE, ..Query::new(table, shape) }
 }
 
-/// Asks all leaves at once and merges what they answer; returns how long that took.
+/// Sends a query to all leaves at once and merges their partials; returns how long that took.
 async fn ask(leaves: &[Arc<Leaf>], query: Query, rows: usize) -> Duration {
     let start = Instant::now();
     let query = Arc::new(query);
@@ -129,7 +129,7 @@ async fn ask(leaves: &[Arc<Leaf>], query: Query, rows: usize) -> Duration {
     took
 }
 
-/// Nanoseconds that each thread of this process has run, by its number.
+/// Nanoseconds that each thread of this process has run, by thread id.
 fn ran() -> BTreeMap<String, u64> {
     let threads = std::fs::read_dir("/proc/self/task").expect("Linux");
     let ran = |entry: std::io::Result<std::fs::DirEntry>| {
@@ -141,7 +141,7 @@ fn ran() -> BTreeMap<String, u64> {
     threads.filter_map(ran).collect()
 }
 
-/// How long each thread has run since, the longest first.
+/// How long each thread has run since `before`, the longest first.
 fn ran_since(before: &BTreeMap<String, u64>) -> Vec<Duration> {
     let since = |(thread, nanos): (String, u64)| {
         Duration::from_nanos(nanos - before.get(&thread).copied().unwrap_or(0))
@@ -151,7 +151,7 @@ fn ran_since(before: &BTreeMap<String, u64>) -> Vec<Duration> {
     all
 }
 
-/// The value below which this percentage lies.
+/// The value at this percentage of the sorted values.
 fn percentile(mut took: Vec<Duration>, percent: usize) -> Duration {
     took.sort_unstable();
     took[(took.len() - 1) * percent / 100]

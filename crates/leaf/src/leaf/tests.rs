@@ -58,7 +58,8 @@ fn open_with(folder: Option<&Path>, table_bytes_max: u64) -> Bed {
     Bed { clock, leaf: Leaf::open(config).expect("opens") }
 }
 
-/// The usual limits, but that the clock is trusted from the start: tests of clocks say otherwise.
+/// The usual limits, except that the clock is trusted from the start; tests of clocks override
+/// that.
 fn usual_limits() -> LeafLimits {
     LeafLimits { clock_proving: Duration::ZERO, ..LeafLimits::of_one_in(1) }
 }
@@ -85,7 +86,7 @@ fn name(text: &str) -> TableName {
     TableName::new(text).expect("a name")
 }
 
-/// A batch of table `t` with one number column `v` of these values.
+/// A batch of table `t` with these values in the number column `v`.
 fn batch(id: &str, content_hash: u64, values: std::ops::Range<i64>) -> Batch {
     let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
     let column = builder.column(&ColumnName::new("v").expect("a name"), Kind::Number);
@@ -114,12 +115,12 @@ fn receipt(rows: usize, duplicate: bool, durable: bool) -> Result<Receipt, SinkE
     Ok(Receipt { rows, duplicate, durable, overflowing: false, report: None })
 }
 
-/// All values of `v` in the table, sorted, and the partial answer that they came in.
+/// All values of `v` in the table, sorted, and their partial.
 async fn values(leaf: &Leaf) -> (Vec<i64>, Partial) {
     values_in(leaf, TimeRange::ALL).await
 }
 
-/// The values of `v` of a range, sorted, and the partial answer that they came in.
+/// The values of `v` in a time range, sorted, and their partial.
 async fn values_in(leaf: &Leaf, range: TimeRange) -> (Vec<i64>, Partial) {
     let column = hadal_query::ColumnRef {
         name: ColumnName::new("v").expect("a name"),
@@ -291,12 +292,12 @@ async fn folder_with_a_block() -> tempfile::TempDir {
     folder
 }
 
-/// The path of the segment, and where its block begins.
+/// The path of the segment, and the offset of its first block.
 fn segment(folder: &Path) -> (PathBuf, usize) {
     (folder.join("segments/00000001.segment"), 4_096)
 }
 
-/// The block with which a segment of these bytes begins.
+/// The block at the start of a segment with these bytes.
 fn first_block(leaf: &Leaf, segment: &[u8]) -> Arc<Block> {
     let blocks = read(&leaf.context.tables)[&name("t")].snapshot();
     let is_first = |block: &&Arc<Block>| segment[4_096..].starts_with(block.bytes());
@@ -385,7 +386,7 @@ async fn a_block_that_is_damaged_behind_its_front_is_left_alone() {
     let bed = open(Some(folder.path()));
     let rows = i64::try_from(SEGMENT_ROWS_MIN).expect("small");
     bed.leaf.accept(batch("more", 1, rows..2 * rows)).await.expect("taken");
-    // The merge that is due finds the damage, and from then on does without the block.
+    // The due merge detects the damage, and later merges skip the block.
     bed.clock.set(Micros(NOW.0 + 3_600 * Micros::SECOND));
     for _ in 0..2 {
         bed.leaf.merge_all();
@@ -448,7 +449,7 @@ async fn leaves_share_threads_that_outlive_each_of_them() {
     assert_eq!(Arc::strong_count(&pool), 1, "leaves that are gone keep no threads");
 }
 
-/// Keeps the log's thread busy, from within a callback, until the sender is dropped.
+/// Keeps the log's thread busy in a callback until the sender is dropped.
 fn hold_log_thread(leaf: &Leaf) -> std::sync::mpsc::Sender<()> {
     let (entered_sender, entered) = std::sync::mpsc::channel();
     let here = std::thread::current().id();
@@ -465,7 +466,8 @@ fn hold_log_thread(leaf: &Leaf) -> std::sync::mpsc::Sender<()> {
                 let _ = released.recv();
             }
         });
-        // The log may have been so quick that the callback ran here, at once.
+        // The log may have finished before the callback was set, so the callback ran on this
+        // thread.
         if entered.recv() == Ok(true) {
             return release;
         }
@@ -478,7 +480,7 @@ fn a_leaf_may_end_while_its_log_is_about_to_call_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let bed = open(Some(folder.path()));
     let release = hold_log_thread(&bed.leaf);
-    // The batch is in the log's queue, and nobody waits for it any more.
+    // The batch is in the log's queue, and its future is dropped.
     let mut accepting = bed.leaf.accept(batch("a", 1, 0..3));
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(accepting.as_mut().poll(&mut context).is_pending());
@@ -487,7 +489,7 @@ fn a_leaf_may_end_while_its_log_is_about_to_call_back() {
     let context = Arc::downgrade(&bed.leaf.context);
     assert_eq!(context.strong_count(), 3, "the leaf and its two threads, and nobody on the log's");
     let ending = std::thread::spawn(move || drop(bed));
-    // It ends on that thread, and waits there for the log, which has not called back yet.
+    // The leaf ends on that thread, and waits there for the log's callback.
     wait_until("the leaf has ended", || context.strong_count() == 0);
     assert!(table.snapshot().is_empty());
     drop(release);

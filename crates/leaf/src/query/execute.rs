@@ -1,4 +1,4 @@
-//! One query to leaves of one process: which blocks, in what order, and what the answer rests on.
+//! Runs one query on leaves of one process: selects and orders the blocks, and reports coverage.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -19,39 +19,39 @@ use crate::query::scan_pool::ScanPool;
 use crate::table::Table;
 use crate::table::block::Block;
 
-/// How often a scan is begun because blocks turn out to be unreadable on the way.
+/// How often a scan is started, since blocks may turn out to be unreadable during it.
 const ATTEMPTS_MAX: usize = 4;
 
-/// How the queries of a leaf run.
+/// Settings for the queries of a leaf.
 pub(crate) struct QuerySettings {
-    /// The threads that scan.
+    /// The scan threads.
     pub(crate) pool: Arc<ScanPool>,
     /// Whether a block may be answered from its zone maps; false only in measurements.
     pub(crate) zone_answers: bool,
-    /// Bytes that one query may hold here, on all threads together.
+    /// Bytes that one query may hold in this leaf, on all threads together.
     pub(crate) query_bytes_max: usize,
-    /// The memory that all queries of the process share.
+    /// The memory pool that all queries of the process share.
     pub(crate) budget: Arc<MemoryPool>,
 }
 
-/// A leaf, as a query needs it.
+/// The view of a leaf that a query needs.
 #[derive(Clone, Copy)]
 pub(crate) struct QueryLeaf<'l> {
     pub(crate) context: &'l LeafContext,
     pub(crate) settings: &'l QuerySettings,
 }
 
-/// A leaf's table as one query sees it.
+/// The snapshot of a leaf's table for one query.
 struct LeafSnapshot<'l> {
     leaf: &'l LeafContext,
     table: Arc<Table>,
-    /// Whether the leaf has the table, or had rows of it.
+    /// Whether the leaf has the table, or has dropped rows of it.
     has_table: bool,
-    /// Those blocks that the time range reaches.
+    /// The blocks that overlap the query's time range.
     reached: Vec<Arc<Block>>,
-    /// Rows of all blocks, and of those that are reached.
+    /// Rows of all blocks, and of the blocks in `reached`.
     rows: (u64, u64),
-    /// The other blocks.
+    /// The number of the other blocks.
     skipped: u64,
     lost_rows: u64,
     waiting_rows: u64,
@@ -59,8 +59,8 @@ struct LeafSnapshot<'l> {
     expired: Option<DroppedRows>,
 }
 
-/// What the rows of these leaves say to a query, by its deadline. They are of one process, and
-/// share threads and a budget.
+/// Runs a query on leaves of one process, and returns their partial by its deadline. The leaves
+/// share threads and a memory pool.
 pub(crate) async fn execute(
     leaves: &[QueryLeaf<'_>],
     query: Arc<Query>,
@@ -106,8 +106,8 @@ pub(crate) async fn execute(
     partial
 }
 
-/// Bytes that a query may hold on all of these leaves: no more than it can have, or it would fail where
-/// groups could be dropped instead.
+/// Bytes that a query may hold on all of these leaves. This is at most what the pool gives to one
+/// query: with a higher limit the query would fail where it could drop groups instead.
 fn bytes_max(leaves: &[QueryLeaf<'_>], budget: &MemoryPool) -> usize {
     let all =
         leaves.iter().fold(0usize, |all, leaf| leaf.settings.query_bytes_max.saturating_add(all));
@@ -124,7 +124,7 @@ impl<'l> LeafSnapshot<'l> {
         let has_table = table.as_ref().is_some_and(|table| table.is_reported());
         let dropped = table.as_ref().and_then(|table| table.dropped_rows());
         let expired = table.as_ref().and_then(|table| table.expired_rows());
-        // One without rows, where there is none.
+        // An empty table stands for a missing one.
         let table = table.unwrap_or_else(|| Arc::new(Table::new(query.table.clone())));
         let blocks = table.snapshot();
         let is_reached = |block: &&Arc<Block>| {
@@ -149,8 +149,8 @@ impl<'l> LeafSnapshot<'l> {
         }
     }
 
-    /// Tells what the answer has of this leaf, of which so many blocks were to be looked at; `scanned`
-    /// is what was, `None` where that failed.
+    /// Reports this leaf's coverage in the partial. `blocks` is the number of blocks to scan;
+    /// `scanned` is `None` if the scan failed.
     fn report_coverage(
         self,
         query: &Query,
@@ -190,7 +190,7 @@ impl<'l> LeafSnapshot<'l> {
         for (code, gone) in
             [(WarningCode::RowsDropped, self.dropped), (WarningCode::RowsExpired, self.expired)]
         {
-            // Whoever asks for later rows only misses none.
+            // A query for later rows only misses none of them.
             if let Some(DroppedRows { rows, until, .. }) = gone
                 && query.range.from.is_none_or(|from| from <= until)
             {
@@ -200,10 +200,11 @@ impl<'l> LeafSnapshot<'l> {
     }
 }
 
-/// Scans the blocks of a query, with the threads that `leaf` shares; `None` when that fails.
+/// Scans the blocks of a query on the threads that `leaf` shares; returns `None` if that fails.
 ///
-/// What is found is of no use where some of a block turns out to be unreadable on the way. Then all
-/// that may be meant is verified, so that the damaged blocks are known, and it begins again.
+/// A result is useless if a part of a block turns out to be unreadable during the scan. Then all
+/// blocks that may be affected are verified, so that the damaged ones are known, and the scan
+/// starts again.
 async fn run_scan(leaf: QueryLeaf<'_>, request: ScanRequest) -> Option<JobResult> {
     for _ in 0..ATTEMPTS_MAX {
         let (job, pending) = ScanJob::new(request.clone());
@@ -226,10 +227,10 @@ async fn run_scan(leaf: QueryLeaf<'_>, request: ScanRequest) -> Option<JobResult
     None
 }
 
-/// Blocks in the order in which they are best looked at.
+/// Sorts blocks into the best order for the scan.
 fn ordered(mut blocks: Vec<(usize, Arc<Block>)>, order: BlockOrder) -> Vec<(usize, Arc<Block>)> {
     match order {
-        // Those of a leaf together: what is known of a leaf's strings serves the next block, too.
+        // Blocks of one leaf stay together: the string ids of a leaf also serve its next block.
         BlockOrder::Any => {}
         BlockOrder::NewestFirst => blocks.sort_by_key(|(_, block)| Reverse(block.time_range.1)),
         BlockOrder::OldestFirst => blocks.sort_by_key(|(_, block)| block.time_range.0),

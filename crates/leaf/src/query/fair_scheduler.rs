@@ -1,48 +1,47 @@
-//! Whose turn it is.
+//! Schedules the turns of queries.
 //!
-//! Turns go round by query, so that one over many leaves, which has a job on each, gets no more of
-//! them than others. But a query that came in just now is *ahead*, and so is one that has not taken
-//! much time yet: small ones are done before the large ones have had a turn each, also where a turn
-//! of these is long, as it is where one of their blocks takes long. Those ahead have as much time as
-//! the last turn of another took, so many small ones cannot keep a large one waiting for ever.
-//! (Two levels of a multilevel feedback queue: Corbató, Merwin-Daggett and Daley, "An Experimental
-//! Time-Sharing System", 1962.)
+//! Turns rotate by query, so a query with a job on each of many leaves gets no more turns than
+//! others. But new queries have *priority*, and so do queries that have used little time. So small
+//! queries finish before each large one has had a turn, even if one block of a large query makes
+//! its turn long. Queries with priority share as much time as the last turn without priority took,
+//! so many small queries cannot starve a large one. (Two levels of a multilevel feedback queue:
+//! Corbató, Merwin-Daggett and Daley, "An Experimental Time-Sharing System", 1962.)
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use super::locks::Arc;
 
-/// A part of a query's work that can be taken up for a turn.
+/// A part of a query's work that can get a turn.
 pub(crate) trait Schedulable {
-    /// What tells queries apart.
+    /// Identifies the query.
     fn query(&self) -> usize;
-    /// How many work on it; `None` when it has nothing to do for one more.
+    /// The number of workers on it; `None` if it has no work for another worker.
     fn workers_if_open(&self) -> Option<usize>;
-    /// Whether only its end is left to do, as it is out of time.
+    /// Whether it is out of time, so that only its end is left to do.
     fn is_due(&self, now: Instant) -> bool;
 }
 
-/// A query that has taken less time of threads is ahead of others. Where the machine is busy with other
-/// things, too, that is some times as much as the query's own work.
+/// A query that has used less thread time has priority. On a machine that is busy with other
+/// programs, this limit is several times the query's own work.
 pub(crate) const SHORT_QUERY_TIME: Duration = Duration::from_millis(100);
 
 /// The jobs of all queries.
 #[derive(Debug)]
 pub(crate) struct FairScheduler<J> {
-    /// Queries that had no turn yet, the first first.
+    /// Queries without a turn yet, in order of arrival.
     new: VecDeque<QueryJobs<J>>,
-    /// The others; whoever had its turn goes to the back.
+    /// The other queries; a query that had its turn goes to the back.
     served: VecDeque<QueryJobs<J>>,
-    /// How much longer queries may be ahead of others.
+    /// The time left for queries with priority.
     priority_time_left: Duration,
 }
 
-/// Whose turn it is.
+/// The job that gets the next turn.
 #[derive(Debug)]
 pub(crate) struct Turn<J> {
     pub(crate) job: Arc<J>,
-    /// Whether it is ahead of others.
+    /// Whether its query has priority.
     pub(crate) has_priority: bool,
 }
 
@@ -51,7 +50,7 @@ pub(crate) struct Turn<J> {
 struct QueryJobs<J> {
     query: usize,
     jobs: Vec<Arc<J>>,
-    /// The time of threads that it has taken.
+    /// The thread time that it has used.
     took: Duration,
 }
 
@@ -62,7 +61,7 @@ impl<J> Default for FairScheduler<J> {
 }
 
 impl<J: Schedulable> FairScheduler<J> {
-    /// Adds a job, which stays until it is removed.
+    /// Adds a job, which stays until [`Self::remove`].
     pub(crate) fn add(&mut self, job: Arc<J>) {
         let query = job.query();
         let queued = self.all_mut().find(|entry| entry.query == query);
@@ -81,9 +80,9 @@ impl<J: Schedulable> FairScheduler<J> {
         self.served.retain(|entry| !entry.jobs.is_empty());
     }
 
-    /// The job whose turn it is.
+    /// Takes the job with the next turn.
     pub(crate) fn take(&mut self, now: Instant) -> Option<Turn<J>> {
-        // Whoever is out of time is asked for what it has, and does not wait for its turn.
+        // A query that is out of time returns its partial result without waiting for its turn.
         let is_late = |job: &&Arc<J>| job.is_due(now) && job.workers_if_open() == Some(0);
         if let Some(late) = self.all().flat_map(|entry| &entry.jobs).find(is_late) {
             return Some(Turn { job: Arc::clone(late), has_priority: true });
@@ -93,7 +92,8 @@ impl<J: Schedulable> FairScheduler<J> {
         ahead.or_else(|| self.take_next()).or_else(|| self.take_priority())
     }
 
-    /// The next job of a new query, or of the one that has taken least, if that is not much.
+    /// The next job of a new query, or of the query that has used the least time, if that is below
+    /// [`SHORT_QUERY_TIME`].
     fn take_priority(&mut self) -> Option<Turn<J>> {
         let first_of = |queries: &VecDeque<QueryJobs<J>>| {
             let open = queries.iter().enumerate().filter_map(|(at, entry)| {
@@ -125,7 +125,7 @@ impl<J: Schedulable> FairScheduler<J> {
         Some(Turn { job, has_priority: false })
     }
 
-    /// Notes how long a query's turn took.
+    /// Notes the duration of a query's turn.
     pub(crate) fn note(&mut self, query: usize, has_priority: bool, took: Duration) {
         self.priority_time_left = match has_priority {
             true => self.priority_time_left.saturating_sub(took),
@@ -136,12 +136,12 @@ impl<J: Schedulable> FairScheduler<J> {
         }
     }
 
-    /// Another job of a query whose turn it is.
+    /// Another job of a query that has the turn.
     pub(crate) fn more_of(&self, query: usize) -> Option<Arc<J>> {
         self.all().find(|entry| entry.query == query)?.workers_if_open()
     }
 
-    /// Whether there is something to do for one more.
+    /// Whether any job has work for another worker.
     pub(crate) fn has_open_job(&self) -> bool {
         self.all().flat_map(|entry| &entry.jobs).any(|job| job.workers_if_open().is_some())
     }
@@ -156,7 +156,7 @@ impl<J: Schedulable> FairScheduler<J> {
 }
 
 impl<J: Schedulable> QueryJobs<J> {
-    /// The job that fewest work on: to share one means to have more to merge.
+    /// The open job with the fewest workers: each worker more on a job means more to merge.
     fn workers_if_open(&self) -> Option<Arc<J>> {
         let open = self.jobs.iter().filter_map(|job| Some((job.workers_if_open()?, job)));
         open.min_by_key(|(workers, _)| *workers).map(|(_, job)| Arc::clone(job))

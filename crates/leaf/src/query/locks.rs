@@ -1,3 +1,3 @@
-//! Locks of the worker pool; its tests under random schedules replace this module by other locks.
+//! The locks of the worker pool. Its tests under random schedules replace this module.
 
 pub(crate) use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};

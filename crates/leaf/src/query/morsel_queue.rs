@@ -1,8 +1,8 @@
-//! The blocks of one job, handed out one by one to any worker that has time: a morsel queue.
+//! A morsel queue: hands out the blocks of one job one by one to any idle worker.
 //!
-//! A *worker* joins, takes blocks until there are none or its turn is over, and leaves its state. The
-//! next worker that joins goes on with a state that was left, so there are never more states than
-//! there were workers at the same time. The last worker to leave, once all blocks are done, gets all
+//! A *worker* joins, takes blocks until there are none or its turn is over, and leaves its state.
+//! The next worker that joins continues with a state that was left, so there are never more states
+//! than workers at the same time. The last worker to leave, once all blocks are done, gets all
 //! states; this happens once. Idea: Leis et al., "Morsel-Driven Parallelism", SIGMOD 2014.
 //!
 //! ```text
@@ -15,38 +15,38 @@
 
 use super::locks::{Mutex, MutexGuard, PoisonError};
 
-/// Which blocks of a job are done, by whom, and what was found.
+/// The progress of a job's blocks, and the worker states.
 #[derive(Debug)]
 pub(crate) struct MorselQueue<F>(Mutex<State<F>>);
 
 #[derive(Debug)]
 struct State<F> {
-    /// The first block that nobody has taken.
+    /// The first block that was not handed out.
     next: usize,
     blocks: usize,
     workers: usize,
     /// Blocks that were given back.
     returned: Vec<usize>,
-    /// What those found who left.
+    /// The states of workers that left.
     worker_states: Vec<F>,
     /// No further block is handed out, although there are some.
     stopped: bool,
     is_limited: bool,
-    /// All was given to the last worker, or is worth nothing.
+    /// All states were given to the last worker, or are worthless.
     is_finished: bool,
 }
 
-/// What became of a job.
+/// The end of a job.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Finished<F> {
-    /// What its workers found.
+    /// The states of its workers.
     pub(crate) worker_states: Vec<F>,
-    /// All blocks were looked at.
+    /// Whether all blocks were scanned.
     pub(crate) complete: bool,
 }
 
 impl<F> MorselQueue<F> {
-    /// So many blocks; there may be none.
+    /// A queue of `blocks` blocks, possibly 0.
     pub(crate) const fn new(blocks: usize) -> Self {
         Self(Mutex::new(State {
             next: 0,
@@ -60,13 +60,13 @@ impl<F> MorselQueue<F> {
         }))
     }
 
-    /// How many work on it; `None` when it has nothing to do for one more. A worker state more is worth
-    /// more than so many blocks.
+    /// The number of workers; `None` if there is no work for another worker. An additional worker
+    /// state costs as much as scanning `worth_blocks` blocks.
     pub(crate) fn workers_if_open(&self, worth_blocks: usize) -> Option<usize> {
         self.lock().workers_if_open(worth_blocks)
     }
 
-    /// Joins the work, if there is some for one more; returns what is to be gone on with.
+    /// Joins the work, if there is some for another worker; returns the states to continue with.
     pub(crate) fn join(&self) -> Option<Vec<F>> {
         let mut state = self.lock();
         state.workers_if_open(0)?;
@@ -89,14 +89,14 @@ impl<F> MorselQueue<F> {
         Some(state.next - 1)
     }
 
-    /// Leaves out the blocks that nobody has taken yet.
+    /// Skips the blocks that were not handed out yet.
     pub(crate) fn stop(&self) {
         let mut state = self.lock();
         state.stopped |= state.has_blocks();
     }
 
-    /// Has what was found made one, by a worker of its own, before more is looked for. Returns
-    /// false, and changes nothing, when it is one already: that of the worker that calls.
+    /// Has all states merged by a single worker before more blocks are scanned. Returns false, and
+    /// changes nothing, if the calling worker has the only state.
     pub(crate) fn limit_to_one_worker(&self) -> bool {
         let mut state = self.lock();
         let is_alone = state.is_alone();
@@ -104,8 +104,8 @@ impl<F> MorselQueue<F> {
         !is_alone
     }
 
-    /// As [`Self::limit_to_one_worker`]; then the block, of which nothing was added to what was found, is looked at
-    /// again by the worker that is alone.
+    /// Like [`Self::limit_to_one_worker`]. The block, which added nothing to the worker's state, is
+    /// then scanned again by the single worker.
     pub(crate) fn give_back(&self, block: usize) -> bool {
         let is_limited = self.limit_to_one_worker();
         if is_limited {
@@ -114,7 +114,7 @@ impl<F> MorselQueue<F> {
         is_limited
     }
 
-    /// Leaves the work. Returns what all have found if that was the end of it.
+    /// Leaves the work. Returns all states if the job is finished.
     pub(crate) fn leave(&self, worker_state: F) -> Option<Finished<F>> {
         let mut state = self.lock();
         state.workers -= 1;
@@ -130,7 +130,7 @@ impl<F> MorselQueue<F> {
         Some(Finished { worker_states: std::mem::take(&mut state.worker_states), complete })
     }
 
-    /// Leaves the work for a worker that failed: then nothing that others found is of use.
+    /// Leaves the work for a worker that failed: the states of the others are then worthless.
     pub(crate) fn abandon(&self) {
         let mut state = self.lock();
         state.workers -= 1;
@@ -148,13 +148,13 @@ impl<F> State<F> {
         (self.next < self.blocks || !self.returned.is_empty()) && !self.stopped && !self.is_finished
     }
 
-    /// Whether all that was found is with one worker.
+    /// Whether one worker has the only state.
     const fn is_alone(&self) -> bool {
         self.workers == 1 && self.worker_states.is_empty()
     }
 
-    /// Somebody has to end the job, even where no blocks are left; others join where there is a
-    /// block for each, as what they find has to be merged.
+    /// One worker must end the job, even if no blocks are left. More join only if there is a block
+    /// for each, as their states must be merged.
     fn workers_if_open(&self, worth_blocks: usize) -> Option<usize> {
         let is_open = match self.workers {
             0 => !self.is_finished,

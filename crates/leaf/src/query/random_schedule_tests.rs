@@ -1,7 +1,7 @@
 //! The scan pool under random schedules: several threads take the blocks of several queries.
 //!
-//! Here it is the same source over the locks of shuttle, which tries the orders in which threads
-//! may meet, and works in its runs only.
+//! The same source is compiled with the locks of shuttle, which tries the possible thread
+//! interleavings. These locks work only inside shuttle's runs.
 
 mod locks {
     pub(crate) use shuttle::sync::{Arc, Condvar, Mutex, MutexGuard};
@@ -28,7 +28,7 @@ use self::fair_scheduler::Schedulable;
 use self::morsel_queue::{Finished, MorselQueue};
 use self::worker_pool::{Job, TURN, WorkerPool};
 
-/// Passes by a third of a turn with each block, whoever looks at it.
+/// Advances by a third of a turn with each block, whichever worker scans it.
 struct Clock {
     start: Instant,
     thirds: AtomicU32,
@@ -40,25 +40,25 @@ impl Clock {
     }
 }
 
-/// A job whose worker states are the numbers of the blocks that were looked at.
+/// A job whose worker states are the numbers of the scanned blocks.
 struct Numbers {
     query: usize,
     blocks: usize,
     queue: MorselQueue<Vec<usize>>,
     clock: Arc<Clock>,
     due: Instant,
-    /// The block that is one too many for worker states apart, if there is one.
+    /// The block, if any, at which separate worker states take too much memory.
     crowded_at: Option<usize>,
-    /// That block is given back, to be looked at by a worker that is alone.
+    /// Whether that block is given back, to be scanned by a single worker.
     is_given_back: bool,
     /// The block that fails, if there is one.
     failing_at: Option<usize>,
-    /// Findings that were not gone on with from others.
+    /// The number of worker states that did not continue others.
     begun: AtomicUsize,
     outcome: Sender<Outcome>,
 }
 
-/// What became of a job; `None` when it failed.
+/// The end of a job; `None` if it failed.
 type Outcome = Option<Finished<Vec<usize>>>;
 
 impl Schedulable for Numbers {
@@ -105,7 +105,7 @@ impl Job for Numbers {
         worker_state.push(block);
         self.clock.thirds.fetch_add(1, Ordering::SeqCst);
         if self.failing_at == Some(block) {
-            // Not a panic, which shuttle takes for its own.
+            // Not a panic, which shuttle would count as a failure of the test.
             std::panic::resume_unwind(Box::new("a block that fails"));
         }
     }
@@ -124,11 +124,11 @@ impl Job for Numbers {
     }
 }
 
-/// The last one is that of the test itself, which takes turns while there is something to do.
+/// One of them is the test's own thread, which takes turns while there is work.
 const THREADS: usize = 3;
 
-/// Runs jobs that `change` alters, of two queries, on three threads; returns of each the query, how
-/// many blocks it has, and what became of it.
+/// Runs jobs of two queries, altered by `change`, on three threads. Returns for each job its query,
+/// its number of blocks, and its outcome.
 fn run(change: impl Fn(&mut Numbers)) -> Vec<(usize, usize, Outcome)> {
     let clock = Arc::new(Clock { start: Instant::now(), thirds: AtomicU32::new(0) });
     let now = Arc::clone(&clock);
@@ -170,7 +170,7 @@ fn run(change: impl Fn(&mut Numbers)) -> Vec<(usize, usize, Outcome)> {
     ended
 }
 
-/// The blocks that were looked at, sorted, and whether that is said to be all.
+/// The scanned blocks, sorted, and whether the job reports them to be all.
 fn looked_at(ended: Outcome) -> (Vec<usize>, bool) {
     let Finished { worker_states, complete } = ended.expect("it did not fail");
     assert!((1..=THREADS).contains(&worker_states.len()), "{worker_states:?}");
@@ -221,7 +221,7 @@ fn a_job_out_of_time_says_what_it_left_out() {
             }
         }) {
             let (scanned, complete) = looked_at(ended);
-            // They are handed out in their order.
+            // They are handed out in order.
             assert_eq!(scanned, (0..scanned.len()).collect::<Vec<_>>());
             assert_eq!(complete, scanned.len() == blocks);
             assert!(complete || query == 1);

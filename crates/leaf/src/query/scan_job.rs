@@ -1,8 +1,9 @@
-//! One query over snapshots of a table's blocks, of one leaf or of all leaves of a process, as a job of
-//! the scan pool.
+//! One query over snapshots of a table's blocks, of one leaf or of all leaves of a process, as a
+//! job of the scan pool.
 //!
-//! All blocks go into one partial answer for each thread that joins, whichever leaf they are of, so
-//! that leaves of one process cost no merging. How much of each leaf was looked at is counted beside.
+//! Each thread that joins puts all its blocks into one partial, whichever leaf they are of, so
+//! several leaves in one process cost no extra merging. The scanned blocks of each leaf are counted
+//! separately.
 
 use std::cmp::Reverse;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -25,77 +26,77 @@ use crate::sync::lock;
 use crate::table::Table;
 use crate::table::block::Block;
 
-/// What it takes to make a worker state of so many bytes and to merge it with another one, about: as
-/// measured with groups by number, a count and a sum each.
+/// The approximate cost of building a worker state and merging it with another one, per byte.
+/// Measured with groups by number, with a count and a sum each.
 const WORKER_STATE_NANOS_PER_BYTE: u64 = 4;
 
-/// What a job is about.
+/// The input of a job.
 #[derive(Clone)]
 pub(crate) struct ScanRequest {
     pub(crate) query: Arc<Query>,
     pub(crate) scan: Arc<Scan>,
-    /// The table, by leaf.
+    /// The table, one entry per leaf.
     pub(crate) tables: Vec<Arc<Table>>,
-    /// Those of their blocks that the time range reaches, and which leaf they are of.
+    /// The blocks that overlap the time range, each with the index of its leaf.
     pub(crate) blocks: Vec<(usize, Arc<Block>)>,
-    /// Bytes that all that is found may take.
+    /// Bytes that all worker states together may take.
     pub(crate) bytes_max: usize,
-    /// Where these are drawn from.
+    /// The pool of these bytes.
     pub(crate) budget: Arc<MemoryPool>,
-    /// How many questions may merge what their workers found beside the threads that scan.
+    /// Limits how many queries may merge their worker states beside the scan threads.
     pub(crate) merging: Arc<Semaphore>,
     pub(crate) deadline: Instant,
 }
 
-/// A query, and how far it is answered.
+/// A query and its progress.
 pub(crate) struct ScanJob {
     request: ScanRequest,
     queue: MorselQueue<WorkerState>,
     /// Bytes that all worker states take.
     bytes: AtomicUsize,
-    /// The longest that a block has taken so far, in nanoseconds.
+    /// The longest time that a block has taken so far, in nanoseconds.
     longest: AtomicU64,
     cancelled: AtomicBool,
-    /// Until the job has ended.
+    /// `None` once the job has ended.
     reply: Mutex<Option<oneshot::Sender<Finished<WorkerState>>>>,
 }
 
-/// What one worker after the other has found.
+/// The result of one or several workers, one after the other.
 #[derive(Debug)]
 pub(crate) struct WorkerState {
     partial: Partial,
-    /// By leaf.
+    /// One entry per leaf.
     scanned: Vec<ScannedBlocks>,
     took: Duration,
-    /// Zeros may have been read for what could not be: nothing of this may be used.
+    /// Zeros may have been read in place of unreadable bytes: this state must not be used.
     is_spoiled: bool,
 }
 
-/// What was looked at of one leaf.
+/// The scanned part of one leaf.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ScannedBlocks {
     pub(crate) blocks: usize,
-    /// Of blocks that could be read.
+    /// Rows of readable blocks.
     pub(crate) rows: u64,
 }
 
-/// What a job found.
+/// The result of a job.
 pub(crate) struct JobResult {
     pub(crate) partial: Partial,
-    /// By leaf: all of its blocks, where there was time for that.
+    /// One entry per leaf: all its blocks, if there was time for them.
     pub(crate) scanned: Vec<ScannedBlocks>,
-    /// None of it may be used: some of a block could not be read while it was looked at.
+    /// Whether part of a block became unreadable during the scan: the result must not be used.
     pub(crate) is_spoiled: bool,
 }
 
-/// A job's result that is waited for. The job is cancelled when nobody waits any more.
+/// The future result of a job. Dropping it cancels the job.
 pub(crate) struct PendingResult {
     job: Arc<ScanJob>,
     ended: oneshot::Receiver<Finished<WorkerState>>,
 }
 
 impl ScanJob {
-    /// A job, and its result.
+    /// Makes a job and its pending result.
     pub(crate) fn new(request: ScanRequest) -> (Arc<Self>, PendingResult) {
         let (reply, ended) = oneshot::channel();
         let job = Arc::new(Self {
@@ -109,16 +110,16 @@ impl ScanJob {
         (Arc::clone(&job), PendingResult { job, ended })
     }
 
-    /// When no further block is begun: one that is not done by the deadline would take all that
-    /// was found before down with it.
+    /// The time after which no further block is begun. A block that is not done by the deadline
+    /// would cost all earlier results as well.
     fn due(&self) -> Instant {
         let longest = Duration::from_nanos(self.longest.load(Ordering::Relaxed));
         let deadline = self.request.deadline;
         deadline.checked_sub(longest).unwrap_or(deadline)
     }
 
-    /// How many blocks have to be left for one more worker to be of use: looking at them has to
-    /// take longer than making the groups that are known a second time, and merging them.
+    /// The number of blocks that must be left for another worker to pay off. Scanning them must
+    /// take longer than building the known groups a second time and merging them.
     fn worth_blocks(&self) -> usize {
         let longest = self.longest.load(Ordering::Relaxed).max(1);
         let bytes = self.bytes.load(Ordering::Relaxed) as u64;
@@ -126,12 +127,12 @@ impl ScanJob {
         usize::try_from(blocks).unwrap_or(usize::MAX)
     }
 
-    /// Whether nobody waits for the answer any more.
+    /// Whether nothing waits for the result any more.
     fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Findings made one; `None` where there are none.
+    /// Merges worker states; `None` if there are none.
     fn merged(&self, mut worker_states: Vec<WorkerState>) -> Option<WorkerState> {
         worker_states.sort_by_key(|worker_state| Reverse(worker_state.partial.reservation.bytes()));
         worker_states.into_iter().reduce(|mut all, worker_state| {
@@ -146,8 +147,8 @@ impl ScanJob {
         })
     }
 
-    /// What is told of a fault of a query that holds so many bytes: where others hold none, it is of
-    /// no use to ask again.
+    /// The error to report for a query that holds `held` bytes: if other queries hold none, a retry
+    /// is useless.
     fn final_error(&self, fault: QueryError, held: usize) -> QueryError {
         let budget = &self.request.budget;
         match fault.code {
@@ -158,12 +159,12 @@ impl ScanJob {
         }
     }
 
-    /// Holds what was found, for which so many bytes were held `before` the block. If that is too much
-    /// together with what others have found, all of it is made one, which takes less: the query fails
-    /// only where that is too much as well, so how many threads there are does not decide.
+    /// Reserves memory for the partial, which held `before` bytes before the block. If all worker
+    /// states together take too much, they are merged, which takes less. The query fails only if
+    /// the merged state is too large as well, so the number of threads does not decide.
     fn hold(&self, partial: &mut Partial, before: usize) {
         let Err(fault) = partial.try_hold(self.request.bytes_max) else {
-            // Wraps around where it became less.
+            // Wraps around if the partial became smaller.
             let more = partial.reservation.bytes().wrapping_sub(before);
             let all = self.bytes.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
             if all > self.request.bytes_max {
@@ -178,7 +179,7 @@ impl ScanJob {
 }
 
 impl Schedulable for ScanJob {
-    /// Leaves that answer each for itself are asked the same query, not copies of it.
+    /// Leaves that answer separately get the same query, not copies of it.
     fn query(&self) -> usize {
         Arc::as_ptr(&self.request.query).addr()
     }
@@ -187,7 +188,7 @@ impl Schedulable for ScanJob {
         self.queue.workers_if_open(self.worth_blocks())
     }
 
-    /// What nobody waits for is ended soon, too, since it holds memory.
+    /// A cancelled job is ended soon too, since it holds memory.
     fn is_due(&self, now: Instant) -> bool {
         self.due() <= now || self.is_cancelled()
     }
@@ -236,7 +237,7 @@ impl Job for ScanJob {
                 self.hold(partial, before);
             }
             Err(ScanError::Cancelled) => {}
-            // As in `hold`: how many threads there are does not decide.
+            // As in `hold`: the number of threads does not decide.
             Err(ScanError::Failed(fault)) => {
                 if fault.code == QueryErrorCode::Invalid || !self.queue.give_back(number) {
                     partial.fail(self.final_error(*fault, partial.reservation.bytes()));
@@ -259,18 +260,18 @@ impl Job for ScanJob {
 
     fn end(&self, ended: Finished<WorkerState>) {
         if let Some(reply) = lock(&self.reply).take() {
-            // Whoever asked may have gone.
+            // The receiver may be gone.
             let _ = reply.send(ended);
         }
     }
 
     fn fail(&self) {
-        // Seen as a leaf that failed.
+        // The receiver reports a failed leaf.
         drop(lock(&self.reply).take());
     }
 }
 
-/// A block, and the strings that its table knows by id.
+/// A block with its table, whose string ids it uses.
 struct HeldBlock<'b> {
     block: &'b Block,
     table: &'b Table,
@@ -292,7 +293,7 @@ impl<'a> BlockContext<'a> for HeldBlock<'_> {
 }
 
 impl PendingResult {
-    /// Waits for the result; `None` when the job failed.
+    /// Waits for the result; `None` if the job failed.
     pub(crate) async fn result(mut self) -> Option<JobResult> {
         let Finished { worker_states, .. } = (&mut self.ended).await.ok()?;
         let many = worker_states.len() > 1;
@@ -302,8 +303,8 @@ impl PendingResult {
             worker_states.iter().map(bytes).sum::<usize>() - largest <= MERGE_AT_ONCE_BYTES;
         let merged = match is_quick {
             true => self.job.merged(worker_states),
-            // No thread of the pool does this: it takes longer than a turn. Not all do it at once, or
-            // those threads would hardly get on.
+            // No thread of the pool merges: it takes longer than a turn. The semaphore limits
+            // concurrent merges, or the scan threads would hardly make progress.
             false => {
                 let merging = Arc::clone(&self.job.request.merging).acquire_owned().await.ok()?;
                 let job = Arc::clone(&self.job);

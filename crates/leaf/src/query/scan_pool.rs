@@ -1,4 +1,4 @@
-//! The threads that scan: one pool for all leaves of a process.
+//! The scan threads: one pool for all leaves of a process.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -9,8 +9,8 @@ use tokio::sync::Semaphore;
 use crate::query::scan_job::ScanJob;
 use crate::query::worker_pool::WorkerPool;
 
-/// Threads that run the queries of all leaves of a process in turn, a few milliseconds each. They
-/// end when the last leaf is dropped.
+/// Threads that run the queries of all leaves of a process in turns of a few milliseconds. They end
+/// when the last leaf is dropped.
 pub struct ScanPool {
     pool: Arc<WorkerPool<ScanJob>>,
     threads: Vec<JoinHandle<()>>,
@@ -18,7 +18,7 @@ pub struct ScanPool {
 }
 
 impl ScanPool {
-    /// Starts so many threads, one at least: one for each core is best.
+    /// Starts `threads` threads, at least one; one per core is best.
     ///
     /// # Errors
     /// When a thread cannot be started.
@@ -35,8 +35,8 @@ impl ScanPool {
         Ok(Arc::new(started))
     }
 
-    /// How many may merge at once what threads found: half as many as there are threads, so that these
-    /// get on meanwhile.
+    /// Limits how many queries may merge worker states at once: half the number of scan threads, so
+    /// that these make progress meanwhile.
     pub(crate) fn merging(&self) -> &Arc<Semaphore> {
         &self.merging
     }
@@ -51,7 +51,7 @@ impl Drop for ScanPool {
     fn drop(&mut self) {
         self.pool.stop();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has nothing left to be waited for.
+            // A thread that panicked needs no further wait.
             let _ = thread.join();
         }
     }

@@ -1,8 +1,8 @@
-//! Who works on what: threads take turns of a few milliseconds at queries, block by block.
+//! Assigns work to threads: they take turns of a few milliseconds at queries, block by block.
 //!
-//! A turn belongs to a query. The thread takes blocks of any of the query's jobs, those that others
-//! work on included, until the turn is over; so whatever leaf the blocks are of, no thread is idle
-//! while there are some, and a small query never waits for the end of a large one.
+//! A turn belongs to a query. The thread takes blocks of any job of the query, including jobs with
+//! other workers, until the turn is over. So no thread is idle while any leaf has blocks left, and
+//! a small query never waits for the end of a large one.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
@@ -11,31 +11,31 @@ use super::fair_scheduler::{FairScheduler, Schedulable, Turn};
 use super::locks::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use super::morsel_queue::{Finished, MorselQueue};
 
-/// How long a thread works for a query before the next one gets its turn.
+/// How long a thread works for a query before the next query gets its turn.
 pub(crate) const TURN: Duration = Duration::from_millis(5);
 
 /// One query's work on one leaf.
 pub(crate) trait Job: Schedulable {
-    /// What a worker has found in the blocks that it looked at.
+    /// The result of a worker for the blocks that it scanned.
     type WorkerState;
 
     /// The blocks.
     fn queue(&self) -> &MorselQueue<Self::WorkerState>;
-    /// Whether nothing more is to be looked for, having found this.
+    /// Whether no further block is needed, given this state.
     fn is_done(&self, worker_state: &Self::WorkerState) -> bool;
-    /// What a worker begins with, which goes on where others have left.
+    /// Builds the state that a worker begins with, from states that others left.
     fn begin(&self, left: Vec<Self::WorkerState>) -> Self::WorkerState;
-    /// Looks at a block.
+    /// Scans a block.
     fn scan_block(&self, block: usize, worker_state: &mut Self::WorkerState);
-    /// Notes how long looking at the last block took.
+    /// Notes how long the last block took.
     fn note(&self, took: Duration, worker_state: &mut Self::WorkerState);
-    /// Takes what all have found: called once, unless the job fails.
+    /// Receives the states of all workers: called once, unless the job fails.
     fn end(&self, ended: Finished<Self::WorkerState>);
-    /// Gives the job up, because looking at a block failed; [`Self::end`] is not called.
+    /// Fails the job because scanning a block panicked; [`Self::end`] is not called.
     fn fail(&self);
 }
 
-/// Jobs, and the threads that work on them: those that call [`WorkerPool::work`].
+/// Jobs, and the threads that work on them by calling [`WorkerPool::work`].
 pub(crate) struct WorkerPool<J> {
     state: Mutex<State<J>>,
     ready: Condvar,
@@ -44,12 +44,12 @@ pub(crate) struct WorkerPool<J> {
 
 struct State<J> {
     scheduler: FairScheduler<J>,
-    /// Threads that have nothing to do.
+    /// Threads without work.
     idle: usize,
     stopping: bool,
 }
 
-/// A job that a thread has joined, and what it goes on with.
+/// A job that a thread has joined, and the states to continue with.
 struct JoinedJob<J: Job> {
     job: Arc<J>,
     left: Vec<J::WorkerState>,
@@ -57,7 +57,7 @@ struct JoinedJob<J: Job> {
 }
 
 impl<J: Job> WorkerPool<J> {
-    /// No jobs yet; `clock` says what time it is.
+    /// A pool without jobs; `clock` returns the current time.
     pub(crate) fn new(clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
         let state = State { scheduler: FairScheduler::default(), idle: 0, stopping: false };
         Self { state: Mutex::new(state), ready: Condvar::new(), clock: Box::new(clock) }
@@ -69,7 +69,7 @@ impl<J: Job> WorkerPool<J> {
         self.ready.notify_one();
     }
 
-    /// Has all threads end, after the turns that they are in at the latest.
+    /// Ends all threads, at the latest after their current turns.
     pub(crate) fn stop(&self) {
         self.lock().stopping = true;
         self.ready.notify_all();
@@ -82,12 +82,12 @@ impl<J: Job> WorkerPool<J> {
         }
     }
 
-    /// A job to work on; `None` when the pool is stopped.
+    /// Waits for a job to work on; `None` when the pool is stopped.
     fn wait(&self) -> Option<JoinedJob<J>> {
         let mut state = self.lock();
         while !state.stopping {
             if let Some(joined) = state.take((self.clock)()) {
-                // One wakes the next, so that no more are woken than there is work for.
+                // Each thread wakes the next, so that no more are woken than there is work for.
                 if state.idle > 0 && state.scheduler.has_open_job() {
                     self.ready.notify_one();
                 }
@@ -100,7 +100,7 @@ impl<J: Job> WorkerPool<J> {
         None
     }
 
-    /// Works for one turn on the jobs of a query, this one first; returns whose turn it was.
+    /// Works for one turn on the jobs of a query, `joined` first; returns the query.
     fn turn(&self, joined: JoinedJob<J>) -> usize {
         let (query, has_priority) = (joined.job.query(), joined.has_priority);
         let begun = (self.clock)();
@@ -118,14 +118,14 @@ impl<J: Job> WorkerPool<J> {
         query
     }
 
-    /// Takes the turn that is next, if there is something to do; returns whose it was.
+    /// Takes the next turn, if there is work; returns its query.
     #[cfg(test)]
     pub(crate) fn take_turn(&self) -> Option<usize> {
         let joined = self.lock().take((self.clock)())?;
         Some(self.turn(joined))
     }
 
-    /// Works on a job until there is nothing to do or the turn is over.
+    /// Works on a job until it has no more blocks or the turn is over.
     fn serve(&self, JoinedJob { job, left, .. }: JoinedJob<J>, over: Instant) {
         match catch_unwind(AssertUnwindSafe(|| self.scan_blocks(&job, left, over))) {
             Ok(worker_state) => {
@@ -166,12 +166,12 @@ impl<J: Job> WorkerPool<J> {
 }
 
 impl<J: Job> State<J> {
-    /// Joins the job whose turn it is.
+    /// Joins the job with the next turn.
     fn take(&mut self, now: Instant) -> Option<JoinedJob<J>> {
         join(|| self.scheduler.take(now))
     }
 
-    /// Joins another job of the query whose turn it is.
+    /// Joins another job of the query that has the turn.
     fn more_of(&self, query: usize) -> Option<JoinedJob<J>> {
         if self.stopping {
             return None;
@@ -180,7 +180,7 @@ impl<J: Job> State<J> {
     }
 }
 
-/// Joins the first of the jobs offered that still has something to do by then.
+/// Joins the first offered job that still has work at that point.
 fn join<J: Job>(mut offered: impl FnMut() -> Option<Turn<J>>) -> Option<JoinedJob<J>> {
     loop {
         let Turn { job, has_priority } = offered()?;

@@ -1,4 +1,4 @@
-//! Whose turn it is, counted and on a clock that only blocks move.
+//! The order of turns, counted on a clock that only blocks advance.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -9,7 +9,7 @@ use crate::query::morsel_queue::{Finished, MorselQueue};
 use crate::query::worker_pool::{Job, TURN, WorkerPool};
 use crate::sync::lock;
 
-/// Microseconds that pass while a block is looked at, and by no other means.
+/// Microseconds, which only scanning a block advances.
 struct Clock {
     start: Instant,
     micros: AtomicU64,
@@ -30,7 +30,7 @@ impl Clock {
     }
 }
 
-/// A job whose blocks take a time each.
+/// A job whose blocks take a fixed time each.
 struct Timed {
     query: usize,
     queue: MorselQueue<()>,
@@ -84,7 +84,7 @@ impl Job for Timed {
     }
 }
 
-/// A machine of so many threads, of which the one that is free first takes the next turn.
+/// A machine with several threads, of which the first free one takes the next turn.
 struct Machine {
     clock: Arc<Clock>,
     pool: WorkerPool<Timed>,
@@ -102,7 +102,7 @@ impl Machine {
         Self { clock, pool, free: vec![Duration::ZERO; threads], ended: Arc::default() }
     }
 
-    /// Adds a job, which has to be done so long after the start.
+    /// Adds a job that is due `due` after the start.
     fn add(&self, query: usize, blocks: usize, block_micros: u64, due: Duration) {
         self.pool.run(Arc::new(Timed {
             query,
@@ -114,7 +114,7 @@ impl Machine {
         }));
     }
 
-    /// The thread that is free first takes a turn; returns whose it was.
+    /// The first free thread takes a turn; returns its query.
     fn turn(&mut self) -> Option<usize> {
         let thread = (0..self.free.len()).min_by_key(|thread| self.free[*thread])?;
         self.clock.set(self.free[thread]);
@@ -145,12 +145,12 @@ fn a_small_query_waits_for_one_turn_however_many_large_ones_there_are() {
                 for query in 0..large {
                     (0..leaves).for_each(|_| machine.add(query, 100_000, 300, NEVER));
                 }
-                // Until none of them is ahead.
+                // Until none of them has priority.
                 (0..21 * large).for_each(|_| assert!(machine.turn().is_some()));
                 // Each comes in after the one before, at another moment of the turns.
                 for small in SMALL..SMALL + 40 {
                     (0..2 + small % 7).for_each(|_| assert!(machine.turn().is_some()));
-                    // It comes in when another turn has just begun.
+                    // It comes in just after another turn has begun.
                     let asked_at = machine.first_free();
                     assert!(machine.turn().is_some());
                     (0..leaves).for_each(|_| machine.add(small, 1, 100, NEVER));
@@ -209,7 +209,7 @@ fn small_queries_without_end_leave_a_large_one_half_of_the_turns() {
     machine.add(0, 10_000, 5_000, NEVER);
     let mut large = 0;
     for turn in 0..400 {
-        // There is always one that has had no turn yet.
+        // At least one query has had no turn yet at all times.
         (0..2).for_each(|more| machine.add(SMALL + 2 * turn + more, 1, 5_000, NEVER));
         large += usize::from(machine.turn() == Some(0));
     }
@@ -247,7 +247,7 @@ fn whoever_is_out_of_time_is_next() {
     machine.clock.set(at(3));
     let order: Vec<usize> = (0..3).filter_map(|_| machine.pool.take_turn()).collect();
     assert_eq!(order, [2, 3, 0]);
-    // These end without a look at their blocks.
+    // These end without scanning a block.
     assert_eq!(lock(&machine.ended)[..], [(2, at(3)), (3, at(3))]);
 }
 

@@ -1,4 +1,4 @@
-//! Rows that go to the archive: which, when, and that each is in one place, whatever fails.
+//! Archiving: which rows, when, and that each row is in exactly one place, whatever fails.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use crate::{ArchiveError, ArchivePart};
 
 /// Rows of a day's block.
 const ROWS: i64 = 5_000;
-/// What the folder of a leaf has while something is on its way.
+/// The file that a leaf's folder has during a pass.
 const NOTE: &str = "archiving";
 
 /// An archive that keeps the values of `v`, file by file.
@@ -24,10 +24,10 @@ const NOTE: &str = "archiving";
 pub(super) struct Shelf {
     files: Mutex<BTreeMap<String, Vec<i64>>>,
     writes: AtomicUsize,
-    /// What is done at each write, by its number: before the file is there, and after.
+    /// Runs at one write, chosen by its number: before the file exists, or after.
     hook: Option<Hook>,
     fails_to_remove: AtomicBool,
-    /// What is copied at each write, and where to.
+    /// A source and a target path, copied at each write.
     copied: Mutex<Option<(PathBuf, PathBuf)>>,
 }
 
@@ -43,8 +43,7 @@ enum When {
 enum Hook {
     /// The archive fails at this step.
     Fail(Step),
-    /// The folder, and what the archive has, are copied as they are at this step: as a crash would
-    /// leave them.
+    /// The folder and the archive's files are copied at this step, as a crash would leave them.
     Copy { step: Step, from: PathBuf, to: PathBuf, files: Mutex<BTreeMap<String, Vec<i64>>> },
     /// Nothing is written until the leaf stops.
     Wait,
@@ -55,7 +54,7 @@ impl Shelf {
         Arc::new(Self { hook: Some(hook), ..Self::default() })
     }
 
-    /// All values that it has, sorted.
+    /// All values in its files, sorted.
     pub(super) fn values(&self) -> Vec<i64> {
         let mut values: Vec<i64> = lock(&self.files).values().flatten().copied().collect();
         values.sort_unstable();
@@ -168,8 +167,8 @@ fn of_days(days: std::ops::RangeInclusive<i64>) -> Vec<i64> {
     (days.start() * ROWS..(days.end() + 1) * ROWS).collect()
 }
 
-/// Has what is too old archived, as often as it takes. After a start ages are looked at fifteen minutes
-/// later, as nothing is new in the settings.
+/// Archives all rows that are too old, with retries. After a start with unchanged settings, ages
+/// are first checked fifteen minutes later.
 async fn archive_days(bed: &Bed, days: i64) {
     configure(&bed.leaf, archived(days)).await;
     bed.leaf.merge_all();
@@ -184,8 +183,8 @@ async fn whole_days_go_to_the_archive_and_then_away() {
     let shelf = Arc::default();
     let bed = settle(open_with_archive(Some(folder.path()), &shelf), 5).await;
     archive_days(&bed, 2).await;
-    // It is the 14th. Rows of the second day before are old enough, but not all that their day may
-    // have.
+    // The date is the 14th. Some rows of the second day before are old enough, but not all of that
+    // day.
     assert_eq!(shelf.days(), ["2023-11-09", "2023-11-10", "2023-11-11"]);
     assert_eq!(shelf.values(), of_days(3..=5));
     let (kept, partial) = values(&bed.leaf).await;
@@ -209,7 +208,7 @@ async fn whole_days_go_to_the_archive_and_then_away() {
 async fn a_block_of_several_days_is_parted() {
     let shelf = Arc::default();
     let bed = open_with_archive(None, &shelf);
-    // From 22:13:20 of the 11th on, so that the last 3,600 rows are of the 12th.
+    // Begins at 22:13:20 of the 11th, so that the last 3,600 rows are of the 12th.
     bed.leaf.accept(aged("b", 3 * DAY, 0, 10_000, false)).await.expect("taken");
     bed.clock.pass(700);
     bed.leaf.merge_all();
@@ -235,11 +234,11 @@ async fn what_stays_of_a_block_and_cannot_be_read_replaces_none() {
     let (table, job) = (table(&bed), bed.leaf.archive_job());
     let mut pass = job.plan_pass(&table).expect("a day is old enough");
     let old = Arc::clone(&pass.blocks[0]);
-    // As if its other rows were of the next day: merges make no such block now.
+    // As if its other rows were of the next day: merges no longer make such a block.
     pass.until = Micros(NOW.0 + (ROWS / 2 - 3 * DAY) * Micros::SECOND);
     let leaving = [job.verify_for_archive(&table, &old).expect("sound")];
     let rest = job.write_remainder(&pass, &leaving).expect("written");
-    // What was just written is no more.
+    // Damages the block that was just written.
     let after = fs::read(&path).expect("read");
     let written = before.iter().zip(&after).position(|(before, after)| before != after);
     let file = fs::File::options().write(true).open(&path).expect("opened");
@@ -282,7 +281,7 @@ async fn why_an_archive_fails_is_told_until_it_does_no_more() {
     assert_eq!(told().await, None);
 }
 
-/// Rows that are due, and an archive that fails after its second file and removes none.
+/// A leaf with due rows, and an archive that fails after its second file and removes no file.
 async fn about_to_fail(folder: &Path) -> (Bed, Arc<Shelf>) {
     let shelf = Shelf::with(Hook::Fail((1, When::After)));
     shelf.fails_to_remove.store(true, Ordering::SeqCst);
@@ -366,7 +365,7 @@ async fn who_stops_does_not_wait_for_the_archive() {
     bed.leaf.merge_all();
     std::thread::scope(|scope| {
         let archiving = scope.spawn(|| bed.leaf.archive_all());
-        // Else the thread would archive for ever, where the test fails before it stops the leaf.
+        // Without it, the thread would archive forever if the test fails before it stops the leaf.
         let _stopping = Stopping(&bed.leaf);
         wait_until("the pass is noted", || folder.path().join(NOTE).exists());
         bed.leaf.stop().expect("stops");
@@ -428,7 +427,7 @@ async fn a_damaged_note_stops_the_archive_and_nothing_else() {
         let folder = tempfile::tempdir().expect("a folder");
         let (bed, shelf) = about_to_fail(folder.path()).await;
         let (note, kept) = (folder.path().join(NOTE), folder.path().join("kept"));
-        // As a crash would leave it: before it is known that the pass came to nothing.
+        // As a crash would leave it: before the note says that the pass failed.
         *lock(&shelf.copied) = Some((note.clone(), kept.clone()));
         assert!(!bed.leaf.archive_all());
         *lock(&shelf.copied) = None;
@@ -450,7 +449,7 @@ async fn a_damaged_note_stops_the_archive_and_nothing_else() {
         let aside = folder.path().join("archiving.damaged");
         assert!(told.starts_with(&format!("{} was a note", aside.display())), "{told}");
         drop(bed);
-        // The next process knows as well, and a person sees to it.
+        // The next process reports it too, and a person removes it.
         let bed = open_with_archive(Some(folder.path()), &shelf);
         bed.clock.pass(900);
         assert!(!bed.leaf.archive_all());

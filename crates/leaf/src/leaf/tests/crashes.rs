@@ -1,10 +1,10 @@
-//! A leaf whose power fails, or whose process is killed, at each operation on its disk: in every step of
-//! taking batches, merging, revoking, expiry, archiving, sampling, making cold, moving to disk and back, changes
-//! of settings, drops, stops and starts.
+//! A leaf whose power fails, or whose process is killed, at each disk operation. The steps are:
+//! accepting batches, merging, revoking, expiry, archiving, sampling, recompressing, moving to disk
+//! and back, changing settings, dropping tables, stops and starts.
 //!
-//! The same life is led again and again, and ends one operation later each time, until it ends by itself.
-//! After each end the leaf must have what was acknowledged, once, or its archive has it; of what was under
-//! way all or nothing.
+//! The same life is repeated, and ends one operation later each time, until it ends by itself.
+//! After each end every acknowledged row must be present once, in the leaf or in its archive. An
+//! operation that was interrupted must have taken effect completely or not at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use super::*;
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
 const BATCH: i64 = 20;
-/// Small, so that files end and manifests are written anew.
+/// Small, so that files fill up and manifests are rewritten.
 const SIZES: Sizes = Sizes {
     segment_bytes: 16 * 4_096,
     log_file_bytes: 4_000,
@@ -38,9 +38,9 @@ struct Machine {
     world: World,
     has_memory: bool,
     clock: Arc<FixedClock>,
-    /// Where notes of the archive are.
+    /// The folder of the archive's notes.
     folder: tempfile::TempDir,
-    /// It is elsewhere, so it stays.
+    /// The archive is elsewhere, so it survives.
     archive: Arc<Shelf>,
 }
 
@@ -65,7 +65,7 @@ impl Machine {
         Leaf::start(config, store, recovery)
     }
 
-    /// The leaf with all that it can bring back.
+    /// Opens the leaf and waits until all rows are restored.
     fn open_whole(&self) -> Leaf {
         let leaf = self.open().expect("opens");
         assert_eq!(leaf.recovery_report().lost_blocks, []);
@@ -74,21 +74,21 @@ impl Machine {
     }
 }
 
-/// The rows that must be there, and those of which nobody knows.
+/// The rows that must be present, and those whose presence is uncertain.
 #[derive(Default)]
 struct Model {
-    /// By the value of its first row.
+    /// Keyed by the value of the first row.
     batches: BTreeMap<i64, Presence>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Presence {
     There,
-    /// All of it or nothing.
+    /// All of its rows or none.
     Unknown,
-    /// Any of its rows, as they go block by block.
+    /// Any of its rows, as they are removed block by block.
     Going,
-    /// All of its rows, or half of them: never a half of a half.
+    /// All of its rows, or half of them: never a quarter.
     Sampled,
     Gone,
 }
@@ -103,7 +103,7 @@ struct Life<'a> {
     model: Model,
 }
 
-/// A batch of table `t` whose rows are so many seconds old and a little more; their values are the seconds.
+/// A batch of table `t`; each row's value is its age in seconds at `NOW`.
 fn aged(first: i64) -> Batch {
     let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
     let column = builder.column(&ColumnName::new("v").expect("a name"), Kind::Number);
@@ -126,7 +126,7 @@ impl Life<'_> {
         self.leaf.as_ref().expect("it lives")
     }
 
-    /// What a step came to; whatever goes wrong does because the power failed.
+    /// The outcome of a step; any error must come from the power failure.
     fn outcome<T, E: std::fmt::Debug>(&self, result: Result<T, E>) -> Result<T, Down> {
         result.map_err(|error| {
             assert!(self.machine.world.is_down(), "{error:?}");
@@ -197,7 +197,7 @@ impl Life<'_> {
         Ok(())
     }
 
-    /// Everything that changes what a leaf has.
+    /// Every operation that changes a leaf's rows.
     async fn live(&mut self) -> Result<(), Down> {
         self.leaf = Some(self.outcome(self.machine.open())?);
         for first in [HOUR, 2 * HOUR, 8 * DAY] {
@@ -208,7 +208,7 @@ impl Life<'_> {
         self.revoke(2 * HOUR).await?;
         self.revoke(3 * HOUR).await?;
         self.accept(9 * DAY).await?;
-        // Rows that are ten minutes old get a place in a segment.
+        // Rows that are ten minutes old are written to a segment.
         self.merge(700)?;
         self.accept(4 * HOUR).await?;
         self.restart()?;
@@ -237,8 +237,8 @@ impl Life<'_> {
         self.merge(0)
     }
 
-    /// Everything that happens to rows because they are old: they are cold, on disk and in memory again,
-    /// and half of them go.
+    /// All operations on old rows: they become cold, move to disk and back to memory, and half of
+    /// them are removed.
     async fn live_and_grow_old(&mut self) -> Result<(), Down> {
         let old = 8 * DAY;
         self.leaf = Some(self.outcome(self.machine.open())?);
@@ -254,7 +254,7 @@ impl Life<'_> {
         self.restart()?;
         for (storage, is_in_memory) in [(TableStorage::Mmap, false), (TableStorage::Memory, true)] {
             self.set(TableSettings { storage: Some(storage), ..cold.clone() }).await?;
-            // What may be in memory comes there a step later.
+            // Blocks that may be in memory move there a step later.
             self.merge(61)?;
             assert_eq!(self.oldest().is_in_memory(), is_in_memory && self.machine.has_memory);
         }
@@ -267,7 +267,7 @@ impl Life<'_> {
         self.restart()
     }
 
-    /// Everything that an archived table goes through.
+    /// All operations on an archived table.
     async fn live_with_an_archive(&mut self) -> Result<(), Down> {
         self.leaf = Some(self.outcome(self.machine.open())?);
         let set = self
@@ -287,14 +287,14 @@ impl Life<'_> {
         self.restart()
     }
 
-    /// Has rows settled, and those archived that are old enough.
+    /// Settles the rows, and archives those that are old enough.
     fn archive(&self) -> Result<(), Down> {
         self.merge(1_000)?;
         self.leaf().archive_all();
         self.unless_down()
     }
 
-    /// Compares what a leaf and the archive have with what they must have.
+    /// Compares the rows of the leaf and the archive with the expected ones.
     async fn check(&mut self, leaf: &Leaf) {
         let (mut values, partial) = values(leaf).await;
         let ((scanned, expected), _) = seen_of(&partial);
@@ -325,7 +325,7 @@ impl Life<'_> {
         assert_eq!(known, values.len(), "rows that nobody sent: {values:?}");
     }
 
-    /// Batches that are there add nothing when they come again.
+    /// Retries of batches that are present add nothing.
     async fn retry(&self, leaf: &Leaf) {
         for (first, presence) in &self.model.batches {
             if *presence == Presence::There {
@@ -336,7 +336,7 @@ impl Life<'_> {
     }
 }
 
-/// Which of the lives is led.
+/// Selects one of the lives.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Table {
     Plain,
@@ -344,7 +344,7 @@ enum Table {
     Archived,
 }
 
-/// Leads the life that ends with this operation; false where it ended by itself before.
+/// Runs the life until this operation; returns false if it ended by itself before.
 async fn ends_with(operation: u64, table: Table, has_memory: bool, end: End) -> bool {
     println!("{table:?}: {end:?} at operation {operation}, with memory of its own: {has_memory}");
     let machine = Machine::new(operation, has_memory);
@@ -363,7 +363,7 @@ async fn ends_with(operation: u64, table: Table, has_memory: bool, end: End) -> 
     for round in 0..2 {
         let leaf = machine.open_whole();
         if table == Table::Archived {
-            // What was archived half-way is both here and there, until it is settled.
+            // Half-archived rows are in both places until the pass is resolved.
             machine.clock.pass(1_000);
             leaf.merge_all();
             assert!(leaf.archive_all(), "nothing is in its way");

@@ -1,4 +1,4 @@
-//! A disk that fails, or is slow, and how much of it the log takes.
+//! A failing or slow disk, and the disk space of the log.
 
 use hadal_store::Folders;
 use hadal_store::disk::simulated::World;
@@ -27,7 +27,7 @@ pub(super) fn open_on_memory(world: &World) -> Leaf {
 
 fn open_in(folders: &Folders) -> Leaf {
     let (store, recovery) = Store::open_on(folders, SIZES).expect("opened");
-    // Its folder is the simulated one; there is nothing to be archived.
+    // The folder is the simulated one; nothing is archived.
     Leaf::start(config(Some(Path::new("of the world"))), store, recovery).expect("started")
 }
 
@@ -45,7 +45,7 @@ async fn a_batch_whose_sync_failed_is_nobody_elses_until_the_next_start_tells() 
         assert!(leaf.look_up(&name("t"), &id("b")).await.is_known, "it may be there");
         assert!(!leaf.takes_batches());
     }
-    // The log is not written to any more, so of later ones there is nothing.
+    // The log is no longer written to, so it has nothing of later batches.
     let refused = leaf.accept(batch("c", 1, 5..9)).await;
     assert!(matches!(refused, Err(SinkError::Store(_))), "{refused:?}");
     assert!(!leaf.look_up(&name("t"), &id("c")).await.is_known);
@@ -87,7 +87,7 @@ async fn tables_with_few_rows_do_not_keep_the_log_long() {
     }
 }
 
-/// Rows that are scanned, and rows that are expected.
+/// Scanned rows, and expected rows.
 async fn coverage(leaf: &Leaf) -> (u64, u64) {
     let Coverage { rows_scanned, rows_expected, .. } = values(leaf).await.1.coverage;
     (rows_scanned, rows_expected)
@@ -103,7 +103,7 @@ async fn a_killed_leaf_answers_and_takes_batches_before_it_has_read_anything_bac
     leaf.merge_all();
     leaf.accept(batch("fresh", 1, 8_000..8_010)).await.expect("taken");
     drop(leaf);
-    // With its power the machine loses what is in memory.
+    // A power failure loses the contents of memory.
     world.crash();
     let (leaf, held) = open_with_reads_held(&world, open_on_memory);
     assert_eq!(coverage(&leaf).await, (10, 8_010));
@@ -128,7 +128,7 @@ async fn while_rows_are_brought_back_only_fresh_ones_are_merged() {
         for at in next..next + batches {
             let rows = at * 256..(at + 1) * 256;
             leaf.accept(batch(&format!("b{at}"), 1, rows)).await.expect("taken");
-            // Sixteen are merged to one that has its place.
+            // Sixteen blocks are merged into one in a segment.
             if at % 16 == 15 {
                 leaf.merge_all();
             }
@@ -140,7 +140,7 @@ async fn while_rows_are_brought_back_only_fresh_ones_are_merged() {
         let is_in_log: Vec<bool> = table.snapshot().iter().map(|it| it.origin.is_log()).collect();
         is_in_log
     };
-    // So that it has some of its rows at once.
+    // So that the table has some rows at once after the start.
     take(&leaf, 17).await;
     drop(leaf);
     world.crash();
@@ -176,9 +176,9 @@ async fn questions_do_not_wait_for_a_disk_that_takes_long() {
         let held = hold_syncs(&world);
         let (context, schedule) = (Arc::clone(&leaf.context), Arc::clone(&leaf.schedule));
         let changing = std::thread::spawn(move || change(&context, &schedule));
-        // Until it waits for the disk, with whatever it holds meanwhile.
+        // Until it waits for the disk, with the locks that it then holds.
         wait_until("a sync waits for the disk", || world.is_sync_held());
-        // A new table for each: it goes into the list of tables, and its batch into the queue.
+        // A new table each time: it is added to the map of tables, and its batch to the queue.
         thirds += 1;
         let third = name(&format!("third-{thirds}"));
         let mut taking = leaf.accept(in_table(third.as_str(), batch("c", 1, 0..1)));

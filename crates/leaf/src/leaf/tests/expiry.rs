@@ -1,4 +1,4 @@
-//! What goes when it is too old, or too much, and what a restart makes of it.
+//! Rows dropped for age or size, and the effects of a restart.
 
 use std::fmt::Debug;
 
@@ -22,7 +22,8 @@ async fn configure(leaf: &Leaf, settings: &TableSettings) {
         .expect("set");
 }
 
-/// A batch of table `t` whose rows are so many seconds old at `NOW`; their values are the seconds.
+/// A batch of table `t` whose rows have these ages in seconds at `NOW`; the ages are also the
+/// values.
 fn aged(id: &str, ages: impl IntoIterator<Item = i64>) -> Batch {
     let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
     let column = builder.column(&ColumnName::new("v").expect("a name"), Kind::Number);
@@ -66,7 +67,8 @@ async fn rows_that_are_too_old_go_and_stay_away() {
     assert_eq!((seen, seen_of(&partial)), (vec![HOUR, DAY, 7 * DAY], ((3, 3), vec![])));
     let retry = bed.leaf.accept(aged("old", [8 * DAY, 9 * DAY])).await;
     assert_eq!(retry.map(bare), receipt(2, true, true), "its batch is remembered");
-    // The limit rules on, though nobody said it again: fifteen minutes later the edge is over it.
+    // The limit still applies without being set again: fifteen minutes later the oldest row exceeds
+    // it.
     bed.clock.pass(900);
     bed.leaf.merge_all();
     assert_eq!(values(&bed.leaf).await.0, [HOUR, DAY]);
@@ -113,7 +115,7 @@ async fn a_leaf_that_was_told_nothing_drops_nothing_for_its_age() {
 async fn a_settled_block_loses_its_old_rows_once_they_are_half_of_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let bed = open(Some(folder.path()));
-    // One every 72 seconds of the two hours before.
+    // One row every 72 seconds of the two hours before.
     let ages: Vec<i64> = (0..100).map(|index| 7_200 - index * 72).collect();
     log(&bed.leaf, "b", ages.clone()).await;
     let kept = |over: i64| {
@@ -147,7 +149,7 @@ async fn a_settled_block_loses_its_old_rows_once_they_are_half_of_it() {
     assert_eq!(values(&open(Some(folder.path())).leaf).await.0, kept(1_100));
 }
 
-/// A leaf that proves its clock, which says so many seconds after `NOW` when it starts.
+/// A leaf with a proving time, whose clock is this many seconds after `NOW` at the start.
 pub(super) fn open_at(folder: Option<&Path>, seconds: i64) -> Bed {
     let clock = Arc::new(FixedClock::new(Micros(NOW.0 + seconds * Micros::SECOND)));
     let limits = LeafLimits::of_one_in(1);
@@ -156,7 +158,8 @@ pub(super) fn open_at(folder: Option<&Path>, seconds: i64) -> Bed {
     Bed { clock, leaf }
 }
 
-/// The first row of a new table, a changed setting and a wish for rows of any age all ask for a pass.
+/// The first row of a new table, a changed setting and a setting that allows any age all request a
+/// pass.
 #[tokio::test]
 async fn a_clock_that_is_wrong_at_the_start_deletes_nothing_whoever_asks_for_a_pass() {
     let any_age = TableSettings { age: Some(AgeLimit::Unlimited), ..TableSettings::default() };
@@ -175,7 +178,7 @@ async fn a_clock_that_is_wrong_at_the_start_deletes_nothing_whoever_asks_for_a_p
             assert_eq!(values(&bed.leaf).await.0, [HOUR, 2 * DAY], "{table}");
             bed.clock.pass(299);
         }
-        // It is set right within a quarter of an hour of the start.
+        // The clock is set right within a quarter of an hour of the start.
         bed.clock.set(Micros(NOW.0 + 897 * Micros::SECOND));
         for _ in 0..9 {
             bed.leaf.merge_all();
@@ -192,7 +195,7 @@ async fn a_retry_is_known_whatever_the_clock_said_at_starts() {
         let bed = open_at(Some(folder.path()), hours * HOUR);
         let retry = bed.leaf.accept(aged("first", [HOUR])).await.expect("taken");
         assert_eq!(retry.duplicate, hours != 0, "{hours}");
-        // Others come in and are merged, so that ids could be forgotten.
+        // Other batches come in and are merged, so that ids could be forgotten.
         for index in 0..3 {
             log(&bed.leaf, &format!("other-{hours}-{index}"), [HOUR]).await;
         }
@@ -216,14 +219,14 @@ async fn a_clock_that_jumps_ahead_makes_nothing_go() {
     configure(&bed.leaf, &age(29 * DAY)).await;
     bed.leaf.merge_all();
     assert_eq!(values(&bed.leaf).await.0, [HOUR, 2 * DAY], "nor soon after");
-    // It was set right in time.
+    // The clock was set right in time.
     bed.clock.set(NOW);
     bed.clock.pass(900);
     bed.leaf.merge_all();
     assert_eq!(values(&bed.leaf).await.0, [HOUR, 2 * DAY]);
 }
 
-/// What was logged, a line each: fields as `name=value`.
+/// Log lines, with fields as `name=value`.
 #[derive(Default)]
 pub(super) struct Lines(pub(super) Mutex<Vec<String>>);
 
@@ -253,8 +256,8 @@ impl Subscriber for Lines {
     fn exit(&self, _: &Id) {}
 }
 
-/// What a pass at `now` logs that drops what is older than a day. It is made here and not by the
-/// merger, which is not asked for one.
+/// The log lines of a pass at `now` that drops rows older than a day. The test makes the pass
+/// itself; the merger has no request for one.
 fn pass_logs(bed: &Bed, now: Micros, jumped: Option<i64>) -> Vec<String> {
     let (context, merger) = (&bed.leaf.context, bed.leaf.merger());
     let tables: Vec<Arc<Table>> = read(&context.tables).values().cloned().collect();
@@ -298,7 +301,7 @@ async fn a_query_sees_all_that_a_pass_takes_or_nothing_of_it() {
         log(&bed.leaf, &format!("old-{index}"), vec![10 * DAY + index; 10]).await;
     }
     log(&bed.leaf, "new", vec![HOUR; 5]).await;
-    // The merger makes the pass, while this asks.
+    // The merger makes the pass while this loop queries.
     configure(&bed.leaf, &age(7 * DAY)).await;
     loop {
         match values(&bed.leaf).await.0.len() {

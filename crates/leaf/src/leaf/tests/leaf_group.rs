@@ -4,7 +4,7 @@ use super::memory::groups_by_value;
 use super::*;
 use crate::LeafGroup;
 
-/// Three leaves, of which the first two have rows of the table: these, and the double of their groups.
+/// Three leaves, of which the first two have rows of the table, and a group of all three.
 async fn three() -> (Vec<Arc<Leaf>>, LeafGroup) {
     let budget = MemoryPool::new(usize::MAX);
     let pool = ScanPool::new(2).expect("threads");
@@ -21,8 +21,8 @@ async fn three() -> (Vec<Arc<Leaf>>, LeafGroup) {
     (leaves, house)
 }
 
-/// The groups of an answer, and of each leaf its name, how it answered, and how many of its rows
-/// were looked at and expected.
+/// The number of groups, and for each leaf its name, its outcome, and its scanned and expected
+/// rows.
 fn told(partial: &Partial) -> (usize, Vec<(String, LeafOutcome, u64, u64)>) {
     let PartialBody::Groups(groups) = &partial.body else { panic!("groups") };
     let leaves =
@@ -44,7 +44,7 @@ async fn an_answer_of_all_is_told_for_each() {
     let expected = expected.map(|(name, rows)| (name.into(), LeafOutcome::Answered, rows, rows));
     assert_eq!(told(&all), (5_000, expected.to_vec()));
     assert_eq!((all.coverage.leaves_asked, all.coverage.leaves_with_table), (3, 2));
-    // As if each had answered for itself.
+    // As if each leaf had answered separately.
     let mut merged = Partial::empty(&query);
     for leaf in &leaves {
         merged.merge(leaf.query(Arc::clone(&query), hour).await);
@@ -52,7 +52,7 @@ async fn an_answer_of_all_is_told_for_each() {
     assert_eq!(told(&merged), told(&all));
     assert!(merged.body == all.body);
     assert_eq!(merged.stats.rows_read, all.stats.rows_read);
-    // What nobody had time for is told for each, too.
+    // Rows that were not scanned for lack of time are reported for each leaf too.
     let late = house.query(query, Instant::now()).await;
     let expected = [("leaf-0", LeafOutcome::Late, 3_500), ("leaf-1", LeafOutcome::Late, 3_000)];
     let mut expected = expected.map(|(name, how, rows)| (name.into(), how, 0, rows)).to_vec();

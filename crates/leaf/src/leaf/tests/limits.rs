@@ -1,4 +1,4 @@
-//! What a leaf does at the limits of its tables and of its memory.
+//! A leaf at the limits of its tables and of its memory.
 
 use hadal_types::limits::BLOCK_BYTES_MAX;
 
@@ -12,7 +12,7 @@ fn open_within(folder: &Path, limits: LeafLimits) -> Bed {
     Bed { clock, leaf: Leaf::open(config).expect("opens") }
 }
 
-/// A batch of rows with a text that no encoding makes shorter.
+/// A batch of rows with incompressible texts.
 pub(super) fn wide_batch(number: i64, rows: i64, width: usize) -> Batch {
     let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
     let column = builder.column(&ColumnName::new("v").expect("a name"), Kind::Number);
@@ -60,7 +60,7 @@ async fn memory_is_bounded_whatever_the_rows() {
         let batch = wide_batch(number, 100, 1_000);
         sent += batch.block().len() as u64;
         while let Err(refused) = bed.leaf.accept(batch.clone()).await {
-            // Whoever sends has to wait until there is room.
+            // The client must wait until there is room.
             assert_eq!(refused, SinkError::Busy("leaf-0".to_owned()));
             bed.leaf.merge_all();
         }
@@ -71,7 +71,7 @@ async fn memory_is_bounded_whatever_the_rows() {
     bed.leaf.merge_all();
     let all: Vec<i64> = (0..8_000).collect();
     assert_eq!(values(&bed.leaf).await.0, all);
-    // Settled rows are regrouped, and no merge makes more of them than it may take.
+    // Settled rows are regrouped, and no merge exceeds its maximum bytes.
     bed.clock.set(Micros(NOW.0 + 3_600 * Micros::SECOND));
     bed.leaf.merge_all();
     assert_eq!(fresh.held(), 0);
@@ -100,7 +100,7 @@ async fn what_the_log_brings_back_counts_as_fresh() {
     }
     assert_eq!(bed.leaf.context.limits.fresh.held(), bytes as u64);
     drop(bed);
-    // More than there is room for: nothing comes in before that has a place.
+    // More than the bound: no batch is accepted before these rows are in a segment.
     let fresh = FreshBytes::new(bytes as u64 / 2);
     let limits = LeafLimits { fresh: Arc::clone(&fresh), ..LeafLimits::of_one_in(1) };
     let bed = open_within(folder.path(), limits);
@@ -129,7 +129,7 @@ async fn a_table_of_just_its_size_keeps_all_and_a_byte_more_is_too_many() {
     const { assert!(hadal_types::limits::TABLE_BYTES_MAX > BLOCK_BYTES_MAX as u64) };
 }
 
-/// Rows, bytes and the last time of what was dropped of table `t`.
+/// Rows, bytes and the last time of the rows dropped from table `t`.
 async fn dropped(leaf: &Leaf) -> (u64, u64, Option<Micros>) {
     let status = leaf.status(&StatusScope::All).await;
     let table = &status.leaves[0].tables[&name("t")];

@@ -1,5 +1,5 @@
-//! What was lost on disk between two processes: told until the age limits have passed it, or somebody says
-//! that they know.
+//! Losses on disk between two processes: reported until the age limits have passed them, or until a
+//! person acknowledges them.
 
 use hadal_types::{AgeLimit, TableSettings};
 
@@ -14,7 +14,7 @@ async fn keep_for_a_day(leaf: &Leaf, table: &str) {
     leaf.apply(TableChange::Configure { table: name(table), settings }).await.expect("set");
 }
 
-/// The leaf of a folder that had three rows in the log, and ten in a row block, of which it has nothing now.
+/// A leaf whose folder had three rows in the log and ten in a row block, and has lost all of them.
 async fn with_losses(folder: &Path) -> Bed {
     let bed = open(Some(folder));
     keep_for_a_day(&bed.leaf, "t").await;
@@ -27,7 +27,7 @@ async fn with_losses(folder: &Path) -> Bed {
     open(Some(folder))
 }
 
-/// Rows that are expected, losses of which nobody knows the rows, and the codes of warnings.
+/// Expected rows, losses of unknown size, and the codes of warnings.
 async fn told(leaf: &Leaf) -> (u64, u64, Vec<WarningCode>) {
     let (_, partial) = values(leaf).await;
     let Coverage { rows_expected, unknown_losses, .. } = partial.coverage;

@@ -1,4 +1,4 @@
-//! What queries may hold here, at the limits and beyond them.
+//! Memory of queries, at the limits and beyond them.
 
 use hadal_aggregate::Groups;
 use hadal_query::{ColumnRef, Function, GroupInput, OrderKey, Output};
@@ -6,7 +6,7 @@ use hadal_types::limits::{BLOCK_ROWS_MAX, LEAF_GROUPS_MAX};
 
 use super::*;
 
-/// A leaf in memory with rows of so many different values.
+/// A leaf in memory with rows of `rows` different values.
 async fn filled(rows: usize, query_bytes_max: usize, budget: &Arc<MemoryPool>) -> Leaf {
     let limits = LeafConfig { query_bytes_max, budget: Arc::clone(budget), ..config(None) };
     let leaf = Leaf::open(limits).expect("opens");
@@ -18,7 +18,7 @@ async fn filled(rows: usize, query_bytes_max: usize, budget: &Arc<MemoryPool>) -
     leaf
 }
 
-/// A row for each value, of which there are rows before this value.
+/// Groups of the rows with values below `before`, one row each.
 async fn grouped(leaf: &Leaf, before: usize) -> Partial {
     let deadline = Instant::now() + Duration::from_secs(600);
     leaf.query(Arc::new(groups_by_value(before)), deadline).await
@@ -74,7 +74,7 @@ async fn as_many_groups_as_a_leaf_keeps_fit_into_its_memory() {
 async fn the_right_groups_are_found_among_more_than_may_travel() {
     let budget = MemoryPool::new(LEAF_QUERY_BYTES_MAX);
     let leaf = filled(LEAF_GROUPS_MAX + 2, LEAF_QUERY_BYTES_MAX, &budget).await;
-    // The largest key, which is the first to be dropped where groups are dropped, has most rows.
+    // The largest key has most rows; it would be the first to be dropped.
     let last = i64::try_from(LEAF_GROUPS_MAX).expect("small") + 1;
     for id in ["again", "once-more"] {
         leaf.accept(batch(id, 1, last..last + 1)).await.expect("taken");

@@ -1,4 +1,4 @@
-//! What a leaf does when the memory for row blocks is nearly taken.
+//! A leaf whose memory for row blocks is nearly full.
 
 use hadal_store::{AfterCrash, MemoryConfig};
 use hadal_types::limits::PRESSED_EXPIRY_SECONDS;
@@ -9,7 +9,7 @@ use super::*;
 
 const DAYS: i64 = 6;
 
-/// A leaf whose blocks share so many bytes of memory.
+/// A leaf whose blocks share `budget` bytes of memory.
 fn open_in(folder: &Path, budget: usize, clock: Arc<FixedClock>) -> (Bed, Arc<MemoryPool>) {
     let budget = MemoryPool::new(budget);
     let tmpfs = folder.join("tmpfs");
@@ -25,8 +25,7 @@ fn open_in(folder: &Path, budget: usize, clock: Arc<FixedClock>) -> (Bed, Arc<Me
     (Bed { clock, leaf: Leaf::open(config).expect("opens") }, budget)
 }
 
-/// A block for each of some days, which take all but a twentieth of the memory that there is; and
-/// as many as take all of it.
+/// One block for each of [`DAYS`] days, which take all memory but a twentieth.
 async fn nearly_full(folder: &Path) -> (Bed, Arc<MemoryPool>) {
     let (bed, budget) = open_in(folder, usize::MAX, Arc::new(FixedClock::new(NOW)));
     let bed = settle(bed, DAYS).await;
@@ -48,7 +47,7 @@ fn is_pressed(budget: &MemoryPool) -> bool {
 async fn the_oldest_blocks_become_cold_until_enough_is_free() {
     let folder = tempfile::tempdir().expect("a folder");
     let (bed, budget) = nearly_full(folder.path()).await;
-    // First comes what expiry brings, so it takes two rounds. The leaf makes some of its own, too.
+    // Expiry comes first, so recompression takes two rounds. The leaf also makes rounds of its own.
     bed.leaf.merge_all();
     bed.leaf.merge_all();
     assert!(!is_pressed(&budget), "{budget:?}");
@@ -73,14 +72,15 @@ async fn old_rows_go_sooner() {
         };
         bed.clock.pass(1_000);
         bed.leaf.merge_all();
-        // In half a minute half of the rows of the oldest block will be too old: then they go.
+        // In half a minute half of the rows of the oldest block will be too old and will be
+        // dropped.
         let half = DAYS * DAY - 2_500 + 1_700;
         let age = Some(AgeLimit::Seconds(half + 30));
         configure(&bed.leaf, TableSettings { age, ..TableSettings::default() }).await;
         bed.leaf.merge_all();
         assert!(has_all_rows(&bed, DAYS).await);
         bed.clock.pass(u32::try_from(PRESSED_EXPIRY_SECONDS).expect("few"));
-        // Something comes in that takes what has become free.
+        // A reservation takes the memory that has become free.
         let _full = presses.then(|| {
             let mut held = budget.reservation();
             held.resize(budget.bytes_max() - budget.reserved()).expect("free");
@@ -96,7 +96,7 @@ async fn old_rows_go_sooner() {
 async fn blocks_come_to_memory_once_there_is_room() {
     let folder = tempfile::tempdir().expect("a folder");
     let (bed, budget) = open_in(folder.path(), 1 << 30, Arc::new(FixedClock::new(NOW)));
-    // Somebody else has all of it.
+    // Another holder has all of it.
     let mut other = budget.reservation();
     other.resize(budget.bytes_max()).expect("free");
     let bed = settle(bed, DAYS).await;
@@ -139,7 +139,7 @@ async fn the_oldest_blocks_leave_memory_that_the_process_takes_itself() {
     assert_eq!(in_memory(), [true; 6]);
     let of_blocks = budget.reserved();
     let mut process = budget.reservation();
-    // Room is left for four of the six, which are much alike, and a half.
+    // Memory is left for four and a half of the six blocks, which are of similar size.
     process.overdraw(budget.bytes_max() - of_blocks / 12 * 9);
     bed.leaf.merge_all();
     assert_eq!(in_memory(), [false, false, true, true, true, true]);

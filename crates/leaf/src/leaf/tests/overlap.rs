@@ -9,7 +9,7 @@ use crate::maintenance::merge_policy::MergeKind;
 use crate::table::Table;
 use crate::table::block::Origin;
 
-/// What a merge of these would put in their place.
+/// The merged blocks that would replace these.
 fn merged(table: &Table, inputs: &[Arc<Block>]) -> Vec<Arc<Block>> {
     let kind = MergeKind::Merge(MergeOrder::Arrival);
     let merged = merge_blocks(table, inputs, kind, NOW).expect("merged");

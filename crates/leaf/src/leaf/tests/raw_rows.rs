@@ -1,10 +1,10 @@
-//! Rows themselves: blocks are looked at in the order of the rows that are asked for.
+//! Raw rows: blocks are scanned in the order of the requested rows.
 
 use hadal_query::{GroupInput, OrderKey};
 
 use super::*;
 
-/// The times of the first two rows by time, and what finding them took.
+/// The times of the first two rows by time, and their partial.
 async fn first_two(leaf: &Leaf, descending: bool) -> (Vec<i64>, Partial) {
     let query = Query {
         order: vec![OrderKey {

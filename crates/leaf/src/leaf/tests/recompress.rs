@@ -1,4 +1,4 @@
-//! Blocks that become cold: which, when, and what a crash makes of it.
+//! Blocks that become cold: which, when, and the effects of a crash.
 
 use hadal_types::{AgeLimit, TableSettings};
 
@@ -16,9 +16,9 @@ pub(super) async fn configure(leaf: &Leaf, settings: TableSettings) {
     leaf.apply(TableChange::Configure { table: name("t"), settings }).await.expect("set");
 }
 
-/// A batch of so many rows, a second after each other from so many seconds before `NOW` on: `v` is
-/// the number of the row, from `first` on; `x` is made of few words, or of random digits, which take
-/// no less when they are cold.
+/// A batch of `rows` rows, one per second, the first `age` seconds before `NOW`. `v` is the row
+/// number, from `first` on. `x` is made of few words, or of random digits, which do not shrink when
+/// they become cold.
 pub(super) fn aged(id: &str, age: i64, first: i64, rows: i64, is_prose: bool) -> Batch {
     let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
     let v = builder.column(&ColumnName::new("v").expect("a name"), Kind::Number);
@@ -47,12 +47,12 @@ pub(super) fn aged(id: &str, age: i64, first: i64, rows: i64, is_prose: bool) ->
     Batch::encoded(name("t"), id, 1, rows, block)
 }
 
-/// A leaf with one settled block for each of so many days before, each of 5,000 rows.
+/// A leaf with one settled block of 5,000 rows for each of the last `days` days.
 pub(super) async fn settled(folder: Option<&Path>, days: i64) -> Bed {
     settle(open(folder), days).await
 }
 
-/// The same in a leaf that is open.
+/// Adds such blocks to an open leaf.
 pub(super) async fn settle(bed: Bed, days: i64) -> Bed {
     for day in 1..=days {
         let batch = aged(&format!("b{day}"), day * DAY, day * 5_000, 5_000, true);
@@ -71,7 +71,7 @@ pub(super) fn table(bed: &Bed) -> Arc<Table> {
     Arc::clone(&read(&bed.leaf.context.tables)[&name("t")])
 }
 
-/// Of each block its first time, in days before `NOW`, and whether it is cold; the newest first.
+/// For each block its first time, in days before `NOW`, and whether it is cold; the newest first.
 pub(super) fn blocks(bed: &Bed) -> Vec<(i64, bool)> {
     let is_cold = |block: &Block| {
         let view = block.view().expect("parses");
@@ -95,7 +95,7 @@ async fn blocks_become_cold_when_all_of_their_rows_are_old_enough() {
     let before = bed.leaf.blocks(&name("t")).await;
     configure(&bed.leaf, cold_after(2 * DAY)).await;
     bed.leaf.merge_all();
-    // Rows of the second day before go on for 5,000 s: those are younger than two days.
+    // Rows of the second day before span 5,000 s: the later ones are younger than two days.
     let expected = [(1, false), (2, false), (3, true), (4, true)];
     assert_eq!(blocks(&bed), expected);
     assert!(has_all_rows(&bed, 4).await);
@@ -112,7 +112,7 @@ async fn blocks_become_cold_when_all_of_their_rows_are_old_enough() {
     assert!(cold.warm_bytes > cold.bytes);
     assert_eq!(column(&before, "cold pages").blocks, 0);
     drop(bed);
-    // They are so after a restart, and the limit rules on.
+    // Cold blocks stay cold after a restart, and the setting still applies.
     let bed = open(Some(folder.path()));
     assert_eq!(blocks(&bed), expected);
     assert!(has_all_rows(&bed, 4).await);
@@ -133,7 +133,7 @@ async fn nothing_becomes_cold_that_nobody_asked_for() {
     configure(&bed.leaf, cold_after(60)).await;
     bed.leaf.merge_all();
     assert_eq!(blocks(&bed), [(1, true), (2, true)]);
-    // What is cold stays so.
+    // Cold blocks stay cold.
     configure(&bed.leaf, TableSettings::default()).await;
     bed.leaf.merge_all();
     assert_eq!(blocks(&bed), [(1, true), (2, true)]);
@@ -156,7 +156,7 @@ async fn batches_that_can_be_revoked_stay_warm() {
 #[tokio::test]
 async fn a_pass_is_some_blocks_and_a_block_is_tried_once() {
     let bed = settled(None, 20).await;
-    // No pass of the merger's own: nobody sets anything.
+    // The merger makes no pass, as no settings are set.
     let (context, table) = (&bed.leaf.context, table(&bed));
     let pass = || {
         let before = Micros(NOW.0 - 60 * Micros::SECOND);
@@ -171,7 +171,7 @@ async fn a_pass_is_some_blocks_and_a_block_is_tried_once() {
     bed.leaf.accept(batch).await.expect("taken");
     bed.clock.pass(700);
     bed.leaf.merge_all();
-    // What its times and numbers could save is not worth it.
+    // The savings of its times and numbers are not worth it.
     assert_eq!(pass(), (1, 0));
     assert_eq!(pass(), (0, 0));
 }
@@ -181,7 +181,7 @@ async fn a_crash_leaves_the_warm_block_or_the_cold_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let bed = settled(Some(folder.path()), 3).await;
     let all = table(&bed).snapshot();
-    // Written, and not said in the manifest.
+    // Written, but not in the manifest.
     let cold = write_recompressed(&bed.leaf.context, &table(&bed), &all).expect("written");
     assert_eq!(cold.len(), 3);
     drop((cold, all, bed));
@@ -202,14 +202,14 @@ async fn a_crash_leaves_the_warm_block_or_the_cold_one() {
 async fn queries_and_stops_come_between() {
     let folder = tempfile::tempdir().expect("a folder");
     let bed = settled(Some(folder.path()), 3).await;
-    // A query that has begun goes on with what it saw.
+    // A running query continues with its snapshot.
     let before = table(&bed).snapshot();
     assert_eq!(recompress(&bed.leaf.context, &table(&bed), &before).expect("chilled"), 3);
     for block in before.iter() {
         block.view().expect("parses").verify().expect("is as it was");
     }
     assert!(has_all_rows(&bed, 3).await);
-    // A leaf that stops changes nothing any more.
+    // A stopping leaf changes nothing any more.
     let bed = settled(None, 1).await;
     bed.leaf.stop_taking();
     let all = table(&bed).snapshot();
@@ -229,7 +229,7 @@ async fn cold_rows_expire_and_are_merged_like_others() {
     configure(&bed.leaf, cold_after(60)).await;
     bed.leaf.merge_all();
     assert_eq!(blocks(&bed), [(1, true), (2, true)]);
-    // Of the second day before, the first 4,000 of 5,000 s are too old by now.
+    // Of the second day before, the first 4,000 of 5,000 s are too old now.
     let age = Some(AgeLimit::Seconds(2 * DAY + 700 - 4_000));
     configure(&bed.leaf, TableSettings { age, ..cold_after(60) }).await;
     bed.leaf.merge_all();

@@ -1,11 +1,11 @@
-//! What a leaf with memory of its own does when it stops, and when it is killed.
+//! A leaf with memory of its own when it stops, and when it is killed.
 
 use hadal_store::{AfterCrash, MemoryConfig};
 use hadal_types::{TableSettings, TableStorage};
 
 use super::*;
 
-/// Folders of a leaf, and of a tmpfs, which is a plain one here.
+/// Folders of a leaf and of a tmpfs, which is a plain folder in these tests.
 struct TestFolders {
     scratch: tempfile::TempDir,
 }
@@ -40,7 +40,7 @@ impl TestFolders {
         MemoryConfig { tmpfs: self.tmpfs(), budget: MemoryPool::new(usize::MAX), after_crash }
     }
 
-    /// A leaf with a few blocks in segments, and some rows that are fresh.
+    /// A leaf with a few blocks in segments, and some fresh rows.
     async fn filled(&self) -> Leaf {
         let leaf = self.open();
         for index in 0..20 {
@@ -76,7 +76,7 @@ async fn a_stopped_leaf_is_there_again_at_once() {
     let late = leaf.accept(batch("late", 1, 0..1)).await;
     assert!(matches!(late, Err(SinkError::Unavailable(_))), "{late:?}");
     for _ in 0..3 {
-        // The one before is still there, as a process is that has not quite ended.
+        // The previous leaf still exists, like a process that has not quite ended.
         let next = folders.open();
         let report = next.recovery_report();
         assert!(report.was_stopped);
@@ -104,7 +104,8 @@ async fn what_a_stop_left_on_disk_is_there_at_once() {
         let blocks = read(&leaf.context.tables)[&name("t")].snapshot();
         (blocks.iter().filter(|block| block.is_in_memory()).count(), blocks.len())
     };
-    // The first of these starts finds in memory what it has no room for, the second finds it on disk.
+    // The first of these starts finds blocks in memory without room for them; the second finds them
+    // on disk.
     for _ in 0..2 {
         let leaf = folders.open_with(MemoryPool::new(all / 2));
         assert!(leaf.recovery_report().was_stopped);
@@ -114,7 +115,7 @@ async fn what_a_stop_left_on_disk_is_there_at_once() {
         assert!((1..blocks).contains(&some), "{some} of {blocks}");
         leaf.stop().expect("stopped");
     }
-    // There is room again: nobody has to wait until all of it is taken.
+    // There is room again: queries need not wait until all of it is used.
     let leaf = folders.open();
     assert_eq!(leaf.context.state(), LeafState::Alive);
     assert!(all_rows(&leaf).await);
@@ -167,7 +168,7 @@ async fn a_killed_leaf_answers_with_growing_coverage() {
         assert_eq!(table.state(), LeafState::Alive);
         drop((tables, store));
         let leaf = folders.open();
-        // Told to stop before it has brought all back, perhaps; nothing is lost by that.
+        // It may be stopped before it has restored all blocks; that loses nothing.
         drop(leaf);
         let leaf = folders.open();
         wait_until_alive(&leaf);
@@ -223,7 +224,7 @@ async fn what_is_altered_in_memory_is_found_before_it_is_used() {
         leaf.status(&StatusScope::All).await.leaves[0].tables[&name("t")].lost_rows
     };
     assert_eq!(lost(&leaf).await, rows);
-    // The disk has it as it was.
+    // The disk's copy is intact.
     Scrubber { context: &leaf.context }.scrub_round(|_| true);
     assert_eq!(lost(&leaf).await, 0);
     assert!(all_rows(&leaf).await);
@@ -235,7 +236,7 @@ async fn what_is_altered_in_memory_is_found_before_it_is_used() {
     assert!(!table(&leaf).snapshot().iter().any(|block| block.is_damaged()));
 }
 
-/// A batch of so many values that take nearly all of its block.
+/// A batch of `rows` values that take nearly all of its block.
 fn unlike_each_other(id: &str, rows: usize) -> Batch {
     let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));
     let column = builder.column(&ColumnName::new("v").expect("a name"), Kind::Number);
@@ -284,7 +285,7 @@ async fn a_front_that_is_altered_in_memory_is_read_from_disk() {
     for _ in 0..2 {
         let leaf = folders.open();
         assert!(leaf.recovery_report().was_stopped);
-        // The first round has begun with the leaf.
+        // The first round begins with the leaf.
         wait_until("the disk's front is read", || {
             let table = read(&leaf.context.tables)[&name("t")].clone();
             table.open_deferred();

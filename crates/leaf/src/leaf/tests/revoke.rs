@@ -1,4 +1,4 @@
-//! Batches that are taken back.
+//! Batches that are revoked.
 
 use super::*;
 
@@ -13,7 +13,7 @@ async fn check(bed: &Bed, id: &str) -> Result<u64, SinkError> {
     bed.leaf.apply(TableChange::CheckRevoke { table: name("t"), batch }).await
 }
 
-/// The values that are there, which are what the partial answer says that it rests on.
+/// The values present, which must match the partial's coverage.
 async fn seen(bed: &Bed) -> Vec<i64> {
     let (values, partial) = values(&bed.leaf).await;
     assert_eq!(partial.coverage.rows_scanned, values.len() as u64);
@@ -29,7 +29,7 @@ fn all(ranges: &[std::ops::Range<i64>]) -> Vec<i64> {
     ranges.iter().cloned().flatten().collect()
 }
 
-/// What is done between the batches' coming and their going.
+/// The event between accepting and revoking the batches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Between {
     Nothing,
@@ -43,7 +43,7 @@ async fn a_batch_goes_whole_with_its_parts_and_nothing_else_does() {
     for between in [Between::Nothing, Between::Merge, Between::Stop, Between::Kill] {
         let folder = tempfile::tempdir().expect("a folder");
         let mut bed = open(Some(folder.path()));
-        // Large ones get a place in a segment when they are merged.
+        // Large ones are written to a segment when they are merged.
         for (id, values) in
             [("a", 0..3), ("b", 10..5_010), ("b#1", 6_000..6_100), ("b2", 7_000..7_005)]
         {
@@ -70,7 +70,7 @@ async fn a_batch_goes_whole_with_its_parts_and_nothing_else_does() {
         assert!(accept(&bed, "b", 10..5_010).await.duplicate, "it stays known");
         bed.leaf.merge_all();
         assert_eq!(seen(&bed).await, left);
-        // After that as before, and the others can still go.
+        // The same after a restart, and the other batches can still be revoked.
         drop(bed);
         let bed = open(Some(folder.path()));
         assert_eq!(seen(&bed).await, left, "{between:?}");
@@ -89,7 +89,7 @@ async fn what_is_not_at_hand_is_asked_for_again_as_long_as_it_may_go() {
     accept(&bed, "a", 0..5_000).await;
     bed.leaf.stop().expect("stopped");
     drop(bed);
-    // As if its block was still to be brought back.
+    // As if its block was still to be restored.
     for file in std::fs::read_dir(folder.path().join("segments")).expect("listed") {
         std::fs::remove_file(file.expect("read").path()).expect("removed");
     }
@@ -110,14 +110,14 @@ async fn what_is_settled_stays() {
     assert_eq!(check(&bed, "a").await, Ok(0));
     bed.clock.set(Micros(NOW.0 + 91 * Micros::SECOND));
     accept(&bed, "a#1", 6_000..6_003).await;
-    // Some of it came too long ago, though none is settled.
+    // Some of it came too long ago, though no block is settled.
     assert!(matches!(check(&bed, "a").await, Err(SinkError::Limit(_))));
     bed.clock.set(Micros(NOW.0 + 3_600 * Micros::SECOND));
     bed.leaf.merge_all();
     let refused = revoke(&bed, "a").await.expect_err("settled");
     assert!(matches!(&refused, SinkError::Limit(text) if text.contains("batch a")), "{refused}");
     assert_eq!(seen(&bed).await.len(), 5_003);
-    // A leaf without a folder can do it, too.
+    // A leaf without a folder can revoke, too.
     let bed = open(None);
     accept(&bed, "a", 0..3).await;
     accept(&bed, "b", 3..6).await;

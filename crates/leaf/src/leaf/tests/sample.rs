@@ -1,4 +1,4 @@
-//! Blocks that are subsampled: which, when, and that nothing goes twice.
+//! Blocks that are subsampled: which, when, and that no row is sampled twice by accident.
 
 use hadal_types::{AgeLimit, SampleFactor, TableSettings, Weight};
 
@@ -16,14 +16,14 @@ fn sample_after(seconds: i64, keep: u16) -> TableSettings {
     }
 }
 
-/// What one block holds.
+/// The contents of one block.
 #[derive(Clone, Debug, PartialEq)]
 struct Held {
     /// Its first time, in days before `NOW`, rounded up.
     day: i64,
     rows: usize,
     kept_one_in: u16,
-    /// How many events its rows stand for, times a million.
+    /// The number of events that its rows stand for, times a million.
     events: i64,
 }
 
@@ -54,7 +54,7 @@ fn of_block(block: &Block) -> Held {
     }
 }
 
-/// A day's block of 5,000 rows of which one in so many is left.
+/// A day's block of 5,000 rows, sampled to one in `kept_one_in`.
 fn day(day: i64, kept_one_in: u16) -> Held {
     let rows = 5_000 / usize::from(kept_one_in);
     Held { day, rows, kept_one_in, events: 5_000 * Weight::UNIT }
@@ -62,7 +62,8 @@ fn day(day: i64, kept_one_in: u16) -> Held {
 
 async fn rows(bed: &Bed) -> Vec<i64> {
     let (seen, partial) = values(&bed.leaf).await;
-    // It was asked for: the answer is whole, and says nothing but what went for its age.
+    // Sampling was requested: the coverage is complete, and the only warnings are about expired
+    // rows.
     let Coverage { rows_scanned, rows_expected, .. } = partial.coverage;
     assert_eq!((rows_scanned, rows_expected), (seen.len() as u64, seen.len() as u64));
     let others = partial.warnings.iter().filter(|one| one.code != WarningCode::RowsExpired);
@@ -77,7 +78,7 @@ async fn blocks_are_sampled_once_when_all_of_their_rows_are_old_enough() {
     let before = rows(&bed).await;
     configure(&bed.leaf, sample_after(2 * DAY, 10)).await;
     bed.leaf.merge_all();
-    // Rows of the second day before go on for 5,000 s: those are younger than two days.
+    // Rows of the second day before span 5,000 s: the later ones are younger than two days.
     let expected = [day(1, 1), day(2, 1), day(3, 10), day(4, 10)];
     assert_eq!(held(&bed), expected);
     let told = bed.leaf.blocks(&name("t")).await.blocks;
@@ -92,7 +93,7 @@ async fn blocks_are_sampled_once_when_all_of_their_rows_are_old_enough() {
     }
     assert_eq!(rows(&bed).await, kept, "nothing goes twice");
     drop(bed);
-    // Nor after a restart; and the age rules on, from the first look for old rows on.
+    // Nor after a restart. The setting still applies, from the first expiry pass on.
     let bed = open(Some(folder.path()));
     bed.clock.pass(899);
     bed.leaf.merge_all();
@@ -119,7 +120,7 @@ async fn nothing_is_sampled_that_nobody_asked_for() {
 async fn a_smaller_share_samples_once_more_and_a_larger_one_brings_nothing_back() {
     let bed = settled(None, 2).await;
     let mut before = rows(&bed).await;
-    // The largest whole factor that leaves at least what is asked for.
+    // The largest whole factor that keeps at least the requested share.
     for (keep, kept) in [(10, 10), (15, 10), (25, 20), (10, 10), (2, 20), (100, 100), (10, 100)] {
         configure(&bed.leaf, sample_after(60, keep)).await;
         bed.leaf.merge_all();
@@ -141,7 +142,7 @@ async fn groups_keep_so_many_rows_each() {
     let settings = TableSettings { sample_by: Some(vec![by]), ..sample_after(60, 10) };
     configure(&bed.leaf, settings.clone()).await;
     bed.leaf.merge_all();
-    // Each row is a group: all stay, and the block says that it was looked at.
+    // Each row is a group: all rows stay, and the block is marked as sampled.
     assert_eq!(held(&bed), [Held { kept_one_in: 10, ..day(1, 1) }]);
     let by = ColumnName::new("nowhere").expect("a name");
     let least = TableSettings {
@@ -155,7 +156,7 @@ async fn groups_keep_so_many_rows_each() {
     assert_eq!(held(&bed), [Held { rows, kept_one_in: 100, ..day(1, 1) }]);
 }
 
-/// Keeps one number of a row in ten.
+/// Keeps one of ten values of `v`.
 fn by_number() -> TableSettings {
     let v = ColumnName::new("v").expect("a name");
     TableSettings { sample_key: Some(v), ..sample_after(60, 10) }
@@ -168,7 +169,7 @@ async fn leaves_keep_the_same_keys_once_and_for_all() {
     configure(&bed.leaf, by_number()).await;
     bed.leaf.merge_all();
     let kept = rows(&bed).await;
-    // 1,000 with a standard deviation of 30.
+    // 1,000 expected, with a standard deviation of 30.
     assert!((850..1_150).contains(&kept.len()), "{}", kept.len());
     for Held { rows, kept_one_in, events, .. } in held(&bed) {
         let stand_for = i64::try_from(rows * 10).expect("fits");
@@ -181,7 +182,7 @@ async fn leaves_keep_the_same_keys_once_and_for_all() {
     bed.clock.pass(1_000);
     bed.leaf.merge_all();
     assert_eq!(rows(&bed).await, kept);
-    // Other blocks of the same keys, which nobody knows of here.
+    // Other blocks with the same keys, in a leaf that shares nothing with the first.
     let other = open(None);
     other.leaf.accept(aged("other", 3 * DAY, 8_000, 4_000, false)).await.expect("taken");
     other.clock.pass(700);
@@ -197,7 +198,7 @@ async fn a_block_without_a_key_that_is_kept_goes() {
     let folder = tempfile::tempdir().expect("a folder");
     let bed = open(Some(folder.path()));
     for key in 20..40 {
-        // Of another day each, so that none are merged.
+        // One day each, so that none are merged.
         let batch = aged(&format!("b{key}"), key * DAY, key, 1, false);
         bed.leaf.accept(batch).await.expect("taken");
     }
@@ -213,7 +214,7 @@ async fn a_block_without_a_key_that_is_kept_goes() {
     drop(bed);
     let bed = open(Some(folder.path()));
     assert_eq!(rows(&bed).await, kept, "what is gone does not come back");
-    // Nor is the table gone with its last block.
+    // Nor does the table disappear with its last block.
     let settings = TableSettings { sample_keep: SampleFactor::new(10_000), ..by_number() };
     configure(&bed.leaf, settings).await;
     bed.leaf.merge_all();
@@ -230,7 +231,7 @@ async fn a_crash_leaves_the_whole_block_or_the_sampled_one() {
     let bed = settled(Some(folder.path()), 3).await;
     let settings = sample_after(60, 10);
     let all = table(&bed).snapshot();
-    // Written, and not said in the manifest.
+    // Written, but not in the manifest.
     let written = write_sampled(&bed.leaf.context, &table(&bed), &all, &sampling(&settings));
     let written = written.expect("written");
     assert_eq!(written.iter().map(|one| one.rows()).collect::<Vec<_>>(), [(5_000, 500); 3]);
@@ -241,7 +242,7 @@ async fn a_crash_leaves_the_whole_block_or_the_sampled_one() {
     drop((written, all, bed));
     let bed = open(Some(folder.path()));
     assert_eq!(held(&bed), [day(1, 1), day(2, 1), day(3, 1)]);
-    // Made again, it is the very same.
+    // A repeated pass makes the same bytes.
     let all = table(&bed).snapshot();
     let again = write_sampled(&bed.leaf.context, &table(&bed), &all, &sampling(&settings));
     assert_eq!(bytes(&again.expect("written")), first);
@@ -253,7 +254,7 @@ async fn a_crash_leaves_the_whole_block_or_the_sampled_one() {
     let mut shares: Vec<u16> = held(&bed).into_iter().map(|held| held.kept_one_in).collect();
     shares.sort_unstable();
     assert_eq!((shares, rows(&bed).await), (vec![1, 10, 10], kept));
-    // What was cut short goes on, with what is left to do.
+    // An interrupted pass continues with the blocks that are left.
     configure(&bed.leaf, settings).await;
     bed.leaf.merge_all();
     assert_eq!(held(&bed), [day(1, 10), day(2, 10), day(3, 10)]);
@@ -274,7 +275,7 @@ async fn batches_that_can_be_revoked_stay_whole_and_late_rows_are_sampled_alone(
         let batch = aged(&format!("late-{index}"), DAY, 50_000 + index * 500, 500, false);
         bed.leaf.accept(batch).await.expect("taken");
     }
-    // They are settled by now, and old enough: so they go at once, and none of the others does.
+    // They are settled by now, and old enough: so they are sampled at once, and no other block is.
     bed.leaf.merge_all();
     bed.leaf.merge_all();
     let all = rows(&bed).await;
@@ -293,12 +294,12 @@ async fn what_was_sampled_alike_is_merged_and_says_so() {
         bed.clock.pass(700);
         bed.leaf.merge_all();
         let mut settings = sample_after(60, if index < 14 { 10 } else { 7 });
-        // Other than before, so that old rows are looked for.
+        // Changed each time, which requests an expiry pass.
         settings.bytes = Some((1 << 30) + index.unsigned_abs());
         configure(&bed.leaf, settings).await;
         bed.leaf.merge_all();
     }
-    // Sixteen blocks of a size would be merged; these are of two kinds.
+    // Sixteen blocks of one size would be merged; these have two sample factors.
     let shares = |bed: &Bed| held(bed).iter().map(|held| held.kept_one_in).collect::<Vec<_>>();
     assert_eq!(shares(&bed).len(), 16);
     configure(&bed.leaf, sample_after(60, 70)).await;
@@ -321,7 +322,7 @@ async fn a_clock_that_jumps_ahead_samples_nothing() {
         bed.leaf.merge_all();
         assert_eq!(held(&bed), [day(1, 1)], "after {seconds} s");
     }
-    // It was not set back: so it is right.
+    // The clock was not set back, so it is right.
     bed.clock.pass(900);
     bed.leaf.merge_all();
     assert_eq!(held(&bed), [day(1, 10)]);
@@ -355,13 +356,13 @@ async fn queries_and_stops_come_between() {
     let folder = tempfile::tempdir().expect("a folder");
     let settings = sample_after(60, 10);
     let bed = settled(Some(folder.path()), 2).await;
-    // A query that has begun goes on with what it saw.
+    // A running query continues with its snapshot.
     let before = table(&bed).snapshot();
     let sampled = sample_blocks(&bed.leaf.context, &table(&bed), &before, &sampling(&settings));
     assert_eq!(sampled.expect("sampled"), 2);
     assert!(before.iter().all(|block| of_block(block).rows == 5_000));
     before.iter().for_each(|block| block.view().expect("parses").verify().expect("as it was"));
-    // A leaf that stops changes nothing any more, nor does a table that was dropped meanwhile.
+    // A stopping leaf changes nothing any more, nor does a table that was dropped meanwhile.
     for is_stopped in [true, false] {
         let bed = settled(None, 1).await;
         let (table, all) = (table(&bed), table(&bed).snapshot());
@@ -391,12 +392,12 @@ async fn sampled_rows_expire_and_become_cold_like_others() {
         table(bed).snapshot().iter().all(is_cold)
     };
     assert_eq!((held(&bed), are_cold(&bed)), (vec![day(1, 2), day(2, 2)], true));
-    // A cold block is sampled once more, and is cold again.
+    // A cold block is sampled again, and stays cold.
     configure(&bed.leaf, TableSettings { sample_keep: SampleFactor::new(10), ..cold.clone() })
         .await;
     bed.leaf.merge_all();
     assert_eq!((held(&bed), are_cold(&bed)), (vec![day(1, 10), day(2, 10)], true));
-    // Of the second day before, the first 4,000 of 5,000 s are too old by now.
+    // Of the second day before, the first 4,000 of 5,000 s are too old now.
     let age = Some(AgeLimit::Seconds(2 * DAY + 700 - 4_000));
     let settings = TableSettings { age, sample_keep: SampleFactor::new(10), ..cold };
     configure(&bed.leaf, settings).await;

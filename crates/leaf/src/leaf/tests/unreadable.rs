@@ -1,5 +1,5 @@
-//! Blocks that cannot be read any more, although they were verified before: their file became
-//! shorter, or other bytes are in it. (What a disk does that fails is the same to a reader.)
+//! Blocks that become unreadable after they were verified: their file became shorter, or its bytes
+//! changed. (A failing disk looks the same to a reader.)
 
 use std::os::unix::fs::FileExt;
 
@@ -25,7 +25,7 @@ async fn verified(folder: &Path) -> Leaf {
     leaf
 }
 
-/// Cuts the last of the segment's pages that are taken off: within a page the system tells nobody.
+/// Truncates the segment by whole pages; a cut within a page would raise no error.
 fn cut(folder: &Path) {
     let path = folder.join("segments/00000001.segment");
     let bytes = std::fs::read(&path).expect("read");
@@ -46,19 +46,19 @@ async fn a_file_that_becomes_shorter_costs_the_rows_that_are_gone() {
     assert!(unreadable.is_some(), "{:?}", partial.warnings);
     assert_eq!((first.len() as u64, rows_expected), (rows_scanned, ROWS.unsigned_abs()));
     assert!((1..ROWS.unsigned_abs()).contains(&rows_scanned), "{rows_scanned}");
-    // All that ask how the leaf is are told the same.
+    // All reports of the leaf's state agree.
     assert_eq!(rows_and_lost(&leaf).await, (rows_scanned, rows_expected - rows_scanned));
-    // No value is one that nobody sent, or a zero too many.
+    // No value is invented, and there is no extra zero.
     assert!(first.is_sorted_by(|left, right| left < right));
     assert!(first.iter().all(|value| (0..ROWS).contains(value)));
-    // The process lives, and goes on.
+    // The process lives and continues.
     leaf.merge_all();
     leaf.accept(batch("later", 1, ROWS..ROWS + 5_000)).await.expect("taken");
     leaf.merge_all();
     let (second, _) = values(&leaf).await;
     assert_eq!(second[..first.len()], first);
     assert!(second[first.len()..].iter().copied().eq(ROWS..ROWS + 5_000));
-    // Nothing more is written where some could not be read.
+    // Nothing more is written to a segment that has unreadable pages.
     flush(&leaf.context.all_tables(), &leaf.context.store).expect("moved");
     let blocks = leaf.context.all_tables()[0].snapshot();
     let later = blocks.iter().filter(|block| block.time_range.0.0 >= NOW.0 + ROWS);
@@ -87,14 +87,14 @@ async fn a_block_that_cannot_be_read_when_it_is_made_replaces_none() {
     assert_eq!(values(&leaf).await.0.len(), usize::try_from(ROWS).expect("small"));
 }
 
-/// Rows that are there, and rows that are lost, as the status tells.
+/// Rows present and rows lost, from the status.
 async fn rows_and_lost(leaf: &Leaf) -> (u64, u64) {
     let status = leaf.status(&StatusScope::All).await;
     let table = &status.leaves[0].tables[&name("t")];
     (table.schema.rows, table.lost_rows)
 }
 
-/// Makes half of a block's bytes zeros where they lie in the file, as a hole does; returns its rows.
+/// Overwrites half of a block's bytes in the file with zeros, as a hole does; returns its rows.
 fn punch(leaf: &Leaf, folder: &Path) -> u64 {
     let path = folder.join("segments/00000001.segment");
     let first = first_block(leaf, &std::fs::read(&path).expect("read"));
@@ -126,7 +126,7 @@ async fn what_is_altered_after_it_was_verified_is_found_by_the_next_scrub() {
     // A merge leaves it alone.
     leaf.merge_all();
     assert_eq!(rows_and_lost(&leaf).await, (all - gone, gone));
-    // It is found again after a restart, and goes with its table.
+    // It is detected again after a restart, and is dropped with its table.
     drop(leaf);
     let leaf = Leaf::open(config(Some(folder.path()))).expect("opens");
     Scrubber { context: &leaf.context }.scrub_round(|_| true);
@@ -144,7 +144,7 @@ async fn with_a_block(folder: &Path, first: i64) -> Leaf {
     Leaf::open(config(Some(folder))).expect("opens")
 }
 
-/// Puts a block of another leaf in the place of the first one, as who puts back a file does;
+/// Replaces the first block by a block of another leaf, as restoring a file from a backup does;
 /// returns its rows.
 async fn exchange(leaf: &Leaf, folder: &Path) -> u64 {
     let elsewhere = tempfile::tempdir().expect("a folder");
@@ -218,7 +218,7 @@ async fn a_merge_of_what_cannot_be_read_comes_to_nothing() {
     let merged = merge_blocks(&table, &inputs, MergeKind::Settle, NOW);
     assert!(inputs.iter().any(|block| block.faults() > 0));
     assert!(merged.is_err());
-    // Which of them are damaged is known at the next try, and the others can be merged.
+    // The next try identifies the damaged blocks, and the others can be merged.
     let _ = merge_blocks(&table, &inputs, MergeKind::Settle, NOW);
     let sound: Vec<_> = inputs.iter().filter(|block| !block.is_damaged()).cloned().collect();
     assert!((1..inputs.len()).contains(&sound.len()), "{} of {}", sound.len(), inputs.len());

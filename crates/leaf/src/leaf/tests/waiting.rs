@@ -1,5 +1,5 @@
-//! Waits of tests that come to an end when what they wait for does not come, and what a test holds,
-//! which it lets go when it fails: else a leaf that ends waits for that for ever.
+//! Waits of tests that fail by a timeout, and holds that a failing test releases: a leaf that ends
+//! would otherwise wait for them forever.
 
 use std::sync::mpsc;
 use std::time::Instant;
@@ -8,10 +8,10 @@ use hadal_store::disk::simulated::World;
 
 use super::*;
 
-/// Longer than anything takes that a test waits for.
+/// Longer than any event that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until `is_so`, which some other thread brings about.
+/// Waits until `is_so`, which another thread brings about.
 #[track_caller]
 pub(super) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
     wait_no_longer_than(PATIENCE, what, is_so);
@@ -26,19 +26,20 @@ fn wait_no_longer_than(patience: Duration, what: &str, is_so: impl Fn() -> bool)
     }
 }
 
-/// Waits until all is there that a leaf brings back after its start.
+/// Waits until a leaf has restored all rows after its start.
 #[track_caller]
 pub(super) fn wait_until_alive(leaf: &Leaf) {
     wait_until("all rows are brought back", || leaf.context.state() == LeafState::Alive);
 }
 
-/// What a world holds. To be made after the leaf that waits for it: what is made last ends first.
+/// A hold on a world's disk operations. Make it after the leaf that waits for it: the value made
+/// last is dropped first.
 pub(super) struct Holding<'w> {
     world: &'w World,
     hold: fn(&World, bool),
 }
 
-/// Holds the reads of segments, opens a leaf, and lets go of them when the test ends.
+/// Holds the reads of segments, opens a leaf, and releases the reads when the test ends.
 pub(super) fn open_with_reads_held(
     world: &World,
     open: impl Fn(&World) -> Leaf,
@@ -59,12 +60,12 @@ impl Drop for Holding<'_> {
     }
 }
 
-/// Stops a leaf when the test ends: whatever works for it on threads of the test's comes to its end.
+/// Stops a leaf when the test ends, so that the test's threads which work for it end too.
 pub(super) struct Stopping<'l>(pub(super) &'l Leaf);
 
 impl Drop for Stopping<'_> {
     fn drop(&mut self) {
-        // It may have stopped, or cannot be: what is to end has seen that it should.
+        // It may have stopped already, or may be unable to stop: the threads have seen the request.
         let _ = self.0.stop();
     }
 }
@@ -82,7 +83,7 @@ fn who_waits_in_vain_is_told_for_what() {
 fn a_test_that_fails_lets_go_of_what_it_holds() {
     let (ended, end) = mpsc::channel();
     let failing = std::thread::spawn(move || {
-        // Told when all below has ended.
+        // Dropped after everything below.
         let _ended: mpsc::Sender<()> = ended;
         let world = World::new(1);
         let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");

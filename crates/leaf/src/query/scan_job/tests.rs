@@ -11,7 +11,7 @@ use crate::table::block::Origin;
 const ROWS: usize = 3_000;
 const HOUR: Duration = Duration::from_secs(3_600);
 
-/// A block whose rows have the numbers up to [`ROWS`], the same in every block.
+/// A block whose rows have the numbers below [`ROWS`], the same in every block.
 fn block() -> Arc<Block> {
     let name = |text: &str| ColumnName::new(text).expect("a name");
     let mut builder = BlockBuilder::new(name("time"));
@@ -24,7 +24,7 @@ fn block() -> Arc<Block> {
     Arc::new(Block::new(BlockBytes::from(bytes), Origin::Log(Vec::new())).expect("a block"))
 }
 
-/// A job that counts the rows of so many blocks by their numbers.
+/// A job that counts the rows of `blocks` blocks by their numbers.
 fn job(blocks: usize, bytes_max: usize, budget: &Arc<MemoryPool>) -> (Arc<ScanJob>, PendingResult) {
     let shape = QueryKind::Groups { keys: vec![number()], measures: vec![] };
     job_of(shape, blocks, bytes_max, budget)
@@ -61,21 +61,21 @@ fn job_of(
     })
 }
 
-/// Bytes of what one worker finds in one block.
+/// Bytes of the worker state of one block.
 fn finding_bytes() -> usize {
     let (job, _pending) = job(1, usize::MAX, &MemoryPool::new(usize::MAX));
     look_at_one(&job, job.begin(Vec::new())).partial.reservation.bytes()
 }
 
 fn look_at_one(job: &ScanJob, mut worker_state: WorkerState) -> WorkerState {
-    // There may be too much already.
+    // The job may already be limited.
     if let Some(block) = job.queue.next() {
         job.scan_block(block, &mut worker_state);
     }
     worker_state
 }
 
-/// Two workers look at a block each, at the same time; then one goes on until the end.
+/// Two workers scan a block each, at the same time; then one worker continues until the end.
 fn two_at_work(job: &ScanJob) {
     let worker_states = [0, 1].map(|_| job.begin(job.queue.join().expect("work for two")));
     let worker_states = worker_states.map(|worker_state| look_at_one(job, worker_state));
@@ -98,7 +98,7 @@ fn two_at_work(job: &ScanJob) {
 #[tokio::test]
 async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much() {
     let bytes = finding_bytes();
-    // Room for both apart, for one and a half, and for less than one.
+    // Memory for two separate states, for one and a half, and for less than one.
     for (bytes_max, fits) in [(2 * bytes, true), (bytes * 3 / 2, true), (bytes - 1, false)] {
         for blocks in [2, 6] {
             let budget = MemoryPool::new(usize::MAX);
@@ -161,7 +161,7 @@ async fn a_budget_that_is_spent_by_findings_apart_is_tried_again_with_one() {
         two_at_work(&job);
         let partial = pending.result().await.expect("one").partial;
         assert_eq!(partial.errors.is_empty(), fits);
-        // What others hold may be free later.
+        // Memory that others hold may be free later.
         let code = if others > 0 { QueryErrorCode::Busy } else { QueryErrorCode::Memory };
         assert!(partial.errors.iter().all(|fault| fault.code == code), "{:?}", partial.errors);
         assert_eq!(budget.reserved(), others + partial.reservation.bytes());
@@ -178,7 +178,7 @@ fn few_blocks_are_not_shared_where_groups_are_many() {
     assert_eq!(job.workers_if_open(), Some(1), "nothing is known yet");
     let mut first = look_at_one(&job, first);
     let bytes = first.partial.reservation.bytes() as u64;
-    // The groups known take as long as so many blocks.
+    // Building the known groups takes as long as scanning `blocks` blocks.
     for (blocks, workers_if_open) in [(900, Some(1)), (1_100, None)] {
         job.longest.store(bytes * WORKER_STATE_NANOS_PER_BYTE / blocks, Ordering::Relaxed);
         assert_eq!(job.workers_if_open(), workers_if_open);
@@ -192,7 +192,7 @@ fn nobody_works_for_whoever_has_gone() {
     let pool = WorkerPool::new(Instant::now);
     let (job, pending) = job(3, usize::MAX, &MemoryPool::new(usize::MAX));
     let query = Schedulable::query(&*job);
-    // It is ended before others have their turn.
+    // The cancelled job ends before the other one gets its turn.
     let (other, _waiting) = self::job(3, usize::MAX, &MemoryPool::new(usize::MAX));
     pool.run(Arc::clone(&other));
     pool.run(Arc::clone(&job));
