@@ -18,20 +18,20 @@ use tokio::time::timeout_at;
 use crate::expected_rows::ExpectedRows;
 use crate::straggler_timeout::{earlier, wait_until};
 
-/// Asks all of its peers, and merges what they answer in time.
+/// Queries all of its peers, and merges the partials that arrive in time.
 pub struct Aggregator {
     children: RwLock<Vec<Arc<Child>>>,
     expected_rows: Arc<ExpectedRows>,
 }
 
-/// One peer, and the leaves behind it, for which it answers.
+/// One peer, and the leaves that it answers for.
 struct Child {
     peer: Arc<dyn Peer>,
     leaves: Vec<LeafName>,
 }
 
 impl Aggregator {
-    /// Over one peer that answers for all of these leaves.
+    /// Makes an aggregator over one peer that answers for all of these leaves.
     #[must_use]
     pub fn over(
         peer: Arc<dyn Peer>,
@@ -46,13 +46,13 @@ impl Aggregator {
         Self { children, expected_rows: Arc::clone(expected_rows) }
     }
 
-    /// Asks one more peer, which answers for these leaves, from the next query on.
+    /// Adds a peer, which answers for these leaves, from the next query on.
     pub fn join(&self, peer: Arc<dyn Peer>, leaves: Vec<LeafName>) {
         let mut children = self.children.write().unwrap_or_else(PoisonError::into_inner);
         children.push(Arc::new(Child { peer, leaves }));
     }
 
-    /// Asks the peer that answers for this leaf alone no more, and expects no rows of it.
+    /// Removes the peer that answers for this leaf alone, and forgets the rows expected of it.
     pub fn leave(&self, leaf: &LeafName) {
         let mut children = self.children.write().unwrap_or_else(PoisonError::into_inner);
         children.retain(|child| child.leaves.as_slice() != std::slice::from_ref(leaf));
@@ -63,7 +63,7 @@ impl Aggregator {
         self.children.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// A tree over `leaves`: at most five peers under each aggregator.
+    /// Builds a tree over `leaves`, with at most five peers under each aggregator.
     #[must_use]
     pub fn over_leaves(
         leaves: Vec<(LeafName, Arc<dyn Peer>)>,
@@ -101,7 +101,7 @@ impl Aggregator {
             self.learn(&partial, &query);
             merged = merge(merged, self.with_expected(partial, &query), &query).await;
             if !merged.errors.is_empty() {
-                // The query has failed: the others need not go on.
+                // The query has failed: the other peers need not continue.
                 return merged;
             }
             if !query.require_complete {
@@ -119,7 +119,7 @@ impl Aggregator {
         child.leaves.iter().map(|leaf| self.expected_rows.expected(leaf, &query.table)).sum()
     }
 
-    /// What a leaf that answered says it holds is what is expected of it from now on.
+    /// Stores the rows that a leaf reports to hold as the rows expected of it from now on.
     fn learn(&self, partial: &Partial, query: &Query) {
         for leaf in &partial.coverage.leaves {
             if leaf.outcome == LeafOutcome::Answered {
@@ -128,7 +128,8 @@ impl Aggregator {
         }
     }
 
-    /// The partial with what is expected of leaves that failed, who cannot say it themselves.
+    /// Completes the partial with the expected rows of leaves that failed, which cannot report
+    /// them.
     fn with_expected(&self, mut partial: Partial, query: &Query) -> Partial {
         let coverage = &mut partial.coverage;
         for leaf in &mut coverage.leaves {
@@ -173,7 +174,7 @@ async fn merge(mut merged: Partial, partial: Partial, query: &Query) -> Partial 
     match merging.await.map_err(JoinError::try_into_panic) {
         Ok(merged) => merged,
         Err(Ok(panic)) => resume_unwind(panic),
-        // The program ends, and with it whoever asked.
+        // The program ends, and the client's connection with it.
         Err(Err(_)) => Partial::empty(query),
     }
 }

@@ -1,8 +1,8 @@
-//! Tables as they are known without asking for them: the newest report of every leaf, merged.
+//! The catalog: tables known without a message, from the newest report of every leaf, merged.
 //!
 //! Reports come with the receipts of batches and by [`Peer::reports`], which waits for no message.
-//! So a query and a batch find their table at once: in one process exactly as it is, and as its
-//! leaves pushed it last where they are remote.
+//! So a query and a batch find their table at once. Tables of this process are exact; tables of
+//! remote leaves are as last pushed.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
@@ -21,12 +21,12 @@ pub struct Catalog {
 #[derive(Debug, Default)]
 struct Entry {
     reports: BTreeMap<LeafName, TableReport>,
-    /// All of these together; `None` where no leaf has the table.
+    /// All reports merged; `None` if no leaf has the table.
     merged: Option<Arc<TableStatus>>,
 }
 
 impl Catalog {
-    /// Notes a report, unless a newer one of its leaf and table is known.
+    /// Stores a report, unless a newer one of its leaf and table is known.
     pub fn learn(&self, report: TableReport) {
         if !self.knows(std::slice::from_ref(&report)) {
             let table = report.table.clone();
@@ -34,8 +34,8 @@ impl Catalog {
         }
     }
 
-    /// A table as all leaves at or below `tree` report it now, together with others that are known;
-    /// `None` where none of them has it. Cheap unless the table has changed.
+    /// Returns a table as all leaves at or below `tree` report it now, merged with other known
+    /// reports; `None` if no leaf has it. Cheap unless the table has changed.
     #[must_use]
     pub fn table(&self, tree: &dyn Peer, name: &TableName) -> Option<Arc<TableStatus>> {
         let reports = tree.reports(name);
@@ -50,7 +50,7 @@ impl Catalog {
         self.write().remove(table);
     }
 
-    /// Forgets what a leaf reported, since it is no member any more.
+    /// Forgets the reports of a leaf, since it is no longer a member.
     pub fn forget_leaf(&self, leaf: &LeafName) {
         self.write().retain(|_, entry| {
             if entry.reports.remove(leaf).is_some() {
@@ -60,8 +60,8 @@ impl Catalog {
         });
     }
 
-    /// Whether nothing would change by these reports. Of a table that is not known, only those matter
-    /// that have it.
+    /// Whether these reports would change nothing. For an unknown table, only reports of leaves
+    /// that have it matter.
     fn knows(&self, reports: &[TableReport]) -> bool {
         let tables = self.read();
         reports.iter().all(|report| {
@@ -84,7 +84,7 @@ impl Catalog {
         }
         entry.merged = merged(&entry.reports);
         let table_status = entry.merged.clone();
-        // An older report that comes late makes an entry again, until the table is next looked up.
+        // A late, older report creates an entry again, until the table is next looked up.
         if table_status.is_none() {
             tables.remove(table);
         }
@@ -100,7 +100,7 @@ impl Catalog {
     }
 }
 
-/// A leaf reports a table that has not changed by the same status.
+/// A leaf reports an unchanged table by the same status.
 fn is_same(one: &TableReport, other: &TableReport) -> bool {
     one.version == other.version
         && match (&one.status, &other.status) {

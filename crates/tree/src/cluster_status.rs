@@ -1,4 +1,4 @@
-//! The tables of all leaves, as one.
+//! The tables of all leaves, merged.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,19 +6,19 @@ use std::sync::Arc;
 use hadal_peer::{LeafLoss, PeerStatus, TableStatus};
 use hadal_types::{LeafName, LeafState, TableName, TableSchema};
 
-/// All tables at one moment, and the leaves that they were gathered from.
+/// All tables at one moment, and the leaves that reported them.
 #[derive(Clone, Debug, Default)]
 pub struct ClusterStatus {
     /// Tables by name.
     pub tables: BTreeMap<TableName, TableStatus>,
     /// The leaves: name, state, bytes of row blocks.
     pub leaves: Vec<(LeafName, LeafState, u64)>,
-    /// What leaves have lost of which nobody knows how many rows it had, nor of which tables.
+    /// Losses of leaves whose rows and tables are unknown.
     pub losses: Vec<(LeafName, LeafLoss)>,
 }
 
 impl ClusterStatus {
-    /// What all leaves hold together.
+    /// Merges the status of all leaves.
     #[must_use]
     pub fn new(status: &PeerStatus) -> Self {
         let mut cluster = Self::default();
@@ -35,13 +35,13 @@ impl ClusterStatus {
         cluster
     }
 
-    /// The names of all tables, without a look at what is in them.
+    /// The names of all tables. Does not examine their contents.
     #[must_use]
     pub fn names(status: &PeerStatus) -> BTreeSet<TableName> {
         status.leaves.iter().flat_map(|leaf| leaf.tables.keys().cloned()).collect()
     }
 
-    /// What all leaves hold together of one table.
+    /// Merges what all leaves report of one table; `None` if no leaf has it.
     #[must_use]
     pub fn table_of(status: &PeerStatus, name: &str) -> Option<TableStatus> {
         let mut parts = status.leaves.iter().filter_map(|leaf| leaf.tables.get(name));
@@ -57,7 +57,7 @@ impl ClusterStatus {
     }
 }
 
-/// Adds the share of another leaf.
+/// Adds the share of another leaf to `own`.
 pub(crate) fn merge(own: &mut TableStatus, other: &TableStatus) {
     own.schema = Arc::new((*own.schema).clone().merge(&other.schema));
     own.blocks += other.blocks;

@@ -1,4 +1,4 @@
-//! A leaf that is known and does not serve.
+//! A known leaf that does not serve.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -8,14 +8,14 @@ use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks, TableRep
 use hadal_query::Query;
 use hadal_types::{LeafName, TableName};
 
-/// In the place of a leaf that does not serve: it answers nothing, and so is missed in every answer, though
-/// nobody knows how many rows it has.
+/// Stands for a leaf that does not serve. It answers no query, so the coverage of every result
+/// reports it as missing, though the number of its rows is unknown.
 pub struct DeadLeaf {
     name: LeafName,
 }
 
 impl DeadLeaf {
-    /// In the place of this leaf.
+    /// Makes the stand-in of this leaf.
     #[must_use]
     pub fn new(name: &LeafName) -> Self {
         Self { name: name.clone() }

@@ -1,5 +1,5 @@
-//! How many rows each leaf should hold of each table, kept by those who received the
-//! acknowledgements: what a silent leaf would have answered for.
+//! How many rows each leaf should hold of each table, as far as this process received
+//! acknowledgements. The figures stand in for a leaf that does not answer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -19,19 +19,19 @@ impl ExpectedRows {
         *self.lock().entry(leaf.clone()).or_default().entry(table.clone()).or_default() += rows;
     }
 
-    /// Notes that a leaf has given up rows.
+    /// Notes that a leaf has removed rows.
     pub fn sub(&self, leaf: &LeafName, table: &TableName, rows: u64) {
         if let Some(own) = self.lock().get_mut(leaf).and_then(|tables| tables.get_mut(table)) {
             *own = own.saturating_sub(rows);
         }
     }
 
-    /// Notes what a leaf itself says that it holds: it knows better, having expired rows.
+    /// Stores the rows that a leaf itself reports: it knows better, having expired rows.
     pub fn set(&self, leaf: &LeafName, table: &TableName, rows: u64) {
         self.lock().entry(leaf.clone()).or_default().insert(table.clone(), rows);
     }
 
-    /// Notes all that a leaf holds, what it is bringing back, and what it has lost: that is expected
+    /// Stores the rows of all tables of a leaf. Rows that it is restoring or has lost are expected
     /// of it as well.
     pub fn set_all(&self, leaf: &LeafStatus) {
         let rows = |table: &TableStatus| table.schema.rows + table.lost_rows + table.waiting_rows;
@@ -39,19 +39,19 @@ impl ExpectedRows {
         self.lock().insert(leaf.name.clone(), tables.collect());
     }
 
-    /// Notes that a table is no more.
+    /// Forgets a table that was dropped.
     pub fn forget(&self, table: &TableName) {
         for tables in self.lock().values_mut() {
             tables.remove(table);
         }
     }
 
-    /// Notes that a leaf is no member any more.
+    /// Forgets a leaf that is no longer a member.
     pub fn forget_leaf(&self, leaf: &LeafName) {
         self.lock().remove(leaf);
     }
 
-    /// The tables of which any leaf should hold something.
+    /// The tables that any leaf should hold rows of.
     #[must_use]
     pub fn tables(&self) -> BTreeSet<TableName> {
         self.lock().values().flat_map(HashMap::keys).cloned().collect()

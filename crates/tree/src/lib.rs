@@ -1,15 +1,15 @@
 //! The aggregation tree and placement: many leaves seen as one peer and one sink.
 //!
 //! ```text
-//! Root ── Aggregator ──┬── Aggregator ──┬── leaf      queries go down, partial answers come up
+//! Root ── Aggregator ──┬── Aggregator ──┬── leaf    queries go down, partial answers come up
 //!                      │                └── leaf
 //!                      └── leaf
-//! Placement ──┬── leaf                                batches go to one of two leaves
+//! Placement ──┬── leaf                              batches go to one of two leaves
 //!             └── leaf
 //! ```
 //!
 //! An [`Aggregator`] is itself a [`hadal_peer::Peer`], so trees nest (Scuba, VLDB 2013, section
-//! 3.5). This crate knows no leaf but through the seams.
+//! 3.5). This crate reaches leaves only through the seams.
 
 mod aggregator;
 mod catalog;

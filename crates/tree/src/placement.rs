@@ -1,9 +1,10 @@
-//! Which leaf a batch goes to: one of two that its id names, the one with less of its table in it.
+//! Chooses the leaf for a batch: of two candidates by its id, the leaf that holds less of its
+//! table.
 //!
 //! Two choices keep leaves nearly even (Scuba, VLDB 2013, section 3.3), and so each table, whose
-//! limit is shared out evenly. Leaves that take no batches are passed over. A batch that some leaf
-//! has sticks to it. The two leaves that an id names change when members join or leave, so a batch
-//! that may be a retry is looked for on all of them; a first try asks those two only.
+//! limit is divided evenly. Leaves that take no batches are skipped. A batch that a leaf already
+//! has sticks to that leaf. The two candidates of an id change when members join or leave. So a
+//! batch that may be a retry is looked up on all leaves; a first try asks only its two candidates.
 
 mod members;
 mod tables;
@@ -21,18 +22,18 @@ use crate::expected_rows::ExpectedRows;
 use members::{Member, Members};
 use tables::Tables;
 
-/// Leaves that a new batch may go to.
+/// The number of candidate leaves for a new batch.
 const CHOICES: usize = 2;
 
 /// A leaf that batches can be placed on.
 pub struct PlacementLeaf {
     /// Its name.
     pub name: LeafName,
-    /// Where its batches go.
+    /// Receives its batches.
     pub sink: Arc<dyn Sink>,
-    /// Where changes of its tables go.
+    /// Receives changes of its tables.
     pub admin: Arc<dyn Admin>,
-    /// The tables that it has already, and the bytes of their row blocks.
+    /// The tables that it already has, and the bytes of their row blocks.
     pub tables: Vec<(TableName, u64)>,
 }
 
@@ -49,11 +50,11 @@ struct State {
     under_way: HashMap<Key, Tries>,
 }
 
-/// A batch, for as long as it is on its way.
+/// A batch that is being placed.
 type Key = (TableName, BatchId);
 
-/// Requests to place the same batch that overlap in time. They go to the same leaf, whichever of them
-/// chooses it: a request that looked for the batch before another one placed it does not find it.
+/// Requests to place the same batch that overlap in time. They share one leaf, whichever request
+/// chooses it: a lookup that ran before another request placed the batch does not see it.
 #[derive(Default)]
 struct Tries {
     count: usize,
@@ -71,7 +72,7 @@ impl Placement {
         Self::with_tables_max(leaves, expected_rows, catalog, TABLES_MAX)
     }
 
-    /// Spreads batches of at most so many tables over `leaves`.
+    /// Spreads batches of at most `tables_max` tables over `leaves`.
     #[must_use]
     pub fn with_tables_max(
         leaves: Vec<PlacementLeaf>,
@@ -89,7 +90,8 @@ impl Placement {
         placement
     }
 
-    /// Places batches on one more leaf, or on one that was to leave, from the next batch on.
+    /// Places batches on one more leaf from the next batch on. The leaf may also be one that was
+    /// leaving.
     pub fn join(&self, leaf: PlacementLeaf) {
         let mut state = self.lock();
         state.tables.forget_leaf(&leaf.name);
@@ -100,12 +102,12 @@ impl Placement {
     }
 
     /// Places no new batch on a leaf. Its tables still change with all others, and retries of its
-    /// batches still go to it.
+    /// batches still reach it.
     pub fn leave(&self, leaf: &LeafName) {
         self.members.leave(leaf);
     }
 
-    /// Forgets a leaf with all that it holds. A retry of one of its batches counts as new from then on.
+    /// Forgets a leaf with all that it holds. A retry of one of its batches then counts as new.
     pub fn remove(&self, leaf: &LeafName) {
         self.members.remove(leaf);
         let mut state = self.lock();
@@ -114,7 +116,8 @@ impl Placement {
         self.catalog.forget_leaf(leaf);
     }
 
-    /// The leaf for a batch: the one that has it, or else the one with less of its table in it.
+    /// Chooses the leaf for a batch: the leaf that has it, or else the candidate with less of its
+    /// table.
     async fn choose(&self, batch: &Batch) -> Option<Arc<Member>> {
         let (table, bytes) = (&batch.table, batch.block().len() as u64);
         let mut first = self.members.in_order_of(&batch.id);
@@ -131,7 +134,7 @@ impl Placement {
             return Some(Arc::clone(&leaf.member));
         }
         let has_room = |leaf: &Candidate| takes(leaf) && leaf.lookup.free_bytes >= bytes;
-        // Where none takes any, one of them says why.
+        // If no leaf takes batches, one is chosen to return the reason.
         let is_choice: &dyn Fn(&Candidate) -> bool = match &looked_up[..] {
             leaves if leaves.iter().any(has_room) => &has_room,
             leaves if leaves.iter().any(takes) => &takes,
@@ -155,7 +158,7 @@ impl Placement {
         };
         let receipt = leaf.sink.accept(batch).await?;
         let mut state = self.lock();
-        // One that was removed meanwhile is forgotten, with what it took.
+        // A leaf that was removed meanwhile stays forgotten, with this batch.
         if self.members.has(&leaf) {
             if !receipt.duplicate {
                 state.tables.add(&key.0, &leaf.name, bytes);
@@ -169,8 +172,8 @@ impl Placement {
         Ok(receipt)
     }
 
-    /// Makes a change on one leaf after the other, and returns the sum of rows. Parts of a batch have ids
-    /// of their own and so may be anywhere.
+    /// Makes a change on all leaves one after the other, and returns the sum of rows. Parts of a
+    /// batch have ids of their own and so may be on any leaf.
     async fn apply_to_all(&self, change: &TableChange) -> Result<u64, SinkError> {
         let mut all_rows = 0;
         for leaf in self.members.all() {
@@ -183,7 +186,7 @@ impl Placement {
         Ok(all_rows)
     }
 
-    /// Puts a batch on the list of those under way.
+    /// Registers a batch as under way.
     fn begin<'p>(&'p self, key: &'p Key) -> Result<UnderWay<'p>, SinkError> {
         let mut state = self.lock();
         state.tables.begin(&key.0)?;
@@ -196,14 +199,14 @@ impl Placement {
     }
 }
 
-/// What a member reports of a batch, and whether new batches may go to it.
+/// A member's lookup of a batch, and whether new batches may go to the member.
 struct Candidate {
     member: Arc<Member>,
     stays: bool,
     lookup: BatchLookup,
 }
 
-/// Looks for a batch on several leaves at the same time.
+/// Looks up a batch on several leaves at the same time.
 async fn look_up_all(members: &[(Arc<Member>, bool)], batch: &Batch) -> Vec<Candidate> {
     let lookups = members.iter().map(|(member, stays)| async move {
         let lookup = member.sink.look_up(&batch.table, &batch.id).await;
@@ -212,7 +215,8 @@ async fn look_up_all(members: &[(Arc<Member>, bool)], batch: &Batch) -> Vec<Cand
     join_all(lookups).await
 }
 
-/// Takes a batch off the list of those under way, however its placing ends, once no other try is.
+/// Ends the registration of a batch when it is dropped, however its placing ended, unless another
+/// try of it is under way.
 struct UnderWay<'p> {
     placement: &'p Placement,
     key: &'p Key,
@@ -255,7 +259,7 @@ impl Admin for Placement {
     fn apply(&self, change: TableChange) -> BoxFuture<'_, Result<u64, SinkError>> {
         Box::pin(async move {
             if let TableChange::Revoke { table, batch } = &change {
-                // None of it goes where not all of it can.
+                // Nothing is revoked unless every leaf can revoke its part.
                 let (table, batch) = (table.clone(), batch.clone());
                 self.apply_to_all(&TableChange::CheckRevoke { table, batch }).await?;
             }

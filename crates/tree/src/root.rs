@@ -1,4 +1,4 @@
-//! The root of the tree: asks it, and finishes what comes up.
+//! The root of the tree: sends queries to it, and finishes the partial that comes up.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::catalog::Catalog;
 use crate::cluster_status::ClusterStatus;
 use crate::straggler_timeout::before_finishing;
 
-/// The root: where queries come in.
+/// The root, where queries enter the tree.
 #[derive(Clone)]
 pub struct Root {
     tree: Arc<dyn Peer>,
@@ -24,18 +24,18 @@ pub struct Root {
     catalog: Arc<Catalog>,
 }
 
-/// Why a query has no answer.
+/// Why a query has no result.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum AskError {
     /// The query itself cannot be answered.
     #[error("{}", join(.0))]
     Faults(Vec<QueryError>),
-    /// Rows are missing and the query wants all of them.
+    /// Rows are missing and the query requires all of them.
     #[error("only {scanned} of {expected} rows could be looked at, and the query wants all")]
     Incomplete {
-        /// Rows that were looked at.
+        /// Rows that were scanned.
         scanned: u64,
-        /// Rows that should have been.
+        /// Rows that should have been scanned.
         expected: u64,
     },
     /// No leaf answered.
@@ -44,7 +44,7 @@ pub enum AskError {
     /// The deadline has passed.
     #[error("there is no answer by the deadline")]
     Late,
-    /// Other queries, and answers that nobody reads, hold all memory until the deadline.
+    /// Other queries, and results that no client reads, hold all memory until the deadline.
     #[error("other queries, and answers that are not read yet, hold all memory that queries have")]
     NoRoom,
     /// The program ends.
@@ -58,22 +58,23 @@ fn join(faults: &[QueryError]) -> String {
 }
 
 impl Root {
-    /// The root over a peer; all queries of the process share the budget.
+    /// Makes a root over a peer; all queries of the process share the memory pool.
     #[must_use]
     pub fn new(tree: Arc<dyn Peer>, budget: Arc<MemoryPool>) -> Self {
         Self { tree, budget, catalog: Arc::default() }
     }
 
-    /// The memory that queries and their answers share.
+    /// The memory pool that queries and their results share.
     #[must_use]
     pub fn budget(&self) -> &Arc<MemoryPool> {
         &self.budget
     }
 
-    /// Answers a query by its deadline. Dropping the future cancels the query on all leaves.
+    /// Runs a query, and returns its result by its deadline. Dropping the future cancels the query
+    /// on all leaves.
     ///
     /// # Errors
-    /// [`AskError`] when there is no answer that could be shown.
+    /// [`AskError`] when there is no result to show.
     pub async fn ask(&self, query: Query) -> Result<ResultSet, AskError> {
         let (start, time_limit) = (Instant::now(), query.deadline);
         let mut has_room = false;
@@ -111,7 +112,8 @@ impl Root {
                 expected: coverage.rows_expected,
             });
         }
-        // Sorting many groups takes a while, in which others want to be served, and whoever asked may go.
+        // Sorting many groups takes long, so it must not block a runtime thread. Meanwhile the
+        // client may go, which cancels it.
         let waits = CancelOnDrop::default();
         let cancelled = waits.cancelled();
         let is_late = move || cancelled.is_cancelled() || Instant::now() >= deadline;
@@ -125,40 +127,40 @@ impl Root {
         }
     }
 
-    /// What every leaf holds now.
+    /// The current status of every leaf.
     pub async fn status(&self) -> PeerStatus {
         self.tree.status(&StatusScope::All).await
     }
 
-    /// What every leaf holds now of these tables, without a look at others.
+    /// The current status of every leaf, for these tables only.
     pub async fn status_of(&self, tables: Vec<TableName>) -> PeerStatus {
         self.tree.status(&StatusScope::Tables(tables)).await
     }
 
-    /// The state of every leaf, without a look at its tables.
+    /// The state of every leaf. Does not examine its tables.
     pub async fn states(&self) -> Vec<(LeafName, LeafState)> {
         let leaves = self.tree.status(&StatusScope::Leaves).await.leaves.into_iter();
         leaves.map(|leaf| (leaf.name, leaf.state)).collect()
     }
 
-    /// What tables there are now.
+    /// The current tables of all leaves, merged.
     pub async fn cluster_status(&self) -> ClusterStatus {
         ClusterStatus::new(&self.status().await)
     }
 
-    /// The tables that are known without asking for them.
+    /// The catalog of tables, which needs no messages.
     #[must_use]
     pub fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 
-    /// One table of the catalog. It has every batch that was acknowledged to this process.
+    /// One table of the catalog. It includes every batch that was acknowledged to this process.
     #[must_use]
     pub fn known_table(&self, name: &str) -> Option<Arc<TableStatus>> {
         self.catalog.table(&*self.tree, &TableName::new(name).ok()?)
     }
 
-    /// One table as its leaves report it now, without a look at the others. It asks all of them.
+    /// One table as its leaves report it now, without other tables. Sends a message to all leaves.
     pub async fn table(&self, name: &str) -> Option<TableStatus> {
         let tables = vec![TableName::new(name).ok()?];
         ClusterStatus::table_of(&self.status_of(tables).await, name)

@@ -1,20 +1,20 @@
-//! How long to wait for the last ones: nobody waits for the deadline because one leaf is frozen.
+//! How long to wait for stragglers: a single frozen leaf does not delay a query until its deadline.
 //!
-//! Every aggregator judges by the rows of its own subtree, so deep in a tree one frozen leaf of
+//! Every aggregator judges by the rows of its own subtree. So deep in a tree a frozen leaf with
 //! many rows is waited for until the deadline, which is why peers get an earlier one.
 
 use std::time::{Duration, Instant};
 
-/// Share of the expected rows that must have answered before waiting is cut short, in percent.
+/// Percentage of the expected rows that must have answered before waiting is cut short.
 const ENOUGH_PERCENT: u128 = 95;
-/// The shortest time that the last ones are given. A machine that is asked a dozen questions at once
-/// keeps a thread waiting for a good part of it, and a person hardly notices that one leaf is frozen.
+/// The shortest wait for stragglers. A machine that serves a dozen queries at once may delay a
+/// thread for much of this time. A person hardly notices this delay when a leaf is frozen.
 const GRACE_MIN: Duration = Duration::from_millis(500);
 
-/// When to stop waiting, `answered` of `expected` rows having answered at `now`.
+/// Returns when to stop waiting, given that `answered` of `expected` rows have answered at `now`.
 ///
-/// That is the deadline; or, once 95 % of the rows have answered, half of the time that was used
-/// so far more, and at least half a second.
+/// That is the deadline until 95 % of the rows have answered. After that it is half of the time
+/// used so far, and at least half a second, from now.
 pub(crate) fn wait_until(
     start: Instant,
     now: Instant,
@@ -30,17 +30,17 @@ pub(crate) fn wait_until(
     deadline.min(now + grace)
 }
 
-/// The deadline of peers that are asked at `start`: a little before one's own, so that what they
-/// have by then still comes up in time.
+/// The deadline of peers that are queried at `start`: a little before the aggregator's own, so that
+/// their partials still arrive in time.
 pub(crate) fn earlier(start: Instant, deadline: Instant) -> Instant {
     deadline - deadline.saturating_duration_since(start) / 20
 }
 
-/// The share of a query's time that is kept for finishing its answer and writing it down, which
-/// begins when all leaves have answered, or would have.
+/// The share of a query's time that is reserved for finishing and serializing its result, after all
+/// leaves have answered or were cut off.
 const FINISHING_SHARE: u32 = 10;
 
-/// When the tree is to have answered a query that began at `start`.
+/// The tree's deadline for a query that began at `start`.
 pub(crate) fn before_finishing(start: Instant, deadline: Instant) -> Instant {
     deadline - deadline.saturating_duration_since(start) / FINISHING_SHARE
 }

@@ -9,7 +9,7 @@ use super::*;
 
 mod complete;
 
-/// Answers with so many rows after a time.
+/// Answers with `rows` rows after a delay.
 struct FakeLeaf {
     name: LeafName,
     rows: u64,
@@ -64,7 +64,7 @@ impl Peer for FakeLeaf {
     }
 }
 
-/// A leaf of so many rows answers what cannot be read.
+/// A leaf with this many rows answers with an error.
 const FAILS: u64 = 277;
 
 fn table() -> TableName {

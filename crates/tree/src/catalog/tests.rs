@@ -8,7 +8,7 @@ use hadal_types::{ColumnName, LeafState, TableSchema};
 
 use super::*;
 
-/// A tree that reports as the test says.
+/// A tree with reports that the test sets.
 #[derive(Default)]
 struct Reporting(Mutex<Vec<TableReport>>);
 
@@ -47,7 +47,7 @@ fn leaf(number: u64) -> LeafName {
     LeafName(format!("leaf-{number}").into())
 }
 
-/// A leaf's share of `rows` rows; none of 0.
+/// A leaf's report of `rows` rows; without a status if `rows` is 0.
 fn report(number: u64, version: u64, rows: u64) -> TableReport {
     let status = |rows| TableStatus {
         schema: Arc::new(TableSchema {

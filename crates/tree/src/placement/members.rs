@@ -27,7 +27,7 @@ impl Member {
 pub(super) struct Members(RwLock<Vec<(Arc<Member>, bool)>>);
 
 impl Members {
-    /// Adds a leaf, in the place of one of its name.
+    /// Adds a leaf, or replaces the one with its name.
     pub(super) fn join(&self, member: Member) {
         self.change(|members| {
             members.retain(|(other, _)| other.name != member.name);
@@ -35,7 +35,7 @@ impl Members {
         });
     }
 
-    /// Lets no new batch go to a leaf.
+    /// Marks a leaf as leaving: no new batch goes to it.
     pub(super) fn leave(&self, leaf: &LeafName) {
         self.change(|members| {
             let leaving = members.iter_mut().filter(|(member, _)| member.name == *leaf);
@@ -52,20 +52,20 @@ impl Members {
         change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Whether a leaf is one of them.
+    /// Whether a leaf is in the list.
     pub(super) fn has(&self, leaf: &Arc<Member>) -> bool {
         let members = self.0.read().unwrap_or_else(PoisonError::into_inner);
         members.iter().any(|(member, _)| Arc::ptr_eq(member, leaf))
     }
 
-    /// All leaves, those that leave included.
+    /// All leaves, including those that are leaving.
     pub(super) fn all(&self) -> Vec<Arc<Member>> {
         let members = self.0.read().unwrap_or_else(PoisonError::into_inner);
         members.iter().map(|(member, _)| Arc::clone(member)).collect()
     }
 
-    /// All leaves in the order in which a batch's id names them, by rendezvous hashing, and whether each
-    /// stays; those that leave are the last.
+    /// All leaves in the order of a batch id's rendezvous hashes, and whether each stays. Leaves
+    /// that are leaving come last.
     pub(super) fn in_order_of(&self, id: &BatchId) -> Vec<(Arc<Member>, bool)> {
         let mut members = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
         members.sort_by_cached_key(|(member, stays)| {

@@ -1,4 +1,4 @@
-//! What tables there are, and how much of each is on which leaf.
+//! Which tables exist, and how many bytes of each are on which leaf.
 
 use std::collections::HashMap;
 
@@ -16,11 +16,11 @@ pub(super) struct Tables {
 
 #[derive(Debug, Default)]
 struct Table {
-    /// By leaf.
+    /// Bytes by leaf.
     bytes: HashMap<LeafName, u64>,
-    /// Some leaf has taken a batch of it.
+    /// Whether a leaf has taken a batch of it.
     is_there: bool,
-    /// Batches under way: until one is taken, they are all that there is of it.
+    /// Batches under way: until one is taken, the table consists of these only.
     under_way: usize,
 }
 
@@ -29,7 +29,7 @@ impl Tables {
         Self { tables: HashMap::new(), tables_max, bytes: HashMap::new() }
     }
 
-    /// Notes what a leaf has, whatever the limit is.
+    /// Adds bytes of a leaf, regardless of the limit.
     pub(super) fn add(&mut self, name: &TableName, leaf: &LeafName, bytes: u64) {
         let table = self.tables.entry(name.clone()).or_default();
         table.is_there = true;
@@ -37,7 +37,7 @@ impl Tables {
         *self.bytes.entry(leaf.clone()).or_default() += bytes;
     }
 
-    /// Notes that a leaf has nothing.
+    /// Removes the bytes of a leaf.
     pub(super) fn forget_leaf(&mut self, leaf: &LeafName) {
         self.bytes.remove(leaf);
         self.tables.retain(|_, table| {
@@ -48,7 +48,7 @@ impl Tables {
         });
     }
 
-    /// Lets a batch of a table come in, unless the table were one too many.
+    /// Registers a batch of a table, unless the table would exceed the limit of tables.
     pub(super) fn begin(&mut self, name: &TableName) -> Result<(), SinkError> {
         let tables_max = self.tables_max;
         if self.tables.len() >= tables_max && !self.tables.contains_key(name) {
@@ -61,7 +61,7 @@ impl Tables {
         Ok(())
     }
 
-    /// Ends what [`Tables::begin`] began; a table of which nothing was taken is none.
+    /// Ends what [`Tables::begin`] began; a table without any taken batch is removed.
     pub(super) fn end(&mut self, name: &TableName) {
         let Some(table) = self.tables.get_mut(name) else { return };
         table.under_way = table.under_way.saturating_sub(1);
@@ -70,13 +70,13 @@ impl Tables {
         }
     }
 
-    /// How much is on a leaf: of the table, and of all.
+    /// Bytes on a leaf: of the table, and of all tables.
     pub(super) fn load(&self, name: &TableName, leaf: &LeafName) -> (u64, u64) {
         let of_leaf = |bytes: &HashMap<LeafName, u64>| bytes.get(leaf).copied().unwrap_or(0);
         (self.tables.get(name).map_or(0, |table| of_leaf(&table.bytes)), of_leaf(&self.bytes))
     }
 
-    /// Notes that a table is no more.
+    /// Forgets a table that was dropped.
     pub(super) fn forget(&mut self, name: &TableName) {
         let Some(table) = self.tables.get_mut(name) else { return };
         for (leaf, bytes) in std::mem::take(&mut table.bytes) {

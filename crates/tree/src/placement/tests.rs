@@ -9,18 +9,18 @@ use hadal_types::TableSettings;
 
 use super::*;
 
-/// Takes everything, and remembers the ids; can be told to fail.
+/// Takes every batch, and remembers the ids; can be set to fail.
 #[derive(Default)]
 struct FakeSink {
     taken: Mutex<HashSet<BatchId>>,
     rows: AtomicU64,
     fails: bool,
-    /// It takes no new batches.
+    /// Whether it refuses new batches.
     is_closed: AtomicBool,
-    /// Whoever looks for a batch next waits for this, and then tells what it saw before.
+    /// The next lookup of a batch waits for this, and then returns the state from before.
     slow_look: Option<Arc<Mutex<Option<oneshot::Receiver<()>>>>>,
     settings: Mutex<Option<TableSettings>>,
-    /// How often it was asked for a batch.
+    /// The number of lookups.
     look_ups: AtomicU64,
 }
 
@@ -153,14 +153,14 @@ async fn leaves_that_take_nothing_are_passed_over_unless_they_have_the_batch() {
     let mut end = 300;
     for closed in &sinks[..2] {
         closed.is_closed.store(true, Ordering::SeqCst);
-        // Retries, also of what closed leaves have, then new ones.
+        // Retries, including those of batches on closed leaves, then new batches.
         assert_eq!(place(0..300).await.iter().sum::<u64>(), end as u64);
         let now = place(end..end + 300).await;
         assert_eq!(now[0], before[0], "the first takes no more: {now:?}");
         end += 300;
     }
     sinks[2].is_closed.store(true, Ordering::SeqCst);
-    // Then one of them is asked, to say why.
+    // Then one of them is asked, which returns the reason.
     placement.accept(batch(9_999, 1)).await.expect("told");
 }
 
@@ -203,7 +203,7 @@ async fn of_two_tries_at_the_same_time_one_adds_nothing() {
     let sink = || FakeSink { slow_look: slow_look.clone(), ..FakeSink::default() };
     let sinks = [Arc::new(sink()), Arc::new(sink())];
     let (placement, expected_rows) = placement(&sinks);
-    // It has looked on the leaf where the batch will be, and not chosen one yet.
+    // The slow request has looked up the leaf that will take the batch, and has not chosen one yet.
     let mut slow = placement.accept(batch(1, 1));
     poll_fn(|context| {
         assert!(slow.as_mut().poll(context).is_pending());
@@ -233,8 +233,8 @@ async fn a_refused_batch_counts_nowhere() {
 async fn every_table_is_spread_evenly() {
     let sinks: Vec<Arc<FakeSink>> = (0..2).map(|_| Arc::default()).collect();
     let (placement, _) = placement(&sinks);
-    // Of every three batches two are of table `a`: by bytes of all tables alone, `b` would go
-    // wherever `a` is not.
+    // Of every three batches two are of table `a`: by the bytes of all tables alone, `b` would
+    // always go to the other leaf.
     let batch = |number| match number % 3 {
         0 => in_table("b", batch(number, 100)),
         _ => in_table("a", batch(number, 10_000)),

@@ -12,7 +12,7 @@ use super::*;
 const SECOND: Duration = Duration::from_secs(1);
 const DEADLINE: Duration = Duration::from_millis(QUERY_DEADLINE_MS);
 
-/// A tree that answers after so long, whatever it was told.
+/// A tree that answers after this delay, whatever its deadline is.
 struct Slow(Duration);
 
 impl Peer for Slow {
@@ -56,14 +56,14 @@ fn query() -> Query {
     }
 }
 
-/// What comes of a query when the tree takes so long, and how long that takes.
+/// The outcome of a query on a tree with this delay, and the time it took.
 async fn asked(takes: Duration, budget: &Arc<MemoryPool>) -> (Result<usize, AskError>, Duration) {
     let start = PausedInstant::now();
     let answer = Root::new(Arc::new(Slow(takes)), Arc::clone(budget)).ask(query()).await;
     (answer.map(|answer| answer.rows.len()), start.elapsed())
 }
 
-/// All but so many bytes of a budget.
+/// Reserves all but `bytes` of a memory pool.
 fn all_but(bytes: usize, budget: &Arc<MemoryPool>, bytes_max: usize) -> MemoryReservation {
     let mut held = budget.reservation();
     held.resize(bytes_max - bytes).expect("room");

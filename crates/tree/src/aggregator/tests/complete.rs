@@ -1,5 +1,5 @@
-//! A query that wants all rows, of leaves that have not all answered with all of theirs: seen at the
-//! root, over a tree of one level and of two.
+//! A query that requires all rows, of leaves that do not all answer with all of theirs. The tests
+//! query the root, over a tree of one level and of two.
 
 use hadal_aggregate::ResultSet;
 use hadal_peer::TableReport;
@@ -9,25 +9,25 @@ use tokio::time::{Instant as PausedInstant, sleep};
 use super::*;
 use crate::root::{AskError, Root};
 
-/// Rows of the leaf that is different: so few that others are not kept waiting for it.
+/// Rows of the differing leaf: so few that the other leaves suffice without it.
 const ROWS: u64 = 20;
-/// Rows of each of the others.
+/// Rows of each other leaf.
 const ROWS_OF_OTHERS: u64 = 100;
-/// How many others there are: of one level with it, and of two.
+/// The number of other leaves, for a tree of one level and of two.
 const OTHERS: [usize; 2] = [4, 6];
 
-/// What becomes of the question to a leaf.
+/// The behaviour of a leaf when it is queried.
 #[derive(Clone, Copy, Debug)]
 enum Act {
-    /// It answers with all of so many rows.
+    /// It answers with all of this many rows.
     Whole(u64),
-    /// It answers, and so many of its rows are missing.
+    /// It answers, and this many of its rows are missing.
     Misses(u64),
-    /// It says that it cannot answer, without what it should hold.
+    /// It reports a failure, without the rows that it should hold.
     Fails(LeafOutcome),
     /// It never answers.
     Stalls,
-    /// It answers with all of its rows, but others have answered long before.
+    /// It answers with all of its rows, but long after the others.
     Tarries,
 }
 
@@ -74,12 +74,12 @@ impl Peer for Actor {
     }
 }
 
-/// Rows of all.
+/// Rows of all leaves.
 fn all(others: usize) -> u64 {
     ROWS + others as u64 * ROWS_OF_OTHERS
 }
 
-/// A root over a tree of leaves that answer, and one that does this.
+/// A root over a tree of leaves that answer, and one leaf with this behaviour.
 fn root(act: Act, others: usize) -> Root {
     let expected_rows = Arc::new(ExpectedRows::default());
     let leaf = |index: usize| {
@@ -97,15 +97,15 @@ fn root(act: Act, others: usize) -> Root {
     Root::new(Arc::new(tree), MemoryPool::new(usize::MAX))
 }
 
-/// Rows that were looked at, and rows that should have been, of an answer, or of why there is none.
+/// Scanned and expected rows, of a result or of the error.
 #[derive(Debug, PartialEq)]
 enum Asked {
     Answered(u64, u64),
     Incomplete(u64, u64),
 }
 
-/// What comes of a query to a tree of so many leaves, and how long that takes. In a runtime of its own,
-/// since the time that passes in a paused one is ahead of the system's afterwards.
+/// Queries a tree with `others` other leaves; returns the outcome and the time it took. Each query
+/// has a runtime of its own, since a paused runtime's clock ends up ahead of the system's.
 fn asked(act: Act, others: usize, require_complete: bool) -> (Asked, Duration) {
     let mut runtime = tokio::runtime::Builder::new_current_thread();
     runtime.enable_time().start_paused(true);
@@ -152,7 +152,7 @@ fn who_wants_all_rows_waits_for_a_leaf_until_the_deadline_and_others_do_not() {
         let (_, took) = asked(Act::Stalls, others, true);
         assert!(took > half, "{took:?}");
     }
-    // Deeper, it is one of few leaves, of which an answer needs all.
+    // In a two-level tree its aggregator has few leaves, and an answer needs all of them.
     let (found, took) = asked(Act::Tarries, OTHERS[0], false);
     assert_eq!(found, Asked::Answered(all(OTHERS[0]) - ROWS, all(OTHERS[0])));
     assert!(took < query().deadline / 2, "{took:?}");

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Numbers that are not all the same.
+/// A small generator of pseudo-random numbers.
 struct Random(u64);
 
 impl Random {
@@ -79,7 +79,7 @@ async fn new_batches_go_to_leaves_that_stay_and_retries_to_those_that_leave() {
     }
     assert_eq!(rows(0), before);
     assert_eq!(rows(0) + rows(1) + rows(2), 200);
-    // All of the table goes, also where it leaves.
+    // The whole table is dropped, also on leaves that are leaving.
     let dropped = placement.apply(TableChange::Drop { table: name("t") }).await;
     assert_eq!(dropped, Ok(200));
     [1, 2].iter().for_each(|&index| placement.leave(&leaf(index)));
