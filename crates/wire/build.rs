@@ -1,5 +1,5 @@
-//! Turns `spec/proto` into Rust: the messages themselves, and the shape of each, by which
-//! `src/size_guard.rs` looks at bytes before they are decoded.
+//! Turns `spec/proto` into Rust: the messages themselves, and the shape of each. With the shapes,
+//! `src/size_guard.rs` checks bytes before they are decoded.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     let out = std::env::var("OUT_DIR")?;
     std::fs::write(Path::new(&out).join("shapes.rs"), shapes)?;
-    // Bytes are slices of what was received, not copies.
+    // Decoded bytes fields are slices of the received bytes, not copies.
     prost_build::Config::new().bytes(["."]).compile_fds(descriptors)?;
     Ok(())
 }

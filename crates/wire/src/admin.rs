@@ -1,4 +1,4 @@
-//! Changes to tables, to and from bytes.
+//! Codec of changes to tables.
 
 use bytes::Bytes;
 use hadal_peer::{SinkError, TableChange};
@@ -11,7 +11,7 @@ use crate::proto::{self, apply_response, table_change};
 use crate::size_guard;
 use crate::value::{decode_batch_id, decode_settings, decode_table};
 
-/// A change's bytes.
+/// Encodes a change.
 #[must_use]
 pub fn encode_change(change: &TableChange) -> Bytes {
     use table_change::Change;
@@ -35,7 +35,7 @@ pub fn encode_change(change: &TableChange) -> Bytes {
     proto::TableChange { change: Some(change) }.encode_to_vec().into()
 }
 
-/// Reads what [`encode_change`] wrote.
+/// Decodes the output of [`encode_change`].
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
@@ -69,7 +69,7 @@ pub fn decode_change(bytes: Bytes) -> Result<TableChange, DecodeError> {
     })
 }
 
-/// The bytes of the result of a change.
+/// Encodes the result of a change.
 #[must_use]
 pub fn encode_applied(applied: &Result<u64, SinkError>) -> Bytes {
     let response = match applied {
@@ -79,7 +79,7 @@ pub fn encode_applied(applied: &Result<u64, SinkError>) -> Bytes {
     proto::ApplyResponse { response: Some(response) }.encode_to_vec().into()
 }
 
-/// Reads what [`encode_applied`] wrote.
+/// Decodes the output of [`encode_applied`].
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.

@@ -1,4 +1,4 @@
-//! Batches and what becomes of them, to and from bytes.
+//! Codec of batches, their receipts and their lookups.
 
 use bytes::Bytes;
 use hadal_peer::{Batch, BatchLookup, ForeignBatch, Receipt, SinkError};
@@ -13,16 +13,16 @@ use crate::size_guard;
 use crate::status::{decode_report_message, encode_report_message};
 use crate::value::{decode_batch_id, decode_table};
 
-/// Bytes of any message here but a batch: names and a few words.
+/// The maximum bytes of every message of this file but a batch: names and a few words.
 pub(crate) const SMALL_BYTES_MAX: usize = QUERY_BYTES_MAX;
 
-/// A batch's bytes.
+/// Encodes a batch.
 #[must_use]
 pub fn encode_batch(batch: Batch) -> Bytes {
     encode_foreign(batch.into())
 }
 
-/// The same, whatever the block is.
+/// Encodes a batch with an unverified block.
 pub(crate) fn encode_foreign(batch: ForeignBatch) -> Bytes {
     let batch = proto::Batch {
         table: batch.table.to_string(),
@@ -35,7 +35,7 @@ pub(crate) fn encode_foreign(batch: ForeignBatch) -> Bytes {
     batch.encode_to_vec().into()
 }
 
-/// Reads what [`encode_batch`] wrote. The row block is not looked into: [`ForeignBatch::verify`]
+/// Decodes the output of [`encode_batch`]. The row block is not examined: [`ForeignBatch::verify`]
 /// does that, before a sink takes the batch.
 ///
 /// # Errors
@@ -54,7 +54,7 @@ pub fn decode_batch(bytes: Bytes) -> Result<ForeignBatch, DecodeError> {
     })
 }
 
-/// What became of a batch, as bytes.
+/// Encodes the outcome of a batch.
 #[must_use]
 pub fn encode_accepted(accepted: &Result<Receipt, SinkError>) -> Bytes {
     let response = match accepted {
@@ -70,7 +70,7 @@ pub fn encode_accepted(accepted: &Result<Receipt, SinkError>) -> Bytes {
     proto::AcceptResponse { response: Some(response) }.encode_to_vec().into()
 }
 
-/// Reads what [`encode_accepted`] wrote.
+/// Decodes the output of [`encode_accepted`].
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
@@ -89,13 +89,13 @@ pub fn decode_accepted(bytes: Bytes) -> Result<Result<Receipt, SinkError>, Decod
     })
 }
 
-/// The bytes of the request to look for a batch.
+/// Encodes the request to look up a batch.
 #[must_use]
 pub fn encode_look_up(table: &TableName, id: &BatchId) -> Bytes {
     proto::LookUpRequest { table: table.to_string(), id: id.to_string() }.encode_to_vec().into()
 }
 
-/// Reads what [`encode_look_up`] wrote.
+/// Decodes the output of [`encode_look_up`].
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
@@ -105,14 +105,14 @@ pub fn decode_look_up(bytes: Bytes) -> Result<(TableName, BatchId), DecodeError>
     })
 }
 
-/// The bytes of what a sink reports of a batch.
+/// Encodes the result of a lookup.
 #[must_use]
 pub fn encode_lookup(lookup: BatchLookup) -> Bytes {
     let BatchLookup { is_known: known, takes_batches, free_bytes } = lookup;
     proto::BatchLookup { known, takes_batches, free_bytes }.encode_to_vec().into()
 }
 
-/// Reads what [`encode_lookup`] wrote.
+/// Decodes the output of [`encode_lookup`].
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.

@@ -1,4 +1,4 @@
-//! The row blocks of a table, to and from bytes.
+//! Codec of the row blocks of a table.
 
 use bytes::Bytes;
 use hadal_peer::{BlockStatus, ColumnBlocks, TableBlocks};
@@ -13,16 +13,16 @@ use crate::proto;
 use crate::size_guard;
 use crate::value::{decode_column, decode_leaf_name, decode_table};
 
-/// Bytes of the question for the blocks of a table.
+/// Maximum bytes of the request for the blocks of a table.
 const REQUEST_BYTES_MAX: usize = 1 << 10;
 
-/// The question for the blocks of a table, as bytes.
+/// Encodes the request for the blocks of a table.
 #[must_use]
 pub fn encode_blocks_of(table: &TableName) -> Bytes {
     proto::BlocksRequest { table: table.to_string() }.encode_to_vec().into()
 }
 
-/// Reads what [`encode_blocks_of`] wrote.
+/// Decodes the output of [`encode_blocks_of`].
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
@@ -32,7 +32,7 @@ pub fn decode_blocks_of(bytes: Bytes) -> Result<TableName, DecodeError> {
     })
 }
 
-/// The blocks of a table, as bytes.
+/// Encodes the blocks of a table.
 #[must_use]
 pub fn encode_blocks(blocks: &TableBlocks) -> Bytes {
     let block = |block: &BlockStatus| proto::BlockStatus {
@@ -66,7 +66,7 @@ pub fn encode_blocks(blocks: &TableBlocks) -> Bytes {
     .into()
 }
 
-/// Reads what [`encode_blocks`] wrote.
+/// Decodes the output of [`encode_blocks`].
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.

@@ -1,4 +1,4 @@
-//! Codes: what is one of a few named things, both ways.
+//! Codes of enumerations, in both directions.
 //!
 //! Each table below is checked to be complete twice: a new variant without a code does not compile,
 //! nor does a new code without a variant.
@@ -10,12 +10,12 @@ use hadal_types::{Kind, LeafState, Logical};
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::proto;
 
-/// Something with a code of `spec/proto`.
+/// A type whose variants have codes in `spec/proto`.
 pub(crate) trait Code: Sized {
     /// Its code.
     fn code(self) -> i32;
 
-    /// What has this code.
+    /// The variant with this code.
     fn of_code(code: i32) -> Result<Self, DecodeError>;
 }
 
@@ -25,7 +25,7 @@ macro_rules! codes {
             fn code(self) -> i32 {
                 i32::from(match self {
                     $(Self::$variant $(($parameter))? => proto::$type::$code,)*
-                    // It has a message of its own.
+                    // This variant has a message of its own.
                     $(Self::$other(_) => proto::$type::Unspecified,)?
                 })
             }

@@ -1,48 +1,48 @@
-//! Why bytes are not the message that they should be.
+//! Errors of decoding.
 
 use std::fmt::Display;
 
-/// Why bytes were refused: where, and what is wrong there.
+/// Why bytes were refused: the position, and the error there.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {kind}")]
 pub struct DecodeError {
-    /// Where: the message, and the way of fields and indexes down from it, with dots between.
+    /// The position: the message, then field names and indexes down from it, separated by dots.
     pub place: String,
-    /// What is wrong.
+    /// The error.
     pub kind: DecodeErrorKind,
 }
 
-/// What is wrong with bytes.
+/// The kinds of decoding errors.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeErrorKind {
-    /// They are not protobuf, or a field is of another type.
+    /// Invalid protobuf, or a field of another type.
     #[error("not protobuf: {0}")]
     Protobuf(String),
-    /// There is a field that this release does not know, and which may matter.
+    /// A field that this release does not know, and that may matter.
     #[error("field {0} is unknown")]
     UnknownField(u32),
-    /// There is a code that this release does not know.
+    /// A code that this release does not know.
     #[error("code {0} is unknown")]
     UnknownCode(i32),
-    /// Something that must be there is not.
+    /// A required field is missing.
     #[error("is missing")]
     Missing,
-    /// Something is there that cannot be.
+    /// A field has an impossible value.
     #[error("found {found}, expected {expected}")]
     Unfit {
-        /// What was found.
+        /// The value.
         found: String,
-        /// What can be there.
+        /// The possible values.
         expected: String,
     },
-    /// There is more of something than is allowed.
+    /// More elements than allowed.
     #[error("{found} {what}; at most {most} are allowed")]
     TooMany {
-        /// Of what.
+        /// The kind of elements.
         what: &'static str,
-        /// How many there are, or would be.
+        /// Their number, or the number that there would be.
         found: usize,
-        /// How many there may be.
+        /// The maximum.
         most: usize,
     },
     /// The message would need too much memory once it is decoded.
@@ -51,13 +51,13 @@ pub enum DecodeErrorKind {
 }
 
 impl DecodeError {
-    /// Whether a limit was reached, which is nobody's failure but the question's.
+    /// Whether a limit was exceeded, which is the query's fault and not a failure of a leaf.
     #[must_use]
     pub const fn is_limit(&self) -> bool {
         matches!(self.kind, DecodeErrorKind::TooMany { .. } | DecodeErrorKind::Memory(_))
     }
 
-    /// The same, seen from one level further up.
+    /// The same error, with one more level in front of its position.
     fn under(mut self, place: impl Display) -> Self {
         let rest = std::mem::take(&mut self.place);
         let dot = if rest.is_empty() { "" } else { "." };
@@ -72,11 +72,11 @@ impl From<DecodeErrorKind> for DecodeError {
     }
 }
 
-/// Says where an error is, one level at a time.
+/// Adds the position to an error, one level at a time.
 pub(crate) trait At {
-    /// It is in this field or message.
+    /// Adds a field or message.
     fn at(self, place: &str) -> Self;
-    /// It is in the element of this index of this field.
+    /// Adds an element of a field.
     fn at_index(self, place: &str, index: usize) -> Self;
 }
 
@@ -90,22 +90,22 @@ impl<T> At for Result<T, DecodeError> {
     }
 }
 
-/// Something is there that cannot be.
+/// The error for an impossible value.
 pub(crate) fn unfit(found: impl Display, expected: impl Display) -> DecodeError {
     DecodeErrorKind::Unfit { found: found.to_string(), expected: expected.to_string() }.into()
 }
 
-/// What a field that must be there holds.
+/// Returns the value of a required field.
 pub(crate) fn required<T>(field: Option<T>) -> Result<T, DecodeError> {
     field.ok_or_else(|| DecodeErrorKind::Missing.into())
 }
 
-/// Refuses more than `most` of something.
+/// Fails if there are more than `most` elements.
 pub(crate) fn at_most(what: &'static str, found: usize, most: usize) -> Result<(), DecodeError> {
     if found <= most { Ok(()) } else { Err(DecodeErrorKind::TooMany { what, found, most }.into()) }
 }
 
-/// Decodes a list, and says at which index an error is.
+/// Decodes a list; an error has the index of its element.
 pub(crate) fn each<T, U>(
     field: &'static str,
     list: Vec<T>,

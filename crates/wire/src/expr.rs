@@ -1,4 +1,4 @@
-//! Expressions, to and from lists of nodes in Polish notation.
+//! Codec of expressions, as lists of nodes in Polish notation.
 
 use hadal_query::{
     AggregateFunction, AggregateId, ColumnRef, Expr, Function, FunctionId, GroupInput, RowInput,
@@ -15,7 +15,7 @@ use crate::value::{decode_column, decode_value, encode_value};
 pub(crate) trait Leaf: Sized {
     fn encode(&self) -> Node;
 
-    /// The leaf that a node is, which is neither a literal nor a call.
+    /// Decodes a node that is neither a literal nor a call.
     fn decode(node: Node) -> Result<Self, DecodeError>;
 }
 
@@ -41,8 +41,9 @@ pub(crate) fn encode_expr<L: Leaf>(expr: &Expr<L>) -> proto::Expr {
     proto::Expr { nodes }
 }
 
-/// From the last node to the first, every call finds its arguments on top of those that are ready,
-/// the first one uppermost. So there is no recursion, and no expression is ever too deep to drop.
+/// Decodes an expression from the last node to the first. Every call finds its arguments on top of
+/// the stack of ready expressions, the first argument uppermost. So there is no recursion, and no
+/// expression is ever too deep to drop.
 pub(crate) fn decode_expr<L: Leaf>(expr: Option<proto::Expr>) -> Result<Expr<L>, DecodeError> {
     let nodes = required(expr)?.nodes;
     let mut ready: Vec<(Expr<L>, usize)> = Vec::new();
@@ -57,7 +58,7 @@ pub(crate) fn decode_expr<L: Leaf>(expr: Option<proto::Expr>) -> Result<Expr<L>,
     }
 }
 
-/// The expression that begins with this node, and its depth.
+/// Decodes the expression that begins with this node; returns it with its depth.
 fn decode_node<L: Leaf>(
     node: proto::ExprNode,
     ready: &mut Vec<(Expr<L>, usize)>,

@@ -10,7 +10,7 @@ use prost::Message;
 use crate::error::{DecodeError, DecodeErrorKind};
 use crate::size_guard::{self, Shaped};
 
-/// The messages, one after the other, each preceded by its length.
+/// Encodes messages one after the other, each preceded by its length.
 pub(crate) fn encode<M: Message>(messages: impl IntoIterator<Item = M>) -> Bytes {
     let mut bytes = Vec::new();
     for message in messages {
@@ -19,8 +19,8 @@ pub(crate) fn encode<M: Message>(messages: impl IntoIterator<Item = M>) -> Bytes
     bytes.into()
 }
 
-/// Reads delimited messages. Together they may take [`FRAMES_MEMORY_MAX`] bytes once decoded, each
-/// of them [`MESSAGE_MEMORY_MAX`]. Nothing is of use after the first error.
+/// Reads delimited messages. Once decoded, they may take [`FRAMES_MEMORY_MAX`] bytes together, and
+/// [`MESSAGE_MEMORY_MAX`] each. After the first error the rest is useless.
 pub(crate) struct Frames<M> {
     bytes: Bytes,
     memory_left: usize,

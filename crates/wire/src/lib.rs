@@ -1,10 +1,10 @@
-//! The messages of `spec/proto`, to and from bytes.
+//! Codec of the messages of `spec/proto`.
 //!
-//! Everything that crosses a seam of crate `peer` has a protobuf form, whether or not a network lies
-//! between. [`LoopbackCodec`] puts the codec between any two without a network.
+//! Everything that crosses a seam of crate `peer` has a protobuf form, with or without a network.
+//! [`LoopbackCodec`] puts the codec between two parts without a network.
 //!
-//! Encoding never fails. Decoding trusts nothing: [`DecodeError`] says what is wrong and where, and
-//! no bytes make it take more memory than the limits allow.
+//! Encoding never fails. Decoding trusts nothing: a [`DecodeError`] has the error and its position,
+//! and no input makes decoding take more memory than the limits allow.
 
 mod admin;
 mod batch;

@@ -1,7 +1,7 @@
-//! Mirror mode: in process, but every hop encodes and decodes.
+//! Mirror mode: in one process, but every hop encodes and decodes.
 //!
 //! The same suites run in process, mirrored and on a cluster, so that the three cannot drift. A
-//! wrapped peer sees only what came through bytes, and so does whoever asks it.
+//! wrapped peer sees only decoded values, and so does its caller.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -29,7 +29,7 @@ use crate::status::{
     decode_report, decode_scope, decode_status, encode_report, encode_scope, encode_status,
 };
 
-/// A peer, or a sink, behind a wire that is no network.
+/// A peer or a sink behind the codec, without a network.
 pub struct LoopbackCodec<P: ?Sized> {
     name: LeafName,
     failures: AtomicU64,
@@ -38,19 +38,20 @@ pub struct LoopbackCodec<P: ?Sized> {
 }
 
 impl<P: ?Sized> LoopbackCodec<P> {
-    /// Wraps `inner`; `name` is who failed when its answer cannot be read.
+    /// Wraps `inner`; `name` is the leaf that is reported as failed when its answer cannot be
+    /// decoded.
     #[must_use]
     pub fn new(name: LeafName, inner: Arc<P>) -> Self {
         Self { name, failures: AtomicU64::new(0), first_failure: OnceLock::new(), inner }
     }
 
-    /// How often something did not come through. Always 0, unless there is a mistake.
+    /// The number of messages that could not be decoded. Always 0, unless there is a bug.
     #[must_use]
     pub fn failures(&self) -> u64 {
         self.failures.load(Ordering::Relaxed)
     }
 
-    /// The first error of those.
+    /// The first of these errors.
     #[must_use]
     pub fn first_failure(&self) -> Option<&DecodeError> {
         self.first_failure.get()
@@ -63,13 +64,13 @@ impl<P: ?Sized> LoopbackCodec<P> {
         error
     }
 
-    /// A batch of which nobody can tell whether it was taken was not acknowledged.
+    /// It is unknown whether the batch was taken, so it is not acknowledged.
     fn lost(&self, error: DecodeError) -> SinkError {
         SinkError::Store(self.note(error).to_string())
     }
 
-    /// The answer of a peer of whom no answer came: a limit is the question's fault, all else
-    /// the world's.
+    /// The partial of a peer whose answer could not be decoded. An exceeded limit is an error of
+    /// the query; any other error is a failed leaf.
     fn failed(
         &self,
         query: &Query,
@@ -112,7 +113,7 @@ impl<P: Peer + ?Sized> LoopbackCodec<P> {
         }
     }
 
-    /// The other side of the wire.
+    /// The receiving side of the codec.
     async fn answer(&self, request: QueryRequest) -> Bytes {
         let deadline = Instant::now() + request.remaining;
         encode_partial(self.inner.query(request.query, deadline).await)
@@ -124,7 +125,7 @@ impl<P: Peer + ?Sized> Peer for LoopbackCodec<P> {
         Box::pin(async move { self.ask(&query, deadline).await })
     }
 
-    /// A status that cannot be read is that of no leaves.
+    /// A status that cannot be decoded is returned without leaves.
     fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         Box::pin(async move {
             let scope = decode_scope(encode_scope(scope)).map_err(|error| self.note(error));
@@ -134,14 +135,14 @@ impl<P: Peer + ?Sized> Peer for LoopbackCodec<P> {
         })
     }
 
-    /// Reports that cannot be read are left out.
+    /// Reports that cannot be decoded are left out.
     fn reports(&self, table: &TableName) -> Vec<TableReport> {
         let reports = self.inner.reports(table);
         let decoded = reports.iter().map(|report| decode_report(encode_report(report)));
         decoded.filter_map(|report| report.map_err(|error| self.note(error)).ok()).collect()
     }
 
-    /// Blocks that cannot be read are none.
+    /// Blocks that cannot be decoded are returned as none.
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
         Box::pin(async move {
             let asked = decode_blocks_of(encode_blocks_of(table)).map_err(|error| self.note(error));
@@ -153,7 +154,7 @@ impl<P: Peer + ?Sized> Peer for LoopbackCodec<P> {
 }
 
 impl<S: Sink + ?Sized> LoopbackCodec<S> {
-    /// Hands a batch on that came over the wire, if its bytes are sound.
+    /// Passes on a decoded batch if its bytes are sound.
     async fn forward(&self, batch: ForeignBatch) -> Result<Receipt, SinkError> {
         let accepted = self.inner.accept(batch.verify()?).await;
         decode_accepted(encode_accepted(&accepted)).map_err(|error| self.lost(error))?
@@ -172,7 +173,8 @@ impl<S: Sink + ?Sized> Sink for LoopbackCodec<S> {
         })
     }
 
-    /// A sink that cannot be understood knows no batch and takes none.
+    /// A lookup that cannot be decoded says that the batch is unknown and that no batches are
+    /// taken.
     fn look_up<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         Box::pin(async move {
             let request =

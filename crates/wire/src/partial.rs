@@ -1,7 +1,7 @@
-//! Partial answers, to and from bytes.
+//! Codec of partials.
 //!
-//! What a partial answer may hold depends on its query, so both sides need that. Groups and rows
-//! are read one by one (see `frames.rs`), because there may be very many of them.
+//! The possible contents of a partial depend on its query, so decoding needs the query. Groups and
+//! rows are decoded one by one (see `frames.rs`), because there may be very many.
 
 use bytes::Bytes;
 use hadal_aggregate::{
@@ -23,7 +23,7 @@ use crate::size_guard;
 use crate::state::{decode_state, decode_tally, encode_state, encode_tally};
 use crate::value::{decode_leaf_name, decode_value, encode_value};
 
-/// A partial answer's bytes; equal ones have equal bytes.
+/// Encodes a partial; equal partials have equal bytes.
 #[must_use]
 pub fn encode_partial(partial: Partial) -> Bytes {
     let answering = match partial.body {
@@ -56,7 +56,7 @@ pub fn encode_partial(partial: Partial) -> Bytes {
     message.encode_to_vec().into()
 }
 
-/// Reads what [`encode_partial`] made of a partial answer to `query`.
+/// Decodes the output of [`encode_partial`] for a partial of `query`.
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
@@ -85,7 +85,7 @@ fn encode_values(values: &[Value]) -> Vec<proto::Value> {
     values.iter().map(encode_value).collect()
 }
 
-/// So many values.
+/// Decodes values; there must be `count` of them.
 fn decode_values(values: Vec<proto::Value>, count: usize) -> Result<Box<[Value]>, DecodeError> {
     if values.len() != count {
         return Err(unfit(format!("{} values", values.len()), count));

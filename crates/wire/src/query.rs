@@ -1,4 +1,4 @@
-//! A query on its way to a peer, to and from bytes.
+//! Codec of the query that is sent to a peer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,18 +26,18 @@ use crate::value::decode_table;
 pub struct QueryRequest {
     /// The query.
     pub query: Arc<Query>,
-    /// What is left until the answer must be there, from the moment of arrival: in whole
-    /// milliseconds, and at most [`QUERY_DEADLINE_MS_MAX`] of them.
+    /// The time left from arrival until the answer is due: in whole milliseconds, and at most
+    /// [`QUERY_DEADLINE_MS_MAX`] of them.
     pub remaining: Duration,
-    /// 0 for the first time that this peer is asked.
+    /// 0 for the first request to this peer.
     pub attempt: u32,
 }
 
 impl QueryRequest {
-    /// The request's bytes.
+    /// Encodes the request.
     #[must_use]
     pub fn encode(&self) -> Bytes {
-        // A deadline that is cut is kept; one that is rounded up is missed.
+        // Rounded down: a deadline that is rounded up would be missed.
         let millis = u64::try_from(self.remaining.as_millis()).unwrap_or(u64::MAX);
         let request = proto::QueryRequest {
             query: Some(encode_query(&self.query)),
@@ -47,7 +47,7 @@ impl QueryRequest {
         request.encode_to_vec().into()
     }
 
-    /// Reads what [`Self::encode`] wrote.
+    /// Decodes the output of [`Self::encode`].
     ///
     /// # Errors
     /// [`DecodeError`] for anything else.
@@ -55,7 +55,7 @@ impl QueryRequest {
         Self::decode_with(bytes, &FunctionRegistry::default())
     }
 
-    /// The same, where the query's user functions are among `functions`.
+    /// Decodes a request whose user functions are among `functions`.
     ///
     /// # Errors
     /// [`DecodeError`] for anything else, and for a query that names other user functions.
@@ -156,7 +156,7 @@ fn decode_query(wire: proto::Query, functions: &FunctionRegistry) -> Result<Quer
     Ok(query)
 }
 
-/// The functions of these names, by the same index.
+/// The functions with these names, under the same indexes.
 fn decode_functions(
     scalars: &[String],
     aggregates: &[String],
@@ -283,7 +283,7 @@ fn decode_deadline(seconds: u64, nanos: u32) -> Result<Duration, DecodeError> {
     }
 }
 
-/// Refuses slots that name a key or a measure that the query does not have.
+/// Fails for a slot that names a key or a measure which the query does not have.
 fn check_slots(query: &Query) -> Result<(), DecodeError> {
     check_expr(query, query.having.as_ref()).at("having")?;
     check_expr(query, query.series.as_ref().map(|series| &series.rank)).at("series")?;

@@ -1,13 +1,13 @@
-//! Looks at bytes before they are decoded: what would they take?
+//! Estimates the memory of a message before its bytes are decoded.
 //!
-//! Protobuf decoders make room for what bytes claim, and an empty message of two bytes may take a
-//! hundred once decoded. So the bytes are walked once, along the message's [`Shape`] (made from
-//! `spec/proto` by `build.rs`), and refused when they would take more memory than they may. The
-//! walk itself makes room for nothing.
+//! Protobuf decoders allocate what the bytes claim, and an empty message of two bytes may take a
+//! hundred bytes once decoded. So the bytes are walked once, along the message's [`Shape`] (made
+//! from `spec/proto` by `build.rs`), and refused if they would take more memory than allowed. The
+//! walk itself allocates nothing.
 //!
-//! It also refuses fields that are not in the shape. A decoder would skip them, and a question of
-//! which one condition was skipped has a wrong answer; so between releases a writer uses only
-//! fields that the oldest reader knows.
+//! It also refuses fields that are not in the shape. A decoder would skip them, and a query with a
+//! skipped condition has a wrong answer. So between releases a writer uses only fields that the
+//! oldest reader knows.
 
 use bytes::Bytes;
 use hadal_types::limits::MESSAGE_MEMORY_MAX;
@@ -15,30 +15,30 @@ use prost::Message;
 
 use crate::error::{At, DecodeError, DecodeErrorKind, at_most};
 
-/// What a message is made of.
+/// The structure of a message.
 #[derive(Debug)]
 pub(crate) struct Shape {
     pub(crate) name: &'static str,
-    /// Bytes that the decoded message takes without what it has on the heap.
+    /// Bytes of the decoded message without its heap memory.
     pub(crate) bytes: usize,
-    /// By number.
+    /// Fields by number.
     pub(crate) fields: &'static [(u32, Field)],
 }
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Debug)]
 pub(crate) enum Field {
     /// A number.
     Scalar,
     /// A list of numbers.
     Scalars,
-    /// Bytes that stay where they are.
+    /// Bytes that are not copied.
     Slice,
     /// A string.
     Text,
     /// A list of strings.
     Texts,
-    /// A message, inside of this one.
+    /// A message.
     One(&'static Shape),
     /// A list of messages.
     Many(&'static Shape),
@@ -49,11 +49,11 @@ pub(crate) trait Shaped {
     const SHAPE: &'static Shape;
 }
 
-/// Lists are given room for up to twice what they hold.
+/// The capacity of a list may be up to twice its length.
 const GROWTH: usize = 2;
 
-/// Decodes a message of at most `bytes_max` bytes, which takes at most [`MESSAGE_MEMORY_MAX`], and
-/// converts it; whatever goes wrong went wrong in this message.
+/// Decodes and converts a message of at most `bytes_max` bytes, which may take at most
+/// [`MESSAGE_MEMORY_MAX`]. The position of every error begins with this message.
 pub(crate) fn decode<M: Message + Shaped + Default, T>(
     bytes: Bytes,
     bytes_max: usize,
@@ -66,16 +66,16 @@ pub(crate) fn decode<M: Message + Shaped + Default, T>(
         .at(M::SHAPE.name)
 }
 
-/// Decodes a message of which the memory is known.
+/// Decodes a message whose memory has been checked.
 pub(crate) fn message<M: Message + Default>(bytes: Bytes) -> Result<M, DecodeError> {
     M::decode(bytes).map_err(|error| DecodeErrorKind::Protobuf(error.to_string()).into())
 }
 
-/// About how many bytes of memory a message takes once decoded, but for the factor of lists that
-/// are shorter than what they are first given room for.
+/// Estimates the bytes of memory that a message takes once decoded. A list shorter than its initial
+/// capacity may take more than the estimate.
 ///
 /// # Errors
-/// When that is more than `most`, or the bytes cannot be walked.
+/// When the estimate is over `most`, or the bytes cannot be walked.
 pub(crate) fn memory<M: Shaped>(bytes: &[u8], most: usize) -> Result<usize, DecodeError> {
     let mut left = most;
     spend(&mut left, M::SHAPE.bytes).and_then(|()| walk(M::SHAPE, bytes, &mut left)).map_err(
@@ -122,7 +122,7 @@ fn walk(shape: &Shape, mut bytes: &[u8], left: &mut usize) -> Result<(), DecodeE
 
 fn walk_field(field: &Field, content: &[u8], left: &mut usize) -> Result<(), DecodeErrorKind> {
     match field {
-        // A scalar that comes as bytes is refused by the decoder.
+        // The decoder refuses a scalar that comes as bytes.
         Field::Slice | Field::Scalar => Ok(()),
         Field::Scalars => spend_scalars(field, content.len(), left),
         Field::Text => spend(left, content.len()),
@@ -135,7 +135,7 @@ fn walk_field(field: &Field, content: &[u8], left: &mut usize) -> Result<(), Dec
     }
 }
 
-/// Spends what a list of at most so many numbers takes.
+/// Counts the memory of a list of at most `count` numbers.
 fn spend_scalars(field: &Field, count: usize, left: &mut usize) -> Result<(), DecodeErrorKind> {
     match field {
         Field::Scalars => spend(left, count.saturating_mul(GROWTH * size_of::<u64>())),

@@ -1,5 +1,5 @@
-//! What is kept of a group's values, to and from messages. Numbers are exact; which parts belong
-//! together is what `from_parts` of each state says.
+//! Codec of aggregation states. Numbers are exact; `from_parts` of each state checks that its parts
+//! fit together.
 
 use bytes::Bytes;
 use hadal_aggregate::{
@@ -54,7 +54,7 @@ pub(crate) fn encode_state(state: &State) -> proto::State {
     proto::State { state: Some(state) }
 }
 
-/// The state, which must be of this kind.
+/// Decodes a state, which must be of this kind.
 pub(crate) fn decode_state(
     state: proto::State,
     kind: StateKind,
@@ -81,7 +81,7 @@ pub(crate) fn decode_state(
     }
 }
 
-/// The state of a user aggregate, which its definition reads.
+/// Decodes the state of a user aggregate by its definition.
 fn decode_user(
     user: &proto::UserState,
     kind: StateKind,
@@ -190,7 +190,7 @@ fn encode_distinct(distinct: &Distinct) -> proto::Distinct {
     proto::Distinct { distinct: Some(distinct), version: DISTINCT_VERSION }
 }
 
-/// Fails where a sketch is of a version that this release does not know.
+/// Fails if a sketch has a version that this release does not know.
 fn of_version(what: &str, found: u32, known: u32) -> Result<(), DecodeError> {
     let found_one = || unfit(format_args!("{what} version {found}"), format_args!("{known}"));
     if found == known { Ok(()) } else { Err(found_one()).at("version") }

@@ -1,4 +1,4 @@
-//! The state of leaves, to and from bytes.
+//! Codec of the status of leaves.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::proto::{self, status_request};
 use crate::size_guard;
 use crate::value::{decode_column, decode_leaf_name, decode_settings, decode_table};
 
-/// The bytes of the request for a status.
+/// Encodes the request for a status.
 #[must_use]
 pub fn encode_scope(scope: &StatusScope) -> Bytes {
     let scope = match scope {
@@ -36,7 +36,7 @@ pub fn encode_scope(scope: &StatusScope) -> Bytes {
     proto::StatusRequest { scope: Some(scope) }.encode_to_vec().into()
 }
 
-/// Reads what [`encode_scope`] wrote.
+/// Decodes the output of [`encode_scope`].
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
@@ -54,14 +54,14 @@ pub fn decode_scope(bytes: Bytes) -> Result<StatusScope, DecodeError> {
     })
 }
 
-/// A status's bytes.
+/// Encodes a status.
 #[must_use]
 pub fn encode_status(status: &PeerStatus) -> Bytes {
     let leaves = status.leaves.iter().map(encode_leaf).collect();
     proto::Status { leaves }.encode_to_vec().into()
 }
 
-/// Reads what [`encode_status`] wrote.
+/// Decodes the output of [`encode_status`].
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
@@ -69,13 +69,13 @@ pub fn decode_status(bytes: Bytes) -> Result<PeerStatus, DecodeError> {
     size_guard::decode(bytes, MESSAGE_BYTES_MAX, decode_peer)
 }
 
-/// A report's bytes.
+/// Encodes a report.
 #[must_use]
 pub fn encode_report(report: &TableReport) -> Bytes {
     encode_report_message(report).encode_to_vec().into()
 }
 
-/// Reads what [`encode_report`] wrote.
+/// Decodes the output of [`encode_report`].
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.

@@ -1,5 +1,5 @@
-//! What the whole crate promises: nothing is lost or changed on the wire, no bytes do harm, and
-//! what was once written can be read.
+//! The promises of the whole crate: the codec loses and changes nothing, no bytes do harm, and
+//! bytes of earlier releases can be decoded.
 
 mod hostile;
 mod round_trip;

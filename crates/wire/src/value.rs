@@ -1,4 +1,4 @@
-//! Values, numbers and names, to and from their messages.
+//! Codec of values, numbers and names.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use hadal_types::{
 use crate::error::{At, DecodeError, at_most, each, required, unfit};
 use crate::proto::{self, number, value};
 
-/// The low and the high half.
+/// The low and the high half of an integer.
 fn halves(integer: i128) -> (u64, i64) {
     let low = u64::try_from(integer & i128::from(u64::MAX)).unwrap_or_default();
     (low, i64::try_from(integer >> 64).unwrap_or_default())
@@ -43,7 +43,7 @@ pub(crate) fn encode_number(number: Number) -> proto::Number {
     proto::Number { number: Some(number) }
 }
 
-/// A number that is not canonical would not group with itself.
+/// Decodes a number, which must be canonical: otherwise it would not group with equal numbers.
 pub(crate) fn decode_number(number: Option<proto::Number>) -> Result<Number, DecodeError> {
     match required(required(number)?.number)? {
         number::Number::Decimal(wire) => {
@@ -153,7 +153,7 @@ pub(crate) fn decode_batch_id(id: &str) -> Result<BatchId, DecodeError> {
     })
 }
 
-/// A leaf's name, which may hold any text.
+/// Decodes a leaf's name, which may be any text but the empty one.
 pub(crate) fn decode_leaf_name(name: String) -> Result<LeafName, DecodeError> {
     at_most("bytes", name.len(), NAME_BYTES_MAX)?;
     if name.is_empty() { Err(unfit("no text", "a leaf's name")) } else { Ok(LeafName(name.into())) }

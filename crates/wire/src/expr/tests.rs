@@ -49,7 +49,7 @@ fn depth_ends_where_the_engine_ends_it() {
     let error = over(EXPR_DEPTH_MAX + 1).expect_err("too deep");
     assert_eq!(error.to_string(), "nodes[0]: 65 levels; at most 64 are allowed");
     assert!(error.is_limit());
-    // Far deeper than any stack: written and refused without one.
+    // Far deeper than any call stack: encoded and refused without recursion.
     let mut nodes = vec![call(Function::Negate, 1); 1_000_000];
     nodes.push(node(Node::Literal(encode_value(&Value::Null))));
     assert_eq!(refused::<RowInput>(nodes), "nodes[999936]: 65 levels; at most 64 are allowed");

@@ -12,7 +12,7 @@ use super::*;
 use crate::tests::strategies;
 use crate::tests::vectors::{groups_partial, rows_partial, rows_query};
 
-/// Answers at once, always the same, and keeps what it was asked.
+/// Answers at once with fixed values, and records the requests.
 #[derive(Default)]
 struct Fake {
     partial: Mutex<Option<Partial>>,
@@ -74,7 +74,7 @@ impl Admin for Fake {
     }
 }
 
-/// What a future that waits for nothing returns.
+/// The output of a future that is ready at once.
 fn now<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,

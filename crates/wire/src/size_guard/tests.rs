@@ -3,8 +3,8 @@ use prost::Message;
 use super::*;
 use crate::proto;
 
-/// Checks that a list of so many messages of two bytes takes no more than twice what is estimated,
-/// and not less than an eighth of that.
+/// Checks the estimate for lists of several lengths, of messages of two bytes each. The memory held
+/// is at most the estimate, and at least an eighth of it.
 #[track_caller]
 fn assert_estimate<M: Message + Shaped + Default>(field: u8, held: impl Fn(&M) -> usize) {
     for count in [4, 5, 64, 65, 1_000] {

@@ -61,7 +61,7 @@ fn everything_is_in_order() {
     }
 }
 
-/// So many leaves without tables.
+/// `count` leaves without tables.
 fn leaves(count: usize) -> Vec<proto::LeafStatus> {
     (0..count).map(|number| leaf(&format!("leaf-{number:05}"), vec![])).collect()
 }

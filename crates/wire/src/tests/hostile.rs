@@ -1,4 +1,4 @@
-//! Bytes that nobody should send: they are refused by name, and never make anything panic.
+//! Hostile bytes: they are refused with a position, and never cause a panic.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,7 +19,7 @@ use crate::proto;
 use crate::query::QueryRequest;
 use crate::status::{decode_report, decode_scope, decode_status, encode_status};
 
-/// Decodes bytes as everything that there is.
+/// Decodes bytes as every kind of message.
 fn decode_as_all(bytes: &Bytes) {
     let _ = QueryRequest::decode(bytes.clone());
     for query in [groups_query(), rows_query()] {
@@ -96,7 +96,7 @@ proptest! {
     fn damaged_partial_answers_never_panic(
         (query, partial) in strategies::query_and_partial(), (changes, cut) in damages(),
     ) {
-        // What is read in spite of the damage can be merged and finished.
+        // A partial that is decoded in spite of the damage can be merged and finished.
         let bytes = damage(&encode_partial(partial.clone()), &changes, &cut);
         if let Ok(mut read) = decode_partial(bytes, &query) {
             read.merge(partial);
@@ -112,7 +112,7 @@ proptest! {
     }
 }
 
-/// Where and why the frozen query is refused once it is changed.
+/// The error of the frozen query after a change.
 fn refused_query(change: impl FnOnce(&mut proto::QueryRequest)) -> String {
     let query = Arc::new(groups_query());
     let request = QueryRequest { query, remaining: Duration::from_secs(1), attempt: 0 };
@@ -217,7 +217,7 @@ fn slots_name_what_the_query_has() {
     );
 }
 
-/// Where and why the frozen partial answer is refused once it is changed.
+/// The error of the frozen partial after a change.
 fn refused_partial(change: impl FnOnce(&mut proto::Partial)) -> String {
     let mut wire = proto::Partial::decode(encode_partial(groups_partial())).expect("protobuf");
     change(&mut wire);
@@ -225,7 +225,7 @@ fn refused_partial(change: impl FnOnce(&mut proto::Partial)) -> String {
     decode_partial(bytes, &groups_query()).expect_err("refused").to_string()
 }
 
-/// The same with one of its groups changed.
+/// The error of the frozen partial with one of its groups changed.
 fn refused_group(index: usize, change: impl FnOnce(&mut proto::Group)) -> String {
     refused_partial(|partial| {
         let Some(proto::partial::Answering::Groups(groups)) = &mut partial.answering else {

@@ -1,4 +1,4 @@
-//! What is decoded is what was encoded, and the same things have the same bytes.
+//! Decoding returns what was encoded, and equal values have equal bytes.
 
 use std::fmt::Debug;
 use std::sync::Arc;

@@ -16,7 +16,7 @@ fn camel_case(name: &str) -> String {
     words.map(|(first, rest)| first.to_uppercase() + rest).collect()
 }
 
-/// The lines of an item's body, from its head to the brace that ends it.
+/// The lines of an item's body, from its head to its closing brace.
 fn body<'s>(source: &'s str, head: &str) -> impl Iterator<Item = &'s str> {
     let (_, rest) = source.split_once(head).expect("the item");
     rest.lines().skip(1).take_while(|line| *line != "}")

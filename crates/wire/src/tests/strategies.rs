@@ -1,5 +1,5 @@
-//! Random values, expressions, queries and partial answers. Whatever a variant holds is made here,
-//! so that what the wire leaves out shows.
+//! Random values, expressions, queries and partials. The strategies cover every field of every
+//! variant, so that the tests notice anything that the codec omits.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use proptest::{collection, option};
 
 use crate::codes::Code;
 
-/// Everything that has a code.
+/// All values that have a code.
 pub(crate) fn coded<C: Code + std::fmt::Debug>() -> impl Strategy<Value = C> {
     let count = (1..).take_while(|&code| C::of_code(code).is_ok()).count();
     let last = i32::try_from(count).expect("few codes");
@@ -58,7 +58,7 @@ pub(crate) fn number() -> impl Strategy<Value = Number> {
     prop_oneof![3 => decimal, 1 => double]
 }
 
-/// What a cell or a key may be.
+/// Possible values of a cell or a key.
 pub(crate) fn cell() -> impl Strategy<Value = Value> {
     let words = || collection::vec("[a-c\u{e9}]{0,3}", 0..4);
     prop_oneof![
@@ -221,12 +221,12 @@ pub(crate) fn weight() -> impl Strategy<Value = Weight> {
     ]
 }
 
-/// A row as it is: what it says of every key, and of every measure.
+/// A raw row: its keys, its measures' arguments, and its weight.
 type Row = (Vec<Value>, Vec<Value>, Weight);
 
 fn add_row(partial: &mut Partial, (keys, arguments, weight): &Row) {
     match &mut partial.body {
-        // What is answered when the order of raw rows cannot run: a fault, and nothing else.
+        // The partial of raw rows whose order cannot be evaluated has an error and nothing else.
         PartialBody::Groups(_) if !partial.errors.is_empty() => {}
         PartialBody::Groups(groups) => {
             groups.add_row(keys, arguments, *weight);
@@ -235,8 +235,8 @@ fn add_row(partial: &mut Partial, (keys, arguments, weight): &Row) {
     }
 }
 
-/// Partial answers of some rows, and, for the forms that states have when there are many, of a
-/// run of whole numbers in the first of their groups.
+/// Partials of some rows. The first group may also get a run of whole numbers, for the forms that
+/// states take with many values.
 fn answering(query: &Query) -> impl Strategy<Value = Partial> + use<> {
     let keys = match &query.kind {
         QueryKind::Rows { values } => values.len(),
@@ -293,7 +293,7 @@ pub(crate) fn partial_of(query: &Query) -> impl Strategy<Value = Partial> + use<
                 partial.errors.add(QueryError::new(code, &message));
             }
             if let PartialBody::Groups(groups) = &mut partial.body {
-                // Of keys that are larger than all of these.
+                // Dropped rows of keys that are larger than all of these.
                 let (kept, _) = groups.clone().into_sorted();
                 *groups = Groups::from_parts(&query, kept, dropped).expect("groups of the query");
             }
@@ -426,7 +426,7 @@ pub(crate) fn batch_id() -> impl Strategy<Value = BatchId> {
     "[!-~]{1,20}".prop_map(|id| BatchId::new(&id).expect("an id"))
 }
 
-/// A batch whose block is any bytes.
+/// A batch with arbitrary bytes as its block.
 pub(crate) fn foreign_batch() -> impl Strategy<Value = ForeignBatch> {
     let block = collection::vec(any::<u8>(), 0..200);
     ((table_name(), any::<bool>()), batch_id(), any::<u64>(), 0usize..=65_536, block).prop_map(
@@ -441,7 +441,7 @@ pub(crate) fn foreign_batch() -> impl Strategy<Value = ForeignBatch> {
     )
 }
 
-/// A batch that was encoded.
+/// A batch with an encoded block.
 pub(crate) fn batch() -> impl Strategy<Value = Batch> {
     (table_name(), batch_id(), any::<u64>(), 1i64..50).prop_map(|(table, id, hash, rows)| {
         let mut builder = BlockBuilder::new(ColumnName::new("time").expect("a name"));

@@ -14,7 +14,7 @@ use hadal_types::{Micros, TableName, Value, Weight};
 use crate::partial::{decode_partial, encode_partial};
 use crate::query::QueryRequest;
 
-/// A function that gives its first argument, and an aggregate that counts rows.
+/// A function that returns its first argument, and an aggregate that counts rows.
 #[derive(Debug)]
 struct Plain(&'static str);
 

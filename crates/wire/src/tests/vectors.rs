@@ -1,7 +1,7 @@
-//! Frozen bytes: what any release wrote must be read by every later one as the same thing.
+//! Frozen bytes: every later release must decode what any release wrote as the same value.
 //!
 //! Files are never changed, only added. To add one, write its value here and an empty file; the
-//! test that fails shows the bytes.
+//! failing test prints the bytes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,7 +44,7 @@ pub(crate) fn bytes_of(hex: &str) -> Bytes {
     pairs.collect()
 }
 
-/// Bytes as a file has them: 32 to a line.
+/// Bytes in the format of a file: 32 per line.
 fn hex_of(bytes: &[u8]) -> String {
     let line = |line: &[u8]| line.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
     bytes.chunks(32).map(line).collect::<Vec<_>>().join("\n")
