@@ -1,11 +1,11 @@
-//! Batches, and what becomes of them.
+//! Batches, their receipts and their errors.
 
 use hadal_block::BlockView;
 use hadal_types::{BatchId, TableName};
 
 use crate::TableReport;
 
-/// Rows of one table, encoded as one row block by the first Hadal process that saw them.
+/// Rows of one table, encoded as one row block by the first Hadal process that received them.
 ///
 /// Its block is sound: the encoder of this process made it ([`Batch::encoded`]), or its bytes came
 /// from another process and were verified ([`ForeignBatch::verify`]).
@@ -13,12 +13,12 @@ use crate::TableReport;
 pub struct Batch {
     /// The table.
     pub table: TableName,
-    /// What makes a retry idempotent.
+    /// The id that makes a retry idempotent.
     pub id: BatchId,
-    /// A hash of the bytes that the client sent: the same id with another is a conflict.
+    /// A hash of the bytes that the client sent. The same id with another hash is a conflict.
     pub content_hash: u64,
-    /// The id was made for this batch and is sent for the first time, so that no leaf can know it.
-    /// False where that is not certain.
+    /// Whether the id was made for this batch and is sent for the first time, so that no leaf can
+    /// know it. False if that is uncertain.
     pub first_try: bool,
     /// Rows in the block.
     pub rows: usize,
@@ -26,8 +26,8 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// A batch whose block the caller has just encoded, with this batch and no other. It may be a
-    /// retry: `first_try` is false.
+    /// Makes a batch from a block that the caller has just encoded, with this batch and no other.
+    /// It may be a retry: `first_try` is false.
     #[must_use]
     pub const fn encoded(
         table: TableName,
@@ -45,27 +45,27 @@ impl Batch {
         &self.block
     }
 
-    /// Gives up all but the bytes of the row block.
+    /// Returns the bytes of the row block, and drops the rest.
     #[must_use]
     pub fn into_block(self) -> Vec<u8> {
         self.block
     }
 }
 
-/// A batch as another process sent it: nobody has looked into its block.
+/// A batch from another process; its block is unverified.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignBatch {
     /// The table.
     pub table: TableName,
-    /// What makes a retry idempotent.
+    /// The id that makes a retry idempotent.
     pub id: BatchId,
     /// A hash of the bytes that the client sent.
     pub content_hash: u64,
-    /// No leaf can know the id: see [`Batch::first_try`].
+    /// Whether no leaf can know the id: see [`Batch::first_try`].
     pub first_try: bool,
     /// Rows in the block, as the sender counts them.
     pub rows: usize,
-    /// What should be a row block.
+    /// The bytes of the row block, unverified.
     pub block: Vec<u8>,
 }
 
@@ -101,32 +101,33 @@ fn check(bytes: &[u8], id: &BatchId, rows: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// What became of a batch that was taken.
+/// The outcome of an accepted batch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Receipt {
     /// Rows of the batch.
     pub rows: usize,
-    /// The batch had been taken before, and added nothing now.
+    /// Whether the batch had been accepted before, and added nothing now.
     pub duplicate: bool,
-    /// It survives a crash and a power loss.
+    /// Whether it survives a crash and a power loss.
     pub durable: bool,
-    /// With it the table is over its size limit, so its oldest rows are dropped.
+    /// Whether the batch makes the table exceed its size limit, so that its oldest rows are
+    /// dropped.
     pub overflowing: bool,
-    /// The leaf's share of the table with the batch, for catalogs; `None` where it is not known at
-    /// little cost.
+    /// The leaf's share of the table with the batch, for catalogs; `None` if it is not available
+    /// cheaply.
     pub report: Option<TableReport>,
 }
 
-/// What a sink reports when it is asked for a batch.
+/// The result of looking up a batch on a sink.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BatchLookup {
-    /// It took, or is taking, a batch of this id, or may have: a retry must go where the first try
-    /// went.
+    /// Whether the sink took a batch of this id, is taking it, or may have taken it. A retry must
+    /// go to the sink of the first try.
     pub is_known: bool,
-    /// It takes new batches; false once a batch could not be written, until its process starts anew.
-    /// Batches that it has taken count all the same.
+    /// Whether the sink takes new batches. False after a failed write, until its process restarts;
+    /// batches that it has taken still count.
     pub takes_batches: bool,
-    /// Bytes of batches that it could take now. It refuses larger ones as busy.
+    /// Bytes of batches that the sink can take now. It refuses larger ones as busy.
     pub free_bytes: u64,
 }
 
@@ -139,17 +140,17 @@ pub enum SinkError {
         /// The id.
         id: BatchId,
     },
-    /// The bytes are no row block.
+    /// The bytes are not a row block.
     #[error("batch {id} for table {table} is not a row block: {reason}")]
     Corrupt {
         /// The id.
         id: BatchId,
         /// The table.
         table: TableName,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// Too much is under way; try again later.
+    /// Too many batches or changes are under way; try again later.
     #[error("{0} is busy; try again in a second")]
     Busy(String),
     /// A limit of the process was reached.
@@ -161,7 +162,7 @@ pub enum SinkError {
     /// The log or a segment could not be written.
     #[error("cannot store the batch: {0}")]
     Store(String),
-    /// It takes no batches now: it is stopping, or gone.
+    /// The sink takes no batches now: it is stopping, or gone.
     #[error("{0} takes no batches now")]
     Unavailable(String),
 }

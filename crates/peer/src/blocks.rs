@@ -1,13 +1,13 @@
-//! The row blocks of a table, for people who look inside.
+//! The row blocks of a table, for people who examine its storage.
 
 use std::collections::BTreeMap;
 
 use hadal_types::{ColumnName, Kind, LeafName, Micros};
 
-/// The row blocks of one table, and what their columns take together.
+/// The row blocks of one table, and the totals of their columns.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableBlocks {
-    /// The blocks, in no order.
+    /// The blocks, in no particular order.
     pub blocks: Vec<BlockStatus>,
     /// Row block columns, summed up by name, kind and encoding.
     pub columns: BTreeMap<(ColumnName, Kind, String), ColumnBlocks>,
@@ -24,22 +24,22 @@ pub struct BlockStatus {
     pub bytes: u64,
     /// The first and the last time, both inclusive.
     pub time_range: (Micros, Micros),
-    /// Whether it is only in memory, or in the log, so far.
+    /// Whether it is not in a segment yet, but only in memory or in the log.
     pub is_fresh: bool,
-    /// Of how many rows one was kept when it was subsampled; 1 where none went.
+    /// The sample factor: one of this many rows was kept; 1 if the block was never sampled.
     pub kept_one_in: u16,
 }
 
 /// Row block columns of one name, kind and encoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ColumnBlocks {
-    /// How many.
+    /// The number of blocks.
     pub blocks: u64,
     /// Rows that have a value.
     pub rows: u64,
     /// Encoded bytes.
     pub bytes: u64,
-    /// Encoded bytes when they are thawed: more than [`Self::bytes`] where they are cold.
+    /// Encoded bytes when decompressed: more than [`Self::bytes`] if the columns are cold.
     pub warm_bytes: u64,
 }
 

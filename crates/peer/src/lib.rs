@@ -2,9 +2,9 @@
 //! [`Admin`] changes tables.
 //!
 //! A leaf, a remote process and an aggregator over peers all are a `Peer`, so trees nest without
-//! further mechanism (Scuba, VLDB 2013, section 3.5). Every argument and every result has a protobuf
-//! form (`spec/proto`, crate `wire`). This crate knows no bytes: a process that talks to itself
-//! needs no codec.
+//! further mechanism (Scuba, VLDB 2013, section 3.5). Every argument and every result has a
+//! protobuf form (`spec/proto`, crate `wire`). This crate knows no bytes: a process that talks to
+//! itself needs no codec.
 
 mod admin;
 mod batch;

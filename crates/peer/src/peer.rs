@@ -1,4 +1,4 @@
-//! Something that answers a query with a partial answer by a deadline.
+//! Something that answers a query with a partial by a deadline.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,16 +13,17 @@ use crate::{BoxFuture, PeerStatus, StatusScope, TableBlocks, TableReport};
 pub trait Peer: Send + Sync {
     /// Answers `query`, by `deadline` at the latest.
     ///
-    /// It always answers. The world's failures (a dead, late or corrupt part) show as coverage;
-    /// the user's (a sum too large, a budget used up) as the partial's faults.
+    /// It always answers. Failures of the system (a dead, late or corrupt part) appear as coverage;
+    /// failures of the query (a sum too large, the memory pool exhausted) appear as the partial's
+    /// errors.
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial>;
 
     /// The state of every leaf at or below this peer, and of the tables in `scope`.
     fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus>;
 
-    /// The newest report of a table by every leaf at or below this peer, without waiting for a message.
-    /// A leaf of this process looks at its table; the proxy of a remote leaf returns the last report
-    /// that was pushed to it, by receipts and by the stream of `Reports`.
+    /// Returns the newest report of a table by every leaf at or below this peer, without waiting
+    /// for a message. A leaf of this process examines its table. The proxy of a remote leaf returns
+    /// the last report pushed to it, by receipts and by the stream of `Reports`.
     fn reports(&self, table: &TableName) -> Vec<TableReport>;
 
     /// The row blocks that every leaf at or below this peer holds of a table.

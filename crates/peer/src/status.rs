@@ -1,4 +1,4 @@
-//! What leaves report of themselves and of their tables.
+//! The status that leaves report, and that of their tables.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use hadal_types::{LeafName, LeafState, Micros, TableName, TableSchema, TableSett
 pub enum StatusScope {
     /// All tables.
     All,
-    /// These tables; a leaf need not look at others.
+    /// These tables; a leaf need not examine others.
     Tables(Vec<TableName>),
-    /// No table: the names and states of leaves, at so little cost that it can be asked at any time.
-    /// Losses and bytes are left out, too.
+    /// No table: the names and states of leaves, cheap enough to be requested at any time. Losses
+    /// and bytes are left out, too.
     Leaves,
 }
 
@@ -41,14 +41,13 @@ pub struct PeerStatus {
 pub struct LeafStatus {
     /// Its name.
     pub name: LeafName,
-    /// Where it is between its start and its end.
+    /// Its stage between start and end.
     pub state: LeafState,
     /// Bytes of row blocks that it holds.
     pub block_bytes: u64,
     /// The tables that it has rows of.
     pub tables: Arc<BTreeMap<TableName, Arc<TableStatus>>>,
-    /// What it has lost of which nobody knows how many rows it had, nor of which tables; at most
-    /// `LEAF_LOSSES_MAX`.
+    /// Losses whose rows and tables are unknown; at most `LEAF_LOSSES_MAX`.
     pub losses: Vec<LeafLoss>,
 }
 
@@ -59,19 +58,19 @@ pub struct TableReport {
     pub leaf: LeafName,
     /// The table.
     pub table: TableName,
-    /// Of two reports of one leaf and table, the one with the higher version is newer; versions restart
-    /// with each start of the leaf.
+    /// Of two reports of one leaf and table, the one with the higher version is newer. Versions
+    /// restart with each start of the leaf.
     pub version: u64,
     /// The leaf's share; `None` while the leaf has no such table.
     pub status: Option<Arc<TableStatus>>,
 }
 
-/// Something that a leaf has lost: told until a person says that they know.
+/// A loss of a leaf, reported until a person acknowledges it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeafLoss {
-    /// When it was found.
+    /// When it was detected.
     pub found: Micros,
-    /// What it is, in words that follow the name of the leaf.
+    /// Its description, as words that follow the name of the leaf.
     pub what: String,
 }
 
@@ -80,55 +79,56 @@ pub struct LeafLoss {
 pub struct TableStatus {
     /// Its columns, rows and times.
     pub schema: Arc<TableSchema>,
-    /// Row blocks.
+    /// The number of row blocks.
     pub blocks: u64,
     /// Encoded bytes of its row blocks.
     pub block_bytes: u64,
     /// Bytes that its values take without any encoding.
     pub raw_bytes: u64,
-    /// Rows of it that were dropped because the table was over its size limit, as long as it is
-    /// there.
+    /// Rows that were dropped because the table was over its size limit, counted for the life of
+    /// the table.
     pub dropped_rows: u64,
     /// Encoded bytes of these rows.
     pub dropped_bytes: u64,
-    /// The last time that any of them had.
+    /// The last time of any of these rows.
     pub dropped_until: Option<Micros>,
-    /// Rows of it that were dropped for their age since the process of the leaf started.
+    /// Rows that were dropped for their age since the leaf's process started.
     pub expired_rows: u64,
-    /// The last time that any of them had, at most.
+    /// An upper bound of the last time of any of these rows.
     pub expired_until: Option<Micros>,
-    /// Rows of it that were there and that cannot be read, or not all of them: their row block was
-    /// missing or damaged at a start, or was found damaged since. They are not in the schema's rows.
-    /// What was missing stays lost until the table is dropped; a damaged block may also go for its age,
-    /// and a question that needs only what is sound of it still counts its rows.
+    /// Rows that cannot be read, or not completely: their row block was missing or damaged at a
+    /// start, or damage was detected since. The schema's rows exclude them. Rows of a missing block
+    /// stay lost until the table is dropped. A damaged block may also be dropped for its age. A
+    /// query that needs only its intact columns still counts its rows.
     pub lost_rows: u64,
-    /// Where the leaf's share of it is; of several leaves, the furthest from being alive.
+    /// The state of the leaf's share; of several leaves, the state furthest from alive.
     pub state: LeafState,
-    /// Rows of it that are being brought back after a start; they are not in the schema's rows yet.
+    /// Rows that are being restored after a start; the schema's rows do not include them yet.
     pub waiting_rows: u64,
-    /// Its settings as the leaf was told them; `None` where it never was.
+    /// Its settings in the leaf; `None` if the leaf never received any.
     pub settings: Option<TableSettings>,
-    /// What its age limit will make go next; `None` where it has none.
+    /// What its age limit will drop next; `None` if it has no age limit.
     pub expiry: Option<ExpiryForecast>,
-    /// Why rows that are to go cannot be archived, where the last try failed: they stay meanwhile.
+    /// Why due rows cannot be archived, if the last try failed; until then they stay.
     pub archive_error: Option<String>,
 }
 
-/// What will be dropped of a table for its age when the leaf looks next, as things are.
+/// What the next expiry pass will drop of a table for its age, as of now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExpiryForecast {
-    /// When the leaf looks next.
+    /// The time of the next expiry pass.
     pub at: Micros,
-    /// Rows of before this time are too old then.
+    /// Rows before this time will be too old then.
     pub until: Micros,
-    /// How many will go: exact for whole row blocks, estimated for those that lose a part.
+    /// The number of rows to be dropped: exact for whole row blocks, estimated for partly dropped
+    /// ones.
     pub rows: u64,
     /// Encoded bytes of these rows.
     pub bytes: u64,
 }
 
 impl ExpiryForecast {
-    /// These and the others.
+    /// Adds two forecasts.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
