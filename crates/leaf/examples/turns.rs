@@ -1,6 +1,6 @@
 //! How fast leaves answer: one query alone, and a small query beside four large ones.
 //!
-//! The first part sends the same query to one leaf, and to two leaves of which the first has all
+//! The first part sends the same query to one leaf, and to two leaves. The first of the two has all
 //! rows. Besides elapsed time it prints thread run time, which other programs do not alter. In the
 //! second part, four clients repeat large queries on two leaves that share the rows. Meanwhile a
 //! small query runs on a table with one row block.

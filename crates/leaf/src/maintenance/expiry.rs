@@ -10,15 +10,16 @@
 //! of the manifest per table, and a query's snapshot has all of the removed rows or none. Batch ids
 //! stay remembered.
 //!
-//! **By bytes**, with every merge: whole blocks. Query results report rows dropped for size, as
-//! nobody requested that, but not rows dropped for age.
+//! **By bytes**, with every merge: whole blocks.
+//!
+//! Query results whose time range reaches back to dropped rows report them, with one warning for
+//! rows dropped for size and another for rows dropped for age. So does the table's status.
 //!
 //! **Clocks** are not trusted blindly: every pass, scheduled or requested, waits for one gate
 //! (`trusted_clock.rs`). So do sampling and the archive ([`ExpirySchedule::trusted_now`]). While
 //! the clock is doubted after a jump, a pass drops nothing and logs that. A pass that drops more
-//! than [`EXPIRY_QUIET_PERCENT`] of a leaf's rows logs the reason. The table's status reports the
-//! dropped rows, and so do query results whose time range reaches back to them. A table without
-//! settings in the leaf drops nothing for age.
+//! than [`EXPIRY_QUIET_PERCENT`] of a leaf's rows logs the reason. A table without settings in the
+//! leaf drops nothing for age.
 
 use std::sync::Arc;
 

@@ -32,7 +32,7 @@ pub(crate) fn recompress_old(
     }
 }
 
-/// Recompresses those of these blocks that become smaller, whatever their age; returns how many.
+/// Recompresses the blocks that become smaller, whatever their age; returns how many.
 pub(crate) fn recompress(
     context: &LeafContext,
     table: &Table,

@@ -4,8 +4,8 @@
 //! The wall clock is compared with a clock that never jumps. It is trusted once both have advanced
 //! equally for a *proving time*. The proving time begins at a start, and again when the wall clock
 //! is more than [`CLOCK_JUMP_SECONDS`] ahead of or behind its expected value. Differences add up
-//! since the last jump, so many small jumps count as one large jump. A machine whose clock is wrong
-//! at its start has the proving time to set it.
+//! since the last jump: many small jumps count as one large jump. A machine whose clock is wrong at
+//! its start has the proving time to set it.
 //!
 //! No person is asked to confirm: memory that is never freed is a failure, too. So a clock that is
 //! wrong for longer than the proving time is trusted, and the rows dropped by it are reported

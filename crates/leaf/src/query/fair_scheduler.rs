@@ -3,9 +3,9 @@
 //! Turns rotate by query, so a query with a job on each of many leaves gets no more turns than
 //! others. But new queries have *priority*, and so do queries that have used little time. So small
 //! queries finish before each large one has had a turn, even if one block of a large query makes
-//! its turn long. Queries with priority share as much time as the last turn without priority took,
-//! so many small queries cannot starve a large one. (Two levels of a multilevel feedback queue:
-//! Corbató, Merwin-Daggett and Daley, "An Experimental Time-Sharing System", 1962.)
+//! its turn long. Queries with priority share as much time as the last turn without priority took.
+//! Therefore many small queries cannot starve a large one. (Two levels of a multilevel feedback
+//! queue: Corbató, Merwin-Daggett and Daley, "An Experimental Time-Sharing System", 1962.)
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -31,7 +31,7 @@ pub(crate) const SHORT_QUERY_TIME: Duration = Duration::from_millis(100);
 pub(crate) struct FairScheduler<J> {
     /// Queries without a turn yet, in order of arrival.
     new: VecDeque<QueryJobs<J>>,
-    /// The other queries; a query that had its turn goes to the back.
+    /// The other queries; a query that had its turn moves to the back.
     served: VecDeque<QueryJobs<J>>,
     /// The time left for queries with priority.
     priority_time_left: Duration,

@@ -84,7 +84,7 @@ impl Job for Timed {
     }
 }
 
-/// A machine with several threads, of which the first free one takes the next turn.
+/// A machine with several threads; the first free thread takes the next turn.
 struct Machine {
     clock: Arc<Clock>,
     pool: WorkerPool<Timed>,

@@ -42,7 +42,7 @@ pub(crate) struct Block {
     is_incompressible: AtomicBool,
     /// Whether a part of it could not be read.
     damaged: AtomicBool,
-    /// Whether its bytes, even if valid, are not those that were written.
+    /// Whether its bytes, even if valid, differ from the bytes that were written.
     has_checksum_mismatch: AtomicBool,
     /// Whether its rows are being archived.
     archiving: AtomicBool,
@@ -140,8 +140,8 @@ impl Block {
         BlockView::parse(&self.bytes)
     }
 
-    /// Notes that its bytes are not those that were written; from then on nothing of it can be
-    /// read.
+    /// Notes that its bytes differ from the bytes that were written. From then on nothing of it can
+    /// be read.
     pub(crate) fn note_checksum_mismatch(&self) {
         self.has_checksum_mismatch.store(true, Ordering::Relaxed);
     }

@@ -4,7 +4,7 @@ use super::memory::groups_by_value;
 use super::*;
 use crate::LeafGroup;
 
-/// Three leaves, of which the first two have rows of the table, and a group of all three.
+/// Three leaves and a group of all three. The first two leaves have rows of the table.
 async fn three() -> (Vec<Arc<Leaf>>, LeafGroup) {
     let budget = MemoryPool::new(usize::MAX);
     let pool = ScanPool::new(2).expect("threads");

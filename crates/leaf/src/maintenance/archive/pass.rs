@@ -321,8 +321,8 @@ impl ArchiveJob<'_> {
 }
 
 impl Pass<'_> {
-    /// The dropped rows that query results report: only those removed for size, which nobody
-    /// requested.
+    /// The dropped rows that query results report: only rows removed for size, as their loss was
+    /// not requested.
     fn dropped(&self, rows: u64) -> Option<DroppedRows> {
         let last = self.blocks.iter().map(|block| block.time_range.1).max()?;
         let bytes = self.blocks.iter().map(|block| block.byte_count() as u64).sum();
