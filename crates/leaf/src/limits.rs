@@ -100,13 +100,13 @@ impl FreshBytes {
         let with = |held: u64| held.checked_add(bytes).filter(|&all| held == 0 || all <= self.max);
         let admitted = self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, with);
         self.has_refused.store(admitted.is_err(), Ordering::Relaxed);
-        admitted.ok().map(|_| Hold { of: Arc::clone(self), bytes })
+        admitted.ok().map(|_| Hold { counter: Arc::clone(self), bytes })
     }
 
     /// Counts bytes that are already in memory, regardless of the bound.
     pub(crate) fn count(self: &Arc<Self>, bytes: u64) -> Hold {
         self.held.fetch_add(bytes, Ordering::Relaxed);
-        Hold { of: Arc::clone(self), bytes }
+        Hold { counter: Arc::clone(self), bytes }
     }
 
     /// Whether some held batches should be flushed soon: more than half of the bound is held, or
@@ -120,13 +120,13 @@ impl FreshBytes {
 /// Bytes that count as held until this value is dropped.
 #[derive(Debug)]
 pub(crate) struct Hold {
-    of: Arc<FreshBytes>,
+    counter: Arc<FreshBytes>,
     bytes: u64,
 }
 
 impl Drop for Hold {
     fn drop(&mut self) {
-        self.of.held.fetch_sub(self.bytes, Ordering::Relaxed);
+        self.counter.held.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }
 

@@ -189,7 +189,7 @@ pub(crate) fn promote_all(
 fn restore(table: &Table, block: WaitingBlock, store: &Store) -> Result<(), LostBlock> {
     let dropped = read(&table.dropped);
     let (rows, is_in_memory) = (block.rows, block.is_in_memory());
-    let brought = store.restore(block).and_then(|stored| match stored {
+    let restored = store.restore(block).and_then(|stored| match stored {
         Some(stored) if !*dropped => {
             let is_verified = stored.is_verified();
             let block = open_block(&table.name, stored)?;
@@ -199,7 +199,7 @@ fn restore(table: &Table, block: WaitingBlock, store: &Store) -> Result<(), Lost
         _ => Ok(()),
     });
     table.note_restored(rows, is_in_memory);
-    brought
+    restored
 }
 
 fn table(

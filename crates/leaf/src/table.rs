@@ -408,8 +408,8 @@ impl Table {
     pub(crate) fn status(&self, next_expiry: Micros) -> Option<Arc<TableStatus>> {
         let mut cached = lock(&self.status);
         let version = (self.version.load(Ordering::Acquire), next_expiry);
-        if let Some((of, status)) = &*cached
-            && *of == version
+        if let Some((cached_version, status)) = &*cached
+            && *cached_version == version
         {
             return Some(Arc::clone(status));
         }

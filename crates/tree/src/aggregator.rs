@@ -213,10 +213,10 @@ impl Peer for Aggregator {
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
         Box::pin(async move {
             let children = self.children();
-            let mut asked: FuturesUnordered<_> =
+            let mut responses: FuturesUnordered<_> =
                 children.iter().map(|child| child.peer.blocks(table)).collect();
             let mut all = TableBlocks::default();
-            while let Some(blocks) = asked.next().await {
+            while let Some(blocks) = responses.next().await {
                 all.merge(blocks);
             }
             all

@@ -101,10 +101,10 @@ impl Catalog {
 }
 
 /// A leaf reports an unchanged table by the same status.
-fn is_same(one: &TableReport, other: &TableReport) -> bool {
-    one.version == other.version
-        && match (&one.status, &other.status) {
-            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+fn is_same(report: &TableReport, other: &TableReport) -> bool {
+    report.version == other.version
+        && match (&report.status, &other.status) {
+            (Some(status), Some(other)) => Arc::ptr_eq(status, other),
             (None, None) => true,
             _ => false,
         }

@@ -57,27 +57,27 @@ impl ClusterStatus {
     }
 }
 
-/// Adds the share of another leaf to `own`.
-pub(crate) fn merge(own: &mut TableStatus, other: &TableStatus) {
-    own.schema = Arc::new((*own.schema).clone().merge(&other.schema));
-    own.blocks += other.blocks;
-    own.block_bytes += other.block_bytes;
-    own.raw_bytes += other.raw_bytes;
-    own.dropped_rows += other.dropped_rows;
-    own.dropped_bytes += other.dropped_bytes;
-    own.dropped_until = own.dropped_until.max(other.dropped_until);
-    own.expired_rows += other.expired_rows;
-    own.expired_until = own.expired_until.max(other.expired_until);
-    own.lost_rows += other.lost_rows;
-    own.waiting_rows += other.waiting_rows;
-    own.state = own.state.max(other.state);
-    if own.settings.is_none() {
-        own.settings.clone_from(&other.settings);
+/// Adds the share of another leaf to `total`.
+pub(crate) fn merge(total: &mut TableStatus, other: &TableStatus) {
+    total.schema = Arc::new((*total.schema).clone().merge(&other.schema));
+    total.blocks += other.blocks;
+    total.block_bytes += other.block_bytes;
+    total.raw_bytes += other.raw_bytes;
+    total.dropped_rows += other.dropped_rows;
+    total.dropped_bytes += other.dropped_bytes;
+    total.dropped_until = total.dropped_until.max(other.dropped_until);
+    total.expired_rows += other.expired_rows;
+    total.expired_until = total.expired_until.max(other.expired_until);
+    total.lost_rows += other.lost_rows;
+    total.waiting_rows += other.waiting_rows;
+    total.state = total.state.max(other.state);
+    if total.settings.is_none() {
+        total.settings.clone_from(&other.settings);
     }
-    if own.archive_error.is_none() {
-        own.archive_error.clone_from(&other.archive_error);
+    if total.archive_error.is_none() {
+        total.archive_error.clone_from(&other.archive_error);
     }
-    own.expiry = match (own.expiry, other.expiry) {
+    total.expiry = match (total.expiry, other.expiry) {
         (Some(one), Some(two)) => Some(one.and(two)),
         (one, two) => one.or(two),
     };

@@ -21,8 +21,8 @@ impl ExpectedRows {
 
     /// Notes that a leaf has removed rows.
     pub fn sub(&self, leaf: &LeafName, table: &TableName, rows: u64) {
-        if let Some(own) = self.lock().get_mut(leaf).and_then(|tables| tables.get_mut(table)) {
-            *own = own.saturating_sub(rows);
+        if let Some(expected) = self.lock().get_mut(leaf).and_then(|tables| tables.get_mut(table)) {
+            *expected = expected.saturating_sub(rows);
         }
     }
 

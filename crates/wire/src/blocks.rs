@@ -92,8 +92,8 @@ fn decode_block(block: proto::BlockStatus) -> Result<BlockStatus, DecodeError> {
     let proto::TimeSpan { first_micros, last_micros } =
         required(block.time_span).at("time_span")?;
     if first_micros > last_micros {
-        let found = format!("{first_micros} to {last_micros}");
-        return Err(unfit(found, "the first time before the last")).at("time_span");
+        let span = format!("{first_micros} to {last_micros}");
+        return Err(unfit(span, "the first time before the last")).at("time_span");
     }
     let kept_one_in = u16::try_from(block.kept_one_in).ok();
     let kept_one_in = kept_one_in.filter(|kept| *kept != 1 && *kept <= SAMPLE_ONE_IN_MAX);

@@ -28,20 +28,20 @@ pub enum DecodeErrorKind {
     #[error("is missing")]
     Missing,
     /// A field has an impossible value.
-    #[error("found {found}, expected {expected}")]
+    #[error("found {actual}, expected {expected}")]
     Unfit {
         /// The value.
-        found: String,
+        actual: String,
         /// The possible values.
         expected: String,
     },
     /// More elements than allowed.
-    #[error("{found} {what}; at most {most} are allowed")]
+    #[error("{count} {what}; at most {most} are allowed")]
     TooMany {
         /// The kind of elements.
         what: &'static str,
         /// Their number, or the number that there would be.
-        found: usize,
+        count: usize,
         /// The maximum.
         most: usize,
     },
@@ -91,8 +91,8 @@ impl<T> At for Result<T, DecodeError> {
 }
 
 /// The error for an impossible value.
-pub(crate) fn unfit(found: impl Display, expected: impl Display) -> DecodeError {
-    DecodeErrorKind::Unfit { found: found.to_string(), expected: expected.to_string() }.into()
+pub(crate) fn unfit(actual: impl Display, expected: impl Display) -> DecodeError {
+    DecodeErrorKind::Unfit { actual: actual.to_string(), expected: expected.to_string() }.into()
 }
 
 /// Returns the value of a required field.
@@ -101,8 +101,8 @@ pub(crate) fn required<T>(field: Option<T>) -> Result<T, DecodeError> {
 }
 
 /// Fails if there are more than `most` elements.
-pub(crate) fn at_most(what: &'static str, found: usize, most: usize) -> Result<(), DecodeError> {
-    if found <= most { Ok(()) } else { Err(DecodeErrorKind::TooMany { what, found, most }.into()) }
+pub(crate) fn at_most(what: &'static str, count: usize, most: usize) -> Result<(), DecodeError> {
+    if count <= most { Ok(()) } else { Err(DecodeErrorKind::TooMany { what, count, most }.into()) }
 }
 
 /// Decodes a list; an error has the index of its element.

@@ -145,8 +145,9 @@ impl<P: Peer + ?Sized> Peer for LoopbackCodec<P> {
     /// Blocks that cannot be decoded are returned as none.
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
         Box::pin(async move {
-            let asked = decode_blocks_of(encode_blocks_of(table)).map_err(|error| self.note(error));
-            let Ok(table) = asked else { return TableBlocks::default() };
+            let request =
+                decode_blocks_of(encode_blocks_of(table)).map_err(|error| self.note(error));
+            let Ok(table) = request else { return TableBlocks::default() };
             let bytes = encode_blocks(&self.inner.blocks(&table).await);
             decode_blocks(bytes).map_err(|error| self.note(error)).unwrap_or_default()
         })

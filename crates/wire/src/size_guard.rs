@@ -77,41 +77,41 @@ pub(crate) fn message<M: Message + Default>(bytes: Bytes) -> Result<M, DecodeErr
 /// # Errors
 /// When the estimate is over `most`, or the bytes cannot be walked.
 pub(crate) fn memory<M: Shaped>(bytes: &[u8], most: usize) -> Result<usize, DecodeError> {
-    let mut left = most;
-    spend(&mut left, M::SHAPE.bytes).and_then(|()| walk(M::SHAPE, bytes, &mut left)).map_err(
-        |kind| {
+    let mut memory_left = most;
+    spend(&mut memory_left, M::SHAPE.bytes)
+        .and_then(|()| walk(M::SHAPE, bytes, &mut memory_left))
+        .map_err(|kind| {
             if kind == DecodeErrorKind::Memory(0) { DecodeErrorKind::Memory(most) } else { kind }
-        },
-    )?;
-    Ok(most - left)
+        })?;
+    Ok(most - memory_left)
 }
 
-fn walk(shape: &Shape, mut bytes: &[u8], left: &mut usize) -> Result<(), DecodeErrorKind> {
+fn walk(shape: &Shape, mut bytes: &[u8], memory_left: &mut usize) -> Result<(), DecodeErrorKind> {
     while !bytes.is_empty() {
         let key = varint(&mut bytes)?;
         let number = u32::try_from(key >> 3).unwrap_or(0);
-        let known = shape.fields.iter().find(|(known, _)| *known == number);
-        let (_, field) = known.ok_or(DecodeErrorKind::UnknownField(number))?;
+        let entry = shape.fields.iter().find(|(field, _)| *field == number);
+        let (_, field) = entry.ok_or(DecodeErrorKind::UnknownField(number))?;
         match key & 7 {
             0 => {
                 varint(&mut bytes)?;
-                spend_scalars(field, 1, left)?;
+                spend_scalars(field, 1, memory_left)?;
             }
             1 => {
                 take(&mut bytes, 8)?;
-                spend_scalars(field, 1, left)?;
+                spend_scalars(field, 1, memory_left)?;
             }
             2 => {
                 let length = usize::try_from(varint(&mut bytes)?).unwrap_or(usize::MAX);
-                walk_field(field, take(&mut bytes, length)?, left)?;
+                walk_field(field, take(&mut bytes, length)?, memory_left)?;
             }
             5 => {
                 take(&mut bytes, 4)?;
-                spend_scalars(field, 1, left)?;
+                spend_scalars(field, 1, memory_left)?;
             }
-            other => {
+            wire_type => {
                 return Err(DecodeErrorKind::Protobuf(format!(
-                    "{}: wire type {other}",
+                    "{}: wire type {wire_type}",
                     shape.name
                 )));
             }
@@ -120,31 +120,39 @@ fn walk(shape: &Shape, mut bytes: &[u8], left: &mut usize) -> Result<(), DecodeE
     Ok(())
 }
 
-fn walk_field(field: &Field, content: &[u8], left: &mut usize) -> Result<(), DecodeErrorKind> {
+fn walk_field(
+    field: &Field,
+    content: &[u8],
+    memory_left: &mut usize,
+) -> Result<(), DecodeErrorKind> {
     match field {
         // The decoder refuses a scalar that comes as bytes.
         Field::Slice | Field::Scalar => Ok(()),
-        Field::Scalars => spend_scalars(field, content.len(), left),
-        Field::Text => spend(left, content.len()),
-        Field::Texts => spend(left, content.len() + GROWTH * size_of::<String>()),
-        Field::One(shape) => walk(shape, content, left),
+        Field::Scalars => spend_scalars(field, content.len(), memory_left),
+        Field::Text => spend(memory_left, content.len()),
+        Field::Texts => spend(memory_left, content.len() + GROWTH * size_of::<String>()),
+        Field::One(shape) => walk(shape, content, memory_left),
         Field::Many(shape) => {
-            spend(left, GROWTH * shape.bytes)?;
-            walk(shape, content, left)
+            spend(memory_left, GROWTH * shape.bytes)?;
+            walk(shape, content, memory_left)
         }
     }
 }
 
 /// Counts the memory of a list of at most `count` numbers.
-fn spend_scalars(field: &Field, count: usize, left: &mut usize) -> Result<(), DecodeErrorKind> {
+fn spend_scalars(
+    field: &Field,
+    count: usize,
+    memory_left: &mut usize,
+) -> Result<(), DecodeErrorKind> {
     match field {
-        Field::Scalars => spend(left, count.saturating_mul(GROWTH * size_of::<u64>())),
+        Field::Scalars => spend(memory_left, count.saturating_mul(GROWTH * size_of::<u64>())),
         _ => Ok(()),
     }
 }
 
-fn spend(left: &mut usize, bytes: usize) -> Result<(), DecodeErrorKind> {
-    *left = left.checked_sub(bytes).ok_or(DecodeErrorKind::Memory(0))?;
+fn spend(memory_left: &mut usize, bytes: usize) -> Result<(), DecodeErrorKind> {
+    *memory_left = memory_left.checked_sub(bytes).ok_or(DecodeErrorKind::Memory(0))?;
     Ok(())
 }
 

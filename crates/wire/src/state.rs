@@ -29,8 +29,8 @@ pub(crate) fn decode_tally(tally: Option<proto::Tally>) -> Result<WeightedCount,
     let weight = decode_integer(tally.weight).at("weight")?;
     let squares = decode_integer(tally.weight_squares).at("weight_squares")?;
     WeightedCount::from_parts(tally.rows, weight, squares).ok_or_else(|| {
-        let found = format!("{} rows of weight {weight}, squared {squares}", tally.rows);
-        unfit(found, "what rows weigh")
+        let tally = format!("{} rows of weight {weight}, squared {squares}", tally.rows);
+        unfit(tally, "what rows weigh")
     })
 }
 
@@ -191,9 +191,9 @@ fn encode_distinct(distinct: &Distinct) -> proto::Distinct {
 }
 
 /// Fails if a sketch has a version that this release does not know.
-fn of_version(what: &str, found: u32, known: u32) -> Result<(), DecodeError> {
-    let found_one = || unfit(format_args!("{what} version {found}"), format_args!("{known}"));
-    if found == known { Ok(()) } else { Err(found_one()).at("version") }
+fn of_version(what: &str, version: u32, supported: u32) -> Result<(), DecodeError> {
+    let unknown = || unfit(format_args!("{what} version {version}"), format_args!("{supported}"));
+    if version == supported { Ok(()) } else { Err(unknown()).at("version") }
 }
 
 fn decode_distinct(distinct: proto::Distinct) -> Result<Distinct, DecodeError> {

@@ -55,8 +55,8 @@ pub(crate) fn decode_number(number: Option<proto::Number>) -> Result<Number, Dec
                 .map(Number::from)
                 .filter(|number| matches!(number.form(), NumberRepr::Decimal(_)))
                 .ok_or_else(|| {
-                    let found = format!("{mantissa} of scale {}", wire.scale);
-                    unfit(found, "a decimal in lowest terms of scale 0 to 36 that is no double")
+                    let decimal = format!("{mantissa} of scale {}", wire.scale);
+                    unfit(decimal, "a decimal in lowest terms of scale 0 to 36 that is no double")
                 })
         }
         number::Number::Double(double) => {
@@ -103,8 +103,8 @@ pub(crate) fn decode_value(value: proto::Value) -> Result<Value, DecodeError> {
         }
         value::Value::Vector(vector) => Value::Vector(decode_strings(vector)?),
         value::Value::Histogram(histogram) => {
-            let (found, most) = (histogram.buckets.len(), usize::from(HISTOGRAM_BUCKETS_MAX));
-            at_most("buckets", found, most)?;
+            let (buckets, most) = (histogram.buckets.len(), usize::from(HISTOGRAM_BUCKETS_MAX));
+            at_most("buckets", buckets, most)?;
             Value::Histogram(each("buckets", histogram.buckets, decode_bucket)?.into())
         }
     })

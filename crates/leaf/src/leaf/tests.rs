@@ -148,8 +148,8 @@ async fn values_in(leaf: &Leaf, range: TimeRange) -> (Vec<i64>, Partial) {
 async fn a_batch_is_visible_once_it_is_acknowledged() {
     let bed = open(None);
     assert_eq!(bed.leaf.accept(batch("a", 1, 0..3)).await.map(bare), receipt(3, false, false));
-    let (seen, partial) = values(&bed.leaf).await;
-    assert_eq!(seen, [0, 1, 2]);
+    let (values, partial) = values(&bed.leaf).await;
+    assert_eq!(values, [0, 1, 2]);
     assert_eq!(partial.coverage.rows_scanned, 3);
     assert_eq!(partial.coverage.leaves[0].outcome, LeafOutcome::Answered);
     let status = bed.leaf.status(&StatusScope::All).await;

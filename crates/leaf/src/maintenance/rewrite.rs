@@ -120,10 +120,10 @@ pub(crate) fn replace(
     if *dropped {
         return Ok(0);
     }
-    let old: Vec<Arc<Block>> = rewritten.iter().map(|one| Arc::clone(&one.old)).collect();
+    let old: Vec<Arc<Block>> = rewritten.iter().map(|block| Arc::clone(&block.old)).collect();
     let (consumed, removes) = origins(&old);
-    let adds = rewritten.iter().flat_map(|one| one.new.iter().cloned()).collect();
-    let added = rewritten.iter().map(|one| open_stored(&one.new));
+    let adds = rewritten.iter().flat_map(|block| block.new.iter().cloned()).collect();
+    let added = rewritten.iter().map(|block| open_stored(&block.new));
     let added = added.collect::<Result<Vec<_>, BlockError>>()?;
     context.store.commit(&Change { removes, adds, consumed, ..Change::default() })?;
     for (old, new) in old.iter().zip(added) {

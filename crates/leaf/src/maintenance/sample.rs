@@ -59,7 +59,7 @@ pub(crate) fn sample_blocks(
     let all: u64 = table.snapshot().iter().map(|block| block.rows as u64).sum();
     let sampled = write_sampled(context, table, blocks, sampling)?;
     let rows = sampled.iter().map(Rewritten::rows);
-    let (rows, kept) = rows.fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+    let (rows, kept) = rows.fold((0, 0), |(rows, kept), block| (rows + block.0, kept + block.1));
     let blocks = replace(context, table, sampled)?;
     let (leaf, table) = (&context.name, &table.name);
     if blocks > 0 && (rows - kept).saturating_mul(100) > all * EXPIRY_QUIET_PERCENT {

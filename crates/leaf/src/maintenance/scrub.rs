@@ -137,13 +137,13 @@ impl Scrubber<'_> {
         if *dropped || !self.context.store.has_block(lost.number) {
             return Ok(false);
         }
-        let found = open_stored_block(stored.clone())?;
+        let block = open_stored_block(stored.clone())?;
         self.context.store.commit(&Change {
             removes: vec![lost.number],
             adds: vec![stored],
             ..Change::default()
         })?;
-        table.push_restored(found, lost.number);
+        table.push_restored(block, lost.number);
         Ok(true)
     }
 

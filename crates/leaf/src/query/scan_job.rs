@@ -165,8 +165,8 @@ impl ScanJob {
     fn hold(&self, partial: &mut Partial, before: usize) {
         let Err(fault) = partial.try_hold(self.request.bytes_max) else {
             // Wraps around if the partial became smaller.
-            let more = partial.reservation.bytes().wrapping_sub(before);
-            let all = self.bytes.fetch_add(more, Ordering::Relaxed).wrapping_add(more);
+            let growth = partial.reservation.bytes().wrapping_sub(before);
+            let all = self.bytes.fetch_add(growth, Ordering::Relaxed).wrapping_add(growth);
             if all > self.request.bytes_max {
                 self.queue.limit_to_one_worker();
             }
@@ -229,8 +229,8 @@ impl Job for ScanJob {
         let held = HeldBlock { block, table, job: self };
         let faults = block.faults();
         let before = partial.reservation.bytes();
-        let looked_at = block.view().map_err(ScanError::from);
-        match looked_at.and_then(|view| scan.block_of(&view, &held, partial)) {
+        let view = block.view().map_err(ScanError::from);
+        match view.and_then(|view| scan.block_of(&view, &held, partial)) {
             Ok(()) => {
                 scanned.blocks += 1;
                 scanned.rows += block.rows as u64;

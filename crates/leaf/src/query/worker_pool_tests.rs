@@ -158,8 +158,8 @@ fn a_small_query_waits_for_one_turn_however_many_large_ones_there_are() {
                         assert!(machine.turn().is_some());
                     }
                     let ended = lock(&machine.ended);
-                    let own = ended.iter().filter(|(of, _)| *of == small).map(|(_, at)| *at);
-                    let took = own.max().expect("it ended") - asked_at;
+                    let ends = ended.iter().filter(|(of, _)| *of == small).map(|(_, at)| *at);
+                    let took = ends.max().expect("it ended") - asked_at;
                     let work = Duration::from_micros(100 * leaves);
                     assert!(took <= TURN + Duration::from_micros(300) + work, "{took:?}");
                 }

@@ -95,7 +95,7 @@ impl BatchIds {
         }
         self.least.push_back(accepted.time);
         let age_max = Duration::from_secs(limits::BATCH_ID_SECONDS.unsigned_abs());
-        let is_old = |one: &Remembered| running.saturating_sub(one.running) > age_max;
+        let is_old = |remembered: &Remembered| running.saturating_sub(remembered.running) > age_max;
         while let Some(first) = self.order.front()
             && (is_old(first) || self.order.len() > limits::BATCH_IDS_MAX)
         {

@@ -275,8 +275,8 @@ impl Block {
     pub(crate) fn verify(&self) -> Result<(), BlockError> {
         let stamp = self.stamp();
         let each = self.view()?.verify_each();
-        for (verified, found) in self.verified.iter().zip(&each) {
-            verified.store(if found.is_ok() { stamp } else { 0 }, Ordering::Relaxed);
+        for (verified, outcome) in self.verified.iter().zip(&each) {
+            verified.store(if outcome.is_ok() { stamp } else { 0 }, Ordering::Relaxed);
         }
         each.into_iter().collect()
     }

@@ -55,8 +55,8 @@ impl<T> BlockList<T> {
         let gone: HashSet<*const T> = removed.iter().map(Arc::as_ptr).collect();
         let is_removed = |block: &Arc<T>| gone.contains(&Arc::as_ptr(block));
         let mut list = self.locked();
-        let found = list.iter().filter(|block| is_removed(block)).count();
-        if found != removed.len() {
+        let present = list.iter().filter(|block| is_removed(block)).count();
+        if present != removed.len() {
             return false;
         }
         let at = list.iter().position(is_removed).unwrap_or(list.len());

@@ -70,8 +70,8 @@ fn every_row_is_in_exactly_one_visible_block() {
         let writing = Arc::clone(&list);
         let write = thread::spawn(move || writing.push(Arc::new(vec![4])));
         for _ in 0..3 {
-            let seen = rows(&list);
-            assert!(seen == [0, 1, 2, 3] || seen == [0, 1, 2, 3, 4], "{seen:?}");
+            let rows = rows(&list);
+            assert!(rows == [0, 1, 2, 3] || rows == [0, 1, 2, 3, 4], "{rows:?}");
         }
         merge.join().unwrap();
         write.join().unwrap();

@@ -27,9 +27,9 @@ pub(crate) fn inspect(leaf: &LeafName, blocks: &[Arc<Block>]) -> TableBlocks {
             let encoding = format!("{cold}{}", view.encoding_name());
             let key = (column.name.clone(), column.kind, encoding);
             let warm_bytes = view.warm_bytes() as u64;
-            let one =
+            let summary =
                 ColumnBlocks { blocks: 1, rows: column.rows, bytes: column.bytes, warm_bytes };
-            all.columns.entry(key).or_default().merge(one);
+            all.columns.entry(key).or_default().merge(summary);
         }
     }
     all

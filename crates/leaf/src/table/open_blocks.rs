@@ -71,11 +71,11 @@ mod tests {
         let numbers: Vec<BlockNumber> = stored.iter().map(|block| block.number).collect();
         let opened = open_blocks(&table, stored);
         for (at, (number, opened)) in (0..).zip(numbers.iter().zip(opened)) {
-            let found = match &opened {
+            let opened_number = match &opened {
                 Ok(block) => block.number().expect("of a segment"),
                 Err(lost) => lost.number,
             };
-            assert_eq!((found, opened.is_err()), (*number, damaged.contains(&at)));
+            assert_eq!((opened_number, opened.is_err()), (*number, damaged.contains(&at)));
         }
     }
 }

@@ -26,8 +26,8 @@ pub(crate) async fn accept(
         None => Ok(Receipt { rows, duplicate: true, durable, overflowing: false, report: None }),
         Some(logged) => {
             // The log's callback is called in every case, so the sender is never just dropped.
-            let gone = || Err(context.unavailable());
-            let overflowing = logged.await.unwrap_or_else(|_| gone())?;
+            let unavailable = || Err(context.unavailable());
+            let overflowing = logged.await.unwrap_or_else(|_| unavailable())?;
             Ok(Receipt { rows, duplicate: false, durable, overflowing, report: None })
         }
     }

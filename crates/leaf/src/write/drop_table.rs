@@ -13,8 +13,8 @@ pub(crate) fn drop_table(
     context: &LeafContext,
     name: &TableName,
 ) -> Result<u64, hadal_store::Error> {
-    let gone = take_out(context, name)?;
-    Ok(gone.iter().map(|block| block.rows as u64).sum())
+    let dropped = take_out(context, name)?;
+    Ok(dropped.iter().map(|block| block.rows as u64).sum())
 }
 
 /// Takes a table out, and returns its blocks. The map of tables is not locked during the slow

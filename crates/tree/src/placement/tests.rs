@@ -52,7 +52,8 @@ impl Sink for FakeSink {
                 takes_batches: !self.is_closed.load(Ordering::SeqCst),
                 free_bytes: u64::MAX,
             };
-            let wait = self.slow_look.as_ref().and_then(|it| it.lock().expect("no poison").take());
+            let wait =
+                self.slow_look.as_ref().and_then(|wait| wait.lock().expect("no poison").take());
             if let Some(wait) = wait {
                 wait.await.expect("told to go on");
             }

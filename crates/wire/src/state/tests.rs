@@ -79,8 +79,8 @@ fn sketches_of_an_unknown_version_are_refused() {
     for version in [0, 2, u32::MAX] {
         let sketch = proto::QuantileSketch { version, ..Default::default() };
         let error = quantiles(quantiles::Quantiles::Sketch(sketch));
-        let found = format!("version: found quantile sketch version {version}, expected 1");
-        assert_eq!(error, found);
+        let expected = format!("version: found quantile sketch version {version}, expected 1");
+        assert_eq!(error, expected);
         let exact = distinct::Distinct::Exact(proto::Hashes::default());
         let set = proto::Distinct { distinct: Some(exact), version };
         let error = refused(state::State::Distinct(set), StateKind::Distinct);

@@ -381,7 +381,9 @@ pub(crate) fn settings() -> impl Strategy<Value = TableSettings> {
     let columns = collection::vec(column_name(), 1..=SAMPLE_COLUMNS_MAX);
     let sampling = (
         age(),
-        option::of(columns.prop_filter_map("fit", |it| TableSettings::check_sample_by(it).ok())),
+        option::of(
+            columns.prop_filter_map("fit", |columns| TableSettings::check_sample_by(columns).ok()),
+        ),
         option::of(keep.prop_filter_map("in range", SampleFactor::new)),
         option::of(column_name()),
         option::of(1..=65_536u32),

@@ -267,18 +267,18 @@ async fn an_archive_that_fails_has_each_row_once_in_the_end() {
 async fn why_an_archive_fails_is_told_until_it_does_no_more() {
     let shelf = Shelf::with(Hook::Fail((0, When::Before)));
     let bed = settle(open_with_archive(None, &shelf), 3).await;
-    let told = async || {
+    let archive_error = async || {
         let status = bed.leaf.status(&StatusScope::All).await;
         status.leaves[0].tables[&name("t")].archive_error.clone()
     };
-    assert_eq!(told().await, None);
+    assert_eq!(archive_error().await, None);
     configure(&bed.leaf, archived(2)).await;
     bed.leaf.merge_all();
     assert!(!bed.leaf.archive_all());
-    let error = told().await.expect("an error");
+    let error = archive_error().await.expect("an error");
     assert!(error.starts_with("write t/2023-11-11/") && error.ends_with(": it is full"), "{error}");
     assert!(bed.leaf.archive_all());
-    assert_eq!(told().await, None);
+    assert_eq!(archive_error().await, None);
 }
 
 /// A leaf with due rows, and an archive that fails after its second file and removes no file.
@@ -324,9 +324,9 @@ async fn a_crash_at_any_step_leaves_each_row_in_one_place_in_the_end() {
             archive_days(&bed, 2).await;
             drop(bed);
             let Some(Hook::Copy { files, .. }) = &shelf.hook else { panic!("it is that") };
-            let found = lock(files).clone();
-            assert_eq!(found.len(), number + usize::from(when == When::After));
-            let after = Arc::new(Shelf { files: Mutex::new(found), ..Shelf::default() });
+            let copied = lock(files).clone();
+            assert_eq!(copied.len(), number + usize::from(when == When::After));
+            let after = Arc::new(Shelf { files: Mutex::new(copied), ..Shelf::default() });
             let bed = open_with_archive(Some(&to), &after);
             assert_eq!(values(&bed.leaf).await.0, of_days(1..=5), "{number} {when:?}");
             bed.clock.pass(900);
@@ -445,9 +445,9 @@ async fn a_damaged_note_stops_the_archive_and_nothing_else() {
         assert_eq!(*lock(&shelf.files), files, "nothing is written, and nothing removed");
         assert_eq!(values(&bed.leaf).await.0, of_days(1..=5), "rows stay");
         let status = bed.leaf.status(&StatusScope::All).await;
-        let told = status.leaves[0].tables[&name("t")].archive_error.clone().expect("an error");
+        let error = status.leaves[0].tables[&name("t")].archive_error.clone().expect("an error");
         let aside = folder.path().join("archiving.damaged");
-        assert!(told.starts_with(&format!("{} was a note", aside.display())), "{told}");
+        assert!(error.starts_with(&format!("{} was a note", aside.display())), "{error}");
         drop(bed);
         // The next process reports it too, and a person removes it.
         let bed = open_with_archive(Some(folder.path()), &shelf);

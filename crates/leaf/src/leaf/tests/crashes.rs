@@ -143,24 +143,24 @@ impl Life<'_> {
             .model
             .batches
             .iter_mut()
-            .filter(|(first, own)| which(**first) && **own != Presence::Gone);
-        marked.for_each(|(_, own)| *own = presence);
+            .filter(|(first, current)| which(**first) && **current != Presence::Gone);
+        marked.for_each(|(_, current)| *current = presence);
     }
 
     async fn accept(&mut self, first: i64) -> Result<(), Down> {
         self.model.batches.insert(first, Presence::Unknown);
         let taken = self.leaf().accept(aged(first)).await;
         assert!(!self.outcome(taken)?.duplicate);
-        self.mark(|own| own == first, Presence::There);
+        self.mark(|batch| batch == first, Presence::There);
         Ok(())
     }
 
     async fn revoke(&mut self, first: i64) -> Result<(), Down> {
-        self.mark(|own| own == first, Presence::Unknown);
+        self.mark(|batch| batch == first, Presence::Unknown);
         let revoked =
             self.leaf().apply(TableChange::Revoke { table: name("t"), batch: id_of(first) }).await;
         assert_eq!(self.outcome(revoked)?, BATCH.unsigned_abs());
-        self.mark(|own| own == first, Presence::Gone);
+        self.mark(|batch| batch == first, Presence::Gone);
         Ok(())
     }
 
@@ -305,10 +305,10 @@ impl Life<'_> {
         values.extend(self.machine.archive.values());
         let distinct: BTreeSet<i64> = values.iter().copied().collect();
         assert_eq!(distinct.len(), values.len(), "a row is there twice");
-        let mut known = 0;
+        let mut modelled = 0;
         for (first, presence) in &mut self.model.batches {
             let rows = distinct.range(first..&(first + BATCH)).count();
-            known += rows;
+            modelled += rows;
             let all = usize::try_from(BATCH).expect("small");
             let fits = match presence {
                 Presence::There => rows == all,
@@ -322,7 +322,7 @@ impl Life<'_> {
                 *presence = if rows == 0 { Presence::Gone } else { Presence::There };
             }
         }
-        assert_eq!(known, values.len(), "rows that nobody sent: {values:?}");
+        assert_eq!(modelled, values.len(), "rows that nobody sent: {values:?}");
     }
 
     /// Retries of batches that are present add nothing.

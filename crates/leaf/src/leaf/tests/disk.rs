@@ -137,7 +137,8 @@ async fn while_rows_are_brought_back_only_fresh_ones_are_merged() {
     };
     let blocks = |leaf: &Leaf| {
         let table = leaf.context.all_tables().pop().expect("one");
-        let is_in_log: Vec<bool> = table.snapshot().iter().map(|it| it.origin.is_log()).collect();
+        let is_in_log: Vec<bool> =
+            table.snapshot().iter().map(|block| block.origin.is_log()).collect();
         is_in_log
     };
     // So that the table has some rows at once after the start.

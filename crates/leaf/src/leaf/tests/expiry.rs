@@ -51,20 +51,20 @@ async fn rows_that_are_too_old_go_and_stay_away() {
     log(&bed.leaf, "old", [8 * DAY, 9 * DAY]).await;
     configure(&bed.leaf, &age(7 * DAY)).await;
     bed.leaf.merge_all();
-    let (seen, partial) = values(&bed.leaf).await;
-    assert_eq!(seen, [HOUR, DAY, 7 * DAY]);
+    let (kept, partial) = values(&bed.leaf).await;
+    assert_eq!(kept, [HOUR, DAY, 7 * DAY]);
     assert_eq!(seen_of(&partial), ((3, 3), vec![(WarningCode::RowsExpired, 2)]));
     let later = TimeRange { from: Some(Micros(NOW.0 - 7 * DAY * Micros::SECOND)), to: None };
     let (_, partial) = values_in(&bed.leaf, later).await;
     assert_eq!(seen_of(&partial).1, [], "nothing is missing there");
     let status = bed.leaf.status(&StatusScope::All).await;
-    let told = &status.leaves[0].tables[&name("t")];
-    assert_eq!(told.expired_rows, 2);
-    assert_eq!(told.expired_until, Some(Micros(NOW.0 - 7 * DAY * Micros::SECOND - 1)));
+    let table = &status.leaves[0].tables[&name("t")];
+    assert_eq!(table.expired_rows, 2);
+    assert_eq!(table.expired_until, Some(Micros(NOW.0 - 7 * DAY * Micros::SECOND - 1)));
     drop(bed);
     let bed = open(Some(folder.path()));
-    let (seen, partial) = values(&bed.leaf).await;
-    assert_eq!((seen, seen_of(&partial)), (vec![HOUR, DAY, 7 * DAY], ((3, 3), vec![])));
+    let (kept, partial) = values(&bed.leaf).await;
+    assert_eq!((kept, seen_of(&partial)), (vec![HOUR, DAY, 7 * DAY], ((3, 3), vec![])));
     let retry = bed.leaf.accept(aged("old", [8 * DAY, 9 * DAY])).await;
     assert_eq!(retry.map(bare), receipt(2, true, true), "its batch is remembered");
     // The limit still applies without being set again: fifteen minutes later the oldest row exceeds
@@ -77,24 +77,24 @@ async fn rows_that_are_too_old_go_and_stay_away() {
 #[tokio::test]
 async fn a_table_whose_rows_have_all_gone_is_there_without_rows() {
     let bed = open(None);
-    let told =
+    let status_of_t =
         async || bed.leaf.status(&StatusScope::All).await.leaves[0].tables.get(&name("t")).cloned();
     configure(&bed.leaf, &age(DAY)).await;
-    assert_eq!(told().await, None, "settings alone make no table");
+    assert_eq!(status_of_t().await, None, "settings alone make no table");
     log(&bed.leaf, "a", [HOUR, 2 * HOUR]).await;
-    let before = told().await.expect("a table");
+    let before = status_of_t().await.expect("a table");
     configure(&bed.leaf, &age(HOUR - 1)).await;
     bed.leaf.merge_all();
-    let empty = told().await.expect("a table still");
+    let empty = status_of_t().await.expect("a table still");
     assert_eq!(*empty.schema, (*before.schema).clone().emptied());
     assert_eq!((empty.blocks, empty.schema.rows, empty.schema.columns.len()), (0, 0, 2));
     assert_eq!(empty.settings, Some(age(HOUR - 1)));
     assert!(values(&bed.leaf).await.0.is_empty());
     log(&bed.leaf, "b", [HOUR / 2]).await;
-    let again = told().await.expect("a table");
+    let again = status_of_t().await.expect("a table");
     assert_eq!((again.schema.rows, again.schema.columns[1].parts[0].rows), (1, 1));
     assert_eq!(bed.leaf.apply(TableChange::Drop { table: name("t") }).await, Ok(1));
-    assert_eq!(told().await, None, "dropped is gone");
+    assert_eq!(status_of_t().await, None, "dropped is gone");
 }
 
 #[tokio::test]
@@ -153,8 +153,9 @@ async fn a_settled_block_loses_its_old_rows_once_they_are_half_of_it() {
 pub(super) fn open_at(folder: Option<&Path>, seconds: i64) -> Bed {
     let clock = Arc::new(FixedClock::new(Micros(NOW.0 + seconds * Micros::SECOND)));
     let limits = LeafLimits::of_one_in(1);
-    let own = Arc::clone(&clock) as Arc<dyn Clock>;
-    let leaf = Leaf::open(LeafConfig { limits, clock: own, ..config(folder) }).expect("opens");
+    let leaf_clock = Arc::clone(&clock) as Arc<dyn Clock>;
+    let leaf =
+        Leaf::open(LeafConfig { limits, clock: leaf_clock, ..config(folder) }).expect("opens");
     Bed { clock, leaf }
 }
 
@@ -370,7 +371,7 @@ async fn a_table_s_own_size_rules_and_is_told() {
 #[tokio::test]
 async fn settings_outlive_a_restart_and_go_with_their_table() {
     let folder = tempfile::tempdir().expect("a folder");
-    let told = async |bed: &Bed| {
+    let settings_of = async |bed: &Bed| {
         log(&bed.leaf, "b", [HOUR]).await;
         let status = bed.leaf.status(&StatusScope::All).await;
         status.leaves[0].tables[&name("t")].settings.clone()
@@ -382,11 +383,11 @@ async fn settings_outlive_a_restart_and_go_with_their_table() {
     };
     configure(&open(Some(folder.path())).leaf, &settings).await;
     let bed = open(Some(folder.path()));
-    assert_eq!(told(&bed).await, Some(settings));
+    assert_eq!(settings_of(&bed).await, Some(settings));
     bed.leaf.apply(TableChange::Drop { table: name("t") }).await.expect("dropped");
-    assert_eq!(told(&bed).await, None);
+    assert_eq!(settings_of(&bed).await, None);
     drop(bed);
-    assert_eq!(told(&open(Some(folder.path()))).await, None);
+    assert_eq!(settings_of(&open(Some(folder.path()))).await, None);
 }
 
 #[tokio::test]

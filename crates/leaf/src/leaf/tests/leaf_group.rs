@@ -23,7 +23,7 @@ async fn three() -> (Vec<Arc<Leaf>>, LeafGroup) {
 
 /// The number of groups, and for each leaf its name, its outcome, and its scanned and expected
 /// rows.
-fn told(partial: &Partial) -> (usize, Vec<(String, LeafOutcome, u64, u64)>) {
+fn groups_and_leaves(partial: &Partial) -> (usize, Vec<(String, LeafOutcome, u64, u64)>) {
     let PartialBody::Groups(groups) = &partial.body else { panic!("groups") };
     let leaves =
         partial.coverage.leaves.iter().map(|leaf| {
@@ -42,14 +42,14 @@ async fn an_answer_of_all_is_told_for_each() {
     let all = house.query(Arc::clone(&query), hour).await;
     let expected = [("leaf-0", 3_500), ("leaf-1", 3_000), ("leaf-2", 0)];
     let expected = expected.map(|(name, rows)| (name.into(), LeafOutcome::Answered, rows, rows));
-    assert_eq!(told(&all), (5_000, expected.to_vec()));
+    assert_eq!(groups_and_leaves(&all), (5_000, expected.to_vec()));
     assert_eq!((all.coverage.leaves_asked, all.coverage.leaves_with_table), (3, 2));
     // As if each leaf had answered separately.
     let mut merged = Partial::empty(&query);
     for leaf in &leaves {
         merged.merge(leaf.query(Arc::clone(&query), hour).await);
     }
-    assert_eq!(told(&merged), told(&all));
+    assert_eq!(groups_and_leaves(&merged), groups_and_leaves(&all));
     assert!(merged.body == all.body);
     assert_eq!(merged.stats.rows_read, all.stats.rows_read);
     // Rows that were not scanned for lack of time are reported for each leaf too.
@@ -57,7 +57,7 @@ async fn an_answer_of_all_is_told_for_each() {
     let expected = [("leaf-0", LeafOutcome::Late, 3_500), ("leaf-1", LeafOutcome::Late, 3_000)];
     let mut expected = expected.map(|(name, how, rows)| (name.into(), how, 0, rows)).to_vec();
     expected.push(("leaf-2".into(), LeafOutcome::Answered, 0, 0));
-    assert_eq!(told(&late), (0, expected));
+    assert_eq!(groups_and_leaves(&late), (0, expected));
 }
 
 #[tokio::test]
@@ -72,5 +72,5 @@ async fn they_are_seen_as_one_peer() {
     assert_eq!(rows, 6_500);
     let nobody = LeafGroup::new(Vec::new());
     let query = Arc::new(groups_by_value(1_000_000));
-    assert_eq!(told(&nobody.query(query, Instant::now()).await), (0, Vec::new()));
+    assert_eq!(groups_and_leaves(&nobody.query(query, Instant::now()).await), (0, Vec::new()));
 }

@@ -154,15 +154,15 @@ async fn dropped_rows_are_told_as_long_as_their_table_is_there() {
     drop(bed);
     let bed = open(Some(folder.path()));
     assert_eq!(dropped(&bed.leaf).await, (rows, bytes, until));
-    let told = async |from: Option<i64>| {
+    let warnings_from = async |from: Option<i64>| {
         let from = from.map(|value| Micros(NOW.0 + value));
         let (_, partial) = values_in(&bed.leaf, TimeRange { from, to: None }).await;
         partial.warnings.iter().map(|w| (w.code, w.subject, w.count, w.until)).collect::<Vec<_>>()
     };
     let warning = (WarningCode::RowsDropped, "t".to_owned(), rows, until);
-    assert_eq!(told(None).await, std::slice::from_ref(&warning));
-    assert_eq!(told(Some(kept[0] - 1)).await, [warning]);
-    assert_eq!(told(Some(kept[0])).await, [], "who asks for what is kept misses nothing");
+    assert_eq!(warnings_from(None).await, std::slice::from_ref(&warning));
+    assert_eq!(warnings_from(Some(kept[0] - 1)).await, [warning]);
+    assert_eq!(warnings_from(Some(kept[0])).await, [], "who asks for what is kept misses nothing");
     bed.leaf.apply(TableChange::Drop { table: name("t") }).await.expect("dropped");
     bed.leaf.accept(batch("new", 1, 0..1)).await.expect("taken");
     assert_eq!(dropped(&bed.leaf).await, (0, 0, None));

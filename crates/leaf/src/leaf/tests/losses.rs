@@ -28,7 +28,7 @@ async fn with_losses(folder: &Path) -> Bed {
 }
 
 /// Expected rows, losses of unknown size, and the codes of warnings.
-async fn told(leaf: &Leaf) -> (u64, u64, Vec<WarningCode>) {
+async fn reported_losses(leaf: &Leaf) -> (u64, u64, Vec<WarningCode>) {
     let (_, partial) = values(leaf).await;
     let Coverage { rows_expected, unknown_losses, .. } = partial.coverage;
     let status = leaf.status(&StatusScope::All).await;
@@ -45,15 +45,15 @@ fn both() -> (u64, u64, Vec<WarningCode>) {
 async fn losses_go_once_the_age_limits_have_passed_the_moment_of_them() {
     let folder = tempfile::tempdir().expect("a folder");
     let bed = with_losses(folder.path()).await;
-    assert_eq!(told(&bed.leaf).await, both());
+    assert_eq!(reported_losses(&bed.leaf).await, both());
     bed.clock.pass(DAY - 1_000);
     bed.leaf.merge_all();
-    assert_eq!(told(&bed.leaf).await, both(), "it may be of just before it was found");
+    assert_eq!(reported_losses(&bed.leaf).await, both(), "it may be of just before it was found");
     bed.clock.pass(2_000);
     bed.leaf.merge_all();
-    assert_eq!(told(&bed.leaf).await, (0, 0, vec![]));
+    assert_eq!(reported_losses(&bed.leaf).await, (0, 0, vec![]));
     drop(bed);
-    assert_eq!(told(&open(Some(folder.path())).leaf).await, (0, 0, vec![]));
+    assert_eq!(reported_losses(&open(Some(folder.path())).leaf).await, (0, 0, vec![]));
 }
 
 #[tokio::test]
@@ -64,7 +64,7 @@ async fn a_loss_of_nobody_knows_which_table_waits_for_the_limits_of_all() {
     bed.leaf.apply(TableChange::Configure { table: name("u"), settings }).await.expect("set");
     bed.clock.pass(2 * DAY);
     bed.leaf.merge_all();
-    assert_eq!(told(&bed.leaf).await, (0, 1, vec![WarningCode::RowsLostUnknown]));
+    assert_eq!(reported_losses(&bed.leaf).await, (0, 1, vec![WarningCode::RowsLostUnknown]));
 }
 
 #[tokio::test]
@@ -80,13 +80,13 @@ async fn losses_that_somebody_knows_of_are_gone_for_good() {
         bed.leaf.apply(TableChange::AcknowledgeLosses { table: Some(name("t")) }).await,
         Ok(10)
     );
-    assert_eq!(told(&bed.leaf).await, (5, 1, vec![WarningCode::RowsLostUnknown]));
+    assert_eq!(reported_losses(&bed.leaf).await, (5, 1, vec![WarningCode::RowsLostUnknown]));
     assert_eq!(bed.leaf.apply(TableChange::AcknowledgeLosses { table: None }).await, Ok(0));
-    assert_eq!(told(&bed.leaf).await, (5, 0, vec![]));
+    assert_eq!(reported_losses(&bed.leaf).await, (5, 0, vec![]));
     bed.leaf.stop().expect("stopped");
     drop(bed);
     let bed = open(Some(folder.path()));
-    assert_eq!(told(&bed.leaf).await, (5, 0, vec![]));
+    assert_eq!(reported_losses(&bed.leaf).await, (5, 0, vec![]));
     assert_eq!(values(&bed.leaf).await.0, [20, 21, 22, 23, 24]);
 }
 
@@ -95,7 +95,7 @@ async fn losses_outlive_stops_and_starts() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut bed = with_losses(folder.path()).await;
     for round in 0..3 {
-        assert_eq!(told(&bed.leaf).await, both(), "round {round}");
+        assert_eq!(reported_losses(&bed.leaf).await, both(), "round {round}");
         keep_for_a_day(&bed.leaf, &format!("other-{round}")).await;
         bed.leaf.stop().expect("stopped");
         drop(bed);

@@ -51,13 +51,13 @@ async fn the_oldest_blocks_become_cold_until_enough_is_free() {
     bed.leaf.merge_all();
     bed.leaf.merge_all();
     assert!(!is_pressed(&budget), "{budget:?}");
-    let found = blocks(&bed);
-    let cold = found.iter().filter(|(_, is_cold)| *is_cold).count();
-    assert!((1..found.len()).contains(&cold), "{found:?}");
-    assert!(found.is_sorted_by_key(|(_, is_cold)| *is_cold), "the oldest are cold: {found:?}");
+    let tiers = blocks(&bed);
+    let cold = tiers.iter().filter(|(_, is_cold)| *is_cold).count();
+    assert!((1..tiers.len()).contains(&cold), "{tiers:?}");
+    assert!(tiers.is_sorted_by_key(|(_, is_cold)| *is_cold), "the oldest are cold: {tiers:?}");
     assert!(has_all_rows(&bed, DAYS).await);
     bed.leaf.merge_all();
-    assert_eq!(blocks(&bed), found, "no more than has to");
+    assert_eq!(blocks(&bed), tiers, "no more than has to");
 }
 
 #[tokio::test]

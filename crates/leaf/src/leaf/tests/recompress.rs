@@ -104,8 +104,8 @@ async fn blocks_become_cold_when_all_of_their_rows_are_old_enough() {
     assert!(bytes(&after) < bytes(&before) * 9 / 10, "{} of {}", bytes(&after), bytes(&before));
     let column = |blocks: &TableBlocks, encoding: &str| {
         let x = ColumnName::new("x").expect("a name");
-        let found = blocks.columns.get(&(x, Kind::String, encoding.to_owned())).copied();
-        found.unwrap_or_default()
+        let column = blocks.columns.get(&(x, Kind::String, encoding.to_owned())).copied();
+        column.unwrap_or_default()
     };
     let cold = column(&after, "cold pages");
     assert_eq!((cold.blocks, cold.rows), (2, 10_000));

@@ -348,8 +348,8 @@ async fn a_table_is_told_of_without_a_look_at_others() {
     }
     let all = bed.leaf.status(&StatusScope::All).await.leaves.remove(0);
     let asked = vec![name("u"), name("nothing"), name("v")];
-    let told = bed.leaf.status(&StatusScope::Tables(asked)).await.leaves.remove(0);
-    assert_eq!(told.tables.keys().collect::<Vec<_>>(), [&name("u"), &name("v")]);
-    assert!(told.tables.iter().all(|(name, table)| all.tables[name] == *table));
-    assert_eq!(told.block_bytes * 3, all.block_bytes * 2);
+    let status = bed.leaf.status(&StatusScope::Tables(asked)).await.leaves.remove(0);
+    assert_eq!(status.tables.keys().collect::<Vec<_>>(), [&name("u"), &name("v")]);
+    assert!(status.tables.iter().all(|(name, table)| all.tables[name] == *table));
+    assert_eq!(status.block_bytes * 3, all.block_bytes * 2);
 }

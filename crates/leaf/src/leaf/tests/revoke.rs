@@ -14,7 +14,7 @@ async fn check(bed: &Bed, id: &str) -> Result<u64, SinkError> {
 }
 
 /// The values present, which must match the partial's coverage.
-async fn seen(bed: &Bed) -> Vec<i64> {
+async fn visible_values(bed: &Bed) -> Vec<i64> {
     let (values, partial) = values(&bed.leaf).await;
     assert_eq!(partial.coverage.rows_scanned, values.len() as u64);
     assert_eq!(partial.coverage.leaves[0].rows_expected, values.len() as u64);
@@ -65,20 +65,20 @@ async fn a_batch_goes_whole_with_its_parts_and_nothing_else_does() {
         assert_eq!(revoke(&bed, "unknown").await, Ok(0), "{between:?}");
         assert_eq!(revoke(&bed, "b").await, Ok(5_100), "{between:?}");
         let left = all(&[0..3, 7_000..7_005]);
-        assert_eq!(seen(&bed).await, left, "{between:?}");
+        assert_eq!(visible_values(&bed).await, left, "{between:?}");
         assert_eq!(revoke(&bed, "b").await, Ok(0), "it was taken back before");
         assert!(accept(&bed, "b", 10..5_010).await.duplicate, "it stays known");
         bed.leaf.merge_all();
-        assert_eq!(seen(&bed).await, left);
+        assert_eq!(visible_values(&bed).await, left);
         // The same after a restart, and the other batches can still be revoked.
         drop(bed);
         let bed = open(Some(folder.path()));
-        assert_eq!(seen(&bed).await, left, "{between:?}");
+        assert_eq!(visible_values(&bed).await, left, "{between:?}");
         assert!(accept(&bed, "b#1", 6_000..6_100).await.duplicate, "it stays known");
         assert_eq!(revoke(&bed, "b").await, Ok(0));
         assert_eq!(revoke(&bed, "a").await, Ok(3), "{between:?}");
         assert_eq!(revoke(&bed, "b2").await, Ok(5), "{between:?}");
-        assert_eq!(seen(&bed).await, [0; 0]);
+        assert_eq!(visible_values(&bed).await, [0; 0]);
     }
 }
 
@@ -116,11 +116,11 @@ async fn what_is_settled_stays() {
     bed.leaf.merge_all();
     let refused = revoke(&bed, "a").await.expect_err("settled");
     assert!(matches!(&refused, SinkError::Limit(text) if text.contains("batch a")), "{refused}");
-    assert_eq!(seen(&bed).await.len(), 5_003);
+    assert_eq!(visible_values(&bed).await.len(), 5_003);
     // A leaf without a folder can revoke, too.
     let bed = open(None);
     accept(&bed, "a", 0..3).await;
     accept(&bed, "b", 3..6).await;
     assert_eq!(revoke(&bed, "a").await, Ok(3));
-    assert_eq!(seen(&bed).await, [3, 4, 5]);
+    assert_eq!(visible_values(&bed).await, [3, 4, 5]);
 }

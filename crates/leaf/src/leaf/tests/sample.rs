@@ -61,14 +61,14 @@ fn day(day: i64, kept_one_in: u16) -> Held {
 }
 
 async fn rows(bed: &Bed) -> Vec<i64> {
-    let (seen, partial) = values(&bed.leaf).await;
+    let (values, partial) = values(&bed.leaf).await;
     // Sampling was requested: the coverage is complete, and the only warnings are about expired
     // rows.
     let Coverage { rows_scanned, rows_expected, .. } = partial.coverage;
-    assert_eq!((rows_scanned, rows_expected), (seen.len() as u64, seen.len() as u64));
+    assert_eq!((rows_scanned, rows_expected), (values.len() as u64, values.len() as u64));
     let others = partial.warnings.iter().filter(|one| one.code != WarningCode::RowsExpired);
     assert_eq!(others.count(), 0);
-    seen
+    values
 }
 
 #[tokio::test]
@@ -81,9 +81,9 @@ async fn blocks_are_sampled_once_when_all_of_their_rows_are_old_enough() {
     // Rows of the second day before span 5,000 s: the later ones are younger than two days.
     let expected = [day(1, 1), day(2, 1), day(3, 10), day(4, 10)];
     assert_eq!(held(&bed), expected);
-    let told = bed.leaf.blocks(&name("t")).await.blocks;
+    let blocks = bed.leaf.blocks(&name("t")).await.blocks;
     let shares: std::collections::BTreeSet<_> =
-        told.iter().map(|block| (block.rows, block.kept_one_in)).collect();
+        blocks.iter().map(|block| (block.rows, block.kept_one_in)).collect();
     assert_eq!(shares, [(500, 10), (5_000, 1)].into());
     let kept = rows(&bed).await;
     assert_eq!(kept.len(), 11_000);

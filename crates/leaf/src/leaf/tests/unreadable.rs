@@ -198,14 +198,14 @@ async fn a_scrub_keeps_no_block_that_goes() {
     let leaf = verified(folder.path()).await;
     let table = Arc::clone(&read(&leaf.context.tables)[&name("t")]);
     let blocks: Vec<_> = table.snapshot().iter().map(Arc::downgrade).collect();
-    let mut seen = 0;
+    let mut scrubbed = 0;
     Scrubber { context: &leaf.context }.scrub_round(|_| {
-        seen += 1;
+        scrubbed += 1;
         table.clear();
         assert!(blocks.iter().all(|block| block.upgrade().is_none()));
         true
     });
-    assert_eq!(seen, 1);
+    assert_eq!(scrubbed, 1);
 }
 
 #[tokio::test]

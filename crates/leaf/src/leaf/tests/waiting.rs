@@ -11,16 +11,16 @@ use super::*;
 /// Longer than any event that a test waits for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until `is_so`, which another thread brings about.
+/// Waits until the condition `is_met` holds, which another thread causes.
 #[track_caller]
-pub(super) fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    wait_no_longer_than(PATIENCE, what, is_so);
+pub(super) fn wait_until(what: &str, is_met: impl Fn() -> bool) {
+    wait_no_longer_than(PATIENCE, what, is_met);
 }
 
 #[track_caller]
-fn wait_no_longer_than(patience: Duration, what: &str, is_so: impl Fn() -> bool) {
+fn wait_no_longer_than(patience: Duration, what: &str, is_met: impl Fn() -> bool) {
     let begun = Instant::now();
-    while !is_so() {
+    while !is_met() {
         assert!(begun.elapsed() < patience, "after {patience:?} still not: {what}");
         std::thread::yield_now();
     }
@@ -74,9 +74,9 @@ impl Drop for Stopping<'_> {
 fn who_waits_in_vain_is_told_for_what() {
     let waited =
         std::panic::catch_unwind(|| wait_no_longer_than(Duration::ZERO, "it rains", || false));
-    let told = waited.expect_err("in vain");
-    let told = told.downcast_ref::<String>().expect("a text");
-    assert!(told.ends_with("still not: it rains"), "{told}");
+    let panic = waited.expect_err("in vain");
+    let message = panic.downcast_ref::<String>().expect("a text");
+    assert!(message.ends_with("still not: it rains"), "{message}");
 }
 
 #[test]

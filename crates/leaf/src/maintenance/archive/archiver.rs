@@ -39,7 +39,7 @@ impl Archiver {
         if let Some(folder) = &folder {
             damaged.extend(Some(note::damaged_path(folder)).filter(|aside| note::may_exist(aside)));
             match Note::find(folder) {
-                Ok(found) => noted = found,
+                Ok(note) => noted = note,
                 Err(error) => {
                     let note = note::put_aside(folder);
                     tracing::error!(note = %note.display(), %error, "nothing is archived: a note of the archive is damaged");

@@ -51,7 +51,7 @@ impl Note {
     pub(super) fn undo(&mut self, folder: &Path) -> io::Result<()> {
         self.blocks.clear();
         let undone = folder.join(UNDONE);
-        if !read_file(&undone).is_ok_and(|found| found.as_ref() == Some(&*self)) {
+        if !read_file(&undone).is_ok_and(|note| note.as_ref() == Some(&*self)) {
             return self.keep(folder);
         }
         fs::rename(undone, note_path(folder))?;
@@ -131,11 +131,11 @@ fn remove_if_there(path: &Path) -> io::Result<()> {
     }
 }
 
-fn lines<T: Display>(word: &str, of: impl IntoIterator<Item = T>) -> String {
+fn lines<T: Display>(word: &str, values: impl IntoIterator<Item = T>) -> String {
     let mut lines = String::new();
-    for one in of {
+    for value in values {
         // Writing to a string never fails.
-        let _ = writeln!(lines, "{word} {one}");
+        let _ = writeln!(lines, "{word} {value}");
     }
     lines
 }
@@ -217,7 +217,9 @@ mod tests {
 
     /// How that program writes a note.
     fn text_before(note: &Note) -> String {
-        lines("file", &note.files) + &lines("block", note.blocks.iter().map(|one| one.0)) + "end\n"
+        lines("file", &note.files)
+            + &lines("block", note.blocks.iter().map(|block| block.0))
+            + "end\n"
     }
 
     #[test]
@@ -225,7 +227,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let names = || {
             let names = fs::read_dir(folder.path()).expect("read").map(|one| one.expect("read"));
-            let mut names: Vec<_> = names.map(|one| one.file_name()).collect();
+            let mut names: Vec<_> = names.map(|entry| entry.file_name()).collect();
             names.sort_unstable();
             names
         };
@@ -278,9 +280,8 @@ mod tests {
                     bytes[at] ^= 1 << bit;
                     let Ok(altered) = String::from_utf8(bytes) else { continue };
                     // Without blocks, the checksum of blocks covers nothing.
-                    let found =
-                        read(&altered).filter(|found| !may_be_other || found.files.len() != 2);
-                    assert_eq!(found, None, "{altered}");
+                    let note = read(&altered).filter(|note| !may_be_other || note.files.len() != 2);
+                    assert_eq!(note, None, "{altered}");
                 }
                 assert_eq!(read(&text[..at]), None, "{at}");
             }

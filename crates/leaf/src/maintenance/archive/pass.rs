@@ -126,14 +126,16 @@ impl ArchiveJob<'_> {
         resolve_note(note, folder, &self.context.store).map_err(|source| self.not_noted(source))
     }
 
-    fn report_pass(&self, of: &Table, done: Result<u64, PassError>) -> bool {
-        let (leaf, table) = (&self.context.name, &of.name);
+    fn report_pass(&self, table: &Table, done: Result<u64, PassError>) -> bool {
+        let (leaf, table_name) = (&self.context.name, &table.name);
         match done {
-            Ok(rows) => tracing::info!(%leaf, %table, rows, "old rows are in the archive"),
+            Ok(rows) => {
+                tracing::info!(%leaf, table = %table_name, rows, "old rows are in the archive")
+            }
             Err(PassError::Stopping) => return false,
             Err(error) => {
-                tracing::error!(%leaf, %table, %error, "old rows stay: they cannot be archived");
-                of.note_archive_error(Some(error.to_string()));
+                tracing::error!(%leaf, table = %table_name, %error, "old rows stay: they cannot be archived");
+                table.note_archive_error(Some(error.to_string()));
                 return false;
             }
         }
@@ -219,9 +221,9 @@ impl ArchiveJob<'_> {
         *note = Some(self.note(pass, &files)?);
         for (day, path) in days.iter().zip(&files) {
             let until = Micros(day.0.saturating_add(DAY)).min(pass.until);
-            let of_day = leaving.iter().filter(|one| overlaps(&one.view, *day, until));
+            let of_day = leaving.iter().filter(|block| overlaps(&block.view, *day, until));
             let parts: Vec<_> = of_day
-                .map(|one| ArchivePart { block: one.view.clone(), from: *day, until })
+                .map(|leaving| ArchivePart { block: leaving.view.clone(), from: *day, until })
                 .collect();
             archive.write(path, &parts, &|| self.context.is_stopping())?;
         }
@@ -284,9 +286,11 @@ impl ArchiveJob<'_> {
             }
         }
         // All blocks have been read at this point.
-        if let Some(one) = leaving.iter().find(|one| one.block.faults() != one.faults) {
+        if let Some(unreadable) =
+            leaving.iter().find(|leaving| leaving.block.faults() != leaving.faults)
+        {
             // The next pass detects which columns are damaged.
-            return Err(MergeError::Unreadable(one.block.origin.to_string()).into());
+            return Err(MergeError::Unreadable(unreadable.block.origin.to_string()).into());
         }
         Ok(rest)
     }

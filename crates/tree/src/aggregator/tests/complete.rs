@@ -152,8 +152,8 @@ fn who_wants_all_rows_waits_for_a_leaf_until_the_deadline_and_others_do_not() {
         let (_, took) = asked(Act::Stalls, others, true);
         assert!(took > half, "{took:?}");
     }
-    // In a two-level tree its aggregator has few leaves, and an answer needs all of them.
-    let (found, took) = asked(Act::Tarries, OTHERS[0], false);
-    assert_eq!(found, Asked::Answered(all(OTHERS[0]) - ROWS, all(OTHERS[0])));
+    // One level only: in a two-level tree its aggregator has few leaves, and an answer needs all.
+    let (outcome, took) = asked(Act::Tarries, OTHERS[0], false);
+    assert_eq!(outcome, Asked::Answered(all(OTHERS[0]) - ROWS, all(OTHERS[0])));
     assert!(took < query().deadline / 2, "{took:?}");
 }
