@@ -40,7 +40,7 @@ pub enum DecodeErrorKind {
     TooMany {
         /// The kind of elements.
         what: &'static str,
-        /// Their number, or the number that there would be.
+        /// Their actual or potential number.
         count: usize,
         /// The maximum.
         most: usize,

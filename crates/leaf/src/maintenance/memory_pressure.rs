@@ -3,7 +3,7 @@
 //! All leaves of a process share that memory. Once more than [`PRESSED_PERCENT`] of it is taken,
 //! rows that are too old are dropped within a minute, instead of at the next expiry pass. Then the
 //! blocks with the oldest rows of all tables become cold, a few at a time, until enough memory is
-//! free. They are queried least, and stay cold even if a table's own `cold_after` says otherwise.
+//! free. These blocks are queried least, and they stay cold whatever a table's own `cold_after` is.
 //!
 //! A block for which no memory is free is read from disk (`crates/store`). It is moved to memory
 //! once less than [`ROOMY_PERCENT`] is taken, the newest block first. So nothing is refused or

@@ -212,7 +212,7 @@ mod tests {
             is_in_order: true,
             ..block(50_000, age_seconds)
         };
-        // Each block begins before the one before it ends.
+        // Each block begins before the previous one ends.
         let chain = |age_seconds| -> Vec<Candidate> {
             (0..20).map(|place| ordered(place * 100, place * 100 + 190, age_seconds)).collect()
         };

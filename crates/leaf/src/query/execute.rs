@@ -45,7 +45,7 @@ pub(crate) struct QueryLeaf<'l> {
 struct LeafSnapshot<'l> {
     leaf: &'l LeafContext,
     table: Arc<Table>,
-    /// Whether the leaf has the table, or has dropped rows of it.
+    /// Whether the leaf has rows of the table, or had rows that it still reports.
     has_table: bool,
     /// The blocks that overlap the query's time range.
     reached: Vec<Arc<Block>>,

@@ -158,7 +158,7 @@ impl Block {
         self.bytes.describe_location()
     }
 
-    /// Whether it may be rewritten because of its age: its batches can no longer be revoked, and it
+    /// Whether it may be rewritten because of its age. Its batches can no longer be revoked, and it
     /// is in a segment, so no merge of fresh rows takes it.
     pub(crate) fn may_be_rewritten(&self) -> bool {
         !self.has_batches && self.may_be_moved()

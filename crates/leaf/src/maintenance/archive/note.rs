@@ -327,7 +327,7 @@ mod tests {
             .expect("cut");
         let huge = Note::find(folder.path()).expect_err("larger than the memory");
         fs::remove_file(&note).expect("there");
-        // The size of a link is as meaningless as that of a pipe.
+        // Like a pipe, a link is not a regular file.
         std::os::unix::fs::symlink("/dev/zero", &note).expect("linked");
         let endless = Note::find(folder.path()).expect_err("without an end");
         assert_eq!(huge.to_string(), endless.to_string());

@@ -112,8 +112,8 @@ impl ArchiveJob<'_> {
         true
     }
 
-    /// Resolves a pass, unless its outcome is unknown: a record that was written and could not be
-    /// synced may or may not exist at the next start, and so may the blocks.
+    /// Resolves a pass, unless its outcome is unknown. A record that was written but not synced may
+    /// or may not exist at the next start, and so may the blocks.
     fn resolve_pass(
         &self,
         note: &mut Option<Note>,
