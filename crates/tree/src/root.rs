@@ -52,8 +52,8 @@ pub enum AskError {
     Stopping,
 }
 
-fn join(faults: &[QueryError]) -> String {
-    let messages: Vec<&str> = faults.iter().map(|fault| fault.message.as_str()).collect();
+fn join(errors: &[QueryError]) -> String {
+    let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
     messages.join("; ")
 }
 
@@ -120,7 +120,7 @@ impl Root {
         let finished = spawn_blocking(move || finish(partial, &query, &is_late)).await;
         match finished.map_err(JoinError::try_into_panic) {
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(FinishError::Errors(faults))) => Err(AskError::Faults(faults)),
+            Ok(Err(FinishError::Errors(errors))) => Err(AskError::Faults(errors)),
             Ok(Err(FinishError::Late)) => Err(AskError::Late),
             Err(Ok(panic)) => resume_unwind(panic),
             Err(Err(_)) => Err(AskError::Stopping),

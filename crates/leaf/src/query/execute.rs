@@ -72,8 +72,8 @@ pub(crate) async fn execute(
         Ok(scan) if first.settings.zone_answers => scan,
         Ok(scan) => scan.without_zone_answers(),
         Err(error) => {
-            let fault = QueryError::new(QueryErrorCode::Invalid, &error.to_string());
-            return Partial::failed(&query, fault);
+            let query_error = QueryError::new(QueryErrorCode::Invalid, &error.to_string());
+            return Partial::failed(&query, query_error);
         }
     };
     let mut snapshots: Vec<LeafSnapshot<'_>> =

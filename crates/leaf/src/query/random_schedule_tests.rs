@@ -171,7 +171,7 @@ fn run(change: impl Fn(&mut Numbers)) -> Vec<(usize, usize, Outcome)> {
 }
 
 /// The scanned blocks, sorted, and whether the job reports them to be all.
-fn looked_at(ended: Outcome) -> (Vec<usize>, bool) {
+fn scanned_blocks(ended: Outcome) -> (Vec<usize>, bool) {
     let Finished { worker_states, complete } = ended.expect("it did not fail");
     assert!((1..=THREADS).contains(&worker_states.len()), "{worker_states:?}");
     let mut blocks = worker_states.concat();
@@ -183,7 +183,7 @@ fn looked_at(ended: Outcome) -> (Vec<usize>, bool) {
 fn every_block_is_looked_at_once_and_every_job_ends_once() {
     let schedule = || {
         for (_, blocks, ended) in run(|_| {}) {
-            assert_eq!(looked_at(ended), ((0..blocks).collect(), true));
+            assert_eq!(scanned_blocks(ended), ((0..blocks).collect(), true));
         }
     };
     shuttle::check_random(schedule, 3_000);
@@ -193,7 +193,7 @@ fn every_block_is_looked_at_once_and_every_job_ends_once() {
 fn a_crowded_job_ends_with_all_blocks() {
     let schedule = || {
         for (_, blocks, ended) in run(|job| job.crowded_at = Some(1)) {
-            assert_eq!(looked_at(ended), ((0..blocks).collect(), true));
+            assert_eq!(scanned_blocks(ended), ((0..blocks).collect(), true));
         }
     };
     shuttle::check_random(schedule, 3_000);
@@ -206,7 +206,7 @@ fn a_block_that_was_given_back_is_looked_at_once() {
             job.crowded_at = Some(1);
             job.is_given_back = true;
         }) {
-            assert_eq!(looked_at(ended), ((0..blocks).collect(), true));
+            assert_eq!(scanned_blocks(ended), ((0..blocks).collect(), true));
         }
     };
     shuttle::check_random(schedule, 3_000);
@@ -220,7 +220,7 @@ fn a_job_out_of_time_says_what_it_left_out() {
                 job.due = job.clock.start + TURN;
             }
         }) {
-            let (scanned, complete) = looked_at(ended);
+            let (scanned, complete) = scanned_blocks(ended);
             // They are handed out in order.
             assert_eq!(scanned, (0..scanned.len()).collect::<Vec<_>>());
             assert_eq!(complete, scanned.len() == blocks);
@@ -240,7 +240,7 @@ fn a_block_that_fails_fails_its_job_only() {
         }) {
             match (query, blocks) {
                 (1, 5) => assert_eq!(ended, None),
-                _ => assert_eq!(looked_at(ended), ((0..blocks).collect(), true)),
+                _ => assert_eq!(scanned_blocks(ended), ((0..blocks).collect(), true)),
             }
         }
     };

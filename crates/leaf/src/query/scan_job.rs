@@ -149,13 +149,13 @@ impl ScanJob {
 
     /// The error to report for a query that holds `held` bytes: if other queries hold none, a retry
     /// is useless.
-    fn final_error(&self, fault: QueryError, held: usize) -> QueryError {
+    fn final_error(&self, error: QueryError, held: usize) -> QueryError {
         let budget = &self.request.budget;
-        match fault.code {
+        match error.code {
             QueryErrorCode::Busy if budget.reserved() <= held => {
                 over_memory_limit(budget.each_max())
             }
-            _ => fault,
+            _ => error,
         }
     }
 
@@ -163,7 +163,7 @@ impl ScanJob {
     /// states together take too much, they are merged, which takes less. The query fails only if
     /// the merged state is too large as well, so the number of threads does not decide.
     fn hold(&self, partial: &mut Partial, before: usize) {
-        let Err(fault) = partial.try_hold(self.request.bytes_max) else {
+        let Err(error) = partial.try_hold(self.request.bytes_max) else {
             // Wraps around if the partial became smaller.
             let growth = partial.reservation.bytes().wrapping_sub(before);
             let all = self.bytes.fetch_add(growth, Ordering::Relaxed).wrapping_add(growth);
@@ -173,7 +173,7 @@ impl ScanJob {
             return;
         };
         if !self.queue.limit_to_one_worker() {
-            partial.fail(self.final_error(fault, partial.reservation.bytes()));
+            partial.fail(self.final_error(error, partial.reservation.bytes()));
         }
     }
 }
@@ -238,9 +238,9 @@ impl Job for ScanJob {
             }
             Err(ScanError::Cancelled) => {}
             // As in `hold`: the number of threads does not decide.
-            Err(ScanError::Failed(fault)) => {
-                if fault.code == QueryErrorCode::Invalid || !self.queue.give_back(number) {
-                    partial.fail(self.final_error(*fault, partial.reservation.bytes()));
+            Err(ScanError::Failed(error)) => {
+                if error.code == QueryErrorCode::Invalid || !self.queue.give_back(number) {
+                    partial.fail(self.final_error(*error, partial.reservation.bytes()));
                 }
             }
             Err(ScanError::Damaged(error)) => {

@@ -24,11 +24,11 @@ impl Peer for FakeLeaf {
             tokio::time::timeout(self.delay, late).await.expect_err("never ready");
             let mut partial = Partial::empty(&query);
             if let PartialBody::Groups(groups) = &mut partial.body
-                && let Some(place) = groups.find_or_insert(&[])
+                && let Some(group) = groups.find_or_insert(&[])
             {
                 let mut tally = WeightedCount::default();
                 tally.add_rows(self.rows);
-                groups.add_count(place, tally);
+                groups.add_count(group, tally);
             }
             let leaf = LeafCoverage {
                 name: self.name.clone(),

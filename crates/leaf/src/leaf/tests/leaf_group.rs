@@ -17,8 +17,8 @@ async fn three() -> (Vec<Arc<Leaf>>, LeafGroup) {
     leaves[0].accept(batch("a", 1, 0..3_000)).await.expect("taken");
     leaves[0].accept(batch("b", 1, 0..500)).await.expect("taken");
     leaves[1].accept(batch("c", 1, 2_000..5_000)).await.expect("taken");
-    let house = LeafGroup::new(leaves.iter().rev().cloned().collect());
-    (leaves, house)
+    let group = LeafGroup::new(leaves.iter().rev().cloned().collect());
+    (leaves, group)
 }
 
 /// The number of groups, and for each leaf its name, its outcome, and its scanned and expected
@@ -36,10 +36,10 @@ fn groups_and_leaves(partial: &Partial) -> (usize, Vec<(String, LeafOutcome, u64
 
 #[tokio::test]
 async fn an_answer_of_all_is_told_for_each() {
-    let (leaves, house) = three().await;
+    let (leaves, group) = three().await;
     let query = Arc::new(groups_by_value(1_000_000));
     let hour = Instant::now() + Duration::from_secs(3_600);
-    let all = house.query(Arc::clone(&query), hour).await;
+    let all = group.query(Arc::clone(&query), hour).await;
     let expected = [("leaf-0", 3_500), ("leaf-1", 3_000), ("leaf-2", 0)];
     let expected = expected.map(|(name, rows)| (name.into(), LeafOutcome::Answered, rows, rows));
     assert_eq!(groups_and_leaves(&all), (5_000, expected.to_vec()));
@@ -53,7 +53,7 @@ async fn an_answer_of_all_is_told_for_each() {
     assert!(merged.body == all.body);
     assert_eq!(merged.stats.rows_read, all.stats.rows_read);
     // Rows that were not scanned for lack of time are reported for each leaf too.
-    let late = house.query(query, Instant::now()).await;
+    let late = group.query(query, Instant::now()).await;
     let expected = [("leaf-0", LeafOutcome::Late, 3_500), ("leaf-1", LeafOutcome::Late, 3_000)];
     let mut expected = expected.map(|(name, how, rows)| (name.into(), how, 0, rows)).to_vec();
     expected.push(("leaf-2".into(), LeafOutcome::Answered, 0, 0));
@@ -62,13 +62,13 @@ async fn an_answer_of_all_is_told_for_each() {
 
 #[tokio::test]
 async fn they_are_seen_as_one_peer() {
-    let (leaves, house) = three().await;
+    let (leaves, group) = three().await;
     let names: Vec<LeafName> = leaves.iter().map(|leaf| leaf.name().clone()).collect();
     for scope in [StatusScope::All, StatusScope::Leaves] {
-        let status = house.status(&scope).await;
+        let status = group.status(&scope).await;
         assert_eq!(status.leaves.iter().map(|leaf| leaf.name.clone()).collect::<Vec<_>>(), names);
     }
-    let rows = house.blocks(&name("t")).await.blocks.iter().map(|block| block.rows).sum::<u64>();
+    let rows = group.blocks(&name("t")).await.blocks.iter().map(|block| block.rows).sum::<u64>();
     assert_eq!(rows, 6_500);
     let nobody = LeafGroup::new(Vec::new());
     let query = Arc::new(groups_by_value(1_000_000));

@@ -53,8 +53,8 @@ fn groups_of(partial: Partial) -> Groups {
 }
 
 fn fault_of(partial: &Partial) -> (QueryErrorCode, String) {
-    let fault = partial.errors.iter().next().expect("a fault");
-    (fault.code, fault.message.clone())
+    let error = partial.errors.iter().next().expect("a fault");
+    (error.code, error.message.clone())
 }
 
 #[tokio::test]

@@ -63,7 +63,10 @@ async fn a_file_that_becomes_shorter_costs_the_rows_that_are_gone() {
     let blocks = leaf.context.all_tables()[0].snapshot();
     let later = blocks.iter().filter(|block| block.time_range.0.0 >= NOW.0 + ROWS);
     let locations: Vec<String> = later.map(|block| block.describe_location()).collect();
-    assert!(locations.iter().all(|place| place.contains("00000002.segment")), "{locations:?}");
+    assert!(
+        locations.iter().all(|location| location.contains("00000002.segment")),
+        "{locations:?}"
+    );
     assert_eq!(locations.len(), 1);
 }
 

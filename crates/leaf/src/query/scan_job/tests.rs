@@ -62,12 +62,12 @@ fn job_of(
 }
 
 /// Bytes of the worker state of one block.
-fn finding_bytes() -> usize {
+fn state_bytes() -> usize {
     let (job, _pending) = job(1, usize::MAX, &MemoryPool::new(usize::MAX));
-    look_at_one(&job, job.begin(Vec::new())).partial.reservation.bytes()
+    scan_one_block(&job, job.begin(Vec::new())).partial.reservation.bytes()
 }
 
-fn look_at_one(job: &ScanJob, mut worker_state: WorkerState) -> WorkerState {
+fn scan_one_block(job: &ScanJob, mut worker_state: WorkerState) -> WorkerState {
     // The job may already be limited.
     if let Some(block) = job.queue.next() {
         job.scan_block(block, &mut worker_state);
@@ -78,7 +78,7 @@ fn look_at_one(job: &ScanJob, mut worker_state: WorkerState) -> WorkerState {
 /// Two workers scan a block each, at the same time; then one worker continues until the end.
 fn two_at_work(job: &ScanJob) {
     let worker_states = [0, 1].map(|_| job.begin(job.queue.join().expect("work for two")));
-    let worker_states = worker_states.map(|worker_state| look_at_one(job, worker_state));
+    let worker_states = worker_states.map(|worker_state| scan_one_block(job, worker_state));
     for worker_state in worker_states {
         if let Some(ended) = job.queue.leave(worker_state) {
             return job.end(ended);
@@ -97,7 +97,7 @@ fn two_at_work(job: &ScanJob) {
 
 #[tokio::test]
 async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much() {
-    let bytes = finding_bytes();
+    let bytes = state_bytes();
     // Memory for two separate states, for one and a half, and for less than one.
     for (bytes_max, fits) in [(2 * bytes, true), (bytes * 3 / 2, true), (bytes - 1, false)] {
         for blocks in [2, 6] {
@@ -117,8 +117,8 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
                     );
                 }
                 false => {
-                    let fault = partial.errors.iter().next().expect("a fault");
-                    assert_eq!((fault.code, groups.len()), (QueryErrorCode::Memory, 0));
+                    let error = partial.errors.iter().next().expect("a fault");
+                    assert_eq!((error.code, groups.len()), (QueryErrorCode::Memory, 0));
                 }
             }
             drop((partial, job));
@@ -129,11 +129,11 @@ async fn findings_apart_count_together_and_are_made_one_where_they_are_too_much(
 
 #[test]
 fn findings_apart_that_are_too_much_together_are_left_before_more_is_looked_for() {
-    let bytes = finding_bytes();
+    let bytes = state_bytes();
     for (bytes_max, next) in [(2 * bytes, Some(2)), (2 * bytes - 1, None)] {
         let (job, _pending) = job(6, bytes_max, &MemoryPool::new(usize::MAX));
         let worker_states = [0, 1].map(|_| job.begin(job.queue.join().expect("work for two")));
-        let _findings = worker_states.map(|worker_state| look_at_one(&job, worker_state));
+        let _states = worker_states.map(|worker_state| scan_one_block(&job, worker_state));
         assert_eq!(job.queue.next(), next);
     }
 }
@@ -143,7 +143,7 @@ fn what_raw_rows_take_is_counted_once() {
     let shape = QueryKind::Rows { values: vec![number()] };
     let (job, _pending) = job_of(shape, 6, usize::MAX, &MemoryPool::new(usize::MAX));
     let worker_states = [0, 1].map(|_| job.begin(job.queue.join().expect("work for two")));
-    let worker_states = worker_states.map(|worker_state| look_at_one(&job, worker_state));
+    let worker_states = worker_states.map(|worker_state| scan_one_block(&job, worker_state));
     let held: usize =
         worker_states.iter().map(|worker_state| worker_state.partial.reservation.bytes()).sum();
     assert_eq!(job.bytes.load(Ordering::Relaxed), held);
@@ -152,7 +152,7 @@ fn what_raw_rows_take_is_counted_once() {
 
 #[tokio::test]
 async fn a_budget_that_is_spent_by_findings_apart_is_tried_again_with_one() {
-    let bytes = finding_bytes();
+    let bytes = state_bytes();
     for (room, others, fits) in [(2 * bytes, 0, true), (bytes - 1, 0, false), (bytes, 1, false)] {
         let budget = MemoryPool::new(room);
         let mut held = budget.reservation();
@@ -163,7 +163,7 @@ async fn a_budget_that_is_spent_by_findings_apart_is_tried_again_with_one() {
         assert_eq!(partial.errors.is_empty(), fits);
         // Memory that others hold may be free later.
         let code = if others > 0 { QueryErrorCode::Busy } else { QueryErrorCode::Memory };
-        assert!(partial.errors.iter().all(|fault| fault.code == code), "{:?}", partial.errors);
+        assert!(partial.errors.iter().all(|error| error.code == code), "{:?}", partial.errors);
         assert_eq!(budget.reserved(), others + partial.reservation.bytes());
         drop(held);
         drop((partial, job));
@@ -176,7 +176,7 @@ fn few_blocks_are_not_shared_where_groups_are_many() {
     let (job, _pending) = job(1_000, usize::MAX, &MemoryPool::new(usize::MAX));
     let first = job.begin(job.queue.join().expect("work"));
     assert_eq!(job.workers_if_open(), Some(1), "nothing is known yet");
-    let mut first = look_at_one(&job, first);
+    let mut first = scan_one_block(&job, first);
     let bytes = first.partial.reservation.bytes() as u64;
     // Building the known groups takes as long as scanning `blocks` blocks.
     for (blocks, workers_if_open) in [(900, Some(1)), (1_100, None)] {
