@@ -4,7 +4,7 @@ use hadal_types::{BatchId, TableName, TableSettings};
 
 use crate::{BoxFuture, SinkError};
 
-/// Something whose tables can be changed: a leaf, or the placement over leaves.
+/// Applies changes to tables: a leaf, or the placement over leaves.
 pub trait Admin: Send + Sync {
     /// Makes a change on every leaf at or below; returns how many rows it removed.
     ///

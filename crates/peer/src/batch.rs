@@ -7,8 +7,8 @@ use crate::TableReport;
 
 /// Rows of one table, encoded as one row block by the first Hadal process that received them.
 ///
-/// Its block is sound: the encoder of this process made it ([`Batch::encoded`]), or its bytes came
-/// from another process and were verified ([`ForeignBatch::verify`]).
+/// The block is valid: this process encoded it ([`Batch::encoded`]), or its bytes came from another
+/// process and were verified ([`ForeignBatch::verify`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// The table.
@@ -39,7 +39,7 @@ impl Batch {
         Self { table, id, content_hash, first_try: false, rows, block }
     }
 
-    /// The bytes of the row block.
+    /// Returns the bytes of the row block.
     #[must_use]
     pub fn block(&self) -> &[u8] {
         &self.block
@@ -59,19 +59,19 @@ pub struct ForeignBatch {
     pub table: TableName,
     /// The id that makes a retry idempotent.
     pub id: BatchId,
-    /// A hash of the bytes that the client sent.
+    /// Hash of the bytes that the client sent.
     pub content_hash: u64,
     /// Whether no leaf can know the id: see [`Batch::first_try`].
     pub first_try: bool,
-    /// Rows in the block, as the sender counts them.
+    /// Rows in the block, according to the sender.
     pub rows: usize,
     /// The bytes of the row block, unverified.
     pub block: Vec<u8>,
 }
 
 impl ForeignBatch {
-    /// Verifies all checksums of the block, and that it has this batch and no other. Cost: reads
-    /// all bytes.
+    /// Verifies all checksums of the block, and that it holds exactly this batch. Cost: reads all
+    /// bytes.
     ///
     /// # Errors
     /// [`SinkError::Corrupt`].
@@ -131,10 +131,10 @@ pub struct BatchLookup {
     pub free_bytes: u64,
 }
 
-/// Why a batch was not taken.
+/// Why a batch was not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SinkError {
-    /// The id was used before, for other bytes.
+    /// The id was used before with different bytes.
     #[error("batch {id} was sent before with other bytes; use a new id for new rows")]
     Conflict {
         /// The id.

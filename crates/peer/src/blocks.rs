@@ -9,7 +9,7 @@ use hadal_types::{ColumnName, Kind, LeafName, Micros};
 pub struct TableBlocks {
     /// The blocks, in no particular order.
     pub blocks: Vec<BlockStatus>,
-    /// Row block columns, summed up by name, kind and encoding.
+    /// Row block columns, summed by name, kind and encoding.
     pub columns: BTreeMap<(ColumnName, Kind, String), ColumnBlocks>,
 }
 
@@ -54,7 +54,7 @@ impl TableBlocks {
 }
 
 impl ColumnBlocks {
-    /// Adds others of the same name, kind and encoding.
+    /// Adds columns of the same name, kind and encoding.
     pub fn merge(&mut self, other: Self) {
         self.blocks = self.blocks.saturating_add(other.blocks);
         self.rows = self.rows.saturating_add(other.rows);

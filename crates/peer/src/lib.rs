@@ -1,5 +1,5 @@
-//! The seams between processes: [`Peer`] answers queries, [`Sink`] takes batches,
-//! [`Admin`] changes tables.
+//! The seams between processes: [`Peer`] answers queries, [`Sink`] accepts batches, [`Admin`]
+//! changes tables.
 //!
 //! A leaf, a remote process and an aggregator over peers all are a `Peer`, so trees nest without
 //! further mechanism (Scuba, VLDB 2013, section 3.5). Every argument and every result has a
@@ -22,5 +22,5 @@ pub use status::{
     ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, StatusScope, TableReport, TableStatus,
 };
 
-/// What an asynchronous method of a seam returns. Dropping it cancels the work.
+/// Return type of a seam's asynchronous methods. Dropping the future cancels the work.
 pub type BoxFuture<'a, T> = std::pin::Pin<Box<dyn Future<Output = T> + Send + 'a>>;

@@ -9,7 +9,7 @@ use hadal_types::TableName;
 
 use crate::{BoxFuture, PeerStatus, StatusScope, TableBlocks, TableReport};
 
-/// Something that answers a query: a leaf, a process behind a network, or an aggregator.
+/// Answers queries: a leaf, a process behind a network, or an aggregator.
 pub trait Peer: Send + Sync {
     /// Answers `query`, by `deadline` at the latest.
     ///
@@ -18,7 +18,7 @@ pub trait Peer: Send + Sync {
     /// errors.
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial>;
 
-    /// The state of every leaf at or below this peer, and of the tables in `scope`.
+    /// Returns the state of every leaf at or below this peer, and of the tables in `scope`.
     fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus>;
 
     /// Returns the newest report of a table by every leaf at or below this peer, without waiting
@@ -26,6 +26,6 @@ pub trait Peer: Send + Sync {
     /// the last report pushed to it, by receipts and by the stream of `Reports`.
     fn reports(&self, table: &TableName) -> Vec<TableReport>;
 
-    /// The row blocks that every leaf at or below this peer holds of a table.
+    /// Returns a table's row blocks on every leaf at or below this peer.
     fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks>;
 }

@@ -1,10 +1,10 @@
-//! Something that takes batches.
+//! Sinks accept batches.
 
 use hadal_types::{BatchId, TableName};
 
 use crate::{Batch, BatchLookup, BoxFuture, Receipt, SinkError};
 
-/// Something that takes batches: a leaf, or the placement that chooses one.
+/// Accepts batches: a leaf, or the placement that chooses one.
 pub trait Sink: Send + Sync {
     /// Takes a batch; returns once it is visible to queries, and as durable as its table requires.
     ///

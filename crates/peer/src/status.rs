@@ -18,7 +18,7 @@ pub enum StatusScope {
 }
 
 impl StatusScope {
-    /// Whether the status covers the table.
+    /// Returns whether the status covers the table.
     #[must_use]
     pub fn has(&self, table: &TableName) -> bool {
         match self {
@@ -43,9 +43,9 @@ pub struct LeafStatus {
     pub name: LeafName,
     /// Its stage between start and end.
     pub state: LeafState,
-    /// Bytes of row blocks that it holds.
+    /// Bytes of the row blocks that the leaf holds.
     pub block_bytes: u64,
-    /// The tables that it has rows of.
+    /// The tables with rows on this leaf.
     pub tables: Arc<BTreeMap<TableName, Arc<TableStatus>>>,
     /// Losses whose rows and tables are unknown; at most `LEAF_LOSSES_MAX`.
     pub losses: Vec<LeafLoss>,
@@ -74,16 +74,16 @@ pub struct LeafLoss {
     pub what: String,
 }
 
-/// One table's share of one leaf.
+/// One leaf's share of one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableStatus {
-    /// Its columns, rows and times.
+    /// The table's columns, rows and times.
     pub schema: Arc<TableSchema>,
     /// The number of row blocks.
     pub blocks: u64,
-    /// Encoded bytes of its row blocks.
+    /// Encoded bytes of the row blocks.
     pub block_bytes: u64,
-    /// Bytes that its values take without any encoding.
+    /// Bytes that the values take without any encoding.
     pub raw_bytes: u64,
     /// Rows that were dropped because the table was over its size limit, counted for the life of
     /// the table.
