@@ -1,7 +1,7 @@
 //! Codes of enumerations, in both directions.
 //!
-//! Each table below is checked to be complete twice: a new variant without a code does not compile,
-//! nor does a new code without a variant.
+//! The compiler checks that each table below is complete in both directions: neither a new variant
+//! without a code nor a new code without a variant compiles.
 
 use hadal_aggregate::{LeafOutcome, QueryErrorCode as FaultCode, WarningCode};
 use hadal_query::{Function, PatternSyntax, TimeField, Type};
@@ -12,7 +12,7 @@ use crate::proto;
 
 /// A type whose variants have codes in `spec/proto`.
 pub(crate) trait Code: Sized {
-    /// Its code.
+    /// Returns the code of the value.
     fn code(self) -> i32;
 
     /// The variant with this code.

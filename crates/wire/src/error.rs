@@ -45,7 +45,7 @@ pub enum DecodeErrorKind {
         /// The maximum.
         most: usize,
     },
-    /// The message would need too much memory once it is decoded.
+    /// The decoded message would need too much memory.
     #[error("needs more than {0} bytes of memory")]
     Memory(usize),
 }

@@ -1,5 +1,5 @@
-//! Delimited messages: each preceded by its length. They are decoded one by one, so that a long
-//! list never exists as protobuf messages all at once.
+//! Delimited messages: each preceded by its length. They are decoded one by one, so a long list
+//! never exists as protobuf messages all at once.
 
 use std::marker::PhantomData;
 
@@ -39,7 +39,7 @@ impl<M: Message + Shaped + Default> Frames<M> {
         size_guard::message(frame)
     }
 
-    /// Takes the next message's bytes.
+    /// Cuts off and returns the next message's bytes.
     fn cut(&mut self) -> Result<Bytes, DecodeErrorKind> {
         let mut rest: &[u8] = &self.bytes;
         let length = usize::try_from(size_guard::varint(&mut rest)?).unwrap_or(usize::MAX);

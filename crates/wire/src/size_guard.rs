@@ -44,7 +44,7 @@ pub(crate) enum Field {
     Many(&'static Shape),
 }
 
-/// A message that has a shape.
+/// Messages with a shape.
 pub(crate) trait Shaped {
     const SHAPE: &'static Shape;
 }
@@ -156,7 +156,7 @@ fn spend(memory_left: &mut usize, bytes: usize) -> Result<(), DecodeErrorKind> {
     Ok(())
 }
 
-/// Takes the next `length` bytes.
+/// Cuts off and returns the next `length` bytes.
 pub(crate) fn take<'b>(bytes: &mut &'b [u8], length: usize) -> Result<&'b [u8], DecodeErrorKind> {
     let (taken, rest) = bytes.split_at_checked(length).ok_or_else(|| {
         DecodeErrorKind::Protobuf(format!("{length} bytes where only {} are left", bytes.len()))
@@ -165,7 +165,7 @@ pub(crate) fn take<'b>(bytes: &mut &'b [u8], length: usize) -> Result<&'b [u8], 
     Ok(taken)
 }
 
-/// Takes an integer of up to ten bytes with seven bits each, the lowest first.
+/// Reads an integer of up to ten bytes with seven bits each, lowest first.
 pub(crate) fn varint(bytes: &mut &[u8]) -> Result<u64, DecodeErrorKind> {
     let mut value = 0u64;
     for shift in (0..64).step_by(7) {

@@ -36,7 +36,7 @@ fn decode_as_all(bytes: &Bytes) {
     let _ = decode_report(bytes.clone());
 }
 
-/// Changes some bytes, and cuts or doubles some of them.
+/// Changes some bytes, and cuts out or doubles others.
 fn damage(bytes: &[u8], changes: &[(Index, u8)], cut: &(Index, Index, bool)) -> Bytes {
     let mut damaged = bytes.to_vec();
     if damaged.is_empty() {

@@ -10,7 +10,7 @@ const TRAITS: [(&str, &str); 3] = [
     ("Admin", include_str!("../../../peer/src/admin.rs")),
 ];
 
-/// `accept_batch` as `AcceptBatch`.
+/// Converts `accept_batch` to `AcceptBatch`.
 fn camel_case(name: &str) -> String {
     let words = name.split('_').filter_map(|word| word.split_at_checked(1));
     words.map(|(first, rest)| first.to_uppercase() + rest).collect()

@@ -127,7 +127,7 @@ fn finish(kind: StateKind) -> BoxedStrategy<AggregateFunction> {
     }
 }
 
-/// A slot of a query of this kind.
+/// Any slot of a query of this kind.
 fn slot(kind: &QueryKind) -> BoxedStrategy<GroupInput> {
     let plain = vec![GroupInput::RawCount, GroupInput::Count, GroupInput::Seconds];
     let mut slots = proptest::sample::select(plain).boxed();

@@ -34,7 +34,7 @@ const STATUS: &str = include_str!("../../../../spec/proto/vectors/status.hex");
 const BATCH: &str = include_str!("../../../../spec/proto/vectors/batch.hex");
 const REFUSED: &str = include_str!("../../../../spec/proto/vectors/refused.hex");
 
-/// The bytes of a file of hexadecimal digits.
+/// Parses the hexadecimal digits of a file.
 pub(crate) fn bytes_of(hex: &str) -> Bytes {
     let digits: Vec<u8> = hex.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let pairs = digits.chunks(2).map(|pair| {
