@@ -143,7 +143,7 @@ impl Aggregator {
         partial
     }
 
-    /// The coverage of a child that did not answer in time.
+    /// Returns the coverage of a child that did not answer in time.
     fn silent(&self, child: &Child, query: &Query, micros: u64) -> Coverage {
         let mut coverage = Coverage::default();
         for leaf in &child.leaves {

@@ -50,7 +50,7 @@ impl ClusterStatus {
         Some(table)
     }
 
-    /// The schema of a table.
+    /// Returns the schema of a table.
     #[must_use]
     pub fn schema(&self, table: &str) -> Option<Arc<TableSchema>> {
         self.tables.get(table).map(|table| Arc::clone(&table.schema))

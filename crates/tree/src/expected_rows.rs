@@ -14,7 +14,7 @@ pub struct ExpectedRows {
 }
 
 impl ExpectedRows {
-    /// Notes that a leaf acknowledged rows.
+    /// Adds rows that a leaf acknowledged.
     pub fn add(&self, leaf: &LeafName, table: &TableName, rows: u64) {
         *self.lock().entry(leaf.clone()).or_default().entry(table.clone()).or_default() += rows;
     }
@@ -57,7 +57,7 @@ impl ExpectedRows {
         self.lock().values().flat_map(HashMap::keys).cloned().collect()
     }
 
-    /// Rows of the table that the leaf should hold.
+    /// Returns the number of the table's rows that the leaf should hold.
     #[must_use]
     pub fn expected(&self, leaf: &LeafName, table: &TableName) -> u64 {
         let rows = self.lock();

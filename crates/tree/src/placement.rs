@@ -25,9 +25,9 @@ use tables::Tables;
 /// The number of candidate leaves for a new batch.
 const CHOICES: usize = 2;
 
-/// A leaf that batches can be placed on.
+/// A leaf on which batches can be placed.
 pub struct PlacementLeaf {
-    /// Its name.
+    /// The leaf's name.
     pub name: LeafName,
     /// Receives its batches.
     pub sink: Arc<dyn Sink>,
@@ -62,7 +62,7 @@ struct Tries {
 }
 
 impl Placement {
-    /// Spreads batches over `leaves`, and passes the reports in receipts to `catalog`.
+    /// Returns a placement over `leaves` that passes the reports in receipts to `catalog`.
     #[must_use]
     pub fn new(
         leaves: Vec<PlacementLeaf>,

@@ -47,7 +47,7 @@ pub enum AskError {
     /// Other queries, and results that no client reads, hold all memory until the deadline.
     #[error("other queries, and answers that are not read yet, hold all memory that queries have")]
     NoRoom,
-    /// The program ends.
+    /// The process is stopping.
     #[error("the answer was not finished, because the server is stopping")]
     Stopping,
 }
@@ -166,7 +166,7 @@ impl Root {
         ClusterStatus::table_of(&self.status_of(tables).await, name)
     }
 
-    /// The row blocks of a table, in the order of their times.
+    /// Returns the row blocks of a table, ordered by time.
     pub async fn blocks(&self, table: &TableName) -> TableBlocks {
         let mut blocks = self.tree.blocks(table).await;
         let by_time = |block: &BlockStatus| (block.time_range, block.leaf.clone(), block.rows);

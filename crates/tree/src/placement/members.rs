@@ -1,4 +1,4 @@
-//! The leaves that batches are placed on: a list that changes while batches come in.
+//! The leaves on which batches are placed; the list changes while batches arrive.
 
 use std::cmp::Reverse;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -22,7 +22,7 @@ impl Member {
     }
 }
 
-/// Leaves, and whether new batches may go to them.
+/// Leaves, and whether each accepts new batches.
 #[derive(Default)]
 pub(super) struct Members(RwLock<Vec<(Arc<Member>, bool)>>);
 

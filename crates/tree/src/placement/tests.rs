@@ -118,7 +118,7 @@ fn batch(number: usize, bytes: usize) -> Batch {
     Batch::encoded(name("t"), id, 7, 1, vec![0; bytes])
 }
 
-/// The same batch for another table.
+/// Returns the batch moved to another table.
 fn in_table(table: &str, mut batch: Batch) -> Batch {
     batch.table = name(table);
     batch

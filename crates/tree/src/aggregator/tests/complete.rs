@@ -25,7 +25,7 @@ enum Act {
     Misses(u64),
     /// It reports a failure, without the rows that it should hold.
     Fails(LeafOutcome),
-    /// It never answers.
+    /// The leaf never answers.
     Stalls,
     /// It answers with all of its rows, but long after the others.
     Tarries,

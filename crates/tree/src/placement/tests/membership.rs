@@ -1,4 +1,4 @@
-//! Leaves join and leave while batches come in.
+//! Leaves join and leave while batches arrive.
 
 use super::*;
 
