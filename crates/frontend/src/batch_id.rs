@@ -4,7 +4,8 @@ use hadal_types::BatchId;
 
 use crate::error::FrontendError;
 
-/// An id for a body whose client chose none: such a body cannot be retried without counting twice.
+/// Returns an id for a body without a client's id. A retry of such a body would count its rows
+/// twice.
 pub(crate) fn random_id() -> Result<BatchId, FrontendError> {
     let mut bytes = [0; 16];
     let random = getrandom::fill(&mut bytes);

@@ -149,7 +149,7 @@ impl<'d> StatsQueries<'d> {
     }
 }
 
-/// The parts in which these queries differ.
+/// The parts in which queries for statistics differ.
 struct StatsQuery {
     range: TimeRange,
     filter: Option<RowExpr>,

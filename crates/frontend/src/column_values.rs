@@ -57,7 +57,7 @@ impl Frontend {
     /// members of the most frequent lists are counted, and `complete` is false.
     ///
     /// # Errors
-    /// [`FrontendError`] when there is no such table or column, or the query fails.
+    /// [`FrontendError`] when the table or column does not exist, or the query fails.
     pub async fn column_values(
         self: &Arc<Self>,
         table: &str,

@@ -1,4 +1,4 @@
-//! What the front of the database counts, whichever door rows and queries come by.
+//! Counters of the front of the database, over all doors.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -9,13 +9,13 @@ const QUERY_MS: [u64; 12] = [1, 3, 10, 30, 60, 100, 300, 1_000, 3_000, 10_000, 6
 /// Counters; all only grow.
 #[derive(Debug, Default)]
 pub struct Counters {
-    /// New rows that the sink took.
+    /// New rows that the sink accepted.
     pub rows_accepted: AtomicU64,
     /// Rows that were refused.
     pub rows_rejected: AtomicU64,
     /// Bytes of ingested bodies, as they came.
     pub bytes_logged: AtomicU64,
-    /// Batches that had been taken before.
+    /// Batches that had been accepted before.
     pub batches_duplicate: AtomicU64,
     /// Rows of Hadal's own tables that were not written.
     pub self_rows_lost: AtomicU64,
@@ -42,13 +42,14 @@ impl Counters {
         count(&self.query_micros, micros);
     }
 
-    /// The queries that took at most so many milliseconds, for each edge of the histogram.
+    /// Returns, for each edge of the histogram in milliseconds, the queries that took at most that
+    /// long.
     pub fn query_buckets(&self) -> impl Iterator<Item = (u64, u64)> {
         let counts = self.queries.iter().map(|bucket| bucket.load(Ordering::Relaxed));
         QUERY_MS.into_iter().zip(counts)
     }
 
-    /// How many queries there were, and how long all of them took.
+    /// Returns the number of queries and their total time.
     pub fn query_total(&self) -> (u64, Duration) {
         let micros = self.query_micros.load(Ordering::Relaxed);
         (self.query_count.load(Ordering::Relaxed), Duration::from_micros(micros))

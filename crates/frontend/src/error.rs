@@ -1,4 +1,4 @@
-//! Errors of the front of the database: what went wrong, where, and what to do.
+//! Errors of the front of the database: the error, its place, and a hint.
 
 use hadal_aggregate::QueryErrorCode;
 use hadal_definitions::DefinitionsError;
@@ -8,7 +8,7 @@ use hadal_sql::{Position, SqlError};
 use hadal_tree::AskError;
 use hadal_types::SettingsError;
 
-/// What kind of thing went wrong. Each door maps it to codes of its own.
+/// Kinds of errors. Each door maps them to its own codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The request cannot be understood.
@@ -19,11 +19,11 @@ pub enum ErrorKind {
     BadBatch,
     /// The principal may not do this.
     Forbidden,
-    /// There is no such table.
+    /// The table does not exist.
     UnknownTable,
-    /// There is no such column.
+    /// The column does not exist.
     UnknownColumn,
-    /// There is no such batch.
+    /// The batch does not exist.
     UnknownBatch,
     /// The request stopped coming.
     Stalled,
@@ -35,7 +35,7 @@ pub enum ErrorKind {
     SettingsConflict,
     /// The request is too large.
     TooLarge,
-    /// The format or the compression is not known.
+    /// The format or the compression is unknown.
     Encoding,
     /// A limit was reached.
     Limit,
@@ -82,22 +82,22 @@ impl ErrorKind {
     }
 }
 
-/// An error with its kind, what is wrong in words, and where.
+/// An error with its kind, its description, and its place.
 #[derive(Debug, thiserror::Error)]
 #[error("{detail}")]
 pub struct FrontendError {
-    /// What kind of thing went wrong.
+    /// The kind of the error.
     pub kind: ErrorKind,
-    /// What is wrong, in words for a person.
+    /// The description, for a person.
     pub detail: String,
-    /// Where it is wrong, what to do, and the figures of some kinds.
+    /// The place, a hint, and the figures of some kinds.
     pub context: Box<ErrorContext>,
 }
 
-/// Where something is wrong, and what to do.
+/// The place of an error, and a hint.
 #[derive(Debug, Default)]
 pub struct ErrorContext {
-    /// What to do.
+    /// Advice for the user.
     pub hint: Option<String>,
     /// The field of a request that is wrong.
     pub field: Option<String>,
@@ -105,7 +105,7 @@ pub struct ErrorContext {
     pub position: Option<Position>,
     /// The version of the settings that are stored.
     pub version: Option<i64>,
-    /// Rows of the body that were taken before it failed.
+    /// Rows of the body that were accepted before it failed.
     pub accepted: Option<u64>,
     /// Rows that were refused.
     pub rejects: Option<Rejects>,
@@ -114,7 +114,7 @@ pub struct ErrorContext {
 /// Rows that were refused.
 #[derive(Debug)]
 pub struct Rejects {
-    /// How many there are.
+    /// The number of refused rows.
     pub count: u64,
     /// The first of them.
     pub first: Vec<Reject>,
@@ -134,7 +134,7 @@ impl FrontendError {
         self
     }
 
-    /// A failure of ours: logged in full, shown without detail.
+    /// Returns an internal error: logged in full, shown without detail.
     pub fn internal(what: &str, error: &dyn std::fmt::Display) -> Self {
         tracing::error!(%error, "{what}");
         Self::new(ErrorKind::Internal, format!("{what}; the server's log says more"))

@@ -22,14 +22,14 @@ use crate::self_tables::SelfTables;
 use crate::shutdown::Shutdown;
 use crate::tables::settings_cache::TableSettingsCache;
 
-/// What is behind the front.
+/// The services behind the front.
 #[derive(Clone)]
 pub struct Backend {
-    /// Where queries go.
+    /// Answers queries.
     pub root: Root,
-    /// Where batches go.
+    /// Accepts batches.
     pub sink: Arc<dyn Sink>,
-    /// Where changes of tables go.
+    /// Applies changes to tables.
     pub admin: Arc<dyn Admin>,
     /// Settings and other definitions.
     pub definitions: Definitions,
@@ -37,23 +37,23 @@ pub struct Backend {
     pub ledger: Arc<ExpectedRows>,
     /// The wall clock.
     pub clock: Arc<dyn Clock>,
-    /// How much memory the process takes.
+    /// Measures the memory of the process.
     pub memory: MemoryGauge,
-    /// What keeps leaves that have rows from serving, a sentence each, until the next start.
+    /// Damage that keeps leaves with rows from serving until the next start, a sentence each.
     pub damage: Arc<[String]>,
 }
 
-/// How the front is set up.
+/// The configuration of the front.
 #[derive(Clone, Debug)]
 pub struct FrontendConfig {
-    /// Encoded bytes that a table may have over all leaves where nothing is set.
+    /// Default limit of a table's encoded bytes over all leaves.
     pub table_bytes_max: u64,
-    /// Where rows of archived tables go before they are dropped, in words; `None`: nowhere, and no table
-    /// can be set so.
+    /// The place where rows of archived tables are stored before they are dropped, in words. With
+    /// `None`, no table can be archived.
     pub archive: Option<String>,
-    /// Why the last probe of the archive failed, written by whoever probes it.
+    /// Why the last probe of the archive failed, written by the task that probes it.
     pub archive_error: Arc<Mutex<Option<String>>>,
-    /// Whether queries, bodies and leaves are written down in Hadal's own tables.
+    /// Whether queries, bodies and leaves are logged in Hadal's self tables.
     pub keeps_self_tables: bool,
 }
 
@@ -68,7 +68,7 @@ impl Default for FrontendConfig {
     }
 }
 
-/// The front of the database: what every door calls.
+/// The front of the database, called by every door.
 pub struct Frontend {
     pub(crate) backend: Backend,
     pub(crate) config: FrontendConfig,
@@ -76,20 +76,20 @@ pub struct Frontend {
     pub(crate) self_tables: SelfTables,
     pub(crate) column_stats: ColumnStatsCache,
     pub(crate) table_settings: TableSettingsCache,
-    /// Bodies that are parsed at the same time: as many as there are cores.
+    /// Limits the bodies parsed concurrently to the number of cores.
     pub(crate) parsers: Semaphore,
     pub(crate) in_flight: InFlight,
     pub(crate) live_columns: LiveColumns,
     pub(crate) backpressure: Backpressure,
-    /// When queries and bodies are to end.
+    /// Signals that queries and bodies must end.
     pub(crate) shutdown: Shutdown,
-    /// Whether the last batch that could have been taken was refused for want of disk.
+    /// Whether the disk was full for the last batch that could otherwise have been accepted.
     pub(crate) is_disk_full: AtomicBool,
     started: Instant,
 }
 
 impl Frontend {
-    /// The front before `backend`.
+    /// Returns a front for `backend`.
     #[must_use]
     pub fn new(config: FrontendConfig, backend: Backend) -> Arc<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -110,7 +110,7 @@ impl Frontend {
         })
     }
 
-    /// What was counted since the start.
+    /// Returns the counters since the start.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
@@ -140,7 +140,7 @@ impl Frontend {
         &*self.backend.clock
     }
 
-    /// What keeps leaves that have rows from serving, a sentence each.
+    /// Returns the damage that keeps leaves with rows from serving, a sentence each.
     #[must_use]
     pub fn damage(&self) -> &[String] {
         &self.backend.damage
@@ -158,7 +158,7 @@ impl Frontend {
         self.config.archive_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Bytes of memory that the process takes now.
+    /// Returns the process's current memory use in bytes.
     #[must_use]
     pub fn memory_use(&self) -> MemoryUse {
         (self.backend.memory)()
@@ -182,7 +182,8 @@ impl Frontend {
         &self.shutdown
     }
 
-    /// Keeps Hadal's own tables while `doors` run, and writes the last rows after they ended.
+    /// Writes the self tables while `doors` run, and writes their last rows after the doors have
+    /// ended.
     pub async fn keep_self_tables_while<T>(self: &Arc<Self>, doors: impl Future<Output = T>) -> T {
         if !self.config.keeps_self_tables {
             return doors.await;
@@ -191,7 +192,7 @@ impl Frontend {
         let keeping = tokio::spawn(crate::self_tables::keep(Arc::clone(self), stopped));
         let ended = doors.await;
         let _ = stop.send(true);
-        // It ends by itself; should it have died, there is still what it has not written.
+        // The task ends by itself. If it died, its unwritten rows are still flushed below.
         let _ = keeping.await;
         self.self_tables.flush(self).await;
         ended

@@ -1,12 +1,12 @@
-//! A body of any length to batches, in bounded memory.
+//! Converts a body of any length to batches, in bounded memory.
 //!
 //! ```text
 //! body ──> pipeline (decompress, parse, encode: on threads that may block) ──> delivery ──> sink
 //! ```
 //!
-//! The body is not read further while the pipeline works or too many batches wait for the sink, so a
-//! client sends as fast as rows are kept. Good rows are taken whatever the bad ones are, unless
-//! the request is strict: then all is parsed before anything is delivered.
+//! The body is not read further while the pipeline works or too many batches wait for the sink, so
+//! a client sends as fast as rows are stored. Bad rows do not affect good ones, unless the request
+//! is strict: then the whole body is parsed before anything is delivered.
 
 pub(crate) mod backpressure;
 pub(crate) mod decompress;
@@ -47,12 +47,12 @@ const PIECE_BYTES: usize = 128 << 10;
 const LONG_PIECE_BYTES: usize = 512 << 10;
 
 impl Frontend {
-    /// Takes the rows of a body, and notes what became of it in `_ingest`. Options that could not be
-    /// read refuse the body; it is noted all the same.
+    /// Ingests the rows of a body, and logs the result in `_ingest`. Unreadable options refuse the
+    /// body; it is logged nevertheless.
     ///
     /// # Errors
-    /// [`FrontendError`] when the table is one of Hadal's own, nothing could be taken, or the body was
-    /// not taken to its end; `context.accepted` then says how many of its rows were.
+    /// [`FrontendError`] when the table is one of Hadal's own, no row could be accepted, or the
+    /// body was not ingested to its end. Then `context.accepted` is the number of accepted rows.
     pub async fn ingest(
         self: &Arc<Self>,
         principal: &Principal,
@@ -138,7 +138,7 @@ fn overflowing(frontend: &Arc<Frontend>, table: &TableName, dropped_before: u64)
     Warning { code: "rows_dropped", count: dropped.saturating_sub(dropped_before), message }
 }
 
-/// Columns that hold only sets: in these, arrays are sets from then on.
+/// Columns that hold only sets: their arrays are sets from then on.
 fn sets_of(schema: &TableSchema) -> impl Iterator<Item = String> {
     let is_set = |column: &&ColumnSchema| column.parts.iter().all(|part| part.kind == Kind::Set);
     schema.columns.iter().filter(is_set).map(|column| column.name.to_string())

@@ -1,8 +1,8 @@
-//! The memory that the process takes, measured by the process role that owns it.
+//! The memory use of the process, measured by the process role that owns it.
 
 use std::sync::Arc;
 
-/// Bytes of memory that the process takes.
+/// Bytes of memory that the process uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MemoryUse {
     /// The limit of the process.
@@ -19,5 +19,5 @@ pub struct MemoryUse {
     pub fresh: u64,
 }
 
-/// Returns the memory that the process takes now.
+/// Returns the current memory use of the process.
 pub type MemoryGauge = Arc<dyn Fn() -> MemoryUse + Send + Sync>;

@@ -1,4 +1,4 @@
-//! Who asks, and what they may do.
+//! Authenticated clients and their permissions.
 
 use crate::error::{ErrorKind, FrontendError};
 
@@ -15,14 +15,14 @@ pub enum Permission {
     Admin,
 }
 
-/// Whoever a door has authenticated.
+/// A client that a door has authenticated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Principal {
     permissions: Vec<Permission>,
 }
 
 impl Principal {
-    /// A principal with these permissions.
+    /// Returns a principal with these permissions.
     #[must_use]
     pub fn new(permissions: impl Into<Vec<Permission>>) -> Self {
         Self { permissions: permissions.into() }
@@ -35,7 +35,7 @@ impl Principal {
         Self::new([Log, Query, Define, Admin])
     }
 
-    /// Refuses what the principal may not do.
+    /// Refuses an action without its permission.
     ///
     /// # Errors
     /// [`ErrorKind::Forbidden`], with the name of the permission that is missing.

@@ -26,7 +26,7 @@ use crate::self_tables::{QueryLogEntry, QueryLogGuard};
 /// One statement to be answered.
 #[derive(Debug)]
 pub struct QueryRequest {
-    /// What is asked.
+    /// The text of the query.
     pub text: QueryText,
     /// Whether columns that the table lacks are null: for saved queries, whose columns may be gone.
     pub null_if_absent: bool,
@@ -38,7 +38,7 @@ pub struct QueryRequest {
     pub client: String,
 }
 
-/// What is asked.
+/// The text of the query.
 #[derive(Debug)]
 pub enum QueryText {
     /// A statement in SQL.
@@ -52,8 +52,8 @@ impl Frontend {
     /// `deliver` writes the result to the client; it counts as a part of the query.
     ///
     /// # Errors
-    /// [`FrontendError`] when the principal may not ask, the text is no query, there is no answer by the
-    /// request's `until`, or as `deliver`.
+    /// [`FrontendError`] when the principal may not query, the text is not a query, or no answer
+    /// arrives by the request's `until`; also the errors of `deliver`.
     pub async fn execute<T, F>(
         self: &Arc<Self>,
         principal: &Principal,
@@ -159,7 +159,7 @@ pub(crate) fn time_range(
     }
 }
 
-/// The tables of the catalog. A leaf that has just started opens only those that are named.
+/// The tables of the catalog. A leaf that has just started opens only tables that are named.
 struct KnownTables<'c>(&'c Root);
 
 impl hadal_sql::Catalog for KnownTables<'_> {
@@ -185,7 +185,7 @@ impl hadal_sql::Catalog for AllTables {
     }
 }
 
-/// The statement, bound to the catalog. The leaves are asked only where it names no known table: for a
+/// Binds the statement to the catalog. Leaves are asked only if it names no known table: for a
 /// table whose name differs in letter case, or else for the nearest names.
 async fn bind(
     frontend: &Frontend,

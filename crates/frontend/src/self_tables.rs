@@ -8,10 +8,11 @@
 //!
 //! (The fourth, `_rejects`, is written with each body: `ingest/rejects.rs`.)
 //!
-//! **Never about themselves**: queries over self tables are not logged, and rows of self tables are not
-//! counted. **Bounded**: at most [`limits::JOURNAL_ROWS_MAX`] rows of each table wait to be written;
-//! further rows, and rows that no leaf takes, are counted as lost. The tables have limits of size
-//! ([`limits::OWN_TABLE_BYTES`]) and age like all others, and people may change these.
+//! **Never about themselves**: queries over self tables are not logged, and rows of self tables are
+//! not counted. **Bounded**: at most [`limits::JOURNAL_ROWS_MAX`] rows of each table wait to be
+//! written; further rows, and rows that no leaf accepts, are counted as lost. The tables have
+//! limits of size ([`limits::OWN_TABLE_BYTES`]) and age like all others, and people may change
+//! these.
 
 mod entries;
 

@@ -1,9 +1,10 @@
-//! The signal that ends running requests. When a server stops, queries and bodies may continue for some
-//! seconds; then the rest fails with an error, which tells a client more than a closed connection.
+//! The signal that ends running requests. When a server stops, queries and bodies may continue for
+//! some seconds; then the rest fails with an error, which is more informative than a closed
+//! connection.
 
 use tokio::sync::watch;
 
-/// Whether running requests must end.
+/// Signals that running requests must end.
 #[derive(Clone, Default)]
 pub struct Shutdown(watch::Sender<bool>);
 
@@ -13,7 +14,7 @@ impl Shutdown {
         self.0.send_replace(true);
     }
 
-    /// Whether running requests must end already.
+    /// Returns whether running requests must end now.
     pub fn has_begun(&self) -> bool {
         *self.0.borrow()
     }

@@ -1,4 +1,4 @@
-//! Tables: what they hold, their settings, and their end.
+//! Tables: contents, settings, and dropping.
 
 pub(crate) mod settings;
 pub(crate) mod settings_cache;
@@ -49,7 +49,7 @@ impl Frontend {
         let unknown = || FrontendError::unknown_table(name);
         let table = TableName::new(name).map_err(|_| unknown())?;
         let blocks = self.backend.root.blocks(&table).await;
-        // A table of which all blocks are lost, or not back yet, has none.
+        // A table exists without blocks if all of them are lost or not restored yet.
         let status = self.backend.root.table(name).await;
         if blocks.blocks.is_empty() && status.is_none() {
             return Err(unknown());
@@ -60,7 +60,7 @@ impl Frontend {
     /// Drops a table with its rows and settings.
     ///
     /// # Errors
-    /// [`FrontendError`] when there is none, or a leaf cannot drop it.
+    /// [`FrontendError`] when the table does not exist, or a leaf cannot drop it.
     pub async fn drop_table(
         &self,
         principal: &Principal,
@@ -90,11 +90,11 @@ impl Frontend {
         Ok(DroppedTable { rows, settings_kept: false })
     }
 
-    /// Acknowledges losses: those of one table, or all. Returns how many lost rows are known, and how many
-    /// losses of unknown size there were.
+    /// Acknowledges the losses of one table, or all losses. Returns the number of known lost rows,
+    /// and the number of losses of unknown size.
     ///
     /// # Errors
-    /// [`FrontendError`] when there is no such table, or a leaf cannot write it down.
+    /// [`FrontendError`] when the table does not exist, or a leaf cannot store the acknowledgement.
     pub async fn forget_losses(
         &self,
         principal: &Principal,

@@ -1,13 +1,14 @@
 //! A cache of column statistics.
 //!
-//! Statistics scan every row, which takes seconds for ten million rows; but a page that opens needs its
-//! columns at once. So a request waits for [`PATIENCE`] at most and is answered without the statistics
-//! that are not ready by then. Their query continues, and a later request gets the result.
+//! Statistics scan every row, which takes seconds for ten million rows, but an opening page needs
+//! its columns immediately. So a request waits at most [`PATIENCE`], and its answer omits
+//! statistics that are not ready by then. Their query continues, and a later request gets the
+//! result.
 //!
-//! The statistics of an unchanged table stay valid. Those of a changed table are computed again, unless
-//! they took long: then they are served for [`GOOD_FOR`] times as long as they took, and also while the
-//! new ones are computed. So a live table costs a twentieth of the machine at most, however often it is
-//! asked for.
+//! The statistics of an unchanged table stay valid. Statistics of a changed table are computed
+//! again, unless they took long. Then the old ones are served for [`GOOD_FOR`] times as long as
+//! they took, and also while new ones are computed. So a live table costs at most a twentieth of
+//! the machine, regardless of the number of requests.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,7 +24,7 @@ use crate::frontend::Frontend;
 
 /// How long a request waits for statistics.
 const PATIENCE: Duration = Duration::from_millis(200);
-/// How many times longer than their query took statistics are served.
+/// Factor by which statistics are served longer than their query took.
 const GOOD_FOR: u32 = 20;
 /// The deadline of a query for statistics.
 const QUERY_TIME: Duration = Duration::from_secs(60);
@@ -79,7 +80,7 @@ impl Column {
         self.of == version || self.took_long() && now.saturating_duration_since(self.at) < good_for
     }
 
-    /// Whether the statistics may be served, if there are no newer ones.
+    /// Returns whether the statistics may be served, if no newer ones exist.
     fn is_usable(&self, version: Version) -> bool {
         self.of == version || self.took_long()
     }

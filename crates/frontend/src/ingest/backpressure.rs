@@ -1,8 +1,8 @@
-//! The memory of bodies and batches on their way, bounded over all requests.
+//! Bounds the memory of bodies and batches in flight, over all requests.
 //!
-//! A short body takes little memory and needs no permit. The rows of a longer body are kept until they
-//! fill a batch, and a batch is kept until the sink has it. Both need a permit; a request without one
-//! waits, and its client waits with it.
+//! A short body takes little memory and needs no permit. The rows of a longer body stay in memory
+//! until they fill a batch, and a batch until the sink has accepted it. Both need a permit. A
+//! request without a permit waits, and so does its client.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::error::{ErrorKind, FrontendError};
 
-/// Bytes that one permit for batches stands for.
+/// Bytes per permit for batches.
 const UNIT_BYTES: usize = 1 << 10;
 
 /// Permits for long bodies and for bytes of batches.
@@ -46,8 +46,8 @@ impl Backpressure {
         }
     }
 
-    /// Waits for the permit of a batch of so many bytes. A batch larger than the limit waits until there is
-    /// no other.
+    /// Waits for the permit of a batch of `bytes` bytes. A batch larger than the limit waits until
+    /// no other batch holds a permit.
     pub(super) async fn batch(&self, bytes: usize) -> Result<OwnedSemaphorePermit, FrontendError> {
         let units = bytes.div_ceil(UNIT_BYTES).min(BATCHES_BYTES_MAX / UNIT_BYTES);
         let units = u32::try_from(units).unwrap_or(u32::MAX);
@@ -68,7 +68,8 @@ impl BodyPermit {
         self.0.is_some()
     }
 
-    /// Takes a permit for a body with so many bytes in no batch yet, or gives it back if they are few.
+    /// Acquires a permit for a body with `bytes` bytes that are in no batch yet, or returns the
+    /// permit if they are few.
     pub(super) async fn hold(
         &mut self,
         backpressure: &Backpressure,
@@ -103,10 +104,10 @@ mod tests {
         }
         let mut other = BodyPermit::default();
         other.hold(&room, BODY_SMALL_BYTES_MAX).await.expect("a short one needs no room");
-        // The clock stands still but for whoever waits: it is the deadline that ends this.
+        // The paused clock advances only while a task waits, so the deadline ends this wait.
         let refused = other.hold(&room, long).await.expect_err("busy");
         assert!(format!("{refused:?}").contains("long bodies are under way"), "{refused:?}");
-        // A batch that is cut off gives the room back.
+        // Cutting off a batch returns the permit.
         bodies[3].hold(&room, 0).await.expect("nothing is needed");
         other.hold(&room, long).await.expect("room");
     }
@@ -123,7 +124,7 @@ mod tests {
         drop(second);
         let third = third.await.expect("room");
         drop((first, third));
-        // More than there is for all: alone, and not never.
+        // A batch larger than the limit is admitted alone.
         drop(room.batch(9 * BATCHES_BYTES_MAX).await.expect("room"));
     }
 }

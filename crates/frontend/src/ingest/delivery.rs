@@ -33,10 +33,10 @@ pub(crate) struct Delivery {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Delivered {
     pub(crate) batches: u64,
-    /// Batches that had been taken before.
+    /// Batches that had been accepted before.
     pub(crate) duplicates: u64,
     pub(crate) rows: u64,
-    /// Rows that had not been taken before.
+    /// Rows that had not been accepted before.
     pub(crate) new_rows: u64,
     /// Whether all of them survive a crash.
     pub(crate) durable: bool,
@@ -67,8 +67,8 @@ impl Delivery {
         }
     }
 
-    /// Sends batches; waits for earlier ones where too many are in flight. `age` is the policy after
-    /// the rows of these batches, which may lift the table's age limit.
+    /// Sends batches; waits for earlier batches if too many are in flight. `age` is the policy
+    /// after the rows of these batches, which may lift the table's age limit.
     pub(crate) async fn send_all(
         &mut self,
         batches: Vec<Batch>,
@@ -89,7 +89,7 @@ impl Delivery {
                 false => Duration::from_secs(limits::STALL_SECONDS),
             };
             self.is_first = false;
-            // The batch is in memory twice while the sink takes it.
+            // The batch is in memory twice while the sink accepts it.
             let room = self.frontend.backpressure.batch(2 * batch.block().len()).await?;
             let frontend = Arc::clone(&self.frontend);
             self.in_flight.spawn(async move {

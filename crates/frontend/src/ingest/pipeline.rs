@@ -47,7 +47,8 @@ pub(crate) struct Pipeline {
     received: usize,
     /// The same bytes, decompressed.
     decompressed: usize,
-    /// Decompressed bytes since the last batch was cut: at least those of rows that are in no batch.
+    /// Decompressed bytes since the last batch was cut: at least the bytes of rows that are in no
+    /// batch.
     pending: usize,
     permit: BodyPermit,
 }
@@ -93,7 +94,7 @@ impl Pipeline {
         std::mem::take(&mut self.permit)
     }
 
-    /// Parses bytes, and returns the batches that these fill.
+    /// Parses bytes, and returns the batches that they fill.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<Batch>, PipelineError> {
         self.received += bytes.len();
         if self.is_strict && self.received > limits::BODY_BYTES_MAX {

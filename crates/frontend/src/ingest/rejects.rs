@@ -1,4 +1,4 @@
-//! Rows that were refused: shown to the client, and kept in `_rejects`.
+//! Refused rows: returned to the client, and stored in `_rejects`.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::frontend::Frontend;
 use crate::tables::settings_cache::FirstRowsSettings;
 
 impl Rejects {
-    /// The refused rows of a body, of which [`limits::REJECTS_SHOWN_MAX`] are shown.
+    /// Returns the refused rows of a body; the first [`limits::REJECTS_SHOWN_MAX`] are shown.
     pub(super) fn of(summary: &Summary) -> Self {
         let first = summary.rejected.iter().take(limits::REJECTS_SHOWN_MAX).cloned().collect();
         Self { count: summary.rejected_count, first }

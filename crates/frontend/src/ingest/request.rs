@@ -1,4 +1,4 @@
-//! What a door hands over with a body, and what it gets back.
+//! Options of a body from a door, and the receipt.
 
 use std::collections::HashSet;
 
@@ -17,43 +17,43 @@ pub trait ByteStream: Send {
     /// When the body breaks off or stalls, or the server stops.
     fn next(&mut self) -> impl Future<Output = Result<Option<Bytes>, FrontendError>> + Send;
 
-    /// The bytes that came so far.
+    /// Returns the number of bytes received so far.
     fn received(&self) -> u64;
 }
 
 /// How a body is read.
 pub struct IngestOptions {
-    /// The door that the rows came by, as `_rejects` names it.
+    /// The door that received the rows, as named in `_rejects`.
     pub source: &'static str,
     /// How rows are written.
     pub format: Format,
     /// How the body is compressed.
     pub decompressor: Decompressor,
-    /// The id of the body, by which a retry is known; `None`: a random one.
+    /// The id of the body, which identifies a retry; `None` for a random id.
     pub batch: Option<BatchId>,
     /// The column that holds the rows' time.
     pub time: Option<ColumnName>,
     /// Columns whose arrays are sets.
     pub sets: HashSet<String>,
-    /// Whether no row is taken where one is bad.
+    /// Whether a single bad row refuses all rows.
     pub strict: bool,
-    /// Whether rows of any age are taken.
+    /// Whether rows of any age are accepted.
     pub any_age: bool,
 }
 
-/// What became of a body.
+/// The result of ingesting a body.
 #[derive(Debug)]
 pub struct IngestReceipt {
-    /// Rows that were taken, now or before.
+    /// Rows accepted now or before.
     pub accepted: u64,
     /// Rows that were refused, with the first reasons.
     pub rejects: Rejects,
-    /// What was odd about the rows.
+    /// Warnings about the rows.
     pub warnings: Vec<Warning>,
-    /// Where the rows' times are from, in words.
+    /// The source of the rows' times, in words.
     pub time_from: String,
-    /// Whether all of it had been taken before.
+    /// Whether the whole body had been accepted before.
     pub duplicate: bool,
-    /// Whether all of it survives a crash.
+    /// Whether the whole body survives a crash.
     pub durable: bool,
 }

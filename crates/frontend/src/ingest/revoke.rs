@@ -1,4 +1,4 @@
-//! A batch is taken back.
+//! Revocation of batches.
 
 use hadal_peer::TableChange;
 use hadal_types::{BatchId, TableName};
@@ -8,11 +8,11 @@ use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
 
 impl Frontend {
-    /// Takes back all rows of a batch, and no others; returns how many these are. Of a batch that was
-    /// taken back before, none.
+    /// Removes exactly the rows of a batch, and returns their number: 0 if the batch was revoked
+    /// before.
     ///
     /// # Errors
-    /// [`FrontendError`] when the batch is unknown or still coming in, or a leaf cannot take it back.
+    /// [`FrontendError`] when the batch is unknown or still arriving, or a leaf cannot revoke it.
     pub async fn revoke(
         &self,
         principal: &Principal,

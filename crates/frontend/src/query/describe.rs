@@ -1,4 +1,4 @@
-//! SHOW TABLES and DESCRIBE: answered from the catalog, without a look at any row.
+//! SHOW TABLES and DESCRIBE: answered from the catalog, without reading rows.
 
 use hadal_aggregate::SparseRow;
 use hadal_query::Type;

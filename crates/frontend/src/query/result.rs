@@ -1,11 +1,11 @@
-//! What a statement is answered with.
+//! Results of statements.
 
 use hadal_aggregate::{Coverage, ScanStats, SparseRow, Warning};
 use hadal_query::Type;
 use hadal_sql::Note;
 use hadal_types::{MemoryReservation, TimeRange};
 
-/// The rows of a statement, and what they rest on.
+/// The rows of a statement, with coverage, statistics and warnings.
 #[derive(Debug, Default)]
 pub struct QueryResult {
     /// Names and types of the columns.
@@ -14,19 +14,19 @@ pub struct QueryResult {
     pub rows: Vec<SparseRow>,
     /// Stored rows behind each row of a grouped answer.
     pub samples: Option<Vec<u64>>,
-    /// Which rows sum up the series beyond the limit.
+    /// Marks rows that sum up the series beyond the limit.
     pub other: Option<Vec<bool>>,
     /// The time range of the query, once `now()` is known.
     pub time: Option<TimeRange>,
     /// A query spec as SQL.
     pub sql: Option<String>,
-    /// The rows that should have been scanned, and those that were.
+    /// Expected and scanned rows.
     pub coverage: Coverage,
-    /// What the scan took.
+    /// Statistics of the scan.
     pub stats: ScanStats,
     /// Doubts about the answer.
     pub warnings: Vec<QueryWarning>,
-    /// Memory that is held for the rows.
+    /// Memory reserved for the rows.
     pub held: MemoryReservation,
 }
 

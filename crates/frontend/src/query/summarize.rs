@@ -1,4 +1,4 @@
-//! SUMMARIZE: one row per column with what its values are like.
+//! SUMMARIZE: one row per column with statistics of its values.
 
 use std::time::Duration;
 

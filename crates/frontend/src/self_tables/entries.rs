@@ -22,7 +22,7 @@ pub(crate) struct QueryLogEntry {
     /// Rows of the result.
     rows: u64,
     stats: ScanStats,
-    /// Rows of the table that should have been scanned, and those that were.
+    /// Expected and scanned rows of the table.
     expected: (u64, u64),
     at: Micros,
     took: Duration,
@@ -129,7 +129,7 @@ pub(crate) struct IngestLogEntry {
     pub(crate) rows: u64,
     pub(crate) rejected: u64,
     pub(crate) batches: u64,
-    /// Batches that had been taken before.
+    /// Batches that had been accepted before.
     pub(crate) duplicates: u64,
     pub(crate) bytes: u64,
     /// Whether the body was not accepted, or not to its end.
@@ -209,7 +209,7 @@ fn millis(time: Duration) -> Value {
     Decimal::new(micros, 3).map_or(Value::Null, |millis| Value::Number(millis.into()))
 }
 
-/// The beginning of a text, of at most so many bytes.
+/// Returns the beginning of a text, limited in bytes.
 fn text(text: &str, bytes_max: usize) -> Value {
     match &text[..text.floor_char_boundary(bytes_max)] {
         "" => Value::Null,

@@ -1,4 +1,4 @@
-//! The settings of a table: what is set, what that comes to, and what will be deleted.
+//! The settings of a table, their effect with defaults, and the rows that will be deleted.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,15 +22,15 @@ const COUNT_TIME: Duration = Duration::from_secs(2);
 pub struct SettingsReport {
     /// The table.
     pub table: TableName,
-    /// The table as its leaves know it; `None` where it never had a row.
+    /// The table's status on its leaves; `None` if it never had a row.
     pub status: Option<TableStatus>,
-    /// The version of the settings; 0 where nothing is set.
+    /// The version of the settings; 0 if none are set.
     pub version: i64,
-    /// What is set.
+    /// The stored settings.
     pub settings: TableSettings,
-    /// What the settings come to.
+    /// The settings in effect.
     pub effective: EffectiveSettings,
-    /// The limit of bytes where it is not set.
+    /// The default limit of bytes.
     pub bytes_default: u64,
     /// The rows that are deleted next.
     pub next_expiry: Option<ExpiryForecast>,
@@ -39,7 +39,7 @@ pub struct SettingsReport {
     pub notes: Vec<String>,
 }
 
-/// What settings come to with their defaults.
+/// Settings in effect, with defaults filled in.
 #[derive(Debug)]
 pub struct EffectiveSettings {
     /// How old rows may be.
@@ -67,8 +67,8 @@ impl Frontend {
     /// Sets all settings of a table at once, based on the version that the caller saw.
     ///
     /// # Errors
-    /// [`FrontendError`] when they are not valid, others changed them since, or a leaf cannot write them
-    /// down.
+    /// [`FrontendError`] when they are not valid, another client changed them since, or a leaf
+    /// cannot store them.
     pub async fn set_settings(
         self: &Arc<Self>,
         principal: &Principal,
@@ -90,8 +90,8 @@ impl Frontend {
         self.report_with(table, lost).await
     }
 
-    /// Takes the settings of a table back to the defaults, which rule at once. `version` is the one that the
-    /// caller saw; `None`: whichever there is.
+    /// Resets the settings of a table to the defaults, which apply immediately. `version` is the
+    /// version that the caller saw; `None` accepts any version.
     ///
     /// # Errors
     /// As [`Self::set_settings`].
@@ -107,7 +107,8 @@ impl Frontend {
         let defaults = TableSettings::of_new(table);
         let lost = unarchived(self, table, stored.as_ref(), &defaults).await;
         if self.backend.root.table(table.as_str()).await.is_some() {
-            // Not removed: then its rows would be asked again what nobody set.
+            // Store the defaults instead of removing the settings: without settings they would be
+            // derived from the table's rows.
             set(self, table, version, defaults).await?;
         } else {
             let definitions = &self.backend.definitions;
@@ -165,7 +166,7 @@ impl Frontend {
     }
 }
 
-/// What a change makes go that the archive would have got, a sentence each.
+/// Returns a sentence for each kind of rows that a change drops without archiving.
 async fn unarchived(
     frontend: &Arc<Frontend>,
     table: &TableName,
@@ -180,7 +181,7 @@ async fn unarchived(
     let age = settings.age_limit();
     if let Some(to) = age.cutoff(frontend.backend.clock.now()) {
         let queries = StatsQueries::new(frontend, &status.schema, COUNT_TIME);
-        // Who has not the time to count them warns all the same.
+        // If counting the rows fails or takes too long, warn without a count.
         let which = match queries.rows(TimeRange { from: None, to: Some(to) }).await {
             Ok(0) => None,
             Ok(rows) => Some(format!("rows older than age={age}, {rows} of them,")),

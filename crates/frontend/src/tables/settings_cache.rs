@@ -30,7 +30,7 @@ pub(crate) struct TableSettingsCache {
     tables: Mutex<HashMap<TableName, CachedSettings>>,
 }
 
-/// The settings in the definitions; `None` where nobody set any.
+/// The settings in the definitions; `None` if none are set.
 type StoredSettings = Option<Versioned<TableSettings>>;
 
 struct CachedSettings {
@@ -148,8 +148,8 @@ impl FirstRowsSettings {
         self.stored.as_ref()?.value.time_column.as_ref()
     }
 
-    /// Stores the age limit that `age` gives the table, unless somebody set one. To be done before
-    /// rows are sent, or the first of them could be too old for a limit that nobody meant.
+    /// Stores the age limit that `age` gives the table, unless one is set. Call this before sending
+    /// rows; otherwise the first rows could be too old for an unintended limit.
     pub(crate) async fn store(
         &mut self,
         frontend: &Arc<Frontend>,
@@ -229,8 +229,8 @@ pub async fn restore_settings(backend: &Backend) -> Result<(), RestoreError> {
     Ok(())
 }
 
-/// The settings of a table that the definitions lack: those that a leaf has, or those derived from its
-/// rows.
+/// Returns the settings of a table that the definitions lack: the leaf's settings, or settings
+/// derived from the table's rows.
 fn derived_settings(status: &TableStatus, now: Micros) -> TableSettings {
     let oldest = status.schema.time_range.map(|(first, _)| first);
     let limit = match status.waiting_rows {
