@@ -1,5 +1,5 @@
-//! Puts the built page, `ui/dist`, into the program. Without one the program is built all the
-//! same: it then shows a page that says how to build the page.
+//! Embeds the built page, `ui/dist`, in the program. Without a built page the program still builds,
+//! and shows a page with build instructions.
 #![allow(clippy::print_stdout, reason = "this is how a build script speaks to cargo")]
 
 use std::path::{Path, PathBuf};
@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 mod pack;
 
 fn main() -> std::io::Result<()> {
-    // QueryLogGuard for when it runs: what is compiled in would be the checkout that built it first.
+    // Read when the script runs: a path read at compile time would be that of the checkout that
+    // built the script first.
     let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let folder = Path::new(&here).join("../../ui/dist");
-    // A folder that is not there would mean a new build every time; where it cannot be made,
-    // that is how it is.
+    // A missing folder would cause a rebuild every time, so create it. If that fails, accept the
+    // rebuilds.
     let _ = std::fs::create_dir(&folder);
     println!("cargo:rerun-if-changed={}", folder.display());
     let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());

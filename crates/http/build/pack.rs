@@ -13,14 +13,15 @@ pub(crate) struct Packed {
     pub(crate) path: String,
     pub(crate) content_type: &'static str,
     pub(crate) bytes: Vec<u8>,
-    /// The same, compressed; `None` where that saves nothing.
+    /// The compressed bytes; `None` if compression saves nothing.
     pub(crate) gzip: Option<Vec<u8>>,
 }
 
-/// All files in a folder, by address. Source maps are for those who build the page, and left out.
+/// Returns all files in a folder, by address. Source maps are omitted, because only developers of
+/// the page need them.
 ///
 /// # Errors
-/// When one cannot be read, or has a name or an ending that browsers are not sent.
+/// When a file cannot be read, or its name or extension is not one served to browsers.
 pub(crate) fn read(folder: &Path) -> io::Result<Vec<Packed>> {
     let mut files = Vec::new();
     read_into(folder, "", &mut files)?;

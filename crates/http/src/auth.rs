@@ -1,8 +1,8 @@
 //! Authorization of requests: one function, called for every route before a byte of the body is read.
 //!
-//! On loopback everybody on the machine may do anything, so what must be kept out is a web page
-//! that a person on this machine looks at: it can send requests here, and after DNS rebinding even
-//! read the answers. Its requests carry a foreign `Origin`, or a foreign name as `Host`.
+//! On loopback everybody on the machine may do anything. The threat is a web page open in a browser
+//! on this machine: it can send requests here, and after DNS rebinding even read the answers. Its
+//! requests carry a foreign `Origin`, or a foreign name as `Host`.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use hadal_frontend::{ErrorKind, Permission, Principal};
 use crate::config::{Config, Token};
 use crate::problem::{Problem, ProblemKind};
 
-/// Who sends a request with these headers, if they may do what `scope` says.
+/// Returns the principal of a request with these headers, if it has the permission `scope`.
 ///
 /// # Errors
 /// The problem to answer with: 403 for a foreign page, 401 without the token.
@@ -28,14 +28,14 @@ pub(crate) fn admit(
         let hint = "call it by its address, or start it with --allowed-host NAME";
         return Err(Problem::new(ErrorKind::Forbidden, detail).hint(hint));
     }
-    // A page of this server may ask; a browser names every other page here.
+    // Pages of this server are allowed. A browser names every other page in `Origin`.
     if let Some(origin) = header(headers, header::ORIGIN)
         && !is_same_origin(origin, host)
     {
         let detail = format!("pages of {origin:?} may not use this server");
         return Err(Problem::new(ErrorKind::Forbidden, detail));
     }
-    // Browsers that do not name it say how far away it is.
+    // Browsers that send no `Origin` send the page's relation to this server.
     if scope != Permission::Query
         && let Some(site) = header(headers, header::HeaderName::from_static("sec-fetch-site"))
         && !["same-origin", "none"].contains(&site)
@@ -50,7 +50,8 @@ pub(crate) fn admit(
         .hint("send it: Authorization: Bearer TOKEN; it is in the file admin-token of --data"))
 }
 
-/// Whether a request says once at most whom it is for: proxies on its way may read another one.
+/// Refuses a request with more than one `Host` header: a proxy on the way may read another one than
+/// this server.
 ///
 /// # Errors
 /// The problem to answer with (RFC 9112, section 3.2).
@@ -64,7 +65,7 @@ pub(crate) fn one_host(headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-/// Whether the request's token grants `scope`. There is one token, which grants everything.
+/// Returns whether the request's token grants `scope`. There is one token, which grants everything.
 fn has_scope(_scope: Permission, headers: &HeaderMap, config: &Config) -> bool {
     let bearer = header(headers, header::AUTHORIZATION).and_then(|value| {
         let (scheme, token) = value.split_once(' ')?;
@@ -101,7 +102,7 @@ fn without_port(host: &str) -> &str {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
     };
-    // "::1" without brackets has colons of its own.
+    // "::1" without brackets contains colons that precede no port.
     if name.contains(':') && !name.starts_with('[') { host } else { name }
 }
 
@@ -209,7 +210,7 @@ mod tests {
         assert_eq!(bearer(format!("Basic {}", token.reveal())), 401);
         assert_eq!(bearer(token.reveal()), 401);
         assert_eq!(status(&config, &[host()]), 401);
-        // A local client is no exception, and a name must still be an own one.
+        // Local clients need the token, too, and the name must still be a name of this server.
         assert_eq!(status(&config, &[(header::HOST, "localhost:4280")]), 401);
         assert_eq!(status(&config, &[(header::HOST, "evil.example")]), 403);
     }

@@ -1,7 +1,7 @@
 //! The configuration of the HTTP server, and which configurations are refused.
 //!
-//! On loopback no token is required. Anything wider needs a token and, for as long as there is no
-//! TLS here, the word that TLS is elsewhere.
+//! On loopback no token is required. Any other address needs a token and, because this server has
+//! no TLS yet, the declaration that TLS ends elsewhere or is not wanted.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -14,34 +14,34 @@ use tokio::sync::Notify;
 /// The configuration of the HTTP server.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where they listen.
+    /// The address to listen on.
     pub listen: SocketAddr,
-    /// Whoever has it may do anything. Required unless `listen` is a loopback address.
+    /// The token allows its holder to do anything. Required unless `listen` is a loopback address.
     pub admin_token: Option<Token>,
-    /// TLS ends elsewhere, or is not wanted.
+    /// Declares that TLS ends elsewhere, or is not wanted.
     pub no_tls: bool,
     /// Names by which clients may call this server, besides `localhost` and its address.
     pub allowed_hosts: Vec<String>,
-    /// Connections at the same time; further ones get a 503.
+    /// Limit of concurrent connections; further ones get a 503.
     pub connections_max: usize,
-    /// Connections at the same time from one address of another machine.
+    /// Limit of concurrent connections from one address of another machine.
     pub connections_per_address_max: usize,
-    /// What `/v1/version` says.
+    /// The answer of `/v1/version`.
     pub about: About,
     /// Notified when a client asks the server to stop; the process waits for it.
     pub stop: Arc<Notify>,
-    /// How long questions and bodies may go on once the server stops.
+    /// How long queries and bodies may continue once the server stops.
     pub stopping_time: Duration,
-    /// How slowly bodies may come.
+    /// Minimum speed of bodies.
     pub pace: Pace,
 }
 
-/// How slowly a body may come.
+/// The minimum speed of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
-    /// For how long nothing may come.
+    /// How long a body may pause.
     pub stall_time: Duration,
-    /// Bytes that come in a second at least, on the average over as long a time of waiting for them.
+    /// Minimum bytes per second, averaged over `stall_time` of waiting for them.
     pub bytes_per_second_min: u64,
 }
 
@@ -54,7 +54,7 @@ impl Default for Pace {
     }
 }
 
-/// What a server says of itself.
+/// A server's description of itself.
 #[derive(Clone, Debug, Default)]
 pub struct About {
     /// The release.
@@ -63,11 +63,12 @@ pub struct About {
     pub commit: String,
     /// Which kernels run on this CPU.
     pub cpu: String,
-    /// Where the data is, in words that may be shown to anybody who may ask queries: no path.
+    /// Where the data is stored, in words without a path, because every client with permission to
+    /// query may read them.
     pub data: String,
 }
 
-/// Why a set-up is refused.
+/// Why a configuration is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// Other machines could come in without a token.

@@ -61,7 +61,8 @@ where
     let mut connection = pin!(connection);
     let stopped = async {
         drop(stop.wait_for(|stop| *stop).await);
-        // Over at once where there was a request, or the connection is older than that.
+        // Returns immediately if a request has arrived or the connection is older than
+        // `FIRST_REQUEST`.
         let _ = timeout_at(came + FIRST_REQUEST, has_asked.notified()).await;
     };
     let ended = tokio::select! {
@@ -76,14 +77,14 @@ where
     }
 }
 
-/// A stream that gives up on a client that is too slow.
+/// A stream that fails when the client is too slow.
 struct Paced<S> {
     stream: S,
-    /// A request has come and its answer has not been made: reads may take any time.
+    /// A request has arrived and its answer is not ready: reads may take any time.
     is_answering: Arc<AtomicBool>,
-    /// Runs while a head is coming in.
+    /// Runs while a head is arriving.
     head: Option<Pin<Box<Sleep>>>,
-    /// Runs while the client does not take what it is sent.
+    /// Runs while the client does not read its answer.
     write: Option<Pin<Box<Sleep>>>,
 }
 

@@ -1,7 +1,8 @@
-//! Who is connected: no more at the same time than there may be, nor from one address.
+//! Limits of concurrent connections, in total and per address.
 //!
-//! An address of IPv6 counts by its first half, since its owner usually has 2^64 of them. This machine
-//! itself counts as nobody: it is where proxies and clients by the hundred live.
+//! IPv6 addresses count by their first half, because an owner usually has 2^64 of them. The limit
+//! per address does not apply to this machine, because proxies and hundreds of clients may run on
+//! it.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -81,7 +82,7 @@ impl Drop for ConnectionPermit {
     }
 }
 
-/// What connections are counted by; `None` for this machine.
+/// Returns the address by which a connection is counted; `None` for this machine.
 fn counted(from: IpAddr) -> Option<IpAddr> {
     match from.to_canonical() {
         address if address.is_loopback() => None,

@@ -1,4 +1,4 @@
-//! Values as JSON, so that no digit is lost on a reader whose numbers are doubles.
+//! Values as JSON. A reader whose numbers are doubles loses no digit.
 //!
 //! | value | JSON |
 //! |---|---|
@@ -14,9 +14,9 @@ use serde::{Serialize, Serializer};
 /// A value that is written as JSON.
 pub(crate) struct JsonValue<'v>(pub(crate) &'v Value);
 
-/// Integers up to here are doubles, all of them.
+/// Doubles represent all integers up to this limit exactly.
 const WHOLE_MAX: u128 = 1 << 53;
-/// Every decimal of so few digits is told apart by doubles (IEEE 754, `DBL_DIG`).
+/// Doubles distinguish all decimals below this mantissa: 15 digits (IEEE 754, `DBL_DIG`).
 const DIGITS_MAX: u128 = 1_000_000_000_000_000;
 
 impl Serialize for JsonValue<'_> {
@@ -42,7 +42,7 @@ struct Digits(Number);
 
 impl Serialize for Digits {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // What is written depends on the number, not on how it is held.
+        // The JSON depends on the number, not on its representation.
         let Some(decimal) = self.0.to_decimal() else {
             return serializer.serialize_f64(self.0.to_f64());
         };
@@ -147,7 +147,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whoever reads numbers as doubles and writes them as short as can be has the digits.
+        /// A reader that parses numbers as doubles and prints their shortest form gets all digits.
         #[test]
         fn no_digit_is_lost(
             mantissa in prop_oneof![any::<i64>(), -99_999_999_999_999_999i64..99_999_999_999_999_999],

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A request is let in or not by its head alone: nothing of a body is read for somebody without
-//! permission. Errors are problem+json. What a request means is the front's business
+//! permission. Errors are problem+json. The meaning of a request is the front's concern
 //! ([`hadal_frontend::Frontend`]); nothing here knows a leaf or a row block.
 
 mod auth;

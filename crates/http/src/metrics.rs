@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use hadal_frontend::{Counters, Frontend, MemoryUse};
 use hadal_tree::ClusterStatus;
 
-/// What is counted. All only grow, but for the connections.
+/// Counters. All of them only grow, except the connections.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     requests: Mutex<BTreeMap<(String, u16), u64>>,
@@ -33,7 +33,7 @@ impl Metrics {
         }
     }
 
-    /// All figures, with those of the tables.
+    /// Returns all figures, including those of the tables.
     pub(crate) fn text(&self, frontend: &Frontend, catalog: &ClusterStatus) -> String {
         self.text_of(frontend.counters(), catalog, frontend.memory_use())
     }

@@ -1,7 +1,7 @@
 //! The files of the page, and the description of the API.
 //!
-//! The page is built from `ui/` and is part of the program; see `build/main.rs`. Where it was not
-//! built, a plain page says how to do that, and how to go on without it.
+//! The page is built from `ui/` and is part of the program; see `build/main.rs`. If it was not
+//! built, a plain page says how to build it, and how to continue without it.
 
 use axum::extract::Request;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
@@ -15,16 +15,16 @@ struct File {
     path: &'static str,
     content_type: &'static str,
     bytes: &'static [u8],
-    /// The same, compressed, where that saves something.
+    /// The compressed bytes, if compression saves space.
     gzip: Option<&'static [u8]>,
 }
 
-/// The files of the page; none where it was not built.
+/// The files of the page; empty if it was not built.
 static FILES: &[File] = &include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
 
-/// The address that the plain page's lines are written with, replaced by the one it was called by.
+/// The address in the plain page's lines; the address of the request replaces it.
 const SAMPLE_HOST: &str = "localhost:4280";
-/// Files under this path are named by a hash of their bytes, and so never change.
+/// Names of files under this path contain a hash of their bytes, so these files never change.
 const HASHED: &str = "/assets/";
 
 /// `GET /`.
@@ -68,7 +68,7 @@ fn file(files: &[File], path: &str, headers: &HeaderMap) -> Option<Response> {
     })
 }
 
-/// The ETag of these bytes; weak, since they may be sent compressed.
+/// Returns the ETag of the bytes; weak, because they may be sent compressed.
 fn tag(bytes: &[u8]) -> String {
     let mut hash = flate2::Crc::new();
     hash.update(bytes);
@@ -84,7 +84,7 @@ fn takes_gzip(headers: &HeaderMap) -> bool {
         .any(|(name, weight)| name.trim().eq_ignore_ascii_case("gzip") && !refused(weight))
 }
 
-/// What is shown where the page was not built.
+/// Returns the plain page, shown if the page was not built.
 fn plain(headers: &HeaderMap) -> Response {
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
     let page = include_str!("page.html");

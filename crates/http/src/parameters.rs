@@ -20,7 +20,7 @@ pub(crate) fn table_name(name: &str) -> Result<TableName, Problem> {
     TableName::new(name).map_err(|_| FrontendError::unknown_table(name).into())
 }
 
-/// How many are listed: `limit`, which may be up to `most`.
+/// Returns how many items to list: `limit`, at most `most`.
 pub(crate) fn listed(limit: Option<usize>, most: usize) -> Result<usize, Problem> {
     match limit.unwrap_or(LISTED) {
         limit if (1..=most).contains(&limit) => Ok(limit),

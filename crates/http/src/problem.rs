@@ -1,4 +1,4 @@
-//! Errors as `application/problem+json` (RFC 9457): what went wrong, where, and what to do.
+//! Errors as `application/problem+json` (RFC 9457): the error, its place, and a hint.
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -8,7 +8,7 @@ use hadal_sql::Position;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// What kind of thing went wrong.
+/// Kinds of problems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ProblemKind {
     /// An error of the front of the database.
@@ -80,7 +80,7 @@ const fn title_and_status(kind: ErrorKind) -> (&'static str, StatusCode) {
 pub(crate) struct Problem {
     kind: ProblemKind,
     detail: String,
-    /// Further keys: `hint`, `position`, and those of the kind.
+    /// Further keys: `hint`, `position`, and the keys of the kind.
     more: Map<String, Value>,
 }
 
@@ -94,7 +94,7 @@ struct Body<'p> {
     more: &'p Map<String, Value>,
 }
 
-/// A row that was refused, as it is shown.
+/// A refused row, as shown to the client.
 #[derive(Debug, Serialize)]
 pub(crate) struct RejectBody<'r> {
     line: u64,
@@ -123,7 +123,7 @@ impl Problem {
         self
     }
 
-    /// What is wrong, in words.
+    /// The description of the error.
     #[cfg(test)]
     pub(crate) fn detail(&self) -> &str {
         &self.detail

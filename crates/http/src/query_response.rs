@@ -32,11 +32,11 @@ struct WarningBody<'a> {
     message: &'a str,
 }
 
-/// The result of a query that came at `start` as a response, to be written by `until`. Takes its
-/// time: not for an async thread.
+/// Converts the result of a query that arrived at `start` to a response, to be written by `until`.
+/// Slow: do not call it on an async thread.
 ///
 /// # Errors
-/// As [`json`], or when it takes too long.
+/// As [`json`], or when `until` has passed.
 pub(crate) fn respond(
     mut result: QueryResult,
     start: Instant,
@@ -48,11 +48,11 @@ pub(crate) fn respond(
     write(&Body::new(&result, &rows, start), outgoing)
 }
 
-/// A value as a JSON response of at most [`limits::ANSWER_BYTES_MAX`] bytes. Its bytes are reserved in the
-/// memory pool of `held` until they are sent.
+/// Converts a value to a JSON response of at most [`limits::ANSWER_BYTES_MAX`] bytes. Its bytes are
+/// reserved in the memory pool of `held` until they are sent.
 ///
 /// # Errors
-/// When it is longer, or there is no room for it.
+/// When the response is longer, or the pool has no memory for it.
 pub(crate) fn json(
     value: &impl Serialize,
     held: MemoryReservation,

@@ -30,7 +30,7 @@ pub(crate) struct RequestBody {
 }
 
 impl RequestBody {
-    /// A body that is read until its end, or until `shutdown` ends running requests.
+    /// Returns a body that is read to its end, or until `shutdown` ends running requests.
     pub(crate) fn new(body: Body, shutdown: &Shutdown, pace: Pace) -> Self {
         let shutdown = shutdown.clone();
         Self { body, shutdown, taken: 0, pace, waited: Duration::ZERO, came: 0, is_stalled: false }

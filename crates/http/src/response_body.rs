@@ -1,9 +1,9 @@
-//! Bytes that go out: an answer in pieces, held of the queries' memory until they are sent.
+//! Response bodies: an answer in pieces, reserved in the queries' memory pool until they are sent.
 //!
-//! A client that does not read what it asked for keeps the answer here. Each piece holds its bytes
-//! of the budget that queries share until the connection has let go of it, so that all such
-//! clients together cannot have more than that. The first piece is not counted: small answers,
-//! among them all that are no answers to queries, are never refused for want of memory.
+//! A client that does not read its answer keeps the answer in memory. Each piece reserves its bytes
+//! in the budget that queries share until the connection drops the piece. So all such clients
+//! together cannot use more than the budget. The first piece is not counted: small answers,
+//! including all answers to requests other than queries, are never refused for lack of memory.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -28,25 +28,26 @@ pub(crate) struct ResponseBody {
     /// Bytes of all pieces but the last.
     bytes: usize,
     bytes_max: usize,
-    /// The reserved memory: first that of the rows, which are dropped while the response is written.
+    /// The reserved memory: initially the memory of the rows, which are dropped while the response
+    /// is written.
     held: MemoryReservation,
     until: Option<Instant>,
     refused: Option<BodyError>,
 }
 
-/// Why an answer is not written to its end.
+/// Why an answer was not completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyError {
-    /// It has too many bytes.
+    /// The answer has too many bytes.
     TooLong,
-    /// Others hold all memory.
+    /// Other queries and answers hold all memory.
     NoRoom,
-    /// It takes too long.
+    /// The deadline has passed.
     Late,
 }
 
 impl ResponseBody {
-    /// A response of at most so many bytes, to be written by `until`.
+    /// Returns a response of at most `bytes_max` bytes, to be written by `until`.
     pub(crate) fn new(bytes_max: usize, held: MemoryReservation, until: Option<Instant>) -> Self {
         let (pieces, piece) = (VecDeque::new(), Vec::new());
         Self { pieces, piece, bytes: 0, bytes_max, held, until, refused: None }

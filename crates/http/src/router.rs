@@ -1,4 +1,4 @@
-//! What each request goes through, from the first header to the response.
+//! The layers of each request, from the first header to the response.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -77,16 +77,17 @@ async fn measure(State(state): State<Arc<AppState>>, request: Request, next: Nex
     response
 }
 
-/// Tells browsers what these answers must never be used for.
+/// Adds headers that tell browsers how answers must never be used.
 async fn harden(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     harden_headers(response.headers_mut());
     response
 }
 
-/// The page loads nothing from elsewhere, and nobody frames it. Its library of components writes
-/// elements of style (never attributes); its charts are saved as images that it makes itself. Text
-/// that becomes markup goes by the one rule that the page sets up: `ui/src/app/trusted.ts`.
+/// The page loads nothing from other origins, and no page may frame it. Its component library
+/// writes style elements (never attributes), and the page itself generates the images of saved
+/// charts. Text becomes markup only by the one policy that the page defines:
+/// `ui/src/app/trusted.ts`.
 const CONTENT_SECURITY: &str = "default-src 'self'; script-src 'self'; \
     style-src 'self' 'unsafe-inline'; style-src-attr 'none'; img-src 'self' data: blob:; \
     connect-src 'self'; object-src 'none'; base-uri 'none'; frame-ancestors 'none'; \

@@ -18,7 +18,7 @@ use crate::state::AppState;
 pub(crate) struct Route {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
-    /// What it lets do; `None`: nothing that needs a permission.
+    /// The permission that the route requires; `None` if it requires none.
     pub(crate) scope: Option<Permission>,
     pub(crate) handler: MethodRouter<Arc<AppState>>,
 }

@@ -1,4 +1,4 @@
-//! The port: accepts connections, no more than there may be, and stops without cutting anyone off.
+//! The port: accepts connections up to the limit, and stops without cutting off clients.
 
 use std::future::pending;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::state::AppState;
 /// Why the port could not be served.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The set-up is refused.
+    /// The configuration is refused.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The listener has no address.
@@ -30,17 +30,17 @@ pub enum ServeError {
     Listener(#[from] std::io::Error),
 }
 
-/// How long a client is given to read that it has to go.
+/// Time for a client to read its refusal.
 const GOODBYE: Duration = Duration::from_secs(1);
-/// How long to wait when the process has no file left for a connection.
+/// Wait when the process has no file descriptor left for a connection.
 const NO_FILES: Duration = Duration::from_millis(100);
 
-/// Serves `frontend` on `listener` until `shutdown` is done; then takes no more connections and
-/// finishes running requests, which must end after `config.stopping_time`, and are cut off after
+/// Serves `frontend` on `listener` until `shutdown` is done; then accepts no more connections and
+/// finishes running requests. They must end after `config.stopping_time`, and are cut off after
 /// [`limits::SHUTDOWN_SECONDS`].
 ///
 /// # Errors
-/// [`ServeError`] when the set-up is refused: the address that counts is the listener's.
+/// [`ServeError`] when the configuration is refused; it is checked with the listener's address.
 pub async fn serve(
     config: Config,
     frontend: Arc<Frontend>,
@@ -82,7 +82,8 @@ pub async fn serve(
             }
             Err(full) => {
                 count(&state.metrics.connections_refused, 1);
-                // A refusal holds an open file until it is read: no more than are reserved for refusals.
+                // A refusal holds an open file until the client has read it, so their number is
+                // limited to the reserve for refusals.
                 if let Ok(turn) = Arc::clone(&refusals).try_acquire_owned() {
                     tokio::spawn(async move {
                         refuse(stream, full).await;
@@ -122,12 +123,12 @@ async fn refuse(mut stream: TcpStream, full: LimitReached) {
     let goodbye = async {
         stream.write_all(refusal(full).as_bytes()).await?;
         stream.shutdown().await?;
-        // Closing with unread bytes would take the answer back.
+        // Closing with unread bytes would discard the answer.
         let mut rest = [0; 1024];
         while stream.read(&mut rest).await? > 0 {}
         std::io::Result::Ok(())
     };
-    // Whether it listened is its own affair.
+    // It does not matter whether the client has read the refusal.
     let _ = timeout(GOODBYE, goodbye).await;
 }
 

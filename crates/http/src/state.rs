@@ -7,7 +7,7 @@ use hadal_frontend::Frontend;
 use crate::config::Config;
 use crate::metrics::Metrics;
 
-/// What all handlers share.
+/// State shared by all handlers.
 pub(crate) struct AppState {
     pub(crate) frontend: Arc<Frontend>,
     pub(crate) config: Config,

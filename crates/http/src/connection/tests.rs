@@ -15,7 +15,7 @@ use crate::request_body::RequestBody;
 /// Bytes that a connection holds between client and server.
 const PIPE_BYTES: usize = 4 << 10;
 
-/// A client's end of a connection, and what stops the server.
+/// A client's end of a connection, and the sender that stops the server.
 fn connect() -> (DuplexStream, watch::Sender<bool>) {
     let router = Router::new()
         .route("/", get(|| async { "ok" }))
@@ -49,7 +49,7 @@ fn connect_to(router: Router) -> (DuplexStream, watch::Sender<bool>) {
 async fn rest(client: &mut DuplexStream) -> (String, u64) {
     let start = Instant::now();
     let mut text = Vec::new();
-    // A connection that is cut off may end in an error: what counts is that it ends.
+    // A connection that is cut off may end in an error; it only has to end.
     let _ = client.read_to_end(&mut text).await;
     (String::from_utf8_lossy(&text).into_owned(), start.elapsed().as_secs())
 }
@@ -117,7 +117,7 @@ async fn a_body_that_stops_coming_is_a_problem() {
     assert_eq!(seconds, limits::STALL_SECONDS);
 }
 
-/// What comes of a body of so many bytes a second, and in how many seconds.
+/// Sends a body at this speed; returns the response and the number of seconds until it came.
 async fn body_of(bytes_per_second: usize, seconds: u64) -> (String, u64) {
     let (mut client, _stop) = connect();
     let length = bytes_per_second * usize::try_from(seconds).expect("some");
@@ -147,7 +147,7 @@ async fn a_body_that_trickles_in_is_a_problem() {
     let stalled = ("HTTP/1.1 408".to_owned(), limits::STALL_SECONDS);
     assert_eq!(body_of(1, 1_000).await, stalled);
     assert_eq!(body_of(enough - 1, 1_000).await, stalled);
-    // As long as it comes fast enough, it may go on and on.
+    // A body that arrives fast enough may last any time.
     assert_eq!(body_of(enough, 1_000).await, ("HTTP/1.1 200".to_owned(), 1_000));
     // One that is small is there before.
     assert_eq!(body_of(1, 29).await, ("HTTP/1.1 200".to_owned(), 29));

@@ -20,10 +20,10 @@ use crate::state::AppState;
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Page {
-    /// What their texts begin with.
+    /// Only values whose text begins with this.
     prefix: Option<String>,
     limit: Option<usize>,
-    /// Of rows in this time only, spelled as in queries.
+    /// Only rows in this time range, written as in queries.
     from: Option<String>,
     to: Option<String>,
 }

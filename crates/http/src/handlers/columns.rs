@@ -20,7 +20,7 @@ use crate::state::AppState;
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Page {
-    /// What their names begin with.
+    /// Only columns whose name begins with this.
     prefix: Option<String>,
     /// Only columns after this one.
     after: Option<String>,
@@ -38,8 +38,8 @@ impl Page {
     }
 }
 
-/// `GET /v1/tables/{table}/columns`. Answers soon, perhaps without
-/// statistics that are not known yet.
+/// `GET /v1/tables/{table}/columns`. Answers quickly, if necessary without statistics that are not
+/// computed yet.
 pub(crate) async fn columns(
     State(state): State<Arc<AppState>>,
     name: Result<Path<String>, PathRejection>,

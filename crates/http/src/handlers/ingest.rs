@@ -19,7 +19,7 @@ use crate::query_response::json;
 use crate::request_body::RequestBody;
 use crate::state::AppState;
 
-/// Takes the rows of a body.
+/// Ingests the rows of a body.
 pub(crate) async fn post(
     State(state): State<Arc<AppState>>,
     Extension(principal): Extension<Principal>,
@@ -43,8 +43,8 @@ pub(crate) async fn post(
     Ok(json(&ReceiptBody::new(&taken?), MemoryReservation::default())?)
 }
 
-/// Refuses parameters: options stand in headers, since a client whose batch id stands in the address
-/// would expect that the address can be sent again.
+/// Refuses parameters, because options are headers: a client with a batch id in the address would
+/// expect that it can send the address again.
 fn no_parameters(address: &Uri) -> Result<(), Problem> {
     match address.query() {
         None | Some("") => Ok(()),
@@ -57,7 +57,7 @@ fn no_parameters(address: &Uri) -> Result<(), Problem> {
     }
 }
 
-/// The body of a response to rows that were taken.
+/// The body of a response to accepted rows.
 #[derive(Debug, Serialize)]
 struct ReceiptBody<'r> {
     accepted: u64,

@@ -1,4 +1,4 @@
-//! `DELETE /v1/losses`: a person acknowledges losses, which are reported no more.
+//! `DELETE /v1/losses`: a person acknowledges losses; they are no longer reported.
 
 use std::sync::Arc;
 
@@ -15,15 +15,16 @@ use crate::problem::Problem;
 use crate::query_response::json;
 use crate::state::AppState;
 
-/// Of which table; of all, and of those whose table is unknown, where it is missing.
+/// Selects the losses of a table; without a table all losses, including those whose table is
+/// unknown.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Which {
     table: Option<String>,
 }
 
-/// Forgets all losses, or those of a table. Answers with the known lost rows and the number of losses of
-/// unknown size that are forgotten.
+/// Forgets all losses, or the losses of a table. Answers with the number of known lost rows and the
+/// number of forgotten losses of unknown size.
 pub(crate) async fn forget(
     State(state): State<Arc<AppState>>,
     Extension(principal): Extension<Principal>,

@@ -1,4 +1,4 @@
-//! `DELETE /v1/log/{table}`: a batch is taken back.
+//! `DELETE /v1/log/{table}`: revokes a batch.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::problem::Problem;
 use crate::query_response::json;
 use crate::state::AppState;
 
-/// Takes back all rows of a batch, and no others; of one that was taken back before, none.
+/// Removes exactly the rows of a batch; none if it was revoked before.
 pub(crate) async fn revoke(
     State(state): State<Arc<AppState>>,
     Extension(principal): Extension<Principal>,

@@ -20,8 +20,8 @@ pub(crate) async fn healthy() -> &'static str {
     "ok\n"
 }
 
-/// `GET /readyz`: whether some leaf takes batches and answers queries, perhaps with a part of its rows
-/// during recovery. A full disk and lost rows are reported, but the server stays ready.
+/// `GET /readyz`: whether any leaf accepts batches and answers queries, during recovery possibly
+/// with a part of its rows. A full disk and lost rows are reported, but the server stays ready.
 pub(crate) async fn ready(State(state): State<Arc<AppState>>) -> Result<String, Problem> {
     let catalog = state.frontend.cluster_status().await;
     if catalog.leaves.iter().all(|(_, state, _)| *state == LeafState::Prepare) {
@@ -102,9 +102,9 @@ fn damage(frontend: &Frontend, catalog: &ClusterStatus) -> Vec<String> {
 #[derive(Serialize)]
 struct Archive {
     place: Option<String>,
-    /// Why nothing could be written there.
+    /// Why writing there failed.
     error: Option<String>,
-    /// Tables whose rows stay because of that, or because of something else.
+    /// Tables whose rows stay because of this error or another one.
     failing: Vec<Failing>,
 }
 
@@ -149,7 +149,7 @@ struct Leaf {
     name: String,
     state: &'static str,
     block_bytes: u64,
-    /// What the ledger of acknowledgements expects of it, over all tables.
+    /// Rows that the ledger of acknowledgements expects on the leaf, over all tables.
     rows_expected: u64,
 }
 

@@ -1,4 +1,5 @@
-//! `/v1/tables/{table}/settings`: what is set for a table, what that comes to, and what will be deleted.
+//! `/v1/tables/{table}/settings`: a table's stored settings, the settings in effect, and the rows
+//! that will be deleted.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ struct Report {
     version: i64,
     settings: Map<String, Value>,
     effective: Effective,
-    /// What `bytes` is where it is not set.
+    /// The default of `bytes`.
     bytes_default: u64,
     rows: u64,
     block_bytes: u64,

@@ -1,4 +1,4 @@
-//! `/v1/tables` and `/v1/tables/{table}`: what tables there are, and their columns.
+//! `/v1/tables` and `/v1/tables/{table}`: the tables and their columns.
 
 use std::sync::Arc;
 
@@ -108,7 +108,7 @@ pub(crate) async fn list(State(state): State<Arc<AppState>>) -> Result<Response,
     Ok(json(&tables, state.frontend.hold())?)
 }
 
-/// `GET /v1/tables/{table}`: all of its columns, without a look at any row.
+/// `GET /v1/tables/{table}`: all columns of the table, without reading rows.
 pub(crate) async fn get(
     State(state): State<Arc<AppState>>,
     name: Result<Path<String>, PathRejection>,

@@ -13,8 +13,8 @@ const SOURCE: &str = "http";
 /// Headers of ours begin so.
 const OWN: &str = "hadal-";
 
-/// Reads the headers. An unknown `Hadal-` header is an error, so that a misspelled one is noticed; so is
-/// a repeated one, since only one value could count.
+/// Reads the headers. An unknown `Hadal-` header is an error, so that clients notice a misspelled
+/// one; so is a repeated one, since only one value could count.
 pub(crate) fn read(headers: &HeaderMap) -> Result<IngestOptions, FrontendError> {
     let mut options = IngestOptions {
         source: SOURCE,
