@@ -7,8 +7,8 @@ use hadal_tree::AskError;
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
 
-/// Runs a query in the tree. Dropping the future, as when the client hangs up, cancels the query; so does
-/// [`Frontend::shutdown`], which may come before the deadline.
+/// Runs a query in the tree. Dropping the future, as when the client hangs up, cancels the query;
+/// so does [`Frontend::shutdown`], which may come before the deadline.
 pub(crate) async fn ask(frontend: &Frontend, query: Query) -> Result<ResultSet, FrontendError> {
     let answered = tokio::select! {
         answered = frontend.backend.root.ask(query) => answered,

@@ -86,8 +86,8 @@ impl<'d> StatsQueries<'d> {
         Ok(all)
     }
 
-    /// The most frequent values of a column in `range`, most frequent first: value, weighted count, rows.
-    /// With a prefix, only values that begin with it; letter case does not matter.
+    /// The most frequent values of a column in `range`, most frequent first: value, weighted count,
+    /// rows. With a prefix, only values that begin with it; letter case does not matter.
     pub(crate) async fn top(
         &self,
         column: &ColumnSchema,

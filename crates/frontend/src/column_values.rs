@@ -1,7 +1,7 @@
 //! The most frequent values of a column, for a person who types one.
 //!
-//! A person who types does not wait. So the newest rows are scanned first, then eight times as many,
-//! as long as the next step probably ends in time.
+//! A person who types does not wait. So the newest rows are scanned first, then eight times as
+//! many, as long as the next step probably ends in time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -53,8 +53,8 @@ pub struct ColumnValues {
 impl Frontend {
     /// The most frequent values of a column, of as many of the newest rows as [`PATIENCE`] allows.
     ///
-    /// For a set or vector these are its members. If the column has very many distinct lists, only the
-    /// members of the most frequent lists are counted, and `complete` is false.
+    /// For a set or vector these are its members. If the column has very many distinct lists, only
+    /// the members of the most frequent lists are counted, and `complete` is false.
     ///
     /// # Errors
     /// [`FrontendError`] when the table or column does not exist, or the query fails.
@@ -161,8 +161,9 @@ impl Span {
         Some(TimeRange { from: Some(from), to: Some(self.to) })
     }
 
-    /// The time range of the next step, after a step over `width` that took `took`; all steps so far took
-    /// `spent`. `None` when the span was scanned, or the next step would take too long.
+    /// Returns the width of the next step's time range, after a step over `width` that took `took`;
+    /// all steps so far took `spent`. Returns `None` when the span was scanned, or the next step
+    /// would take too long.
     fn next_width(&self, width: i64, took: Duration, spent: Duration) -> Option<i64> {
         let next = width.saturating_mul(STEP).min(self.width);
         let times = next as f64 / width as f64;

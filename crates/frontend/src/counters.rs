@@ -13,7 +13,7 @@ pub struct Counters {
     pub rows_accepted: AtomicU64,
     /// Rows that were refused.
     pub rows_rejected: AtomicU64,
-    /// Bytes of ingested bodies, as they came.
+    /// Bytes of ingested bodies, as received.
     pub bytes_logged: AtomicU64,
     /// Batches that had been accepted before.
     pub batches_duplicate: AtomicU64,

@@ -127,7 +127,7 @@ impl FrontendError {
         Self { kind, detail: detail.into(), context: Box::default() }
     }
 
-    /// The same with advice.
+    /// Adds advice.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.context.hint = Some(hint.into());

@@ -43,7 +43,8 @@ type Piece = Vec<Bytes>;
 
 /// Bytes that are parsed at a time, on another thread.
 const PIECE_BYTES: usize = 128 << 10;
-/// The same for the few bodies that hold a permit: a change of threads costs time.
+/// Bytes parsed at a time for the few bodies that hold a permit: larger pieces mean fewer thread
+/// switches, which cost time.
 const LONG_PIECE_BYTES: usize = 512 << 10;
 
 impl Frontend {
@@ -130,7 +131,8 @@ async fn take(
     Ok(receipt)
 }
 
-/// The warning that the table is full and drops its oldest rows, with their number since `dropped_before`.
+/// Returns the warning that the table is full and drops its oldest rows, with the number dropped
+/// since `dropped_before`.
 fn overflowing(frontend: &Arc<Frontend>, table: &TableName, dropped_before: u64) -> Warning {
     let dropped =
         frontend.backend.root.known_table(table.as_str()).map_or(0, |table| table.dropped_rows);
@@ -260,7 +262,7 @@ async fn finish(
     let duplicate = delivered.duplicates > 0 && delivered.duplicates == delivered.batches;
     let rejects = Rejects::of(&summary);
     let mut warnings = summary.warnings;
-    // The bad rows of a body that came before were kept then.
+    // The bad rows of a repeated body were stored the first time.
     if !duplicate
         && let Err(error) = keep_rejects(frontend, table, source, now, &summary.rejected).await
     {

@@ -9,9 +9,9 @@
 //! catalog, table settings, column statistics, self tables
 //! ```
 //!
-//! Errors are [`FrontendError`]: a kind, a detail, a position and a hint. Each door maps the kind to
-//! its own codes (HTTP status, SQLSTATE). This crate knows no sockets, no HTTP and no JSON bodies; it
-//! knows no leaf and no row block either, only the tree's root and a sink.
+//! Errors are [`FrontendError`]: a kind, a detail, a position and a hint. Each door maps the kind
+//! to its own codes (HTTP status, SQLSTATE). This crate knows no sockets, no HTTP and no JSON
+//! bodies; it knows no leaf and no row block either, only the tree's root and a sink.
 
 mod ask;
 mod batch_id;

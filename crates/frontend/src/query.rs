@@ -30,7 +30,7 @@ pub struct QueryRequest {
     pub text: QueryText,
     /// Whether columns that the table lacks are null: for saved queries, whose columns may be gone.
     pub null_if_absent: bool,
-    /// When the request came.
+    /// When the request arrived.
     pub start: Instant,
     /// When the result must have been delivered.
     pub until: Instant,

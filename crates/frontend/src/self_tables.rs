@@ -88,8 +88,8 @@ impl SelfTables {
         }
     }
 
-    /// Writes all entries; also a row for each leaf, if the state of one has changed. Rows that no leaf
-    /// takes are lost, and counted.
+    /// Writes all entries, and a row for each leaf if the state of any leaf has changed. Rows that
+    /// no leaf accepts are lost and counted.
     pub(crate) async fn flush(&self, frontend: &Arc<Frontend>) {
         let entries = std::mem::take(&mut *self.lock());
         let states = frontend.backend.root.states().await;
@@ -106,8 +106,8 @@ impl SelfTables {
         write(frontend, INGEST_TABLE, &ingest).await;
     }
 
-    /// Whether the states of the leaves differ from the last known ones. The first states count as a
-    /// change only where some leaf is not alive yet, or a query was answered (`has_asked`): until then,
+    /// Whether the states of the leaves differ from the last known ones. The first states count as
+    /// a change only if a leaf is not alive yet, or a query was answered (`has_asked`): until then,
     /// reading the tables' status may be the first access since the start, which is slow.
     fn is_change(&self, states: Vec<(LeafName, LeafState)>, has_asked: bool) -> bool {
         let mut known = self.states.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,7 +130,7 @@ pub(crate) async fn keep(frontend: Arc<Frontend>, mut stop: watch::Receiver<bool
     let mut leaves = interval(Duration::from_secs(limits::LEAVES_SECONDS));
     flush.set_missed_tick_behavior(MissedTickBehavior::Delay);
     leaves.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    // Not at once: the first status after a start is slow.
+    // Skip the immediate first tick: the first status after a start is slow.
     leaves.tick().await;
     loop {
         tokio::select! {

@@ -77,7 +77,7 @@ impl Frontend {
         self.table_settings.forget(&table);
         let had_settings = match removed {
             Ok(had_settings) => had_settings,
-            // Its rows are gone all the same: a full disk has room again by that.
+            // The rows are dropped nevertheless, which frees space on a full disk.
             Err(error) if exists || rows > 0 => {
                 tracing::error!(%table, %error, "the settings of a dropped table stay");
                 return Ok(DroppedTable { rows, settings_kept: true });

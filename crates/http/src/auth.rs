@@ -1,4 +1,5 @@
-//! Authorization of requests: one function, called for every route before a byte of the body is read.
+//! Authorization of requests: one function, called for every route before a byte of the body is
+//! read.
 //!
 //! On loopback everybody on the machine may do anything. The threat is a web page open in a browser
 //! on this machine: it can send requests here, and after DNS rebinding even read the answers. Its

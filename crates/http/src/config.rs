@@ -41,7 +41,7 @@ pub struct Config {
 pub struct Pace {
     /// How long a body may pause.
     pub stall_time: Duration,
-    /// Minimum bytes per second, averaged over `stall_time` of waiting for them.
+    /// Minimum bytes per second, averaged over `stall_time` of waiting for the client.
     pub bytes_per_second_min: u64,
 }
 
@@ -71,7 +71,7 @@ pub struct About {
 /// Why a configuration is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// Other machines could come in without a token.
+    /// Other machines could connect without a token.
     #[error(
         "--listen {0} can be reached from other machines, and there is no admin token: \
          give --data DIR, where the token is kept, or --listen 127.0.0.1:{port}",
@@ -88,7 +88,7 @@ pub enum ConfigError {
 }
 
 impl Config {
-    /// A set-up on `listen` with defaults for the rest.
+    /// Returns a configuration for `listen` with defaults for the rest.
     #[must_use]
     pub fn new(listen: SocketAddr) -> Self {
         Self {
@@ -105,7 +105,7 @@ impl Config {
         }
     }
 
-    /// Whether only this machine can come in.
+    /// Returns whether only this machine can connect.
     #[must_use]
     pub fn is_loopback(&self) -> bool {
         self.listen.ip().to_canonical().is_loopback()

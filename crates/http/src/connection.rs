@@ -1,10 +1,11 @@
-//! One connection: requests one after the other, and a limit to every way of keeping it waiting.
+//! One connection: requests one after the other, with a time limit for every way in which a client
+//! can stall.
 //!
 //! | the client | is cut off after |
 //! |---|---|
 //! | sends a head, byte by byte | [`limits::HEADER_SECONDS`] |
 //! | sends nothing between requests | [`limits::IDLE_SECONDS`] |
-//! | stops sending a body | [`limits::STALL_SECONDS`] (`body.rs`) |
+//! | stops sending a body | [`limits::STALL_SECONDS`] (`request_body.rs`) |
 //! | sends a body, byte by byte | the same, below [`limits::BODY_BYTES_PER_SECOND_MIN`] |
 //! | stops reading an answer | [`limits::STALL_SECONDS`] |
 
@@ -26,12 +27,12 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, Sleep, sleep, timeout_at};
 use tower::ServiceExt;
 
-/// How long a client that came in is sure to be heard, whether the server stops or not.
+/// Guaranteed time for a new client to send its first request, even if the server stops.
 const FIRST_REQUEST: Duration = Duration::from_millis(100);
 
-/// Serves requests until the client is done, or too slow, or `stop` says so; then the request
-/// under way is finished. A client that has only just come in may still send its first one: it
-/// could not know.
+/// Serves requests until the client is done or too slow, or `stop` is set. The request in flight is
+/// finished after `stop`. A client that has only just connected may still send its first request,
+/// because it could not know of the stop.
 pub(crate) async fn serve_connection<S>(stream: S, router: Router, mut stop: watch::Receiver<bool>)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,

@@ -57,8 +57,9 @@ impl Serialize for Digits {
     }
 }
 
-/// Whether the nearest double is written with the decimal's digits, here and by others who write
-/// doubles as short as can be: there may be two decimals of as few digits and as near to it.
+/// Returns whether the shortest form of the nearest double has the decimal's digits, here and in
+/// other implementations. They may differ: two decimals may have equally few digits and be equally
+/// near to the double.
 fn is_kept(decimal: Decimal) -> bool {
     if decimal.mantissa().unsigned_abs() < DIGITS_MAX {
         return true;

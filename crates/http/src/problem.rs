@@ -35,7 +35,7 @@ impl ProblemKind {
         }
     }
 
-    /// The kind's title for people, and the status that it is sent with.
+    /// Returns the kind's title for people, and its HTTP status.
     const fn title_and_status(self) -> (&'static str, StatusCode) {
         use StatusCode as Http;
         match self {
@@ -112,12 +112,12 @@ impl Problem {
         Self { kind: kind.into(), detail: detail.into(), more: Map::new() }
     }
 
-    /// The same with advice.
+    /// Adds advice.
     pub(crate) fn hint(self, hint: impl Into<String>) -> Self {
         self.with("hint", hint.into())
     }
 
-    /// The same with one more key.
+    /// Adds a key.
     fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         self.more.insert(key.to_owned(), value.into());
         self

@@ -1,4 +1,4 @@
-//! An answer as JSON: the shape that all statements share.
+//! Answers as JSON, in the same shape for all statements.
 //!
 //! ```json
 //! {"columns": [{"name", "type"}…], "rows": [[…]…],
@@ -7,7 +7,8 @@
 //!  "time": {"from", "to"}, "sql": "…"}
 //! ```
 //!
-//! The keys of the last two lines are there when they mean something. Later ones are new keys.
+//! The keys of the last two lines are present only when they are meaningful. Later additions are
+//! new keys.
 
 use std::cell::Cell;
 use std::time::Instant;

@@ -1,4 +1,4 @@
-//! Bytes that come in: bounded in size, and in how long they may stop coming.
+//! Request bodies, with limits of size, pauses and speed.
 
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::config::Pace;
 
-/// How long a body is read on that was given up because the server stops.
+/// How long the server continues to read a body that it refused because it is stopping.
 const GOODBYE: Duration = Duration::from_millis(100);
 
 /// A request's body, read piece by piece.
 pub(crate) struct RequestBody {
     body: Body,
     shutdown: Shutdown,
-    /// Bytes that came.
+    /// Bytes received.
     taken: u64,
     pace: Pace,
-    /// How long the server waited for the client, and the bytes that came in that time, since the client
-    /// last kept the pace.
+    /// How long the server has waited for the client since the client last kept the pace, and the
+    /// bytes received in that time.
     waited: Duration,
     came: u64,
-    /// Nothing came for so long that nothing more is waited for.
+    /// The body stalled or was too slow, so the server no longer waits for it.
     is_stalled: bool,
 }
 
@@ -36,7 +36,7 @@ impl RequestBody {
         Self { body, shutdown, taken: 0, pace, waited: Duration::ZERO, came: 0, is_stalled: false }
     }
 
-    /// The next piece, whether the server stops or not.
+    /// Returns the next piece, whether or not the server stops.
     async fn come(&mut self) -> Result<Option<Bytes>, FrontendError> {
         let stall = self.pace.stall_time;
         loop {
@@ -64,7 +64,8 @@ impl RequestBody {
         }
     }
 
-    /// Refuses a body that comes too slowly. Only the time that the server waits for the client counts.
+    /// Refuses a body that arrives too slowly. Only the time that the server waits for the client
+    /// counts.
     fn keep_pace(&mut self) -> Result<(), FrontendError> {
         let Pace { stall_time, bytes_per_second_min } = self.pace;
         let millis = u64::try_from(stall_time.as_millis()).unwrap_or(u64::MAX);
@@ -82,7 +83,7 @@ impl RequestBody {
         Ok(())
     }
 
-    /// The whole body of at most `bytes_max` bytes.
+    /// Returns the whole body of at most `bytes_max` bytes.
     ///
     /// # Errors
     /// When it is longer, or as [`Self::next`].
@@ -99,8 +100,8 @@ impl RequestBody {
         Ok(all)
     }
 
-    /// Reads on for a while: a client that still sends when the connection is closed may never
-    /// see why.
+    /// Continues to read for a while: a client that still sends when the connection closes may
+    /// never see the reason.
     pub(crate) async fn drain(&mut self) {
         let shutdown = self.shutdown.clone();
         let goodbye = async {
@@ -125,11 +126,11 @@ impl RequestBody {
 }
 
 impl ByteStream for RequestBody {
-    /// The next piece, or `None` at the end.
+    /// Returns the next piece, or `None` at the end.
     ///
     /// # Errors
-    /// When nothing comes for [`limits::STALL_SECONDS`], or less than [`limits::BODY_BYTES_PER_SECOND_MIN`],
-    /// the body breaks off, or the server stops.
+    /// When nothing arrives for [`limits::STALL_SECONDS`], the speed is below
+    /// [`limits::BODY_BYTES_PER_SECOND_MIN`], the body breaks off, or the server stops.
     async fn next(&mut self) -> Result<Option<Bytes>, FrontendError> {
         let shutdown = self.shutdown.clone();
         tokio::select! {

@@ -183,8 +183,8 @@ impl Table {
     }
 }
 
-/// Computes statistics, unless another request already does; returns when they are ready, or at `until`,
-/// whichever comes first.
+/// Computes statistics, unless another request already does; returns when they are ready, or at
+/// `until`, whichever comes first.
 async fn compute_within(
     frontend: &Arc<Frontend>,
     table: &Arc<Table>,

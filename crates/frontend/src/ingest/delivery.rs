@@ -23,7 +23,7 @@ pub(crate) struct Delivery {
     frontend: Arc<Frontend>,
     in_flight: JoinSet<Result<Receipt, SinkError>>,
     is_first: bool,
-    /// The id of the body was made here, so that no leaf can know its batches.
+    /// The id of the body was generated here, so no leaf can know its batches.
     has_new_id: bool,
     first_rows: FirstRowsSettings,
     pub(crate) delivered: Delivered,
@@ -82,8 +82,8 @@ impl Delivery {
             while self.in_flight.len() >= limits::BATCHES_UNDER_WAY_MAX {
                 self.wait_for_one().await?;
             }
-            // A client can repeat a body that has just begun at little cost; for the rest of a long body
-            // it is worth waiting.
+            // Repeating a body that has just begun costs a client little; for the rest of a long
+            // body waiting is worthwhile.
             let patience = match self.is_first {
                 true => Duration::ZERO,
                 false => Duration::from_secs(limits::STALL_SECONDS),
@@ -117,8 +117,8 @@ impl Delivery {
         Ok(())
     }
 
-    /// Waits for all batches in flight after one failed, so that all accepted rows are counted. Further
-    /// failures are not reported.
+    /// Waits for all batches in flight after one failed, so that all accepted rows are counted.
+    /// Further failures are not reported.
     pub(crate) async fn wait_after_failure(&mut self) {
         while let Some(outcome) = self.in_flight.join_next().await {
             if let Ok(Ok(receipt)) = outcome {
@@ -140,7 +140,8 @@ impl Delivery {
     }
 }
 
-/// Sends one batch; retries while the sink is busy, until `patience` has passed or the server stops.
+/// Sends one batch; retries while the sink is busy, until `patience` has passed or the server
+/// stops.
 async fn deliver(
     frontend: &Arc<Frontend>,
     mut batch: Batch,

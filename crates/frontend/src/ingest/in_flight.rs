@@ -1,4 +1,5 @@
-//! The bodies that are being received, by batch id: a batch that is still in flight cannot be revoked.
+//! The bodies that are being received, by batch id: a batch that is still in flight cannot be
+//! revoked.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

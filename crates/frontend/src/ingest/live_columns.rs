@@ -11,8 +11,8 @@ use hadal_types::{TableName, TableSchema};
 /// Columns added longer ago are in the table's schema, or were never accepted.
 const SETTLED: Duration = Duration::from_secs(60);
 
-/// The column sets that bodies in flight share; a set is dropped with the last body of its table, when
-/// the table's schema has its columns.
+/// The column sets that bodies in flight share; a set is dropped with the last body of its table,
+/// when the table's schema has its columns.
 #[derive(Default)]
 pub(crate) struct LiveColumns(Mutex<HashMap<TableName, Shared>>);
 
@@ -24,8 +24,8 @@ struct Shared {
 
 impl LiveColumns {
     /// The column set of a table. The caller gets it before it reads the table's schema, and then
-    /// [adds](Self::add_schema) the schema: otherwise the columns of a body that ended in between would be
-    /// missing in both.
+    /// [adds](Self::add_schema) the schema: otherwise the columns of a body that ended in between
+    /// would be missing in both.
     pub(crate) fn of(&self, table: &TableName, now: Instant) -> Arc<TableColumns> {
         let mut tables = self.lock();
         if let Some(columns) = tables.get(table).and_then(|shared| shared.columns.upgrade()) {
@@ -35,8 +35,8 @@ impl LiveColumns {
         begin(&mut tables, table, now)
     }
 
-    /// Adds the columns of the table's schema to its column set. Where columns have left the schema, a new
-    /// set begins after [`SETTLED`], although the old one is always in use.
+    /// Adds the columns of the table's schema to its column set. If columns have left the schema, a
+    /// new set begins after [`SETTLED`], even if the old one is always in use.
     pub(crate) fn add_schema(
         &self,
         table: &TableName,

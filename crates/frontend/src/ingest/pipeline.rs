@@ -41,9 +41,9 @@ impl From<PipelineError> for FrontendError {
 pub(crate) struct Pipeline {
     decompressor: Decompressor,
     ingest: Ingest,
-    /// A strict body is held whole before any batch of it is sent, so its length is limited.
+    /// A strict body is buffered whole before any of its batches is sent, so its length is limited.
     is_strict: bool,
-    /// Bytes of the body so far, as they came.
+    /// Bytes of the body so far, as received.
     received: usize,
     /// The same bytes, decompressed.
     decompressed: usize,
@@ -76,7 +76,7 @@ impl Pipeline {
         self.ingest.age()
     }
 
-    /// Waits for a permit where the rows that are in no batch yet take much memory.
+    /// Waits for a permit if the rows that are in no batch yet use much memory.
     pub(crate) async fn reserve(
         &mut self,
         backpressure: &Backpressure,

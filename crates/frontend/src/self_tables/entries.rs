@@ -96,7 +96,8 @@ impl QueryLogEntry {
     }
 }
 
-/// A body that is being received. It is logged when this is dropped, so also when its client hangs up.
+/// A body that is being received. It is logged when this is dropped, so also when its client hangs
+/// up.
 pub(crate) struct IngestLogGuard {
     frontend: Arc<Frontend>,
     table: TableName,

@@ -34,8 +34,8 @@ pub struct SettingsReport {
     pub bytes_default: u64,
     /// The rows that are deleted next.
     pub next_expiry: Option<ExpiryForecast>,
-    /// Settings that have no effect, or not the one that one would expect; and which rows the change that
-    /// this answers makes go unarchived.
+    /// Settings without an effect or with an unexpected one, and the rows that the answered change
+    /// drops without archiving.
     pub notes: Vec<String>,
 }
 

@@ -1,9 +1,9 @@
-//! A cache of table settings, which ingestion needs for each body: the age limit of its rows, and the
-//! column that holds their time.
+//! A cache of table settings, which ingestion needs for each body: the age limit of its rows, and
+//! the column that holds their time.
 //!
 //! The store of definitions decides; each leaf has a copy (`restore_settings`). The first rows of a
-//! table without settings give it some: an age limit that is derived from them is stored, so that it
-//! does not change by itself when the rows get older.
+//! table without settings give it some: an age limit that is derived from them is stored, so that
+//! it does not change by itself when the rows get older.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -111,8 +111,8 @@ pub(crate) async fn configure(
     backend.admin.apply(change).await.map(|_| ())
 }
 
-/// Stores the settings of a table, if they are based on the stored version, and sends them to the leaves.
-/// Both are done even if the client hangs up.
+/// Stores the settings of a table, if they are based on the stored version, and sends them to the
+/// leaves. Both are done even if the client hangs up.
 pub(crate) async fn set(
     frontend: &Arc<Frontend>,
     table: &TableName,
@@ -127,7 +127,8 @@ pub(crate) async fn set(
     setting.await.map_err(failed)?
 }
 
-/// The error of settings that are stored but did not reach every leaf; the next start sends them again.
+/// The error of settings that are stored but did not reach every leaf; the next start sends them
+/// again.
 pub(crate) fn half_done(error: &SinkError) -> FrontendError {
     FrontendError::from(error).hint("the settings are stored; set them again to tell every leaf")
 }
@@ -195,11 +196,11 @@ pub enum RestoreError {
     },
 }
 
-/// Makes definitions and leaves agree at a start: leaves get the stored settings, and settings that only
-/// a leaf has are stored. The settings of other tables are derived from their rows.
+/// Makes definitions and leaves agree at a start: leaves get the stored settings, and settings that
+/// only a leaf has are stored. The settings of other tables are derived from their rows.
 ///
 /// # Errors
-/// [`RestoreError`]: then no row may be accepted or dropped, since limits may be missing.
+/// [`RestoreError`]: then no row may be accepted or dropped, because limits may be missing.
 pub async fn restore_settings(backend: &Backend) -> Result<(), RestoreError> {
     let now = backend.clock.now();
     let stored = backend.definitions.all_table_settings().await?;

@@ -117,7 +117,7 @@ async fn a_body_that_stops_coming_is_a_problem() {
     assert_eq!(seconds, limits::STALL_SECONDS);
 }
 
-/// Sends a body at this speed; returns the response and the number of seconds until it came.
+/// Sends a body at this speed; returns the response and the number of seconds until it arrived.
 async fn body_of(bytes_per_second: usize, seconds: u64) -> (String, u64) {
     let (mut client, _stop) = connect();
     let length = bytes_per_second * usize::try_from(seconds).expect("some");
@@ -149,7 +149,7 @@ async fn a_body_that_trickles_in_is_a_problem() {
     assert_eq!(body_of(enough - 1, 1_000).await, stalled);
     // A body that arrives fast enough may last any time.
     assert_eq!(body_of(enough, 1_000).await, ("HTTP/1.1 200".to_owned(), 1_000));
-    // One that is small is there before.
+    // A small body is complete before the limit applies.
     assert_eq!(body_of(1, 29).await, ("HTTP/1.1 200".to_owned(), 29));
 }
 
@@ -158,7 +158,7 @@ async fn a_client_that_stops_reading_is_cut_off() {
     let (mut client, stop) = connect();
     send(&mut client, "GET /long HTTP/1.1\r\nHost: x\r\n\r\n").await;
     let start = Instant::now();
-    // The server has let go of its end of the channel once the connection is over.
+    // The server drops its end of the channel once the connection has ended.
     stop.closed().await;
     assert_eq!(start.elapsed().as_secs(), limits::STALL_SECONDS);
     let (text, _) = rest(&mut client).await;
@@ -229,7 +229,8 @@ async fn clients_that_do_not_read_hold_no_more_than_queries_may() {
         let (text, _) = rest(&mut client).await;
         assert!(text.contains("retry-after: 1\r\n"), "{text}");
     }
-    // Who hangs up makes room at once, who stops reading does so in time.
+    // A client that hangs up frees memory immediately; one that stops reading frees it after the
+    // time limit.
     drop(first.0);
     first.1.closed().await;
     assert_eq!(budget.reserved(), one);

@@ -185,8 +185,8 @@ pub(crate) async fn status(State(state): State<Arc<AppState>>) -> Result<Respons
     Ok(json(&status, MemoryReservation::default())?)
 }
 
-/// `POST /v1/stop`: the server stops as SIGTERM makes it stop. It has not yet when this is answered,
-/// and finishes running requests.
+/// `POST /v1/stop`: the server stops as SIGTERM makes it stop. It has not yet when this is
+/// answered, and finishes running requests.
 pub(crate) async fn stop(State(state): State<Arc<AppState>>) -> Result<Response, Problem> {
     #[derive(Serialize)]
     struct Stopping {

@@ -96,7 +96,7 @@ pub(crate) async fn put(
     respond(frontend, frontend.set_settings(&principal, &table, version, settings).await?)
 }
 
-/// `DELETE`: back to the defaults, which rule at once.
+/// `DELETE`: resets to the defaults, which apply immediately.
 pub(crate) async fn delete(
     State(state): State<Arc<AppState>>,
     Extension(principal): Extension<Principal>,
@@ -109,7 +109,7 @@ pub(crate) async fn delete(
     respond(&state.frontend, report)
 }
 
-/// The version that a change is based on; without one, whichever is there.
+/// The version on which a change is based; without one, any version.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct BasedOn {

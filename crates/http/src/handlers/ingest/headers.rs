@@ -59,7 +59,8 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<IngestOptions, FrontendError> 
     Ok(options)
 }
 
-/// JSON, unless the content type says otherwise; the one that `curl -d` sends by default is ignored.
+/// JSON, unless the content type says otherwise; the one that `curl -d` sends by default is
+/// ignored.
 fn format(headers: &HeaderMap) -> Result<Format, FrontendError> {
     let Some(value) = headers.get(header::CONTENT_TYPE) else { return Ok(Format::Json) };
     let kind = value.to_str().unwrap_or_default();
