@@ -19,10 +19,10 @@ use crate::column_type::{reference, type_of};
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
 
-/// Columns that one query looks at.
+/// Columns per query.
 pub(crate) const COLUMNS_AT_ONCE: usize = 50;
 
-/// The statistics of one column; null where a figure makes no sense for the column's type.
+/// The statistics of one column; null if a figure makes no sense for the column's type.
 #[derive(Clone, Debug)]
 pub struct ColumnStats {
     /// The number of distinct values, approximately.

@@ -21,7 +21,7 @@ use crate::query::time_range;
 const LISTS_MAX: u64 = 10_000;
 /// Rows that the first step scans, approximately.
 const ROWS_FIRST: u64 = 16_384;
-/// How many times longer the time range of each step is than that of the step before.
+/// Factor from the time range of one step to that of the next.
 const STEP: i64 = 8;
 /// How long all steps may take together.
 const PATIENCE: Duration = Duration::from_millis(80);

@@ -116,7 +116,7 @@ impl Frontend {
         &self.counters
     }
 
-    /// How long this has been there.
+    /// Returns the time since the start.
     #[must_use]
     pub fn uptime(&self) -> Duration {
         self.started.elapsed()
@@ -146,7 +146,7 @@ impl Frontend {
         &self.backend.damage
     }
 
-    /// Where rows of archived tables go, in words.
+    /// Returns the place where rows of archived tables are stored, in words.
     #[must_use]
     pub fn archive(&self) -> Option<&str> {
         self.config.archive.as_deref()
@@ -164,19 +164,19 @@ impl Frontend {
         (self.backend.memory)()
     }
 
-    /// An empty share of the memory that queries and their answers have.
+    /// Returns an empty reservation in the memory pool of queries and their answers.
     #[must_use]
     pub fn hold(&self) -> MemoryReservation {
         self.backend.root.budget().reservation()
     }
 
-    /// Whether the last batch was refused for want of disk.
+    /// Returns whether the last batch was refused because the disk was full.
     #[must_use]
     pub fn is_disk_full(&self) -> bool {
         self.is_disk_full.load(Ordering::Relaxed)
     }
 
-    /// When queries and bodies are to end: a door that stops begins it.
+    /// Returns the signal that ends queries and bodies; a stopping door triggers it.
     #[must_use]
     pub fn shutdown(&self) -> &Shutdown {
         &self.shutdown
@@ -199,7 +199,7 @@ impl Frontend {
     }
 }
 
-/// Runs work that blocks on a thread for such work.
+/// Runs blocking work on a thread for blocking work.
 ///
 /// # Errors
 /// [`crate::ErrorKind::Internal`] when it panics.

@@ -32,7 +32,7 @@ pub struct QueryRequest {
     pub null_if_absent: bool,
     /// When the request arrived.
     pub start: Instant,
-    /// When the result must have been delivered.
+    /// Deadline for delivering the result.
     pub until: Instant,
     /// The name that the client gives itself.
     pub client: String,
@@ -123,7 +123,7 @@ fn error_of(error: SqlError) -> FrontendError {
     FrontendError::of_sql(kind, error)
 }
 
-/// The times `from` and `to`, spelled as in queries.
+/// Parses the times `from` and `to`, written as in queries.
 pub(crate) fn time_range(
     frontend: &Frontend,
     schema: &TableSchema,
@@ -172,7 +172,7 @@ impl hadal_sql::Catalog for KnownTables<'_> {
     }
 }
 
-/// All tables, for names that are spelled wrong.
+/// All tables, for suggestions when a name is misspelled.
 struct AllTables(ClusterStatus);
 
 impl hadal_sql::Catalog for AllTables {

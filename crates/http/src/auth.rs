@@ -78,10 +78,10 @@ fn has_scope(_scope: Permission, headers: &HeaderMap, config: &Config) -> bool {
     }
 }
 
-/// Whether `host` (a name or an address, perhaps with a port) means this server.
+/// Returns whether `host` (a name or an address, with or without a port) means this server.
 ///
-/// A bind that other machines reach may be called by any address: an address cannot be rebound,
-/// and a token is required as well.
+/// A server that other machines can reach accepts any address as `host`: an address cannot be
+/// rebound, and a token is required as well.
 fn is_own_host(host: &str, config: &Config) -> bool {
     let name = without_port(host);
     if let Some(address) = address(name) {

@@ -111,10 +111,10 @@ impl Config {
         self.listen.ip().to_canonical().is_loopback()
     }
 
-    /// Refuses set-ups that would be open to others by accident.
+    /// Refuses configurations that would be open to other machines by accident.
     ///
     /// # Errors
-    /// [`ConfigError`] names the flags that would make it right.
+    /// [`ConfigError`] names the flags that would fix the configuration.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.is_loopback() {
             return Ok(());
@@ -139,7 +139,7 @@ impl Token {
     /// A new token.
     ///
     /// # Errors
-    /// When the machine has no randomness to give.
+    /// When the system's random source fails.
     pub fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; Self::BYTES];
         getrandom::fill(&mut bytes)?;
@@ -166,7 +166,7 @@ impl Token {
         self.0.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Whether both are equal, in constant time.
+    /// Returns whether both tokens are equal, in constant time.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
         let differs =

@@ -26,7 +26,7 @@ pub(crate) struct ConnectionPermit {
     _place: OwnedSemaphorePermit,
 }
 
-/// Why somebody has to come back later.
+/// Why a client must retry later.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LimitReached {
     Port,
@@ -49,7 +49,7 @@ impl ConnectionLimits {
         Arc::new(Self { places: Arc::new(Semaphore::new(most)), most_per_address, by_address })
     }
 
-    /// A place for a connection from `from`.
+    /// Reserves a place for a connection from `from`.
     pub(crate) fn enter(self: &Arc<Self>, from: IpAddr) -> Result<ConnectionPermit, LimitReached> {
         let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| LimitReached::Port)?;
         let address = counted(from);

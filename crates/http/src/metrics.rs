@@ -1,6 +1,6 @@
 //! Metrics in the text format of Prometheus.
 //!
-//! A handful of counters and one histogram: less than a library for them would need.
+//! A few counters and one histogram need less code than a metrics library.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -32,7 +32,7 @@ pub(crate) async fn home(headers: HeaderMap) -> Response {
     file(FILES, "/index.html", &headers).unwrap_or_else(|| plain(&headers))
 }
 
-/// Every address that is no door: a file of the page, or nothing.
+/// Answers every address that no route handles: a file of the page, or 404.
 pub(crate) async fn other(request: Request) -> Response {
     let is_read = [Method::GET, Method::HEAD].contains(request.method());
     let found = is_read.then(|| file(FILES, request.uri().path(), request.headers())).flatten();
@@ -41,13 +41,13 @@ pub(crate) async fn other(request: Request) -> Response {
     })
 }
 
-/// One of `files`, as the browser wants it.
+/// Returns one of `files` in the form that the browser accepts.
 fn file(files: &[File], path: &str, headers: &HeaderMap) -> Option<Response> {
     let file = files.iter().find(|file| file.path == path)?;
     let tag = HeaderValue::from_str(&tag(file.bytes)).ok()?;
     let cache = match path.starts_with(HASHED) {
         true => "public, max-age=31536000, immutable",
-        // Asked for again each time, and sent again when it has changed.
+        // The browser revalidates the file each time, and gets it again only if it has changed.
         false => "no-cache",
     };
     let about = [

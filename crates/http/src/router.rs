@@ -18,7 +18,7 @@ use crate::problem::{Problem, ProblemKind};
 use crate::routes::{Route, routes};
 use crate::state::AppState;
 
-/// All routes, as [`crate::serve`] serves them, without connections and their limits.
+/// Returns all routes as served by [`crate::serve`], without connections and their limits.
 pub fn router(config: Config, frontend: Arc<Frontend>) -> Router {
     router_of(&AppState::new(config, frontend))
 }
@@ -43,7 +43,7 @@ pub(crate) fn router_of(state: &Arc<AppState>) -> Router {
         .with_state(Arc::clone(state))
 }
 
-/// Lets a request in, or not, before a byte of its body is read.
+/// Admits or refuses a request before a byte of its body is read.
 async fn guard(
     State((state, scope)): State<(Arc<AppState>, Permission)>,
     mut request: Request,
@@ -58,7 +58,7 @@ async fn guard(
     }
 }
 
-/// Lets no request in that is for two servers, whichever door it is for.
+/// Refuses a request with more than one `Host`, whatever its route.
 async fn unambiguous(request: Request, next: Next) -> Response {
     match one_host(request.headers()) {
         Ok(()) => next.run(request).await,
@@ -66,7 +66,7 @@ async fn unambiguous(request: Request, next: Next) -> Response {
     }
 }
 
-/// Counts requests, and turns a panic of one into an answer.
+/// Counts requests, and turns a panic in a request into an answer.
 async fn measure(State(state): State<Arc<AppState>>, request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().cloned();
     let route = route.as_ref().map_or("other", MatchedPath::as_str);

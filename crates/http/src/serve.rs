@@ -75,7 +75,7 @@ pub async fn serve(
                 let (router, stopped) = (router.clone(), stopped.clone());
                 tokio::spawn(async move {
                     let _open = open;
-                    // Answers are written whole: waiting to fill a packet only costs time.
+                    // Answers are written whole, so waiting to fill a packet only costs time.
                     let _ = stream.set_nodelay(true);
                     serve_connection(stream, router, stopped).await;
                 });

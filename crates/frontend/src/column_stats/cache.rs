@@ -102,7 +102,7 @@ impl ColumnStatsCache {
         let now = Instant::now();
         let stale = table.stale(columns, version, now);
         if !stale.is_empty() {
-            // Do not wait where every column can be served from the cache.
+            // Do not wait if every column can be served from the cache.
             let until = match table.lacks(&stale, version) {
                 true => now + PATIENCE,
                 false => now,

@@ -1,4 +1,4 @@
-//! The entries of self tables, and the rows that are made of them.
+//! The entries of self tables, and their conversion to rows.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
