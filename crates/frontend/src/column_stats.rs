@@ -14,10 +14,9 @@ use hadal_query::{
 };
 use hadal_types::{ColumnSchema, Logical, Micros, TableName, TableSchema, TimeRange, Value};
 
-use crate::ask::ask;
 use crate::column_type::{reference, type_of};
 use crate::error::FrontendError;
-use crate::frontend::Frontend;
+use crate::query_runner::QueryRunner;
 
 /// Columns per query.
 pub(crate) const COLUMNS_AT_ONCE: usize = 50;
@@ -45,20 +44,20 @@ pub(crate) struct Computed<T> {
 }
 
 /// Queries over one table that share a deadline and the value of `now()`.
-pub(crate) struct StatsQueries<'d> {
-    frontend: &'d Frontend,
+pub(crate) struct StatsQueries {
+    runner: QueryRunner,
     table: TableName,
     now: Micros,
     until: Instant,
 }
 
-impl<'d> StatsQueries<'d> {
+impl StatsQueries {
     /// Queries over `schema`'s table, all of which must end within `deadline`.
-    pub(crate) fn new(frontend: &'d Frontend, schema: &TableSchema, deadline: Duration) -> Self {
+    pub(crate) fn new(runner: QueryRunner, schema: &TableSchema, deadline: Duration) -> Self {
         Self {
-            frontend,
             table: schema.name.clone(),
-            now: frontend.backend.clock.now(),
+            now: runner.now(),
+            runner,
             until: Instant::now() + deadline,
         }
     }
@@ -145,7 +144,7 @@ impl<'d> StatsQueries<'d> {
             deadline: self.until.saturating_duration_since(Instant::now()),
             ..Query::new(self.table.clone(), shape)
         };
-        ask(self.frontend, query).await
+        self.runner.run(query).await
     }
 }
 

@@ -105,8 +105,11 @@ async fn newest_first(
     query: &ValuesQuery<'_>,
 ) -> Result<(ResultSet, bool), FrontendError> {
     let start = Instant::now();
-    let queries =
-        StatsQueries::new(frontend, schema, Duration::from_millis(limits::QUERY_DEADLINE_MS));
+    let queries = StatsQueries::new(
+        frontend.runner(),
+        schema,
+        Duration::from_millis(limits::QUERY_DEADLINE_MS),
+    );
     let Some(span) = Span::new(schema, range) else {
         let answer = queries.top(query.column, query.prefix, range, query.limit).await?;
         return Ok((answer, true));

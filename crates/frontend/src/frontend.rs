@@ -5,43 +5,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use hadal_definitions::Definitions;
-use hadal_peer::{Admin, Sink};
+use hadal_peer::TableStatus;
 use hadal_tree::{ExpectedRows, Root};
-use hadal_types::{Clock, MemoryReservation, limits};
+use hadal_types::{Clock, ColumnSchema, MemoryReservation, limits};
 use tokio::sync::{Semaphore, watch};
 
+use crate::backend::Backend;
+use crate::column_stats::ColumnStats;
 use crate::column_stats::cache::ColumnStatsCache;
-use crate::counters::Counters;
 use crate::error::FrontendError;
-use crate::ingest::backpressure::Backpressure;
-use crate::ingest::in_flight::InFlight;
-use crate::ingest::live_columns::LiveColumns;
-use crate::memory_gauge::{MemoryGauge, MemoryUse};
+use crate::query_runner::QueryRunner;
 use crate::self_tables::SelfTables;
-use crate::shutdown::Shutdown;
-use crate::tables::settings_cache::TableSettingsCache;
-
-/// The services behind the front.
-#[derive(Clone)]
-pub struct Backend {
-    /// Answers queries.
-    pub root: Root,
-    /// Accepts batches.
-    pub sink: Arc<dyn Sink>,
-    /// Applies changes to tables.
-    pub admin: Arc<dyn Admin>,
-    /// Settings and other definitions.
-    pub definitions: Definitions,
-    /// The rows that each leaf should hold.
-    pub ledger: Arc<ExpectedRows>,
-    /// The wall clock.
-    pub clock: Arc<dyn Clock>,
-    /// Measures the memory of the process.
-    pub memory: MemoryGauge,
-    /// Damage that keeps leaves with rows from serving until the next start, a sentence each.
-    pub damage: Arc<[String]>,
-}
+use crate::state::backpressure::Backpressure;
+use crate::state::counters::Counters;
+use crate::state::in_flight::InFlight;
+use crate::state::live_columns::LiveColumns;
+use crate::state::memory_gauge::MemoryUse;
+use crate::state::settings_cache::TableSettingsCache;
+use crate::state::shutdown::Shutdown;
 
 /// The configuration of the front.
 #[derive(Clone, Debug)]
@@ -72,10 +53,10 @@ impl Default for FrontendConfig {
 pub struct Frontend {
     pub(crate) backend: Backend,
     pub(crate) config: FrontendConfig,
-    pub(crate) counters: Counters,
-    pub(crate) self_tables: SelfTables,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) self_tables: Arc<SelfTables>,
     pub(crate) column_stats: ColumnStatsCache,
-    pub(crate) table_settings: TableSettingsCache,
+    pub(crate) table_settings: Arc<TableSettingsCache>,
     /// Limits the bodies parsed concurrently to the number of cores.
     pub(crate) parsers: Semaphore,
     pub(crate) in_flight: InFlight,
@@ -93,18 +74,21 @@ impl Frontend {
     #[must_use]
     pub fn new(config: FrontendConfig, backend: Backend) -> Arc<Self> {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let (counters, shutdown) = (Arc::new(Counters::default()), Shutdown::default());
+        let table_settings = Arc::new(TableSettingsCache::new(backend.clone()));
+        let runner = QueryRunner::new(&backend, &shutdown);
         Arc::new(Self {
+            self_tables: SelfTables::new(&backend, &table_settings, &counters),
+            column_stats: ColumnStatsCache::new(runner),
             backend,
             config,
-            counters: Counters::default(),
-            self_tables: SelfTables::default(),
-            column_stats: ColumnStatsCache::default(),
-            table_settings: TableSettingsCache::default(),
+            counters,
+            table_settings,
             parsers: Semaphore::new(cores),
             in_flight: InFlight::default(),
             live_columns: LiveColumns::default(),
             backpressure: Backpressure::default(),
-            shutdown: Shutdown::default(),
+            shutdown,
             is_disk_full: AtomicBool::new(false),
             started: Instant::now(),
         })
@@ -182,6 +166,24 @@ impl Frontend {
         &self.shutdown
     }
 
+    /// Returns the statistics of each column in the order of `columns`, as far as they are computed
+    /// within 200 ms, and whether they are complete.
+    ///
+    /// # Errors
+    /// [`FrontendError`] when a query for them fails.
+    pub async fn column_stats(
+        &self,
+        status: &TableStatus,
+        columns: &[&ColumnSchema],
+    ) -> Result<(Vec<Option<ColumnStats>>, bool), FrontendError> {
+        self.column_stats.of(status, columns).await
+    }
+
+    /// Returns the runner of queries; it stops with this front.
+    pub(crate) fn runner(&self) -> QueryRunner {
+        QueryRunner::new(&self.backend, &self.shutdown)
+    }
+
     /// Writes the self tables while `doors` run, and writes their last rows after the doors have
     /// ended.
     pub async fn keep_self_tables_while<T>(self: &Arc<Self>, doors: impl Future<Output = T>) -> T {
@@ -189,12 +191,12 @@ impl Frontend {
             return doors.await;
         }
         let (stop, stopped) = watch::channel(false);
-        let keeping = tokio::spawn(crate::self_tables::keep(Arc::clone(self), stopped));
+        let keeping = tokio::spawn(Arc::clone(&self.self_tables).keep(stopped));
         let ended = doors.await;
         let _ = stop.send(true);
         // The task ends by itself. If it died, its unwritten rows are still flushed below.
         let _ = keeping.await;
-        self.self_tables.flush(self).await;
+        self.self_tables.flush().await;
         ended
     }
 }

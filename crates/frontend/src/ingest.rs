@@ -8,11 +8,8 @@
 //! a client sends as fast as rows are stored. Bad rows do not affect good ones, unless the request
 //! is strict: then the whole body is parsed before anything is delivered.
 
-pub(crate) mod backpressure;
 pub(crate) mod decompress;
 mod delivery;
-pub(crate) mod in_flight;
-pub(crate) mod live_columns;
 mod pipeline;
 mod rejects;
 pub(crate) mod request;
@@ -27,7 +24,6 @@ use hadal_peer::Batch;
 use hadal_types::{ColumnSchema, Kind, Micros, TableName, TableSchema, limits};
 
 use crate::batch_id::random_id;
-use crate::counters::count;
 use crate::error::{ErrorKind, FrontendError, Rejects};
 use crate::frontend::{Frontend, blocking};
 use crate::ingest::delivery::{Delivered, Delivery};
@@ -35,8 +31,9 @@ use crate::ingest::pipeline::Pipeline;
 use crate::ingest::rejects::keep_rejects;
 use crate::ingest::request::{ByteStream, IngestOptions, IngestReceipt};
 use crate::principal::{Permission, Principal};
-use crate::self_tables::{IngestLogEntry, IngestLogGuard};
-use crate::tables::settings_cache::FirstRowsSettings;
+use crate::self_tables::entries::IngestLogEntry;
+use crate::state::counters::count;
+use crate::state::settings_cache::FirstRowsSettings;
 
 /// Consecutive bytes of a body, as the door received them.
 type Piece = Vec<Bytes>;
@@ -63,7 +60,7 @@ impl Frontend {
     ) -> Result<IngestReceipt, FrontendError> {
         principal.require(Permission::Log)?;
         let table = foreign_table(table)?;
-        let mut log = IngestLogGuard::new(self, &table);
+        let mut log = self.self_tables.begin_body(&table);
         let taken = match options {
             Ok(options) => take(self, &table, options, body, &mut log.entry).await,
             Err(error) => Err(error),
@@ -91,7 +88,7 @@ async fn take(
     let table_columns =
         frontend.live_columns.add_schema(table, table_columns, schema.as_deref(), Instant::now());
     let oldest = schema.as_ref().and_then(|schema| Some(schema.time_range?.0));
-    let stored = frontend.table_settings.of(&frontend.backend, table).await?;
+    let stored = frontend.table_settings.of(table).await?;
     let settings = stored.as_ref().map(|stored| &stored.value);
     let age = AgePolicy::new(settings, options.any_age, oldest, now);
     let first_rows = FirstRowsSettings::new(table, stored);

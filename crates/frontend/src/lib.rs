@@ -13,35 +13,35 @@
 //! to its own codes (HTTP status, SQLSTATE). This crate knows no sockets, no HTTP and no JSON
 //! bodies; it knows no leaf and no row block either, only the tree's root and a sink.
 
-mod ask;
+mod backend;
 mod batch_id;
 mod column_stats;
 mod column_type;
 mod column_values;
-mod counters;
 mod error;
 mod frontend;
 mod ingest;
-mod memory_gauge;
 mod principal;
 mod query;
+mod query_runner;
 mod self_tables;
-mod shutdown;
+mod state;
 mod tables;
 
+pub use backend::Backend;
 pub use column_stats::ColumnStats;
 pub use column_type::{rows_of, type_of};
 pub use column_values::{ColumnValues, ColumnValuesRequest};
-pub use counters::Counters;
 pub use error::{ErrorContext, ErrorKind, FrontendError, Rejects};
-pub use frontend::{Backend, Frontend, FrontendConfig, blocking};
+pub use frontend::{Frontend, FrontendConfig, blocking};
 pub use ingest::decompress::Decompressor;
 pub use ingest::request::{ByteStream, IngestOptions, IngestReceipt};
-pub use memory_gauge::{MemoryGauge, MemoryUse};
 pub use principal::{Permission, Principal};
 pub use query::result::{QueryResult, QueryWarning};
 pub use query::{QueryRequest, QueryText};
-pub use shutdown::Shutdown;
+pub use state::counters::Counters;
+pub use state::memory_gauge::{MemoryGauge, MemoryUse};
+pub use state::settings_cache::{RestoreError, restore_settings};
+pub use state::shutdown::Shutdown;
 pub use tables::DroppedTable;
 pub use tables::settings::{EffectiveSettings, SettingsReport};
-pub use tables::settings_cache::{RestoreError, restore_settings};

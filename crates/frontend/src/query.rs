@@ -16,12 +16,11 @@ use hadal_tree::{AskError, ClusterStatus, Root};
 use hadal_types::{Micros, TableName, TableSchema, TimeRange, limits};
 use tokio::time::timeout_at;
 
-use crate::ask::ask;
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
 use crate::query::result::{QueryResult, QueryWarning};
-use crate::self_tables::{QueryLogEntry, QueryLogGuard};
+use crate::self_tables::entries::QueryLogEntry;
 
 /// One statement to be answered.
 #[derive(Debug)]
@@ -65,7 +64,7 @@ impl Frontend {
     {
         principal.require(Permission::Query)?;
         request.check()?;
-        let mut log = QueryLogGuard::new(self, request.client.clone());
+        let mut log = self.self_tables.begin_query(request.client.clone());
         let delivering = async {
             let result = answer(self, &request, &mut log.entry).await?;
             log.entry.answered(result.rows.len(), result.stats, &result.coverage);
@@ -255,7 +254,7 @@ async fn run(
 ) -> Result<QueryResult, FrontendError> {
     let is_grouped = matches!(query.kind, QueryKind::Groups { .. });
     let (has_series, range) = (query.series.is_some(), query.range);
-    let answer = ask(frontend, query).await?;
+    let answer = frontend.runner().run(query).await?;
     let mut warnings: Vec<QueryWarning> = notes.into_iter().map(QueryWarning::from).collect();
     warnings.extend(answer.warnings.iter().map(QueryWarning::from));
     if let [first, rest @ ..] = &*frontend.backend.damage {

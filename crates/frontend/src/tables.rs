@@ -1,7 +1,6 @@
 //! Tables: contents, settings, and dropping.
 
 pub(crate) mod settings;
-pub(crate) mod settings_cache;
 
 use hadal_peer::{TableBlocks, TableChange, TableStatus};
 use hadal_tree::ClusterStatus;
@@ -10,7 +9,7 @@ use hadal_types::{AgeLimit, TableName};
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
-use crate::tables::settings_cache::age_limit;
+use crate::state::settings_cache::age_limit;
 
 /// A table that was dropped.
 #[derive(Clone, Copy, Debug)]

@@ -20,7 +20,7 @@ use tokio::time::timeout_at;
 
 use crate::column_stats::{COLUMNS_AT_ONCE, ColumnStats, StatsQueries};
 use crate::error::FrontendError;
-use crate::frontend::Frontend;
+use crate::query_runner::QueryRunner;
 
 /// How long a request waits for statistics.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -34,8 +34,8 @@ const TABLES_MAX: usize = 100;
 const TEXT_CHARS_MAX: usize = 256;
 
 /// The statistics of all tables.
-#[derive(Default)]
 pub(crate) struct ColumnStatsCache {
+    runner: QueryRunner,
     tables: Mutex<HashMap<TableName, Arc<Table>>>,
 }
 
@@ -91,10 +91,14 @@ impl Column {
 }
 
 impl ColumnStatsCache {
-    /// The statistics of each column as in [`Frontend::column_stats`].
-    async fn of(
+    pub(crate) fn new(runner: QueryRunner) -> Self {
+        Self { runner, tables: Mutex::default() }
+    }
+
+    /// The statistics of each column, in the order of `columns`, as far as they are computed within
+    /// [`PATIENCE`], and whether they are all, of all rows.
+    pub(crate) async fn of(
         &self,
-        frontend: &Arc<Frontend>,
         status: &TableStatus,
         columns: &[&ColumnSchema],
     ) -> Result<(Vec<Option<ColumnStats>>, bool), FrontendError> {
@@ -107,7 +111,7 @@ impl ColumnStatsCache {
                 true => now + PATIENCE,
                 false => now,
             };
-            compute_within(frontend, &table, status, stale, until).await?;
+            compute_within(&self.runner, &table, status, stale, until).await?;
         }
         Ok(table.serve(columns, version))
     }
@@ -123,21 +127,6 @@ impl ColumnStatsCache {
             tables.clear();
         }
         Arc::clone(tables.entry(name.clone()).or_default())
-    }
-}
-
-impl Frontend {
-    /// The statistics of each column, in the order of `columns`, as far as they are computed within
-    /// [`PATIENCE`], and whether they are all, of all rows.
-    ///
-    /// # Errors
-    /// [`FrontendError`] when a query for them fails.
-    pub async fn column_stats(
-        self: &Arc<Self>,
-        status: &TableStatus,
-        columns: &[&ColumnSchema],
-    ) -> Result<(Vec<Option<ColumnStats>>, bool), FrontendError> {
-        self.column_stats.of(self, status, columns).await
     }
 }
 
@@ -186,7 +175,7 @@ impl Table {
 /// Computes statistics, unless another request already does; returns when they are ready, or at
 /// `until`, whichever comes first.
 async fn compute_within(
-    frontend: &Arc<Frontend>,
+    runner: &QueryRunner,
     table: &Arc<Table>,
     status: &TableStatus,
     stale: Vec<ColumnSchema>,
@@ -194,10 +183,10 @@ async fn compute_within(
 ) -> Result<(), FrontendError> {
     let computing = Arc::clone(&table.computing).lock_owned();
     let Ok(turn) = timeout_at(until.into(), computing).await else { return Ok(()) };
-    let (frontend, table, status) = (Arc::clone(frontend), Arc::clone(table), status.clone());
+    let (runner, table, status) = (runner.clone(), Arc::clone(table), status.clone());
     let computed = tokio::spawn(async move {
         let _turn = turn;
-        let computed = compute(&frontend, &table, &status, &stale).await;
+        let computed = compute(runner, &table, &status, &stale).await;
         if let Err(error) = &computed {
             tracing::warn!(table = %status.schema.name, ?error, "column statistics failed");
         }
@@ -213,7 +202,7 @@ async fn compute_within(
 }
 
 async fn compute(
-    frontend: &Arc<Frontend>,
+    runner: QueryRunner,
     table: &Table,
     status: &TableStatus,
     stale: &[ColumnSchema],
@@ -221,7 +210,7 @@ async fn compute(
     let version = Version::of(status);
     // Another request may have computed them while this one waited for the lock.
     let stale = table.stale(&stale.iter().collect::<Vec<_>>(), version, Instant::now());
-    let queries = StatsQueries::new(frontend, &status.schema, QUERY_TIME);
+    let queries = StatsQueries::new(runner, &status.schema, QUERY_TIME);
     for columns in stale.chunks(COLUMNS_AT_ONCE) {
         let start = Instant::now();
         let computed = queries.stats(&columns.iter().collect::<Vec<_>>()).await?;

@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep};
 
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
-use crate::tables::settings_cache::FirstRowsSettings;
+use crate::state::settings_cache::FirstRowsSettings;
 
 /// How long to wait before a busy sink is asked again.
 const BUSY_PAUSE: Duration = Duration::from_millis(50);
@@ -75,7 +75,7 @@ impl Delivery {
         age: AgePolicy,
     ) -> Result<(), FrontendError> {
         if !batches.is_empty() {
-            self.first_rows.store(&self.frontend, age).await?;
+            self.first_rows.store(&self.frontend.table_settings, age).await?;
         }
         for mut batch in batches {
             batch.first_try = self.has_new_id;

@@ -5,8 +5,8 @@ use hadal_peer::Batch;
 use hadal_types::{Micros, limits};
 
 use crate::error::{ErrorKind, FrontendError};
-use crate::ingest::backpressure::{Backpressure, BodyPermit};
 use crate::ingest::decompress::{DecompressError, Decompressor};
+use crate::state::backpressure::{Backpressure, BodyPermit};
 
 /// Why the rest of a body is not read.
 #[derive(Debug, thiserror::Error)]

@@ -8,7 +8,7 @@ use hadal_types::{Micros, TableName, limits};
 use crate::batch_id::random_id;
 use crate::error::{FrontendError, Rejects};
 use crate::frontend::Frontend;
-use crate::tables::settings_cache::FirstRowsSettings;
+use crate::state::settings_cache::FirstRowsSettings;
 
 impl Rejects {
     /// Returns the refused rows of a body; the first [`limits::REJECTS_SHOWN_MAX`] are shown.
@@ -32,8 +32,10 @@ pub(super) async fn keep_rejects(
     let batch = rejects_batch(rejects, table, source, now, random_id()?)
         .map_err(|error| FrontendError::internal("rejected rows cannot be encoded", &error))?;
     if let Some(batch) = batch {
-        let own = frontend.table_settings.of(&frontend.backend, &batch.table).await?;
-        FirstRowsSettings::new(&batch.table, own).store(frontend, AgePolicy::default()).await?;
+        let own = frontend.table_settings.of(&batch.table).await?;
+        FirstRowsSettings::new(&batch.table, own)
+            .store(&frontend.table_settings, AgePolicy::default())
+            .await?;
         let receipt = frontend.backend.sink.accept(batch).await;
         receipt.map_err(|error| FrontendError::from(&error))?;
     }

@@ -25,7 +25,7 @@ pub(crate) async fn summarize(
     schema: &TableSchema,
     deadline: Duration,
 ) -> Result<QueryResult, FrontendError> {
-    let queries = StatsQueries::new(frontend, schema, deadline);
+    let queries = StatsQueries::new(frontend.runner(), schema, deadline);
     let columns: Vec<&ColumnSchema> =
         schema.columns.iter().take(limits::SUMMARY_COLUMNS_MAX).collect();
     let mut computed = queries.stats(&columns).await?;

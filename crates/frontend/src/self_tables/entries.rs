@@ -1,15 +1,11 @@
 //! The entries of self tables, and their conversion to rows.
 
-use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use hadal_aggregate::{Coverage, ScanStats};
 use hadal_ingest::SelfTableRow;
 use hadal_peer::{LeafStatus, PeerStatus, TableStatus};
 use hadal_types::{Decimal, Micros, TableName, Value, limits};
-
-use crate::error::FrontendError;
-use crate::frontend::Frontend;
 
 /// One query and its outcome.
 #[derive(Debug, Default)]
@@ -20,52 +16,21 @@ pub(crate) struct QueryLogEntry {
     /// The name that the client gives itself.
     pub(crate) client: String,
     /// Rows of the result.
-    rows: u64,
+    pub(super) rows: u64,
     stats: ScanStats,
     /// Expected and scanned rows of the table.
-    expected: (u64, u64),
+    pub(super) expected: (u64, u64),
     at: Micros,
-    took: Duration,
-    outcome: &'static str,
-}
-
-/// A running query. It is logged when this is dropped, so also when its client hangs up.
-pub(crate) struct QueryLogGuard {
-    frontend: Arc<Frontend>,
-    start: Instant,
-    pub(crate) entry: QueryLogEntry,
-}
-
-impl QueryLogGuard {
-    pub(crate) fn new(frontend: &Arc<Frontend>, client: String) -> Self {
-        let at = frontend.backend.clock.now();
-        let note = QueryLogEntry { client, at, outcome: "cancelled", ..QueryLogEntry::default() };
-        Self { frontend: Arc::clone(frontend), start: Instant::now(), entry: note }
-    }
-
-    /// Sets the outcome.
-    pub(crate) fn end<T>(mut self, ended: &Result<T, FrontendError>) {
-        if ended.is_err() {
-            self.entry.rows = 0;
-        }
-        let (expected, scanned) = self.entry.expected;
-        self.entry.outcome = match ended {
-            Err(error) => error.kind.name(),
-            Ok(_) if scanned < expected => "partial",
-            Ok(_) => "answered",
-        };
-    }
-}
-
-impl Drop for QueryLogGuard {
-    fn drop(&mut self) {
-        let mut note = std::mem::take(&mut self.entry);
-        note.took = self.start.elapsed();
-        self.frontend.self_tables.add_query(note);
-    }
+    pub(super) took: Duration,
+    pub(super) outcome: &'static str,
 }
 
 impl QueryLogEntry {
+    /// A query that begins; it counts as cancelled until it has another outcome.
+    pub(super) fn new(client: String, at: Micros) -> Self {
+        Self { client, at, outcome: "cancelled", ..Self::default() }
+    }
+
     /// Sets the figures of the result.
     pub(crate) fn answered(&mut self, rows: usize, stats: ScanStats, coverage: &Coverage) {
         self.rows = rows as u64;
@@ -93,34 +58,6 @@ impl QueryLogEntry {
             ("scan_ms", millis(Duration::from_micros(stats.scan_micros))),
         ];
         SelfTableRow { time: self.at, cells }
-    }
-}
-
-/// A body that is being received. It is logged when this is dropped, so also when its client hangs
-/// up.
-pub(crate) struct IngestLogGuard {
-    frontend: Arc<Frontend>,
-    table: TableName,
-    start: Instant,
-    pub(crate) entry: IngestLogEntry,
-}
-
-impl IngestLogGuard {
-    pub(crate) fn new(frontend: &Arc<Frontend>, table: &TableName) -> Self {
-        let note = IngestLogEntry { is_refused: true, ..IngestLogEntry::default() };
-        Self {
-            frontend: Arc::clone(frontend),
-            table: table.clone(),
-            start: Instant::now(),
-            entry: note,
-        }
-    }
-}
-
-impl Drop for IngestLogGuard {
-    fn drop(&mut self) {
-        let note = IngestLogEntry { took: self.start.elapsed(), ..self.entry };
-        self.frontend.self_tables.add_body(&self.table, note);
     }
 }
 

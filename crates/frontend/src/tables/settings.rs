@@ -12,7 +12,7 @@ use crate::column_stats::StatsQueries;
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
-use crate::tables::settings_cache::{age_limit, configure, half_done, set};
+use crate::state::settings_cache::{age_limit, configure, half_done};
 
 /// How long rows are counted that a change makes go.
 const COUNT_TIME: Duration = Duration::from_secs(2);
@@ -59,7 +59,7 @@ impl Frontend {
         self: &Arc<Self>,
         table: &TableName,
     ) -> Result<SettingsReport, FrontendError> {
-        let stored = self.table_settings.read(&self.backend, table).await?;
+        let stored = self.table_settings.read(table).await?;
         let status = self.backend.root.table(table.as_str()).await;
         Ok(self.report(table, stored, status))
     }
@@ -77,7 +77,7 @@ impl Frontend {
         settings: TableSettings,
     ) -> Result<SettingsReport, FrontendError> {
         principal.require(Permission::Admin)?;
-        let stored = self.table_settings.read(&self.backend, table).await?;
+        let stored = self.table_settings.read(table).await?;
         let was_archived = stored.as_ref().is_some_and(|stored| stored.value.is_archived());
         if settings.is_archived() && self.config.archive.is_none() && !was_archived {
             let reason = "this server has no archive; start it with --archive PLACE".to_owned();
@@ -86,7 +86,7 @@ impl Frontend {
         }
         // Counted before the change: the rows may be gone right after it.
         let lost = unarchived(self, table, stored.as_ref(), &settings).await;
-        set(self, table, version, settings).await?;
+        self.table_settings.set(table, version, settings).await?;
         self.report_with(table, lost).await
     }
 
@@ -102,14 +102,14 @@ impl Frontend {
         version: Option<i64>,
     ) -> Result<SettingsReport, FrontendError> {
         principal.require(Permission::Admin)?;
-        let stored = self.table_settings.read(&self.backend, table).await?;
+        let stored = self.table_settings.read(table).await?;
         let version = version.unwrap_or_else(|| stored.as_ref().map_or(0, |stored| stored.version));
         let defaults = TableSettings::of_new(table);
         let lost = unarchived(self, table, stored.as_ref(), &defaults).await;
         if self.backend.root.table(table.as_str()).await.is_some() {
             // Store the defaults instead of removing the settings: without settings they would be
             // derived from the table's rows.
-            set(self, table, version, defaults).await?;
+            self.table_settings.set(table, version, defaults).await?;
         } else {
             let definitions = &self.backend.definitions;
             let removed = definitions.remove_table_settings(table, Some(version)).await;
@@ -180,7 +180,7 @@ async fn unarchived(
     let Some(status) = frontend.backend.root.table(table.as_str()).await else { return notes };
     let age = settings.age_limit();
     if let Some(to) = age.cutoff(frontend.backend.clock.now()) {
-        let queries = StatsQueries::new(frontend, &status.schema, COUNT_TIME);
+        let queries = StatsQueries::new(frontend.runner(), &status.schema, COUNT_TIME);
         // If counting the rows fails or takes too long, warn without a count.
         let which = match queries.rows(TimeRange { from: None, to: Some(to) }).await {
             Ok(0) => None,

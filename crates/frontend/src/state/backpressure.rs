@@ -48,7 +48,7 @@ impl Backpressure {
 
     /// Waits for the permit of a batch of `bytes` bytes. A batch larger than the limit waits until
     /// no other batch holds a permit.
-    pub(super) async fn batch(&self, bytes: usize) -> Result<OwnedSemaphorePermit, FrontendError> {
+    pub(crate) async fn batch(&self, bytes: usize) -> Result<OwnedSemaphorePermit, FrontendError> {
         let units = bytes.div_ceil(UNIT_BYTES).min(BATCHES_BYTES_MAX / UNIT_BYTES);
         let units = u32::try_from(units).unwrap_or(u32::MAX);
         Arc::clone(&self.batches).acquire_many_owned(units).await.map_err(closed)
@@ -61,16 +61,16 @@ fn closed(error: AcquireError) -> FrontendError {
 
 /// The permit of one body, if it needs one.
 #[derive(Default)]
-pub(super) struct BodyPermit(Option<OwnedSemaphorePermit>);
+pub(crate) struct BodyPermit(Option<OwnedSemaphorePermit>);
 
 impl BodyPermit {
-    pub(super) const fn is_held(&self) -> bool {
+    pub(crate) const fn is_held(&self) -> bool {
         self.0.is_some()
     }
 
     /// Acquires a permit for a body with `bytes` bytes that are in no batch yet, or returns the
     /// permit if they are few.
-    pub(super) async fn hold(
+    pub(crate) async fn hold(
         &mut self,
         backpressure: &Backpressure,
         bytes: usize,

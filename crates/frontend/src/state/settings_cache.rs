@@ -15,8 +15,8 @@ use hadal_peer::{SinkError, TableChange, TableStatus};
 use hadal_types::limits::TABLES_MAX;
 use hadal_types::{AgeLimit, ColumnName, Micros, TableName, TableSettings};
 
+use crate::backend::Backend;
 use crate::error::{ErrorKind, FrontendError};
-use crate::frontend::{Backend, Frontend};
 
 /// How long cached settings are valid: another server may share the definitions.
 const GOOD_FOR: Duration = Duration::from_secs(5);
@@ -25,8 +25,8 @@ const GOOD_FOR: Duration = Duration::from_secs(5);
 const TRIES: usize = 8;
 
 /// The settings that were read or written lately.
-#[derive(Default)]
 pub(crate) struct TableSettingsCache {
+    backend: Backend,
     tables: Mutex<HashMap<TableName, CachedSettings>>,
 }
 
@@ -39,32 +39,28 @@ struct CachedSettings {
 }
 
 impl TableSettingsCache {
+    pub(crate) fn new(backend: Backend) -> Self {
+        Self { backend, tables: Mutex::default() }
+    }
+
     /// The settings of a table, perhaps from the cache.
-    pub(crate) async fn of(
-        &self,
-        backend: &Backend,
-        table: &TableName,
-    ) -> Result<StoredSettings, FrontendError> {
+    pub(crate) async fn of(&self, table: &TableName) -> Result<StoredSettings, FrontendError> {
         let cached =
             lock(&self.tables).get(table).map(|cached| (cached.read_at, cached.stored.clone()));
         match cached {
             Some((read_at, stored)) if read_at.elapsed() < GOOD_FOR => Ok(stored),
-            Some((_, stale)) => Ok(self.read(backend, table).await.unwrap_or_else(|_| {
+            Some((_, stale)) => Ok(self.read(table).await.unwrap_or_else(|_| {
                 // Rows are still accepted, by the old settings; the log has the reason.
                 self.insert(table, stale.clone());
                 stale
             })),
-            None => self.read(backend, table).await,
+            None => self.read(table).await,
         }
     }
 
     /// The settings of a table, read from the definitions.
-    pub(crate) async fn read(
-        &self,
-        backend: &Backend,
-        table: &TableName,
-    ) -> Result<StoredSettings, FrontendError> {
-        let stored = backend.definitions.table_settings(table).await;
+    pub(crate) async fn read(&self, table: &TableName) -> Result<StoredSettings, FrontendError> {
+        let stored = self.backend.definitions.table_settings(table).await;
         let stored = stored.map_err(|error| FrontendError::from(&error))?;
         self.insert(table, stored.clone());
         Ok(stored)
@@ -83,20 +79,34 @@ impl TableSettingsCache {
         lock(&self.tables).remove(table);
     }
 
-    async fn set(
-        &self,
-        backend: &Backend,
+    /// Stores the settings of a table, if they are based on the stored version, and sends them to the
+    /// leaves. Both are done even if the client hangs up.
+    pub(crate) async fn set(
+        self: &Arc<Self>,
         table: &TableName,
         based_on: i64,
         settings: TableSettings,
     ) -> Result<(), FrontendError> {
-        let set = backend.definitions.set_table_settings(table, based_on, &settings).await;
+        let (cache, table) = (Arc::clone(self), table.clone());
+        let setting =
+            tokio::spawn(async move { cache.set_to_end(&table, based_on, settings).await });
+        let failed = |error| FrontendError::internal("the settings were not set", &error);
+        setting.await.map_err(failed)?
+    }
+
+    async fn set_to_end(
+        &self,
+        table: &TableName,
+        based_on: i64,
+        settings: TableSettings,
+    ) -> Result<(), FrontendError> {
+        let set = self.backend.definitions.set_table_settings(table, based_on, &settings).await;
         let version = set.map_err(|error| {
             self.forget(table);
             FrontendError::from(&error)
         })?;
         self.insert(table, Some(Versioned { version, value: settings.clone() }));
-        let configured = configure(backend, table, settings).await;
+        let configured = configure(&self.backend, table, settings).await;
         configured.map_err(|error| half_done(&error))
     }
 }
@@ -109,22 +119,6 @@ pub(crate) async fn configure(
 ) -> Result<(), SinkError> {
     let change = TableChange::Configure { table: table.clone(), settings };
     backend.admin.apply(change).await.map(|_| ())
-}
-
-/// Stores the settings of a table, if they are based on the stored version, and sends them to the
-/// leaves. Both are done even if the client hangs up.
-pub(crate) async fn set(
-    frontend: &Arc<Frontend>,
-    table: &TableName,
-    based_on: i64,
-    settings: TableSettings,
-) -> Result<(), FrontendError> {
-    let (frontend, table) = (Arc::clone(frontend), table.clone());
-    let setting = tokio::spawn(async move {
-        frontend.table_settings.set(&frontend.backend, &table, based_on, settings).await
-    });
-    let failed = |error| FrontendError::internal("the settings were not set", &error);
-    setting.await.map_err(failed)?
 }
 
 /// The error of settings that are stored but did not reach every leaf; the next start sends them
@@ -153,10 +147,9 @@ impl FirstRowsSettings {
     /// rows; otherwise the first rows could be too old for an unintended limit.
     pub(crate) async fn store(
         &mut self,
-        frontend: &Arc<Frontend>,
+        cache: &Arc<TableSettingsCache>,
         age: AgePolicy,
     ) -> Result<(), FrontendError> {
-        let (backend, table_settings) = (&frontend.backend, &frontend.table_settings);
         for _ in 0..TRIES {
             let (based_on, mut settings, lifts_limit) = match &self.stored {
                 None => (0, TableSettings::of_new(&self.table), age.lifts_limit_of_new_table()),
@@ -168,12 +161,12 @@ impl FirstRowsSettings {
             if lifts_limit {
                 settings.age = Some(AgeLimit::Unlimited);
             }
-            match set(frontend, &self.table, based_on, settings).await {
+            match cache.set(&self.table, based_on, settings).await {
                 // Another client changed them first: read its settings and try again.
                 Err(error) if error.kind == ErrorKind::SettingsConflict => {}
                 done => done?,
             }
-            self.stored = table_settings.of(backend, &self.table).await?;
+            self.stored = cache.of(&self.table).await?;
         }
         let detail = format!("the settings of table {} change all the time", self.table);
         Err(FrontendError::new(ErrorKind::Busy, detail))

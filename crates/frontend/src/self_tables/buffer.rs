@@ -1,0 +1,101 @@
+//! The entries of self tables that wait to be written.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use hadal_types::{TableName, limits};
+
+use crate::self_tables::entries::{IngestLogEntry, IngestLogSums, QueryLogEntry};
+
+/// The entries since they were last taken.
+#[derive(Default)]
+pub(super) struct LogBuffer(Mutex<Entries>);
+
+#[derive(Default)]
+pub(super) struct Entries {
+    pub(super) queries: Vec<QueryLogEntry>,
+    pub(super) ingest: BTreeMap<TableName, IngestLogSums>,
+    /// Entries beyond the limit.
+    pub(super) lost: u64,
+}
+
+impl Entries {
+    pub(super) fn is_empty(&self) -> bool {
+        self.queries.is_empty() && self.ingest.is_empty()
+    }
+}
+
+impl LogBuffer {
+    /// Adds a query, unless it was over a self table.
+    pub(super) fn add_query(&self, entry: QueryLogEntry) {
+        if entry.table.as_ref().is_some_and(TableName::is_own) {
+            return;
+        }
+        let mut entries = self.lock();
+        match entries.queries.len() < limits::JOURNAL_ROWS_MAX {
+            true => entries.queries.push(entry),
+            false => entries.lost += 1,
+        }
+    }
+
+    /// Adds the outcome of a body.
+    pub(super) fn add_body(&self, table: &TableName, body: IngestLogEntry) {
+        let mut entries = self.lock();
+        let has_room = entries.ingest.len() < limits::JOURNAL_ROWS_MAX;
+        match entries.ingest.get_mut(table) {
+            Some(entry) => entry.add(body),
+            None if has_room => {
+                entries.ingest.entry(table.clone()).or_default().add(body);
+            }
+            None => entries.lost += 1,
+        }
+    }
+
+    /// All entries; the buffer is empty afterwards.
+    pub(super) fn take(&self) -> Entries {
+        std::mem::take(&mut *self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn so_many_notes_wait_and_further_ones_are_counted_as_lost() {
+        let buffer = LogBuffer::default();
+        let table = |name: String| TableName::new(&name).expect("a name");
+        let ask = |name: &str| {
+            let mut entry = QueryLogEntry::default();
+            entry.table = Some(table(name.to_owned()));
+            buffer.add_query(entry);
+        };
+        let take = |number: usize| {
+            buffer.add_body(&table(format!("t{number}")), IngestLogEntry::default())
+        };
+        for number in 1..limits::JOURNAL_ROWS_MAX {
+            ask("t");
+            take(number);
+        }
+        let waiting = || {
+            let entries = buffer.lock();
+            (entries.queries.len(), entries.ingest.len(), entries.lost)
+        };
+        let most = limits::JOURNAL_ROWS_MAX;
+        assert_eq!(waiting(), (most - 1, most - 1, 0));
+        ask("t");
+        take(most);
+        assert_eq!(waiting(), (most, most, 0));
+        ask("_queries");
+        take(1);
+        assert_eq!(waiting(), (most, most, 0), "no entry is lost by these");
+        ask("t");
+        take(most + 1);
+        take(most + 2);
+        assert_eq!(waiting(), (most, most, 3));
+    }
+}
