@@ -23,7 +23,8 @@ const client = new QueryClient({
       // A server that restarts is asked again; what it refuses, it would refuse again.
       retry: (failures, error) => error instanceof Problem && error.unreachable && failures < 3,
       refetchOnWindowFocus: false,
-      // The server may well be on this machine: what the browser thinks of its network is no matter.
+      // The server may well be on this machine: what the browser thinks of its network is no
+      // matter.
       networkMode: "always",
     },
   },

@@ -1,5 +1,5 @@
-// Scales and ticks. Charts compute where each value is drawn, so that they can find the value under a
-// pointer. Times are moments; only their labels are in the reader's zone.
+// Scales and ticks. Charts compute where each value is drawn, so that they can find the value under
+// a pointer. Times are moments; only their labels are in the reader's zone.
 
 import { exact, short } from "../base/format";
 import { unzoned, type Zone, zoned } from "../base/zone";

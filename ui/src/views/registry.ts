@@ -1,5 +1,5 @@
-// The views, in the order in which they are shown; the keys 1 to 9 choose among them. A new view is a
-// folder with a manifest, and a line here.
+// The views, in the order in which they are shown; the keys 1 to 9 choose among them. A new view is
+// a folder with a manifest, and a line here.
 
 import type { ViewManifest } from "../query/viewManifest";
 import { distribution } from "./distribution/manifest";

@@ -35,8 +35,8 @@ kernels! {
     /// When `numbers` and `codes` differ in length.
     pub fn prepend_numbers(codes: &mut [u32], count: u32, numbers: &[u32]) = prepend_body;
 
-    /// Sets `out[i]` to the index of `values[i]` in `candidates`, or to `u32::MAX` if it is missing;
-    /// returns whether all values were found. For few candidates, which must be distinct.
+    /// Sets `out[i]` to the index of `values[i]` in `candidates`, or to `u32::MAX` if it is
+    /// missing; returns whether all values were found. For few candidates, which must be distinct.
     ///
     /// # Panics
     /// When `out` is not as long as `values`.

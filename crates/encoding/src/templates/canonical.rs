@@ -157,8 +157,8 @@ pub fn beginning(template: &str) -> &str {
     parts.next().unwrap_or_default()
 }
 
-/// Whether a template is canonical, if its numbers are [`super::lift::is_formed`]: it contains no digits, and no
-/// two numbers are adjacent.
+/// Whether a template is canonical, if its numbers are [`super::lift::is_formed`]: it contains no
+/// digits, and no two numbers are adjacent.
 fn is_form(template: &str) -> bool {
     let bytes = template.as_bytes();
     let placeholders = bytes.iter().filter(|&&byte| is_placeholder(byte)).count();

@@ -79,8 +79,8 @@ impl TableSettingsCache {
         lock(&self.tables).remove(table);
     }
 
-    /// Stores the settings of a table, if they are based on the stored version, and sends them to the
-    /// leaves. Both are done even if the client hangs up.
+    /// Stores the settings of a table, if they are based on the stored version, and sends them to
+    /// the leaves. Both are done even if the client hangs up.
     pub(crate) async fn set(
         self: &Arc<Self>,
         table: &TableName,

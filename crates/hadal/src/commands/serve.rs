@@ -54,16 +54,16 @@ pub(crate) struct ServeArgs {
     /// sqlite:FILE [default: definitions.sqlite in the data folder]
     #[arg(long, env = "HADAL_DEFINITIONS", value_name = "URL", hide_env_values = true)]
     definitions: Option<String>,
-    /// Where rows of tables that are set so go before they are dropped, as files of Parquet: a folder
-    /// that is there, or s3://BUCKET/PREFIX [default: nowhere]
+    /// Where rows of tables that are set so go before they are dropped, as files of Parquet: a
+    /// folder that is there, or s3://BUCKET/PREFIX [default: nowhere]
     #[arg(long, env = "HADAL_ARCHIVE", value_name = "PLACE", hide_env_values = true)]
     archive: Option<String>,
-    /// Seconds that a stop may take, 180 at most where a successor waits for it; then the process ends,
-    /// and the next one recovers as after a crash
+    /// Seconds that a stop may take, 180 at most where a successor waits for it; then the process
+    /// ends, and the next one recovers as after a crash
     #[arg(long, value_name = "SECONDS", default_value_t = SERVER_STOP_SECONDS_MAX)]
     stop_max: u64,
-    /// Seconds for which the clock has to go right after a start, and after a jump, before rows go for
-    /// their age
+    /// Seconds for which the clock has to go right after a start, and after a jump, before rows go
+    /// for their age
     #[arg(long, value_name = "SECONDS", default_value_t = CLOCK_PROVING_SECONDS)]
     clock_proving: u64,
     /// Parts that work side by side [default: one per core]
