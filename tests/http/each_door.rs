@@ -211,7 +211,8 @@ fn settings_of_a_table_that_cannot_be_are_not_found() {
     );
     for method in ["GET", "PUT", "DELETE"] {
         let reply = server.request(method, "/v1/tables/a%20b/settings").body("{}").send();
-        reply.problem(404, "unknown-table");
+        let problem = reply.problem(404, "unknown-table");
+        assert_eq!(problem["hint"], "GET /v1/tables lists the tables");
     }
 }
 

@@ -176,6 +176,7 @@ fn a_change_that_saw_an_older_version_is_refused() {
         let problem =
             put(&server, stale, &json!({ "age": "1d" })).problem(409, "settings-conflict");
         assert_eq!(problem["version"], second["version"]);
+        assert_eq!(problem["hint"], "GET the settings, and change those");
     }
     let problem = server.request("DELETE", &format!("{PATH}?version={first}")).send();
     problem.problem(409, "settings-conflict");

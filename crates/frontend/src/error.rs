@@ -98,7 +98,7 @@ pub struct FrontendError {
 #[derive(Debug, Default)]
 pub struct ErrorContext {
     /// Advice for the user.
-    pub hint: Option<String>,
+    pub hint: Option<Hint>,
     /// The field of a request that is wrong.
     pub field: Option<String>,
     /// The place in the text of a query.
@@ -109,6 +109,25 @@ pub struct ErrorContext {
     pub accepted: Option<u64>,
     /// Rows that were refused.
     pub rejects: Option<Rejects>,
+}
+
+/// Advice for the user. Each door puts it in words that its clients can follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hint {
+    /// List the tables.
+    ListTables,
+    /// Read the stored settings, and change those.
+    ReadSettings,
+    /// Give a longer deadline or a shorter time range.
+    LongerDeadline,
+    /// Advice that is the same at every door.
+    Text(String),
+}
+
+impl From<&str> for Hint {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
 }
 
 /// Rows that were refused.
@@ -129,7 +148,7 @@ impl FrontendError {
 
     /// Adds advice.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn hint(mut self, hint: impl Into<Hint>) -> Self {
         self.context.hint = Some(hint.into());
         self
     }
@@ -145,6 +164,7 @@ impl FrontendError {
     pub fn of_sql(kind: ErrorKind, error: SqlError) -> Self {
         let SqlError { message, field, position, hint } = error;
         let field = field.map(|field| field.to_string());
+        let hint = hint.map(Hint::Text);
         let context = ErrorContext { hint, field, position, ..ErrorContext::default() };
         Self { kind, detail: message.to_string(), context: Box::new(context) }
     }
@@ -153,7 +173,7 @@ impl FrontendError {
     #[must_use]
     pub fn unknown_table(table: &str) -> Self {
         Self::new(ErrorKind::UnknownTable, format!("there is no table {table}"))
-            .hint("GET /v1/tables lists the tables")
+            .hint(Hint::ListTables)
     }
 }
 
@@ -174,7 +194,7 @@ impl From<&AskError> for FrontendError {
         };
         let failed = Self::new(kind, error.to_string());
         match kind {
-            ErrorKind::Late => failed.hint("give a longer deadline_ms, or a shorter time range"),
+            ErrorKind::Late => failed.hint(Hint::LongerDeadline),
             _ => failed,
         }
     }
@@ -193,7 +213,7 @@ impl From<&DefinitionsError> for FrontendError {
         match error {
             DefinitionsError::Conflict { current, .. } => {
                 let mut failed = Self::new(ErrorKind::SettingsConflict, error.to_string())
-                    .hint("GET the settings, and change those");
+                    .hint(Hint::ReadSettings);
                 failed.context.version = Some(*current);
                 failed
             }

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Errors are [`FrontendError`]: a kind, a detail, a position and a hint. Each door maps the kind
-//! to its own codes (HTTP status, SQLSTATE). This crate knows no sockets, no HTTP and no JSON
+//! to its own codes (HTTP status, SQLSTATE), and puts the hint in its own words. This crate knows no sockets, no HTTP and no JSON
 //! bodies; it knows no leaf and no row block either, only the tree's root and a sink.
 
 mod backend;
@@ -32,7 +32,7 @@ pub use backend::Backend;
 pub use column_stats::ColumnStats;
 pub use column_type::{rows_of, type_of};
 pub use column_values::{ColumnValues, ColumnValuesRequest};
-pub use error::{ErrorContext, ErrorKind, FrontendError, Rejects};
+pub use error::{ErrorContext, ErrorKind, FrontendError, Hint, Rejects};
 pub use frontend::{Frontend, FrontendConfig, blocking};
 pub use ingest::decompress::Decompressor;
 pub use ingest::request::{ByteStream, IngestOptions, IngestReceipt};

@@ -257,10 +257,10 @@ async fn run(
     let answer = frontend.runner().run(query).await?;
     let mut warnings: Vec<QueryWarning> = notes.into_iter().map(QueryWarning::from).collect();
     warnings.extend(answer.warnings.iter().map(QueryWarning::from));
-    if let [first, rest @ ..] = &*frontend.backend.damage {
-        let more = if rest.is_empty() { "" } else { "; there is more of it in /v1/status" };
-        let (count, message) = (rest.len() as u64 + 1, format!("{first}{more}"));
-        warnings.push(QueryWarning::new("damage", "", count, message));
+    let damage = &frontend.backend.damage;
+    if let Some(first) = damage.first() {
+        let count = damage.len() as u64;
+        warnings.push(QueryWarning::new(QueryWarning::DAMAGE, "", count, first.clone()));
     }
     Ok(QueryResult {
         columns: answer.columns,

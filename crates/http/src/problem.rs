@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use hadal_frontend::{ErrorContext, ErrorKind, FrontendError};
+use hadal_frontend::{ErrorContext, ErrorKind, FrontendError, Hint};
 use hadal_ingest::Reject;
 use hadal_sql::Position;
 use serde::Serialize;
@@ -75,6 +75,16 @@ const fn title_and_status(kind: ErrorKind) -> (&'static str, StatusCode) {
     }
 }
 
+/// Returns advice in words for an HTTP client.
+fn hint_text(hint: Hint) -> String {
+    match hint {
+        Hint::ListTables => "GET /v1/tables lists the tables".to_owned(),
+        Hint::ReadSettings => "GET the settings, and change those".to_owned(),
+        Hint::LongerDeadline => "give a longer deadline_ms, or a shorter time range".to_owned(),
+        Hint::Text(text) => text,
+    }
+}
+
 /// The body of a response that reports an error.
 #[derive(Debug)]
 pub(crate) struct Problem {
@@ -138,7 +148,7 @@ impl From<FrontendError> for Problem {
             json!({ "line": line, "column": column, "offset": offset })
         });
         let keys = [
-            ("hint", hint.map(Value::from)),
+            ("hint", hint.map(hint_text).map(Value::from)),
             ("field", field.map(Value::from)),
             ("position", position),
             ("version", version.map(Value::from)),
@@ -206,6 +216,22 @@ mod tests {
             (SinkError::Unavailable(text()), 503),
         ] {
             assert_eq!(status(FrontendError::from(&error)), expected, "{error}");
+        }
+    }
+
+    #[test]
+    fn hints_are_for_clients_of_http() {
+        let conflict = FrontendError::new(ErrorKind::SettingsConflict, "x");
+        for (error, expected) in [
+            (FrontendError::unknown_table("t"), "GET /v1/tables lists the tables"),
+            (conflict.hint(Hint::ReadSettings), "GET the settings, and change those"),
+            (
+                FrontendError::from(&AskError::Late),
+                "give a longer deadline_ms, or a shorter time range",
+            ),
+            (FrontendError::new(ErrorKind::Limit, "x").hint("any text"), "any text"),
+        ] {
+            assert_eq!(Problem::from(error).more["hint"], expected);
         }
     }
 

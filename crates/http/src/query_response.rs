@@ -10,12 +10,13 @@
 //! The keys of the last two lines are present only when they are meaningful. Later additions are
 //! new keys.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::time::Instant;
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use hadal_aggregate::{Coverage, ScanStats, SparseRow};
+use hadal_aggregate::{Coverage, ScanStats, SparseRow, WarningCode};
 use hadal_frontend::{ErrorKind, FrontendError, QueryResult, QueryWarning};
 use hadal_tree::AskError;
 use hadal_types::{MemoryReservation, TimeRange, limits};
@@ -30,7 +31,7 @@ struct WarningBody<'a> {
     code: &'static str,
     subject: &'a str,
     count: u64,
-    message: &'a str,
+    message: Cow<'a, str>,
 }
 
 /// Converts the result of a query that arrived at `start` to a response, to be written by `until`.
@@ -89,7 +90,22 @@ fn refused(reason: BodyError) -> FrontendError {
 impl<'a> WarningBody<'a> {
     fn new(warning: &'a QueryWarning) -> Self {
         let QueryWarning { code, subject, count, message } = warning;
+        let message = match address_of_more(code, *count) {
+            Some(address) => Cow::Owned(format!("{message}; {address}")),
+            None => Cow::Borrowed(message.as_str()),
+        };
         Self { code, subject, count: *count, message }
+    }
+}
+
+/// Where an HTTP client reads more about a warning.
+fn address_of_more(code: &str, count: u64) -> Option<&'static str> {
+    if code == QueryWarning::DAMAGE && count > 1 {
+        Some("there is more of it in /v1/status")
+    } else if code == WarningCode::RowsLostUnknown.name() {
+        Some("/v1/status has the places")
+    } else {
+        None
     }
 }
 
@@ -261,6 +277,21 @@ mod tests {
         let refused = json(&format!("{text}x"), MemoryReservation::default()).expect_err("refused");
         let problem = Problem::from(refused).into_response();
         assert_eq!(problem.status(), 422);
+    }
+
+    #[test]
+    fn warnings_name_the_address_that_has_more() {
+        let lost = WarningCode::RowsLostUnknown.name();
+        for (code, count, expected) in [
+            (QueryWarning::DAMAGE, 1, "m"),
+            (QueryWarning::DAMAGE, 2, "m; there is more of it in /v1/status"),
+            (lost, 1, "m; /v1/status has the places"),
+            (WarningCode::NoTimeRange.name(), 1, "m"),
+        ] {
+            let (subject, message) = (String::new(), "m".to_owned());
+            let warning = QueryWarning { code, subject, count, message };
+            assert_eq!(WarningBody::new(&warning).message, expected);
+        }
     }
 
     #[tokio::test]

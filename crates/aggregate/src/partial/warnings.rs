@@ -137,7 +137,7 @@ impl Warning {
                 let places = if one { "one place" } else { "several places" };
                 format!(
                     "{subject} has lost rows in {places}, how many and of which tables is not known, so \
-                     the share of rows is an upper bound; /v1/status has the places"
+                     the share of rows is an upper bound"
                 )
             }
         }
@@ -255,7 +255,7 @@ mod tests {
         for (count, places) in [(1, "one place"), (2, "several places")] {
             let expected = format!(
                 "v has lost rows in {places}, how many and of which tables is not known, so the share \
-                 of rows is an upper bound; /v1/status has the places"
+                 of rows is an upper bound"
             );
             assert_eq!(message(WarningCode::RowsLostUnknown, count), expected);
         }

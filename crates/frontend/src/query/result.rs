@@ -61,6 +61,9 @@ impl From<Note> for QueryWarning {
 }
 
 impl QueryWarning {
+    /// The code of a warning about damage. Its message is the first of `count` sentences.
+    pub const DAMAGE: &'static str = "damage";
+
     /// A warning of the front itself.
     pub(crate) fn new(code: &'static str, subject: &str, count: u64, message: String) -> Self {
         Self { code, subject: subject.to_owned(), count, message }
