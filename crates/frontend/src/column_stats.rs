@@ -114,7 +114,7 @@ impl StatsQueries {
         self.ask(StatsQuery {
             range,
             filter: Some(RowExpr::call(Function::And, conditions)),
-            shape: QueryKind::Groups { keys: vec![value], measures: Vec::new() },
+            kind: QueryKind::Groups { keys: vec![value], measures: Vec::new() },
             outputs: vec![
                 output("value", type_of(column), GroupInput::Key(0)),
                 output("count", Type::Number, GroupInput::Count),
@@ -133,7 +133,7 @@ impl StatsQueries {
     }
 
     async fn ask(&self, query: StatsQuery) -> Result<ResultSet, FrontendError> {
-        let StatsQuery { range, filter, shape, outputs, order, limit } = query;
+        let StatsQuery { range, filter, kind, outputs, order, limit } = query;
         let query = Query {
             range,
             filter,
@@ -142,7 +142,7 @@ impl StatsQueries {
             limit,
             now: self.now,
             deadline: self.until.saturating_duration_since(Instant::now()),
-            ..Query::new(self.table.clone(), shape)
+            ..Query::new(self.table.clone(), kind)
         };
         self.runner.run(query).await
     }
@@ -152,7 +152,7 @@ impl StatsQueries {
 struct StatsQuery {
     range: TimeRange,
     filter: Option<RowExpr>,
-    shape: QueryKind,
+    kind: QueryKind,
     outputs: Vec<Output>,
     order: Vec<OrderKey>,
     limit: u64,
@@ -248,7 +248,7 @@ impl Measures {
         StatsQuery {
             range: TimeRange::ALL,
             filter: None,
-            shape: QueryKind::Groups { keys: Vec::new(), measures: self.measures },
+            kind: QueryKind::Groups { keys: Vec::new(), measures: self.measures },
             outputs: self.outputs,
             order: Vec::new(),
             limit: 1,

@@ -46,8 +46,8 @@ pub struct ColumnValues {
     pub rows: Vec<SparseRow>,
     /// Whether all rows were scanned and all lists counted.
     pub complete: bool,
-    /// Memory that is held for the rows.
-    pub held: MemoryReservation,
+    /// Memory that is reserved for the rows.
+    pub reservation: MemoryReservation,
 }
 
 impl Frontend {
@@ -86,7 +86,7 @@ impl Frontend {
             true => members(&answer.rows, prefix, limit),
             false => answer.rows,
         };
-        Ok(ColumnValues { rows, complete, held: answer.reservation })
+        Ok(ColumnValues { rows, complete, reservation: answer.reservation })
     }
 }
 
@@ -116,10 +116,10 @@ async fn newest_first(
     };
     let mut width = span.first_width();
     loop {
-        let asked = Instant::now();
+        let step_start = Instant::now();
         let part = span.newest(width).unwrap_or(range);
         let answer = queries.top(query.column, query.prefix, part, query.limit).await?;
-        match span.next_width(width, asked.elapsed(), start.elapsed()) {
+        match span.next_width(width, step_start.elapsed(), start.elapsed()) {
             Some(next) => width = next,
             None => return Ok((answer, width >= span.width)),
         }
@@ -164,13 +164,13 @@ impl Span {
         Some(TimeRange { from: Some(from), to: Some(self.to) })
     }
 
-    /// Returns the width of the next step's time range, after a step over `width` that took `took`;
-    /// all steps so far took `spent`. Returns `None` when the span was scanned, or the next step
-    /// would take too long.
-    fn next_width(&self, width: i64, took: Duration, spent: Duration) -> Option<i64> {
+    /// Returns the width of the next step's time range, after a step over `width` that took
+    /// `duration`; all steps so far took `spent`. Returns `None` when the span was scanned, or the
+    /// next step would take too long.
+    fn next_width(&self, width: i64, duration: Duration, spent: Duration) -> Option<i64> {
         let next = width.saturating_mul(STEP).min(self.width);
         let times = next as f64 / width as f64;
-        let in_time = spent + took.mul_f64(times) <= PATIENCE;
+        let in_time = spent + duration.mul_f64(times) <= PATIENCE;
         (next > width && in_time).then_some(next)
     }
 }
@@ -182,10 +182,12 @@ fn members(lists: &[SparseRow], prefix: Option<&str>, limit: usize) -> Vec<Spars
     for list in lists {
         let (Value::Set(texts) | Value::Vector(texts)) = &list[0] else { continue };
         // A vector may have a member twice; its row counts once.
-        let mut once: Vec<&Arc<str>> = texts.iter().collect();
-        once.sort_unstable();
-        once.dedup();
-        for text in once.into_iter().filter(|text| text.to_lowercase().starts_with(&prefix)) {
+        let mut distinct_texts: Vec<&Arc<str>> = texts.iter().collect();
+        distinct_texts.sort_unstable();
+        distinct_texts.dedup();
+        for text in
+            distinct_texts.into_iter().filter(|text| text.to_lowercase().starts_with(&prefix))
+        {
             let zero = || (Value::integer(0), Value::integer(0));
             let (counted, sampled) = counts.entry(Arc::clone(text)).or_insert_with(zero);
             *counted = plus(counted, &list[1]);
@@ -210,12 +212,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_is_looked_at_while_there_is_time() {
+    fn steps_grow_while_there_is_time() {
         let span = Span { to: Micros(1_000), width: 1_000, rows: 100 * ROWS_FIRST };
         assert_eq!(span.first_width(), 10);
         assert_eq!(Span { rows: 5, ..span }.first_width(), 1_000);
-        let after = |width, took, spent| {
-            span.next_width(width, Duration::from_millis(took), Duration::from_millis(spent))
+        let after = |width, duration, spent| {
+            span.next_width(width, Duration::from_millis(duration), Duration::from_millis(spent))
         };
         assert_eq!(after(10, 5, 40), Some(80));
         assert_eq!(after(10, 5, 41), None, "it would take too long");

@@ -190,14 +190,14 @@ impl Frontend {
         if !self.config.keeps_self_tables {
             return doors.await;
         }
-        let (stop, stopped) = watch::channel(false);
-        let keeping = tokio::spawn(Arc::clone(&self.self_tables).keep(stopped));
-        let ended = doors.await;
+        let (stop, stop_receiver) = watch::channel(false);
+        let writer = tokio::spawn(Arc::clone(&self.self_tables).keep(stop_receiver));
+        let output = doors.await;
         let _ = stop.send(true);
         // The task ends by itself. If it died, its unwritten rows are still flushed below.
-        let _ = keeping.await;
+        let _ = writer.await;
         self.self_tables.flush().await;
-        ended
+        output
     }
 }
 

@@ -61,16 +61,16 @@ impl Frontend {
         principal.require(Permission::Log)?;
         let table = foreign_table(table)?;
         let mut log = self.self_tables.begin_body(&table);
-        let taken = match options {
-            Ok(options) => take(self, &table, options, body, &mut log.entry).await,
+        let result = match options {
+            Ok(options) => ingest_body(self, &table, options, body, &mut log.entry).await,
             Err(error) => Err(error),
         };
         log.entry.bytes = body.received();
-        taken
+        result
     }
 }
 
-async fn take(
+async fn ingest_body(
     frontend: &Arc<Frontend>,
     table: &TableName,
     options: IngestOptions,
@@ -107,16 +107,16 @@ async fn take(
     let ingest = Ingest::new(settings, options.format, now);
     let pipeline = Pipeline::new(options.decompressor, ingest, options.strict);
     let mut delivery = Delivery::new(frontend, first_rows, has_new_id);
-    let taken = match options.strict {
-        true => take_all_or_none(frontend, body, pipeline, &mut delivery).await,
-        false => take_as_it_comes(frontend, body, pipeline, &mut delivery).await,
+    let result = match options.strict {
+        true => ingest_all_or_none(frontend, body, pipeline, &mut delivery).await,
+        false => ingest_in_pieces(frontend, body, pipeline, &mut delivery).await,
     };
-    if taken.is_err() {
+    if result.is_err() {
         delivery.wait_after_failure().await;
     }
     let Delivered { new_rows, batches, duplicates, .. } = delivery.delivered;
     *entry = IngestLogEntry { rows: new_rows, batches, duplicates, ..*entry };
-    let summary = taken.map_err(|mut error| {
+    let summary = result.map_err(|mut error| {
         error.context.accepted = (delivery.delivered.rows > 0).then_some(delivery.delivered.rows);
         error
     })?;
@@ -154,7 +154,7 @@ fn foreign_table(name: &str) -> Result<TableName, FrontendError> {
     Ok(table)
 }
 
-async fn take_as_it_comes(
+async fn ingest_in_pieces(
     frontend: &Arc<Frontend>,
     body: &mut impl ByteStream,
     mut pipeline: Pipeline,
@@ -172,22 +172,22 @@ async fn take_as_it_comes(
     Ok(summary)
 }
 
-async fn take_all_or_none(
+async fn ingest_all_or_none(
     frontend: &Arc<Frontend>,
     body: &mut impl ByteStream,
     mut pipeline: Pipeline,
     delivery: &mut Delivery,
 ) -> Result<Summary, FrontendError> {
-    let mut held = Vec::new();
+    let mut all_batches = Vec::new();
     while let Some(piece) = next_piece(frontend, &pipeline, body).await? {
         pipeline.reserve(&frontend.backpressure).await?;
         let batches;
         (pipeline, batches) = parse(frontend, pipeline, piece).await?;
-        held.extend(batches);
+        all_batches.extend(batches);
     }
-    let _room = pipeline.take_permit();
+    let _permit = pipeline.take_permit();
     let (batches, summary) = end(frontend, pipeline).await?;
-    held.extend(batches);
+    all_batches.extend(batches);
     if summary.rejected_count > 0 {
         let records = summary.accepted + summary.rejected_count;
         let detail = format!("{} of {records} rows are bad", summary.rejected_count);
@@ -195,7 +195,7 @@ async fn take_all_or_none(
         error.context.rejects = Some(Rejects::of(&summary));
         return Err(error);
     }
-    delivery.send_all(held, summary.age).await?;
+    delivery.send_all(all_batches, summary.age).await?;
     delivery.wait_for_all().await?;
     Ok(summary)
 }
@@ -263,7 +263,7 @@ async fn finish(
     if !duplicate
         && let Err(error) = keep_rejects(frontend, table, source, now, &summary.rejected).await
     {
-        tracing::warn!(%table, %error, "rejected rows could not be kept");
+        tracing::warn!(%table, %error, "cannot store rejected rows");
         let message = "the rejected rows could not be kept in _rejects".to_owned();
         let count = summary.rejected_count;
         warnings.push(Warning { code: "rejects_not_kept", count, message });

@@ -67,7 +67,7 @@ impl Frontend {
         let mut log = self.self_tables.begin_query(request.client.clone());
         let delivering = async {
             let result = answer(self, &request, &mut log.entry).await?;
-            log.entry.answered(result.rows.len(), result.stats, &result.coverage);
+            log.entry.set_result(result.rows.len(), result.stats, &result.coverage);
             deliver(result).await
         };
         let delivered = timeout_at(request.until.into(), delivering).await;
@@ -129,8 +129,8 @@ pub(crate) fn time_range(
     from: Option<String>,
     to: Option<String>,
 ) -> Result<TimeRange, FrontendError> {
-    struct One<'s>(&'s TableSchema);
-    impl hadal_sql::Catalog for One<'_> {
+    struct OneTable<'s>(&'s TableSchema);
+    impl hadal_sql::Catalog for OneTable<'_> {
         fn table(&self, _name: &str) -> Option<Arc<TableSchema>> {
             Some(Arc::new(self.0.clone()))
         }
@@ -147,7 +147,7 @@ pub(crate) fn time_range(
         ..QuerySpec::default()
     };
     let context = Context {
-        catalog: &One(schema),
+        catalog: &OneTable(schema),
         now: frontend.backend.clock.now(),
         unknown_columns: UnknownColumns::Error,
     };
@@ -271,7 +271,7 @@ async fn run(
         coverage: answer.coverage,
         stats: answer.stats,
         warnings,
-        held: answer.reservation,
+        reservation: answer.reservation,
         ..QueryResult::default()
     })
 }

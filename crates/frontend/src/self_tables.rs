@@ -124,7 +124,7 @@ impl SelfTables {
     /// Writes rows to a self table.
     async fn write(&self, table: &'static str, rows: &[SelfTableRow]) {
         if let Err(error) = self.try_write(table, rows).await {
-            tracing::debug!(table, ?error, "own rows could not be written");
+            tracing::debug!(table, ?error, "cannot write rows of a self table");
             count(&self.counters.self_rows_lost, rows.len() as u64);
         }
     }
@@ -135,8 +135,9 @@ impl SelfTables {
         rows: &[SelfTableRow],
     ) -> Result<(), FrontendError> {
         let now = self.backend.clock.now();
-        let batch = self_table_batch(table, rows, now, random_id()?)
-            .map_err(|error| FrontendError::internal("own rows cannot be encoded", &error))?;
+        let batch = self_table_batch(table, rows, now, random_id()?).map_err(|error| {
+            FrontendError::internal("rows of a self table cannot be encoded", &error)
+        })?;
         let Some(batch) = batch else { return Ok(()) };
         let stored = self.table_settings.of(&batch.table).await?;
         let mut settings = FirstRowsSettings::new(&batch.table, stored);
@@ -148,12 +149,12 @@ impl SelfTables {
 
 impl LeafStates {
     /// Whether the states of the leaves differ from the last known ones. The first states count as
-    /// a change only if a leaf is not alive yet, or a query was answered (`has_asked`): until then,
-    /// reading the tables' status may be the first access since the start, which is slow.
-    fn is_change(&self, states: Vec<(LeafName, LeafState)>, has_asked: bool) -> bool {
+    /// a change only if a leaf is not alive yet, or a query was answered (`had_queries`): until
+    /// then, reading the tables' status may be the first access since the start, which is slow.
+    fn is_change(&self, states: Vec<(LeafName, LeafState)>, had_queries: bool) -> bool {
         let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let is_alive = states.iter().all(|(_, state)| *state == LeafState::Alive);
-        if *last == states || last.is_empty() && is_alive && !has_asked {
+        if *last == states || last.is_empty() && is_alive && !had_queries {
             return false;
         }
         *last = states;
@@ -166,10 +167,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_of_state_is_seen_once_and_the_first_states_cost_nobody_anything() {
+    fn a_change_of_state_is_reported_once_and_first_states_only_after_a_query() {
         let last = LeafStates::default();
         let states = |state| vec![(LeafName("leaf-0".into()), state)];
-        assert!(!last.is_change(states(LeafState::Alive), false), "nobody has asked");
+        assert!(!last.is_change(states(LeafState::Alive), false), "no query has run");
         assert!(last.is_change(states(LeafState::Alive), true));
         assert!(!last.is_change(states(LeafState::Alive), true));
         assert!(last.is_change(states(LeafState::Prepare), false));

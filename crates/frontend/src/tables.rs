@@ -78,7 +78,7 @@ impl Frontend {
             Ok(had_settings) => had_settings,
             // The rows are dropped nevertheless, which frees space on a full disk.
             Err(error) if exists || rows > 0 => {
-                tracing::error!(%table, %error, "the settings of a dropped table stay");
+                tracing::error!(%table, %error, "cannot remove the settings of a dropped table");
                 return Ok(DroppedTable { rows, settings_kept: true });
             }
             Err(error) => return Err(FrontendError::from(&error)),

@@ -73,7 +73,7 @@ fn has_scope(_scope: Permission, headers: &HeaderMap, config: &Config) -> bool {
         scheme.eq_ignore_ascii_case("bearer").then(|| Token::parse(token)).flatten()
     });
     match (bearer, &config.admin_token) {
-        (Some(given), Some(own)) => own.matches(&given),
+        (Some(token), Some(admin_token)) => admin_token.matches(&token),
         _ => false,
     }
 }
@@ -85,11 +85,11 @@ fn has_scope(_scope: Permission, headers: &HeaderMap, config: &Config) -> bool {
 fn is_own_host(host: &str, config: &Config) -> bool {
     let name = without_port(host);
     if let Some(address) = address(name) {
-        let own = config.listen.ip().to_canonical();
-        return address.is_loopback() || address == own || !config.is_loopback();
+        let listen_address = config.listen.ip().to_canonical();
+        return address.is_loopback() || address == listen_address || !config.is_loopback();
     }
-    let same = |own: &str| own.trim_end_matches('.').eq_ignore_ascii_case(name);
-    same("localhost") || config.allowed_hosts.iter().any(|own| same(without_port(own)))
+    let same = |host: &str| host.trim_end_matches('.').eq_ignore_ascii_case(name);
+    same("localhost") || config.allowed_hosts.iter().any(|host| same(without_port(host)))
 }
 
 /// `http://HOST` or `https://HOST`, the port included.
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_another_origin_may_nothing() {
+    fn pages_of_other_origins_are_refused() {
         let config = config("127.0.0.1:4280");
         for (origin, expected) in [
             ("http://localhost:4280", 200),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_from_elsewhere_changes_nothing_even_where_it_is_not_named() {
+    fn a_page_of_another_site_changes_nothing_even_without_an_origin() {
         let config = config("127.0.0.1:4280");
         for (site, may_change) in
             [("same-origin", true), ("none", true), ("same-site", false), ("cross-site", false)]
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_bind_asks_for_the_token() {
+    fn a_wide_bind_requires_the_token() {
         let mut config = config("0.0.0.0:4280");
         let token = Token::random().expect("randomness");
         config.admin_token = Some(token.clone());

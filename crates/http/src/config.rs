@@ -169,9 +169,9 @@ impl Token {
     /// Returns whether both tokens are equal, in constant time.
     #[must_use]
     pub fn matches(&self, other: &Self) -> bool {
-        let differs =
+        let difference =
             self.0.iter().zip(&other.0).fold(0, |all, (left, right)| all | (left ^ right));
-        std::hint::black_box(differs) == 0
+        std::hint::black_box(difference) == 0
     }
 }
 

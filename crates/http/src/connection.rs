@@ -37,14 +37,14 @@ pub(crate) async fn serve_connection<S>(stream: S, router: Router, mut stop: wat
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let came = Instant::now();
-    let has_asked = Arc::new(Notify::new());
-    let asks = Arc::clone(&has_asked);
+    let start = Instant::now();
+    let first_request = Arc::new(Notify::new());
+    let request_arrived = Arc::clone(&first_request);
     let is_answering = Arc::new(AtomicBool::new(false));
     let paced = Paced::new(stream, Arc::clone(&is_answering));
     let service = service_fn(move |request: hyper::Request<hyper::body::Incoming>| {
         is_answering.store(true, Ordering::Relaxed);
-        asks.notify_one();
+        request_arrived.notify_one();
         let (router, is_answering) = (router.clone(), Arc::clone(&is_answering));
         async move {
             let response = router.oneshot(request.map(Body::new)).await;
@@ -64,16 +64,16 @@ where
         drop(stop.wait_for(|stop| *stop).await);
         // Returns immediately if a request has arrived or the connection is older than
         // `FIRST_REQUEST`.
-        let _ = timeout_at(came + FIRST_REQUEST, has_asked.notified()).await;
+        let _ = timeout_at(start + FIRST_REQUEST, first_request.notified()).await;
     };
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
+    let result = tokio::select! {
+        result = connection.as_mut() => result,
         () = stopped => {
             connection.as_mut().graceful_shutdown();
             connection.await
         }
     };
-    if let Err(error) = ended {
+    if let Err(error) = result {
         tracing::debug!(%error, "a connection ended early");
     }
 }
@@ -116,14 +116,14 @@ impl<S: AsyncRead + Unpin> AsyncRead for Paced<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let filled = buffer.filled().len();
+        let filled_before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         if self.is_answering.load(Ordering::Relaxed) {
             self.head = None;
             return read;
         }
         if read.is_ready() {
-            if buffer.filled().len() > filled && self.head.is_none() {
+            if buffer.filled().len() > filled_before && self.head.is_none() {
                 let longest = Duration::from_secs(limits::HEADER_SECONDS);
                 self.head = Some(Box::pin(sleep(longest)));
             }

@@ -12,18 +12,18 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The connections of one port.
 pub(crate) struct ConnectionLimits {
-    /// Free places.
-    pub(crate) places: Arc<Semaphore>,
+    /// Free permits.
+    pub(crate) permits: Arc<Semaphore>,
     most_per_address: usize,
     /// Connections by address, none of them zero.
     by_address: Mutex<HashMap<IpAddr, usize>>,
 }
 
-/// One connection's place, until it is dropped.
+/// One connection's permit, until it is dropped.
 pub(crate) struct ConnectionPermit {
-    guests: Arc<ConnectionLimits>,
+    limits: Arc<ConnectionLimits>,
     address: Option<IpAddr>,
-    _place: OwnedSemaphorePermit,
+    _permit: OwnedSemaphorePermit,
 }
 
 /// Why a client must retry later.
@@ -46,12 +46,13 @@ impl LimitReached {
 impl ConnectionLimits {
     pub(crate) fn new(most: usize, most_per_address: usize) -> Arc<Self> {
         let by_address = Mutex::default();
-        Arc::new(Self { places: Arc::new(Semaphore::new(most)), most_per_address, by_address })
+        Arc::new(Self { permits: Arc::new(Semaphore::new(most)), most_per_address, by_address })
     }
 
-    /// Reserves a place for a connection from `from`.
+    /// Acquires a permit for a connection from `from`.
     pub(crate) fn enter(self: &Arc<Self>, from: IpAddr) -> Result<ConnectionPermit, LimitReached> {
-        let place = Arc::clone(&self.places).try_acquire_owned().map_err(|_| LimitReached::Port)?;
+        let permit =
+            Arc::clone(&self.permits).try_acquire_owned().map_err(|_| LimitReached::Port)?;
         let address = counted(from);
         if let Some(address) = address {
             let mut by_address = self.lock();
@@ -61,7 +62,7 @@ impl ConnectionLimits {
             }
             *open += 1;
         }
-        Ok(ConnectionPermit { guests: Arc::clone(self), address, _place: place })
+        Ok(ConnectionPermit { limits: Arc::clone(self), address, _permit: permit })
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
@@ -72,7 +73,7 @@ impl ConnectionLimits {
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let Some(address) = self.address else { return };
-        let mut by_address = self.guests.lock();
+        let mut by_address = self.limits.lock();
         if let Some(open) = by_address.get_mut(&address) {
             *open -= 1;
             if *open == 0 {
@@ -104,44 +105,44 @@ mod tests {
         text.parse().expect("an address")
     }
 
-    fn refused(guests: &Arc<ConnectionLimits>, from: &str) -> Option<LimitReached> {
-        guests.enter(address(from)).err()
+    fn refused(limits: &Arc<ConnectionLimits>, from: &str) -> Option<LimitReached> {
+        limits.enter(address(from)).err()
     }
 
     #[test]
-    fn one_address_has_so_many_places() {
-        let guests = ConnectionLimits::new(1_000, CONNECTIONS_PER_ADDRESS_MAX);
-        let enter = |from: &str| guests.enter(address(from)).expect("a place");
-        let mut inside: Vec<ConnectionPermit> =
+    fn connections_of_one_address_are_limited() {
+        let limits = ConnectionLimits::new(1_000, CONNECTIONS_PER_ADDRESS_MAX);
+        let enter = |from: &str| limits.enter(address(from)).expect("a permit");
+        let mut permits: Vec<ConnectionPermit> =
             (0..CONNECTIONS_PER_ADDRESS_MAX).map(|_| enter("192.0.2.1")).collect();
-        assert_eq!(refused(&guests, "192.0.2.1"), Some(LimitReached::Address));
+        assert_eq!(refused(&limits, "192.0.2.1"), Some(LimitReached::Address));
         assert_eq!(
-            refused(&guests, "::ffff:192.0.2.1"),
+            refused(&limits, "::ffff:192.0.2.1"),
             Some(LimitReached::Address),
             "the same machine"
         );
-        assert_eq!(refused(&guests, "192.0.2.2"), None);
-        inside.pop();
+        assert_eq!(refused(&limits, "192.0.2.2"), None);
+        permits.pop();
         let again = enter("192.0.2.1");
-        assert_eq!(refused(&guests, "192.0.2.1"), Some(LimitReached::Address));
-        drop((inside, again));
-        assert!(guests.lock().is_empty(), "nobody is remembered");
-        assert_eq!(guests.places.available_permits(), 1_000);
+        assert_eq!(refused(&limits, "192.0.2.1"), Some(LimitReached::Address));
+        drop((permits, again));
+        assert!(limits.lock().is_empty(), "no address is left");
+        assert_eq!(limits.permits.available_permits(), 1_000);
     }
 
     #[test]
-    fn this_machine_is_not_counted_but_for_the_port() {
-        let guests = ConnectionLimits::new(3, 1);
-        let inside = ["127.0.0.1", "127.0.0.1", "::1"].map(|from| guests.enter(address(from)));
-        assert!(inside.iter().all(Result::is_ok));
-        assert_eq!(refused(&guests, "127.0.0.1"), Some(LimitReached::Port));
+    fn local_connections_count_only_for_the_port() {
+        let limits = ConnectionLimits::new(3, 1);
+        let permits = ["127.0.0.1", "127.0.0.1", "::1"].map(|from| limits.enter(address(from)));
+        assert!(permits.iter().all(Result::is_ok));
+        assert_eq!(refused(&limits, "127.0.0.1"), Some(LimitReached::Port));
     }
 
     #[test]
     fn a_network_of_ipv6_is_one_address() {
-        let guests = ConnectionLimits::new(10, 1);
-        let _inside = guests.enter(address("2001:db8::1")).expect("a place");
-        assert_eq!(refused(&guests, "2001:db8::2"), Some(LimitReached::Address));
-        assert_eq!(refused(&guests, "2001:db8:0:1::1"), None);
+        let limits = ConnectionLimits::new(10, 1);
+        let _permit = limits.enter(address("2001:db8::1")).expect("a permit");
+        assert_eq!(refused(&limits, "2001:db8::2"), Some(LimitReached::Address));
+        assert_eq!(refused(&limits, "2001:db8:0:1::1"), None);
     }
 }

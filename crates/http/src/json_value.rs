@@ -161,8 +161,8 @@ mod tests {
                 None => format!("{:e}", written.parse::<f64>().expect("a double")),
             };
             prop_assert_eq!(digits.parse::<Number>(), Ok(Number::from(decimal)));
-            let own = written.trim_matches('"');
-            prop_assert_eq!(own.parse::<Number>(), Ok(Number::from(decimal)));
+            let unquoted = written.trim_matches('"');
+            prop_assert_eq!(unquoted.parse::<Number>(), Ok(Number::from(decimal)));
         }
     }
 }

@@ -28,7 +28,7 @@ impl Metrics {
     pub(crate) fn request(&self, route: &str, status: u16) {
         let mut requests = self.lock();
         match requests.get_mut(&(route.to_owned(), status)) {
-            Some(seen) => *seen += 1,
+            Some(count) => *count += 1,
             None => drop(requests.insert((route.to_owned(), status), 1)),
         }
     }

@@ -35,8 +35,8 @@ pub(crate) async fn home(headers: HeaderMap) -> Response {
 /// Answers every address that no route handles: a file of the page, or 404.
 pub(crate) async fn other(request: Request) -> Response {
     let is_read = [Method::GET, Method::HEAD].contains(request.method());
-    let found = is_read.then(|| file(FILES, request.uri().path(), request.headers())).flatten();
-    found.unwrap_or_else(|| {
+    let response = is_read.then(|| file(FILES, request.uri().path(), request.headers())).flatten();
+    response.unwrap_or_else(|| {
         Problem::new(ProblemKind::UnknownRoute, "see /openapi.json").into_response()
     })
 }
@@ -76,10 +76,11 @@ fn tag(bytes: &[u8]) -> String {
 }
 
 fn takes_gzip(headers: &HeaderMap) -> bool {
-    let takes = headers.get_all(header::ACCEPT_ENCODING).iter();
-    let takes = takes.filter_map(|takes| takes.to_str().ok()).flat_map(|takes| takes.split(','));
+    let accepts = headers.get_all(header::ACCEPT_ENCODING).iter();
+    let accepts =
+        accepts.filter_map(|accepts| accepts.to_str().ok()).flat_map(|accepts| accepts.split(','));
     let refused = |weight: &str| weight.trim().trim_start_matches("q=").parse() == Ok(0.0);
-    takes
+    accepts
         .map(|one| one.split_once(';').unwrap_or((one, "")))
         .any(|(name, weight)| name.trim().eq_ignore_ascii_case("gzip") && !refused(weight))
 }

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_door_says_when_to_come_back() {
+    fn a_busy_server_says_when_to_retry() {
         let busy = Problem::new(ErrorKind::Busy, "the log").into_response();
         assert_eq!(busy.headers()[header::RETRY_AFTER], "1");
     }

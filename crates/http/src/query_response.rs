@@ -45,27 +45,27 @@ pub(crate) fn respond(
     until: Instant,
 ) -> Result<Response, FrontendError> {
     let rows = Cell::new(std::mem::take(&mut result.rows));
-    let held = std::mem::take(&mut result.held);
-    let outgoing = ResponseBody::new(limits::ANSWER_BYTES_MAX, held, Some(until));
-    write(&Body::new(&result, &rows, start), outgoing)
+    let reservation = std::mem::take(&mut result.reservation);
+    let body = ResponseBody::new(limits::ANSWER_BYTES_MAX, reservation, Some(until));
+    write(&Body::new(&result, &rows, start), body)
 }
 
 /// Converts a value to a JSON response of at most [`limits::ANSWER_BYTES_MAX`] bytes. Its bytes are
-/// reserved in the memory pool of `held` until they are sent.
+/// reserved in the memory pool of `reservation` until they are sent.
 ///
 /// # Errors
 /// When the response is longer, or the pool has no memory for it.
 pub(crate) fn json(
     value: &impl Serialize,
-    held: MemoryReservation,
+    reservation: MemoryReservation,
 ) -> Result<Response, FrontendError> {
-    write(value, ResponseBody::new(limits::ANSWER_BYTES_MAX, held, None))
+    write(value, ResponseBody::new(limits::ANSWER_BYTES_MAX, reservation, None))
 }
 
-fn write(value: &impl Serialize, mut outgoing: ResponseBody) -> Result<Response, FrontendError> {
-    let written = serde_json::to_writer(&mut outgoing, value);
-    let body = match (written, outgoing.refused()) {
-        (Ok(()), _) => outgoing.into_body().map_err(refused)?,
+fn write(value: &impl Serialize, mut body: ResponseBody) -> Result<Response, FrontendError> {
+    let written = serde_json::to_writer(&mut body, value);
+    let body = match (written, body.error()) {
+        (Ok(()), _) => body.into_body().map_err(refused)?,
         (Err(_), Some(reason)) => return Err(refused(reason)),
         (Err(error), None) => {
             return Err(FrontendError::internal("an answer was not written", &error));
@@ -295,24 +295,24 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn rows_make_way_for_their_text() {
-        let budget = MemoryPool::new(1 << 20);
-        let answered = || {
-            let mut held = budget.reservation();
-            held.resize(1_000).expect("room");
+    async fn rows_are_dropped_as_their_text_is_written() {
+        let pool = MemoryPool::new(1 << 20);
+        let result = || {
+            let mut reservation = pool.reservation();
+            reservation.resize(1_000).expect("room");
             let rows = vec![SparseRow::from([Value::integer(1), Value::string("a")])];
-            QueryResult { rows, held, ..QueryResult::default() }
+            QueryResult { rows, reservation, ..QueryResult::default() }
         };
         let (now, minute) = (Instant::now(), Duration::from_secs(60));
-        let response = respond(answered(), now - minute, now + minute).expect("an answer");
-        assert_eq!(budget.reserved(), 0, "a small answer is not counted");
+        let response = respond(result(), now - minute, now + minute).expect("an answer");
+        assert_eq!(pool.reserved(), 0, "a small answer is not counted");
         let body = response.into_body().collect().await.expect("a body").to_bytes();
         let body: serde_json::Value = serde_json::from_slice(&body).expect("JSON");
         assert_eq!(body["rows"], serde_json::json!([[1, "a"]]));
         let elapsed = body["stats"]["elapsed_micros"].as_u64().expect("a number");
         assert!(Duration::from_micros(elapsed) >= minute, "writing takes part of the time");
         let late =
-            Problem::from(respond(answered(), now, now).expect_err("too late")).into_response();
-        assert_eq!((late.status().as_u16(), budget.reserved()), (504, 0));
+            Problem::from(respond(result(), now, now).expect_err("too late")).into_response();
+        assert_eq!((late.status().as_u16(), pool.reserved()), (504, 0));
     }
 }

@@ -19,12 +19,12 @@ pub(crate) struct RequestBody {
     body: Body,
     shutdown: Shutdown,
     /// Bytes received.
-    taken: u64,
+    received: u64,
     pace: Pace,
     /// How long the server has waited for the client since the client last kept the pace, and the
     /// bytes received in that time.
     waited: Duration,
-    came: u64,
+    paced_bytes: u64,
     /// The body stalled or was too slow, so the server no longer waits for it.
     is_stalled: bool,
 }
@@ -33,11 +33,19 @@ impl RequestBody {
     /// Returns a body that is read to its end, or until `shutdown` ends running requests.
     pub(crate) fn new(body: Body, shutdown: &Shutdown, pace: Pace) -> Self {
         let shutdown = shutdown.clone();
-        Self { body, shutdown, taken: 0, pace, waited: Duration::ZERO, came: 0, is_stalled: false }
+        Self {
+            body,
+            shutdown,
+            received: 0,
+            pace,
+            waited: Duration::ZERO,
+            paced_bytes: 0,
+            is_stalled: false,
+        }
     }
 
     /// Returns the next piece, whether or not the server stops.
-    async fn come(&mut self) -> Result<Option<Bytes>, FrontendError> {
+    async fn receive(&mut self) -> Result<Option<Bytes>, FrontendError> {
         let stall = self.pace.stall_time;
         loop {
             let start = Instant::now();
@@ -54,8 +62,8 @@ impl RequestBody {
                 }
                 Some(Ok(frame)) => {
                     if let Ok(bytes) = frame.into_data() {
-                        self.taken += bytes.len() as u64;
-                        self.came += bytes.len() as u64;
+                        self.received += bytes.len() as u64;
+                        self.paced_bytes += bytes.len() as u64;
                         self.keep_pace()?;
                         return Ok(Some(bytes));
                     }
@@ -69,13 +77,14 @@ impl RequestBody {
     fn keep_pace(&mut self) -> Result<(), FrontendError> {
         let Pace { stall_time, bytes_per_second_min } = self.pace;
         let millis = u64::try_from(stall_time.as_millis()).unwrap_or(u64::MAX);
-        if self.came >= bytes_per_second_min.saturating_mul(millis) / 1_000 {
-            (self.came, self.waited) = (0, Duration::ZERO);
+        if self.paced_bytes >= bytes_per_second_min.saturating_mul(millis) / 1_000 {
+            (self.paced_bytes, self.waited) = (0, Duration::ZERO);
         } else if self.waited >= stall_time {
             self.is_stalled = true;
-            let (came, waited) = (self.came, self.waited.as_secs());
+            let (bytes, waited) = (self.paced_bytes, self.waited.as_secs());
             let detail = format!(
-                "{came} bytes came in {waited} seconds, and {bytes_per_second_min} a second have to"
+                "{bytes} bytes came in {waited} seconds, and {bytes_per_second_min} a second \
+                 have to"
             );
             let hint = "send rows that come slowly in bodies of their own";
             return Err(FrontendError::new(ErrorKind::Stalled, detail).hint(hint));
@@ -117,7 +126,7 @@ impl RequestBody {
     async fn drain_some(&mut self) {
         let mut drained = 0;
         while drained < limits::BODY_BYTES_MAX && !self.is_stalled {
-            match self.come().await {
+            match self.receive().await {
                 Ok(Some(bytes)) => drained += bytes.len(),
                 Ok(None) | Err(_) => return,
             }
@@ -137,12 +146,12 @@ impl ByteStream for RequestBody {
             // First, as some bodies are always there.
             biased;
             () = shutdown.begun() => Err(stopping()),
-            next = self.come() => next,
+            next = self.receive() => next,
         }
     }
 
     fn received(&self) -> u64 {
-        self.taken
+        self.received
     }
 }
 

@@ -30,9 +30,9 @@ pub(crate) struct ResponseBody {
     bytes_max: usize,
     /// The reserved memory: initially the memory of the rows, which are dropped while the response
     /// is written.
-    held: MemoryReservation,
+    reservation: MemoryReservation,
     until: Option<Instant>,
-    refused: Option<BodyError>,
+    error: Option<BodyError>,
 }
 
 /// Why an answer was not completed.
@@ -48,14 +48,18 @@ pub(crate) enum BodyError {
 
 impl ResponseBody {
     /// Returns a response of at most `bytes_max` bytes, to be written by `until`.
-    pub(crate) fn new(bytes_max: usize, held: MemoryReservation, until: Option<Instant>) -> Self {
+    pub(crate) fn new(
+        bytes_max: usize,
+        reservation: MemoryReservation,
+        until: Option<Instant>,
+    ) -> Self {
         let (pieces, piece) = (VecDeque::new(), Vec::new());
-        Self { pieces, piece, bytes: 0, bytes_max, held, until, refused: None }
+        Self { pieces, piece, bytes: 0, bytes_max, reservation, until, error: None }
     }
 
     /// Why writing failed.
-    pub(crate) fn refused(&self) -> Option<BodyError> {
-        self.refused
+    pub(crate) fn error(&self) -> Option<BodyError> {
+        self.error
     }
 
     /// Ends a piece that is full.
@@ -64,9 +68,9 @@ impl ResponseBody {
             return Err(BodyError::Late);
         }
         self.bytes += self.piece.len();
-        let counted = self.bytes.saturating_sub(PIECE_BYTES);
-        if counted > self.held.bytes() {
-            self.held.resize(counted).map_err(|_| BodyError::NoRoom)?;
+        let counted_bytes = self.bytes.saturating_sub(PIECE_BYTES);
+        if counted_bytes > self.reservation.bytes() {
+            self.reservation.resize(counted_bytes).map_err(|_| BodyError::NoRoom)?;
         }
         self.pieces.push_back(std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE_BYTES)));
         Ok(())
@@ -75,11 +79,14 @@ impl ResponseBody {
     /// The written response, after its rows were dropped.
     pub(crate) fn into_body(mut self) -> Result<Body, BodyError> {
         self.cut()?;
-        let mut held = self.held;
+        let mut reservation = self.reservation;
         let piece = |(index, bytes): (usize, Vec<u8>)| {
-            let held =
-                if index == 0 { MemoryReservation::default() } else { held.split(bytes.len()) };
-            Bytes::from_owner(Piece { bytes, _held: held })
+            let reservation = if index == 0 {
+                MemoryReservation::default()
+            } else {
+                reservation.split(bytes.len())
+            };
+            Bytes::from_owner(Piece { bytes, _reservation: reservation })
         };
         let pieces = self.pieces.into_iter().enumerate().map(piece).collect();
         Ok(Body::new(Pieces { pieces, bytes: self.bytes as u64 }))
@@ -90,15 +97,15 @@ impl io::Write for ResponseBody {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let end = bytes.len().min(PIECE_BYTES - self.piece.len());
         self.piece.extend_from_slice(&bytes[..end]);
-        let refused = if self.bytes + self.piece.len() > self.bytes_max {
+        let error = if self.bytes + self.piece.len() > self.bytes_max {
             Some(BodyError::TooLong)
         } else if self.piece.len() == PIECE_BYTES {
             self.cut().err()
         } else {
             None
         };
-        self.refused = refused;
-        refused.map_or(Ok(end), |_| Err(io::ErrorKind::Other.into()))
+        self.error = error;
+        error.map_or(Ok(end), |_| Err(io::ErrorKind::Other.into()))
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -109,7 +116,7 @@ impl io::Write for ResponseBody {
 /// A piece, and its reserved memory.
 struct Piece {
     bytes: Vec<u8>,
-    _held: MemoryReservation,
+    _reservation: MemoryReservation,
 }
 
 impl AsRef<[u8]> for Piece {
@@ -156,13 +163,13 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn an_answer_holds_its_bytes_until_they_are_gone() {
-        let budget = MemoryPool::new(3 * PIECE_BYTES);
+    async fn an_answer_reserves_its_bytes_until_they_are_sent() {
+        let pool = MemoryPool::new(3 * PIECE_BYTES);
         let bytes: Vec<u8> = (0..=255).cycle().take(3 * PIECE_BYTES + 5).collect();
-        let mut outgoing = ResponseBody::new(bytes.len(), budget.reservation(), None);
-        outgoing.write_all(&bytes).expect("room");
-        let mut body = outgoing.into_body().expect("room");
-        assert_eq!(budget.reserved(), 2 * PIECE_BYTES + 5, "all but the first piece");
+        let mut body = ResponseBody::new(bytes.len(), pool.reservation(), None);
+        body.write_all(&bytes).expect("room");
+        let mut body = body.into_body().expect("room");
+        assert_eq!(pool.reserved(), 2 * PIECE_BYTES + 5, "all but the first piece");
         assert_eq!(hyper::body::Body::size_hint(&body).exact(), Some(bytes.len() as u64));
         let mut read = Vec::new();
         let mut last = None;
@@ -171,42 +178,42 @@ mod tests {
             read.extend_from_slice(last.as_ref().expect("data"));
         }
         assert!(read == bytes);
-        assert_eq!(budget.reserved(), 5, "as long as somebody has the last piece");
+        assert_eq!(pool.reserved(), 5, "as long as somebody has the last piece");
         drop(last);
-        assert_eq!(budget.reserved(), 0);
+        assert_eq!(pool.reserved(), 0);
     }
 
     #[test]
-    fn what_an_answer_is_made_of_makes_room_for_it() {
-        let budget = MemoryPool::new(4 * PIECE_BYTES);
-        let mut held = budget.reservation();
-        held.resize(3 * PIECE_BYTES).expect("room");
-        let mut outgoing = ResponseBody::new(usize::MAX, held, None);
-        outgoing.write_all(&vec![0; 2 * PIECE_BYTES]).expect("room");
-        assert_eq!(budget.reserved(), 3 * PIECE_BYTES);
-        let body = outgoing.into_body().expect("room");
-        assert_eq!(budget.reserved(), PIECE_BYTES);
+    fn the_memory_of_the_rows_is_reused_for_the_answer() {
+        let pool = MemoryPool::new(4 * PIECE_BYTES);
+        let mut reservation = pool.reservation();
+        reservation.resize(3 * PIECE_BYTES).expect("room");
+        let mut body = ResponseBody::new(usize::MAX, reservation, None);
+        body.write_all(&vec![0; 2 * PIECE_BYTES]).expect("room");
+        assert_eq!(pool.reserved(), 3 * PIECE_BYTES);
+        let body = body.into_body().expect("room");
+        assert_eq!(pool.reserved(), PIECE_BYTES);
         drop(body);
-        assert_eq!(budget.reserved(), 0);
+        assert_eq!(pool.reserved(), 0);
     }
 
     #[test]
     fn there_is_a_reason_for_every_refusal() {
-        let spent = MemoryPool::new(PIECE_BYTES);
-        let mut small = ResponseBody::new(usize::MAX, spent.reservation(), None);
+        let pool = MemoryPool::new(PIECE_BYTES);
+        let mut small = ResponseBody::new(usize::MAX, pool.reservation(), None);
         small.write_all(&vec![0; 2 * PIECE_BYTES]).expect("room");
         assert!(small.write_all(&vec![0; PIECE_BYTES]).is_err());
-        assert_eq!(small.refused(), Some(BodyError::NoRoom));
+        assert_eq!(small.error(), Some(BodyError::NoRoom));
         drop(small);
-        assert_eq!(spent.reserved(), 0);
+        assert_eq!(pool.reserved(), 0);
         let mut short = ResponseBody::new(10, MemoryReservation::default(), None);
         short.write_all(&[0; 10]).expect("just fits");
         assert!(short.write_all(&[0]).is_err());
-        assert_eq!(short.refused(), Some(BodyError::TooLong));
+        assert_eq!(short.error(), Some(BodyError::TooLong));
         let mut late =
             ResponseBody::new(usize::MAX, MemoryReservation::default(), Some(Instant::now()));
         late.write_all(&[0; 10]).expect("nothing is full yet");
         assert!(late.write_all(&vec![0; PIECE_BYTES]).is_err());
-        assert_eq!(late.refused(), Some(BodyError::Late));
+        assert_eq!(late.error(), Some(BodyError::Late));
     }
 }

@@ -64,7 +64,7 @@ pub async fn serve(
         let (stream, from) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                tracing::warn!(%error, "a connection could not be accepted");
+                tracing::warn!(%error, "cannot accept a connection");
                 sleep(NO_FILES).await;
                 continue;
             }
@@ -95,11 +95,11 @@ pub async fn serve(
     }
     drop(listener);
     let _ = stop.send(true);
-    finish(&state, &connections.places, most).await;
+    finish(&state, &connections.permits, most).await;
     Ok(())
 }
 
-/// An open connection: its place on the port, and in the metrics.
+/// An open connection: its permit, and its count in the metrics.
 struct Open {
     state: Arc<AppState>,
     _permit: ConnectionPermit,
@@ -146,8 +146,8 @@ fn refusal(full: LimitReached) -> String {
 }
 
 /// Waits until no connection is open. Running requests are ended early enough to report it.
-async fn finish(state: &Arc<AppState>, places: &Semaphore, most: usize) {
-    let all = places.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
+async fn finish(state: &Arc<AppState>, permits: &Semaphore, most: usize) {
+    let all = permits.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
     let end_what_runs = async {
         sleep(state.config.stopping_time).await;
         state.frontend.shutdown().begin();
@@ -161,7 +161,7 @@ async fn finish(state: &Arc<AppState>, places: &Semaphore, most: usize) {
     };
     let longest = Duration::from_secs(limits::SHUTDOWN_SECONDS);
     if timeout(longest, waiting).await.is_err() {
-        tracing::warn!(open = most - places.available_permits(), "connections were cut off");
+        tracing::warn!(open = most - permits.available_permits(), "connections were cut off");
     }
 }
 

@@ -38,11 +38,11 @@ mod tests {
     #[serde(deny_unknown_fields)]
     struct Pair {
         left: u8,
-        right: Option<StrictObject<Inner>>,
+        right: Option<StrictObject<Text>>,
     }
 
     #[derive(Debug, serde::Deserialize)]
-    struct Inner {
+    struct Text {
         text: String,
     }
 

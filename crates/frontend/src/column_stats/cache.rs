@@ -51,9 +51,9 @@ struct Table {
 #[derive(Clone, Debug)]
 struct Column {
     stats: ColumnStats,
-    of: Version,
-    at: Instant,
-    took: Duration,
+    version: Version,
+    computed_at: Instant,
+    duration: Duration,
     /// Whether every row was scanned.
     complete: bool,
 }
@@ -76,17 +76,18 @@ impl Version {
 impl Column {
     /// Whether the statistics need not be computed again now.
     fn is_fresh(&self, version: Version, now: Instant) -> bool {
-        let good_for = self.took.saturating_mul(GOOD_FOR);
-        self.of == version || self.took_long() && now.saturating_duration_since(self.at) < good_for
+        let good_for = self.duration.saturating_mul(GOOD_FOR);
+        self.version == version
+            || self.took_long() && now.saturating_duration_since(self.computed_at) < good_for
     }
 
     /// Returns whether the statistics may be served, if no newer ones exist.
     fn is_usable(&self, version: Version) -> bool {
-        self.of == version || self.took_long()
+        self.version == version || self.took_long()
     }
 
     fn took_long(&self) -> bool {
-        self.took >= PATIENCE
+        self.duration >= PATIENCE
     }
 }
 
@@ -214,12 +215,13 @@ async fn compute(
     for columns in stale.chunks(COLUMNS_AT_ONCE) {
         let start = Instant::now();
         let computed = queries.stats(&columns.iter().collect::<Vec<_>>()).await?;
-        let (at, complete) = (Instant::now(), computed.coverage.fraction() >= 1.0);
+        let (computed_at, complete) = (Instant::now(), computed.coverage.fraction() >= 1.0);
         let mut cached = lock(&table.columns);
         for (column, stats) in columns.iter().zip(computed.value) {
             let stats =
                 ColumnStats { min: shortened(stats.min), max: shortened(stats.max), ..stats };
-            let entry = Column { stats, of: version, at, took: at - start, complete };
+            let entry =
+                Column { stats, version, computed_at, duration: computed_at - start, complete };
             cached.insert(column.name.clone(), entry);
         }
     }
@@ -248,15 +250,15 @@ mod tests {
     const OLD: Version = Version { rows: 1, dropped_rows: 0, times: None };
     const NEW: Version = Version { rows: 2, ..OLD };
 
-    fn column(took: Duration, at: Instant) -> Column {
+    fn column(duration: Duration, computed_at: Instant) -> Column {
         let null = || Value::Null;
         let stats =
             ColumnStats { distinct: null(), min: null(), max: null(), p50: null(), p95: null() };
-        Column { stats, of: OLD, at, took, complete: true }
+        Column { stats, version: OLD, computed_at, duration, complete: true }
     }
 
     #[test]
-    fn what_took_little_is_told_of_an_unchanged_table_only() {
+    fn quick_statistics_are_served_for_an_unchanged_table_only() {
         let at = Instant::now();
         let quick = column(PATIENCE - Duration::from_millis(1), at);
         assert!(quick.is_fresh(OLD, at + QUERY_TIME) && quick.is_usable(OLD));
@@ -264,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_took_long_is_good_for_a_while_and_told_longer() {
+    fn slow_statistics_are_fresh_for_a_while_and_usable_longer() {
         let at = Instant::now();
         let slow = column(PATIENCE, at);
         assert!(slow.is_fresh(OLD, at + QUERY_TIME));

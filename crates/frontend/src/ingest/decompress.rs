@@ -36,8 +36,8 @@ pub(crate) enum DecompressError {
 /// The decompressor of one body.
 pub struct Decompressor {
     method: Method,
-    taken: u64,
-    made: u64,
+    input_bytes: u64,
+    output_bytes: u64,
 }
 
 enum Method {
@@ -63,7 +63,7 @@ impl Decompressor {
             }
             _ => return None,
         };
-        Some(Self { method, taken: 0, made: 0 })
+        Some(Self { method, input_bytes: 0, output_bytes: 0 })
     }
 
     /// Decompresses bytes, and calls `take` with the plain bytes, piece by piece.
@@ -72,12 +72,12 @@ impl Decompressor {
         bytes: &[u8],
         take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
     ) -> Result<(), E> {
-        let Self { method, taken, made } = self;
-        *taken += bytes.len() as u64;
-        let most = FREE_BYTES.max(taken.saturating_mul(limits::INFLATE_RATIO_MAX as u64));
+        let Self { method, input_bytes, output_bytes } = self;
+        *input_bytes += bytes.len() as u64;
+        let most = FREE_BYTES.max(input_bytes.saturating_mul(limits::INFLATE_RATIO_MAX as u64));
         let mut counted = |plain: &[u8]| {
-            *made += plain.len() as u64;
-            if *made > most {
+            *output_bytes += plain.len() as u64;
+            if *output_bytes > most {
                 return Err(DecompressError::Ratio.into());
             }
             take(plain)
@@ -98,7 +98,7 @@ impl Decompressor {
     ) -> Result<(), E> {
         match &mut self.method {
             Method::Identity => Ok(()),
-            Method::Gzip(_) if self.taken == 0 => Ok(()),
+            Method::Gzip(_) if self.input_bytes == 0 => Ok(()),
             Method::Gzip(decoder) => {
                 decoder.try_finish().map_err(|_| DecompressError::Truncated(GZIP))?;
                 take(decoder.get_ref())
@@ -179,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_compressed_comes_back(
+        fn compressed_bytes_are_restored(
             plain in prop::collection::vec(0u8..8, 0..20_000),
             step in 1usize..5_000,
         ) {
@@ -189,7 +189,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_end_in_an_error_or_not_at_all(
+        fn any_bytes_are_decompressed_or_refused(
             bytes in prop::collection::vec(any::<u8>(), 0..300),
             at in 0usize..100,
             flip in 1u8..=255,
@@ -225,17 +225,17 @@ mod tests {
     }
 
     #[test]
-    fn a_bomb_is_stopped_by_what_comes_out() {
+    fn a_bomb_is_stopped_by_its_output() {
         let zeros = vec![0; 64 << 20];
         for (encoding, bomb) in [("gzip", gzip(&zeros)), ("zstd", zstd(&zeros))] {
             let mut inflater = Decompressor::new(encoding).expect("an encoding");
-            let mut made = 0;
+            let mut output_bytes = 0;
             let result = inflater.push(&bomb, &mut |bytes| {
-                made += bytes.len();
+                output_bytes += bytes.len();
                 Ok(())
             });
             assert_eq!(result, Err(DecompressError::Ratio), "{encoding}");
-            assert!(made <= (1 << 20).max(100 * bomb.len()), "{encoding}: {made}");
+            assert!(output_bytes <= (1 << 20).max(100 * bomb.len()), "{encoding}: {output_bytes}");
         }
     }
 

@@ -84,17 +84,17 @@ impl Delivery {
             }
             // Repeating a body that has just begun costs a client little; for the rest of a long
             // body waiting is worthwhile.
-            let patience = match self.is_first {
+            let busy_timeout = match self.is_first {
                 true => Duration::ZERO,
                 false => Duration::from_secs(limits::STALL_SECONDS),
             };
             self.is_first = false;
             // The batch is in memory twice while the sink accepts it.
-            let room = self.frontend.backpressure.batch(2 * batch.block().len()).await?;
+            let permit = self.frontend.backpressure.batch(2 * batch.block().len()).await?;
             let frontend = Arc::clone(&self.frontend);
             self.in_flight.spawn(async move {
-                let _room = room;
-                deliver(&frontend, batch, patience).await
+                let _permit = permit;
+                deliver(&frontend, batch, busy_timeout).await
             });
         }
         Ok(())
@@ -140,14 +140,14 @@ impl Delivery {
     }
 }
 
-/// Sends one batch; retries while the sink is busy, until `patience` has passed or the server
+/// Sends one batch; retries while the sink is busy, until `busy_timeout` has passed or the server
 /// stops.
 async fn deliver(
     frontend: &Arc<Frontend>,
     mut batch: Batch,
-    patience: Duration,
+    busy_timeout: Duration,
 ) -> Result<Receipt, SinkError> {
-    let until = Instant::now() + patience;
+    let until = Instant::now() + busy_timeout;
     loop {
         let may_wait = Instant::now() + BUSY_PAUSE < until && !frontend.shutdown.has_begun();
         match frontend.backend.sink.accept(batch.clone()).await {

@@ -32,8 +32,8 @@ pub(super) async fn keep_rejects(
     let batch = rejects_batch(rejects, table, source, now, random_id()?)
         .map_err(|error| FrontendError::internal("rejected rows cannot be encoded", &error))?;
     if let Some(batch) = batch {
-        let own = frontend.table_settings.of(&batch.table).await?;
-        FirstRowsSettings::new(&batch.table, own)
+        let stored = frontend.table_settings.of(&batch.table).await?;
+        FirstRowsSettings::new(&batch.table, stored)
             .store(&frontend.table_settings, AgePolicy::default())
             .await?;
         let receipt = frontend.backend.sink.accept(batch).await;

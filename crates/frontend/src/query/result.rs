@@ -27,7 +27,7 @@ pub struct QueryResult {
     /// Doubts about the answer.
     pub warnings: Vec<QueryWarning>,
     /// Memory reserved for the rows.
-    pub held: MemoryReservation,
+    pub reservation: MemoryReservation,
 }
 
 /// A doubt about an answer.

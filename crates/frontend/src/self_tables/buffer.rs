@@ -66,20 +66,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn so_many_notes_wait_and_further_ones_are_counted_as_lost() {
+    fn entries_beyond_the_limit_are_counted_as_lost() {
         let buffer = LogBuffer::default();
         let table = |name: String| TableName::new(&name).expect("a name");
-        let ask = |name: &str| {
+        let add_query = |name: &str| {
             let mut entry = QueryLogEntry::default();
             entry.table = Some(table(name.to_owned()));
             buffer.add_query(entry);
         };
-        let take = |number: usize| {
+        let add_body = |number: usize| {
             buffer.add_body(&table(format!("t{number}")), IngestLogEntry::default())
         };
         for number in 1..limits::JOURNAL_ROWS_MAX {
-            ask("t");
-            take(number);
+            add_query("t");
+            add_body(number);
         }
         let waiting = || {
             let entries = buffer.lock();
@@ -87,15 +87,15 @@ mod tests {
         };
         let most = limits::JOURNAL_ROWS_MAX;
         assert_eq!(waiting(), (most - 1, most - 1, 0));
-        ask("t");
-        take(most);
+        add_query("t");
+        add_body(most);
         assert_eq!(waiting(), (most, most, 0));
-        ask("_queries");
-        take(1);
-        assert_eq!(waiting(), (most, most, 0), "no entry is lost by these");
-        ask("t");
-        take(most + 1);
-        take(most + 2);
+        add_query("_queries");
+        add_body(1);
+        assert_eq!(waiting(), (most, most, 0), "these lose no entry");
+        add_query("t");
+        add_body(most + 1);
+        add_body(most + 2);
         assert_eq!(waiting(), (most, most, 3));
     }
 }

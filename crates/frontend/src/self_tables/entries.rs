@@ -21,7 +21,7 @@ pub(crate) struct QueryLogEntry {
     /// Expected and scanned rows of the table.
     pub(super) expected: (u64, u64),
     at: Micros,
-    pub(super) took: Duration,
+    pub(super) duration: Duration,
     pub(super) outcome: &'static str,
 }
 
@@ -32,7 +32,7 @@ impl QueryLogEntry {
     }
 
     /// Sets the figures of the result.
-    pub(crate) fn answered(&mut self, rows: usize, stats: ScanStats, coverage: &Coverage) {
+    pub(crate) fn set_result(&mut self, rows: usize, stats: ScanStats, coverage: &Coverage) {
         self.rows = rows as u64;
         self.stats = stats;
         self.expected = (coverage.rows_expected, coverage.rows_scanned);
@@ -46,7 +46,7 @@ impl QueryLogEntry {
             ("sql", text(&self.sql, limits::JOURNAL_SQL_BYTES)),
             ("client", text(&self.client, limits::JOURNAL_CLIENT_BYTES)),
             ("outcome", Value::string(self.outcome)),
-            ("duration_ms", millis(self.took)),
+            ("duration_ms", millis(self.duration)),
             ("rows", whole(self.rows)),
             ("rows_read", whole(stats.rows_read)),
             ("rows_matched", whole(stats.rows_matched)),
@@ -72,7 +72,7 @@ pub(crate) struct IngestLogEntry {
     pub(crate) bytes: u64,
     /// Whether the body was not accepted, or not to its end.
     pub(crate) is_refused: bool,
-    pub(crate) took: Duration,
+    pub(crate) duration: Duration,
 }
 
 /// The sums over all bodies for one table.
@@ -93,7 +93,7 @@ impl IngestLogSums {
         self.sum.batches += body.batches;
         self.sum.duplicates += body.duplicates;
         self.sum.bytes += body.bytes;
-        self.slowest = self.slowest.max(body.took);
+        self.slowest = self.slowest.max(body.duration);
     }
 
     pub(super) fn to_row(&self, table: &TableName, time: Micros) -> SelfTableRow {
@@ -161,23 +161,23 @@ mod tests {
 
     #[test]
     fn bodies_add_up() {
-        let body = |rows, is_refused, took| IngestLogEntry {
+        let body = |rows, is_refused, duration| IngestLogEntry {
             rows,
             rejected: 1,
             batches: 2,
             duplicates: 3,
             bytes: 4,
             is_refused,
-            took: Duration::from_micros(took),
+            duration: Duration::from_micros(duration),
         };
-        let mut note = IngestLogSums::default();
-        [body(10, false, 2_500), body(5, true, 1)].into_iter().for_each(|body| note.add(body));
-        let row = note.to_row(&TableName::new("t").expect("a name"), Micros(7));
+        let mut sums = IngestLogSums::default();
+        [body(10, false, 2_500), body(5, true, 1)].into_iter().for_each(|body| sums.add(body));
+        let row = sums.to_row(&TableName::new("t").expect("a name"), Micros(7));
         assert_eq!(row.time, Micros(7));
-        let told: Vec<String> =
+        let cells: Vec<String> =
             row.cells.iter().map(|(name, value)| format!("{name}={value}")).collect();
         assert_eq!(
-            told.join(" "),
+            cells.join(" "),
             "table=t bodies=2 refused=1 rows=15 rejected=2 batches=4 duplicates=6 bytes=8 \
              slowest_ms=2.5"
         );

@@ -23,12 +23,12 @@ impl QueryLogGuard {
     }
 
     /// Sets the outcome.
-    pub(crate) fn end<T>(mut self, ended: &Result<T, FrontendError>) {
-        if ended.is_err() {
+    pub(crate) fn end<T>(mut self, result: &Result<T, FrontendError>) {
+        if result.is_err() {
             self.entry.rows = 0;
         }
         let (expected, scanned) = self.entry.expected;
-        self.entry.outcome = match ended {
+        self.entry.outcome = match result {
             Err(error) => error.kind.name(),
             Ok(_) if scanned < expected => "partial",
             Ok(_) => "answered",
@@ -39,7 +39,7 @@ impl QueryLogGuard {
 impl Drop for QueryLogGuard {
     fn drop(&mut self) {
         let mut entry = std::mem::take(&mut self.entry);
-        entry.took = self.start.elapsed();
+        entry.duration = self.start.elapsed();
         self.buffer.add_query(entry);
     }
 }
@@ -62,7 +62,7 @@ impl IngestLogGuard {
 
 impl Drop for IngestLogGuard {
     fn drop(&mut self) {
-        let entry = IngestLogEntry { took: self.start.elapsed(), ..self.entry };
+        let entry = IngestLogEntry { duration: self.start.elapsed(), ..self.entry };
         self.buffer.add_body(&self.table, entry);
     }
 }

@@ -93,38 +93,38 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn so_many_long_bodies_are_under_way_and_no_more() {
-        let room = Backpressure::default();
+    async fn the_number_of_long_bodies_is_limited() {
+        let backpressure = Backpressure::default();
         let long = BODY_SMALL_BYTES_MAX + 1;
         let mut bodies: Vec<BodyPermit> = Vec::new();
         bodies.resize_with(BODIES_UNDER_WAY_MAX, BodyPermit::default);
         for body in &mut bodies {
-            body.hold(&room, long).await.expect("room");
-            body.hold(&room, long + 1).await.expect("the room that it has");
+            body.hold(&backpressure, long).await.expect("a permit");
+            body.hold(&backpressure, long + 1).await.expect("the permit that it has");
         }
         let mut other = BodyPermit::default();
-        other.hold(&room, BODY_SMALL_BYTES_MAX).await.expect("a short one needs no room");
+        other.hold(&backpressure, BODY_SMALL_BYTES_MAX).await.expect("a short one needs no permit");
         // The paused clock advances only while a task waits, so the deadline ends this wait.
-        let refused = other.hold(&room, long).await.expect_err("busy");
+        let refused = other.hold(&backpressure, long).await.expect_err("busy");
         assert!(format!("{refused:?}").contains("long bodies are under way"), "{refused:?}");
         // Cutting off a batch returns the permit.
-        bodies[3].hold(&room, 0).await.expect("nothing is needed");
-        other.hold(&room, long).await.expect("room");
+        bodies[3].hold(&backpressure, 0).await.expect("nothing is needed");
+        other.hold(&backpressure, long).await.expect("a permit");
     }
 
     #[tokio::test]
     async fn batches_wait_for_one_another() {
-        let room = Backpressure::default();
+        let backpressure = Backpressure::default();
         let half = BATCHES_BYTES_MAX / 2;
-        let first = room.batch(half).await.expect("room");
-        let second = room.batch(half).await.expect("room");
-        let mut third = pin!(room.batch(1));
+        let first = backpressure.batch(half).await.expect("a permit");
+        let second = backpressure.batch(half).await.expect("a permit");
+        let mut third = pin!(backpressure.batch(1));
         let mut context = Context::from_waker(Waker::noop());
         assert!(third.as_mut().poll(&mut context).is_pending(), "there is no byte left");
         drop(second);
-        let third = third.await.expect("room");
+        let third = third.await.expect("a permit");
         drop((first, third));
         // A batch larger than the limit is admitted alone.
-        drop(room.batch(9 * BATCHES_BYTES_MAX).await.expect("room"));
+        drop(backpressure.batch(9 * BATCHES_BYTES_MAX).await.expect("a permit"));
     }
 }

@@ -11,7 +11,7 @@ pub(crate) struct InFlight(Mutex<Vec<(TableName, BatchId)>>);
 
 /// One body; it is in flight until this is dropped.
 pub(crate) struct InFlightBatch<'c> {
-    coming: &'c InFlight,
+    in_flight: &'c InFlight,
     body: (TableName, BatchId),
 }
 
@@ -20,12 +20,12 @@ impl InFlight {
     pub(crate) fn begin(&self, table: &TableName, batch: &BatchId) -> InFlightBatch<'_> {
         let body = (table.clone(), batch.clone());
         self.lock().push(body.clone());
-        InFlightBatch { coming: self, body }
+        InFlightBatch { in_flight: self, body }
     }
 
     /// Whether a body with this batch id, or a chunk of it, is in flight.
     pub(crate) fn has(&self, table: &TableName, client: &BatchId) -> bool {
-        self.lock().iter().any(|(of, batch)| of == table && batch.is_of(client))
+        self.lock().iter().any(|(body_table, batch)| body_table == table && batch.is_of(client))
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<(TableName, BatchId)>> {
@@ -35,7 +35,7 @@ impl InFlight {
 
 impl Drop for InFlightBatch<'_> {
     fn drop(&mut self) {
-        let mut bodies = self.coming.lock();
+        let mut bodies = self.in_flight.lock();
         if let Some(at) = bodies.iter().position(|body| *body == self.body) {
             bodies.swap_remove(at);
         }
@@ -47,17 +47,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_body_is_there_until_its_last_try_ends() {
+    fn a_body_is_in_flight_until_its_last_try_ends() {
         let (table, other) = ["t", "u"].map(|name| TableName::new(name).expect("a name")).into();
         let id = |text: &str| BatchId::new(text).expect("an id");
-        let coming = InFlight::default();
-        let first = coming.begin(&table, &id("a##1"));
-        let again = coming.begin(&table, &id("a##1"));
-        assert!(coming.has(&table, &id("a")) && !coming.has(&other, &id("a")));
-        assert!(!coming.has(&table, &id("a1")));
+        let in_flight = InFlight::default();
+        let first = in_flight.begin(&table, &id("a##1"));
+        let again = in_flight.begin(&table, &id("a##1"));
+        assert!(in_flight.has(&table, &id("a")) && !in_flight.has(&other, &id("a")));
+        assert!(!in_flight.has(&table, &id("a1")));
         drop(first);
-        assert!(coming.has(&table, &id("a")));
+        assert!(in_flight.has(&table, &id("a")));
         drop(again);
-        assert!(!coming.has(&table, &id("a")));
+        assert!(!in_flight.has(&table, &id("a")));
     }
 }

@@ -14,12 +14,12 @@ const SETTLED: Duration = Duration::from_secs(60);
 /// The column sets that bodies in flight share; a set is dropped with the last body of its table,
 /// when the table's schema has its columns.
 #[derive(Default)]
-pub(crate) struct LiveColumns(Mutex<HashMap<TableName, Shared>>);
+pub(crate) struct LiveColumns(Mutex<HashMap<TableName, ColumnSet>>);
 
 /// The column set of one table, and when it began.
-struct Shared {
+struct ColumnSet {
     columns: Weak<TableColumns>,
-    since: Instant,
+    start: Instant,
 }
 
 impl LiveColumns {
@@ -28,10 +28,10 @@ impl LiveColumns {
     /// would be missing in both.
     pub(crate) fn of(&self, table: &TableName, now: Instant) -> Arc<TableColumns> {
         let mut tables = self.lock();
-        if let Some(columns) = tables.get(table).and_then(|shared| shared.columns.upgrade()) {
+        if let Some(columns) = tables.get(table).and_then(|set| set.columns.upgrade()) {
             return columns;
         }
-        tables.retain(|_, shared| shared.columns.strong_count() > 0);
+        tables.retain(|_, set| set.columns.strong_count() > 0);
         begin(&mut tables, table, now)
     }
 
@@ -53,7 +53,7 @@ impl LiveColumns {
             return columns;
         }
         let mut tables = self.lock();
-        let is_settled = |shared: &Shared| now.saturating_duration_since(shared.since) >= SETTLED;
+        let is_settled = |set: &ColumnSet| now.saturating_duration_since(set.start) >= SETTLED;
         if !tables.get(table).is_some_and(is_settled) {
             return columns;
         }
@@ -62,18 +62,18 @@ impl LiveColumns {
         columns
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<TableName, Shared>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<TableName, ColumnSet>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn begin(
-    tables: &mut HashMap<TableName, Shared>,
+    tables: &mut HashMap<TableName, ColumnSet>,
     table: &TableName,
     now: Instant,
 ) -> Arc<TableColumns> {
     let columns = Arc::default();
-    tables.insert(table.clone(), Shared { columns: Arc::downgrade(&columns), since: now });
+    tables.insert(table.clone(), ColumnSet { columns: Arc::downgrade(&columns), start: now });
     columns
 }
 
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_under_way_share_the_columns_of_their_table() {
+    fn bodies_in_flight_share_the_columns_of_their_table() {
         let (live, now) = (LiveColumns::default(), Instant::now());
         let [one, other] = ["one", "other"].map(|name| TableName::new(name).expect("a name"));
         let first = live.of(&one, now);
@@ -90,20 +90,21 @@ mod tests {
         assert!(!Arc::ptr_eq(&first, &live.of(&other, now)));
         drop(first);
         let _again = live.of(&one, now);
-        assert_eq!(live.lock().len(), 1, "that of the other is forgotten");
+        assert_eq!(live.lock().len(), 1, "the set of the other table is dropped");
     }
 
     #[test]
-    fn columns_that_have_gone_make_room_though_some_body_is_always_under_way() {
+    fn dropped_columns_free_their_capacity_while_bodies_are_in_flight() {
         let (live, start) = (LiveColumns::default(), Instant::now());
         let table = TableName::new("t").expect("a name");
         let first = live.of(&table, start);
-        let names: Vec<String> = (0..TABLE_COLUMNS_MAX).map(|own| format!("c{own}")).collect();
+        let names: Vec<String> =
+            (0..TABLE_COLUMNS_MAX).map(|number| format!("c{number}")).collect();
         first.add(names.iter().map(String::as_str));
-        let told = |at| live.add_schema(&table, live.of(&table, at), None, at);
-        assert!(told(start + SETTLED / 2).is_full(), "they may be on their way");
-        let renewed = told(start + SETTLED);
+        let add_schema = |at| live.add_schema(&table, live.of(&table, at), None, at);
+        assert!(add_schema(start + SETTLED / 2).is_full(), "they may be in flight");
+        let renewed = add_schema(start + SETTLED);
         assert!(!renewed.is_full() && first.is_full());
-        assert!(Arc::ptr_eq(&renewed, &told(start + SETTLED)));
+        assert!(Arc::ptr_eq(&renewed, &add_schema(start + SETTLED)));
     }
 }

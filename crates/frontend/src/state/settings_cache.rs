@@ -164,7 +164,7 @@ impl FirstRowsSettings {
             match cache.set(&self.table, based_on, settings).await {
                 // Another client changed them first: read its settings and try again.
                 Err(error) if error.kind == ErrorKind::SettingsConflict => {}
-                done => done?,
+                result => result?,
             }
             self.stored = cache.of(&self.table).await?;
         }

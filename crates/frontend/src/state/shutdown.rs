@@ -32,13 +32,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_is_seen_by_whoever_waits_and_whoever_comes_later() {
-        let ending = Shutdown::default();
-        let other = ending.clone();
+    fn the_shutdown_ends_current_and_later_waits() {
+        let shutdown = Shutdown::default();
+        let other = shutdown.clone();
         let mut waiting = std::pin::pin!(other.begun());
         assert!(!other.has_begun());
         assert_eq!(waiting.as_mut().now_or_never(), None);
-        ending.begin();
+        shutdown.begin();
         assert!(other.has_begun());
         assert_eq!(waiting.now_or_never(), Some(()));
         assert_eq!(other.begun().now_or_never(), Some(()));

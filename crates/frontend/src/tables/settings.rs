@@ -170,11 +170,11 @@ impl Frontend {
 async fn unarchived(
     frontend: &Arc<Frontend>,
     table: &TableName,
-    own: Option<&Versioned<TableSettings>>,
+    stored: Option<&Versioned<TableSettings>>,
     settings: &TableSettings,
 ) -> Vec<String> {
     let mut notes = Vec::new();
-    if settings.is_archived() || !own.is_some_and(|own| own.value.is_archived()) {
+    if settings.is_archived() || !stored.is_some_and(|stored| stored.value.is_archived()) {
         return notes;
     }
     let Some(status) = frontend.backend.root.table(table.as_str()).await else { return notes };
@@ -182,12 +182,12 @@ async fn unarchived(
     if let Some(to) = age.cutoff(frontend.backend.clock.now()) {
         let queries = StatsQueries::new(frontend.runner(), &status.schema, COUNT_TIME);
         // If counting the rows fails or takes too long, warn without a count.
-        let which = match queries.rows(TimeRange { from: None, to: Some(to) }).await {
+        let old_rows = match queries.rows(TimeRange { from: None, to: Some(to) }).await {
             Ok(0) => None,
             Ok(rows) => Some(format!("rows older than age={age}, {rows} of them,")),
             Err(_) => Some(format!("rows older than age={age}")),
         };
-        notes.extend(which.map(|rows| format!("archive=off: {rows} are dropped unarchived")));
+        notes.extend(old_rows.map(|rows| format!("archive=off: {rows} are dropped unarchived")));
     }
     let bytes = settings.bytes_max(frontend.config.table_bytes_max);
     if status.block_bytes > bytes {

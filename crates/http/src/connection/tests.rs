@@ -182,7 +182,7 @@ async fn a_server_that_stops_finishes_the_answer_and_closes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn who_came_just_before_the_stop_is_heard() {
+async fn a_request_just_after_the_stop_is_answered() {
     let (mut late, stop) = connect();
     let start = Instant::now();
     stop.send(true).expect("a connection");
@@ -198,14 +198,14 @@ async fn who_came_just_before_the_stop_is_heard() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn clients_that_do_not_read_hold_no_more_than_queries_may() {
+async fn clients_that_do_not_read_hold_at_most_the_memory_pool() {
     const ANSWER_BYTES: usize = 1 << 20;
-    let budget = MemoryPool::new(2 * ANSWER_BYTES);
+    let pool = MemoryPool::new(2 * ANSWER_BYTES);
     let answer = {
-        let budget = Arc::clone(&budget);
+        let pool = Arc::clone(&pool);
         move || {
-            let held = budget.reservation();
-            async move { json(&"x".repeat(ANSWER_BYTES), held).map_err(Problem::from) }
+            let reservation = pool.reservation();
+            async move { json(&"x".repeat(ANSWER_BYTES), reservation).map_err(Problem::from) }
         }
     };
     let router = Router::new().route("/", get(answer));
@@ -217,14 +217,14 @@ async fn clients_that_do_not_read_hold_no_more_than_queries_may() {
         (client, stop, String::from_utf8_lossy(&status).into_owned())
     };
     let first = ask().await;
-    let one = budget.reserved();
+    let one = pool.reserved();
     assert!((ANSWER_BYTES * 3 / 4..=ANSWER_BYTES).contains(&one), "{one} bytes are held");
     let second = ask().await;
     assert_eq!((first.2.as_str(), second.2.as_str()), ("HTTP/1.1 200", "HTTP/1.1 200"));
-    assert_eq!(budget.reserved(), 2 * one);
+    assert_eq!(pool.reserved(), 2 * one);
     for _ in 0..3 {
         let (mut client, stop, status) = ask().await;
-        assert_eq!((status.as_str(), budget.reserved()), ("HTTP/1.1 503", 2 * one));
+        assert_eq!((status.as_str(), pool.reserved()), ("HTTP/1.1 503", 2 * one));
         stop.send(true).expect("a connection");
         let (text, _) = rest(&mut client).await;
         assert!(text.contains("retry-after: 1\r\n"), "{text}");
@@ -233,9 +233,9 @@ async fn clients_that_do_not_read_hold_no_more_than_queries_may() {
     // time limit.
     drop(first.0);
     first.1.closed().await;
-    assert_eq!(budget.reserved(), one);
+    assert_eq!(pool.reserved(), one);
     assert_eq!(ask().await.2, "HTTP/1.1 200");
     second.1.closed().await;
     sleep(Duration::from_secs(limits::STALL_SECONDS)).await;
-    assert_eq!(budget.reserved(), 0);
+    assert_eq!(pool.reserved(), 0);
 }

@@ -40,9 +40,9 @@ pub(crate) async fn values(
     let request = ColumnValuesRequest { prefix, limit, from, to };
     let values = state.frontend.column_values(&name, &column, request).await?;
     let body = move || {
-        let ColumnValues { rows, complete, held } = values;
+        let ColumnValues { rows, complete, reservation } = values;
         let values = rows.iter().map(Counted::new).collect();
-        json(&ValuesPage { table: &name, column: &column, values, complete }, held)
+        json(&ValuesPage { table: &name, column: &column, values, complete }, reservation)
     };
     Ok(blocking(body).await??)
 }

@@ -52,26 +52,26 @@ pub(crate) async fn columns(
     let mut columns = page.columns(schema);
     let more = columns.len() > limit;
     columns.truncate(limit);
-    let (found, complete) = state.frontend.column_stats(&status, &columns).await?;
-    let described: Vec<ColumnFacts<'_>> = columns
+    let (stats, complete) = state.frontend.column_stats(&status, &columns).await?;
+    let bodies: Vec<ColumnBody<'_>> = columns
         .iter()
-        .zip(&found)
-        .map(|(column, facts)| ColumnFacts::new(schema, column, facts))
+        .zip(&stats)
+        .map(|(column, stats)| ColumnBody::new(schema, column, stats))
         .collect();
-    let page = ColumnsPage { table: &name, columns: described, more, complete };
+    let page = ColumnsPage { table: &name, columns: bodies, more, complete };
     Ok(json(&page, state.frontend.hold())?)
 }
 
 #[derive(Serialize)]
 struct ColumnsPage<'a> {
     table: &'a str,
-    columns: Vec<ColumnFacts<'a>>,
+    columns: Vec<ColumnBody<'a>>,
     more: bool,
     complete: bool,
 }
 
 #[derive(Serialize)]
-struct ColumnFacts<'a> {
+struct ColumnBody<'a> {
     #[serde(flatten)]
     column: Column,
     rows: u64,
@@ -83,21 +83,21 @@ struct ColumnFacts<'a> {
     p95: JsonValue<'a>,
 }
 
-impl<'a> ColumnFacts<'a> {
-    fn new(schema: &TableSchema, column: &ColumnSchema, facts: &'a Option<ColumnStats>) -> Self {
+impl<'a> ColumnBody<'a> {
+    fn new(schema: &TableSchema, column: &ColumnSchema, stats: &'a Option<ColumnStats>) -> Self {
         let rows = rows_of(column);
         let nulls = schema.rows.saturating_sub(rows);
         let cell =
-            |of: fn(&ColumnStats) -> &Value| JsonValue(facts.as_ref().map_or(&Value::Null, of));
+            |of: fn(&ColumnStats) -> &Value| JsonValue(stats.as_ref().map_or(&Value::Null, of));
         Self {
             column: Column::new(schema, column),
             rows,
             null_fraction: if schema.rows == 0 { 0.0 } else { nulls as f64 / schema.rows as f64 },
-            distinct: cell(|facts| &facts.distinct),
-            min: cell(|facts| &facts.min),
-            max: cell(|facts| &facts.max),
-            p50: cell(|facts| &facts.p50),
-            p95: cell(|facts| &facts.p95),
+            distinct: cell(|stats| &stats.distinct),
+            min: cell(|stats| &stats.min),
+            max: cell(|stats| &stats.max),
+            p50: cell(|stats| &stats.p50),
+            p95: cell(|stats| &stats.p95),
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) async fn post(
     let Path(table) = readable(table)?;
     let (head, body) = request.into_parts();
     let mut body = RequestBody::new(body, state.frontend.shutdown(), state.config.pace);
-    let taken = match no_parameters(&head.uri) {
+    let receipt = match no_parameters(&head.uri) {
         Ok(()) => {
             let options = headers::read(&head.headers);
             let ingest = state.frontend.ingest(&principal, &table, options, &mut body);
@@ -37,10 +37,10 @@ pub(crate) async fn post(
         }
         Err(problem) => Err(problem),
     };
-    if taken.is_err() {
+    if receipt.is_err() {
         body.drain().await;
     }
-    Ok(json(&ReceiptBody::new(&taken?), MemoryReservation::default())?)
+    Ok(json(&ReceiptBody::new(&receipt?), MemoryReservation::default())?)
 }
 
 /// Refuses parameters, because options are headers: a client with a batch id in the address would

@@ -19,7 +19,7 @@ use crate::state::AppState;
 /// unknown.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Which {
+pub(crate) struct Selection {
     table: Option<String>,
 }
 
@@ -28,14 +28,14 @@ pub(crate) struct Which {
 pub(crate) async fn forget(
     State(state): State<Arc<AppState>>,
     Extension(principal): Extension<Principal>,
-    which: Result<Query<Which>, QueryRejection>,
+    selection: Result<Query<Selection>, QueryRejection>,
 ) -> Result<Response, Problem> {
     #[derive(Serialize)]
     struct Forgotten {
         rows: u64,
         unknown_losses: u64,
     }
-    let Query(Which { table }) = readable(which)?;
+    let Query(Selection { table }) = readable(selection)?;
     let forgotten = state.frontend.forget_losses(&principal, table.as_deref()).await?;
     let (rows, unknown_losses) = forgotten;
     Ok(json(&Forgotten { rows, unknown_losses }, MemoryReservation::default())?)

@@ -192,9 +192,9 @@ pub(crate) async fn stop(State(state): State<Arc<AppState>>) -> Result<Response,
     struct Stopping {
         stopping: bool,
     }
-    let told = json(&Stopping { stopping: true }, MemoryReservation::default())?;
+    let body = json(&Stopping { stopping: true }, MemoryReservation::default())?;
     state.config.stop.notify_one();
-    Ok((StatusCode::ACCEPTED, told).into_response())
+    Ok((StatusCode::ACCEPTED, body).into_response())
 }
 
 /// `GET /metrics`.

@@ -198,7 +198,7 @@ mod tests {
             read(br#"{"version": 3, "settings": {"age": "7d"}}"#).expect("read");
         assert_eq!(version, 3);
         assert_eq!(settings.age, Some(AgeLimit::Seconds(7 * 86_400)));
-        for (body, told) in [
+        for (body, expected) in [
             ("x", "the body is no JSON"),
             ("[]", "the body is no object"),
             (r#"{"settings": {}}"#, "version: the version"),
@@ -214,7 +214,7 @@ mod tests {
             ),
         ] {
             let problem = read(body.as_bytes()).expect_err(body);
-            assert!(problem.detail().contains(told), "{body}: {}", problem.detail());
+            assert!(problem.detail().contains(expected), "{body}: {}", problem.detail());
         }
     }
 }

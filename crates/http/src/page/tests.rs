@@ -31,7 +31,7 @@ async fn body(response: Response) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn hashed_files_are_kept_for_ever() {
+async fn hashed_files_are_cached_for_a_year() {
     let response = get("/assets/index-1f2e.js", &[]).expect("a file");
     assert_eq!(
         header_of(&response, header::CACHE_CONTROL),
@@ -43,8 +43,8 @@ async fn hashed_files_are_kept_for_ever() {
 }
 
 #[tokio::test]
-async fn files_are_compressed_for_who_takes_it() {
-    for (takes, sent) in [
+async fn files_are_compressed_for_clients_that_accept_it() {
+    for (accepted, sent) in [
         ("gzip", b"zip".as_slice()),
         ("br, GZIP;q=0.5", b"zip"),
         ("gzip;q=0", b"plain"),
@@ -52,17 +52,17 @@ async fn files_are_compressed_for_who_takes_it() {
         ("br", b"plain"),
         ("", b"plain"),
     ] {
-        let response = get("/assets/index-1f2e.js", &[(header::ACCEPT_ENCODING, takes)]);
+        let response = get("/assets/index-1f2e.js", &[(header::ACCEPT_ENCODING, accepted)]);
         let response = response.expect("a file");
         let is_compressed = header_of(&response, header::CONTENT_ENCODING) == Some("gzip");
-        assert_eq!(is_compressed, sent == b"zip", "{takes}");
+        assert_eq!(is_compressed, sent == b"zip", "{accepted}");
         assert_eq!(header_of(&response, header::VARY), Some("accept-encoding"));
-        assert_eq!(body(response).await, sent, "{takes}");
+        assert_eq!(body(response).await, sent, "{accepted}");
     }
 }
 
 #[tokio::test]
-async fn the_index_is_asked_for_again_each_time() {
+async fn the_index_is_revalidated_each_time() {
     let response = get("/index.html", &[(header::ACCEPT_ENCODING, "gzip")]).expect("a file");
     assert_eq!(header_of(&response, header::CACHE_CONTROL), Some("no-cache"));
     let tag: &'static str = header_of(&response, header::ETAG).expect("a tag").to_owned().leak();
@@ -76,7 +76,7 @@ async fn the_index_is_asked_for_again_each_time() {
 }
 
 #[test]
-fn nothing_but_the_files_is_there() {
+fn only_the_files_are_served() {
     for path in ["/index.htm", "/assets/", "/assets/../index.html", "//index.html", "/page-0"] {
         assert!(get(path, &[]).is_none(), "{path}");
     }
@@ -147,7 +147,7 @@ fn a_folder_is_packed() {
 }
 
 #[test]
-fn files_that_browsers_are_not_sent_are_refused() {
+fn unknown_types_of_files_are_refused() {
     for name in ["a b.js", "x.exe", "none"] {
         let folder = tempfile::tempdir().expect("a folder");
         fill(folder.path(), &[(name, b"x")]);

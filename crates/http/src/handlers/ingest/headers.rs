@@ -10,8 +10,8 @@ use hadal_types::{BatchId, ColumnName};
 /// The door's name in `_rejects`.
 const SOURCE: &str = "http";
 
-/// Headers of ours begin so.
-const OWN: &str = "hadal-";
+/// The prefix of the names of our headers.
+const PREFIX: &str = "hadal-";
 
 /// Reads the headers. An unknown `Hadal-` header is an error, so that clients notice a misspelled
 /// one; so is a repeated one, since only one value could count.
@@ -28,12 +28,12 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<IngestOptions, FrontendError> 
     };
     let mut chunk = None;
     for (name, value) in headers {
-        let Some(own) = name.as_str().strip_prefix(OWN) else { continue };
+        let Some(option) = name.as_str().strip_prefix(PREFIX) else { continue };
         let text = text(name.as_str(), value)?;
-        if own != "sets" && headers.get_all(name).iter().nth(1).is_some() {
+        if option != "sets" && headers.get_all(name).iter().nth(1).is_some() {
             return Err(bad(format!("header {name} is there more than once")));
         }
-        match own {
+        match option {
             "batch" => options.batch = Some(batch(text)?),
             "chunk" => chunk = Some(number(name.as_str(), text)?),
             "time" => options.time = Some(column(name.as_str(), text)?),
@@ -46,15 +46,15 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<IngestOptions, FrontendError> 
             "strict" => options.strict = truth(name.as_str(), text)?,
             "any-age" => options.any_age = truth(name.as_str(), text)?,
             _ => {
-                let known = "Hadal-Batch, -Chunk, -Time, -Sets, -Strict and -Any-Age";
-                return Err(bad(format!("there is no header {name}; there are {known}")));
+                let names = "Hadal-Batch, -Chunk, -Time, -Sets, -Strict and -Any-Age";
+                return Err(bad(format!("there is no header {name}; there are {names}")));
             }
         }
     }
     if let Some(chunk) = chunk {
-        let whole = options.batch.as_ref();
-        let whole = whole.ok_or_else(|| bad("Hadal-Chunk without Hadal-Batch".to_owned()))?;
-        options.batch = Some(whole.chunk(chunk));
+        let batch = options.batch.as_ref();
+        let batch = batch.ok_or_else(|| bad("Hadal-Chunk without Hadal-Batch".to_owned()))?;
+        options.batch = Some(batch.chunk(chunk));
     }
     Ok(options)
 }
@@ -135,15 +135,15 @@ mod tests {
     }
 
     #[test]
-    fn a_head_without_optionses_has_defaults() {
-        let options = read_pairs(&[]).expect("a options");
+    fn a_head_without_options_has_defaults() {
+        let options = read_pairs(&[]).expect("options");
         assert_eq!(options.format, Format::Json);
         assert!(options.batch.is_none() && options.time.is_none() && options.sets.is_empty());
         assert!(!options.strict && !options.any_age);
     }
 
     #[test]
-    fn optionses_are_read() {
+    fn options_are_read() {
         let options = read_pairs(&[
             ("content-type", "text/plain; charset=utf-8"),
             ("hadal-batch", "b-1"),
@@ -153,7 +153,7 @@ mod tests {
             ("hadal-strict", "True"),
             ("hadal-any-age", "true"),
         ])
-        .expect("a options");
+        .expect("options");
         assert_eq!(options.format, Format::Lines);
         assert_eq!(options.batch, BatchId::new("b-1"));
         assert_eq!(options.time, ColumnName::new("größe").ok());
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_optionses_are_refused() {
+    fn wrong_options_are_refused() {
         let csv = read_pairs(&[("content-type", "text/csv; charset=utf-8")])
             .map(|options| options.format);
         assert_eq!(csv.ok(), Some(Format::Csv));
@@ -184,11 +184,11 @@ mod tests {
     }
 
     #[test]
-    fn a_options_is_there_once() {
+    fn an_option_is_given_once() {
         let problem =
             read_pairs(&[("hadal-batch", "a"), ("hadal-batch", "b")]).err().expect("refused");
         assert_eq!(problem.detail, "header hadal-batch is there more than once");
-        let sets = read_pairs(&[("hadal-sets", "a"), ("hadal-sets", "b")]).expect("a options").sets;
+        let sets = read_pairs(&[("hadal-sets", "a"), ("hadal-sets", "b")]).expect("options").sets;
         assert_eq!(sets.len(), 2);
     }
 
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_curl_says_of_its_data_is_json() {
+    fn the_content_types_of_json_clients_are_json() {
         for kind in
             ["application/x-www-form-urlencoded", "application/json", "application/x-ndjson"]
         {
