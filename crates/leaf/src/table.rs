@@ -220,7 +220,7 @@ impl Table {
                 path: format!("table {}", self.name),
                 what: format!(
                     "of {} row blocks that were to be replaced, some are not in its list any \
-                     more: what questions see may differ from what is stored until the next start",
+                     more: queries may not see exactly the stored rows until the next start",
                     removed.len()
                 ),
             });

@@ -7,16 +7,16 @@ use crate::args::ServerArgs;
 use crate::error::Error;
 use crate::output;
 
-/// Say that you know of lost rows, so that they are told no more
+/// Acknowledge lost rows, so that they are no longer reported
 #[derive(Args)]
 #[command(after_help = "Examples:
-  hadal status                     tells what is lost
+  hadal status                     shows what is lost
   hadal acknowledge-loss clicks    of one table
-  hadal acknowledge-loss           of all tables, and of what nobody knows the tables of
+  hadal acknowledge-loss           of all tables, and losses whose tables are unknown
 
-Lost rows are told by every answer, after every start, until somebody says this, or the table's age limit
-passes the moment of the loss, or the table is dropped. Nothing that can be read is given up by it, but what
-is left of damaged row blocks.")]
+Lost rows are reported with every answer and at every start, until they are acknowledged, the table's age
+limit passes the moment of the loss, or the table is dropped. Acknowledging gives up nothing that can be
+read, except what is left of damaged row blocks.")]
 pub(crate) struct AcknowledgeArgs {
     /// The table; without one, everything
     table: Option<String>,
@@ -30,9 +30,9 @@ pub(crate) fn run(args: &AcknowledgeArgs) -> Result<(), Error> {
     let (rows, unknown) = args.server.client()?.forget_losses(table.as_ref())?;
     output::say(&match (rows, unknown) {
         (0, 0) => "nothing was lost".to_owned(),
-        (rows, 0) => format!("{} lost; told no more", output::count(rows, "row")),
+        (rows, 0) => format!("{} lost; no longer reported", output::count(rows, "row")),
         (rows, unknown) => format!(
-            "{} lost, and an unknown number in {}; told no more",
+            "{} lost, and an unknown number in {}; no longer reported",
             output::count(rows, "row"),
             output::count(unknown, "place")
         ),

@@ -28,7 +28,7 @@ use crate::upload::{Transfer, fresh_batch_id};
   zcat old.gz | hadal import - --table web --replace
 
 Parquet, Arrow, JSON lines, JSON (an array, or objects over any lines), GeoJSON, CSV and plain text
-are told apart by what is in them, gzip and zstd by their magic bytes. Rows may be of any age where
+are distinguished by what is in them, gzip and zstd by their magic bytes. Rows may be of any age where
 the import makes the table. What becomes of each type is in spec/import.md; what is lost is said by
 column.")]
 pub(crate) struct ImportArgs {
@@ -68,7 +68,7 @@ pub(crate) struct ReadingArgs {
     /// The array in a JSON document that has the rows; its dotted name
     #[arg(long, value_name = "NAME")]
     rows: Option<String>,
-    /// How the files are written [default: told by what is in them]
+    /// How the files are written [default: detected from what is in them]
     #[arg(long, value_enum)]
     format: Option<InputFormat>,
 }
@@ -146,14 +146,14 @@ impl Opened {
             if outcome.has_too_old() {
                 output::say(&format!(
                     "hint: table {table} was there before the import, so it keeps its age limit; \
-                     --replace makes it anew, with rows of any age"
+                     --replace makes it again, with rows of any age"
                 ));
             }
         }
         if sent.is_err() && outcome.has_rows() {
             output::say(
                 "hint: more rows may have gone there than that, and a second import adds all of them again; \
-                 --replace makes the table anew",
+                 --replace makes the table again",
             );
         }
         sent.and_then(|()| outcome.verdict())

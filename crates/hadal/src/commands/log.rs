@@ -29,7 +29,7 @@ const PACE: Duration = Duration::from_millis(100);
   journalctl -o json -f | hadal log journal
   hadal log clicks --batch 2026-11-21 < clicks.jsonl  twice is once: same id, same rows
 
-JSON lines and plain lines are told apart by the first character. Without a server on the default
+JSON lines and plain lines are distinguished by the first character. Without a server on the default
 address it starts one there, which keeps the rows in the default data folder.")]
 pub(crate) struct LogArgs {
     /// The table; it is made when its first row comes

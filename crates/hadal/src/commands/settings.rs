@@ -136,7 +136,7 @@ fn text(table: &TableName, answer: &SettingsAnswer) -> String {
         ),
         false => format!("table {table}: not there yet\n"),
     };
-    let time_column = effective.time_column.as_deref().unwrap_or("told from the first rows");
+    let time_column = effective.time_column.as_deref().unwrap_or("derived from the first rows");
     let bytes = spell_bytes(effective.bytes);
     let (by, least) = (effective.sample_by.join(","), effective.sample_least.to_string());
     let by = if by.is_empty() { "-" } else { &by };
@@ -150,7 +150,7 @@ fn text(table: &TableName, answer: &SettingsAnswer) -> String {
         ("cold_after", effective.cold_after.as_str(), "older rows take fewer bytes, read slower"),
         ("sample_after", effective.sample_after.as_str(), "of older rows only some are kept"),
         ("sample_by", by, "groups of these columns keep some each"),
-        ("sample_keep", effective.sample_keep.as_str(), "so many of them are kept"),
+        ("sample_keep", effective.sample_keep.as_str(), "this share of them is kept"),
         ("sample_key", key, "rows with the same value in it stay or go together"),
         ("sample_least", least.as_str(), "rows that each group of a row block keeps"),
         ("storage", effective.storage.as_str(), "row blocks are read from there"),
@@ -207,7 +207,7 @@ mod tests {
                            "sample_least": 1, "storage": "memory", "time_column": "ts" },
             "next_expiry": next_expiry,
         });
-        serde_json::from_value(answer).expect("as a server tells it")
+        serde_json::from_value(answer).expect("as a server sends it")
     }
 
     #[test]
@@ -224,7 +224,7 @@ mod tests {
              cold_after    none        default  older rows take fewer bytes, read slower\n  \
              sample_after  none        default  of older rows only some are kept\n  \
              sample_by     a,b         default  groups of these columns keep some each\n  \
-             sample_keep   1/10        default  so many of them are kept\n  \
+             sample_keep   1/10        default  this share of them is kept\n  \
              sample_key    -           default  rows with the same value in it stay or go together\n  \
              sample_least  1           default  rows that each group of a row block keeps\n  \
              storage       memory      default  row blocks are read from there\n  \

@@ -122,7 +122,7 @@ impl Door {
             if is_ready {
                 if let Some(successor) = self.guest() {
                     if let Err(error) = self.refuse_others_from_now_on() {
-                        output::say(&format!("other successors are told nothing: {error}"));
+                        output::say(&format!("other successors are not notified: {error}"));
                     }
                     return successor;
                 }

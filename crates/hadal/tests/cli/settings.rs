@@ -101,7 +101,7 @@ fn a_server_without_its_definitions_does_not_start() {
     assert!(!refused.stderr.contains("secret"), "{}", refused.stderr);
     let elsewhere = format!("sqlite:{}", folder.path().join("other.sqlite").display());
     let server = Server::start_with(&["--data", path, "--definitions", &elsewhere]);
-    server.process.wait_for_error("definitions begin anew: ");
+    server.process.wait_for_error("starting with new definitions: ");
     assert!(server.process.stop(Signal::TERM).success());
     assert_eq!(start(&["--definitions", "mysql://h/d"]).code, 2);
 }

@@ -180,7 +180,7 @@ fn read(body: &[u8]) -> Result<(i64, TableSettings), Problem> {
     }
     let version = object.get("version").and_then(Value::as_i64).filter(|version| *version >= 0);
     let version = version.ok_or_else(|| {
-        bad("version", "the version that the change is based on is missing; GET tells it")
+        bad("version", "the version that the change is based on is missing; GET returns it")
     })?;
     let settings = object.get("settings").ok_or_else(|| bad("settings", "it is missing"))?;
     let settings = TableSettings::from_value(settings)

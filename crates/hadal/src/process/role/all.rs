@@ -165,7 +165,7 @@ fn definitions_location(given: Option<Location>, folder: Option<&Path>) -> Locat
     if let Some(Location::File(path)) = &given
         && !path.exists()
     {
-        output::say(&format!("definitions begin anew: {} was not there", path.display()));
+        output::say(&format!("starting with new definitions: {} does not exist", path.display()));
     }
     let with_rows = folder.map(|folder| Location::File(folder.join(DEFINITIONS_FILE)));
     given.or(with_rows).unwrap_or(Location::Memory)

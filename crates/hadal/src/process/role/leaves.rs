@@ -198,7 +198,7 @@ fn refuse_copies(folder: &Path, leaves: &[Arc<Leaf>]) -> Result<(), Error> {
             let (place, second) = (folder.display(), leaf.name());
             return Err(Error::Usage(format!(
                 "{place}: {first} and {second} are one folder and a copy of it, so its rows would count twice; put \
-                 back the folder of the other leaf, or remove the copy: that leaf's rows are told as lost then"
+                 back the folder of the other leaf, or remove the copy: that leaf's rows are reported as lost then"
             )));
         }
     }
