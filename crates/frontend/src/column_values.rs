@@ -189,9 +189,9 @@ fn members(lists: &[SparseRow], prefix: Option<&str>, limit: usize) -> Vec<Spars
             distinct_texts.into_iter().filter(|text| text.to_lowercase().starts_with(&prefix))
         {
             let zero = || (Value::integer(0), Value::integer(0));
-            let (counted, sampled) = counts.entry(Arc::clone(text)).or_insert_with(zero);
-            *counted = plus(counted, &list[1]);
-            *sampled = plus(sampled, &list[2]);
+            let (count, sample_count) = counts.entry(Arc::clone(text)).or_insert_with(zero);
+            *count = plus(count, &list[1]);
+            *sample_count = plus(sample_count, &list[2]);
         }
     }
     let mut sorted: Vec<_> = counts.into_iter().collect();

@@ -154,9 +154,9 @@ impl FrontendError {
     }
 
     /// Returns an internal error: logged in full, shown without detail.
-    pub fn internal(what: &str, error: &dyn std::fmt::Display) -> Self {
-        tracing::error!(%error, "{what}");
-        Self::new(ErrorKind::Internal, format!("{what}; the server's log says more"))
+    pub fn internal(message: &str, error: &dyn std::fmt::Display) -> Self {
+        tracing::error!(%error, "{message}");
+        Self::new(ErrorKind::Internal, format!("{message}; the server's log says more"))
     }
 
     /// A text that is no query.

@@ -42,11 +42,11 @@ pub(crate) async fn summarize(
         rows.push(row(schema, column, stats, top));
     }
     let mut warnings = Vec::new();
-    let left = schema.columns.len() - columns.len();
-    if left > 0 {
-        let message = format!("{left} more columns are left out; DESCRIBE lists all");
+    let left_out = schema.columns.len() - columns.len();
+    if left_out > 0 {
+        let message = format!("{left_out} more columns are left out; DESCRIBE lists all");
         let subject = schema.name.as_str();
-        warnings.push(QueryWarning::new("columns_left_out", subject, left as u64, message));
+        warnings.push(QueryWarning::new("columns_left_out", subject, left_out as u64, message));
     }
     Ok(QueryResult {
         columns: named(&[
@@ -93,9 +93,9 @@ fn text(value: &Value) -> Value {
 }
 
 fn has_frequent_values(column: &ColumnSchema, stats: &ColumnStats) -> bool {
-    let few = Value::integer(i64::try_from(limits::DISTINCT_EXACT_VALUES).unwrap_or(i64::MAX));
-    let some = Value::Number(Number::integer(1));
-    type_of(column) != Type::Time && (some..=few).contains(&stats.distinct)
+    let max = Value::integer(i64::try_from(limits::DISTINCT_EXACT_VALUES).unwrap_or(i64::MAX));
+    let one = Value::Number(Number::integer(1));
+    type_of(column) != Type::Time && (one..=max).contains(&stats.distinct)
 }
 
 fn frequent(row: &SparseRow) -> String {
