@@ -2,13 +2,14 @@
 //! dictionaries. The ids are computed when a column is first grouped by.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use hadal_aggregate::Partial;
 use hadal_block::{BlockError, BlockView, Chill, ColumnView, chill};
 use hadal_query::Query;
 use hadal_scan::{BlockContext, InternedIds, Scan, SharedInterner};
 use hadal_types::ColumnName;
+use parking_lot::Mutex;
 
 use crate::error::Error;
 
@@ -78,7 +79,7 @@ impl<'a> BlockContext<'a> for HeldBlockContext<'_> {
 
     fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<InternedIds> {
         let found_out = || {
-            let mut all = self.table.interners.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = self.table.interners.lock();
             let interner = Arc::clone(all.entry(column.name().clone()).or_default());
             Some(InternedIds { ids: interner.ids_of(column)?, interner })
         };

@@ -1,13 +1,14 @@
 //! The state that all doors share, and the tree and stores behind it.
 
 use std::any::Any;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hadal_peer::TableStatus;
 use hadal_tree::{ExpectedRows, Root};
 use hadal_types::{Clock, ColumnSchema, MemoryReservation, limits};
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, watch};
 
 use crate::backend::Backend;
@@ -139,7 +140,7 @@ impl Frontend {
     /// Why the last probe of the archive failed.
     #[must_use]
     pub fn archive_error(&self) -> Option<String> {
-        self.config.archive_error.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.config.archive_error.lock().clone()
     }
 
     /// Returns the process's current memory use in bytes.

@@ -18,11 +18,12 @@ mod buffer;
 pub(crate) mod entries;
 pub(crate) mod guards;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_ingest::{AgePolicy, SelfTableRow, self_table_batch};
 use hadal_types::{LeafName, LeafState, TableName, limits};
+use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -152,7 +153,7 @@ impl LeafStates {
     /// a change only if a leaf is not alive yet, or a query was answered (`had_queries`): until
     /// then, reading the tables' status may be the first access since the start, which is slow.
     fn is_change(&self, states: Vec<(LeafName, LeafState)>, had_queries: bool) -> bool {
-        let mut last = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.0.lock();
         let is_alive = states.iter().all(|(_, state)| *state == LeafState::Alive);
         if *last == states || last.is_empty() && is_alive && !had_queries {
             return false;

@@ -4,12 +4,13 @@
 //! lines. Chunks are therefore sent on several lanes in parallel. The number and the rows of a
 //! chunk are fixed before that, by the order in which they are read.
 
+use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hadal_ingest::counted;
 use hadal_types::{BatchId, TableName};
+use parking_lot::Mutex;
 
 use crate::client::{Client, LogBatch, LogOptions, LogReceipt, Warning};
 use crate::error::Error;
@@ -66,7 +67,7 @@ struct Chunks<'f> {
 impl Chunks<'_> {
     /// Takes the next chunk and its number, or returns `None` at the end.
     fn take(&self, pace: Pace) -> Result<Option<(u32, Chunk)>, Error> {
-        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut taken = self.taken.lock();
         let Some(chunk) = self.feed.take(pace)? else { return Ok(None) };
         let number = *taken;
         let next = number.checked_add(1);

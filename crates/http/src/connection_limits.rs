@@ -6,8 +6,9 @@
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The connections of one port.
@@ -55,7 +56,7 @@ impl ConnectionLimits {
             Arc::clone(&self.permits).try_acquire_owned().map_err(|_| LimitReached::Port)?;
         let address = counted(from);
         if let Some(address) = address {
-            let mut by_address = self.lock();
+            let mut by_address = self.by_address.lock();
             let open = by_address.entry(address).or_default();
             if *open >= self.most_per_address {
                 return Err(LimitReached::Address);
@@ -64,16 +65,12 @@ impl ConnectionLimits {
         }
         Ok(ConnectionPermit { limits: Arc::clone(self), address, _permit: permit })
     }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<IpAddr, usize>> {
-        self.by_address.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 impl Drop for ConnectionPermit {
     fn drop(&mut self) {
         let Some(address) = self.address else { return };
-        let mut by_address = self.limits.lock();
+        let mut by_address = self.limits.by_address.lock();
         if let Some(open) = by_address.get_mut(&address) {
             *open -= 1;
             if *open == 0 {
@@ -126,7 +123,7 @@ mod tests {
         let again = enter("192.0.2.1");
         assert_eq!(refused(&limits, "192.0.2.1"), Some(LimitReached::Address));
         drop((permits, again));
-        assert!(limits.lock().is_empty(), "no address is left");
+        assert!(limits.by_address.lock().is_empty(), "no address is left");
         assert_eq!(limits.permits.available_permits(), 1_000);
     }
 

@@ -5,10 +5,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hadal_frontend::{Counters, Frontend, MemoryUse};
 use hadal_tree::ClusterStatus;
+use parking_lot::Mutex;
 
 /// Counters. All of them only grow, except the connections.
 #[derive(Debug, Default)]
@@ -26,7 +26,7 @@ pub(crate) fn count(counter: &AtomicU64, by: u64) {
 impl Metrics {
     /// Counts a request to `route`, which must be one of few.
     pub(crate) fn request(&self, route: &str, status: u16) {
-        let mut requests = self.lock();
+        let mut requests = self.requests.lock();
         match requests.get_mut(&(route.to_owned(), status)) {
             Some(count) => *count += 1,
             None => drop(requests.insert((route.to_owned(), status), 1)),
@@ -108,14 +108,10 @@ impl Metrics {
 
     fn write_requests(&self, text: &mut String) {
         head(text, "http_requests_total", "counter", "requests by route and status");
-        for ((route, status), requests) in self.lock().iter() {
+        for ((route, status), requests) in self.requests.lock().iter() {
             let labels = format!("{{route=\"{route}\",status=\"{status}\"}}");
             line(text, "http_requests_total", &labels, *requests);
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<(String, u16), u64>> {
-        self.requests.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,11 +1,12 @@
 //! Maps fields to columns.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use hadal_block::{BlockBuilder, ColumnId};
 use hadal_types::limits::TABLE_COLUMNS_MAX;
 use hadal_types::{ColumnName, Kind, Weight};
+use parking_lot::Mutex;
 
 use crate::name_cache::{NameCache, NameId};
 
@@ -17,7 +18,7 @@ pub struct TableColumns(Mutex<HashSet<String>>);
 impl TableColumns {
     /// Adds existing columns.
     pub fn add<'n>(&self, names: impl IntoIterator<Item = &'n str>) {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         for name in names {
             if !all.contains(name) {
                 all.insert(name.to_owned());
@@ -28,12 +29,12 @@ impl TableColumns {
     /// Whether the table has the maximum number of columns.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.lock().len() >= TABLE_COLUMNS_MAX
+        self.0.lock().len() >= TABLE_COLUMNS_MAX
     }
 
     /// Whether the table has a column of this name or can add it; if so, the column is added.
     fn take(&self, name: &str) -> bool {
-        let mut all = self.lock();
+        let mut all = self.0.lock();
         if all.contains(name) {
             return true;
         }
@@ -42,10 +43,6 @@ impl TableColumns {
             all.insert(name.to_owned());
         }
         has_room
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashSet<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

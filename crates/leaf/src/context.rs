@@ -4,16 +4,16 @@
 //! (`table.rs`). A thread that waits for another thread holds none of the last two.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, RwLock};
 use std::time::Duration;
 
 use hadal_peer::SinkError;
 use hadal_store::{Durability, Error, Store};
 use hadal_types::{Clock, LeafName, LeafState, Micros, TableName, limits};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::limits::LeafLimits;
-use crate::sync::{lock, read, write};
 use crate::table::Table;
 use crate::wakeup::Wakeup;
 
@@ -80,29 +80,29 @@ impl LeafContext {
 
     /// Waits for the exclusive right to pick blocks for a merge or a rewrite.
     pub(crate) fn turn_to_merge(&self) -> MutexGuard<'_, ()> {
-        lock(&self.merging)
+        self.merging.lock()
     }
 
     /// Waits for the exclusive right to change the store's content and the visible blocks together;
     /// returns `None` when the leaf stops.
     pub(crate) fn turn_to_change(&self) -> Option<MutexGuard<'_, ()>> {
-        let turn = lock(&self.changing);
+        let turn = self.changing.lock();
         (!self.is_stopping()).then_some(turn)
     }
 
     /// Waits for the right to make the last change of a leaf that stops.
     pub(crate) fn last_turn(&self) -> MutexGuard<'_, ()> {
-        lock(&self.changing)
+        self.changing.lock()
     }
 
     /// The table of this name.
     pub(crate) fn table(&self, name: &TableName) -> Option<Arc<Table>> {
-        read(&self.tables).get(name).cloned()
+        self.tables.read().get(name).cloned()
     }
 
     /// All tables, in the order of their names.
     pub(crate) fn all_tables(&self) -> Vec<Arc<Table>> {
-        read(&self.tables).values().cloned().collect()
+        self.tables.read().values().cloned().collect()
     }
 
     /// Creates a table of this name unless it exists.
@@ -110,10 +110,10 @@ impl LeafContext {
     /// # Errors
     /// [`SinkError::Limit`] when the leaf already has the maximum number of tables.
     pub(crate) fn create_table(&self, name: &TableName) -> Result<(), SinkError> {
-        if read(&self.tables).contains_key(name) {
+        if self.tables.read().contains_key(name) {
             return Ok(());
         }
-        let mut tables = write(&self.tables);
+        let mut tables = self.tables.write();
         if tables.len() >= limits::TABLES_MAX && !tables.contains_key(name) {
             let message = format!(
                 "too many tables: the limit is {}; {name} would be one more",
@@ -130,14 +130,14 @@ impl LeafContext {
         if self.is_stopping() || self.is_preparing.load(Ordering::SeqCst) {
             return LeafState::Prepare;
         }
-        state_of(read(&self.tables).values())
+        state_of(self.tables.read().values())
     }
 
     /// Returns the time before which the manifest may forget batch ids: no table remembers an
     /// earlier id. Returns `None` when no id is remembered. Cost: one lock per table.
     pub(crate) fn forget_before(&self) -> Option<Micros> {
-        let tables = read(&self.tables);
-        tables.values().filter_map(|table| lock(&table.batch_ids).least_time()).min()
+        let tables = self.tables.read();
+        tables.values().filter_map(|table| table.batch_ids.lock().least_time()).min()
     }
 
     /// Parks the thread until the clock's running time reaches `due`; returns false when the leaf

@@ -29,7 +29,6 @@ use crate::maintenance::scrub::Scrubber;
 use crate::query::execute::{QueryLeaf, QuerySettings, execute};
 use crate::query::scan_pool::ScanPool;
 use crate::recovery::{self, Recovered};
-use crate::sync::read;
 use crate::table::Table;
 use crate::table::inspect::inspect;
 use crate::worker::Worker;
@@ -221,7 +220,7 @@ impl Leaf {
     /// rows include lost rows and rows still to be restored. Cheap: opens no blocks.
     #[must_use]
     pub fn holdings(&self) -> BTreeMap<TableName, (u64, u64)> {
-        let tables = read(&self.context.tables);
+        let tables = self.context.tables.read();
         let each = tables.iter().map(|(name, table)| (name.clone(), table.holdings()));
         each.filter(|(_, (rows, _))| *rows > 0).collect()
     }
@@ -323,7 +322,7 @@ impl Leaf {
         // Opening blocks that an earlier process left takes a while, so the lock on the map of
         // tables is released first.
         let tables: Vec<Arc<Table>> = {
-            let tables = read(&self.context.tables);
+            let tables = self.context.tables.read();
             tables.values().filter(|table| scope.has(&table.name)).cloned().collect()
         };
         let tables = tables.iter();

@@ -21,7 +21,6 @@ mod parallel;
 mod query;
 mod recovery;
 mod sink;
-mod sync;
 mod table;
 mod wakeup;
 mod worker;

@@ -1,8 +1,6 @@
 //! Runs work on many items on several threads.
 
-use std::sync::Mutex;
-
-use crate::sync::lock;
+use parking_lot::Mutex;
 
 /// Calls `work` on the items from the last to the first, on up to `threads` threads, until it
 /// returns false. Neighbouring items for which `are_grouped` holds go to the same thread.
@@ -15,7 +13,7 @@ pub(crate) fn parallel_from_last<T: Send>(
     let threads = threads.min(items.len());
     let items = Mutex::new(items);
     let next = || {
-        let mut items = lock(&items);
+        let mut items = items.lock();
         let length = items.chunk_by(&are_grouped).next_back()?.len();
         let first = items.len() - length;
         Some(items.split_off(first))
@@ -43,13 +41,13 @@ mod tests {
         for threads in [0, 1, 2, 7] {
             let done = Mutex::new(Vec::new());
             let work = |item| {
-                lock(&done).push((item, current().id()));
+                done.lock().push((item, current().id()));
                 true
             };
             parallel_from_last(items.clone(), threads, |(one, _), (other, _)| one == other, work);
             for group in 0..4 {
                 let of_group: Vec<_> =
-                    lock(&done).iter().filter(|((of, _), _)| *of == group).copied().collect();
+                    done.lock().iter().filter(|((of, _), _)| *of == group).copied().collect();
                 assert!(of_group.iter().rev().map(|(item, _)| item).is_sorted(), "{of_group:?}");
                 assert!(
                     of_group.iter().all(|(_, thread)| *thread == of_group[0].1),
@@ -64,10 +62,10 @@ mod tests {
     fn nothing_more_is_done_once_work_says_so() {
         let done = Mutex::new(Vec::new());
         let work = |item: u32| {
-            lock(&done).push(item);
+            done.lock().push(item);
             item != 7
         };
         parallel_from_last((0..10).collect(), 1, |_, _| true, work);
-        assert_eq!(*lock(&done), [9, 8, 7]);
+        assert_eq!(*done.lock(), [9, 8, 7]);
     }
 }

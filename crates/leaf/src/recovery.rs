@@ -17,7 +17,6 @@ use hadal_types::TableName;
 use crate::limits::FreshBytes;
 use crate::maintenance::memory_pressure::low_watermark_bytes;
 use crate::parallel::parallel_from_last;
-use crate::sync::{lock, read};
 use crate::table::Table;
 use crate::table::batch_ids::AcceptedBatch;
 use crate::table::block::{Block, Origin};
@@ -187,7 +186,7 @@ pub(crate) fn promote_all(
 
 /// Restores one block and makes it visible, unless its table was dropped.
 fn restore(table: &Table, block: WaitingBlock, store: &Store) -> Result<(), LostBlock> {
-    let dropped = read(&table.dropped);
+    let dropped = table.dropped.read();
     let (rows, is_in_memory) = (block.rows, block.is_in_memory());
     let restored = store.restore(block).and_then(|stored| match stored {
         Some(stored) if !*dropped => {
@@ -217,7 +216,7 @@ fn table(
     for batch in recovered.remembered {
         let accepted =
             AcceptedBatch { content_hash: batch.content_hash, rows: batch.rows, time: batch.time };
-        lock(&table.batch_ids).remember(&batch.batch, accepted, running);
+        table.batch_ids.lock().remember(&batch.batch, accepted, running);
     }
     for stored in recovered.blocks {
         match open_block(name, stored) {
@@ -246,7 +245,7 @@ fn table(
 /// Remembers the batch of a logged block; returns false if it was already known.
 fn remember(table: &Table, block: &Block, running: Duration) -> bool {
     let Ok(view) = block.view() else { return false };
-    let mut batches = lock(&table.batch_ids);
+    let mut batches = table.batch_ids.lock();
     view.batches().iter().all(|batch| {
         let is_new = batches.get(&batch.id).is_none();
         let accepted = AcceptedBatch {

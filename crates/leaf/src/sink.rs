@@ -11,7 +11,6 @@ use crate::context::LeafContext;
 use crate::leaf::Leaf;
 use crate::maintenance::data_loss::forget_losses;
 use crate::maintenance::expiry_schedule::ExpirySchedule;
-use crate::sync::lock;
 use crate::table::{Table, version_without_table};
 use crate::write::accept::accept;
 use crate::write::configure::{configure, has_settings};
@@ -37,7 +36,7 @@ impl Sink for Leaf {
         Box::pin(async move {
             let table = self.context.table(table);
             BatchLookup {
-                is_known: table.is_some_and(|table| lock(&table.batch_ids).knows(id)),
+                is_known: table.is_some_and(|table| table.batch_ids.lock().knows(id)),
                 takes_batches: self.takes_batches(),
                 free_bytes: self.context.limits.fresh.free(),
             }

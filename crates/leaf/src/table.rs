@@ -27,15 +27,15 @@ mod status;
 pub(crate) mod string_ids;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, RwLock};
 
 use hadal_block::BlockError;
 use hadal_peer::TableStatus;
 use hadal_store::{BlockNumber, DroppedRows, Error, LostBlock, WaitingBlock};
 use hadal_types::{LeafState, Micros, TableName, TableSchema, TableSettings};
+use parking_lot::{Mutex, RwLock};
 
-use crate::sync::lock;
 use crate::table::age_limit::forecast;
 use crate::table::batch_ids::BatchIds;
 use crate::table::block::Block;
@@ -141,12 +141,12 @@ impl Table {
     /// Takes the blocks that could not be read in memory when they were opened.
     pub(crate) fn take_unreadable(&self) -> Vec<LostBlock> {
         self.open_deferred();
-        std::mem::take(&mut lock(&self.recovery).unreadable)
+        std::mem::take(&mut self.recovery.lock().unreadable)
     }
 
     /// Keeps an unreadable block for another try.
     pub(crate) fn put_unreadable(&self, lost: LostBlock) {
-        lock(&self.recovery).unreadable.push(lost);
+        self.recovery.lock().unreadable.push(lost);
     }
 
     /// Makes a block visible that was lost under this number.
@@ -154,7 +154,7 @@ impl Table {
         let rows = block.rows as u64;
         self.push(block);
         {
-            let mut recovery = lock(&self.recovery);
+            let mut recovery = self.recovery.lock();
             recovery.lost.remove(&lost);
             recovery.lost_rows = recovery.lost_rows.saturating_sub(rows);
         }
@@ -164,14 +164,14 @@ impl Table {
     /// The numbers of the blocks that are lost.
     pub(crate) fn lost(&self) -> Vec<BlockNumber> {
         self.open_deferred();
-        lock(&self.recovery).lost.keys().copied().collect()
+        self.recovery.lock().lost.keys().copied().collect()
     }
 
     /// Stops counting blocks as lost that the store has forgotten; returns the number of their
     /// rows.
     pub(crate) fn forget_lost(&self, gone: &[BlockNumber]) -> u64 {
         let rows = {
-            let mut recovery = lock(&self.recovery);
+            let mut recovery = self.recovery.lock();
             let Recovery { lost, lost_rows, unreadable, .. } = &mut *recovery;
             unreadable.retain(|lost| !gone.contains(&lost.number));
             let rows = gone.iter().filter_map(|number| lost.remove(number)).map(u64::from).sum();
@@ -228,7 +228,7 @@ impl Table {
         if !is_left && self.blocks.opened().is_empty() {
             let columns = MergedSchema::of(removed).schemas();
             let last = status::schema(&self.name, removed, columns);
-            lock(&self.meta).emptied = last.map(TableSchema::emptied);
+            self.meta.lock().emptied = last.map(TableSchema::emptied);
         }
         self.invalidate_status();
         Ok(())
@@ -237,7 +237,7 @@ impl Table {
     /// Notes rows that the store will restore.
     pub(crate) fn note_waiting(&self, block: &WaitingBlock) {
         {
-            let mut recovery = lock(&self.recovery);
+            let mut recovery = self.recovery.lock();
             let rows = u64::from(block.rows);
             recovery.waiting_rows += rows;
             recovery.waiting_disk_rows += disk_rows(rows, block.is_in_memory());
@@ -248,7 +248,7 @@ impl Table {
     /// Notes that waiting rows have become visible, or were lost or dropped.
     pub(crate) fn note_restored(&self, rows: u32, is_in_memory: bool) {
         {
-            let mut recovery = lock(&self.recovery);
+            let mut recovery = self.recovery.lock();
             let rows = u64::from(rows);
             recovery.waiting_rows = recovery.waiting_rows.saturating_sub(rows);
             let disk_rows = disk_rows(rows, is_in_memory);
@@ -259,7 +259,7 @@ impl Table {
 
     /// The state of the table since the start. Examines no blocks.
     pub(crate) fn state(&self) -> LeafState {
-        let recovery = lock(&self.recovery);
+        let recovery = self.recovery.lock();
         match (recovery.waiting_disk_rows > 0, recovery.waiting_rows > 0) {
             (true, _) => LeafState::DiskRecovery,
             (false, true) => LeafState::MemoryRecovery,
@@ -272,7 +272,7 @@ impl Table {
         let LostBlock { number, rows, reason, .. } = lost;
         tracing::error!(table = %self.name, block = %number, rows, "a row block is lost: {reason}");
         {
-            let mut recovery = lock(&self.recovery);
+            let mut recovery = self.recovery.lock();
             recovery.lost_rows += u64::from(*rows);
             recovery.lost.insert(*number, *rows);
         }
@@ -293,50 +293,50 @@ impl Table {
     /// that opens the deferred blocks before this, and reads the blocks after it, never counts a
     /// missing row as present.
     pub(crate) fn missing_rows(&self) -> (u64, u64) {
-        let recovery = lock(&self.recovery);
+        let recovery = self.recovery.lock();
         (recovery.lost_rows, recovery.waiting_rows)
     }
 
     /// Notes rows that were dropped because the table was too large.
     pub(crate) fn count_dropped(&self, dropped: DroppedRows) {
-        let total = &mut lock(&self.meta).dropped_rows;
+        let total = &mut self.meta.lock().dropped_rows;
         *total = Some(total.map_or(dropped, |total| total.and(dropped)));
     }
 
     /// Rows that were dropped because the table was too large, counted for the life of the table.
     pub(crate) fn dropped_rows(&self) -> Option<DroppedRows> {
-        lock(&self.meta).dropped_rows
+        self.meta.lock().dropped_rows
     }
 
     /// Notes rows that were dropped for their age.
     pub(crate) fn count_expired(&self, expired: DroppedRows) {
-        let total = &mut lock(&self.meta).expired_rows;
+        let total = &mut self.meta.lock().expired_rows;
         *total = Some(total.map_or(expired, |total| total.and(expired)));
     }
 
     /// Rows that were dropped for their age since the process started.
     pub(crate) fn expired_rows(&self) -> Option<DroppedRows> {
-        lock(&self.meta).expired_rows
+        self.meta.lock().expired_rows
     }
 
     /// A copy of its settings.
     pub(crate) fn settings(&self) -> Option<TableSettings> {
-        lock(&self.meta).settings.clone()
+        self.meta.lock().settings.clone()
     }
 
     /// Calls `read` with the settings. `read` must be quick: it runs under the lock of `meta`.
     pub(crate) fn with_settings<T>(&self, read: impl FnOnce(Option<&TableSettings>) -> T) -> T {
-        read(lock(&self.meta).settings.as_ref())
+        read(self.meta.lock().settings.as_ref())
     }
 
     /// Makes these its settings.
     pub(crate) fn set_settings(&self, settings: Option<TableSettings>) {
-        lock(&self.meta).settings = settings;
+        self.meta.lock().settings = settings;
     }
 
     /// Whether the table has these settings. Also false if the lock is not free.
     pub(crate) fn has_settings_now(&self, settings: &TableSettings) -> bool {
-        self.meta.try_lock().is_ok_and(|meta| meta.settings.as_ref() == Some(settings))
+        self.meta.try_lock().is_some_and(|meta| meta.settings.as_ref() == Some(settings))
     }
 
     /// Whether its rows go to the archive before they are dropped.
@@ -347,7 +347,7 @@ impl Table {
     /// Notes why due rows cannot be archived; `None` means that they can.
     pub(crate) fn note_archive_error(&self, error: Option<String>) {
         {
-            let current = &mut lock(&self.meta).archive_error;
+            let current = &mut self.meta.lock().archive_error;
             if *current == error {
                 return;
             }
@@ -364,7 +364,7 @@ impl Table {
     /// Whether the table has rows, or had rows that it still reports. Settings alone make no table.
     pub(crate) fn is_reported(&self) -> bool {
         let had_rows = || {
-            let meta = lock(&self.meta);
+            let meta = self.meta.lock();
             meta.dropped_rows.is_some() || meta.emptied.is_some()
         };
         self.holdings().0 > 0 || had_rows()
@@ -406,7 +406,7 @@ impl Table {
     /// Returns the table's status; `None` if it has no blocks and misses none. Cheap unless the
     /// blocks or `next_expiry` have changed, or [`Self::invalidate_status`] was called.
     pub(crate) fn status(&self, next_expiry: Micros) -> Option<Arc<TableStatus>> {
-        let mut cached = lock(&self.status);
+        let mut cached = self.status.lock();
         let version = (self.version.load(Ordering::Acquire), next_expiry);
         if let Some((cached_version, status)) = &*cached
             && *cached_version == version
@@ -418,7 +418,7 @@ impl Table {
         let (blocks, columns) = self.blocks.blocks_and_columns();
         let state = self.state();
         let Meta { settings, dropped_rows, expired_rows, emptied, archive_error } =
-            lock(&self.meta).clone();
+            self.meta.lock().clone();
         let status =
             status::of_table(&self.name, &blocks, columns, dropped_rows, missing, emptied)?;
         let mut status = TableStatus {

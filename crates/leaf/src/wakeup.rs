@@ -1,9 +1,8 @@
 //! The signal that wakes the merge thread.
 
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::sync::lock;
+use parking_lot::{Condvar, Mutex};
 
 /// The merge thread examines all tables at this interval, even if no batch comes in.
 const MERGE_INTERVAL: Duration = Duration::from_secs(1);
@@ -18,14 +17,14 @@ pub(crate) struct Wakeup {
 impl Wakeup {
     /// Signals that a batch came in.
     pub(crate) fn wake(&self) {
-        *lock(&self.work) = true;
+        *self.work.lock() = true;
         self.wake.notify_one();
     }
 
     /// Waits for the signal, for [`MERGE_INTERVAL`] at most.
     pub(crate) fn wait(&self) {
-        let work = lock(&self.work);
-        let waited = self.wake.wait_timeout_while(work, MERGE_INTERVAL, |work| !*work);
-        *waited.unwrap_or_else(PoisonError::into_inner).0 = false;
+        let mut work = self.work.lock();
+        self.wake.wait_while_for(&mut work, |work| !*work, MERGE_INTERVAL);
+        *work = false;
     }
 }

@@ -1,10 +1,9 @@
 //! A background thread of a leaf, which runs until it is asked to end.
 
 use std::io;
-use std::sync::Mutex;
 use std::thread::JoinHandle;
 
-use crate::sync::lock;
+use parking_lot::Mutex;
 
 /// Holds one thread; empty at first.
 #[derive(Default)]
@@ -18,13 +17,13 @@ impl Worker {
         work: impl FnOnce() + Send + 'static,
     ) -> io::Result<()> {
         let thread = std::thread::Builder::new().name(name).spawn(work)?;
-        *lock(&self.0) = Some(thread);
+        *self.0.lock() = Some(thread);
         Ok(())
     }
 
     /// Wakes the thread, which has already been asked to end, and waits for it.
     pub(crate) fn end(&self) {
-        if let Some(thread) = lock(&self.0).take() {
+        if let Some(thread) = self.0.lock().take() {
             thread.thread().unpark();
             // A thread that panicked needs no further wait.
             let _ = thread.join();
@@ -33,6 +32,6 @@ impl Worker {
 
     /// Detaches the thread: nothing waits for it any more.
     pub(crate) fn leave(&self) {
-        drop(lock(&self.0).take());
+        drop(self.0.lock().take());
     }
 }

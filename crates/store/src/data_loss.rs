@@ -5,16 +5,16 @@
 //! changes the folder, in a separate file, which earlier versions ignore.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use hadal_types::Micros;
 use hadal_types::limits::LOST_BLOCKS_NOTED_MAX;
+use parking_lot::Mutex;
 
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::frame::{Draft, HEADER_BYTES, LOSSES, first};
 use crate::ids::BlockNumber;
-use crate::lock::lock;
 use crate::log::{self, LogLoss};
 use crate::manifest::Reader;
 use crate::sequence_set::SequenceSet;
@@ -107,7 +107,7 @@ impl Losses {
 
     /// The numbers of log files with losses.
     pub(crate) fn log_files(&self) -> Vec<u64> {
-        lock(&self.entries).0.log.keys().copied().collect()
+        self.entries.lock().0.log.keys().copied().collect()
     }
 
     /// Notes the losses that a start found. A loss that is known already keeps the time when it was
@@ -146,13 +146,13 @@ impl Losses {
 
     /// When a block was found to be lost.
     pub(crate) fn block_found(&self, number: BlockNumber) -> Option<Micros> {
-        lock(&self.entries).0.blocks.get(&number).copied()
+        self.entries.lock().0.blocks.get(&number).copied()
     }
 
     /// The sequences of the losses that were found before a time, or of all. Forgetting the losses
     /// must consume them. `None` if there is no such loss.
     pub(crate) fn sequences_before(&self, before: Option<Micros>) -> Option<SequenceSet> {
-        let entries = &lock(&self.entries).0;
+        let entries = &self.entries.lock().0;
         let is_meant = |time: Micros| before.is_none_or(|before| time < before);
         let of_log = entries.log.values().filter(|(_, time)| is_meant(*time));
         let mut all = SequenceSet::default();
@@ -176,13 +176,13 @@ impl Losses {
 
     /// The number of losses, without blocks.
     pub(crate) fn count(&self) -> u64 {
-        let entries = &lock(&self.entries).0;
+        let entries = &self.entries.lock().0;
         (entries.log.len() + entries.total_losses.len()) as u64
     }
 
     /// All losses but blocks.
     pub(crate) fn list(&self) -> Vec<Loss> {
-        let entries = &lock(&self.entries).0;
+        let entries = &self.entries.lock().0;
         let of_log = entries.log.iter().map(|(number, (loss, time))| {
             let (file, bytes) = (format!("log/{}", log::file_name(*number)), loss.bytes);
             let what = match loss.is_missing {
@@ -218,7 +218,7 @@ impl Losses {
 
     /// Makes a change, and rewrites the file if anything changed; returns whether all is on disk.
     fn change(&self, change: impl FnOnce(&mut Entries)) -> bool {
-        let mut guard = lock(&self.entries);
+        let mut guard = self.entries.lock();
         let (entries, is_unsaved) = &mut *guard;
         let before = entries.clone();
         change(entries);

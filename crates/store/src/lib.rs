@@ -28,7 +28,6 @@ mod error;
 mod folders;
 mod frame;
 mod ids;
-mod lock;
 mod log;
 mod log_marks;
 mod manifest;

@@ -19,15 +19,15 @@ mod ticket;
 mod writer;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
 use hadal_types::{BatchId, TableName};
+use parking_lot::{Condvar, Mutex};
 
 use crate::disk::Disk;
 use crate::error::Error;
 use crate::ids::Sequence;
-use crate::lock::lock;
 use crate::log_marks::LogMarks;
 use crate::options::Durability;
 use crate::sequence_set::SequenceSet;
@@ -114,14 +114,14 @@ impl Log {
             });
             let failed =
                 |error| Error::io("start the committer of", &log.shared.disk.path_of(""), error);
-            *lock(&log.committer) = Some(thread.map_err(failed)?);
+            *log.committer.lock() = Some(thread.map_err(failed)?);
         }
         Ok(log)
     }
 
     /// Whether a failure makes the log refuse batches.
     pub(crate) fn has_failed(&self) -> bool {
-        lock(&self.shared.queue).failure.is_some()
+        self.shared.queue.lock().failure.is_some()
     }
 
     /// Puts a batch into the queue. Does not wait for the disk.
@@ -132,7 +132,7 @@ impl Log {
         bytes: &[u8],
     ) -> Result<Ticket, Error> {
         let draft = body::encode(self.shared.salt, table, batch, bytes)?;
-        let mut queue = lock(&self.shared.queue);
+        let mut queue = self.shared.queue.lock();
         queue.check(draft.length())?;
         let sequence = Sequence(queue.next_sequence);
         queue.next_sequence += 1;
@@ -147,14 +147,14 @@ impl Log {
 
     /// The live frames of a table, including those that still wait for the disk.
     pub(crate) fn live_of(&self, table: &TableName) -> Vec<Sequence> {
-        let queue = lock(&self.shared.queue);
+        let queue = self.shared.queue.lock();
         let of_table = queue.live.iter().filter(|(_, live)| live.table == *table);
         of_table.map(|(&sequence, _)| sequence).collect()
     }
 
     /// The tables that have live frames in files other than the last `last_files`.
     pub(crate) fn tables_before(&self, last_files: usize) -> BTreeSet<TableName> {
-        let queue = lock(&self.shared.queue);
+        let queue = self.shared.queue.lock();
         let Some(newest) = queue.files.keys().nth_back(last_files).copied() else {
             return BTreeSet::new();
         };
@@ -166,19 +166,19 @@ impl Log {
 
     /// The lowest live sequence: every frame below it is consumed or gone.
     pub(crate) fn live_from(&self) -> Sequence {
-        let queue = lock(&self.shared.queue);
+        let queue = self.shared.queue.lock();
         queue.live.keys().next().copied().unwrap_or(Sequence(queue.next_sequence))
     }
 
     /// The sequence of the next frame.
     pub(crate) fn next_sequence(&self) -> Sequence {
-        Sequence(lock(&self.shared.queue).next_sequence)
+        Sequence(self.shared.queue.lock().next_sequence)
     }
 
     /// The files that are needed once these frames are consumed: those with a live frame, and the
     /// file that is written to.
     pub(crate) fn needed(&self, consumed: &SequenceSet) -> BTreeSet<u64> {
-        let queue = lock(&self.shared.queue);
+        let queue = self.shared.queue.lock();
         let mut files: BTreeMap<u64, u64> =
             queue.files.iter().map(|(&number, file)| (number, file.live)).collect();
         for (first, last) in consumed.iter() {
@@ -195,13 +195,13 @@ impl Log {
     /// Sequences of frames that did not fit on the disk and that no change has recorded as consumed
     /// yet. Unrecorded, they would count as lost once the disk of their neighbours is given back.
     pub(crate) fn void(&self) -> SequenceSet {
-        lock(&self.shared.queue).void.clone()
+        self.shared.queue.lock().void.clone()
     }
 
     /// Drops consumed frames, and removes the files that are not `needed`. Returns the number of
     /// files that could not be removed; the next call tries them again.
     pub(crate) fn consume(&self, consumed: &SequenceSet, needed: &BTreeSet<u64>) -> u64 {
-        let mut queue = lock(&self.shared.queue);
+        let mut queue = self.shared.queue.lock();
         for (first, last) in consumed.iter() {
             queue.void.remove_all(first, last);
             let range = Sequence(first)..=Sequence(last);
@@ -225,8 +225,8 @@ impl Log {
     /// large enough to matter. The next frame begins another file, and the next change removes this
     /// one. Returns whether it stopped.
     pub(crate) fn leave_spent(&self) -> bool {
-        let mut writer = lock(&self.shared.writer);
-        let mut queue = lock(&self.shared.queue);
+        let mut writer = self.shared.writer.lock();
+        let mut queue = self.shared.queue.lock();
         let current = queue.current.and_then(|number| queue.files.get(&number));
         let is_spent =
             current.is_some_and(|file| file.live == 0) && queue.bytes == 0 && !queue.is_closed;
@@ -239,33 +239,33 @@ impl Log {
 
     /// How far each log file is durable.
     pub(crate) fn marks(&self) -> LogMarks {
-        lock(&self.shared.queue).marks()
+        self.shared.queue.lock().marks()
     }
 
     /// The number of log files, and of live frames.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        let queue = lock(&self.shared.queue);
+        let queue = self.shared.queue.lock();
         (queue.files.len() as u64, queue.live.len() as u64)
     }
 
     /// Commits one group, if any waits. Replaces the committer in tests.
     #[cfg(test)]
     pub(crate) fn step(&self) {
-        if !lock(&self.shared.queue).waiting.is_empty() {
+        if !self.shared.queue.lock().waiting.is_empty() {
             self.shared.commit_group();
         }
     }
 
     /// Writes the waiting frames, then stops. Fails if the log was poisoned.
     pub(crate) fn close(&self) -> Result<(), Error> {
-        lock(&self.shared.queue).is_closed = true;
+        self.shared.queue.lock().is_closed = true;
         self.shared.changed.notify_one();
-        let committer = lock(&self.committer).take();
+        let committer = self.committer.lock().take();
         let died = committer.is_some_and(|thread| thread.join().is_err());
         if died {
             Err(Error::Closed)
         } else {
-            lock(&self.shared.queue).failure.clone().map_or(Ok(()), Err)
+            self.shared.queue.lock().failure.clone().map_or(Ok(()), Err)
         }
     }
 }

@@ -8,12 +8,13 @@ pub(crate) mod adopted;
 
 use std::io;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use crate::disk::Folder;
 use crate::error::Error;
 use crate::folders::{Folders, Memory};
-use crate::lock::lock;
 use crate::options::{MemoryConfig, Sizes};
 use crate::preopen::adopted::Preopened;
 use crate::tmpfs;
@@ -67,7 +68,7 @@ impl PreopenedStore {
         memory: Option<&MemoryConfig>,
         sizes: Sizes,
     ) -> Result<Option<(Folders, Preopened)>, Error> {
-        let preopened = lock(&self.0).take();
+        let preopened = self.0.lock().take();
         let Some(preopened) = preopened.filter(|store| store.is_of(folder, memory, sizes)) else {
             return Ok(None);
         };
@@ -76,7 +77,7 @@ impl PreopenedStore {
             Ok(false) => Ok(None),
             Err(error) => {
                 // Kept for the next attempt.
-                *lock(&self.0) = Some(preopened);
+                *self.0.lock() = Some(preopened);
                 Err(error)
             }
         }

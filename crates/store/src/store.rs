@@ -5,11 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use hadal_types::limits::LOG_FILES_MAX;
 use hadal_types::{BatchId, MemoryPool, TableName};
+use parking_lot::{Mutex, RwLock};
 
 use crate::change::{Change, StoredBlock};
 use crate::checksum::Checksum;
@@ -19,7 +20,6 @@ use crate::data_loss::Losses;
 use crate::error::Error;
 use crate::folders::Folders;
 use crate::ids::{BlockNumber, Sequence};
-use crate::lock::lock;
 use crate::log::{Log, Ticket};
 use crate::log_marks::LogMarks;
 use crate::manifest::{self, Manifest, Record, State};
@@ -155,7 +155,7 @@ impl Store {
         let mut store = Self::new(state, held, Some(manifest), losses);
         let catalog = Arc::clone(&store.catalog);
         let begun =
-            Box::new(move |number, marks: &LogMarks| lock(&catalog).begin_log(number, marks));
+            Box::new(move |number, marks: &LogMarks| catalog.lock().begin_log(number, marks));
         let file_bytes = sizes.log_file_bytes;
         let log =
             Log::start(disk, salt, file_bytes, &mut replayed, begun, durability, with_committer)?;
@@ -220,7 +220,7 @@ impl Store {
     /// Sets whether blocks of a table stay on disk and are read from there. Affects blocks that are
     /// written or restored from now on.
     pub fn keep_on_disk(&self, table: &TableName, is_kept: bool) {
-        let mut on_disk = self.on_disk.write().unwrap_or_else(PoisonError::into_inner);
+        let mut on_disk = self.on_disk.write();
         match is_kept {
             true => on_disk.insert(table.clone()),
             false => on_disk.remove(table),
@@ -228,7 +228,7 @@ impl Store {
     }
 
     fn may_be_in_memory(&self, table: &TableName) -> bool {
-        !self.on_disk.read().unwrap_or_else(PoisonError::into_inner).contains(table)
+        !self.on_disk.read().contains(table)
     }
 
     /// Writes a merged block of `rows` rows to a segment. It counts once a [`Change`] adds it. If
@@ -264,7 +264,7 @@ impl Store {
     /// Whether there is a block of this number, even an unreadable one.
     #[must_use]
     pub fn has_block(&self, number: BlockNumber) -> bool {
-        lock(&self.catalog).state.blocks.contains_key(&number)
+        self.catalog.lock().state.blocks.contains_key(&number)
     }
 
     /// The memory that this store's blocks share with those of other stores; `None` if they are
@@ -292,7 +292,7 @@ impl Store {
         durable.reserve.restore();
         self.count_failures(durable.log.give_back(durable.reserve.check().is_err()));
         self.count_failures(u64::from(!self.losses.save()));
-        let mut catalog = lock(&self.catalog);
+        let mut catalog = self.catalog.lock();
         let has_copy = catalog.manifest.as_mut().is_none_or(Manifest::restore_copy);
         drop(catalog);
         self.count_failures(u64::from(!has_copy));
@@ -316,7 +316,7 @@ impl Store {
         let Some(durable) = &self.durable else { return Ok(()) };
         let logged = durable.log.close();
         durable.pool.give_back();
-        let mut catalog = lock(&self.catalog);
+        let mut catalog = self.catalog.lock();
         if std::mem::replace(&mut catalog.is_stopped, true) {
             return Ok(());
         }

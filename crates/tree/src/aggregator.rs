@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::resume_unwind;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use futures_util::StreamExt;
@@ -12,6 +12,7 @@ use hadal_peer::{BoxFuture, Peer, PeerStatus, StatusScope, TableBlocks, TableRep
 use hadal_query::Query;
 use hadal_types::limits::{MERGE_AT_ONCE_BYTES, TREE_FANOUT};
 use hadal_types::{CancelOnDrop, LeafName, TableName};
+use parking_lot::RwLock;
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::timeout_at;
 
@@ -48,19 +49,19 @@ impl Aggregator {
 
     /// Adds a peer, which answers for these leaves, from the next query on.
     pub fn join(&self, peer: Arc<dyn Peer>, leaves: Vec<LeafName>) {
-        let mut children = self.children.write().unwrap_or_else(PoisonError::into_inner);
+        let mut children = self.children.write();
         children.push(Arc::new(Child { peer, leaves }));
     }
 
     /// Removes the peer that answers for this leaf alone, and forgets the rows expected of it.
     pub fn leave(&self, leaf: &LeafName) {
-        let mut children = self.children.write().unwrap_or_else(PoisonError::into_inner);
+        let mut children = self.children.write();
         children.retain(|child| child.leaves.as_slice() != std::slice::from_ref(leaf));
         self.expected_rows.forget_leaf(leaf);
     }
 
     fn children(&self) -> Vec<Arc<Child>> {
-        self.children.read().unwrap_or_else(PoisonError::into_inner).clone()
+        self.children.read().clone()
     }
 
     /// Builds a tree over `leaves`, with at most five peers under each aggregator.

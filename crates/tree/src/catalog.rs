@@ -5,10 +5,11 @@
 //! remote leaves are as last pushed.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::Arc;
 
 use hadal_peer::{Peer, TableReport, TableStatus};
 use hadal_types::{LeafName, TableName};
+use parking_lot::RwLock;
 
 use crate::cluster_status::merge;
 
@@ -40,19 +41,19 @@ impl Catalog {
     pub fn table(&self, tree: &dyn Peer, name: &TableName) -> Option<Arc<TableStatus>> {
         let reports = tree.reports(name);
         if self.knows(&reports) {
-            return self.read().get(name).and_then(|entry| entry.merged.clone());
+            return self.tables.read().get(name).and_then(|entry| entry.merged.clone());
         }
         self.update(name, reports)
     }
 
     /// Forgets a table that was dropped.
     pub fn forget(&self, table: &TableName) {
-        self.write().remove(table);
+        self.tables.write().remove(table);
     }
 
     /// Forgets the reports of a leaf, since it is no longer a member.
     pub fn forget_leaf(&self, leaf: &LeafName) {
-        self.write().retain(|_, entry| {
+        self.tables.write().retain(|_, entry| {
             if entry.reports.remove(leaf).is_some() {
                 entry.merged = merged(&entry.reports);
             }
@@ -63,7 +64,7 @@ impl Catalog {
     /// Whether these reports would change nothing. For an unknown table, only reports of leaves
     /// that have it matter.
     fn knows(&self, reports: &[TableReport]) -> bool {
-        let tables = self.read();
+        let tables = self.tables.read();
         reports.iter().all(|report| {
             let entry = tables.get(&report.table);
             match entry.and_then(|entry| entry.reports.get(&report.leaf)) {
@@ -74,7 +75,7 @@ impl Catalog {
     }
 
     fn update(&self, table: &TableName, reports: Vec<TableReport>) -> Option<Arc<TableStatus>> {
-        let mut tables = self.write();
+        let mut tables = self.tables.write();
         let entry = tables.entry(table.clone()).or_default();
         for report in reports {
             let newest = entry.reports.get(&report.leaf);
@@ -89,14 +90,6 @@ impl Catalog {
             tables.remove(table);
         }
         table_status
-    }
-
-    fn read(&self) -> RwLockReadGuard<'_, HashMap<TableName, Entry>> {
-        self.tables.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, HashMap<TableName, Entry>> {
-        self.tables.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

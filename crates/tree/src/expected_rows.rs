@@ -2,10 +2,10 @@
 //! acknowledgements. The figures stand in for a leaf that does not answer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hadal_peer::{LeafStatus, TableStatus};
 use hadal_types::{LeafName, TableName};
+use parking_lot::Mutex;
 
 /// Rows by leaf and table.
 #[derive(Debug, Default)]
@@ -16,19 +16,21 @@ pub struct ExpectedRows {
 impl ExpectedRows {
     /// Adds rows that a leaf acknowledged.
     pub fn add(&self, leaf: &LeafName, table: &TableName, rows: u64) {
-        *self.lock().entry(leaf.clone()).or_default().entry(table.clone()).or_default() += rows;
+        let mut all = self.rows.lock();
+        *all.entry(leaf.clone()).or_default().entry(table.clone()).or_default() += rows;
     }
 
     /// Notes that a leaf has removed rows.
     pub fn sub(&self, leaf: &LeafName, table: &TableName, rows: u64) {
-        if let Some(expected) = self.lock().get_mut(leaf).and_then(|tables| tables.get_mut(table)) {
+        let mut all = self.rows.lock();
+        if let Some(expected) = all.get_mut(leaf).and_then(|tables| tables.get_mut(table)) {
             *expected = expected.saturating_sub(rows);
         }
     }
 
     /// Stores the rows that a leaf itself reports: it knows better, having expired rows.
     pub fn set(&self, leaf: &LeafName, table: &TableName, rows: u64) {
-        self.lock().entry(leaf.clone()).or_default().insert(table.clone(), rows);
+        self.rows.lock().entry(leaf.clone()).or_default().insert(table.clone(), rows);
     }
 
     /// Stores the rows of all tables of a leaf. Rows that it is restoring or has lost are expected
@@ -36,36 +38,32 @@ impl ExpectedRows {
     pub fn set_all(&self, leaf: &LeafStatus) {
         let rows = |table: &TableStatus| table.schema.rows + table.lost_rows + table.waiting_rows;
         let tables = leaf.tables.iter().map(|(name, table)| (name.clone(), rows(table)));
-        self.lock().insert(leaf.name.clone(), tables.collect());
+        self.rows.lock().insert(leaf.name.clone(), tables.collect());
     }
 
     /// Forgets a table that was dropped.
     pub fn forget(&self, table: &TableName) {
-        for tables in self.lock().values_mut() {
+        for tables in self.rows.lock().values_mut() {
             tables.remove(table);
         }
     }
 
     /// Forgets a leaf that is no longer a member.
     pub fn forget_leaf(&self, leaf: &LeafName) {
-        self.lock().remove(leaf);
+        self.rows.lock().remove(leaf);
     }
 
     /// The tables that any leaf should hold rows of.
     #[must_use]
     pub fn tables(&self) -> BTreeSet<TableName> {
-        self.lock().values().flat_map(HashMap::keys).cloned().collect()
+        self.rows.lock().values().flat_map(HashMap::keys).cloned().collect()
     }
 
     /// Returns the number of the table's rows that the leaf should hold.
     #[must_use]
     pub fn expected(&self, leaf: &LeafName, table: &TableName) -> u64 {
-        let rows = self.lock();
+        let rows = self.rows.lock();
         rows.get(leaf).and_then(|tables| tables.get(table)).copied().unwrap_or(0)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<LeafName, HashMap<TableName, u64>>> {
-        self.rows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

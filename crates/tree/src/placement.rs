@@ -10,12 +10,13 @@ mod members;
 mod tables;
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use futures_util::future::join_all;
 use hadal_peer::{Admin, Batch, BatchLookup, BoxFuture, Receipt, Sink, SinkError, TableChange};
 use hadal_types::limits::TABLES_MAX;
 use hadal_types::{BatchId, LeafName, TableName};
+use parking_lot::Mutex;
 
 use crate::catalog::Catalog;
 use crate::expected_rows::ExpectedRows;
@@ -93,7 +94,7 @@ impl Placement {
     /// Places batches on one more leaf from the next batch on. The leaf may also be one that was
     /// leaving.
     pub fn join(&self, leaf: PlacementLeaf) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.tables.forget_leaf(&leaf.name);
         for (table, bytes) in &leaf.tables {
             state.tables.add(table, &leaf.name, *bytes);
@@ -110,7 +111,7 @@ impl Placement {
     /// Forgets a leaf with all that it holds. A retry of one of its batches then counts as new.
     pub fn remove(&self, leaf: &LeafName) {
         self.members.remove(leaf);
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.tables.forget_leaf(leaf);
         self.expected_rows.forget_leaf(leaf);
         self.catalog.forget_leaf(leaf);
@@ -141,7 +142,7 @@ impl Placement {
             _ => &|leaf| leaf.stays,
         };
         let choices = looked_up.iter().filter(|leaf| is_choice(leaf)).take(CHOICES);
-        let state = self.lock();
+        let state = self.state.lock();
         let least = choices.min_by_key(|leaf| state.tables.load(table, &leaf.member.name));
         least.map(|leaf| Arc::clone(&leaf.member))
     }
@@ -152,12 +153,12 @@ impl Placement {
         let _done = self.begin(&key)?;
         let chosen = self.choose(&batch).await;
         let chosen = chosen.ok_or_else(|| SinkError::Unavailable("every leaf".to_owned()))?;
-        let leaf = match self.lock().under_way.get_mut(&key) {
+        let leaf = match self.state.lock().under_way.get_mut(&key) {
             Some(tries) => Arc::clone(tries.leaf.get_or_insert(chosen)),
             None => chosen,
         };
         let receipt = leaf.sink.accept(batch).await?;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         // A leaf that was removed meanwhile stays forgotten, with this batch.
         if self.members.has(&leaf) {
             if !receipt.duplicate {
@@ -188,14 +189,10 @@ impl Placement {
 
     /// Registers a batch as under way.
     fn begin<'p>(&'p self, key: &'p Key) -> Result<UnderWay<'p>, SinkError> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.tables.begin(&key.0)?;
         state.under_way.entry(key.clone()).or_default().count += 1;
         Ok(UnderWay { placement: self, key })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -224,7 +221,7 @@ struct UnderWay<'p> {
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        let mut state = self.placement.lock();
+        let mut state = self.placement.state.lock();
         if let Some(tries) = state.under_way.get_mut(self.key) {
             tries.count -= 1;
             if tries.count == 0 {
@@ -266,7 +263,7 @@ impl Admin for Placement {
             let rows = self.apply_to_all(&change).await?;
             if let TableChange::Drop { table } = &change {
                 self.expected_rows.forget(table);
-                self.lock().tables.forget(table);
+                self.state.lock().tables.forget(table);
                 self.catalog.forget(table);
             }
             Ok(rows)

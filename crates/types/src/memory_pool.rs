@@ -16,8 +16,10 @@
 //! until other holders give some back.
 
 use std::future::poll_fn;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+
+use parking_lot::Mutex;
 
 /// A shared number of bytes.
 #[derive(Debug)]
@@ -103,7 +105,7 @@ impl MemoryPool {
     /// Bytes that all holders have now.
     #[must_use]
     pub fn reserved(&self) -> usize {
-        self.lock().held
+        self.state.lock().held
     }
 
     /// Returns a reservation of this pool that holds nothing yet.
@@ -119,7 +121,7 @@ impl MemoryPool {
     }
 
     fn poll_held(&self, held_max: usize, context: &Context<'_>) -> Poll<()> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         if state.held <= held_max {
             return Poll::Ready(());
         }
@@ -131,7 +133,7 @@ impl MemoryPool {
 
     /// Draws `bytes` for a holder that then has `all`.
     fn draw(&self, bytes: usize, all: usize) -> Result<(), PoolExhausted> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let free = self.bytes_max.saturating_sub(state.held);
         let left = self.small.left_by(all);
         if bytes > free.saturating_sub(left) {
@@ -144,15 +146,11 @@ impl MemoryPool {
 
     fn give_back(&self, bytes: usize) {
         let waiting = {
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             state.held -= bytes;
             std::mem::take(&mut state.waiting)
         };
         waiting.into_iter().for_each(Waker::wake);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -189,7 +187,7 @@ impl MemoryReservation {
     pub fn overdraw(&mut self, bytes: usize) {
         if let Some(pool) = &self.pool {
             match bytes.checked_sub(self.bytes) {
-                Some(more) => pool.lock().held += more,
+                Some(more) => pool.state.lock().held += more,
                 None => pool.give_back(self.bytes - bytes),
             }
         }

@@ -11,11 +11,12 @@
 //! the machine, regardless of the number of requests.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hadal_peer::TableStatus;
 use hadal_types::{ColumnName, ColumnSchema, Micros, TableName, TableSchema, Value};
+use parking_lot::Mutex;
 use tokio::time::timeout_at;
 
 use crate::column_stats::{COLUMNS_AT_ONCE, ColumnStats, StatsQueries};
@@ -119,11 +120,11 @@ impl ColumnStatsCache {
 
     /// Forgets a dropped table.
     pub(crate) fn forget(&self, table: &TableName) {
-        lock(&self.tables).remove(table);
+        self.tables.lock().remove(table);
     }
 
     fn table(&self, name: &TableName) -> Arc<Table> {
-        let mut tables = lock(&self.tables);
+        let mut tables = self.tables.lock();
         if tables.len() >= TABLES_MAX && !tables.contains_key(name) {
             tables.clear();
         }
@@ -139,7 +140,7 @@ impl Table {
         version: Version,
         now: Instant,
     ) -> Vec<ColumnSchema> {
-        let cached = lock(&self.columns);
+        let cached = self.columns.lock();
         let is_fresh = |column: &&&ColumnSchema| {
             cached.get(&column.name).is_some_and(|cached| cached.is_fresh(version, now))
         };
@@ -148,7 +149,7 @@ impl Table {
 
     /// Whether some column has no statistics that may be served.
     fn lacks(&self, columns: &[ColumnSchema], version: Version) -> bool {
-        let cached = lock(&self.columns);
+        let cached = self.columns.lock();
         let is_usable = |column: &ColumnSchema| {
             cached.get(&column.name).is_some_and(|cached| cached.is_usable(version))
         };
@@ -160,7 +161,7 @@ impl Table {
         columns: &[&ColumnSchema],
         version: Version,
     ) -> (Vec<Option<ColumnStats>>, bool) {
-        let cached = lock(&self.columns);
+        let cached = self.columns.lock();
         let served: Vec<Option<&Column>> = columns
             .iter()
             .map(|column| cached.get(&column.name).filter(|cached| cached.is_usable(version)))
@@ -216,7 +217,7 @@ async fn compute(
         let start = Instant::now();
         let computed = queries.stats(&columns.iter().collect::<Vec<_>>()).await?;
         let (computed_at, complete) = (Instant::now(), computed.coverage.fraction() >= 1.0);
-        let mut cached = lock(&table.columns);
+        let mut cached = table.columns.lock();
         for (column, stats) in columns.iter().zip(computed.value) {
             let stats =
                 ColumnStats { min: shortened(stats.min), max: shortened(stats.max), ..stats };
@@ -237,10 +238,6 @@ fn shortened(value: Value) -> Value {
         },
         _ => value,
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! The entries of self tables that wait to be written.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use hadal_types::{TableName, limits};
+use parking_lot::Mutex;
 
 use crate::self_tables::entries::{IngestLogEntry, IngestLogSums, QueryLogEntry};
 
@@ -31,7 +31,7 @@ impl LogBuffer {
         if entry.table.as_ref().is_some_and(TableName::is_own) {
             return;
         }
-        let mut entries = self.lock();
+        let mut entries = self.0.lock();
         match entries.queries.len() < limits::JOURNAL_ROWS_MAX {
             true => entries.queries.push(entry),
             false => entries.lost += 1,
@@ -40,7 +40,7 @@ impl LogBuffer {
 
     /// Adds the outcome of a body.
     pub(super) fn add_body(&self, table: &TableName, body: IngestLogEntry) {
-        let mut entries = self.lock();
+        let mut entries = self.0.lock();
         let has_room = entries.ingest.len() < limits::JOURNAL_ROWS_MAX;
         match entries.ingest.get_mut(table) {
             Some(entry) => entry.add(body),
@@ -53,11 +53,7 @@ impl LogBuffer {
 
     /// All entries; the buffer is empty afterwards.
     pub(super) fn take(&self) -> Entries {
-        std::mem::take(&mut *self.lock())
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Entries> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        std::mem::take(&mut *self.0.lock())
     }
 }
 
@@ -82,7 +78,7 @@ mod tests {
             add_body(number);
         }
         let waiting = || {
-            let entries = buffer.lock();
+            let entries = buffer.0.lock();
             (entries.queries.len(), entries.ingest.len(), entries.lost)
         };
         let most = limits::JOURNAL_ROWS_MAX;

@@ -1,9 +1,8 @@
 //! The bodies that are being received, by batch id: a batch that is still in flight cannot be
 //! revoked.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use hadal_types::{BatchId, TableName};
+use parking_lot::Mutex;
 
 /// The batch ids of all bodies that are being received.
 #[derive(Default)]
@@ -19,23 +18,19 @@ impl InFlight {
     /// Registers a body.
     pub(crate) fn begin(&self, table: &TableName, batch: &BatchId) -> InFlightBatch<'_> {
         let body = (table.clone(), batch.clone());
-        self.lock().push(body.clone());
+        self.0.lock().push(body.clone());
         InFlightBatch { in_flight: self, body }
     }
 
     /// Whether a body with this batch id, or a chunk of it, is in flight.
     pub(crate) fn has(&self, table: &TableName, client: &BatchId) -> bool {
-        self.lock().iter().any(|(body_table, batch)| body_table == table && batch.is_of(client))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<(TableName, BatchId)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().iter().any(|(body_table, batch)| body_table == table && batch.is_of(client))
     }
 }
 
 impl Drop for InFlightBatch<'_> {
     fn drop(&mut self) {
-        let mut bodies = self.in_flight.lock();
+        let mut bodies = self.in_flight.0.lock();
         if let Some(at) = bodies.iter().position(|body| *body == self.body) {
             bodies.swap_remove(at);
         }

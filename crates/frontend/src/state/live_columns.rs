@@ -1,12 +1,13 @@
 //! The columns of the tables that receive rows now, shared by all bodies of a table.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use hadal_ingest::TableColumns;
 use hadal_types::limits::TABLE_COLUMNS_MAX;
 use hadal_types::{TableName, TableSchema};
+use parking_lot::Mutex;
 
 /// Columns added longer ago are in the table's schema, or were never accepted.
 const SETTLED: Duration = Duration::from_secs(60);
@@ -27,7 +28,7 @@ impl LiveColumns {
     /// [adds](Self::add_schema) the schema: otherwise the columns of a body that ended in between
     /// would be missing in both.
     pub(crate) fn of(&self, table: &TableName, now: Instant) -> Arc<TableColumns> {
-        let mut tables = self.lock();
+        let mut tables = self.0.lock();
         if let Some(columns) = tables.get(table).and_then(|set| set.columns.upgrade()) {
             return columns;
         }
@@ -52,7 +53,7 @@ impl LiveColumns {
         if schema.len() >= TABLE_COLUMNS_MAX || !columns.is_full() {
             return columns;
         }
-        let mut tables = self.lock();
+        let mut tables = self.0.lock();
         let is_settled = |set: &ColumnSet| now.saturating_duration_since(set.start) >= SETTLED;
         if !tables.get(table).is_some_and(is_settled) {
             return columns;
@@ -60,10 +61,6 @@ impl LiveColumns {
         let columns = begin(&mut tables, table, now);
         add(&columns);
         columns
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<TableName, ColumnSet>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -90,7 +87,7 @@ mod tests {
         assert!(!Arc::ptr_eq(&first, &live.of(&other, now)));
         drop(first);
         let _again = live.of(&one, now);
-        assert_eq!(live.lock().len(), 1, "the set of the other table is dropped");
+        assert_eq!(live.0.lock().len(), 1, "the set of the other table is dropped");
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! it does not change by itself when the rows get older.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hadal_definitions::{DefinitionsError, Versioned};
@@ -14,6 +14,7 @@ use hadal_ingest::AgePolicy;
 use hadal_peer::{SinkError, TableChange, TableStatus};
 use hadal_types::limits::TABLES_MAX;
 use hadal_types::{AgeLimit, ColumnName, Micros, TableName, TableSettings};
+use parking_lot::Mutex;
 
 use crate::backend::Backend;
 use crate::error::{ErrorKind, FrontendError};
@@ -46,7 +47,7 @@ impl TableSettingsCache {
     /// The settings of a table, perhaps from the cache.
     pub(crate) async fn of(&self, table: &TableName) -> Result<StoredSettings, FrontendError> {
         let cached =
-            lock(&self.tables).get(table).map(|cached| (cached.read_at, cached.stored.clone()));
+            self.tables.lock().get(table).map(|cached| (cached.read_at, cached.stored.clone()));
         match cached {
             Some((read_at, stored)) if read_at.elapsed() < GOOD_FOR => Ok(stored),
             Some((_, stale)) => Ok(self.read(table).await.unwrap_or_else(|_| {
@@ -67,7 +68,7 @@ impl TableSettingsCache {
     }
 
     fn insert(&self, table: &TableName, stored: StoredSettings) {
-        let mut tables = lock(&self.tables);
+        let mut tables = self.tables.lock();
         if tables.len() >= TABLES_MAX && !tables.contains_key(table) {
             tables.clear();
         }
@@ -76,7 +77,7 @@ impl TableSettingsCache {
 
     /// Forgets a dropped table.
     pub(crate) fn forget(&self, table: &TableName) {
-        lock(&self.tables).remove(table);
+        self.tables.lock().remove(table);
     }
 
     /// Stores the settings of a table, if they are based on the stored version, and sends them to
@@ -244,8 +245,4 @@ fn derived_settings(status: &TableStatus, now: Micros) -> TableSettings {
 /// How old rows of a table may be, as far as its leaves know.
 pub(crate) fn age_limit(status: &TableStatus, now: Micros) -> AgeLimit {
     derived_settings(status, now).age_limit()
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

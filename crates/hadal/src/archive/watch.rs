@@ -1,9 +1,10 @@
 //! Checks at the start whether the archive can be written, and again until it can.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_types::limits::ARCHIVE_RETRY_SECONDS;
+use parking_lot::Mutex;
 
 use super::Files;
 use crate::error::Error;
@@ -37,7 +38,7 @@ impl Watch {
     /// Checks whether the archive can be written, and reports a change.
     fn look(&self) -> bool {
         let error = self.files.check().err().map(|error| error.to_string());
-        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut trouble = self.trouble.lock();
         let before = std::mem::replace(&mut *trouble, error.clone());
         drop(trouble);
         match (&before, &error) {
@@ -62,7 +63,7 @@ mod tests {
         let folder = scratch.path().join("old");
         let files = ArchiveLocation::Folder(folder.clone()).open().expect("set up");
         let watch = Watch { files, trouble: Trouble::default() };
-        let trouble = || watch.trouble.lock().expect("not poisoned").clone();
+        let trouble = || watch.trouble.lock().clone();
         assert!(!watch.look());
         let error = trouble().expect("an error");
         assert!(error.contains("there is no folder "), "{error}");

@@ -5,8 +5,9 @@
 //! reader waits while enough chunks are ready, so memory is bounded.
 
 use std::collections::VecDeque;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
 
 use super::Rows;
 use crate::error::Error;
@@ -74,9 +75,9 @@ impl Feed {
                 Ok(false) => break Ok(()),
                 Err(error) => break Err(error),
             }
-            let mut state = self.lock();
+            let mut state = self.state.lock();
             while state.full.len() >= CHUNKS_MAX && !state.is_abandoned {
-                state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                self.changed.wait(&mut state);
             }
             if state.is_abandoned {
                 return;
@@ -89,7 +90,7 @@ impl Feed {
     }
 
     fn end(&self, outcome: Result<(), Error>, notes: Vec<String>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.is_over = true;
         state.error = outcome.err();
         state.notes = notes;
@@ -98,13 +99,13 @@ impl Feed {
 
     /// Takes the notes of the rows' reader. They are complete at its end.
     pub(crate) fn notes(&self) -> Vec<String> {
-        std::mem::take(&mut self.lock().notes)
+        std::mem::take(&mut self.state.lock().notes)
     }
 
     /// Takes the next chunk. Returns `None` at the end, and after the feed was abandoned. Rows that
     /// were read before an error come before the error.
     pub(crate) fn take(&self, pace: Pace) -> Result<Option<Chunk>, Error> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             if state.is_abandoned {
                 return Ok(None);
@@ -120,28 +121,22 @@ impl Feed {
             if state.is_over {
                 return Ok(Some(state.cut()));
             }
-            state = match pace {
+            match pace {
                 Pace::Every(time) => {
-                    let waited = self.changed.wait_timeout(state, time);
-                    let (mut state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+                    self.changed.wait_for(&mut state, time);
                     if has_some && state.full.is_empty() && !state.is_over {
                         return Ok(Some(state.cut()));
                     }
-                    state
                 }
-                Pace::BySize => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-            };
+                Pace::BySize => self.changed.wait(&mut state),
+            }
         }
     }
 
     /// Ends the feed: no more chunks will be taken.
     pub(crate) fn abandon(&self) {
-        self.lock().is_abandoned = true;
+        self.state.lock().is_abandoned = true;
         self.changed.notify_all();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -30,10 +30,10 @@ use std::net::{Shutdown, TcpListener};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hadal_types::limits::SERVER_STOP_SECONDS_MAX;
+use parking_lot::Mutex;
 use rustix::io::Errno;
 use rustix::net::{
     RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
@@ -168,17 +168,17 @@ impl Door {
 
     /// Whether a successor has the socket and gets ready.
     pub(crate) fn has_guest(&self) -> bool {
-        self.guest.lock().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.guest.lock().is_some()
     }
 
     fn let_in(&self, guest: Option<OwnedFd>) {
-        *self.guest.lock().unwrap_or_else(PoisonError::into_inner) = guest;
+        *self.guest.lock() = guest;
     }
 
     /// Takes the successor that has the socket and gets ready, if there is one. Whatever this
     /// server stops for, the folder is then free for it.
     pub(crate) fn guest(&self) -> Option<Successor> {
-        let guest = self.guest.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let guest = self.guest.lock().take();
         let stream = UnixStream::from(guest?);
         stream.set_nonblocking(false).ok()?;
         Some(Successor(stream))

@@ -1,6 +1,5 @@
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -12,10 +11,10 @@ use hadal_types::limits::LEAF_QUERY_BYTES_MAX;
 use hadal_types::{
     BatchId, ColumnName, FixedClock, Kind, LeafState, Micros, Number, TimeRange, Value,
 };
+use parking_lot::Mutex;
 
 use super::*;
 use crate::maintenance::merge::SEGMENT_ROWS_MIN;
-use crate::sync::lock;
 use crate::table::block::Block;
 
 mod archive;
@@ -299,7 +298,7 @@ fn segment(folder: &Path) -> (PathBuf, usize) {
 
 /// The block at the start of a segment with these bytes.
 fn first_block(leaf: &Leaf, segment: &[u8]) -> Arc<Block> {
-    let blocks = read(&leaf.context.tables)[&name("t")].snapshot();
+    let blocks = leaf.context.tables.read()[&name("t")].snapshot();
     let is_first = |block: &&Arc<Block>| segment[4_096..].starts_with(block.bytes());
     blocks.iter().find(is_first).cloned().expect("a block")
 }
@@ -391,7 +390,7 @@ async fn a_block_that_is_damaged_behind_its_front_is_left_alone() {
     for _ in 0..2 {
         bed.leaf.merge_all();
         let damaged = |block: &&Arc<Block>| block.is_damaged();
-        let table = read(&bed.leaf.context.tables).get(&name("t")).cloned().expect("a table");
+        let table = bed.leaf.context.tables.read().get(&name("t")).cloned().expect("a table");
         let blocks = table.snapshot();
         assert_eq!(blocks.iter().filter(damaged).count(), 1);
         let warning = (WarningCode::BlocksUnreadable, 1);
@@ -485,7 +484,7 @@ fn a_leaf_may_end_while_its_log_is_about_to_call_back() {
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     assert!(accepting.as_mut().poll(&mut context).is_pending());
     drop(accepting);
-    let table = read(&bed.leaf.context.tables).get(&name("t")).cloned().expect("a table");
+    let table = bed.leaf.context.tables.read().get(&name("t")).cloned().expect("a table");
     let context = Arc::downgrade(&bed.leaf.context);
     assert_eq!(context.strong_count(), 3, "the leaf and its two threads, and nobody on the log's");
     let ending = std::thread::spawn(move || drop(bed));

@@ -10,7 +10,6 @@ use hadal_types::{Micros, TableName};
 
 use crate::context::LeafContext;
 use crate::maintenance::merge::{origins, remembered};
-use crate::sync::read;
 use crate::table::Table;
 use crate::table::age_limit::cutoff;
 use crate::table::block::Block;
@@ -57,7 +56,7 @@ fn forget_blocks(
     is_meant: impl Fn(BlockNumber) -> bool,
     damaged: bool,
 ) -> Result<u64, hadal_store::Error> {
-    let dropped = read(&table.dropped);
+    let dropped = table.dropped.read();
     if *dropped {
         return Ok(0);
     }

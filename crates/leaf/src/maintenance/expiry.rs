@@ -34,7 +34,6 @@ use crate::maintenance::expiry_schedule::ExpirySchedule;
 use crate::maintenance::memory_pressure::MemoryPressure;
 use crate::maintenance::merge::{MergeError, open_stored, origins, remembered, verified_view};
 use crate::maintenance::paced_free::free_paced;
-use crate::sync::read;
 use crate::table::Table;
 use crate::table::age_limit::{cutoff, is_worth_rewriting, may_lose_rows};
 use crate::table::block::Block;
@@ -145,7 +144,7 @@ impl Expirer<'_> {
         let table = plan.table;
         let (removed, adds) = self.write_kept(plan, now)?;
         let Some(_turn) = self.context.turn_to_change() else { return Ok(()) };
-        let dropped = read(&table.dropped);
+        let dropped = table.dropped.read();
         if *dropped {
             return Ok(());
         }
@@ -229,7 +228,7 @@ pub(crate) fn drop_oldest(
     store: &Store,
     bytes_max: u64,
 ) -> Result<Vec<Arc<Block>>, MergeError> {
-    let dropped = read(&table.dropped);
+    let dropped = table.dropped.read();
     let mut blocks: Vec<Arc<Block>> = table.snapshot().to_vec();
     let mut bytes: u64 = blocks.iter().map(|block| block.byte_count() as u64).sum();
     if bytes <= bytes_max || *dropped {

@@ -1,14 +1,13 @@
 //! When rows are dropped for their age, by a clock that is trusted.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hadal_types::limits::{EXPIRY_SECONDS, PRESSED_EXPIRY_SECONDS};
 use hadal_types::{Clock, Micros};
+use parking_lot::Mutex;
 
 use crate::maintenance::trusted_clock::{ClockReading, ClockTrust, TrustedClock};
-use crate::sync::lock;
 
 /// The schedule of expiry passes.
 pub(crate) struct ExpirySchedule {
@@ -43,7 +42,7 @@ impl ExpirySchedule {
 
     /// Requests a pass because memory is nearly full, unless the last pass was very recent.
     pub(crate) fn request_under_pressure(&self, clock: &dyn Clock) {
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let passed = clock.running().saturating_sub(state.last.running).as_secs();
         if state.trusted_now.is_some() && passed >= PRESSED_EXPIRY_SECONDS {
             self.request();
@@ -54,7 +53,7 @@ impl ExpirySchedule {
     /// While a pass is running, returns its start.
     pub(crate) fn next_due(&self, clock: &dyn Clock) -> Micros {
         // A pass begins under the lock, so a requested pass is noticed either way.
-        let state = lock(&self.state);
+        let state = self.state.lock();
         let due = match (state.is_under_way, self.is_requested.load(Ordering::SeqCst)) {
             (true, false) => return state.last.now,
             (_, true) => clock.now(),
@@ -68,14 +67,14 @@ impl ExpirySchedule {
     /// The wall clock at the last pass that trusted it; `None` before the first. All other
     /// age-based removal uses this time.
     pub(crate) fn trusted_now(&self) -> Option<Micros> {
-        lock(&self.state).trusted_now
+        self.state.lock().trusted_now
     }
 
     /// Begins a pass, if one is due. Returns the clocks' readings, and by how many seconds the wall
     /// clock jumped if it is doubted. No pass begins just after the process started; a requested
     /// pass waits.
     pub(super) fn begin(&self, clock: &dyn Clock) -> Option<(ClockReading, Option<i64>)> {
-        let (mut state, moment) = (lock(&self.state), ClockReading::of(clock));
+        let (mut state, moment) = (self.state.lock(), ClockReading::of(clock));
         let trust = state.clock.look(moment);
         let passed = moment.running.saturating_sub(state.last.running).as_secs();
         let is_due =
@@ -97,7 +96,7 @@ impl ExpirySchedule {
 
     /// Ends the pass that was begun.
     pub(super) fn end(&self) {
-        lock(&self.state).is_under_way = false;
+        self.state.lock().is_under_way = false;
     }
 }
 

@@ -3,12 +3,12 @@
 //!
 //! Merging does the same and makes fewer blocks. But for wide rows, merging is slower than ingest.
 
-use std::sync::{Arc, RwLockReadGuard};
+use std::sync::Arc;
 
 use hadal_store::{Change, Store};
+use parking_lot::RwLockReadGuard;
 
 use crate::maintenance::merge::{MergeError, origins, remembered};
-use crate::sync::read;
 use crate::table::Table;
 use crate::table::block::{Block, Origin};
 
@@ -48,7 +48,7 @@ fn write<'a>(
     store: &Store,
     change: &mut Change,
 ) -> Result<Option<TableFlush<'a>>, MergeError> {
-    let dropped = read(&table.dropped);
+    let dropped = table.dropped.read();
     let fresh = table.fresh_blocks();
     if *dropped || fresh.is_empty() {
         return Ok(None);

@@ -13,20 +13,20 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use hadal_store::Promotion;
 use hadal_types::limits::{LEAVING_BYTES_MAX, PRESSED_PERCENT, ROOMY_PERCENT};
 use hadal_types::{MemoryPool, TableName};
+use parking_lot::Mutex;
 
 use crate::context::LeafContext;
 use crate::maintenance::expiry_schedule::ExpirySchedule;
 use crate::maintenance::recompress::recompress;
 use crate::maintenance::rewrite::Pass;
 use crate::maintenance::storage_tier::rewrite_unchanged;
-use crate::sync::lock;
 use crate::table::Table;
 use crate::table::block::Block;
 
@@ -51,7 +51,7 @@ impl MemoryPressure {
 
     /// Whether the system refused memory recently, at this running time.
     fn is_refused(&self, running: Duration) -> bool {
-        lock(&self.refused).is_some_and(|since| running.saturating_sub(since) < REFUSED_TIME)
+        self.refused.lock().is_some_and(|since| running.saturating_sub(since) < REFUSED_TIME)
     }
 }
 
@@ -172,7 +172,7 @@ impl PressureRelief<'_> {
                 return;
             }
             if self.context.store.promote(number) == Promotion::NoMemory {
-                *lock(&self.pressure.refused) = Some(self.context.clock.running());
+                *self.pressure.refused.lock() = Some(self.context.clock.running());
                 return;
             }
         }
@@ -207,7 +207,7 @@ mod tests {
         let memory_pressure = MemoryPressure::default();
         let at = Duration::from_secs;
         assert!(!memory_pressure.is_refused(at(0)));
-        *lock(&memory_pressure.refused) = Some(at(100));
+        *memory_pressure.refused.lock() = Some(at(100));
         assert!(memory_pressure.is_refused(at(100)) && memory_pressure.is_refused(at(159)));
         assert!(!memory_pressure.is_refused(at(160)));
     }

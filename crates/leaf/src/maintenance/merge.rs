@@ -9,7 +9,6 @@ use hadal_types::{ColumnName, Micros};
 
 use crate::context::LeafContext;
 use crate::maintenance::merge_policy::{Candidate, MergeKind, MergePlan, plan_merge};
-use crate::sync::{lock, read};
 use crate::table::Table;
 use crate::table::block::{Block, Origin};
 
@@ -49,7 +48,7 @@ pub(crate) fn merge_next(
     };
     let merged = merge_blocks(table, &inputs, plan.kind, now)?;
     let Some(_turn) = context.turn_to_change() else { return Ok(false) };
-    let dropped = read(&table.dropped);
+    let dropped = table.dropped.read();
     if *dropped {
         return Ok(false);
     }
@@ -202,7 +201,7 @@ pub(crate) fn origins(blocks: &[Arc<Block>]) -> (Vec<Sequence>, Vec<BlockNumber>
 
 /// The batches whose frames are consumed with these blocks; the manifest remembers them.
 pub(crate) fn remembered(table: &Table, inputs: &[Arc<Block>]) -> Vec<RememberedBatch> {
-    let batches = lock(&table.batch_ids);
+    let batches = table.batch_ids.lock();
     let mut remembered = Vec::new();
     for block in inputs.iter().filter(|block| matches!(block.origin, Origin::Log(_))) {
         let view = block.view().ok();

@@ -16,7 +16,6 @@ use hadal_types::limits::{REWRITE_BLOCKS_MAX, REWRITE_BYTES_MAX};
 
 use crate::context::LeafContext;
 use crate::maintenance::merge::{MergeError, open_stored, origins, verified_view};
-use crate::sync::read;
 use crate::table::Table;
 use crate::table::block::Block;
 
@@ -116,7 +115,7 @@ pub(crate) fn replace(
         return Ok(0);
     }
     let Some(_turn) = context.turn_to_change() else { return Ok(0) };
-    let dropped = read(&table.dropped);
+    let dropped = table.dropped.read();
     if *dropped {
         return Ok(0);
     }

@@ -23,7 +23,6 @@ use hadal_types::limits::{SCRUB_ROUND_SECONDS_MIN, SCRUB_SECONDS_MAX};
 
 use crate::context::LeafContext;
 use crate::maintenance::merge::{MergeError, open_stored_block};
-use crate::sync::read;
 use crate::table::Table;
 use crate::table::block::{Block, Origin};
 
@@ -132,7 +131,7 @@ impl Scrubber<'_> {
         let Some(bytes) = self.context.store.copy_on_disk(lost.number) else { return Ok(false) };
         let stored = self.context.store.write_block(&table.name, lost.rows, bytes)?;
         let Some(_turn) = self.context.turn_to_change() else { return Ok(false) };
-        let dropped = read(&table.dropped);
+        let dropped = table.dropped.read();
         // A person may have acknowledged the loss.
         if *dropped || !self.context.store.has_block(lost.number) {
             return Ok(false);
@@ -193,7 +192,7 @@ impl Scrubber<'_> {
         let rows = u32::try_from(block.rows).unwrap_or(u32::MAX);
         let stored = self.context.store.write_block(&table.name, rows, bytes)?;
         let Some(_turn) = self.context.turn_to_change() else { return Ok(false) };
-        let dropped = read(&table.dropped);
+        let dropped = table.dropped.read();
         let is_there = table.snapshot().iter().any(|other| Arc::ptr_eq(other, block));
         if *dropped || !is_there || block.is_archiving() {
             return Ok(false);

@@ -6,8 +6,8 @@
 //! separately.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use hadal_aggregate::{Partial, QueryError, QueryErrorCode, WarningCode, over_memory_limit};
@@ -16,13 +16,13 @@ use hadal_query::Query;
 use hadal_scan::{BlockContext, InternedIds, Scan, ScanError};
 use hadal_types::MemoryPool;
 use hadal_types::limits::MERGE_AT_ONCE_BYTES;
+use parking_lot::Mutex;
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::spawn_blocking;
 
 use crate::query::fair_scheduler::Schedulable;
 use crate::query::morsel_queue::{Finished, MorselQueue};
 use crate::query::worker_pool::Job;
-use crate::sync::lock;
 use crate::table::Table;
 use crate::table::block::Block;
 
@@ -259,7 +259,7 @@ impl Job for ScanJob {
     }
 
     fn end(&self, ended: Finished<WorkerState>) {
-        if let Some(reply) = lock(&self.reply).take() {
+        if let Some(reply) = self.reply.lock().take() {
             // The receiver may be gone.
             let _ = reply.send(ended);
         }
@@ -267,7 +267,7 @@ impl Job for ScanJob {
 
     fn fail(&self) {
         // The receiver reports a failed leaf.
-        drop(lock(&self.reply).take());
+        drop(self.reply.lock().take());
     }
 }
 

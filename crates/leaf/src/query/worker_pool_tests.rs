@@ -1,13 +1,14 @@
 //! The order of turns, counted on a clock that only blocks advance.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
 
 use crate::query::fair_scheduler::Schedulable;
 use crate::query::morsel_queue::{Finished, MorselQueue};
 use crate::query::worker_pool::{Job, TURN, WorkerPool};
-use crate::sync::lock;
 
 /// Microseconds, which only scanning a block advances.
 struct Clock {
@@ -76,7 +77,7 @@ impl Job for Timed {
     }
 
     fn end(&self, _: Finished<()>) {
-        lock(&self.ended).push((self.query, self.clock.passed()));
+        self.ended.lock().push((self.query, self.clock.passed()));
     }
 
     fn fail(&self) {
@@ -128,7 +129,7 @@ impl Machine {
     }
 
     fn ended_at(&self, query: usize) -> Option<Duration> {
-        let ended = lock(&self.ended);
+        let ended = self.ended.lock();
         ended.iter().find(|(of, _)| *of == query).map(|(_, at)| *at)
     }
 }
@@ -157,7 +158,7 @@ fn a_small_query_waits_for_one_turn_however_many_large_ones_there_are() {
                     while machine.ended_at(small).is_none() {
                         assert!(machine.turn().is_some());
                     }
-                    let ended = lock(&machine.ended);
+                    let ended = machine.ended.lock();
                     let ends = ended.iter().filter(|(of, _)| *of == small).map(|(_, at)| *at);
                     let took = ends.max().expect("it ended") - asked_at;
                     let work = Duration::from_micros(100 * leaves);
@@ -223,7 +224,7 @@ fn one_turn_is_for_all_jobs_of_a_query() {
     (0..2).for_each(|_| assert_eq!(machine.turn(), Some(7)));
     (0..8).for_each(|_| machine.add(1, 2, 200, NEVER));
     assert_eq!(machine.turn(), Some(1));
-    assert_eq!(lock(&machine.ended).len(), 8);
+    assert_eq!(machine.ended.lock().len(), 8);
 }
 
 #[test]
@@ -248,7 +249,7 @@ fn whoever_is_out_of_time_is_next() {
     let order: Vec<usize> = (0..3).filter_map(|_| machine.pool.take_turn()).collect();
     assert_eq!(order, [2, 3, 0]);
     // These end without scanning a block.
-    assert_eq!(lock(&machine.ended)[..], [(2, at(3)), (3, at(3))]);
+    assert_eq!(machine.ended.lock()[..], [(2, at(3)), (3, at(3))]);
 }
 
 #[test]
@@ -259,6 +260,6 @@ fn a_job_that_ended_is_kept_by_nobody() {
     machine.add(0, 0, 100, NEVER);
     assert_eq!(Arc::strong_count(&kept), 4);
     machine.turn();
-    assert_eq!((Arc::strong_count(&kept), lock(&kept).len()), (2, 2));
+    assert_eq!((Arc::strong_count(&kept), kept.lock().len()), (2, 2));
     assert_eq!(machine.turn(), None);
 }

@@ -3,13 +3,13 @@
 //! Its locks are taken in the order `deferred`, `columns`, the list. Only `deferred` is held for
 //! long: while blocks are opened. Adding a batch does not take that lock.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use hadal_store::{LostBlock, StoredBlock};
 use hadal_types::{ColumnSchema, TableName};
+use parking_lot::Mutex;
 
-use crate::sync::lock;
 use crate::table::block::Block;
 use crate::table::block_list::BlockList;
 use crate::table::merged_schema::MergedSchema;
@@ -40,18 +40,18 @@ impl BlockSet {
     /// Takes blocks that are opened later.
     pub(crate) fn defer_open(&self, deferred: DeferredBlocks) {
         self.bytes.fetch_add(deferred.bytes, Ordering::SeqCst);
-        *lock(&self.deferred) = deferred;
+        *self.deferred.lock() = deferred;
     }
 
     /// Whether there are deferred blocks.
     pub(crate) fn has_deferred(&self) -> bool {
-        !lock(&self.deferred).blocks.is_empty()
+        !self.deferred.lock().blocks.is_empty()
     }
 
     /// Opens the deferred blocks, if any, and returns whether there were any. Blocks that cannot be
     /// opened go to `note_lost` before the others become visible.
     pub(crate) fn open_deferred(&self, table: &TableName, note_lost: impl Fn(LostBlock)) -> bool {
-        let mut deferred = lock(&self.deferred);
+        let mut deferred = self.deferred.lock();
         if deferred.blocks.is_empty() {
             return false;
         }
@@ -64,7 +64,7 @@ impl BlockSet {
             }
         }
         self.bytes.fetch_sub(bytes.saturating_sub(bytes_of(&blocks)), Ordering::SeqCst);
-        let mut columns = lock(&self.columns);
+        let mut columns = self.columns.lock();
         *columns = None;
         self.list.put_first(blocks);
         true
@@ -78,7 +78,7 @@ impl BlockSet {
     /// Returns the rows and bytes of all blocks without opening any. `missing` is called before the
     /// list is read.
     pub(crate) fn holdings(&self, missing: impl FnOnce() -> u64) -> (u64, u64) {
-        let deferred = lock(&self.deferred);
+        let deferred = self.deferred.lock();
         let missing = missing();
         let blocks = self.list.snapshot();
         let rows: u64 = blocks.iter().map(|block| block.rows as u64).sum();
@@ -93,7 +93,7 @@ impl BlockSet {
     /// Adds a block.
     pub(crate) fn push(&self, block: Block) {
         self.bytes.fetch_add(block.byte_count() as u64, Ordering::SeqCst);
-        let mut columns = lock(&self.columns);
+        let mut columns = self.columns.lock();
         columns.iter_mut().for_each(|columns| columns.add(&block.columns));
         self.list.push(Arc::new(block));
     }
@@ -104,7 +104,7 @@ impl BlockSet {
     pub(crate) fn swap(&self, removed: &[Arc<Block>], added: Vec<Arc<Block>>) -> bool {
         let (more, less) = (bytes_of(&added), bytes_of(removed));
         {
-            let mut columns = lock(&self.columns);
+            let mut columns = self.columns.lock();
             if !self.list.swap(removed, added.clone()) {
                 return false;
             }
@@ -121,7 +121,7 @@ impl BlockSet {
     /// Removes all opened blocks, and returns them.
     pub(crate) fn clear(&self) -> Arc<Vec<Arc<Block>>> {
         let gone = {
-            let mut columns = lock(&self.columns);
+            let mut columns = self.columns.lock();
             *columns = None;
             self.list.clear()
         };
@@ -131,7 +131,7 @@ impl BlockSet {
 
     /// Returns the opened blocks and their merged columns.
     pub(crate) fn blocks_and_columns(&self) -> (Arc<Vec<Arc<Block>>>, Vec<ColumnSchema>) {
-        let mut columns = lock(&self.columns);
+        let mut columns = self.columns.lock();
         let blocks = self.list.snapshot();
         let columns = columns.get_or_insert_with(|| MergedSchema::of(&blocks));
         (blocks, columns.schemas())

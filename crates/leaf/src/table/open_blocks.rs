@@ -1,13 +1,12 @@
 //! Opens blocks of the store: reads their headers and directories.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 
 use hadal_store::{LostBlock, StoredBlock};
 use hadal_types::TableName;
+use parking_lot::Mutex;
 
 use crate::parallel::parallel_from_last;
-use crate::sync::lock;
 use crate::table::block::{Block, Origin};
 
 /// The number of blocks that one thread opens at once, which takes a few milliseconds.
@@ -39,11 +38,11 @@ pub(crate) fn open_blocks(
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let work = |(at, part)| {
         let part: Vec<_> = open(part);
-        lock(&opened).insert(at, part);
+        opened.lock().insert(at, part);
         true
     };
     parallel_from_last(parts, threads, |_, _| false, work);
-    std::mem::take(&mut *lock(&opened)).into_values().flatten().collect()
+    std::mem::take(&mut *opened.lock()).into_values().flatten().collect()
 }
 
 #[cfg(test)]

@@ -1,13 +1,12 @@
 //! Ids for the strings of a table's columns in this leaf (see [`Interner`]).
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use hadal_block::ColumnView;
 use hadal_scan::{InternedIds, SharedInterner};
 use hadal_types::ColumnName;
-
-use crate::sync::lock;
+use parking_lot::Mutex;
 
 /// An interner for each column that a query grouped by.
 #[derive(Debug, Default)]
@@ -20,7 +19,7 @@ impl StringIds {
     /// is replaced by a new one, and the old one lives as long as the blocks that use it. So a
     /// column whose strings change gradually has ids at all times.
     pub(crate) fn interned(&self, column: &ColumnView<'_>) -> Option<InternedIds> {
-        let interner = Arc::clone(lock(&self.by_column).entry(column.name().clone()).or_default());
+        let interner = Arc::clone(self.by_column.lock().entry(column.name().clone()).or_default());
         if let Some(ids) = interner.ids_of(column) {
             return Some(InternedIds { ids, interner });
         }
@@ -29,7 +28,7 @@ impl StringIds {
         }
         let interner = Arc::<SharedInterner>::default();
         let ids = interner.ids_of(column)?;
-        lock(&self.by_column).insert(column.name().clone(), Arc::clone(&interner));
+        self.by_column.lock().insert(column.name().clone(), Arc::clone(&interner));
         Some(InternedIds { ids, interner })
     }
 }

@@ -9,7 +9,6 @@ use tokio::sync::oneshot;
 
 use crate::context::{LeafContext, sink_error};
 use crate::limits::Hold;
-use crate::sync::lock;
 use crate::table::batch_ids::{AcceptedBatch, Reservation};
 use crate::table::block::{Block, Origin};
 use crate::write::disk_full_log::DiskFullLog;
@@ -58,8 +57,8 @@ fn start(
     let table = context.table(&name).ok_or_else(busy)?;
     // Held until the batch is in the log's queue, so that a drop of the table comes before or after
     // all of this. If a drop is already running, the batch is refused instead of waiting.
-    let kept = table.dropped.try_read().ok().filter(|dropped| !**dropped).ok_or_else(busy)?;
-    match lock(&table.batch_ids).reserve(&id, content_hash) {
+    let kept = table.dropped.try_read().filter(|dropped| !**dropped).ok_or_else(busy)?;
+    match table.batch_ids.lock().reserve(&id, content_hash) {
         Reservation::New => {}
         Reservation::Duplicate => return Ok(None),
         Reservation::Conflict => return Err(SinkError::Conflict { id }),
@@ -67,7 +66,7 @@ fn start(
         Reservation::InDoubt => return Err(in_doubt(&id)),
     }
     let logged = log(context, disk_full_log, &name, &id, &bytes);
-    let (hold, ticket) = logged.inspect_err(|_| lock(&table.batch_ids).release(&id))?;
+    let (hold, ticket) = logged.inspect_err(|_| table.batch_ids.lock().release(&id))?;
     drop(kept);
     block.origin = Origin::Log(vec![ticket.sequence()]);
     if let Some(hold) = hold {
@@ -85,7 +84,7 @@ fn start(
         disk_full_log.note(&leaf, outcome.as_ref().copied());
         let outcome = match outcome {
             Ok(()) => {
-                lock(&table.batch_ids).remember(&id, accepted, running);
+                table.batch_ids.lock().remember(&id, accepted, running);
                 // Computed before the batch is visible, as blocks may be dropped to make room for
                 // it.
                 let overflowing = table.bytes() + block.byte_count() as u64 > bytes_max;
@@ -94,7 +93,7 @@ fn start(
                 Ok(overflowing)
             }
             Err(error) => {
-                let mut batches = lock(&table.batch_ids);
+                let mut batches = table.batch_ids.lock();
                 match error.may_be_logged() {
                     true => batches.doubt(&id),
                     false => batches.release(&id),

@@ -6,7 +6,6 @@ use hadal_types::{TableName, TableSettings};
 
 use crate::context::LeafContext;
 use crate::maintenance::expiry_schedule::ExpirySchedule;
-use crate::sync::read;
 use crate::table::settings::is_on_disk;
 
 /// Sets the settings of a table, and creates the table if it does not exist. Unchanged settings are
@@ -22,7 +21,7 @@ pub(crate) fn configure(
     let _turn = context.turn_to_change().ok_or_else(|| context.unavailable())?;
     // Held until the settings are durable, so that a drop of the table comes before or after all of
     // this.
-    let dropped = read(&table.dropped);
+    let dropped = table.dropped.read();
     if *dropped {
         return Err(context.busy());
     }
@@ -46,6 +45,6 @@ pub(crate) fn has_settings(
     name: &TableName,
     settings: &TableSettings,
 ) -> bool {
-    let Ok(tables) = context.tables.try_read() else { return false };
+    let Some(tables) = context.tables.try_read() else { return false };
     tables.get(name).is_some_and(|table| table.has_settings_now(settings))
 }

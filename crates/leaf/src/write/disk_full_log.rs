@@ -4,12 +4,10 @@
 //! whose disk has failed. So without this log the failure might go unnoticed.
 
 use hadal_types::LeafName;
-use std::sync::Mutex;
+use parking_lot::Mutex;
 use std::time::{Duration, Instant};
 
 use hadal_store::Error;
-
-use crate::sync::lock;
 
 /// The interval of these log lines while batches are refused and accepted in turn.
 const LOG_INTERVAL: Duration = Duration::from_mins(1);
@@ -49,7 +47,7 @@ impl DiskFullLog {
 
     /// Notes a refusal, and returns whether to log it now.
     fn should_log(&self, now: Instant) -> bool {
-        let mut refusal = lock(&self.0);
+        let mut refusal = self.0.lock();
         let logged = refusal.as_ref().map(|refusal| refusal.logged);
         let should_log = logged.is_none_or(|logged| now.duration_since(logged) >= LOG_INTERVAL);
         let logged = logged.filter(|_| !should_log).unwrap_or(now);
@@ -61,7 +59,7 @@ impl DiskFullLog {
     fn has_recovered(&self, now: Instant) -> bool {
         let has_recovered =
             |refusal: &mut Refusal| now.duration_since(refusal.last) >= LOG_INTERVAL;
-        lock(&self.0).take_if(has_recovered).is_some()
+        self.0.lock().take_if(has_recovered).is_some()
     }
 }
 

@@ -6,7 +6,6 @@ use hadal_store::Change;
 use hadal_types::TableName;
 
 use crate::context::LeafContext;
-use crate::sync::write;
 use crate::table::block::Block;
 
 pub(crate) fn drop_table(
@@ -24,7 +23,7 @@ fn take_out(
     name: &TableName,
 ) -> Result<Vec<Arc<Block>>, hadal_store::Error> {
     let Some(table) = context.table(name) else { return Ok(Vec::new()) };
-    let mut dropped = write(&table.dropped);
+    let mut dropped = table.dropped.write();
     if *dropped {
         // Of two concurrent drops, the other one takes the blocks.
         return Ok(Vec::new());
@@ -34,6 +33,6 @@ fn take_out(
     drop(dropped);
     context.store.keep_on_disk(name, false);
     // Only from here on may another table of that name be created.
-    write(&context.tables).remove(name);
+    context.tables.write().remove(name);
     Ok(table.clear().to_vec())
 }

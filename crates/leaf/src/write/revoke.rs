@@ -16,7 +16,6 @@ use hadal_types::{BatchId, Micros, TableName};
 
 use crate::context::LeafContext;
 use crate::maintenance::merge::{MergeError, open_stored, origins, remembered, verified_view};
-use crate::sync::{lock, read};
 use crate::table::Table;
 use crate::table::batch_ids::AcceptedBatch;
 use crate::table::block::Block;
@@ -38,7 +37,7 @@ pub(crate) fn revoke(
     // A merge that runs now would write blocks that still have the rows.
     let _one = context.turn_to_merge();
     let Some(table) = context.table(name) else { return Ok(0) };
-    let parts = lock(&table.batch_ids).of_client(id).ok_or_else(busy)?;
+    let parts = table.batch_ids.lock().of_client(id).ok_or_else(busy)?;
     let rows: u64 = parts.iter().map(|(_, accepted)| u64::from(accepted.rows)).sum();
     if rows == 0 {
         return Ok(0);
@@ -69,7 +68,7 @@ pub(crate) fn can_revoke(
     id: &BatchId,
 ) -> Result<(), SinkError> {
     let Some(table) = context.table(name) else { return Ok(()) };
-    let parts = lock(&table.batch_ids).of_client(id);
+    let parts = table.batch_ids.lock().of_client(id);
     let mut parts = parts.ok_or_else(|| context.busy())?;
     parts.retain(|(_, accepted)| accepted.rows > 0);
     if is_too_late(context, &parts) {
@@ -138,7 +137,7 @@ fn commit(
     rewritten: Vec<Rewritten>,
 ) -> Result<bool, Error> {
     let Some(_turn) = context.turn_to_change() else { return Ok(false) };
-    let dropped = read(&table.dropped);
+    let dropped = table.dropped.read();
     if *dropped {
         return Ok(false);
     }
@@ -167,7 +166,7 @@ fn commit(
         // One by one, so that each block keeps its position among the others.
         table.swap(std::slice::from_ref(old), new)?;
     }
-    let mut accepted = lock(&table.batch_ids);
+    let mut accepted = table.batch_ids.lock();
     parts.iter().for_each(|(id, _)| accepted.note_revoked(id));
     Ok(true)
 }

@@ -2,12 +2,13 @@
 //! life of the block. From then on, a query that groups by the column decodes no string and looks
 //! up no text.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError, RwLock};
 
 use hadal_aggregate::StringInterner;
 use hadal_block::{BlockError, ColumnView};
 use hadal_types::limits::INTERNED_BYTES_MAX;
+use parking_lot::RwLock;
 
 /// Dictionaries with fewer entries get no ids: decoding them is as fast as a lookup.
 const ENTRIES_MIN: usize = 64;
@@ -71,7 +72,7 @@ impl SharedInterner {
             return None;
         }
         let entries = column.string_entries().ok()?;
-        let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
+        let mut texts = self.texts.write();
         // The upper bound, if all strings are new: their bytes and hash table entries, doubled for
         // growth.
         let new: usize = entries.iter().map(|text| 2 * (text.len() + 32)).sum();
@@ -97,7 +98,7 @@ impl SharedInterner {
 
     /// Calls `with` with all strings, under a read lock.
     pub(crate) fn with<T>(&self, with: impl FnOnce(&StringInterner) -> T) -> T {
-        with(&self.texts.read().unwrap_or_else(PoisonError::into_inner))
+        with(&self.texts.read())
     }
 
     /// The memory of the strings in bytes.

@@ -6,8 +6,9 @@ use std::num::NonZeroU64;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt, FileExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock};
+use std::sync::OnceLock;
 
+use parking_lot::Mutex;
 use rustix::fs::{
     Advice, AtFlags, CWD, Dir, FallocateFlags, FileType, FlockOperation, Mode, OFlags, Stat,
 };
@@ -17,7 +18,6 @@ use super::mapping::Mapping;
 use super::written::Written;
 use super::{AppendFile, Disk, FileIdentity, SegmentFile};
 use crate::error::Error;
-use crate::lock::lock;
 
 /// A folder of the file system. Files in it are made with mode 0600, and symbolic links in it are
 /// not followed.
@@ -402,7 +402,7 @@ impl SegmentFile for PlacedFile {
     }
 
     fn has_hole(&self, offset: u64, length: u64) -> io::Result<bool> {
-        let mut written = lock(&self.written);
+        let mut written = self.written.lock();
         let written = match &mut *written {
             Some(written) => written,
             unknown => unknown.insert(Written::of(&self.file)?),
@@ -429,7 +429,7 @@ impl SegmentFile for PlacedFile {
     }
 
     fn punch(&self, offset: u64, length: u64) -> io::Result<()> {
-        if let Some(written) = &mut *lock(&self.written) {
+        if let Some(written) = &mut *self.written.lock() {
             written.remove(&(offset..offset.saturating_add(length)));
         }
         let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;

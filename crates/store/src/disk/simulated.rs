@@ -14,15 +14,15 @@ mod random;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Range;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::sync::Arc;
 
 use hadal_types::MemoryPool;
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use rustix::io::Errno;
 use tempfile::TempDir;
 
 use super::{AppendFile, Disk, FileIdentity, Folder, SegmentFile};
 use crate::folders::{Folders, Memory};
-use crate::lock::lock;
 use crate::options::AfterCrash;
 use files::{SimulatedFile, SimulatedSegment};
 pub(crate) use random::Random;
@@ -158,7 +158,7 @@ impl World {
     }
 
     pub(crate) fn machine(&self) -> MutexGuard<'_, Machine> {
-        lock(&self.machine)
+        self.machine.lock()
     }
 
     /// Makes the power fail at the operation with this number from now on; 1 is the next.

@@ -10,7 +10,6 @@ use super::queue::Waiting;
 use super::ticket::Promise;
 use crate::error::Error;
 use crate::ids::Sequence;
-use crate::lock::lock;
 use crate::log_marks::LogMarks;
 use crate::options::Durability;
 
@@ -28,7 +27,7 @@ pub(super) struct CloseAtEnd<'a>(pub(super) &'a Shared);
 
 impl Drop for CloseAtEnd<'_> {
     fn drop(&mut self) {
-        let mut queue = lock(&self.0.queue);
+        let mut queue = self.0.queue.lock();
         queue.is_closed = true;
         let abandoned = std::mem::take(&mut queue.waiting);
         drop(queue);
@@ -72,28 +71,30 @@ impl Shared {
                 self.sync();
                 continue;
             }
-            let mut queue = lock(&self.queue);
+            let mut queue = self.queue.lock();
             if !queue.waiting.is_empty() || queue.is_closed {
                 return std::mem::take(&mut queue.waiting);
             }
             match due {
-                None => drop(self.changed.wait(queue)),
-                Some(left) => drop(self.changed.wait_timeout(queue, left)),
+                None => self.changed.wait(&mut queue),
+                Some(left) => {
+                    self.changed.wait_for(&mut queue, left);
+                }
             }
         }
     }
 
     /// How long written frames may still wait for their sync; `None` if nothing waits.
     pub(super) fn sync_due(&self) -> Option<Duration> {
-        let since = lock(&self.writer).unsynced()?;
+        let since = self.writer.lock().unsynced()?;
         Some(Duration::from_millis(LOG_SYNC_MILLIS).saturating_sub(since.elapsed()))
     }
 
     /// Makes all written frames durable. After a failure the log refuses batches.
     pub(super) fn sync(&self) {
-        let mut writer = lock(&self.writer);
+        let mut writer = self.writer.lock();
         let synced = writer.sync();
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         match synced {
             // Nothing was written since: writing needs the writer's lock.
             Ok(()) => queue.files.values_mut().for_each(LogFile::note_durable),
@@ -104,16 +105,16 @@ impl Shared {
     /// Writes a group to the current file, or to a new one. The first group of a file is always
     /// synced, because the manifest then expects the file.
     fn write(&self, frames: &[Vec<u8>]) -> Result<Group, Error> {
-        let mut writer = lock(&self.writer);
+        let mut writer = self.writer.lock();
         if writer.is_full() {
             let number = writer.rotate()?;
-            let mut queue = lock(&self.queue);
+            let mut queue = self.queue.lock();
             queue.current = Some(number);
             // The previous file was synced before the change to this one.
             queue.files.values_mut().for_each(LogFile::note_durable);
         }
         let is_first = {
-            let queue = lock(&self.queue);
+            let queue = self.queue.lock();
             queue.current.is_none_or(|number| !queue.files.contains_key(&number))
         };
         let is_durable = is_first || self.durability == Durability::Sync;
@@ -129,7 +130,7 @@ impl Shared {
         frames: &[Vec<u8>],
         result: Result<&Group, &Error>,
     ) -> Option<(u64, LogMarks)> {
-        let mut queue = lock(&self.queue);
+        let mut queue = self.queue.lock();
         let number = result.ok().map(|group| group.number);
         let begun = number.filter(|number| !queue.files.contains_key(number));
         queue.bytes -= frames.iter().map(Vec::len).sum::<usize>();

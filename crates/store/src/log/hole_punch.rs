@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::{Log, file_name};
-use crate::lock::lock;
 use crate::log_marks::LogMark;
 
 /// A range is given back once this fraction of a full file can be freed in it: less is not worth a
@@ -66,10 +65,10 @@ impl Log {
     /// Gives the disk of consumed frames back when disk is short: if the caller says so, or a batch
     /// did not fit since the last call. Returns the number of failures.
     pub(crate) fn give_back(&self, is_short: bool) -> u64 {
-        let bytes_min = lock(&self.shared.writer).file_bytes() / STRETCH_SHARE;
+        let bytes_min = self.shared.writer.lock().file_bytes() / STRETCH_SHARE;
         let mut spent = Vec::new();
         {
-            let mut queue = lock(&self.shared.queue);
+            let mut queue = self.shared.queue.lock();
             let is_short = std::mem::take(&mut queue.is_short) || is_short;
             if !is_short || queue.is_closed {
                 return 0;
@@ -90,7 +89,7 @@ impl Log {
                 .disk
                 .open(&file_name(number))
                 .and_then(|mut file| file.punch(stretch.start, stretch.end - stretch.start));
-            match (given_back, lock(&self.shared.queue).files.get_mut(&number)) {
+            match (given_back, self.shared.queue.lock().files.get_mut(&number)) {
                 (Ok(()), Some(file)) => file.note_given_back(&stretch),
                 // A removed file has nothing to give back.
                 (_, None) => {}

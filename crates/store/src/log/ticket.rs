@@ -1,11 +1,12 @@
 //! Waits for a batch to be on disk, with or without blocking a thread.
 
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::Arc;
+
+use parking_lot::{Condvar, Mutex};
 
 use crate::error::Error;
 use crate::ids::Sequence;
-use crate::lock::lock;
 
 type Callback = Box<dyn FnOnce(Result<(), Error>) + Send>;
 
@@ -40,19 +41,19 @@ impl Ticket {
     /// [`Error::Closed`] if the store was closed first: the batch may still appear in the log at
     /// the next open ([`Error::may_be_logged`]).
     pub fn wait(self) -> Result<(), Error> {
-        let mut outcome = lock(&self.state.outcome);
+        let mut outcome = self.state.outcome.lock();
         loop {
             if let Outcome::Resolved(result) = &*outcome {
                 return result.clone();
             }
-            outcome = self.state.resolved.wait(outcome).unwrap_or_else(PoisonError::into_inner);
+            self.state.resolved.wait(&mut outcome);
         }
     }
 
     /// Calls `callback` with the result of [`Ticket::wait`] as soon as it is available: at once, or
     /// later on the log's thread, which `callback` must not block.
     pub fn then(self, callback: impl FnOnce(Result<(), Error>) + Send + 'static) {
-        let mut outcome = lock(&self.state.outcome);
+        let mut outcome = self.state.outcome.lock();
         match &mut *outcome {
             Outcome::Open(waiting) => *waiting = Some(Box::new(callback)),
             Outcome::Resolved(result) => {
@@ -89,7 +90,7 @@ impl Promise {
     fn tell(&mut self, result: Result<(), Error>) {
         let Some(state) = self.0.take() else { return };
         let before =
-            std::mem::replace(&mut *lock(&state.outcome), Outcome::Resolved(result.clone()));
+            std::mem::replace(&mut *state.outcome.lock(), Outcome::Resolved(result.clone()));
         state.resolved.notify_all();
         if let Outcome::Open(Some(callback)) = before {
             callback(result);

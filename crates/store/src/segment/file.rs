@@ -1,13 +1,14 @@
 //! A segment file: on disk, and also in memory if the store has some.
 
+use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, OnceLock};
+
+use parking_lot::Mutex;
 
 use super::layout::BlockLocation;
 use super::layout::PAGE;
 use super::readahead::{READAHEAD_BYTES, Readahead};
 use crate::disk::SegmentFile;
-use crate::lock::lock;
 
 /// From this size in bytes on, reading a block takes so long that forgetting it adds little.
 const LARGE: u32 = 256 << 10;
@@ -41,7 +42,7 @@ impl Segment {
     /// one.
     pub(super) fn read_ahead(&self, location: BlockLocation) {
         let end = location.offset.saturating_add(u64::from(location.length));
-        if let Some(range) = lock(&self.readahead).next(location.offset, end) {
+        if let Some(range) = self.readahead.lock().next(location.offset, end) {
             self.file.expect(range.start, range.end - range.start);
             self.file.forget(end, 2 * READAHEAD_BYTES);
         }

@@ -17,7 +17,6 @@ use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
 use crate::folders::{Folders, Memory};
 use crate::ids::BlockNumber;
-use crate::lock::lock;
 use crate::options::AfterCrash;
 
 /// From this many segments on, opening them on another thread pays.
@@ -136,7 +135,7 @@ impl Pool {
             let all = stored.iter().chain(&in_memory).chain(named.by_segment.keys());
             all.chain(kept.keys()).copied().max().unwrap_or(0)
         };
-        lock(&self.table).next_number = last.saturating_add(1);
+        self.table.lock().next_number = last.saturating_add(1);
         let mut opened = OpenedSegments::default();
         // Replaced for each block when its segment is opened.
         opened.blocks.resize_with(named.blocks.len(), || Err(String::new()));
@@ -152,7 +151,7 @@ impl Pool {
         }
         let none = BTreeSet::new();
         for number in kept.keys() {
-            let entry = lock(&self.table).segments.remove(number);
+            let entry = self.table.lock().segments.remove(number);
             let adopted =
                 entry.map(|entry| self.take_over(entry, &named, &none, on_disk, &mut opened));
             adopted.transpose()?;
@@ -168,7 +167,7 @@ impl Pool {
 
     /// The segments that are open already.
     fn kept(&self) -> BTreeMap<u32, Arc<Segment>> {
-        let table = lock(&self.table);
+        let table = self.table.lock();
         let each = table.segments.iter();
         each.map(|(number, entry)| (*number, Arc::clone(&entry.segment))).collect()
     }
@@ -311,7 +310,7 @@ impl Pool {
             if trusted.is_none() {
                 opened.reclaimed_bytes += self.punch_gaps(&segment, &entry.free)?;
             }
-            lock(&self.table).segments.insert(segment.number, entry);
+            self.table.lock().segments.insert(segment.number, entry);
         }
         Ok(())
     }

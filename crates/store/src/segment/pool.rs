@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Arc, OnceLock};
 
 use hadal_types::MemoryPool;
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 
 use super::file::Segment;
 use super::free_ranges::FreeRanges;
@@ -17,7 +18,6 @@ use super::{BlockBytes, FileExtent, checked_length};
 use crate::disk::{Disk, SegmentFile};
 use crate::error::Error;
 use crate::folders::Folders;
-use crate::lock::lock;
 
 #[derive(Debug)]
 pub(super) struct SegmentEntry {
@@ -172,7 +172,7 @@ impl Pool {
     /// Lets the caller change files while the returned value lives; `None` once they belong to
     /// another process.
     pub(super) fn while_open(&self) -> Option<RwLockReadGuard<'_, bool>> {
-        let stopped = self.is_stopped.read().unwrap_or_else(PoisonError::into_inner);
+        let stopped = self.is_stopped.read();
         (!*stopped).then_some(stopped)
     }
 
@@ -184,7 +184,7 @@ impl Pool {
     }
 
     fn segments(&self) -> Vec<Arc<Segment>> {
-        let table = lock(&self.table);
+        let table = self.table.lock();
         table.segments.values().map(|entry| Arc::clone(&entry.segment)).collect()
     }
 
@@ -196,7 +196,7 @@ impl Pool {
         if let Some(taken) = taken {
             return Ok(taken);
         }
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let segment = self.create(&mut table, self.segment_bytes.max(PAGE + length))?;
         let rest = PAGE + length;
         let free = FreeRanges::new(rest, segment.file.length() - rest);
@@ -205,7 +205,7 @@ impl Pool {
     }
 
     fn take_free(&self, length: u64) -> Option<(Arc<Segment>, u64)> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let sound = |entry: &&mut SegmentEntry| !entry.segment.has_faults();
         let taken = |entry: &mut SegmentEntry| {
             Some((Arc::clone(&entry.segment), entry.free.take_first(length)?))
@@ -252,7 +252,7 @@ impl Pool {
     /// Makes all blocks written so far durable. Not to be called by two threads at once.
     pub(crate) fn sync(&self) -> Result<(), Error> {
         // Taken before the segments: the next sync covers those that are made from now on.
-        let is_folder_dirty = std::mem::take(&mut lock(&self.table).is_folder_dirty);
+        let is_folder_dirty = std::mem::take(&mut self.table.lock().is_folder_dirty);
         for segment in self.segments() {
             if segment.is_dirty.swap(false, Ordering::AcqRel) {
                 let failed = |error| Error::io("sync", &self.path_of(segment.number), error);
@@ -280,7 +280,7 @@ impl Pool {
             // The range stays taken until the store is opened again.
             return;
         }
-        if let Some(entry) = lock(&self.table).segments.get_mut(&segment.number) {
+        if let Some(entry) = self.table.lock().segments.get_mut(&segment.number) {
             entry.given_up.give(location.offset, length);
         }
     }
@@ -299,7 +299,7 @@ impl Pool {
         for (segment, given_up) in self.take_given_up() {
             for (offset, length) in given_up.iter() {
                 if self.count_failure(segment.file.punch(offset, length))
-                    && let Some(entry) = lock(&self.table).segments.get_mut(&segment.number)
+                    && let Some(entry) = self.table.lock().segments.get_mut(&segment.number)
                 {
                     entry.free.give(offset, length);
                 }
@@ -309,7 +309,7 @@ impl Pool {
 
     /// The given up ranges of segments that have other blocks. Removes segments without any.
     fn take_given_up(&self) -> Vec<(Arc<Segment>, FreeRanges)> {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         let (mut ranges, mut empty) = (Vec::new(), Vec::new());
         for (&number, entry) in &mut table.segments {
             if entry.given_up.is_empty() {
@@ -343,7 +343,7 @@ impl Pool {
     /// From now on the files belong to another process: nothing is written or freed any more.
     /// Returns when no write is running.
     pub(crate) fn stop(&self) {
-        *self.is_stopped.write().unwrap_or_else(PoisonError::into_inner) = true;
+        *self.is_stopped.write() = true;
     }
 
     /// Allocates a range as a write does, while a stop waits for that write.
@@ -352,7 +352,7 @@ impl Pool {
         std::thread::scope(|scope| {
             let opened = self.while_open();
             scope.spawn(|| self.stop());
-            while self.is_stopped.try_read().is_ok() {
+            while self.is_stopped.try_read().is_some() {
                 std::thread::yield_now();
             }
             let taken = self.take(length);
@@ -394,7 +394,7 @@ impl Pool {
 
     /// The number of segment files.
     pub(crate) fn segment_count(&self) -> u64 {
-        lock(&self.table).segments.len() as u64
+        self.table.lock().segments.len() as u64
     }
 
     /// How often space could not be given back.

@@ -14,7 +14,6 @@ use super::pool::{Pool, SegmentEntry};
 use crate::block_record::BlockRecord;
 use crate::disk::{Disk, SegmentFile};
 use crate::folders::Folders;
-use crate::lock::lock;
 
 impl Pool {
     /// Opens the segment files that hold the blocks `named`, and returns their bytes in order, read
@@ -42,7 +41,7 @@ impl Pool {
             if adopted.iter().any(BlockBytes::is_waiting) {
                 continue;
             }
-            lock(&pool.table).segments.insert(number, entry);
+            pool.table.lock().segments.insert(number, entry);
             for (&at, bytes) in indices.iter().zip(adopted) {
                 blocks[at] = Some(bytes);
             }
@@ -68,7 +67,7 @@ impl Pool {
     /// Forgets an adopted block that the folder's owner has removed. Must be called before a block
     /// is adopted that may be in its place now.
     pub(crate) fn forget(&self, location: BlockLocation) {
-        if let Some(entry) = lock(&self.table).segments.get_mut(&location.segment) {
+        if let Some(entry) = self.table.lock().segments.get_mut(&location.segment) {
             entry.free.give(location.offset, paged(location.length));
         }
     }
@@ -76,7 +75,7 @@ impl Pool {
     /// Whether the files of all segments with blocks are still those in the folders. Closes all
     /// other files.
     pub(crate) fn is_as_in_folders(&self) -> bool {
-        let mut table = lock(&self.table);
+        let mut table = self.table.lock();
         table.segments.retain(|_, entry| !entry.is_empty());
         table.segments.values().all(|entry| self.is_in_folders(&entry.segment))
     }

@@ -10,7 +10,6 @@ use super::layout::BlockLocation;
 use super::pool::Pool;
 use crate::checksum::Checksum;
 use crate::error::Error;
-use crate::lock::lock;
 
 /// The outcome of a promotion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +53,7 @@ impl Pool {
         location: BlockLocation,
         bytes: &[u8],
     ) -> Promotion {
-        let _one = lock(&self.promoting);
+        let _one = self.promoting.lock();
         if block.is_in_memory() {
             return Promotion::Done;
         }

@@ -5,12 +5,13 @@
 //! removed. Until it exists again no batch is accepted: the disk that it gave up is for blocks
 //! alone.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+
+use parking_lot::Mutex;
 
 use crate::disk::Disk;
 use crate::error::{Error, is_full};
-use crate::lock::lock;
 
 /// The file's name, in the leaf's folder.
 pub(crate) const NAME: &str = "reserve";
@@ -49,7 +50,7 @@ impl Reserve {
     pub(crate) fn spend<T>(&self, write: impl Fn() -> Result<T, Error>) -> Result<T, Error> {
         match write() {
             Err(Error::Full(path)) if self.bytes > 0 => {
-                let is_stopped = lock(&self.is_stopped);
+                let is_stopped = self.is_stopped.lock();
                 if *is_stopped || !self.is_whole.swap(false, Ordering::AcqRel) {
                     return Err(Error::Full(path));
                 }
@@ -63,12 +64,12 @@ impl Reserve {
 
     /// Leaves the reserve to the next process.
     pub(crate) fn stop(&self) {
-        *lock(&self.is_stopped) = true;
+        *self.is_stopped.lock() = true;
     }
 
     /// Reserves disk again after its use, if it is free. Must be called now and then.
     pub(crate) fn restore(&self) {
-        let is_stopped = lock(&self.is_stopped);
+        let is_stopped = self.is_stopped.lock();
         if *is_stopped || self.is_whole.load(Ordering::Acquire) {
             return;
         }

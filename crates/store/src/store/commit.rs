@@ -11,7 +11,6 @@ use crate::block_record::BlockRecord;
 use crate::change::{Change, StoredBlock};
 use crate::error::Error;
 use crate::ids::Sequence;
-use crate::lock::lock;
 use crate::log::Log;
 use crate::manifest::{Manifest, Record, State};
 use crate::segment::layout::BlockLocation;
@@ -26,7 +25,7 @@ impl Store {
     /// [`Error::Block`], [`Error::BatchId`], [`Error::Settings`], [`Error::ChangeSize`]: the change
     /// is wrong, nothing changed.
     pub fn commit(&self, change: &Change) -> Result<(), Error> {
-        let mut catalog = lock(&self.catalog);
+        let mut catalog = self.catalog.lock();
         if catalog.is_stopped {
             return Err(Error::Closed);
         }

@@ -110,12 +110,12 @@ impl Life {
         let sequence = ticket.sequence();
         self.pending.insert(sequence.0, (table, batch));
         let outcomes = Arc::clone(&self.outcomes);
-        ticket.then(move |result| lock(&outcomes).push((sequence, result)));
+        ticket.then(move |result| outcomes.lock().push((sequence, result)));
     }
 
     fn step_log(&mut self) {
         self.store.step_log();
-        for (sequence, result) in std::mem::take(&mut *lock(&self.outcomes)) {
+        for (sequence, result) in std::mem::take(&mut *self.outcomes.lock()) {
             match (result, self.pending.get(&sequence.0).cloned()) {
                 (Ok(()), Some(frame)) => {
                     self.pending.remove(&sequence.0);

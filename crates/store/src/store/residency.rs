@@ -4,7 +4,6 @@ use super::{Durable, Store};
 use crate::change::StoredBlock;
 use crate::checksum::Checksum;
 use crate::ids::BlockNumber;
-use crate::lock::lock;
 use crate::recovered_table::WaitingBlock;
 use crate::recovery_report::LostBlock;
 use crate::segment::BlockBytes;
@@ -26,7 +25,7 @@ impl Store {
                 LostBlock { number, table: table.clone(), rows, reason }
             })?;
         }
-        let mut catalog = lock(&self.catalog);
+        let mut catalog = self.catalog.lock();
         if !catalog.state.blocks.contains_key(&number) {
             bytes.set_named(false);
             return Ok(None);
@@ -47,7 +46,7 @@ impl Store {
         {
             return Err(block);
         }
-        lock(&self.catalog).held.insert(number, bytes.clone());
+        self.catalog.lock().held.insert(number, bytes.clone());
         Ok(StoredBlock { number, table: table.clone(), rows, bytes: bytes.clone(), checksum })
     }
 
@@ -59,7 +58,7 @@ impl Store {
         let stays = |reason: &str| Promotion::Refused(format!("block {number} {reason}"));
         let Some(Durable { pool, .. }) = &self.durable else { return stays("has no folder") };
         let block = {
-            let catalog = lock(&self.catalog);
+            let catalog = self.catalog.lock();
             catalog.state.blocks.get(&number).cloned().zip(catalog.held.get(&number).cloned())
         };
         match block {
@@ -98,7 +97,7 @@ impl Store {
 
     /// The bytes and the checksum of a block that counts and does not wait to be restored.
     pub(super) fn held(&self, number: BlockNumber) -> Option<(BlockBytes, Checksum)> {
-        let catalog = lock(&self.catalog);
+        let catalog = self.catalog.lock();
         let checksum = catalog.state.blocks.get(&number)?.checksum;
         Some((catalog.held.get(&number)?.clone(), checksum))
     }

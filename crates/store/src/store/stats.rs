@@ -3,7 +3,6 @@
 use std::sync::atomic::Ordering;
 
 use super::Store;
-use crate::lock::lock;
 
 /// The content of a store at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +28,7 @@ impl Store {
     /// The current numbers. Costs a pass over the list of blocks.
     #[must_use]
     pub fn stats(&self) -> StoreStats {
-        let catalog = lock(&self.catalog);
+        let catalog = self.catalog.lock();
         let in_memory = catalog.held.values().filter(|bytes| bytes.is_in_memory());
         let mut stats = StoreStats {
             blocks: catalog.state.blocks.len() as u64,

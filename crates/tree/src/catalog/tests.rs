@@ -118,7 +118,7 @@ fn a_dropped_table_is_gone_though_an_older_receipt_comes_after() {
     tree.report(report(0, 7, 0));
     catalog.learn(report(0, 5, 10));
     assert_eq!(rows(&catalog, &tree), None);
-    assert!(catalog.read().is_empty(), "names without a table take no memory");
+    assert!(catalog.tables.read().is_empty(), "names without a table take no memory");
     tree.report(report(0, 8, 2));
     assert_eq!(rows(&catalog, &tree), Some(2), "another table of that name");
 }

@@ -1,10 +1,11 @@
 //! The leaves on which batches are placed; the list changes while batches arrive.
 
 use std::cmp::Reverse;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
 use hadal_peer::{Admin, Sink};
 use hadal_types::{BatchId, LeafName};
+use parking_lot::RwLock;
 use twox_hash::XxHash3_64;
 
 use super::PlacementLeaf;
@@ -49,25 +50,25 @@ impl Members {
     }
 
     fn change(&self, change: impl FnOnce(&mut Vec<(Arc<Member>, bool)>)) {
-        change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
+        change(&mut self.0.write());
     }
 
     /// Whether a leaf is in the list.
     pub(super) fn has(&self, leaf: &Arc<Member>) -> bool {
-        let members = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let members = self.0.read();
         members.iter().any(|(member, _)| Arc::ptr_eq(member, leaf))
     }
 
     /// All leaves, including those that are leaving.
     pub(super) fn all(&self) -> Vec<Arc<Member>> {
-        let members = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let members = self.0.read();
         members.iter().map(|(member, _)| Arc::clone(member)).collect()
     }
 
     /// All leaves in the order of a batch id's rendezvous hashes, and whether each stays. Leaves
     /// that are leaving come last.
     pub(super) fn in_order_of(&self, id: &BatchId) -> Vec<(Arc<Member>, bool)> {
-        let mut members = self.0.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let mut members = self.0.read().clone();
         members.sort_by_cached_key(|(member, stays)| {
             let seed = XxHash3_64::oneshot(member.name.0.as_bytes());
             Reverse((*stays, XxHash3_64::oneshot_with_seed(seed, id.as_str().as_bytes())))

@@ -30,7 +30,7 @@ impl Sink for FakeSink {
             if self.fails {
                 return Err(SinkError::Busy("it".to_owned()));
             }
-            let is_new = self.taken.lock().expect("no poison").insert(batch.id);
+            let is_new = self.taken.lock().insert(batch.id);
             if is_new {
                 self.rows.fetch_add(batch.rows as u64, Ordering::SeqCst);
             }
@@ -48,12 +48,11 @@ impl Sink for FakeSink {
         Box::pin(async move {
             self.look_ups.fetch_add(1, Ordering::SeqCst);
             let lookup = BatchLookup {
-                is_known: self.taken.lock().expect("no poison").contains(id),
+                is_known: self.taken.lock().contains(id),
                 takes_batches: !self.is_closed.load(Ordering::SeqCst),
                 free_bytes: u64::MAX,
             };
-            let wait =
-                self.slow_look.as_ref().and_then(|wait| wait.lock().expect("no poison").take());
+            let wait = self.slow_look.as_ref().and_then(|wait| wait.lock().take());
             if let Some(wait) = wait {
                 wait.await.expect("told to go on");
             }
@@ -78,7 +77,7 @@ impl Admin for FakeSink {
                     Err(SinkError::Busy("it".to_owned()))
                 }
                 TableChange::Configure { settings, .. } => {
-                    *self.settings.lock().expect("no poison") = Some(settings);
+                    *self.settings.lock() = Some(settings);
                     Ok(0)
                 }
             }
@@ -133,8 +132,8 @@ async fn batches_of_any_size_spread_evenly() {
         let bytes = 100 * (1 + number * number % 100);
         placement.accept(batch(number, bytes)).await.expect("taken");
     }
-    let bytes: Vec<u64> =
-        (0..10).map(|leaf| placement.lock().tables.load(&name("t"), &self::leaf(leaf)).0).collect();
+    let load = |leaf| placement.state.lock().tables.load(&name("t"), &self::leaf(leaf)).0;
+    let bytes: Vec<u64> = (0..10).map(load).collect();
     let mean = bytes.iter().sum::<u64>() as f64 / bytes.len() as f64;
     let most = *bytes.iter().max().expect("leaves") as f64;
     assert!(most / mean <= 1.05, "{bytes:?}");
@@ -214,7 +213,7 @@ async fn of_two_tries_at_the_same_time_one_adds_nothing() {
     assert!(!placement.accept(batch(1, 1)).await.expect("taken").duplicate);
     go_on.send(()).expect("somebody waits");
     assert!(slow.await.expect("taken").duplicate);
-    assert!(placement.lock().under_way.is_empty());
+    assert!(placement.state.lock().under_way.is_empty());
     let expected = |leaf: Arc<Member>| expected_rows.expected(&leaf.name, &name("t"));
     assert_eq!(placement.members.all().into_iter().map(expected).sum::<u64>(), 1);
 }
@@ -224,8 +223,8 @@ async fn a_refused_batch_counts_nowhere() {
     let sinks = [Arc::new(FakeSink { fails: true, ..FakeSink::default() })];
     let (placement, expected_rows) = placement(&sinks);
     assert!(placement.accept(batch(1, 1)).await.is_err());
-    assert!(placement.lock().under_way.is_empty());
-    assert_eq!(placement.lock().tables.count(), 0);
+    assert!(placement.state.lock().under_way.is_empty());
+    assert_eq!(placement.state.lock().tables.count(), 0);
     let table = name("t");
     assert_eq!(expected_rows.expected(&leaf(0), &table), 0);
 }
@@ -243,7 +242,7 @@ async fn every_table_is_spread_evenly() {
     for number in 0..600 {
         placement.accept(batch(number)).await.expect("taken");
         for (table, bytes) in [("a", 10_000), ("b", 100)] {
-            let of = |leaf| placement.lock().tables.load(&name(table), &self::leaf(leaf)).0;
+            let of = |leaf| placement.state.lock().tables.load(&name(table), &self::leaf(leaf)).0;
             assert!(of(0).abs_diff(of(1)) <= bytes, "{table}: {} and {}", of(0), of(1));
         }
     }
@@ -291,7 +290,7 @@ async fn tables_that_leaves_bring_with_them_count() {
     };
     let leaves = vec![leaf(0, &[("t", 1_000), ("u", 5)]), leaf(1, &[("t", 10), ("v", 5)])];
     let placement = Placement::with_tables_max(leaves, &Arc::default(), &Arc::default(), 2);
-    let load = |leaf| placement.lock().tables.load(&name("t"), &self::leaf(leaf));
+    let load = |leaf| placement.state.lock().tables.load(&name("t"), &self::leaf(leaf));
     assert_eq!((load(0), load(1)), ((1_000, 1_005), (10, 15)));
     placement.accept(batch(1, 5)).await.expect("a table that was there");
     assert_eq!((load(0), load(1)), ((1_000, 1_005), (15, 20)), "where less of it is");
@@ -306,7 +305,7 @@ async fn settings_reach_every_leaf() {
     let configure = || TableChange::Configure { table: name("t"), settings: settings.clone() };
     placement(&sinks).0.apply(configure()).await.expect("set");
     for sink in &sinks {
-        assert_eq!(*sink.settings.lock().expect("no poison"), Some(settings.clone()));
+        assert_eq!(*sink.settings.lock(), Some(settings.clone()));
     }
     let failing = FakeSink { fails: true, ..FakeSink::default() };
     let sinks = [Arc::default(), Arc::new(failing)];

@@ -56,7 +56,7 @@ impl Shelf {
 
     /// All values in its files, sorted.
     pub(super) fn values(&self) -> Vec<i64> {
-        let mut values: Vec<i64> = lock(&self.files).values().flatten().copied().collect();
+        let mut values: Vec<i64> = self.files.lock().values().flatten().copied().collect();
         values.sort_unstable();
         values
     }
@@ -64,7 +64,7 @@ impl Shelf {
     /// The days of its files.
     fn days(&self) -> Vec<String> {
         let day = |path: &String| path.split('/').nth(1).unwrap_or_default().to_owned();
-        lock(&self.files).keys().map(day).collect()
+        self.files.lock().keys().map(day).collect()
     }
 
     fn step(&self, path: &str, now: Step) -> Result<(), ArchiveError> {
@@ -76,7 +76,7 @@ impl Shelf {
             }),
             Some(Hook::Copy { step, from, to, files }) if *step == now => {
                 copy(from, to);
-                lock(files).clone_from(&lock(&self.files));
+                files.lock().clone_from(&self.files.lock());
                 Ok(())
             }
             _ => Ok(()),
@@ -98,13 +98,13 @@ impl Archive for Shelf {
             let reason = "it stops".to_owned();
             return Err(ArchiveError { action: "write", path: path.to_owned(), reason });
         }
-        if let Some((from, to)) = &*lock(&self.copied) {
+        if let Some((from, to)) = &*self.copied.lock() {
             fs::copy(from, to).expect("copied");
         }
         let number = self.writes.fetch_add(1, Ordering::SeqCst);
         self.step(path, (number, When::Before))?;
         let before =
-            lock(&self.files).insert(path.to_owned(), parts.iter().flat_map(rows).collect());
+            self.files.lock().insert(path.to_owned(), parts.iter().flat_map(rows).collect());
         assert_eq!(before, None, "{path} is written once");
         self.step(path, (number, When::After))
     }
@@ -114,7 +114,7 @@ impl Archive for Shelf {
             let reason = "it is far away".to_owned();
             return Err(ArchiveError { action: "remove", path: path.to_owned(), reason });
         }
-        lock(&self.files).remove(path);
+        self.files.lock().remove(path);
         Ok(())
     }
 }
@@ -196,7 +196,7 @@ async fn whole_days_go_to_the_archive_and_then_away() {
     assert_eq!((forecast.until.to_string().as_str(), forecast.rows), ("2023-11-12T00:00:00Z", 0));
     assert!(!folder.path().join(NOTE).exists());
     assert!(bed.leaf.archive_all(), "there is nothing left to do");
-    assert_eq!(lock(&shelf.files).len(), 3);
+    assert_eq!(shelf.files.lock().len(), 3);
     drop(bed);
     let bed = open_with_archive(Some(folder.path()), &shelf);
     assert_eq!(values(&bed.leaf).await.0, of_days(1..=2));
@@ -297,7 +297,7 @@ async fn what_failed_and_cannot_be_removed_stays_noted() {
     let (bed, shelf) = about_to_fail(folder.path()).await;
     for _ in 0..3 {
         assert!(!bed.leaf.archive_all());
-        assert_eq!(lock(&shelf.files).len(), 2, "nothing is written before these are gone");
+        assert_eq!(shelf.files.lock().len(), 2, "nothing is written before these are gone");
         assert_eq!(values(&bed.leaf).await.0, of_days(1..=5), "rows stay");
     }
     drop(bed);
@@ -324,7 +324,7 @@ async fn a_crash_at_any_step_leaves_each_row_in_one_place_in_the_end() {
             archive_days(&bed, 2).await;
             drop(bed);
             let Some(Hook::Copy { files, .. }) = &shelf.hook else { panic!("it is that") };
-            let copied = lock(files).clone();
+            let copied = files.lock().clone();
             assert_eq!(copied.len(), number + usize::from(when == When::After));
             let after = Arc::new(Shelf { files: Mutex::new(copied), ..Shelf::default() });
             let bed = open_with_archive(Some(&to), &after);
@@ -428,21 +428,21 @@ async fn a_damaged_note_stops_the_archive_and_nothing_else() {
         let (bed, shelf) = about_to_fail(folder.path()).await;
         let (note, kept) = (folder.path().join(NOTE), folder.path().join("kept"));
         // As a crash would leave it: before the note says that the pass failed.
-        *lock(&shelf.copied) = Some((note.clone(), kept.clone()));
+        *shelf.copied.lock() = Some((note.clone(), kept.clone()));
         assert!(!bed.leaf.archive_all());
-        *lock(&shelf.copied) = None;
+        *shelf.copied.lock() = None;
         drop(bed);
         fs::rename(&kept, &note).expect("it was copied");
         alter_note(folder.path(), alter);
         shelf.fails_to_remove.store(false, Ordering::SeqCst);
-        let files = lock(&shelf.files).clone();
+        let files = shelf.files.lock().clone();
         assert_eq!(files.len(), 2);
         let bed = open_with_archive(Some(folder.path()), &shelf);
         bed.clock.pass(900);
         configure(&bed.leaf, archived(2)).await;
         bed.leaf.merge_all();
         assert!(!bed.leaf.archive_all());
-        assert_eq!(*lock(&shelf.files), files, "nothing is written, and nothing removed");
+        assert_eq!(*shelf.files.lock(), files, "nothing is written, and nothing removed");
         assert_eq!(values(&bed.leaf).await.0, of_days(1..=5), "rows stay");
         let status = bed.leaf.status(&StatusScope::All).await;
         let error = status.leaves[0].tables[&name("t")].archive_error.clone().expect("an error");
@@ -453,7 +453,7 @@ async fn a_damaged_note_stops_the_archive_and_nothing_else() {
         let bed = open_with_archive(Some(folder.path()), &shelf);
         bed.clock.pass(900);
         assert!(!bed.leaf.archive_all());
-        lock(&shelf.files).clear();
+        shelf.files.lock().clear();
         fs::remove_file(aside).expect("it was put aside");
         archive_days(&bed, 2).await;
         assert_eq!(shelf.values(), of_days(3..=5));

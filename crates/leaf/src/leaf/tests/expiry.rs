@@ -251,7 +251,7 @@ impl Subscriber for Lines {
     fn event(&self, event: &Event<'_>) {
         let mut line = Line(format!("{} ", event.metadata().level()));
         event.record(&mut line);
-        lock(&self.0).push(line.0);
+        self.0.lock().push(line.0);
     }
     fn enter(&self, _: &Id) {}
     fn exit(&self, _: &Id) {}
@@ -261,13 +261,13 @@ impl Subscriber for Lines {
 /// itself; the merger has no request for one.
 fn pass_logs(bed: &Bed, now: Micros, jumped: Option<i64>) -> Vec<String> {
     let (context, merger) = (&bed.leaf.context, bed.leaf.merger());
-    let tables: Vec<Arc<Table>> = read(&context.tables).values().cloned().collect();
+    let tables: Vec<Arc<Table>> = context.tables.read().values().cloned().collect();
     tables[0].set_settings(Some(age(DAY)));
     let lines = Arc::new(Lines::default());
     tracing::subscriber::with_default(Arc::clone(&lines), || {
         merger.expirer().expire(&tables, now, jumped)
     });
-    std::mem::take(&mut lock(&lines.0))
+    std::mem::take(&mut lines.0.lock())
 }
 
 #[tokio::test]
@@ -322,7 +322,7 @@ async fn a_pass_that_ends_before_its_record_changes_nothing() {
     bed.clock.pass(700);
     bed.leaf.merge_all();
     let (context, merger) = (&bed.leaf.context, bed.leaf.merger());
-    let tables: Vec<Arc<Table>> = read(&context.tables).values().cloned().collect();
+    let tables: Vec<Arc<Table>> = context.tables.read().values().cloned().collect();
     tables[0].set_settings(Some(age(DAY / 3 - 1)));
     let written = merger.expirer().write_but_do_not_commit(&tables[0], NOW);
     assert_eq!(written, (1, 1), "a block would be replaced by another");

@@ -39,7 +39,7 @@ pub(super) fn wide_batch(number: i64, rows: i64, width: usize) -> Batch {
 
 /// Raw bytes of each block of table `t`.
 fn raw_bytes(leaf: &Leaf) -> Vec<u64> {
-    let table = read(&leaf.context.tables).get(&name("t")).cloned().expect("a table");
+    let table = leaf.context.tables.read().get(&name("t")).cloned().expect("a table");
     table.snapshot().iter().map(|block| block.raw_bytes).collect()
 }
 

@@ -25,7 +25,7 @@ async fn of_two_merges_that_share_a_block_the_second_is_refused_and_no_row_is_th
         let rows = at * 10..(at + 1) * 10;
         bed.leaf.accept(batch(&format!("b{at}"), 1, rows)).await.expect("taken");
     }
-    let table = read(&bed.leaf.context.tables)[&name("t")].clone();
+    let table = bed.leaf.context.tables.read()[&name("t")].clone();
     let blocks = table.snapshot();
     let [first, second] = [&blocks[..2], &blocks[1..]].map(|inputs| merged(&table, inputs));
     table.swap(&blocks[..2], first).expect("all of them are there");

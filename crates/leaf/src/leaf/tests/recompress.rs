@@ -68,7 +68,7 @@ pub(super) async fn settle(bed: Bed, days: i64) -> Bed {
 }
 
 pub(super) fn table(bed: &Bed) -> Arc<Table> {
-    Arc::clone(&read(&bed.leaf.context.tables)[&name("t")])
+    Arc::clone(&bed.leaf.context.tables.read()[&name("t")])
 }
 
 /// For each block its first time, in days before `NOW`, and whether it is cold; the newest first.

@@ -101,7 +101,7 @@ async fn what_a_stop_left_on_disk_is_there_at_once() {
     let all = budget.reserved();
     leaf.stop().expect("stopped");
     let in_memory = |leaf: &Leaf| {
-        let blocks = read(&leaf.context.tables)[&name("t")].snapshot();
+        let blocks = leaf.context.tables.read()[&name("t")].snapshot();
         (blocks.iter().filter(|block| block.is_in_memory()).count(), blocks.len())
     };
     // The first of these starts finds blocks in memory without room for them; the second finds them
@@ -210,7 +210,7 @@ async fn what_is_altered_in_memory_is_found_before_it_is_used() {
     let memory = std::fs::read_dir(folders.tmpfs()).expect("listed").next().expect("one");
     let segment = memory.expect("read").path().join("00000001.segment");
     let content = std::fs::read(&segment).expect("read");
-    let table = |leaf: &Leaf| read(&leaf.context.tables).get(&name("t")).cloned().expect("a table");
+    let table = |leaf: &Leaf| leaf.context.tables.read().get(&name("t")).cloned().expect("a table");
     let first = first_block(&leaf, &content);
     let (rows, middle) = (first.rows as u64, 4_096 + first.byte_count() * 3 / 4);
     flip(&segment, middle..middle + 1);
@@ -262,7 +262,7 @@ async fn what_is_altered_on_disk_is_found_before_it_is_used_also_where_it_is_map
     leaf.stop().expect("stopped");
     let leaf = folders.open();
     let (on_disk, at) = segment(&folders.folder());
-    let bytes = read(&leaf.context.tables)[&name("t")].bytes();
+    let bytes = leaf.context.tables.read()[&name("t")].bytes();
     // Killed.
     drop(leaf);
     let bytes = usize::try_from(bytes).expect("small");
@@ -287,7 +287,7 @@ async fn a_front_that_is_altered_in_memory_is_read_from_disk() {
         assert!(leaf.recovery_report().was_stopped);
         // The first round begins with the leaf.
         wait_until("the disk's front is read", || {
-            let table = read(&leaf.context.tables)[&name("t")].clone();
+            let table = leaf.context.tables.read()[&name("t")].clone();
             table.open_deferred();
             table.missing_rows().0 == 0
         });

@@ -342,7 +342,7 @@ async fn many_rows_go_only_with_a_line_in_the_log() {
                 sample_blocks(&bed.leaf.context, &table(&bed), &whole, &sampling(&settings));
             assert_eq!(sampled.expect("sampled"), blocks);
         });
-        let logged = std::mem::take(&mut *lock(&lines.0));
+        let logged = std::mem::take(&mut *lines.0.lock());
         assert_eq!(logged.len(), 1, "{logged:?}");
         let (rows, kept) = (blocks * 5_000, blocks * 500);
         for part in [level, &format!("rows={rows} kept={kept}")] {

@@ -187,7 +187,7 @@ async fn what_is_altered_gets_no_new_checksums() {
     let folder = tempfile::tempdir().expect("a folder");
     let leaf = verified(folder.path()).await;
     let gone = punch(&leaf, folder.path());
-    let table = Arc::clone(&read(&leaf.context.tables)[&name("t")]);
+    let table = Arc::clone(&leaf.context.tables.read()[&name("t")]);
     let blocks = table.snapshot();
     let written = write_recompressed(&leaf.context, &table, &blocks).expect("written");
     let damaged: Vec<_> = blocks.iter().filter(|block| block.is_damaged()).collect();
@@ -199,7 +199,7 @@ async fn what_is_altered_gets_no_new_checksums() {
 async fn a_scrub_keeps_no_block_that_goes() {
     let folder = tempfile::tempdir().expect("a folder");
     let leaf = verified(folder.path()).await;
-    let table = Arc::clone(&read(&leaf.context.tables)[&name("t")]);
+    let table = Arc::clone(&leaf.context.tables.read()[&name("t")]);
     let blocks: Vec<_> = table.snapshot().iter().map(Arc::downgrade).collect();
     let mut scrubbed = 0;
     Scrubber { context: &leaf.context }.scrub_round(|_| {
@@ -216,7 +216,7 @@ async fn a_merge_of_what_cannot_be_read_comes_to_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let leaf = verified(folder.path()).await;
     cut(folder.path());
-    let table = Arc::clone(&read(&leaf.context.tables)[&name("t")]);
+    let table = Arc::clone(&leaf.context.tables.read()[&name("t")]);
     let inputs = table.snapshot();
     let merged = merge_blocks(&table, &inputs, MergeKind::Settle, NOW);
     assert!(inputs.iter().any(|block| block.faults() > 0));

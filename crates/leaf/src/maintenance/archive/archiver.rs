@@ -2,9 +2,10 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use hadal_store::Store;
+use parking_lot::Mutex;
 
 use super::Archive;
 use super::error::PassError;

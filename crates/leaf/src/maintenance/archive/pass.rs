@@ -22,7 +22,6 @@ use crate::maintenance::expiry_schedule::ExpirySchedule;
 use crate::maintenance::memory_pressure::MemoryPressure;
 use crate::maintenance::merge::{MergeError, open_stored, origins, verified_view};
 use crate::maintenance::paced_free::free_paced;
-use crate::sync::{lock, read};
 use crate::table::Table;
 use crate::table::age_limit::{DAY, cutoff_of_days, day_of};
 use crate::table::block::Block;
@@ -85,7 +84,7 @@ impl ArchiveJob<'_> {
     /// it.
     pub(crate) fn archive_all(&self) -> bool {
         let Some(archive) = &self.archiver.archive else { return true };
-        let mut note = lock(&self.archiver.note);
+        let mut note = self.archiver.note.lock();
         let removed = self.archiver.check().and_then(|()| self.remove_files(&mut note, &**archive));
         if let Err(error) = removed {
             tracing::error!(leaf = %self.context.name, %error, "what was archived half-way stays for now");
@@ -300,7 +299,7 @@ impl ArchiveJob<'_> {
         let (table, rows) = (pass.table, rest.rows_gone);
         let dropped_rows = pass.dropped(rows);
         let Some(_turn) = self.context.turn_to_change() else { return Err(PassError::Stopping) };
-        let is_dropped = read(&table.dropped);
+        let is_dropped = table.dropped.read();
         if *is_dropped {
             return Ok(0);
         }

@@ -73,7 +73,7 @@ impl AppendFile for SimulatedFile {
         let mut machine = self.world.machine();
         while machine.holds_sync {
             machine.held_syncs += 1;
-            machine = self.world.changed.wait(machine).expect("a live machine");
+            self.world.changed.wait(&mut machine);
             machine.held_syncs -= 1;
         }
         machine.syncs += 1;
@@ -133,7 +133,7 @@ impl SegmentFile for SimulatedSegment {
         let mut machine = self.world.machine();
         while machine.holds_reads && offset > 0 {
             machine.held_reads += 1;
-            machine = self.world.changed.wait(machine).expect("a live machine");
+            self.world.changed.wait(&mut machine);
             machine.held_reads -= 1;
         }
         machine.operate()?;

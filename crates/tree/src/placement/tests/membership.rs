@@ -98,10 +98,10 @@ async fn a_leaf_that_joins_gets_its_share_and_one_that_is_removed_is_forgotten()
     let rows = |index: usize| sinks[index].rows.load(Ordering::SeqCst);
     assert!((0..3).all(|index| rows(index) > 80), "{} {} {}", rows(0), rows(1), rows(2));
     placement.remove(&leaf(2));
-    let load = |table| placement.lock().tables.load(&name(table), &leaf(2));
+    let load = |table| placement.state.lock().tables.load(&name(table), &leaf(2));
     assert_eq!((load("t"), load("u")), ((0, 0), (0, 0)));
     assert_eq!(expected_rows.expected(&leaf(2), &name("t")), 0);
-    assert_eq!(placement.lock().tables.count(), 1, "the other table was there only");
+    assert_eq!(placement.state.lock().tables.count(), 1, "the other table was there only");
     let before = rows(2);
     placement.accept(first_try(1_000)).await.expect("taken");
     assert_eq!(rows(2), before);
