@@ -37,13 +37,13 @@ pub use state::histogram::grid::{HistogramGrid, Steps};
 pub use state::histogram::{Histogram, HistogramParts};
 pub use state::min_max::MinMax;
 pub use state::quantiles::buckets::{
-    BUCKET_FRACTION_BITS, BUCKET_MAX, BUCKET_OFFSET, bucket_of, bucket_of_decimal, bucket_of_number,
+    BUCKET_FRACTION_BITS, BUCKET_OFFSET, bucket_of, bucket_of_decimal,
 };
 pub use state::quantiles::counts::{BucketInput, QuantileCounts};
 pub use state::quantiles::weights::QuantileWeights;
 pub use state::quantiles::{QUANTILES_VERSION, Quantiles, QuantilesParts};
-pub use state::sum::{Sum, SumOverflow, SumParts, weighted};
+pub use state::sum::{Sum, SumParts, weighted};
 pub use state::user::UserState;
-pub use state::value_hash::{INTEGER_SALT, hash_decimal, hash_number, hash_text, hash_value};
+pub use state::value_hash::{INTEGER_SALT, hash_decimal, hash_text, hash_value};
 pub use state::weighted_count::WeightedCount;
 pub use state::{Moments, State};

@@ -356,7 +356,7 @@ impl<'a> ColumnView<'a> {
     /// The index of an earlier RBC of the block whose validity this RBC shares, so that a caller
     /// need not decode the bitmap twice. `None` if it shares none.
     #[must_use]
-    pub const fn validity_of(&self) -> Option<usize> {
+    pub(crate) const fn validity_of(&self) -> Option<usize> {
         self.entry.validity_of
     }
 

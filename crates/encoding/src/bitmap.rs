@@ -88,7 +88,7 @@ impl Bitmap {
 
     /// The range of the ones if they are contiguous; the empty range if there are none.
     #[must_use]
-    pub fn range_of_ones(&self) -> Option<Range<usize>> {
+    pub(crate) fn range_of_ones(&self) -> Option<Range<usize>> {
         let Some(start) = self.iter_ones().next() else { return Some(0..0) };
         let end = start + self.count_ones();
         (self.run_end(start, true) == end).then_some(start..end)
@@ -108,14 +108,6 @@ impl Bitmap {
     /// When the lengths differ.
     pub fn or(&mut self, other: &Self) {
         self.combine(other, |left, right| left | right);
-    }
-
-    /// Keeps the bits that are zero in `other`.
-    ///
-    /// # Panics
-    /// When the lengths differ.
-    pub fn and_not(&mut self, other: &Self) {
-        self.combine(other, |left, right| left & !right);
     }
 
     /// Inverts every bit.
@@ -436,7 +428,6 @@ mod tests {
             prop_assert_eq!(compressed.spread_over(&bitmap(&right)), bitmap(&both));
             check(Bitmap::and, |a, b| a & b);
             check(Bitmap::or, |a, b| a | b);
-            check(Bitmap::and_not, |a, b| a & !b);
             check(|map, _| map.not(), |a, _| !a);
         }
 

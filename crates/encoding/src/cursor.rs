@@ -133,7 +133,7 @@ impl<'a> Cursor<'a> {
     ///
     /// # Errors
     /// [`EncodingError::Limit`] and those of [`Self::varint`].
-    pub fn prefixed(&mut self) -> Result<&'a [u8], EncodingError> {
+    pub(crate) fn prefixed(&mut self) -> Result<&'a [u8], EncodingError> {
         let length = self.length(self.what, self.rest.len())?;
         self.take(length)
     }
@@ -171,7 +171,7 @@ pub fn write_zigzag_wide(value: i128, out: &mut Vec<u8>) {
 }
 
 /// Appends the bytes that `write` appends, preceded by their length as a varint.
-pub fn write_prefixed(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+pub(crate) fn write_prefixed(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
     let mut bytes = Vec::new();
     write(&mut bytes);
     write_length(bytes.len(), out);

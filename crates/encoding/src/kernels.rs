@@ -37,9 +37,7 @@ pub use compare::{
 };
 pub use delimiters::mark_delimiters;
 pub use expand_compress::{compress_bits, expand_bits, expand_i64, expand_u32, indexes_of};
-pub use exponent_buckets::{
-    BUCKET_COUNT_MAX, BucketCounts, ExponentBuckets, ScaledSteps, count_exponent_buckets,
-};
+pub use exponent_buckets::{BucketCounts, ExponentBuckets, ScaledSteps, count_exponent_buckets};
 pub use fold::{
     count_ones, min_max_i64, min_max_i64_where, min_max_u32, min_max_u32_where, sum_i64,
     sum_i64_where, sum_u32, sum_u32_where,
@@ -48,9 +46,10 @@ pub use hashes::{hash_i64, register_ranks};
 pub use lanes::{Addend, add_lanes_by};
 pub use level::Level;
 pub use mask::{mask_i64, mask_u32};
+pub(crate) use packed::packed_value;
 pub use packed::{
-    Element, PackedFold, filter_packed, fold_packed, fold_packed_where, pack, packed_value,
-    sum_packed, sum_packed_where, unpack, unpack_i64, unpack_u32,
+    Element, PackedFold, filter_packed, fold_packed, fold_packed_where, pack, sum_packed,
+    sum_packed_where, unpack, unpack_i64, unpack_u32,
 };
 pub use run_add::{add_adjacent, add_scaled, breaks_u32, scale, widen_adjacent};
 pub use run_stats::{count_beyond, count_changes};

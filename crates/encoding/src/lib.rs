@@ -18,7 +18,7 @@ pub mod ints;
 pub mod kernels;
 pub mod lists;
 mod lz4;
-pub mod packing;
+mod packing;
 pub mod pages;
 pub mod strings;
 pub mod templates;

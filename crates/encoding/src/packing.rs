@@ -4,20 +4,20 @@
 
 /// Bytes of `count` values of `width` bits.
 #[must_use]
-pub const fn packed_bytes(count: usize, width: u8) -> usize {
+pub(crate) const fn packed_bytes(count: usize, width: u8) -> usize {
     (count * width as usize).div_ceil(8)
 }
 
 /// The significant bits of `value`: 0 to 64.
 #[must_use]
-pub const fn bit_width(value: u64) -> u8 {
+pub(crate) const fn bit_width(value: u64) -> u8 {
     #[expect(clippy::cast_possible_truncation, reason = "0 to 64")]
     let width = (64 - value.leading_zeros()) as u8;
     width
 }
 
 /// Appends the low `width` bits of each value.
-pub fn pack(values: &[u64], width: u8, out: &mut Vec<u8>) {
+pub(crate) fn pack(values: &[u64], width: u8, out: &mut Vec<u8>) {
     let end = out.len() + packed_bytes(values.len(), width);
     let (mut pending, mut bits) = (0u128, 0u32);
     for &value in values {
@@ -39,7 +39,7 @@ pub fn pack(values: &[u64], width: u8, out: &mut Vec<u8>) {
 
 /// Calls `put(index, value)` for `count` values of `width` bits; missing bytes read as zeros.
 #[inline]
-pub fn unpack(bytes: &[u8], count: usize, width: u8, mut put: impl FnMut(usize, u64)) {
+pub(crate) fn unpack(bytes: &[u8], count: usize, width: u8, mut put: impl FnMut(usize, u64)) {
     let low_bits = low_bits(width);
     for index in 0..count {
         let bit = index * usize::from(width);

@@ -161,7 +161,7 @@ impl FrontendError {
 
     /// A text that is no query.
     #[must_use]
-    pub fn of_sql(kind: ErrorKind, error: SqlError) -> Self {
+    pub(crate) fn of_sql(kind: ErrorKind, error: SqlError) -> Self {
         let SqlError { message, field, position, hint } = error;
         let field = field.map(|field| field.to_string());
         let hint = hint.map(Hint::Text);

@@ -39,7 +39,7 @@ impl Principal {
     ///
     /// # Errors
     /// [`ErrorKind::Forbidden`], with the name of the permission that is missing.
-    pub fn require(&self, permission: Permission) -> Result<(), FrontendError> {
+    pub(crate) fn require(&self, permission: Permission) -> Result<(), FrontendError> {
         if self.permissions.contains(&permission) {
             return Ok(());
         }

@@ -29,6 +29,5 @@ mod state;
 mod strict_object;
 
 pub use config::{About, Config, ConfigError, Pace, Token};
-pub use router::router;
 pub use routes::route_list;
 pub use serve::{ServeError, serve};

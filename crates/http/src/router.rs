@@ -9,20 +9,15 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
-use hadal_frontend::{Frontend, FrontendError, Permission};
+use hadal_frontend::{FrontendError, Permission};
 
 use crate::auth::{admit, one_host};
-use crate::config::Config;
 use crate::page;
 use crate::problem::{Problem, ProblemKind};
 use crate::routes::{Route, routes};
 use crate::state::AppState;
 
 /// Returns all routes as served by [`crate::serve`], without connections and their limits.
-pub fn router(config: Config, frontend: Arc<Frontend>) -> Router {
-    router_of(&AppState::new(config, frontend))
-}
-
 pub(crate) fn router_of(state: &Arc<AppState>) -> Router {
     let mut router = Router::new();
     for Route { path, scope, handler, .. } in routes() {

@@ -31,7 +31,7 @@ pub use columns::TableColumns;
 pub use csv::{CsvToJson, Unclosed};
 pub use distinct_names::distinct_names;
 pub use ingest::{Format, Ingest, Settings};
-pub use rejects::{REJECTS_TABLE, Reject, rejects_batch};
+pub use rejects::{Reject, rejects_batch};
 pub use self_table_rows::{SelfTableRow, self_table_batch};
 pub use summary::{Summary, Warning, counted};
 pub use time_column::CANDIDATES as TIME_COLUMNS;

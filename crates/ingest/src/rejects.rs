@@ -8,7 +8,7 @@ use hadal_types::{BatchId, Micros, TableName, Value};
 use crate::self_table_rows::{SelfTableRow, self_table_batch};
 
 /// The table of rejected records.
-pub const REJECTS_TABLE: &str = "_rejects";
+const REJECTS_TABLE: &str = "_rejects";
 /// The number of characters that are kept of a rejected record.
 const EXCERPT_CHARS: usize = 200;
 

@@ -199,11 +199,6 @@ impl Leaf {
         Merger { context: &self.context, schedule: &self.schedule, pressure: &self.pressure }
     }
 
-    pub(crate) fn archive_job(&self) -> ArchiveJob<'_> {
-        let (context, archiver) = (&*self.context, &*self.archiver);
-        ArchiveJob { archiver, context, schedule: &self.schedule, pressure: &self.pressure }
-    }
-
     /// The view of the leaf that a query needs.
     pub(crate) fn for_query(&self) -> QueryLeaf<'_> {
         QueryLeaf { context: &self.context, settings: &self.queries }
@@ -242,12 +237,6 @@ impl Leaf {
     /// the blocks that are old enough.
     pub fn merge_all(&self) {
         self.merger().merge_all();
-    }
-
-    /// Archives and drops all rows that are due on the caller's thread. Returns false if something
-    /// failed; the process log has the error.
-    pub fn archive_all(&self) -> bool {
-        self.archive_job().archive_all()
     }
 
     /// Reports from now on that the leaf is about to stop: clients send no new requests, and

@@ -121,7 +121,7 @@ impl FunctionRegistry {
 
     /// The scalar function with this index.
     #[must_use]
-    pub fn scalar(&self, id: FunctionId) -> Option<&Arc<dyn ScalarUdf>> {
+    pub(crate) fn scalar(&self, id: FunctionId) -> Option<&Arc<dyn ScalarUdf>> {
         self.scalars.get(id.0 as usize)
     }
 

@@ -43,7 +43,7 @@ impl ClusterStatus {
 
     /// Merges what all leaves report of one table; `None` if no leaf has it.
     #[must_use]
-    pub fn table_of(status: &PeerStatus, name: &str) -> Option<TableStatus> {
+    pub(crate) fn table_of(status: &PeerStatus, name: &str) -> Option<TableStatus> {
         let mut parts = status.leaves.iter().filter_map(|leaf| leaf.tables.get(name));
         let mut table = parts.next().map(|part| (**part).clone())?;
         parts.for_each(|part| merge(&mut table, part));

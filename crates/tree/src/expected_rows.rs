@@ -3,7 +3,6 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use hadal_peer::{LeafStatus, TableStatus};
 use hadal_types::{LeafName, TableName};
 use parking_lot::Mutex;
 
@@ -33,14 +32,6 @@ impl ExpectedRows {
         self.rows.lock().entry(leaf.clone()).or_default().insert(table.clone(), rows);
     }
 
-    /// Stores the rows of all tables of a leaf. Rows that it is restoring or has lost are expected
-    /// of it as well.
-    pub fn set_all(&self, leaf: &LeafStatus) {
-        let rows = |table: &TableStatus| table.schema.rows + table.lost_rows + table.waiting_rows;
-        let tables = leaf.tables.iter().map(|(name, table)| (name.clone(), rows(table)));
-        self.rows.lock().insert(leaf.name.clone(), tables.collect());
-    }
-
     /// Forgets a table that was dropped.
     pub fn forget(&self, table: &TableName) {
         for tables in self.rows.lock().values_mut() {
@@ -49,7 +40,7 @@ impl ExpectedRows {
     }
 
     /// Forgets a leaf that is no longer a member.
-    pub fn forget_leaf(&self, leaf: &LeafName) {
+    pub(crate) fn forget_leaf(&self, leaf: &LeafName) {
         self.rows.lock().remove(leaf);
     }
 

@@ -75,7 +75,7 @@ impl Placement {
 
     /// Spreads batches of at most `tables_max` tables over `leaves`.
     #[must_use]
-    pub fn with_tables_max(
+    fn with_tables_max(
         leaves: Vec<PlacementLeaf>,
         expected_rows: &Arc<ExpectedRows>,
         catalog: &Arc<Catalog>,

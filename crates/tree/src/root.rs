@@ -133,7 +133,7 @@ impl Root {
     }
 
     /// The current status of every leaf, for these tables only.
-    pub async fn status_of(&self, tables: Vec<TableName>) -> PeerStatus {
+    async fn status_of(&self, tables: Vec<TableName>) -> PeerStatus {
         self.tree.status(&StatusScope::Tables(tables)).await
     }
 

@@ -30,7 +30,7 @@ impl Decimal {
 
     /// Returns digits × 10^exponent, or `None` when it does not fit.
     #[must_use]
-    pub fn of_digits(digits: i128, exponent: i32) -> Option<Self> {
+    pub(crate) fn of_digits(digits: i128, exponent: i32) -> Option<Self> {
         let power = u8::try_from(exponent.unsigned_abs()).ok()?;
         match exponent {
             ..0 => Self::new(digits, power),

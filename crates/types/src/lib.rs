@@ -4,12 +4,12 @@
 //! This is floor 0. Nothing here knows a row block, a query or a socket. See `ARCHITECTURE.md`.
 
 pub mod batch;
-pub mod cancel;
+mod cancel;
 pub mod clock;
 pub mod decimal;
 pub mod leaf;
 pub mod limits;
-pub mod memory_pool;
+mod memory_pool;
 pub mod name;
 pub mod number;
 pub mod schema;

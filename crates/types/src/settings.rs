@@ -167,12 +167,6 @@ impl TableSettings {
         idle
     }
 
-    /// Whether nothing is set.
-    #[must_use]
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-
     /// Sets one setting from its text: `7d`, `on`, `2GB`, `ts`; `default` unsets it.
     ///
     /// # Errors
@@ -215,7 +209,7 @@ impl TableSettings {
     ///
     /// # Errors
     /// [`SettingsError`] with the range.
-    pub fn check_bytes(bytes: u64) -> Result<u64, SettingsError> {
+    pub(crate) fn check_bytes(bytes: u64) -> Result<u64, SettingsError> {
         if (TABLE_BYTES_SET_MIN..=TABLE_BYTES_SET_MAX).contains(&bytes) {
             return Ok(bytes);
         }
@@ -246,7 +240,7 @@ impl TableSettings {
     ///
     /// # Errors
     /// [`SettingsError`] with the range.
-    pub fn check_sample_least(rows: u64) -> Result<u32, SettingsError> {
+    pub(crate) fn check_sample_least(rows: u64) -> Result<u32, SettingsError> {
         let least = u32::try_from(rows).ok();
         let within = |rows: &u32| (1..=BLOCK_ROWS_MAX as u64).contains(&u64::from(*rows));
         least.filter(within).ok_or_else(|| {
@@ -304,7 +298,6 @@ mod tests {
     #[test]
     fn what_is_not_set_is_the_default() {
         let settings = TableSettings::default();
-        assert!(settings.is_default());
         assert_eq!(settings.age_limit(), AgeLimit::Seconds(30 * 86_400));
         assert_eq!(settings.bytes_max(7), 7);
         assert!(!settings.is_archived());
@@ -347,7 +340,7 @@ mod tests {
         for name in TableSettings::NAMES {
             settings.set(name, "default").expect("unset");
         }
-        assert!(settings.is_default());
+        assert_eq!(settings, TableSettings::default());
     }
 
     #[test]
@@ -384,7 +377,7 @@ mod tests {
         assert!(settings.set("time_column", "").is_err());
         assert!(settings.set("sample_key", "").is_err());
         assert!(settings.set("sample_by", "a,,b").is_err());
-        assert!(settings.is_default(), "nothing was set");
+        assert_eq!(settings, TableSettings::default(), "nothing was set");
     }
 
     #[test]

@@ -22,19 +22,9 @@ mod state;
 mod status;
 mod value;
 
-pub use admin::{decode_applied, decode_change, encode_applied, encode_change};
-pub use batch::{
-    decode_accepted, decode_batch, decode_look_up, decode_lookup, encode_accepted, encode_batch,
-    encode_look_up, encode_lookup,
-};
-pub use blocks::{decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_of};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use loopback_codec::LoopbackCodec;
 pub use partial::{decode_partial, encode_partial};
-pub use query::QueryRequest;
-pub use status::{
-    decode_report, decode_scope, decode_status, encode_report, encode_scope, encode_status,
-};
 
 #[cfg(test)]
 mod tests;

@@ -99,7 +99,7 @@ impl<P: Peer + ?Sized> LoopbackCodec<P> {
         let start = Instant::now();
         let remaining = deadline.saturating_duration_since(start);
         let request = QueryRequest { query: Arc::clone(query), remaining, attempt: 0 };
-        match QueryRequest::decode_with(request.encode(), &query.functions)
+        match QueryRequest::decode(request.encode(), &query.functions)
             .map_err(|error| self.note(error))
         {
             Err(error) => self.failed(query, &error, QueryErrorCode::Invalid, start),

@@ -23,7 +23,7 @@ use crate::value::decode_table;
 
 /// A query as it is sent to a peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueryRequest {
+pub(crate) struct QueryRequest {
     /// The query.
     pub query: Arc<Query>,
     /// The time left from arrival until the answer is due: in whole milliseconds, and at most
@@ -36,7 +36,7 @@ pub struct QueryRequest {
 impl QueryRequest {
     /// Encodes the request.
     #[must_use]
-    pub fn encode(&self) -> Bytes {
+    pub(crate) fn encode(&self) -> Bytes {
         // Rounded down: a deadline that is rounded up would be missed.
         let millis = u64::try_from(self.remaining.as_millis()).unwrap_or(u64::MAX);
         let request = proto::QueryRequest {
@@ -47,19 +47,11 @@ impl QueryRequest {
         request.encode_to_vec().into()
     }
 
-    /// Decodes the output of [`Self::encode`].
-    ///
-    /// # Errors
-    /// [`DecodeError`] for anything else.
-    pub fn decode(bytes: Bytes) -> Result<Self, DecodeError> {
-        Self::decode_with(bytes, &FunctionRegistry::default())
-    }
-
-    /// Decodes a request whose user functions are among `functions`.
+    /// Decodes the output of [`Self::encode`]; the query's user functions are among `functions`.
     ///
     /// # Errors
     /// [`DecodeError`] for anything else, and for a query that names other user functions.
-    pub fn decode_with(bytes: Bytes, functions: &FunctionRegistry) -> Result<Self, DecodeError> {
+    pub(crate) fn decode(bytes: Bytes, functions: &FunctionRegistry) -> Result<Self, DecodeError> {
         size_guard::decode(bytes, QUERY_BYTES_MAX, |request| decode_request(request, functions))
     }
 }

@@ -7,3 +7,14 @@ mod seams;
 pub(crate) mod strategies;
 mod user_functions;
 pub(crate) mod vectors;
+
+use bytes::Bytes;
+use hadal_query::FunctionRegistry;
+
+use crate::error::DecodeError;
+use crate::query::QueryRequest;
+
+/// Decodes a request without user functions.
+fn decode_query(bytes: Bytes) -> Result<QueryRequest, DecodeError> {
+    QueryRequest::decode(bytes, &FunctionRegistry::default())
+}

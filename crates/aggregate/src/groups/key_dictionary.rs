@@ -57,7 +57,7 @@ impl KeyDictionary {
     }
 
     /// The number of a string; as [`Self::number_of`].
-    pub fn number_of_string(&mut self, text: &str) -> u32 {
+    pub(crate) fn number_of_string(&mut self, text: &str) -> u32 {
         if self.is_lifted() {
             let mut numbers = Vec::new();
             self.numbers_of_strings(std::iter::once(text), &mut numbers);
@@ -83,7 +83,7 @@ impl KeyDictionary {
 
     /// Appends the numbers of template strings, given by their indexes. Their texts are rendered
     /// only if this dictionary stores plain strings.
-    pub fn numbers_of_lifted(
+    pub(crate) fn numbers_of_lifted(
         &mut self,
         texts: &CanonicalStrings<'_>,
         which: impl Iterator<Item = usize>,
@@ -186,7 +186,7 @@ impl KeyDictionary {
     }
 
     /// The number of an integer; as [`Self::number_of`].
-    pub fn number_of_int(&mut self, int: i64) -> u32 {
+    pub(crate) fn number_of_int(&mut self, int: i64) -> u32 {
         let (ints, mut store) = i64::parts(self);
         ints.number_of(int, &mut store)
     }

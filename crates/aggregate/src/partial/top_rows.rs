@@ -169,7 +169,7 @@ impl TopRows {
 
     /// The best rows, in any order.
     #[must_use]
-    pub fn into_unsorted(self) -> Vec<SparseRow> {
+    pub(crate) fn into_unsorted(self) -> Vec<SparseRow> {
         self.rows.into_iter().map(|row| row.values).collect()
     }
 

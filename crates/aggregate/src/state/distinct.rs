@@ -138,7 +138,7 @@ impl Distinct {
     /// The number of different values: exact up to [`DISTINCT_EXACT_VALUES`], then with a standard
     /// error of 0.8 %.
     #[must_use]
-    pub fn estimate(&self) -> u64 {
+    pub(crate) fn estimate(&self) -> u64 {
         match &self.body {
             Body::Exact(hashes) => u64::try_from(hashes.len()).unwrap_or(u64::MAX),
             #[expect(

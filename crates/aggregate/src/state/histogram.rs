@@ -67,7 +67,7 @@ impl Histogram {
 
     /// The maximum number of buckets.
     #[must_use]
-    pub const fn buckets_max(&self) -> u16 {
+    pub(crate) const fn buckets_max(&self) -> u16 {
         self.buckets_max
     }
 

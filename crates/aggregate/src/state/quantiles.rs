@@ -136,7 +136,7 @@ impl Quantiles {
     /// Beyond [`QUANTILE_EXACT_ROWS`] values, other quantiles are within 1 %. They have four to
     /// seven significant digits, or are one of the two ends.
     #[must_use]
-    pub fn quantile(&self, millionths: u32) -> Option<Number> {
+    pub(crate) fn quantile(&self, millionths: u32) -> Option<Number> {
         if let Some(sketch) = &self.sketch {
             return sketch.quantile(millionths);
         }

@@ -27,7 +27,7 @@ pub struct Sum {
 /// A sum is beyond the range of doubles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a sum is beyond ±1.7976931348623157e308")]
-pub struct SumOverflow;
+pub(crate) struct SumOverflow;
 
 /// The parts of a sum, for encoding.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -91,7 +91,7 @@ impl Sum {
     ///
     /// # Errors
     /// [`SumOverflow`] beyond the range of doubles.
-    pub fn total(&self) -> Result<Number, SumOverflow> {
+    pub(crate) fn total(&self) -> Result<Number, SumOverflow> {
         if self.overflow {
             return Err(SumOverflow);
         }

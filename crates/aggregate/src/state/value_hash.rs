@@ -64,7 +64,7 @@ pub fn hash_decimal(mantissa: i64, scale: u8) -> u64 {
 
 /// The hash of a number.
 #[must_use]
-pub fn hash_number(number: Number) -> u64 {
+fn hash_number(number: Number) -> u64 {
     match number.form() {
         NumberRepr::Decimal(decimal) => {
             hash_lowest_terms(Decimal::mantissa(decimal), decimal.scale())

@@ -116,13 +116,13 @@ impl<'a> IntsView<'a> {
 
     /// How many vectors of 1,024 values there are; the last may be shorter.
     #[must_use]
-    pub const fn vector_count(&self) -> usize {
+    pub(crate) const fn vector_count(&self) -> usize {
         self.length.div_ceil(VECTOR_VALUES)
     }
 
     /// The number of values in a vector: 1,024, or fewer in the last.
     #[must_use]
-    pub fn vector_length(&self, vector: usize) -> usize {
+    pub(crate) fn vector_length(&self, vector: usize) -> usize {
         self.length.saturating_sub(vector * VECTOR_VALUES).min(VECTOR_VALUES)
     }
 

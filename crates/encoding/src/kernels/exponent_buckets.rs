@@ -45,7 +45,7 @@ pub struct BucketCounts<'c> {
 }
 
 /// The largest count that [`count_exponent_buckets`] writes. Narrow counts stay in the L1 cache.
-pub const BUCKET_COUNT_MAX: u16 = u16::MAX >> 1;
+pub(crate) const BUCKET_COUNT_MAX: u16 = u16::MAX >> 1;
 
 kernels! {
     /// For each row, adds one to the count of its cell `cells[i]` and of the leading bits of its

@@ -298,7 +298,7 @@ use by_lane;
 /// # Panics
 /// When `width` is over 64, `bytes` is not 128 × width long, or `place` is not below 1,024.
 #[must_use]
-pub fn packed_value(bytes: &[u8], width: u8, place: usize) -> u64 {
+pub(crate) fn packed_value(bytes: &[u8], width: u8, place: usize) -> u64 {
     #[inline(always)]
     fn value<T: Lane>(bytes: &[u8], width: usize, place: usize) -> u64 {
         let (words, spare) = bytes.as_chunks::<WORD_BYTES>();

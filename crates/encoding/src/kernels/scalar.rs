@@ -14,8 +14,7 @@ pub fn unpack<S: Element>(bytes: &[u8], width: u8, base: S, out: &mut [S; 1_024]
 }
 
 /// See [`super::packed_value`].
-#[must_use]
-pub fn packed_value(bytes: &[u8], width: usize, index: usize) -> u64 {
+fn packed_value(bytes: &[u8], width: usize, index: usize) -> u64 {
     const ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
     assert!(width <= 64 && bytes.len() == 128 * width, "a packed vector");
     let lane_bits = width.next_power_of_two().max(8);

@@ -15,7 +15,7 @@ impl Shutdown {
     }
 
     /// Returns whether running requests must end now.
-    pub fn has_begun(&self) -> bool {
+    pub(crate) fn has_begun(&self) -> bool {
         *self.0.borrow()
     }
 

@@ -429,7 +429,7 @@ fn rejects_become_rows_of_their_own_table() {
     let batch = crate::rejects_batch(&summary.rejected, &table, "http", now(), id)
         .expect("encodes")
         .expect("a batch");
-    assert_eq!(batch.table.as_str(), crate::REJECTS_TABLE);
+    assert_eq!(batch.table.as_str(), "_rejects");
     let row = &rows(&[batch])[0];
     assert_eq!(row["line::number"], Value::integer(2));
     assert_eq!(row["excerpt::string"], Value::string("x"));

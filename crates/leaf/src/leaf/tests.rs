@@ -36,6 +36,19 @@ mod waiting;
 
 use waiting::{wait_until, wait_until_alive};
 
+impl Leaf {
+    fn archive_job(&self) -> ArchiveJob<'_> {
+        let (context, archiver) = (&*self.context, &*self.archiver);
+        ArchiveJob { archiver, context, schedule: &self.schedule, pressure: &self.pressure }
+    }
+
+    /// Archives and drops all rows that are due on the caller's thread. Returns false if something
+    /// failed.
+    fn archive_all(&self) -> bool {
+        self.archive_job().archive_all()
+    }
+}
+
 const NOW: Micros = Micros(1_700_000_000 * Micros::SECOND);
 
 struct Bed {

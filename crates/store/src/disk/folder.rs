@@ -33,7 +33,7 @@ impl Folder {
     ///
     /// # Errors
     /// [`Error::InUse`] if another process holds the lock; [`Error::Io`] for all else.
-    pub fn open_locked(path: &Path) -> Result<Self, Error> {
+    pub(crate) fn open_locked(path: &Path) -> Result<Self, Error> {
         let shown = path.display().to_string();
         let failed = |source| Error::io("open data folder", &shown, source);
         let named = path.ancestors().filter(|above| !above.as_os_str().is_empty());

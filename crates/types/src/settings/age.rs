@@ -24,7 +24,7 @@ impl AgeLimit {
     ///
     /// # Errors
     /// A reason, with the range.
-    pub fn of_seconds(seconds: i64) -> Result<Self, String> {
+    pub(crate) fn of_seconds(seconds: i64) -> Result<Self, String> {
         if (TABLE_AGE_SECONDS_MIN..=TABLE_AGE_SECONDS_MAX).contains(&seconds) {
             return Ok(Self::Seconds(seconds));
         }

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 use prost::Message;
 
-use super::strategies;
 use super::vectors::{groups_partial, groups_query, rows_partial, rows_query};
+use super::{decode_query, strategies};
 use crate::admin::*;
 use crate::batch::*;
 use crate::error::DecodeErrorKind;
@@ -21,7 +21,7 @@ use crate::status::{decode_report, decode_scope, decode_status, encode_status};
 
 /// Decodes bytes as every kind of message.
 fn decode_as_all(bytes: &Bytes) {
-    let _ = QueryRequest::decode(bytes.clone());
+    let _ = decode_query(bytes.clone());
     for query in [groups_query(), rows_query()] {
         let _ = decode_partial(bytes.clone(), &query);
     }
@@ -118,7 +118,7 @@ fn refused_query(change: impl FnOnce(&mut proto::QueryRequest)) -> String {
     let request = QueryRequest { query, remaining: Duration::from_secs(1), attempt: 0 };
     let mut wire = proto::QueryRequest::decode(request.encode()).expect("protobuf");
     change(&mut wire);
-    QueryRequest::decode(wire.encode_to_vec().into()).expect_err("refused").to_string()
+    decode_query(wire.encode_to_vec().into()).expect_err("refused").to_string()
 }
 
 fn query_of(wire: &mut proto::QueryRequest) -> &mut proto::Query {
@@ -345,7 +345,7 @@ fn bombs_are_refused_before_they_are_decoded() {
         bytes
     };
     let bytes = field(1, &field(4, &nodes));
-    let error = QueryRequest::decode(bytes.into()).expect_err("a bomb");
+    let error = decode_query(bytes.into()).expect_err("a bomb");
     assert_eq!(error.kind, DecodeErrorKind::Memory(MESSAGE_MEMORY_MAX));
     assert!(error.is_limit());
 
@@ -361,6 +361,6 @@ fn bombs_are_refused_before_they_are_decoded() {
     );
 
     let long = vec![0; QUERY_BYTES_MAX + 1];
-    let error = QueryRequest::decode(long.into()).expect_err("too long");
+    let error = decode_query(long.into()).expect_err("too long");
     assert_eq!(error.to_string(), "QueryRequest: 4194305 bytes; at most 4194304 are allowed");
 }

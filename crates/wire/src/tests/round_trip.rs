@@ -11,7 +11,7 @@ use hadal_types::{Kind, LeafState, Logical, limits};
 use proptest::option;
 use proptest::prelude::*;
 
-use super::strategies;
+use super::{decode_query, strategies};
 use crate::admin::*;
 use crate::batch::*;
 use crate::codes::Code;
@@ -42,7 +42,7 @@ proptest! {
     ) {
         let remaining = Duration::from_millis(millis);
         let request = QueryRequest { query: Arc::new(query), remaining, attempt };
-        prop_assert_eq!(QueryRequest::decode(request.encode()), Ok(request));
+        prop_assert_eq!(decode_query(request.encode()), Ok(request));
     }
 
     #[test]
@@ -143,7 +143,7 @@ fn deadlines_are_whole_milliseconds_and_bounded() {
     let query = Arc::new(super::vectors::rows_query());
     let received = |remaining| {
         let request = QueryRequest { query: Arc::clone(&query), remaining, attempt: 0 };
-        QueryRequest::decode(request.encode()).expect("it is valid").remaining
+        decode_query(request.encode()).expect("it is valid").remaining
     };
     assert_eq!(received(Duration::from_micros(1_999)), Duration::from_millis(1));
     assert_eq!(received(Duration::ZERO), Duration::ZERO);

@@ -11,6 +11,7 @@ use hadal_query::{
 };
 use hadal_types::{Micros, TableName, Value, Weight};
 
+use super::decode_query;
 use crate::partial::{decode_partial, encode_partial};
 use crate::query::QueryRequest;
 
@@ -108,20 +109,20 @@ fn request() -> QueryRequest {
 #[test]
 fn a_query_comes_through_where_its_functions_are_registered() {
     let functions = registry(&["three", "two", "one"], &["sum", "rows"]);
-    assert_eq!(QueryRequest::decode_with(request().encode(), &functions), Ok(request()));
+    assert_eq!(QueryRequest::decode(request().encode(), &functions), Ok(request()));
 }
 
 #[test]
 fn a_query_with_unknown_functions_is_refused_by_name() {
     let refused = |functions: &FunctionRegistry| {
-        let error = QueryRequest::decode_with(request().encode(), functions);
+        let error = QueryRequest::decode(request().encode(), functions);
         error.expect_err("refused").to_string()
     };
     let error = refused(&FunctionRegistry::default());
     assert!(error.contains("found function one, expected one that is registered here"), "{error}");
     let error = refused(&registry(&["one", "two"], &[]));
     assert!(error.contains("function rows"), "{error}");
-    assert!(QueryRequest::decode(request().encode()).is_err());
+    assert!(decode_query(request().encode()).is_err());
 }
 
 #[test]

@@ -21,6 +21,7 @@ use hadal_types::{
     TableName, TableSchema, TimeRange, Value, Weight,
 };
 
+use super::decode_query;
 use crate::batch::{decode_accepted, decode_batch, encode_accepted, encode_foreign};
 use crate::partial::{decode_partial, encode_partial};
 use crate::query::QueryRequest;
@@ -265,7 +266,7 @@ fn queries_of_every_release_are_read() {
     for (hex, query) in [(QUERY_GROUPS, groups_query()), (QUERY_ROWS, rows_query())] {
         let remaining = Duration::from_millis(9_876);
         let request = QueryRequest { query: Arc::new(query), remaining, attempt: 1 };
-        let read = QueryRequest::decode(bytes_of(hex));
+        let read = decode_query(bytes_of(hex));
         assert_eq!(read.as_ref(), Ok(&request), "\n{}\n", hex_of(&request.encode()));
     }
 }

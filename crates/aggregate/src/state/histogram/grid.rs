@@ -68,7 +68,7 @@ impl HistogramGrid {
 
     /// The cell of a number within the covered range.
     #[must_use]
-    pub fn cell_of(self, number: Number) -> i128 {
+    pub(crate) fn cell_of(self, number: Number) -> i128 {
         let at_or_below = |number: Number| {
             let (digits, exponent) = number.digits();
             self.cell_of_digits(digits, exponent)

@@ -21,8 +21,6 @@ pub const BUCKET_FRACTION_BITS: u32 = 6;
 /// The bucket of a positive normal double is an integer plus this offset. The integer consists of
 /// its exponent bits and the next [`BUCKET_FRACTION_BITS`] bits.
 pub const BUCKET_OFFSET: i32 = SUBNORMAL_EXPONENT * WIDTH;
-/// Bucket numbers are in −BUCKET_MAX..=BUCKET_MAX.
-pub const BUCKET_MAX: i32 = 2_047 * WIDTH - 1 + BUCKET_OFFSET;
 
 /// Buckets between two powers of two.
 const WIDTH: i32 = 1 << BUCKET_FRACTION_BITS;
@@ -71,7 +69,7 @@ pub fn bucket_of_decimal(mantissa: i64, scale: u8) -> i32 {
 
 /// The bucket of a number.
 #[must_use]
-pub fn bucket_of_number(number: Number) -> i32 {
+pub(crate) fn bucket_of_number(number: Number) -> i32 {
     bucket_of(number.to_f64())
 }
 
@@ -121,6 +119,9 @@ fn edge(bucket: i32) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    /// Bucket numbers are in −BUCKET_MAX..=BUCKET_MAX.
+    const BUCKET_MAX: i32 = 2_047 * WIDTH - 1 + BUCKET_OFFSET;
 
     #[test]
     fn a_power_of_two_is_the_first_of_its_bucket() {

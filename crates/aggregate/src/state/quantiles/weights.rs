@@ -28,7 +28,7 @@ struct Chunk {
 
 impl QuantileWeights {
     /// Adds rows of `weight` millionths each: `counts[i]` rows to the bucket `first` + i.
-    pub fn add_counts(&mut self, first: i32, counts: &[u32], weight: u64) {
+    pub(crate) fn add_counts(&mut self, first: i32, counts: &[u32], weight: u64) {
         let mut walk = Walk::new(self);
         let (mut bucket, mut rest) = (first, counts);
         while !rest.is_empty() {
