@@ -137,11 +137,13 @@ fn assert_integers(column: &ColumnView<'_>, values: &[Value]) {
 }
 
 fn assert_near(column: &ColumnView<'_>, values: &[Value]) {
-    let Some(numbers_near) = column.near_numbers().expect("parses") else { return };
-    let near = numbers_near.near;
+    let view = column.numbers().expect("parses").filter(|view| view.base == 0);
+    let Some(view) = view else { return };
+    let Some(reference) = view.integers.frame_of_reference() else { return };
+    let steps = view.steps(&reference, None).expect("decodes");
     for (row, number) in numbers(values) {
-        let mantissa = near.from + near.step * i64::from(numbers_near.steps[row]);
-        let decimal = Decimal::new(mantissa.into(), numbers_near.scale);
+        let mantissa = reference.from + reference.step * i64::from(steps[row]);
+        let decimal = Decimal::new(mantissa.into(), view.scale);
         assert_eq!(decimal.map(Number::from), Some(number), "row {row}");
     }
 }

@@ -33,4 +33,4 @@ pub use directory::Zone;
 pub use error::{BlockError, BlockRegion};
 pub use header::BatchRows;
 pub use merge::{MergeOrder, Sampling, merge, merge_from, merge_without, sample};
-pub use view::{BlockView, CodedNumbers, ColumnView, NearNumbers, NumbersView, StringsView};
+pub use view::{BlockView, CodedNumbers, ColumnView, NumbersView, StringsView};

@@ -20,7 +20,7 @@ mod strings;
 
 use streams::Streams;
 
-pub use numbers::{CodedNumbers, NearNumbers, NumbersView};
+pub use numbers::{CodedNumbers, NumbersView};
 pub use strings::StringsView;
 
 /// A row block in borrowed bytes. Parsing reads only the front.

@@ -130,8 +130,7 @@ impl<'a> PagesView<'a> {
     }
 
     /// How many pages there are.
-    #[must_use]
-    pub const fn page_count(&self) -> usize {
+    const fn page_count(&self) -> usize {
         self.pages.len()
     }
 
@@ -139,25 +138,8 @@ impl<'a> PagesView<'a> {
     ///
     /// # Panics
     /// When `page` is not below [`Self::page_count`].
-    #[must_use]
-    pub fn page_strings(&self, page: usize) -> Range<usize> {
+    fn page_strings(&self, page: usize) -> Range<usize> {
         self.pages[page].strings.clone()
-    }
-
-    /// Decompresses one page.
-    ///
-    /// # Errors
-    /// When the page does not decompress to its strings.
-    ///
-    /// # Panics
-    /// When `page` is not below [`Self::page_count`].
-    pub fn decode_page(&self, page: usize) -> Result<StringDictionary<'static>, EncodingError> {
-        let mut text = Vec::new();
-        self.decompress(page, &mut text)?;
-        let strings = self.page_strings(page);
-        let start = self.offsets[strings.start];
-        let offsets = self.offsets[strings.start..=strings.end].iter();
-        StringDictionary::from_utf8(Cow::Owned(text), offsets.map(|end| end - start).collect())
     }
 
     /// Decompresses all pages: one entry per string, in stored order, not sorted.
@@ -265,8 +247,6 @@ mod tests {
             let strings = view.page_strings(page);
             assert_eq!(strings.start, next);
             next = strings.end;
-            let decoded = view.decode_page(page).expect("decodes");
-            assert!(decoded.iter().eq(values[strings].iter().map(AsRef::as_ref)));
         }
         assert_eq!(next, values.len());
         let pages = view.page_count();
@@ -339,9 +319,6 @@ mod tests {
             }
             let _ = plain(&bytes, values.len());
             if let Ok(view) = PagesView::parse(&bytes, values.len()) {
-                for page in 0..view.page_count() {
-                    let _ = view.decode_page(page);
-                }
                 let _ = view.for_each_text(|_| true, |_, texts| assert!(texts.len() <= view.len()));
                 let _ = view.decode();
             }

@@ -44,19 +44,6 @@ impl ColumnView<'_> {
     }
 }
 
-/// Numbers (from + step × k) × 10^−scale, with k = `steps[i]` for row i.
-#[derive(Clone, Debug)]
-pub struct NearNumbers {
-    /// Digits after the point, 0 to 18.
-    pub scale: u8,
-    /// The frame of reference: from, step and span.
-    pub near: ints::FrameOfReference,
-    /// One k per row, at most `near.span`; unspecified for null rows.
-    pub steps: Buffer,
-    /// Which rows have a value; `None` if all have one.
-    pub validity: Option<Bitmap>,
-}
-
 /// Integers `values[c]`, with c = `codes[i]` for row i.
 #[derive(Clone, Debug)]
 pub struct CodedNumbers {
@@ -106,22 +93,6 @@ impl NumbersView<'_> {
         let mut by_row = Buffer::of(present.len());
         kernels::expand_u32(&numbers, present.words(), 0, &mut by_row);
         Ok(by_row)
-    }
-}
-
-impl ColumnView<'_> {
-    /// The numbers as small integers; `None` if their range exceeds 32 bits, for doubles, and for
-    /// other kinds.
-    ///
-    /// # Errors
-    /// When the bytes do not decode.
-    pub fn near_numbers(&self) -> Result<Option<NearNumbers>, BlockError> {
-        let Some(numbers) = self.numbers()?.filter(|numbers| numbers.base == 0) else {
-            return Ok(None);
-        };
-        let Some(near) = numbers.integers.frame_of_reference() else { return Ok(None) };
-        let steps = numbers.steps(&near, None).map_err(self.entry.region().of())?;
-        Ok(Some(NearNumbers { scale: numbers.scale, near, steps, validity: numbers.validity }))
     }
 }
 
