@@ -14,6 +14,7 @@
 //! numbers; values are built only for the groups that a result shows. Most rows add to
 //! accumulators. Counts and states have the rest, and are only as long as needed.
 
+pub mod accumulate;
 pub(crate) mod accumulators;
 pub(crate) mod capacity;
 pub(crate) mod deferred;
@@ -41,14 +42,14 @@ use hadal_query::{Measure, Query, StateKind};
 use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
 use hadal_types::{Value, Weight};
 
-use crate::groups::accumulators::{AccumulatorInput, AccumulatorLayout, Accumulators};
+use crate::groups::accumulators::Accumulators;
+use crate::groups::deferred::DeferredRows;
 use crate::groups::group::{Group, KeyedGroup};
 use crate::groups::group_table::GroupTable;
 use crate::groups::key_dictionary::KeyDictionary;
 use crate::groups::state_column::StateColumn;
 use crate::sort_order::SortDirection;
 use crate::state::State;
-use crate::state::quantiles::counts::{BucketInput, QuantileCounts};
 use crate::state::sum::SumOverflow;
 use crate::state::weighted_count::WeightedCount;
 
@@ -153,31 +154,6 @@ impl Groups {
         &mut self.keys[key]
     }
 
-    /// Counts rows of a group.
-    ///
-    /// # Panics
-    /// If there is no such group.
-    pub fn add_count(&mut self, group_index: u32, count: WeightedCount) {
-        assert!((group_index as usize) < self.len(), "a group at {group_index}");
-        if self.counts.len() <= group_index as usize {
-            self.counts.resize(self.len(), WeightedCount::default());
-        }
-        self.counts[group_index as usize].merge(count);
-    }
-
-    /// Adds rows to accumulators: `add` receives the layout of incoming rows, and the accumulators
-    /// by group index. Returns whether the rows fit. Sums within 2^62 and up to 16 weight classes
-    /// always fit.
-    pub fn add_accumulators(
-        &mut self,
-        incoming: &AccumulatorInput<'_>,
-        add: impl FnOnce(&AccumulatorLayout, &mut [i64]),
-    ) -> bool {
-        let Some(layout) = self.prepare(incoming) else { return false };
-        add(&layout, self.accumulators.numbers_mut(self.len()));
-        true
-    }
-
     /// Moves the content of the accumulators to counts and states.
     pub(crate) fn spill(&mut self) {
         self.flush_deferred();
@@ -198,62 +174,6 @@ impl Groups {
                 }
             }
         }
-    }
-
-    /// Adds rows with this count to the moments of a group's measure. `product` is Σ mantissa ·
-    /// weight in millionths, for values of this scale, at most 18.
-    ///
-    /// # Panics
-    /// If there is no such group or measure.
-    pub fn add_decimal(
-        &mut self,
-        measure: usize,
-        group_index: u32,
-        count: WeightedCount,
-        product: i128,
-        scale: u8,
-    ) {
-        self.states[measure].add_decimal(group_index as usize, count, product, scale, self.len());
-    }
-
-    /// The states of a measure by group index; the caller may add to them.
-    ///
-    /// # Panics
-    /// If there is no such measure.
-    pub fn states_mut(&mut self, measure: usize) -> &mut [State] {
-        self.states[measure].states_mut(self.len())
-    }
-
-    /// The bucket counts of a quantiles measure, and its sketches by group index; see
-    /// [`StateColumn::quantile_counts`].
-    ///
-    /// # Panics
-    /// If there is no such measure.
-    pub fn quantile_counts(
-        &mut self,
-        measure: usize,
-        incoming: &BucketInput<'_>,
-    ) -> Option<(&mut QuantileCounts, &mut [State])> {
-        self.states[measure].quantile_counts(self.len(), incoming)
-    }
-
-    /// The ranges of a min/max measure of decimals, by group index; the caller may widen them. See
-    /// [`StateColumn::ranges_mut`].
-    ///
-    /// # Panics
-    /// If there is no such measure.
-    pub fn ranges_mut(
-        &mut self,
-        measure: usize,
-        scale: u8,
-        bounds: (i64, i64),
-    ) -> Option<(&mut [(i64, i64)], i64)> {
-        self.states[measure].ranges_mut(self.len(), scale, bounds)
-    }
-
-    /// Counts rows of groups that were dropped.
-    pub fn drop_rows(&mut self, rows: u64) {
-        self.dropped_rows = self.dropped_rows.saturating_add(rows);
     }
 
     /// Adds a single group.
@@ -466,9 +386,6 @@ impl PartialEq for Groups {
         self.fits(other) && self.clone().into_sorted() == other.clone().into_sorted()
     }
 }
-
-pub use deferred::DeferredKeys;
-use deferred::DeferredRows;
 
 mod merging;
 pub(crate) mod series;

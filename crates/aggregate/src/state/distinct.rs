@@ -87,7 +87,7 @@ impl Default for Distinct {
 }
 
 impl Distinct {
-    /// Adds a value by its hash (see [`crate::hash_value`]).
+    /// Adds a value by its hash (see [`crate::accumulate::hash_value`]).
     pub fn add_hash(&mut self, hash: u64) {
         match &mut self.body {
             Body::Sketch(registers) => note(registers, rank_of(hash)),

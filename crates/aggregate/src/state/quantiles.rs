@@ -76,7 +76,8 @@ impl Quantiles {
 
     /// Adds `rows` values between `min` and `max`, which is faster than one by one. Only allowed if
     /// [`Self::takes_buckets`] is true. The caller must add the values' weights to the returned
-    /// [`QuantileWeights`], by bucket ([`crate::bucket_of_decimal`], [`crate::bucket_of`]).
+    /// [`QuantileWeights`], by bucket ([`crate::accumulate::bucket_of_decimal`],
+    /// [`crate::accumulate::bucket_of`]).
     pub fn add_rows(&mut self, rows: u64, ends: (Number, Number)) -> &mut QuantileWeights {
         debug_assert!(self.takes_buckets(rows), "{rows} rows more are to be exact");
         self.rows = self.rows.saturating_add(rows);

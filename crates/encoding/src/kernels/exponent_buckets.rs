@@ -35,7 +35,7 @@ pub struct ExponentBuckets {
 pub struct BucketCounts<'c> {
     /// The start of each cell's counts.
     pub starts: &'c [u32],
-    /// Counts up to [`BUCKET_COUNT_MAX`]; a count whose highest bit is set is *marked*.
+    /// Counts up to 2^15 − 1; a count whose highest bit is set is *marked*.
     pub counts: &'c mut [u16],
     /// Receives the rows that belong to marked counts.
     pub marked: &'c mut Vec<u32>,

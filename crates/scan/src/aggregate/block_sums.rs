@@ -1,10 +1,10 @@
 //! The counts and sums of a block's rows, before they are added to groups.
 
-use hadal_aggregate::AccumulatorColumn;
+use hadal_aggregate::accumulate::AccumulatorColumn;
 
 /// The sums of a block's rows by cell.
 pub(crate) struct BlockSums {
-    /// The number of rows that have a value, by [`hadal_aggregate::SumInput::valid`].
+    /// The number of rows that have a value, by [`hadal_aggregate::accumulate::SumInput::valid`].
     pub(crate) counts: Vec<Vec<u64>>,
     /// By sum, modulo 2^64.
     pub(crate) sums: Vec<Vec<u64>>,

@@ -7,9 +7,10 @@
 
 use std::borrow::Cow;
 
-use hadal_aggregate::{
-    DISTINCT_REGISTER_BITS, DistinctRegisters, Groups, INTEGER_SALT, State, hash_decimal,
+use hadal_aggregate::accumulate::{
+    DISTINCT_REGISTER_BITS, DistinctRegisters, INTEGER_SALT, hash_decimal,
 };
+use hadal_aggregate::{Groups, State};
 use hadal_encoding::kernels;
 
 use crate::column::column_values::Numbers;

@@ -1,6 +1,7 @@
 //! Measures that each distinct value changes only once per group: distinct counts and extremes.
 
-use hadal_aggregate::{State, hash_decimal, hash_text, hash_value};
+use hadal_aggregate::State;
+use hadal_aggregate::accumulate::{hash_decimal, hash_text, hash_value};
 use hadal_types::Weight;
 
 use crate::aggregate::quantile_buckets::CELLS_PER_VALUE_MAX;

@@ -1,6 +1,7 @@
 //! Counts the numbers of one group by the buckets of the quantile sketch.
 
-use hadal_aggregate::{Quantiles, bucket_of, bucket_of_decimal};
+use hadal_aggregate::Quantiles;
+use hadal_aggregate::accumulate::{bucket_of, bucket_of_decimal};
 use hadal_types::{Number, Value};
 
 use crate::column::column_values::{Doubles, Mixed, Numbers};

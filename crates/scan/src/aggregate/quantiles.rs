@@ -4,9 +4,10 @@
 //! A sketch also has its minimum and maximum. After some blocks, hardly any row changes them; the
 //! counts show which rows could.
 
-use hadal_aggregate::{
-    BUCKET_FRACTION_BITS, BUCKET_OFFSET, BucketInput, Groups, State, bucket_of_decimal,
+use hadal_aggregate::accumulate::{
+    BUCKET_FRACTION_BITS, BUCKET_OFFSET, BucketInput, bucket_of_decimal,
 };
+use hadal_aggregate::{Groups, State};
 use hadal_encoding::kernels::{self, BucketCounts, ExponentBuckets, ScaledSteps};
 use hadal_types::{Number, Value, Weight};
 
@@ -137,7 +138,8 @@ impl<'v> QuantileRows<'v> {
 mod tests {
     use std::rc::Rc;
 
-    use hadal_aggregate::{Quantiles, bucket_of_decimal};
+    use hadal_aggregate::Quantiles;
+    use hadal_aggregate::accumulate::bucket_of_decimal;
     use hadal_encoding::Bitmap;
     use hadal_query::{Expr, Measure, Query, QueryKind, StateKind};
     use hadal_types::{Logical, TableName};

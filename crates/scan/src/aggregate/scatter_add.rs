@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
-use hadal_aggregate::{AccumulatorColumn, AccumulatorLayout};
+use hadal_aggregate::accumulate::{AccumulatorColumn, AccumulatorLayout};
 use hadal_encoding::{Bitmap, kernels};
 
 use crate::aggregate::block_sums::BlockSums;

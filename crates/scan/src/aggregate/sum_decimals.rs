@@ -7,7 +7,8 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use hadal_aggregate::{AccumulatorInput, AccumulatorLayout, DeferredKeys, Groups, SumInput};
+use hadal_aggregate::Groups;
+use hadal_aggregate::accumulate::{AccumulatorInput, AccumulatorLayout, DeferredKeys, SumInput};
 use hadal_encoding::{Bitmap, kernels};
 use hadal_query::StateKind;
 

@@ -8,7 +8,8 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-use hadal_aggregate::{AccumulatorLayout, Groups, KeyDictionary};
+use hadal_aggregate::Groups;
+use hadal_aggregate::accumulate::{AccumulatorLayout, KeyDictionary};
 use hadal_encoding::{Buffer, kernels};
 use hadal_types::Value;
 

@@ -7,7 +7,8 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use hadal_aggregate::{AccumulatorLayout, WeightedCount};
+use hadal_aggregate::WeightedCount;
+use hadal_aggregate::accumulate::AccumulatorLayout;
 use hadal_encoding::{Bitmap, kernels};
 
 use crate::column::selection::Selection;
