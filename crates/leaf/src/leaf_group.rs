@@ -1,9 +1,9 @@
-//! All leaves of a process as one peer. Their results go into one partial, so that groups which
-//! several leaves share are built once.
+//! All leaves of a process as one peer. Their results go into one partial, so groups that several
+//! leaves have are built once.
 //!
-//! Coverage is reported for each leaf, as if the leaves had answered one by one. A query that runs
-//! out of time returns the rows scanned until then, from all leaves. Only if the scan itself fails
-//! do all leaves fail.
+//! Coverage is still reported for each leaf, as if each had answered alone. A query that runs out
+//! of time returns the rows scanned until then, from whichever leaves. Only if the scan as a whole
+//! fails do all leaves fail.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -110,7 +110,7 @@ impl FreshBytes {
     }
 
     /// Whether some held batches should be flushed soon: more than half of the bound is held, or
-    /// the last batch was refused.
+    /// the last batch was refused and bytes are still held.
     pub(crate) fn is_pressed(&self) -> bool {
         let held = self.held();
         held > self.max / 2 || held > 0 && self.has_refused.load(Ordering::Relaxed)

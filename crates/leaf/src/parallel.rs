@@ -2,8 +2,9 @@
 
 use parking_lot::Mutex;
 
-/// Calls `work` on the items from the last to the first, on up to `threads` threads, until it
-/// returns false. Neighbouring items for which `are_grouped` holds go to the same thread.
+/// Calls `work` on the items from the last to the first, on up to `threads` threads. A thread stops
+/// once `work` returns false on it; the other threads continue. Neighbouring items for which
+/// `are_grouped` holds go to the same thread.
 pub(crate) fn parallel_from_last<T: Send>(
     items: Vec<T>,
     threads: usize,

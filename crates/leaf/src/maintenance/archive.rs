@@ -1,7 +1,7 @@
 //! The archive: rows of a table with this setting are written to it before they are dropped.
 //!
 //! Rows that are too old are archived by whole UTC days, so a day is one file per leaf if rows come
-//! in order. A table that is too large loses its oldest blocks, down to [`ARCHIVE_TO_PERCENT`] of
+//! in order. A table that is too large loses its oldest blocks, down to `ARCHIVE_TO_PERCENT` of
 //! its maximum size, so that not every block makes a file. No row of such a table is dropped before
 //! it is durable in the archive; while the archive cannot be written, rows stay.
 //!

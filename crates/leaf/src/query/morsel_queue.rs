@@ -60,8 +60,8 @@ impl<F> MorselQueue<F> {
         }))
     }
 
-    /// The number of workers; `None` if there is no work for another worker. An additional worker
-    /// state costs as much as scanning `worth_blocks` blocks.
+    /// The number of workers; `None` if there is no work for another worker. If another one would
+    /// need a state of its own beside theirs, more than `worth_blocks` blocks must be left.
     pub(crate) fn workers_if_open(&self, worth_blocks: usize) -> Option<usize> {
         self.lock().workers_if_open(worth_blocks)
     }

@@ -35,8 +35,8 @@ impl ScanPool {
         Ok(Arc::new(started))
     }
 
-    /// Limits how many queries may merge worker states at once: half the number of scan threads, so
-    /// that these make progress meanwhile.
+    /// Limits how many queries may merge worker states at once: half the number of scan threads,
+    /// rounded up, so that these make progress meanwhile.
     pub(crate) fn merging(&self) -> &Arc<Semaphore> {
         &self.merging
     }

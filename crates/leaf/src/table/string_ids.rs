@@ -1,4 +1,4 @@
-//! Ids for the strings of a table's columns in this leaf (see [`Interner`]).
+//! Ids for the strings of a table's columns in this leaf (see [`SharedInterner`]).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -25,7 +25,8 @@ fn open_in(folder: &Path, budget: usize, clock: Arc<FixedClock>) -> (Bed, Arc<Me
     (Bed { clock, leaf: Leaf::open(config).expect("opens") }, budget)
 }
 
-/// One block for each of [`DAYS`] days, which take all memory but a twentieth.
+/// A leaf with one block for each of [`DAYS`] days, and its memory budget. The blocks use all but a
+/// twentieth of the budget.
 async fn nearly_full(folder: &Path) -> (Bed, Arc<MemoryPool>) {
     let (bed, budget) = open_in(folder, usize::MAX, Arc::new(FixedClock::new(NOW)));
     let bed = settle(bed, DAYS).await;
