@@ -24,7 +24,7 @@ pub(super) struct Templates {
 
 /// Strings with their numbers lifted.
 #[derive(Default)]
-struct Lifted {
+struct TemplateStrings {
     templates: StringInterner,
     /// One template code per string.
     codes: Vec<u32>,
@@ -37,8 +37,8 @@ impl Templates {
     /// Encodes these strings; `None` if most have a unique template, or if one contains a
     /// placeholder byte.
     pub(super) fn of(values: &[&str]) -> Option<Self> {
-        let lifted = Lifted::new(values.iter().copied(), digits_of(values)?)?;
-        let Lifted { templates: source, mut codes, numbers: lifted, .. } = lifted;
+        let lifted = TemplateStrings::new(values.iter().copied(), digits_of(values)?)?;
+        let TemplateStrings { templates: source, mut codes, numbers: lifted, .. } = lifted;
         let all = (0u32..).take(source.len()).collect();
         let (entries, ranks) = sort_used(all, &source);
         codes.iter_mut().for_each(|code| *code = ranks[*code as usize]);
@@ -62,7 +62,7 @@ impl Templates {
     }
 }
 
-impl Lifted {
+impl TemplateStrings {
     fn new<'v>(values: impl Iterator<Item = &'v str>, digits: Digits) -> Option<Self> {
         let mut lifted = Self::default();
         let mut template = Vec::new();
@@ -95,7 +95,8 @@ impl Lifted {
 /// The digits that give the fewer template bytes in a sample; `None` if neither kind is useful.
 fn digits_of(values: &[&str]) -> Option<Digits> {
     let sample = || values.iter().copied().step_by(values.len().div_ceil(SAMPLE_STRINGS).max(1));
-    let bytes = |digits| Lifted::new(sample(), digits).map(|lifted| lifted.template_bytes());
+    let bytes =
+        |digits| TemplateStrings::new(sample(), digits).map(|lifted| lifted.template_bytes());
     match (bytes(Digits::Decimal), bytes(Digits::Hexadecimal)) {
         (None, None) => None,
         (Some(decimal), hexadecimal)
