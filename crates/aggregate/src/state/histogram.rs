@@ -28,12 +28,12 @@ use crate::state::weighted_count::number_of_weight;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     buckets_max: u16,
-    cells: Option<Box<Cells>>,
+    cells: Option<Box<GridCells>>,
 }
 
 /// The weight in each cell, in millionths.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Cells {
+struct GridCells {
     min: Number,
     max: Number,
     /// The grid that covers `min` to `max`.
@@ -93,7 +93,7 @@ impl Histogram {
         let cells_max = Self::cells_max(self.buckets_max);
         let cells = self.cells.get_or_insert_with(|| {
             let grid = HistogramGrid::covering((min, max), cells_max, None);
-            Box::new(Cells { min, max, grid, weights: Vec::new() })
+            Box::new(GridCells { min, max, grid, weights: Vec::new() })
         });
         cells.widen((min, max), cells_max);
         add_ascending(&mut cells.weights, count(cells.grid));
@@ -145,7 +145,7 @@ impl Histogram {
             let first = grid.cell_of(min);
             let absolute = |(cell, weight): (u32, i128)| (first + i128::from(cell), weight);
             let weights = cells.into_iter().map(absolute).collect();
-            let cells = Cells { min, max, grid, weights };
+            let cells = GridCells { min, max, grid, weights };
             if !cells.is_whole(cells_max) {
                 return None;
             }
@@ -157,12 +157,12 @@ impl Histogram {
     /// Approximate bytes on the heap.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.cells.as_ref().map_or(0, |cells| {
-            size_of::<Cells>() + cells.weights.capacity() * size_of::<(i128, i128)>()
+            size_of::<GridCells>() + cells.weights.capacity() * size_of::<(i128, i128)>()
         })
     }
 }
 
-impl Cells {
+impl GridCells {
     /// Extends the range of values by this range.
     fn widen(&mut self, (min, max): (Number, Number), cells_max: usize) {
         if self.min <= min && max <= self.max {
@@ -226,7 +226,7 @@ struct Layout {
 
 impl Layout {
     /// The narrowest buckets that are few enough; `None` if there is only one bucket.
-    fn of(cells: &Cells, buckets_max: u16) -> Option<Self> {
+    fn of(cells: &GridCells, buckets_max: u16) -> Option<Self> {
         if cells.min == cells.max || buckets_max < 2 {
             return None;
         }
@@ -248,7 +248,7 @@ impl Layout {
 
     /// The edges, one more than buckets. An edge beyond the range of doubles becomes the value at
     /// that end.
-    fn edges(&self, cells: &Cells) -> Vec<Number> {
+    fn edges(&self, cells: &GridCells) -> Vec<Number> {
         let last = self.first + i128::try_from(self.count).unwrap_or(0);
         let edge = |bucket: i128| {
             if self.is_closed && bucket == last {
