@@ -16,12 +16,12 @@ const START: i64 = 1_790_000_000_000_000;
 const VECTOR_AND_TAIL: i64 = 1_100;
 
 /// The columns of a row, and their values.
-type Cells = Vec<(&'static str, Value)>;
+type RowValues = Vec<(&'static str, Value)>;
 
 struct Frozen {
     name: &'static str,
     rows: i64,
-    cells: fn(i64) -> Cells,
+    cells: fn(i64) -> RowValues,
 }
 
 const WARM: [Frozen; 23] = [
@@ -173,7 +173,7 @@ const WARM: [Frozen; 23] = [
 
 /// The columns of all other blocks: named after its block if the block has one column, else by its
 /// own name.
-fn every_cell(row: i64) -> Cells {
+fn every_cell(row: i64) -> RowValues {
     let cells = |frozen: &Frozen| {
         let named = |(column, value)| match (frozen.name, column) {
             (name, "x") => (name, value),
@@ -181,7 +181,7 @@ fn every_cell(row: i64) -> Cells {
             ("lists-dictionary", "vector") => ("vector-dictionary", value),
             _ => (column, value),
         };
-        (frozen.cells)(row).into_iter().map(named).collect::<Cells>()
+        (frozen.cells)(row).into_iter().map(named).collect::<RowValues>()
     };
     WARM.iter().flat_map(cells).collect()
 }
@@ -192,7 +192,7 @@ const COLD: [(Frozen, Chill); 2] = [
     (Frozen { name: "cold-and-warm", rows: 700, cells: few_cells }, Chill::WhereItSaves),
 ];
 
-fn few_cells(row: i64) -> Cells {
+fn few_cells(row: i64) -> RowValues {
     let mut cells =
         vec![("bytes", integer(chance(row, 256))), ("powers", integer(chance(row, 9).pow(4)))];
     if chance(row, 5) > 0 {
@@ -239,7 +239,7 @@ fn main() {
     }
 }
 
-fn write(path: &Path, rows: &[(i64, Cells)], bytes: &[u8]) {
+fn write(path: &Path, rows: &[(i64, RowValues)], bytes: &[u8]) {
     let texts = texts(rows, bytes);
     println!("{}: {} bytes\n{}", path.display(), bytes.len(), heads(&texts));
     std::fs::write(path.with_extension("txt"), texts).expect("written");
@@ -248,7 +248,7 @@ fn write(path: &Path, rows: &[(i64, Cells)], bytes: &[u8]) {
 
 /// The rows that [`SAMPLED`] keeps, identified by their times, with their new weights; and the
 /// block.
-fn sampled() -> (Vec<(i64, Cells)>, Vec<u8>) {
+fn sampled() -> (Vec<(i64, RowValues)>, Vec<u8>) {
     let whole: Vec<_> = (0..SAMPLED.rows).map(|row| (row, (SAMPLED.cells)(row))).collect();
     let (by, whole) = ([name("few")], block(&whole));
     let sampling = Sampling { one_in: 50, key: None, by: &by, least: 10 };
@@ -277,7 +277,7 @@ fn heads(texts: &str) -> String {
         .fold(String::new(), |all, line| format!("{all}  {line}\n"))
 }
 
-fn block(rows: &[(i64, Cells)]) -> Vec<u8> {
+fn block(rows: &[(i64, RowValues)]) -> Vec<u8> {
     let mut builder = BlockBuilder::new(name("time"));
     for (row, cells) in rows {
         for (column, value) in cells {
@@ -305,7 +305,7 @@ fn push(builder: &mut BlockBuilder, column: &str, value: &Value) {
 
 /// The block's content as text: each column's encoding and its values by row, with the length of
 /// each run of equal values.
-fn texts(rows: &[(i64, Cells)], bytes: &[u8]) -> String {
+fn texts(rows: &[(i64, RowValues)], bytes: &[u8]) -> String {
     let block = BlockView::parse(bytes).expect("parses");
     let mut all = format!("version {}, {} rows\n", bytes[8], rows.len());
     if block.kept_one_in() > 1 {
@@ -315,7 +315,7 @@ fn texts(rows: &[(i64, Cells)], bytes: &[u8]) -> String {
         let (name, kind) = (column.name().as_str(), column.kind());
         let cold = if column.is_cold() { ", cold" } else { "" };
         let _ = writeln!(all, "column {name}: {kind}, {}{cold}", column.encoding_name());
-        let value = |(row, cells): &(i64, Cells)| match name {
+        let value = |(row, cells): &(i64, RowValues)| match name {
             "time" => Value::Time(time(*row)),
             _ => {
                 let is_column = |cell: &&(&str, Value)| cell.0 == name && kind_of(&cell.1) == kind;
