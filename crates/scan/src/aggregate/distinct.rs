@@ -14,7 +14,7 @@ use hadal_aggregate::{Groups, State};
 use hadal_encoding::kernels;
 
 use crate::column::column_values::Numbers;
-use crate::column::decimals::{DictionaryMantissas, Mantissas};
+use crate::column::decimals::{DictionaryMantissas, MantissaColumn};
 use crate::group::grouped_rows::GroupedRows;
 
 /// The number of hashes that fit the L1 cache.
@@ -161,14 +161,14 @@ impl<'v> Coded<'v> {
             }
         };
         let (codes, values) = match (&numbers.mantissas, &chosen) {
-            (Mantissas::Dictionary(DictionaryMantissas { codes, values }), None) => {
+            (MantissaColumn::Dictionary(DictionaryMantissas { codes, values }), None) => {
                 (Cow::Borrowed(&***codes), Cow::Borrowed(values.as_slice()))
             }
-            (Mantissas::Dictionary(DictionaryMantissas { codes, values }), Some(chosen)) => {
+            (MantissaColumn::Dictionary(DictionaryMantissas { codes, values }), Some(chosen)) => {
                 let codes = chosen.iter().map(|&row| codes[row as usize]).collect();
                 (Cow::Owned(codes), Cow::Borrowed(values.as_slice()))
             }
-            (Mantissas::Plain(mantissas), None) => (
+            (MantissaColumn::Plain(mantissas), None) => (
                 Cow::Owned((0..to_u32(group_numbers.len())).collect()),
                 Cow::Borrowed(mantissas.as_slice()),
             ),
@@ -224,16 +224,16 @@ mod tests {
     use crate::column::selection::Selection;
     use crate::column::weights::Weights;
 
-    fn by_code(values: &[i64]) -> Mantissas {
+    fn by_code(values: &[i64]) -> MantissaColumn {
         let codes = (0..values.len()).rev().map(to_u32).collect();
         let values = values.iter().rev().copied().collect();
-        Mantissas::Dictionary(DictionaryMantissas {
+        MantissaColumn::Dictionary(DictionaryMantissas {
             codes: Rc::new(codes),
             values: Rc::new(values),
         })
     }
 
-    fn mantissas() -> impl Strategy<Value = Mantissas> {
+    fn mantissas() -> impl Strategy<Value = MantissaColumn> {
         let values = prop_oneof![
             prop::collection::vec(0i64..5_000, 1..4_000),
             prop::collection::vec(any::<i64>(), 1..4_000),
@@ -241,8 +241,8 @@ mod tests {
         ];
         (values, 0..3).prop_map(|(values, form)| match form {
             0 => by_code(&values),
-            1 => Mantissas::Plain(Rc::new(values)),
-            _ => Mantissas::new(values),
+            1 => MantissaColumn::Plain(Rc::new(values)),
+            _ => MantissaColumn::new(values),
         })
     }
 

@@ -6,7 +6,7 @@ use hadal_types::Weight;
 
 use crate::aggregate::quantile_buckets::CELLS_PER_VALUE_MAX;
 use crate::column::column_values::{Coded, Entries, Numbers};
-use crate::column::decimals::Mantissas;
+use crate::column::decimals::MantissaColumn;
 
 /// The values of one block; each is added once per group.
 pub(crate) struct Idempotent<'v> {
@@ -30,7 +30,7 @@ pub(crate) enum IdempotentSource<'v> {
 impl<'v> IdempotentSource<'v> {
     /// `None` if decimals are so far apart that few rows share one, or if they have codes already.
     pub(crate) fn of_numbers(numbers: &'v Numbers) -> Option<Self> {
-        let Mantissas::FrameOfReference(reference) = &numbers.mantissas else { return None };
+        let MantissaColumn::FrameOfReference(reference) = &numbers.mantissas else { return None };
         let count =
             usize::try_from(reference.last().checked_sub(reference.from)?).ok()?.checked_add(1)?;
         let is_near = count <= reference.steps.len().saturating_mul(CELLS_PER_VALUE_MAX);

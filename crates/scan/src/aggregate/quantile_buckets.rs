@@ -191,7 +191,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::column::decimals::Mantissas;
+    use crate::column::decimals::MantissaColumn;
 
     /// Compares distributions of two groups' rows, counted by bucket and one by one, after `before`
     /// other values.
@@ -233,7 +233,7 @@ mod tests {
             let valid = Bitmap::from_words(words.collect(), rows);
             let weights = Weights::ByRow((weight..).step_by(7).take(rows).collect());
             let numbers = Numbers {
-                mantissas: Mantissas::new(mantissas),
+                mantissas: MantissaColumn::new(mantissas),
                 scale,
                 logical: Logical::Plain,
                 valid: has_nulls.then(|| Rc::new(valid)),

@@ -12,7 +12,7 @@ use hadal_encoding::kernels::{self, BucketCounts, ExponentBuckets, ScaledSteps};
 use hadal_types::{Number, Value, Weight};
 
 use crate::column::column_values::Numbers;
-use crate::column::decimals::{FrameOfReference, Mantissas};
+use crate::column::decimals::{FrameOfReference, MantissaColumn};
 use crate::column::weights::Weights;
 use crate::group::grouped_rows::GroupedRows;
 
@@ -53,7 +53,7 @@ impl Buckets {
 impl<'v> QuantileRows<'v> {
     /// `None` if the values must be added group by group.
     pub(crate) fn new(numbers: &'v Numbers, rows: &GroupedRows<'_>) -> Option<Self> {
-        let Mantissas::FrameOfReference(reference) = &numbers.mantissas else { return None };
+        let MantissaColumn::FrameOfReference(reference) = &numbers.mantissas else { return None };
         if matches!(rows.weights, Weights::ByRow(_)) {
             return None;
         }
@@ -199,7 +199,7 @@ mod tests {
                 let reference = FrameOfReference {
                     from: 0, step: 5, span: 131 * spread(block), steps: Rc::new(steps.collect()),
                 };
-                let (mantissas, logical) = (Mantissas::FrameOfReference(reference), Logical::Plain);
+                let (mantissas, logical) = (MantissaColumn::FrameOfReference(reference), Logical::Plain);
                 Numbers { mantissas, scale: 2, logical, valid: valid.clone() }
             };
             let columns: Vec<Numbers> = (0..blocks).map(numbers).collect();

@@ -10,7 +10,7 @@ use hadal_encoding::{Bitmap, kernels};
 
 use crate::aggregate::block_sums::BlockSums;
 use crate::column::column_values::Numbers;
-use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
+use crate::column::decimals::{DictionaryMantissas, FrameOfReference, MantissaColumn};
 use crate::group::group_lookup::GroupLookup;
 use crate::group::group_runs::GroupRuns;
 use crate::group::grouped_rows::GroupedRows;
@@ -93,15 +93,15 @@ impl<'d> ScatterAdd<'d> {
 impl<'d> Selected<'d> {
     pub(crate) fn new(numbers: &'d Numbers, rows: &'d GroupedRows<'_>) -> Self {
         match &numbers.mantissas {
-            Mantissas::FrameOfReference(FrameOfReference { from, step, steps, .. }) => {
+            MantissaColumn::FrameOfReference(FrameOfReference { from, step, steps, .. }) => {
                 let steps = rows.selected(steps);
                 Self::FrameOfReference { from: *from, step: *step, steps }
             }
-            Mantissas::Dictionary(DictionaryMantissas { codes, values }) => {
+            MantissaColumn::Dictionary(DictionaryMantissas { codes, values }) => {
                 let codes = rows.selected(codes);
                 Self::DictionaryMantissas { values, codes }
             }
-            Mantissas::Plain(values) => Self::Plain(rows.selected_wide(values)),
+            MantissaColumn::Plain(values) => Self::Plain(rows.selected_wide(values)),
         }
     }
 
@@ -201,7 +201,7 @@ pub(crate) fn widen(
     factor: i64,
     ranges: &mut [(i64, i64)],
 ) {
-    if let (Some(runs), Mantissas::FrameOfReference(reference), None) =
+    if let (Some(runs), MantissaColumn::FrameOfReference(reference), None) =
         (rows.runs(), &numbers.mantissas, &numbers.valid)
     {
         return widen_stretches(runs, reference, rows, lookup, factor, ranges);

@@ -15,7 +15,7 @@ use hadal_query::StateKind;
 use crate::aggregate::block_sums::BlockSums;
 use crate::aggregate::scatter_add::{self, ScatterAdd};
 use crate::column::column_values::{ColumnValues, Entries, Numbers};
-use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
+use crate::column::decimals::{DictionaryMantissas, FrameOfReference, MantissaColumn};
 use crate::column::weights::Weights;
 use crate::group::group_ids::{GroupIds, KeyValues};
 use crate::group::group_lookup::{GroupLookup, key_numbers};
@@ -266,14 +266,14 @@ impl<'v> Split<'v> {
     fn new(numbers: &'v Numbers) -> Self {
         match &numbers.mantissas {
             // The same value in all rows, such as FILTER makes of count(*).
-            Mantissas::FrameOfReference(reference) if reference.span == 0 => {
+            MantissaColumn::FrameOfReference(reference) if reference.span == 0 => {
                 Self { from: reference.from, parts: Vec::new() }
             }
-            Mantissas::FrameOfReference(FrameOfReference { from, step, span, steps }) => {
+            MantissaColumn::FrameOfReference(FrameOfReference { from, step, span, steps }) => {
                 let steps = Cow::Borrowed(&***steps);
                 Self { from: *from, parts: vec![Part { step: *step, most: *span, steps }] }
             }
-            Mantissas::Dictionary(DictionaryMantissas { codes, values }) => {
+            MantissaColumn::Dictionary(DictionaryMantissas { codes, values }) => {
                 let from = numbers.mantissas.bounds().0;
                 let part = |half: Part<'_>| {
                     let mut part = vec![0; codes.len()];
@@ -282,7 +282,7 @@ impl<'v> Split<'v> {
                 };
                 Self { from, parts: halves(values, from).map(part).collect() }
             }
-            Mantissas::Plain(mantissas) => {
+            MantissaColumn::Plain(mantissas) => {
                 let from = numbers.mantissas.bounds().0;
                 Self { from, parts: halves(mantissas, from).collect() }
             }

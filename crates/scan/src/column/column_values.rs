@@ -7,7 +7,7 @@ use hadal_encoding::{Bitmap, Buffer, CanonicalStrings, StringDictionary, kernels
 use hadal_types::{Decimal, Logical, Micros, Number, Value};
 
 use crate::column::bitmaps::{bits, filled};
-use crate::column::decimals::{FrameOfReference, Mantissas};
+use crate::column::decimals::{FrameOfReference, MantissaColumn};
 use crate::column::interner::InternedIds;
 use crate::column::lists::Lists;
 use crate::column::selection::Selection;
@@ -51,7 +51,7 @@ impl RowValues {
 #[derive(Clone)]
 pub(crate) struct Numbers {
     /// One mantissa per row; arbitrary where the row has no value.
-    pub(crate) mantissas: Mantissas,
+    pub(crate) mantissas: MantissaColumn,
     /// Digits after the point.
     pub(crate) scale: u8,
     /// [`Logical::Plain`] or [`Logical::Time`].
@@ -195,7 +195,7 @@ impl Truths {
         });
         let steps = (0..rows).map(|row| u32::from(self.yes.get(row))).collect();
         let reference = FrameOfReference { from: 0, step: 1, span: 1, steps: Rc::new(steps) };
-        let mantissas = Mantissas::FrameOfReference(reference);
+        let mantissas = MantissaColumn::FrameOfReference(reference);
         Numbers { mantissas, scale: 0, logical: Logical::Plain, valid }
     }
 

@@ -14,7 +14,7 @@ use crate::column::bitmaps::bits;
 
 /// One mantissa per row; arbitrary where the row has no value.
 #[derive(Clone, Debug)]
-pub(crate) enum Mantissas {
+pub(crate) enum MantissaColumn {
     /// Mantissas that are close together.
     FrameOfReference(FrameOfReference),
     /// Mantissas that repeat.
@@ -44,7 +44,7 @@ pub(crate) struct FrameOfReference {
     pub(crate) steps: Rc<Buffer>,
 }
 
-impl Mantissas {
+impl MantissaColumn {
     /// The size in bytes of all data by row.
     pub(crate) fn bytes(&self) -> usize {
         match self {
@@ -190,7 +190,7 @@ impl FloorDivision {
     }
 }
 
-impl Mantissas {
+impl MantissaColumn {
     /// Returns the mantissas in the narrowest form. Costs two passes.
     pub(crate) fn new(mantissas: Vec<i64>) -> Self {
         let from = mantissas.iter().copied().fold(i64::MAX, i64::min);
@@ -300,7 +300,7 @@ mod tests {
             ],
             step in 1i64..4_000_000_000, by in -5i64..5, from in mantissa(), to in mantissa(),
         ) {
-            let narrow = Mantissas::new(mantissas.clone());
+            let narrow = MantissaColumn::new(mantissas.clone());
             let narrow = match &narrow {
                 _ if by == 4 => {
                     let mut values = mantissas.clone();
@@ -309,15 +309,15 @@ mod tests {
                     let codes = mantissas.iter().filter_map(code);
                     let codes = codes.map(|code| u32::try_from(code).expect("small")).collect();
                     let (codes, values) = (Rc::new(codes), Rc::new(values));
-                    Mantissas::Dictionary(DictionaryMantissas { codes, values })
+                    MantissaColumn::Dictionary(DictionaryMantissas { codes, values })
                 }
-                Mantissas::FrameOfReference(reference) => reference
+                MantissaColumn::FrameOfReference(reference) => reference
                     .with(reference.from.checked_add(by), Some(step))
-                    .map_or(narrow, Mantissas::FrameOfReference),
-                Mantissas::Dictionary(_) | Mantissas::Plain(_) => narrow,
+                    .map_or(narrow, MantissaColumn::FrameOfReference),
+                MantissaColumn::Dictionary(_) | MantissaColumn::Plain(_) => narrow,
             };
             let far: Vec<i64> = (0..narrow.len()).map(|row| narrow.get(row)).collect();
-            if let Mantissas::Plain(_) = narrow {
+            if let MantissaColumn::Plain(_) = narrow {
                 prop_assert_eq!(&far, &mantissas);
             }
             let bounds = narrow.bounds();

@@ -11,7 +11,7 @@ use hadal_types::{Logical, Value};
 
 use crate::column::bitmaps::filled;
 use crate::column::column_values::{Coded, ColumnValues, Entries, Numbers, Truths};
-use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
+use crate::column::decimals::{DictionaryMantissas, FrameOfReference, MantissaColumn};
 use crate::column::filter_dictionary;
 use crate::column::filter_numbers;
 
@@ -178,11 +178,11 @@ impl<'a> EncodedColumn<'a> {
         let mantissas = if let Some(reference) = view.integers.frame_of_reference() {
             let steps = Rc::new(view.steps(&reference, selected).map_err(corrupt)?);
             let ints::FrameOfReference { from, step, span } = reference;
-            Mantissas::FrameOfReference(FrameOfReference { from, step, span, steps })
+            MantissaColumn::FrameOfReference(FrameOfReference { from, step, span, steps })
         } else if let Some(CodedNumbers { values, codes }) =
             view.coded(selected).map_err(corrupt)?
         {
-            Mantissas::Dictionary(DictionaryMantissas {
+            MantissaColumn::Dictionary(DictionaryMantissas {
                 codes: Rc::new(codes),
                 values: Rc::new(values),
             })

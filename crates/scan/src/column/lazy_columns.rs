@@ -12,7 +12,7 @@ use hashbrown::HashMap;
 use crate::column::bitmaps::filled;
 use crate::column::column_values::by_row;
 use crate::column::column_values::{Coded, ColumnValues, Doubles, Entries, Mixed, Numbers, Truths};
-use crate::column::decimals::Mantissas;
+use crate::column::decimals::MantissaColumn;
 use crate::column::encoded_filter::EncodedColumn;
 use crate::column::interner::BlockContext;
 use crate::column::lists::Lists;
@@ -329,7 +329,7 @@ fn block_values(data: ColumnData<'_>) -> ColumnValues<'_> {
     let valid = data.validity.map(Rc::new);
     match data.values {
         Decoded::Decimals { mantissas, scale } => ColumnValues::Numbers(Numbers {
-            mantissas: Mantissas::new(mantissas),
+            mantissas: MantissaColumn::new(mantissas),
             scale,
             logical: if logical == Logical::Time { logical } else { Logical::Plain },
             valid,

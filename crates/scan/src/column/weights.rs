@@ -5,7 +5,7 @@ use hadal_query::{ColumnRef, RowInput};
 use hadal_types::{ColumnName, Kind, Logical, Number, Value, Weight};
 
 use crate::column::column_values::{ColumnValues, Numbers};
-use crate::column::decimals::{DictionaryMantissas, Mantissas};
+use crate::column::decimals::{DictionaryMantissas, MantissaColumn};
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::scan_memory::Interrupt;
@@ -59,13 +59,13 @@ impl Weights {
         let mut class_of = |mantissa| classes.of(weight(mantissa, numbers.scale));
         let few;
         let (codes, table) = match &numbers.mantissas {
-            Mantissas::FrameOfReference(reference) => {
+            MantissaColumn::FrameOfReference(reference) => {
                 let (codes, steps) = few_of(&reference.steps)?;
                 few = codes;
                 let table = steps.iter().map(|&step| class_of(reference.value(step)));
                 (&few, table.collect::<Option<Vec<u32>>>()?)
             }
-            Mantissas::Dictionary(DictionaryMantissas { codes, values })
+            MantissaColumn::Dictionary(DictionaryMantissas { codes, values })
                 if (1..=VALUES_MAX).contains(&values.len()) =>
             {
                 let table = values.iter().map(|&value| class_of(value));

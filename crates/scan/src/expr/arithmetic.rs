@@ -10,7 +10,7 @@ use hadal_query::{Function, TimeField, eval_scalar};
 use hadal_types::{Logical, Micros, Number, Value, limits};
 
 use crate::column::column_values::Numbers;
-use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas};
+use crate::column::decimals::{DictionaryMantissas, FrameOfReference, MantissaColumn};
 
 /// Applies `function` to a column and a literal, in this order.
 pub(crate) fn with_literal(
@@ -90,7 +90,7 @@ fn map(
         failed |= result.is_none() && numbers.has(row);
         mantissas.push(result.unwrap_or_default());
     }
-    let mantissas = Mantissas::new(mantissas);
+    let mantissas = MantissaColumn::new(mantissas);
     (!failed).then(|| Numbers { mantissas, scale, logical, valid: numbers.valid.clone() })
 }
 
@@ -98,19 +98,22 @@ fn map(
 /// rows.
 fn affine(numbers: &Numbers, scale: u8, logical: Logical, factor: i64, by: i64) -> Option<Numbers> {
     let moved = |mantissa: i64| mantissa.checked_mul(factor)?.checked_add(by);
-    if let Mantissas::FrameOfReference(reference) = &numbers.mantissas
+    if let MantissaColumn::FrameOfReference(reference) = &numbers.mantissas
         && let Some(reference) =
             reference.with(moved(reference.from), reference.step.checked_mul(factor))
     {
-        let (mantissas, valid) = (Mantissas::FrameOfReference(reference), numbers.valid.clone());
+        let (mantissas, valid) =
+            (MantissaColumn::FrameOfReference(reference), numbers.valid.clone());
         return Some(Numbers { mantissas, scale, logical, valid });
     }
-    if let Mantissas::Dictionary(DictionaryMantissas { codes, values }) = &numbers.mantissas
+    if let MantissaColumn::Dictionary(DictionaryMantissas { codes, values }) = &numbers.mantissas
         && let Some(values) = values.iter().map(|&value| moved(value)).collect::<Option<Vec<i64>>>()
     {
         let (codes, values) = (Rc::clone(codes), Rc::new(values));
-        let (mantissas, valid) =
-            (Mantissas::Dictionary(DictionaryMantissas { codes, values }), numbers.valid.clone());
+        let (mantissas, valid) = (
+            MantissaColumn::Dictionary(DictionaryMantissas { codes, values }),
+            numbers.valid.clone(),
+        );
         return Some(Numbers { mantissas, scale, logical, valid });
     }
     map(numbers, scale, logical, moved)
@@ -120,10 +123,10 @@ fn affine(numbers: &Numbers, scale: u8, logical: Logical, factor: i64, by: i64) 
 fn floored(numbers: &Numbers, width: i64, origin: i64) -> Option<Numbers> {
     let Numbers { scale, logical, .. } = *numbers;
     let quotients = match &numbers.mantissas {
-        Mantissas::FrameOfReference(reference) => {
-            reference.quotients(width, origin).map(Mantissas::FrameOfReference)
+        MantissaColumn::FrameOfReference(reference) => {
+            reference.quotients(width, origin).map(MantissaColumn::FrameOfReference)
         }
-        Mantissas::Dictionary(_) | Mantissas::Plain(_) => None,
+        MantissaColumn::Dictionary(_) | MantissaColumn::Plain(_) => None,
     };
     let quotients = match quotients {
         Some(mantissas) => Numbers { mantissas, ..numbers.clone() },
@@ -141,7 +144,7 @@ pub(crate) fn buckets(
     logical: Logical,
     (width, origin): (i64, i64),
 ) -> Option<Numbers> {
-    let mantissas = Mantissas::FrameOfReference(quotients);
+    let mantissas = MantissaColumn::FrameOfReference(quotients);
     affine(&Numbers { mantissas, scale, logical, valid: None }, scale, logical, width, origin)
 }
 
@@ -254,7 +257,7 @@ mod tests {
             .chain([Micros(0).0, 951_782_400 * Micros::SECOND])
             .collect();
         let numbers = Numbers {
-            mantissas: Mantissas::new(times.clone()),
+            mantissas: MantissaColumn::new(times.clone()),
             scale: 0,
             logical: Logical::Time,
             valid: None,

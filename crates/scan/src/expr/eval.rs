@@ -10,7 +10,7 @@ use crate::column::bitmaps::filled;
 use crate::column::column_values::{
     Coded, ColumnValues, Doubles, Entries, Mixed, Numbers, Truths, by_row,
 };
-use crate::column::decimals::{FrameOfReference, Mantissas};
+use crate::column::decimals::{FrameOfReference, MantissaColumn};
 use crate::column::filter_dictionary;
 use crate::column::filter_numbers;
 use crate::column::lazy_columns::LazyColumns;
@@ -322,8 +322,10 @@ fn only_where<'a>(
     Some(match value {
         ColumnValues::Constant(Value::Number(number)) => {
             let (from, scale) = number.to_stored()?;
-            let (mantissas, logical) =
-                (Mantissas::FrameOfReference(FrameOfReference::same(from, rows)), Logical::Plain);
+            let (mantissas, logical) = (
+                MantissaColumn::FrameOfReference(FrameOfReference::same(from, rows)),
+                Logical::Plain,
+            );
             ColumnValues::Numbers(Numbers { mantissas, scale, logical, valid: only(None) })
         }
         ColumnValues::Numbers(numbers) => {

@@ -12,7 +12,7 @@ use hadal_types::{Logical, Value};
 use hashbrown::{DefaultHashBuilder, HashMap};
 
 use crate::column::column_values::{ColumnValues, Entries, Numbers, Truths};
-use crate::column::decimals::{DictionaryMantissas, FrameOfReference, Mantissas, zeros};
+use crate::column::decimals::{DictionaryMantissas, FrameOfReference, MantissaColumn, zeros};
 use crate::column::selection::Selection;
 
 /// The maximum ratio of possible group numbers to rows before renumbering.
@@ -57,7 +57,7 @@ pub(crate) enum KeyValues<'a> {
         count: usize,
     },
     /// These mantissas; the code after the last is null.
-    Mantissas {
+    MantissaColumn {
         numbers: Numbers,
         values: Rc<Vec<i64>>,
     },
@@ -219,7 +219,7 @@ impl KeyValues<'_> {
     /// The values of all codes but the last, if all values that are not null are whole numbers.
     pub(crate) fn wholes(&self) -> Option<Cow<'_, [i64]>> {
         match self {
-            Self::Mantissas { values, .. } if self.is_whole() => Some(Cow::Borrowed(values)),
+            Self::MantissaColumn { values, .. } if self.is_whole() => Some(Cow::Borrowed(values)),
             Self::Range { reference, first, count, .. } if self.is_whole() => {
                 let steps = (*first..).take(*count);
                 Some(steps.map(|step| reference.value(step)).collect())
@@ -230,7 +230,7 @@ impl KeyValues<'_> {
 
     fn is_whole(&self) -> bool {
         match self {
-            Self::Range { numbers, .. } | Self::Mantissas { numbers, .. } => {
+            Self::Range { numbers, .. } | Self::MantissaColumn { numbers, .. } => {
                 numbers.scale == 0 && numbers.logical == Logical::Plain
             }
             _ => false,
@@ -243,7 +243,7 @@ impl KeyValues<'_> {
             Self::Range { reference, first, count, .. } if self.is_whole() && code < *count => {
                 u32::try_from(code).ok().map(|step| reference.value(first + step))
             }
-            Self::Mantissas { values, .. } if self.is_whole() => values.get(code).copied(),
+            Self::MantissaColumn { values, .. } if self.is_whole() => values.get(code).copied(),
             _ => None,
         }
     }
@@ -254,7 +254,7 @@ impl KeyValues<'_> {
             Self::Constant(value) => value.clone(),
             Self::Entries(entries) => entries.value(code),
             Self::Listed(values) => values[code].clone(),
-            Self::Mantissas { numbers, values } => {
+            Self::MantissaColumn { numbers, values } => {
                 values.get(code).map_or(Value::Null, |&mantissa| numbers.value_of(mantissa))
             }
             Self::Range { count, .. } if code == *count => Value::Null,
@@ -300,7 +300,7 @@ impl<'a> Key<'a> {
 
     /// Codes by arithmetic, if the values are close together.
     fn of_range(numbers: &Numbers, selection: &Selection) -> Option<Self> {
-        let Mantissas::FrameOfReference(reference) = &numbers.mantissas else { return None };
+        let MantissaColumn::FrameOfReference(reference) = &numbers.mantissas else { return None };
         let most = selection.count().saturating_mul(SPARSE_MAX).max(256);
         let (first, last) = match reference.span {
             span if span as usize <= most => (0, span),
@@ -314,8 +314,10 @@ impl<'a> Key<'a> {
         // The codes distinguish rows, so the range needs no steps; sharing them would force a copy
         // on write.
         let range = FrameOfReference { steps: Rc::default(), ..*reference };
-        let form =
-            Numbers { mantissas: Mantissas::FrameOfReference(range.clone()), ..numbers.clone() };
+        let form = Numbers {
+            mantissas: MantissaColumn::FrameOfReference(range.clone()),
+            ..numbers.clone()
+        };
         let values = KeyValues::Range { numbers: form, reference: range, first, count };
         let mut codes = Rc::clone(&reference.steps);
         if first > 0 || numbers.valid.is_some() {
@@ -331,7 +333,7 @@ impl<'a> Key<'a> {
 
     /// Uses the codes of dictionary-encoded numbers; `None` for other encodings.
     fn of_codes(numbers: &Numbers, selection: &Selection) -> Option<Self> {
-        let Mantissas::Dictionary(DictionaryMantissas { codes, values }) = &numbers.mantissas
+        let MantissaColumn::Dictionary(DictionaryMantissas { codes, values }) = &numbers.mantissas
         else {
             return None;
         };
@@ -342,7 +344,8 @@ impl<'a> Key<'a> {
             kernels::mask_u32(codes, valid.words(), null);
         }
         let (count, codes) = (values.len() + 1, chosen(selection, codes));
-        let values = KeyValues::Mantissas { numbers: numbers.clone(), values: Rc::clone(values) };
+        let values =
+            KeyValues::MantissaColumn { numbers: numbers.clone(), values: Rc::clone(values) };
         Some(Self { codes, count, values })
     }
 
@@ -363,7 +366,8 @@ impl<'a> Key<'a> {
             nulls.for_each(|code| *code = null);
         }
         let count = values.len() + 1;
-        let values = KeyValues::Mantissas { numbers: numbers.clone(), values: Rc::new(values) };
+        let values =
+            KeyValues::MantissaColumn { numbers: numbers.clone(), values: Rc::new(values) };
         Self { codes: Rc::new(codes.into()), count, values }
     }
 

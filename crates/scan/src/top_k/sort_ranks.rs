@@ -69,7 +69,7 @@ mod tests {
 
     use super::*;
     use crate::column::column_values::{Coded, Doubles, Numbers, RowValues, Truths};
-    use crate::column::decimals::Mantissas;
+    use crate::column::decimals::MantissaColumn;
 
     fn agree(values: &ColumnValues<'_>, rows: &[u32]) {
         for (descending, nulls_first) in
@@ -119,7 +119,7 @@ mod tests {
             for valid in [None, Some(Rc::new(bitmap(&has)))] {
                 let rows = all(mantissas.len());
                 agree(&ColumnValues::Numbers(Numbers {
-                    mantissas: Mantissas::new(mantissas.clone()),
+                    mantissas: MantissaColumn::new(mantissas.clone()),
                     scale: 3,
                     logical: Logical::Plain,
                     valid: valid.clone(),

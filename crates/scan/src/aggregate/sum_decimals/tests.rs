@@ -12,21 +12,21 @@ use crate::column::selection::Selection;
 const MEASURES: usize = 2;
 
 /// Numbers; every `nulls`-th row is null if `nulls` is above zero.
-fn numbers(mantissas: Mantissas, scale: u8, nulls: usize) -> Numbers {
+fn numbers(mantissas: MantissaColumn, scale: u8, nulls: usize) -> Numbers {
     let rows = mantissas.len();
     let valid = (nulls > 0).then(|| Rc::new(bits(rows, |row| row % nulls != 1)));
     Numbers { mantissas, scale, logical: Logical::Plain, valid }
 }
 
-fn by_code(codes: Vec<u32>, values: Vec<i64>) -> Mantissas {
-    Mantissas::Dictionary(DictionaryMantissas {
+fn by_code(codes: Vec<u32>, values: Vec<i64>) -> MantissaColumn {
+    MantissaColumn::Dictionary(DictionaryMantissas {
         codes: Rc::new(codes.into()),
         values: Rc::new(values),
     })
 }
 
 /// Keys in each form that group numbers are made from.
-fn keys(form: usize, picked: &[u32], values: &[i64]) -> Mantissas {
+fn keys(form: usize, picked: &[u32], values: &[i64]) -> MantissaColumn {
     let count = u32::try_from(values.len()).expect("small");
     let codes: Vec<u32> = picked.iter().map(|pick| pick % count).collect();
     match form {
@@ -38,9 +38,11 @@ fn keys(form: usize, picked: &[u32], values: &[i64]) -> Mantissas {
                 span: count,
                 steps: Rc::new(codes.into()),
             };
-            Mantissas::FrameOfReference(reference)
+            MantissaColumn::FrameOfReference(reference)
         }
-        _ => Mantissas::Plain(Rc::new(codes.iter().map(|&code| values[code as usize]).collect())),
+        _ => MantissaColumn::Plain(Rc::new(
+            codes.iter().map(|&code| values[code as usize]).collect(),
+        )),
     }
 }
 
@@ -88,7 +90,7 @@ proptest! {
         let steps = |by: u32| {
             let rotated = picked.iter().map(|pick| pick.rotate_left(7) % (900 + by));
             let steps = Rc::new(rotated.collect());
-            Mantissas::FrameOfReference(FrameOfReference { from: -5, step: 2, span: 900 + by, steps })
+            MantissaColumn::FrameOfReference(FrameOfReference { from: -5, step: 2, span: 900 + by, steps })
         };
         let arguments = [0, 1].map(|at| {
             ColumnValues::Numbers(numbers(steps(7 * u32::from(scales[at])), scales[at], nulls[at + 1]))
