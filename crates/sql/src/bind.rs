@@ -23,7 +23,7 @@ use sqlparser::tokenizer::Location;
 use crate::Note;
 use crate::bind::bound_expr::{TypedExpr, nodes};
 use crate::bind::scope::{Column, Scope, a};
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 use crate::syntax::source_position::place;
 
 /// Resolves names and checks types.
@@ -193,7 +193,7 @@ impl<'a> Binder<'a> {
                     _ => number,
                 })
             }
-            _ => Err(Fault::new(format!("there is no operator {op}"), place(inner))),
+            _ => Err(LocatedError::new(format!("there is no operator {op}"), place(inner))),
         }
     }
 
@@ -286,7 +286,9 @@ impl<'a> Binder<'a> {
     pub(crate) fn count_copies(&mut self, nodes: usize) -> Read<()> {
         self.copies = self.copies.saturating_add(nodes);
         match self.copies > limits::EXPR_COPIES_MAX {
-            true => Err(Fault::new("expressions that repeat too much of each other", NOWHERE)),
+            true => {
+                Err(LocatedError::new("expressions that repeat too much of each other", NOWHERE))
+            }
             false => Ok(()),
         }
     }
@@ -303,9 +305,12 @@ impl<'a> Binder<'a> {
     pub(crate) fn allow_aggregate(&self, name: &str, at: Location) -> Read<()> {
         match self.aggregates {
             Aggregates::Allowed => Ok(()),
-            Aggregates::Inside => Err(Fault::new(format!("{name} inside another aggregate"), at)),
+            Aggregates::Inside => {
+                Err(LocatedError::new(format!("{name} inside another aggregate"), at))
+            }
             Aggregates::NotIn(clause) => {
-                let fault = Fault::new(format!("{name} is an aggregate; {clause} has none"), at);
+                let fault =
+                    LocatedError::new(format!("{name} is an aggregate; {clause} has none"), at);
                 Err(match clause {
                     "WHERE" => fault.hint("conditions on aggregates go into HAVING"),
                     _ => fault,
@@ -344,9 +349,11 @@ pub(crate) fn operands<'e>(chain: &'e Expr, op: &BinaryOperator) -> Vec<&'e Expr
 pub(crate) fn truth(bound: TypedExpr, at: Location) -> Read<TypedExpr> {
     match bound.value_type {
         Type::Bool | Type::Null => Ok(bound),
-        Type::Number => Err(Fault::new("a condition must be a bool; this is a number", at)
+        Type::Number => Err(LocatedError::new("a condition must be a bool; this is a number", at)
             .hint("compare it, for example with <> 0")),
-        other => Err(Fault::new(format!("a condition must be a bool; this is {}", a(other)), at)),
+        other => {
+            Err(LocatedError::new(format!("a condition must be a bool; this is {}", a(other)), at))
+        }
     }
 }
 
@@ -362,16 +369,19 @@ fn is_null_column(column: &ColumnSchema) -> TypedExpr {
     }
 }
 
-fn refuse(expr: &Expr) -> Fault {
+fn refuse(expr: &Expr) -> LocatedError {
     const EXPORT: &str = "export the rows and go on elsewhere: \
                           hadal query --format csv \"SELECT …\" > file";
     let what = match expr {
         Expr::Subquery(_) | Expr::Exists { .. } | Expr::InSubquery { .. } => {
-            return Fault::new("Hadal has no subqueries", place(expr)).hint(EXPORT);
+            return LocatedError::new("Hadal has no subqueries", place(expr)).hint(EXPORT);
         }
         Expr::Array(_) => {
-            return Fault::new("a list can stand only in the includes functions", place(expr))
-                .hint("includes_any(column, 'a', 'b')");
+            return LocatedError::new(
+                "a list can stand only in the includes functions",
+                place(expr),
+            )
+            .hint("includes_any(column, 'a', 'b')");
         }
         Expr::Substring { .. } => "substring",
         Expr::Trim { .. } => "trim",
@@ -388,7 +398,7 @@ fn refuse(expr: &Expr) -> Fault {
         }
         _ => "an expression of this form",
     };
-    Fault::new(format!("{what} is not supported"), place(expr))
+    LocatedError::new(format!("{what} is not supported"), place(expr))
 }
 
 /// The arguments of a function; all must be expressions.
@@ -398,7 +408,7 @@ pub(crate) fn arguments(function: &ast::Function) -> Read<Vec<&Expr>> {
         .iter()
         .map(|argument| match argument {
             ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(expr)) => Ok(expr),
-            _ => Err(Fault::new(
+            _ => Err(LocatedError::new(
                 format!("{} takes expressions", aggregate::name_of(function)),
                 NOWHERE,
             )),

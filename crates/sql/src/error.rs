@@ -80,19 +80,19 @@ pub(crate) struct Sources(Vec<Source>);
 
 /// An error that is not yet assigned to a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
+pub(crate) struct LocatedError {
     message: Message,
     at: Location,
     hint: Option<String>,
 }
 
 /// The result of parsing or binding a piece of a text.
-pub(crate) type Read<T> = Result<T, Fault>;
+pub(crate) type Read<T> = Result<T, LocatedError>;
 
 /// Stands for no position.
 pub(crate) const NOWHERE: Location = Location { line: 0, column: 0 };
 
-impl Fault {
+impl LocatedError {
     pub(crate) fn new(message: impl Into<String>, at: Location) -> Self {
         Self { message: Message::Other(message.into()), at, hint: None }
     }
@@ -119,7 +119,7 @@ impl Fault {
 
 impl SqlError {
     /// The error of a field as a whole.
-    pub(crate) fn of_field(field: &str, fault: Fault) -> Self {
+    pub(crate) fn of_field(field: &str, fault: LocatedError) -> Self {
         Self {
             message: fault.message,
             field: Some(field.to_owned()),
@@ -136,7 +136,7 @@ impl Source {
     }
 
     /// Converts `fault` to an error in this text.
-    pub(crate) fn error(&self, fault: Fault) -> SqlError {
+    pub(crate) fn error(&self, fault: LocatedError) -> SqlError {
         let position = (fault.at != NOWHERE).then(|| self.position(fault.at));
         SqlError { message: fault.message, field: self.field.clone(), position, hint: fault.hint }
     }
@@ -165,7 +165,7 @@ impl Sources {
     }
 
     /// Converts `fault` to an error in the text of its position.
-    pub(crate) fn error(&self, fault: Fault) -> SqlError {
+    pub(crate) fn error(&self, fault: LocatedError) -> SqlError {
         let of_line = |source: &&Source| source.first_line <= fault.at.line;
         match self.0.iter().rev().find(of_line) {
             Some(source) => source.error(fault),
@@ -185,7 +185,10 @@ mod tests {
         let mut sources = Sources::default();
         sources.add(None, "sélect\n été x");
         let at = |line, column| {
-            sources.error(Fault::new("m", Location { line, column })).position.expect("a place")
+            sources
+                .error(LocatedError::new("m", Location { line, column }))
+                .position
+                .expect("a place")
         };
         assert_eq!(at(1, 1), Position { line: 1, column: 1, offset: 0 });
         assert_eq!(at(1, 3), Position { line: 1, column: 3, offset: 3 });
@@ -199,19 +202,20 @@ mod tests {
         sources.add(Some("first"), "a\nb");
         sources.add(Some("second"), "é c");
         let at = |line, column| {
-            let error = sources.error(Fault::new("m", Location { line, column }));
+            let error = sources.error(LocatedError::new("m", Location { line, column }));
             (error.field.expect("a field"), error.position.expect("a place"))
         };
         assert_eq!(at(2, 1), ("first".to_owned(), Position { line: 2, column: 1, offset: 2 }));
         assert_eq!(at(3, 3), ("second".to_owned(), Position { line: 1, column: 3, offset: 3 }));
-        assert_eq!(sources.error(Fault::new("m", NOWHERE)).field, None);
+        assert_eq!(sources.error(LocatedError::new("m", NOWHERE)).field, None);
     }
 
     #[test]
     fn the_first_place_known_wins() {
         let place = Location { line: 1, column: 2 };
-        let fault = Fault::new("m", NOWHERE).or_at(place).or_at(Location { line: 3, column: 4 });
+        let fault =
+            LocatedError::new("m", NOWHERE).or_at(place).or_at(Location { line: 3, column: 4 });
         assert_eq!(fault.at, place);
-        assert_eq!(Sources::default().error(Fault::new("m", NOWHERE)).position, None);
+        assert_eq!(Sources::default().error(LocatedError::new("m", NOWHERE)).position, None);
     }
 }

@@ -21,7 +21,7 @@ use crate::bind::aggregate::row_expr;
 use crate::bind::bound_expr::{TypedExpr, nodes, patterns};
 use crate::bind::scope::{Column, Scope};
 use crate::bind::{Aggregates, Binder, operands};
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 use crate::select::group_by::{at_position, position};
 use crate::select::output_slots::{OutputSlots, Values, is_true};
 use crate::select::selected::Selected;
@@ -128,7 +128,7 @@ fn select(binder: &mut Binder<'_>, parts: &SelectAst, table: &TableSchema) -> Re
         if selected.len() > limits::OUTPUTS_MAX {
             let (count, most) = (selected.len(), limits::OUTPUTS_MAX);
             let message = format!("{count} output columns; at most {most} are allowed");
-            return Err(Fault::new(message, at));
+            return Err(LocatedError::new(message, at));
         }
     }
     Ok(selected)
@@ -208,13 +208,15 @@ fn order_key(
 ) -> Read<OrderKey> {
     let at = place(&order.expr);
     if order.with_fill.is_some() {
-        return Err(Fault::new("WITH FILL is not supported", at));
+        return Err(LocatedError::new("WITH FILL is not supported", at));
     }
     let descending = match order.options.sort {
         None | Some(OrderBySort::Asc) => false,
         Some(OrderBySort::Desc) => true,
         Some(OrderBySort::Using(_)) => {
-            return Err(Fault::new("ORDER BY … USING is not supported", at).hint("write DESC"));
+            return Err(
+                LocatedError::new("ORDER BY … USING is not supported", at).hint("write DESC")
+            );
         }
     };
     let expr = match position(&order.expr) {
@@ -242,7 +244,7 @@ fn series(
 ) -> Read<Option<SeriesLimit>> {
     let Some((count, at)) = parts.series else { return Ok(None) };
     if !slots.keys().any(|key| time_bucket_width(key).is_some()) {
-        let fault = Fault::new("a limit of series needs a time bucket to group by", at);
+        let fault = LocatedError::new("a limit of series needs a time bucket to group by", at);
         return Err(fault.hint("GROUP BY time_bucket('1 minute', time)"));
     }
     let mut both = selected.iter().zip(outputs);
@@ -291,7 +293,7 @@ fn check_buckets(
     let mut both = selected.iter().zip(outputs);
     let bucket = both.find(|(_, output)| output.expr == Expr::Leaf(GroupInput::Key(key)));
     let at = bucket.map_or(NOWHERE, |(selected, _)| selected.at);
-    Err(Fault::new(message, at).hint("ask for wider buckets"))
+    Err(LocatedError::new(message, at).hint("ask for wider buckets"))
 }
 
 fn limit(limit: Option<u64>, notes: &mut Vec<Note>) -> u64 {

@@ -7,7 +7,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::bind::scope::Scope;
-use crate::error::{Fault, NOWHERE, Read, Source, Sources, SqlError};
+use crate::error::{LocatedError, NOWHERE, Read, Source, Sources, SqlError};
 use crate::select::bind_select::bind_select;
 use crate::spec::syntax::SpecSyntax;
 use crate::syntax::parse;
@@ -111,7 +111,7 @@ const EXPORT: &str = "export the rows and go on elsewhere: \
 fn command(source: &Source) -> Read<Command> {
     let tokens = one_statement(source)?;
     match tokens.first() {
-        None => Err(Fault::new("the text holds no statement", NOWHERE)
+        None => Err(LocatedError::new("the text holds no statement", NOWHERE)
             .hint("begin with SELECT count(*) FROM …")),
         Some(first) if parse::is_keyword(first, &[Keyword::SELECT]) => {
             parse_select(source, tokens).map(|parts| Command::Select(Box::new(parts)))
@@ -127,7 +127,7 @@ fn one_statement(source: &Source) -> Read<Vec<TokenWithSpan>> {
         tokens.pop();
     }
     match tokens.iter().position(|token| token.token == Token::SemiColon) {
-        Some(at) => Err(Fault::new("more than one statement", tokens[at].span.start)
+        Some(at) => Err(LocatedError::new("more than one statement", tokens[at].span.start)
             .hint("send one statement at a time")),
         None => Ok(tokens),
     }
@@ -142,7 +142,7 @@ fn parse_command(first: &TokenWithSpan, tokens: &[TokenWithSpan]) -> Read<Comman
         "describe" | "desc" => named_table(tokens).map(Command::Describe),
         "summarize" | "summarise" => named_table(tokens).map(Command::Summarize),
         other => Err(match instead_of(other) {
-            Some((message, hint)) => Fault::new(message, first.span.start).hint(hint),
+            Some((message, hint)) => LocatedError::new(message, first.span.start).hint(hint),
             None => unexpected(first),
         }),
     }
@@ -151,9 +151,9 @@ fn parse_command(first: &TokenWithSpan, tokens: &[TokenWithSpan]) -> Read<Comman
 fn show(tokens: &[TokenWithSpan]) -> Read<Command> {
     match tokens {
         [_, tables] if parse::is_word(tables, "tables") => Ok(Command::ShowTables),
-        [first, ..] => Err(Fault::new("only SHOW TABLES can be shown", first.span.start)
+        [first, ..] => Err(LocatedError::new("only SHOW TABLES can be shown", first.span.start)
             .hint("DESCRIBE t lists the columns of a table")),
-        [] => Err(Fault::new("the text holds no statement", NOWHERE)),
+        [] => Err(LocatedError::new("the text holds no statement", NOWHERE)),
     }
 }
 
@@ -176,13 +176,13 @@ fn named_table(tokens: &[TokenWithSpan]) -> Read<Vec<Ident>> {
         }
     }
     if parts.is_empty() || names.len().is_multiple_of(2) {
-        return Err(Fault::new("the name of a table is missing", start));
+        return Err(LocatedError::new("the name of a table is missing", start));
     }
     Ok(parts)
 }
 
-fn unexpected(token: &TokenWithSpan) -> Fault {
-    Fault::new(format!("unexpected {}", token.token), token.span.start)
+fn unexpected(token: &TokenWithSpan) -> LocatedError {
+    LocatedError::new(format!("unexpected {}", token.token), token.span.start)
         .hint("statements are SELECT, SHOW TABLES, DESCRIBE t and SUMMARIZE t")
 }
 

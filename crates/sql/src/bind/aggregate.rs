@@ -11,7 +11,7 @@ use crate::bind::arithmetic;
 use crate::bind::bound_expr::{Aggregate, Leaf, TypedExpr};
 use crate::bind::scope::a;
 use crate::bind::{Aggregates, Binder};
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 use crate::syntax::source_position::{place, place_of_name};
 
 /// The function of an aggregate.
@@ -112,18 +112,18 @@ pub(crate) fn bind(
         return within_group(binder, function, condition);
     }
     if !function.within_group.is_empty() {
-        return Err(Fault::new(format!("{name} takes no WITHIN GROUP"), at));
+        return Err(LocatedError::new(format!("{name} takes no WITHIN GROUP"), at));
     }
     let Some(argument) = argument(function, &name)? else {
         return match kind {
             Kind::Count | Kind::RawCount => rows(kind, condition),
-            _ => Err(Fault::new(format!("{name} takes an expression, not *"), at)),
+            _ => Err(LocatedError::new(format!("{name} takes an expression, not *"), at)),
         };
     };
     let value = inside(binder, |binder| binder.bind(argument))?;
     let second = second(function, &name)?;
     if second.is_some() && !matches!(kind, Kind::QuantileOf(_) | Kind::Histogram) {
-        return Err(Fault::new(format!("{name} takes one argument"), at));
+        return Err(LocatedError::new(format!("{name} takes one argument"), at));
     }
     let second = match second {
         Some(expr) => Some((inside(binder, |binder| binder.bind(expr))?, place(expr))),
@@ -156,19 +156,19 @@ fn distinct(kind: Kind, function: &ast::Function, name: &str) -> Read<Kind> {
         (None | Some(DuplicateTreatment::All), _) => Ok(kind),
         (Some(_), Kind::Count | Kind::Distinct) => Ok(Kind::Distinct),
         (Some(_), Kind::Min | Kind::Max) => Ok(kind),
-        (Some(_), _) => Err(Fault::new(format!("{name} takes no DISTINCT"), NOWHERE)
+        (Some(_), _) => Err(LocatedError::new(format!("{name} takes no DISTINCT"), NOWHERE)
             .hint("count(DISTINCT x) counts different values")),
     }
 }
 
 /// The first argument; `None` for `*`.
 fn argument<'f>(function: &'f ast::Function, name: &str) -> Read<Option<&'f Expr>> {
-    let missing = || Fault::new(format!("{name} takes an argument"), NOWHERE);
+    let missing = || LocatedError::new(format!("{name} takes an argument"), NOWHERE);
     let ast::FunctionArguments::List(list) = &function.args else { return Err(missing()) };
     match list.args.first() {
         Some(FunctionArg::Unnamed(FunctionArgExpr::Wildcard)) if list.args.len() == 1 => Ok(None),
         Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) => Ok(Some(expr)),
-        Some(_) => Err(Fault::new(format!("{name} takes expressions"), NOWHERE)),
+        Some(_) => Err(LocatedError::new(format!("{name} takes expressions"), NOWHERE)),
         None => Err(missing()),
     }
 }
@@ -181,7 +181,7 @@ fn second<'f>(function: &'f ast::Function, name: &str) -> Read<Option<&'f Expr>>
         Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(expr))) if list.args.len() == 2 => {
             Ok(Some(expr))
         }
-        Some(_) => Err(Fault::new(format!("too many arguments for {name}"), NOWHERE)),
+        Some(_) => Err(LocatedError::new(format!("too many arguments for {name}"), NOWHERE)),
     }
 }
 
@@ -203,7 +203,7 @@ fn finish(kind: Kind, second: Second) -> Read<AggregateFunction> {
         }
         Kind::Histogram => AggregateFunction::Histogram(buckets(second)?),
         Kind::WithinGroup | Kind::Per(_) => {
-            return Err(Fault::new("not an aggregate of one argument", NOWHERE));
+            return Err(LocatedError::new("not an aggregate of one argument", NOWHERE));
         }
     })
 }
@@ -212,7 +212,7 @@ fn finish(kind: Kind, second: Second) -> Read<AggregateFunction> {
 fn millionths(number: Option<Number>, most: i64) -> Read<u32> {
     let refuse = || {
         let hint = "percentile(x, 95) and quantile(x, 0.95) are the same";
-        Fault::new(format!("a constant between 0 and {most} is needed"), NOWHERE).hint(hint)
+        LocatedError::new(format!("a constant between 0 and {most} is needed"), NOWHERE).hint(hint)
     };
     let in_range = |number: &Number| (Number::ZERO..=Number::integer(most)).contains(number);
     let scaled = number.filter(in_range).and_then(|number| number.to_scaled(6));
@@ -226,7 +226,7 @@ fn buckets(second: Second) -> Read<u16> {
     let most = limits::HISTOGRAM_BUCKETS_MAX;
     count
         .filter(|count| (1..=most).contains(count))
-        .ok_or_else(|| Fault::new(format!("a histogram has 1 to {most} buckets"), at))
+        .ok_or_else(|| LocatedError::new(format!("a histogram has 1 to {most} buckets"), at))
 }
 
 /// Counts rows; with a condition, those for which it is true.
@@ -279,7 +279,7 @@ fn fitting(name: &str, finish: AggregateFunction, value: TypedExpr) -> Read<Type
         }),
         AggregateFunction::Min | AggregateFunction::Max => match value.value_type {
             Type::Set | Type::Vector => {
-                Err(Fault::new(format!("{name} of {}", a(value.value_type)), NOWHERE)
+                Err(LocatedError::new(format!("{name} of {}", a(value.value_type)), NOWHERE)
                     .hint("min and max take numbers, strings, times and bools"))
             }
             _ => Ok(value),
@@ -304,7 +304,7 @@ pub(crate) fn row_expr(bound: &TypedExpr) -> Read<RowExpr> {
     bound.expr.try_map_leaves(&mut |leaf| match leaf {
         Leaf::RowInput(input) => Ok(RowExpr::Leaf(input.clone())),
         Leaf::Aggregate(_) => {
-            Err(Fault::new("an aggregate cannot stand among raw rows", NOWHERE)
+            Err(LocatedError::new("an aggregate cannot stand among raw rows", NOWHERE)
                 .hint("add GROUP BY"))
         }
     })
@@ -318,11 +318,11 @@ fn within_group(
 ) -> Read<TypedExpr> {
     let name = name_of(function);
     let [order] = function.within_group.as_slice() else {
-        return Err(Fault::new(format!("{name} needs WITHIN GROUP (ORDER BY x)"), NOWHERE)
+        return Err(LocatedError::new(format!("{name} needs WITHIN GROUP (ORDER BY x)"), NOWHERE)
             .hint("or write percentile(x, 95)"));
     };
     let Some(share) = argument(function, &name)? else {
-        return Err(Fault::new(format!("{name} takes a number between 0 and 1"), NOWHERE));
+        return Err(LocatedError::new(format!("{name} takes a number between 0 and 1"), NOWHERE));
     };
     let number = inside(binder, |binder| binder.bind(share))?.as_number();
     let share = millionths(number, 1).map_err(|fault| fault.or_at(place(share)))?;
@@ -331,7 +331,7 @@ fn within_group(
         _ => share,
     };
     if second(function, &name)?.is_some() {
-        return Err(Fault::new(format!("{name} takes one argument"), NOWHERE));
+        return Err(LocatedError::new(format!("{name} takes one argument"), NOWHERE));
     }
     let value = inside(binder, |binder| binder.bind(&order.expr))?;
     measured(&name, AggregateFunction::Quantile(share), value, condition)
@@ -346,13 +346,13 @@ fn per(
     name: &str,
 ) -> Read<TypedExpr> {
     let Some(argument) = argument(function, name)? else {
-        return Err(Fault::new(format!("{name} takes an aggregate"), NOWHERE)
+        return Err(LocatedError::new(format!("{name} takes an aggregate"), NOWHERE)
             .hint(format!("{name}(count(*))")));
     };
     binder.allow_aggregate(name, NOWHERE)?;
     let amount = arithmetic::number(binder.bind(argument)?, place(argument))?;
     if !amount.has_aggregate() || function.filter.is_some() {
-        return Err(Fault::new(format!("{name} takes an aggregate"), place(argument))
+        return Err(LocatedError::new(format!("{name} takes an aggregate"), place(argument))
             .hint(format!("{name}(count(*)) or {name}(sum(x))")));
     }
     let amount = match seconds {

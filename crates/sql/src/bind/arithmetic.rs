@@ -8,7 +8,7 @@ use sqlparser::tokenizer::Location;
 use crate::bind::bound_expr::TypedExpr;
 use crate::bind::literal;
 use crate::bind::scope::a;
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 
 /// Binds `left op right`.
 pub(crate) fn binary(op: &BinaryOperator, left: TypedExpr, right: TypedExpr) -> Read<TypedExpr> {
@@ -38,7 +38,7 @@ pub(crate) fn binary(op: &BinaryOperator, left: TypedExpr, right: TypedExpr) -> 
             let quotient = numbers(Function::Divide, left, right)?;
             Ok(TypedExpr { whole: false, ..quotient })
         }
-        _ => Err(Fault::new(format!("there is no operator {op}"), NOWHERE)),
+        _ => Err(LocatedError::new(format!("there is no operator {op}"), NOWHERE)),
     }
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn time(bound: TypedExpr) -> Read<TypedExpr> {
         (Type::Time | Type::Null, _) => Ok(bound),
         (_, Some(text)) => literal::time_of_text(text).map(TypedExpr::literal),
         (other, None) => {
-            Err(Fault::new(format!("a time is needed; this is {}", a(other)), NOWHERE))
+            Err(LocatedError::new(format!("a time is needed; this is {}", a(other)), NOWHERE))
         }
     }
 }
@@ -84,8 +84,8 @@ pub(crate) fn number(bound: TypedExpr, at: Location) -> Read<TypedExpr> {
     match bound.value_type {
         Type::Number | Type::Null => Ok(bound),
         Type::Bool => Ok(bound.into_number()),
-        Type::String => Err(Fault::new("a number is needed; this is a string", at)
+        Type::String => Err(LocatedError::new("a number is needed; this is a string", at)
             .hint("to_number(text) reads numbers in text; name::number is a column's number part")),
-        other => Err(Fault::new(format!("a number is needed; this is {}", a(other)), at)),
+        other => Err(LocatedError::new(format!("a number is needed; this is {}", a(other)), at)),
     }
 }

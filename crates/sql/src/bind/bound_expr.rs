@@ -5,7 +5,7 @@ use hadal_query::{
 };
 use hadal_types::{ColumnSchema, Kind, Logical, Number, Value};
 
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 
 /// The input of a bound expression, from its row or its group.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -150,9 +150,11 @@ impl TypedExpr {
 
     /// Evaluates an expression that needs no row.
     pub(crate) fn constant(&self) -> Read<Value> {
-        let prepared =
-            Prepared::new(&self.expr).map_err(|error| Fault::new(error.to_string(), NOWHERE))?;
-        prepared.value(&|_| Value::Null).map_err(|error| Fault::new(error.to_string(), NOWHERE))
+        let prepared = Prepared::new(&self.expr)
+            .map_err(|error| LocatedError::new(error.to_string(), NOWHERE))?;
+        prepared
+            .value(&|_| Value::Null)
+            .map_err(|error| LocatedError::new(error.to_string(), NOWHERE))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::bind::arithmetic;
 use crate::bind::bound_expr::TypedExpr;
 use crate::bind::literal;
 use crate::bind::scope::{Column, a};
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 use crate::syntax::duration::DAY;
 use crate::syntax::source_position::place;
 
@@ -82,7 +82,7 @@ fn convert(target: Target, bound: TypedExpr) -> Read<TypedExpr> {
         }
         (Target::Kind(kind), other) if Some(kind) == list_kind(other) => Ok(bound),
         (Target::Kind(kind), other) => {
-            Err(Fault::new(format!("{} cannot become a {kind}", a(other)), NOWHERE))
+            Err(LocatedError::new(format!("{} cannot become a {kind}", a(other)), NOWHERE))
         }
     }
 }
@@ -103,7 +103,9 @@ fn truth(bound: TypedExpr) -> Read<TypedExpr> {
             Ok(TypedExpr::call(Function::NotEqual, [bound, zero], Type::Bool))
         }
         (_, Some(truth)) => Ok(TypedExpr::literal(Value::Bool(truth))),
-        (other, None) => Err(Fault::new(format!("{} cannot become a bool", a(other)), NOWHERE)),
+        (other, None) => {
+            Err(LocatedError::new(format!("{} cannot become a bool", a(other)), NOWHERE))
+        }
     }
 }
 
@@ -133,7 +135,7 @@ fn target(data_type: &DataType) -> Read<Target> {
         "date" => Target::Day,
         _ if name.starts_with("timestamp") || name.starts_with("datetime") => Target::Time,
         _ => {
-            return Err(Fault::new(format!("there is no type {name}{zone}"), NOWHERE)
+            return Err(LocatedError::new(format!("there is no type {name}{zone}"), NOWHERE)
                 .hint("kinds are number, string, set and vector; also bool, timestamp and date"));
         }
     })

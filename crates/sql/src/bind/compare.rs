@@ -17,7 +17,7 @@ use crate::bind::bound_expr::TypedExpr;
 use crate::bind::cast::truth_of_text;
 use crate::bind::literal;
 use crate::bind::scope::a;
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 use crate::syntax::source_position::place;
 
 /// The conversion of one side of a comparison.
@@ -81,7 +81,7 @@ pub(crate) fn in_list(binder: &mut Binder<'_>, expr: &Expr, list: &[Expr]) -> Re
     if let Some(beyond) = list.get(limits::IN_ITEMS_MAX) {
         let (length, most) = (list.len(), limits::IN_ITEMS_MAX);
         let message = format!("an IN list of {length} items; at most {most} are allowed");
-        return Err(Fault::new(message, place(beyond)));
+        return Err(LocatedError::new(message, place(beyond)));
     }
     let value = binder.bind(expr)?;
     let (mut literals, mut sides, mut others) = (Vec::new(), Vec::new(), Vec::new());
@@ -206,10 +206,10 @@ fn is_order(function: Function) -> bool {
     !matches!(function, Function::Equal | Function::NotEqual)
 }
 
-fn cannot(function: Function, left: &TypedExpr, right: &TypedExpr) -> Fault {
+fn cannot(function: Function, left: &TypedExpr, right: &TypedExpr) -> LocatedError {
     let (left, right) = (left.value_type, right.value_type);
     let message = format!("{} cannot be compared with {}", a(left), a(right));
-    let fault = Fault::new(message, NOWHERE);
+    let fault = LocatedError::new(message, NOWHERE);
     match (left, right) {
         (Type::Set | Type::Vector, _) | (_, Type::Set | Type::Vector) => {
             fault.hint("ask what it includes: includes_any(column, 'x')")

@@ -14,7 +14,7 @@ use crate::bind::literal;
 use crate::bind::scope::a;
 use crate::bind::time_function;
 use crate::bind::{Binder, arguments, truth};
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 use crate::suggest::did_you_mean;
 use crate::syntax::source_position::{place, place_of_name};
 
@@ -88,7 +88,7 @@ pub(crate) fn function(binder: &mut Binder<'_>, function: &ast::Function) -> Rea
         return Err(unknown(&name, at));
     }
     if function.filter.is_some() || !function.within_group.is_empty() {
-        return Err(Fault::new(format!("{name} is not an aggregate"), at));
+        return Err(LocatedError::new(format!("{name} is not an aggregate"), at));
     }
     let exprs = arguments(function)?;
     if let Some(predicate) = list_function::of_name(&name) {
@@ -104,20 +104,20 @@ pub(crate) fn function(binder: &mut Binder<'_>, function: &ast::Function) -> Rea
 
 fn refuse_extras(function: &ast::Function, at: Location) -> Read<()> {
     if function.over.is_some() {
-        return Err(Fault::new("Hadal has no window functions", at).hint(
+        return Err(LocatedError::new("Hadal has no window functions", at).hint(
             "export the rows and go on elsewhere: hadal query --format csv \"SELECT …\" > file",
         ));
     }
     let clauses = match &function.args {
         ast::FunctionArguments::List(list) => !list.clauses.is_empty(),
         ast::FunctionArguments::Subquery(_) => {
-            return Err(Fault::new("Hadal has no subqueries", at));
+            return Err(LocatedError::new("Hadal has no subqueries", at));
         }
         ast::FunctionArguments::None => false,
     };
     let parameters = !matches!(function.parameters, ast::FunctionArguments::None);
     match clauses || parameters || function.null_treatment.is_some() {
-        true => Err(Fault::new("only expressions can stand in a call", at)),
+        true => Err(LocatedError::new("only expressions can stand in a call", at)),
         false => Ok(()),
     }
 }
@@ -193,7 +193,7 @@ impl Call<'_> {
         let given = bound.len();
         bound.try_into().map_err(|_| {
             let (name, plural) = (self.name, if N == 1 { "" } else { "s" });
-            Fault::new(format!("{name} takes {N} argument{plural}, not {given}"), self.at)
+            LocatedError::new(format!("{name} takes {N} argument{plural}, not {given}"), self.at)
         })
     }
 
@@ -203,7 +203,7 @@ impl Call<'_> {
 
     fn constant<'b>(&self, bound: &'b TypedExpr) -> Read<&'b str> {
         bound.as_string().ok_or_else(|| {
-            Fault::new(format!("{} takes a constant text", self.name), self.place(0))
+            LocatedError::new(format!("{} takes a constant text", self.name), self.place(0))
         })
     }
 
@@ -212,7 +212,9 @@ impl Call<'_> {
         let text = self.constant(&text)?;
         match binder.scope.table() {
             Some(_) => Ok(TypedExpr::input(RowInput::AnyText(text.to_owned()))),
-            None => Err(Fault::new("search needs a table", self.at).hint("add FROM and a table")),
+            None => {
+                Err(LocatedError::new("search needs a table", self.at).hint("add FROM and a table"))
+            }
         }
     }
 
@@ -253,7 +255,7 @@ impl Call<'_> {
         let allowed = Number::integer(-18)..=Number::integer(18);
         let digits = digits.filter(|digits| allowed.contains(digits));
         let Some(digits) = digits.and_then(Number::to_i64) else {
-            return Err(Fault::new("round takes -18 to 18 digits", self.place(1)));
+            return Err(LocatedError::new("round takes -18 to 18 digits", self.place(1)));
         };
         bound.push(TypedExpr::whole(digits));
         self.two_numbers(Function::Round, bound)
@@ -268,11 +270,11 @@ impl Call<'_> {
     }
 }
 
-fn unknown(name: &str, at: Location) -> Fault {
+fn unknown(name: &str, at: Location) -> LocatedError {
     if let Some(hint) = aggregate::percentile_hint(name) {
-        return Fault::new(format!("there is no percentile {name}"), at).hint(hint);
+        return LocatedError::new(format!("there is no percentile {name}"), at).hint(hint);
     }
-    let fault = Fault::new(format!("there is no function {name}"), at);
+    let fault = LocatedError::new(format!("there is no function {name}"), at);
     match did_you_mean(name, NAMES) {
         Some(hint) => fault.hint(hint),
         None => fault,
@@ -281,9 +283,10 @@ fn unknown(name: &str, at: Location) -> Fault {
 
 fn arithmetic_input(value: &TypedExpr) -> Read<()> {
     match value.value_type {
-        Type::Set | Type::Vector | Type::Histogram => {
-            Err(Fault::new(format!("{} cannot become a number", a(value.value_type)), NOWHERE))
-        }
+        Type::Set | Type::Vector | Type::Histogram => Err(LocatedError::new(
+            format!("{} cannot become a number", a(value.value_type)),
+            NOWHERE,
+        )),
         _ => Ok(()),
     }
 }
@@ -293,7 +296,7 @@ fn string(name: &str, value: TypedExpr, at: Location) -> Read<TypedExpr> {
         Type::Null => Ok(value),
         Type::Set | Type::Vector | Type::Histogram => {
             let message = format!("{name} takes a string; this is {}", a(value.value_type));
-            Err(Fault::new(message, at))
+            Err(LocatedError::new(message, at))
         }
         _ => Ok(value.into_text()),
     }
@@ -311,7 +314,7 @@ pub(crate) fn rounded(
             let value = arithmetic::number(binder.bind(expr)?, place(expr))?;
             Ok(TypedExpr::call(function, [value], Type::Number))
         }
-        _ => Err(Fault::new("floor and ceil take one number", place(expr))
+        _ => Err(LocatedError::new("floor and ceil take one number", place(expr))
             .hint("bucket(x, width), or date_trunc('hour', time)")),
     }
 }
@@ -346,7 +349,7 @@ pub(crate) fn case(
 
 fn coalesce(values: Vec<TypedExpr>) -> Read<TypedExpr> {
     if values.is_empty() {
-        return Err(Fault::new("coalesce takes at least one argument", NOWHERE));
+        return Err(LocatedError::new("coalesce takes at least one argument", NOWHERE));
     }
     let (values, value_type) = unite(values)?;
     Ok(TypedExpr::call_all(Function::Coalesce, values, value_type))
@@ -374,5 +377,5 @@ fn unite(values: Vec<TypedExpr>) -> Read<(Vec<TypedExpr>, Type)> {
         return turn(TypedExpr::into_text, Type::String);
     }
     let names: Vec<&str> = types.iter().map(|of| of.name()).collect();
-    Err(Fault::new(format!("values of different types: {}", names.join(", ")), NOWHERE))
+    Err(LocatedError::new(format!("values of different types: {}", names.join(", ")), NOWHERE))
 }

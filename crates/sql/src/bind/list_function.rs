@@ -7,7 +7,7 @@ use sqlparser::ast::Expr;
 use crate::bind::bound_expr::TypedExpr;
 use crate::bind::scope::{Column, a};
 use crate::bind::{Binder, strip};
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 use crate::syntax::source_position::place;
 
 /// The list function of this name.
@@ -32,7 +32,7 @@ pub(crate) fn bind(
     exprs: &[&Expr],
 ) -> Read<TypedExpr> {
     let Some((list, words)) = exprs.split_first() else {
-        return Err(Fault::new(format!("{name} takes a set or vector first"), NOWHERE));
+        return Err(LocatedError::new(format!("{name} takes a set or vector first"), NOWHERE));
     };
     let mut arguments = vec![list_of(binder, function, name, list)?];
     for word in words {
@@ -46,7 +46,7 @@ pub(crate) fn bind(
         }
     }
     if function == Function::IsEmpty && arguments.len() > 1 {
-        return Err(Fault::new("is_empty takes a set or vector and nothing else", NOWHERE));
+        return Err(LocatedError::new("is_empty takes a set or vector and nothing else", NOWHERE));
     }
     Ok(TypedExpr::call_all(function, arguments, Type::Bool))
 }
@@ -70,11 +70,13 @@ fn list_of(
     match bound.value_type {
         Type::Vector | Type::Null => Ok(bound),
         Type::Set if !needs_order(function) => Ok(bound),
-        Type::Set => Err(Fault::new(format!("{name} needs a vector; this is a set"), place(expr))
-            .hint("a set has no order; ask includes_all")),
+        Type::Set => {
+            Err(LocatedError::new(format!("{name} needs a vector; this is a set"), place(expr))
+                .hint("a set has no order; ask includes_all"))
+        }
         other => {
             let message = format!("{name} needs a set or vector; this is {}", a(other));
-            let fault = Fault::new(message, place(expr));
+            let fault = LocatedError::new(message, place(expr));
             Err(match other {
                 Type::String => fault.hint("compare strings with =, IN, LIKE or ~"),
                 _ => fault,
@@ -102,6 +104,6 @@ fn element_of(binder: &mut Binder<'_>, name: &str, expr: &Expr) -> Read<TypedExp
     match bound.as_literal() {
         Some(Value::String(_)) => Ok(bound),
         Some(Value::Number(number)) => Ok(TypedExpr::literal(Value::string(&number.to_string()))),
-        _ => Err(Fault::new(format!("{name} takes constant texts"), place(expr))),
+        _ => Err(LocatedError::new(format!("{name} takes constant texts"), place(expr))),
     }
 }

@@ -5,7 +5,7 @@ use hadal_types::{Micros, Number, Value};
 use sqlparser::ast::{self, Expr};
 
 use crate::bind::bound_expr::TypedExpr;
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 use crate::syntax::duration::{NotADuration, parse_duration, unit_micros};
 use crate::syntax::source_position::place;
 
@@ -20,10 +20,10 @@ pub(crate) fn value(value: &ast::Value) -> Read<TypedExpr> {
         ast::Value::Boolean(truth) => TypedExpr::literal(Value::Bool(*truth)),
         ast::Value::Null => TypedExpr::literal(Value::Null),
         ast::Value::Placeholder(name) => {
-            return Err(Fault::new(format!("parameter {name} has no value"), NOWHERE));
+            return Err(LocatedError::new(format!("parameter {name} has no value"), NOWHERE));
         }
         _ => {
-            return Err(Fault::new("a constant of this form is not supported", NOWHERE)
+            return Err(LocatedError::new("a constant of this form is not supported", NOWHERE)
                 .hint("text is written in 'single quotes'"));
         }
     })
@@ -38,7 +38,7 @@ fn number(digits: &str) -> Read<TypedExpr> {
         None => plain,
     };
     let number: Number = spelled.parse().map_err(|error: hadal_types::number::NumberError| {
-        Fault::new(error.to_string(), NOWHERE)
+        LocatedError::new(error.to_string(), NOWHERE)
     })?;
     let whole = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
     Ok(TypedExpr { whole, ..TypedExpr::literal(Value::Number(number)) })
@@ -48,27 +48,29 @@ fn number(digits: &str) -> Read<TypedExpr> {
 pub(crate) fn interval(interval: &ast::Interval) -> Read<TypedExpr> {
     let at = place(&interval.value);
     let Expr::Value(value) = &*interval.value else {
-        return Err(Fault::new("an INTERVAL takes a text", at).hint("INTERVAL '3 hours'"));
+        return Err(LocatedError::new("an INTERVAL takes a text", at).hint("INTERVAL '3 hours'"));
     };
     let text = match &value.value {
         ast::Value::SingleQuotedString(text) | ast::Value::Number(text, _) => text,
-        _ => return Err(Fault::new("an INTERVAL takes a text", at).hint("INTERVAL '3 hours'")),
+        _ => {
+            return Err(LocatedError::new("an INTERVAL takes a text", at).hint("INTERVAL '3 hours'"));
+        }
     };
     let unit = match &interval.leading_field {
         Some(field) => field.to_string(),
         None => String::new(),
     };
     if let Err(hint) = unit_micros(&unit) {
-        return Err(Fault::new(format!("an INTERVAL in {unit}"), at).hint(hint));
+        return Err(LocatedError::new(format!("an INTERVAL in {unit}"), at).hint(hint));
     }
     let micros = duration(&format!("{text} {unit}"), at)?;
-    seconds(micros).ok_or_else(|| Fault::new("an INTERVAL that is too long", at))
+    seconds(micros).ok_or_else(|| LocatedError::new("an INTERVAL that is too long", at))
 }
 
 /// Parses a duration, in microseconds.
 pub(crate) fn duration(text: &str, at: sqlparser::tokenizer::Location) -> Read<i64> {
     parse_duration(text)
-        .map_err(|NotADuration { message, hint }| Fault::new(message, at).hint(hint))
+        .map_err(|NotADuration { message, hint }| LocatedError::new(message, at).hint(hint))
 }
 
 /// Converts microseconds to a number of seconds; `None` if it is out of range.
@@ -81,7 +83,7 @@ pub(crate) fn seconds(micros: i64) -> Option<TypedExpr> {
 /// Parses a text as a time.
 pub(crate) fn time_of_text(text: &str) -> Read<Value> {
     parse_timestamp(text).map(Value::Time).ok_or_else(|| {
-        Fault::new(format!("{text:?} is not a time"), NOWHERE)
+        LocatedError::new(format!("{text:?} is not a time"), NOWHERE)
             .hint("write it like '2026-11-21 03:51:42' (UTC), or now() - INTERVAL '3 hours'")
     })
 }
@@ -90,7 +92,7 @@ pub(crate) fn time_of_text(text: &str) -> Read<Value> {
 pub(crate) fn time_of_number(number: Number) -> Read<Value> {
     const MILLISECONDS: i64 = 100_000_000_000;
     if number >= Number::integer(MILLISECONDS) {
-        return Err(Fault::new(
+        return Err(LocatedError::new(
             format!("{number} is compared with a time as Unix seconds; is it in milliseconds?"),
             NOWHERE,
         )
@@ -100,8 +102,8 @@ pub(crate) fn time_of_number(number: Number) -> Read<Value> {
 }
 
 /// The error for a time outside the calendar's range.
-pub(crate) fn outside() -> Fault {
-    Fault::new("a time outside the years 1 to 9999", NOWHERE)
+pub(crate) fn outside() -> LocatedError {
+    LocatedError::new("a time outside the years 1 to 9999", NOWHERE)
 }
 
 /// The Unix epoch.

@@ -9,7 +9,7 @@ use sqlparser::tokenizer::Location;
 use crate::bind::Binder;
 use crate::bind::bound_expr::TypedExpr;
 use crate::bind::scope::a;
-use crate::error::{Fault, Read};
+use crate::error::{LocatedError, Read};
 use crate::syntax::source_position::place;
 
 /// The syntax of a pattern operator, and whether it is negated.
@@ -38,7 +38,9 @@ pub(crate) fn like(binder: &mut Binder<'_>, expr: &Expr) -> Read<TypedExpr> {
             check_escape(escape_char.as_deref())?;
             matches(binder, (PatternSyntax::ILike, *negated), expr, pattern)
         }
-        _ => Err(Fault::new("LIKE takes one pattern", place(expr)).hint("join LIKEs with OR")),
+        _ => {
+            Err(LocatedError::new("LIKE takes one pattern", place(expr)).hint("join LIKEs with OR"))
+        }
     }
 }
 
@@ -48,7 +50,7 @@ fn check_escape(escape: Option<&Expr>) -> Read<()> {
         Some(Expr::Value(value)) if value.value.clone().into_string().as_deref() == Some("\\") => {
             Ok(())
         }
-        Some(other) => Err(Fault::new("LIKE escapes with \\ only", place(other))),
+        Some(other) => Err(LocatedError::new("LIKE escapes with \\ only", place(other))),
     }
 }
 
@@ -62,12 +64,12 @@ pub(crate) fn matches(
     let value = binder.bind(text)?;
     let source = binder.bind(pattern)?;
     let Some(source) = source.as_string() else {
-        return Err(Fault::new("a pattern must be a constant text", place(pattern)));
+        return Err(LocatedError::new("a pattern must be a constant text", place(pattern)));
     };
     if matches!(value.value_type, Type::Set | Type::Vector | Type::Histogram) {
         let message =
             format!("a pattern is matched with a string; this is {}", a(value.value_type));
-        return Err(Fault::new(message, place(text))
+        return Err(LocatedError::new(message, place(text))
             .hint("includes_any(column, 'x') asks for elements, search('x') for text anywhere"));
     }
     binder.patterns += 1;
@@ -82,10 +84,10 @@ pub(crate) fn matches(
 }
 
 /// The error for more patterns than one query may have.
-pub(crate) fn too_many(at: Location) -> Fault {
-    Fault::new(format!("more than {} patterns in one query", limits::PATTERNS_MAX), at)
+pub(crate) fn too_many(at: Location) -> LocatedError {
+    LocatedError::new(format!("more than {} patterns in one query", limits::PATTERNS_MAX), at)
 }
 
-fn refuse(error: &PatternError, pattern: &Expr) -> Fault {
-    Fault::new(error.to_string(), place(pattern))
+fn refuse(error: &PatternError, pattern: &Expr) -> LocatedError {
+    LocatedError::new(error.to_string(), place(pattern))
 }

@@ -7,7 +7,7 @@ use hadal_types::{ColumnSchema, Micros, TableSchema, Value};
 use sqlparser::ast::Ident;
 
 use crate::bind::bound_expr::TypedExpr;
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 use crate::suggest::{did_you_mean, nearest};
 use crate::syntax::select_ast::joined;
 use crate::{Context, UnknownColumns};
@@ -69,14 +69,14 @@ impl<'a> Scope<'a> {
         }
         let at = parts.first().map_or(NOWHERE, |part| part.span.start);
         let near = nearest(&name, names()).into_iter().take(3).map(str::to_owned).collect();
-        Err(Fault::unknown_table(name, near, at))
+        Err(LocatedError::unknown_table(name, near, at))
     }
 
     /// Resolves the name `parts`, joined by dots.
     pub(crate) fn column(&self, parts: &[Ident]) -> Read<Column<'a>> {
         let at = parts.first().map_or(NOWHERE, |part| part.span.start);
         let Some(table) = self.table else {
-            return Err(Fault::new(format!("there is no column {}", joined(parts)), at)
+            return Err(LocatedError::new(format!("there is no column {}", joined(parts)), at)
                 .hint("add FROM and a table; text is written in 'single quotes'"));
         };
         let unqualified = match parts {
@@ -176,8 +176,8 @@ fn same_letters(left: &str, right: &str) -> bool {
     left.eq(right.chars().flat_map(char::to_lowercase))
 }
 
-fn unknown(table: &TableSchema, name: &str, at: sqlparser::tokenizer::Location) -> Fault {
-    let fault = Fault::new(format!("table {} has no column {name}", table.name), at);
+fn unknown(table: &TableSchema, name: &str, at: sqlparser::tokenizer::Location) -> LocatedError {
+    let fault = LocatedError::new(format!("table {} has no column {name}", table.name), at);
     let names = table.columns.iter().map(|column| column.name.as_str()).chain([TIME]);
     match did_you_mean(name, names) {
         Some(hint) => fault.hint(hint),

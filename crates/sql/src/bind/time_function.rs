@@ -7,7 +7,7 @@ use sqlparser::tokenizer::Location;
 use crate::bind::arithmetic;
 use crate::bind::bound_expr::TypedExpr;
 use crate::bind::literal;
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 use crate::syntax::duration::{DAY, WEEK, unit_micros};
 
 /// The offset of Mondays, on which weeks begin: the Unix epoch is a Thursday.
@@ -20,14 +20,14 @@ pub(crate) fn time_bucket(width: &TypedExpr, time: TypedExpr, at: Location) -> R
         (_, Some(seconds)) => seconds
             .to_scaled(6)
             .and_then(|micros| i64::try_from(micros).ok())
-            .ok_or_else(|| Fault::new(format!("a time bucket of {seconds} seconds"), at))?,
+            .ok_or_else(|| LocatedError::new(format!("a time bucket of {seconds} seconds"), at))?,
         _ => {
-            return Err(Fault::new("the width of a time bucket must be a constant", at)
+            return Err(LocatedError::new("the width of a time bucket must be a constant", at)
                 .hint("time_bucket('1 minute', time)"));
         }
     };
     if micros <= 0 {
-        return Err(Fault::new("the width of a time bucket must be more than zero", at));
+        return Err(LocatedError::new("the width of a time bucket must be more than zero", at));
     }
     bucket_of(micros, time)
 }
@@ -48,7 +48,8 @@ fn bucket_of(micros: i64, time: TypedExpr) -> Read<TypedExpr> {
 
 /// Binds `date_trunc('hour', time)`.
 pub(crate) fn date_trunc(unit: &str, time: TypedExpr, at: Location) -> Read<TypedExpr> {
-    let calendar = |hint| Fault::new(format!("date_trunc cannot cut to {unit:?}"), at).hint(hint);
+    let calendar =
+        |hint| LocatedError::new(format!("date_trunc cannot cut to {unit:?}"), at).hint(hint);
     match unit_micros(unit) {
         Ok(micros) if !unit.is_empty() => bucket_of(micros, time),
         Err(_) if matches!(unit.to_ascii_lowercase().as_str(), "month" | "quarter" | "year") => {
@@ -71,7 +72,7 @@ pub(crate) fn extract(field: &str, time: TypedExpr) -> Read<TypedExpr> {
         "dow" | "dayofweek" => TimeField::DayOfWeek,
         "epoch" => TimeField::Epoch,
         _ => {
-            return Err(Fault::new(format!("a time has no field {name:?}"), NOWHERE)
+            return Err(LocatedError::new(format!("a time has no field {name:?}"), NOWHERE)
                 .hint("fields are year, month, day, hour, minute, second, dow and epoch"));
         }
     };

@@ -2,7 +2,7 @@
 
 use crate::bind::Binder;
 use crate::bind::scope::Scope;
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 use crate::syntax::select_ast::{Item, SelectAst};
 use crate::{Context, Statement, select};
 
@@ -18,13 +18,13 @@ pub(crate) fn bind_select(parts: &SelectAst, context: &Context<'_>) -> Read<Stat
 /// `SELECT 1`: values of constants.
 fn without_table(parts: &SelectAst, context: &Context<'_>) -> Read<Statement> {
     if let Some((_, at)) = parts.series.or((!parts.has_items_only()).then_some((0, NOWHERE))) {
-        return Err(Fault::new("without FROM there is one row of values", at));
+        return Err(LocatedError::new("without FROM there is one row of values", at));
     }
     let (mut columns, mut row) = (Vec::new(), Vec::new());
     let mut binder = Binder::new(Scope::without_table(context));
     for Item { expr, name, at, .. } in &parts.items {
         let Some(expr) = expr else {
-            return Err(Fault::new("* needs a table", *at).hint("add FROM and a table"));
+            return Err(LocatedError::new("* needs a table", *at).hint("add FROM and a table"));
         };
         let bound = binder.bind(expr)?;
         row.push(bound.constant().map_err(|fault| fault.or_at(*at))?);

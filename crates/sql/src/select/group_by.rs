@@ -5,7 +5,7 @@ use sqlparser::ast::{self, Expr};
 
 use crate::bind::bound_expr::TypedExpr;
 use crate::bind::{Aggregates, Binder, strip};
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 use crate::select::output_slots::OutputSlots;
 use crate::select::selected::Selected;
 use crate::syntax::select_ast::{Groups, SelectAst};
@@ -29,7 +29,7 @@ pub(crate) fn slots(
     let keys = match &parts.groups {
         Groups::None if parts.distinct => distinct(selected)?,
         _ if parts.distinct => {
-            let fault = Fault::new("DISTINCT beside GROUP BY is not supported", NOWHERE);
+            let fault = LocatedError::new("DISTINCT beside GROUP BY is not supported", NOWHERE);
             return Err(fault.hint("groups are distinct already"));
         }
         Groups::None => Vec::new(),
@@ -50,8 +50,10 @@ fn refuse_wildcard(parts: &SelectAst) -> Read<()> {
     let wildcard = parts.items.iter().find(|item| item.expr.is_none());
     match wildcard {
         Some(_) if parts.distinct => Ok(()),
-        Some(item) => Err(Fault::new("* selects raw rows and cannot stand beside groups", item.at)
-            .hint("name the columns, or write count(*)")),
+        Some(item) => {
+            Err(LocatedError::new("* selects raw rows and cannot stand beside groups", item.at)
+                .hint("name the columns, or write count(*)"))
+        }
         None => Ok(()),
     }
 }
@@ -68,7 +70,7 @@ fn plain(selected: &[Selected]) -> Vec<TypedExpr> {
 
 fn distinct(selected: &[Selected]) -> Read<Vec<TypedExpr>> {
     if selected.iter().any(|item| item.bound.has_aggregate()) {
-        let fault = Fault::new("DISTINCT beside an aggregate is not supported", NOWHERE);
+        let fault = LocatedError::new("DISTINCT beside an aggregate is not supported", NOWHERE);
         return Err(fault.hint("count(DISTINCT x) counts different values"));
     }
     Ok(plain(selected))
@@ -78,7 +80,7 @@ fn key(binder: &mut Binder<'_>, expr: &Expr, selected: &[Selected]) -> Read<Type
     if let Some(position) = position(expr) {
         let bound = &at_position(position, expr, selected)?.bound;
         return match bound.has_aggregate() {
-            true => Err(Fault::new(
+            true => Err(LocatedError::new(
                 format!("output {position} is an aggregate and cannot be grouped by"),
                 place(expr),
             )),
@@ -109,6 +111,6 @@ pub(crate) fn at_position<'s, T>(position: &str, expr: &Expr, outputs: &'s [T]) 
     let index = position.parse::<usize>().ok().and_then(|position| position.checked_sub(1));
     index.and_then(|index| outputs.get(index)).ok_or_else(|| {
         let count = outputs.len();
-        Fault::new(format!("there is no output {position}; there are {count}"), place(expr))
+        LocatedError::new(format!("there is no output {position}; there are {count}"), place(expr))
     })
 }

@@ -8,7 +8,7 @@ use hadal_types::{Value, limits};
 
 use crate::bind::aggregate::row_expr;
 use crate::bind::bound_expr::{Aggregate, BoundExpr, Leaf, TypedExpr};
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 
 /// The values that leaves compute.
 pub(crate) enum OutputSlots {
@@ -44,7 +44,7 @@ impl OutputSlots {
             }
             if slots.keys.len() > limits::GROUP_KEYS_MAX {
                 let most = limits::GROUP_KEYS_MAX;
-                return Err(Fault::new(format!("more than {most} group keys"), NOWHERE));
+                return Err(LocatedError::new(format!("more than {most} group keys"), NOWHERE));
             }
         }
         Ok(Self::Groups(slots))
@@ -137,19 +137,22 @@ impl GroupSlots {
     }
 }
 
-fn no_one_length() -> Fault {
-    Fault::new("per_second and per_minute need one time range, or time buckets", NOWHERE)
+fn no_one_length() -> LocatedError {
+    LocatedError::new("per_second and per_minute need one time range, or time buckets", NOWHERE)
         .hint("for example WHERE time >= now() - 3600, or GROUP BY time_bucket('1 minute', time)")
 }
 
-fn not_grouped(input: &RowInput) -> Fault {
+fn not_grouped(input: &RowInput) -> LocatedError {
     let name = match input {
         RowInput::Time => "time",
         RowInput::Column(column) => column.name.as_str(),
         RowInput::AnyText(_) => "search",
     };
-    Fault::new(format!("column {name} is neither in GROUP BY nor inside an aggregate"), NOWHERE)
-        .hint(format!("add {name} to GROUP BY, or ask for max({name}) or count(DISTINCT {name})"))
+    LocatedError::new(
+        format!("column {name} is neither in GROUP BY nor inside an aggregate"),
+        NOWHERE,
+    )
+    .hint(format!("add {name} to GROUP BY, or ask for max({name}) or count(DISTINCT {name})"))
 }
 
 /// Whether the expression is the constant true.

@@ -7,7 +7,7 @@ use sqlparser::ast::{self, Ident};
 use sqlparser::tokenizer::Span;
 
 use crate::bind::scope::TIME;
-use crate::error::{Fault, NOWHERE, Read, Source, Sources, SqlError};
+use crate::error::{LocatedError, NOWHERE, Read, Source, Sources, SqlError};
 use crate::select::bind_select::bind_select;
 use crate::spec::syntax::{SpecSyntax, expr, item};
 use crate::spec::to_sql::{Pieces, quoted, tokens_nowhere};
@@ -178,5 +178,5 @@ fn checked_deadline(deadline_ms: u64) -> Result<Duration, SqlError> {
         return Ok(Duration::from_millis(deadline_ms));
     }
     let message = format!("a deadline of {deadline_ms} ms; it may be 1 to {most}");
-    Err(SqlError::of_field("deadline_ms", Fault::new(message, NOWHERE)))
+    Err(SqlError::of_field("deadline_ms", LocatedError::new(message, NOWHERE)))
 }

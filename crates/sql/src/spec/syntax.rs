@@ -8,7 +8,7 @@ use std::sync::Arc;
 use hadal_types::Micros;
 use sqlparser::ast;
 
-use crate::error::{Fault, NOWHERE, Read, Source, Sources, SqlError};
+use crate::error::{LocatedError, NOWHERE, Read, Source, Sources, SqlError};
 use crate::spec::time::Times;
 use crate::syntax::parse;
 use crate::syntax::select_ast::{Item, item_of};
@@ -39,7 +39,7 @@ impl SpecSyntax {
     /// Parses the texts of `spec`; relative times are relative to `now`.
     pub(crate) fn parse(spec: &QuerySpec, now: Micros) -> Result<Self, SqlError> {
         if spec.table.is_empty() {
-            let fault = Fault::new("the name of a table is missing", NOWHERE);
+            let fault = LocatedError::new("the name of a table is missing", NOWHERE);
             return Err(SqlError::of_field("table", fault));
         }
         let times = Times::read(spec, now)?;
@@ -53,7 +53,7 @@ impl SpecSyntax {
             || !(groups.is_empty() && aggregates.is_empty());
         if is_grouped && !columns.is_empty() {
             let message = "columns are of raw rows and cannot stand beside groups";
-            let fault = Fault::new(message, NOWHERE).hint("name them in group_by");
+            let fault = LocatedError::new(message, NOWHERE).hint("name them in group_by");
             return Err(SqlError::of_field(&name_of("columns", &spec.columns, 0), fault));
         }
         if is_grouped && aggregates.is_empty() {

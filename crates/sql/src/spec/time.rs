@@ -12,7 +12,7 @@ use hadal_types::{Micros, Number, TableSchema};
 use crate::QuerySpec;
 use crate::bind::literal::time_of_number;
 use crate::bind::time_function::bucket_start;
-use crate::error::{Fault, NOWHERE, Read, SqlError};
+use crate::error::{LocatedError, NOWHERE, Read, SqlError};
 use crate::syntax::duration::{NotADuration, parse_duration};
 
 /// The times of a spec, parsed and checked.
@@ -104,7 +104,7 @@ impl Times {
             && from.at > to.at
         {
             let message = format!("it is before from, {}", from.at);
-            return Err(SqlError::of_field("to", Fault::new(message, NOWHERE)));
+            return Err(SqlError::of_field("to", LocatedError::new(message, NOWHERE)));
         }
         if let Some(compare) = &spec.compare {
             let to_at = to.as_ref().map_or(now, |to| to.at);
@@ -173,11 +173,11 @@ impl Compared {
         to: Micros,
         bucket: Option<&str>,
     ) -> Result<(Self, Option<i64>), SqlError> {
-        let error = |fault: Fault| SqlError::of_field("compare", fault);
+        let error = |fault: LocatedError| SqlError::of_field("compare", fault);
         let shift = duration(shift).map_err(error)?;
         let Some(from) = from.filter(|from| *from < to) else {
             let message = "a comparison needs a time range; from is missing";
-            return Err(error(Fault::new(message, NOWHERE)));
+            return Err(error(LocatedError::new(message, NOWHERE)));
         };
         let width = match bucket {
             Some("auto") => Some(auto_width(to.0 - from.0, Some(shift))?),
@@ -186,17 +186,17 @@ impl Compared {
         };
         let from = width.map_or(from, |width| bucket_start(width, from));
         if shift < to.0 - from.0 {
-            let fault = Fault::new("the shift is shorter than the time range", NOWHERE);
+            let fault = LocatedError::new("the shift is shorter than the time range", NOWHERE);
             let hint = "a day can be compared with the day before, or any earlier";
             return Err(error(fault.hint(hint)));
         }
         if width.is_some_and(|width| shift % width != 0) {
-            let fault = Fault::new("the shift is not a multiple of the bucket", NOWHERE);
+            let fault = LocatedError::new("the shift is not a multiple of the bucket", NOWHERE);
             return Err(error(fault.hint("\"bucket\": \"auto\" takes one that fits")));
         }
         let earlier = |at: Micros| {
             let at = at.0.checked_sub(shift).and_then(|at| Micros(at).in_range());
-            at.ok_or_else(|| error(Fault::new("the shift leads out of all time", NOWHERE)))
+            at.ok_or_else(|| error(LocatedError::new("the shift leads out of all time", NOWHERE)))
         };
         let (before_from, before_to) = (earlier(from)?, earlier(to)?);
         Ok((Self { from, to, before_from, before_to, shift }, width))
@@ -238,7 +238,7 @@ fn read_moment(text: &str, now: Micros) -> Read<Moment> {
         return Ok(Moment { at: now, sql: "now()".to_owned() });
     }
     let refuse = || {
-        Fault::new(format!("{text:?} is not a time"), NOWHERE)
+        LocatedError::new(format!("{text:?} is not a time"), NOWHERE)
             .hint("write 'now', '-3h', Unix seconds, or 2026-11-21T03:00:00Z")
     };
     if let Some(length) = relative.strip_prefix(['-', '+']) {
@@ -259,15 +259,15 @@ fn read_moment(text: &str, now: Micros) -> Read<Moment> {
     at.map(|at| Moment { at, sql: format!("'{at}'") }).ok_or_else(refuse)
 }
 
-fn refuse_duration(NotADuration { message, hint }: NotADuration) -> Fault {
-    Fault::new(message, NOWHERE).hint(hint)
+fn refuse_duration(NotADuration { message, hint }: NotADuration) -> LocatedError {
+    LocatedError::new(message, NOWHERE).hint(hint)
 }
 
 /// Parses a duration above zero, in microseconds.
 fn duration(text: &str) -> Read<i64> {
     match parse_duration(text).map_err(refuse_duration)? {
         micros if micros > 0 => Ok(micros),
-        _ => Err(Fault::new(format!("{text:?} is not longer than zero"), NOWHERE)),
+        _ => Err(LocatedError::new(format!("{text:?} is not longer than zero"), NOWHERE)),
     }
 }
 
@@ -284,7 +284,7 @@ fn auto_width(length: i64, multiple: Option<i64>) -> Result<i64, SqlError> {
     width.or(multiple.filter(|shift| length / shift < BUCKETS_AUTO)).ok_or_else(|| {
         SqlError::of_field(
             "bucket",
-            Fault::new("no bucket is long enough for the time range", NOWHERE),
+            LocatedError::new("no bucket is long enough for the time range", NOWHERE),
         )
     })
 }

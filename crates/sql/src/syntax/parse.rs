@@ -13,7 +13,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan, Tokenizer};
 
-use crate::error::{Fault, NOWHERE, Read, Source};
+use crate::error::{LocatedError, NOWHERE, Read, Source};
 
 static DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
 
@@ -46,7 +46,7 @@ pub(crate) fn tokenize(source: &Source) -> Read<Vec<TokenWithSpan>> {
     let below = |at: Location| Location { line: at.line + source.start().line - 1, ..at };
     let mut tokens = Tokenizer::new(&DIALECT, &source.text)
         .tokenize_with_location()
-        .map_err(|error| Fault::new(lower_first(&error.message), below(error.location)))?;
+        .map_err(|error| LocatedError::new(lower_first(&error.message), below(error.location)))?;
     tokens.retain(|token| !matches!(token.token, Token::Whitespace(_) | Token::EOF));
     tokens = tokens.into_iter().flat_map(without_sign).collect();
     for token in &mut tokens {
@@ -68,9 +68,10 @@ pub(crate) fn tokenize(source: &Source) -> Read<Vec<TokenWithSpan>> {
 pub(crate) fn check_length(bytes: usize) -> Read<()> {
     let most = limits::SQL_BYTES_MAX;
     match bytes > most {
-        true => {
-            Err(Fault::new(format!("a text of {bytes} bytes; at most {most} are allowed"), NOWHERE))
-        }
+        true => Err(LocatedError::new(
+            format!("a text of {bytes} bytes; at most {most} are allowed"),
+            NOWHERE,
+        )),
         false => Ok(()),
     }
 }
@@ -121,7 +122,7 @@ pub(crate) fn check_shape<'t>(tokens: impl IntoIterator<Item = &'t TokenWithSpan
         if operators > limits::EXPR_OPERATORS_MAX {
             let most = limits::EXPR_OPERATORS_MAX;
             let message = format!("an expression of more than {most} operators");
-            return Err(Fault::new(message, token.span.start)
+            return Err(LocatedError::new(message, token.span.start)
                 .hint("a long chain of OR can often be one IN list"));
         }
     }
@@ -136,9 +137,9 @@ fn is_operand(token: &Token) -> bool {
     }
 }
 
-pub(crate) fn too_deep(at: Location) -> Fault {
+pub(crate) fn too_deep(at: Location) -> LocatedError {
     let most = limits::EXPR_DEPTH_MAX;
-    Fault::new(format!("an expression nested more than {most} deep"), at)
+    LocatedError::new(format!("an expression nested more than {most} deep"), at)
 }
 
 /// Parses all of `tokens`, the tokens of `source`, with `read`.
@@ -154,7 +155,7 @@ pub(crate) fn parse_all<T>(
     let next = parser.peek_token();
     match next.token {
         Token::EOF => Ok(parsed),
-        other => Err(Fault::new(format!("unexpected {other}"), next.span.start)),
+        other => Err(LocatedError::new(format!("unexpected {other}"), next.span.start)),
     }
 }
 
@@ -188,7 +189,7 @@ pub(crate) fn parse_item(source: &Source) -> Read<(ast::SelectItem, String)> {
     let tokens = tokenize(source)?;
     // In the first item, the parser would take these keywords as part of SELECT.
     if let Some(word) = tokens.first().filter(|word| is_keyword(word, &SELECT_WORDS)) {
-        return Err(Fault::new(format!("unexpected {}", word.token), word.span.start));
+        return Err(LocatedError::new(format!("unexpected {}", word.token), word.span.start));
     }
     let name = spell(&mut ByteOffsets::new(source), &tokens);
     Ok((parse_all(source, tokens, Parser::parse_select_item)?, name))
@@ -342,11 +343,11 @@ pub(crate) fn parse_series(source: &Source) -> Read<usize> {
 fn series_of(number: &str, place: Location) -> Read<usize> {
     match number.parse() {
         Ok(count) if count > 0 => Ok(count),
-        _ => Err(Fault::new(format!("{number} is not a count of series"), place)),
+        _ => Err(LocatedError::new(format!("{number} is not a count of series"), place)),
     }
 }
 
-fn refuse(error: &ParserError, end: Location) -> Fault {
+fn refuse(error: &ParserError, end: Location) -> LocatedError {
     let text = match error {
         ParserError::RecursionLimitExceeded => return too_deep(NOWHERE),
         ParserError::TokenizerError(text) | ParserError::ParserError(text) => text,
@@ -356,7 +357,7 @@ fn refuse(error: &ParserError, end: Location) -> Fault {
         None => (text.as_str(), end),
     };
     let message = message.replace("found: EOF", "found the end of the text");
-    Fault::new(lower_first(&message), place)
+    LocatedError::new(lower_first(&message), place)
 }
 
 fn parse_place(text: &str) -> Option<Location> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sqlparser::ast::{self, SetExpr, TableFactor};
 use sqlparser::tokenizer::Location;
 
-use crate::error::{Fault, NOWHERE, Read};
+use crate::error::{LocatedError, NOWHERE, Read};
 use crate::syntax::source_position::place;
 
 /// One item of the SELECT list.
@@ -81,7 +81,7 @@ impl SelectAst {
             None => Vec::new(),
             Some(ast::OrderByKind::Expressions(order)) => order,
             Some(ast::OrderByKind::All(_)) => {
-                return Err(Fault::new("ORDER BY ALL is not supported", NOWHERE)
+                return Err(LocatedError::new("ORDER BY ALL is not supported", NOWHERE)
                     .hint("name the columns, or their positions"));
             }
         };
@@ -122,17 +122,16 @@ pub(crate) fn item_of(item: ast::SelectItem, name: String) -> Read<Item> {
             let at = options.wildcard_token.0.span.start;
             match plain {
                 true => Ok(Item { expr: None, name, aliased: false, at }),
-                false => {
-                    Err(Fault::new("* takes no options", at).hint("name the columns that you want"))
-                }
+                false => Err(LocatedError::new("* takes no options", at)
+                    .hint("name the columns that you want")),
             }
         }
         ast::SelectItem::QualifiedWildcard(_, options) => {
-            Err(Fault::new("there is one table only", options.wildcard_token.0.span.start)
+            Err(LocatedError::new("there is one table only", options.wildcard_token.0.span.start)
                 .hint("write * alone"))
         }
         ast::SelectItem::ExprWithAliases { expr, .. } => {
-            Err(Fault::new("an item has one alias", place(&expr)))
+            Err(LocatedError::new("an item has one alias", place(&expr)))
         }
     }
 }
@@ -150,7 +149,7 @@ fn refuse_query_extras(query: &ast::Query) -> Read<()> {
     let extra = if query.with.is_some() {
         "WITH"
     } else if query.fetch.is_some() {
-        return Err(Fault::new("FETCH is not supported", NOWHERE).hint("write LIMIT n"));
+        return Err(LocatedError::new("FETCH is not supported", NOWHERE).hint("write LIMIT n"));
     } else if !query.locks.is_empty() || query.for_clause.is_some() {
         "FOR"
     } else if query.settings.is_some() || query.format_clause.is_some() {
@@ -160,25 +159,27 @@ fn refuse_query_extras(query: &ast::Query) -> Read<()> {
     } else {
         return Ok(());
     };
-    Err(Fault::new(format!("{extra} is not supported"), NOWHERE))
+    Err(LocatedError::new(format!("{extra} is not supported"), NOWHERE))
 }
 
-fn refuse_body(body: &SetExpr) -> Fault {
+fn refuse_body(body: &SetExpr) -> LocatedError {
     match body {
         SetExpr::SetOperation { op, .. } => {
-            Fault::new(format!("Hadal has no {op}"), NOWHERE).hint(EXPORT)
+            LocatedError::new(format!("Hadal has no {op}"), NOWHERE).hint(EXPORT)
         }
-        _ => Fault::new("Hadal has no subqueries", NOWHERE).hint(EXPORT),
+        _ => LocatedError::new("Hadal has no subqueries", NOWHERE).hint(EXPORT),
     }
 }
 
 fn refuse_select_extras(select: &ast::Select) -> Read<()> {
     let extra = if select.top.is_some() {
-        return Err(Fault::new("TOP is not supported", NOWHERE).hint("write LIMIT n at the end"));
+        return Err(
+            LocatedError::new("TOP is not supported", NOWHERE).hint("write LIMIT n at the end")
+        );
     } else if select.into.is_some() {
         "INTO"
     } else if !select.named_window.is_empty() || select.qualify.is_some() {
-        return Err(Fault::new("Hadal has no window functions", NOWHERE).hint(EXPORT));
+        return Err(LocatedError::new("Hadal has no window functions", NOWHERE).hint(EXPORT));
     } else if !select.lateral_views.is_empty() {
         "LATERAL"
     } else if select.prewhere.is_some() {
@@ -193,12 +194,12 @@ fn refuse_select_extras(select: &ast::Select) -> Read<()> {
     } else if select.exclude.is_some() || select.value_table_mode.is_some() {
         "EXCLUDE"
     } else if select.projection.is_empty() {
-        return Err(Fault::new("SELECT names no columns", select.select_token.0.span.end)
+        return Err(LocatedError::new("SELECT names no columns", select.select_token.0.span.end)
             .hint("write SELECT * or SELECT count(*)"));
     } else {
         return Ok(());
     };
-    Err(Fault::new(format!("{extra} is not supported"), NOWHERE))
+    Err(LocatedError::new(format!("{extra} is not supported"), NOWHERE))
 }
 
 fn table_of(from: Vec<ast::TableWithJoins>) -> Read<Option<Table>> {
@@ -214,27 +215,27 @@ fn table_of(from: Vec<ast::TableWithJoins>) -> Read<Option<Table>> {
         TableFactor::Table { name, alias, args: None, sample: None, .. } => {
             if let Some(column) = alias.as_ref().and_then(|alias| alias.columns.first()) {
                 let at = column.name.span.start;
-                return Err(Fault::new("columns cannot be renamed after FROM", at)
+                return Err(LocatedError::new("columns cannot be renamed after FROM", at)
                     .hint("SELECT column AS name"));
             }
             let name = idents_of(name)?;
             Ok(Some(Table { name, alias: alias.map(|alias| alias.name) }))
         }
         TableFactor::Derived { .. } => {
-            Err(Fault::new("Hadal has no subqueries", NOWHERE).hint(EXPORT))
+            Err(LocatedError::new("Hadal has no subqueries", NOWHERE).hint(EXPORT))
         }
-        _ => Err(Fault::new("FROM takes the name of one table", NOWHERE)),
+        _ => Err(LocatedError::new("FROM takes the name of one table", NOWHERE)),
     }
 }
 
-fn no_joins(other: &TableFactor) -> Fault {
+fn no_joins(other: &TableFactor) -> LocatedError {
     let at = match other {
         TableFactor::Table { name, .. } => {
             name.0.first().and_then(|part| part.as_ident()).map_or(NOWHERE, |id| id.span.start)
         }
         _ => NOWHERE,
     };
-    Fault::new("Hadal has no joins; a query asks one table", at).hint(EXPORT)
+    LocatedError::new("Hadal has no joins; a query asks one table", at).hint(EXPORT)
 }
 
 fn idents_of(name: ast::ObjectName) -> Read<Vec<ast::Ident>> {
@@ -243,7 +244,7 @@ fn idents_of(name: ast::ObjectName) -> Read<Vec<ast::Ident>> {
         .map(|part| match part {
             ast::ObjectNamePart::Identifier(ident) => Ok(ident),
             ast::ObjectNamePart::Function(function) => {
-                Err(Fault::new("FROM takes the name of one table", function.name.span.start))
+                Err(LocatedError::new("FROM takes the name of one table", function.name.span.start))
             }
         })
         .collect()
@@ -253,8 +254,10 @@ fn is_distinct(distinct: Option<&ast::Distinct>) -> Read<bool> {
     match distinct {
         None | Some(ast::Distinct::All) => Ok(false),
         Some(ast::Distinct::Distinct) => Ok(true),
-        Some(ast::Distinct::On(_)) => Err(Fault::new("DISTINCT ON is not supported", NOWHERE)
-            .hint("GROUP BY the columns and take min, max or count of the others")),
+        Some(ast::Distinct::On(_)) => {
+            Err(LocatedError::new("DISTINCT ON is not supported", NOWHERE)
+                .hint("GROUP BY the columns and take min, max or count of the others"))
+        }
     }
 }
 
@@ -264,7 +267,7 @@ fn groups_of(groups: ast::GroupByExpr) -> Read<Groups> {
         ast::GroupByExpr::Expressions(list, modifiers) if modifiers.is_empty() => {
             Ok(if list.is_empty() { Groups::None } else { Groups::By(list) })
         }
-        _ => Err(Fault::new("GROUP BY takes a plain list of columns", NOWHERE)),
+        _ => Err(LocatedError::new("GROUP BY takes a plain list of columns", NOWHERE)),
     }
 }
 
@@ -275,7 +278,7 @@ fn limit_of(limit: ast::LimitClause) -> Read<(Option<u64>, u64)> {
         }
         ast::LimitClause::OffsetCommaLimit { offset, limit } => (Some(limit), Some(offset)),
         ast::LimitClause::LimitOffset { .. } => {
-            return Err(Fault::new("LIMIT BY is not supported", NOWHERE));
+            return Err(LocatedError::new("LIMIT BY is not supported", NOWHERE));
         }
     };
     let limit = limit.as_ref().map(|expr| whole(expr, "LIMIT")).transpose()?;
@@ -293,7 +296,10 @@ fn whole(expr: &ast::Expr, clause: &str) -> Read<u64> {
         _ => None,
     };
     number.ok_or_else(|| {
-        Fault::new(format!("{clause} takes a whole number that is not negative"), place(expr))
+        LocatedError::new(
+            format!("{clause} takes a whole number that is not negative"),
+            place(expr),
+        )
     })
 }
 
