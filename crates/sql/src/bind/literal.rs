@@ -53,7 +53,9 @@ pub(crate) fn interval(interval: &ast::Interval) -> Read<TypedExpr> {
     let text = match &value.value {
         ast::Value::SingleQuotedString(text) | ast::Value::Number(text, _) => text,
         _ => {
-            return Err(LocatedError::new("an INTERVAL takes a text", at).hint("INTERVAL '3 hours'"));
+            return Err(
+                LocatedError::new("an INTERVAL takes a text", at).hint("INTERVAL '3 hours'")
+            );
         }
     };
     let unit = match &interval.leading_field {

@@ -18,7 +18,7 @@ fn sample_after(seconds: i64, keep: u16) -> TableSettings {
 
 /// The contents of one block.
 #[derive(Clone, Debug, PartialEq)]
-struct Held {
+struct BlockContents {
     /// Its first time, in days before `NOW`, rounded up.
     day: i64,
     rows: usize,
@@ -28,14 +28,14 @@ struct Held {
 }
 
 /// The blocks of the table, the newest first.
-fn held(bed: &Bed) -> Vec<Held> {
+fn held(bed: &Bed) -> Vec<BlockContents> {
     let blocks = table(bed).snapshot();
-    let mut held: Vec<Held> = blocks.iter().map(|block| of_block(block)).collect();
+    let mut held: Vec<BlockContents> = blocks.iter().map(|block| of_block(block)).collect();
     held.sort_by_key(|held| (held.day, held.rows));
     held
 }
 
-fn of_block(block: &Block) -> Held {
+fn of_block(block: &Block) -> BlockContents {
     let view = block.view().expect("parses");
     let rates = view.column(Weight::COLUMN, Kind::Number).map(|column| {
         let rates = column.decode().expect("decodes");
@@ -46,7 +46,7 @@ fn of_block(block: &Block) -> Held {
         (0..view.rows()).map(weight).sum::<i64>()
     });
     let unweighted = i64::try_from(view.rows()).expect("fits") * Weight::UNIT;
-    Held {
+    BlockContents {
         day: (NOW.seconds_since(block.time_range.0) + DAY - 1) / DAY,
         rows: view.rows(),
         kept_one_in: block.kept_one_in,
@@ -55,9 +55,9 @@ fn of_block(block: &Block) -> Held {
 }
 
 /// A day's block of 5,000 rows, sampled to one in `kept_one_in`.
-fn day(day: i64, kept_one_in: u16) -> Held {
+fn day(day: i64, kept_one_in: u16) -> BlockContents {
     let rows = 5_000 / usize::from(kept_one_in);
-    Held { day, rows, kept_one_in, events: 5_000 * Weight::UNIT }
+    BlockContents { day, rows, kept_one_in, events: 5_000 * Weight::UNIT }
 }
 
 async fn rows(bed: &Bed) -> Vec<i64> {
@@ -143,7 +143,7 @@ async fn groups_keep_so_many_rows_each() {
     configure(&bed.leaf, settings.clone()).await;
     bed.leaf.merge_all();
     // Each row is a group: all rows stay, and the block is marked as sampled.
-    assert_eq!(held(&bed), [Held { kept_one_in: 10, ..day(1, 1) }]);
+    assert_eq!(held(&bed), [BlockContents { kept_one_in: 10, ..day(1, 1) }]);
     let by = ColumnName::new("nowhere").expect("a name");
     let least = TableSettings {
         sample_by: Some(vec![by]),
@@ -153,7 +153,7 @@ async fn groups_keep_so_many_rows_each() {
     configure(&bed.leaf, least).await;
     bed.leaf.merge_all();
     let rows = 5_000 / 8;
-    assert_eq!(held(&bed), [Held { rows, kept_one_in: 100, ..day(1, 1) }]);
+    assert_eq!(held(&bed), [BlockContents { rows, kept_one_in: 100, ..day(1, 1) }]);
 }
 
 /// Keeps one of ten values of `v`.
@@ -171,7 +171,7 @@ async fn leaves_keep_the_same_keys_once_and_for_all() {
     let kept = rows(&bed).await;
     // 1,000 expected, with a standard deviation of 30.
     assert!((850..1_150).contains(&kept.len()), "{}", kept.len());
-    for Held { rows, kept_one_in, events, .. } in held(&bed) {
+    for BlockContents { rows, kept_one_in, events, .. } in held(&bed) {
         let stand_for = i64::try_from(rows * 10).expect("fits");
         assert_eq!((kept_one_in, events), (10, stand_for * Weight::UNIT));
     }
