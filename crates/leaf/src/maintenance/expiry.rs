@@ -39,7 +39,7 @@ use crate::table::age_limit::{cutoff, is_worth_rewriting, may_lose_rows};
 use crate::table::block::Block;
 
 /// The rows that a pass removes from one table.
-struct Plan<'t> {
+struct ExpiryPlan<'t> {
     table: &'t Table,
     cutoff: Micros,
     /// Blocks whose rows are all too old.
@@ -48,7 +48,7 @@ struct Plan<'t> {
     trimmed: Vec<(Arc<Block>, usize)>,
 }
 
-impl Plan<'_> {
+impl ExpiryPlan<'_> {
     fn rows(&self) -> u64 {
         let whole = self.expired.iter().map(|block| block.rows as u64);
         whole.chain(self.trimmed.iter().map(|(_, rows)| *rows as u64)).sum()
@@ -97,8 +97,8 @@ impl Expirer<'_> {
 
     pub(crate) fn expire(&self, tables: &[Arc<Table>], now: Micros, jumped: Option<i64>) {
         let plans = tables.iter().filter_map(|table| plan(table, now));
-        let plans: Vec<Plan<'_>> = plans.filter(|plan| !plan.is_empty()).collect();
-        let rows: u64 = plans.iter().map(Plan::rows).sum();
+        let plans: Vec<ExpiryPlan<'_>> = plans.filter(|plan| !plan.is_empty()).collect();
+        let rows: u64 = plans.iter().map(ExpiryPlan::rows).sum();
         if rows == 0 {
             return;
         }
@@ -140,7 +140,7 @@ impl Expirer<'_> {
     }
 
     /// Removes the planned rows from a table, in one change.
-    fn carry_out(&self, plan: &Plan<'_>, now: Micros) -> Result<(), MergeError> {
+    fn carry_out(&self, plan: &ExpiryPlan<'_>, now: Micros) -> Result<(), MergeError> {
         let table = plan.table;
         let (removed, adds) = self.write_kept(plan, now)?;
         let Some(_turn) = self.context.turn_to_change() else { return Ok(()) };
@@ -167,7 +167,7 @@ impl Expirer<'_> {
     /// replace them. Nothing refers to the new blocks until a change commits them.
     fn write_kept(
         &self,
-        plan: &Plan<'_>,
+        plan: &ExpiryPlan<'_>,
         now: Micros,
     ) -> Result<(Vec<Arc<Block>>, Vec<StoredBlock>), MergeError> {
         let table = plan.table;
@@ -197,10 +197,10 @@ impl Expirer<'_> {
 }
 
 /// Plans which rows of a table are too old at `now`; `None` if the leaf knows no age limit of it.
-fn plan(table: &Table, now: Micros) -> Option<Plan<'_>> {
+fn plan(table: &Table, now: Micros) -> Option<ExpiryPlan<'_>> {
     let cutoff = table.with_settings(|settings| cutoff(settings, now))?;
     let is_archived = table.is_archived();
-    let mut plan = Plan { table, cutoff, expired: Vec::new(), trimmed: Vec::new() };
+    let mut plan = ExpiryPlan { table, cutoff, expired: Vec::new(), trimmed: Vec::new() };
     for block in table.snapshot().iter() {
         // Rows that can be archived are dropped by the archive.
         if block.is_archiving() || is_archived && !block.is_damaged() {
