@@ -5,7 +5,7 @@ use hadal_types::limits::VECTOR_VALUES;
 use super::encode_simple::{
     FORMS_VALUES_MIN, encode_constant, encode_simple, plans, write_vectors,
 };
-use super::plan::{Plan, bounds};
+use super::plan::{VectorPlan, bounds};
 use super::{RUN_VALUES_MIN, RUNS, STEPS, common_divisor, dictionary};
 use crate::cursor::{write_length, write_prefixed, write_varint, write_zigzag};
 use crate::{kernels, packing};
@@ -49,7 +49,7 @@ fn encode_unlike(values: &[i64], may_repeat: bool, out: &mut Vec<u8>) {
         return encode_constant(values[0], out);
     }
     let plans = plans(values);
-    let bytes: usize = plans.iter().map(Plan::cost).sum();
+    let bytes: usize = plans.iter().map(VectorPlan::cost).sum();
     if run_count <= values.len() / RUN_VALUES_MIN {
         let start = out.len();
         write_runs(values, run_count, out);

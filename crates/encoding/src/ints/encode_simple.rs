@@ -3,7 +3,7 @@
 
 use hadal_types::limits::VECTOR_VALUES;
 
-use super::plan::Plan;
+use super::plan::VectorPlan;
 use super::{CONSTANT, VECTORS};
 use crate::cursor::write_zigzag;
 
@@ -26,15 +26,15 @@ pub(super) fn encode_constant(value: i64, out: &mut Vec<u8>) {
 }
 
 /// How to write each vector of a stream.
-pub(super) fn plans(values: &[i64]) -> Vec<Plan> {
+pub(super) fn plans(values: &[i64]) -> Vec<VectorPlan> {
     let may_patch = values.len() >= FORMS_VALUES_MIN;
-    values.chunks(VECTOR_VALUES).map(|vector| Plan::of(vector, may_patch)).collect()
+    values.chunks(VECTOR_VALUES).map(|vector| VectorPlan::of(vector, may_patch)).collect()
 }
 
 /// Appends a stream of vectors; `plans` are those of [`plans`].
-pub(super) fn write_vectors(values: &[i64], plans: &[Plan], out: &mut Vec<u8>) {
+pub(super) fn write_vectors(values: &[i64], plans: &[VectorPlan], out: &mut Vec<u8>) {
     out.push(VECTORS);
-    let mut packed = Vec::with_capacity(plans.iter().map(Plan::cost).sum());
+    let mut packed = Vec::with_capacity(plans.iter().map(VectorPlan::cost).sum());
     let mut base = 0;
     for (vector, plan) in values.chunks(VECTOR_VALUES).zip(plans) {
         base = plan.write(vector, base, out, &mut packed);

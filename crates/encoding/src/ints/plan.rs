@@ -19,7 +19,7 @@ const HEAD_BYTES: usize = 6;
 
 /// How one vector is written.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Plan {
+pub(super) struct VectorPlan {
     min: i64,
     range: u64,
     delta: Option<Delta>,
@@ -36,7 +36,7 @@ struct Packed {
     cost: usize,
 }
 
-impl Plan {
+impl VectorPlan {
     /// The cheapest plan for a vector that is not empty; without patches unless `may_patch`.
     pub(super) fn of(vector: &[i64], may_patch: bool) -> Self {
         let (min, max) = bounds(vector);
