@@ -33,7 +33,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         writeln!(
             shapes,
-            "impl Shaped for {name} {{ const SHAPE: &'static Shape = &Shape {{ name: \"{name}\", \
+            "impl Shaped for {name} {{ const SHAPE: &'static MessageShape = &MessageShape {{ name: \"{name}\", \
              bytes: size_of::<Self>(), fields: &[{fields}] }}; }}",
             name = message.name(),
         )?;

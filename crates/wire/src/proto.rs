@@ -2,7 +2,7 @@
 
 #![allow(missing_docs, unreachable_pub, dead_code, clippy::all, reason = "generated code")]
 
-use crate::size_guard::{Field, Shape, Shaped};
+use crate::size_guard::{Field, MessageShape, Shaped};
 
 include!(concat!(env!("OUT_DIR"), "/hadal.v1.rs"));
 include!(concat!(env!("OUT_DIR"), "/shapes.rs"));

@@ -1,7 +1,7 @@
 //! Estimates the memory of a message before its bytes are decoded.
 //!
 //! Protobuf decoders allocate what the bytes claim, and an empty message of two bytes may take a
-//! hundred bytes once decoded. So the bytes are walked once, along the message's [`Shape`] (made
+//! hundred bytes once decoded. So the bytes are walked once, along the message's [`MessageShape`] (made
 //! from `spec/proto` by `build.rs`), and refused if they would take more memory than allowed. The
 //! walk itself allocates nothing.
 //!
@@ -17,7 +17,7 @@ use crate::error::{At, DecodeError, DecodeErrorKind, at_most};
 
 /// The structure of a message.
 #[derive(Debug)]
-pub(crate) struct Shape {
+pub(crate) struct MessageShape {
     pub(crate) name: &'static str,
     /// Bytes of the decoded message without its heap memory.
     pub(crate) bytes: usize,
@@ -39,14 +39,14 @@ pub(crate) enum Field {
     /// A list of strings.
     Texts,
     /// A message.
-    One(&'static Shape),
+    One(&'static MessageShape),
     /// A list of messages.
-    Many(&'static Shape),
+    Many(&'static MessageShape),
 }
 
 /// Messages with a shape.
 pub(crate) trait Shaped {
-    const SHAPE: &'static Shape;
+    const SHAPE: &'static MessageShape;
 }
 
 /// The capacity of a list may be up to twice its length.
@@ -86,7 +86,11 @@ pub(crate) fn memory<M: Shaped>(bytes: &[u8], most: usize) -> Result<usize, Deco
     Ok(most - memory_left)
 }
 
-fn walk(shape: &Shape, mut bytes: &[u8], memory_left: &mut usize) -> Result<(), DecodeErrorKind> {
+fn walk(
+    shape: &MessageShape,
+    mut bytes: &[u8],
+    memory_left: &mut usize,
+) -> Result<(), DecodeErrorKind> {
     while !bytes.is_empty() {
         let key = varint(&mut bytes)?;
         let number = u32::try_from(key >> 3).unwrap_or(0);
