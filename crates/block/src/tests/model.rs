@@ -152,7 +152,7 @@ fn number(value: &Value) -> Option<Number> {
 
 /// Random rows with columns of all shapes that encodings distinguish.
 pub(super) fn random_rows(random: &mut Random, count: usize) -> Vec<Row> {
-    let columns: Vec<(String, Shape, usize)> = (0..random.below(9))
+    let columns: Vec<(String, ColumnShape, usize)> = (0..random.below(9))
         .map(|index| {
             (format!("c{index}"), random.pick(&SHAPES), random.pick(&[0, 1, 2, 50, 1_000]))
         })
@@ -175,7 +175,7 @@ pub(super) fn random_rows(random: &mut Random, count: usize) -> Vec<Row> {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Shape {
+enum ColumnShape {
     Same,
     Small,
     Counter,
@@ -196,61 +196,67 @@ enum Shape {
     AnyKind,
 }
 
-const SHAPES: [Shape; 18] = [
-    Shape::Same,
-    Shape::Small,
-    Shape::Counter,
-    Shape::Extreme,
-    Shape::Decimals,
-    Shape::MixedScales,
-    Shape::Doubles,
-    Shape::AnyNumber,
-    Shape::IdsAndFewOthers,
-    Shape::Truths,
-    Shape::TruthsAndNumbers,
-    Shape::FewStrings,
-    Shape::ManyStrings,
-    Shape::OddStrings,
-    Shape::Sets,
-    Shape::Stacks,
-    Shape::Vectors,
-    Shape::AnyKind,
+const SHAPES: [ColumnShape; 18] = [
+    ColumnShape::Same,
+    ColumnShape::Small,
+    ColumnShape::Counter,
+    ColumnShape::Extreme,
+    ColumnShape::Decimals,
+    ColumnShape::MixedScales,
+    ColumnShape::Doubles,
+    ColumnShape::AnyNumber,
+    ColumnShape::IdsAndFewOthers,
+    ColumnShape::Truths,
+    ColumnShape::TruthsAndNumbers,
+    ColumnShape::FewStrings,
+    ColumnShape::ManyStrings,
+    ColumnShape::OddStrings,
+    ColumnShape::Sets,
+    ColumnShape::Stacks,
+    ColumnShape::Vectors,
+    ColumnShape::AnyKind,
 ];
 
-fn random_value(random: &mut Random, shape: Shape, index: usize) -> Value {
+fn random_value(random: &mut Random, shape: ColumnShape, index: usize) -> Value {
     let integer = |value: usize| Value::integer(i64::try_from(value).expect("fits"));
     match shape {
-        Shape::Same => Value::integer(-42),
-        Shape::Small => integer(random.below(1_000)),
-        Shape::Counter => integer(1_000_000 + index * 7 + random.below(3)),
-        Shape::Extreme => Value::integer(random.pick(&[i64::MIN, i64::MAX, 0, -1])),
-        Shape::Decimals => decimal(random.below(100_000), 2),
-        Shape::MixedScales => {
+        ColumnShape::Same => Value::integer(-42),
+        ColumnShape::Small => integer(random.below(1_000)),
+        ColumnShape::Counter => integer(1_000_000 + index * 7 + random.below(3)),
+        ColumnShape::Extreme => Value::integer(random.pick(&[i64::MIN, i64::MAX, 0, -1])),
+        ColumnShape::Decimals => decimal(random.below(100_000), 2),
+        ColumnShape::MixedScales => {
             let scale = random.pick(&[0, 1, 6, 18]);
             decimal(random.below(10), scale)
         }
-        Shape::Doubles => {
+        ColumnShape::Doubles => {
             let double = f64::from_bits(random.next());
             Value::Number(Number::from_f64(double).unwrap_or(Number::ZERO))
         }
-        Shape::AnyNumber => Value::Number(any_number(random)),
-        Shape::IdsAndFewOthers if random.below(100) == 0 => Value::Number(any_number(random)),
-        Shape::IdsAndFewOthers => Value::integer(random.next().cast_signed()),
-        Shape::Truths => Value::Bool(random.below(2) == 0),
-        Shape::TruthsAndNumbers if random.below(2) == 0 => Value::Bool(random.below(2) == 0),
-        Shape::TruthsAndNumbers => integer(random.below(3)),
-        Shape::FewStrings => Value::string(&format!("service-{}", random.below(30))),
-        Shape::ManyStrings => Value::string(&format!("user {index} asked {}", random.next())),
-        Shape::OddStrings => Value::string(random.pick(&["", "a", "\0", "é💧", "null", "a\nb"])),
-        Shape::Sets => Value::set(random_words(random, 7)),
-        Shape::Stacks => {
+        ColumnShape::AnyNumber => Value::Number(any_number(random)),
+        ColumnShape::IdsAndFewOthers if random.below(100) == 0 => Value::Number(any_number(random)),
+        ColumnShape::IdsAndFewOthers => Value::integer(random.next().cast_signed()),
+        ColumnShape::Truths => Value::Bool(random.below(2) == 0),
+        ColumnShape::TruthsAndNumbers if random.below(2) == 0 => Value::Bool(random.below(2) == 0),
+        ColumnShape::TruthsAndNumbers => integer(random.below(3)),
+        ColumnShape::FewStrings => Value::string(&format!("service-{}", random.below(30))),
+        ColumnShape::ManyStrings => Value::string(&format!("user {index} asked {}", random.next())),
+        ColumnShape::OddStrings => {
+            Value::string(random.pick(&["", "a", "\0", "é💧", "null", "a\nb"]))
+        }
+        ColumnShape::Sets => Value::set(random_words(random, 7)),
+        ColumnShape::Stacks => {
             let depth = random.below(5);
             Value::vector((0..depth * 3).map(|frame| format!("frame {depth} {frame}")))
         }
-        Shape::Vectors => Value::vector(random_words(random, 4)),
-        Shape::AnyKind => {
-            let shape =
-                random.pick(&[Shape::Small, Shape::FewStrings, Shape::Sets, Shape::Vectors]);
+        ColumnShape::Vectors => Value::vector(random_words(random, 4)),
+        ColumnShape::AnyKind => {
+            let shape = random.pick(&[
+                ColumnShape::Small,
+                ColumnShape::FewStrings,
+                ColumnShape::Sets,
+                ColumnShape::Vectors,
+            ]);
             random_value(random, shape, index)
         }
     }
