@@ -56,7 +56,7 @@ pub(crate) fn number_of(name: &str) -> Option<u64> {
 pub(crate) type Begun = Box<dyn Fn(u64, &LogMarks) + Send + Sync>;
 
 /// The parts of the log that all threads share.
-struct Shared {
+struct SharedLog {
     disk: Arc<dyn Disk>,
     salt: u64,
     begun: Begun,
@@ -68,7 +68,7 @@ struct Shared {
 
 /// The log of one store.
 pub(crate) struct Log {
-    shared: Arc<Shared>,
+    shared: Arc<SharedLog>,
     committer: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -97,7 +97,7 @@ impl Log {
             is_short: false,
             current: writer.current(),
         };
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedLog {
             disk,
             salt,
             begun,

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use hadal_types::limits::LOG_SYNC_MILLIS;
 
-use super::Shared;
+use super::SharedLog;
 use super::hole_punch::LogFile;
 use super::queue::Waiting;
 use super::ticket::Promise;
@@ -23,7 +23,7 @@ struct Group {
 }
 
 /// Makes sure that no ticket waits for a committer that has ended, for whatever reason.
-pub(super) struct CloseAtEnd<'a>(pub(super) &'a Shared);
+pub(super) struct CloseAtEnd<'a>(pub(super) &'a SharedLog);
 
 impl Drop for CloseAtEnd<'_> {
     fn drop(&mut self) {
@@ -35,7 +35,7 @@ impl Drop for CloseAtEnd<'_> {
     }
 }
 
-impl Shared {
+impl SharedLog {
     /// Waits for frames, and commits all that wait. `false` if the log is closed and all is
     /// durable.
     pub(super) fn commit_group(&self) -> bool {
