@@ -24,11 +24,11 @@ use hadal_types::limits::SEGMENTS_MAPPED_MAX;
 
 /// The watch over one mapping. It must be dropped before the mapping.
 #[derive(Debug)]
-pub(crate) struct Watch(&'static Slot);
+pub(crate) struct Watch(&'static WatchedMapping);
 
 /// A mapping, as the handler sees it: the handler can do nothing but load and store.
 #[derive(Debug)]
-struct Slot {
+struct WatchedMapping {
     /// The start of the mapping; 0 while the slot is free, [`TAKEN`] until it has an end.
     start: AtomicUsize,
     end: AtomicUsize,
@@ -39,11 +39,12 @@ struct Slot {
 /// No mapping begins at this address.
 const TAKEN: usize = 1;
 
-static SLOTS: [Slot; SEGMENTS_MAPPED_MAX] = [const { Slot::new() }; SEGMENTS_MAPPED_MAX];
+static MAPPINGS: [WatchedMapping; SEGMENTS_MAPPED_MAX] =
+    [const { WatchedMapping::new() }; SEGMENTS_MAPPED_MAX];
 /// The previous action for SIGBUS, and the page size in bytes.
 static BEFORE: OnceLock<(libc::sigaction, usize)> = OnceLock::new();
 
-impl Slot {
+impl WatchedMapping {
     const fn new() -> Self {
         let [start, end] = [const { AtomicUsize::new(0) }; 2];
         Self { start, end, faults: AtomicU64::new(0) }
@@ -62,10 +63,10 @@ impl Watch {
     /// If [`SEGMENTS_MAPPED_MAX`] mappings are watched already, or the system refuses the handler.
     pub(crate) fn over(addresses: Range<usize>) -> io::Result<Self> {
         handle()?;
-        let take = |slot: &&Slot| {
+        let take = |slot: &&WatchedMapping| {
             slot.start.compare_exchange(0, TAKEN, Ordering::SeqCst, Ordering::SeqCst).is_ok()
         };
-        let slot = SLOTS.iter().find(take).ok_or_else(|| {
+        let slot = MAPPINGS.iter().find(take).ok_or_else(|| {
             io::Error::other(format!("{SEGMENTS_MAPPED_MAX} segments are mapped already"))
         })?;
         slot.faults.store(0, Ordering::SeqCst);
@@ -127,7 +128,7 @@ extern "C" fn on_sigbus(signal: c_int, info: *mut libc::siginfo_t, _: *mut c_voi
     // SAFETY: the system hands over a valid siginfo, which for SIGBUS has an address.
     let address = unsafe { (*info).si_addr() }.addr();
     let Some((before, page)) = BEFORE.get() else { return };
-    if let Some(slot) = SLOTS.iter().find(|slot| slot.has(address)) {
+    if let Some(slot) = MAPPINGS.iter().find(|slot| slot.has(address)) {
         // Counted first: a reader that sees zeros also sees the new count.
         slot.faults.fetch_add(1, Ordering::SeqCst);
         let start = address & !(page - 1);
