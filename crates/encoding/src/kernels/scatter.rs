@@ -5,8 +5,8 @@
 
 use std::num::NonZeroU32;
 
-use super::lanes::{COPIED_SUMS_MAX, COPIES};
 use super::level::kernels;
+use super::packed_sums::{COPIED_SUMS_MAX, COPIES};
 use super::primitives::Primitives;
 
 kernels! {
@@ -122,7 +122,7 @@ fn count_by_body(_: impl Primitives, groups: &[u32], counts: &mut [u64]) {
     }
 }
 
-/// Counts row i in copy i mod C; see `lanes.rs`.
+/// Counts row i in copy i mod C; see `packed_sums.rs`.
 ///
 /// # Safety
 /// Every group is below the length of `counts` / C.
