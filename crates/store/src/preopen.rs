@@ -4,7 +4,7 @@
 //! manifest, and decoding each block. A process that takes over does this while the previous server
 //! still serves. Once the folder is locked, it only examines the changes since.
 
-pub(crate) mod adopted;
+pub(crate) mod preopened;
 
 use std::io;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::disk::Folder;
 use crate::error::Error;
 use crate::folders::{Folders, Memory};
 use crate::options::{MemoryConfig, Sizes};
-use crate::preopen::adopted::Preopened;
+use crate::preopen::preopened::Preopened;
 use crate::tmpfs;
 
 /// Attempts at a start that seems to be refused: the folder's owner may have written meanwhile.

@@ -16,7 +16,7 @@ use crate::ids::BlockNumber;
 use crate::log::{self, Replayed};
 use crate::manifest::{self, Manifest, State};
 use crate::options::Sizes;
-use crate::preopen::adopted::{Adopted, Preopened};
+use crate::preopen::preopened::{Adopted, Preopened};
 use crate::recovered_table::{RecoveredFrame, RecoveredTable, WaitingBlock};
 use crate::recovery_report::{LostBlock, Report};
 use crate::segment::BlockBytes;

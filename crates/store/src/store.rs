@@ -24,7 +24,7 @@ use crate::log::{Log, Ticket};
 use crate::log_marks::LogMarks;
 use crate::manifest::{self, Manifest, Record, State};
 use crate::options::{Durability, Sizes};
-use crate::preopen::adopted::Preopened;
+use crate::preopen::preopened::Preopened;
 use crate::recovery::{self, OpenContext, Opened, Recovery};
 use crate::segment::pool::Pool;
 use crate::segment::{BlockBytes, checked_length};
