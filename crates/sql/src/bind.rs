@@ -71,7 +71,7 @@ impl<'a> Binder<'a> {
             return Err(crate::syntax::parse::too_deep(place(expr)));
         }
         self.depth += 1;
-        let bound = self.bind_node(expr).map_err(|fault| fault.or_at(place(expr)));
+        let bound = self.bind_node(expr).map_err(|error| error.or_at(place(expr)));
         self.depth -= 1;
         bound
     }
@@ -309,11 +309,11 @@ impl<'a> Binder<'a> {
                 Err(LocatedError::new(format!("{name} inside another aggregate"), at))
             }
             Aggregates::NotIn(clause) => {
-                let fault =
+                let error =
                     LocatedError::new(format!("{name} is an aggregate; {clause} has none"), at);
                 Err(match clause {
-                    "WHERE" => fault.hint("conditions on aggregates go into HAVING"),
-                    _ => fault,
+                    "WHERE" => error.hint("conditions on aggregates go into HAVING"),
+                    _ => error,
                 })
             }
         }

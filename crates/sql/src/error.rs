@@ -119,12 +119,12 @@ impl LocatedError {
 
 impl SqlError {
     /// The error of a field as a whole.
-    pub(crate) fn of_field(field: &str, fault: LocatedError) -> Self {
+    pub(crate) fn of_field(field: &str, error: LocatedError) -> Self {
         Self {
-            message: fault.message,
+            message: error.message,
             field: Some(field.to_owned()),
             position: None,
-            hint: fault.hint,
+            hint: error.hint,
         }
     }
 }
@@ -135,10 +135,10 @@ impl Source {
         Location { line: self.first_line, column: 1 }
     }
 
-    /// Converts `fault` to an error in this text.
-    pub(crate) fn error(&self, fault: LocatedError) -> SqlError {
-        let position = (fault.at != NOWHERE).then(|| self.position(fault.at));
-        SqlError { message: fault.message, field: self.field.clone(), position, hint: fault.hint }
+    /// Converts `error` to an error in this text.
+    pub(crate) fn error(&self, error: LocatedError) -> SqlError {
+        let position = (error.at != NOWHERE).then(|| self.position(error.at));
+        SqlError { message: error.message, field: self.field.clone(), position, hint: error.hint }
     }
 
     fn position(&self, at: Location) -> Position {
@@ -164,13 +164,13 @@ impl Sources {
         source
     }
 
-    /// Converts `fault` to an error in the text of its position.
-    pub(crate) fn error(&self, fault: LocatedError) -> SqlError {
-        let of_line = |source: &&Source| source.first_line <= fault.at.line;
+    /// Converts `error` to an error in the text of its position.
+    pub(crate) fn error(&self, error: LocatedError) -> SqlError {
+        let of_line = |source: &&Source| source.first_line <= error.at.line;
         match self.0.iter().rev().find(of_line) {
-            Some(source) => source.error(fault),
+            Some(source) => source.error(error),
             None => {
-                SqlError { message: fault.message, field: None, position: None, hint: fault.hint }
+                SqlError { message: error.message, field: None, position: None, hint: error.hint }
             }
         }
     }
@@ -213,9 +213,9 @@ mod tests {
     #[test]
     fn the_first_place_known_wins() {
         let place = Location { line: 1, column: 2 };
-        let fault =
+        let error =
             LocatedError::new("m", NOWHERE).or_at(place).or_at(Location { line: 3, column: 4 });
-        assert_eq!(fault.at, place);
+        assert_eq!(error.at, place);
         assert_eq!(Sources::default().error(LocatedError::new("m", NOWHERE)).position, None);
     }
 }

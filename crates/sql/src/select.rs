@@ -161,7 +161,7 @@ fn aliases(selected: &[Selected]) -> Vec<(String, TypedExpr)> {
 fn outputs(selected: &[Selected], slots: &mut OutputSlots) -> Read<Vec<Output>> {
     let mut outputs = Vec::with_capacity(selected.len());
     for Selected { name, bound, at, .. } in selected {
-        let expr = slots.output(bound).map_err(|fault| fault.or_at(*at))?;
+        let expr = slots.output(bound).map_err(|error| error.or_at(*at))?;
         outputs.push(Output { name: name.clone(), value_type: bound.value_type, expr });
     }
     Ok(outputs)
@@ -176,7 +176,7 @@ fn having(
     binder.aggregates = Aggregates::Allowed;
     let Some(expr) = &parts.having else { return Ok(None) };
     let bound = binder.bind_truth(expr)?;
-    slots.output(&bound).map(Some).map_err(|fault| fault.or_at(place(expr)))
+    slots.output(&bound).map(Some).map_err(|error| error.or_at(place(expr)))
 }
 
 /// The sort order; by default, raw rows are sorted newest first.
@@ -227,7 +227,7 @@ fn order_key(
         }
         None => {
             let bound = binder.bind(&order.expr)?;
-            slots.output(&bound).map_err(|fault| fault.or_at(at))?
+            slots.output(&bound).map_err(|error| error.or_at(at))?
         }
     };
     // As in PostgreSQL, null sorts above all values.
@@ -244,8 +244,8 @@ fn series(
 ) -> Read<Option<SeriesLimit>> {
     let Some((count, at)) = parts.series else { return Ok(None) };
     if !slots.keys().any(|key| time_bucket_width(key).is_some()) {
-        let fault = LocatedError::new("a limit of series needs a time bucket to group by", at);
-        return Err(fault.hint("GROUP BY time_bucket('1 minute', time)"));
+        let error = LocatedError::new("a limit of series needs a time bucket to group by", at);
+        return Err(error.hint("GROUP BY time_bucket('1 minute', time)"));
     }
     let mut both = selected.iter().zip(outputs);
     let first = both.find(|(output, _)| output.bound.has_aggregate());

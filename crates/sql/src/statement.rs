@@ -42,7 +42,7 @@ pub fn parse(sql: &str) -> Result<Parsed, SqlError> {
     let source = sources.add(None, sql);
     match command(&source) {
         Ok(command) => Ok(Parsed(StatementSyntax::Sql { sources, command })),
-        Err(fault) => Err(source.error(fault)),
+        Err(error) => Err(source.error(error)),
     }
 }
 
@@ -76,7 +76,7 @@ impl Parsed {
         match &self.0 {
             StatementSyntax::Spec(spec) => spec.bind(context),
             StatementSyntax::Sql { sources, command } => {
-                command.bind(context).map_err(|fault| sources.error(fault))
+                command.bind(context).map_err(|error| sources.error(error))
             }
         }
     }

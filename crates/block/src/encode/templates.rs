@@ -22,7 +22,7 @@ pub(super) struct Templates {
     numbers: Vec<u8>,
 }
 
-/// Strings with their numbers lifted.
+/// Strings, each as a template and the numbers that were taken out of it.
 #[derive(Default)]
 struct TemplateStrings {
     templates: StringInterner,

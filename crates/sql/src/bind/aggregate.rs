@@ -135,7 +135,7 @@ pub(crate) fn bind(
     if matches!(kind, Kind::Count | Kind::RawCount) && counts_rows(&value) {
         return rows(kind, condition);
     }
-    measured(&name, finish, value, condition).map_err(|fault| fault.or_at(place(argument)))
+    measured(&name, finish, value, condition).map_err(|error| error.or_at(place(argument)))
 }
 
 fn counts_rows(value: &TypedExpr) -> bool {
@@ -199,7 +199,7 @@ fn finish(kind: Kind, second: Second) -> Read<AggregateFunction> {
         Kind::Quantile(millionths) => AggregateFunction::Quantile(millionths),
         Kind::QuantileOf(most) => {
             let (number, at) = second.unwrap_or((None, NOWHERE));
-            AggregateFunction::Quantile(millionths(number, most).map_err(|fault| fault.or_at(at))?)
+            AggregateFunction::Quantile(millionths(number, most).map_err(|error| error.or_at(at))?)
         }
         Kind::Histogram => AggregateFunction::Histogram(buckets(second)?),
         Kind::WithinGroup | Kind::Per(_) => {
@@ -325,7 +325,7 @@ fn within_group(
         return Err(LocatedError::new(format!("{name} takes a number between 0 and 1"), NOWHERE));
     };
     let number = inside(binder, |binder| binder.bind(share))?.as_number();
-    let share = millionths(number, 1).map_err(|fault| fault.or_at(place(share)))?;
+    let share = millionths(number, 1).map_err(|error| error.or_at(place(share)))?;
     let share = match order.options.sort {
         Some(OrderBySort::Desc) => 1_000_000 - share,
         _ => share,
@@ -335,7 +335,7 @@ fn within_group(
     }
     let value = inside(binder, |binder| binder.bind(&order.expr))?;
     measured(&name, AggregateFunction::Quantile(share), value, condition)
-        .map_err(|fault| fault.or_at(place(&order.expr)))
+        .map_err(|error| error.or_at(place(&order.expr)))
 }
 
 /// `per_minute(sum(x))`.

@@ -43,7 +43,7 @@ pub(crate) fn cast(binder: &mut Binder<'_>, expr: &Expr, data_type: &DataType) -
         }
     }
     let bound = binder.bind(expr)?;
-    let converted = convert(target, bound).map_err(|fault| fault.or_at(place(expr)))?;
+    let converted = convert(target, bound).map_err(|error| error.or_at(place(expr)))?;
     // A cast names the type of number explicitly, so `/` keeps the fractions of its values.
     Ok(TypedExpr { whole: false, ..converted })
 }

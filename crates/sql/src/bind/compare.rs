@@ -52,7 +52,7 @@ pub(crate) fn compare_exprs(
     let sides = (binder.bind(left)?, binder.bind(right)?);
     // A constant is most often the side that is wrong.
     let blamed = if sides.1.as_literal().is_some() { right } else { left };
-    compare(function, sides.0, sides.1).map_err(|fault| fault.or_at(place(blamed)))
+    compare(function, sides.0, sides.1).map_err(|error| error.or_at(place(blamed)))
 }
 
 /// Compares two bound sides.
@@ -90,12 +90,12 @@ pub(crate) fn in_list(binder: &mut Binder<'_>, expr: &Expr, list: &[Expr]) -> Re
         match bound.as_literal() {
             Some(_) if value.as_literal().is_none() => {
                 let met = meet(Function::Equal, &value, &bound);
-                sides.push(met.map_err(|fault| fault.or_at(place(item)))?);
+                sides.push(met.map_err(|error| error.or_at(place(item)))?);
                 literals.push(bound);
             }
             _ => {
                 let same = compare(Function::Equal, binder.copy(&value)?, bound);
-                others.push(same.map_err(|fault| fault.or_at(place(item)))?);
+                others.push(same.map_err(|error| error.or_at(place(item)))?);
             }
         }
     }
@@ -209,14 +209,14 @@ fn is_order(function: Function) -> bool {
 fn cannot(function: Function, left: &TypedExpr, right: &TypedExpr) -> LocatedError {
     let (left, right) = (left.value_type, right.value_type);
     let message = format!("{} cannot be compared with {}", a(left), a(right));
-    let fault = LocatedError::new(message, NOWHERE);
+    let error = LocatedError::new(message, NOWHERE);
     match (left, right) {
         (Type::Set | Type::Vector, _) | (_, Type::Set | Type::Vector) => {
-            fault.hint("ask what it includes: includes_any(column, 'x')")
+            error.hint("ask what it includes: includes_any(column, 'x')")
         }
         (Type::Number, Type::String) | (Type::String, Type::Number) if is_order(function) => {
-            fault.hint("to_number(text) reads numbers in text")
+            error.hint("to_number(text) reads numbers in text")
         }
-        _ => fault,
+        _ => error,
     }
 }

@@ -82,7 +82,7 @@ pub(crate) fn function(binder: &mut Binder<'_>, function: &ast::Function) -> Rea
     let at = place_of_name(&function.name);
     refuse_extras(function, at)?;
     if let Some(kind) = aggregate::kind_of(&name) {
-        return aggregate::bind(binder, kind, function).map_err(|fault| fault.or_at(at));
+        return aggregate::bind(binder, kind, function).map_err(|error| error.or_at(at));
     }
     if !NAMES.contains(&name.as_str()) {
         return Err(unknown(&name, at));
@@ -99,7 +99,7 @@ pub(crate) fn function(binder: &mut Binder<'_>, function: &ast::Function) -> Rea
         bound.push(binder.bind(expr)?);
     }
     let call = Call { name: &name, at, places: exprs.iter().map(|expr| place(expr)).collect() };
-    call.bind(binder, bound).map_err(|fault| fault.or_at(at))
+    call.bind(binder, bound).map_err(|error| error.or_at(at))
 }
 
 fn refuse_extras(function: &ast::Function, at: Location) -> Read<()> {
@@ -274,10 +274,10 @@ fn unknown(name: &str, at: Location) -> LocatedError {
     if let Some(hint) = aggregate::percentile_hint(name) {
         return LocatedError::new(format!("there is no percentile {name}"), at).hint(hint);
     }
-    let fault = LocatedError::new(format!("there is no function {name}"), at);
+    let error = LocatedError::new(format!("there is no function {name}"), at);
     match did_you_mean(name, NAMES) {
-        Some(hint) => fault.hint(hint),
-        None => fault,
+        Some(hint) => error.hint(hint),
+        None => error,
     }
 }
 

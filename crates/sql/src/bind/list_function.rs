@@ -76,10 +76,10 @@ fn list_of(
         }
         other => {
             let message = format!("{name} needs a set or vector; this is {}", a(other));
-            let fault = LocatedError::new(message, place(expr));
+            let error = LocatedError::new(message, place(expr));
             Err(match other {
-                Type::String => fault.hint("compare strings with =, IN, LIKE or ~"),
-                _ => fault,
+                Type::String => error.hint("compare strings with =, IN, LIKE or ~"),
+                _ => error,
             })
         }
     }

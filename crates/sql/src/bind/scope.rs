@@ -177,11 +177,11 @@ fn same_letters(left: &str, right: &str) -> bool {
 }
 
 fn unknown(table: &TableSchema, name: &str, at: sqlparser::tokenizer::Location) -> LocatedError {
-    let fault = LocatedError::new(format!("table {} has no column {name}", table.name), at);
+    let error = LocatedError::new(format!("table {} has no column {name}", table.name), at);
     let names = table.columns.iter().map(|column| column.name.as_str()).chain([TIME]);
     match did_you_mean(name, names) {
-        Some(hint) => fault.hint(hint),
-        None => fault.hint(format!(
+        Some(hint) => error.hint(hint),
+        None => error.hint(format!(
             "DESCRIBE {} lists its columns; text is written in 'single quotes'",
             table.name
         )),

@@ -27,7 +27,7 @@ fn without_table(parts: &SelectAst, context: &Context<'_>) -> Read<Statement> {
             return Err(LocatedError::new("* needs a table", *at).hint("add FROM and a table"));
         };
         let bound = binder.bind(expr)?;
-        row.push(bound.constant().map_err(|fault| fault.or_at(*at))?);
+        row.push(bound.constant().map_err(|error| error.or_at(*at))?);
         columns.push((name.clone(), bound.value_type));
     }
     Ok(Statement::Values { columns, row })

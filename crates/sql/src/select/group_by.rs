@@ -29,8 +29,8 @@ pub(crate) fn slots(
     let keys = match &parts.groups {
         Groups::None if parts.distinct => distinct(selected)?,
         _ if parts.distinct => {
-            let fault = LocatedError::new("DISTINCT beside GROUP BY is not supported", NOWHERE);
-            return Err(fault.hint("groups are distinct already"));
+            let error = LocatedError::new("DISTINCT beside GROUP BY is not supported", NOWHERE);
+            return Err(error.hint("groups are distinct already"));
         }
         Groups::None => Vec::new(),
         Groups::All => plain(selected),
@@ -70,8 +70,8 @@ fn plain(selected: &[Selected]) -> Vec<TypedExpr> {
 
 fn distinct(selected: &[Selected]) -> Read<Vec<TypedExpr>> {
     if selected.iter().any(|item| item.bound.has_aggregate()) {
-        let fault = LocatedError::new("DISTINCT beside an aggregate is not supported", NOWHERE);
-        return Err(fault.hint("count(DISTINCT x) counts different values"));
+        let error = LocatedError::new("DISTINCT beside an aggregate is not supported", NOWHERE);
+        return Err(error.hint("count(DISTINCT x) counts different values"));
     }
     Ok(plain(selected))
 }

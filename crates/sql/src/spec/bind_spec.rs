@@ -34,7 +34,7 @@ impl SpecSyntax {
             .check()
             .and_then(|()| self.parts(&made))
             .and_then(|parts| bind_select(&parts, context));
-        let mut statement = bound.map_err(|fault| sources.error(fault))?;
+        let mut statement = bound.map_err(|error| sources.error(error))?;
         if let Statement::Query { query, .. } = &mut statement {
             query.require_complete = self.spec.require_complete;
             if let Some(deadline_ms) = self.spec.deadline_ms {

@@ -39,8 +39,8 @@ impl SpecSyntax {
     /// Parses the texts of `spec`; relative times are relative to `now`.
     pub(crate) fn parse(spec: &QuerySpec, now: Micros) -> Result<Self, SqlError> {
         if spec.table.is_empty() {
-            let fault = LocatedError::new("the name of a table is missing", NOWHERE);
-            return Err(SqlError::of_field("table", fault));
+            let error = LocatedError::new("the name of a table is missing", NOWHERE);
+            return Err(SqlError::of_field("table", error));
         }
         let times = Times::read(spec, now)?;
         let mut sources = Sources::default();
@@ -53,8 +53,8 @@ impl SpecSyntax {
             || !(groups.is_empty() && aggregates.is_empty());
         if is_grouped && !columns.is_empty() {
             let message = "columns are of raw rows and cannot stand beside groups";
-            let fault = LocatedError::new(message, NOWHERE).hint("name them in group_by");
-            return Err(SqlError::of_field(&name_of("columns", &spec.columns, 0), fault));
+            let error = LocatedError::new(message, NOWHERE).hint("name them in group_by");
+            return Err(SqlError::of_field(&name_of("columns", &spec.columns, 0), error));
         }
         if is_grouped && aggregates.is_empty() {
             let source = sources.add(Some("aggregates"), "count(*)");
@@ -71,7 +71,7 @@ impl SpecSyntax {
         Ok(Self {
             spec: spec.clone(),
             times,
-            items: items.map_err(|fault| sources.error(fault))?,
+            items: items.map_err(|error| sources.error(error))?,
             filters,
             order,
             series,
@@ -97,7 +97,7 @@ fn all<T>(
 fn one<T>(source: Source, parse: fn(&Source) -> Read<T>) -> Result<Parsed<T>, SqlError> {
     match parse(&source) {
         Ok(syntax) => Ok(Parsed { source, syntax }),
-        Err(fault) => Err(source.error(fault)),
+        Err(error) => Err(source.error(error)),
     }
 }
 

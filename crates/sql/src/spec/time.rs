@@ -173,7 +173,7 @@ impl Compared {
         to: Micros,
         bucket: Option<&str>,
     ) -> Result<(Self, Option<i64>), SqlError> {
-        let error = |fault: LocatedError| SqlError::of_field("compare", fault);
+        let error = |located: LocatedError| SqlError::of_field("compare", located);
         let shift = duration(shift).map_err(error)?;
         let Some(from) = from.filter(|from| *from < to) else {
             let message = "a comparison needs a time range; from is missing";
@@ -186,13 +186,13 @@ impl Compared {
         };
         let from = width.map_or(from, |width| bucket_start(width, from));
         if shift < to.0 - from.0 {
-            let fault = LocatedError::new("the shift is shorter than the time range", NOWHERE);
+            let located = LocatedError::new("the shift is shorter than the time range", NOWHERE);
             let hint = "a day can be compared with the day before, or any earlier";
-            return Err(error(fault.hint(hint)));
+            return Err(error(located.hint(hint)));
         }
         if width.is_some_and(|width| shift % width != 0) {
-            let fault = LocatedError::new("the shift is not a multiple of the bucket", NOWHERE);
-            return Err(error(fault.hint("\"bucket\": \"auto\" takes one that fits")));
+            let located = LocatedError::new("the shift is not a multiple of the bucket", NOWHERE);
+            return Err(error(located.hint("\"bucket\": \"auto\" takes one that fits")));
         }
         let earlier = |at: Micros| {
             let at = at.0.checked_sub(shift).and_then(|at| Micros(at).in_range());
@@ -229,7 +229,7 @@ impl Compared {
 fn moment(field: &str, text: Option<&str>, now: Micros) -> Result<Option<Moment>, SqlError> {
     text.map(|text| read_moment(text.trim(), now))
         .transpose()
-        .map_err(|fault| SqlError::of_field(field, fault))
+        .map_err(|error| SqlError::of_field(field, error))
 }
 
 fn read_moment(text: &str, now: Micros) -> Read<Moment> {
@@ -272,7 +272,7 @@ fn duration(text: &str) -> Read<i64> {
 }
 
 fn given_width(text: &str) -> Result<i64, SqlError> {
-    duration(text).map_err(|fault| SqlError::of_field("bucket", fault))
+    duration(text).map_err(|error| SqlError::of_field("bucket", error))
 }
 
 /// The smallest round width with few enough buckets that divides `multiple`.

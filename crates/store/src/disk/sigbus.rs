@@ -29,7 +29,7 @@ pub(crate) struct Watch(&'static WatchedMapping);
 /// A mapping, as the handler sees it: the handler can do nothing but load and store.
 #[derive(Debug)]
 struct WatchedMapping {
-    /// The start of the mapping; 0 while the slot is free, [`TAKEN`] until it has an end.
+    /// The start of the mapping; 0 while the entry is free, [`TAKEN`] until it has an end.
     start: AtomicUsize,
     end: AtomicUsize,
     /// Pages that could not be read.
