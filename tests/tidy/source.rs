@@ -93,9 +93,9 @@ pub(crate) fn assert_clean(findings: &[String]) {
 fn test_code_is_recognized_by_name_and_folder() {
     let is_test = |path: &str| Source::made_up(path, "").is_test();
     assert!(is_test("tests/src/oracle/row.rs"));
-    assert!(is_test("crates/query/src/scalar/tests.rs"));
+    assert!(is_test("crates/query/src/scalar_functions/tests.rs"));
     assert!(is_test("crates/store/src/store/crash_tests.rs"));
     assert!(is_test("ui/src/base/time.test.ts"));
-    assert!(!is_test("crates/query/src/scalar.rs"));
+    assert!(!is_test("crates/query/src/scalar_functions.rs"));
     assert!(!is_test("crates/query/src/contests.rs"));
 }

@@ -20,11 +20,11 @@ mod run_stats;
 mod compare;
 mod fold;
 mod hashes;
-mod level;
 mod packed;
 mod packed_sums;
 pub mod scalar;
 mod scatter;
+mod simd_level;
 #[cfg(test)]
 mod tests;
 #[cfg(target_arch = "x86_64")]
@@ -43,7 +43,6 @@ pub use fold::{
     sum_i64_where, sum_u32, sum_u32_where,
 };
 pub use hashes::{hash_i64, register_ranks};
-pub use level::Level;
 pub use mask::{mask_i64, mask_u32};
 pub(crate) use packed::packed_value;
 pub use packed::{
@@ -54,3 +53,4 @@ pub use packed_sums::{Addend, add_lanes_by};
 pub use run_add::{add_adjacent, add_scaled, breaks_u32, scale, widen_adjacent};
 pub use run_stats::{count_beyond, count_changes};
 pub use scatter::{append_codes, bucket_u32, count_by, gather_u32, index_among, prepend_numbers};
+pub use simd_level::Level;

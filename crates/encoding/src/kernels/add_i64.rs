@@ -2,8 +2,8 @@
 //! the sums, as in `scatter.rs`, would leave the cache when there are many groups.
 #![allow(unsafe_code)]
 
-use super::level::kernels;
 use super::primitives::Primitives;
+use super::simd_level::kernels;
 
 kernels! {
     /// Sets `out[i]` to `from` + `step` × `steps[i]`, modulo 2^64.

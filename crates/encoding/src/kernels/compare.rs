@@ -5,8 +5,8 @@
 //! few instructions gather the bytes' top bits into the word. (With AVX-512, LLVM merges both steps
 //! and compares into mask registers.)
 
-use super::level::kernels;
 use super::primitives::Primitives;
+use super::simd_level::kernels;
 
 /// A comparison of a value with a constant. NaN is unequal to everything; no other comparison with
 /// it holds.

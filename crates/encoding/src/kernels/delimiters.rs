@@ -1,7 +1,7 @@
 //! Finds the bytes that end or split text, 64 bytes at a time.
 
-use super::level::kernels;
 use super::primitives::Primitives;
+use super::simd_level::kernels;
 
 kernels! {
     /// Sets bit i of word w if byte 64 · w + i ends a JSON string or must not stand in it

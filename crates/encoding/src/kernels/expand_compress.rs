@@ -1,8 +1,8 @@
 //! From selected rows to all rows and back: expands values by validity, compresses bits, and turns
 //! bits into row numbers.
 
-use super::level::kernels;
 use super::primitives::Primitives;
+use super::simd_level::kernels;
 
 kernels! {
     /// Fills `out`: the next of `values` at each row whose bit is one, `fill` at the others. Bits

@@ -2,8 +2,8 @@
 //! values, found without a logarithm.
 #![allow(unsafe_code)]
 
-use super::level::kernels;
 use super::primitives::Primitives;
+use super::simd_level::kernels;
 
 /// Rows whose positions are computed in one pass, so that these stay in the L1 cache.
 const ROWS_AT_ONCE: usize = 512;

@@ -1,7 +1,7 @@
 //! Sums, extremes and counts of slices, all rows or the selected ones.
 
-use super::level::kernels;
 use super::primitives::Primitives;
+use super::simd_level::kernels;
 
 kernels! {
     /// The sum, exactly.

@@ -1,8 +1,8 @@
 //! Hashes integers, and splits hashes into a register of a HyperLogLog sketch and its rank, many at
 //! a time.
 
-use super::level::kernels;
 use super::primitives::Primitives;
+use super::simd_level::kernels;
 
 kernels! {
     /// Sets `out[i]` to the hash of `values[i]` ^ `salt`: the finalizer of MurmurHash3 (A.

@@ -1,7 +1,7 @@
 //! Keeps the values of some rows and overwrites the others.
 
-use super::level::kernels;
 use super::primitives::Primitives;
+use super::simd_level::kernels;
 
 kernels! {
     /// Overwrites with `fill` each value whose row's bit is zero. Bits after the last row are

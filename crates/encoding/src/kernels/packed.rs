@@ -23,8 +23,8 @@ use std::ops::{Add, BitAnd, BitOr, Not, Range, Shl, Shr};
 
 use hadal_types::limits::VECTOR_VALUES;
 
-use super::level::kernels;
 use super::primitives::Primitives;
+use super::simd_level::kernels;
 
 pub use fold::{PackedFold, fold_packed, fold_packed_where, sum_packed, sum_packed_where};
 pub use select::filter_packed;

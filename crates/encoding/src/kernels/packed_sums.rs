@@ -6,8 +6,8 @@
 //! The copies are added up at the end.
 #![allow(unsafe_code)]
 
-use super::level::kernels;
 use super::primitives::Primitives;
+use super::simd_level::kernels;
 
 /// Copies of the sums, if there are few sums.
 pub(super) const COPIES: usize = 4;

@@ -1,7 +1,7 @@
 //! Aggregation of rows whose groups are consecutive: rows add to adjacent sums, without indexing.
 
-use super::level::kernels;
 use super::primitives::Primitives;
+use super::simd_level::kernels;
 
 kernels! {
     /// Sets bit i of `words` to whether value i + 1 is not one more than value i. The last value

@@ -1,7 +1,7 @@
 //! Counts that an encoder uses to choose a form.
 
-use super::level::kernels;
 use super::primitives::Primitives;
+use super::simd_level::kernels;
 
 kernels! {
     /// The number of values that differ from the previous one.

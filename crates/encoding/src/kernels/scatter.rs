@@ -5,9 +5,9 @@
 
 use std::num::NonZeroU32;
 
-use super::level::kernels;
 use super::packed_sums::{COPIED_SUMS_MAX, COPIES};
 use super::primitives::Primitives;
+use super::simd_level::kernels;
 
 kernels! {
     /// Sets `out[i]` to `table[codes[i]]`.

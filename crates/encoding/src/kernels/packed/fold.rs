@@ -7,8 +7,8 @@
 use hadal_types::limits::VECTOR_VALUES;
 
 use super::{Lane, Rows, by_lane, for_rows, is_empty};
-use crate::kernels::level::kernels;
 use crate::kernels::primitives::Primitives;
+use crate::kernels::simd_level::kernels;
 
 /// The result of [`fold_packed`] on the packed values, without the reference.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -3,8 +3,8 @@
 use hadal_types::limits::VECTOR_VALUES;
 
 use super::{Lane, Rows, by_lane, for_rows, is_empty};
-use crate::kernels::level::kernels;
 use crate::kernels::primitives::Primitives;
+use crate::kernels::simd_level::kernels;
 
 kernels! {
     /// Sets bit i of `words` to whether `low` <= packed value i <= `high`, of 1,024 values.

@@ -95,7 +95,7 @@ macro_rules! kernels {
                 $(#[$doc])*
                 #[allow(unsafe_code)]
                 pub fn $name $(<$($generics)*>)? (self, $($argument: $type),*) $(-> $result)? {
-                    use $crate::kernels::level::Instructions;
+                    use $crate::kernels::simd_level::Instructions;
 
                     #[cfg(target_arch = "x86_64")]
                     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

@@ -8,7 +8,7 @@ use hadal_types::{Value, limits};
 use crate::expr::Expr;
 use crate::function::Function;
 use crate::pattern::{Pattern, PatternError};
-use crate::scalar;
+use crate::scalar_functions;
 use crate::string_limit::StringTooLong;
 use crate::udf::{EvalError, FunctionRegistry, ScalarUdf, call_udf};
 
@@ -111,7 +111,7 @@ impl<L: Clone> Prepared<L> {
             return Ok(Self::UserCall { function: Arc::clone(function), arguments });
         }
         Ok(match literals(&arguments) {
-            Some(values) => Self::Literal(scalar::eval_scalar(function, &values)?),
+            Some(values) => Self::Literal(scalar_functions::eval_scalar(function, &values)?),
             None => Self::Call { function, arguments },
         })
     }
@@ -133,7 +133,7 @@ impl<L: Clone> Prepared<L> {
                 _ => Value::Null,
             }),
             Self::Call { function, arguments } => {
-                Cow::Owned(scalar::eval_scalar(*function, &values(arguments)?)?)
+                Cow::Owned(scalar_functions::eval_scalar(*function, &values(arguments)?)?)
             }
             Self::UserCall { function, arguments } => {
                 Cow::Owned(call_udf(&**function, &values(arguments)?)?)
@@ -171,5 +171,5 @@ fn literals<L>(arguments: &[Prepared<L>]) -> Option<Vec<Value>> {
 /// true if this holds for any column.
 #[must_use]
 pub fn contains_text(value: &Value, needle: &str) -> bool {
-    scalar::contains_text(value, &needle.to_lowercase())
+    scalar_functions::contains_text(value, &needle.to_lowercase())
 }
