@@ -43,7 +43,6 @@ use hadal_types::limits::{GROUPS_MAX, LEAF_GROUPS_MAX};
 use hadal_types::{Value, Weight};
 
 use crate::groups::accumulators::Accumulators;
-use crate::groups::deferred::DeferredRows;
 use crate::groups::group::{Group, KeyedGroup};
 use crate::groups::group_table::GroupTable;
 use crate::groups::key_dictionary::KeyDictionary;
@@ -386,6 +385,8 @@ impl PartialEq for Groups {
         self.fits(other) && self.clone().into_sorted() == other.clone().into_sorted()
     }
 }
+
+use deferred::DeferredRows;
 
 mod merging;
 pub(crate) mod series;

@@ -1,9 +1,9 @@
 //! Estimates the memory of a message before its bytes are decoded.
 //!
 //! Protobuf decoders allocate what the bytes claim, and an empty message of two bytes may take a
-//! hundred bytes once decoded. So the bytes are walked once, along the message's [`MessageShape`] (made
-//! from `spec/proto` by `build.rs`), and refused if they would take more memory than allowed. The
-//! walk itself allocates nothing.
+//! hundred bytes once decoded. So the bytes are walked once, along the message's [`MessageShape`]
+//! (made from `spec/proto` by `build.rs`), and refused if they would take more memory than allowed.
+//! The walk itself allocates nothing.
 //!
 //! It also refuses fields that are not in the shape. A decoder would skip them, and a query with a
 //! skipped condition has a wrong answer. So between releases a writer uses only fields that the

@@ -13,16 +13,16 @@
 //! | [`Groups::states_mut`] | `[State]`: one state | adds values to it |
 //!
 //! The accumulator of a row is at (group index × class count + class) × columns + column
-//! ([`AccumulatorLayout`]); column 0 counts all rows. Deferred rows have the index of their key, and
-//! rows without a value the index after the last key. Counts are at [`QuantileCounts::start_of`].
+//! ([`AccumulatorLayout`]); column 0 counts all rows. Deferred rows have the index of their key,
+//! and rows without a value the index after the last key. Counts are at
+//! [`QuantileCounts::start_of`].
 //!
 //! `scan` promises bounds beforehand: of sums ([`SumInput::size_max`]), mantissas and buckets. So
 //! nothing overflows. It passes full counts to [`QuantileCounts::note_full`], and extends the range
 //! of the sketch by the rows of marked counts.
 //!
 //! On return, each row is in every measure once, or in [`Groups::drop_rows`] if its group was
-//! refused. `false` or `None` means that no row was added; [`Groups::states_mut`] and
-//! [`Groups::add_count`] never refuse.
+//! refused. `false` or `None` means that no row was added; [`Groups::states_mut`] never refuses.
 
 use super::Groups;
 use crate::state::State;

@@ -55,8 +55,8 @@ impl DiskFullLog {
         should_log
     }
 
-    /// Whether no batch was refused for [`LOG_INTERVAL`], and this is the first accepted batch since
-    /// then.
+    /// Whether no batch was refused for [`LOG_INTERVAL`], and this is the first accepted batch
+    /// since then.
     fn has_recovered(&self, now: Instant) -> bool {
         let has_recovered =
             |refusal: &mut Refusal| now.duration_since(refusal.last) >= LOG_INTERVAL;
