@@ -10,8 +10,9 @@
 //! ```
 //!
 //! Errors are [`FrontendError`]: a kind, a detail, a position and a hint. Each door maps the kind
-//! to its own codes (HTTP status, SQLSTATE), and puts the hint in its own words. This crate knows no sockets, no HTTP and no JSON
-//! bodies; it knows no leaf and no row block either, only the tree's root and a sink.
+//! to its own codes (HTTP status, SQLSTATE), and puts the hint in its own words. This crate knows
+//! no sockets, no HTTP and no JSON bodies; it knows no leaf and no row block either, only the
+//! tree's root and a sink.
 
 mod backend;
 mod batch_id;
