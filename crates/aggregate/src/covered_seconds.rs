@@ -1,9 +1,10 @@
 //! The time that a group covers, which is the divisor of `per_second` and `per_minute`.
 //!
-//! A group covers a moment if the query asks for it and all keys that depend on time alone have the
-//! group's values there. Such keys are the time bucket and, in a comparison, the side. So a bucket
-//! cut by the time range counts only with the part inside. A bucket on both sides of a comparison
-//! counts on each side with the part that the query asks for there.
+//! A group covers a moment if the query asks for that moment, and if all keys that depend on time
+//! alone have the group's values at that moment. Such keys are the time bucket and, in a
+//! comparison, the side. So only the part of a bucket that is inside the time range counts. If a
+//! bucket is on both sides of a comparison, each side counts the part that the query asks for on
+//! that side.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! From the merged partial result to the result: aggregates are finished, then groups are limited
-//! to series, filtered, sorted and cut. Only the root does this.
+//! Turns the merged partial result into the result: aggregates are finished, then groups are
+//! limited to series, filtered, sorted and cut. Only the root does this.
 
 pub(crate) mod series;
 pub(crate) mod top_k;

@@ -2,17 +2,18 @@
 //!
 //! The limit is [`GROUPS_MAX`] groups, or [`LEAF_GROUPS_MAX`] when memory is short or groups are
 //! sent. Beyond it, the groups with the smallest keys are kept. A group that is among the smallest
-//! of all is among the smallest wherever it occurs. So each kept group is complete, whatever the
-//! order of adding and merging; the rule "first come, first kept" would not ensure this. Dropped
-//! groups are counted in rows.
+//! of all groups is also among the smallest of every part that has it. So each kept group is
+//! complete, whatever the order of adding and merging; the rule "first come, first kept" would not
+//! ensure this. The rows of dropped groups are counted.
 //!
 //! For a query for series, the series with the lowest ranks are dropped instead, and their rows are
 //! added to "other". The rank uses the rows known so far. All totals stay right, but a series may
 //! lack rows from the time before it was among the best.
 //!
-//! Groups are columns: a group is an *index* into each of them. Its key is a few dictionary
-//! numbers; values are built only for the groups that a result shows. Most rows add to
-//! accumulators. Counts and states have the rest, and are only as long as needed.
+//! Groups are stored as columns: a group is an *index* into each column. A group's key is a few
+//! dictionary numbers; key values are built only for the groups that a result shows. Most rows are
+//! added to accumulators. The columns of counts and states have all other rows, and are only as
+//! long as needed.
 
 pub mod accumulate;
 pub(crate) mod accumulators;

@@ -1,7 +1,7 @@
 //! A partial result: what a leaf, or an aggregator over leaves, contributes to the result.
 //!
 //! Partial results merge in any order and grouping to the same total, bit for bit. Only the root
-//! finishes it (see `finish.rs`).
+//! finishes the total (see `finish.rs`).
 
 pub(crate) mod coverage;
 pub(crate) mod top_rows;

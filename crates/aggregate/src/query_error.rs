@@ -1,7 +1,7 @@
 //! Why a query fails: mistakes of the user, and lack of memory.
 //!
-//! Errors are sorted and bounded. If there are too many, the first are kept; these are the same
-//! whatever the order of merging.
+//! Errors are sorted and bounded. If there are too many errors, the first ones are kept. The kept
+//! errors are the same whatever the order of merging.
 
 use std::collections::BTreeSet;
 

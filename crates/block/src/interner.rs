@@ -1,5 +1,6 @@
-//! Interns strings, and lists of codes: assigns small numbers in order of first occurrence. Without
-//! an allocation per string, and without any for a repeated string.
+//! Interns strings, and lists of codes: assigns small numbers in order of first occurrence. New
+//! strings are appended to one shared text instead of being allocated one by one, and a repeated
+//! string needs no memory.
 
 use std::hash::{BuildHasher, Hasher};
 use std::iter;

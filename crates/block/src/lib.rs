@@ -8,7 +8,7 @@
 //! - [`sample`] keeps some rows of a block and increases their weights.
 //! - [`chill`] recompresses a block for the cold tier: fewer bytes, slower to read.
 //!
-//! This crate does not know where blocks are stored, which of them count, or what a query is.
+//! This crate does not know where blocks are stored, which blocks count, or what a query is.
 
 mod assemble;
 mod builder;

@@ -1,5 +1,5 @@
-//! The SQLite file: made whole, readable for its owner only, and never taken for empty when it is
-//! damaged.
+//! The SQLite file: it appears only once it is complete, is readable for its owner only, and is
+//! never taken for empty when it is damaged.
 
 use std::ffi::OsStr;
 use std::fs::{self, DirBuilder, DirEntry, OpenOptions};

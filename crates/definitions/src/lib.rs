@@ -1,17 +1,17 @@
 //! The store of definitions: settings that people make and save, as opposed to rows.
 //!
-//! It is a SQLite file in the data folder, or a PostgreSQL database that several servers share,
-//! with the same statements. Today it holds [`hadal_types::TableSettings`].
+//! The store is a SQLite file in the data folder, or a PostgreSQL database that several servers
+//! share, with the same statements. Today it holds [`hadal_types::TableSettings`].
 //!
-//! - [`Location`] says where it is; [`Definitions::open`] makes it, or migrates it to this
-//!   program's version (`migrate.rs`).
+//! - [`Location`] says where the store is; [`Definitions::open`] makes the store, or migrates it to
+//!   this program's version (`migrate.rs`).
 //! - Each definition has a version. A change names the version that it is based on, and is refused
-//!   with a conflict if another change was quicker. Versions are never used twice, not even by
-//!   another definition.
+//!   with a conflict if another change was made in between. Versions are never used twice, not even
+//!   by another definition.
 //!
-//! An unreadable store is an error, never an empty store: definitions that disappear silently are
-//! limits that a person still believes in. This crate does not know what settings do; leaves keep
-//! their own copy.
+//! An unreadable store is an error, never an empty store: if definitions disappeared silently, a
+//! person would believe in limits that are no longer in force. This crate does not know what
+//! settings do; leaves keep their own copy.
 
 mod definitions;
 mod error;

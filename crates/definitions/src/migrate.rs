@@ -1,4 +1,4 @@
-//! Versions of the store: each has the statements that make it of the previous one.
+//! Versions of the store: each version has the statements that make it from the previous version.
 //!
 //! The tables' names begin with `hadal_`, because the database may have other tables. A version is
 //! never changed after a release; any change is a further version.

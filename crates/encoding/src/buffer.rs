@@ -1,8 +1,8 @@
 //! Reusable memory for one 32-bit number per row.
 //!
 //! A decoded block is needed for a moment only, and takes a quarter of a megabyte per column. The
-//! allocator would zero that memory each time before it is written; a tenth of a scan's time went
-//! there. So each thread keeps its last dropped buffers for the next block.
+//! allocator would zero that memory each time before it is written; zeroing took a tenth of a
+//! scan's time. So each thread keeps its last dropped buffers for the next block.
 
 use std::cell::RefCell;
 use std::fmt;

@@ -5,8 +5,9 @@
 //!  count | gap, scale, mantissa | gap, scale, mantissa | ...
 //! ```
 //!
-//! Rows ascend; a gap is the number of rows since the previous entry. Entries are few, or all rows
-//! where 64-bit identifiers share a column with a huge number. So nothing is packed.
+//! Rows ascend; a gap is the number of rows since the previous entry. Usually there are few
+//! entries. Only if 64-bit identifiers share a column with a huge number, all rows have an entry.
+//! So entries are not packed.
 //!
 //! Layout to the byte: `spec/row-block.md` section 9.
 

@@ -10,10 +10,10 @@
 //! ```
 //!
 //! Each vector has its own reference, or stores the differences of neighbours; its (min, max) is a
-//! zone map. Outliers are stored beside it as *patches*, so that one huge latency does not widen
-//! 1,024 values (Zukowski et al., "Super-Scalar RAM-CPU Cache Compression", ICDE 2006). The writer
-//! estimates the bytes of every form and takes the cheapest; of equals, the one that is faster to
-//! scan.
+//! zone map. Outliers are stored beside the packed values as *patches*, so that one huge latency
+//! does not widen 1,024 values (Zukowski et al., "Super-Scalar RAM-CPU Cache Compression", ICDE
+//! 2006). The writer estimates the bytes of every form and takes the cheapest form; of equally
+//! cheap forms, it takes the one that is faster to scan.
 //!
 //! Layout to the byte: `spec/row-block.md` section 4. Not done: differences of differences. A
 //! constant step with patches encodes series of regular times just as well.

@@ -1,7 +1,7 @@
-//! LZ4 (block format), used only if it makes the bytes fewer.
+//! LZ4 (block format), used only if the result has fewer bytes.
 //!
 //! Reader and writer both know the uncompressed length, so it is not stored: stored bytes of
-//! exactly that length are plain.
+//! exactly the uncompressed length are not compressed.
 
 use crate::EncodingError;
 

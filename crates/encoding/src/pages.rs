@@ -4,8 +4,8 @@
 //!  length | lengths: integers(n) | count | (strings, stored bytes) per page | page | page | ...
 //! ```
 //!
-//! A reader of few rows decompresses only their pages. Layout to the byte: `spec/row-block.md`
-//! section 6.
+//! A reader of few rows decompresses only the pages of these rows. Layout to the byte:
+//! `spec/row-block.md` section 6.
 
 use std::borrow::Cow;
 use std::ops::Range;

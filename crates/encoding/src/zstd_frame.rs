@@ -1,10 +1,11 @@
 //! The cold tier: one zstd frame of rarely read bytes, and the memory for its decompressed bytes.
 //!
-//! The bytes in a frame are encoded already, so LZ4 hardly compresses them; zstd also entropy-codes
-//! their frequencies. The reader knows the decompressed length, which limits the allocation.
+//! The bytes in a frame are encoded already, so LZ4 hardly compresses them. zstd compresses them
+//! further, because it also has entropy coding. The reader knows the decompressed length, which
+//! limits the allocation.
 //!
-//! Decompressed bytes are needed while a block is scanned, and the next block needs as many again.
-//! So a thread keeps their memory, as it does for numbers (`buffer.rs`).
+//! Decompressed bytes are needed while a block is scanned, and the next block needs as many bytes
+//! again. So a thread keeps this memory, as it does for numbers (`buffer.rs`).
 
 use std::cell::RefCell;
 use std::ops::Deref;

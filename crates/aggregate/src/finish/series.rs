@@ -1,10 +1,10 @@
-//! The series limit: the top groups without their time bucket, each with all its buckets, and the
-//! rest summed up as "other".
+//! The series limit keeps the top series, each with all its time buckets, and sums up the remaining
+//! series as "other".
 //!
 //! The ids of a group's keys without time identify its series. Groups are ordered by series, so
 //! that one series after the other is merged, ranked and forgotten. Only two things are kept: a
 //! heap of the best series, as many as the query asks for, and the current sum of "other" in each
-//! time bucket. No group is dropped for that, and none is copied.
+//! time bucket. Limiting drops no group and copies none.
 
 use std::collections::BinaryHeap;
 

@@ -1,6 +1,6 @@
-//! The groups that can be among the first of a result. If the order begins with a count or a sum,
-//! one integer per group decides. Ties are decided by keys in their stored form. All other groups
-//! need not be examined.
+//! Finds the groups that can be among the first of a result. If the order begins with a count or a
+//! sum, groups are compared by one integer each, and groups with equal integers by their keys in
+//! stored form. The remaining groups are not examined further.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

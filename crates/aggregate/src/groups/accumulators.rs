@@ -1,12 +1,14 @@
-//! Counts and sums of many groups as plain integers. Those of one group are adjacent.
+//! Counts and sums of many groups as plain integers. The integers of one group are adjacent.
 //!
-//! The most frequent aggregates are the number of rows and sums of decimals. Here, a row costs one
-//! addition for each of them, to numbers that share a cache line. Rows of different weight are
-//! counted separately, by weight *class*, and weighted at the end. Rows without a value need
-//! separate counts only if there are any: measures that have values in the same rows share a count.
+//! The most frequent aggregates are the number of rows and sums of decimals. In accumulators, a row
+//! costs one addition per aggregate, and the numbers of one group share a cache line. Rows of
+//! different weight are counted separately, by weight *class*, and weighted at the end. The rows
+//! with a value are counted separately only if some rows have no value. Measures that have values
+//! in the same rows share one such count.
 //!
-//! The numbers have 64 bits. Before one could overflow, everything is moved to counts and states,
-//! which are wider. The owner of the accumulators does this when [`Accumulators::prepare`] refuses.
+//! The numbers have 64 bits. Before a number could overflow, all numbers are moved to counts and
+//! states, which are wider. The owner of the accumulators does this when [`Accumulators::prepare`]
+//! refuses.
 
 use hadal_types::decimal::power_of_ten;
 

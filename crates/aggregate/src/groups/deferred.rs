@@ -1,5 +1,5 @@
-//! Rows whose groups are looked up later, many at a time; see `groups/radix_partition.rs`. The keys
-//! are an integer, a string or its form, or the numbers of several keys.
+//! Rows whose groups are looked up later, many at a time; see `groups/radix_partition.rs`. The key
+//! of a row is an integer, a string, the form of a string, or the numbers of several keys.
 
 use hadal_encoding::CanonicalStrings;
 use hadal_types::Value;

@@ -2,8 +2,8 @@
 //!
 //! Numbers are small, because each key has its own dictionary (see `groups/key_dictionary.rs`).
 //! While there are few combinations of numbers, a plain array maps them to group indexes; otherwise
-//! a hash table does. Groups of one key mostly have the order of its numbers. Then the number is
-//! the index, and nothing is stored.
+//! a hash table does. If groups have one key, they mostly come in the order of its numbers. Then
+//! the number is the index, and no mapping is stored.
 
 use hashbrown::DefaultHashBuilder;
 

@@ -1,14 +1,15 @@
 //! An open-addressing hash table of small integers; a slot has a 32-bit hash tag and an integer.
 //!
-//! The keys are stored elsewhere. So the table is small, which matters where it is in no cache; it
-//! grows without reading keys; and keys are compared only if tags match. The first bits of the tag
-//! choose the slot, so look-ups in the order of tags stay within a small part of the table.
+//! The keys are stored elsewhere. So the table is small, which matters if it does not fit into a
+//! cache. The table grows without reading keys, and keys are compared only if tags match. The first
+//! bits of the tag choose the slot, so look-ups in the order of tags stay within a small part of
+//! the table.
 //!
-//! But keys may come in the order of hashes, as from another table that was filled partition by
-//! partition. A table that grows with them then gets more keys in its first slots than fit there.
-//! So after one window of taken slots, the search continues in a window elsewhere, chosen by the
-//! whole tag. However many keys crowd somewhere, each takes few probes. A linear search along all
-//! taken slots would take quadratic time.
+//! But keys may come in the order of their hashes, for example from another table that was filled
+//! partition by partition. A table that grows with such keys gets more keys for its first slots
+//! than these slots can hold. So after one window of taken slots, the search continues in a window
+//! elsewhere, chosen by the whole tag. However many keys belong to the same slots, each key takes
+//! few probes. A linear search along all taken slots would take quadratic time.
 
 use std::hash::{BuildHasher, Hash};
 use std::sync::OnceLock;

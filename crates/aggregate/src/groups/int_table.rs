@@ -1,6 +1,6 @@
-//! Numbers of integers of 64 or 128 bits, millions of them, found by `groups/hash_table.rs`. In
-//! batched look-ups, cache misses overlap: the slots of a whole batch are read before the first is
-//! compared.
+//! Assigns small numbers to millions of integers of 64 or 128 bits, found by
+//! `groups/hash_table.rs`. In batched look-ups, cache misses overlap: the slots of a whole batch
+//! are read before the first is compared.
 
 use std::fmt::Debug;
 use std::hash::Hash;

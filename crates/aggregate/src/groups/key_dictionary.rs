@@ -1,4 +1,4 @@
-//! The different values of one key of many groups. Each has a number, in the order of first
+//! The different values of one key of many groups. Each value has a number, in the order of first
 //! occurrence. Groups store numbers. So a value that thousands of groups share is stored once, and
 //! groups are compared by small integers.
 

@@ -1,11 +1,11 @@
-//! Counts and sums of rows whose groups are not looked up yet, partitioned by the hash of their
-//! key: an integer or the form of a string.
+//! Counts and sums of rows whose groups are not looked up yet, partitioned by the hash of the rows'
+//! key. A key is an integer or the form of a string.
 //!
-//! With millions of groups, their tables are in no cache. So rows are buffered here, partitioned by
-//! the first bits of the key's hash, which also order the slots of the key's table (see
-//! `groups/int_table.rs`). When a partition is full, all are added partition by partition. Each of
-//! them touches only a slice of the table, and of the accumulators of new groups, that fits into a
-//! cache.
+//! The tables of millions of groups do not fit into a cache. So rows are buffered here, partitioned
+//! by the first bits of the key's hash, which also order the slots of the key's table (see
+//! `groups/int_table.rs`). When one partition is full, all partitions are added to the groups, one
+//! after the other. Each partition touches only a slice of the table and a slice of the
+//! accumulators of new groups. These slices fit into a cache.
 
 use crate::groups::int_table::TableInt;
 

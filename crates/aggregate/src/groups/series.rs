@@ -1,4 +1,5 @@
-//! The series of a query's groups: a series is the groups that differ only in their time bucket.
+//! The series of a query's groups: a series consists of the groups that differ only in their time
+//! bucket.
 //!
 //! The numbers of the keys without time identify a series.
 

@@ -1,7 +1,7 @@
 //! The states of one measure for many groups, as a column in the smallest form that holds them.
 //!
-//! Most states are sums of decimals with one scale. As columns these take a third of the memory of
-//! states, and adding to one is an integer addition.
+//! Most states are sums of decimals with one scale. As a column, such sums take a third of the
+//! memory of states, and adding to a sum is an integer addition.
 
 use std::borrow::Cow;
 

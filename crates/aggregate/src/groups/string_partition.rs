@@ -1,8 +1,8 @@
-//! As `groups/radix_partition.rs`, for plain strings. The strings themselves are buffered, because
-//! their block is gone when they are looked up.
+//! Partitions rows as `groups/radix_partition.rs` does, for plain strings. The strings themselves
+//! are buffered, because their block is gone when the strings are looked up.
 //!
-//! The strings of a partition are adjacent. They are compared and moved to the dictionary in that
-//! order.
+//! The strings of a partition are adjacent. They are compared and moved to the dictionary in the
+//! order in which they are buffered.
 
 use crate::groups::radix_partition::{PART_BYTES, PARTS, RadixPartitions, part_of};
 

@@ -10,8 +10,8 @@
 //!  | 0 | bits of the second | 7 bits: how many | ... | template |
 //! ```
 //!
-//! Strings whose numbers need more bits are rare. They are stored as plain strings; their form has
-//! the number of the plain string.
+//! Strings whose numbers need more bits than a form has are rare. They are stored as plain strings;
+//! the form of such a string has the number of the plain string.
 
 use std::cmp::Ordering;
 use std::ops::Range;

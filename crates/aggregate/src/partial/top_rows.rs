@@ -1,4 +1,5 @@
-//! Raw rows: the first in the query's order, and no more than the result can need.
+//! The raw rows of a result: the first rows in the query's order, and no more rows than the result
+//! can need.
 //!
 //! A heap holds the best offset + limit rows with the worst on top. Ties are ordered by all values,
 //! ascending. So rows that tie in everything are identical, and the result does not depend on the

@@ -1,7 +1,7 @@
 //! Warnings for the user about a result.
 //!
-//! Warnings are sorted and bounded. If there are too many, the first are kept; these are the same
-//! whatever the order of merging.
+//! Warnings are sorted and bounded. If there are too many warnings, the first ones are kept. The
+//! kept warnings are the same whatever the order of merging.
 
 use std::collections::BTreeMap;
 

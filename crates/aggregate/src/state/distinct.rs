@@ -1,8 +1,8 @@
-//! The number of different values: exact while few, then HyperLogLog.
+//! The number of different values: exact while there are few values, then by HyperLogLog.
 //!
 //! Up to [`DISTINCT_EXACT_VALUES`] different hashes are kept. Beyond that, each of 2^14 registers
-//! keeps the longest run of leading zeros among its hashes. The form depends on the united set
-//! alone, so merging is order-free, bit for bit.
+//! keeps the longest run of leading zeros among its hashes. Which of the two forms a state has
+//! depends only on the union of all values, so merging is order-free, bit for bit.
 //!
 //! Sources: P. Flajolet and others, "HyperLogLog", AofA 2007. The estimator is the improved raw
 //! estimator (algorithm 6) of O. Ertl, "New cardinality estimation algorithms for HyperLogLog

@@ -1,6 +1,6 @@
 //! Histograms: the exact weight in adjacent buckets of equal width with round edges.
 //!
-//! The bucket width is known only once all rows are. So the state counts in finer cells of a
+//! The bucket width is known only once all rows are known. So the state counts in finer cells of a
 //! decimal grid (see `state/histogram/grid.rs`): the finest grid that spans the values so far with
 //! few enough cells. The grid depends on the smallest and the largest value only, and only gets
 //! coarser. Every cell is part of exactly one cell of every coarser grid. So merging is order-free,

@@ -1,9 +1,9 @@
 //! The distribution of numbers: exact while small, then a sketch with a relative error of 1 %.
 //!
-//! Up to [`QUANTILE_EXACT_ROWS`] rows every value is kept. Beyond that, only the weight in each
-//! bucket (see `state/quantiles/buckets.rs`) and the exact smallest and largest value. The form
-//! depends on the number of all rows alone, and buckets add up. So merging is order-free, bit for
-//! bit.
+//! Up to [`QUANTILE_EXACT_ROWS`] rows every value is kept. Beyond that, a state keeps only the
+//! weight in each bucket (see `state/quantiles/buckets.rs`) and the exact smallest and largest
+//! value. Which of the two forms a state has depends only on the number of all rows, and the
+//! weights of buckets add up. So merging is order-free, bit for bit.
 
 pub(crate) mod buckets;
 pub(crate) mod counts;

@@ -11,8 +11,8 @@
 //! ```
 //!
 //! Source: R. M. Neal, "Fast exact summation using small and large superaccumulators", 2015
-//! (arXiv:1505.05571): the small one, but with three digits per addend instead of two. So there is
-//! no rounding and no branch.
+//! (arXiv:1505.05571): the paper's small superaccumulator, but with three digits per addend instead
+//! of two. So an addition needs no rounding and no branch.
 
 /// Number of digits: 2098 bits of doubles, 64 bits of rows, a sign.
 pub(crate) const DIGITS: usize = 68;

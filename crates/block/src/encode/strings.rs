@@ -1,5 +1,6 @@
-//! Strings: a sorted dictionary and codes if they repeat; if they rarely do, templates and numbers,
-//! or compressed pages, or also the dictionary, whichever is estimated to be smallest.
+//! Strings that repeat become a sorted dictionary and codes. Strings that rarely repeat become
+//! templates and numbers, compressed pages, or a dictionary, too, whichever is estimated to be
+//! smallest.
 
 use hadal_encoding::{Bitmap, ints, pages, strings};
 

@@ -1,4 +1,4 @@
-//! Handles a block that a merge by time would leave unchanged except for its batches.
+//! Drops the batch ids of a block that a merge by time would otherwise leave unchanged.
 
 use super::{BlockError, BlockView, DAY, Micros, Values};
 use crate::assemble::put_together;

@@ -1,8 +1,8 @@
 //! The strings of one column part while rows are pushed.
 //!
 //! Strings are interned a few hundred at a time: the tables of one column then stay in the L1
-//! cache, and several look-ups overlap. If each row's strings were interned one by one, each would
-//! wait for a table that the other columns have evicted.
+//! cache, and several look-ups overlap. If each row's strings were interned one by one, each
+//! look-up would wait for a table that the other columns have evicted from the cache.
 
 use crate::interner::StringInterner;
 

@@ -1,5 +1,5 @@
-//! Finds a common divisor of all values of a stream: of times in microseconds that are whole
-//! seconds, of prices in cents that are whole dollars.
+//! Finds a common divisor of all values of a stream: for example of times in microseconds that are
+//! all whole seconds, or of prices in cents that are all whole dollars.
 
 /// Values that are sampled before all are tried.
 const SAMPLE: usize = 32;

@@ -1,5 +1,5 @@
 //! Values of a stream as small numbers: from + step × k with a 32-bit k. Scans compare, group and
-//! sum the k, twice as many at a time as wide integers.
+//! sum the numbers k, twice as many at a time as wide integers.
 
 use hadal_types::limits::VECTOR_VALUES;
 

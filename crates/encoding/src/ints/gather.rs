@@ -1,5 +1,6 @@
-//! Values of some rows only. Vectors without a chosen row are skipped. In vectors with few, these
-//! are looked up one by one instead of unpacking 1,024 values.
+//! Reads the values of chosen rows only. Vectors without a chosen row are skipped. In vectors with
+//! few chosen rows, the values of these rows are looked up one by one instead of unpacking all
+//! 1,024 values.
 
 use hadal_types::limits::VECTOR_VALUES;
 

@@ -1,5 +1,6 @@
-//! Sums of 64-bit numbers by group. Several columns are added at once to adjacent sums. Copies of
-//! the sums, as in `scatter.rs`, would leave the cache when there are many groups.
+//! Sums of 64-bit numbers by group. Several columns are added at once to adjacent sums. Unlike
+//! `scatter.rs`, this file keeps no copies of the sums: with many groups, copies would not fit into
+//! the cache.
 #![allow(unsafe_code)]
 
 use super::primitives::Primitives;

@@ -1,9 +1,9 @@
 //! Row filters: values compared with constants, and codes looked up in a set. The result is one bit
 //! per row in words of 64, lowest bit first, with zeros after the last row.
 //!
-//! A loop that LLVM vectorises turns a chunk of 64 values into 64 bytes of ones or zeros; one or a
-//! few instructions gather the bytes' top bits into the word. (With AVX-512, LLVM merges both steps
-//! and compares into mask registers.)
+//! A loop that LLVM vectorises turns a chunk of 64 values into 64 bytes. The bits of each byte are
+//! all one or all zero. One or a few instructions gather the top bit of each byte into the word.
+//! (With AVX-512, LLVM merges both steps and compares into mask registers.)
 
 use super::primitives::Primitives;
 use super::simd_level::kernels;

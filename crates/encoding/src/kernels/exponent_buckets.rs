@@ -1,5 +1,5 @@
-//! Counts rows by cell and by the leading bits of a decimal's double: buckets that grow with the
-//! values, found without a logarithm.
+//! Counts rows by cell and by bucket. A bucket is the leading bits of a decimal's double, so
+//! buckets grow with the values and are found without a logarithm.
 #![allow(unsafe_code)]
 
 use super::primitives::Primitives;

@@ -1,9 +1,9 @@
-//! Sums of columns of small numbers by group, packed side by side into 64-bit words: a row costs
-//! one addition per word, not one per column.
+//! Sums columns of small numbers by group. The sums of several columns are packed side by side into
+//! 64-bit words: a row costs one addition per word, not one per column.
 //!
-//! Adding to the group of the previous row waits until that sum is written, some ten cycles. With
-//! few groups this happens all the time, so neighbouring rows add to different copies of the sums.
-//! The copies are added up at the end.
+//! If a row has the same group as the previous row, its addition waits some ten cycles until the
+//! previous sum is written. With few groups this happens all the time, so neighbouring rows add to
+//! different copies of the sums. The copies are added up at the end.
 #![allow(unsafe_code)]
 
 use super::primitives::Primitives;

@@ -1,6 +1,6 @@
-//! Every kernel a second time, one value at a time. These twins define the kernels' meaning; tests
-//! and benchmarks compare the kernels with them. Arguments, results and panics are those of the
-//! kernel of the same name.
+//! Implements every kernel a second time, one value at a time. These twins define the kernels'
+//! meaning; tests and benchmarks compare the kernels with them. Arguments, results and panics are
+//! those of the kernel of the same name.
 
 use std::num::NonZeroU32;
 

@@ -2,8 +2,8 @@
 //!
 //! A kernel is written once, as a plain loop in a function that is always inlined. `kernels!`
 //! compiles it three times: for the target's baseline, for AVX2 and for AVX-512, and calls the
-//! version of a [`Level`]. A `Level` is made only after its instructions were detected, so a value
-//! of it proves that they can be called. Inside a kernel the tokens of `Primitives` are that
+//! version of a [`Level`]. A `Level` is made only after its instructions were detected, so the
+//! value proves that its version can be called. Inside a kernel the tokens of `Primitives` are that
 //! proof.
 //!
 //! The environment variable `HADAL_CPU` (`baseline`, `avx2`, `avx512`), read once, lowers the

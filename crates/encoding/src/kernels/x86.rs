@@ -1,7 +1,7 @@
 //! The steps of `kernels/primitives.rs` in x86-64 instructions. No other file names intrinsics.
 //!
-//! Each was measured against the plain form. Compressing into memory is slow on AMD, so the result
-//! goes through a register.
+//! Each step was measured against its plain form. Compressing into memory is slow on AMD, so the
+//! result goes through a register.
 #![allow(unsafe_code)]
 
 use std::arch::x86_64::*;

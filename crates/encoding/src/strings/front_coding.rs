@@ -7,9 +7,9 @@
 //!  /api/users                   5        "users"
 //! ```
 //!
-//! Strings of one column look alike, so a dictionary shrinks to a tenth to a half of its text. It
-//! decodes from the first string to the last, without access to single strings. None is needed,
-//! since a dictionary is decoded once per query and block.
+//! Strings of one column look alike, so a dictionary shrinks to a tenth to a half of its text. The
+//! dictionary is decoded from the first string to the last. Access to single strings is impossible
+//! but not needed, since a dictionary is decoded once per query and block.
 
 use std::borrow::Cow;
 

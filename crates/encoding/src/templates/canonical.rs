@@ -2,9 +2,9 @@
 //! compared without rendering the texts.
 //!
 //! A text's form is the result of lifting its decimal digits. Most strings of a block have this
-//! form already: templates in which one placeholder stands for a whole run of digits. All others
-//! are rendered and lifted again. If lifting fails, the whole text is its form, with a mark in
-//! front.
+//! form already: templates in which one placeholder stands for a whole run of digits. All other
+//! strings are rendered and lifted again. If lifting fails, the whole text is its form, with a mark
+//! in front.
 
 use hadal_types::limits::STRING_BYTES_MAX;
 

@@ -1,11 +1,12 @@
-//! The buckets of the quantile sketch: 64 between two powers of two, equally wide.
+//! The buckets of the quantile sketch: 64 equally wide buckets between two neighbouring powers of
+//! two.
 //!
 //! So the bucket of a positive double is its exponent and the first six bits of its fraction,
 //! counted from the smallest double. A negative double has the negated bucket of its absolute
-//! value, and bucket 0 holds only zero. Buckets have the order of the values. The widest, just
-//! above a power of two, are 1/64 of their values, so the middle of a bucket is within 0.8 % of all
-//! its values. True logarithms would need half as many buckets for 1 %. But these buckets are found
-//! by one shift, and are the same bits on every machine.
+//! value, and bucket 0 holds only zero. Buckets have the order of the values. The relatively widest
+//! buckets, just above a power of two, are 1/64 of their values wide, so the middle of a bucket is
+//! within 0.8 % of all its values. True logarithms would need half as many buckets for 1 %. But the
+//! buckets used here are found by one shift, and are the same bits on every machine.
 //!
 //! A bucket is represented by its middle, with as few digits as keep it within 1 %. More digits
 //! would only look exact.

@@ -1,9 +1,10 @@
 //! Rows of quantile sketches, counted by group, weight class and bucket before they are added to
-//! the sketches. The counts of many blocks are collected, so that moving them costs little.
+//! the sketches. The counts of many blocks are collected, so that moving the counts to the sketches
+//! costs little.
 //!
-//! A sketch also has its exact smallest and largest value. A bucket's count is *marked* if its
-//! values could change these: the caller must examine the values of the rows that it counts. Once a
-//! group has some rows, few further rows are in marked buckets.
+//! A sketch also has its exact smallest and largest value. A bucket's count is *marked* if values
+//! of the bucket could change these extremes. The caller must then examine the values of the rows
+//! that the count includes. Once a group has some rows, few further rows are in marked buckets.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
