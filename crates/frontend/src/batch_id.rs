@@ -1,4 +1,4 @@
-//! Batch ids that no client chose.
+//! Makes batch ids for bodies whose client chose none.
 
 use hadal_types::BatchId;
 

@@ -1,7 +1,7 @@
 //! Statistics of columns: distinct values, extremes, percentiles, the most frequent values.
 //!
-//! They come from ordinary queries: one query covers many columns, and one more finds the frequent
-//! values of a column.
+//! Statistics come from ordinary queries: one query covers many columns, and one more query per
+//! column finds its frequent values.
 
 pub(crate) mod cache;
 

@@ -1,7 +1,7 @@
 //! The most frequent values of a column, for a person who types one.
 //!
-//! A person who types does not wait. So the newest rows are scanned first, then eight times as
-//! many, as long as the next step probably ends in time.
+//! A person who types does not wait. So the newest rows are scanned first, then eight times as many
+//! rows, and so on, as long as the next step probably ends in time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The body is not read further while the pipeline works or too many batches wait for the sink, so
-//! a client sends as fast as rows are stored. Bad rows do not affect good ones, unless the request
-//! is strict: then the whole body is parsed before anything is delivered.
+//! a client sends as fast as rows are stored. Invalid rows do not affect valid rows, unless the
+//! request is strict: then the whole body is parsed before any batch is delivered.
 
 pub(crate) mod decompress;
 mod delivery;

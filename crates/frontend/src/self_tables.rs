@@ -3,16 +3,16 @@
 //! | table | a row is | written |
 //! |---|---|---|
 //! | `_queries` | a query and its outcome | every [`limits::JOURNAL_SECONDS`] |
-//! | `_ingest` | the bodies for one table since the row before | every [`limits::JOURNAL_SECONDS`] |
+//! | `_ingest` | the bodies for one table since the previous row | every [`limits::JOURNAL_SECONDS`] |
 //! | `_leaves` | the state and size of a leaf | every [`limits::LEAVES_SECONDS`], and when a state changes |
 //!
 //! (The fourth, `_rejects`, is written with each body: `ingest/rejects.rs`.)
 //!
-//! **Never about themselves**: queries over self tables are not logged, and rows of self tables are
-//! not counted. **Bounded**: at most [`limits::JOURNAL_ROWS_MAX`] rows of each table wait to be
-//! written; further rows, and rows that no leaf accepts, are counted as lost. The tables have
-//! limits of size ([`limits::OWN_TABLE_BYTES`]) and age like all others, and people may change
-//! these.
+//! **Self tables do not record themselves**: queries over self tables are not logged, and rows of
+//! self tables are not counted. **Self tables are bounded**: at most [`limits::JOURNAL_ROWS_MAX`]
+//! rows of each table wait to be written; further rows, and rows that no leaf accepts, are counted
+//! as lost. The tables have limits of size ([`limits::OWN_TABLE_BYTES`]) and age like all other
+//! tables, and people may change these limits.
 
 mod buffer;
 pub(crate) mod entries;

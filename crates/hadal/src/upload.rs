@@ -2,7 +2,7 @@
 //!
 //! A server reads one request body on one thread, which takes longer than splitting a file into
 //! lines. Chunks are therefore sent on several lanes in parallel. The number and the rows of a
-//! chunk are fixed before that, by the order in which they are read.
+//! chunk are fixed before it is sent, by the order in which the rows are read.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};

@@ -1,7 +1,7 @@
 //! The configuration of the HTTP server, and which configurations are refused.
 //!
-//! On loopback no token is required. Any other address needs a token and, because this server has
-//! no TLS yet, the declaration that TLS ends elsewhere or is not wanted.
+//! On loopback no token is required. Any other address needs a token. Because this server has no
+//! TLS yet, the operator must also declare that TLS ends elsewhere or is not wanted.
 
 use std::fmt;
 use std::net::SocketAddr;

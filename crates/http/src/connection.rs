@@ -6,7 +6,7 @@
 //! | sends a head, byte by byte | [`limits::HEADER_SECONDS`] |
 //! | sends nothing between requests | [`limits::IDLE_SECONDS`] |
 //! | stops sending a body | [`limits::STALL_SECONDS`] (`request_body.rs`) |
-//! | sends a body, byte by byte | the same, below [`limits::BODY_BYTES_PER_SECOND_MIN`] |
+//! | sends a body, byte by byte | the same time, if it sends less than [`limits::BODY_BYTES_PER_SECOND_MIN`] |
 //! | stops reading an answer | [`limits::STALL_SECONDS`] |
 
 use std::io;

@@ -2,7 +2,7 @@
 //!
 //! | value | JSON |
 //! |---|---|
-//! | integer up to ±2^53, decimal whose digits a double keeps, what no decimal holds | number |
+//! | integer up to ±2^53, decimal whose digits a double keeps, number that no decimal holds | number |
 //! | other integers and decimals | string of their digits |
 //! | time | string, RFC 3339 |
 //! | set, vector | array of strings |

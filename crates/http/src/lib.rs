@@ -5,8 +5,8 @@
 //!     ──> handler: reads the request ──> frontend ──> writes the response
 //! ```
 //!
-//! A request is let in or not by its head alone: nothing of a body is read for somebody without
-//! permission. Errors are problem+json. The meaning of a request is the front's concern
+//! A request is accepted or refused by its head alone: no part of a body is read for a client
+//! without permission. Errors are problem+json. The meaning of a request is the front's concern
 //! ([`hadal_frontend::Frontend`]); nothing here knows a leaf or a row block.
 
 mod auth;

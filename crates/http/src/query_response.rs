@@ -7,8 +7,8 @@
 //!  "time": {"from", "to"}, "sql": "…"}
 //! ```
 //!
-//! The keys of the last two lines are present only when they are meaningful. Later additions are
-//! new keys.
+//! The keys of the last two lines are present only when they are meaningful. Later versions add new
+//! keys only.
 
 use std::borrow::Cow;
 use std::cell::Cell;

@@ -1,9 +1,11 @@
-//! Response bodies: an answer in pieces, reserved in the queries' memory pool until they are sent.
+//! Response bodies: an answer in pieces, whose bytes are reserved in the queries' memory pool until
+//! they are sent.
 //!
-//! A client that does not read its answer keeps the answer in memory. Each piece reserves its bytes
-//! in the budget that queries share until the connection drops the piece. So all such clients
-//! together cannot use more than the budget. The first piece is not counted: small answers,
-//! including all answers to requests other than queries, are never refused for lack of memory.
+//! A client that does not read its answer keeps the answer in the server's memory. Until the
+//! connection drops a piece, the piece's bytes are reserved in the budget that queries share. So
+//! all such clients together cannot use more than the budget. The first piece is not counted: small
+//! answers, including all answers to requests other than queries, are never refused for lack of
+//! memory.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;

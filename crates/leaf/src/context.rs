@@ -1,7 +1,8 @@
 //! The data that all parts of a leaf share, and the two locks that serialize changes.
 //!
 //! Locks are taken in this order: `merging`, `changing`, the map of tables, the locks of one table
-//! (`table.rs`). A thread that waits for another thread holds none of the last two.
+//! (`table.rs`). A thread that waits for another thread holds neither the map of tables nor a lock
+//! of a table.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The leaf: connects its parts and implements the seams.
+//! The leaf: connects its parts, and implements the traits of `peer`.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,9 +1,9 @@
 //! All leaves of a process as one peer. Their results go into one partial, so groups that several
 //! leaves have are built once.
 //!
-//! Coverage is still reported for each leaf, as if each had answered alone. A query that runs out
-//! of time returns the rows scanned until then, from whichever leaves. Only if the scan as a whole
-//! fails do all leaves fail.
+//! Coverage is reported for each leaf, as if the leaves had answered one by one. A query that runs
+//! out of time returns the result of the rows scanned until then, from all leaves. All leaves fail
+//! only if the scan itself fails.
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -10,7 +10,7 @@
 //! query ──> job ──> scan pool: block by block, queries in turn, any idle thread ──> partial
 //! ```
 //!
-//! A leaf is a [`hadal_peer::Peer`] and a [`hadal_peer::Sink`]. It knows nothing of other leaves.
+//! A leaf is a [`hadal_peer::Peer`] and a [`hadal_peer::Sink`]. It does not know other leaves.
 
 mod context;
 mod leaf;

@@ -1,9 +1,10 @@
 //! Builds tables from what a store recovered: merged blocks, then batches that only the log holds.
 //!
 //! Blocks that the store must read first are restored one after the other, roughly newest first:
-//! the times of their rows are unknown before. Queries meanwhile use the blocks that are present,
-//! and each table has at least one. After an orderly stop, blocks left on disk are read from there
-//! at once, and are moved to memory afterwards.
+//! the times of their rows are unknown before the blocks are read. Queries meanwhile use the blocks
+//! that are present, and each table has at least one such block. After an orderly stop, queries
+//! read the blocks that were left on disk directly from disk; the blocks are moved to memory
+//! afterwards.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The status that leaves report, and that of their tables.
+//! The status of leaves and of their tables, as leaves report it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

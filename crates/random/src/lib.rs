@@ -1,5 +1,5 @@
-//! Random numbers for made data, the same on every run: xoshiro256++ (Blackman and Vigna, 2019),
-//! seeded through SplitMix64, and the distributions of the demo and the benchmarks.
+//! Random numbers for generated data, the same on every run: xoshiro256++ (Blackman and Vigna,
+//! 2019), seeded through SplitMix64, and the distributions of the demo and the benchmarks.
 
 /// A stream of random numbers.
 #[derive(Clone, Debug)]

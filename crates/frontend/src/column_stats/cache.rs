@@ -1,14 +1,14 @@
 //! A cache of column statistics.
 //!
-//! Statistics scan every row, which takes seconds for ten million rows, but an opening page needs
-//! its columns immediately. So a request waits at most [`PATIENCE`], and its answer omits
-//! statistics that are not ready by then. Their query continues, and a later request gets the
-//! result.
+//! Computing statistics scans every row, which takes seconds for ten million rows, but an opening
+//! page needs its columns immediately. So a request waits at most [`PATIENCE`], and its answer
+//! omits statistics that are not ready by then. The query for these statistics continues, and a
+//! later request gets the result.
 //!
 //! The statistics of an unchanged table stay valid. Statistics of a changed table are computed
-//! again, unless they took long. Then the old ones are served for [`GOOD_FOR`] times as long as
-//! they took, and also while new ones are computed. So a live table costs at most a twentieth of
-//! the machine, regardless of the number of requests.
+//! again, unless the computation took long. Then the old statistics are served for [`GOOD_FOR`]
+//! times as long as it took, and also while new statistics are computed. So a live table costs at
+//! most a twentieth of the machine, regardless of the number of requests.
 
 use std::collections::HashMap;
 use std::sync::Arc;

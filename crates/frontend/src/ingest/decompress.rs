@@ -1,8 +1,8 @@
 //! Content-Encoding: compressed bytes in, plain bytes out, piece by piece.
 //!
 //! A few compressed bytes can expand to very many plain bytes. So output is read in small pieces
-//! and counted: beyond the first MiB it may be [`limits::INFLATE_RATIO_MAX`] times the input. The
-//! size that a header claims is ignored.
+//! and counted: beyond the first MiB, it may be at most [`limits::INFLATE_RATIO_MAX`] times the
+//! input. The size that a header claims is ignored.
 
 use std::io::Write;
 

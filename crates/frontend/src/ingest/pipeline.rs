@@ -1,4 +1,5 @@
-//! From the bytes of a body to batches: decompress, parse, encode. Blocks a thread, never waits.
+//! From the bytes of a body to batches: decompress, parse, encode. Keeps its thread busy, and never
+//! waits.
 
 use hadal_ingest::{AgePolicy, Ingest, Summary};
 use hadal_peer::Batch;

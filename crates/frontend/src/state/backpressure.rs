@@ -1,8 +1,8 @@
 //! Bounds the memory of bodies and batches in flight, over all requests.
 //!
 //! A short body takes little memory and needs no permit. The rows of a longer body stay in memory
-//! until they fill a batch, and a batch until the sink has accepted it. Both need a permit. A
-//! request without a permit waits, and so does its client.
+//! until they fill a batch, and a batch stays until the sink has accepted it. The rows and the
+//! batch need a permit. A request without a permit waits, and so does its client.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! The memory use of the process, measured by the process role that owns it.
+//! The memory use of the process. The part of the process that manages memory measures it.
 
 use std::sync::Arc;
 

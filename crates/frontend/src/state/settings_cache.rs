@@ -1,9 +1,9 @@
 //! A cache of table settings, which ingestion needs for each body: the age limit of its rows, and
 //! the column that holds their time.
 //!
-//! The store of definitions decides; each leaf has a copy (`restore_settings`). The first rows of a
-//! table without settings give it some: an age limit that is derived from them is stored, so that
-//! it does not change by itself when the rows get older.
+//! If copies differ, the store of definitions is right; each leaf has a copy (`restore_settings`).
+//! If a table has no settings, an age limit is derived from its first rows. That limit is stored,
+//! so that it does not change when the rows get older.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

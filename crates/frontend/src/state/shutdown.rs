@@ -1,6 +1,6 @@
 //! The signal that ends running requests. When a server stops, queries and bodies may continue for
-//! some seconds; then the rest fails with an error, which is more informative than a closed
-//! connection.
+//! some seconds; then the remaining requests fail with an error, which is more informative than a
+//! closed connection.
 
 use tokio::sync::watch;
 

@@ -1,4 +1,5 @@
-//! The settings of a table, their effect with defaults, and the rows that will be deleted.
+//! The settings of a table, the values in force once defaults are filled in, and the rows that will
+//! be deleted.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! Chooses the columns of a file: one for each kind of value in a column's rows.
 //!
 //! A column of Hadal may hold numbers in some rows and strings in others; a column of Parquet may
-//! not. If the values of a name have one kind, its column has that name. Otherwise there is one
-//! column per kind, named `name (number)`, `name (string)` and so on.
+//! not. If all values of a column have one kind, the column of the file has the same name.
+//! Otherwise there is one column per kind, named `name (number)`, `name (string)` and so on.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

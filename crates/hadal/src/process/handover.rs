@@ -13,14 +13,15 @@
 //!   closes the socket ────────────────────────> ends
 //! ```
 //!
-//! Meanwhile any other successor gets "taken" and ends: otherwise two would follow each other
-//! unnoticed.
+//! Meanwhile any other successor gets "taken" and ends: otherwise two successors could follow each
+//! other unnoticed.
 //!
 //! A server that stops for another reason also says "stopped". It ends only once its successor
 //! serves: unmapping gigabytes keeps a core busy that the successor can use.
 //!
-//! Both use a socket in the data folder, which only its owner can enter. The port is never closed,
-//! so no client is refused: a client that connects while neither serves waits for the successor.
+//! Both processes use a socket in the data folder, which only its owner can enter. The port is
+//! never closed, so no client is refused: a client that connects while neither serves waits for the
+//! successor.
 
 use std::convert::Infallible;
 use std::fs;

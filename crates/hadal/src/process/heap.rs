@@ -1,12 +1,12 @@
 //! Counts the process's own memory. The excess over the shares of queries and fresh batches is
-//! taken from the share of row blocks, so that all together stay below the ceiling.
+//! taken from the share of row blocks, so that all memory together stays below the ceiling.
 //!
 //! Twenty times a second the system is asked for the process's own memory, without files and tmpfs.
 //! The figure includes memory that Hadal does not count: ids of strings, bodies being parsed,
 //! memory kept by the allocator. On an excess, free memory is returned to the system at once. For
-//! the rest, the room of row blocks shrinks from the next second on, even below zero, and the leaf
-//! reacts to memory pressure. Row blocks get the room back slowly, because a process that needed
-//! much memory may need it again.
+//! the remaining excess, the room of row blocks shrinks from the next second on, even below zero,
+//! and the leaf reacts to memory pressure. Row blocks get the room back slowly, because a process
+//! that needed much memory may need it again.
 
 use std::fs;
 use std::sync::Arc;

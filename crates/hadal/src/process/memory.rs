@@ -1,9 +1,10 @@
 //! The memory of this process, and the source from which rows are read.
 //!
-//! One *ceiling* limits all memory. Queries and fresh batches have their shares of it. The row
-//! blocks of all leaves have the rest, less the process's excess over these shares (`heap.rs`).
-//! Blocks are stored in a tmpfs, where they outlive the process. Blocks that find no room there are
-//! read from disk through the page cache. Without a usable tmpfs, all blocks are.
+//! One *ceiling* limits all memory. Queries and fresh batches have shares of this memory. The row
+//! blocks of all leaves have the remaining memory, less the process's excess over these shares
+//! (`heap.rs`). Blocks are stored in a tmpfs, where they outlive the process. Blocks that find no
+//! room there are read from disk through the page cache. Without a usable tmpfs, all blocks are
+//! read from disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 //!
 //! | part | takes | gives |
 //! |---|---|---|
-//! | [`address`] | an address, perhaps a data folder | a socket, and the server before this one |
+//! | [`address`] | an address, perhaps a data folder | a socket, and the previous server, if there is one |
 //! | [`leaves`] | a data folder, memory, an archive | leaves, and what was recovered |
 //! | [`tree`] | leaves | the root for queries, and the placement for batches |
 //! | [`doors`] | options, the bound address | settings of the HTTP door and the front behind it |

@@ -1,4 +1,4 @@
-//! The machine's resources, and the part of them that this process may use.
+//! The machine's resources, and how much of them this process may use.
 
 use std::os::fd::RawFd;
 

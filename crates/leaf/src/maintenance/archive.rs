@@ -1,4 +1,5 @@
-//! The archive: rows of a table with this setting are written to it before they are dropped.
+//! Archiving: rows of a table with the setting `archive` are written to the archive before they are
+//! dropped.
 //!
 //! Rows that are too old are archived by whole UTC days, so a day is one file per leaf if rows come
 //! in order. A table that is too large loses its oldest blocks, down to `ARCHIVE_TO_PERCENT` of
@@ -6,10 +7,10 @@
 //! it is durable in the archive; while the archive cannot be written, rows stay.
 //!
 //! **Each row once.** A note in the leaf's folder (`note.rs`) names the blocks and the files before
-//! any file is written. Then come the files, then the record of the manifest that removes the
-//! blocks, then the note is removed. A leaf that finds a note when it is opened checks the blocks.
-//! If one of them still exists, the note's files are removed, because these rows will be written
-//! again. If none exists, the files stay.
+//! any file is written. Then the files are written, then the record of the manifest that removes
+//! the blocks; then the note is removed. A leaf that finds a note when it is opened checks the
+//! blocks. If a block still exists, the note's files are removed, because the rows will be written
+//! again. If no block exists, the files stay.
 //!
 //! Archiving has a thread of its own: an archive may be slow, and nothing else waits for it. Merges
 //! and other passes leave the blocks alone while they are being archived.

@@ -3,23 +3,24 @@
 //!
 //! **By age**, every [`EXPIRY_SECONDS`](hadal_types::limits::EXPIRY_SECONDS) and when a table's
 //! settings change. A block is dropped whole when all of its rows are too old. A block with some
-//! old rows is rewritten without them in two cases: they are half of its rows, or one of them is
-//! too old by more than [`EXPIRY_SLACK_SECONDS`](hadal_types::limits::EXPIRY_SLACK_SECONDS). So
-//! rows stay up to a day longer than necessary, and no block is rewritten for a few of them. Blocks
-//! whose batches can still be revoked are not rewritten; that lasts minutes. One pass is one record
-//! of the manifest per table, and a query's snapshot has all of the removed rows or none. Batch ids
-//! stay remembered.
+//! old rows is rewritten without these rows in two cases: they are half of its rows, or one of
+//! these rows is too old by more than
+//! [`EXPIRY_SLACK_SECONDS`](hadal_types::limits::EXPIRY_SLACK_SECONDS). So rows stay up to a day
+//! longer than necessary, and no block is rewritten for a few of them. Blocks whose batches can
+//! still be revoked are not rewritten; that lasts minutes. One pass is one record of the manifest
+//! per table, and a query's snapshot has all of the removed rows or none. Batch ids stay
+//! remembered.
 //!
-//! **By bytes**, with every merge: whole blocks.
+//! **By bytes**, with every merge: whole blocks are dropped.
 //!
 //! Query results whose time range reaches back to dropped rows report them, with one warning for
 //! rows dropped for size and another for rows dropped for age. So does the table's status.
 //!
 //! **Clocks** are not trusted blindly: every pass, scheduled or requested, waits for one gate
-//! (`trusted_clock.rs`). So do sampling and the archive ([`ExpirySchedule::trusted_now`]). While
-//! the clock is doubted after a jump, a pass drops nothing and logs that. A pass that drops more
-//! than [`EXPIRY_QUIET_PERCENT`] of a leaf's rows logs the reason. A table without settings in the
-//! leaf drops nothing for age.
+//! (`trusted_clock.rs`). Sampling and the archive wait for the same gate
+//! ([`ExpirySchedule::trusted_now`]). While the clock is doubted after a jump, a pass drops nothing
+//! and logs that. A pass that drops more than [`EXPIRY_QUIET_PERCENT`] of a leaf's rows logs the
+//! reason. A table without settings in the leaf drops nothing for age.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
-//! Flushes fresh blocks to segments unchanged. They then take no memory of the process, and the
-//! next process need not read them from the log.
+//! Flushes fresh blocks to segments unchanged. Flushed blocks take no memory of the process, and
+//! the next process need not read them from the log.
 //!
-//! Merging does the same and makes fewer blocks. But for wide rows, merging is slower than ingest.
+//! Merging also moves blocks to segments, and makes fewer blocks. But for wide rows, merging is
+//! slower than ingest.
 
 use std::sync::Arc;
 

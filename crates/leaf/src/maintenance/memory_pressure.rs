@@ -5,11 +5,11 @@
 //! blocks with the oldest rows of all tables become cold, a few at a time, until enough memory is
 //! free. These blocks are queried least, and they stay cold whatever a table's own `cold_after` is.
 //!
-//! A block for which no memory is free is read from disk (`crates/store`). It is moved to memory
-//! once less than [`ROOMY_PERCENT`] is taken, the newest block first. So nothing is refused or
-//! dropped for lack of memory. If the process itself takes more memory than row blocks leave, the
-//! oldest blocks move to disk at once. Batches that come in faster than they reach a segment are
-//! refused (`limits.rs`).
+//! A block for which no memory is free is read from disk (`crates/store`). Such blocks are moved to
+//! memory once less than [`ROOMY_PERCENT`] is taken, the newest block first. So no row is refused
+//! or dropped for lack of memory. If the process itself takes more memory than row blocks leave,
+//! the oldest blocks move to disk at once. Batches that come in faster than they reach a segment
+//! are refused (`limits.rs`).
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

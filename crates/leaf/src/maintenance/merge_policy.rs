@@ -5,8 +5,9 @@
 //! be revoked) are regrouped by day and time; before that they keep arrival order.
 //!
 //! A block is large if it has more than half of the maximum rows. Large blocks wait until they are
-//! settled. Those that are then in time order, and overlap few others in time, only lose their
-//! batches. So rows that come in large batches, roughly by time, are encoded once.
+//! settled. If a settled large block is in time order and overlaps few other blocks in time, its
+//! rows are not written again: only its batch ids are dropped. So rows that come in large batches,
+//! roughly by time, are encoded once.
 
 use std::collections::BTreeMap;
 

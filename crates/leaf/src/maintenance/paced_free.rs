@@ -1,8 +1,8 @@
 //! Frees many blocks gradually, so that queries do not slow down.
 //!
 //! Giving back the memory of 1 GiB keeps one processor busy for about 0.3 s, which queries notice.
-//! So code that removes many blocks frees them at [`BYTES_A_SECOND`], in small portions. The pace
-//! is dropped when memory is nearly full, when fresh blocks wait for the merge thread that runs
+//! So code that removes many blocks frees them at [`BYTES_A_SECOND`], in small portions. Blocks are
+//! freed at once when memory is nearly full, when fresh blocks wait for the merge thread that runs
 //! this, or when the leaf stops.
 
 use std::sync::Arc;

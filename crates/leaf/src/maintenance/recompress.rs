@@ -1,8 +1,8 @@
 //! Recompression: row blocks whose rows are all older than their table's `cold_after` become cold.
-//! A cold block takes fewer bytes and longer to read (`spec/row-block.md`, section 2).
+//! A cold block takes fewer bytes and more time to read (`spec/row-block.md`, section 2).
 //!
-//! A merge or an expiry pass makes its blocks warm again; they become cold in a later pass. A block
-//! that would save nothing is tried once per process.
+//! A merge or an expiry pass makes its blocks warm again; they become cold in a later pass. If
+//! recompressing a block saves nothing, this is tried only once per process.
 
 use std::sync::Arc;
 

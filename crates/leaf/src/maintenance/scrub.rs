@@ -2,11 +2,11 @@
 //!
 //! The bytes of a block are compared with its checksum in the manifest, which also detects a
 //! segment file restored from a backup. A query verifies a column's checksum on its first read, and
-//! trusts the column from then on. So only a scrub detects later changes, by a failing disk or
-//! memory, or by another program that writes to the files. A damaged block is read from disk again
-//! if the copy there is intact. Otherwise it is quarantined: its rows count as lost, and no query
-//! trusts it any more. Blocks whose header in shared memory is unreadable are re-read from disk
-//! too.
+//! trusts the column from then on. So only a scrub detects later changes. Their cause can be a
+//! failing disk or memory, or another program that writes to the files. A damaged block is read
+//! from disk again if the copy there is intact. Otherwise it is quarantined: its rows count as
+//! lost, and no query trusts it any more. Blocks whose header in shared memory is unreadable are
+//! re-read from disk too.
 //!
 //! After a start that trusted the contents of memory, the first round takes half of
 //! [`SCRUB_SECONDS_MAX`]. Every later round takes at least [`SCRUB_ROUND_SECONDS_MIN`], and longer

@@ -1,7 +1,8 @@
-//! Tables whose row blocks are read from disk although the leaf keeps others in memory.
+//! Tables whose row blocks are read from disk although the leaf keeps the blocks of other tables in
+//! memory.
 //!
 //! The store puts new blocks of such a table on disk only. Blocks that are in memory when the
-//! setting changes are written again, a few at a time, as blocks cannot be moved.
+//! setting changes are written again, a few at a time, because blocks cannot be moved.
 
 use std::sync::Arc;
 

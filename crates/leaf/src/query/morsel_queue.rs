@@ -1,9 +1,9 @@
 //! A morsel queue: hands out the blocks of one job one by one to any idle worker.
 //!
-//! A *worker* joins, takes blocks until there are none or its turn is over, and leaves its state.
-//! The next worker that joins continues with a state that was left, so there are never more states
-//! than workers at the same time. The last worker to leave, once all blocks are done, gets all
-//! states; this happens once. Idea: Leis et al., "Morsel-Driven Parallelism", SIGMOD 2014.
+//! A *worker* joins, takes blocks until there are none or its turn is over, and leaves its state to
+//! the queue. The next worker that joins continues with a state that was left, so there are never
+//! more states than workers at the same time. The last worker to leave, once all blocks are done,
+//! gets all states; this happens once. Idea: Leis et al., "Morsel-Driven Parallelism", SIGMOD 2014.
 //!
 //! ```text
 //! join ──> next, next, next ... ──> leave ──┬─> others work, or blocks are left: nothing yet

@@ -1,9 +1,9 @@
 //! One query over snapshots of a table's blocks, of one leaf or of all leaves of a process, as a
 //! job of the scan pool.
 //!
-//! Each thread that joins puts all its blocks into one partial, whichever leaf they are of, so
-//! several leaves in one process cost no extra merging. The scanned blocks of each leaf are counted
-//! separately.
+//! Each thread that joins puts all its blocks into one partial, whichever leaf the blocks belong
+//! to, so several leaves in one process cost no extra merging. The scanned blocks of each leaf are
+//! counted separately.
 
 use std::cmp::Reverse;
 use std::sync::Arc;

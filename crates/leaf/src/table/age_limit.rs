@@ -1,4 +1,4 @@
-//! Which rows of a table are too old, and which blocks are rewritten to lose them.
+//! Which rows of a table are too old, and which blocks are rewritten to drop these rows.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Batch ids of one table, by which a retry adds nothing.
 //!
-//! Ids are forgotten by their number, and by the process's running time since they were remembered,
-//! which no change of the wall clock affects. Ids recovered at a start are remembered as of the
-//! start.
+//! The oldest ids are forgotten if there are too many ids, or after a time. That time is measured
+//! by the process's running time, which no change of the wall clock affects. Ids recovered at a
+//! start are remembered as of the start.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;

@@ -1,5 +1,5 @@
-//! The merged columns of a table's blocks, updated as blocks come and go. So a table with thousands
-//! of columns and many small blocks is not examined again for each batch.
+//! The merged columns of a table's blocks, updated as blocks are added and removed. So a table with
+//! thousands of columns and many small blocks is not examined again for each batch.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;

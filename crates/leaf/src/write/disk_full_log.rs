@@ -1,7 +1,7 @@
 //! Logs when a leaf's disk is full, when it has space again, and when it has failed.
 //!
-//! Clients see these errors too, but may be programs, and other leaves accept the rows of a leaf
-//! whose disk has failed. So without this log the failure might go unnoticed.
+//! Clients see these errors too, but clients may be programs. Also, other leaves accept the rows
+//! that a leaf with a failed disk refuses. So without this log the failure might go unnoticed.
 
 use hadal_types::LeafName;
 use parking_lot::Mutex;

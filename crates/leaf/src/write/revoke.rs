@@ -2,9 +2,9 @@
 //!
 //! Revoking works while row blocks know which of their rows came with which batch. Merges drop that
 //! information after the revocation window, and a tree asks all leaves before any leaf revokes. One
-//! change of the store removes the blocks that have rows of the batch, and adds what is left of
-//! them. So after a crash either all rows of the batch are present or none. The batch id stays
-//! known, with 0 rows: a retry adds nothing.
+//! change of the store removes the blocks that have rows of the batch, and adds blocks with their
+//! other rows. So after a crash either all rows of the batch are present or no row is. The batch id
+//! stays known, with 0 rows: a retry adds nothing.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Words that every matching text contains one of. Searching a word is many times faster than
-//! running a regular expression, and works on texts as they are stored.
+//! Words for a pattern: every matching text contains at least one of the words. Searching a word is
+//! many times faster than running a regular expression, and works on texts as they are stored.
 
 use hadal_types::limits;
 use regex_syntax::ParserBuilder;

@@ -1,4 +1,4 @@
-//! The part of a process that owns its address: a new socket, or that of the server before it.
+//! The part of a process that owns its address: a new socket, or the socket of the previous server.
 
 use std::io;
 use std::net::SocketAddr;

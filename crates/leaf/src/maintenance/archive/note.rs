@@ -1,11 +1,11 @@
 //! The note: a file in the leaf's folder with what the leaf is about to write to the archive. After
 //! a crash it says which files may have rows that are still in the leaf.
 //!
-//! The note also names the blocks: once they are gone, the pass was carried out. A pass that failed
-//! leaves only its files in the note, for removal. `spec/segments.md`, section 1, has its lines. An
-//! altered block number would make a failed pass look carried out, and an altered path would remove
-//! another file. So both have checksums, no path leaves the archive, and a note that is not as it
-//! was written is put aside and not followed.
+//! The note also names the blocks: once the blocks are gone, the pass was carried out. A pass that
+//! failed leaves only its files in the note, for removal. `spec/segments.md`, section 1, has its
+//! lines. An altered block number would make a failed pass look carried out, and an altered path
+//! would remove another file. So both have checksums, and no path may lead out of the archive. An
+//! altered note is put aside and not followed.
 
 use std::fmt::{Display, Write as _};
 use std::fs::{self, File};
