@@ -1,8 +1,8 @@
 //! Partial results: group states, how they merge, and how the root finishes them.
 //!
 //! `scan` fills partial results from row blocks, as [`accumulate`] says. `tree` merges them on
-//! their way up and finishes them at the root. The two crates meet only here. This is floor 2.
-//! Nothing here knows a row block, a socket or SQL.
+//! their way up and finishes them at the root. `scan` and `tree` meet only in this crate. It is
+//! floor 2. Nothing here knows a row block, a socket or SQL.
 
 mod query_error;
 mod sort_order;

@@ -2,7 +2,7 @@
 //!
 //! A [`Scan`] is made once per query and leaf; [`Scan::block`] adds one block to a `Partial`. Work
 //! is done a block at a time, on dictionary codes where possible (Scuba, VLDB 2013, section 3.5,
-//! caches a regular expression's result per dictionary entry; here every function does).
+//! caches a regular expression's result per dictionary entry; Hadal does so for every function).
 //!
 //! 1. `expr/zone_map`: a block is skipped when its zones say that no row can match.
 //! 2. `expr/eval`: expressions over whole columns. An expression of one dictionary column is
@@ -13,11 +13,11 @@
 //!    adds each group once to the partial, where `group/group_lookup` finds it.
 //!    `aggregate/sketches` adds distributions and distinct values group by group.
 //!    `aggregate/ungrouped` answers a query without groups from zones, or sums encoded values.
-//! 5. `top_k/rows`: a query for raw rows keeps the best. `top_k/sort_ranks` compares rows by one
-//!    value; other rows, and blocks whose zones hold no better row, are skipped.
+//! 5. `top_k/rows`: a query for raw rows keeps the best rows. `top_k/sort_ranks` compares rows by
+//!    one value; other rows, and blocks whose zones hold no better row, are skipped.
 //!
-//! Decoded and computed bytes are reserved from the query's memory (`scan_memory`). Rows with
-//! large values are processed in pieces (`piecewise`).
+//! Decoded and computed bytes are reserved from the query's memory (`scan_memory`). Rows with large
+//! values are processed in pieces (`piecewise`).
 //!
 //! This crate does not know where blocks are stored or who asks.
 

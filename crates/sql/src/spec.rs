@@ -1,7 +1,7 @@
 //! The JSON form of a query: the page's form, with SQL texts as expressions.
 //!
-//! Its texts are parsed to the same syntax as SQL (`spec/syntax.rs`). `spec/bind_spec.rs` binds it
-//! and prints the equivalent SQL.
+//! The SQL texts are parsed to the same syntax tree as SQL (`spec/syntax.rs`). `spec/bind_spec.rs`
+//! binds the query and prints the equivalent SQL.
 
 mod bind_spec;
 pub(crate) mod syntax;

@@ -2,14 +2,14 @@
 //! reading them ("Fast Database Restarts at Facebook", SIGMOD 2014, section 4.2: the valid bit).
 //!
 //! The mark is a file in the memory of the store. It is written last, and removed before it is
-//! trusted, so that a start that fails half-way is followed by one that verifies. It contains the
+//! trusted: if a start fails half-way, the next start verifies the segments. The mark contains the
 //! manifest's position, and is invalid with any other manifest. Layout: `spec/segments.md`, section
 //! 5.
 //!
-//! A store without memory of its own has a mark in its folder. It says the same of the segments on
-//! disk, for a later process with memory, which then has all rows at once, as after any clean
-//! shutdown. After a reboot it is invalid, because none of the segments is cached then. Queries
-//! would wait for the disk, instead of answering from a part of the rows at once.
+//! A store without memory of its own has a mark in its folder, which says the same of the segments
+//! on disk. A later process with memory then has all rows at once, as after any clean shutdown.
+//! After a reboot this mark is invalid, because no segment is cached then. Queries would wait for
+//! the disk, instead of answering from a part of the rows at once.
 
 use std::collections::BTreeSet;
 

@@ -4,9 +4,10 @@
 //! A [`Disk`] is one flat folder with two kinds of files. Files like log and manifest are only
 //! appended to. Segment files have a fixed length, are written in place and read through a mapping.
 //! Written bytes are durable after the file's `sync`; the existence and name of a file are durable
-//! after `sync_folder`. Until then a power loss may undo any part of them.
+//! after `sync_folder`. Until then, a power loss may undo any part of these writes and changes.
 //!
-//! [`Folder`] is the real one. The tests have a simulated one that counts, tears and forgets.
+//! [`Folder`] is the real disk. The tests have a simulated disk that counts operations, tears
+//! writes and forgets unsynced bytes.
 
 mod folder;
 mod mapping;

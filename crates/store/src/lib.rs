@@ -1,11 +1,11 @@
 //! Stores block bytes: in memory, in mapped segment files, and in the write-ahead log. A manifest
-//! says which of them count.
+//! says which blocks and log frames count.
 //!
 //! One [`Store`] keeps the blocks of one leaf. A fresh batch is appended to the *log* and
 //! acknowledged once it is synced. Merged blocks are written to *segments*. One *manifest* record
 //! makes them part of the leaf, and also names the log frames whose rows they hold. [`Store::open`]
-//! restores all of that, after a clean stop and after a crash. A store without a folder
-//! ([`Store::in_memory`]) has the same interface and keeps nothing.
+//! restores these blocks and batches, after a clean stop and after a crash. A store without a
+//! folder ([`Store::in_memory`]) has the same interface and keeps nothing.
 //!
 //! ```text
 //!   append --> log --sync--> acknowledged

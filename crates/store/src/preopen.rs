@@ -2,7 +2,7 @@
 //!
 //! Most of a start is spent on opening and mapping the segment files of a large leaf, reading its
 //! manifest, and decoding each block. A process that takes over does this while the previous server
-//! still serves. Once the folder is locked, it only examines the changes since.
+//! still serves. Once the folder is locked, it only examines what has changed since.
 
 pub(crate) mod preopened;
 

@@ -1,4 +1,4 @@
-//! Disk that is reserved, and memory that is given back to the system.
+//! Reserves disk space, and returns memory to the system.
 
 pub(crate) mod allocator;
 pub(crate) mod disk_reserve;

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //! /dev/shm/hadal-1000-3f9ae2c1d07b5a66/   of one leaf of user 1000, mode 0700, locked
-//!   leaf                                   the path of the leaf's folder, for the sweep
+//!   leaf                                   the path of the leaf's folder
 //!   00000001.segment                       the same bytes at the same offsets as on disk
 //!   stopped                                the mark of a clean shutdown
 //! ```
 //!
 //! The folder's name is derived from the path of the leaf's folder, so that the next process finds
-//! it. It is a cache of the files on disk: if anything is wrong with it, blocks are read from disk.
+//! it. The folder is a cache of the files on disk: if anything is wrong with it, blocks are read
+//! from disk. `tmpfs_sweep.rs` reads the file `leaf`, and removes folders whose leaf is gone.
 
 use std::fs;
 use std::io;

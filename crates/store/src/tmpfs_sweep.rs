@@ -1,4 +1,4 @@
-//! Removes the memory of leaves that are gone.
+//! Removes the tmpfs folders of leaves whose own folder is gone.
 
 use std::fs;
 use std::io;

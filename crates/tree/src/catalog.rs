@@ -1,8 +1,9 @@
-//! The catalog: tables known without a message, from the newest report of every leaf, merged.
+//! The catalog: all tables, merged from the newest report of every leaf, without a message to the
+//! leaves.
 //!
-//! Reports come with the receipts of batches and by [`Peer::reports`], which waits for no message.
-//! So a query and a batch find their table at once. Tables of this process are exact; tables of
-//! remote leaves are as last pushed.
+//! Leaves report with the receipts of batches, and by [`Peer::reports`], which waits for no
+//! message. So a query or a batch finds its table at once. The tables of this process are exact;
+//! the tables of remote leaves are as the leaves pushed them last.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

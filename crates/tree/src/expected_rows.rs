@@ -1,5 +1,5 @@
-//! How many rows each leaf should hold of each table, as far as this process received
-//! acknowledgements. The figures stand in for a leaf that does not answer.
+//! How many rows of each table each leaf should hold, according to the acknowledgements that this
+//! process received. The figures stand in for a leaf that does not answer.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! An [`Aggregator`] is itself a [`hadal_peer::Peer`], so trees nest (Scuba, VLDB 2013, section
-//! 3.5). This crate reaches leaves only through the seams.
+//! 3.5). This crate reaches leaves only through the traits of `peer`.
 
 mod aggregator;
 mod catalog;

@@ -1,10 +1,11 @@
-//! Chooses the leaf for a batch: of two candidates by its id, the leaf that holds less of its
-//! table.
+//! Chooses the leaf for a batch. The batch's id gives two candidates; the one that holds less of
+//! the batch's table is chosen.
 //!
-//! Two choices keep leaves nearly even (Scuba, VLDB 2013, section 3.3), and so each table, whose
-//! limit is divided evenly. Leaves that take no batches are skipped. A batch that a leaf already
-//! has sticks to that leaf. The two candidates of an id change when members join or leave. So a
-//! batch that may be a retry is looked up on all leaves; a first try asks only its two candidates.
+//! Two choices keep leaves nearly even (Scuba, VLDB 2013, section 3.3). They also keep each table
+//! even, whose limit is divided evenly among leaves. Leaves that take no batches are skipped. A
+//! batch that a leaf already has stays on that leaf. The two candidates of an id change when
+//! members join or leave. So a batch that may be a retry is looked up on all leaves; a first try
+//! asks only its two candidates.
 
 mod members;
 mod tables;

@@ -1,7 +1,8 @@
 //! How long to wait for stragglers: a single frozen leaf does not delay a query until its deadline.
 //!
-//! Every aggregator judges by the rows of its own subtree. So deep in a tree a frozen leaf with
-//! many rows is waited for until the deadline, which is why peers get an earlier one.
+//! Every aggregator judges by the rows of its own subtree. So deep in a tree, an aggregator may
+//! wait for a frozen leaf with many rows until the deadline. That is why peers get an earlier
+//! deadline.
 
 use std::time::{Duration, Instant};
 

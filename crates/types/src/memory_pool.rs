@@ -2,8 +2,9 @@
 //!
 //! A holder that accumulates data draws from a [`MemoryPool`] as it grows, and gives back the bytes
 //! that it drops. A pool does not allocate; it counts the bytes that its holders report. Drawing is
-//! refused when too much is held already, and then the holder must keep less. Only holders of
-//! nothing may wait ([`MemoryPool::wait_for_free`]); otherwise all could wait for each other.
+//! refused when too much is held already, and then the holder must keep less. Only a holder that
+//! holds no bytes may wait ([`MemoryPool::wait_for_free`]); otherwise all holders could wait for
+//! each other.
 //!
 //! A pool can keep a share for small holders ([`MemoryPool::with_small_share`]), so that large
 //! holders, however many, leave memory for them. A small holder that draws from the share leaves as
@@ -13,7 +14,7 @@
 //! Packet Switches", IEEE/ACM Transactions on Networking, 1998.)
 //!
 //! [`MemoryReservation::overdraw`] takes bytes without asking. The sum may then exceed the pool,
-//! until other holders give some back.
+//! until other holders give bytes back.
 
 use std::future::poll_fn;
 use std::sync::Arc;

@@ -1,11 +1,11 @@
-//! The settings of a table: the age limit of its rows, its bytes, the ages from which it is stored
-//! cold or sampled, and its time column.
+//! The settings of a table: the age limit of its rows, its bytes, the ages from which its rows are
+//! stored cold or sampled, and its time column.
 //!
-//! Every setting is optional. An unset one has the default, now and after an upgrade. All of HTTP,
-//! command line, definitions store and a leaf's manifest (`spec/segments.md`) share one strict JSON
-//! form. It is an object with the settings that are set, and `format`, the version of this form. A
-//! reader refuses an object with an unknown field, because a person would believe in a setting that
-//! is skipped.
+//! Every setting is optional. An unset one has the default, now and after an upgrade. HTTP, the
+//! command line, the definitions store and a leaf's manifest (`spec/segments.md`) share one strict
+//! JSON form. This form is an object with the settings that are set, and `format`, the version of
+//! this form. A reader refuses an object with an unknown field, because a person would believe that
+//! a skipped setting is in force.
 
 mod age;
 mod json;

@@ -1,4 +1,4 @@
-//! Mirror mode: in one process, but every hop encodes and decodes.
+//! Mirror mode: all parts run in one process, but every hop encodes and decodes its messages.
 //!
 //! The same suites run in process, mirrored and on a cluster, so that the three cannot drift. A
 //! wrapped peer sees only decoded values, and so does its caller.

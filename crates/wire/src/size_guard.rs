@@ -5,9 +5,9 @@
 //! (made from `spec/proto` by `build.rs`), and refused if they would take more memory than allowed.
 //! The walk itself allocates nothing.
 //!
-//! It also refuses fields that are not in the shape. A decoder would skip them, and a query with a
-//! skipped condition has a wrong answer. So between releases a writer uses only fields that the
-//! oldest reader knows.
+//! The guard also refuses fields that are not in the shape. A decoder would skip them, and a query
+//! with a skipped condition has a wrong answer. So between releases a writer uses only fields that
+//! the oldest reader knows.
 
 use bytes::Bytes;
 use hadal_types::limits::MESSAGE_MEMORY_MAX;

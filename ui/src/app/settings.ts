@@ -1,4 +1,4 @@
-// What the reader prefers, whatever is asked; kept by the browser.
+// The reader's preferences, which hold for every query; the browser stores them.
 
 import { useLocalStorage } from "@mantine/hooks";
 import type { Zone } from "../base/zone";

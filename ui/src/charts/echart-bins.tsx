@@ -1,5 +1,5 @@
-// The ground under a chart of adjacent bins (buckets of time, bars of a histogram): hovering one,
-// dragging over some, clicking, and all of it by keys.
+// The ground under a chart of adjacent bins (buckets of time, bars of a histogram): hovering a bin,
+// dragging over several bins, clicking, and doing each of these by keyboard.
 
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useEffect, useState } from "react";
 import styles from "./echart.module.css";

@@ -1,4 +1,5 @@
-// The tooltip of a chart. React writes its texts, so that whatever event data says stays text.
+// The tooltip of a chart. React writes its texts, so that event data stays text and never becomes
+// markup.
 
 import { type ReactNode, useLayoutEffect, useRef } from "react";
 import { createPortal } from "react-dom";

@@ -1,5 +1,5 @@
-// ECharts only paints on a canvas. What happens under the pointer and the
-// keys is the page's own (echart-bins), as are the texts of tooltips (echart-tip).
+// ECharts only paints on a canvas. The page itself handles the pointer and the keys (echart-bins),
+// and writes the texts of tooltips (echart-tip).
 
 import { useComputedColorScheme } from "@mantine/core";
 import { CustomChart, LineChart } from "echarts/charts";

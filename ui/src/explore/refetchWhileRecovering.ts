@@ -1,4 +1,5 @@
-// Answers that grow: a server that has just started answers before all of its rows are back.
+// Repeats queries while answers grow: a server that has just started answers before it has
+// recovered all of its rows.
 
 import { type Query as CachedQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef } from "react";

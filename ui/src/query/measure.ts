@@ -1,4 +1,4 @@
-// What is computed: an aggregate of SQL, most often a function of one column.
+// A measure: an aggregate of SQL that a query computes, most often a function of one column.
 
 import type { Column } from "../api/types";
 import { columnOf, quoteName } from "./sql";

@@ -1,5 +1,5 @@
-// The one state of the page: the query that all views share, and the view. Immutable; the URL is
-// its text.
+// The one state of the page: the query that all views share, and the view. The state is immutable,
+// and the URL is its text.
 
 import type { Filter } from "./filter";
 import type { Measure } from "./measure";

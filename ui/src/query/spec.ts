@@ -1,4 +1,4 @@
-// From the query to the requests of the page. Those of a view are in its folder.
+// From the query to the requests of the page. The requests of a view are in the view's folder.
 
 import type { Column, QuerySpec } from "../api/types";
 import { durationMs } from "../base/duration";

@@ -1,4 +1,4 @@
-// The time range: what the query says, as moments.
+// The time range: the query's texts as moments.
 
 import type { Table } from "../api/types";
 import { bucketFor, durationMs, durationText } from "../base/duration";

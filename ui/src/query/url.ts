@@ -1,5 +1,5 @@
-// The query as the search part of the URL: readable keys, defaults left out. Documented in
-// docs/page.md; links outlive versions, so a key never changes its meaning.
+// The query as the search part of the URL: readable keys, defaults left out. docs/page.md documents
+// the keys; links outlive versions, so a key never changes its meaning.
 
 import { durationMs } from "../base/duration";
 import { filterText, parseFilter } from "./filter";

@@ -1,4 +1,5 @@
-// What a view says of itself. Everything outside of its folder knows it by this only.
+// A view's description of itself. Code outside of the view's folder knows the view only by its
+// manifest.
 
 import type { ComponentType } from "react";
 import type { Column, QuerySpec, Type } from "../api/types";

@@ -1,8 +1,8 @@
 //! How `scan` adds the rows of a block to groups: the contract between the two crates.
 //!
 //! `scan` looks up *group indexes* ([`Groups::find_or_insert_all`] and others), which are valid
-//! until [`Groups::enforce_capacity`] returns true. Then it writes to arrays that [`Groups`] owns
-//! and prepares for each call. They are long enough for all group indexes:
+//! until [`Groups::enforce_capacity`] returns true. Then `scan` writes to arrays that [`Groups`]
+//! owns and prepares for each call. These arrays are long enough for all group indexes:
 //!
 //! | Function | Array, and the part of a group | What `scan` does |
 //! |---|---|---|
@@ -13,13 +13,13 @@
 //! | [`Groups::states_mut`] | `[State]`: one state | adds values to it |
 //!
 //! The accumulator of a row is at (group index × class count + class) × columns + column
-//! ([`AccumulatorLayout`]); column 0 counts all rows. Deferred rows have the index of their key,
-//! and rows without a value the index after the last key. Counts are at
+//! ([`AccumulatorLayout`]); column 0 counts all rows. Deferred rows have the index of their key;
+//! rows without a value have the index after the last key. Counts are at
 //! [`QuantileCounts::start_of`].
 //!
 //! `scan` promises bounds beforehand: of sums ([`SumInput::size_max`]), mantissas and buckets. So
-//! nothing overflows. It passes full counts to [`QuantileCounts::note_full`], and extends the range
-//! of the sketch by the rows of marked counts.
+//! no sum overflows. `scan` passes full counts to [`QuantileCounts::note_full`], and extends the
+//! range of the sketch by the rows of marked counts.
 //!
 //! On return, each row is in every measure once, or in [`Groups::drop_rows`] if its group was
 //! refused. `false` or `None` means that no row was added; [`Groups::states_mut`] never refuses.

@@ -1,9 +1,9 @@
-//! Distinct values of numbers, for all groups of a block. Used if values hardly repeat within a
-//! block: finding duplicates would then cost more than hashing each value.
+//! Distinct values of numbers, for all groups of a block. This form is used if values hardly repeat
+//! within a block: finding duplicates would then cost more than hashing each value.
 //!
 //! Hashes, and their registers in a sketch, are computed in batches and then sorted by group. The
 //! sketches of some hundred groups exceed the L1 and L2 caches, and a row changes one byte of one
-//! sketch. Without sorting, this took nearly twice as long.
+//! sketch. Without sorting, updating the sketches took nearly twice as long.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! Measures that each distinct value changes only once per group: distinct counts and extremes.
+//! Measures for which repeated values of a group count only once: distinct counts and extremes.
 
 use hadal_aggregate::State;
 use hadal_aggregate::accumulate::{hash_decimal, hash_text, hash_value};

@@ -2,7 +2,7 @@
 //! group, weight and bucket. The counts are moved to the groups' sketches after many blocks.
 //!
 //! A sketch also has its minimum and maximum. After some blocks, hardly any row changes them; the
-//! counts show which rows could.
+//! counts show which rows could change them.
 
 use hadal_aggregate::accumulate::{
     BUCKET_FRACTION_BITS, BUCKET_OFFSET, BucketInput, bucket_of_decimal,

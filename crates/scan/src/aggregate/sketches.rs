@@ -1,9 +1,9 @@
-//! Measures that are added group by group: quantiles, distinct values, and all without a form for
-//! whole columns.
+//! Measures that are added group by group: quantiles, distinct values, and all measures without a
+//! form for whole columns.
 //!
-//! They are added to the partial result's states directly. A state per group *and block*, merged
-//! later, would cost more than the rows. A sketch already has most buckets of the next block, and a
-//! set most of its values.
+//! Rows are added to the partial result's states directly. A state per group *and block*, merged
+//! later, would cost more than the rows. A sketch already has most buckets that the next block
+//! needs, and a set already has most of the block's values.
 
 use hadal_aggregate::State;
 use hadal_query::{AggregateUdf, StateKind};

@@ -1,7 +1,7 @@
 //! Sums of a block's plain decimals, added to the groups' accumulators as plain integers.
 //!
 //! With few groups, rows are summed within the block, many columns at a time, and added once per
-//! group. With many groups, each of few rows, each row is added to its group's accumulators
+//! group. If there are many groups of few rows, each row is added to its group's accumulators
 //! directly (see `aggregate/scatter_add.rs`).
 
 use std::borrow::Cow;

@@ -1,10 +1,10 @@
 //! Measures without groups, computed from a column's zone or encoded integers.
 //!
-//! A query without groups, over rows that all weigh one, needs no values. If it takes a whole
-//! block, the count, sum, minimum and maximum of a column are in the block's directory. Otherwise,
-//! or if zones may not be used (to measure, or for values other than plain decimals), the stream is
-//! summed vector by vector. Selected rows are given by bits, and nothing is decoded (small
-//! materialized aggregates, Moerkotte, VLDB 1998).
+//! A query without groups, over rows that all weigh one, needs no decoded values. If it takes a
+//! whole block, the count, sum, minimum and maximum of a column are in the block's directory.
+//! Otherwise, or if zones may not be used (to measure, or for values other than plain decimals),
+//! the stream is summed vector by vector. Selected rows are given by bits, and no column is decoded
+//! (small materialized aggregates, Moerkotte, VLDB 1998).
 
 use std::borrow::Cow;
 

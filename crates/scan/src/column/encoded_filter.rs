@@ -1,5 +1,5 @@
 //! Filters encoded columns: conditions on packed integers and on codes are evaluated to bits
-//! without decoding values. Decodes the values of selected rows only.
+//! without decoding values. Only the values of selected rows are decoded.
 
 use std::cell::OnceCell;
 use std::rc::Rc;

@@ -1,10 +1,10 @@
 //! Searches texts that hardly repeat in their stored form.
 //!
-//! Making one string after another of a whole column costs more than most queries on them. Instead,
-//! texts are visited page by page in the same memory, and a word is searched in a page's whole text
-//! at once. Of texts that differ in numbers only, each template is searched once for words without
-//! digits (CLP, OSDI 2021, section 4). Most patterns that are not a plain word require one: the
-//! pattern is run only on texts that contain it.
+//! Building every string of a column costs more than most queries on these strings. Instead, texts
+//! are visited page by page in the same memory, and a word is searched in a page's whole text at
+//! once. If texts differ only in numbers, each template is searched once for words without digits
+//! (CLP, OSDI 2021, section 4). Most patterns that are not a plain word require a word: such a
+//! pattern is run only on texts that contain the word.
 
 use hadal_block::{BlockError, ColumnView, StringsView};
 use hadal_encoding::{Bitmap, EncodingError, StringDictionary, TemplatesView, kernels};

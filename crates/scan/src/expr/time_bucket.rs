@@ -1,5 +1,5 @@
 //! Rounds times down to multiples of a width, on the encoded column. Vectors whose zone is within
-//! one bucket are not decoded: if rows are in time order, that is nearly all of them.
+//! one bucket are not decoded: if rows are in time order, nearly all vectors are like this.
 
 use hadal_block::BlockError;
 use hadal_encoding::{Buffer, IntsView};

@@ -1,7 +1,7 @@
 //! Aggregates: the state that each is finished from, and its argument.
 //!
 //! Aggregates with the same state of the same argument share one measure. `sum(x)`, `avg(x)` and
-//! `count(x)` share one of moments, all percentiles of x one of quantiles.
+//! `count(x)` share one measure of moments; all percentiles of x share one measure of quantiles.
 
 use hadal_query::{AggregateFunction, Function, Measure, RowExpr, Type};
 use hadal_types::{Number, Value, limits};

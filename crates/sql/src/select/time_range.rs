@@ -2,8 +2,8 @@
 //!
 //! A condition that constrains only the time is a set of intervals: a comparison is one interval,
 //! OR unites sets, AND intersects them. Rows count within the intersection of all conditions; its
-//! hull becomes the query's range. A condition of one interval is then redundant and dropped.
-//! Others remain in the filter.
+//! hull becomes the query's range. A condition of one interval is then redundant and dropped. Other
+//! conditions remain in the filter.
 
 use hadal_query::{Expr, Function, RowExpr, RowInput};
 use hadal_types::{Micros, TimeRange, Value, limits};

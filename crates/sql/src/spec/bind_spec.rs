@@ -1,4 +1,4 @@
-//! Binds a query in JSON, and prints its SQL: with the texts that depend on the table.
+//! Binds a query in JSON, and prints its SQL, including the texts that depend on the table.
 
 use std::time::Duration;
 

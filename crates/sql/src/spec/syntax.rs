@@ -1,4 +1,5 @@
-//! Parses a query in JSON: each of its texts by itself, so that no text can end its clause.
+//! Parses a query in JSON: each of its texts separately, so that no text can reach beyond its
+//! clause.
 //!
 //! Columns and conditions on times depend on the table: on its time column's name, and on the times
 //! of its rows. `spec/bind_spec.rs` adds them when the query is bound.

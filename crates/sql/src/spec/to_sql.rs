@@ -1,4 +1,4 @@
-//! SQL that is put together from texts.
+//! Puts SQL together from the texts of a query.
 
 use std::borrow::Cow;
 

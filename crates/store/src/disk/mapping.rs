@@ -3,9 +3,9 @@
 //!
 //! These rules make it sound. `segment::pool` keeps them, and nothing else writes segment files:
 //!
-//! 1. A range is written before its bytes are borrowed, and neither written nor punched while they
-//!    are. (A `BlockBytes` owns its range. The range goes back to the pool when the last one is
-//!    dropped, and only then can it be given to another writer.)
+//! 1. A range is written before its bytes are borrowed, and is neither written nor punched while
+//!    they are borrowed. (A `BlockBytes` owns its range. The range goes back to the pool when its
+//!    last `BlockBytes` is dropped, and only then can it be given to another writer.)
 //! 2. A segment file never changes its length, and the folder's lock keeps other stores away.
 //! 3. Only ranges of written blocks are borrowed, never holes, so no read needs memory that a full
 //!    tmpfs could refuse with a SIGBUS.

@@ -2,7 +2,7 @@
 //!
 //! Append-only files are in memory, each with its durable bytes and its present bytes. When the
 //! power fails, the unsynced end of a file survives sector by sector, by chance. Of the folder's
-//! unsynced changes a prefix survives. Segment files are real ones in a separate folder, because
+//! unsynced changes a prefix survives. Segment files are real files in a separate folder, because
 //! they are mapped; their unsynced ranges are spoiled by chance.
 
 #![expect(clippy::expect_used, reason = "for tests only, which may fail")]

@@ -1,9 +1,9 @@
 //! The written ranges of a sparse file, as they were when they were first needed.
 //!
-//! A file system finds the next hole by examining page after page. Asked for each of a thousand
-//! blocks of a file, it would examine most of the file a thousand times. So all ranges are read
-//! once, and kept. Ranges that are given back later are removed. Ranges that are written later may
-//! be missing. So "written" is always true, but "not written" need not be.
+//! A file system finds the next hole by examining page after page. If it were asked for each of a
+//! thousand blocks of a file, it would examine most of the file a thousand times. So all ranges are
+//! read once, and kept. Ranges that are given back later are removed. Ranges that are written later
+//! may be missing. So "written" is always true, but "not written" need not be.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! The body of a log frame: one batch, LZ4-compressed when it is small and that is smaller.
+//! The body of a log frame: one batch. A small batch is LZ4-compressed if that takes fewer bytes.
 //! `spec/wal.md`, section 2.
 
 use hadal_types::limits::BLOCK_BYTES_MAX;

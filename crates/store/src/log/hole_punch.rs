@@ -1,7 +1,8 @@
-//! Gives back the disk of consumed frames in log files that are still needed, when disk is short.
+//! When disk space is short, frees the space of consumed frames inside log files that are still
+//! needed.
 //!
-//! Usually a whole file is removed, and soon. But tables with few rows keep a file for minutes, and
-//! on a full disk nothing can be merged before some of it is given back.
+//! Usually a whole file is removed, and soon. But a table with few rows can keep a file for
+//! minutes, and on a full disk nothing can be merged before some space is freed.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

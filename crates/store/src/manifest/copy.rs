@@ -1,9 +1,9 @@
-//! The manifest's copy, with which a start continues if the manifest is damaged.
+//! The manifest's copy. If the manifest is damaged, a start continues with the copy.
 //! `spec/segments.md`, section 3.
 //!
-//! It has one frame for each frame of the manifest, with the same number and body. Before that body
-//! it says how far each log file was durable at that time. The manifest's own records cannot say
-//! it: the previous version would refuse them.
+//! The copy has one frame for each frame of the manifest, with the same number and body. Before the
+//! body, the frame says how far each log file was durable at that time. The manifest's own records
+//! cannot contain this: the previous version would refuse such records.
 
 use std::ops::Range;
 use std::sync::Arc;

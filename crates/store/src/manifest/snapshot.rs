@@ -1,4 +1,4 @@
-//! The state that a manifest's records give, from the beginning up to the last one that was read.
+//! The state that a manifest's records give, from the first record to the last one that was read.
 
 use hadal_types::limits::FOLDER_FILE_BYTES_MAX;
 

@@ -1,9 +1,10 @@
-//! The state of a store that is read while another process has it, and the parts of it that hold
-//! later.
+//! The state of a store that is read while another process has it, and the parts of this state that
+//! stay valid.
 //!
 //! A block that the manifest names is written once and never altered, and its number is never
-//! reused. So anything that was read from it holds as long as the manifest names it, its file is
-//! the same and it is in memory. The mark of a clean stop lists the blocks that are not in memory.
+//! reused. So whatever was read from a block stays valid as long as the manifest names the block,
+//! its file is the same, and the block is in memory. The mark of a clean stop lists the blocks that
+//! are not in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

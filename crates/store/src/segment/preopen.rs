@@ -1,7 +1,7 @@
 //! Opens segment files and adopts blocks while another process has the folder.
 //!
 //! Nothing is written, removed or given back here, and adopted blocks belong to no store yet. They
-//! count as named, so that dropping them gives nothing back.
+//! count as named by the manifest, so that dropping them frees no range.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! Salvages a segment whose file on disk is gone, or has a wrong header or length: each block whose
-//! bytes are intact somewhere. `spec/segments.md`, section 5.
+//! Salvages a segment whose file on disk is missing, or has a wrong header or length: saves each
+//! block whose bytes are intact on disk or in memory. `spec/segments.md`, section 5.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;

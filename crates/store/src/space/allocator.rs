@@ -1,6 +1,6 @@
-//! Gives freed memory that the allocator keeps back to the system.
+//! Returns memory to the system that was freed but is kept by the allocator.
 //!
-//! It is in this crate because a call of C is `unsafe`.
+//! This file is in `store` because a call of C is `unsafe`.
 #![allow(unsafe_code)]
 
 /// Makes mimalloc give free memory back to the system: all of it (`at_once`), or only memory that

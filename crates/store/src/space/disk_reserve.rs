@@ -1,8 +1,8 @@
-//! Disk that is reserved for operations that free disk.
+//! Disk space that is reserved for operations that free disk space.
 //!
-//! On a full disk merges empty the log, and rewriting drops rows, but both write before they
-//! remove. So an empty file keeps some disk allocated. Once a block does not fit, that file is
-//! removed. Until it exists again no batch is accepted: the disk that it gave up is for blocks
+//! On a full disk, merges empty the log, and rewriting blocks drops rows, but both write before
+//! they remove. So an empty file keeps some disk space allocated. Once a block does not fit, that
+//! file is removed. Until the file exists again, no batch is accepted: its space is for blocks
 //! alone.
 
 use std::sync::Arc;

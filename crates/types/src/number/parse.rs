@@ -1,4 +1,4 @@
-//! Parses the text of a number, whether or not any form can hold it.
+//! Parses the text of a number, whether or not one of the forms can hold that number.
 
 use crate::decimal::{Decimal, power_of_ten};
 

@@ -1,4 +1,5 @@
-// What a bucket of time holds: each series with its value, and what it was before.
+// The tooltip of a time bucket: each series with its value, and with its value in the compared
+// range.
 
 import { change, counted, exact, exactly, SKETCH_STEP, short } from "../../base/format";
 import { timeText, type Zone } from "../../base/zone";

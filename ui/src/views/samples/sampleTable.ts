@@ -1,4 +1,5 @@
-// Raw rows as a table shows them: which columns, and what makes a row the same row.
+// Raw rows as a table shows them: which columns are shown, and how a row is recognised as the same
+// row.
 
 import type { Answer, Cell } from "../../api/types";
 import { isHit } from "../../explore/CellText";

@@ -1,4 +1,5 @@
-// The rows of the table view: groups, their measures now and before, what they rest on.
+// The rows of the table view: groups, their measures now and before, and the number of rows behind
+// these measures.
 
 import { numberOf } from "../../api/client";
 import type { Answer, Cell, Type } from "../../api/types";

@@ -1,4 +1,4 @@
-// A filter while somebody writes it: what was typed, what is wrong with it, what it will be.
+// A filter while somebody types it: the typed text, its error, and the filter that it will be.
 
 import type { Column, Type } from "../../api/types";
 import { type Filter, OPERATORS, type Operator, operatorsFor } from "../../query/filter";

@@ -1,4 +1,5 @@
-// A table's time as a strip from its oldest row to now, with what happens to rows at which age.
+// A table's time as a strip from its oldest row to now, with the ages at which rows become cold,
+// are sampled and are deleted.
 
 import type { Zone } from "../../base/zone";
 import { ageText, type Limits, minuteWords } from "./retentionLimits";
