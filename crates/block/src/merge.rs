@@ -1,5 +1,5 @@
 //! Merges small blocks into large ones, column by column: decodes each input column once, maps its
-//! dictionary to one for all blocks, and gathers its rows in their new order.
+//! dictionary to one dictionary for all blocks, and gathers its rows in their new order.
 
 use std::ops::Range;
 

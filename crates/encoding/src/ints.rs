@@ -1,4 +1,4 @@
-//! Streams of integers. Whatever a column's values have in common is written once; the rest is
+//! Streams of integers. Whatever a column's values have in common is written once; what differs is
 //! bit-packed, in vectors of 1,024 values.
 //!
 //! ```text

@@ -2,8 +2,8 @@
 //!
 //! A kernel is a free function that runs at this processor's level. Tests and benchmarks call the
 //! method of [`Level`] with the same name to choose another level. At all levels the results equal
-//! those of the twins in [`scalar`], to the bit; the twins define each kernel's meaning. Kernels
-//! are compiled and dispatched in `simd_level.rs`; only `x86.rs` names instructions.
+//! the results of the twins in [`scalar`], to the bit; the twins define each kernel's meaning.
+//! Kernels are compiled and dispatched in `simd_level.rs`; only `x86.rs` names instructions.
 //!
 //! Arguments that do not fit each other (lengths, widths, codes beyond a table) panic before
 //! anything is read. No kernel reads or writes out of bounds, whatever its arguments.

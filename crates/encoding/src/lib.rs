@@ -5,7 +5,7 @@
 //! check everything that decoding relies on. So no bytes make them panic or read out of bounds, and
 //! they allocate no more than the limits in `hadal_types::limits`.
 //!
-//! This crate knows no columns, names or blocks: those are in `crates/block`.
+//! This crate knows no columns, names or blocks: `crates/block` has these.
 
 pub mod decimal_exceptions;
 pub mod zstd_frame;

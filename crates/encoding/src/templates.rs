@@ -13,8 +13,8 @@
 //! templates than strings, so a text without digits is searched once per template.
 //!
 //! A number that was lifted out of a string is restored digit by digit: decimal numbers have no
-//! leading zero, and all others have a fixed number of hexadecimal digits. Layout to the byte:
-//! `spec/row-block.md` section 6.
+//! leading zero, and all other numbers have a fixed number of hexadecimal digits. Layout to the
+//! byte: `spec/row-block.md` section 6.
 
 mod canonical;
 mod renderer;

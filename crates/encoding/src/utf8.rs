@@ -1,6 +1,6 @@
 //! UTF-8 validation with `simdutf8`, which is ten times as fast as the standard library for texts
-//! that are not ASCII (Keiser and Lemire, "Validating UTF-8 In Less Than One Instruction Per Byte",
-//! 2021).
+//! that are not ASCII. Source: Keiser and Lemire, "Validating UTF-8 In Less Than One Instruction
+//! Per Byte", 2021.
 #![allow(unsafe_code)]
 
 /// The bytes as text; otherwise the length of their valid prefix.

@@ -1,4 +1,4 @@
-//! The most frequent values of a column, for a person who types one.
+//! The most frequent values of a column, suggested to a person who types a value.
 //!
 //! A person who types does not wait. So the newest rows are scanned first, then eight times as many
 //! rows, and so on, as long as the next step probably ends in time.

@@ -1,5 +1,5 @@
-//! The archive: Parquet files in a folder or a bucket. Tables can be set to write their rows there
-//! before the rows are dropped.
+//! The archive: Parquet files in a folder or a bucket. A table can be set to write its rows to the
+//! archive before they are dropped.
 //!
 //! The leaf decides which rows are archived and when ([`hadal_leaf::Archive`]). This module writes
 //! them as files that other programs read, as `docs/archive.md` describes.

@@ -1,6 +1,6 @@
 //! Limits of concurrent connections, in total and per address.
 //!
-//! IPv6 addresses count by their first half, because an owner usually has 2^64 of them. The limit
+//! IPv6 addresses count by their first half, because an owner usually has 2^64 addresses. The limit
 //! per address does not apply to this machine, because proxies and hundreds of clients may run on
 //! it.
 

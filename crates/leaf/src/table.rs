@@ -1,6 +1,6 @@
 //! One table's share of a leaf.
 //!
-//! Its locks are taken in this order. A thread that holds one takes only later ones:
+//! A table's locks are taken in this order. A thread that holds a lock takes only later locks:
 //!
 //! 1. `dropped`: read-locked by every change of the table's content in the store, after the leaf's
 //!    `changing` lock;

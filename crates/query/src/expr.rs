@@ -1,7 +1,8 @@
 //! Expressions: literals, leaves and calls.
 //!
-//! An expression over a table's rows ([`RowExpr`]) and one over a finished group ([`OutputExpr`])
-//! have the same calls but different leaves. So the compiler keeps the two apart.
+//! An expression over a table's rows ([`RowExpr`]) and an expression over a finished group
+//! ([`OutputExpr`]) have the same calls but different leaves. They have different types, so the
+//! compiler keeps them apart.
 
 use hadal_types::{ColumnName, Kind, Logical, Value};
 

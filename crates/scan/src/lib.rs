@@ -1,8 +1,9 @@
 //! One query over one row block.
 //!
 //! A [`Scan`] is made once per query and leaf; [`Scan::block`] adds one block to a `Partial`. Work
-//! is done a block at a time, on dictionary codes where possible (Scuba, VLDB 2013, section 3.5,
-//! caches a regular expression's result per dictionary entry; Hadal does so for every function).
+//! is done a block at a time, on dictionary codes where possible. Scuba (VLDB 2013, section 3.5)
+//! caches a regular expression's result per dictionary entry; Hadal caches the result of every
+//! function.
 //!
 //! 1. `expr/zone_map`: a block is skipped when its zones say that no row can match.
 //! 2. `expr/eval`: expressions over whole columns. An expression of one dictionary column is

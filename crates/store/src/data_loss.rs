@@ -1,7 +1,7 @@
 //! Losses, until a person acknowledges them: `spec/segments.md`, section 6.
 //!
 //! The traces of a loss soon disappear from the folder: no record names a missing log file any
-//! more, and a damaged one is removed with its frames. So a start writes losses down before it
+//! more, and a damaged log file is removed with its frames. So a start writes losses down before it
 //! changes the folder, in a separate file, which earlier versions ignore.
 
 use std::collections::BTreeMap;

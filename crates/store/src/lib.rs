@@ -3,9 +3,9 @@
 //!
 //! One [`Store`] keeps the blocks of one leaf. A fresh batch is appended to the *log* and
 //! acknowledged once it is synced. Merged blocks are written to *segments*. One *manifest* record
-//! makes them part of the leaf, and also names the log frames whose rows they hold. [`Store::open`]
-//! restores these blocks and batches, after a clean stop and after a crash. A store without a
-//! folder ([`Store::in_memory`]) has the same interface and keeps nothing.
+//! makes merged blocks part of the leaf, and also names the log frames whose rows the blocks hold.
+//! [`Store::open`] restores these blocks and batches, after a clean stop and after a crash. A store
+//! without a folder ([`Store::in_memory`]) has the same interface and keeps nothing.
 //!
 //! ```text
 //!   append --> log --sync--> acknowledged

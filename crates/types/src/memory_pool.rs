@@ -1,4 +1,4 @@
-//! Memory that many holders share: bytes that one of them holds are free for nobody else.
+//! Memory that many holders share: bytes that one holder has are not free for other holders.
 //!
 //! A holder that accumulates data draws from a [`MemoryPool`] as it grows, and gives back the bytes
 //! that it drops. A pool does not allocate; it counts the bytes that its holders report. Drawing is

@@ -1,7 +1,7 @@
 //! The settings of a table: the age limit of its rows, its bytes, the ages from which its rows are
 //! stored cold or sampled, and its time column.
 //!
-//! Every setting is optional. An unset one has the default, now and after an upgrade. HTTP, the
+//! Every setting is optional. An unset setting has the default, now and after an upgrade. HTTP, the
 //! command line, the definitions store and a leaf's manifest (`spec/segments.md`) share one strict
 //! JSON form. This form is an object with the settings that are set, and `format`, the version of
 //! this form. A reader refuses an object with an unknown field, because a person would believe that

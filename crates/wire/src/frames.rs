@@ -1,4 +1,4 @@
-//! Delimited messages: each preceded by its length. They are decoded one by one, so a long list
+//! Delimited messages: each preceded by its length. Messages are decoded one by one, so a long list
 //! never exists as protobuf messages all at once.
 
 use std::marker::PhantomData;

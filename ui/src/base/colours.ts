@@ -1,6 +1,6 @@
-// Colours of series. Ten that people with any kind of colour vision can tell apart on white and on
-// black (after Okabe and Ito 2008, and Paul Tol's "bright"), assigned by name, so that a series
-// keeps its colour while other series appear and disappear.
+// Colours of series: ten colours that people with any kind of colour vision can tell apart on white
+// and on black (after Okabe and Ito 2008, and Paul Tol's "bright"). They are assigned by name, so
+// that a series keeps its colour while other series appear and disappear.
 
 const PALETTE = [
   "#3b7dd8",

@@ -1,4 +1,4 @@
-// Numbers and durations as people read them: a short form for the eye, the exact one for hover.
+// Numbers and durations as people read them: a short form for the eye, the exact number for hover.
 
 const PREFIXES = ["", " k", " M", " B", " T", " P"];
 

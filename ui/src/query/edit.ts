@@ -1,4 +1,4 @@
-// What a click does to the query: each edit gives a new one.
+// What a click does to the query: each edit gives a new query.
 
 import type { Cell, Column, Type } from "../api/types";
 import { conditionSql, type Filter, filterOf, filterSql, filterText, OPERATORS } from "./filter";

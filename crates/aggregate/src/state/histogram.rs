@@ -9,8 +9,8 @@
 //! For N buckets, 5 N + 1 cells are enough. The bucket width is 1, 2 or 5 times a power of ten: the
 //! smallest of these with which N buckets suffice. Suppose that cells are 10^k wide and that
 //! buckets were narrower, so at most 5 · 10^(k-1) wide. Then 5 N + 1 cells of width 10^(k-1) would
-//! hold N buckets and the largest value on the last upper edge, and the grid would be that finer
-//! one. So every bucket consists of whole cells. If the largest value is an edge, its cell has no
+//! hold N buckets and the largest value on the last upper edge, and the state would use that finer
+//! grid. So every bucket consists of whole cells. If the largest value is an edge, its cell has no
 //! larger value and belongs to the last bucket.
 
 pub(crate) mod grid;

@@ -1,5 +1,6 @@
-//! Numbers: mantissas at one scale if 64 bits hold all of them; else offsets from a base, if these
-//! fit 64 bits; else doubles, with exact decimals for the numbers that no double represents.
+//! Numbers become mantissas at one scale if 64 bits hold all mantissas, or else offsets from a base
+//! if 64 bits hold all offsets. Otherwise they become doubles, with exact decimals for the numbers
+//! that no double represents.
 
 use std::cmp::Ordering;
 

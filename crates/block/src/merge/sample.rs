@@ -10,16 +10,16 @@
 //!  group of n rows -> factor f -> keep floor(n / f) rows, plus one with probability (n mod f) / f
 //! ```
 //!
-//! The factor is the requested one. If that factor would leave a group fewer rows than the minimum,
-//! the factor is the largest power of two that leaves at least the minimum. So there are few
-//! distinct weights, which makes counting them fast.
+//! Usually the factor is the requested factor. If the requested factor would leave a group fewer
+//! rows than the minimum, the factor is the largest power of two that leaves at least the minimum.
+//! So there are few distinct weights, which makes counting them fast.
 //!
 //! If a column holds a *key*, such as a user's id, rows with a key are not drawn one by one. All
 //! rows with the same key are kept or dropped, in every block and leaf, by a hash of the key
 //! (`spec/row-block.md`). One key in `factor` is kept, so a block may lose all its rows. The hash
 //! is divided by the block's previous sample factor. If the previous sampling used the same key,
-//! the result equals that of a single sampling; if not, each remaining key still has one chance in
-//! `factor` (cluster sampling: Cochran, chapter 9A).
+//! the result equals the result of a single sampling; if not, each remaining key still has one
+//! chance in `factor` (cluster sampling: Cochran, chapter 9A).
 //!
 //! The other rows are drawn by a hash of the row and of the checksum of the block's front, which
 //! covers the checksums of all bodies. The same block always keeps the same rows, wherever it is

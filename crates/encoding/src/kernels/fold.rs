@@ -1,4 +1,4 @@
-//! Sums, extremes and counts of slices, all rows or the selected ones.
+//! Sums, extremes and counts of slices, over all rows or over the selected rows.
 
 use super::primitives::Primitives;
 use super::simd_level::kernels;

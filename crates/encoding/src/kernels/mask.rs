@@ -1,4 +1,4 @@
-//! Keeps the values of some rows and overwrites the others.
+//! Keeps the values of some rows and overwrites the values of all other rows.
 
 use super::primitives::Primitives;
 use super::simd_level::kernels;

@@ -1,6 +1,6 @@
 //! Implements every kernel a second time, one value at a time. These twins define the kernels'
-//! meaning; tests and benchmarks compare the kernels with them. Arguments, results and panics are
-//! those of the kernel of the same name.
+//! meaning; tests and benchmarks compare the kernels with them. A twin has the same arguments,
+//! results and panics as the kernel of the same name.
 
 use std::num::NonZeroU32;
 

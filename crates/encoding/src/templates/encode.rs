@@ -1,4 +1,4 @@
-//! Writes the numbers of templates: similar numbers go to one stream.
+//! Writes the numbers of templates: similar numbers are written to the same stream.
 
 use super::{STREAMS_MAX, is_placeholder};
 use crate::cursor::{write_length, write_prefixed};

@@ -1,7 +1,7 @@
 //! Chooses the columns of a file: one for each kind of value in a column's rows.
 //!
-//! A column of Hadal may hold numbers in some rows and strings in others; a column of Parquet may
-//! not. If all values of a column have one kind, the column of the file has the same name.
+//! A column of Hadal may hold numbers in some rows and strings in other rows; a column of Parquet
+//! may not. If all values of a column have one kind, the column of the file has the same name.
 //! Otherwise there is one column per kind, named `name (number)`, `name (string)` and so on.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Table `processes`: the activity of this machine's processes, one row per process and second.
 //!
-//! Only the command's name is recorded (`comm`), never its arguments: those may hold secrets.
+//! Only the command's name is recorded (`comm`), never its arguments: arguments may hold secrets.
 
 use std::collections::HashMap;
 

@@ -1,9 +1,9 @@
 //! Keeps other users from writing to a data folder or reading its token, from the start on.
 //!
-//! A user who can write there can plant rows, settings and a token. A folder that no other user can
-//! enter needs no further check. A folder that others can enter is mended with its contents if it
-//! belongs to this server only. A folder with other uses, such as `/tmp`, is refused, because its
-//! permissions may be intended.
+//! A user who can write to a data folder can plant rows, settings and a token. A folder that no
+//! other user can enter needs no further check. If other users can enter a folder that is used by
+//! this server only, the permissions of the folder and its contents are corrected. A folder with
+//! other uses, such as `/tmp`, is refused, because its permissions may be intended.
 
 use std::fs::{self, File, Metadata};
 use std::io;

@@ -6,15 +6,15 @@
 //! old rows is rewritten without these rows in two cases: they are half of its rows, or one of
 //! these rows is too old by more than
 //! [`EXPIRY_SLACK_SECONDS`](hadal_types::limits::EXPIRY_SLACK_SECONDS). So rows stay up to a day
-//! longer than necessary, and no block is rewritten for a few of them. Blocks whose batches can
-//! still be revoked are not rewritten; that lasts minutes. One pass is one record of the manifest
-//! per table, and a query's snapshot has all of the removed rows or none. Batch ids stay
+//! longer than necessary, and no block is rewritten to drop only a few rows. Blocks whose batches
+//! can still be revoked are not rewritten; that lasts minutes. One pass is one record of the
+//! manifest per table, and a query's snapshot has all of the removed rows or none. Batch ids stay
 //! remembered.
 //!
 //! **By bytes**, with every merge: whole blocks are dropped.
 //!
-//! Query results whose time range reaches back to dropped rows report them, with one warning for
-//! rows dropped for size and another for rows dropped for age. So does the table's status.
+//! Query results whose time range reaches back to dropped rows report these rows, with one warning
+//! for rows dropped for size and another for rows dropped for age. So does the table's status.
 //!
 //! **Clocks** are not trusted blindly: every pass, scheduled or requested, waits for one gate
 //! (`trusted_clock.rs`). Sampling and the archive wait for the same gate

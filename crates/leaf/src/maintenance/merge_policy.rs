@@ -1,6 +1,6 @@
 //! Which blocks to merge next: a pure function of their properties.
 //!
-//! Blocks of similar size are merged sixteen at a time, so a row is copied at most about five times
+//! Blocks of similar size are merged sixteen at a time. So a row is copied at most about five times
 //! on its way from a one-row batch to a large block. Blocks whose batches are *settled* (too old to
 //! be revoked) are regrouped by day and time; before that they keep arrival order.
 //!

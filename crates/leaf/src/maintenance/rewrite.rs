@@ -3,9 +3,9 @@
 //!
 //! A round rewrites a few blocks, after merges, so a changed setting takes effect gradually and
 //! nothing waits for it. A block that merges may still take is left alone until it is in a segment.
-//! A new block replaces the old one as a merged block does: one record of the manifest per pass
-//! over a table, one swap per block. So after a crash, either the whole pass is in effect or no
-//! part of it, and a running query continues with the old blocks.
+//! A new block replaces the old block in the same way as a merged block: one record of the manifest
+//! per pass over a table, one swap per block. So after a crash, either the whole pass is in effect
+//! or no part of it, and a running query continues with the old blocks.
 
 use std::sync::Arc;
 

@@ -3,9 +3,9 @@
 //! (`crates/block/src/merge/sample.rs`).
 //!
 //! **No row is sampled twice by accident.** A block's header has its sample factor, and one record
-//! of the manifest replaces the whole block by the sampled one. So a crash leaves either the old
-//! block or the sampled one (or neither, if no key was kept). Which rows are kept depends only on
-//! the block's bytes, or on the rows' keys, which are treated the same in all leaves. So an
+//! of the manifest replaces the whole block by the sampled block. So a crash leaves either the old
+//! block or the sampled block (or no block, if no key was kept). Which rows are kept depends only
+//! on the block's bytes, or on the rows' keys, which are treated the same in all leaves. So an
 //! interrupted pass makes the same block when it is repeated. Merges combine only blocks with the
 //! same sample factor, so rows that come late are sampled separately.
 //!

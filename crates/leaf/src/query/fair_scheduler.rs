@@ -1,11 +1,11 @@
 //! Schedules the turns of queries.
 //!
 //! Turns rotate by query, so a query with a job on each of many leaves gets no more turns than
-//! others. But new queries have *priority*, and so do queries that have used little time. So small
-//! queries finish before each large one has had a turn, even if one block of a large query makes
-//! its turn long. Queries with priority share as much time as the last turn without priority took.
-//! Therefore many small queries cannot starve a large one. (Two levels of a multilevel feedback
-//! queue: Corbató, Merwin-Daggett and Daley, "An Experimental Time-Sharing System", 1962.)
+//! other queries. But new queries have *priority*, and so do queries that have used little time. So
+//! small queries finish before each large one has had a turn, even if one block of a large query
+//! makes its turn long. Queries with priority share as much time as the last turn without priority
+//! took. Therefore many small queries cannot starve a large one. (Two levels of a multilevel
+//! feedback queue: Corbató, Merwin-Daggett and Daley, "An Experimental Time-Sharing System", 1962.)
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};

@@ -1,9 +1,10 @@
 //! A morsel queue: hands out the blocks of one job one by one to any idle worker.
 //!
 //! A *worker* joins, takes blocks until there are none or its turn is over, and leaves its state to
-//! the queue. The next worker that joins continues with a state that was left, so there are never
-//! more states than workers at the same time. The last worker to leave, once all blocks are done,
-//! gets all states; this happens once. Idea: Leis et al., "Morsel-Driven Parallelism", SIGMOD 2014.
+//! the queue. The next worker that joins continues with a state that another worker left, so there
+//! are never more states than workers at the same time. The last worker to leave, once all blocks
+//! are done, gets all states; this happens once. Idea: Leis et al., "Morsel-Driven Parallelism",
+//! SIGMOD 2014.
 //!
 //! ```text
 //! join ──> next, next, next ... ──> leave ──┬─> others work, or blocks are left: nothing yet
@@ -11,7 +12,7 @@
 //! ```
 //!
 //! When the states of several workers take too much memory together, the job is limited to one
-//! worker: all leave, and the next one begins with all states merged.
+//! worker: all workers leave, and the next worker begins with all states merged.
 
 use super::locks::{Mutex, MutexGuard, PoisonError};
 

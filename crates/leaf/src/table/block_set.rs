@@ -1,4 +1,4 @@
-//! The visible blocks of a table, and the deferred ones, which the first reader opens.
+//! The visible blocks of a table, and the deferred blocks, which the first reader opens.
 //!
 //! Its locks are taken in the order `deferred`, `columns`, the list. Only `deferred` is held for
 //! long: while blocks are opened. Adding a batch does not take that lock.

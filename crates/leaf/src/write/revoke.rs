@@ -1,4 +1,4 @@
-//! Revokes a batch: removes all of its rows, and no others.
+//! Revokes a batch: removes all of its rows, and no other rows.
 //!
 //! Revoking works while row blocks know which of their rows came with which batch. Merges drop that
 //! information after the revocation window, and a tree asks all leaves before any leaf revokes. One

@@ -2,9 +2,9 @@
 //!
 //! A row has its value of a column in one kind. If the filter uses the column in other kinds only,
 //! the row cannot pass. If the row passed, but keys, measures or raw values use other kinds only,
-//! it counts as null there. Each rule considers all uses of the column in the filter, or in the
-//! outputs, together: raw rows that show every kind leave no row out. `IS NULL` in a filter accepts
-//! rows of other kinds and is not a use of the value.
+//! its value counts as null in these. Each rule considers all uses of the column in the filter, or
+//! in the outputs, together: raw rows that show every kind leave no row out. `IS NULL` in a filter
+//! accepts rows of other kinds and is not a use of the value.
 
 use std::collections::BTreeMap;
 

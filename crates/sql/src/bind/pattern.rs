@@ -1,5 +1,5 @@
-//! LIKE, ILIKE and regular expressions. Each pattern is compiled once here, so that an invalid one
-//! is reported with its position.
+//! LIKE, ILIKE and regular expressions. Each pattern is compiled once here, so that an invalid
+//! pattern is reported with its position.
 
 use hadal_query::{Function, Pattern, PatternError, PatternSyntax, Type};
 use hadal_types::{Value, limits};

@@ -6,8 +6,8 @@
 //! column. So bytes that were verified earlier must not be trusted once the count has changed, and
 //! a reader of verified bytes compares the count before and after.
 //!
-//! If a file is cut in the middle of a page, the rest of that page becomes zeros without a signal.
-//! Code that verified it earlier does not notice.
+//! If a file is cut in the middle of a page, the remaining bytes of that page become zeros without
+//! a signal. Code that verified these bytes earlier does not notice.
 //!
 //! A signal outside of these mappings is left to the previous handler.
 

@@ -1,4 +1,4 @@
-//! The log file that is written to, and the change to the next one.
+//! The log file that is written to, and the change to the next log file.
 
 use std::sync::Arc;
 use std::time::Instant;

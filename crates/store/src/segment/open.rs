@@ -1,5 +1,5 @@
-//! Opens the segment files: finds the blocks that exist, those that must be restored, and the space
-//! that belongs to none. `spec/segments.md`, sections 2 and 5.
+//! Opens the segment files: finds the blocks that exist, the blocks that must be restored, and the
+//! space that belongs to no block. `spec/segments.md`, sections 2 and 5.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;

@@ -2,8 +2,9 @@
 //! with and without memory of its own.
 //!
 //! A model holds the acknowledged batches. After each crash the store is opened again and must hold
-//! exactly those. Of a running change it must hold all or nothing, and no row twice. A failing seed
-//! is printed; `CRASH_SEED=n cargo test -p hadal-store crash` runs that one alone.
+//! exactly these batches. A change that was running must be there completely or not at all, and no
+//! row may be there twice. A failing seed is printed; `CRASH_SEED=n cargo test -p hadal-store
+//! crash` runs that seed alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-// The requests of the distribution: first its percentiles, then a histogram between two of them.
+// The requests of the distribution: first its percentiles, then a histogram between two
+// percentiles.
 
 import type { QuerySpec } from "../../api/types";
 import { BARS_MAX } from "../../charts/distribution/data";

@@ -1,4 +1,4 @@
-// The requests of the overview, beside those of the time series and of the samples.
+// The requests of the overview, beside the requests of the time series and of the samples.
 
 import type { QuerySpec } from "../../api/types";
 import type { Query } from "../../query/query";

@@ -1,4 +1,4 @@
-// Columns as pickers list them: found by a part of their name, the likely ones first.
+// Columns as pickers list them: found by a part of their name, the likely columns first.
 
 import { numberOf } from "../../api/client";
 import type { Column, Type } from "../../api/types";

@@ -1,4 +1,4 @@
-// The rows behind an answer, and the missing ones.
+// The rows behind an answer, and the missing rows.
 
 import type { Answer, Coverage, LeafCoverage, LeafStatus, Table } from "../../api/types";
 import { counted, percent } from "../../base/format";
