@@ -6,7 +6,7 @@
 //!
 //! A block is large if it has more than half of the maximum rows. Large blocks wait until they are
 //! settled. If a settled large block is in time order and overlaps few other blocks in time, its
-//! rows are not written again: only its batch ids are dropped. So rows that come in large batches,
+//! rows are not encoded again: only its batch ids are dropped. So rows that come in large batches,
 //! roughly by time, are encoded once.
 
 use std::collections::BTreeMap;
