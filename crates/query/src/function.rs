@@ -1,4 +1,5 @@
-//! The functions of expressions. `scalar_functions.rs` defines them; `spec/sql.md` explains them to users.
+//! The functions of expressions. `scalar_functions.rs` defines them; `spec/sql.md` explains them to
+//! users.
 
 /// A function of one row's values.
 ///
