@@ -146,14 +146,14 @@ impl Opened {
             if outcome.has_too_old() {
                 output::say(&format!(
                     "hint: table {table} was there before the import, so it keeps its age limit; \
-                     --replace makes it again, with rows of any age"
+                     --replace drops its rows first, and takes rows of any age"
                 ));
             }
         }
         if sent.is_err() && outcome.has_rows() {
             output::say(
                 "hint: more rows may have gone there than that, and a second import adds all of them again; \
-                 --replace makes the table again",
+                 --replace drops its rows first",
             );
         }
         sent.and_then(|()| outcome.verdict())
