@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use hadal_ingest::{AgePolicy, Format, Ingest, Settings, Summary};
+use hadal_ingest::{AgePolicy, Format, Ingest, ReadOptions, Settings, Summary};
 use hadal_leaf::{Durability, Leaf, LeafConfig, LeafGroup, LeafLimits, PreopenedStore, ScanPool};
 use hadal_peer::{Admin, Peer, Sink, TableChange};
 use hadal_sql::{Context, Statement, UnknownColumns, lower};
@@ -164,6 +164,7 @@ impl Session {
             table_columns: Arc::default(),
             sets: HashSet::new(),
             age: AgePolicy::UNLIMITED,
+            read: ReadOptions::default(),
         };
         let mut ingest = Ingest::new(settings, Format::Json, self.clock.now());
         let mut batches = ingest.push(body.as_bytes()).map_err(|error| error.to_string())?;

@@ -103,6 +103,7 @@ async fn ingest_body(
         table_columns,
         sets: table_sets.chain(options.sets).collect(),
         age,
+        read: options.read,
     };
     let ingest = Ingest::new(settings, options.format, now);
     let pipeline = Pipeline::new(options.decompressor, ingest, options.strict);

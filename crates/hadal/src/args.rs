@@ -1,5 +1,9 @@
 //! Arguments that several commands share: the server to ask, the address to listen on, the folder.
 
+mod read;
+
+pub(crate) use read::ReadArgs;
+
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 

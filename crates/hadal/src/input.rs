@@ -15,7 +15,6 @@ mod source;
 mod split_texts;
 mod unreadable;
 
-pub(crate) use detect::InputFormat;
 pub(crate) use feed::{Chunk, Feed, Pace};
 pub(crate) use source::{Source, stem};
 pub(crate) use split_texts::Split;
@@ -23,7 +22,7 @@ pub(crate) use split_texts::Split;
 use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 
-use hadal_ingest::CsvToJson;
+use hadal_ingest::{CsvToJson, InputFormat, ReadOptions};
 
 use crate::error::Error;
 
@@ -75,17 +74,10 @@ pub(crate) trait Rows: Send {
 pub(crate) type Reader = Box<dyn BufRead + Send>;
 
 /// Options for reading an input.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Reading<'r> {
-    /// The format; detected from the content if not given.
-    pub(crate) format: Option<InputFormat>,
-    /// The dotted name of the array in a JSON document that has the rows.
-    pub(crate) member: Option<&'r str>,
+    pub(crate) options: ReadOptions,
     pub(crate) splits: &'r [Split],
-    /// Words that mean "no value" in CSV.
-    pub(crate) nulls: &'r [String],
-    /// Whether the first line of CSV is a row.
-    pub(crate) no_head: bool,
 }
 
 /// Opens an input and returns its rows. `path` is the path from which it was opened.
@@ -97,24 +89,31 @@ pub(crate) fn open(
     let mut head = Vec::new();
     let start = (&mut source.reader).take(HEAD_BYTES).read_to_end(&mut head);
     start.map_err(Error::io("read", &source.place))?;
-    let format = match (reading.format, reading.member) {
-        (None, Some(_)) => InputFormat::Json,
-        (format, _) => format.unwrap_or_else(|| detect::detect(&head, path, !reading.no_head)),
+    let options = &reading.options;
+    let member = options.rows.as_deref();
+    let has_head = options.header.unwrap_or(true);
+    let (format, separator) = match (options.format, member) {
+        (Some(format), _) => (format, detect::separator(&head, has_head)),
+        (None, Some(_)) => (InputFormat::Json, None),
+        (None, None) => detect::detect(&head, path, has_head),
     };
-    check(format, reading, &head, &source.place)?;
+    check(format, &reading, &head, &source.place)?;
     let place = &source.place.clone();
     // The other formats are read from front to back.
     let reader = |source: Source, head| Box::new(Cursor::new(head).chain(source.reader));
     let rows: Box<dyn Rows> = match format {
         InputFormat::JsonLines => Box::new(lines::Lines::json(reader(source, head), place)),
         InputFormat::Json => {
-            Box::new(json_objects::JsonObjects::new(reader(source, head), reading.member, place))
+            Box::new(json_objects::JsonObjects::new(reader(source, head), member, place))
         }
-        InputFormat::GeoJson => Box::new(geojson::Features::new(reader(source, head), place)),
-        InputFormat::Csv | InputFormat::Tsv | InputFormat::Semicolons => {
+        InputFormat::GeoJson | InputFormat::Otlp => {
+            Box::new(geojson::Features::new(reader(source, head), place))
+        }
+        InputFormat::Csv => {
             let reader = reader(source, head);
-            let csv = CsvToJson::new(format.separator(), reading.nulls.to_vec());
-            let csv = if reading.no_head { csv.without_head() } else { csv };
+            let separator = options.separator.or(separator).unwrap_or(b',');
+            let csv = CsvToJson::new(separator, options.nulls.clone());
+            let csv = if has_head { csv } else { csv.without_head() };
             Box::new(csv_rows::CsvRows::new(reader, csv, place)?)
         }
         InputFormat::Text => Box::new(lines::Lines::text(reader(source, head), place)),
@@ -131,8 +130,14 @@ pub(crate) fn open(
 }
 
 /// Refuses an input that cannot be read, and options that do not fit the format.
-fn check(format: InputFormat, reading: Reading<'_>, head: &[u8], place: &str) -> Result<(), Error> {
-    let is_told = reading.format.is_some();
+fn check(
+    format: InputFormat,
+    reading: &Reading<'_>,
+    head: &[u8],
+    place: &str,
+) -> Result<(), Error> {
+    let options = &reading.options;
+    let is_told = options.format.is_some();
     // A user who asks for plain text gets every line as it is.
     if !(format.is_columnar() || (is_told && format == InputFormat::Text)) {
         unreadable::refuse(head, place)?;
@@ -140,14 +145,14 @@ fn check(format: InputFormat, reading: Reading<'_>, head: &[u8], place: &str) ->
     if !(format.is_columnar() || is_told) {
         unreadable::refuse_binary(head, place)?;
     }
-    if reading.member.is_some() && format != InputFormat::Json {
+    if options.rows.is_some() && format != InputFormat::Json {
         return Err(Error::Usage("--rows names an array in JSON, and in nothing else".to_owned()));
     }
-    let is_csv = format.is_separated();
-    let reason = if !reading.nulls.is_empty() && !is_csv {
+    let is_csv = format == InputFormat::Csv;
+    let reason = if !options.nulls.is_empty() && !is_csv {
         "--null is for CSV; in other formats no value has a word of its own"
-    } else if reading.no_head && !is_csv {
-        "--no-head is for CSV; in other formats no line has the columns' names"
+    } else if options.header.is_some() && !is_csv {
+        "--no-header is for CSV; in other formats no line has the columns' names"
     } else if !reading.splits.is_empty() && format == InputFormat::Text {
         "plain text has no columns to split"
     } else {
@@ -186,6 +191,7 @@ fn all_lines(rows: &mut dyn Rows) -> Result<Vec<String>, Error> {
 
 #[cfg(test)]
 fn all_rows(text: &str, format: InputFormat) -> Result<Vec<String>, Error> {
-    let reading = Reading { format: Some(format), ..Reading::default() };
+    let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
+    let reading = Reading { options, ..Reading::default() };
     all_lines(&mut *open_bytes(text.as_bytes().to_vec(), reading)?)
 }

@@ -15,6 +15,7 @@ use self::table_inference::TableInference;
 use crate::age_policy::AgePolicy;
 use crate::columns::TableColumns;
 use crate::content_hash::ContentHash;
+use crate::read_options::ReadOptions;
 use crate::rejects::Reject;
 use crate::row_writer::RowWriter;
 use crate::split::{Record, Splitter};
@@ -50,6 +51,8 @@ pub struct Settings {
     pub sets: HashSet<String>,
     /// The age limit of rows.
     pub age: AgePolicy,
+    /// How the body is read.
+    pub read: ReadOptions,
 }
 
 /// Converts a body to batches.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
-use hadal_ingest::{Format, Warning};
+use hadal_ingest::{Format, ReadOptions, Warning};
 use hadal_types::{BatchId, ColumnName};
 
 use crate::error::{FrontendError, Rejects};
@@ -39,6 +39,8 @@ pub struct IngestOptions {
     pub strict: bool,
     /// Whether rows of any age are accepted.
     pub any_age: bool,
+    /// How the body is read.
+    pub read: ReadOptions,
 }
 
 /// The result of ingesting a body.

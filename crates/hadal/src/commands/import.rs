@@ -8,10 +8,10 @@ use clap::Args;
 use hadal_types::TableName;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::args::ServerArgs;
+use crate::args::{ReadArgs, ServerArgs};
 use crate::client::{Client, LogOptions};
 use crate::error::Error;
-use crate::input::{InputFormat, Pace, Reading, Rows, Source, Split, open};
+use crate::input::{Pace, Reading, Rows, Source, open};
 use crate::output;
 use crate::upload::{Transfer, fresh_batch_id};
 
@@ -20,7 +20,7 @@ use crate::upload::{Transfer, fresh_batch_id};
 #[command(after_help = "Examples:
   hadal import flights.parquet --table flights
   hadal import flights.csv --table flights --time time_hour
-  hadal import points.csv --table points --no-head
+  hadal import points.csv --table points --no-header
   hadal import sensors.csv --table sensors --null - --null missing
   hadal import logs/*.jsonl.gz --table web --sets tags
   hadal import quakes.geojson --table quakes --split types=, --sets types
@@ -42,35 +42,9 @@ pub(crate) struct ImportArgs {
     #[arg(long)]
     replace: bool,
     #[command(flatten)]
-    reading: ReadingArgs,
+    reading: ReadArgs,
     #[command(flatten)]
     server: ServerArgs,
-}
-
-/// How files are read.
-#[derive(Args)]
-pub(crate) struct ReadingArgs {
-    /// The column that holds each row's time
-    #[arg(long, value_name = "COLUMN")]
-    time: Option<String>,
-    /// Columns whose arrays are sets, not vectors
-    #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
-    sets: Vec<String>,
-    /// A column whose texts are lists, and what separates their elements; may be repeated
-    #[arg(long, value_name = "COLUMN=SEPARATOR")]
-    split: Vec<Split>,
-    /// A word that means in any column of CSV that there is no value; may be repeated
-    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
-    null: Vec<String>,
-    /// The first line of CSV is a row; the columns are called column_1 and so on
-    #[arg(long)]
-    no_head: bool,
-    /// The array in a JSON document that has the rows; its dotted name
-    #[arg(long, value_name = "NAME")]
-    rows: Option<String>,
-    /// How the files are written [default: detected from what is in them]
-    #[arg(long, value_enum)]
-    format: Option<InputFormat>,
 }
 
 /// An open file and its rows.
@@ -101,16 +75,10 @@ pub(crate) fn run(args: &ImportArgs) -> Result<(), Error> {
 
 impl Opened {
     /// Opens a file.
-    pub(crate) fn new(file: &Path, reading: &ReadingArgs) -> Result<Self, Error> {
+    pub(crate) fn new(file: &Path, reading: &ReadArgs) -> Result<Self, Error> {
         let source = Source::open(file)?;
         let (total_bytes, read_bytes) = (source.total_bytes, Arc::clone(&source.read_bytes));
-        let how = Reading {
-            format: reading.format,
-            member: reading.rows.as_deref(),
-            splits: &reading.split,
-            nulls: &reading.null,
-            no_head: reading.no_head,
-        };
+        let how = Reading { options: reading.options()?, splits: &reading.split };
         let rows = open(source, file, how)?;
         let name = file.display().to_string();
         if let (Some(time), Some(columns)) = (reading.time.as_deref(), rows.columns())
@@ -128,7 +96,7 @@ impl Opened {
         mut self,
         client: &Client,
         table: &TableName,
-        reading: &ReadingArgs,
+        reading: &ReadArgs,
         any_age: bool,
     ) -> Result<(), Error> {
         let time_column = self.time_column(client, table, reading)?;
@@ -165,7 +133,7 @@ impl Opened {
         &mut self,
         client: &Client,
         table: &TableName,
-        reading: &ReadingArgs,
+        reading: &ReadArgs,
     ) -> Result<Option<String>, Error> {
         let mut requested = reading.time.clone();
         let mut time_column = requested.clone();

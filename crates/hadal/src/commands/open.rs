@@ -7,8 +7,9 @@ use std::process::{Command, Stdio};
 use clap::Args;
 use hadal_types::TableName;
 
+use crate::args::ReadArgs;
 use crate::client::Client;
-use crate::commands::import::{Opened, ReadingArgs};
+use crate::commands::import::Opened;
 use crate::commands::serve::log_to_stderr;
 use crate::error::Error;
 use crate::input::stem;
@@ -31,7 +32,7 @@ pub(crate) struct OpenArgs {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
-    reading: ReadingArgs,
+    reading: ReadArgs,
     /// Do not open a browser
     #[arg(long)]
     no_browser: bool,

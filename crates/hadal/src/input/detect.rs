@@ -2,53 +2,9 @@
 
 use std::path::Path;
 
+use hadal_ingest::InputFormat;
+
 use super::json_document;
-
-/// How rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum InputFormat {
-    /// One JSON object per line.
-    #[value(name = "jsonl")]
-    JsonLines,
-    /// A JSON array of objects, or objects one after the other over any lines.
-    Json,
-    /// Comma-separated values with a head line.
-    Csv,
-    /// The same with tabs.
-    Tsv,
-    /// The same with semicolons.
-    #[value(name = "semicolons")]
-    Semicolons,
-    /// Plain lines, each the column `message`.
-    Text,
-    /// A GeoJSON FeatureCollection: a row for each feature.
-    #[value(name = "geojson")]
-    GeoJson,
-    Parquet,
-    /// Arrow IPC: a file (Feather) or a stream.
-    Arrow,
-}
-
-impl InputFormat {
-    /// Whether its rows are lines of separated cells.
-    pub(super) const fn is_separated(self) -> bool {
-        matches!(self, Self::Csv | Self::Tsv | Self::Semicolons)
-    }
-
-    /// Whether its rows are columns of typed values, not text.
-    pub(super) const fn is_columnar(self) -> bool {
-        matches!(self, Self::Parquet | Self::Arrow)
-    }
-
-    /// The byte between the cells of a line.
-    pub(super) const fn separator(self) -> u8 {
-        match self {
-            Self::Tsv => b'\t',
-            Self::Semicolons => b';',
-            _ => b',',
-        }
-    }
-}
 
 /// The first bytes of Parquet and Arrow files, and of Arrow streams: a mark before the length of a
 /// schema.
@@ -62,7 +18,12 @@ const LINES: usize = 20;
 /// Returns the format of a file that begins with `head`. The extension of the name decides between
 /// formats that the text could have. `has_names` says whether the first line of a table names its
 /// columns.
-pub(super) fn detect(head: &[u8], path: &Path, has_names: bool) -> InputFormat {
+pub(super) fn detect(head: &[u8], path: &Path, has_names: bool) -> (InputFormat, Option<u8>) {
+    let format = format(head, path, has_names);
+    (format, (format == InputFormat::Csv).then(|| separator(head, has_names)).flatten())
+}
+
+fn format(head: &[u8], path: &Path, has_names: bool) -> InputFormat {
     if head.starts_with(PARQUET) {
         return InputFormat::Parquet;
     }
@@ -88,10 +49,10 @@ pub(super) fn detect(head: &[u8], path: &Path, has_names: bool) -> InputFormat {
     let name = path.to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
     match name.rsplit_once('.').map(|(_, ending)| ending) {
-        Some("csv") => separated(text, has_names).unwrap_or(InputFormat::Csv),
-        Some("tsv") => InputFormat::Tsv,
+        Some("csv" | "tsv") => InputFormat::Csv,
         Some("log" | "txt") => InputFormat::Text,
-        _ => separated(text, has_names).unwrap_or(InputFormat::Text),
+        _ if separator(text, has_names).is_some() => InputFormat::Csv,
+        _ => InputFormat::Text,
     }
 }
 
@@ -103,9 +64,8 @@ pub(super) fn begins_array(text: &[u8]) -> bool {
 
 /// The separator that splits all first lines into the same number of fields, at least two. If
 /// `has_names`, the fields of the first line must be distinct names.
-fn separated(text: &[u8], has_names: bool) -> Option<InputFormat> {
-    let formats = [InputFormat::Csv, InputFormat::Tsv, InputFormat::Semicolons];
-    formats.into_iter().find(|format| is_table(text, format.separator(), has_names))
+pub(super) fn separator(text: &[u8], has_names: bool) -> Option<u8> {
+    b",\t;".iter().copied().find(|separator| is_table(text, *separator, has_names))
 }
 
 fn is_table(text: &[u8], separator: u8, has_names: bool) -> bool {
@@ -126,42 +86,4 @@ fn is_table(text: &[u8], separator: u8, has_names: bool) -> bool {
         && names.iter().all(|name| !name.starts_with(|c: char| c.is_ascii_digit()));
     let is_head = !has_names || (whole.len() >= 2 && are_names);
     head.len() >= 2 && is_head && whole.iter().all(|r| r.len() == head.len())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn texts_tell_what_they_are() {
-        let cases = [
-            ("{\"a\": 1}\n{\"a\": 2}\n", "x", InputFormat::JsonLines),
-            ("{\"a\": 1", "x", InputFormat::JsonLines),
-            ("{\n  \"a\": 1\n}\n", "x", InputFormat::Json),
-            (" [\n{\"a\": 1}]", "x.csv", InputFormat::Json),
-            ("[]", "x", InputFormat::Json),
-            ("{\"type\":\"FeatureCollection\",\"features\":[]}", "x", InputFormat::GeoJson),
-            ("{\"type\": \"FeatureCollector\"}", "x", InputFormat::JsonLines),
-            ("PAR1\u{15}", "x.csv", InputFormat::Parquet),
-            ("ARROW1\0\0", "x", InputFormat::Arrow),
-            ("[error] it broke\n", "x", InputFormat::Text),
-            ("a,b\n1,2\n3,4\n", "x", InputFormat::Csv),
-            ("a;b\n1,5;2\n3,1;4\n", "x", InputFormat::Semicolons),
-            ("a;b\n1,5;2\n3,1;4\n", "x.csv.gz", InputFormat::Semicolons),
-            ("a\tb\n1\t2\n", "x", InputFormat::Tsv),
-            ("a\n1\n", "x.csv", InputFormat::Csv),
-            ("2026-11-21 03:51:42,123 start\n2026-11-21 03:51:43,456 go\n", "x", InputFormat::Text),
-            ("one, two\nthree, four, five\n", "x", InputFormat::Text),
-            ("a,b\n1,2\n", "x.log", InputFormat::Text),
-            ("", "x", InputFormat::Text),
-        ];
-        for (text, name, format) in cases {
-            let detected = detect(text.as_bytes(), Path::new(name), true);
-            assert_eq!(detected, format, "{text:?} {name}");
-        }
-        let without_names = |text: &str| detect(text.as_bytes(), Path::new("x"), false);
-        assert_eq!(without_names("1\t2\n1\t4\n"), InputFormat::Tsv);
-        assert_eq!(without_names("1,1\n"), InputFormat::Csv);
-        assert_eq!(without_names("1\n2\n"), InputFormat::Text);
-    }
 }

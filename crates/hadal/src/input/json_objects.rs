@@ -110,7 +110,7 @@ impl Rows for JsonObjects {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{InputFormat, Reading, all_lines, all_rows, open_bytes};
+    use super::super::{InputFormat, ReadOptions, Reading, all_lines, all_rows, open_bytes};
     use super::*;
 
     fn rows(text: &str) -> Vec<String> {
@@ -118,7 +118,9 @@ mod tests {
     }
 
     fn rows_of(text: &str, member: &str) -> Result<Vec<String>, Error> {
-        let reading = Reading { member: Some(member), ..Reading::default() };
+        let rows = Some(member.to_owned());
+        let options = ReadOptions { rows, ..ReadOptions::default() };
+        let reading = Reading { options, ..Reading::default() };
         all_lines(&mut *open_bytes(text.as_bytes().to_vec(), reading)?)
     }
 

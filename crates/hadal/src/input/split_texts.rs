@@ -128,13 +128,14 @@ impl Rows for SplitRows {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{InputFormat, Reading, all_lines, open_bytes};
+    use super::super::{InputFormat, ReadOptions, Reading, all_lines, open_bytes};
     use super::*;
 
     fn split(text: &str, splits: &[&str]) -> (String, Vec<String>) {
         let splits: Vec<Split> = splits.iter().map(|split| split.parse().expect(split)).collect();
         let format = Some(InputFormat::JsonLines);
-        let reading = Reading { format, splits: &splits, ..Reading::default() };
+        let options = ReadOptions { format, ..ReadOptions::default() };
+        let reading = Reading { options, splits: &splits };
         let mut rows = open_bytes(text.as_bytes().to_vec(), reading).expect("opens");
         let lines = all_lines(&mut *rows).expect("rows");
         (lines.iter().map(|line| format!("{line}\n")).collect(), rows.notes())

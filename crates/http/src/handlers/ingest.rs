@@ -50,7 +50,7 @@ fn no_parameters(address: &Uri) -> Result<(), Problem> {
         None | Some("") => Ok(()),
         Some(query) => {
             let detail = format!("there are no parameters here, such as {query:?}");
-            let hint = "options are headers: Hadal-Batch, -Chunk, -Time, -Sets, -Strict, -Any-Age";
+            let hint = format!("options are headers: {}", headers::names());
             Err(Problem::new(ErrorKind::BadRequest, detail).hint(hint))
         }
     }

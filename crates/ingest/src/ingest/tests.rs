@@ -32,6 +32,7 @@ fn settings() -> Settings {
         table_columns: Arc::default(),
         sets: HashSet::new(),
         age: AgePolicy::UNLIMITED,
+        read: ReadOptions::default(),
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use hadal_frontend::{Decompressor, ErrorKind, FrontendError, IngestOptions};
-use hadal_ingest::Format;
+use hadal_ingest::{Format, ReadOptions};
 use hadal_types::{BatchId, ColumnName};
 
 /// The door's name in `_rejects`.
@@ -25,12 +25,14 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<IngestOptions, FrontendError> 
         sets: HashSet::new(),
         strict: false,
         any_age: false,
+        read: ReadOptions::default(),
     };
     let mut chunk = None;
     for (name, value) in headers {
         let Some(option) = name.as_str().strip_prefix(PREFIX) else { continue };
         let text = text(name.as_str(), value)?;
-        if option != "sets" && headers.get_all(name).iter().nth(1).is_some() {
+        let is_list = matches!(option, "sets" | "null");
+        if !is_list && headers.get_all(name).iter().nth(1).is_some() {
             return Err(bad(format!("header {name} is there more than once")));
         }
         match option {
@@ -45,10 +47,11 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<IngestOptions, FrontendError> 
             }
             "strict" => options.strict = truth(name.as_str(), text)?,
             "any-age" => options.any_age = truth(name.as_str(), text)?,
-            _ => {
-                let names = "Hadal-Batch, -Chunk, -Time, -Sets, -Strict and -Any-Age";
-                return Err(bad(format!("there is no header {name}; there are {names}")));
+            read if ReadOptions::NAMES.contains(&read) => {
+                let set = options.read.set(read, text);
+                set.map_err(|error| bad(format!("header {name} is {error}")))?;
             }
+            _ => return Err(bad(format!("there is no header {name}; there are {}", names()))),
         }
     }
     if let Some(chunk) = chunk {
@@ -57,6 +60,12 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<IngestOptions, FrontendError> 
         options.batch = Some(batch.chunk(chunk));
     }
     Ok(options)
+}
+
+/// The names of the headers, for messages.
+pub(super) fn names() -> String {
+    let read = ReadOptions::NAMES.map(|name| format!(", -{name}")).concat();
+    format!("Hadal-Batch, -Chunk, -Time, -Sets, -Strict, -Any-Age{read}")
 }
 
 /// JSON, unless the content type says otherwise; the one that `curl -d` sends by default is
