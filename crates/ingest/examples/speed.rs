@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_block::{BlockView, MergeOrder, merge};
-use hadal_ingest::{AgePolicy, Format, Ingest, Settings};
+use hadal_ingest::{AgePolicy, Format, Ingest, ReadOptions, Settings};
 use hadal_peer::Batch;
 use hadal_types::{BatchId, Micros, TableName};
 
@@ -36,6 +36,7 @@ fn load(body: &[u8]) -> Result<(Vec<Batch>, u64), Failure> {
         table_columns: Arc::default(),
         sets: HashSet::new(),
         age: AgePolicy::UNLIMITED,
+        read: ReadOptions::default(),
     };
     let mut ingest = Ingest::new(settings, Format::Json, Micros(1_795_000_000 * Micros::SECOND));
     let mut batches = Vec::new();
