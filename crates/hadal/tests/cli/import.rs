@@ -279,7 +279,7 @@ fn a_first_line_of_numbers_may_be_a_row() {
     assert_eq!(server.query(sum), ["12,18"]);
     let refused = server.run(&args, b"{\"a\": 1}\n");
     assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("--no-head is for CSV"), "{}", refused.stderr);
+    assert!(refused.stderr.contains("--no-header is for CSV"), "{}", refused.stderr);
 }
 
 #[test]
