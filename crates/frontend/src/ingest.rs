@@ -280,6 +280,7 @@ async fn finish(
         rejects,
         warnings,
         time_from: summary.time_from,
+        detected: summary.detected,
         duplicate,
         durable: delivered.durable,
     }

@@ -4,7 +4,7 @@
 
 mod columnar;
 mod csv_rows;
-mod detect;
+mod detected_rows;
 mod feed;
 mod geojson;
 mod json_document;
@@ -13,7 +13,6 @@ mod lines;
 mod seekable;
 mod source;
 mod split_texts;
-mod unreadable;
 
 pub(crate) use feed::{Chunk, Feed, Pace};
 pub(crate) use source::{Source, stem};
@@ -22,7 +21,10 @@ pub(crate) use split_texts::Split;
 use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 
-use hadal_ingest::{CsvToJson, InputFormat, ReadOptions};
+use hadal_ingest::{
+    CsvToJson, Detection, HEAD_BYTES, InputFormat, ReadOptions, Unreadable, detect,
+    refuse_unreadable,
+};
 
 use crate::error::Error;
 
@@ -30,8 +32,8 @@ use crate::error::Error;
 const JSON_LINES: &str = "application/x-ndjson";
 /// The media type of plain lines.
 const TEXT_LINES: &str = "text/plain";
-/// The number of bytes at the beginning of a file from which the format is detected.
-const HEAD_BYTES: u64 = 64 << 10;
+/// The first bytes of Arrow files, unlike Arrow streams.
+const ARROW_FILE: &[u8] = b"ARROW1";
 /// Advice for a text that is not UTF-8.
 pub(crate) const NOT_UTF8_ADVICE: &str =
     "if it is Latin-1, convert it first: iconv -f latin1 -t utf-8";
@@ -64,6 +66,11 @@ pub(crate) trait Rows: Send {
     /// Sets the column from which the rows' times are taken, if it is known.
     fn set_time_column(&mut self, _time_column: Option<&str>) {}
 
+    /// Returns how the input is read, in a few words; `None` if it is not known.
+    fn detected(&self) -> Option<String> {
+        None
+    }
+
     /// Returns notes on losses and other remarks. The list is complete at the end of the input.
     fn notes(&self) -> Vec<String> {
         Vec::new()
@@ -87,21 +94,17 @@ pub(crate) fn open(
     reading: Reading<'_>,
 ) -> Result<Box<dyn Rows>, Error> {
     let mut head = Vec::new();
-    let start = (&mut source.reader).take(HEAD_BYTES).read_to_end(&mut head);
+    let start = (&mut source.reader).take(HEAD_BYTES as u64).read_to_end(&mut head);
     start.map_err(Error::io("read", &source.place))?;
     let options = &reading.options;
-    let member = options.rows.as_deref();
-    let has_head = options.header.unwrap_or(true);
-    let (format, separator) = match (options.format, member) {
-        (Some(format), _) => (format, detect::separator(&head, has_head)),
-        (None, Some(_)) => (InputFormat::Json, None),
-        (None, None) => detect::detect(&head, path, has_head),
-    };
-    check(format, &reading, &head, &source.place)?;
     let place = &source.place.clone();
+    let detected = detect(&head, path.to_str(), options);
+    let detection = detected.map_err(|unreadable| refused(unreadable, place))?;
+    check(&detection, &reading, place)?;
+    let member = options.rows.as_deref();
     // The other formats are read from front to back.
     let reader = |source: Source, head| Box::new(Cursor::new(head).chain(source.reader));
-    let rows: Box<dyn Rows> = match format {
+    let rows: Box<dyn Rows> = match detection.format {
         InputFormat::JsonLines => Box::new(lines::Lines::json(reader(source, head), place)),
         InputFormat::Json => {
             Box::new(json_objects::JsonObjects::new(reader(source, head), member, place))
@@ -110,69 +113,75 @@ pub(crate) fn open(
             Box::new(geojson::Features::new(reader(source, head), place))
         }
         InputFormat::Csv => {
-            let reader = reader(source, head);
-            let separator = options.separator.or(separator).unwrap_or(b',');
-            let csv = CsvToJson::new(separator, options.nulls.clone());
-            let csv = if has_head { csv } else { csv.without_head() };
-            Box::new(csv_rows::CsvRows::new(reader, csv, place)?)
+            let csv = CsvToJson::new(detection.dialect.unwrap_or_default(), options);
+            Box::new(csv_rows::CsvRows::new(reader(source, head), csv, place)?)
         }
         InputFormat::Text => Box::new(lines::Lines::text(reader(source, head), place)),
         InputFormat::Parquet => Box::new(columnar::parquet(source.into_seekable(head)?, place)?),
-        InputFormat::Arrow if head.starts_with(detect::ARROW_FILE) => {
+        InputFormat::Arrow if head.starts_with(ARROW_FILE) => {
             Box::new(columnar::arrow_file(&source.into_seekable(head)?, place)?)
         }
         InputFormat::Arrow => Box::new(columnar::arrow_stream(reader(source, head), place)?),
     };
+    let rows = Box::new(detected_rows::DetectedRows::new(rows, detection));
     Ok(match reading.splits {
         [] => rows,
         splits => Box::new(split_texts::SplitRows::new(rows, splits)),
     })
 }
 
-/// Refuses an input that cannot be read, and options that do not fit the format.
-fn check(
-    format: InputFormat,
-    reading: &Reading<'_>,
-    head: &[u8],
-    place: &str,
-) -> Result<(), Error> {
-    let options = &reading.options;
-    let is_told = options.format.is_some();
-    // A user who asks for plain text gets every line as it is.
-    if !(format.is_columnar() || (is_told && format == InputFormat::Text)) {
-        unreadable::refuse(head, place)?;
-    }
-    if !(format.is_columnar() || is_told) {
-        unreadable::refuse_binary(head, place)?;
-    }
+/// The error for an input that cannot be read.
+fn refused(unreadable: Unreadable, place: &str) -> Error {
+    Error::Input { place: place.to_owned(), reason: unreadable.of_file(place) }
+}
+
+/// Refuses options that do not fit the format.
+fn check(detection: &Detection, reading: &Reading<'_>, place: &str) -> Result<(), Error> {
+    let (format, options) = (detection.format, &reading.options);
     if options.rows.is_some() && format != InputFormat::Json {
         return Err(Error::Usage("--rows names an array in JSON, and in nothing else".to_owned()));
     }
     let is_csv = format == InputFormat::Csv;
-    let reason = if !options.nulls.is_empty() && !is_csv {
-        "--null is for CSV; in other formats no value has a word of its own"
-    } else if options.header.is_some() && !is_csv {
-        "--no-header is for CSV; in other formats no line has the columns' names"
-    } else if !reading.splits.is_empty() && format == InputFormat::Text {
-        "plain text has no columns to split"
-    } else {
-        return Ok(());
-    };
-    Err(Error::Usage(format!("{place}: {reason}")))
+    let of_csv = [
+        ("null", !options.nulls.is_empty()),
+        ("header", options.header == Some(true)),
+        ("no-header", options.header == Some(false)),
+        ("separator", options.separator.is_some() && options.format.is_none()),
+        ("quote", options.quote.is_some()),
+        ("escape", options.escape.is_some()),
+        ("comment", options.comment.is_some()),
+        ("decimal", options.decimal.is_some()),
+    ];
+    if let Some((name, _)) = of_csv.iter().find(|(_, is_stated)| *is_stated && !is_csv) {
+        let read = detection.sentence();
+        let reason =
+            format!("--{name} is for CSV, and this is {read}; --format csv reads it as CSV");
+        return Err(Error::Usage(format!("{place}: {reason}")));
+    }
+    if !reading.splits.is_empty() && format == InputFormat::Text {
+        return Err(Error::Usage(format!("{place}: plain text has no columns to split")));
+    }
+    Ok(())
 }
 
-/// Returns the rows of a stream that is still being written: JSON lines or plain lines. The first
-/// character decides which.
+/// Returns the rows of a stream that is still being written. The bytes that are there first decide
+/// the format; rows do not wait for more.
 pub(crate) fn live_rows(mut reader: Reader, place: &str) -> Result<Box<dyn Rows>, Error> {
     let start = reader.fill_buf().map_err(Error::io("read", place))?;
-    unreadable::refuse(start, place)?;
-    Ok(match start.trim_ascii_start().first() {
-        Some(b'{') => Box::new(lines::Lines::json(reader, place)),
-        Some(b'[') if detect::begins_array(start) => {
-            Box::new(json_objects::JsonObjects::new(reader, None, place))
+    let start = start.get(..HEAD_BYTES).unwrap_or(start);
+    refuse_unreadable(start).map_err(|unreadable| refused(unreadable, place))?;
+    let options = ReadOptions::default();
+    let detection = detect(start, None, &options).map_err(|reason| refused(reason, place))?;
+    let rows: Box<dyn Rows> = match detection.format {
+        InputFormat::JsonLines => Box::new(lines::Lines::json(reader, place)),
+        format if format.is_json() => Box::new(json_objects::JsonObjects::new(reader, None, place)),
+        InputFormat::Csv => {
+            let csv = CsvToJson::new(detection.dialect.unwrap_or_default(), &options);
+            Box::new(csv_rows::CsvRows::live(reader, csv, place)?)
         }
         _ => Box::new(lines::Lines::text(reader, place)),
-    })
+    };
+    Ok(Box::new(detected_rows::DetectedRows::new(rows, detection)))
 }
 
 #[cfg(test)]

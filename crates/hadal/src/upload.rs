@@ -53,6 +53,8 @@ pub(crate) struct Outcome {
     time_from: String,
     /// Notes on losses from before the rows were sent.
     notes: Vec<String>,
+    /// How the input was read, in words; empty if it is not known.
+    detected: String,
     unit: &'static str,
     time: Duration,
 }
@@ -91,7 +93,8 @@ impl Transfer<'_> {
         let media_type = rows.media_type();
         let batch = self.batch.to_string();
         let unit = rows.unit();
-        let mut outcome = Outcome { batch, unit, ..Outcome::default() };
+        let detected = rows.detected().unwrap_or_default();
+        let mut outcome = Outcome { batch, unit, detected, ..Outcome::default() };
         let reading = Arc::clone(&feed);
         // The thread is not joined: it may wait for a stream that sends nothing more.
         let reader = std::thread::Builder::new().name("hadal-read".to_owned());
@@ -267,6 +270,9 @@ impl Outcome {
                     "\n  and {more} more; table _rejects has them, at most 1,000 of each request"
                 ));
             }
+        }
+        if !self.detected.is_empty() {
+            text.push_str(&format!("\nread as {}", self.detected));
         }
         // If all rows have the time of arrival, the first line has said so.
         let is_said =

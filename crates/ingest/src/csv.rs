@@ -1,26 +1,34 @@
-//! Converts CSV (RFC 4180) to JSON lines. The header names the columns, and the first rows decide
-//! the type of each, by the rules of `spec/import.md`. HTTP ingest and `hadal import` both use this
-//! reader.
+//! Converts CSV to JSON lines, in the dialect that was detected or stated. The head names the
+//! columns, and the first rows decide the type of each, by the rules of `spec/import.md`. HTTP
+//! ingest and `hadal import` both use this reader.
 //!
-//! A column holds numbers if its first cells are all numbers, and truth values if they are all
-//! `true` or `false`. A later cell of another type stays a string. All other columns hold strings,
-//! so that a column of codes does not have mixed types. An empty cell is null; so are `NA` and
-//! similar words in a column of numbers.
+//! A column holds numbers if most of its first cells are numbers, and truth values if they are all
+//! `true` or `false`. An odd cell among them stays a string. All other columns hold strings, so
+//! that a column of codes does not have mixed types. An empty cell is null; so are `NULL`, `N/A`
+//! and similar words.
 
+mod cell_type;
 mod columns;
+mod dialect;
+mod null_words;
+mod number_format;
+mod record;
 mod records;
+mod remarks;
 
 use std::collections::VecDeque;
 
 use hadal_types::limits::BATCH_BYTES_MAX;
 
+use crate::read_options::ReadOptions;
+use crate::warning::Warning;
 use columns::Columns;
-use records::{Record, Records};
+pub use dialect::Dialect;
+pub(crate) use record::Record;
+pub(crate) use records::Records;
 
 /// The number of records that decide the type of columns.
 const SAMPLE_RECORDS: usize = 1_000;
-/// The maximum number of names in a message about a header.
-const NAMES_SHOWN: usize = 10;
 
 /// Converts a CSV text to JSON lines.
 ///
@@ -28,9 +36,8 @@ const NAMES_SHOWN: usize = 10;
 /// [`next_row`](Self::next_row) before it passes more.
 pub struct CsvToJson {
     records: Records,
-    nulls: Vec<String>,
-    /// Whether the first record names the columns.
-    has_head: bool,
+    dialect: Dialect,
+    options: ReadOptions,
     head: Option<Record>,
     columns: Option<Columns>,
     /// Records that the caller has not taken: the sample, then one at a time.
@@ -63,13 +70,14 @@ impl std::fmt::Display for Unclosed {
 }
 
 impl CsvToJson {
-    /// Starts a text with this separator. `nulls` are words that mean null in any column.
+    /// Starts a text in this dialect. Of `options`, those on cells count: words for null, and the
+    /// decimal mark.
     #[must_use]
-    pub fn new(separator: u8, nulls: Vec<String>) -> Self {
+    pub fn new(dialect: Dialect, options: &ReadOptions) -> Self {
         Self {
-            records: Records::new(separator),
-            nulls,
-            has_head: true,
+            records: Records::new(&dialect),
+            dialect,
+            options: options.clone(),
             head: None,
             columns: None,
             ready: VecDeque::new(),
@@ -77,12 +85,6 @@ impl CsvToJson {
             spare: Record::default(),
             unclosed: None,
         }
-    }
-
-    /// The same for a text without a header: its columns are named `column_1` and so on.
-    #[must_use]
-    pub fn without_head(self) -> Self {
-        Self { has_head: false, ..self }
     }
 
     /// Takes bytes up to the end of the next record, and returns their number. An empty `bytes`
@@ -94,8 +96,8 @@ impl CsvToJson {
                 std::mem::replace(&mut self.records.record, std::mem::take(&mut self.spare));
             match self.head {
                 _ if record.is_unclosed => self.unclosed = Some(record),
-                None if self.has_head => self.head = Some(record),
-                _ => self.keep(record),
+                None if self.dialect.has_head => self.head = Some(record),
+                _ => self.hold(record),
             }
         }
         if self.columns.is_none() && (bytes.is_empty() || self.is_sampled()) {
@@ -104,7 +106,7 @@ impl CsvToJson {
         taken
     }
 
-    fn keep(&mut self, record: Record) {
+    fn hold(&mut self, record: Record) {
         self.ready_bytes += record.bytes();
         self.ready.push_back(record);
     }
@@ -113,10 +115,11 @@ impl CsvToJson {
         self.ready.len() >= SAMPLE_RECORDS || self.ready_bytes >= BATCH_BYTES_MAX
     }
 
-    fn judge(&mut self) {
-        let nulls = std::mem::take(&mut self.nulls);
+    /// Decides the names and types of the columns by the records so far, without waiting for more.
+    pub fn judge(&mut self) {
         let head = self.head.get_or_insert_default();
-        self.columns = Some(Columns::new(head, &self.ready, nulls));
+        let columns = Columns::new(head, &self.ready, &self.dialect, &self.options);
+        self.columns = Some(columns);
     }
 
     /// Appends the next row to `out`, as a JSON object without a line feed. Returns the line where
@@ -138,8 +141,7 @@ impl CsvToJson {
     #[must_use]
     pub fn unclosed(&self) -> Option<Unclosed> {
         let record = self.unclosed.as_ref()?;
-        // The last line feed was added by the end of the text.
-        Some(Unclosed { line: record.line, line_feeds: record.breaks.saturating_sub(1) })
+        Some(Unclosed { line: record.line, line_feeds: record.breaks })
     }
 
     /// Whether enough records were read to decide the columns' types.
@@ -154,16 +156,12 @@ impl CsvToJson {
         self.columns.as_ref().map_or(&[], |columns| &columns.names)
     }
 
-    /// A warning if the names look like a row: all names that are not empty are numbers.
+    /// What was assumed or changed, and the option that decides otherwise. Complete at the end.
     #[must_use]
-    pub fn head_remark(&self) -> Option<String> {
-        let columns = self.columns.as_ref()?;
-        let some = columns.names.get(..NAMES_SHOWN).map(|some| format!("{}, ...", some.join(", ")));
-        let names = some.unwrap_or_else(|| columns.names.join(", "));
-        let remark = format!(
-            "the first line was taken as the names of the columns, and these are numbers: {names}"
-        );
-        columns.are_names_numbers.then_some(remark)
+    pub fn remarks(&self) -> Vec<Warning> {
+        self.columns
+            .as_ref()
+            .map_or_else(Vec::new, |columns| remarks::remarks(columns, &self.dialect))
     }
 
     /// The column of the rows' times. Of the columns whose sample cells are all times, it is the
@@ -171,13 +169,6 @@ impl CsvToJson {
     #[must_use]
     pub fn time_column(&self) -> Option<&str> {
         self.columns.as_ref()?.time_column()
-    }
-
-    /// Numeric columns with words for null, and the number of such cells.
-    pub fn missing(&self) -> impl Iterator<Item = (&str, u64)> {
-        let columns = self.columns.iter();
-        let all = columns.flat_map(|columns| columns.names.iter().zip(&columns.missing));
-        all.filter(|(_, missing)| **missing > 0).map(|(name, missing)| (name.as_str(), *missing))
     }
 
     /// The number of rows that were not UTF-8; they have U+FFFD in place of invalid bytes.

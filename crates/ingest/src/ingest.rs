@@ -1,5 +1,6 @@
 //! The pipeline: bytes in, batches out.
 
+mod body_reader;
 mod table_inference;
 
 use std::borrow::Cow;
@@ -11,28 +12,41 @@ use hadal_peer::Batch;
 use hadal_types::limits::{BATCH_BYTES_MAX, LINE_BYTES_MAX, REJECTS_KEPT_MAX};
 use hadal_types::{BatchId, ColumnName, Micros, TableName};
 
+pub use self::body_reader::Format;
+use self::body_reader::{BodyHead, BodyReader, Decision};
 use self::table_inference::TableInference;
 use crate::age_policy::AgePolicy;
 use crate::columns::TableColumns;
 use crate::content_hash::ContentHash;
+use crate::csv::CsvToJson;
+use crate::detect::{Detection, Unreadable};
 use crate::read_options::ReadOptions;
 use crate::rejects::Reject;
 use crate::row_writer::RowWriter;
-use crate::split::{Record, Splitter};
+use crate::split::Record;
 use crate::summary::{self, Summary};
 use crate::time_column::{CANDIDATES, Choice, choose};
-use crate::{CsvToJson, lines, split};
+use crate::{lines, split};
 
-/// The format of a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// JSON lines, an array of objects, or objects one after another.
-    Json,
-    /// CSV with a header, separated by commas.
-    Csv,
-    /// Plain lines of text.
-    Lines,
+/// Why a body cannot be read further.
+#[derive(Debug)]
+pub enum IngestError {
+    /// A batch cannot be encoded.
+    Block(BlockError),
+    /// No format that is read begins like the body.
+    Unreadable(Unreadable),
 }
+
+impl std::fmt::Display for IngestError {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Block(error) => error.fmt(formatter),
+            Self::Unreadable(unreadable) => formatter.write_str(&unreadable.of_body(false)),
+        }
+    }
+}
+
+impl std::error::Error for IngestError {}
 
 /// The target of rows, and known facts about it.
 #[derive(Clone, Debug)]
@@ -57,14 +71,10 @@ pub struct Settings {
 
 /// Converts a body to batches.
 pub struct Ingest {
-    cutter: Cutter,
+    /// The beginning of the body, until its format is decided; then `None`.
+    head: Option<BodyHead>,
+    reader: Option<BodyReader>,
     state: State,
-}
-
-/// Splits a body into records: JSON objects or lines of text.
-enum Cutter {
-    Split(Splitter),
-    Csv(Box<CsvToJson>),
 }
 
 struct State {
@@ -80,6 +90,7 @@ struct State {
     /// The first records, until there are enough of them; then `None`.
     inference: Option<TableInference>,
     failure: Option<BlockError>,
+    detection: Option<Detection>,
     summary: Summary,
 }
 
@@ -87,11 +98,6 @@ impl Ingest {
     /// Starts a body that arrives at `now`.
     #[must_use]
     pub fn new(settings: Settings, format: Format, now: Micros) -> Self {
-        let cutter = match format {
-            Format::Json => Cutter::Split(Splitter::json()),
-            Format::Csv => Cutter::Csv(Box::new(CsvToJson::new(b',', Vec::new()))),
-            Format::Lines => Cutter::Split(Splitter::lines()),
-        };
         let is_inferred = settings.table_time_column.is_none() || settings.age.is_inferred();
         let state = State {
             settings,
@@ -105,9 +111,10 @@ impl Ingest {
             batches: Vec::new(),
             inference: is_inferred.then(TableInference::default),
             failure: None,
+            detection: None,
             summary: Summary::default(),
         };
-        Self { cutter, state }
+        Self { head: Some(BodyHead::default()), reader: None, state }
     }
 
     /// Sets the arrival time of the bytes that are pushed from now on.
@@ -121,22 +128,33 @@ impl Ingest {
     /// Takes the next bytes of the body, and returns the batches that they complete.
     ///
     /// # Errors
-    /// [`BlockError`] if a batch cannot be encoded; the body is then given up.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Batch>, BlockError> {
-        let state = &mut self.state;
-        match &mut self.cutter {
-            Cutter::Split(splitter) => {
-                splitter.push(bytes, &mut |line, record| state.record(line, record));
-            }
-            Cutter::Csv(csv) => {
-                let mut rest = bytes;
-                while !rest.is_empty() {
-                    rest = &rest[csv.push(rest)..];
-                    state.csv_rows(csv);
-                }
-            }
+    /// [`IngestError`] if the body has no format that is read, or a batch cannot be encoded; the
+    /// body is then given up.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<Vec<Batch>, IngestError> {
+        let mut rest = bytes;
+        if let Some(head) = &mut self.head {
+            let (format, options) = (self.state.format, &self.state.settings.read);
+            let Some(after) = head.take(bytes, format, options) else { return Ok(Vec::new()) };
+            rest = after;
+            self.decide()?;
+        }
+        if let Some(reader) = &mut self.reader {
+            self.state.read(reader, rest);
         }
         self.state.take_batches()
+    }
+
+    /// Decides how the body is read, and reads its beginning.
+    fn decide(&mut self) -> Result<(), IngestError> {
+        let Some(head) = self.head.take() else { return Ok(()) };
+        let state = &mut self.state;
+        let (decision, bytes) =
+            head.decide(state.format, &state.settings.read).map_err(IngestError::Unreadable)?;
+        let Decision { mut reader, format, detection } = decision;
+        (state.format, state.detection) = (format, Some(detection));
+        state.read(&mut reader, &bytes);
+        self.reader = Some(reader);
+        Ok(())
     }
 
     /// The age limit of rows, and whether the rows so far lift the table's limit.
@@ -148,15 +166,16 @@ impl Ingest {
     /// Ends the body; returns the last batches and a summary of the whole body.
     ///
     /// # Errors
-    /// [`BlockError`] when a batch cannot be encoded.
-    pub fn finish(self) -> Result<(Vec<Batch>, Summary), BlockError> {
+    /// [`IngestError`], as from [`push`](Self::push).
+    pub fn finish(mut self) -> Result<(Vec<Batch>, Summary), IngestError> {
+        self.decide()?;
         let mut state = self.state;
         let mut csv = None;
-        match self.cutter {
-            Cutter::Split(splitter) => {
+        match self.reader {
+            Some(BodyReader::Split(splitter)) => {
                 splitter.finish(&mut |line, record| state.record(line, record));
             }
-            Cutter::Csv(mut reader) => {
+            Some(BodyReader::Csv(mut reader)) => {
                 reader.push(&[]);
                 state.csv_rows(&mut reader);
                 if let Some(unclosed) = reader.unclosed() {
@@ -164,6 +183,7 @@ impl Ingest {
                 }
                 csv = Some(reader);
             }
+            None => {}
         }
         state.infer();
         state.cut();
@@ -173,9 +193,26 @@ impl Ingest {
 }
 
 impl State {
-    fn take_batches(&mut self) -> Result<Vec<Batch>, BlockError> {
+    /// Reads the records that the bytes complete.
+    fn read(&mut self, reader: &mut BodyReader, bytes: &[u8]) {
+        match reader {
+            BodyReader::Split(splitter) => {
+                splitter.push(bytes, &mut |line, record| self.record(line, record));
+            }
+            BodyReader::Csv(csv) => {
+                let mut rest = bytes;
+                while !rest.is_empty() {
+                    let taken = csv.push(rest);
+                    rest = rest.get(taken..).unwrap_or_default();
+                    self.csv_rows(csv);
+                }
+            }
+        }
+    }
+
+    fn take_batches(&mut self) -> Result<Vec<Batch>, IngestError> {
         match self.failure.take() {
-            Some(failure) => Err(failure),
+            Some(failure) => Err(IngestError::Block(failure)),
             None => Ok(std::mem::take(&mut self.batches)),
         }
     }
@@ -228,7 +265,7 @@ impl State {
         if self.settings.age.is_inferred() {
             let median = match self.format {
                 Format::Lines => inference.median_of_lines(),
-                Format::Json | Format::Csv => self
+                Format::Json | Format::Csv | Format::Detect => self
                     .new_writer(AgePolicy::UNLIMITED)
                     .ok()
                     .and_then(|probe| inference.median_of_rows(probe)),
@@ -292,7 +329,7 @@ impl State {
             return Err("the time column has no name".to_owned());
         };
         match self.format {
-            Format::Json | Format::Csv => writer.json(builder, text),
+            Format::Json | Format::Csv | Format::Detect => writer.json(builder, text),
             Format::Lines => writer.line(builder, text),
         }
     }
@@ -321,7 +358,7 @@ impl State {
         }
         let name = match self.format {
             Format::Lines => CANDIDATES[0],
-            Format::Json | Format::Csv => match choose(inference.texts()) {
+            Format::Json | Format::Csv | Format::Detect => match choose(inference.texts()) {
                 Choice::Field(name) => name,
                 Choice::Arrival(name) => {
                     if name != CANDIDATES[0] {
@@ -386,6 +423,10 @@ impl State {
         let mut summary = Summary { age, ..self.summary };
         // Some lines were rejected before the first records were written.
         summary.rejected.sort_by_key(|reject| reject.line);
+        if let Some(detection) = self.detection {
+            summary.detected = detection.sentence();
+            summary.warnings.extend(detection.remarks);
+        }
         if let Some(mut writer) = self.writer {
             if let Some(csv) = csv {
                 writer.warnings.add_many(summary::INVALID_UTF8, csv.not_utf8());
@@ -393,11 +434,10 @@ impl State {
             summary.time_from = match (writer.main_source(), self.format) {
                 (None, _) => "arrival time".to_owned(),
                 (Some(_), Format::Lines) => "the beginning of each line".to_owned(),
-                (Some(source), Format::Json | Format::Csv) => format!("column {source}"),
+                (Some(source), _) => format!("column {source}"),
             };
             summary.warnings.extend(writer.warnings.into_list());
-            summary.warnings.extend(csv.and_then(summary::missing));
-            summary.warnings.extend(csv.and_then(summary::numeric_head));
+            summary.warnings.extend(csv.map(CsvToJson::remarks).unwrap_or_default());
             summary.warnings.sort_by_key(|warning| warning.code);
         }
         summary

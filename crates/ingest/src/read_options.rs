@@ -39,6 +39,8 @@ pub struct ReadOptions {
     pub regex: Option<String>,
     /// The dotted name of the array in a JSON document that has the rows.
     pub rows: Option<String>,
+    /// The name of the file that the bytes are from, whose extension is evidence of the format.
+    pub name: Option<String>,
 }
 
 /// What encloses cells of CSV.
@@ -52,7 +54,7 @@ pub enum Quote {
 
 impl ReadOptions {
     /// The names of the options, as [`set`](Self::set) takes them.
-    pub const NAMES: [&str; 13] = [
+    pub const NAMES: [&str; 14] = [
         "format",
         "separator",
         "decimal",
@@ -66,6 +68,7 @@ impl ReadOptions {
         "null",
         "regex",
         "rows",
+        "name",
     ];
 
     /// Sets the option `name`, one of [`NAMES`](Self::NAMES). `null` may be set several times; each
@@ -92,6 +95,7 @@ impl ReadOptions {
             "null" => self.nulls.push(value.to_owned()),
             "regex" => self.regex = Some(value.to_owned()),
             "rows" => self.rows = Some(value.to_owned()),
+            "name" => self.name = Some(value.to_owned()),
             _ => return Err(format!("no option; there are {}", Self::NAMES.join(", "))),
         }
         Ok(())
@@ -174,6 +178,7 @@ mod tests {
             ("null", "missing"),
             ("regex", "(?<a>.)"),
             ("rows", "a.b"),
+            ("name", "x.csv"),
         ] {
             options.set(name, value).expect(name);
         }

@@ -2,9 +2,9 @@
 
 use hadal_types::limits::TABLE_AGE_DAYS;
 
-use crate::CsvToJson;
 use crate::age_policy::AgePolicy;
 use crate::rejects::Reject;
+use crate::warning::Warning;
 
 /// The result of a body.
 #[derive(Clone, Debug, Default)]
@@ -20,19 +20,10 @@ pub struct Summary {
     pub warnings: Vec<Warning>,
     /// The source of the rows' times, for people: `column ts`, `arrival time`.
     pub time_from: String,
+    /// How the body was read, in a few words: "CSV with `;`, head in line 3".
+    pub detected: String,
     /// The age limit of rows, and whether the rows of this body lift the table's limit.
     pub age: AgePolicy,
-}
-
-/// A change made to the input.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    /// The kind of change, for programs.
-    pub code: &'static str,
-    /// The number of occurrences.
-    pub count: u64,
-    /// The change in words.
-    pub message: String,
 }
 
 /// Warnings with their counts. They are in one short vector, because the same warning may come with
@@ -66,33 +57,14 @@ pub(crate) const CUT: &str = "cut";
 pub(crate) const DUPLICATE_KEY: &str = "duplicate_key";
 pub(crate) const INVALID_UTF8: &str = "invalid_utf8";
 pub(crate) const JSON_AS_TEXT: &str = "json_as_text";
-pub(crate) const MISSING_NUMBER: &str = "missing_number";
 pub(crate) const MIXED_TIME_UNITS: &str = "mixed_time_units";
 pub(crate) const NESTED_ARRAY: &str = "nested_array";
 pub(crate) const NO_AGE_LIMIT: &str = "no_age_limit";
 pub(crate) const NO_TIMES: &str = "no_times";
 pub(crate) const NULL_ELEMENT: &str = "null_element";
-pub(crate) const NUMERIC_HEAD: &str = "numeric_head";
 pub(crate) const OVERFLOW: &str = "overflow";
 pub(crate) const ROUNDED: &str = "rounded";
 pub(crate) const TOO_OLD: &str = "too_old";
-
-/// Warns of CSV cells with words for null, such as `NA`, in columns of numbers.
-pub(crate) fn missing(csv: &CsvToJson) -> Option<Warning> {
-    let count: u64 = csv.missing().map(|(_, missing)| missing).sum();
-    let names: Vec<&str> = csv.missing().map(|(name, _)| name).collect();
-    let noun = if names.len() == 1 { "column" } else { "columns" };
-    let names = names.join(", ");
-    let cells = if count == 1 { "cell" } else { "cells" };
-    let message =
-        format!("{count} {cells} such as NA, among numbers, became null in {noun} {names}");
-    (count > 0).then_some(Warning { code: MISSING_NUMBER, count, message })
-}
-
-/// Warns that the first line of CSV looks like a row rather than like names.
-pub(crate) fn numeric_head(csv: &CsvToJson) -> Option<Warning> {
-    csv.head_remark().map(|message| Warning { code: NUMERIC_HEAD, count: 1, message })
-}
 
 /// Warns that a column with a usual time name has no times, and names the column used instead.
 pub(crate) fn no_times(usual: &str, instead: &str) -> Warning {
@@ -179,6 +151,6 @@ mod tests {
         let words = |count| counted(ARRIVAL_TIME, count).expect("told by its count");
         assert_eq!(words(1), "1 row has no time of its own; it got the time of arrival");
         assert_eq!(words(2), "2 rows have no time of their own; they got the time of arrival");
-        assert_eq!(counted(MISSING_NUMBER, 2), None, "it names columns");
+        assert_eq!(counted("missing_number", 2), None, "it names columns");
     }
 }

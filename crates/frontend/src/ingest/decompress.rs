@@ -66,6 +66,11 @@ impl Decompressor {
         Some(Self { method, input_bytes: 0, output_bytes: 0 })
     }
 
+    /// Whether bodies are compressed.
+    pub(crate) const fn is_compressed(&self) -> bool {
+        !matches!(self.method, Method::Identity)
+    }
+
     /// Decompresses bytes, and calls `take` with the plain bytes, piece by piece.
     pub(crate) fn push<E: From<DecompressError>>(
         &mut self,

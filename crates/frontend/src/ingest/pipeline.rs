@@ -1,7 +1,7 @@
 //! From the bytes of a body to batches: decompress, parse, encode. Keeps its thread busy, and never
 //! waits.
 
-use hadal_ingest::{AgePolicy, Ingest, Summary};
+use hadal_ingest::{AgePolicy, Ingest, IngestError, Summary};
 use hadal_peer::Batch;
 use hadal_types::{Micros, limits};
 
@@ -16,6 +16,9 @@ pub(crate) enum PipelineError {
     Decompress(#[from] DecompressError),
     #[error("a batch cannot be encoded: {0}")]
     Block(String),
+    /// The reason in words.
+    #[error("{0}")]
+    Unreadable(String),
     #[error("a strict body of more than {} bytes; send it in parts", limits::BODY_BYTES_MAX)]
     TooLong,
     #[error(
@@ -33,6 +36,7 @@ impl From<PipelineError> for FrontendError {
             | PipelineError::TooLongDecompressed => ErrorKind::TooLarge,
             PipelineError::Decompress(_) => ErrorKind::BadBatch,
             PipelineError::Block(_) => ErrorKind::Limit,
+            PipelineError::Unreadable(_) => ErrorKind::Encoding,
         };
         Self::new(kind, error.to_string())
     }
@@ -103,13 +107,14 @@ impl Pipeline {
         }
         let mut batches = Vec::new();
         let Self { decompressor, ingest, is_strict, decompressed, pending, .. } = self;
+        let is_compressed = decompressor.is_compressed();
         decompressor.push(bytes, &mut |plain| {
             *decompressed += plain.len();
             if *is_strict && *decompressed > limits::BODY_INFLATED_BYTES_MAX {
                 return Err(PipelineError::TooLongDecompressed);
             }
             *pending += plain.len();
-            let cut = feed(ingest, plain)?;
+            let cut = feed(ingest, plain, is_compressed)?;
             if !*is_strict && !cut.is_empty() {
                 *pending = plain.len();
             }
@@ -123,17 +128,32 @@ impl Pipeline {
     pub(crate) fn finish(mut self) -> Result<(Vec<Batch>, Summary), PipelineError> {
         let mut batches = Vec::new();
         let Self { decompressor, ingest, .. } = &mut self;
+        let is_compressed = decompressor.is_compressed();
         decompressor.finish(&mut |plain| {
-            batches.extend(feed(ingest, plain)?);
+            batches.extend(feed(ingest, plain, is_compressed)?);
             Ok::<_, PipelineError>(())
         })?;
         let finished = self.ingest.finish();
-        let (last, summary) = finished.map_err(|error| PipelineError::Block(error.to_string()))?;
+        let (last, summary) = finished.map_err(|error| in_words(error, is_compressed))?;
         batches.extend(last);
         Ok((batches, summary))
     }
 }
 
-fn feed(ingest: &mut Ingest, plain: &[u8]) -> Result<Vec<Batch>, PipelineError> {
-    ingest.push(plain).map_err(|error| PipelineError::Block(error.to_string()))
+fn feed(
+    ingest: &mut Ingest,
+    plain: &[u8],
+    is_compressed: bool,
+) -> Result<Vec<Batch>, PipelineError> {
+    ingest.push(plain).map_err(|error| in_words(error, is_compressed))
+}
+
+/// `is_compressed` says whether the body was decompressed before.
+fn in_words(error: IngestError, is_compressed: bool) -> PipelineError {
+    match error {
+        IngestError::Block(error) => PipelineError::Block(error.to_string()),
+        IngestError::Unreadable(unreadable) => {
+            PipelineError::Unreadable(unreadable.of_body(is_compressed))
+        }
+    }
 }

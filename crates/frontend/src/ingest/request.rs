@@ -54,6 +54,8 @@ pub struct IngestReceipt {
     pub warnings: Vec<Warning>,
     /// The source of the rows' times, in words.
     pub time_from: String,
+    /// How the body was read, in words.
+    pub detected: String,
     /// Whether the whole body had been accepted before.
     pub duplicate: bool,
     /// Whether the whole body survives a crash.

@@ -24,6 +24,22 @@ impl CsvRows {
         Ok(rows)
     }
 
+    /// Reads the text that is there, and decides the types of the columns by it.
+    pub(super) fn live(reader: Reader, csv: CsvToJson, place: &str) -> Result<Self, Error> {
+        let mut rows = Self { reader, place: place.to_owned(), csv, is_over: false };
+        let mut rest = rows.reader.fill_buf().map_err(Error::io("read", place))?.len();
+        while rest > 0 && !rows.csv.is_judged() {
+            let bytes = rows.reader.fill_buf().map_err(Error::io("read", place))?;
+            let taken = rows.csv.push(bytes.get(..rest).unwrap_or(bytes));
+            rows.reader.consume(taken);
+            rest = rest.saturating_sub(taken);
+        }
+        if !rows.csv.is_judged() {
+            rows.csv.judge();
+        }
+        Ok(rows)
+    }
+
     /// Returns false at the end of the text, or an error if an unclosed quote has swallowed the
     /// rest.
     fn end(&self) -> Result<bool, Error> {
@@ -70,18 +86,13 @@ impl Rows for CsvRows {
     }
 
     fn notes(&self) -> Vec<String> {
-        let missing = self.csv.missing().map(|(name, missing)| {
-            let values = output::count(missing, "value");
-            format!("column {name}: NA and the like became null, {values}")
-        });
         let odd = Some(self.csv.not_utf8()).filter(|&rows| rows > 0);
         let odd = odd.map(|rows| {
             let rows = output::count(rows, "row");
             format!("what was not UTF-8 became U+FFFD, in {rows}; {NOT_UTF8_ADVICE}")
         });
-        let head = self.csv.head_remark();
-        let head = head.map(|remark| format!("{remark}; --no-head makes it a row"));
-        head.into_iter().chain(missing).chain(odd).collect()
+        let remarks = self.csv.remarks().into_iter().map(|remark| remark.message);
+        remarks.chain(odd).collect()
     }
 }
 
@@ -90,11 +101,13 @@ mod tests {
     use std::collections::VecDeque;
     use std::io::{BufRead, Cursor, Read};
 
+    use hadal_ingest::{Dialect, ReadOptions};
+
     use super::super::{InputFormat, Rows, all_lines, all_rows};
     use super::{CsvRows, CsvToJson};
 
     fn open(text: &[u8]) -> CsvRows {
-        let csv = CsvToJson::new(b',', Vec::new());
+        let csv = CsvToJson::new(Dialect::default(), &ReadOptions::default());
         CsvRows::new(Box::new(Cursor::new(text.to_vec())), csv, "test").expect("a head")
     }
 
@@ -114,19 +127,20 @@ mod tests {
 
     #[test]
     fn other_separators_are_told() {
-        assert_eq!(all_rows("a;b\n1,5;2\n", InputFormat::Csv).expect("rows").len(), 1);
+        let row = all_rows("a;b\n1,5;2\n", InputFormat::Csv).expect("rows");
+        assert_eq!(row, [r#"{"a":1.5,"b":2}"#]);
         let row = all_rows("a\tb\n1,5\t2\n", InputFormat::Csv).expect("rows");
-        assert_eq!(row, [r#"{"a":"1,5","b":2}"#]);
+        assert_eq!(row, [r#"{"a":1.5,"b":2}"#]);
     }
 
     #[test]
     fn what_was_lost_is_said() {
         let mut rows = open(b"n,s\n1,\xff\nNA,x\nNaN,y\n");
         assert_eq!(all_lines(&mut rows).expect("rows").len(), 3);
-        let missing = "column n: NA and the like became null, 2 values";
+        let missing = "2 cells such as NA or - became null in column n; ";
         let notes = rows.notes();
         assert_eq!(notes.len(), 2);
-        assert_eq!(notes[0], missing);
+        assert!(notes[0].starts_with(missing), "{notes:?}");
         assert!(notes[1].starts_with("what was not UTF-8 became U+FFFD, in 1 row; "), "{notes:?}");
         assert!(notes[1].contains("iconv"), "{notes:?}");
     }
@@ -169,7 +183,7 @@ mod tests {
     fn rows_that_are_there_do_not_wait_for_more() {
         let mut pieces: VecDeque<&[u8]> = VecDeque::from([&b"n\n"[..]]);
         pieces.extend([&b"7\n"[..]; 1_001]);
-        let csv = CsvToJson::new(b',', Vec::new());
+        let csv = CsvToJson::new(Dialect::default(), &ReadOptions::default());
         let mut rows = CsvRows::new(Box::new(Stream(pieces)), csv, "test").expect("a head");
         for _ in 0..1_001 {
             assert!(rows.next(&mut Vec::new()).expect("a row"));

@@ -120,37 +120,6 @@ fn skip_space(reader: &mut dyn BufRead) -> io::Result<Option<u8>> {
     skip(reader, b" \t\r\n")
 }
 
-/// Whether a text that begins like this is a FeatureCollection of GeoJSON (RFC 7946).
-pub(super) fn is_feature_collection(mut text: &[u8]) -> bool {
-    let reader: &mut dyn BufRead = &mut text;
-    if !matches!(skip_space(reader), Ok(Some(b'{'))) {
-        return false;
-    }
-    reader.consume(1);
-    // Reading from memory fails only at the end.
-    while let Ok(Some(name)) = next_name(reader) {
-        let Ok(Some(_)) = skip_space(reader) else { return false };
-        let rest = reader.fill_buf().unwrap_or_default();
-        match name.as_str() {
-            "type" => return rest.starts_with(b"\"FeatureCollection\""),
-            "features" => {
-                let first = rest.strip_prefix(b"[").unwrap_or_default().trim_ascii_start();
-                let mut first = serde_json::Deserializer::from_slice(first).into_iter::<Kind>();
-                return matches!(first.next(), Some(Ok(kind)) if kind.r#type == "Feature");
-            }
-            _ if leave(reader, 0).is_err() => return false,
-            _ => (),
-        }
-    }
-    false
-}
-
-/// The type of a GeoJSON object.
-#[derive(serde::Deserialize)]
-struct Kind {
-    r#type: String,
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -175,21 +144,5 @@ mod tests {
         assert!(rest_after(text, &["n", "x"]).expect_err("a number").contains("no object"));
         assert!(rest_after("[1]", &["x"]).is_err());
         assert!(rest_after(r#"{"a": {"b": "#, &["rows"]).is_err());
-    }
-
-    #[test]
-    fn collections_are_told_by_their_type() {
-        for (text, expected) in [
-            (r#"{"type":"FeatureCollection","features":["#, true),
-            (r#"{ "crs": {"type": "name"}, "type" : "FeatureCollection" "#, true),
-            (r#"{"features": [{"id": 1, "type": "Feature"}, "#, true),
-            (r#"{"features": [{"id": 1}], "#, false),
-            (r#"{"type":"Feature"}"#, false),
-            (r#"{"type":"#, false),
-            (r#"{"crs": {"#, false),
-            ("", false),
-        ] {
-            assert_eq!(is_feature_collection(text.as_bytes()), expected, "{text}");
-        }
     }
 }

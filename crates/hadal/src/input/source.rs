@@ -95,11 +95,6 @@ impl Source {
     }
 }
 
-/// Whether bytes begin like a compressed file.
-pub(super) fn is_compressed(bytes: &[u8]) -> bool {
-    bytes.starts_with(GZIP) || bytes.starts_with(ZSTD)
-}
-
 /// Counts the bytes read.
 struct Counting<R> {
     input: R,

@@ -64,6 +64,7 @@ struct ReceiptBody<'r> {
     rejected: Vec<RejectBody<'r>>,
     warnings: Vec<WarningBody<'r>>,
     time_from: &'r str,
+    detected: &'r str,
     duplicate: bool,
     durable: bool,
 }
@@ -88,6 +89,7 @@ impl<'r> ReceiptBody<'r> {
             rejected: RejectBody::of(&receipt.rejects.first),
             warnings: receipt.warnings.iter().map(warning).collect(),
             time_from: &receipt.time_from,
+            detected: &receipt.detected,
             duplicate: receipt.duplicate,
             durable: receipt.durable,
         }

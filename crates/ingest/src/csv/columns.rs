@@ -7,79 +7,109 @@ use std::iter::zip;
 use hadal_types::limits::LINE_BYTES_MAX;
 use serde_json::Value;
 
-use super::records::Record;
+use super::cell_type::{CellCounts, CellType, DecimalMarks, truth};
+use super::dialect::Dialect;
+use super::null_words::{NullWords, Nullness};
+use super::number_format;
+use super::record::Record;
 use crate::distinct_names::distinct_names;
-use crate::time_column::{CANDIDATES, of_text};
+use crate::read_options::ReadOptions;
+use crate::time_column::CANDIDATES;
 
-/// Words that programs write for null in a column of numbers.
-const MISSING: [&str; 7] = ["NA", "N/A", "NULL", "null", "NaN", "nan", "None"];
-
-/// The type of a column's cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum CellType {
-    Numbers,
-    Truths,
-    Strings,
-}
-
-/// The cell types in a column's sample.
-#[derive(Clone, Copy, Debug, Default)]
-struct CellCounts {
-    /// Numbers, and words for null.
-    numeric: u64,
-    numbers: u64,
-    truths: u64,
-    times: u64,
-    /// Cells that are not null.
-    values: u64,
-    all: u64,
-}
+/// The number of odd cells that are shown for each column.
+const EXAMPLES_MAX: usize = 3;
+/// The number of characters of a cell that are shown.
+const EXAMPLE_CHARS_MAX: usize = 20;
 
 /// The columns of a CSV text.
 #[derive(Debug)]
 pub(super) struct Columns {
     pub(super) names: Vec<String>,
-    /// Whether the header has names and all of them are numbers.
-    pub(super) are_names_numbers: bool,
-    /// The names as JSON keys, with colons.
-    keys: Vec<String>,
-    cells: Vec<CellType>,
-    /// Words that mean null in any column.
-    nulls: Vec<String>,
+    /// The number of names with control characters, which became blanks.
+    pub(super) control_names: u64,
+    columns: Vec<Column>,
+    words: NullWords,
     /// The index of the column whose cells are times.
     time: Option<usize>,
-    /// The number of words for null in each numeric column.
-    pub(super) missing: Vec<u64>,
     /// The number of records that were not UTF-8.
     pub(super) not_utf8: u64,
+    pub(super) rows: u64,
+    /// Records with a cell beyond the head that is not null.
+    pub(super) long_rows: u64,
+    /// Records with fewer cells than the head.
+    pub(super) short_rows: u64,
+    /// Records with text after a closing quote, and the line of the first.
+    pub(super) text_after_quote: (u64, u64),
+}
+
+/// One column.
+#[derive(Debug)]
+pub(super) struct Column {
+    /// The name as a JSON key, with a colon.
+    key: String,
+    pub(super) cell_type: CellType,
+    counts: CellCounts,
+    /// Whether a dash is a value: beside a plus, it is a sign.
+    has_dashes: bool,
+    /// Whether words count that mean null among numbers, truth values and times only.
+    is_typed: bool,
+    /// Whether its numbers can be read in two ways, so that they stay texts.
+    pub(super) is_in_doubt: bool,
+    pub(super) has_several_units: bool,
+    /// The number of words for null.
+    pub(super) nulls: u64,
+    /// The number of cells that are not null, in a column of numbers or truth values.
+    pub(super) values: u64,
+    /// Cells that are text among numbers.
+    pub(super) odd: u64,
+    pub(super) examples: Vec<String>,
 }
 
 impl Columns {
-    /// The columns of a header, with types decided by a sample of records. If the header has no
+    /// The columns of a head, with types decided by a sample of records. If the head has no
     /// cells, the sample determines the number of columns.
-    pub(super) fn new(head: &Record, sample: &VecDeque<Record>, nulls: Vec<String>) -> Self {
+    pub(super) fn new(
+        head: &Record,
+        sample: &VecDeque<Record>,
+        dialect: &Dialect,
+        options: &ReadOptions,
+    ) -> Self {
         let mut head: Vec<_> = head.cells().collect();
+        if dialect.has_row_names {
+            head.insert(0, Cow::Borrowed(""));
+        }
         if head.is_empty() {
             let width = sample.iter().map(|record| record.cells().count()).max();
             head.resize(width.unwrap_or(0), Cow::Borrowed(""));
         }
-        let named = || head.iter().filter(|name| !name.trim().is_empty());
+        let is_control = |name: &&mut Cow<'_, str>| name.contains(char::is_control);
+        let mut control_names = 0;
+        for name in head.iter_mut().filter(is_control) {
+            *name = Cow::Owned(name.trim().replace("\r\n", " ").replace(char::is_control, " "));
+            control_names += 1;
+        }
         let names = distinct_names(head.iter().map(AsRef::as_ref));
+        let words = NullWords::new(&options.nulls);
         let mut counts = vec![CellCounts::default(); names.len()];
         for record in sample {
             for (column, cell) in zip(&mut counts, record.cells()) {
-                column.add(&cell, &nulls);
+                column.add(&cell, &words);
             }
         }
+        let marks = decimal_marks(&counts, dialect, options);
+        let time = time_column(&names, &counts);
+        let column = |(name, counts): (&String, CellCounts)| Column::new(name, counts, marks);
         Self {
-            keys: names.iter().map(|name| format!("{}:", Value::from(name.as_str()))).collect(),
-            cells: counts.iter().map(CellCounts::cells).collect(),
-            time: time_column(&names, &counts),
-            missing: vec![0; names.len()],
-            not_utf8: 0,
-            are_names_numbers: named().all(|name| is_number(name)) && named().count() > 0,
+            control_names,
+            columns: zip(&names, counts).map(column).collect(),
             names,
-            nulls,
+            words,
+            time,
+            not_utf8: 0,
+            rows: 0,
+            long_rows: 0,
+            short_rows: 0,
+            text_after_quote: (0, 0),
         }
     }
 
@@ -87,6 +117,11 @@ impl Columns {
     /// one with a usual name, else the first.
     pub(super) fn time_column(&self) -> Option<&str> {
         self.time.and_then(|column| self.names.get(column)).map(String::as_str)
+    }
+
+    /// The columns with their names.
+    pub(super) fn named(&self) -> impl Iterator<Item = (&str, &Column)> {
+        zip(self.names.iter().map(String::as_str), &self.columns)
     }
 
     /// Appends a record as one JSON line, without a line feed.
@@ -101,106 +136,140 @@ impl Columns {
             return;
         }
         out.push(b'{');
-        let mut is_utf8 = true;
-        for (column, cell) in record.cells().enumerate() {
+        let (mut is_utf8, mut cells, mut end) = (true, 0, out.len());
+        for cell in record.cells() {
             is_utf8 &= matches!(cell, Cow::Borrowed(_));
-            self.write_cell(column, &cell, out);
+            match self.columns.get_mut(cells) {
+                Some(column) => column.write(&cell, &self.words, out),
+                // Cells beyond the head get generated names.
+                None if self.words.nullness(&cell) == Nullness::Value => {
+                    out.extend_from_slice(format!("\"column_{}\":", cells + 1).as_bytes());
+                    write_text(&cell, out);
+                    out.push(b',');
+                }
+                None => {}
+            }
+            cells += 1;
+            if cells == self.columns.len() {
+                end = out.len();
+            }
         }
+        self.rows += 1;
         self.not_utf8 += u64::from(!is_utf8);
+        self.short_rows += u64::from(cells < self.columns.len());
+        self.long_rows += u64::from(cells > self.columns.len() && out.len() > end);
+        if record.has_text_after_quote {
+            let (rows, line) = self.text_after_quote;
+            self.text_after_quote = (rows + 1, if rows == 0 { record.line } else { line });
+        }
         match out.last_mut() {
             Some(last) if *last == b',' => *last = b'}',
             _ => out.push(b'}'),
         }
     }
+}
 
-    /// Appends a name, a value and a comma; nothing for null.
-    fn write_cell(&mut self, column: usize, cell: &str, out: &mut Vec<u8>) {
-        if is_null(cell, &self.nulls) {
-            return;
+impl Column {
+    fn new(name: &str, counts: CellCounts, marks: DecimalMarks) -> Self {
+        let cell_type = counts.cell_type(marks);
+        Self {
+            key: format!("{}:", Value::from(name)),
+            cell_type,
+            has_dashes: counts.pluses > 0,
+            is_typed: cell_type != CellType::Strings || counts.is_typed(),
+            is_in_doubt: counts.is_in_doubt(marks),
+            has_several_units: counts.has_several_units(),
+            nulls: 0,
+            values: 0,
+            odd: 0,
+            examples: Vec::new(),
+            counts,
         }
-        let cells = self.cells.get(column).copied().unwrap_or(CellType::Strings);
-        let is_number = cells == CellType::Numbers && is_json_number(cell);
-        if cells == CellType::Numbers
-            && !is_number
-            && is_missing(cell)
-            && let Some(missing) = self.missing.get_mut(column)
-        {
-            *missing += 1;
-            return;
+    }
+
+    /// The first number of the sample that is not plain.
+    pub(super) fn marked(&self) -> Option<&str> {
+        self.counts.marked.as_deref()
+    }
+
+    /// Appends the name, the value and a comma; nothing for null.
+    fn write(&mut self, cell: &str, words: &NullWords, out: &mut Vec<u8>) {
+        match words.nullness(cell) {
+            Nullness::Value => {}
+            Nullness::Null => return,
+            Nullness::Usual if self.has_dashes && cell.trim() == "-" => {}
+            Nullness::UsualIfTyped if !self.is_typed => {}
+            Nullness::Usual | Nullness::UsualIfTyped => {
+                self.nulls += u64::from(!cell.trim().is_empty());
+                return;
+            }
         }
-        match self.keys.get(column) {
-            Some(key) => out.extend_from_slice(key.as_bytes()),
-            // Cells beyond the header get generated names.
-            None => out.extend_from_slice(format!("\"column_{}\":", column + 1).as_bytes()),
-        }
-        let truth = if cells == CellType::Truths { truth(cell) } else { None };
-        match truth {
-            Some(truth) => out.extend_from_slice(if truth { b"true" } else { b"false" }),
-            None if is_number => out.extend_from_slice(cell.trim().as_bytes()),
-            None => write_text(cell, out),
+        out.extend_from_slice(self.key.as_bytes());
+        let is_written = match self.cell_type {
+            CellType::Strings => {
+                write_text(cell, out);
+                out.push(b',');
+                return;
+            }
+            CellType::Numbers => {
+                let cell = cell.trim();
+                let is_number = number_format::is_json_number(cell);
+                if is_number {
+                    out.extend_from_slice(cell.as_bytes());
+                }
+                is_number
+            }
+            CellType::MarkedNumbers { decimal } => match number_format::read(cell, decimal) {
+                Some(number) => {
+                    out.extend_from_slice(number.json.as_bytes());
+                    true
+                }
+                None => false,
+            },
+            CellType::Truths => match truth(cell) {
+                Some(truth) => {
+                    out.extend_from_slice(if truth { b"true" } else { b"false" });
+                    true
+                }
+                None => false,
+            },
+        };
+        self.values += 1;
+        if !is_written {
+            write_text(cell, out);
+            self.count_odd(cell);
         }
         out.push(b',');
     }
+
+    #[cold]
+    fn count_odd(&mut self, cell: &str) {
+        self.odd += 1;
+        if self.examples.len() < EXAMPLES_MAX {
+            let example: String = cell.trim().chars().take(EXAMPLE_CHARS_MAX).collect();
+            if !self.examples.contains(&example) {
+                self.examples.push(example);
+            }
+        }
+    }
 }
 
-impl CellCounts {
-    fn add(&mut self, cell: &str, nulls: &[String]) {
-        self.all += 1;
-        if is_null(cell, nulls) {
-            return;
-        }
-        let is_number = is_json_number(cell);
-        self.values += 1;
-        self.numbers += u64::from(is_number);
-        self.numeric += u64::from(is_number || is_missing(cell));
-        self.truths += u64::from(truth(cell).is_some());
-        self.times += u64::from(of_text(cell).is_some());
-    }
-
-    fn cells(&self) -> CellType {
-        if self.numeric == self.values && self.numbers > 0 {
-            CellType::Numbers
-        } else if self.truths == self.values && self.truths > 0 {
-            CellType::Truths
-        } else {
-            CellType::Strings
-        }
-    }
-
-    const fn is_times(&self) -> bool {
-        self.times == self.all && self.times > 0
-    }
+/// The decimal marks that are stated, and those of the columns in which there is no doubt.
+fn decimal_marks(counts: &[CellCounts], dialect: &Dialect, options: &ReadOptions) -> DecimalMarks {
+    let has = |mark| counts.iter().any(|column| column.sure_decimal() == Some(mark));
+    let of_others = match (has(b','), has(b'.')) {
+        (true, false) => Some(b','),
+        (false, true) => Some(b'.'),
+        _ => None,
+    };
+    let is_comma_separator = dialect.separator == b',';
+    DecimalMarks { stated: options.decimal, of_others, is_comma_separator }
 }
 
 fn time_column(names: &[String], counts: &[CellCounts]) -> Option<usize> {
     let is_times = |column: &usize| counts.get(*column).is_some_and(CellCounts::is_times);
     let place = |usual: &&str| names.iter().position(|name| name == usual).filter(is_times);
     CANDIDATES.iter().find_map(place).or_else(|| (0..names.len()).find(is_times))
-}
-
-fn is_null(cell: &str, nulls: &[String]) -> bool {
-    cell.is_empty() || nulls.iter().any(|null| null == cell.trim())
-}
-
-fn is_missing(cell: &str) -> bool {
-    MISSING.contains(&cell.trim())
-}
-
-fn truth(cell: &str) -> Option<bool> {
-    let is = |word: &str| cell.trim().eq_ignore_ascii_case(word);
-    if is("true") { Some(true) } else { is("false").then_some(false) }
-}
-
-/// Whether a name is written like a number in any form; `007` and `1.` are.
-fn is_number(name: &str) -> bool {
-    name.contains(|c: char| c.is_ascii_digit()) && name.trim().parse::<f64>().is_ok()
-}
-
-/// Whether a cell is written like a JSON number; `007` and `1.` are not, they are strings.
-fn is_json_number(cell: &str) -> bool {
-    let cell = cell.trim();
-    cell.starts_with(|c: char| c == '-' || c.is_ascii_digit())
-        && serde_json::from_str::<serde_json::Number>(cell).is_ok()
 }
 
 fn write_text(text: &str, out: &mut Vec<u8>) {

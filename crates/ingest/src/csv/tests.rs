@@ -1,6 +1,7 @@
 use hadal_types::limits::LINE_BYTES_MAX;
 
 use super::*;
+use crate::read_options::Quote;
 
 /// Reads a text in pieces of this size; returns the reader, and the rows with their lines.
 fn read_all(mut csv: CsvToJson, text: &[u8], piece: usize) -> (CsvToJson, Vec<(u64, String)>) {
@@ -22,7 +23,11 @@ fn read_all(mut csv: CsvToJson, text: &[u8], piece: usize) -> (CsvToJson, Vec<(u
 }
 
 fn read(text: &str) -> (CsvToJson, Vec<String>) {
-    let (csv, rows) = read_all(CsvToJson::new(b',', Vec::new()), text.as_bytes(), text.len());
+    let (csv, rows) = read_all(
+        CsvToJson::new(Dialect::default(), &ReadOptions::default()),
+        text.as_bytes(),
+        text.len(),
+    );
     (csv, rows.into_iter().map(|(_, row)| row).collect())
 }
 
@@ -43,18 +48,29 @@ fn columns_are_numbers_truths_or_strings() {
 }
 
 #[test]
-fn later_cells_of_another_kind_stay_strings() {
+fn odd_cells_among_numbers_are_strings_and_counted() {
     let text = format!("n,b\n{}x,maybe\n5,TRUE\n", "1,true\n".repeat(SAMPLE_RECORDS));
-    let all_rows = rows(&text);
+    let (csv, all_rows) = read(&text);
     let expected = [r#"{"n":1,"b":true}"#, r#"{"n":"x","b":"maybe"}"#, r#"{"n":5,"b":true}"#];
     assert_eq!(all_rows[SAMPLE_RECORDS - 1..], expected);
-    // With one record less before it, the cell is in the sample.
+    let said: Vec<String> = csv.remarks().into_iter().map(|remark| remark.message).collect();
+    assert_eq!(
+        said,
+        [
+            "less than 0.1 % of n are text (1 cell): x",
+            "less than 0.1 % of b are text (1 cell): maybe"
+        ]
+    );
+    // With one record less before it, the cell is in the sample: truth values have no odd ones.
     let text = text.replacen("1,true\n", "", 1);
-    assert_eq!(rows(&text)[0], r#"{"n":"1","b":"true"}"#);
+    assert_eq!(rows(&text)[0], r#"{"n":1,"b":"true"}"#);
+    let (csv, rows) = read("amount\n5\n12.5\nunknown\n7\n8\n1\n");
+    assert_eq!(rows[2], r#"{"amount":"unknown"}"#);
+    assert_eq!(csv.remarks()[0].message, "16 % of amount are text (1 cell): unknown");
 }
 
 #[test]
-fn a_missing_number_is_null_and_counted() {
+fn words_for_no_value_are_null_and_counted() {
     let (csv, rows) = read("n,country,all\n1,NA,NA\nNA,NO,NA\n NaN ,NA,NA\n");
     let expected = [
         r#"{"n":1,"country":"NA","all":"NA"}"#,
@@ -62,17 +78,50 @@ fn a_missing_number_is_null_and_counted() {
         r#"{"country":"NA","all":"NA"}"#,
     ];
     assert_eq!(rows, expected);
-    assert_eq!(csv.missing().collect::<Vec<_>>(), [("n", 2)]);
+    let said = &csv.remarks()[0].message;
+    assert!(said.starts_with("2 cells such as NA or - became null in column n; "), "{said}");
+    let text = "s,sign\nNULL,+\nN/A,-\n-,+\n\\N,-\nx,+\n";
+    let signs = [r#"{"sign":"+"}"#, r#"{"sign":"-"}"#];
+    let (csv, rows) = read(text);
+    assert_eq!(rows[..2], signs);
+    assert_eq!((rows[3].as_str(), csv.remarks()[0].count), (signs[1], 4));
 }
 
 #[test]
 fn words_for_no_value_may_be_named() {
-    let csv = CsvToJson::new(b';', vec!["-".to_owned(), "k. A.".to_owned()]);
+    let dialect = Dialect { separator: b';', ..Dialect::default() };
+    let nulls = vec!["-".to_owned(), "k. A.".to_owned()];
+    let csv = CsvToJson::new(dialect, &ReadOptions { nulls, ..ReadOptions::default() });
     let text = "n;s;when\n-;k. A.;2013-01-01\n 1 ; - ;2013-01-02\n";
     let (csv, rows) = read_all(csv, text.as_bytes(), 5);
     let rows: Vec<&str> = rows.iter().map(|(_, row)| row.as_str()).collect();
     assert_eq!(rows, [r#"{"when":"2013-01-01"}"#, r#"{"n":1,"when":"2013-01-02"}"#]);
-    assert_eq!((csv.missing().count(), csv.time_column()), (0, Some("when")));
+    assert_eq!((csv.remarks().len(), csv.time_column()), (0, Some("when")));
+}
+
+#[test]
+fn numbers_are_read_as_people_write_them() {
+    let semicolons = Dialect { separator: b';', ..Dialect::default() };
+    let read_with = |text: &str, decimal: Option<u8>| {
+        let options = ReadOptions { decimal, ..ReadOptions::default() };
+        let (csv, rows) = read_all(CsvToJson::new(semicolons, &options), text.as_bytes(), 9);
+        let said = csv.remarks().into_iter().map(|remark| remark.message).collect::<Vec<_>>();
+        (rows.into_iter().map(|(_, row)| row).collect::<Vec<_>>(), said)
+    };
+    let text = "x;y\n10,20;4,5\n1.299,99;7,25\n";
+    let expected = [r#"{"x":10.20,"y":4.5}"#, r#"{"x":1299.99,"y":7.25}"#];
+    assert_eq!(read_with(text, Some(b',')).0, expected);
+    let (rows, said) = read_with(text, None);
+    assert_eq!(rows, expected);
+    assert_eq!(said[0], "10,20 in column x is 10.20; --decimal . reads it otherwise");
+    assert_eq!(read_with(text, Some(b'.')).0[0], r#"{"x":"10,20","y":"4,5"}"#);
+    let amounts = "amount\n12.5\nNULL\n-\n1,234.50\n€12.30\n";
+    let (rows, said) = read_with(amounts, None);
+    assert_eq!(rows[3..], [r#"{"amount":1234.50}"#, r#"{"amount":12.30}"#]);
+    assert_eq!(said.len(), 2, "{said:?}");
+    let (rows, said) = read_with("x\n1,234\n5,678\n", None);
+    assert_eq!(rows[0], r#"{"x":"1,234"}"#);
+    assert!(said[0].contains("--decimal , or --decimal ."), "{said:?}");
 }
 
 #[test]
@@ -106,9 +155,9 @@ fn odd_heads_and_rows_lose_nothing() {
 #[test]
 fn a_text_may_have_no_head() {
     let read = |text: &str| {
-        let csv = CsvToJson::new(b',', Vec::new()).without_head();
+        let dialect = Dialect { has_head: false, ..Dialect::default() };
+        let csv = CsvToJson::new(dialect, &ReadOptions::default());
         let (csv, rows) = read_all(csv, text.as_bytes(), 3);
-        assert_eq!(csv.head_remark(), None);
         (csv.names().to_vec(), rows)
     };
     let (names, rows) = read("1,x\n2,y,true\n3\n");
@@ -125,21 +174,59 @@ fn a_text_may_have_no_head() {
 }
 
 #[test]
-fn a_head_of_numbers_is_remarked_on() {
-    let remark = |text: &str| read(text).0.head_remark();
-    let said = remark("1,, 007,-2.5e3\n4,5,6,7\n").expect("a remark");
-    assert!(said.ends_with(" numbers: 1, column_2, 007, -2.5e3"), "{said}");
-    let many: Vec<String> = (0..1_000).map(|n| n.to_string()).collect();
-    let said = remark(&many.join(",")).expect("a remark");
-    assert!(said.ends_with(" 8, 9, ..."), "{said}");
-    for text in ["", "\n", ",,\n1,2,3\n", "a,2\n", "nan,inf\n", "country,2019,2020\n"] {
-        assert_eq!(remark(text), None, "{text:?}");
-    }
+fn rows_and_heads_that_do_not_fit_are_said() {
+    let said = |text: &str| {
+        let remarks = read(text).0.remarks();
+        remarks.into_iter().map(|remark| remark.message).collect::<Vec<_>>()
+    };
+    let long = said("a,b\n1,2,3\n4,5,6\n");
+    assert!(long[0].starts_with("most rows (2) have more cells than the head"), "{long:?}");
+    assert!(long[0].contains("column_3") && long[0].contains("--separator"), "{long:?}");
+    assert_eq!(said("a,b\n1,2,\n4,5,\n"), [""; 0]);
+    assert_eq!(said("a,b\n1\n"), ["1 row has fewer cells than the head; the rest is null"]);
+    let quotes = said("a,b\n1,\"x\" y\n");
+    assert!(quotes[0].starts_with("1 row has text after a closing quote, first in line 2"));
+    assert!(quotes[0].contains("--escape '\\'"), "{quotes:?}");
+    assert_eq!(said("a,b\n\"x\" ,\"y\"\n"), [""; 0]);
+    let (csv, rows) = read("x,y,\"test\n123\"\na,b,c\n1,2,3\n");
+    assert_eq!(csv.names(), ["x", "y", "test 123"]);
+    assert_eq!(rows[0], r#"{"x":"a","y":"b","test 123":"c"}"#);
+    assert_eq!(csv.remarks()[0].message, "control characters in 1 column name became blanks");
+}
+
+#[test]
+fn a_dialect_is_obeyed() {
+    let read_in = |dialect: Dialect, text: &str| {
+        let csv = CsvToJson::new(dialect, &ReadOptions::default());
+        let whole = read_all(csv, text.as_bytes(), text.len()).1;
+        for piece in 1..6 {
+            let csv = CsvToJson::new(dialect, &ReadOptions::default());
+            assert_eq!(read_all(csv, text.as_bytes(), piece).1, whole, "in pieces of {piece}");
+        }
+        whole
+    };
+    let escaped = Dialect { escape: Some(b'\\'), ..Dialect::default() };
+    let text = "a,b\n1,\"say \\\"hi, there\\\"\"\nx\\,y,C:\\temp\n\"l\\\nm\",\\N\n";
+    let expected = [
+        (2, r#"{"a":"1","b":"say \"hi, there\""}"#),
+        (3, r#"{"a":"x,y","b":"C:\\temp"}"#),
+        (4, r#"{"a":"l\nm"}"#),
+    ];
+    assert_eq!(read_in(escaped, text), expected.map(|(line, row)| (line, row.to_owned())));
+    let commented = Dialect { comment: Some(b'#'), skip: 2, ..Dialect::default() };
+    let text = "title, \"x\r\n\r\n# no\r\na,b\r\n#1,2\r\n3,4\r\n";
+    assert_eq!(read_in(commented, text), [(6, r#"{"a":3,"b":4}"#.to_owned())]);
+    let unquoted = Dialect { quote: Quote::None, separator: b'|', ..Dialect::default() };
+    let text = "a|b\n\"x|5\n";
+    assert_eq!(read_in(unquoted, text), [(2, r#"{"a":"\"x","b":5}"#.to_owned())]);
+    let named = Dialect { has_row_names: true, ..Dialect::default() };
+    let row = r#"{"column_1":"x","a":1}"#.to_owned();
+    assert_eq!(read_in(named, "a\nx,1\n"), [(2, row)]);
 }
 
 #[test]
 fn what_is_no_text_is_marked_and_counted() {
-    let csv = CsvToJson::new(b',', Vec::new());
+    let csv = CsvToJson::new(Dialect::default(), &ReadOptions::default());
     // The two halves of a character, in neighbouring cells, are not a character.
     let (csv, rows) = read_all(csv, b"a,b\n\xff,x\ny,z\n\xc3,\xa9\n", 100);
     let rows: Vec<&str> = rows.iter().map(|(_, row)| row.as_str()).collect();
@@ -152,7 +239,13 @@ fn what_is_no_text_is_marked_and_counted() {
 #[test]
 fn pieces_do_not_matter() {
     let text = "\u{feff}a,b\r\n1,\"x\r\ny\"\r\n\r\n\"é\",\n\"no end";
-    let read = |piece| read_all(CsvToJson::new(b',', Vec::new()), text.as_bytes(), piece);
+    let read = |piece| {
+        read_all(
+            CsvToJson::new(Dialect::default(), &ReadOptions::default()),
+            text.as_bytes(),
+            piece,
+        )
+    };
     let (csv, whole) = read(text.len());
     let lines: Vec<u64> = whole.iter().map(|(line, _)| *line).collect();
     assert_eq!(lines, [2, 5]);

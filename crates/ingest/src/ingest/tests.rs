@@ -221,17 +221,19 @@ fn csv_says_what_became_of_its_cells() {
         assert_eq!(rows[2]["m::string"], Value::string("\u{fffd}"));
         let counted: Vec<_> =
             warned(&summary).into_iter().filter(|(code, _)| *code != "no_age_limit").collect();
-        assert_eq!(counted, [("invalid_utf8", 1), ("missing_number", 2)]);
+        assert_eq!(counted, [("invalid_utf8", 1), ("missing_number", 3)]);
         let missing = summary.warnings.iter().find(|warning| warning.code == "missing_number");
-        let expected = "2 cells such as NA, among numbers, became null in column n";
+        let expected =
+            "3 cells such as NA or - became null in columns n, m; --null '' keeps such words";
         assert_eq!(missing.map(|warning| warning.message.as_str()), Some(expected));
     }
 }
 
 #[test]
-fn csv_with_numbers_for_names_is_remarked_on() {
+fn csv_without_a_head_is_remarked_on() {
     let (_, summary) = ingest_as(settings(), Format::Csv, b"1,2,3\n4,5,6\n", 7);
-    assert_eq!(warned(&summary), [("arrival_time", 1), ("numeric_head", 1)]);
+    assert_eq!(warned(&summary), [("arrival_time", 2), ("no_head", 1)]);
+    assert_eq!(summary.detected, "CSV with `,`, no head");
 }
 
 #[test]

@@ -68,16 +68,16 @@ pub(super) fn names() -> String {
     format!("Hadal-Batch, -Chunk, -Time, -Sets, -Strict, -Any-Age{read}")
 }
 
-/// JSON, unless the content type says otherwise; the one that `curl -d` sends by default is
-/// ignored.
+/// The format that the content type states. Nothing is stated without one, and by those that curl
+/// sends by default.
 fn format(headers: &HeaderMap) -> Result<Format, FrontendError> {
-    let Some(value) = headers.get(header::CONTENT_TYPE) else { return Ok(Format::Json) };
+    let Some(value) = headers.get(header::CONTENT_TYPE) else { return Ok(Format::Detect) };
     let kind = value.to_str().unwrap_or_default();
     let kind = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     match kind.as_str() {
         "text/plain" => Ok(Format::Lines),
-        "text/csv" => Ok(Format::Csv),
-        "" | "application/octet-stream" | "application/x-www-form-urlencoded" => Ok(Format::Json),
+        "text/csv" | "text/tab-separated-values" => Ok(Format::Csv),
+        "" | "application/octet-stream" | "application/x-www-form-urlencoded" => Ok(Format::Detect),
         json if json.contains("json") => Ok(Format::Json),
         _ => {
             let detail = format!("rows of type {kind} cannot be logged");
@@ -146,7 +146,7 @@ mod tests {
     #[test]
     fn a_head_without_options_has_defaults() {
         let options = read_pairs(&[]).expect("options");
-        assert_eq!(options.format, Format::Json);
+        assert_eq!(options.format, Format::Detect);
         assert!(options.batch.is_none() && options.time.is_none() && options.sets.is_empty());
         assert!(!options.strict && !options.any_age);
     }
@@ -214,14 +214,17 @@ mod tests {
     }
 
     #[test]
-    fn the_content_types_of_json_clients_are_json() {
-        for kind in
-            ["application/x-www-form-urlencoded", "application/json", "application/x-ndjson"]
-        {
-            assert_eq!(
-                read_pairs(&[("content-type", kind)]).map(|options| options.format).ok(),
-                Some(Format::Json)
-            );
+    fn content_types_state_formats() {
+        for (kind, format) in [
+            ("application/json", Format::Json),
+            ("application/x-ndjson", Format::Json),
+            ("text/csv; charset=utf-8", Format::Csv),
+            ("text/plain", Format::Lines),
+            ("application/x-www-form-urlencoded", Format::Detect),
+            ("application/octet-stream", Format::Detect),
+        ] {
+            let options = read_pairs(&[("content-type", kind)]);
+            assert_eq!(options.map(|options| options.format).ok(), Some(format), "{kind}");
         }
     }
 }
