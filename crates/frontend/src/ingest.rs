@@ -10,10 +10,12 @@
 
 pub(crate) mod decompress;
 mod delivery;
+mod explain;
 mod pipeline;
 mod rejects;
 pub(crate) mod request;
 mod revoke;
+mod set_columns;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -21,15 +23,17 @@ use std::time::Instant;
 use bytes::Bytes;
 use hadal_ingest::{AgePolicy, Ingest, Settings, Summary, Warning};
 use hadal_peer::Batch;
-use hadal_types::{ColumnSchema, Kind, Micros, TableName, TableSchema, limits};
+use hadal_types::{Micros, TableName, limits};
 
 use crate::batch_id::random_id;
 use crate::error::{ErrorKind, FrontendError, Rejects};
 use crate::frontend::{Frontend, blocking};
 use crate::ingest::delivery::{Delivered, Delivery};
+use crate::ingest::explain::explain_body;
 use crate::ingest::pipeline::Pipeline;
 use crate::ingest::rejects::keep_rejects;
 use crate::ingest::request::{ByteStream, IngestOptions, IngestReceipt};
+use crate::ingest::set_columns::sets_of;
 use crate::principal::{Permission, Principal};
 use crate::self_tables::entries::IngestLogEntry;
 use crate::state::counters::count;
@@ -60,6 +64,9 @@ impl Frontend {
     ) -> Result<IngestReceipt, FrontendError> {
         principal.require(Permission::Log)?;
         let table = foreign_table(table)?;
+        if options.as_ref().is_ok_and(|options| options.explain) {
+            return explain_body(self, &table, options?, body).await;
+        }
         let mut log = self.self_tables.begin_body(&table);
         let result = match options {
             Ok(options) => ingest_body(self, &table, options, body, &mut log.entry).await,
@@ -136,12 +143,6 @@ fn overflowing(frontend: &Arc<Frontend>, table: &TableName, dropped_before: u64)
         frontend.backend.root.known_table(table.as_str()).map_or(0, |table| table.dropped_rows);
     let message = format!("table {table} is over its size: its oldest rows are dropped for these");
     Warning { code: "rows_dropped", count: dropped.saturating_sub(dropped_before), message }
-}
-
-/// Columns that hold only sets: their arrays are sets from then on.
-fn sets_of(schema: &TableSchema) -> impl Iterator<Item = String> {
-    let is_set = |column: &&ColumnSchema| column.parts.iter().all(|part| part.kind == Kind::Set);
-    schema.columns.iter().filter(is_set).map(|column| column.name.to_string())
 }
 
 /// The name of a table that clients may write to.
@@ -281,6 +282,7 @@ async fn finish(
         warnings,
         time_from: summary.time_from,
         detected: summary.detected,
+        explanation: summary.explanation,
         duplicate,
         durable: delivered.durable,
     }

@@ -14,7 +14,7 @@ use ureq::http::{Method, Request, Response};
 
 pub(crate) use problem::Problem;
 use problem::may_pass;
-pub(crate) use responses::{Answer, LogReceipt, Warning};
+pub(crate) use responses::{Answer, Column, Coverage, LogReceipt, Stats, Warning};
 
 use crate::error::Error;
 

@@ -3,6 +3,7 @@
 pub(crate) mod acknowledge;
 pub(crate) mod demo;
 pub(crate) mod drop;
+pub(crate) mod explain;
 pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod log;

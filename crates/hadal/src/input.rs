@@ -71,6 +71,11 @@ pub(crate) trait Rows: Send {
         None
     }
 
+    /// Returns the facts by which it was decided how the input is read.
+    fn evidence(&self) -> &[String] {
+        &[]
+    }
+
     /// Returns notes on losses and other remarks. The list is complete at the end of the input.
     fn notes(&self) -> Vec<String> {
         Vec::new()

@@ -255,6 +255,11 @@ impl Outcome {
         text
     }
 
+    /// How the input was read, in words; empty if it is not known.
+    pub(crate) fn conclusions(&self) -> &str {
+        &self.detected
+    }
+
     /// The report: one line, then reasons and warnings if there are any.
     pub(crate) fn report(&self, table: &TableName) -> String {
         let mut text = self.head(table);
@@ -270,9 +275,6 @@ impl Outcome {
                     "\n  and {more} more; table _rejects has them, at most 1,000 of each request"
                 ));
             }
-        }
-        if !self.detected.is_empty() {
-            text.push_str(&format!("\nread as {}", self.detected));
         }
         // If all rows have the time of arrival, the first line has said so.
         let is_said =

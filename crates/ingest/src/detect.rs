@@ -6,6 +6,7 @@
 mod head_row;
 mod json_text;
 mod table;
+mod table_row;
 mod table_sample;
 mod unreadable;
 
@@ -94,8 +95,8 @@ impl Detection {
 }
 
 /// Detects how a text or file is written that begins with `head`, and has this name. `head` has
-/// [`HEAD_BYTES`], or all bytes if there are fewer. A format that `options` state is taken as it is,
-/// but the dialect of CSV is detected.
+/// [`HEAD_BYTES`], or all bytes if there are fewer. A format that `options` state is taken as it
+/// is, but the dialect of CSV is detected.
 ///
 /// # Errors
 /// [`Unreadable`] if no format that is read begins like this.

@@ -20,13 +20,18 @@ use crate::columns::TableColumns;
 use crate::content_hash::ContentHash;
 use crate::csv::CsvToJson;
 use crate::detect::{Detection, Unreadable};
+use crate::explained_row::ExplainedRow;
+use crate::lines::MESSAGE;
 use crate::read_options::ReadOptions;
 use crate::rejects::Reject;
 use crate::row_writer::RowWriter;
 use crate::split::Record;
-use crate::summary::{self, Summary};
+use crate::summary::{self, Explanation, Summary};
 use crate::time_column::{CANDIDATES, Choice, choose};
 use crate::{lines, split};
+
+/// The number of rows that an explanation shows.
+const EXPLAINED_ROWS: usize = 5;
 
 /// Why a body cannot be read further.
 #[derive(Debug)]
@@ -91,6 +96,8 @@ struct State {
     inference: Option<TableInference>,
     failure: Option<BlockError>,
     detection: Option<Detection>,
+    /// The first rows, if they are asked for.
+    explained: Option<Vec<ExplainedRow>>,
     summary: Summary,
 }
 
@@ -112,9 +119,17 @@ impl Ingest {
             inference: is_inferred.then(TableInference::default),
             failure: None,
             detection: None,
+            explained: None,
             summary: Summary::default(),
         };
         Self { head: Some(BodyHead::default()), reader: None, state }
+    }
+
+    /// Makes the summary explain how the body was read, with its first rows.
+    #[must_use]
+    pub fn explaining(mut self) -> Self {
+        self.state.explained = Some(Vec::new());
+        self
     }
 
     /// Sets the arrival time of the bytes that are pushed from now on.
@@ -161,6 +176,17 @@ impl Ingest {
     #[must_use]
     pub fn age(&self) -> AgePolicy {
         self.state.age()
+    }
+
+    /// Stops within the body. Returns a summary of the records so far, without those that are not
+    /// complete.
+    pub fn stop(mut self) -> Summary {
+        self.state.infer();
+        let csv = match &self.reader {
+            Some(BodyReader::Csv(csv)) => Some(csv.as_ref()),
+            _ => None,
+        };
+        self.state.into_summary(csv)
     }
 
     /// Ends the body; returns the last batches and a summary of the whole body.
@@ -312,6 +338,7 @@ impl State {
         }
         if written.is_ok() {
             self.summary.accepted += 1;
+            self.explain(text);
             if is_changed && let Some(writer) = &mut self.writer {
                 writer.warnings.add(summary::INVALID_UTF8);
             }
@@ -321,6 +348,19 @@ impl State {
             self.cut();
         }
         written
+    }
+
+    /// Keeps the row as it is stored, if it is one of the first and they are asked for.
+    fn explain(&mut self, text: &str) {
+        let (Some(rows), Some(writer)) = (&mut self.explained, &self.writer) else { return };
+        if rows.len() < EXPLAINED_ROWS {
+            let object = match self.format {
+                Format::Lines => serde_json::json!({ MESSAGE: text }).to_string(),
+                _ => text.to_owned(),
+            };
+            let time_column = writer.time_column.as_str();
+            rows.push(ExplainedRow::new(&object, time_column, writer.last_time));
+        }
     }
 
     fn write(&mut self, text: &str) -> Result<(), String> {
@@ -425,6 +465,8 @@ impl State {
         summary.rejected.sort_by_key(|reject| reject.line);
         if let Some(detection) = self.detection {
             summary.detected = detection.sentence();
+            let evidence = detection.evidence;
+            summary.explanation = self.explained.map(|rows| Explanation { evidence, rows });
             summary.warnings.extend(detection.remarks);
         }
         if let Some(mut writer) = self.writer {

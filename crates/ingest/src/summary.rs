@@ -3,6 +3,7 @@
 use hadal_types::limits::TABLE_AGE_DAYS;
 
 use crate::age_policy::AgePolicy;
+use crate::explained_row::ExplainedRow;
 use crate::rejects::Reject;
 use crate::warning::Warning;
 
@@ -22,8 +23,19 @@ pub struct Summary {
     pub time_from: String,
     /// How the body was read, in a few words: "CSV with `;`, head in line 3".
     pub detected: String,
+    /// Why the body was read so, and its first rows, if that was asked for.
+    pub explanation: Option<Explanation>,
     /// The age limit of rows, and whether the rows of this body lift the table's limit.
     pub age: AgePolicy,
+}
+
+/// Why a body was read as it was, and the result.
+#[derive(Clone, Debug, Default)]
+pub struct Explanation {
+    /// The facts that decided, for people.
+    pub evidence: Vec<String>,
+    /// The first rows as they would be stored.
+    pub rows: Vec<ExplainedRow>,
 }
 
 /// Warnings with their counts. They are in one short vector, because the same warning may come with

@@ -124,6 +124,11 @@ impl Pipeline {
         Ok(batches)
     }
 
+    /// Stops within the body. Returns a summary of the rows so far.
+    pub(crate) fn stop(self) -> Summary {
+        self.ingest.stop()
+    }
+
     /// Ends the body: returns the last batches, and the summary of all rows.
     pub(crate) fn finish(mut self) -> Result<(Vec<Batch>, Summary), PipelineError> {
         let mut batches = Vec::new();

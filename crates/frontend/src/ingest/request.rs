@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
-use hadal_ingest::{Format, ReadOptions, Warning};
+use hadal_ingest::{Explanation, Format, ReadOptions, Warning};
 use hadal_types::{BatchId, ColumnName};
 
 use crate::error::{FrontendError, Rejects};
@@ -39,6 +39,8 @@ pub struct IngestOptions {
     pub strict: bool,
     /// Whether rows of any age are accepted.
     pub any_age: bool,
+    /// Whether the body is only explained: nothing is stored.
+    pub explain: bool,
     /// How the body is read.
     pub read: ReadOptions,
 }
@@ -56,6 +58,8 @@ pub struct IngestReceipt {
     pub time_from: String,
     /// How the body was read, in words.
     pub detected: String,
+    /// Why the body was read so, and its first rows, if that was asked for.
+    pub explanation: Option<Explanation>,
     /// Whether the whole body had been accepted before.
     pub duplicate: bool,
     /// Whether the whole body survives a crash.

@@ -35,7 +35,7 @@ impl Column {
 }
 
 /// The share of the stored rows that was scanned.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Coverage {
     pub(crate) leaves_asked: u64,
     pub(crate) leaves_answered: u64,
@@ -48,7 +48,7 @@ pub(crate) struct Coverage {
 }
 
 /// The cost of the answer.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Default, Deserialize)]
 pub(crate) struct Stats {
     pub(crate) elapsed_micros: u64,
 }

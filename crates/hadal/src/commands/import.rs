@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::{ReadArgs, ServerArgs};
 use crate::client::{Client, LogOptions};
+use crate::commands::explain::explain;
 use crate::error::Error;
 use crate::input::{Pace, Reading, Rows, Source, open};
 use crate::output;
@@ -36,11 +37,14 @@ pub(crate) struct ImportArgs {
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The table; it is made if there is none
-    #[arg(long)]
+    #[arg(long, required_unless_present = "explain", default_value = "")]
     table: String,
     /// Drop the table's rows first
     #[arg(long)]
     replace: bool,
+    /// Print how each file would be read, and its first rows; import nothing
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     reading: ReadArgs,
     #[command(flatten)]
@@ -57,6 +61,9 @@ pub(crate) struct Opened {
 
 /// Runs the command.
 pub(crate) fn run(args: &ImportArgs) -> Result<(), Error> {
+    if args.explain {
+        return args.files.iter().try_for_each(|file| explain(file, &args.reading));
+    }
     let table = TableName::new(&args.table)?;
     let client = args.server.client()?;
     // All files are opened before any row is dropped for them.
@@ -110,6 +117,9 @@ impl Opened {
         });
         bar.finish_and_clear();
         if sent.is_ok() || outcome.has_rows() {
+            if !outcome.conclusions().is_empty() {
+                output::say(&format!("{}: {}", self.name, outcome.conclusions()));
+            }
             output::say(&format!("{}: {}", self.name, outcome.report(table)));
             if outcome.has_too_old() {
                 output::say(&format!(

@@ -77,6 +77,10 @@ fn send(args: &LogArgs, client: &Client, table: &TableName, batch: BatchId) -> R
     let transfer = Transfer { client, table, options: &options, pace, batch };
     let (outcome, sent) = transfer.run(live_rows(source.reader, &source.place)?, &|_| ());
     if sent.is_ok() || outcome.has_rows() {
+        // JSON lines and plain lines are the usual case.
+        if !["", "JSON lines", "plain text"].contains(&outcome.conclusions()) {
+            output::say(outcome.conclusions());
+        }
         output::say(&outcome.report(table));
     }
     sent.and_then(|()| outcome.verdict())

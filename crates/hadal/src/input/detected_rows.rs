@@ -46,6 +46,10 @@ impl Rows for DetectedRows {
         Some(self.detection.sentence())
     }
 
+    fn evidence(&self) -> &[String] {
+        &self.detection.evidence
+    }
+
     fn notes(&self) -> Vec<String> {
         let remarks = self.detection.remarks.iter().map(|remark| remark.message.clone());
         remarks.chain(self.rows.notes()).collect()

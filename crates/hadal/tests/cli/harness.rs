@@ -266,7 +266,12 @@ impl Server {
 }
 
 /// Posts a body. Returns the status and the body of the answer, or `None` if the server is gone.
-fn exchange(url: &str, path: &str, headers: &str, body: &[u8]) -> Option<(String, String)> {
+pub(crate) fn exchange(
+    url: &str,
+    path: &str,
+    headers: &str,
+    body: &[u8],
+) -> Option<(String, String)> {
     let address = url.strip_prefix("http://").unwrap();
     let mut stream = TcpStream::connect(address).ok()?;
     let head = format!(

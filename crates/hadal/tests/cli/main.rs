@@ -26,6 +26,8 @@ mod harness;
 #[cfg(test)]
 mod import;
 #[cfg(test)]
+mod import_detect;
+#[cfg(test)]
 mod log;
 #[cfg(test)]
 mod memory;

@@ -10,8 +10,10 @@ use axum::extract::{Path, Request, State};
 use axum::http::Uri;
 use axum::response::Response;
 use hadal_frontend::{ErrorKind, IngestReceipt, Principal};
+use hadal_ingest::ExplainedRow;
 use hadal_types::MemoryReservation;
 use serde::Serialize;
+use serde_json::value::RawValue;
 
 use crate::parameters::readable;
 use crate::problem::{Problem, RejectBody};
@@ -37,7 +39,8 @@ pub(crate) async fn post(
         }
         Err(problem) => Err(problem),
     };
-    if receipt.is_err() {
+    // Of a body that is only explained, the beginning is read.
+    if receipt.as_ref().map_or(true, |receipt| receipt.explanation.is_some()) {
         body.drain().await;
     }
     Ok(json(&ReceiptBody::new(&receipt?), MemoryReservation::default())?)
@@ -67,6 +70,11 @@ struct ReceiptBody<'r> {
     detected: &'r str,
     duplicate: bool,
     durable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    evidence: Option<&'r [String]>,
+    /// The first rows as they would be stored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<Vec<Box<RawValue>>>,
 }
 
 #[derive(Debug, Serialize)]
@@ -83,6 +91,8 @@ impl<'r> ReceiptBody<'r> {
             count: warning.count,
             message: &warning.message,
         };
+        let explanation = receipt.explanation.as_ref();
+        let raw = |row: &ExplainedRow| RawValue::from_string(row.to_json()).ok();
         Self {
             accepted: receipt.accepted,
             rejected_count: receipt.rejects.count,
@@ -92,6 +102,8 @@ impl<'r> ReceiptBody<'r> {
             detected: &receipt.detected,
             duplicate: receipt.duplicate,
             durable: receipt.durable,
+            evidence: explanation.map(|explanation| explanation.evidence.as_slice()),
+            rows: explanation.map(|explanation| explanation.rows.iter().filter_map(raw).collect()),
         }
     }
 }

@@ -175,7 +175,7 @@ impl CellCounts {
                 || self.times == self.values)
     }
 
-    /// Whether so many numbers make a column of numbers. Codes make it a column of texts.
+    /// Whether this number of numbers makes a column of numbers. Codes make it a column of texts.
     const fn is_mostly(&self, numbers: u64) -> bool {
         if numbers == self.values {
             return numbers > 0;

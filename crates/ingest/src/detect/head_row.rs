@@ -1,12 +1,12 @@
 //! Decides whether the first record of a table names the columns, and whether titles stand before.
 
-use super::table_sample::Row;
+use super::table_row::Row;
 use crate::time_column::of_text;
 
 /// The years that numeric names may be.
 const YEARS: std::ops::RangeInclusive<i64> = 1800..=2200;
 
-/// The type of a cell, as far as it tells rows from names.
+/// The type of a cell, as far as it distinguishes rows from names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CellKind {
     Empty,
@@ -70,8 +70,8 @@ pub(super) fn differs_from_rows(head: &[String], rows: &[Row]) -> bool {
 fn column_kind(rows: &[Row], column: usize) -> Option<CellKind> {
     let cells = rows.iter().filter_map(|row| row.cells.get(column)).map(|cell| kind(cell));
     let kinds: Vec<CellKind> = cells.filter(|kind| *kind != CellKind::Empty).collect();
-    let is_most = |wanted: &CellKind| {
-        let count = kinds.iter().filter(|kind| *kind == wanted).count();
+    let is_most = |expected: &CellKind| {
+        let count = kinds.iter().filter(|kind| *kind == expected).count();
         count > 0 && 5 * count >= 4 * kinds.len()
     };
     [CellKind::Number, CellKind::Time, CellKind::Truth].into_iter().find(is_most)

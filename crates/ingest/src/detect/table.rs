@@ -2,7 +2,8 @@
 //! before the head, and whether there is a head.
 
 use super::head_row::{are_names, is_row};
-use super::table_sample::{Row, TableSample};
+use super::table_row::Row;
+use super::table_sample::TableSample;
 use crate::csv::Dialect;
 use crate::read_options::{Quote, ReadOptions};
 use crate::warning::Warning;

@@ -3,30 +3,13 @@
 use std::collections::HashMap;
 
 use super::head_row::{are_names, differs_from_rows, typed_share};
+use super::table_row::Row;
 use crate::csv::{Dialect, Records};
 
 /// The number of records that are examined.
 const RECORDS_MAX: usize = 200;
 /// The number of records that may stand before the head.
 const TITLES_MAX: usize = 30;
-
-/// A record.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Row {
-    /// The line where it begins.
-    pub(super) line: u64,
-    /// The line after its last one.
-    pub(super) next_line: u64,
-    pub(super) cells: Vec<String>,
-    pub(super) has_text_after_quote: bool,
-}
-
-impl Row {
-    /// The number of cells up to the last one that is not empty.
-    fn width(&self) -> usize {
-        self.cells.iter().rposition(|cell| !cell.trim().is_empty()).map_or(0, |last| last + 1)
-    }
-}
 
 /// The first records in one dialect.
 pub(super) struct TableSample {
@@ -48,7 +31,7 @@ pub(super) struct TableSample {
 
 impl TableSample {
     /// Reads the first records of `text`. `is_whole` says whether the text ends there. Titles are
-    /// looked for unless the dialect says how many lines are skipped.
+    /// searched unless the dialect says how many lines are skipped.
     pub(super) fn read(text: &[u8], is_whole: bool, dialect: Dialect, finds_titles: bool) -> Self {
         let mut all = records(text, is_whole, &dialect);
         let width = usual_width(&all);

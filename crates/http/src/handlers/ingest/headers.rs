@@ -25,6 +25,7 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<IngestOptions, FrontendError> 
         sets: HashSet::new(),
         strict: false,
         any_age: false,
+        explain: false,
         read: ReadOptions::default(),
     };
     let mut chunk = None;
@@ -47,6 +48,7 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<IngestOptions, FrontendError> 
             }
             "strict" => options.strict = truth(name.as_str(), text)?,
             "any-age" => options.any_age = truth(name.as_str(), text)?,
+            "explain" => options.explain = truth(name.as_str(), text)?,
             read if ReadOptions::NAMES.contains(&read) => {
                 let set = options.read.set(read, text);
                 set.map_err(|error| bad(format!("header {name} is {error}")))?;
@@ -65,7 +67,7 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<IngestOptions, FrontendError> 
 /// The names of the headers, for messages.
 pub(super) fn names() -> String {
     let read = ReadOptions::NAMES.map(|name| format!(", -{name}")).concat();
-    format!("Hadal-Batch, -Chunk, -Time, -Sets, -Strict, -Any-Age{read}")
+    format!("Hadal-Batch, -Chunk, -Time, -Sets, -Strict, -Any-Age, -Explain{read}")
 }
 
 /// The format that the content type states. Nothing is stated without one, and by those that curl
