@@ -150,6 +150,10 @@ impl Client {
         let path = format!("/v1/log/{table}");
         let mut headers = options.headers();
         headers.push(("Content-Type", batch.media_type.to_owned()));
+        if batch.media_type == "text/plain" {
+            // The lines are text, whatever bytes they begin with.
+            headers.push(("Hadal-Format", "text".to_owned()));
+        }
         headers.push(("Hadal-Batch", batch.id.to_string()));
         if batch.chunk > 0 {
             headers.push(("Hadal-Chunk", batch.chunk.to_string()));

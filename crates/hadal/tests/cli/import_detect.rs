@@ -217,3 +217,36 @@ fn bytes_that_are_not_read_are_refused_in_one_sentence() {
     assert_eq!(status, 415);
     assert!(problem["detail"].as_str().unwrap().contains("compressed twice"), "{problem}");
 }
+
+#[test]
+fn an_explanation_stores_nothing() {
+    let server = Server::start_with(&["--memory"]);
+    let path = case("10-decimal-comma.csv");
+    let explained = crate::harness::run(&["import", "--explain", path.to_str().unwrap()], b"");
+    assert_eq!(explained.code, 0, "{}", explained.stderr);
+    for part in [
+        "CSV with `;`, head in line 1",
+        "its name ends with .csv",
+        "`;` makes 100 % of 3 records equally wide",
+        "1299.99",
+        "--decimal .",
+        "nothing was imported",
+    ] {
+        assert!(explained.stdout.contains(part), "{part}: {}", explained.stdout);
+    }
+    let body = std::fs::read(&path).unwrap();
+    let headers = ["hadal-explain: true", "hadal-name: x.csv"];
+    let (status, receipt) = post(&server, "t", &headers, &body);
+    assert_eq!((status, &receipt["accepted"]), (200, &Value::from(2)), "{receipt}");
+    assert_eq!(receipt["rows"][1]["colx"], 1299.99, "{receipt}");
+    assert_eq!(receipt["evidence"][0], "its name ends with .csv");
+    assert!(server.query("SHOW TABLES").iter().all(|table| !table.starts_with("t,")));
+    // Only the beginning of a long body is read.
+    let long = "n,s\n".to_owned() + &"1,x\n".repeat(1 << 19);
+    let (_, receipt) = post(&server, "t", &headers, long.as_bytes());
+    assert_eq!(receipt["rows"].as_array().unwrap().len(), 5);
+    assert!(receipt["accepted"].as_u64().unwrap() < 1 << 19, "{receipt}");
+    // Lines of text are explained too.
+    let (_, receipt) = post(&server, "t", &["hadal-explain: true"], b"all is well\n");
+    assert_eq!(receipt["rows"][0]["message"], "all is well", "{receipt}");
+}

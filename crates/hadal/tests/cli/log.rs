@@ -27,7 +27,7 @@ fn rejected_rows_are_reported_with_reasons() {
 #[test]
 fn a_command_whose_rows_were_all_rejected_fails() {
     let server = Server::start_with(&["--memory"]);
-    let finished = server.run(&["log", "t"], b"{bad\n");
+    let finished = server.run(&["log", "t"], b"{\"bad\n");
     assert_eq!(finished.code, 1);
     assert!(finished.stderr.contains("line 1: "), "{}", finished.stderr);
     assert!(

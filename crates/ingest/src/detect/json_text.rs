@@ -12,7 +12,9 @@ const OTLP_MEMBERS: [&str; 3] = ["resourceSpans", "resourceLogs", "resourceMetri
 /// The format of a text that is JSON by its shape, and the evidence.
 pub(super) fn format(text: &[u8]) -> Option<(InputFormat, String)> {
     let text = text.trim_ascii_start();
-    if begins_object(text) {
+    // Objects of other languages, such as `{a: 1}`, are JSON that is rejected, not lines of a log.
+    let first = text.split(|&byte| byte == b'\n').next().unwrap_or_default().trim_ascii_end();
+    if begins_object(text) || (first.starts_with(b"{") && first.ends_with(b"}")) {
         return Some(format_of_object(text));
     }
     if begins_array(text) {
@@ -199,6 +201,7 @@ mod tests {
             ("[2024-01-01] x\n", None),
             ("[{main}] INFO x\n", None),
             ("{main} INFO x\n", None),
+            ("{'a': 1}\n{'a': 2}\n", Some(JsonLines)),
             ("a,b\n1,2\n", None),
         ] {
             assert_eq!(format_of(text), expected, "{text}");

@@ -50,7 +50,10 @@ impl BodyHead {
         format: Format,
         options: &ReadOptions,
     ) -> Option<&'b [u8]> {
-        let is_stated = matches!(format, Format::Json | Format::Lines) && options.format.is_none();
+        let is_stated = match options.format {
+            Some(format) => format != InputFormat::Csv,
+            None => matches!(format, Format::Json | Format::Lines),
+        };
         let needed = if is_stated { MAGIC_BYTES } else { HEAD_BYTES };
         let missing = needed.saturating_sub(self.bytes.len()).min(bytes.len());
         let (head, rest) = bytes.split_at_checked(missing)?;
