@@ -17,9 +17,8 @@ fn log(server: &Server, body: impl Into<Vec<u8>>) -> Reply {
 fn bad_rows_do_no_harm() {
     let server = Server::start();
     for (bad, reason) in [
-        ("{\"a\": }".to_owned(), "expected value at character 7"),
+        ("{\"a\": }".to_owned(), "expected a value at character 7"),
         ("{\"a\": 1e400}".to_owned(), "column a: number 1e400 is beyond"),
-        ("{\"a\": NaN}".to_owned(), "expected value at character 7"),
         ("{\"time\": \"0001-01-01T00:00:00Z\"}".to_owned(), "older than the table's limit"),
         ("{\"time\": \"0000-12-31T23:59:59Z\"}".to_owned(), "is not a time"),
         ("{\"time\": \"300000-01-01T00:00:00Z\"}".to_owned(), "is not a time"),
@@ -28,8 +27,8 @@ fn bad_rows_do_no_harm() {
         ("{\"time\": \"9999-12-31T23:59:59Z\"}".to_owned(), "more than a day in the future"),
         ("{\"sample_rate\": 0}".to_owned(), "sample_rate 0 is outside"),
         ("{\"sample_rate\": -1}".to_owned(), "sample_rate -1 is outside"),
-        ("\"text\"".to_owned(), "expected an object"),
-        ("x".repeat(100 << 10), "expected value at character 1"),
+        ("\"text\"".to_owned(), "not a JSON object"),
+        ("x".repeat(100 << 10), "not a JSON object"),
     ] {
         let logged = log(&server, format!("{{\"good\": 1}}\n{bad}\n{{\"good\": 1}}\n")).ok();
         assert_eq!(

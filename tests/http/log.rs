@@ -48,7 +48,8 @@ fn the_answer_has_the_fixed_shape() {
     assert_eq!(
         logged.ok(),
         json!({
-            "accepted": 2, "rejected_count": 0, "rejected": [], "warnings": [],
+            "accepted": 2, "rejected_count": 0, "rejected": [], "reject_kinds": [],
+            "warnings": [],
             "time_from": "column time", "duplicate": false, "durable": false,
         })
     );
@@ -159,6 +160,13 @@ fn bad_lines_are_reported_and_kept() {
         .map(|rejected| rejected["line"].as_u64().expect("a line"))
         .collect();
     assert_eq!(lines, [2, 4, 5, 6]);
+    let kinds = logged["reject_kinds"].as_array().expect("kinds");
+    assert_eq!(kinds.len(), 4);
+    let kind = json!({
+        "kind": "the object does not end at character …", "count": 1, "line": 2,
+        "reason": "the object does not end at character 6", "excerpt": "{\"a\":",
+    });
+    assert_eq!(kinds[0], kind);
     assert_eq!(count(&server), json!([[2, 3]]));
     let kept = "SELECT \"table\", source, line FROM _rejects ORDER BY line";
     let expected = json!([["t", "http", 2], ["t", "http", 4], ["t", "http", 5], ["t", "http", 6]]);

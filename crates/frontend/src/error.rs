@@ -2,7 +2,7 @@
 
 use hadal_aggregate::QueryErrorCode;
 use hadal_definitions::DefinitionsError;
-use hadal_ingest::Reject;
+use hadal_ingest::{Reject, RejectKind};
 use hadal_peer::SinkError;
 use hadal_sql::{Position, SqlError};
 use hadal_tree::AskError;
@@ -137,6 +137,8 @@ pub struct Rejects {
     pub count: u64,
     /// The first of them.
     pub first: Vec<Reject>,
+    /// All of them, by kind.
+    pub kinds: Vec<RejectKind>,
 }
 
 impl FrontendError {

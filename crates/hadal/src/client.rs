@@ -6,6 +6,7 @@ mod responses;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
+use hadal_ingest::InputFormat;
 use hadal_types::limits::{ANSWER_BYTES_MAX, QUERY_DEADLINE_MS};
 use hadal_types::{BatchId, TableName};
 use serde::de::DeserializeOwned;
@@ -14,7 +15,7 @@ use ureq::http::{Method, Request, Response};
 
 pub(crate) use problem::Problem;
 use problem::may_pass;
-pub(crate) use responses::{Answer, Column, Coverage, LogReceipt, Stats, Warning};
+pub(crate) use responses::{Answer, Column, Coverage, LogReceipt, RejectedKind, Stats, Warning};
 
 use crate::error::Error;
 
@@ -68,6 +69,8 @@ pub(crate) struct LogBatch<'b> {
     pub(crate) chunk: u32,
     /// The media type of the lines.
     pub(crate) media_type: &'b str,
+    /// The format of the lines, where the server would have to detect it from the first one.
+    pub(crate) format: Option<InputFormat>,
     pub(crate) lines: &'b [u8],
 }
 
@@ -150,9 +153,8 @@ impl Client {
         let path = format!("/v1/log/{table}");
         let mut headers = options.headers();
         headers.push(("Content-Type", batch.media_type.to_owned()));
-        if batch.media_type == "text/plain" {
-            // The lines are text, whatever bytes they begin with.
-            headers.push(("Hadal-Format", "text".to_owned()));
+        if let Some(format) = batch.format {
+            headers.push(("Hadal-Format", format.name().to_owned()));
         }
         headers.push(("Hadal-Batch", batch.id.to_string()));
         if batch.chunk > 0 {
@@ -396,7 +398,7 @@ mod tests {
         });
         let client = Client::new(&address, None).expect("a client");
         let (id, table) = (BatchId::new("b").expect("an id"), TableName::new("t").expect("a name"));
-        let batch = LogBatch { id: &id, chunk: 0, media_type: "x", lines: b"{}\n" };
+        let batch = LogBatch { id: &id, chunk: 0, media_type: "x", format: None, lines: b"{}\n" };
         let log = || client.log(&table, &LogOptions::default(), batch).expect("a receipt");
         assert!(log().duplicate, "it was there");
         assert!(!log().duplicate, "the try before may have brought it");

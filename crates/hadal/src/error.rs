@@ -51,6 +51,23 @@ pub(crate) enum Error {
     /// Every row was rejected; the report before this error has the reasons.
     #[error("none of the rows was taken")]
     NothingTaken,
+    /// Some rows were rejected; the report before this error has the reasons.
+    #[error(
+        "{} not taken; --allow-rejects {rejected} ends the command without an error",
+        if *rejected == 1 { "1 row was".to_owned() } else { format!("{rejected} rows were") }
+    )]
+    RowsRejected {
+        /// The number of rejected rows.
+        rejected: u64,
+    },
+    /// Some of several files could not be read; the errors have been reported.
+    #[error("{failed} of {of} files could not be read to the end")]
+    FilesFailed {
+        /// The number of these files.
+        failed: usize,
+        /// The number of all files.
+        of: usize,
+    },
     /// A server accepted the connection but sent nothing.
     #[error("{url} does not answer: nothing came for {seconds} s")]
     Mute {
@@ -96,6 +113,11 @@ impl Error {
     pub(crate) fn io(action: &'static str, place: impl ToString) -> impl FnOnce(io::Error) -> Self {
         let place = place.to_string();
         move |source| Self::Io { action, place, source }
+    }
+
+    /// Whether an input is the reason, so that other inputs may be read.
+    pub(crate) fn is_of_input(&self) -> bool {
+        matches!(self, Self::Input { .. } | Self::Io { action: "read" | "open", .. })
     }
 
     /// Returns 2 for a mistake in the arguments, as for unknown arguments; otherwise 1.

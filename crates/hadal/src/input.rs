@@ -4,32 +4,35 @@
 
 mod columnar;
 mod csv_rows;
+mod decompress;
 mod detected_rows;
+mod download;
 mod feed;
-mod geojson;
-mod json_document;
-mod json_objects;
+mod json_rows;
 mod lines;
+mod locate;
 mod seekable;
 mod source;
 mod split_texts;
 
+pub(crate) use decompress::Remarks;
 pub(crate) use feed::{Chunk, Feed, Pace};
-pub(crate) use source::{Source, stem};
+pub(crate) use locate::{Input, locate, table_names};
+pub(crate) use source::Source;
 pub(crate) use split_texts::Split;
 
 use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 
 use hadal_ingest::{
-    CsvToJson, Detection, HEAD_BYTES, InputFormat, ReadOptions, Unreadable, detect,
-    refuse_unreadable,
+    CsvToJson, Detection, HEAD_BYTES, InputFormat, JsonRows, ReadOptions, RejectKinds, Unreadable,
+    detect, refuse_unreadable,
 };
 
 use crate::error::Error;
 
 /// The media type of JSON lines in HTTP.
-const JSON_LINES: &str = "application/x-ndjson";
+pub(crate) const JSON_LINES: &str = "application/x-ndjson";
 /// The media type of plain lines.
 const TEXT_LINES: &str = "text/plain";
 /// The first bytes of Arrow files, unlike Arrow streams.
@@ -80,6 +83,11 @@ pub(crate) trait Rows: Send {
     fn notes(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// Returns what was rejected before it was a line. It is complete at the end of the input.
+    fn rejects(&self) -> RejectKinds {
+        RejectKinds::default()
+    }
 }
 
 /// A reader of an input's bytes.
@@ -98,24 +106,22 @@ pub(crate) fn open(
     path: &Path,
     reading: Reading<'_>,
 ) -> Result<Box<dyn Rows>, Error> {
-    let mut head = Vec::new();
-    let start = (&mut source.reader).take(HEAD_BYTES as u64).read_to_end(&mut head);
-    start.map_err(Error::io("read", &source.place))?;
+    let head = source.head(HEAD_BYTES as u64)?;
     let options = &reading.options;
     let place = &source.place.clone();
     let detected = detect(&head, path.to_str(), options);
     let detection = detected.map_err(|unreadable| refused(unreadable, place))?;
     check(&detection, &reading, place)?;
-    let member = options.rows.as_deref();
     // The other formats are read from front to back.
     let reader = |source: Source, head| Box::new(Cursor::new(head).chain(source.reader));
     let rows: Box<dyn Rows> = match detection.format {
-        InputFormat::JsonLines => Box::new(lines::Lines::json(reader(source, head), place)),
-        InputFormat::Json => {
-            Box::new(json_objects::JsonObjects::new(reader(source, head), member, place))
-        }
-        InputFormat::GeoJson | InputFormat::Otlp => {
-            Box::new(geojson::Features::new(reader(source, head), place))
+        format @ (InputFormat::JsonLines
+        | InputFormat::Json
+        | InputFormat::GeoJson
+        | InputFormat::Otlp) => {
+            let rows = JsonRows::new(options, &head);
+            let unit = if format == InputFormat::JsonLines { "line" } else { "object" };
+            Box::new(json_rows::JsonReader::new(reader(source, head), rows, unit, place))
         }
         InputFormat::Csv => {
             let csv = CsvToJson::new(detection.dialect.unwrap_or_default(), options);
@@ -178,8 +184,11 @@ pub(crate) fn live_rows(mut reader: Reader, place: &str) -> Result<Box<dyn Rows>
     let options = ReadOptions::default();
     let detection = detect(start, None, &options).map_err(|reason| refused(reason, place))?;
     let rows: Box<dyn Rows> = match detection.format {
-        InputFormat::JsonLines => Box::new(lines::Lines::json(reader, place)),
-        format if format.is_json() => Box::new(json_objects::JsonObjects::new(reader, None, place)),
+        format if format.is_json() => {
+            let rows = JsonRows::new(&options, &[]);
+            let unit = if format == InputFormat::JsonLines { "line" } else { "object" };
+            Box::new(json_rows::JsonReader::new(reader, rows, unit, place))
+        }
         InputFormat::Csv => {
             let csv = CsvToJson::new(detection.dialect.unwrap_or_default(), &options);
             Box::new(csv_rows::CsvRows::live(reader, csv, place)?)

@@ -8,17 +8,17 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use hadal_ingest::counted;
+use hadal_ingest::{InputFormat, Reject, RejectKind, RejectKinds, counted};
 use hadal_types::{BatchId, TableName};
 use parking_lot::Mutex;
 
-use crate::client::{Client, LogBatch, LogOptions, LogReceipt, Warning};
+use crate::client::{Client, LogBatch, LogOptions, LogReceipt, RejectedKind, Warning};
 use crate::error::Error;
-use crate::input::{Chunk, Feed, NOT_UTF8_ADVICE, Pace, Rows};
+use crate::input::{Chunk, Feed, JSON_LINES, NOT_UTF8_ADVICE, Pace, Rows};
 use crate::output;
 
-/// The number of reasons for rejected rows in the report.
-const REASONS_MAX: usize = 10;
+/// The number of characters of a rejected row in the report.
+const EXCERPT_CHARS: usize = 80;
 /// The number of lanes for rows that have times.
 const LANES: usize = 2;
 
@@ -46,8 +46,8 @@ pub(crate) struct Outcome {
     /// Rows of chunks that the table had before.
     duplicates: u64,
     rejected: u64,
-    /// The first rejected rows: the number of the row, from 1, and the reason.
-    reasons: Vec<(u64, String)>,
+    /// The rejected rows by kind. Their lines are numbers of rows, from 1.
+    reject_kinds: RejectKinds,
     warnings: Vec<Warning>,
     /// The time source that the server reports; empty until it is known.
     time_from: String,
@@ -107,7 +107,12 @@ impl Transfer<'_> {
             })
         });
         feed.abandon();
-        outcome.notes = feed.notes();
+        let remarks = feed.remarks();
+        outcome.notes = remarks.notes;
+        for kind in remarks.rejects.into_list() {
+            outcome.rejected += kind.count;
+            outcome.reject_kinds.merge(kind);
+        }
         outcome.time = start.elapsed();
         (outcome, sent)
     }
@@ -156,7 +161,10 @@ impl Transfer<'_> {
             return Ok(None);
         };
         let (id, media_type) = (&self.batch, chunks.media_type);
-        let batch = LogBatch { id, chunk: number, media_type, lines: &lines };
+        // A chunk is lines, whatever its first line looks like.
+        let is_json = media_type == JSON_LINES;
+        let format = Some(if is_json { InputFormat::JsonLines } else { InputFormat::Text });
+        let batch = LogBatch { id, chunk: number, media_type, format, lines: &lines };
         let receipt = self.client.log(self.table, self.options, batch)?;
         Ok(Some((first_row, receipt)))
     }
@@ -170,9 +178,11 @@ impl Outcome {
             false => self.rows += receipt.accepted,
         }
         self.rejected += receipt.rejected_count;
-        self.reasons.extend(receipt.rejected.into_iter().map(|r| (first_row + r.line, r.reason)));
-        self.reasons.sort_by_key(|(row, _)| *row);
-        self.reasons.truncate(REASONS_MAX);
+        for kind in receipt.reject_kinds {
+            let RejectedKind { kind, count, line, reason, excerpt } = kind;
+            let first = Reject { line: first_row + line, reason, excerpt };
+            self.reject_kinds.merge(RejectKind { kind, count, first });
+        }
         self.take_time(receipt.time_from);
         for warning in receipt.warnings {
             self.warn(warning);
@@ -221,22 +231,25 @@ impl Outcome {
         }
     }
 
+    /// Adds notes to the report.
+    pub(crate) fn add_notes(&mut self, notes: Vec<String>) {
+        self.notes.extend(notes);
+    }
+
     /// Whether the server answered for any row, including rejected rows.
     pub(crate) const fn has_rows(&self) -> bool {
         self.rows + self.duplicates + self.rejected > 0
     }
 
-    /// Whether one of the first reasons is the age of a row.
+    /// Whether rows were rejected for their age.
     pub(crate) fn has_too_old(&self) -> bool {
-        self.reasons.iter().any(|(_, reason)| reason.contains(TOO_OLD))
+        let kinds = self.reject_kinds.clone().into_list();
+        kinds.iter().any(|kind| kind.first.reason.contains(TOO_OLD))
     }
 
-    /// Fails if there were rows and all were rejected, so that a script notices.
-    pub(crate) const fn verdict(&self) -> Result<(), Error> {
-        match (self.rows + self.duplicates, self.rejected) {
-            (0, 1..) => Err(Error::NothingTaken),
-            _ => Ok(()),
-        }
+    /// The numbers of rows that were taken and rejected.
+    pub(crate) const fn totals(&self) -> Totals {
+        Totals { taken: self.rows + self.duplicates, rejected: self.rejected }
     }
 
     /// The first line of the report, without rejected rows.
@@ -263,19 +276,6 @@ impl Outcome {
     /// The report: one line, then reasons and warnings if there are any.
     pub(crate) fn report(&self, table: &TableName) -> String {
         let mut text = self.head(table);
-        if self.rejected > 0 {
-            text.push_str(&format!(", {} rejected:", output::count(self.rejected, "row")));
-            for (row, reason) in &self.reasons {
-                text.push_str(&format!("\n  {} {row}: {reason}", self.unit));
-            }
-            let more = self.rejected - (self.reasons.len() as u64).min(self.rejected);
-            if more > 0 {
-                let more = output::thousands(more);
-                text.push_str(&format!(
-                    "\n  and {more} more; table _rejects has them, at most 1,000 of each request"
-                ));
-            }
-        }
         // If all rows have the time of arrival, the first line has said so.
         let is_said =
             |warning: &&Warning| self.time_from == ARRIVAL && warning.code == "arrival_time";
@@ -288,7 +288,55 @@ impl Outcome {
         for note in &self.notes {
             text.push_str(&format!("\nwarning: {note}"));
         }
+        text.push_str(&self.rejects());
         text
+    }
+
+    /// The rejected rows by kind, each with an example; empty if there are none.
+    fn rejects(&self) -> String {
+        if self.rejected == 0 {
+            return String::new();
+        }
+        let rows = output::count(self.rejected, "row");
+        let mut text =
+            format!("\n{rows} rejected; table _rejects has up to 1,000 of each request:");
+        for RejectKind { count, first, .. } in self.reject_kinds.clone().into_list() {
+            let Reject { line, reason, excerpt } = first;
+            let row = match count {
+                1 => format!("{} {line}", self.unit),
+                _ => format!("{} rows such as {} {line}", output::thousands(count), self.unit),
+            };
+            text.push_str(&format!("\n  {row}: {reason}"));
+            if !excerpt.is_empty() {
+                let excerpt: String = excerpt.chars().take(EXCERPT_CHARS).collect();
+                text.push_str(&format!(": {}", excerpt.trim_end()));
+            }
+        }
+        text
+    }
+}
+
+/// Numbers of rows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Totals {
+    taken: u64,
+    rejected: u64,
+}
+
+impl Totals {
+    /// Adds the rows of another upload.
+    pub(crate) const fn add(&mut self, other: Self) {
+        self.taken += other.taken;
+        self.rejected += other.rejected;
+    }
+
+    /// Fails if more rows than `allowed` were rejected, so that a script notices.
+    pub(crate) const fn verdict(self, allowed: u64) -> Result<(), Error> {
+        match (self.taken, self.rejected) {
+            (_, rejected) if rejected <= allowed => Ok(()),
+            (0, _) => Err(Error::NothingTaken),
+            (_, rejected) => Err(Error::RowsRejected { rejected }),
+        }
     }
 }
 
@@ -310,7 +358,11 @@ mod tests {
         let mut outcome = Outcome { rows: 1_234, unit: "line", ..Outcome::default() };
         assert_eq!(outcome.report(&table), "1,234 rows went to table t in 0.0 s");
         outcome.rejected = 3;
-        outcome.reasons = vec![(2, "no object".to_owned())];
+        for (kind, count, line) in [("no object", 1, 2), ("column a: … is not a time", 2, 7)] {
+            let (reason, excerpt) = (kind.replace('…', "\"x\""), "{..}".to_owned());
+            let first = Reject { line, reason, excerpt };
+            outcome.reject_kinds.merge(RejectKind { kind: kind.to_owned(), count, first });
+        }
         outcome.warn(warning("w", "w", 1));
         outcome.warn(warning("w", "w", 2));
         assert_eq!(outcome.warnings.len(), 1);
@@ -320,8 +372,9 @@ mod tests {
         assert_eq!(counted.warnings[0].message, "17 rows");
         assert_eq!(
             outcome.report(&table),
-            "1,234 rows went to table t in 0.0 s, 3 rows rejected:\n  line 2: no object\n  \
-             and 2 more; table _rejects has them, at most 1,000 of each request\nwarning: w"
+            "1,234 rows went to table t in 0.0 s\nwarning: w\n3 rows rejected; table _rejects has \
+             up to 1,000 of each request:\n  2 rows such as line 7: column a: \"x\" is not a time: \
+             {..}\n  line 2: no object: {..}"
         );
     }
 
@@ -361,12 +414,24 @@ mod tests {
                 let receipt = LogReceipt { accepted, duplicate, ..LogReceipt::default() };
                 outcome.add(0, receipt);
             }
-            assert!(outcome.has_rows() && outcome.verdict().is_ok());
+            assert!(outcome.has_rows() && outcome.totals().verdict(0).is_ok());
             outcome.report(&TableName::new("t").expect("a name"))
         };
         assert_eq!(report(&[(5, true), (2_000, true)]), "nothing new: batch b was there already");
         let some = "7 rows went to table t in 0.0 s; 2,000 others of batch b were there already";
         assert_eq!(report(&[(2_000, true), (7, false)]), some);
+    }
+
+    #[test]
+    fn rejected_rows_are_an_error_unless_allowed() {
+        let verdict = |taken, rejected, allowed| Totals { taken, rejected }.verdict(allowed);
+        for (taken, rejected, allowed) in [(0, 0, 0), (5, 0, 0), (5, 2, 2), (0, 2, 3)] {
+            assert!(verdict(taken, rejected, allowed).is_ok());
+        }
+        assert!(matches!(verdict(0, 1, 0), Err(Error::NothingTaken)));
+        let error = verdict(5, 3, 2).expect_err("too many").to_string();
+        let expected = "3 rows were not taken; --allow-rejects 3 ends the command without an error";
+        assert_eq!(error, expected);
     }
 
     #[test]

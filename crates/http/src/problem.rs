@@ -3,7 +3,7 @@
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use hadal_frontend::{ErrorContext, ErrorKind, FrontendError, Hint};
-use hadal_ingest::Reject;
+use hadal_ingest::{Reject, RejectKind};
 use hadal_sql::Position;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -104,6 +104,29 @@ struct Body<'p> {
     more: &'p Map<String, Value>,
 }
 
+/// The refused rows of one kind, as shown to the client.
+#[derive(Debug, Serialize)]
+pub(crate) struct RejectKindBody<'r> {
+    kind: &'r str,
+    count: u64,
+    line: u64,
+    reason: &'r str,
+    excerpt: &'r str,
+}
+
+impl<'r> RejectKindBody<'r> {
+    pub(crate) fn of(kinds: &'r [RejectKind]) -> Vec<Self> {
+        let body = |RejectKind { kind, count, first }: &'r RejectKind| Self {
+            kind,
+            count: *count,
+            line: first.line,
+            reason: &first.reason,
+            excerpt: &first.excerpt,
+        };
+        kinds.iter().map(body).collect()
+    }
+}
+
 /// A refused row, as shown to the client.
 #[derive(Debug, Serialize)]
 pub(crate) struct RejectBody<'r> {
@@ -155,6 +178,7 @@ impl From<FrontendError> for Problem {
             ("accepted", accepted.map(Value::from)),
             ("rejected_count", rejects.as_ref().map(|rejects| rejects.count.into())),
             ("rejected", rejects.as_ref().map(|rejects| json!(RejectBody::of(&rejects.first)))),
+            ("reject_kinds", rejects.as_ref().map(|r| json!(RejectKindBody::of(&r.kinds)))),
         ];
         let given = keys.into_iter().filter_map(|(key, value)| Some((key, value?)));
         given.fold(Self::new(kind, detail), |problem, (key, value)| problem.with(key, value))

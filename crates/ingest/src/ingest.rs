@@ -1,6 +1,9 @@
 //! The pipeline: bytes in, batches out.
 
 mod body_reader;
+mod converted_rows;
+mod error;
+mod lenient_records;
 mod table_inference;
 
 use std::borrow::Cow;
@@ -14,44 +17,25 @@ use hadal_types::{BatchId, ColumnName, Micros, TableName};
 
 pub use self::body_reader::Format;
 use self::body_reader::{BodyHead, BodyReader, Decision};
+pub use self::error::IngestError;
 use self::table_inference::TableInference;
 use crate::age_policy::AgePolicy;
 use crate::columns::TableColumns;
 use crate::content_hash::ContentHash;
 use crate::csv::CsvToJson;
-use crate::detect::{Detection, Unreadable};
+use crate::detect::Detection;
 use crate::explained_row::ExplainedRow;
+use crate::lines;
 use crate::lines::MESSAGE;
 use crate::read_options::ReadOptions;
 use crate::rejects::Reject;
 use crate::row_writer::RowWriter;
-use crate::split::Record;
-use crate::summary::{self, Explanation, Summary};
+use crate::split::{Record, Splitter, UNCLOSED};
+use crate::summary::{self, Explanation, Summary, Warnings};
 use crate::time_column::{CANDIDATES, Choice, choose};
-use crate::{lines, split};
 
 /// The number of rows that an explanation shows.
 const EXPLAINED_ROWS: usize = 5;
-
-/// Why a body cannot be read further.
-#[derive(Debug)]
-pub enum IngestError {
-    /// A batch cannot be encoded.
-    Block(BlockError),
-    /// No format that is read begins like the body.
-    Unreadable(Unreadable),
-}
-
-impl std::fmt::Display for IngestError {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Block(error) => error.fmt(formatter),
-            Self::Unreadable(unreadable) => formatter.write_str(&unreadable.of_body(false)),
-        }
-    }
-}
-
-impl std::error::Error for IngestError {}
 
 /// The target of rows, and known facts about it.
 #[derive(Clone, Debug)]
@@ -98,6 +82,8 @@ struct State {
     detection: Option<Detection>,
     /// The first rows, if they are asked for.
     explained: Option<Vec<ExplainedRow>>,
+    /// Changes made to records before they were rows.
+    warnings: Warnings,
     summary: Summary,
 }
 
@@ -120,6 +106,7 @@ impl Ingest {
             failure: None,
             detection: None,
             explained: None,
+            warnings: Warnings::default(),
             summary: Summary::default(),
         };
         Self { head: Some(BodyHead::default()), reader: None, state }
@@ -197,9 +184,20 @@ impl Ingest {
         self.decide()?;
         let mut state = self.state;
         let mut csv = None;
+        if let Some(BodyReader::Undecided(head)) = &mut self.reader {
+            let head = std::mem::take(head);
+            let mut reader = BodyReader::Split(Splitter::json());
+            state.read(&mut reader, &head);
+            self.reader = Some(reader);
+        }
         match self.reader {
             Some(BodyReader::Split(splitter)) => {
                 splitter.finish(&mut |line, record| state.record(line, record));
+            }
+            Some(BodyReader::Documents(mut documents)) => {
+                documents.finish();
+                state.rows_of(&mut documents);
+                state.summary.warnings.extend(documents.remark().map(summary::document));
             }
             Some(BodyReader::Csv(mut reader)) => {
                 reader.push(&[]);
@@ -209,7 +207,7 @@ impl Ingest {
                 }
                 csv = Some(reader);
             }
-            None => {}
+            Some(BodyReader::Undecided(_)) | None => {}
         }
         state.infer();
         state.cut();
@@ -224,6 +222,21 @@ impl State {
         match reader {
             BodyReader::Split(splitter) => {
                 splitter.push(bytes, &mut |line, record| self.record(line, record));
+            }
+            BodyReader::Undecided(head) => {
+                head.extend_from_slice(bytes);
+                let Some(decided) = BodyReader::of_head(head) else { return };
+                let head = std::mem::take(head);
+                *reader = decided;
+                self.read(reader, &head);
+            }
+            BodyReader::Documents(documents) => {
+                let mut rest = bytes;
+                while !rest.is_empty() {
+                    let taken = documents.push(rest);
+                    rest = rest.get(taken..).unwrap_or_default();
+                    self.rows_of(documents);
+                }
             }
             BodyReader::Csv(csv) => {
                 let mut rest = bytes;
@@ -243,34 +256,13 @@ impl State {
         }
     }
 
-    /// Takes the rows that are ready, as JSON.
-    fn csv_rows(&mut self, csv: &mut CsvToJson) {
-        let settings = &mut self.settings;
-        if settings.time_column.is_none() && settings.table_time_column.is_none() {
-            settings.time_column = csv.time_column().and_then(|name| ColumnName::new(name).ok());
-        }
-        let mut row = Vec::new();
-        while let Some(line) = csv.next_row(&mut row) {
-            let record = match row.len() > LINE_BYTES_MAX {
-                true => Record::TooLong(&row),
-                false => Record::Whole(&row),
-            };
-            self.record(line, record);
-            row.clear();
-        }
-    }
-
     fn record(&mut self, line: u64, record: Record<'_>) {
         let bytes = match record {
             Record::Whole(bytes) => bytes,
             Record::TooLong(bytes) => {
-                let reason = format!("longer than {LINE_BYTES_MAX} bytes");
-                return self.reject(line, reason, bytes);
+                return self.reject(line, self.too_long(bytes), bytes);
             }
-            Record::Unclosed => {
-                let reason = "the array does not end: rows may be missing after this one";
-                return self.reject(line, reason.to_owned(), &[]);
-            }
+            Record::Unclosed => return self.reject(line, UNCLOSED.to_owned(), &[]),
         };
         match &mut self.inference {
             None => self.take(line, bytes),
@@ -315,16 +307,10 @@ impl State {
         let is_changed = matches!(text, Cow::Owned(_));
         match self.row(&text, is_changed) {
             Ok(()) => {}
-            Err(reason) => match split::objects(&text) {
-                Some(objects) if self.format == Format::Json => {
-                    for object in objects {
-                        if let Err(reason) = self.row(object, is_changed) {
-                            self.reject(line, reason, object.as_bytes());
-                        }
-                    }
-                }
-                _ => self.reject(line, reason, bytes),
-            },
+            Err(reason) if self.format == Format::Json => {
+                self.take_lenient(line, &text, is_changed, reason);
+            }
+            Err(reason) => self.reject(line, reason, bytes),
         }
     }
 
@@ -426,9 +412,11 @@ impl State {
     }
 
     fn reject(&mut self, line: u64, reason: String, record: &[u8]) {
+        let reject = Reject::new(line, reason, record);
         self.summary.rejected_count += 1;
+        self.summary.reject_kinds.add(&reject);
         if self.summary.rejected.len() < REJECTS_KEPT_MAX {
-            self.summary.rejected.push(Reject::new(line, reason, record));
+            self.summary.rejected.push(reject);
         }
     }
 
@@ -461,6 +449,7 @@ impl State {
     fn into_summary(self, csv: Option<&CsvToJson>) -> Summary {
         let age = self.age();
         let mut summary = Summary { age, ..self.summary };
+        summary.warnings.extend(self.warnings.into_list());
         // Some lines were rejected before the first records were written.
         summary.rejected.sort_by_key(|reject| reject.line);
         if let Some(detection) = self.detection {
@@ -478,7 +467,13 @@ impl State {
                 (Some(_), Format::Lines) => "the beginning of each line".to_owned(),
                 (Some(source), _) => format!("column {source}"),
             };
-            summary.warnings.extend(writer.warnings.into_list());
+            let objects = writer.object_arrays;
+            summary.warnings.extend(writer.warnings.into_list().into_iter().map(|warning| {
+                match warning.code {
+                    summary::NESTED_ARRAY => summary::nested_array(warning.count, &objects),
+                    _ => warning,
+                }
+            }));
             summary.warnings.extend(csv.map(CsvToJson::remarks).unwrap_or_default());
             summary.warnings.sort_by_key(|warning| warning.code);
         }

@@ -1,5 +1,8 @@
 //! Reads one JSON object as fields; numbers keep their exact value.
 
+mod lenient;
+mod lenient_string;
+mod repaired;
 mod tokens;
 
 use std::borrow::Cow;
@@ -7,9 +10,10 @@ use std::fmt;
 
 use hadal_types::limits::{JSON_DEPTH_MAX, ROW_FIELDS_MAX};
 use hadal_types::{Decimal, Number};
-use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
+pub(crate) use self::lenient::{is_event_field, repair};
 pub(crate) use self::tokens::Token;
 use self::tokens::{FastFields, Name, Tokens, tokens};
 use crate::name_cache::{NameCache, NameId};
@@ -121,6 +125,17 @@ pub(crate) fn read<'j>(
         scratch.tokens = others.into_iter().map_while(|_| None).collect();
     }
     Ok(())
+}
+
+/// The texts of a record's rows: of one if it is strict JSON or cannot be read.
+pub(crate) fn row_texts(record: Cow<'_, str>) -> Vec<Cow<'_, str>> {
+    if serde_json::from_str::<IgnoredAny>(&record).is_ok() {
+        return vec![record];
+    }
+    match repair(&record) {
+        Ok(objects) => objects.into_iter().flatten().map(|o| Cow::Owned(o.text)).collect(),
+        Err(_) => vec![record],
+    }
 }
 
 /// The error of a row, with its position.

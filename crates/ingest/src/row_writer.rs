@@ -18,6 +18,9 @@ use crate::time_column::{CANDIDATES, Units};
 /// The column for fields beyond the table's maximum of columns, as JSON text.
 const OVERFLOW_COLUMN: &str = "_overflow";
 
+/// The number of columns with arrays of objects that a warning names.
+const OBJECT_ARRAYS_MAX: usize = 4;
+
 /// Arrival times within one microsecond are made distinct up to this lead over the clock.
 const ARRIVAL_LEAD: i64 = Micros::SECOND;
 
@@ -42,6 +45,8 @@ pub(crate) struct RowWriter {
     /// The time of the last row that was completed, accepted or not.
     pub(crate) last_time: Option<Micros>,
     pub(crate) warnings: Warnings,
+    /// The first columns with arrays of objects.
+    pub(crate) object_arrays: Vec<String>,
     scratch: Scratch,
 }
 
@@ -139,6 +144,7 @@ impl RowWriter {
             arrival: now,
             last_time: None,
             warnings: Warnings::default(),
+            object_arrays: Vec::new(),
             scratch: Scratch::default(),
         }
     }
@@ -285,6 +291,9 @@ impl RowWriter {
         if name == Weight::COLUMN {
             check_weight(field)?;
         }
+        if let Field::Text(text) = field {
+            self.note_objects(name, text);
+        }
         let kind = self.kind(name, field);
         let id = match self.columns.target(builder, name_id, name, kind)? {
             Target::Column(id) => id,
@@ -300,6 +309,15 @@ impl RowWriter {
                 Ok(())
             }
             other => other.map_err(|error| format!("column {name}: {error}")),
+        }
+    }
+
+    /// Notes the name of a column with an array of objects.
+    fn note_objects(&mut self, name: &str, array: &str) {
+        let first = array.trim_start_matches('[').trim_start();
+        let is_new = !self.object_arrays.iter().any(|other| other == name);
+        if first.starts_with('{') && is_new && self.object_arrays.len() < OBJECT_ARRAYS_MAX {
+            self.object_arrays.push(name.to_owned());
         }
     }
 

@@ -1,8 +1,11 @@
 //! Splits a body, in pieces of any size, into records: lines, or the values of JSON text.
 
-use std::ops::ControlFlow;
-
 use hadal_types::limits::LINE_BYTES_MAX;
+
+use crate::depth::DepthCounter;
+
+/// The reason for an array without its closing bracket.
+pub(crate) const UNCLOSED: &str = "the array does not end: rows may be missing after this one";
 
 /// One record of a body.
 #[derive(Debug, PartialEq, Eq)]
@@ -18,8 +21,10 @@ pub(crate) enum Record<'r> {
 /// How records are separated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mode {
-    /// Only white space so far.
+    /// Before the first object: at the beginning of the body, or of a line after other lines.
     Start,
+    /// After a bracket at the beginning of a line; the next byte decides whether it is an array.
+    Bracket,
     /// One record per line.
     Lines,
     /// The first line is an object without an end; the next byte decides whether it continues.
@@ -32,6 +37,8 @@ enum Mode {
 #[derive(Debug)]
 pub(crate) struct Splitter {
     mode: Mode,
+    /// Whether lines may be several objects.
+    is_json: bool,
     /// The bytes of the incomplete record, up to the limit.
     pending: Vec<u8>,
     /// The length of that record, bytes beyond the limit included.
@@ -42,16 +49,30 @@ pub(crate) struct Splitter {
     is_array: bool,
     /// Whether the array's own bracket is closed.
     is_closed: bool,
+    /// Whether a line that begins like an object or an array may still begin a longer value.
+    is_before_objects: bool,
+    /// Whether this line begins an object, the first of the body.
+    is_first_object: bool,
+    /// Whether the values are those of one very long line.
+    is_long_line: bool,
     /// The number of lines, or of array elements, that began before the current record.
     pub(crate) number: u64,
 }
 
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+/// Bytes that may stand before the first object: a byte order mark, and the mark before each text
+/// of a JSON text sequence (RFC 7464).
+const MARKS: &[u8] = b"\xef\xbb\xbf\x1e";
 
 impl Splitter {
-    /// Splits JSON: by line if the first line is complete, else by value.
+    /// Splits JSON: by line if the first object ends in its line, else by value. Lines before the
+    /// first object are records too.
     pub(crate) fn json() -> Self {
-        Self::new(Mode::Start)
+        Self { is_json: true, is_before_objects: true, ..Self::new(Mode::Start) }
+    }
+
+    /// Splits JSON by line.
+    pub(crate) fn json_lines() -> Self {
+        Self { is_json: true, ..Self::new(Mode::Lines) }
     }
 
     /// Splits text by line.
@@ -62,6 +83,7 @@ impl Splitter {
     fn new(mode: Mode) -> Self {
         Self {
             mode,
+            is_json: false,
             pending: Vec::new(),
             length: 0,
             depth: 0,
@@ -69,6 +91,9 @@ impl Splitter {
             escaped: false,
             is_array: false,
             is_closed: false,
+            is_before_objects: false,
+            is_first_object: false,
+            is_long_line: false,
             number: 0,
         }
     }
@@ -79,6 +104,11 @@ impl Splitter {
         while let Some((&byte, after)) = rest.split_first() {
             match self.mode {
                 Mode::Start => rest = self.start(rest, byte, after),
+                Mode::Bracket if byte.is_ascii_whitespace() => {
+                    self.keep(&[byte]);
+                    rest = after;
+                }
+                Mode::Bracket => self.after_bracket(byte),
                 Mode::Lines => rest = self.line(rest, take),
                 Mode::Opened if byte.is_ascii_whitespace() => {
                     self.keep(&[byte]);
@@ -95,6 +125,10 @@ impl Splitter {
 
     /// Calls `take` with the remaining record at the end of the body.
     pub(crate) fn finish(mut self, take: &mut dyn FnMut(u64, Record<'_>)) {
+        if self.mode == Mode::Bracket {
+            (self.is_array, self.number) = (true, 0);
+            self.clear();
+        }
         if !self.pending.trim_ascii().is_empty() {
             self.emit(take);
         }
@@ -103,42 +137,67 @@ impl Splitter {
         }
     }
 
-    /// Skips white space and a byte order mark. The first other byte decides whether the body is an
-    /// array.
+    /// Skips white space and marks. The first other byte decides whether this is a line, or may be
+    /// the beginning of an array.
     fn start<'b>(&mut self, rest: &'b [u8], byte: u8, after: &'b [u8]) -> &'b [u8] {
         if byte == b'\n' {
             self.number += 1;
         }
-        if byte.is_ascii_whitespace() || BYTE_ORDER_MARK.contains(&byte) {
+        if byte.is_ascii_whitespace() || MARKS.contains(&byte) {
             return after;
         }
         if byte == b'[' {
-            (self.mode, self.is_array) = (Mode::Values, true);
-            self.number = 0;
+            self.mode = Mode::Bracket;
+            self.keep(b"[");
             return after;
         }
         self.mode = Mode::Lines;
+        self.is_first_object = byte == b'{';
+        self.is_before_objects = !self.is_first_object;
         rest
+    }
+
+    /// Decides whether a bracket begins an array of objects, or a line such as `[main] started`.
+    fn after_bracket(&mut self, next: u8) {
+        let is_alone = self.pending.contains(&b'\n');
+        if is_alone || matches!(next, b'{' | b'[' | b']' | b'"') {
+            self.clear();
+            (self.mode, self.is_array, self.number) = (Mode::Values, true, 0);
+        } else {
+            self.mode = Mode::Lines;
+        }
     }
 
     /// Takes bytes up to the end of the line, and returns the rest.
     fn line<'b>(&mut self, bytes: &'b [u8], take: &mut dyn FnMut(u64, Record<'_>)) -> &'b [u8] {
-        let Some(end) = memchr::memchr(b'\n', bytes) else {
+        let end = memchr::memchr(b'\n', bytes);
+        let line = &bytes[..end.unwrap_or(bytes.len())];
+        let is_too_long_now =
+            self.length <= LINE_BYTES_MAX && self.length + line.len() > LINE_BYTES_MAX;
+        if self.is_json && is_too_long_now && self.has_objects(line) {
+            let first = std::mem::take(&mut self.pending);
+            self.clear();
+            (self.mode, self.is_long_line) = (Mode::Values, true);
+            first.iter().for_each(|&byte| self.value_byte(byte, take));
+            return bytes;
+        }
+        let Some(end) = end else {
             self.keep(bytes);
             return &[];
         };
-        let (line, rest) = (&bytes[..end], &bytes[end + 1..]);
-        // A complete line is not buffered. The first line may be part of a value.
-        if self.number > 0 && self.pending.is_empty() && line.len() <= LINE_BYTES_MAX {
+        let rest = &bytes[end + 1..];
+        // A complete line is not buffered. The first object may continue on the next line.
+        if !self.is_first_object && self.pending.is_empty() && line.len() <= LINE_BYTES_MAX {
             self.number += 1;
             let line = line.trim_ascii();
             if !line.is_empty() {
                 take(self.number, Record::Whole(line));
             }
+            self.end_line();
             return rest;
         }
         self.keep(line);
-        if self.number == 0 && self.is_open_object() {
+        if std::mem::take(&mut self.is_first_object) && self.is_open_object() {
             self.keep(b"\n");
             self.mode = Mode::Opened;
             return rest;
@@ -150,7 +209,34 @@ impl Splitter {
             self.emit_as(number, take);
         }
         self.clear();
+        self.end_line();
         rest
+    }
+
+    fn end_line(&mut self) {
+        if self.is_before_objects {
+            self.mode = Mode::Start;
+        }
+    }
+
+    /// Whether a line that is too long for a record is several objects.
+    fn has_objects(&self, next: &[u8]) -> bool {
+        let bytes = self.pending.iter().chain(next).take(LINE_BYTES_MAX);
+        let (mut counter, mut count) = (DepthCounter::default(), 0);
+        for &byte in bytes.skip_while(|byte| byte.is_ascii_whitespace()) {
+            if counter.depth == 0 && !counter.in_string {
+                match byte {
+                    b'{' if count > 0 => return true,
+                    b'{' => count += 1,
+                    b',' | b' ' | b'\t' if count > 0 => {}
+                    _ => return false,
+                }
+            }
+            if counter.step(byte).is_break() {
+                return false;
+            }
+        }
+        false
     }
 
     fn keep(&mut self, bytes: &[u8]) {
@@ -177,8 +263,9 @@ impl Splitter {
         self.clear();
         if next == b'{' && !takes_object(&first) {
             self.mode = Mode::Lines;
-            self.number = first.iter().filter(|&&byte| byte == b'\n').count() as u64;
-            return take(1, Record::Whole(first.trim_ascii()));
+            let number = self.number + 1;
+            self.number += first.iter().filter(|&&byte| byte == b'\n').count() as u64;
+            return take(number, Record::Whole(first.trim_ascii()));
         }
         self.mode = Mode::Values;
         first.iter().for_each(|&byte| self.value_byte(byte, take));
@@ -186,10 +273,23 @@ impl Splitter {
 
     fn value_byte(&mut self, byte: u8, take: &mut dyn FnMut(u64, Record<'_>)) {
         let between = self.depth == 0 && !self.in_string && self.pending.is_empty();
-        if between && (byte.is_ascii_whitespace() || byte == b',') {
+        if between && (byte.is_ascii_whitespace() || byte == b',' || MARKS.contains(&byte)) {
+            if byte == b'\n' && self.is_long_line {
+                (self.mode, self.is_long_line) = (Mode::Lines, false);
+            }
             return;
         }
-        if self.is_array && self.depth == 0 && !self.in_string && matches!(byte, b',' | b']') {
+        if between && byte == b'[' && (self.is_closed || !self.is_array) {
+            (self.is_array, self.is_closed) = (true, false);
+            return;
+        }
+        let is_outside = self.depth == 0 && !self.in_string;
+        // Other lines between the objects are records, and so is what is after the array.
+        let is_other_line = byte == b'\n' && (!self.is_array || self.is_closed);
+        if is_outside && is_other_line {
+            return self.emit(take);
+        }
+        if self.is_array && is_outside && matches!(byte, b',' | b']') {
             self.is_closed = byte == b']';
             self.number += 1;
             let number = self.number;
@@ -236,29 +336,6 @@ impl Splitter {
     }
 }
 
-/// Splits a line of several objects, one after another; `None` for any other line.
-pub(crate) fn objects(line: &str) -> Option<Vec<&str>> {
-    let mut objects = Vec::new();
-    let (mut start, mut counter) = (0, DepthCounter::default());
-    for (at, byte) in line.bytes().enumerate() {
-        let between = counter.depth == 0 && !counter.in_string;
-        if between && byte.is_ascii_whitespace() {
-            continue;
-        }
-        if between {
-            start = at;
-        }
-        let begins_wrong = between && byte != b'{';
-        if begins_wrong || counter.step(byte).is_break() {
-            return None;
-        }
-        if counter.depth == 0 {
-            objects.push(&line[start..=at]);
-        }
-    }
-    (counter.depth == 0 && objects.len() > 1).then_some(objects)
-}
-
 /// Whether JSON allows an object after this text: as an array element, or after a colon.
 fn takes_object(text: &[u8]) -> bool {
     let (mut open, mut counter) = (Vec::new(), DepthCounter::default());
@@ -275,36 +352,6 @@ fn takes_object(text: &[u8]) -> bool {
     }
     let last = text.trim_ascii_end().last();
     open.last() == Some(&b'[') || last == Some(&b':')
-}
-
-/// Tracks brackets and strings of JSON text.
-#[derive(Default)]
-struct DepthCounter {
-    depth: usize,
-    in_string: bool,
-    escaped: bool,
-}
-
-impl DepthCounter {
-    /// Breaks at a closing bracket without an opening one.
-    fn step(&mut self, byte: u8) -> ControlFlow<()> {
-        if self.in_string {
-            let ends = byte == b'"' && !self.escaped;
-            self.escaped = byte == b'\\' && !self.escaped;
-            self.in_string = !ends;
-            return ControlFlow::Continue(());
-        }
-        match byte {
-            b'"' => self.in_string = true,
-            b'{' | b'[' => self.depth += 1,
-            b'}' | b']' => match self.depth.checked_sub(1) {
-                Some(depth) => self.depth = depth,
-                None => return ControlFlow::Break(()),
-            },
-            _ => {}
-        }
-        ControlFlow::Continue(())
-    }
 }
 
 #[cfg(test)]
@@ -399,12 +446,50 @@ mod tests {
     }
 
     #[test]
-    fn a_line_may_have_several_objects() {
-        let records = objects(r#"{"a":"}{"}{"b":{"c":[1]}} {}"#);
-        assert_eq!(records, Some(vec![r#"{"a":"}{"}"#, r#"{"b":{"c":[1]}}"#, "{}"]));
-        for other in ["", "{}", "{}x", "{},{}", "x{}{}", "{}{", "{}}{}", "{}[1]", "{}\"", "{}1"] {
-            assert_eq!(objects(other), None, "{other}");
+    fn lines_before_the_first_object_are_records() {
+        let object = "{\n \"a\": 1\n}";
+        for banner in ["Starting ...", "evel\": 30}", "[main] started", "[2026-11-21 12:00] up"] {
+            let body = format!("{banner}\n\n{{\"a\":1}}\nTraceback:\n{{\"a\":2}}\n");
+            let expected = [(1, banner), (3, "{\"a\":1}"), (4, "Traceback:"), (5, "{\"a\":2}")];
+            assert_eq!(in_any_pieces(&body), expected.map(|(line, text)| (line, text.to_owned())));
+            assert_eq!(texts(&format!("{banner}\n{object}\n{object}")), [banner, object, object]);
+            let array = format!("{banner}\n[\n{object},\n{object}\n]\n");
+            assert_eq!(texts(&array), [banner, object, object]);
         }
+        assert_eq!(
+            texts("{\n\"a\":1\n}\nTraceback\n{\"a\":2}"),
+            ["{\n\"a\":1\n}", "Traceback", "{\"a\":2}"]
+        );
+        assert_eq!(texts("\u{1e}{\n\"a\":1}\n\u{1e}{\"b\":2}\n"), ["{\n\"a\":1}", "{\"b\":2}"]);
+    }
+
+    #[test]
+    fn several_arrays_are_read() {
+        let objects = ["{\"a\":1}", "{\"a\":2}", "{\"a\":3}"];
+        assert_eq!(texts("[{\"a\":1}]\n[{\"a\":2},{\"a\":3}]"), objects);
+        assert_eq!(texts("[{\"a\":1}][{\"a\":2}]\n{\"a\":3}\n"), objects);
+        assert_eq!(texts("[{\"a\":1}]\n[{\"a\":2}"), ["{\"a\":1}", "{\"a\":2}", "unclosed"]);
+    }
+
+    #[test]
+    fn a_long_line_may_have_several_objects() {
+        for between in ["", ",", ", "] {
+            let objects: Vec<String> = (0..3_000)
+                .map(|n| format!("{{\"n\":{n},\"x\":\"{}\"}}", "}{".repeat(300)))
+                .collect();
+            let body = format!("{}\n{{\"last\":1}}\nx\n", objects.join(between));
+            for piece in [1_000, 1 << 20, body.len()] {
+                let records = split(Splitter::json(), body.as_bytes(), piece);
+                let texts = records.iter().map(|(_, text)| text);
+                assert!(texts.clone().take(3_000).eq(&objects), "{between:?} {piece}");
+                let rest: Vec<&String> = texts.skip(3_000).collect();
+                assert_eq!(rest, ["{\"last\":1}", "x"], "{between:?} {piece}");
+            }
+        }
+        let one = format!("{{\"a\":\"{}\"}}{{}}", "x".repeat(2 * LINE_BYTES_MAX));
+        let records = split(Splitter::json(), one.as_bytes(), 1 << 19);
+        assert_eq!(records.len(), 1);
+        assert!(records[0].1.starts_with("too long"));
     }
 
     #[test]

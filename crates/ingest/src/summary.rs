@@ -4,6 +4,7 @@ use hadal_types::limits::TABLE_AGE_DAYS;
 
 use crate::age_policy::AgePolicy;
 use crate::explained_row::ExplainedRow;
+use crate::reject_kinds::RejectKinds;
 use crate::rejects::Reject;
 use crate::warning::Warning;
 
@@ -17,6 +18,8 @@ pub struct Summary {
     /// The first rejected records, at most
     /// [`REJECTS_KEPT_MAX`](hadal_types::limits::REJECTS_KEPT_MAX).
     pub rejected: Vec<Reject>,
+    /// All rejected records, by kind.
+    pub reject_kinds: RejectKinds,
     /// Changes made to the input.
     pub warnings: Vec<Warning>,
     /// The source of the rows' times, for people: `column ts`, `arrival time`.
@@ -66,11 +69,16 @@ impl Warnings {
 
 pub(crate) const ARRIVAL_TIME: &str = "arrival_time";
 pub(crate) const CUT: &str = "cut";
+pub(crate) const DOCUMENT: &str = "document";
 pub(crate) const DUPLICATE_KEY: &str = "duplicate_key";
+pub(crate) const EVENT_FIELD: &str = "event_field";
 pub(crate) const INVALID_UTF8: &str = "invalid_utf8";
 pub(crate) const JSON_AS_TEXT: &str = "json_as_text";
+pub(crate) const LENIENT_JSON: &str = "lenient_json";
+pub(crate) const LONE_SURROGATE: &str = "lone_surrogate";
 pub(crate) const MIXED_TIME_UNITS: &str = "mixed_time_units";
 pub(crate) const NESTED_ARRAY: &str = "nested_array";
+pub(crate) const NOT_A_NUMBER: &str = "not_a_number";
 pub(crate) const NO_AGE_LIMIT: &str = "no_age_limit";
 pub(crate) const NO_TIMES: &str = "no_times";
 pub(crate) const NULL_ELEMENT: &str = "null_element";
@@ -87,6 +95,25 @@ pub(crate) fn no_times(usual: &str, instead: &str) -> Warning {
     Warning { code: NO_TIMES, count: 1, message }
 }
 
+/// Reports what a document was taken for, and what is missing in its rows.
+pub(crate) fn document(message: String) -> Warning {
+    Warning { code: DOCUMENT, count: 1, message }
+}
+
+/// Reports which arrays of objects are columns, and how they become rows.
+pub(crate) fn nested_array(count: u64, columns: &[String]) -> Warning {
+    let (arrays, pronoun) = if count == 1 { ("array", "it") } else { ("arrays", "them") };
+    let mut message =
+        format!("{count} {arrays} with arrays or objects in {pronoun} became JSON text");
+    if let Some(first) = columns.first() {
+        let columns = columns.join(", ");
+        message.push_str(&format!(
+            ", in {columns}; --rows {first} makes a row of each element of {first}"
+        ));
+    }
+    Warning { code: NESTED_ARRAY, count, message }
+}
+
 /// The message of a warning; `None` if it needs more than the code and the count.
 #[must_use]
 pub fn counted(code: &str, count: u64) -> Option<String> {
@@ -100,10 +127,6 @@ pub fn counted(code: &str, count: u64) -> Option<String> {
             "value was longer than the limit and was cut",
             "values were longer than the limit and were cut",
         ),
-        DUPLICATE_KEY => of(
-            "field came twice in its row; the first value counts",
-            "fields came twice in their row; the first value counts",
-        ),
         INVALID_UTF8 => of(
             "record was not UTF-8; what was wrong became U+FFFD",
             "records were not UTF-8; what was wrong became U+FFFD",
@@ -114,20 +137,12 @@ pub fn counted(code: &str, count: u64) -> Option<String> {
             "times are numbers of a size that says another unit than the first one of their batch; they \
              were read in its unit",
         ),
-        NESTED_ARRAY => of(
-            "array with arrays or objects in it is kept as JSON text",
-            "arrays with arrays or objects in them are kept as JSON text",
-        ),
         NO_AGE_LIMIT => {
             let rows = of("row is", "rows are");
             return Some(format!(
                 "{count} {rows} older than {TABLE_AGE_DAYS} days; the table takes any age"
             ));
         }
-        NULL_ELEMENT => of(
-            "array had nulls among its elements; those are left out",
-            "arrays had nulls among their elements; those are left out",
-        ),
         OVERFLOW => of(
             "field had no room for a column of its own; it is in _overflow",
             "fields had no room for a column of their own; they are in _overflow",
@@ -140,9 +155,45 @@ pub fn counted(code: &str, count: u64) -> Option<String> {
             "row was older than the table's age limit",
             "rows were older than the table's age limit",
         ),
-        _ => return None,
+        other => {
+            let (one, more) = json_words(other)?;
+            of(one, more)
+        }
     };
     Some(format!("{count} {words}"))
+}
+
+/// The words for one and for several, of a warning about values of JSON.
+fn json_words(code: &str) -> Option<(&'static str, &'static str)> {
+    Some(match code {
+        EVENT_FIELD => (
+            "line of server-sent events has no data, but event:, id: or retry:; it was left out",
+            "lines of server-sent events have no data, but event:, id: or retry:; they were left out",
+        ),
+        LENIENT_JSON => (
+            "record is not strict JSON, in its quotes, words, commas or comments; it was read as it is \
+             meant",
+            "records are not strict JSON, in their quotes, words, commas or comments; they were read as \
+             they are meant",
+        ),
+        LONE_SURROGATE => (
+            "escape is half of a surrogate pair, which is no character; it became U+FFFD",
+            "escapes are halves of surrogate pairs, which are no characters; they became U+FFFD",
+        ),
+        NOT_A_NUMBER => (
+            "number is NaN, infinite or undefined; it became no value",
+            "numbers are NaN, infinite or undefined; they became no values",
+        ),
+        NULL_ELEMENT => (
+            "array had nulls among its elements; those are left out",
+            "arrays had nulls among their elements; those are left out",
+        ),
+        DUPLICATE_KEY => (
+            "field came twice in its row; the first value counts",
+            "fields came twice in their row; the first value counts",
+        ),
+        _ => return None,
+    })
 }
 
 fn message(code: &str, count: u64) -> String {

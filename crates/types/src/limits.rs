@@ -248,6 +248,8 @@ pub const QUANTILE_EXACT_ROWS: usize = 256;
 pub const DISTINCT_EXACT_VALUES: usize = 1_024;
 /// Rejected rows of one body that are kept in `_rejects`.
 pub const REJECTS_KEPT_MAX: usize = 1_000;
+/// Kinds of reasons by which the rejected rows of a body are counted.
+pub const REJECT_KINDS_MAX: usize = 20;
 /// Rejected rows whose reasons are returned to the caller.
 pub const REJECTS_SHOWN_MAX: usize = 100;
 /// Fanout of the aggregation tree (Scuba, VLDB 2013, section 3.5).

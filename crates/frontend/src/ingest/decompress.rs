@@ -4,9 +4,9 @@
 //! and counted: beyond the first MiB, it may be at most [`limits::INFLATE_RATIO_MAX`] times the
 //! input. The size that a header claims is ignored.
 
-use std::io::Write;
+use std::io::{self, Write};
 
-use flate2::write::MultiGzDecoder;
+use flate2::write::GzDecoder;
 use hadal_types::limits;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation, OutBuffer};
 
@@ -24,6 +24,11 @@ const FREE_BYTES: u64 = 1 << 20;
 pub(crate) enum DecompressError {
     #[error("the body is not {0}: {1}")]
     Corrupt(&'static str, String),
+    #[error(
+        "the body's zstd has a window of more than {} MiB; compress it without --long",
+        (1 << ZSTD_WINDOW_LOG) >> 20
+    )]
+    Window,
     #[error("the body breaks off in the middle of its {0}")]
     Truncated(&'static str),
     #[error(
@@ -42,12 +47,39 @@ pub struct Decompressor {
 
 enum Method {
     Identity,
-    Gzip(Box<MultiGzDecoder<Vec<u8>>>),
-    Zstd { decoder: Box<Decoder<'static>>, is_between_frames: bool },
+    Gzip(Box<Gzip>),
+    Zstd(Box<Zstd>),
+}
+
+/// The members of a body, one after the other, perhaps with zeros after them.
+struct Gzip {
+    decoder: GzDecoder<Vec<u8>>,
+    /// Whether the current member has begun.
+    is_begun: bool,
+    has_member: bool,
+    tail: Tail,
+}
+
+struct Zstd {
+    decoder: Decoder<'static>,
+    is_between_frames: bool,
+    has_frame: bool,
+    tail: Tail,
+}
+
+/// What comes after the last member or frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Tail {
+    Nothing,
+    /// Bytes that are not compressed data.
+    Other,
 }
 
 const GZIP: &str = "gzip";
 const ZSTD: &str = "zstd";
+/// Words of errors by which zstd says that a frame needs more memory, and that there is no frame.
+const ZSTD_WINDOW: &str = "too much memory";
+const ZSTD_NO_FRAME: &str = "Unknown frame descriptor";
 
 impl Decompressor {
     /// The decompressor for a Content-Encoding; `None` when the encoding is unknown.
@@ -55,11 +87,12 @@ impl Decompressor {
     pub fn new(encoding: &str) -> Option<Self> {
         let method = match encoding.trim().to_ascii_lowercase().as_str() {
             "" | "identity" => Method::Identity,
-            "gzip" | "x-gzip" => Method::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))),
+            "gzip" | "x-gzip" => Method::Gzip(Box::new(Gzip::new())),
             "zstd" => {
                 let mut decoder = Decoder::new().ok()?;
                 decoder.set_parameter(DParameter::WindowLogMax(ZSTD_WINDOW_LOG)).ok()?;
-                Method::Zstd { decoder: Box::new(decoder), is_between_frames: true }
+                let (has_frame, tail) = (false, Tail::Nothing);
+                Method::Zstd(Box::new(Zstd { decoder, is_between_frames: true, has_frame, tail }))
             }
             _ => return None,
         };
@@ -89,10 +122,8 @@ impl Decompressor {
         };
         match method {
             Method::Identity => take(bytes),
-            Method::Gzip(decoder) => gunzip(decoder, bytes, &mut counted),
-            Method::Zstd { decoder, is_between_frames } => {
-                unzstd(decoder, is_between_frames, bytes, &mut counted)
-            }
+            Method::Gzip(gzip) => gunzip(gzip, bytes, &mut counted),
+            Method::Zstd(zstd) => unzstd(zstd, bytes, &mut counted),
         }
     }
 
@@ -104,50 +135,105 @@ impl Decompressor {
         match &mut self.method {
             Method::Identity => Ok(()),
             Method::Gzip(_) if self.input_bytes == 0 => Ok(()),
-            Method::Gzip(decoder) => {
-                decoder.try_finish().map_err(|_| DecompressError::Truncated(GZIP))?;
-                take(decoder.get_ref())
+            Method::Gzip(gzip) if !gzip.is_begun && gzip.has_member => Ok(()),
+            Method::Gzip(gzip) => {
+                gzip.decoder.try_finish().map_err(|_| DecompressError::Truncated(GZIP))?;
+                take(gzip.decoder.get_ref())
             }
-            Method::Zstd { is_between_frames: true, .. } => Ok(()),
-            Method::Zstd { .. } => Err(DecompressError::Truncated(ZSTD).into()),
+            Method::Zstd(zstd) if zstd.is_between_frames => Ok(()),
+            Method::Zstd(_) => Err(DecompressError::Truncated(ZSTD).into()),
+        }
+    }
+
+    /// Whether there were bytes after the compressed data, which were left out.
+    pub(crate) fn has_other_tail(&self) -> bool {
+        match &self.method {
+            Method::Identity => false,
+            Method::Gzip(gzip) => gzip.tail == Tail::Other,
+            Method::Zstd(zstd) => zstd.tail == Tail::Other,
         }
     }
 }
 
+impl Gzip {
+    fn new() -> Self {
+        let decoder = GzDecoder::new(Vec::new());
+        Self { decoder, is_begun: false, has_member: false, tail: Tail::Nothing }
+    }
+
+    fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while self.tail == Tail::Nothing {
+            if !self.is_begun && self.has_member {
+                let zeros = bytes.iter().take_while(|byte| **byte == 0).count();
+                bytes = &bytes[zeros..];
+            }
+            if bytes.is_empty() {
+                return Ok(());
+            }
+            self.is_begun = true;
+            match self.decoder.write(bytes) {
+                Ok(0) => {
+                    self.decoder.try_finish()?;
+                    let plain = std::mem::take(self.decoder.get_mut());
+                    self.decoder = GzDecoder::new(plain);
+                    (self.is_begun, self.has_member) = (false, true);
+                }
+                Ok(count) => bytes = &bytes[count..],
+                Err(_) if self.has_member && self.decoder.header().is_none() => {
+                    (self.tail, self.is_begun) = (Tail::Other, false);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
 fn gunzip<E: From<DecompressError>>(
-    decoder: &mut MultiGzDecoder<Vec<u8>>,
+    gzip: &mut Gzip,
     bytes: &[u8],
     take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     for step in bytes.chunks(GZIP_STEP) {
-        let written = decoder.write_all(step).and_then(|()| decoder.flush());
+        let written = gzip.write(step).and_then(|()| gzip.decoder.flush());
         written.map_err(|error| DecompressError::Corrupt(GZIP, error.to_string()))?;
-        take(decoder.get_ref())?;
-        decoder.get_mut().clear();
+        take(gzip.decoder.get_ref())?;
+        gzip.decoder.get_mut().clear();
     }
     Ok(())
 }
 
 fn unzstd<E: From<DecompressError>>(
-    decoder: &mut Decoder<'static>,
-    is_between_frames: &mut bool,
+    zstd: &mut Zstd,
     bytes: &[u8],
     take: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut input = InBuffer::around(bytes);
     let mut plain = vec![0; ZSTD_STEP];
-    loop {
+    while zstd.tail == Tail::Nothing {
         let mut output = OutBuffer::around(plain.as_mut_slice());
-        let hint = decoder
-            .run(&mut input, &mut output)
-            .map_err(|error| DecompressError::Corrupt(ZSTD, error.to_string()))?;
+        let hint = match zstd.decoder.run(&mut input, &mut output) {
+            Ok(hint) => hint,
+            Err(error) => {
+                let reason = error.to_string();
+                if reason.contains(ZSTD_NO_FRAME) && zstd.has_frame {
+                    (zstd.tail, zstd.is_between_frames) = (Tail::Other, true);
+                    return Ok(());
+                }
+                let is_long = reason.contains(ZSTD_WINDOW);
+                let corrupt = || DecompressError::Corrupt(ZSTD, reason.clone());
+                return Err(if is_long { DecompressError::Window } else { corrupt() }.into());
+            }
+        };
         take(output.as_slice())?;
-        *is_between_frames = hint == 0;
+        zstd.is_between_frames = hint == 0;
+        zstd.has_frame |= hint == 0;
         // A full buffer may mean that zstd has more output.
         if input.pos() == bytes.len() && output.pos() < ZSTD_STEP {
             return Ok(());
         }
     }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -215,6 +301,46 @@ mod tests {
         assert_eq!(inflate("gzip", &two, 5).expect("gzip"), b"one two");
         let two = [zstd(b"one "), zstd(b"two")].concat();
         assert_eq!(inflate("zstd", &two, 5).expect("zstd"), b"one two");
+    }
+
+    #[test]
+    fn padding_and_what_follows_the_data_are_told_apart() {
+        for step in [1, 7, 1_000] {
+            for (tail, is_other) in [
+                (&[0; 600][..], false),
+                (b"garbage, and more of it", true),
+                (b"\0\x1fgarbage", true),
+            ] {
+                let body = [&*gzip(b"one"), tail].concat();
+                let mut decompressor = Decompressor::new("gzip").expect("gzip");
+                let mut plain = Vec::new();
+                let mut take = |bytes: &[u8]| {
+                    plain.extend_from_slice(bytes);
+                    Ok::<_, DecompressError>(())
+                };
+                for piece in body.chunks(step) {
+                    decompressor.push(piece, &mut take).expect("gzip");
+                }
+                decompressor.finish(&mut take).expect("gzip");
+                assert_eq!(plain, b"one");
+                assert_eq!(decompressor.has_other_tail(), is_other, "{step} {tail:?}");
+            }
+            let padded = [&*gzip(b"one "), &[0; 600], &gzip(b"two")].concat();
+            assert_eq!(inflate("gzip", &padded, step).expect("gzip"), b"one two");
+            let skipped = b"\x5a\x2a\x4d\x18\x02\0\0\0xx";
+            let frames = [skipped, &*zstd(b"one "), skipped, &zstd(b"two"), b"garbage"].concat();
+            assert_eq!(inflate("zstd", &frames, step).expect("zstd"), b"one two");
+        }
+    }
+
+    #[test]
+    fn a_long_window_is_named() {
+        let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("zstd");
+        encoder.window_log(24).expect("a window");
+        encoder.include_contentsize(false).expect("an option");
+        encoder.write_all(b"x").expect("zstd");
+        let body = encoder.finish().expect("zstd");
+        assert_eq!(inflate("zstd", &body, 100), Err(DecompressError::Window));
     }
 
     #[test]

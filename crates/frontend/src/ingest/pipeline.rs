@@ -1,7 +1,7 @@
 //! From the bytes of a body to batches: decompress, parse, encode. Keeps its thread busy, and never
 //! waits.
 
-use hadal_ingest::{AgePolicy, Ingest, IngestError, Summary};
+use hadal_ingest::{AgePolicy, Ingest, IngestError, Summary, Warning};
 use hadal_peer::Batch;
 use hadal_types::{Micros, limits};
 
@@ -139,7 +139,11 @@ impl Pipeline {
             Ok::<_, PipelineError>(())
         })?;
         let finished = self.ingest.finish();
-        let (last, summary) = finished.map_err(|error| in_words(error, is_compressed))?;
+        let (last, mut summary) = finished.map_err(|error| in_words(error, is_compressed))?;
+        if self.decompressor.has_other_tail() {
+            let message = "what comes after the compressed data was left out".to_owned();
+            summary.warnings.push(Warning { code: "other_tail", count: 1, message });
+        }
         batches.extend(last);
         Ok((batches, summary))
     }

@@ -14,7 +14,8 @@ impl Rejects {
     /// Returns the refused rows of a body; the first [`limits::REJECTS_SHOWN_MAX`] are shown.
     pub(super) fn of(summary: &Summary) -> Self {
         let first = summary.rejected.iter().take(limits::REJECTS_SHOWN_MAX).cloned().collect();
-        Self { count: summary.rejected_count, first }
+        let kinds = summary.reject_kinds.clone().into_list();
+        Self { count: summary.rejected_count, first, kinds }
     }
 }
 

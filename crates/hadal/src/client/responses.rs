@@ -70,7 +70,7 @@ pub(crate) struct LogReceipt {
     pub(crate) accepted: u64,
     pub(crate) rejected_count: u64,
     #[serde(default)]
-    pub(crate) rejected: Vec<Rejected>,
+    pub(crate) reject_kinds: Vec<RejectedKind>,
     #[serde(default)]
     pub(crate) warnings: Vec<Warning>,
     /// The source of the rows' times, worded for people; empty without rows.
@@ -81,9 +81,12 @@ pub(crate) struct LogReceipt {
     pub(crate) duplicate: bool,
 }
 
-/// A line that was rejected.
+/// The rejected lines of one kind, and the first of them.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Rejected {
+pub(crate) struct RejectedKind {
+    pub(crate) kind: String,
+    pub(crate) count: u64,
     pub(crate) line: u64,
     pub(crate) reason: String,
+    pub(crate) excerpt: String,
 }

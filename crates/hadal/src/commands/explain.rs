@@ -1,7 +1,6 @@
 //! `hadal import --explain`: how a file would be read, without a server and without storing it.
 
 use std::collections::HashSet;
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,7 +11,7 @@ use serde_json::Value;
 use crate::args::ReadArgs;
 use crate::client::{Answer, Column, Coverage, Stats};
 use crate::error::Error;
-use crate::input::{Reading, Rows, Source, open};
+use crate::input::{Input, Reading, Rows, Source, open};
 use crate::output;
 use crate::render::{self, render};
 
@@ -20,11 +19,11 @@ use crate::render::{self, render};
 const ROWS_MAX: usize = 1_000;
 
 /// Prints how a file would be read: the conclusions, the evidence, the first rows and the warnings.
-pub(crate) fn explain(file: &Path, reading: &ReadArgs) -> Result<(), Error> {
+pub(crate) fn explain(input: &Input, reading: &ReadArgs) -> Result<(), Error> {
     let how = Reading { options: reading.options()?, splits: &reading.split };
-    let mut rows = open(Source::open(file)?, file, how)?;
+    let mut rows = open(Source::of(input)?, &input.path(), how)?;
     let summary = read(&mut *rows, reading)?;
-    let mut text = format!("{}: {}", file.display(), rows.detected().unwrap_or_default());
+    let mut text = format!("{}: {}", input.name(), rows.detected().unwrap_or_default());
     if !summary.time_from.is_empty() {
         text.push_str(&format!(", times: {}", summary.time_from));
     }

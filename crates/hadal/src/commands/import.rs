@@ -1,6 +1,7 @@
 //! `hadal import`: imports files into a table of a running server.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,9 +13,12 @@ use crate::args::{ReadArgs, ServerArgs};
 use crate::client::{Client, LogOptions};
 use crate::commands::explain::explain;
 use crate::error::Error;
-use crate::input::{Pace, Reading, Rows, Source, open};
+use crate::input::{Input, Pace, Reading, Remarks, Rows, Source, locate, open, table_names};
 use crate::output;
-use crate::upload::{Transfer, fresh_batch_id};
+use crate::upload::{Totals, Transfer, fresh_batch_id};
+
+/// The number of files that are opened before the first of them is imported.
+const OPEN_MAX: usize = 64;
 
 /// Import files into a table
 #[derive(Args)]
@@ -24,6 +28,8 @@ use crate::upload::{Transfer, fresh_batch_id};
   hadal import points.csv --table points --no-header
   hadal import sensors.csv --table sensors --null - --null missing
   hadal import logs/*.jsonl.gz --table web --sets tags
+  hadal import /var/log/nginx                         each log its table: access, error
+  hadal import https://example.com/trips.csv.gz       table trips
   hadal import quakes.geojson --table quakes --split types=, --sets types
   hadal import answer.json --table hits --rows result.hits
   zcat old.gz | hadal import - --table web --replace
@@ -33,18 +39,21 @@ are distinguished by what is in them, gzip and zstd by their magic bytes. Rows m
 the import makes the table. What becomes of each type is in spec/import.md; what is lost is said by
 column.")]
 pub(crate) struct ImportArgs {
-    /// The files; - is standard input
+    /// Files, folders, patterns and addresses (http, https); - is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// The table; it is made if there is none
-    #[arg(long, required_unless_present = "explain", default_value = "")]
-    table: String,
+    /// The table; it is made if there is none [default: named after each file]
+    #[arg(long)]
+    table: Option<String>,
     /// Drop the table's rows first
     #[arg(long)]
     replace: bool,
     /// Print how each file would be read, and its first rows; import nothing
     #[arg(long)]
     explain: bool,
+    /// How many rejected rows are no error
+    #[arg(long, value_name = "ROWS", default_value_t = 0)]
+    allow_rejects: u64,
     #[command(flatten)]
     reading: ReadArgs,
     #[command(flatten)]
@@ -57,65 +66,94 @@ pub(crate) struct Opened {
     name: String,
     total_bytes: Option<u64>,
     read_bytes: Arc<AtomicU64>,
+    remarks: Remarks,
 }
 
 /// Runs the command.
 pub(crate) fn run(args: &ImportArgs) -> Result<(), Error> {
+    let (inputs, remarks) = locate(&args.files)?;
     if args.explain {
-        return args.files.iter().try_for_each(|file| explain(file, &args.reading));
+        return inputs.iter().try_for_each(|input| explain(input, &args.reading));
     }
-    let table = TableName::new(&args.table)?;
     let client = args.server.client()?;
-    // All files are opened before any row is dropped for them.
-    let files = args.files.iter().map(|file| Opened::new(file, &args.reading));
-    let files: Vec<Opened> = files.collect::<Result<_, Error>>()?;
-    if args.replace {
-        client.drop_table_if_there(&table)?;
+    let names = match &args.table {
+        Some(table) => vec![table.clone(); inputs.len()],
+        None => table_names(&inputs),
+    };
+    let tables = names.iter().map(|name| TableName::new(name)).collect::<Result<Vec<_>, _>>()?;
+    // The files are opened before any row is dropped for them.
+    let opened = inputs.iter().take(OPEN_MAX).map(|input| Opened::new(input, &args.reading));
+    let mut opened = opened.collect::<Result<Vec<Opened>, Error>>()?.into_iter();
+    remarks.iter().for_each(|remark| output::say(remark));
+    let mut new_tables = BTreeMap::new();
+    for table in &tables {
+        if new_tables.contains_key(table) {
+            continue;
+        }
+        if args.replace {
+            client.drop_table_if_there(table)?;
+        }
+        // An existing table keeps its age limit.
+        new_tables.insert(table, client.time_column(table)?.is_none());
     }
-    // An existing table keeps its age limit.
-    let any_age = client.time_column(&table)?.is_none();
-    for file in files {
-        file.import(&client, &table, &args.reading, any_age)?;
+    let (mut totals, mut failed) = (Totals::default(), 0);
+    for (input, table) in inputs.iter().zip(&tables) {
+        let any_age = new_tables.get(table).is_some_and(|is_new| *is_new);
+        let file = opened.next().map_or_else(|| Opened::new(input, &args.reading), Ok);
+        match file.and_then(|file| file.import(&client, table, &args.reading, any_age)) {
+            Ok(more) => totals.add(more),
+            // The other files are read nevertheless.
+            Err(error) if inputs.len() > 1 && error.is_of_input() => {
+                output::say(&format!("error: {error}"));
+                failed += 1;
+            }
+            Err(error) => return Err(error),
+        }
     }
-    Ok(())
+    match failed {
+        0 => totals.verdict(args.allow_rejects),
+        failed => Err(Error::FilesFailed { failed, of: inputs.len() }),
+    }
 }
 
 impl Opened {
     /// Opens a file.
-    pub(crate) fn new(file: &Path, reading: &ReadArgs) -> Result<Self, Error> {
-        let source = Source::open(file)?;
+    pub(crate) fn new(input: &Input, reading: &ReadArgs) -> Result<Self, Error> {
+        let source = Source::of(input)?;
         let (total_bytes, read_bytes) = (source.total_bytes, Arc::clone(&source.read_bytes));
+        let remarks = source.remarks.clone();
         let how = Reading { options: reading.options()?, splits: &reading.split };
-        let rows = open(source, file, how)?;
-        let name = file.display().to_string();
+        let rows = open(source, &input.path(), how)?;
+        let name = input.name();
         if let (Some(time), Some(columns)) = (reading.time.as_deref(), rows.columns())
             && !columns.contains(&time)
         {
             let reason = format!("there is no column {time}; there are {}", columns.join(", "));
             return Err(Error::Input { place: name, reason });
         }
-        Ok(Self { rows, name, total_bytes, read_bytes })
+        Ok(Self { rows, name, total_bytes, read_bytes, remarks })
     }
 
-    /// Imports the rows with a progress bar and reports the result. `any_age` accepts rows that are
-    /// older than the table's limit.
+    /// Imports the rows with a progress bar and reports the result. Returns the numbers of
+    /// rows. `any_age` accepts rows that are older than the table's limit.
     pub(crate) fn import(
         mut self,
         client: &Client,
         table: &TableName,
         reading: &ReadArgs,
         any_age: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<Totals, Error> {
         let time_column = self.time_column(client, table, reading)?;
         let options = LogOptions { time_column, sets: reading.sets.clone(), any_age };
         let batch = fresh_batch_id()?;
         let transfer = Transfer { client, table, options: &options, pace: Pace::BySize, batch };
         let bar = progress_bar(self.total_bytes)?;
-        let (outcome, sent) = transfer.run(self.rows, &|rows| {
+        let (mut outcome, sent) = transfer.run(self.rows, &|rows| {
             bar.set_position(self.read_bytes.load(Ordering::Relaxed));
             bar.set_message(output::count(rows, "row"));
         });
         bar.finish_and_clear();
+        outcome.add_notes(self.remarks.list());
         if sent.is_ok() || outcome.has_rows() {
             if !outcome.conclusions().is_empty() {
                 output::say(&format!("{}: {}", self.name, outcome.conclusions()));
@@ -134,7 +172,7 @@ impl Opened {
                  --replace drops its rows first",
             );
         }
-        sent.and_then(|()| outcome.verdict())
+        sent.map(|()| outcome.totals())
     }
 
     /// Returns the time column to send to the server, where the server cannot choose it alone. That
@@ -147,7 +185,8 @@ impl Opened {
     ) -> Result<Option<String>, Error> {
         let mut requested = reading.time.clone();
         let mut time_column = requested.clone();
-        if requested.is_none() && self.rows.columns().is_some() {
+        let may_have_type = self.rows.columns().is_some() || self.rows.time_column().is_some();
+        if requested.is_none() && may_have_type {
             time_column = client.time_column(table)?;
             if time_column.is_none() {
                 requested = self.rows.time_column().map(str::to_owned);

@@ -40,6 +40,9 @@ pub(crate) struct LogArgs {
     /// Columns whose arrays are sets, not vectors
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     sets: Vec<String>,
+    /// How many rejected rows are no error
+    #[arg(long, value_name = "ROWS", default_value_t = 0)]
+    allow_rejects: u64,
     /// An id for all rows, without #: sending the same rows again under it adds nothing
     #[arg(long, value_name = "ID")]
     batch: Option<String>,
@@ -83,7 +86,7 @@ fn send(args: &LogArgs, client: &Client, table: &TableName, batch: BatchId) -> R
         }
         output::say(&outcome.report(table));
     }
-    sent.and_then(|()| outcome.verdict())
+    sent.and_then(|()| outcome.totals().verdict(args.allow_rejects))
 }
 
 /// Without a server, this process becomes one, and continues to serve after the end of its input.

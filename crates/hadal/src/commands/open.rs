@@ -1,6 +1,5 @@
 //! `hadal open`: a private server with the rows of some files, until the user stops it.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -12,15 +11,18 @@ use crate::client::Client;
 use crate::commands::import::Opened;
 use crate::commands::serve::log_to_stderr;
 use crate::error::Error;
-use crate::input::stem;
+use crate::input::{locate, table_names};
 use crate::output;
 use crate::process::service::Service;
 use crate::process::service_config::ServiceConfig;
+use crate::upload::Totals;
 
 /// Look into files: a server in memory, and a page
 #[derive(Args)]
 #[command(after_help = "Examples:
   hadal open access.log
+  hadal open https://example.com/trips.csv.gz
+  hadal open /var/log/nginx                          each log its table
   hadal open flights.parquet
   hadal open orders.csv customers.json.gz            a table each, named after the file
   kubectl logs deploy/web | hadal open -
@@ -28,11 +30,14 @@ use crate::process::service_config::ServiceConfig;
 Nothing is kept: the rows are gone when it stops. The server listens on a free port of this
 machine.")]
 pub(crate) struct OpenArgs {
-    /// The files; - is standard input
+    /// Files, folders, patterns and addresses (http, https); - is standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     #[command(flatten)]
     reading: ReadArgs,
+    /// How many rejected rows are no error
+    #[arg(long, value_name = "ROWS", default_value_t = 0)]
+    allow_rejects: u64,
     /// Do not open a browser
     #[arg(long)]
     no_browser: bool,
@@ -41,8 +46,10 @@ pub(crate) struct OpenArgs {
 /// Runs the command.
 pub(crate) fn run(args: &OpenArgs) -> Result<(), Error> {
     log_to_stderr();
+    let (files, remarks) = locate(&args.files)?;
+    remarks.iter().for_each(|remark| output::say(remark));
     let mut inputs = Vec::new();
-    for (file, table) in args.files.iter().zip(table_names(&args.files)) {
+    for (file, table) in files.iter().zip(table_names(&files)) {
         inputs.push((TableName::new(&table)?, Opened::new(file, &args.reading)?));
     }
     let service = Service::open(ServiceConfig::private())?;
@@ -51,10 +58,11 @@ pub(crate) fn run(args: &OpenArgs) -> Result<(), Error> {
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let imported = Client::new(&url, None).and_then(|client| {
+                let mut totals = Totals::default();
                 for (table, file) in inputs {
-                    file.import(&client, &table, &args.reading, true)?;
+                    totals.add(file.import(&client, &table, &args.reading, true)?);
                 }
-                Ok(())
+                totals.verdict(args.allow_rejects)
             });
             match imported {
                 Ok(()) => output::say("ready; Ctrl-C stops the server"),
@@ -66,18 +74,6 @@ pub(crate) fn run(args: &OpenArgs) -> Result<(), Error> {
         });
         service.run(|_| ())
     })
-}
-
-/// One table per file; files of the same name are numbered.
-fn table_names(files: &[PathBuf]) -> Vec<String> {
-    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
-    let name = |file: &PathBuf| {
-        let stem = stem(file);
-        let count = counts.entry(stem.clone()).or_default();
-        *count += 1;
-        if *count == 1 { stem } else { format!("{stem}-{count}") }
-    };
-    files.iter().map(name).collect()
 }
 
 /// Opens the page in a browser if the desktop has `xdg-open`. The address has been printed in any
@@ -92,16 +88,5 @@ pub(crate) fn open_browser(url: &str) {
         if let Err(error) = opened {
             output::say(&format!("cannot start xdg-open: {error}"));
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_file_has_its_table() {
-        let files = ["a.csv", "b/a.json", "x.log"].map(PathBuf::from);
-        assert_eq!(table_names(&files), ["a", "a-2", "x"]);
     }
 }

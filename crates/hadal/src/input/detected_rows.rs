@@ -1,6 +1,6 @@
 //! Rows with the conclusions of the detector.
 
-use hadal_ingest::Detection;
+use hadal_ingest::{Detection, RejectKinds};
 
 use super::Rows;
 use crate::error::Error;
@@ -48,6 +48,10 @@ impl Rows for DetectedRows {
 
     fn evidence(&self) -> &[String] {
         &self.detection.evidence
+    }
+
+    fn rejects(&self) -> RejectKinds {
+        self.rows.rejects()
     }
 
     fn notes(&self) -> Vec<String> {

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use hadal_ingest::RejectKinds;
 use parking_lot::{Condvar, Mutex};
 
 use super::Rows;
@@ -49,7 +50,14 @@ struct State {
     is_over: bool,
     is_abandoned: bool,
     error: Option<Error>,
-    notes: Vec<String>,
+    remarks: Remarks,
+}
+
+/// What a reader says at the end of its input.
+#[derive(Debug, Default)]
+pub(crate) struct Remarks {
+    pub(crate) notes: Vec<String>,
+    pub(crate) rejects: RejectKinds,
 }
 
 /// Ends the feed if its reader panics: otherwise the senders would wait for ever.
@@ -58,7 +66,7 @@ struct Guard<'f>(&'f Feed);
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.end(Err(Error::Thread("hadal-read".to_owned())), Vec::new());
+            self.0.end(Err(Error::Thread("hadal-read".to_owned())), Remarks::default());
         }
     }
 }
@@ -86,20 +94,20 @@ impl Feed {
                 self.changed.notify_all();
             }
         };
-        self.end(outcome, rows.notes());
+        self.end(outcome, Remarks { notes: rows.notes(), rejects: rows.rejects() });
     }
 
-    fn end(&self, outcome: Result<(), Error>, notes: Vec<String>) {
+    fn end(&self, outcome: Result<(), Error>, remarks: Remarks) {
         let mut state = self.state.lock();
         state.is_over = true;
         state.error = outcome.err();
-        state.notes = notes;
+        state.remarks = remarks;
         self.changed.notify_all();
     }
 
-    /// Takes the notes of the rows' reader. They are complete at its end.
-    pub(crate) fn notes(&self) -> Vec<String> {
-        std::mem::take(&mut self.state.lock().notes)
+    /// Takes the remarks of the rows' reader. They are complete at its end.
+    pub(crate) fn remarks(&self) -> Remarks {
+        std::mem::take(&mut self.state.lock().remarks)
     }
 
     /// Takes the next chunk. Returns `None` at the end, and after the feed was abandoned. Rows that

@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 use hadal_types::limits::LINE_BYTES_MAX;
 
-use super::{JSON_LINES, Reader, Rows, TEXT_LINES};
+use super::{Reader, Rows, TEXT_LINES};
 use crate::error::Error;
 
 /// Lines of JSON or plain text. The server parses them and reports errors line by line.
@@ -15,11 +15,6 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Lines of JSON, one object per line.
-    pub(super) fn json(reader: Reader, place: &str) -> Self {
-        Self { reader, place: place.to_owned(), media_type: JSON_LINES }
-    }
-
     /// Plain lines.
     pub(super) fn text(reader: Reader, place: &str) -> Self {
         Self { reader, place: place.to_owned(), media_type: TEXT_LINES }

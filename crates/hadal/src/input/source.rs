@@ -8,14 +8,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::Reader;
+use super::decompress::{Compression, Remarks, decompress, read_head};
+use super::download::download;
+use super::locate::Input;
 use super::seekable::Seekable;
 use crate::error::Error;
 
 /// The number of bytes read at once.
 const BUFFER_BYTES: usize = 256 << 10;
-/// Magic bytes of the compression formats. They count, not the name.
-const GZIP: &[u8] = &[0x1f, 0x8b];
-const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+/// How pages for people begin.
+const PAGES: [&[u8]; 2] = [b"<!doctype html", b"<html"];
 
 /// An opened input, which may be compressed.
 pub(crate) struct Source {
@@ -28,9 +30,34 @@ pub(crate) struct Source {
     pub(crate) read_bytes: Arc<AtomicU64>,
     /// The file of `reader`, if it is uncompressed and has random access.
     file: Option<File>,
+    /// What was found besides the data.
+    pub(crate) remarks: Remarks,
 }
 
 impl Source {
+    /// Opens an input.
+    pub(crate) fn of(input: &Input) -> Result<Self, Error> {
+        match input {
+            Input::File(path) => Self::open(path),
+            Input::Url(url) => {
+                let (reader, length) = download(url)?;
+                let mut source = Self::new(reader, url, None)?;
+                let start = source.reader.fill_buf().map_err(Error::io("read", url))?;
+                let is_page = |page: &&[u8]| {
+                    let text = start.trim_ascii_start().get(..page.len());
+                    text.is_some_and(|text| text.eq_ignore_ascii_case(page))
+                };
+                if PAGES.iter().any(is_page) {
+                    let reason =
+                        "is a page for people (HTML), not data; name the address of the file";
+                    return Err(Error::Input { place: url.clone(), reason: reason.to_owned() });
+                }
+                source.total_bytes = length;
+                Ok(source)
+            }
+        }
+    }
+
     /// Opens a file, or standard input for `-`.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         if path == Path::new("-") {
@@ -66,18 +93,26 @@ impl Source {
         let counting = Counting { input, bytes: Arc::clone(&read_bytes) };
         let mut raw = BufReader::with_capacity(BUFFER_BYTES, counting);
         let magic = raw.fill_buf().map_err(Error::io("read", place))?;
-        let reader: Reader = if magic.starts_with(GZIP) {
-            file = None;
-            let inflated = flate2::bufread::MultiGzDecoder::new(raw);
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, inflated))
-        } else if magic.starts_with(ZSTD) {
-            file = None;
-            let inflated = zstd::Decoder::with_buffer(raw).map_err(Error::io("inflate", place))?;
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, inflated))
-        } else {
-            Box::new(raw)
+        let remarks = Remarks::default();
+        let reader: Reader = match Compression::of(magic) {
+            Some(compression) => {
+                file = None;
+                let plain = decompress(raw, compression, place, &remarks);
+                let plain = plain.map_err(Error::io("decompress", place))?;
+                Box::new(BufReader::with_capacity(BUFFER_BYTES, plain))
+            }
+            None => Box::new(raw),
         };
-        Ok(Self { reader, place: place.to_owned(), total_bytes, read_bytes, file })
+        Ok(Self { reader, place: place.to_owned(), total_bytes, read_bytes, file, remarks })
+    }
+
+    /// Reads up to `length` bytes. An error after the first bytes comes with the bytes after them.
+    pub(super) fn head(&mut self, length: u64) -> Result<Vec<u8>, Error> {
+        let reader = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        let read = read_head(reader, length).map_err(Error::io("read", &self.place))?;
+        let (head, reader) = read;
+        self.reader = reader;
+        Ok(head)
     }
 
     /// Returns the whole input with random access. `head` has been taken from the reader already.
@@ -109,19 +144,6 @@ impl<R: Read> Read for Counting<R> {
     }
 }
 
-/// Returns a table name for a file: its name without folders and extensions, so that
-/// `logs/web.csv.gz` is `web`.
-pub(crate) fn stem(path: &Path) -> String {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let name = if name == "-" { "stdin".into() } else { name };
-    let stem = name.trim_start_matches(['.', '_']).split('.').next().unwrap_or_default();
-    let allowed = |c: char| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '_' };
-    let table: String = stem.chars().map(allowed).take(100).collect();
-    // Names that begin with an underscore are Hadal's self tables.
-    let table = table.trim_start_matches('_');
-    if table.is_empty() { "data".to_owned() } else { table.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -148,20 +170,5 @@ mod tests {
         }
         assert_eq!(read(Vec::new()).expect("text"), "");
         assert!(read(b"\x1f\x8bgarbage".to_vec()).is_err());
-    }
-
-    #[test]
-    fn tables_are_named_after_files() {
-        for (path, table) in [
-            ("logs/web.csv.gz", "web"),
-            ("-", "stdin"),
-            ("flights-3m.parquet", "flights-3m"),
-            ("_own.json", "own"),
-            ("été 1.csv", "t__1"),
-            (".hidden", "hidden"),
-            ("...", "data"),
-        ] {
-            assert_eq!(stem(Path::new(path)), table, "{path}");
-        }
     }
 }

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
+use hadal_ingest::RejectKinds;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::Rows;
@@ -117,6 +118,10 @@ impl Rows for SplitRows {
 
     fn set_time_column(&mut self, time_column: Option<&str>) {
         self.rows.set_time_column(time_column);
+    }
+
+    fn rejects(&self) -> RejectKinds {
+        self.rows.rejects()
     }
 
     fn notes(&self) -> Vec<String> {

@@ -234,9 +234,19 @@ impl Server {
 
     /// Posts CSV. Returns the answer, which must be a success.
     pub(crate) fn post_csv(&self, table: &str, body: &[u8]) -> serde_json::Value {
+        self.post_with(table, "Content-Type: text/csv\r\n", body)
+    }
+
+    /// Posts JSON. Returns the answer, which must be a success.
+    pub(crate) fn post_json(&self, table: &str, body: &[u8]) -> serde_json::Value {
+        self.post_with(table, "Content-Type: application/json\r\n", body)
+    }
+
+    /// Posts a body with rows of any age. Returns the answer, which must be a success.
+    pub(crate) fn post_with(&self, table: &str, headers: &str, body: &[u8]) -> serde_json::Value {
         let path = format!("/v1/log/{table}");
-        let headers = "Content-Type: text/csv\r\nHadal-Any-Age: true\r\n";
-        let (status, answer) = exchange(&self.url, &path, headers, body).unwrap();
+        let headers = format!("{headers}Hadal-Any-Age: true\r\n");
+        let (status, answer) = exchange(&self.url, &path, &headers, body).unwrap();
         assert_eq!(status, "200", "{answer}");
         serde_json::from_str(&answer).unwrap()
     }

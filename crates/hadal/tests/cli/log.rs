@@ -18,7 +18,15 @@ fn json_lines_and_plain_lines_are_told_apart() {
 #[test]
 fn rejected_rows_are_reported_with_reasons() {
     let server = Server::start_with(&["--memory"]);
-    let said = server.log(&["t"], "{\"a\": 1}\n{\"a\": \n{\"a\": 3}\nnonsense\n");
+    let lines = b"{\"a\": 1}\n{\"a\": \n{\"a\": 3}\nnonsense\n";
+    let finished = server.run(&["log", "t"], lines);
+    assert_eq!(finished.code, 1);
+    let said = finished.stderr;
+    let error =
+        "error: 2 rows were not taken; --allow-rejects 2 ends the command without an error\n";
+    assert!(said.ends_with(error), "{said}");
+    assert_eq!(server.run(&["log", "u", "--allow-rejects", "2"], lines).code, 0);
+    assert_eq!(server.run(&["log", "u", "--allow-rejects", "1"], lines).code, 1);
     assert!(said.contains("2 rows went to table t"), "{said}");
     assert!(said.contains("2 rows rejected"), "{said}");
     assert!(said.contains("line 2: ") && said.contains("line 4: "), "{said}");

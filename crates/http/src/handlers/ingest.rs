@@ -16,7 +16,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::parameters::readable;
-use crate::problem::{Problem, RejectBody};
+use crate::problem::{Problem, RejectBody, RejectKindBody};
 use crate::query_response::json;
 use crate::request_body::RequestBody;
 use crate::state::AppState;
@@ -65,6 +65,7 @@ struct ReceiptBody<'r> {
     accepted: u64,
     rejected_count: u64,
     rejected: Vec<RejectBody<'r>>,
+    reject_kinds: Vec<RejectKindBody<'r>>,
     warnings: Vec<WarningBody<'r>>,
     time_from: &'r str,
     detected: &'r str,
@@ -97,6 +98,7 @@ impl<'r> ReceiptBody<'r> {
             accepted: receipt.accepted,
             rejected_count: receipt.rejects.count,
             rejected: RejectBody::of(&receipt.rejects.first),
+            reject_kinds: RejectKindBody::of(&receipt.rejects.kinds),
             warnings: receipt.warnings.iter().map(warning).collect(),
             time_from: &receipt.time_from,
             detected: &receipt.detected,

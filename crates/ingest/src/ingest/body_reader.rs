@@ -2,6 +2,7 @@
 
 use crate::csv::CsvToJson;
 use crate::detect::{Detection, HEAD_BYTES, Unreadable, detect, refuse_unreadable};
+use crate::documents::{Documents, Recognized, by_option, recognize};
 use crate::input_format::InputFormat;
 use crate::read_options::ReadOptions;
 use crate::split::Splitter;
@@ -25,7 +26,32 @@ pub enum Format {
 /// Splits a body into records: JSON objects or lines of text.
 pub(super) enum BodyReader {
     Split(Splitter),
+    /// The first bytes of JSON, until they show whether it is a document.
+    Undecided(Vec<u8>),
+    Documents(Box<Documents>),
     Csv(Box<CsvToJson>),
+}
+
+impl BodyReader {
+    /// How JSON is read by the options.
+    fn json(options: &ReadOptions) -> Self {
+        match (by_option(options), options.format) {
+            (Some(shape), _) => Self::Documents(Box::new(Documents::new(shape))),
+            (None, Some(InputFormat::JsonLines)) => Self::Split(Splitter::json_lines()),
+            (None, _) => Self::Undecided(Vec::new()),
+        }
+    }
+
+    /// How JSON is read that begins like this; `None` until there are enough bytes.
+    pub(super) fn of_head(head: &[u8]) -> Option<Self> {
+        match recognize(head) {
+            Recognized::Undecided => None,
+            Recognized::Other => Some(Self::Split(Splitter::json())),
+            Recognized::Documents(kind) => {
+                Some(Self::Documents(Box::new(Documents::of_kind(kind))))
+            }
+        }
+    }
 }
 
 /// The beginning of a body, until its format is decided.
@@ -70,6 +96,7 @@ impl BodyHead {
         format: Format,
         options: &ReadOptions,
     ) -> Result<(Decision, Vec<u8>), Unreadable> {
+        let stated = options;
         let mut options = options.clone();
         if options.format.is_none() {
             options.format = match format {
@@ -91,7 +118,7 @@ impl BodyHead {
             (InputFormat::Text, _) => (BodyReader::Split(Splitter::lines()), Format::Lines),
             (InputFormat::Parquet, _) => return Err(Unreadable::Columnar("Parquet")),
             (InputFormat::Arrow, _) => return Err(Unreadable::Columnar("Arrow IPC")),
-            _ => (BodyReader::Split(Splitter::json()), Format::Json),
+            _ => (BodyReader::json(stated), Format::Json),
         };
         Ok((Decision { reader, format, detection }, self.bytes))
     }

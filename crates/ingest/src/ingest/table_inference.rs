@@ -6,8 +6,8 @@ use hadal_block::BlockBuilder;
 use hadal_types::Micros;
 use hadal_types::limits::BATCH_BYTES_MAX;
 
-use crate::lines;
 use crate::row_writer::RowWriter;
+use crate::{json, lines};
 
 /// The number of records that are held before the first row is written.
 pub(super) const FIRST_RECORDS: usize = 1_000;
@@ -27,8 +27,10 @@ impl TableInference {
         self.records.len() >= FIRST_RECORDS || self.bytes >= BATCH_BYTES_MAX
     }
 
+    /// The texts of the rows; a record may have several.
     pub(super) fn texts(&self) -> impl Iterator<Item = Cow<'_, str>> {
-        self.records.iter().map(|(_, record)| String::from_utf8_lossy(record))
+        let records = self.records.iter().map(|(_, record)| String::from_utf8_lossy(record));
+        records.flat_map(json::row_texts)
     }
 
     pub(super) fn into_records(self) -> Vec<(u64, Vec<u8>)> {

@@ -144,14 +144,14 @@ fn bad_records_are_rejected_and_the_rest_goes_on() {
     let body = "{\"a\":1}\n{\"a\":1e400}\n7\n{\"a\":NaN}\n{\"a\":2}\n{\"\":1}\n{\"sample_rate\":0}\n\
                 {\"sample_rate\":\"x\"}\n{\"time\":\"never\"}\n{\"time\":99999999999999999999}\n{\"a\":3}";
     let (batches, summary) = ingest(body);
-    assert_eq!((summary.accepted, summary.rejected_count), (3, 8));
-    let values: Vec<Value> = rows(&batches).iter().map(|row| row["a::number"].clone()).collect();
+    assert_eq!((summary.accepted, summary.rejected_count), (4, 7));
+    let rows = rows(&batches);
+    let values: Vec<Value> = rows.iter().filter_map(|row| row.get("a::number").cloned()).collect();
     assert_eq!(values, [1, 2, 3].map(Value::integer));
     let reasons = reasons(&summary);
     for (index, (line, part)) in [
         (2, "column a: number 1e400"),
-        (3, "expected an object"),
-        (4, "expected value"),
+        (3, "not a JSON object"),
         (6, "name is empty"),
         (7, "sample_rate 0"),
         (8, "sample_rate \"x\" is not a number"),
@@ -165,6 +165,46 @@ fn bad_records_are_rejected_and_the_rest_goes_on() {
         assert!(reasons[index].1.contains(part), "{:?}", reasons[index]);
     }
     assert_eq!(summary.rejected[1].excerpt, "7");
+}
+
+#[test]
+fn almost_json_is_read_and_what_changed_is_counted() {
+    let body = "banner ...\n{\"a\":1},\n{\"a\":NaN},{\"b\":-inf}\n{\"a\":\"\\ud83d\"}\n{'a':2}\n\
+                event: x\ndata: {\"a\":3}\n";
+    let (_, summary) = ingest(body);
+    assert_eq!(
+        (summary.accepted, reasons(&summary)),
+        (6, vec![(1, "not a JSON object".to_owned())])
+    );
+    let warnings = summary.warnings.iter().map(|warning| (warning.code, warning.count));
+    let expected = [
+        (summary::ARRIVAL_TIME, 6),
+        (summary::EVENT_FIELD, 1),
+        (summary::LENIENT_JSON, 1),
+        (summary::LONE_SURROGATE, 1),
+        (summary::NOT_A_NUMBER, 2),
+    ];
+    assert!(warnings.eq(expected), "{:?}", summary.warnings);
+}
+
+#[test]
+fn glued_objects_have_a_time_column_too() {
+    let at = "{\"ts\":1795262400,\"n\":1}";
+    for body in [
+        format!("[{at},{at}]\n"),
+        format!("{at}{at}"),
+        format!("{at},{at},\n"),
+        format!("[{at}]\n[{at}]"),
+    ] {
+        let (batches, summary) = ingest_as(
+            Settings { age: by_rows(None), ..settings() },
+            Format::Json,
+            body.as_bytes(),
+            7,
+        );
+        assert_eq!((summary.accepted, summary.time_from.as_str()), (2, "column ts"), "{body}");
+        assert_eq!(batches.len(), 1);
+    }
 }
 
 #[test]
