@@ -193,6 +193,14 @@ fn is_code(text: &str) -> bool {
     begins && text.contains(|c: char| c.is_ascii_digit()) && !text.contains(' ')
 }
 
+/// Whether a cell is a number, a time or a truth value.
+pub(super) fn is_typed(cell: &str) -> bool {
+    read(cell, b'.').is_some()
+        || read(cell, b',').is_some()
+        || truth(cell).is_some()
+        || of_text(cell).is_some()
+}
+
 /// The truth value that a cell spells, in any case.
 pub(super) fn truth(cell: &str) -> Option<bool> {
     let is = |word: &str| cell.trim().eq_ignore_ascii_case(word);

@@ -7,7 +7,7 @@ use std::iter::zip;
 use hadal_types::limits::LINE_BYTES_MAX;
 use serde_json::Value;
 
-use super::cell_type::{CellCounts, CellType, DecimalMarks, truth};
+use super::cell_type::{CellCounts, CellType, DecimalMarks, is_typed, truth};
 use super::dialect::Dialect;
 use super::null_words::{NullWords, Nullness};
 use super::number_format;
@@ -20,6 +20,9 @@ use crate::time_column::CANDIDATES;
 const EXAMPLES_MAX: usize = 3;
 /// The number of characters of a cell that are shown.
 const EXAMPLE_CHARS_MAX: usize = 20;
+
+/// The number of rows after a head that may name units.
+const UNIT_ROWS_MAX: usize = 3;
 
 /// The columns of a CSV text.
 #[derive(Debug)]
@@ -91,7 +94,7 @@ impl Columns {
         let names = distinct_names(head.iter().map(AsRef::as_ref));
         let words = NullWords::new(&options.nulls);
         let mut counts = vec![CellCounts::default(); names.len()];
-        for record in sample {
+        for record in sample.iter().skip(unit_rows(sample)) {
             for (column, cell) in zip(&mut counts, record.cells()) {
                 column.add(&cell, &words);
             }
@@ -252,6 +255,14 @@ impl Column {
             }
         }
     }
+}
+
+/// The number of rows at the beginning that have no number, time or truth value, although all others
+/// have one. They name units, and do not decide the types of columns.
+fn unit_rows(sample: &VecDeque<Record>) -> usize {
+    let is_typed = |record: &Record| record.cells().any(|cell| is_typed(&cell));
+    let Some(units) = sample.iter().take(UNIT_ROWS_MAX + 1).position(is_typed) else { return 0 };
+    if units > 0 && sample.iter().skip(units).all(is_typed) { units } else { 0 }
 }
 
 /// The decimal marks that are stated, and those of the columns in which there is no doubt.

@@ -72,7 +72,7 @@ fn column_kind(rows: &[Row], column: usize) -> Option<CellKind> {
     let kinds: Vec<CellKind> = cells.filter(|kind| *kind != CellKind::Empty).collect();
     let is_most = |expected: &CellKind| {
         let count = kinds.iter().filter(|kind| *kind == expected).count();
-        count > 0 && 5 * count >= 4 * kinds.len()
+        count > 0 && 3 * count >= 2 * kinds.len()
     };
     [CellKind::Number, CellKind::Time, CellKind::Truth].into_iter().find(is_most)
 }

@@ -125,6 +125,9 @@ fn most_frequent(numbers: impl Iterator<Item = usize>) -> usize {
 /// The number of titles and comments before the head. `None` if there are none, or if it is not
 /// clear that the record after them is a head.
 fn title_count(rows: &[Row], width: usize) -> Option<usize> {
+    if has_wide_title(rows, width) {
+        return Some(1);
+    }
     let first = rows.iter().position(|row| row.width() >= width)?;
     let (titles, rest) = rows.split_at(first);
     let (head, below) = rest.split_first()?;
@@ -137,6 +140,19 @@ fn title_count(rows: &[Row], width: usize) -> Option<usize> {
     let is_narrow = titles.iter().all(|row| 2 * row.width() <= width.max(2) || is_comment(row));
     let is_title = is_narrow || (has_gap && titles.iter().all(|row| row.width() < width));
     (is_head && is_title).then_some(first)
+}
+
+/// Whether only the first record has more cells than all others, and a head follows it: a title
+/// that has cells of its own.
+fn has_wide_title(rows: &[Row], width: usize) -> bool {
+    let [title, head, below @ ..] = rows else { return false };
+    let is_even = |row: &Row| row.cells.len() == head.cells.len();
+    title.width() > head.cells.len()
+        && head.cells.len() >= width.max(2)
+        && below.len() >= 2
+        && below.iter().all(is_even)
+        && are_names(&head.cells)
+        && differs_from_rows(&head.cells, below)
 }
 
 #[cfg(test)]
@@ -155,6 +171,7 @@ mod tests {
             ("# made by x\n# at 5\na,b\nx,y\n", 3),
             ("Sales 2024;;\n;;\nday;shop;sum\n1;x;5\n2;y;6\n", 3),
             ("Sales\nday;shop;sum\n1;x;5\n2;y;6\n", 2),
+            ("TOA5,x,y,9\nTIME,n\nTS,mm\n2026-11-21,7\n2026-11-22,8\n2026-11-23,9\n", 2),
         ] {
             let separator = if text.contains(';') { b';' } else { b',' };
             assert_eq!(sample(text, separator).head_line, line, "{text}");
