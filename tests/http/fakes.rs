@@ -345,7 +345,8 @@ fn rows_that_went_in_beside_a_refusal_are_counted() {
 #[test]
 fn bad_rows_that_cannot_be_kept_are_a_warning() {
     let server = over(Arc::default(), vec![SinkError::Full("x".to_owned())]);
-    let logged = server.request("POST", "/v1/log/t").body("nonsense\n").send().ok();
+    let json = server.request("POST", "/v1/log/t").header("Content-Type", "application/json");
+    let logged = json.body("nonsense\n").send().ok();
     assert_eq!(logged["rejected_count"], 1);
     let codes: Vec<_> = logged["warnings"].as_array().expect("warnings").iter().collect();
     assert!(codes.iter().any(|warning| warning["code"] == "rejects_not_kept"), "{codes:?}");

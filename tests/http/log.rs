@@ -49,8 +49,8 @@ fn the_answer_has_the_fixed_shape() {
         logged.ok(),
         json!({
             "accepted": 2, "rejected_count": 0, "rejected": [], "reject_kinds": [],
-            "warnings": [],
-            "time_from": "column time", "duplicate": false, "durable": false,
+            "warnings": [], "time_from": "column time", "detected": "JSON lines",
+            "duplicate": false, "durable": false,
         })
     );
     assert_eq!(count(&server), json!([[2, 3]]));
@@ -179,7 +179,8 @@ fn bad_lines_are_reported_and_kept() {
 #[test]
 fn only_the_first_hundred_bad_lines_are_listed() {
     let server = Server::start();
-    let logged = post(&server).body("x\n".repeat(250) + "{\"a\": 1}").send().ok();
+    let json = post(&server).header("Content-Type", "application/json");
+    let logged = json.body("x\n".repeat(250) + "{\"a\": 1}").send().ok();
     assert_eq!(logged["accepted"], 1);
     assert_eq!(logged["rejected_count"], 250);
     assert_eq!(logged["rejected"].as_array().map(Vec::len), Some(limits::REJECTS_SHOWN_MAX));
@@ -253,7 +254,7 @@ fn csv_has_its_times_and_missing_numbers_told() {
     assert_eq!((&logged["accepted"], &logged["time_from"]), (&json!(2), &json!("column seen")));
     let warning = json!([{
         "code": "missing_number", "count": 1,
-        "message": "1 cell such as NA, among numbers, became null in column n",
+        "message": "1 cell such as NA or - became null in column n; --null '' keeps such words",
     }]);
     assert_eq!(logged["warnings"], warning);
     let expected = json!([["2026-11-21T11:00:00Z", 1], ["2026-11-21T11:00:01Z", null]]);

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use super::table_inference::FIRST_RECORDS;
 use super::*;
 
+mod any_bytes;
 mod batch_bytes;
 mod limits_reached;
 mod refused;
