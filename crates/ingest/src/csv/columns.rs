@@ -257,8 +257,8 @@ impl Column {
     }
 }
 
-/// The number of rows at the beginning that have no number, time or truth value, although all others
-/// have one. They name units, and do not decide the types of columns.
+/// The number of rows at the beginning that have no number, time or truth value, although all
+/// others have one. They name units, and do not decide the types of columns.
 fn unit_rows(sample: &VecDeque<Record>) -> usize {
     let is_typed = |record: &Record| record.cells().any(|cell| is_typed(&cell));
     let Some(units) = sample.iter().take(UNIT_ROWS_MAX + 1).position(is_typed) else { return 0 };
