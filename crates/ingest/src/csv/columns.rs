@@ -23,6 +23,8 @@ const EXAMPLE_CHARS_MAX: usize = 20;
 
 /// The number of rows after a head that may name units.
 const UNIT_ROWS_MAX: usize = 3;
+/// The least number of rows with numbers or times that follow rows of units.
+const TYPED_ROWS_MIN: usize = 3;
 
 /// The columns of a CSV text.
 #[derive(Debug)]
@@ -262,7 +264,9 @@ impl Column {
 fn unit_rows(sample: &VecDeque<Record>) -> usize {
     let is_typed = |record: &Record| record.cells().any(|cell| is_typed(&cell));
     let Some(units) = sample.iter().take(UNIT_ROWS_MAX + 1).position(is_typed) else { return 0 };
-    if units > 0 && sample.iter().skip(units).all(is_typed) { units } else { 0 }
+    let mut others = sample.iter().skip(units);
+    let is_clear = units > 0 && others.len() >= TYPED_ROWS_MIN && others.all(is_typed);
+    if is_clear { units } else { 0 }
 }
 
 /// The decimal marks that are stated, and those of the columns in which there is no doubt.

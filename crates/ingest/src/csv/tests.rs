@@ -268,12 +268,13 @@ fn too_long_a_record_is_too_long_a_line() {
 
 #[test]
 fn rows_of_units_do_not_decide_types() {
-    let text = "when,temp,rain\nUTC,Deg C,mm\n,Avg,Tot\n2026-11-21,4.5,1\n2026-11-22,5,2\n";
+    let text = "when,temp,rain\nUTC,Deg C,mm\n,Avg,Tot\n2026-11-21,4.5,1\n2026-11-22,5,2\n\
+                2026-11-23,6,3\n";
     let (csv, rows) = read(text);
     assert_eq!(rows[0], r#"{"when":"UTC","temp":"Deg C","rain":"mm"}"#);
     assert_eq!(rows[2], r#"{"when":"2026-11-21","temp":4.5,"rain":1}"#);
     let said: Vec<String> = csv.remarks().into_iter().map(|remark| remark.message).collect();
-    assert_eq!(said[0], "50 % of temp are text (2 cells): Deg C, Avg");
+    assert_eq!(said[0], "40 % of temp are text (2 cells): Deg C, Avg");
     // Texts with a few numbers are no rows of units.
     let rows = self::rows("a,b\nx,y\nz,1\nu,v\n");
     assert_eq!(rows[1], r#"{"a":"z","b":"1"}"#);
