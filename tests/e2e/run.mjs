@@ -4,6 +4,7 @@ import { tests as answers } from "./answers.mjs";
 import { pictures, startBrowser, startServer } from "./demo.mjs";
 import { tests as exploring } from "./exploring.mjs";
 import { tests as retention } from "./retention.mjs";
+import { tests as importing } from "./importing.mjs";
 import { tests as live } from "./live.mjs";
 import { tests as marks } from "./marks.mjs";
 import { tests as opening } from "./opening.mjs";
@@ -11,7 +12,7 @@ import { tests as succession } from "./succession.mjs";
 import { tests as tables } from "./tables.mjs";
 
 // Each test is a name and a person's actions.
-const tests = [opening, exploring, marks, answers, tables, retention, live, succession].flat();
+const tests = [opening, exploring, marks, answers, tables, importing, retention, live, succession].flat();
 
 const wanted = process.argv[2] ?? "";
 const demo = await startServer("demo", "--rows", "300000", "--seed", "1", "--no-browser");

@@ -123,16 +123,17 @@ async fn ingest_body(
         delivery.wait_after_failure().await;
     }
     let Delivered { new_rows, batches, duplicates, .. } = delivery.delivered;
-    *entry = IngestLogEntry { rows: new_rows, batches, duplicates, ..*entry };
+    (entry.rows, entry.batches, entry.duplicates) = (new_rows, batches, duplicates);
     let summary = result.map_err(|mut error| {
         error.context.accepted = (delivery.delivered.rows > 0).then_some(delivery.delivered.rows);
         error
     })?;
-    *entry = IngestLogEntry { rejected: summary.rejected_count, is_refused: false, ..*entry };
+    (entry.rejected, entry.is_refused) = (summary.rejected_count, false);
     let mut receipt = finish(frontend, table, source, now, delivery.delivered, summary).await;
     if delivery.delivered.overflowing {
         receipt.warnings.push(overflowing(frontend, table, dropped_before));
     }
+    entry.warnings.clone_from(&receipt.warnings);
     Ok(receipt)
 }
 

@@ -97,9 +97,10 @@ async function respond(path: string, init: RequestInit): Promise<Response> {
 }
 
 async function send<T>(path: string, init: RequestInit, signal?: AbortSignal): Promise<T> {
-  const headers = new Headers(init.headers);
-  const token = sessionStorage.getItem(TOKEN_KEY);
-  if (token) headers.set("Authorization", `Bearer ${token}`);
+  const headers = new Headers({
+    ...authorization(),
+    ...Object.fromEntries(new Headers(init.headers)),
+  });
   let response: Response;
   try {
     response = await respond(path, { ...init, headers, signal: signal ?? null });
@@ -113,7 +114,24 @@ async function send<T>(path: string, init: RequestInit, signal?: AbortSignal): P
   return body as T;
 }
 
-function unreachable(): ProblemBody {
+/** The header that carries the token, if there is one. */
+export function authorization(): Record<string, string> {
+  const token = sessionStorage.getItem(TOKEN_KEY);
+  return token ? { Authorization: `Bearer ${token}` } : {};
+}
+
+/** The problem in the text of a response. */
+export function problemOfText(text: string, status: number): Problem {
+  let body: unknown = null;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    // Something between the server and the page has answered.
+  }
+  return new Problem(problemOf(body, { status, statusText: "" }));
+}
+
+export function unreachable(): ProblemBody {
   return {
     type: "about:blank",
     title: "The server does not answer",
@@ -122,7 +140,7 @@ function unreachable(): ProblemBody {
   };
 }
 
-function problemOf(body: unknown, response: Response): ProblemBody {
+function problemOf(body: unknown, response: Pick<Response, "status" | "statusText">): ProblemBody {
   if (typeof body === "object" && body !== null && "detail" in body) return body as ProblemBody;
   return {
     type: "about:blank",

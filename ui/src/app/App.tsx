@@ -6,6 +6,7 @@ import { fetchColumns, fetchTables, type Problem, serverNow } from "../api/clien
 import type { Column, Table } from "../api/types";
 import { durationMs } from "../base/duration";
 import { columnsVersion } from "../explore/columnStats";
+import { FileDrop } from "../importing/FileDrop";
 import { defaultQuery, type Query } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
 import { ProblemCard } from "../widgets/ProblemCard";
@@ -53,6 +54,7 @@ export function App() {
   return (
     <>
       <KeyHelp opened={helpOpen} onClose={help.close} />
+      <FileDrop onOpen={(name) => ask(defaultQuery(name))} />
       {problem && !(tables.data && columns.data) ? (
         <Trouble problem={problem} />
       ) : !tables.data ? (

@@ -1,6 +1,7 @@
 import { Button, Code, CopyButton, Group, Loader, Paper, Stack, Text, Title } from "@mantine/core";
-import { IconCheck, IconCopy } from "@tabler/icons-react";
+import { IconCheck, IconCopy, IconFileImport } from "@tabler/icons-react";
 import type { ReactNode } from "react";
+import { chooseFile } from "../importing/chosenFile";
 
 /** Lines that work against this very server, as it was reached. */
 function lines(origin: string): { words: string; line: string }[] {
@@ -61,6 +62,14 @@ export function StartPage({ logo, tools }: { logo: ReactNode; tools: ReactNode }
           </Code>
         </Paper>
       ))}
+      <Group gap="sm">
+        <Button leftSection={<IconFileImport size={16} />} onClick={chooseFile}>
+          Choose a file
+        </Button>
+        <Text c="dimmed" size="sm">
+          or drop one here: you see how it is read before anything is stored
+        </Text>
+      </Group>
       <Group gap="xs" c="dimmed">
         <Loader size={14} />
         <Text size="sm">Waiting for the first row …</Text>

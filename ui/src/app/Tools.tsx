@@ -10,6 +10,7 @@ import {
   useMantineColorScheme,
 } from "@mantine/core";
 import {
+  IconFileImport,
   IconKeyboard,
   IconMoon,
   IconPlayerPause,
@@ -23,6 +24,7 @@ import { bodyOf } from "../api/client";
 import type { Answer } from "../api/types";
 import { durationWords } from "../base/duration";
 import { useMainSpec } from "../explore/mainSpec";
+import { chooseFile } from "../importing/chosenFile";
 import type { Query } from "../query/query";
 import { goLive, rangeOf, withRange } from "../query/time";
 import { urlOf } from "./address";
@@ -48,6 +50,7 @@ export function Tools(props: {
           <Share query={query} now={now} />
         </>
       )}
+      <ToolButton label="Import a file" icon={<IconFileImport size={17} />} onClick={chooseFile} />
       <Scheme />
       <span className="wide-only">
         <ToolButton
@@ -92,7 +95,7 @@ function Live(props: { query: Query; now: number; commit: (next: Query) => void 
           variant={on ? "light" : "subtle"}
           color={on ? "teal" : "gray"}
           aria-label={
-            on ? `ResolvedQuery again every ${durationWords(query.refresh)}` : "Ask again by itself"
+            on ? `Asks again every ${durationWords(query.refresh)}` : "Ask again by itself"
           }
         >
           {on ? <IconPlayerPause size={17} /> : <IconPlayerPlay size={17} />}

@@ -1,9 +1,10 @@
 //! The entries of self tables, and their conversion to rows.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use hadal_aggregate::{Coverage, ScanStats};
-use hadal_ingest::SelfTableRow;
+use hadal_ingest::{SelfTableRow, Warning, counted};
 use hadal_peer::{LeafStatus, PeerStatus, TableStatus};
 use hadal_types::{Decimal, Micros, TableName, Value, limits};
 
@@ -62,7 +63,7 @@ impl QueryLogEntry {
 }
 
 /// One body and its outcome.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Debug, Default)]
 pub(crate) struct IngestLogEntry {
     pub(crate) rows: u64,
     pub(crate) rejected: u64,
@@ -72,6 +73,7 @@ pub(crate) struct IngestLogEntry {
     pub(crate) bytes: u64,
     /// Whether the body was not accepted, or not to its end.
     pub(crate) is_refused: bool,
+    pub(crate) warnings: Vec<Warning>,
     pub(crate) duration: Duration,
 }
 
@@ -81,6 +83,8 @@ pub(super) struct IngestLogSums {
     bodies: u64,
     refused: u64,
     sum: IngestLogEntry,
+    /// One warning of each code, with the sum of its counts.
+    warnings: BTreeMap<&'static str, Warning>,
     slowest: Duration,
 }
 
@@ -94,6 +98,17 @@ impl IngestLogSums {
         self.sum.duplicates += body.duplicates;
         self.sum.bytes += body.bytes;
         self.slowest = self.slowest.max(body.duration);
+        for warning in body.warnings {
+            self.warn(warning);
+        }
+    }
+
+    /// Adds the warning of a body. Of messages that name more than a count, the last one stays.
+    fn warn(&mut self, warning: Warning) {
+        let before = self.warnings.get(warning.code).map_or(0, |before| before.count);
+        let count = before.saturating_add(warning.count);
+        let message = counted(warning.code, count).unwrap_or(warning.message);
+        self.warnings.insert(warning.code, Warning { code: warning.code, count, message });
     }
 
     pub(super) fn to_row(&self, table: &TableName, time: Micros) -> SelfTableRow {
@@ -107,8 +122,25 @@ impl IngestLogSums {
             ("duplicates", whole(self.sum.duplicates)),
             ("bytes", whole(self.sum.bytes)),
             ("slowest_ms", millis(self.slowest)),
+            ("warning_codes", self.warning_codes()),
+            ("warnings", self.warning_messages()),
         ];
         SelfTableRow { time, cells }
+    }
+
+    fn warning_codes(&self) -> Value {
+        if self.warnings.is_empty() { Value::Null } else { Value::set(self.warnings.keys()) }
+    }
+
+    fn warning_messages(&self) -> Value {
+        let cut = |warning: &Warning| {
+            let end = warning.message.floor_char_boundary(limits::NOTE_BYTES_MAX);
+            warning.message[..end].to_owned()
+        };
+        match self.warnings.is_empty() {
+            true => Value::Null,
+            false => Value::vector(self.warnings.values().map(cut)),
+        }
     }
 }
 
@@ -159,6 +191,10 @@ fn text(text: &str, bytes_max: usize) -> Value {
 mod tests {
     use super::*;
 
+    fn warning(code: &'static str, count: u64, message: &str) -> Warning {
+        Warning { code, count, message: message.to_owned() }
+    }
+
     #[test]
     fn bodies_add_up() {
         let body = |rows, is_refused, duration| IngestLogEntry {
@@ -168,6 +204,7 @@ mod tests {
             duplicates: 3,
             bytes: 4,
             is_refused,
+            warnings: vec![warning("arrival_time", 2, ""), warning("x", rows, "rows are odd")],
             duration: Duration::from_micros(duration),
         };
         let mut sums = IngestLogSums::default();
@@ -179,7 +216,8 @@ mod tests {
         assert_eq!(
             cells.join(" "),
             "table=t bodies=2 refused=1 rows=15 rejected=2 batches=4 duplicates=6 bytes=8 \
-             slowest_ms=2.5"
+             slowest_ms=2.5 warning_codes={arrival_time, x} warnings=[4 rows have no time of \
+             their own; they got the time of arrival, rows are odd]"
         );
     }
 

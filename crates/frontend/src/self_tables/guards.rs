@@ -62,7 +62,8 @@ impl IngestLogGuard {
 
 impl Drop for IngestLogGuard {
     fn drop(&mut self) {
-        let entry = IngestLogEntry { duration: self.start.elapsed(), ..self.entry };
+        let mut entry = std::mem::take(&mut self.entry);
+        entry.duration = self.start.elapsed();
         self.buffer.add_body(&self.table, entry);
     }
 }

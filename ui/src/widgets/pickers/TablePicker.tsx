@@ -1,11 +1,12 @@
 import { Combobox, Group, InputBase, Text, useCombobox } from "@mantine/core";
-import { IconTable } from "@tabler/icons-react";
+import { IconAlertTriangle, IconTable } from "@tabler/icons-react";
 import { useEffect, useState } from "react";
 import { serverNow } from "../../api/client";
 import type { Table } from "../../api/types";
 import { counted, short } from "../../base/format";
 import { ageWords } from "../time/timeWords";
 import classes from "../widgets.module.css";
+import { problemWords, type TableProblems, useTableProblems } from "./tableProblems";
 
 const SHOWN = 200;
 
@@ -24,6 +25,7 @@ export function TablePicker(props: {
     },
     onDropdownOpen: () => combobox.focusSearchInput(),
   });
+  const problems = useTableProblems(tables);
   const current = tables.find((table) => table.name === value);
   return (
     <Combobox
@@ -54,7 +56,7 @@ export function TablePicker(props: {
             <Text span fz="sm" fw={600} className={classes.name} title={value}>
               {value || "Another table"}
             </Text>
-            {current && <TableSummary table={current} />}
+            {current && <TableSummary table={current} problems={problems.get(value)} />}
           </Group>
         </InputBase>
       </Combobox.Target>
@@ -66,14 +68,26 @@ export function TablePicker(props: {
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
         />
-        <Choices tables={tables} text={text} value={value} onDrawn={combobox.selectFirstOption} />
+        <Choices
+          tables={tables}
+          problems={problems}
+          text={text}
+          value={value}
+          onDrawn={combobox.selectFirstOption}
+        />
       </Combobox.Dropdown>
     </Combobox>
   );
 }
 
-function Choices(props: { tables: Table[]; text: string; value: string; onDrawn: () => void }) {
-  const { tables, text, value, onDrawn } = props;
+function Choices(props: {
+  tables: Table[];
+  problems: ReadonlyMap<string, TableProblems>;
+  text: string;
+  value: string;
+  onDrawn: () => void;
+}) {
+  const { tables, problems, text, value, onDrawn } = props;
   const wanted = text.trim().toLowerCase();
   const matching = systemLast(tables).filter(({ name }) => name.toLowerCase().includes(wanted));
   useEffect(() => {
@@ -98,7 +112,7 @@ function Choices(props: { tables: Table[]; text: string; value: string; onDrawn:
             >
               {table.name}
             </Text>
-            <TableSummary table={table} />
+            <TableSummary table={table} problems={problems.get(table.name)} />
           </Group>
         </Combobox.Option>
       ))}
@@ -110,14 +124,32 @@ function Choices(props: { tables: Table[]; text: string; value: string; onDrawn:
   );
 }
 
-function TableSummary({ table }: { table: Table }) {
+function TableSummary(props: { table: Table; problems: TableProblems | undefined }) {
+  const { table, problems } = props;
   const age = ageWords(table.last_time, serverNow());
   return (
     <Text span fz={11} c="dimmed" className={classes.note} title={counted(table.rows, "row")}>
+      {problems && <ProblemMark problems={problems} />}
       {short(table.rows)} ·{" "}
       <Text span inherit c={age === "live" ? "teal" : "dimmed"}>
         {age}
       </Text>
+    </Text>
+  );
+}
+
+/** Marks a table whose rows were rejected, or read with a doubt, during the last day. */
+function ProblemMark({ problems }: { problems: TableProblems }) {
+  const words = problemWords(problems);
+  return (
+    <Text
+      span
+      inherit
+      c={problems.rejected > 0 ? "red" : "orange"}
+      title={words}
+      aria-label={words}
+    >
+      <IconAlertTriangle size={12} style={{ verticalAlign: "-2px" }} />{" "}
     </Text>
   );
 }
