@@ -27,6 +27,7 @@ import { ProblemCard } from "../widgets/ProblemCard";
 import { PreviewRows } from "./PreviewRows";
 import { ReadForm } from "./ReadForm";
 import { ReceiptReport } from "./ReceiptReport";
+import { timeWords } from "./timeSource";
 
 /** How long a user may pause between two keys before the preview is made again. */
 const PAUSE_MS = 300;
@@ -122,7 +123,7 @@ function Conclusions({ explanation }: { explanation: Explanation }) {
     <Stack gap={6}>
       <Text fz="sm" data-testid="detected">
         <b>{detected}</b>
-        {time_from && `, times from ${time_from.replace(/^column /, "")}`}
+        {timeWords(time_from)}
       </Text>
       {evidence.length > 0 && (
         <Text fz="xs" c="dimmed">

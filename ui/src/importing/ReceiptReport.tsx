@@ -2,6 +2,7 @@ import { Alert, Button, Group, List, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import type { Receipt } from "../api/importing";
 import { counted } from "../base/format";
+import { timeWords } from "./timeSource";
 
 /** What became of the rows of a file: accepted, rejected with reasons, warnings. */
 export function ReceiptReport(props: { receipt: Receipt; table: string; onOpen: () => void }) {
@@ -15,7 +16,7 @@ export function ReceiptReport(props: { receipt: Receipt; table: string; onOpen: 
     <Stack gap="sm" data-testid="receipt">
       <Text>
         {counted(accepted, "row")} went to table <b>{table}</b>
-        {time_from && `, times from ${time_from.replace(/^column /, "")}`}
+        {timeWords(time_from)}
       </Text>
       {rejected_count > 0 && (
         <Alert color="red" variant="outline" title={`${counted(rejected_count, "row")} rejected`}>

@@ -216,7 +216,7 @@ mod tests {
         assert_eq!(
             cells.join(" "),
             "table=t bodies=2 refused=1 rows=15 rejected=2 batches=4 duplicates=6 bytes=8 \
-             slowest_ms=2.5 warning_codes={arrival_time, x} warnings=[4 rows have no time of \
+             slowest_ms=2.5 warning_codes=[arrival_time, x] warnings=[4 rows have no time of \
              their own; they got the time of arrival, rows are odd]"
         );
     }
