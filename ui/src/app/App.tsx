@@ -6,9 +6,9 @@ import { fetchColumns, fetchTables, type Problem, serverNow } from "../api/clien
 import type { Column, Table } from "../api/types";
 import { durationMs } from "../base/duration";
 import { columnsVersion } from "../explore/columnStats";
-import { FileDrop } from "../importing/FileDrop";
 import { defaultQuery, type Query } from "../query/query";
 import { rangeOf, rangeWithData } from "../query/time";
+import { FileDrop } from "../widgets/importing/FileDrop";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
 import { useAddress } from "./address";

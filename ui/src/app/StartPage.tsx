@@ -1,7 +1,7 @@
 import { Button, Code, CopyButton, Group, Loader, Paper, Stack, Text, Title } from "@mantine/core";
 import { IconCheck, IconCopy, IconFileImport } from "@tabler/icons-react";
 import type { ReactNode } from "react";
-import { chooseFile } from "../importing/chosenFile";
+import { chooseFile } from "../widgets/importing/chosenFile";
 
 /** Lines that work against this very server, as it was reached. */
 function lines(origin: string): { words: string; line: string }[] {

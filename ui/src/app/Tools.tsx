@@ -24,9 +24,9 @@ import { bodyOf } from "../api/client";
 import type { Answer } from "../api/types";
 import { durationWords } from "../base/duration";
 import { useMainSpec } from "../explore/mainSpec";
-import { chooseFile } from "../importing/chosenFile";
 import type { Query } from "../query/query";
 import { goLive, rangeOf, withRange } from "../query/time";
+import { chooseFile } from "../widgets/importing/chosenFile";
 import { urlOf } from "./address";
 import { KEYS } from "./keys";
 

@@ -1,5 +1,5 @@
 import { Accordion, Autocomplete, Group, Select, TextInput } from "@mantine/core";
-import type { ReadOptions } from "../api/importing";
+import type { ReadOptions } from "../../api/importing";
 
 const FORMATS = ["jsonl", "json", "geojson", "otlp", "csv", "tsv", "text"];
 const SEPARATORS = [

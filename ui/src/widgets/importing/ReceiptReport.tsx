@@ -1,7 +1,7 @@
 import { Alert, Button, Group, List, Stack, Text } from "@mantine/core";
 import { IconAlertTriangle } from "@tabler/icons-react";
-import type { Receipt } from "../api/importing";
-import { counted } from "../base/format";
+import type { Receipt } from "../../api/importing";
+import { counted } from "../../base/format";
 import { timeWords } from "./timeSource";
 
 /** What became of the rows of a file: accepted, rejected with reasons, warnings. */

@@ -13,7 +13,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { IconAlertTriangle } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import type { Problem } from "../api/client";
+import type { Problem } from "../../api/client";
 import {
   type Explanation,
   explain,
@@ -21,9 +21,9 @@ import {
   type Receipt,
   tableOf,
   upload,
-} from "../api/importing";
-import { bytes, percent } from "../base/format";
-import { ProblemCard } from "../widgets/ProblemCard";
+} from "../../api/importing";
+import { bytes, percent } from "../../base/format";
+import { ProblemCard } from "../ProblemCard";
 import { PreviewRows } from "./PreviewRows";
 import { ReadForm } from "./ReadForm";
 import { ReceiptReport } from "./ReceiptReport";
