@@ -284,6 +284,9 @@ async fn finish(
         time_from: summary.time_from,
         detected: summary.detected,
         explanation: summary.explanation,
+        time_wording: summary.time_wording,
+        other_times: summary.other_times,
+        untimed: summary.untimed,
         duplicate,
         durable: delivered.durable,
     }

@@ -49,6 +49,12 @@ pub(crate) struct LogOptions {
     pub(crate) sets: Vec<String>,
     /// Whether rows of any age are accepted.
     pub(crate) any_age: bool,
+    /// How times are written, as the option `time-format`.
+    pub(crate) time_format: Option<String>,
+    /// The zone of times that name none.
+    pub(crate) zone: Option<String>,
+    /// What becomes of rows without a time, as the option `untimed`.
+    pub(crate) untimed: Option<String>,
 }
 
 /// A request to a server.
@@ -86,6 +92,12 @@ impl LogOptions {
         if self.any_age {
             headers.push(("Hadal-Any-Age", "true".to_owned()));
         }
+        let texts = [
+            ("Hadal-Time-Format", &self.time_format),
+            ("Hadal-Zone", &self.zone),
+            ("Hadal-Untimed", &self.untimed),
+        ];
+        headers.extend(texts.into_iter().filter_map(|(name, text)| Some((name, text.clone()?))));
         headers
     }
 }
@@ -413,8 +425,15 @@ mod tests {
             time_column: Some("at".to_owned()),
             sets: vec!["x".to_owned(), "y z".to_owned()],
             any_age: true,
+            untimed: Some("detect".to_owned()),
+            ..LogOptions::default()
         };
-        let expected = [("Hadal-Time", "at"), ("Hadal-Sets", "x,y z"), ("Hadal-Any-Age", "true")];
+        let expected = [
+            ("Hadal-Time", "at"),
+            ("Hadal-Sets", "x,y z"),
+            ("Hadal-Any-Age", "true"),
+            ("Hadal-Untimed", "detect"),
+        ];
         assert_eq!(options.headers(), expected.map(|(name, value)| (name, value.to_owned())));
     }
 }

@@ -25,9 +25,10 @@ use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
 
 use hadal_ingest::{
-    CsvToJson, Detection, HEAD_BYTES, InputFormat, JsonRows, ReadOptions, RejectKinds, Unreadable,
-    detect, refuse_unreadable,
+    CsvToJson, Detection, HEAD_BYTES, InputFormat, JsonRows, ReadOptions, RejectKinds, TimeWording,
+    Unreadable, detect, refuse_unreadable,
 };
+use hadal_types::Micros;
 
 use crate::error::Error;
 
@@ -61,9 +62,19 @@ pub(crate) trait Rows: Send {
         None
     }
 
-    /// The column whose type makes it the time column.
+    /// The column whose type or cells make it the time column.
     fn time_column(&self) -> Option<&str> {
         None
+    }
+
+    /// How the time column's texts are written, if that is decided before the server sees them.
+    fn time_wording(&self) -> Option<TimeWording> {
+        None
+    }
+
+    /// Whether the lines have times as they are written in the input, and not as ISO 8601 in UTC.
+    fn has_raw_times(&self) -> bool {
+        true
     }
 
     /// Sets the column from which the rows' times are taken, if it is known.
@@ -98,6 +109,8 @@ pub(crate) type Reader = Box<dyn BufRead + Send>;
 pub(crate) struct Reading<'r> {
     pub(crate) options: ReadOptions,
     pub(crate) splits: &'r [Split],
+    /// The present, by which a year that is not written is chosen.
+    pub(crate) now: Micros,
 }
 
 /// Opens an input and returns its rows. `path` is the path from which it was opened.
@@ -125,14 +138,22 @@ pub(crate) fn open(
         }
         InputFormat::Csv => {
             let csv = CsvToJson::new(detection.dialect.unwrap_or_default(), options);
+            let csv = csv.with_now(reading.now);
             Box::new(csv_rows::CsvRows::new(reader(source, head), csv, place)?)
         }
         InputFormat::Text => Box::new(lines::Lines::text(reader(source, head), place)),
-        InputFormat::Parquet => Box::new(columnar::parquet(source.into_seekable(head)?, place)?),
-        InputFormat::Arrow if head.starts_with(ARROW_FILE) => {
-            Box::new(columnar::arrow_file(&source.into_seekable(head)?, place)?)
+        InputFormat::Parquet => {
+            let rows = columnar::parquet(source.into_seekable(head)?, place)?;
+            Box::new(rows.with_times(options, reading.now))
         }
-        InputFormat::Arrow => Box::new(columnar::arrow_stream(reader(source, head), place)?),
+        InputFormat::Arrow if head.starts_with(ARROW_FILE) => {
+            let rows = columnar::arrow_file(&source.into_seekable(head)?, place)?;
+            Box::new(rows.with_times(options, reading.now))
+        }
+        InputFormat::Arrow => {
+            let rows = columnar::arrow_stream(reader(source, head), place)?;
+            Box::new(rows.with_times(options, reading.now))
+        }
     };
     let rows = Box::new(detected_rows::DetectedRows::new(rows, detection));
     Ok(match reading.splits {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
-use hadal_ingest::{InputFormat, Reject, RejectKind, RejectKinds, counted};
+use hadal_ingest::{InputFormat, Reject, RejectKind, RejectKinds, TimeWording, counted};
 use hadal_types::{BatchId, TableName};
 use parking_lot::Mutex;
 
@@ -51,6 +51,8 @@ pub(crate) struct Outcome {
     warnings: Vec<Warning>,
     /// The time source that the server reports; empty until it is known.
     time_from: String,
+    /// How the times are written, in words for the end of a sentence about them.
+    time_words: String,
     /// Notes on losses from before the rows were sent.
     notes: Vec<String>,
     /// How the input was read, in words; empty if it is not known.
@@ -94,7 +96,8 @@ impl Transfer<'_> {
         let batch = self.batch.to_string();
         let unit = rows.unit();
         let detected = rows.detected().unwrap_or_default();
-        let mut outcome = Outcome { batch, unit, detected, ..Outcome::default() };
+        let time_words = rows.time_wording().map(|wording| wording.words()).unwrap_or_default();
+        let mut outcome = Outcome { batch, unit, detected, time_words, ..Outcome::default() };
         let reading = Arc::clone(&feed);
         // The thread is not joined: it may wait for a stream that sends nothing more.
         let reader = std::thread::Builder::new().name("hadal-read".to_owned());
@@ -119,7 +122,8 @@ impl Transfer<'_> {
 
     fn send(&self, chunks: &Chunks<'_>, take: &mut dyn FnMut(Sent)) -> Result<(), Error> {
         // The first chunk goes alone: its rows decide the time column of a new table.
-        let Some(first) = self.send_next(chunks)? else { return Ok(()) };
+        let Some(first) = self.send_next(chunks, self.options)? else { return Ok(()) };
+        let options = &options_of_rest(self.options, &first.1);
         // Rows that get their time of arrival keep their order only if chunks go one after the
         // other.
         let lanes = if first.1.time_from == ARRIVAL { 1 } else { LANES };
@@ -129,7 +133,8 @@ impl Transfer<'_> {
             for lane in 0..lanes {
                 let (name, sender) = (format!("hadal-send-{lane}"), sender.clone());
                 let lane = std::thread::Builder::new().name(name);
-                let lane = lane.spawn_scoped(scope, move || self.send_rest(chunks, &sender));
+                let lane =
+                    lane.spawn_scoped(scope, move || self.send_rest(chunks, options, &sender));
                 lane.map_err(Error::io("start", "a thread"))?;
             }
             drop(sender);
@@ -145,8 +150,13 @@ impl Transfer<'_> {
     }
 
     /// Sends chunks until none is left or one fails.
-    fn send_rest(&self, chunks: &Chunks<'_>, sender: &Sender<Result<Sent, Error>>) {
-        while let Some(sent) = self.send_next(chunks).transpose() {
+    fn send_rest(
+        &self,
+        chunks: &Chunks<'_>,
+        options: &LogOptions,
+        sender: &Sender<Result<Sent, Error>>,
+    ) {
+        while let Some(sent) = self.send_next(chunks, options).transpose() {
             if sent.is_err() {
                 chunks.feed.abandon();
             }
@@ -156,7 +166,7 @@ impl Transfer<'_> {
     }
 
     /// Sends the next chunk. Returns `None` if none is left.
-    fn send_next(&self, chunks: &Chunks<'_>) -> Result<Option<Sent>, Error> {
+    fn send_next(&self, chunks: &Chunks<'_>, options: &LogOptions) -> Result<Option<Sent>, Error> {
         let Some((number, Chunk { lines, first_row, .. })) = chunks.take(self.pace)? else {
             return Ok(None);
         };
@@ -165,9 +175,27 @@ impl Transfer<'_> {
         let is_json = media_type == JSON_LINES;
         let format = Some(if is_json { InputFormat::JsonLines } else { InputFormat::Text });
         let batch = LogBatch { id, chunk: number, media_type, format, lines: &lines };
-        let receipt = self.client.log(self.table, self.options, batch)?;
+        let receipt = self.client.log(self.table, options, batch)?;
         Ok(Some((first_row, receipt)))
     }
+}
+
+/// The options of the chunks after the first one: what the server concluded from that is said to
+/// it, because the rows of another chunk could suggest something else.
+fn options_of_rest(options: &LogOptions, first: &LogReceipt) -> LogOptions {
+    let mut rest = options.clone();
+    if first.untimed.is_some() {
+        rest.untimed.clone_from(&first.untimed);
+    }
+    let format = first.time_format.as_deref().unwrap_or_default();
+    let order = ["day-first", "month-first"].into_iter().zip(["%d", "%m"]);
+    let order = order.filter(|(_, start)| {
+        format.strip_prefix(start).is_some_and(|rest| rest.starts_with(['.', '/', '-']))
+    });
+    if rest.time_format.is_none() {
+        rest.time_format = order.map(|(order, _)| order.to_owned()).next();
+    }
+    rest
 }
 
 impl Outcome {
@@ -182,6 +210,14 @@ impl Outcome {
             let RejectedKind { kind, count, line, reason, excerpt } = kind;
             let first = Reject { line: first_row + line, reason, excerpt };
             self.reject_kinds.merge(RejectKind { kind, count, first });
+        }
+        if self.time_words.is_empty() {
+            let wording = TimeWording {
+                format: receipt.time_format,
+                zone_assumed: receipt.zone_assumed,
+                is_year_assumed: receipt.year_assumed,
+            };
+            self.time_words = wording.words();
         }
         self.take_time(receipt.time_from);
         for warning in receipt.warnings {
@@ -201,7 +237,10 @@ impl Outcome {
         match self.time_from.as_str() {
             "" => String::new(),
             ARRIVAL => ", time of arrival".to_owned(),
-            source => format!(", time from {}", source.strip_prefix("column ").unwrap_or(source)),
+            source => {
+                let source = source.strip_prefix("column ").unwrap_or(source);
+                format!(", time from {source}{}", self.time_words)
+            }
         }
     }
 

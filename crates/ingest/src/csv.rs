@@ -15,12 +15,16 @@ mod number_format;
 mod record;
 mod records;
 mod remarks;
+mod time_columns;
 
 use std::collections::VecDeque;
 
+use hadal_types::Micros;
 use hadal_types::limits::BATCH_BYTES_MAX;
 
 use crate::read_options::ReadOptions;
+use crate::time::{Choice, TimeReader};
+use crate::time_wording::TimeWording;
 use crate::warning::Warning;
 use columns::Columns;
 pub use dialect::Dialect;
@@ -38,6 +42,7 @@ pub struct CsvToJson {
     records: Records,
     dialect: Dialect,
     options: ReadOptions,
+    now: Micros,
     head: Option<Record>,
     columns: Option<Columns>,
     /// Records that the caller has not taken: the sample, then one at a time.
@@ -70,14 +75,16 @@ impl std::fmt::Display for Unclosed {
 }
 
 impl CsvToJson {
-    /// Starts a text in this dialect. Of `options`, those on cells count: words for null, and the
-    /// decimal mark.
+    /// Starts a text in this dialect. Of `options`, those on cells count: words for null, the
+    /// decimal mark, and how times are written.
     #[must_use]
     pub fn new(dialect: Dialect, options: &ReadOptions) -> Self {
         Self {
             records: Records::new(&dialect),
             dialect,
             options: options.clone(),
+            // Without the present, no time is in the future.
+            now: Micros::MAX,
             head: None,
             columns: None,
             ready: VecDeque::new(),
@@ -85,6 +92,12 @@ impl CsvToJson {
             spare: Record::default(),
             unclosed: None,
         }
+    }
+
+    /// Sets the present, by which a year that is not written is chosen.
+    #[must_use]
+    pub fn with_now(self, now: Micros) -> Self {
+        Self { now, ..self }
     }
 
     /// Takes bytes up to the end of the next record, and returns their number. An empty `bytes`
@@ -118,7 +131,10 @@ impl CsvToJson {
     /// Decides the names and types of the columns by the records so far, without waiting for more.
     pub fn judge(&mut self) {
         let head = self.head.get_or_insert_default();
-        let columns = Columns::new(head, &self.ready, &self.dialect, &self.options);
+        let ReadOptions { time_format, zone, .. } = &self.options;
+        let times = TimeReader::new(self.now);
+        let times = times.with_options(time_format.as_deref(), zone.as_deref());
+        let columns = Columns::new(head, &self.ready, &self.dialect, &self.options, times);
         self.columns = Some(columns);
     }
 
@@ -159,16 +175,28 @@ impl CsvToJson {
     /// What was assumed or changed, and the option that decides otherwise. Complete at the end.
     #[must_use]
     pub fn remarks(&self) -> Vec<Warning> {
-        self.columns
-            .as_ref()
-            .map_or_else(Vec::new, |columns| remarks::remarks(columns, &self.dialect))
+        let Some(columns) = &self.columns else { return Vec::new() };
+        let mut remarks = remarks::remarks(columns, &self.dialect);
+        remarks.extend(columns.choice.iter().flat_map(|choice| choice.remarks.iter().cloned()));
+        remarks
     }
 
-    /// The column of the rows' times. Of the columns whose sample cells are all times, it is the
-    /// one with a usual name, else the first.
+    /// The column of the rows' times, by the cells of the first records.
     #[must_use]
     pub fn time_column(&self) -> Option<&str> {
-        self.columns.as_ref()?.time_column()
+        self.columns.as_ref()?.choice.as_ref()?.column.as_deref()
+    }
+
+    /// How the cells of the time column are written.
+    #[must_use]
+    pub fn time_wording(&self) -> Option<TimeWording> {
+        let wording = self.columns.as_ref()?.choice.as_ref()?.wording.clone()?;
+        Some(TimeWording::new(wording, self.options.zone.as_deref()))
+    }
+
+    /// Takes the choice of the time column as soon as it is made.
+    pub(crate) fn take_time_choice(&mut self) -> Option<Choice> {
+        self.columns.as_mut()?.choice.take()
     }
 
     /// The number of rows that were not UTF-8; they have U+FFFD in place of invalid bytes.

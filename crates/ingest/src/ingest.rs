@@ -4,59 +4,39 @@ mod body_reader;
 mod converted_rows;
 mod error;
 mod lenient_records;
+mod settings;
 mod table_inference;
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use hadal_block::{BlockBuilder, BlockError};
 use hadal_peer::Batch;
-use hadal_types::limits::{BATCH_BYTES_MAX, LINE_BYTES_MAX, REJECTS_KEPT_MAX};
-use hadal_types::{BatchId, ColumnName, Micros, TableName};
+use hadal_types::limits::{BATCH_BYTES_MAX, REJECTS_KEPT_MAX};
+use hadal_types::{ColumnName, Micros};
 
 pub use self::body_reader::Format;
 use self::body_reader::{BodyHead, BodyReader, Decision};
 pub use self::error::IngestError;
+pub use self::settings::Settings;
 use self::table_inference::TableInference;
 use crate::age_policy::AgePolicy;
-use crate::columns::TableColumns;
 use crate::content_hash::ContentHash;
 use crate::csv::CsvToJson;
 use crate::detect::Detection;
 use crate::explained_row::ExplainedRow;
 use crate::lines;
 use crate::lines::MESSAGE;
-use crate::read_options::ReadOptions;
+use crate::read_options::{ReadOptions, Untimed};
 use crate::rejects::Reject;
 use crate::row_writer::RowWriter;
 use crate::split::{Record, Splitter, UNCLOSED};
 use crate::summary::{self, Explanation, Summary, Warnings};
-use crate::time_column::{CANDIDATES, Choice, choose};
+use crate::time::{CANDIDATES, Choice, Names, TimeReader};
+use crate::time_wording::TimeWording;
 
 /// The number of rows that an explanation shows.
 const EXPLAINED_ROWS: usize = 5;
-
-/// The target of rows, and known facts about it.
-#[derive(Clone, Debug)]
-pub struct Settings {
-    /// The table.
-    pub table: TableName,
-    /// The id of the first batch; the others are its parts.
-    pub batch_id: BatchId,
-    /// The only field that may hold a row's time, if the caller names one.
-    pub time_column: Option<ColumnName>,
-    /// The table's time column; `None` if the table does not exist yet.
-    pub table_time_column: Option<ColumnName>,
-    /// The table's columns, shared by all its bodies.
-    pub table_columns: Arc<TableColumns>,
-    /// The fields whose arrays are sets.
-    pub sets: HashSet<String>,
-    /// The age limit of rows.
-    pub age: AgePolicy,
-    /// How the body is read.
-    pub read: ReadOptions,
-}
 
 /// Converts a body to batches.
 pub struct Ingest {
@@ -70,6 +50,11 @@ struct State {
     settings: Settings,
     format: Format,
     now: Micros,
+    /// The reader of the rows' times.
+    reader: TimeReader,
+    /// The time column that CSV has, by its cells.
+    csv_choice: Option<Choice>,
+    untimed: Untimed,
     writer: Option<RowWriter>,
     builder: Option<BlockBuilder>,
     hash: ContentHash,
@@ -91,11 +76,19 @@ impl Ingest {
     /// Starts a body that arrives at `now`.
     #[must_use]
     pub fn new(settings: Settings, format: Format, now: Micros) -> Self {
-        let is_inferred = settings.table_time_column.is_none() || settings.age.is_inferred();
+        let ReadOptions { time_format, zone, untimed, .. } = &settings.read;
+        let reader = TimeReader::new(now).with_options(time_format.as_deref(), zone.as_deref());
+        let untimed = untimed.unwrap_or(Untimed::Received);
+        let is_inferred = settings.table_time_column.is_none()
+            || settings.age.is_inferred()
+            || untimed == Untimed::Detect;
         let state = State {
             settings,
             format,
             now,
+            reader,
+            csv_choice: None,
+            untimed,
             writer: None,
             builder: None,
             hash: ContentHash::default(),
@@ -150,10 +143,16 @@ impl Ingest {
     fn decide(&mut self) -> Result<(), IngestError> {
         let Some(head) = self.head.take() else { return Ok(()) };
         let state = &mut self.state;
-        let (decision, bytes) =
-            head.decide(state.format, &state.settings.read).map_err(IngestError::Unreadable)?;
+        let (decision, bytes) = head
+            .decide(state.format, &state.settings.read, state.now)
+            .map_err(IngestError::Unreadable)?;
         let Decision { mut reader, format, detection } = decision;
         (state.format, state.detection) = (format, Some(detection));
+        if format == Format::Csv && state.settings.read.untimed.is_none() {
+            // CSV is the content of a file; other bodies may be single events.
+            state.untimed = Untimed::Detect;
+            state.inference.get_or_insert_default();
+        }
         state.read(&mut reader, &bytes);
         self.reader = Some(reader);
         Ok(())
@@ -280,18 +279,35 @@ impl State {
         if self.settings.table_time_column.is_none() {
             self.settings.table_time_column = self.choose_time_column(&inference);
         }
+        self.infer_from_times(&inference);
+        for (line, record) in inference.into_records() {
+            self.take(line, &record);
+        }
+    }
+
+    /// Decides the age limit, and what becomes of rows without a time, by the times of the first
+    /// records.
+    fn infer_from_times(&mut self, inference: &TableInference) {
+        let is_detected = self.untimed == Untimed::Detect;
+        if !is_detected && !self.settings.age.is_inferred() {
+            return;
+        }
+        let probe = match self.format {
+            Format::Lines => None,
+            _ => self.new_writer(AgePolicy::UNLIMITED).ok(),
+        };
+        let times = probe.map(|probe| inference.times_of_rows(probe));
         if self.settings.age.is_inferred() {
-            let median = match self.format {
-                Format::Lines => inference.median_of_lines(),
-                Format::Json | Format::Csv | Format::Detect => self
-                    .new_writer(AgePolicy::UNLIMITED)
-                    .ok()
-                    .and_then(|probe| inference.median_of_rows(probe)),
+            let median = match &times {
+                None => inference.median_of_lines(&self.reader),
+                Some(times) => times.median,
             };
             self.settings.age.infer(median, self.now);
         }
-        for (line, record) in inference.into_records() {
-            self.take(line, &record);
+        if is_detected {
+            let is_mostly_timed = times.is_some_and(|times| times.is_mostly_timed);
+            self.untimed = if is_mostly_timed { Untimed::Reject } else { Untimed::Received };
+            self.summary.untimed = Some(self.untimed);
         }
     }
 
@@ -364,6 +380,7 @@ impl State {
     fn prepare(&mut self, text: &str) -> Result<(), String> {
         if self.writer.is_none() {
             let mut writer = self.new_writer(self.settings.age)?;
+            writer.rejects_untimed = self.untimed == Untimed::Reject;
             if self.format == Format::Lines && lines::is_json(text) {
                 writer.warnings.add(summary::JSON_AS_TEXT);
             }
@@ -382,20 +399,19 @@ impl State {
         if let Some(caller) = &self.settings.time_column {
             return Some(caller.clone());
         }
-        let name = match self.format {
-            Format::Lines => CANDIDATES[0],
-            Format::Json | Format::Csv | Format::Detect => match choose(inference.texts()) {
-                Choice::Field(name) => name,
-                Choice::Arrival(name) => {
-                    if name != CANDIDATES[0] {
-                        let warning = summary::no_times(CANDIDATES[0], name);
-                        self.summary.warnings.push(warning);
-                    }
-                    name
-                }
-            },
-        };
-        ColumnName::new(name).ok()
+        if self.format == Format::Lines {
+            return ColumnName::new(CANDIDATES[0]).ok();
+        }
+        let is_file = self.format == Format::Csv || self.settings.read.untimed.is_some();
+        let names = if is_file { Names::Any } else { Names::OfTimes };
+        let choice = self.csv_choice.take();
+        let choice = choice.unwrap_or_else(|| inference.choose(self.reader.clone(), names));
+        self.reader = self.reader.clone().with_order(choice.order);
+        self.summary.warnings.extend(choice.remarks);
+        self.summary.other_times = choice.others;
+        let zone = self.settings.read.zone.as_deref();
+        self.summary.time_wording = choice.wording.map(|wording| TimeWording::new(wording, zone));
+        ColumnName::new(choice.column.as_deref().unwrap_or(choice.arrival)).ok()
     }
 
     fn new_writer(&self, age: AgePolicy) -> Result<RowWriter, String> {
@@ -403,7 +419,8 @@ impl State {
         let name = settings.table_time_column.clone().ok_or("the time column has no name")?;
         let (caller, columns) =
             (settings.time_column.as_ref(), Arc::clone(&settings.table_columns));
-        Ok(RowWriter::new(name, caller, columns, settings.sets.clone(), age, self.now))
+        let (sets, reader) = (settings.sets.clone(), self.reader.clone());
+        Ok(RowWriter::new(name, caller, columns, sets, age, reader))
     }
 
     /// The age policy, updated by the rows so far.

@@ -3,25 +3,14 @@
 use hadal_types::Micros;
 use serde::de::IgnoredAny;
 
-use crate::time_column::of_text;
+use crate::time::TimeReader;
 
 /// The column of the line.
 pub(crate) const MESSAGE: &str = "message";
 
-/// The number of words that a time at the start of a line may have, in the order tried.
-const WORDS: [usize; 3] = [2, 1, 3];
-
 /// The time at the start of the line, if there is one.
-pub(crate) fn leading_time(line: &str) -> Option<Micros> {
-    WORDS.iter().find_map(|&words| {
-        let end = line
-            .char_indices()
-            .filter(|(_, character)| *character == ' ')
-            .map(|(at, _)| at)
-            .chain([line.len()])
-            .nth(words - 1)?;
-        of_text(line[..end].trim_end_matches([':', ']']).trim_start_matches('['))
-    })
+pub(crate) fn leading_time(line: &str, reader: &TimeReader) -> Option<Micros> {
+    reader.read_start(line).map(|start| start.time)
 }
 
 /// Whether a line is a complete JSON object, so that it may have been sent in the wrong format.
@@ -36,6 +25,7 @@ mod tests {
 
     #[test]
     fn a_time_at_the_start_is_found() {
+        let reader = TimeReader::new(Micros(0));
         let expected = parse_timestamp("2026-11-21T03:51:42Z");
         for line in [
             "2026-11-21T03:51:42Z all is well",
@@ -44,10 +34,10 @@ mod tests {
             "2026-11-21 03:51:42,000 INFO all is well",
             "2026-11-21T03:51:42Z",
         ] {
-            assert_eq!(leading_time(line), expected, "{line}");
+            assert_eq!(leading_time(line, &reader), expected, "{line}");
         }
         for line in ["", "all is well", "at 2026-11-21 03:51:42"] {
-            assert_eq!(leading_time(line), None, "{line}");
+            assert_eq!(leading_time(line, &reader), None, "{line}");
         }
     }
 }

@@ -4,6 +4,7 @@
 //! (`Hadal-Time-Format`) both set these options by name, with the same words and errors.
 
 use crate::input_format::InputFormat;
+use crate::time::{TimeFormat, Zone};
 
 /// The greatest number of lines that can be skipped before a head.
 pub const SKIP_LINES_MAX: usize = 1_000;
@@ -29,10 +30,12 @@ pub struct ReadOptions {
     pub skip: Option<usize>,
     /// Whether the first line of CSV names the columns.
     pub header: Option<bool>,
-    /// How times are spelled, in the words of strptime.
+    /// How times are spelled: words of strptime, or `day-first`, or `month-first`.
     pub time_format: Option<String>,
     /// The zone of times that name none, such as `Europe/Berlin` or `+02:00`.
     pub zone: Option<String>,
+    /// What becomes of rows without a time.
+    pub untimed: Option<Untimed>,
     /// Words that mean "no value" in cells of CSV, besides the usual ones.
     pub nulls: Vec<String>,
     /// A regular expression whose named groups are the columns of a line of text.
@@ -41,6 +44,29 @@ pub struct ReadOptions {
     pub rows: Option<String>,
     /// The name of the file that the bytes are from, whose extension is evidence of the format.
     pub name: Option<String>,
+}
+
+/// What becomes of rows without a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Untimed {
+    /// They are rejected.
+    Reject,
+    /// They get their time of arrival.
+    Received,
+    /// They are rejected if most of the first rows have a time, as in a file.
+    Detect,
+}
+
+impl Untimed {
+    /// All values, with their names as options.
+    const ALL: [(&'static str, Self); 3] =
+        [("reject", Self::Reject), ("received", Self::Received), ("detect", Self::Detect)];
+
+    /// Its name as an option.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(_, untimed)| *untimed == self).map_or("", |(name, _)| *name)
+    }
 }
 
 /// What encloses cells of CSV.
@@ -54,7 +80,7 @@ pub enum Quote {
 
 impl ReadOptions {
     /// The names of the options, as [`set`](Self::set) takes them.
-    pub const NAMES: [&str; 14] = [
+    pub const NAMES: [&str; 15] = [
         "format",
         "separator",
         "decimal",
@@ -65,6 +91,7 @@ impl ReadOptions {
         "header",
         "time-format",
         "zone",
+        "untimed",
         "null",
         "regex",
         "rows",
@@ -90,8 +117,15 @@ impl ReadOptions {
             "comment" => self.comment = Some(one_byte(value)?),
             "skip" => self.skip = Some(skip(value)?),
             "header" => self.header = Some(truth(value)?),
-            "time-format" => self.time_format = Some(value.to_owned()),
-            "zone" => self.zone = Some(value.to_owned()),
+            "time-format" => {
+                TimeFormat::of_option(value)?;
+                self.time_format = Some(value.to_owned());
+            }
+            "zone" => {
+                Zone::of_option(value)?;
+                self.zone = Some(value.to_owned());
+            }
+            "untimed" => self.untimed = Some(untimed(value)?),
             "null" => self.nulls.push(value.to_owned()),
             "regex" => self.regex = Some(value.to_owned()),
             "rows" => self.rows = Some(value.to_owned()),
@@ -149,6 +183,12 @@ fn skip(value: &str) -> Result<usize, String> {
     number.ok_or_else(|| format!("{value:?}; it may be a number from 0 to {SKIP_LINES_MAX}"))
 }
 
+fn untimed(value: &str) -> Result<Untimed, String> {
+    let all = Untimed::ALL.iter().find(|(name, _)| name.eq_ignore_ascii_case(value));
+    let untimed = all.map(|(_, untimed)| *untimed);
+    untimed.ok_or_else(|| format!("{value:?}; it may be reject, received or detect"))
+}
+
 fn truth(value: &str) -> Result<bool, String> {
     match value.to_ascii_lowercase().as_str() {
         "true" => Ok(true),
@@ -174,6 +214,7 @@ mod tests {
             ("header", "False"),
             ("time-format", "%d.%m.%Y"),
             ("zone", "Europe/Berlin"),
+            ("untimed", "Received"),
             ("null", "-"),
             ("null", "missing"),
             ("regex", "(?<a>.)"),
@@ -185,6 +226,7 @@ mod tests {
         assert_eq!((options.format, options.separator), (Some(InputFormat::Csv), Some(b'\t')));
         assert_eq!((options.quote, options.header), (Some(Quote::None), Some(false)));
         assert_eq!((options.skip, options.decimal), (Some(3), Some(b',')));
+        assert_eq!(options.untimed.map(Untimed::name), Some("received"));
         assert_eq!(options.nulls, ["-", "missing"]);
         options.set("separator", "pipe").expect("a separator");
         options.set("format", "tsv").expect("a format");
@@ -199,7 +241,10 @@ mod tests {
         assert_eq!(error("separator", "::"), "\"::\"; it may be one ASCII character");
         assert_eq!(error("skip", "1001"), "\"1001\"; it may be a number from 0 to 1000");
         assert!(error("format", "xlsx").starts_with("\"xlsx\"; it may be jsonl, json, "));
+        assert!(error("time-format", "%Q5").starts_with("\"%Q5\"; it may be words of strptime"));
+        assert!(error("zone", "Mars").starts_with("\"Mars\"; it may be a name such as"));
         assert_eq!(error("header", "yes"), "\"yes\"; it may be true or false");
+        assert_eq!(error("untimed", "now"), "\"now\"; it may be reject, received or detect");
         let long = "x".repeat(OPTION_BYTES_MAX + 1);
         assert_eq!(error("regex", &long), "a text of 4097 bytes; at most 4096");
     }

@@ -13,7 +13,7 @@ use crate::json::{self, Element, Field, Pushed, RowSink, Scratch, Token};
 use crate::lines;
 use crate::name_cache::{NameCache, NameId};
 use crate::summary::{self, Warnings};
-use crate::time_column::{CANDIDATES, Units};
+use crate::time::{CANDIDATES, TimeReader, Units, is_other_year, is_plausible_or_text};
 
 /// The column for fields beyond the table's maximum of columns, as JSON text.
 const OVERFLOW_COLUMN: &str = "_overflow";
@@ -34,7 +34,12 @@ pub(crate) struct RowWriter {
     pub(crate) time_column: ColumnName,
     /// The fields that may hold the time, the best first, with the number of rows that used each.
     sources: Vec<(String, u64)>,
+    /// Whether the caller names the field with the time.
+    is_time_named: bool,
+    /// Whether rows without a time are rejected.
+    pub(crate) rejects_untimed: bool,
     units: Units,
+    reader: TimeReader,
     pub(crate) columns: Columns,
     sets: HashSet<String>,
     /// The age limit of rows.
@@ -57,6 +62,17 @@ struct RowTime {
     best: Option<(usize, Micros)>,
     /// The index of the table's time column among the sources, if the row has a value in it.
     stored: Option<usize>,
+    /// The text in the table's time column that is no time.
+    unread: Option<String>,
+}
+
+/// What became of a field of the time column.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum TimeField {
+    /// It is the row's time.
+    Time,
+    /// It is no time.
+    Unread,
 }
 
 /// A JSON object whose fields are being read.
@@ -107,8 +123,12 @@ impl<'j> RowSink<'j> for OpenRow<'_> {
         let Self { writer, builder, time, overflow } = self;
         let name_id = name_id.or_else(|| writer.columns.names.find(name));
         if let Some(place) = name_id.and_then(|name_id| writer.columns.source(name_id))
-            && writer.take_time(place, field, time)?
+            && let Some(taken) = writer.take_time(place, field, time)?
         {
+            if taken == TimeField::Unread {
+                // The time column has a time in every row, and so no place for a text.
+                overflow.get_or_insert_default().insert(name.to_owned(), to_json(field));
+            }
             return Ok(());
         }
         writer.push(builder, name_id, name, field, overflow)
@@ -122,8 +142,9 @@ impl RowWriter {
         table_columns: Arc<TableColumns>,
         sets: HashSet<String>,
         age: AgePolicy,
-        now: Micros,
+        reader: TimeReader,
     ) -> Self {
+        let now = reader.now();
         let mut sources: Vec<(String, u64)> = Vec::new();
         let named = caller.into_iter().map(ColumnName::as_str).chain([time_column.as_str()]);
         // A caller that names a column excludes the usual ones.
@@ -135,7 +156,10 @@ impl RowWriter {
         }
         Self {
             time_column,
+            is_time_named: caller.is_some(),
+            rejects_untimed: false,
             units: Units::new(sources.len()),
+            reader,
             columns: Columns::new(table_columns, sources.iter().map(|(name, _)| name.as_str())),
             sources,
             sets,
@@ -157,6 +181,7 @@ impl RowWriter {
     /// Sets the arrival time of the records from now on.
     pub(crate) fn arrive(&mut self, now: Micros) {
         self.now = self.now.max(now);
+        self.reader.arrive(self.now);
         self.arrival = self.arrival.max(now);
     }
 
@@ -166,6 +191,11 @@ impl RowWriter {
         let time = self.arrival;
         self.arrival = Micros(time.0 + 1).min(Micros(self.now.0 + ARRIVAL_LEAD));
         time
+    }
+
+    /// The number of rows with a time of their own.
+    pub(crate) fn timed_rows(&self) -> u64 {
+        self.sources.iter().map(|(_, rows)| rows).sum()
     }
 
     /// The field that most rows had their time from; `None` if all rows got the arrival time.
@@ -200,30 +230,34 @@ impl RowWriter {
     /// The reason why it is not a row.
     pub(crate) fn line(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
         self.columns.names.begin_row();
-        let time = lines::leading_time(text).map(|time| (0, time));
+        let time = lines::leading_time(text, &self.reader).map(|time| (0, time));
         let mut overflow = None;
         let name_id = self.columns.names.find(lines::MESSAGE);
         let message = Field::String(text.into());
         self.push(builder, name_id, lines::MESSAGE, &message, &mut overflow)?;
-        self.end(builder, RowTime { best: time, stored: None })
+        self.end(builder, RowTime { best: time, ..RowTime::default() })
     }
 
-    /// Checks whether a field, the source of index `place`, is the row's time. Returns whether the
-    /// field is used up by that.
+    /// Checks whether a field, the source of index `place`, is the row's time. Returns what became
+    /// of a field of the table's time column, and `None` for one that is a value as well.
     fn take_time(
         &mut self,
         place: usize,
         field: &Field<'_>,
         time: &mut RowTime,
-    ) -> Result<bool, String> {
+    ) -> Result<Option<TimeField>, String> {
         let name = &self.sources[place].0;
         let is_stored = name == self.time_column.as_str();
         if is_stored && time.stored.replace(place).is_some() {
             self.warnings.add(summary::DUPLICATE_KEY);
-            return Ok(true);
+            return Ok(Some(TimeField::Time));
         }
-        match self.units.read(place, field) {
-            Some((read, is_mixed)) => {
+        // Other columns than the named one are times only if they look like times.
+        let is_considered =
+            is_stored || self.is_time_named || is_plausible_or_text(field, &self.reader);
+        let read = is_considered.then(|| self.units.read(place, field, &self.reader)).flatten();
+        match read {
+            Some((read, is_mixed)) if is_stored || !self.is_future(read) => {
                 if is_mixed {
                     self.warnings.add(summary::MIXED_TIME_UNITS);
                 }
@@ -233,11 +267,23 @@ impl RowWriter {
             }
             None if is_stored => {
                 let unit = self.units.assumed(place, field);
-                return Err(format!("column {name}: {} is not a time{unit}", shown(field)));
+                let reason = format!("column {name}: {} is not a time{unit}", shown(field));
+                let is_text = matches!(field, Field::String(text) if !is_other_year(text));
+                if self.is_time_named || !is_text {
+                    return Err(reason);
+                }
+                time.stored = None;
+                time.unread = Some(reason);
+                return Ok(Some(TimeField::Unread));
             }
-            None => {}
+            _ => {}
         }
-        Ok(is_stored)
+        Ok(is_stored.then_some(TimeField::Time))
+    }
+
+    /// Whether a time is too far in the future for a row.
+    const fn is_future(&self, time: Micros) -> bool {
+        (time.0 - self.now.0) / Micros::SECOND > FUTURE_SECONDS_MAX
     }
 
     fn end(&mut self, builder: &mut BlockBuilder, time: RowTime) -> Result<(), String> {
@@ -250,15 +296,25 @@ impl RowWriter {
                  time column of its table; name {column} or none"
             ));
         }
+        let is_unread = time.unread.is_some();
         let (source, time) = match time.best {
             Some((source, time)) => (Some(source), time),
+            None if self.rejects_untimed => {
+                let reason = time.unread.unwrap_or_else(|| "it has no time".to_owned());
+                return Err(format!(
+                    "{reason}; --untimed received takes it with its time of arrival"
+                ));
+            }
             None => (None, self.next_arrival()),
         };
         self.last_time = Some(time);
         // Both times are in range, so 64 bits suffice.
         let age_seconds = (self.now.0 - time.0) / Micros::SECOND;
-        if -age_seconds > FUTURE_SECONDS_MAX {
-            return Err(format!("its time {time} is more than a day in the future"));
+        if self.is_future(time) {
+            return Err(format!(
+                "its time {time} is more than a day in the future; --time received takes the time \
+                 of arrival"
+            ));
         }
         match self.age.judge(age_seconds) {
             RowAge::Recent => {}
@@ -274,6 +330,7 @@ impl RowWriter {
         }
         match source {
             Some(source) => self.sources[source].1 += 1,
+            None if is_unread => self.warnings.add(summary::UNREAD_TIME),
             None => self.warnings.add(summary::ARRIVAL_TIME),
         }
         builder.end_row(time);

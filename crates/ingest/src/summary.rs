@@ -4,8 +4,10 @@ use hadal_types::limits::TABLE_AGE_DAYS;
 
 use crate::age_policy::AgePolicy;
 use crate::explained_row::ExplainedRow;
+use crate::read_options::Untimed;
 use crate::reject_kinds::RejectKinds;
 use crate::rejects::Reject;
+use crate::time_wording::TimeWording;
 use crate::warning::Warning;
 
 /// The result of a body.
@@ -28,6 +30,12 @@ pub struct Summary {
     pub detected: String,
     /// Why the body was read so, and its first rows, if that was asked for.
     pub explanation: Option<Explanation>,
+    /// How the rows' times are written, if they are texts of a new table.
+    pub time_wording: Option<TimeWording>,
+    /// Other columns of a new table whose values are times.
+    pub other_times: Vec<String>,
+    /// What became of rows without a time, if that had to be detected.
+    pub untimed: Option<Untimed>,
     /// The age limit of rows, and whether the rows of this body lift the table's limit.
     pub age: AgePolicy,
 }
@@ -80,20 +88,11 @@ pub(crate) const MIXED_TIME_UNITS: &str = "mixed_time_units";
 pub(crate) const NESTED_ARRAY: &str = "nested_array";
 pub(crate) const NOT_A_NUMBER: &str = "not_a_number";
 pub(crate) const NO_AGE_LIMIT: &str = "no_age_limit";
-pub(crate) const NO_TIMES: &str = "no_times";
 pub(crate) const NULL_ELEMENT: &str = "null_element";
 pub(crate) const OVERFLOW: &str = "overflow";
 pub(crate) const ROUNDED: &str = "rounded";
 pub(crate) const TOO_OLD: &str = "too_old";
-
-/// Warns that a column with a usual time name has no times, and names the column used instead.
-pub(crate) fn no_times(usual: &str, instead: &str) -> Warning {
-    let message = format!(
-        "column {usual} has no times in the first rows; the rows' time is that of arrival, in \
-         column {instead}"
-    );
-    Warning { code: NO_TIMES, count: 1, message }
-}
+pub(crate) const UNREAD_TIME: &str = "unread_time";
 
 /// Reports what a document was taken for, and what is missing in its rows.
 pub(crate) fn document(message: String) -> Warning {
@@ -154,6 +153,12 @@ pub fn counted(code: &str, count: u64) -> Option<String> {
         TOO_OLD => of(
             "row was older than the table's age limit",
             "rows were older than the table's age limit",
+        ),
+        UNREAD_TIME => of(
+            "text in the time column is not understood as a time; it is in _overflow, and its row \
+             got the time of arrival; --time-format says how times are written",
+            "texts in the time column are not understood as times; they are in _overflow, and their \
+             rows got the time of arrival; --time-format says how times are written",
         ),
         other => {
             let (one, more) = json_words(other)?;

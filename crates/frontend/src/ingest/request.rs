@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use bytes::Bytes;
-use hadal_ingest::{Explanation, Format, ReadOptions, Warning};
+use hadal_ingest::{Explanation, Format, ReadOptions, TimeWording, Untimed, Warning};
 use hadal_types::{BatchId, ColumnName};
 
 use crate::error::{FrontendError, Rejects};
@@ -60,6 +60,12 @@ pub struct IngestReceipt {
     pub detected: String,
     /// Why the body was read so, and its first rows, if that was asked for.
     pub explanation: Option<Explanation>,
+    /// How the rows' times are written, if they are texts of a new table.
+    pub time_wording: Option<TimeWording>,
+    /// Other columns of a new table whose values are times.
+    pub other_times: Vec<String>,
+    /// What became of rows without a time, if that had to be detected.
+    pub untimed: Option<Untimed>,
     /// Whether the whole body had been accepted before.
     pub duplicate: bool,
     /// Whether the whole body survives a crash.

@@ -10,15 +10,19 @@ use crate::input::Split;
 #[derive(Args)]
 #[command(next_help_heading = "Reading")]
 pub(crate) struct ReadArgs {
-    /// The column that holds each row's time
+    /// The column that holds each row's time; received takes the time of arrival
     #[arg(long, value_name = "COLUMN")]
     pub(crate) time: Option<String>,
-    /// How times are spelled, in the words of strptime: %d.%m.%Y %H:%M
+    /// How times are written: day-first, month-first, or words of strptime such as %d.%m.%Y %H:%M
     #[arg(long, value_name = "FORMAT")]
     time_format: Option<String>,
     /// The zone of times that name none, such as Europe/Berlin or +02:00 [default: UTC]
     #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
     zone: Option<String>,
+    /// What becomes of rows without a time: reject or received (they get the time of arrival)
+    /// [default: reject in a file whose rows mostly have times]
+    #[arg(long, value_name = "CHOICE")]
+    untimed: Option<String>,
     /// How rows are written: jsonl, json, geojson, otlp, csv, tsv, text, parquet, arrow
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
@@ -86,6 +90,7 @@ impl ReadArgs {
             ("header", header),
             ("time-format", self.time_format.as_deref()),
             ("zone", self.zone.as_deref()),
+            ("untimed", self.untimed.as_deref()),
             ("regex", self.regex.as_deref()),
             ("rows", self.rows.as_deref()),
         ];

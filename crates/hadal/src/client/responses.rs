@@ -76,6 +76,17 @@ pub(crate) struct LogReceipt {
     /// The source of the rows' times, worded for people; empty without rows.
     #[serde(default)]
     pub(crate) time_from: String,
+    /// How the times are written, in the words of strptime; `None` for ISO 8601.
+    #[serde(default)]
+    pub(crate) time_format: Option<String>,
+    /// The zone that was assumed because the times name none.
+    #[serde(default)]
+    pub(crate) zone_assumed: Option<String>,
+    #[serde(default)]
+    pub(crate) year_assumed: bool,
+    /// What became of rows without a time, if the server detected it.
+    #[serde(default)]
+    pub(crate) untimed: Option<String>,
     /// Whether the whole batch had been accepted before.
     #[serde(default)]
     pub(crate) duplicate: bool,

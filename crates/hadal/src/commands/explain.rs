@@ -2,10 +2,12 @@
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
-use hadal_ingest::{AgePolicy, ExplainedRow, Format, Ingest, Settings, Summary};
-use hadal_types::{BatchId, ColumnName, Micros, TableName};
+use hadal_ingest::{
+    AgePolicy, ExplainedRow, Format, Ingest, ReadOptions, Settings, Summary, Untimed,
+};
+use hadal_types::clock::{Clock, SystemClock};
+use hadal_types::{BatchId, ColumnName, TableName};
 use serde_json::Value;
 
 use crate::args::ReadArgs;
@@ -20,12 +22,15 @@ const ROWS_MAX: usize = 1_000;
 
 /// Prints how a file would be read: the conclusions, the evidence, the first rows and the warnings.
 pub(crate) fn explain(input: &Input, reading: &ReadArgs) -> Result<(), Error> {
-    let how = Reading { options: reading.options()?, splits: &reading.split };
+    let now = SystemClock.now();
+    let how = Reading { options: reading.options()?, splits: &reading.split, now };
     let mut rows = open(Source::of(input)?, &input.path(), how)?;
     let summary = read(&mut *rows, reading)?;
     let mut text = format!("{}: {}", input.name(), rows.detected().unwrap_or_default());
     if !summary.time_from.is_empty() {
-        text.push_str(&format!(", times: {}", summary.time_from));
+        let wording = rows.time_wording().or(summary.time_wording);
+        let words = wording.map(|wording| wording.words()).unwrap_or_default();
+        text.push_str(&format!(", times: {}{words}", summary.time_from));
     }
     text.push('\n');
     for fact in rows.evidence() {
@@ -53,6 +58,13 @@ pub(crate) fn explain(input: &Input, reading: &ReadArgs) -> Result<(), Error> {
 fn read(rows: &mut dyn Rows, reading: &ReadArgs) -> Result<Summary, Error> {
     let time = reading.time.as_deref().or_else(|| rows.time_column()).map(str::to_owned);
     rows.set_time_column(time.as_deref());
+    let ReadOptions { time_format, zone, untimed, .. } = reading.options()?;
+    let read = ReadOptions {
+        time_format: time_format.filter(|_| rows.has_raw_times()),
+        zone,
+        untimed: untimed.or(Some(Untimed::Detect)),
+        ..ReadOptions::default()
+    };
     let settings = Settings {
         table: TableName::new("t")?,
         batch_id: BatchId::new("explain").ok_or_else(|| Error::BatchId("explain".to_owned()))?,
@@ -61,13 +73,11 @@ fn read(rows: &mut dyn Rows, reading: &ReadArgs) -> Result<Summary, Error> {
         table_columns: Arc::default(),
         sets: HashSet::from_iter(reading.sets.iter().cloned()),
         age: AgePolicy::UNLIMITED,
-        read: hadal_ingest::ReadOptions::default(),
+        read,
     };
     let is_text = rows.media_type() == "text/plain";
     let format = if is_text { Format::Lines } else { Format::Json };
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros();
-    let now = Micros(i64::try_from(now).unwrap_or(i64::MAX));
-    let mut ingest = Ingest::new(settings, format, now).explaining();
+    let mut ingest = Ingest::new(settings, format, SystemClock.now()).explaining();
     let failed = |error: hadal_ingest::IngestError| Error::Usage(error.to_string());
     let mut line = Vec::new();
     for _ in 0..ROWS_MAX {

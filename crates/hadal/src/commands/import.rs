@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use clap::Args;
+use hadal_ingest::Untimed;
 use hadal_types::TableName;
+use hadal_types::clock::{Clock, SystemClock};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::args::{ReadArgs, ServerArgs};
@@ -19,6 +21,9 @@ use crate::upload::{Totals, Transfer, fresh_batch_id};
 
 /// The number of files that are opened before the first of them is imported.
 const OPEN_MAX: usize = 64;
+
+/// The name that no column needs to have: with it, rows get their time of arrival.
+const RECEIVED: &str = "received";
 
 /// Import files into a table
 #[derive(Args)]
@@ -121,12 +126,14 @@ impl Opened {
     pub(crate) fn new(input: &Input, reading: &ReadArgs) -> Result<Self, Error> {
         let source = Source::of(input)?;
         let (total_bytes, read_bytes) = (source.total_bytes, Arc::clone(&source.read_bytes));
+        let now = SystemClock.now();
         let remarks = source.remarks.clone();
-        let how = Reading { options: reading.options()?, splits: &reading.split };
+        let how = Reading { options: reading.options()?, splits: &reading.split, now };
         let rows = open(source, &input.path(), how)?;
         let name = input.name();
         if let (Some(time), Some(columns)) = (reading.time.as_deref(), rows.columns())
             && !columns.contains(&time)
+            && time != RECEIVED
         {
             let reason = format!("there is no column {time}; there are {}", columns.join(", "));
             return Err(Error::Input { place: name, reason });
@@ -144,7 +151,16 @@ impl Opened {
         any_age: bool,
     ) -> Result<Totals, Error> {
         let time_column = self.time_column(client, table, reading)?;
-        let options = LogOptions { time_column, sets: reading.sets.clone(), any_age };
+        let read = reading.options()?;
+        let untimed = read.untimed.unwrap_or(Untimed::Detect).name().to_owned();
+        let options = LogOptions {
+            time_column,
+            sets: reading.sets.clone(),
+            any_age,
+            time_format: read.time_format.filter(|_| self.rows.has_raw_times()),
+            zone: read.zone,
+            untimed: Some(untimed),
+        };
         let batch = fresh_batch_id()?;
         let transfer = Transfer { client, table, options: &options, pace: Pace::BySize, batch };
         let bar = progress_bar(self.total_bytes)?;

@@ -73,8 +73,11 @@ pub(crate) fn run(args: &LogArgs) -> Result<(), Error> {
 /// Sends all of standard input and reports the result.
 fn send(args: &LogArgs, client: &Client, table: &TableName, batch: BatchId) -> Result<(), Error> {
     let source = Source::open(Path::new("-"))?;
-    let options =
-        LogOptions { time_column: args.time.clone(), sets: args.sets.clone(), any_age: false };
+    let options = LogOptions {
+        time_column: args.time.clone(),
+        sets: args.sets.clone(),
+        ..LogOptions::default()
+    };
     // A retry under the same id must cut its chunks at the same rows.
     let pace = if args.batch.is_some() { Pace::BySize } else { Pace::Every(PACE) };
     let transfer = Transfer { client, table, options: &options, pace, batch };

@@ -19,9 +19,9 @@ use arrow_array::cast::AsArray;
 use arrow_array::{Array, ArrayRef, RecordBatch};
 use arrow_buffer::NullBuffer;
 use arrow_schema::{ArrowError, DataType, Field, Fields, Schema};
-use hadal_ingest::{TIME_COLUMNS, distinct_names};
-use hadal_types::ColumnName;
+use hadal_ingest::{FileTimes, ReadOptions, TimeColumn, TimeWording, distinct_names};
 use hadal_types::limits::JSON_DEPTH_MAX;
+use hadal_types::{ColumnName, Micros};
 
 use super::Rows;
 use crate::error::Error;
@@ -34,6 +34,8 @@ pub(super) use parquet_file::open as parquet;
 
 /// The number of rows decoded at once.
 const BATCH_ROWS: usize = 4_096;
+/// The number of first rows by which the time column is chosen.
+const TYPED_ROWS: usize = 1_000;
 
 /// A source of batches.
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
@@ -42,6 +44,8 @@ type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 pub(super) struct ColumnarRows {
     batches: Batches,
     columns: Vec<Column>,
+    /// The current batch.
+    batch: Option<RecordBatch>,
     /// The writer of each column in the current batch.
     writers: Vec<CellWriter>,
     next_row: usize,
@@ -49,6 +53,9 @@ pub(super) struct ColumnarRows {
     place: String,
     /// Notes on the file as a whole.
     notes: Vec<String>,
+    time: TimeColumn,
+    /// The error of the first batch, for the reader of its rows.
+    failure: Option<Error>,
 }
 
 /// A column, perhaps a field of a struct.
@@ -77,7 +84,18 @@ impl ColumnarRows {
             column.name = name;
         }
         let (place, notes) = (place.to_owned(), Vec::new());
-        Ok(Self { batches, columns, writers: Vec::new(), next_row: 0, rows: 0, place, notes })
+        Ok(Self {
+            batches,
+            columns,
+            batch: None,
+            writers: Vec::new(),
+            next_row: 0,
+            rows: 0,
+            place,
+            notes,
+            time: TimeColumn::default(),
+            failure: None,
+        })
     }
 
     /// Takes the next batch that has rows. Returns false at the end.
@@ -87,15 +105,37 @@ impl ColumnarRows {
             let batch = batch.map_err(failed(&self.place))?;
             (self.next_row, self.rows) = (0, batch.num_rows());
             self.writers = self.columns.iter().map(|column| column.cell_writer(&batch)).collect();
+            self.batch = Some(batch);
         }
         Ok(true)
     }
 
-    /// Appends the next row. Returns false at the end.
-    fn next_line(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
-        if !self.next_batch()? {
-            return Ok(false);
+    /// Chooses the time column by the types and by the first rows.
+    pub(super) fn with_times(mut self, options: &ReadOptions, now: Micros) -> Self {
+        let mut times = FileTimes::new(options, now);
+        for column in self.columns.iter().filter(|column| is_time(&column.data_type)) {
+            times.add_typed(&column.name);
         }
+        let place = self.place.clone();
+        let first = catching_panics(&place, || {
+            self.next_batch()?;
+            let mut line = Vec::new();
+            for row in 0..self.rows.min(TYPED_ROWS) {
+                line.clear();
+                self.write_row(row, &mut line);
+                times.add_row(&String::from_utf8_lossy(&line));
+            }
+            Ok(())
+        });
+        // The rows are written again, and their losses counted then.
+        self.columns.iter_mut().for_each(|column| column.losses = Losses::default());
+        self.failure = first.err();
+        self.time = times.choose();
+        self
+    }
+
+    /// Appends a row of the current batch as a JSON object.
+    fn write_row(&mut self, row: usize, out: &mut Vec<u8>) {
         out.push(b'{');
         let start = out.len();
         for (column, writer) in self.columns.iter_mut().zip(&self.writers) {
@@ -104,11 +144,23 @@ impl ColumnarRows {
                 out.push(b',');
             }
             out.extend_from_slice(&column.key);
-            if !writer.write(self.next_row, out, &mut column.losses) {
+            if !writer.write(row, out, &mut column.losses) {
                 out.truncate(before);
             }
         }
-        out.extend_from_slice(b"}\n");
+        out.push(b'}');
+    }
+
+    /// Appends the next row. Returns false at the end.
+    fn next_line(&mut self, out: &mut Vec<u8>) -> Result<bool, Error> {
+        if let Some(failure) = self.failure.take() {
+            return Err(failure);
+        }
+        if !self.next_batch()? {
+            return Ok(false);
+        }
+        self.write_row(self.next_row, out);
+        out.push(b'\n');
         self.next_row += 1;
         Ok(true)
     }
@@ -128,6 +180,9 @@ impl Rows for ColumnarRows {
         for column in &mut self.columns {
             column.setting.is_time = Some(column.name.as_str()) == time_column;
         }
+        if let Some(batch) = &self.batch {
+            self.writers = self.columns.iter().map(|column| column.cell_writer(batch)).collect();
+        }
     }
 
     fn columns(&self) -> Option<Vec<&str>> {
@@ -135,13 +190,11 @@ impl Rows for ColumnarRows {
     }
 
     fn time_column(&self) -> Option<&str> {
-        let is_typed = |column: &&Column| is_time(&column.data_type);
-        let named = |name| self.columns.iter().find(move |column| column.name == name);
-        let mut usual = TIME_COLUMNS.iter().filter_map(|name| named(*name));
-        let column = usual.clone().find(is_typed);
-        let column = column.or_else(|| usual.next());
-        let column = column.or_else(|| self.columns.iter().find(is_typed))?;
-        Some(&column.name)
+        self.time.name.as_deref()
+    }
+
+    fn time_wording(&self) -> Option<TimeWording> {
+        self.time.wording.clone()
     }
 
     fn notes(&self) -> Vec<String> {
@@ -151,7 +204,7 @@ impl Rows for ColumnarRows {
             });
             zone.into_iter().chain(column.losses.notes(&column.name))
         });
-        self.notes.iter().cloned().chain(lost).collect()
+        self.notes.iter().chain(&self.time.remarks).cloned().chain(lost).collect()
     }
 }
 

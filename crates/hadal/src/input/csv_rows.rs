@@ -1,6 +1,6 @@
 //! CSV from a reader, by the rules of `hadal-ingest` as in the HTTP API.
 
-use hadal_ingest::CsvToJson;
+use hadal_ingest::{CsvToJson, TimeWording};
 
 use super::{NOT_UTF8_ADVICE, Reader, Rows};
 use crate::error::Error;
@@ -83,6 +83,14 @@ impl Rows for CsvRows {
 
     fn time_column(&self) -> Option<&str> {
         self.csv.time_column()
+    }
+
+    fn time_wording(&self) -> Option<TimeWording> {
+        self.csv.time_wording()
+    }
+
+    fn has_raw_times(&self) -> bool {
+        false
     }
 
     fn notes(&self) -> Vec<String> {

@@ -1,6 +1,6 @@
 //! Rows with the conclusions of the detector.
 
-use hadal_ingest::{Detection, RejectKinds};
+use hadal_ingest::{Detection, RejectKinds, TimeWording};
 
 use super::Rows;
 use crate::error::Error;
@@ -36,6 +36,14 @@ impl Rows for DetectedRows {
 
     fn time_column(&self) -> Option<&str> {
         self.rows.time_column()
+    }
+
+    fn time_wording(&self) -> Option<TimeWording> {
+        self.rows.time_wording()
+    }
+
+    fn has_raw_times(&self) -> bool {
+        self.rows.has_raw_times()
     }
 
     fn set_time_column(&mut self, time_column: Option<&str>) {

@@ -116,6 +116,14 @@ impl Rows for SplitRows {
         self.rows.time_column()
     }
 
+    fn time_wording(&self) -> Option<hadal_ingest::TimeWording> {
+        self.rows.time_wording()
+    }
+
+    fn has_raw_times(&self) -> bool {
+        self.rows.has_raw_times()
+    }
+
     fn set_time_column(&mut self, time_column: Option<&str>) {
         self.rows.set_time_column(time_column);
     }
@@ -140,7 +148,7 @@ mod tests {
         let splits: Vec<Split> = splits.iter().map(|split| split.parse().expect(split)).collect();
         let format = Some(InputFormat::JsonLines);
         let options = ReadOptions { format, ..ReadOptions::default() };
-        let reading = Reading { options, splits: &splits };
+        let reading = Reading { options, splits: &splits, ..Reading::default() };
         let mut rows = open_bytes(text.as_bytes().to_vec(), reading).expect("opens");
         let lines = all_lines(&mut *rows).expect("rows");
         (lines.iter().map(|line| format!("{line}\n")).collect(), rows.notes())

@@ -69,6 +69,21 @@ struct ReceiptBody<'r> {
     warnings: Vec<WarningBody<'r>>,
     time_from: &'r str,
     detected: &'r str,
+    /// How times are written, in the words of strptime; left out for ISO 8601.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_format: Option<&'r str>,
+    /// The zone that was assumed for times that name none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    zone_assumed: Option<&'r str>,
+    /// Whether the year was assumed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    year_assumed: bool,
+    /// Other columns whose values are times.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    other_times: &'r [String],
+    /// What became of rows without a time, if that had to be detected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    untimed: Option<&'static str>,
     duplicate: bool,
     durable: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,6 +109,7 @@ impl<'r> ReceiptBody<'r> {
         };
         let explanation = receipt.explanation.as_ref();
         let raw = |row: &ExplainedRow| RawValue::from_string(row.to_json()).ok();
+        let wording = receipt.time_wording.as_ref();
         Self {
             accepted: receipt.accepted,
             rejected_count: receipt.rejects.count,
@@ -102,6 +118,11 @@ impl<'r> ReceiptBody<'r> {
             warnings: receipt.warnings.iter().map(warning).collect(),
             time_from: &receipt.time_from,
             detected: &receipt.detected,
+            time_format: wording.and_then(|wording| wording.format.as_deref()),
+            zone_assumed: wording.and_then(|wording| wording.zone_assumed.as_deref()),
+            year_assumed: wording.is_some_and(|wording| wording.is_year_assumed),
+            other_times: &receipt.other_times,
+            untimed: receipt.untimed.map(hadal_ingest::Untimed::name),
             duplicate: receipt.duplicate,
             durable: receipt.durable,
             evidence: explanation.map(|explanation| explanation.evidence.as_slice()),

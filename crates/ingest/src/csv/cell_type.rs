@@ -2,7 +2,7 @@
 
 use super::null_words::{NullWords, Nullness};
 use super::number_format::{is_json_number, read};
-use crate::time_column::of_text;
+use crate::time::is_time_text;
 
 /// The least share of numbers, in percent, among the cells of a column of numbers.
 const NUMBERS_PERCENT_MIN: u64 = 75;
@@ -68,7 +68,7 @@ impl CellCounts {
         }
         self.values += 1;
         self.truths += u64::from(truth(cell).is_some());
-        self.times += u64::from(of_text(cell).is_some());
+        self.times += u64::from(is_time_text(cell));
         self.pluses += u64::from(cell.trim() == "+");
         self.plain += u64::from(is_json_number(cell.trim()));
         let (point, comma) = (read(cell, b'.'), read(cell, b','));
@@ -161,10 +161,6 @@ impl CellCounts {
     /// Whether numbers have units of several kinds, so that the column is text.
     pub(super) fn has_several_units(&self) -> bool {
         self.has_units && self.is_mostly(self.with_point.max(self.with_comma))
-    }
-
-    pub(super) const fn is_times(&self) -> bool {
-        self.times == self.all && self.times > 0
     }
 
     /// Whether the column is of numbers, of truth values or of times: words for null count.

@@ -12,9 +12,10 @@ use super::dialect::Dialect;
 use super::null_words::{NullWords, Nullness};
 use super::number_format;
 use super::record::Record;
+use super::time_columns::TimeColumns;
 use crate::distinct_names::distinct_names;
 use crate::read_options::ReadOptions;
-use crate::time_column::CANDIDATES;
+use crate::time::{Choice, TimeReader};
 
 /// The number of odd cells that are shown for each column.
 const EXAMPLES_MAX: usize = 3;
@@ -34,8 +35,8 @@ pub(super) struct Columns {
     pub(super) control_names: u64,
     columns: Vec<Column>,
     words: NullWords,
-    /// The index of the column whose cells are times.
-    time: Option<usize>,
+    /// The column of the rows' times.
+    pub(super) choice: Option<Choice>,
     /// The number of records that were not UTF-8.
     pub(super) not_utf8: u64,
     pub(super) rows: u64,
@@ -54,6 +55,8 @@ pub(super) struct Column {
     key: String,
     pub(super) cell_type: CellType,
     counts: CellCounts,
+    /// The reader of its cells, if they are times that have to become ISO 8601.
+    times: Option<TimeReader>,
     /// Whether a dash is a value: beside a plus, it is a sign.
     has_dashes: bool,
     /// Whether words count that mean null among numbers, truth values and times only.
@@ -78,6 +81,7 @@ impl Columns {
         sample: &VecDeque<Record>,
         dialect: &Dialect,
         options: &ReadOptions,
+        times: TimeReader,
     ) -> Self {
         let mut head: Vec<_> = head.cells().collect();
         if dialect.has_row_names {
@@ -102,26 +106,23 @@ impl Columns {
             }
         }
         let marks = decimal_marks(&counts, dialect, options);
-        let time = time_column(&names, &counts);
-        let column = |(name, counts): (&String, CellCounts)| Column::new(name, counts, marks);
+        let is_null = |cell: &str| words.nullness(cell) != Nullness::Value;
+        let TimeColumns { choice, readers } = TimeColumns::new(&names, sample, is_null, times);
+        let column = |((name, counts), times): ((&String, CellCounts), Option<TimeReader>)| {
+            Column { times, ..Column::new(name, counts, marks) }
+        };
         Self {
             control_names,
-            columns: zip(&names, counts).map(column).collect(),
+            columns: zip(zip(&names, counts), readers).map(column).collect(),
             names,
             words,
-            time,
+            choice,
             not_utf8: 0,
             rows: 0,
             long_rows: 0,
             short_rows: 0,
             text_after_quote: (0, 0),
         }
-    }
-
-    /// The column of the rows' times. Of the columns whose sample cells are all times, it is the
-    /// one with a usual name, else the first.
-    pub(super) fn time_column(&self) -> Option<&str> {
-        self.time.and_then(|column| self.names.get(column)).map(String::as_str)
     }
 
     /// The columns with their names.
@@ -189,6 +190,7 @@ impl Column {
             odd: 0,
             examples: Vec::new(),
             counts,
+            times: None,
         }
     }
 
@@ -212,7 +214,10 @@ impl Column {
         out.extend_from_slice(self.key.as_bytes());
         let is_written = match self.cell_type {
             CellType::Strings => {
-                write_text(cell, out);
+                match self.times.as_ref().and_then(|times| times.iso_text(cell)) {
+                    Some(time) => write_text(&time, out),
+                    None => write_text(cell, out),
+                }
                 out.push(b',');
                 return;
             }
@@ -279,12 +284,6 @@ fn decimal_marks(counts: &[CellCounts], dialect: &Dialect, options: &ReadOptions
     };
     let is_comma_separator = dialect.separator == b',';
     DecimalMarks { stated: options.decimal, of_others, is_comma_separator }
-}
-
-fn time_column(names: &[String], counts: &[CellCounts]) -> Option<usize> {
-    let is_times = |column: &usize| counts.get(*column).is_some_and(CellCounts::is_times);
-    let place = |usual: &&str| names.iter().position(|name| name == usual).filter(is_times);
-    CANDIDATES.iter().find_map(place).or_else(|| (0..names.len()).find(is_times))
 }
 
 fn write_text(text: &str, out: &mut Vec<u8>) {

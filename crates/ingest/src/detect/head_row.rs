@@ -1,7 +1,7 @@
 //! Decides whether the first record of a table names the columns, and whether titles stand before.
 
 use super::table_row::Row;
-use crate::time_column::of_text;
+use crate::time::is_time_text;
 
 /// The years that numeric names may be.
 const YEARS: std::ops::RangeInclusive<i64> = 1800..=2200;
@@ -24,7 +24,7 @@ fn kind(cell: &str) -> CellKind {
     } else if !cell.contains(|c: char| c.is_ascii_digit()) {
         let is_truth = ["true", "false"].iter().any(|truth| cell.eq_ignore_ascii_case(truth));
         if is_truth { CellKind::Truth } else { CellKind::Text }
-    } else if of_text(cell).is_some() || is_date(cell) {
+    } else if is_time_text(cell) || is_date(cell) {
         CellKind::Time
     } else if cell.chars().all(is_number) && !cell.starts_with(['e', 'E']) {
         CellKind::Number

@@ -1,5 +1,7 @@
 //! Decides how a body is read, from what is stated and from its first bytes.
 
+use hadal_types::Micros;
+
 use crate::csv::CsvToJson;
 use crate::detect::{Detection, HEAD_BYTES, Unreadable, detect, refuse_unreadable};
 use crate::documents::{Documents, Recognized, by_option, recognize};
@@ -95,6 +97,7 @@ impl BodyHead {
         self,
         format: Format,
         options: &ReadOptions,
+        now: Micros,
     ) -> Result<(Decision, Vec<u8>), Unreadable> {
         let stated = options;
         let mut options = options.clone();
@@ -112,7 +115,7 @@ impl BodyHead {
         let detection = detect(&self.bytes, options.name.as_deref(), &options)?;
         let (reader, format) = match (detection.format, detection.dialect) {
             (InputFormat::Csv, dialect) => {
-                let csv = CsvToJson::new(dialect.unwrap_or_default(), &options);
+                let csv = CsvToJson::new(dialect.unwrap_or_default(), &options).with_now(now);
                 (BodyReader::Csv(Box::new(csv)), Format::Csv)
             }
             (InputFormat::Text, _) => (BodyReader::Split(Splitter::lines()), Format::Lines),

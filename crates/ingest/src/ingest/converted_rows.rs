@@ -11,9 +11,8 @@ use crate::split::Record;
 impl State {
     /// Takes the rows that are ready, as JSON.
     pub(super) fn csv_rows(&mut self, csv: &mut CsvToJson) {
-        let settings = &mut self.settings;
-        if settings.time_column.is_none() && settings.table_time_column.is_none() {
-            settings.time_column = csv.time_column().and_then(|name| ColumnName::new(name).ok());
+        if let Some(choice) = csv.take_time_choice() {
+            self.csv_choice = Some(choice);
         }
         let mut row = Vec::new();
         while let Some(line) = csv.next_row(&mut row) {

@@ -6,8 +6,10 @@ use hadal_block::BlockBuilder;
 use hadal_types::Micros;
 use hadal_types::limits::BATCH_BYTES_MAX;
 
+use crate::json::{self, Scratch};
+use crate::lines;
 use crate::row_writer::RowWriter;
-use crate::{json, lines};
+use crate::time::{Choice, Evidence, Names, TimeReader, choose};
 
 /// The number of records that are held before the first row is written.
 pub(super) const FIRST_RECORDS: usize = 1_000;
@@ -38,12 +40,22 @@ impl TableInference {
     }
 
     /// The median of the times at the start of plain lines.
-    pub(super) fn median_of_lines(&self) -> Option<Micros> {
-        median(self.texts().filter_map(|text| lines::leading_time(&text)).collect())
+    pub(super) fn median_of_lines(&self, reader: &TimeReader) -> Option<Micros> {
+        median(self.texts().filter_map(|text| lines::leading_time(&text, reader)).collect())
     }
 
-    /// The median time of the records that `probe` accepts as rows.
-    pub(super) fn median_of_rows(&self, mut probe: RowWriter) -> Option<Micros> {
+    /// The time column that the first records have.
+    pub(super) fn choose(&self, reader: TimeReader, names: Names) -> Choice {
+        let mut evidence = Evidence::new(reader);
+        let mut scratch = Scratch::default();
+        for text in self.texts() {
+            evidence.add_row(&text, &mut scratch);
+        }
+        choose(&evidence, names)
+    }
+
+    /// The times of the records that `probe` accepts as rows.
+    pub(super) fn times_of_rows(&self, mut probe: RowWriter) -> FirstTimes {
         let mut builder = BlockBuilder::new(probe.time_column.clone());
         let mut times = Vec::new();
         for text in self.texts() {
@@ -52,8 +64,17 @@ impl TableInference {
                 Err(_) => builder.abandon_row(),
             }
         }
-        median(times)
+        let is_mostly_timed =
+            probe.timed_rows() > 0 && probe.timed_rows() * 2 >= times.len() as u64;
+        FirstTimes { median: median(times), is_mostly_timed }
     }
+}
+
+/// The times of the first rows.
+pub(super) struct FirstTimes {
+    pub(super) median: Option<Micros>,
+    /// Whether most rows have a time of their own.
+    pub(super) is_mostly_timed: bool,
 }
 
 fn median(mut times: Vec<Micros>) -> Option<Micros> {

@@ -363,7 +363,7 @@ fn the_time_column_is_told_by_name_and_type() {
     let number = || Arc::new(Int64Array::from(vec![0])) as ArrayRef;
     for (columns, expected) in [
         (vec![("a", number()), ("b", time()), ("c", time())], Some("b")),
-        (vec![("a", day()), ("ts", number())], Some("ts")),
+        (vec![("a", day()), ("ts", number())], Some("a")),
         (vec![("a", time()), ("date", day()), ("time", number())], Some("date")),
         (vec![("t", time()), ("timestamp", time())], Some("timestamp")),
         (vec![("a", number())], None),

@@ -21,10 +21,9 @@ fn rows_may_be_a_day_ahead() {
     assert_eq!(row_at(DAY).accepted, 1);
     let beyond = row_at(DAY + SECOND);
     assert_eq!(beyond.accepted, 0);
-    assert_eq!(
-        reasons(&beyond),
-        [(1, "its time 2026-11-22T12:00:01Z is more than a day in the future".to_owned())]
-    );
+    let reason = "its time 2026-11-22T12:00:01Z is more than a day in the future; --time received \
+                  takes the time of arrival";
+    assert_eq!(reasons(&beyond), [(1, reason.to_owned())]);
 }
 
 #[test]

@@ -4,18 +4,18 @@ use super::*;
 
 /// Records with values in old and new columns, before or after the error that they are refused for.
 const REFUSED: [&str; 12] = [
-    r#"{"a":7,"s":"no","v":["no"],"only":1,"time":"never"}"#,
-    r#"{"time":"never","a":7,"s":"no","v":["no"],"only":1}"#,
+    r#"{"a":7,"s":"no","v":["no"],"only":1,"time":true}"#,
+    r#"{"time":true,"a":7,"s":"no","v":["no"],"only":1}"#,
     r#"{"a":7,"s":"no","sample_rate":0}"#,
     r#"{"sample_rate":"x","a":7,"s":"no"}"#,
     r#"{"sample_rate":5,"a":7,"time":1700000000,"s":1e400}"#,
     r#"{"a":7,"s":"no","v":["no"],"only":{"deep":1},"b":1e400}"#,
     r#"{"a":7,"s":"no","time":99999999999}"#,
     r#"{"time":99999999999,"a":7,"a":8,"s":"no","s":9}"#,
-    r#"{"a":"other kind","s":7,"v":{"$set":["no"]},"time":"never"}"#,
+    r#"{"a":"other kind","s":7,"v":{"$set":["no"]},"time":true}"#,
     r#"{"a":7,"s":"no","":1}"#,
     r#"{"a":7,"s":"no","v":["no"],"b":tru}"#,
-    r#"{"sample_rate":5,"a":7,"only":"no","time":"never"}"#,
+    r#"{"sample_rate":5,"a":7,"only":"no","time":true}"#,
 ];
 
 /// Records that lack some columns, so that leftovers of a refused record would show.

@@ -130,7 +130,7 @@ fn a_column_called_time_may_hold_none() {
     assert_eq!(times(&batches, "received"), arrivals(2));
     assert_eq!(rows(&batches)[1]["time::string"], Value::string("10:16"));
     assert_eq!(summary.time_from, "arrival time");
-    assert_eq!(warned(&summary), [("arrival_time", 2), ("no_times", 1)]);
+    assert_eq!(warned(&summary), [("arrival_time", 2), ("no_times", 1), ("not_a_time", 1)]);
     assert!(summary.warnings[1].message.contains("in column received"));
     // A column that has times only in later records is chosen; so is the next candidate.
     let (_, summary) = ingest("{\"a\":1}\n{\"time\":\"2026-11-21\"}");
@@ -180,4 +180,63 @@ fn times_in_several_units_are_told() {
     let (_, summary) = ingest("{\"time\":1795256000}\n{\"time\":1795256000123}");
     let reason = "column time: \"1795256000123\" is not a time in seconds, the unit of its batch";
     assert_eq!(reasons(&summary), [(2, reason.to_owned())]);
+}
+
+/// The rows' times and the number of rejected rows of lines of JSON, read with these options.
+fn read_with(options: &[(&str, &str)], body: &str) -> (Vec<String>, Summary) {
+    let mut settings = Settings { age: AgePolicy::UNLIMITED, ..settings() };
+    for (name, value) in options {
+        settings.read.set(name, value).expect("an option");
+    }
+    let (batches, summary) = ingest_as(settings, Format::Json, body.as_bytes(), 7);
+    let time =
+        |row: &BTreeMap<String, Value>| match row.values().find(|v| matches!(v, Value::Time(_))) {
+            Some(Value::Time(time)) => time.to_string(),
+            _ => String::new(),
+        };
+    (rows(&batches).iter().map(time).collect(), summary)
+}
+
+#[test]
+fn times_of_the_first_rows_decide_how_the_others_are_read() {
+    let body = "{\"date\":\"03/04/2003\"}\n{\"date\":\"27/03/2003 14:55\"}";
+    let (times, summary) = read_with(&[], body);
+    assert_eq!(times, ["2003-04-03T00:00:00Z", "2003-03-27T14:55:00Z"]);
+    let wording = summary.time_wording.expect("a wording");
+    assert_eq!(wording.words(), " as %d/%m/%Y, zone UTC assumed");
+    let ambiguous = "{\"date\":\"03/04/2003\",\"other\":\"2003-03-04\"}";
+    let (times, summary) = read_with(&[], ambiguous);
+    assert_eq!(times, ["2003-03-04T00:00:00Z"]);
+    assert_eq!(warned(&summary), [("ambiguous_dates", 1), ("no_age_limit", 1)]);
+    assert_eq!(summary.other_times, ["other"]);
+    let (times, summary) = read_with(&[("time-format", "day-first")], ambiguous);
+    assert_eq!((times[0].as_str(), summary.warnings.len()), ("2003-04-03T00:00:00Z", 1));
+    let zone = [("zone", "Europe/Berlin"), ("time-format", "%d/%m/%Y")];
+    assert_eq!(read_with(&zone, ambiguous).0, ["2003-04-02T22:00:00Z"]);
+    let syslog = "{\"timestamp\":\"Jan 10 06:07:06\"}\n{\"timestamp\":\"Dec 31 23:59:59\"}";
+    assert_eq!(read_with(&[], syslog).0, ["2026-01-10T06:07:06Z", "2025-12-31T23:59:59Z"]);
+}
+
+#[test]
+fn rows_without_a_time_are_kept_apart_in_a_file_that_has_times() {
+    let body = "{\"ts\":1795256000}\n{\"a\":1}\n{\"ts\":1795256000}\n{\"ts\":\"soon\"}\n";
+    let (times, summary) = read_with(&[("untimed", "detect")], body);
+    assert_eq!((times.len(), summary.rejected_count), (2, 2));
+    let reasons = reasons(&summary);
+    let way_out = "; --untimed received takes it with its time of arrival";
+    assert_eq!(reasons[0], (2, format!("it has no time{way_out}")));
+    assert_eq!(reasons[1], (4, format!("column ts: \"soon\" is not a time{way_out}")));
+    assert_eq!(summary.untimed, Some(Untimed::Reject));
+    for options in [&[][..], &[("untimed", "received")]] {
+        let (times, summary) = read_with(options, body);
+        assert_eq!((times.len(), summary.rejected_count), (4, 0));
+        assert_eq!(warned(&summary), [("arrival_time", 1), ("unread_time", 1)]);
+    }
+    let (batches, _) = ingest(body);
+    let overflow = rows(&batches)[3]["_overflow::string"].clone();
+    assert_eq!(overflow, Value::string("{\"ts\":\"soon\"}"));
+    let (times, summary) = read_with(&[("untimed", "detect")], "{\"a\":1}\n{\"a\":2}\n");
+    assert_eq!((times.len(), summary.untimed), (2, Some(Untimed::Received)));
+    let (times, summary) = read_with(&[("untimed", "reject")], "{\"a\":1}\n");
+    assert_eq!((times.len(), summary.rejected_count), (0, 1));
 }

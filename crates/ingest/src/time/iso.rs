@@ -2,10 +2,13 @@
 
 use hadal_types::Micros;
 
+use super::civil::{days, days_of};
+
 /// Parses a date and a time of day with seconds. `T` or a space separates them; decimals of the
-/// second and a final `Z` are optional, and the zone is UTC. `None` for all other texts, times or
-/// not.
-pub(super) fn read(text: &str) -> Option<Micros> {
+/// second and a final `Z` are optional. Returns the time in UTC, and whether the text names UTC.
+/// `None` for all other texts, times or not.
+#[inline]
+pub(super) fn read(text: &str) -> Option<(Micros, bool)> {
     let (head, tail) = text.as_bytes().split_first_chunk::<19>()?;
     let &[a, b, c, d, b'-', m0, m1, b'-', d0, d1, b'T' | b' ', h0, h1, b':', n0, n1, b':', s0, s1] =
         head
@@ -22,7 +25,8 @@ pub(super) fn read(text: &str) -> Option<Micros> {
         return None;
     }
     let seconds = ((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
-    Some(Micros(seconds * Micros::SECOND + micros(tail)?))
+    let has_zone = tail.last() == Some(&b'Z');
+    Some((Micros(seconds * Micros::SECOND + micros(tail)?), has_zone))
 }
 
 fn two(tens: u8, ones: u8) -> Option<i64> {
@@ -39,26 +43,6 @@ fn micros(tail: &[u8]) -> Option<i64> {
     }
     let places = digits.iter().copied().chain(std::iter::repeat(b'0')).take(6);
     Some(places.fold(0, |micros, digit| micros * 10 + i64::from(digit - b'0')))
-}
-
-/// The number of days of a month, for years above 0; 0 for an invalid month.
-fn days_of(year: i64, month: i64) -> i64 {
-    match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => 0,
-    }
-}
-
-/// Days since 1970-01-01, for years above 0 ("chrono-Compatible Low-Level Date Algorithms", Howard
-/// Hinnant, `days_from_civil`). Its years begin in March.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let (era, of_era) = (year / 400, year % 400);
-    let of_year = (153 * month + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
 #[cfg(test)]
@@ -95,7 +79,8 @@ mod tests {
             ("9999-12-31T23:59:59.9999999Z", Micros::MAX.0),
             ("2024-02-29 00:00:00", 1_709_164_800_000_000),
         ] {
-            assert_eq!(read(text), Some(Micros(micros)), "{text}");
+            assert_eq!(read(text).map(|(time, _)| time), Some(Micros(micros)), "{text}");
+            assert_eq!(read(text).map(|(_, zone)| zone), Some(text.ends_with('Z')));
         }
     }
 
@@ -107,7 +92,7 @@ mod tests {
         ) {
             let time = Micros(micros.div_euclid(unit) * unit);
             if let Some(time) = time.in_range() {
-                prop_assert_eq!(read(&time.to_string()), Some(time));
+                prop_assert_eq!(read(&time.to_string()), Some((time, true)));
             }
         }
 
@@ -117,8 +102,8 @@ mod tests {
             time in "[0-2][0-9]:[0-6][0-9]:[0-6][0-9]", fraction in "(\\.[0-9]{0,10})?Z?",
         ) {
             let text = format!("{year}-{month}-{day}T{time}{fraction}");
-            if let Some(read) = read(&text) {
-                prop_assert_eq!(parse_timestamp(&text), Some(read));
+            if let Some((time, _)) = read(&text) {
+                prop_assert_eq!(parse_timestamp(&text), Some(time));
             }
         }
     }
