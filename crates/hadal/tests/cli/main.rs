@@ -29,6 +29,7 @@ mod import;
 mod import_detect;
 #[cfg(test)]
 mod import_json;
+mod import_times;
 #[cfg(test)]
 mod log;
 #[cfg(test)]
