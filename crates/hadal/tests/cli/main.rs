@@ -29,6 +29,7 @@ mod import;
 mod import_detect;
 #[cfg(test)]
 mod import_json;
+#[cfg(test)]
 mod import_times;
 #[cfg(test)]
 mod log;

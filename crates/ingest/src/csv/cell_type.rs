@@ -194,7 +194,7 @@ pub(super) fn is_typed(cell: &str) -> bool {
     read(cell, b'.').is_some()
         || read(cell, b',').is_some()
         || truth(cell).is_some()
-        || of_text(cell).is_some()
+        || is_time_text(cell)
 }
 
 /// The truth value that a cell spells, in any case.
