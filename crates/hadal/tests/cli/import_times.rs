@@ -161,3 +161,17 @@ fn other_columns_of_times_become_iso() {
     let (output, rows) = imported(&server, &file, "due, paid FROM t ORDER BY time LIMIT 1 --", &[]);
     assert_eq!(rows, ["2013-03-27,2013-01-02T15:04:00Z"], "{output}");
 }
+
+#[test]
+fn http_says_how_times_were_read() {
+    let server = Server::start_with(&["--memory"]);
+    let answer = server.post_csv("t", &std::fs::read(case("15-day-first.csv")).unwrap());
+    assert_eq!(answer["time_from"], "column date");
+    assert_eq!(answer["time_format"], "%d.%m.%Y %H:%M");
+    assert_eq!(answer["zone_assumed"], "UTC");
+    assert_eq!(server.query("SELECT min(date) FROM t"), ["2003-03-27T14:55:00Z"]);
+    let text = b"when,paid\n03/04/2003,2003-03-04\n03/05/2003,2003-03-05\n";
+    let answer = server.post_csv("u", text);
+    assert_eq!(answer["other_times"], serde_json::json!(["paid"]), "{answer}");
+    assert_eq!(answer["untimed"], "reject");
+}
