@@ -12,7 +12,7 @@ mod spelling;
 mod user_format;
 mod zone;
 
-pub(crate) use choose::{Choice, Names, choose};
+pub(crate) use choose::{Choice, Names, choose, choose_of_converted};
 pub(crate) use civil::is_other_year;
 pub use column_names::CANDIDATES;
 pub(crate) use evidence::Evidence;

@@ -172,6 +172,8 @@ fn http_says_how_times_were_read() {
     assert_eq!(server.query("SELECT min(date) FROM t"), ["2003-03-27T14:55:00Z"]);
     let text = b"when,paid\n03/04/2003,2003-03-04\n03/05/2003,2003-03-05\n";
     let answer = server.post_csv("u", text);
-    assert_eq!(answer["other_times"], serde_json::json!(["paid"]), "{answer}");
+    assert_eq!(answer["time_from"], "column paid");
+    assert_eq!(answer["other_times"], serde_json::json!(["when"]), "{answer}");
+    assert_eq!(answer["warnings"][0]["code"], "ambiguous_dates", "{answer}");
     assert_eq!(answer["untimed"], "reject");
 }

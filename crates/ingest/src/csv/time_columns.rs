@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::record::Record;
-use crate::time::{Choice, Evidence, Names, TimeReader, choose};
+use crate::time::{Choice, Evidence, TimeReader, choose_of_converted};
 
 /// The columns whose cells are times.
 #[derive(Debug)]
@@ -32,6 +32,6 @@ impl TimeColumns {
             evidence.end_row();
         }
         let readers = names.iter().map(|name| evidence.converter(name)).collect();
-        Self { choice: Some(choose(&evidence, Names::Any)), readers }
+        Self { choice: Some(choose_of_converted(&evidence)), readers }
     }
 }

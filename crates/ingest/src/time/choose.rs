@@ -95,6 +95,18 @@ pub(crate) fn choose(evidence: &Evidence, names: Names) -> Choice {
     }
 }
 
+/// Chooses the time column of a file all whose columns of times are converted to ISO 8601, and adds
+/// remarks on those that could be read otherwise.
+pub(crate) fn choose_of_converted(evidence: &Evidence) -> Choice {
+    let mut choice = choose(evidence, Names::Any);
+    for column in &evidence.columns {
+        if choice.others.contains(&column.name) {
+            choice.remarks.extend(order_doubts(column));
+        }
+    }
+    choice
+}
+
 /// The rank of a column; `None` if it has no times.
 fn rank(column: &ColumnEvidence, rows: u64, names: Names) -> Option<Rank> {
     let usual = usual_place(&column.name);
@@ -156,6 +168,26 @@ fn unread(column: &ColumnEvidence, has_time: bool) -> Option<Warning> {
 
 /// Remarks on the time column itself.
 fn doubts(column: &ColumnEvidence) -> Vec<Warning> {
+    let mut remarks = order_doubts(column);
+    if column.times() == 0
+        && let Some(number) = &column.no_plausible
+    {
+        remarks.push(Warning {
+            count: 1,
+            code: EARLY_TIMES,
+            message: format!(
+                "column {}: {} was read as a time before 2001; --time names another column, and \
+                 --time received takes the time of arrival",
+                column.name,
+                excerpt(number)
+            ),
+        });
+    }
+    remarks
+}
+
+/// Remarks on the order of day and month in a column.
+fn order_doubts(column: &ColumnEvidence) -> Vec<Warning> {
     let mut remarks = Vec::new();
     let name = &column.name;
     if let Some(text) = &column.ambiguous
@@ -182,19 +214,6 @@ fn doubts(column: &ColumnEvidence) -> Vec<Warning> {
                 "column {name}: of the first dates {day_first} have the day first, and \
                  {month_first} the month; all were read with the {order} first, and --time-format \
                  day-first or month-first says which is right"
-            ),
-        });
-    }
-    if column.times() == 0
-        && let Some(number) = &column.no_plausible
-    {
-        remarks.push(Warning {
-            count: 1,
-            code: EARLY_TIMES,
-            message: format!(
-                "column {name}: {} was read as a time before 2001; --time names another column, \
-                 and --time received takes the time of arrival",
-                excerpt(number)
             ),
         });
     }
