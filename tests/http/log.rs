@@ -84,9 +84,11 @@ fn lines_of_text_are_messages() {
     let server = Server::start();
     let lines = "2026-11-21T11:59:58Z all is well\nnothing to see\n";
     let reply = post(&server).header("Content-Type", "text/plain").body(lines).send();
-    assert_eq!(reply.ok()["accepted"], 2);
-    let rows = server.rows("SELECT message FROM t WHERE message LIKE '%well'");
-    assert_eq!(rows, json!([["2026-11-21T11:59:58Z all is well"]]));
+    let receipt = reply.ok();
+    assert_eq!(receipt["accepted"], 1);
+    assert_eq!(receipt["warnings"][0]["code"], "joined_lines");
+    let rows = server.rows("SELECT message, stack FROM t WHERE message LIKE '%well'");
+    assert_eq!(rows, json!([["2026-11-21T11:59:58Z all is well", ["nothing to see"]]]));
 }
 
 #[test]

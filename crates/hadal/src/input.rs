@@ -9,8 +9,8 @@ mod detected_rows;
 mod download;
 mod feed;
 mod json_rows;
-mod lines;
 mod locate;
+mod log_rows;
 mod seekable;
 mod source;
 mod split_texts;
@@ -23,19 +23,18 @@ pub(crate) use split_texts::Split;
 
 use std::io::{BufRead, Cursor, Read};
 use std::path::Path;
+use std::time::Duration;
 
 use hadal_ingest::{
-    CsvToJson, Detection, HEAD_BYTES, InputFormat, JsonRows, ReadOptions, RejectKinds, TimeWording,
-    Unreadable, detect, refuse_unreadable,
+    CsvToJson, Detection, HEAD_BYTES, InputFormat, JsonRows, LogToJson, ReadOptions, RejectKinds,
+    TimeWording, Unreadable, detect, refuse_unreadable,
 };
-use hadal_types::Micros;
+use hadal_types::{Clock, Micros, SystemClock};
 
 use crate::error::Error;
 
 /// The media type of JSON lines in HTTP.
 pub(crate) const JSON_LINES: &str = "application/x-ndjson";
-/// The media type of plain lines.
-const TEXT_LINES: &str = "text/plain";
 /// The first bytes of Arrow files, unlike Arrow streams.
 const ARROW_FILE: &[u8] = b"ARROW1";
 /// Advice for a text that is not UTF-8.
@@ -141,7 +140,10 @@ pub(crate) fn open(
             let csv = csv.with_now(reading.now);
             Box::new(csv_rows::CsvRows::new(reader(source, head), csv, place)?)
         }
-        InputFormat::Text => Box::new(lines::Lines::text(reader(source, head), place)),
+        InputFormat::Text | InputFormat::Lines => {
+            let log = LogToJson::new(options, reading.now);
+            Box::new(log_rows::LogRows::new(reader(source, head), log, place))
+        }
         InputFormat::Parquet => {
             let rows = columnar::parquet(source.into_seekable(head)?, place)?;
             Box::new(rows.with_times(options, reading.now))
@@ -190,31 +192,44 @@ fn check(detection: &Detection, reading: &Reading<'_>, place: &str) -> Result<()
             format!("--{name} is for CSV, and this is {read}; --format csv reads it as CSV");
         return Err(Error::Usage(format!("{place}: {reason}")));
     }
-    if !reading.splits.is_empty() && format == InputFormat::Text {
-        return Err(Error::Usage(format!("{place}: plain text has no columns to split")));
+    if !reading.splits.is_empty() && format == InputFormat::Lines {
+        return Err(Error::Usage(format!("{place}: plain lines have no columns to split")));
     }
     Ok(())
 }
 
 /// Returns the rows of a stream that is still being written. The bytes that are there first decide
-/// the format; rows do not wait for more.
-pub(crate) fn live_rows(mut reader: Reader, place: &str) -> Result<Box<dyn Rows>, Error> {
+/// the format; rows do not wait for more, but a row of text waits at most for `delay` for further
+/// lines of its event. Without a `delay`, it waits for all of them.
+pub(crate) fn live_rows(
+    mut reader: Reader,
+    place: &str,
+    options: &ReadOptions,
+    delay: Option<Duration>,
+) -> Result<Box<dyn Rows>, Error> {
     let start = reader.fill_buf().map_err(Error::io("read", place))?;
     let start = start.get(..HEAD_BYTES).unwrap_or(start);
-    refuse_unreadable(start).map_err(|unreadable| refused(unreadable, place))?;
-    let options = ReadOptions::default();
-    let detection = detect(start, None, &options).map_err(|reason| refused(reason, place))?;
+    if options.format.is_none() {
+        refuse_unreadable(start).map_err(|unreadable| refused(unreadable, place))?;
+    }
+    let detection = detect(start, None, options).map_err(|reason| refused(reason, place))?;
     let rows: Box<dyn Rows> = match detection.format {
         format if format.is_json() => {
-            let rows = JsonRows::new(&options, &[]);
+            let rows = JsonRows::new(options, &[]);
             let unit = if format == InputFormat::JsonLines { "line" } else { "object" };
             Box::new(json_rows::JsonReader::new(reader, rows, unit, place))
         }
         InputFormat::Csv => {
-            let csv = CsvToJson::new(detection.dialect.unwrap_or_default(), &options);
+            let csv = CsvToJson::new(detection.dialect.unwrap_or_default(), options);
             Box::new(csv_rows::CsvRows::live(reader, csv, place)?)
         }
-        _ => Box::new(lines::Lines::text(reader, place)),
+        _ => {
+            let log = LogToJson::new(options, SystemClock.now());
+            match delay {
+                None => Box::new(log_rows::LogRows::new(reader, log, place)),
+                Some(delay) => Box::new(log_rows::LogRows::live(reader, log, place, delay)?),
+            }
+        }
     };
     Ok(Box::new(detected_rows::DetectedRows::new(rows, detection)))
 }

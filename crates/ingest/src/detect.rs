@@ -12,6 +12,7 @@ mod unreadable;
 
 use crate::csv::Dialect;
 use crate::input_format::InputFormat;
+use crate::log;
 use crate::read_options::ReadOptions;
 use crate::warning::Warning;
 use table::Table;
@@ -73,6 +74,7 @@ impl Detection {
             InputFormat::Otlp => "OTLP JSON",
             InputFormat::Csv => return self.table_sentence(),
             InputFormat::Text => self.layout.unwrap_or("plain text"),
+            InputFormat::Lines => "plain lines",
             InputFormat::Parquet => "Parquet",
             InputFormat::Arrow => "Arrow IPC",
         };
@@ -105,8 +107,12 @@ pub fn detect(
     name: Option<&str>,
     options: &ReadOptions,
 ) -> Result<Detection, Unreadable> {
-    if options.format == Some(InputFormat::Text) {
-        return Ok(Detection::new(InputFormat::Text, "the format is stated".to_owned()));
+    if let Some(format @ (InputFormat::Text | InputFormat::Lines)) = options.format {
+        let layout = log::layout_of(head, options).map(|layout| layout.name);
+        return Ok(Detection {
+            layout,
+            ..Detection::new(format, "the format is stated".to_owned())
+        });
     }
     if let Some(columnar) = columnar(head)
         && options.format.is_none_or(InputFormat::is_columnar)
@@ -180,10 +186,21 @@ fn of_text(text: &[u8], is_whole: bool, name: Option<&str>, options: &ReadOption
             options.separator = options.separator.or(Some(b'|'));
             return Detection::of_table(table::detect(text, is_whole, &options), by_name);
         }
-        "log" if !has_table_options(&options) => {
-            return Detection::new(InputFormat::Text, by_name);
-        }
         _ => {}
+    }
+    let layout = match has_table_options(&options) {
+        true => None,
+        false => log::layout_of(text, &options),
+    };
+    let text_by = |evidence: String| {
+        let layout = layout.map(|layout| layout.name);
+        Detection { layout, ..Detection::new(InputFormat::Text, evidence) }
+    };
+    if extension == "log" && !has_table_options(&options) {
+        return text_by(by_name);
+    }
+    if let Some(layout) = layout.filter(|layout| layout.is_specific) {
+        return text_by(format!("its first lines are laid out as {}", layout.name));
     }
     let table = table::detect(text, is_whole, &options);
     if has_table_options(&options) {
@@ -191,7 +208,7 @@ fn of_text(text: &[u8], is_whole: bool, name: Option<&str>, options: &ReadOption
     }
     match table.is_clear {
         true => Detection::of_table(table, "its first records are a table".to_owned()),
-        false => Detection::new(InputFormat::Text, "it is no JSON, and no table".to_owned()),
+        false => text_by("it is no JSON, and no table".to_owned()),
     }
 }
 

@@ -13,8 +13,8 @@ use std::sync::Arc;
 
 use hadal_block::{BlockBuilder, BlockError};
 use hadal_peer::Batch;
+use hadal_types::Micros;
 use hadal_types::limits::{BATCH_BYTES_MAX, REJECTS_KEPT_MAX};
-use hadal_types::{ColumnName, Micros};
 
 pub use self::body_reader::Format;
 use self::body_reader::{BodyHead, BodyReader, Decision};
@@ -26,10 +26,10 @@ use crate::content_hash::ContentHash;
 use crate::csv::CsvToJson;
 use crate::detect::Detection;
 use crate::explained_row::ExplainedRow;
-use crate::lines;
-use crate::lines::MESSAGE;
+use crate::log::LogToJson;
 use crate::read_options::{ReadOptions, Untimed};
 use crate::rejects::Reject;
+use crate::row_reject;
 use crate::row_writer::RowWriter;
 use crate::split::{Record, Splitter, UNCLOSED};
 use crate::summary::{self, Explanation, Summary, Warnings};
@@ -114,6 +114,10 @@ impl Ingest {
 
     /// Sets the arrival time of the bytes that are pushed from now on.
     pub fn arrive(&mut self, now: Micros) {
+        if let Some(BodyReader::Log(log)) = &mut self.reader {
+            log.flush_untimed();
+            self.state.log_rows(log);
+        }
         self.state.now = now;
         if let Some(writer) = &mut self.state.writer {
             writer.arrive(now);
@@ -168,11 +172,13 @@ impl Ingest {
     /// complete.
     pub fn stop(mut self) -> Summary {
         self.state.infer();
-        let csv = match &self.reader {
-            Some(BodyReader::Csv(csv)) => Some(csv.as_ref()),
-            _ => None,
-        };
-        self.state.into_summary(csv)
+        let (mut csv, mut log) = (None, None);
+        match &self.reader {
+            Some(BodyReader::Csv(reader)) => csv = Some(reader.as_ref()),
+            Some(BodyReader::Log(reader)) => log = Some(reader.as_ref()),
+            _ => {}
+        }
+        self.state.into_summary(csv, log)
     }
 
     /// Ends the body; returns the last batches and a summary of the whole body.
@@ -182,7 +188,7 @@ impl Ingest {
     pub fn finish(mut self) -> Result<(Vec<Batch>, Summary), IngestError> {
         self.decide()?;
         let mut state = self.state;
-        let mut csv = None;
+        let (mut csv, mut log) = (None, None);
         if let Some(BodyReader::Undecided(head)) = &mut self.reader {
             let head = std::mem::take(head);
             let mut reader = BodyReader::Split(Splitter::json());
@@ -206,12 +212,17 @@ impl Ingest {
                 }
                 csv = Some(reader);
             }
+            Some(BodyReader::Log(mut reader)) => {
+                reader.finish();
+                state.log_rows(&mut reader);
+                log = Some(reader);
+            }
             Some(BodyReader::Undecided(_)) | None => {}
         }
         state.infer();
         state.cut();
         let batches = state.take_batches()?;
-        Ok((batches, state.into_summary(csv.as_deref())))
+        Ok((batches, state.into_summary(csv.as_deref(), log.as_deref())))
     }
 }
 
@@ -245,6 +256,14 @@ impl State {
                     self.csv_rows(csv);
                 }
             }
+            BodyReader::Log(log) => {
+                let mut rest = bytes;
+                while !rest.is_empty() {
+                    let taken = log.push(rest);
+                    rest = rest.get(taken..).unwrap_or_default();
+                    self.log_rows(log);
+                }
+            }
         }
     }
 
@@ -263,6 +282,9 @@ impl State {
             }
             Record::Unclosed => return self.reject(line, UNCLOSED.to_owned(), &[]),
         };
+        if let Some((reason, text)) = row_reject::read(bytes) {
+            return self.reject(line, reason, text.as_bytes());
+        }
         match &mut self.inference {
             None => self.take(line, bytes),
             Some(inference) => {
@@ -330,34 +352,24 @@ impl State {
     fn explain(&mut self, text: &str) {
         let (Some(rows), Some(writer)) = (&mut self.explained, &self.writer) else { return };
         if rows.len() < EXPLAINED_ROWS {
-            let object = match self.format {
-                Format::Lines => serde_json::json!({ MESSAGE: text }).to_string(),
-                _ => text.to_owned(),
-            };
             let time_column = writer.time_column.as_str();
-            rows.push(ExplainedRow::new(&object, time_column, writer.last_time));
+            rows.push(ExplainedRow::new(text, time_column, writer.last_time));
         }
     }
 
     fn write(&mut self, text: &str) -> Result<(), String> {
-        self.prepare(text)?;
+        self.prepare()?;
         let (Some(writer), Some(builder)) = (&mut self.writer, &mut self.builder) else {
             return Err("the time column has no name".to_owned());
         };
-        match self.format {
-            Format::Json | Format::Csv | Format::Detect => writer.json(builder, text),
-            Format::Lines => writer.line(builder, text),
-        }
+        writer.json(builder, text)
     }
 
     /// Makes the row writer for the first record, and a builder for the first record of each batch.
-    fn prepare(&mut self, text: &str) -> Result<(), String> {
+    fn prepare(&mut self) -> Result<(), String> {
         if self.writer.is_none() {
             let mut writer = self.new_writer(self.settings.age)?;
             writer.rejects_untimed = self.untimed == Untimed::Reject;
-            if self.format == Format::Lines && lines::is_json(text) {
-                writer.warnings.add(summary::JSON_AS_TEXT);
-            }
             self.writer = Some(writer);
         }
         if self.builder.is_none()
@@ -417,13 +429,14 @@ impl State {
         }
     }
 
-    fn into_summary(self, csv: Option<&CsvToJson>) -> Summary {
+    fn into_summary(self, csv: Option<&CsvToJson>, log: Option<&LogToJson>) -> Summary {
         let age = self.age();
         let mut summary = Summary { age, ..self.summary };
         summary.warnings.extend(self.warnings.into_list());
         // Some lines were rejected before the first records were written.
         summary.rejected.sort_by_key(|reject| reject.line);
-        if let Some(detection) = self.detection {
+        if let Some(mut detection) = self.detection {
+            detection.layout = log.map_or(detection.layout, LogToJson::layout);
             summary.detected = detection.sentence();
             let evidence = detection.evidence;
             summary.explanation = self.explained.map(|rows| Explanation { evidence, rows });
@@ -433,11 +446,14 @@ impl State {
             if let Some(csv) = csv {
                 writer.warnings.add_many(summary::INVALID_UTF8, csv.not_utf8());
             }
-            summary.time_from = match (writer.main_source(), self.format) {
-                (None, _) => "arrival time".to_owned(),
-                (Some(_), Format::Lines) => "the beginning of each line".to_owned(),
-                (Some(source), _) => format!("column {source}"),
-            };
+            if let Some(log) = log {
+                writer.warnings.add_many(summary::INVALID_UTF8, log.not_utf8());
+                writer.warnings.add_many(summary::JSON_AS_TEXT, u64::from(log.is_json()));
+                summary.warnings.extend(log.warnings());
+            }
+            let source = writer.main_source();
+            summary.time_from =
+                source.map_or("arrival time".to_owned(), |source| format!("column {source}"));
             let objects = writer.object_arrays;
             summary.warnings.extend(writer.warnings.into_list().into_iter().map(|warning| {
                 match warning.code {

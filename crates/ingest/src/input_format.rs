@@ -13,8 +13,10 @@ pub enum InputFormat {
     Otlp,
     /// Cells with a separator between them; the separator is an option of its own.
     Csv,
-    /// Lines of a log or of any text.
+    /// Lines of a log or of any text: columns by the layout of the lines.
     Text,
+    /// Lines of text: each line is a row as it is.
+    Lines,
     /// Parquet.
     Parquet,
     /// Arrow IPC: a file (Feather) or a stream.
@@ -23,13 +25,14 @@ pub enum InputFormat {
 
 impl InputFormat {
     /// All formats, with the names that options have for them.
-    pub const ALL: [(&'static str, Self); 8] = [
+    pub const ALL: [(&'static str, Self); 9] = [
         ("jsonl", Self::JsonLines),
         ("json", Self::Json),
         ("geojson", Self::GeoJson),
         ("otlp", Self::Otlp),
         ("csv", Self::Csv),
         ("text", Self::Text),
+        ("lines", Self::Lines),
         ("parquet", Self::Parquet),
         ("arrow", Self::Arrow),
     ];

@@ -4,7 +4,7 @@
 //! [`Batch`](hadal_peer::Batch)es. Memory is bounded by one line and one batch.
 //!
 //! ```text
-//! push(bytes) ── split, csv ──> one record ── json | lines ──> fields ── row ──> builder ──> batch
+//! push(bytes) ── split, csv, log ──> one record ── json ──> fields ── row ──> builder ──> batch
 //! ```
 //!
 //! An invalid record is rejected with a reason, and reading continues. `spec/import.md` has the
@@ -24,11 +24,13 @@ mod ingest;
 mod input_format;
 mod json;
 mod json_rows;
-mod lines;
+mod log;
 mod name_cache;
 mod read_options;
+mod regex_option;
 mod reject_kinds;
 mod rejects;
+mod row_reject;
 mod row_writer;
 mod self_table_rows;
 mod split;
@@ -47,6 +49,7 @@ pub use file_times::{FileTimes, TimeColumn};
 pub use ingest::{Format, Ingest, IngestError, Settings};
 pub use input_format::InputFormat;
 pub use json_rows::JsonRows;
+pub use log::LogToJson;
 pub use read_options::{OPTION_BYTES_MAX, Quote, ReadOptions, SKIP_LINES_MAX, Untimed};
 pub use reject_kinds::{RejectKind, RejectKinds};
 pub use rejects::{Reject, rejects_batch};

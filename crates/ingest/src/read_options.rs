@@ -4,6 +4,7 @@
 //! (`Hadal-Time-Format`) both set these options by name, with the same words and errors.
 
 use crate::input_format::InputFormat;
+use crate::regex_option;
 use crate::time::{TimeFormat, Zone};
 
 /// The greatest number of lines that can be skipped before a head.
@@ -127,7 +128,11 @@ impl ReadOptions {
             }
             "untimed" => self.untimed = Some(untimed(value)?),
             "null" => self.nulls.push(value.to_owned()),
-            "regex" => self.regex = Some(value.to_owned()),
+            "regex" => {
+                regex_option::compile(value)?;
+                self.format.get_or_insert(InputFormat::Text);
+                self.regex = Some(value.to_owned());
+            }
             "rows" => self.rows = Some(value.to_owned()),
             "name" => self.name = Some(value.to_owned()),
             _ => return Err(format!("no option; there are {}", Self::NAMES.join(", "))),

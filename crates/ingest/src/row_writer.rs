@@ -10,7 +10,6 @@ use hadal_types::{AgeLimit, ColumnName, Kind, Micros, Number, Weight};
 use crate::age_policy::{AgePolicy, RowAge};
 use crate::columns::{Columns, FastPath, TableColumns, Target};
 use crate::json::{self, Element, Field, Pushed, RowSink, Scratch, Token};
-use crate::lines;
 use crate::name_cache::{NameCache, NameId};
 use crate::summary::{self, Warnings};
 use crate::time::{CANDIDATES, TimeReader, Units, is_other_year, is_plausible_or_text};
@@ -222,20 +221,6 @@ impl RowWriter {
             self.push_overflow(builder, &text)?;
         }
         self.end(builder, time)
-    }
-
-    /// Adds the row of a plain line.
-    ///
-    /// # Errors
-    /// The reason why it is not a row.
-    pub(crate) fn line(&mut self, builder: &mut BlockBuilder, text: &str) -> Result<(), String> {
-        self.columns.names.begin_row();
-        let time = lines::leading_time(text, &self.reader).map(|time| (0, time));
-        let mut overflow = None;
-        let name_id = self.columns.names.find(lines::MESSAGE);
-        let message = Field::String(text.into());
-        self.push(builder, name_id, lines::MESSAGE, &message, &mut overflow)?;
-        self.end(builder, RowTime { best: time, ..RowTime::default() })
     }
 
     /// Checks whether a field, the source of index `place`, is the row's time. Returns what became

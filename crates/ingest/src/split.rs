@@ -75,11 +75,6 @@ impl Splitter {
         Self { is_json: true, ..Self::new(Mode::Lines) }
     }
 
-    /// Splits text by line.
-    pub(crate) fn lines() -> Self {
-        Self::new(Mode::Lines)
-    }
-
     fn new(mode: Mode) -> Self {
         Self {
             mode,
@@ -490,11 +485,5 @@ mod tests {
         let records = split(Splitter::json(), one.as_bytes(), 1 << 19);
         assert_eq!(records.len(), 1);
         assert!(records[0].1.starts_with("too long"));
-    }
-
-    #[test]
-    fn plain_lines_are_never_json() {
-        let records = split(Splitter::lines(), b"[1]\n{\nx", 2);
-        assert_eq!(records.len(), 3);
     }
 }

@@ -16,7 +16,7 @@ pub(crate) use choose::{Choice, Names, choose, choose_of_converted};
 pub(crate) use civil::is_other_year;
 pub use column_names::CANDIDATES;
 pub(crate) use evidence::Evidence;
-pub(crate) use numbers::{Units, is_plausible_or_text};
+pub(crate) use numbers::{Units, is_plausible_or_text, plausible};
 pub(crate) use reader::{TimeReader, Wording, is_time_text};
 pub(crate) use user_format::TimeFormat;
 pub(crate) use zone::Zone;

@@ -23,7 +23,8 @@ pub(crate) struct ReadArgs {
     /// [default: reject in a file whose rows mostly have times]
     #[arg(long, value_name = "CHOICE")]
     untimed: Option<String>,
-    /// How rows are written: jsonl, json, geojson, otlp, csv, tsv, text, parquet, arrow
+    /// How rows are written: jsonl, json, geojson, otlp, csv, tsv, text, lines, parquet,
+    /// arrow
     #[arg(long, value_name = "FORMAT")]
     format: Option<String>,
     /// What separates the cells of CSV: a character, or tab

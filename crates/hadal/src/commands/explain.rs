@@ -75,9 +75,7 @@ fn read(rows: &mut dyn Rows, reading: &ReadArgs) -> Result<Summary, Error> {
         age: AgePolicy::UNLIMITED,
         read,
     };
-    let is_text = rows.media_type() == "text/plain";
-    let format = if is_text { Format::Lines } else { Format::Json };
-    let mut ingest = Ingest::new(settings, format, SystemClock.now()).explaining();
+    let mut ingest = Ingest::new(settings, Format::Json, SystemClock.now()).explaining();
     let failed = |error: hadal_ingest::IngestError| Error::Usage(error.to_string());
     let mut line = Vec::new();
     for _ in 0..ROWS_MAX {

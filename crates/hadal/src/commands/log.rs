@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::Args;
+use hadal_ingest::{InputFormat, ReadOptions};
 use hadal_types::{BatchId, TableName};
 
 use crate::args::{DataArgs, LISTEN_DEFAULT, ServerArgs, listen_address};
@@ -25,18 +26,31 @@ const PACE: Duration = Duration::from_millis(100);
 #[derive(Args)]
 #[command(after_help = "Examples:
   echo '{\"user\": \"ada\", \"ms\": 12}' | hadal log clicks
-  tail -f app.log | hadal log app                    plain lines: column message
+  tail -f app.log | hadal log app                    lines of text: columns by their layout
   journalctl -o json -f | hadal log journal
   hadal log clicks --batch 2026-11-21 < clicks.jsonl  twice is once: same id, same rows
 
-JSON lines and plain lines are distinguished by the first character. Without a server on the default
-address it starts one there, which keeps the rows in the default data folder.")]
+JSON and text are distinguished by the first character. Lines of text become columns if they have a
+usual layout, such as that of an access log; a stack trace is a part of the event before. Without a
+server on the default address it starts one there, which keeps the rows in the default data folder.")]
 pub(crate) struct LogArgs {
     /// The table; it is made when its first row comes
     table: String,
     /// The column that holds each row's time
     #[arg(long, value_name = "COLUMN")]
     time: Option<String>,
+    /// How times are spelled, in the words of strptime: %d.%m.%Y %H:%M
+    #[arg(long, value_name = "FORMAT")]
+    time_format: Option<String>,
+    /// The zone of times that name none, such as Europe/Berlin or +02:00 [default: UTC]
+    #[arg(long, value_name = "ZONE", allow_hyphen_values = true)]
+    zone: Option<String>,
+    /// How rows are written: text or lines; without it, JSON is told from text
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<String>,
+    /// A regular expression whose named groups become the columns of a line: (?<user>\w+)
+    #[arg(long, value_name = "REGEX", allow_hyphen_values = true)]
+    regex: Option<String>,
     /// Columns whose arrays are sets, not vectors
     #[arg(long, value_name = "COLUMNS", value_delimiter = ',')]
     sets: Vec<String>,
@@ -54,6 +68,34 @@ pub(crate) struct LogArgs {
     listen: SocketAddr,
     #[command(flatten)]
     data: DataArgs,
+}
+
+impl LogArgs {
+    /// Returns how lines are read.
+    fn reading(&self) -> Result<ReadOptions, Error> {
+        let mut options = ReadOptions::default();
+        for (name, value) in [
+            ("format", &self.format),
+            ("regex", &self.regex),
+            ("time-format", &self.time_format),
+            ("zone", &self.zone),
+        ] {
+            let Some(value) = value else { continue };
+            let set = options.set(name, value);
+            set.map_err(|error| Error::Usage(format!("--{name} is {error}")))?;
+        }
+        let is_read = |format| matches!(format, InputFormat::Text | InputFormat::Lines);
+        match options.format.filter(|format| !is_read(*format)) {
+            None => Ok(options),
+            Some(format) => {
+                let name = format.name();
+                let reason = format!(
+                    "--format may be text or lines here; use hadal import --format {name} -"
+                );
+                Err(Error::Usage(reason))
+            }
+        }
+    }
 }
 
 /// Runs the command.
@@ -80,8 +122,10 @@ fn send(args: &LogArgs, client: &Client, table: &TableName, batch: BatchId) -> R
     };
     // A retry under the same id must cut its chunks at the same rows.
     let pace = if args.batch.is_some() { Pace::BySize } else { Pace::Every(PACE) };
+    let delay = args.batch.is_none().then_some(PACE);
     let transfer = Transfer { client, table, options: &options, pace, batch };
-    let (outcome, sent) = transfer.run(live_rows(source.reader, &source.place)?, &|_| ());
+    let rows = live_rows(source.reader, &source.place, &args.reading()?, delay)?;
+    let (outcome, sent) = transfer.run(rows, &|_| ());
     if sent.is_ok() || outcome.has_rows() {
         // JSON lines and plain lines are the usual case.
         if !["", "JSON lines", "plain text"].contains(&outcome.conclusions()) {

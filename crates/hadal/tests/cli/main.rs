@@ -30,6 +30,8 @@ mod import_detect;
 #[cfg(test)]
 mod import_json;
 #[cfg(test)]
+mod import_text;
+#[cfg(test)]
 mod import_times;
 #[cfg(test)]
 mod log;

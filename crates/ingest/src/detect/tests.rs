@@ -45,7 +45,7 @@ fn options_override() {
     assert_eq!(detect_as("separator", " ", "a b\n1 2\n"), "CSV with spaces, head in line 1");
     assert_eq!(detect_as("header", "false", "a;b\nc;d\n"), "CSV with `;`, no head");
     assert_eq!(detect_as("rows", "a", "{\"a\":[]}"), "JSON");
-    assert_eq!(detect_as("regex", "(?<a>.)", "a,b\n1,2\n"), "plain text");
+    assert_eq!(detect_as("regex", "(?<a>.)", "a,b\n1,2\n"), "lines by --regex");
     assert_eq!(detect_as("format", "text", "\u{0}"), "plain text");
 }
 

@@ -109,10 +109,11 @@ fn member(row: &mut Map<String, Value>, name: String, value: Value) {
     let folded: String = name.chars().filter(|c| *c != '_').collect();
     let is_time = folded.to_ascii_lowercase().ends_with("timeunixnano");
     match value {
-        value if is_time => match integer(&value).filter(|nanos| *nanos > 0) {
-            Some(nanos) => insert(row, name, iso(nanos).map_or(value, Value::from)),
-            None => {}
-        },
+        value if is_time => {
+            if let Some(nanos) = integer(&value).filter(|nanos| *nanos > 0) {
+                insert(row, name, iso(nanos).map_or(value, Value::from));
+            }
+        }
         Value::Object(object) => {
             for (inner, value) in object {
                 insert(row, format!("{name}.{inner}"), value);

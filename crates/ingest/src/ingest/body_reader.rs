@@ -6,6 +6,7 @@ use crate::csv::CsvToJson;
 use crate::detect::{Detection, HEAD_BYTES, Unreadable, detect, refuse_unreadable};
 use crate::documents::{Documents, Recognized, by_option, recognize};
 use crate::input_format::InputFormat;
+use crate::log::LogToJson;
 use crate::read_options::ReadOptions;
 use crate::split::Splitter;
 
@@ -19,7 +20,7 @@ pub enum Format {
     Json,
     /// CSV; its dialect is detected.
     Csv,
-    /// Plain lines of text.
+    /// Lines of text; their layout is detected.
     Lines,
     /// Nothing is stated: the format is detected from the beginning of the body.
     Detect,
@@ -32,6 +33,7 @@ pub(super) enum BodyReader {
     Undecided(Vec<u8>),
     Documents(Box<Documents>),
     Csv(Box<CsvToJson>),
+    Log(Box<LogToJson>),
 }
 
 impl BodyReader {
@@ -118,7 +120,10 @@ impl BodyHead {
                 let csv = CsvToJson::new(dialect.unwrap_or_default(), &options).with_now(now);
                 (BodyReader::Csv(Box::new(csv)), Format::Csv)
             }
-            (InputFormat::Text, _) => (BodyReader::Split(Splitter::lines()), Format::Lines),
+            (InputFormat::Text | InputFormat::Lines, _) => {
+                let log = LogToJson::new(&options, now);
+                (BodyReader::Log(Box::new(log)), Format::Lines)
+            }
             (InputFormat::Parquet, _) => return Err(Unreadable::Columnar("Parquet")),
             (InputFormat::Arrow, _) => return Err(Unreadable::Columnar("Arrow IPC")),
             _ => (BodyReader::json(stated), Format::Json),

@@ -7,7 +7,6 @@ use hadal_types::Micros;
 use hadal_types::limits::BATCH_BYTES_MAX;
 
 use crate::json::{self, Scratch};
-use crate::lines;
 use crate::row_writer::RowWriter;
 use crate::time::{Choice, Evidence, Names, TimeReader, choose};
 
@@ -37,11 +36,6 @@ impl TableInference {
 
     pub(super) fn into_records(self) -> Vec<(u64, Vec<u8>)> {
         self.records
-    }
-
-    /// The median of the times at the start of plain lines.
-    pub(super) fn median_of_lines(&self, reader: &TimeReader) -> Option<Micros> {
-        median(self.texts().filter_map(|text| lines::leading_time(&text, reader)).collect())
     }
 
     /// The time column that the first records have.

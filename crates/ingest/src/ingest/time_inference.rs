@@ -38,16 +38,10 @@ impl State {
         if !is_detected && !self.settings.age.is_inferred() {
             return;
         }
-        let probe = match self.format {
-            Format::Lines => None,
-            _ => self.new_writer(AgePolicy::UNLIMITED).ok(),
-        };
+        let probe = self.new_writer(AgePolicy::UNLIMITED).ok();
         let times = probe.map(|probe| inference.times_of_rows(probe));
         if self.settings.age.is_inferred() {
-            let median = match &times {
-                None => inference.median_of_lines(&self.reader),
-                Some(times) => times.median,
-            };
+            let median = times.as_ref().and_then(|times| times.median);
             self.settings.age.infer(median, self.now);
         }
         if is_detected {

@@ -92,7 +92,7 @@ pub(super) fn number(field: &Field<'_>) -> Option<Number> {
 
 /// The time of a number whose size is that of a time since 2001, or of a day in digits; `None` for
 /// other numbers, such as a duration.
-pub(super) fn plausible(number: Number, reader: &TimeReader) -> Option<Micros> {
+pub(crate) fn plausible(number: Number, reader: &TimeReader) -> Option<Micros> {
     let time = of_digits(number, reader).or_else(|| TimeUnit::guess(number).read(number))?;
     PLAUSIBLE.contains(&time.0).then_some(time)
 }
