@@ -279,3 +279,9 @@ fn rows_of_units_do_not_decide_types() {
     let rows = self::rows("a,b\nx,y\nz,1\nu,v\n");
     assert_eq!(rows[1], r#"{"a":"z","b":"1"}"#);
 }
+
+#[test]
+fn other_times_with_the_name_of_a_zone_become_iso_8601() {
+    let text = "at,since\n2026-11-21 03:51:42.1 UTC,2026-11-21 04:51:10 CET\n";
+    assert_eq!(rows(text), [r#"{"at":"2026-11-21T03:51:42.1Z","since":"2026-11-21T03:51:10Z"}"#]);
+}

@@ -75,8 +75,8 @@ fn escaped(
     }
     let dialect = Dialect { escape: Some(b'\\'), ..dialect };
     let escaped = TableSample::read(text, is_whole, dialect, finds_titles);
-    let is_better = plain.texts_after_quotes() > 0
-        && escaped.texts_after_quotes() == 0
+    let is_better = plain.texts_after_quotes > 0
+        && escaped.texts_after_quotes == 0
         && escaped.even >= plain.even;
     if is_better { escaped } else { plain }
 }

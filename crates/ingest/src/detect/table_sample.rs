@@ -27,6 +27,8 @@ pub(super) struct TableSample {
     pub(super) even: usize,
     /// Whether a head follows that can be nothing else.
     pub(super) has_clear_head: bool,
+    /// The number of records with text after a closing quote, the head included.
+    pub(super) texts_after_quotes: usize,
 }
 
 impl TableSample {
@@ -46,13 +48,20 @@ impl TableSample {
         let head = rows.next().unwrap_or_default();
         let rows: Vec<Row> = rows.collect();
         let has_clear_head = are_names(&head.cells) && differs_from_rows(&head.cells, &rows);
+        let texts_after_quotes =
+            rows.iter().chain([&head]).filter(|row| row.has_text_after_quote).count();
         let (head_line, head) = (head.line, head.cells);
-        Self { dialect, titles, head, rows, head_line, width, even, has_clear_head }
-    }
-
-    /// The number of records with text after a closing quote.
-    pub(super) fn texts_after_quotes(&self) -> usize {
-        self.rows.iter().filter(|row| row.has_text_after_quote).count()
+        Self {
+            dialect,
+            titles,
+            head,
+            rows,
+            head_line,
+            width,
+            even,
+            has_clear_head,
+            texts_after_quotes,
+        }
     }
 
     /// How much the records look like a table: rather even, rather typed, rather no titles, rather

@@ -34,8 +34,10 @@ pub(super) struct ColumnEvidence {
     pub(super) is_typed: bool,
     /// Values that are not null.
     pub(super) values: u64,
-    /// Texts of ISO 8601.
+    /// Texts that begin with a date of ISO 8601.
     pub(super) iso: u64,
+    /// Of these, texts that are not ISO 8601 as a whole: `2026-11-21 03:51:42 UTC`.
+    pub(super) iso_variants: u64,
     /// Texts in other spellings.
     pub(super) spelled: u64,
     /// Numbers of the size of a time since 2001.
@@ -114,7 +116,10 @@ impl ColumnEvidence {
         });
         if time.is_some() {
             match is_iso(text) {
-                true => self.iso += 1,
+                true => {
+                    self.iso += 1;
+                    self.iso_variants += 1;
+                }
                 false => self.spelled += 1,
             }
             self.time.get_or_insert_with(|| text.to_owned());
@@ -214,7 +219,7 @@ impl Evidence {
     /// be ISO 8601 in UTC.
     pub(crate) fn converter(&self, name: &str) -> Option<TimeReader> {
         let column = self.find(name)?;
-        let is_converted = column.spelled > 0 || self.reader.has_other_zone();
+        let is_converted = column.spelled + column.iso_variants > 0 || self.reader.has_other_zone();
         let is_whole = column.iso + column.spelled == column.values && column.values > 0;
         (is_converted && is_whole).then(|| self.reader.clone().with_order(column.order()))
     }

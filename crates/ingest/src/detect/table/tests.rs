@@ -74,6 +74,13 @@ fn a_backslash_may_escape_quotes() {
 }
 
 #[test]
+fn an_escape_in_the_first_row_counts() {
+    let table = table_of("1,\"say \\\"hi, you\\\"\",5\n2,\\N,6\n3,\"x\",\\N\n");
+    assert_eq!((table.dialect.escape, table.dialect.has_head), (Some(b'\\'), false));
+    assert_eq!(table.width, 3);
+}
+
+#[test]
 fn names_of_rows_need_no_name() {
     let table = table_of("\"mpg\",\"cyl\"\n\"Mazda RX4\",21,6\n\"Datsun 710\",22.8,4\n");
     assert!(table.dialect.has_row_names && table.dialect.has_head);
