@@ -1,4 +1,5 @@
-//! The files of `tests/corpus`, in the styles of many producers, are imported with the right rows.
+//! The files of `tests/corpus`, in the styles of many producers, become the right rows: when they
+//! are imported, and when they are posted with their names.
 //!
 //! Beside each file, `NAME.rows.json` has what must come out:
 //!
@@ -12,7 +13,6 @@
 //! | `says` | texts that the first import prints |
 //! | `year` | `????`, if the file's times name no year: the year in the rows is written so |
 
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -21,43 +21,6 @@ use crate::harness::{Finished, Server};
 
 /// The least number of files.
 const FILES_MIN: usize = 60;
-/// The files whose rows are not right yet. The test names those of them that are right.
-const NOT_YET: &[&str] = &[
-    "ambiguous-dates.csv",
-    "analytics-comments.csv",
-    "bank-de-latin1.csv",
-    "clickhouse-names-types.tsv",
-    "cloudtrail.json",
-    "elasticsearch-hits.json",
-    "excel-de.csv",
-    "excel-en-us.csv",
-    "excel-fr.csv",
-    "excel-sep.csv",
-    "excel-sv.csv",
-    "export.psv",
-    "google-forms.csv",
-    "google-sheets.csv",
-    "grafana-ms.csv",
-    "hive-ctrl-a.txt",
-    "journald.jsonl",
-    "kubernetes-events.json",
-    "logger-units.csv",
-    "mongodb.jsonl",
-    "mysql-outfile.csv",
-    "otlp-logs.jsonl",
-    "otlp-traces.json",
-    "postgresql.csv",
-    "psql-copy.tsv",
-    "python-metrics.jsonl",
-    "r-write-table.csv",
-    "report-title.csv",
-    "report-totals.csv",
-    "salesforce.csv",
-    "sensor-units.csv",
-    "shop-orders.csv",
-    "sse-stream.txt",
-    "stripe-events.json",
-];
 
 /// A file, and what must come out of it.
 struct Case {
@@ -114,10 +77,33 @@ impl Case {
         if !import.stderr.contains(&from) {
             return Err(format!("it does not say {from:?}, but: {}", import.stderr));
         }
+        self.compare_rows(server, table, &import.stderr)
+    }
+
+    /// Posts the file to the server, and returns what is wrong. Files that need options are left
+    /// out.
+    fn check_post(&self, server: &Server, table: &str) -> Result<(), String> {
+        if !self.texts("options").is_empty() {
+            return Ok(());
+        }
+        let body = std::fs::read(&self.path).unwrap();
+        let (status, answer) = server.post_file(table, &self.name, &body);
+        if status != "200" {
+            return Err(format!("status {status}: {answer}"));
+        }
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        if answer["rejected_count"] != self.expected["rejects"] {
+            return Err(format!("not {} rejects: {answer}", self.expected["rejects"]));
+        }
+        self.compare_rows(server, table, &answer.to_string())
+    }
+
+    /// Compares the rows of a table with the right ones.
+    fn compare_rows(&self, server: &Server, table: &str, said: &str) -> Result<(), String> {
+        let (time, year) = (self.expected["time"].as_str(), self.expected["year"].as_str());
         let sql = format!("SELECT * FROM {table} LIMIT 100");
         let answer = server.run(&["query", "--format", "jsonl", &sql], b"");
         let rows = answer.stdout.lines().map(|line| serde_json::from_str(line).unwrap());
-        let year = self.expected["year"].as_str();
         let rows = sorted(rows.map(|row| normal_row(row, time, year)));
         let expected = self.expected["rows"].as_array().unwrap().iter().cloned();
         let expected = sorted(expected.map(|row| normal_row(row, time, year)));
@@ -126,7 +112,7 @@ impl Case {
             return Ok(());
         }
         let (here, there) = (only_here.join("\n  "), only_there.join("\n  "));
-        Err(format!("expected\n  {here}\n came out\n  {there}\n said {}", import.stderr))
+        Err(format!("expected\n  {here}\n came out\n  {there}\n said {said}"))
     }
 }
 
@@ -197,23 +183,26 @@ fn cases() -> Vec<Case> {
     paths.into_iter().map(Case::read).collect()
 }
 
-#[test]
-fn all_files_of_the_corpus_become_the_right_rows() {
+/// Checks each file with a table of its own. All must be right.
+fn assert_all(check: impl Fn(&Case, &Server, &str) -> Result<(), String>) {
     let server = Server::start_with(&["--memory", "--leaves", "2"]);
-    let (mut wrong, mut reasons) = (BTreeSet::new(), Vec::new());
+    let mut reasons = Vec::new();
     for (index, case) in cases().iter().enumerate() {
-        if let Err(reason) = case.check(&server, &format!("corpus_{index}")) {
-            if !NOT_YET.contains(&case.name.as_str()) {
-                reasons.push(format!("{}: {reason}", case.name));
-            }
-            wrong.insert(case.name.clone());
+        if let Err(reason) = check(case, &server, &format!("corpus_{index}")) {
+            reasons.push(format!("{}: {reason}", case.name));
         }
     }
     assert!(reasons.is_empty(), "{} files are wrong:\n{}", reasons.len(), reasons.join("\n"));
-    let right: Vec<_> = NOT_YET.iter().filter(|name| !wrong.contains(**name)).collect();
-    if !right.is_empty() {
-        eprintln!("right, but in the list of files that are not: {right:?}");
-    }
+}
+
+#[test]
+fn all_files_of_the_corpus_become_the_right_rows() {
+    assert_all(Case::check);
+}
+
+#[test]
+fn all_files_of_the_corpus_become_the_same_rows_over_http() {
+    assert_all(Case::check_post);
 }
 
 #[test]

@@ -251,6 +251,12 @@ impl Server {
         serde_json::from_str(&answer).unwrap()
     }
 
+    /// Posts a file of any format by its name. Returns the status and the body of the answer.
+    pub(crate) fn post_file(&self, table: &str, name: &str, body: &[u8]) -> (String, String) {
+        let headers = format!("Hadal-Name: {name}\r\nHadal-Any-Age: true\r\n");
+        exchange(&self.url, &format!("/v1/log/{table}"), &headers, body).unwrap()
+    }
+
     /// Returns the server's answer to a GET request, with its head.
     pub(crate) fn get(&self, path: &str) -> String {
         let address = self.url.strip_prefix("http://").unwrap();
