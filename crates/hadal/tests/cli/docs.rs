@@ -131,6 +131,11 @@ fn the_blocks_of_the_settings_run() {
 }
 
 #[test]
+fn the_everyday_files_are_imported() {
+    run_blocks_of("docs/data-in.md");
+}
+
+#[test]
 fn own_tables_are_as_the_docs_say() {
     run_blocks_of("docs/self-tables.md");
 }
