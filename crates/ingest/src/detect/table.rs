@@ -120,10 +120,16 @@ fn table(sample: TableSample, has_separator_line: bool, options: &ReadOptions) -
     let is_head = !is_row && are_names(&sample.head);
     let is_even = sample.width >= 2 && sample.even >= CLEAR_EVEN_MIN && !sample.rows.is_empty();
     let is_comments = sample.titles.iter().all(is_comment);
-    let is_clear = is_comments && is_even && (is_head || is_typed_table(&sample));
+    let is_table = is_even && (is_head || is_typed_table(&sample)) && !has_objects(&sample);
+    let is_clear = is_comments && is_table;
     let is_clear = is_clear || (has_separator_line && sample.width >= 2);
     let head_line = dialect.has_head.then_some(sample.head_line.max(1));
     Table { dialect, is_clear, head_line, width, evidence, remarks }
+}
+
+/// Whether the first record has the beginning of an object, as JSON after a prefix has.
+fn has_objects(sample: &TableSample) -> bool {
+    sample.head.iter().any(|cell| cell.contains("{\""))
 }
 
 fn is_comment(title: &Row) -> bool {

@@ -106,6 +106,7 @@ fn only_a_clear_table_needs_no_name() {
         "2026-11-21 10:00:00,123 INFO x\n2026-11-21 10:00:00,124 INFO y\n",
         "hello, world\nthis is a line\nand, another, one\n",
         "INFO, started\nINFO, stopped\nWARN, started\n",
+        "[pod/a/b] {\"time\":\"x\",\"n\":1}\n[pod/a/b] {\"time\":\"y\",\"n\":2}\n",
     ] {
         assert!(!table_of(text).is_clear, "{text}");
     }
