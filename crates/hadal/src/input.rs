@@ -215,7 +215,7 @@ pub(crate) fn live_rows(
     let detection = detect(start, None, options).map_err(|reason| refused(reason, place))?;
     let rows: Box<dyn Rows> = match detection.format {
         format if format.is_json() => {
-            let rows = JsonRows::new(options, &[]);
+            let rows = JsonRows::new(options, start);
             let unit = if format == InputFormat::JsonLines { "line" } else { "object" };
             Box::new(json_rows::JsonReader::new(reader, rows, unit, place))
         }

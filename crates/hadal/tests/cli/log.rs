@@ -184,3 +184,17 @@ fn without_a_server_it_starts_one() {
     assert!(log.stop(Signal::TERM).success());
     assert!(folder.path().join("hadal").is_dir());
 }
+
+#[test]
+fn documents_of_telemetry_become_rows() {
+    let server = Server::start_with(&["--memory"]);
+    let record = |body: &str| {
+        format!(
+            "{{\"resourceLogs\":[{{\"scopeLogs\":[{{\"logRecords\":[{{\"timeUnixNano\":\
+             \"1795233102000000000\",\"body\":{{\"stringValue\":\"{body}\"}}}}]}}]}}]}}\n"
+        )
+    };
+    server.log(&["t"], &[record("a"), record("b")].concat());
+    let rows = server.query("SELECT timeUnixNano, body FROM t ORDER BY body");
+    assert_eq!(rows, ["2026-11-21T03:51:42Z,a", "2026-11-21T03:51:42Z,b"]);
+}
