@@ -28,6 +28,8 @@ mod import;
 #[cfg(test)]
 mod import_detect;
 #[cfg(test)]
+mod import_formats;
+#[cfg(test)]
 mod import_json;
 #[cfg(test)]
 mod import_text;
