@@ -35,6 +35,8 @@ pub(super) struct Columns {
     pub(super) control_names: u64,
     columns: Vec<Column>,
     words: NullWords,
+    /// Whether the user states the decimal mark.
+    pub(super) is_decimal_stated: bool,
     /// The column of the rows' times.
     pub(super) choice: Option<Choice>,
     /// The number of records that were not UTF-8.
@@ -116,6 +118,7 @@ impl Columns {
             columns: zip(zip(&names, counts), readers).map(column).collect(),
             names,
             words,
+            is_decimal_stated: options.decimal.is_some(),
             choice,
             not_utf8: 0,
             rows: 0,

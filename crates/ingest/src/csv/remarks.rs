@@ -13,7 +13,8 @@ pub(super) fn remarks(columns: &Columns, dialect: &Dialect) -> Vec<Warning> {
     let mut remarks = Vec::new();
     remarks.extend(control_names(columns));
     remarks.extend(nulls(columns));
-    remarks.extend(columns.named().filter_map(|(name, column)| marks(name, column)));
+    let marked = columns.named().filter(|_| !columns.is_decimal_stated);
+    remarks.extend(marked.filter_map(|(name, column)| marks(name, column)));
     remarks.extend(columns.named().filter_map(|(name, column)| odd_cells(name, column)));
     remarks.extend(long_rows(columns));
     remarks.extend(short_rows(columns));

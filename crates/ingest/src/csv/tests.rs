@@ -110,7 +110,8 @@ fn numbers_are_read_as_people_write_them() {
     };
     let text = "x;y\n10,20;4,5\n1.299,99;7,25\n";
     let expected = [r#"{"x":10.20,"y":4.5}"#, r#"{"x":1299.99,"y":7.25}"#];
-    assert_eq!(read_with(text, Some(b',')).0, expected);
+    let (rows, said) = read_with(text, Some(b','));
+    assert_eq!((rows, said.len()), (expected.map(str::to_owned).to_vec(), 0), "it is stated");
     let (rows, said) = read_with(text, None);
     assert_eq!(rows, expected);
     assert_eq!(said[0], "10,20 in column x is 10.20; --decimal . reads it otherwise");

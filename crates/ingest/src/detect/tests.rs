@@ -58,6 +58,8 @@ fn unreadable_bytes_are_refused() {
     assert!(refuse_unreadable(b"{\"a\":1}").is_ok());
     assert_eq!(refuse_unreadable(b"PAR1"), Err(Unreadable::Columnar("Parquet")));
     assert_eq!(refuse_unreadable(b"\x28\xb5\x2f\xfd"), Err(Unreadable::Compressed("zstd")));
+    let skippable = b"\x50\x2a\x4d\x18\x04\0\0\0";
+    assert_eq!(refuse_unreadable(skippable), Err(Unreadable::Compressed("zstd")));
 }
 
 #[test]

@@ -32,6 +32,13 @@ const MARKS: [(&[u8], &str); 4] = [
     (b"\xfe\xff", "utf-16"),
 ];
 
+/// Whether bytes begin with a frame that zstd skips, as those of pzstd do. Its first magic byte is
+/// `5x`, and the other three are the same.
+fn begins_with_skippable(head: &[u8]) -> bool {
+    head.first().is_some_and(|byte| byte & 0xf0 == 0x50)
+        && head.get(1..4) == Some(&[0x2a, 0x4d, 0x18])
+}
+
 /// Why an input cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unreadable {
@@ -52,6 +59,9 @@ impl Unreadable {
     pub(super) fn of_magic(head: &[u8]) -> Option<Self> {
         if let Some((_, program)) = COMPRESSED.iter().find(|(mark, _)| head.starts_with(mark)) {
             return Some(Self::Compressed(program));
+        }
+        if begins_with_skippable(head) {
+            return Some(Self::Compressed("zstd"));
         }
         if let Some((_, format, remedy)) = OTHERS.iter().find(|(mark, ..)| begins(head, mark)) {
             return Some(Self::Format(format, remedy));
