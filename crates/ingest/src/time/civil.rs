@@ -79,6 +79,7 @@ impl Civil {
 }
 
 /// The number of days of a month, for years above 0; 0 for an invalid month.
+#[inline]
 pub(super) const fn days_of(year: i64, month: i64) -> i64 {
     match month {
         2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
@@ -91,6 +92,7 @@ pub(super) const fn days_of(year: i64, month: i64) -> i64 {
 
 /// Days since 1970-01-01, for years above 0 ("chrono-Compatible Low-Level Date Algorithms", Howard
 /// Hinnant, `days_from_civil`). Its years begin in March.
+#[inline]
 pub(super) const fn days(year: i64, month: i64, day: i64) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let (era, of_era) = (year / 400, year % 400);

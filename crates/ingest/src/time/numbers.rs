@@ -26,6 +26,7 @@ impl Units {
     }
 
     /// Reads a time of a source; also returns whether the size of a number suggests another unit.
+    #[inline]
     pub(crate) fn read(
         &mut self,
         source: usize,
@@ -35,6 +36,17 @@ impl Units {
         if let Some(time) = self.read_usual(source, field, reader) {
             return Some((time, false));
         }
+        self.read_unusual(source, field, reader)
+    }
+
+    /// Reads a time in any form.
+    #[cold]
+    fn read_unusual(
+        &mut self,
+        source: usize,
+        field: &Field<'_>,
+        reader: &TimeReader,
+    ) -> Option<(Micros, bool)> {
         let text_time = match field {
             Field::String(text) => reader.read(text),
             _ => None,
@@ -57,6 +69,7 @@ impl Units {
 
     /// Reads the two most common formats, which are cheap to recognize: ISO 8601, and a whole
     /// second of this century if the unit is seconds.
+    #[inline]
     fn read_usual(
         &mut self,
         source: usize,
