@@ -20,6 +20,7 @@ pub(crate) use self::shape::{Shape, by_option};
 use self::held_rows::{HeldRows, Member};
 use self::recognize::DocumentKind;
 use crate::depth::DepthCounter;
+use crate::input_format::InputFormat;
 
 /// Bytes of rows that wait for the end of their document.
 const HELD_BYTES_MAX: usize = 16 << 20;
@@ -125,6 +126,11 @@ impl Documents {
         Self { kind: Some(kind.clone()), ..Self::new(kind.shape) }
     }
 
+    /// The format of documents that were recognized.
+    pub(crate) fn format(&self) -> Option<InputFormat> {
+        self.kind.as_ref().map(|kind| kind.format)
+    }
+
     /// The column of the rows' times, if the documents have one.
     pub(crate) fn time_column(&self) -> Option<&'static str> {
         match &self.kind {
@@ -169,8 +175,8 @@ impl Documents {
 
     /// What the documents were taken for, and which members are not in the rows.
     pub(crate) fn remark(&self) -> Option<String> {
-        let name = self.kind.as_ref().map(|kind| format!("the rows are those of {}", kind.name));
-        let mut remarks: Vec<String> = name.into_iter().collect();
+        let guess = self.kind.as_ref().and_then(|kind| kind.remark);
+        let mut remarks: Vec<String> = guess.map(str::to_owned).into_iter().collect();
         if !self.left_out.is_empty() {
             let names = self.left_out.join(", ");
             remarks.push(format!("beside the rows, these members are no columns: {names}"));

@@ -237,6 +237,11 @@ impl State {
                 head.extend_from_slice(bytes);
                 let Some(decided) = BodyReader::of_head(head) else { return };
                 let head = std::mem::take(head);
+                if let (BodyReader::Documents(documents), Some(detection)) =
+                    (&decided, &mut self.detection)
+                {
+                    detection.format = documents.format().unwrap_or(detection.format);
+                }
                 *reader = decided;
                 self.read(reader, &head);
             }

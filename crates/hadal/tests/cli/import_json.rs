@@ -37,8 +37,7 @@ fn a_body_and_a_file_of_almost_json_give_the_same_rows() {
     for (index, (name, rows, rejected, says)) in cases.into_iter().enumerate() {
         let file = case(name);
         let (imported, posted) = (format!("imported_{index}"), format!("posted_{index}"));
-        let format = if name.starts_with("03") { &["--format", "jsonl"][..] } else { &[] };
-        let finished = import(&server, &file, &imported, format);
+        let finished = import(&server, &file, &imported, &[]);
         assert_eq!(finished.code, i32::from(rejected > 0), "{name}: {}", finished.stderr);
         assert!(finished.stderr.contains(says), "{name}: {}", finished.stderr);
         let receipt = server.post_json(&posted, &std::fs::read(&file).unwrap());
@@ -68,6 +67,10 @@ fn an_array_without_an_end_is_said_from_anywhere() {
     let from_gzip = import(&server, &packed, "t", &[]);
     let from_pipe = server.run(&["import", "-", "--table", "t"], &text);
     let from_log = server.run(&["log", "t"], b"[{\"n\":1},{\"n\":2}");
+    let banner = std::fs::read(case("03-banner.jsonl")).unwrap();
+    let with_banner = server.run(&["log", "banner"], &banner);
+    assert_eq!(with_banner.code, 1);
+    assert!(with_banner.stderr.contains("3 rows went to table banner"), "{}", with_banner.stderr);
     for finished in [from_gzip, from_pipe, from_log] {
         assert_eq!(finished.code, 1);
         assert!(finished.stderr.contains("2 rows went to table t"), "{}", finished.stderr);

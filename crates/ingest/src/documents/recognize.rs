@@ -2,6 +2,7 @@
 
 use super::otlp;
 use super::shape::Shape;
+use crate::input_format::InputFormat;
 
 /// Bytes of a document by which it is recognized.
 const HEAD_BYTES: usize = 16 << 10;
@@ -23,8 +24,9 @@ pub(crate) struct DocumentKind {
     pub(crate) shape: Shape,
     /// The column of the rows' times.
     pub(crate) time_column: Option<&'static str>,
-    /// What it is, for people.
-    pub(crate) name: &'static str,
+    pub(crate) format: InputFormat,
+    /// A sentence about a guess.
+    pub(crate) remark: Option<&'static str>,
 }
 
 /// Recognizes GeoJSON, OTLP and CloudTrail.
@@ -63,11 +65,8 @@ fn kind_of(mut rest: &[u8]) -> Option<Option<DocumentKind>> {
         if let Some(array) = array {
             if let Some(time_column) = otlp::time_column(&name) {
                 let (shape, time_column) = (Shape::otlp(), Some(time_column));
-                return Some(Some(DocumentKind {
-                    shape,
-                    time_column,
-                    name: "OpenTelemetry (OTLP)",
-                }));
+                let (format, remark) = (InputFormat::Otlp, None);
+                return Some(Some(DocumentKind { shape, time_column, format, remark }));
             }
             let first = || first_members(array);
             match name.as_str() {
@@ -95,12 +94,16 @@ fn kind_of(mut rest: &[u8]) -> Option<Option<DocumentKind>> {
 }
 
 fn geojson() -> DocumentKind {
-    DocumentKind { shape: Shape::geojson(), time_column: None, name: "GeoJSON" }
+    let (shape, format) = (Shape::geojson(), InputFormat::GeoJson);
+    DocumentKind { shape, time_column: None, format, remark: None }
 }
 
 fn cloudtrail() -> DocumentKind {
-    let shape = Shape::of_path("Records");
-    DocumentKind { shape, time_column: Some("eventTime"), name: "AWS events (Records)" }
+    let (shape, format) = (Shape::of_path("Records"), InputFormat::Json);
+    let remark = Some(
+        "the rows are those in Records, as in CloudTrail; --format jsonl makes a row of each document",
+    );
+    DocumentKind { shape, time_column: Some("eventTime"), format, remark }
 }
 
 /// The names of the first object's members in an array, and their values as written.
@@ -148,10 +151,10 @@ fn value(text: &[u8]) -> Option<(&[u8], &[u8])> {
 mod tests {
     use super::*;
 
-    fn name(text: &str) -> Option<&'static str> {
+    fn format(text: &str) -> Option<InputFormat> {
         for length in 0..=text.len() {
             match recognize(&text.as_bytes()[..length]) {
-                Recognized::Documents(kind) => return Some(kind.name),
+                Recognized::Documents(kind) => return Some(kind.format),
                 Recognized::Other => return None,
                 Recognized::Undecided => {}
             }
@@ -161,8 +164,8 @@ mod tests {
 
     #[test]
     fn documents_are_recognized_by_their_members() {
-        let (geojson, otlp) = (Some("GeoJSON"), Some("OpenTelemetry (OTLP)"));
-        let trail = Some("AWS events (Records)");
+        let (geojson, otlp) = (Some(InputFormat::GeoJson), Some(InputFormat::Otlp));
+        let trail = Some(InputFormat::Json);
         for (text, expected) in [
             (r#"{"type":"FeatureCollection","features":["#, geojson),
             (r#"{ "crs": {"type": "name"}, "type" : "FeatureCollection" "#, geojson),
@@ -180,7 +183,7 @@ mod tests {
             ("[1]", None),
             ("x", None),
         ] {
-            assert_eq!(name(text), expected, "{text}");
+            assert_eq!(format(text), expected, "{text}");
         }
         assert_eq!(recognize(b" "), Recognized::Undecided);
         let long = format!("{{\"a\":\"{}", "x".repeat(HEAD_BYTES));
