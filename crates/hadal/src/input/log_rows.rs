@@ -109,11 +109,12 @@ impl Stream {
 fn send_pieces(mut reader: Reader, sender: &SyncSender<io::Result<Vec<u8>>>) {
     loop {
         let piece = reader.fill_buf().map(<[u8]>::to_vec);
-        let count = piece.as_ref().map_or(0, Vec::len);
-        let is_error = piece.is_err();
-        if (count == 0 && !is_error) || sender.send(piece).is_err() || is_error {
+        let count = piece.as_ref().map(Vec::len).ok();
+        if count == Some(0) {
             return;
         }
+        let is_sent = sender.send(piece).is_ok();
+        let Some(count) = count.filter(|_| is_sent) else { return };
         reader.consume(count);
     }
 }
