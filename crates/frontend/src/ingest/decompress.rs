@@ -136,6 +136,11 @@ impl Decompressor {
             Method::Identity => Ok(()),
             Method::Gzip(_) if self.input_bytes == 0 => Ok(()),
             Method::Gzip(gzip) if !gzip.is_begun && gzip.has_member => Ok(()),
+            // Fewer bytes than a member's head has: no head is checked before it is whole.
+            Method::Gzip(gzip) if gzip.has_member && gzip.decoder.header().is_none() => {
+                gzip.tail = Tail::Other;
+                Ok(())
+            }
             Method::Gzip(gzip) => {
                 gzip.decoder.try_finish().map_err(|_| DecompressError::Truncated(GZIP))?;
                 take(gzip.decoder.get_ref())

@@ -76,6 +76,8 @@ pub(crate) struct Opened {
 
 /// Runs the command.
 pub(crate) fn run(args: &ImportArgs) -> Result<(), Error> {
+    // A mistake in the options is named before any file is opened.
+    args.reading.options()?;
     let (inputs, remarks) = locate(&args.files)?;
     if args.explain {
         return inputs.iter().try_for_each(|input| explain(input, &args.reading));

@@ -46,6 +46,8 @@ pub(crate) struct OpenArgs {
 /// Runs the command.
 pub(crate) fn run(args: &OpenArgs) -> Result<(), Error> {
     log_to_stderr();
+    // A mistake in the options is named before any file is opened.
+    args.reading.options()?;
     let (files, remarks) = locate(&args.files)?;
     remarks.iter().for_each(|remark| output::say(remark));
     let mut inputs = Vec::new();

@@ -14,7 +14,7 @@ fn bad_flags_are_refused_before_anything_happens() {
         &["log", "not/a/table"],
         &["log", "t", "--batch", ""],
         &["import", "--table", "t"],
-        &["import", "x"],
+        &["import", "x", "--separator", "ab"],
         &["query", "SELECT 1", "--format", "xml"],
         &["query", "SELECT 1", "--server", "https://127.0.0.1"],
         &["demo", "--now", "yesterday"],

@@ -39,7 +39,8 @@ fn content() -> RecordBatch {
             Arc::new(
                 rows()
                     .map(|row| Some(START_MS + 1_500 * number(row)))
-                    .collect::<TimestampMillisecondArray>(),
+                    .collect::<TimestampMillisecondArray>()
+                    .with_timezone_utc(),
             ),
         ),
     ];

@@ -45,17 +45,17 @@ pub(crate) const EARLY_TIMES: &str = "early_times";
 pub(crate) const NO_TIMES: &str = "no_times";
 
 /// How good a column is as the time column: the least is the best.
-type Rank = (bool, bool, bool, u8, usize, bool);
+type Rank = (bool, bool, bool, u8, usize, bool, bool);
 
 /// Chooses the time column of a new table by its first rows.
 ///
 /// Columns with usual times come first, then those with times after tomorrow. Of these, top-level
 /// columns come before those in objects, and usual names before others. Then ISO 8601 comes before
-/// other spellings, and these before numbers.
+/// other spellings, and these before numbers; times of day come before days.
 pub(crate) fn choose(evidence: &Evidence, names: Names) -> Choice {
     let ranked = evidence.columns.iter().enumerate();
     let ranked = ranked
-        .filter_map(|(place, column)| Some(((rank(column, evidence.rows, names)?, place), column)));
+        .filter_map(|(place, column)| Some(((rank(column, evidence, names)?, place), column)));
     let best = ranked.min_by_key(|(rank, _)| *rank).map(|(_, column)| column);
     let is_best = |column: &ColumnEvidence| best.is_some_and(|best| best.name == column.name);
     let all_times = |column: &&ColumnEvidence| {
@@ -108,7 +108,8 @@ pub(crate) fn choose_of_converted(evidence: &Evidence) -> Choice {
 }
 
 /// The rank of a column; `None` if it has no times.
-fn rank(column: &ColumnEvidence, rows: u64, names: Names) -> Option<Rank> {
+fn rank(column: &ColumnEvidence, evidence: &Evidence, names: Names) -> Option<Rank> {
+    let rows = evidence.rows;
     let usual = usual_place(&column.name);
     let times = column.times();
     let form = match times {
@@ -130,6 +131,7 @@ fn rank(column: &ColumnEvidence, rows: u64, names: Names) -> Option<Rank> {
     let is_future = column.future * 2 > times;
     let is_nested = column.name.contains('.');
     let is_suggested = suggests_time(&column.name);
+    let is_day = column.wording(&evidence.reader).is_some_and(|wording| !wording.has_clock);
     let place = usual.unwrap_or(CANDIDATES.len());
     // Numbers of the 1970s are the last resort.
     let is_last = form == 3;
@@ -139,6 +141,7 @@ fn rank(column: &ColumnEvidence, rows: u64, names: Names) -> Option<Rank> {
         usual.is_none(),
         form,
         place,
+        is_day,
         !is_suggested,
     ))
 }
