@@ -12,7 +12,7 @@ use crate::args::{DataArgs, LISTEN_DEFAULT, ServerArgs, listen_address};
 use crate::client::{Client, LogOptions};
 use crate::commands::serve::log_to_stderr;
 use crate::error::Error;
-use crate::input::{Pace, Source, live_rows};
+use crate::input::{Pace, Rows, Source, live_rows};
 use crate::output;
 use crate::process::damage::say_damage;
 use crate::process::service::Service;
@@ -115,16 +115,16 @@ pub(crate) fn run(args: &LogArgs) -> Result<(), Error> {
 /// Sends all of standard input and reports the result.
 fn send(args: &LogArgs, client: &Client, table: &TableName, batch: BatchId) -> Result<(), Error> {
     let source = Source::open(Path::new("-"))?;
-    let options = LogOptions {
-        time_column: args.time.clone(),
-        sets: args.sets.clone(),
-        ..LogOptions::default()
-    };
     // A retry under the same id must cut its chunks at the same rows.
     let pace = if args.batch.is_some() { Pace::BySize } else { Pace::Every(PACE) };
     let delay = args.batch.is_none().then_some(PACE);
-    let transfer = Transfer { client, table, options: &options, pace, batch };
     let rows = live_rows(source.reader, &source.place, &args.reading()?, delay)?;
+    let options = LogOptions {
+        time_column: time_column(args, client, table, &*rows)?,
+        sets: args.sets.clone(),
+        ..LogOptions::default()
+    };
+    let transfer = Transfer { client, table, options: &options, pace, batch };
     let (outcome, sent) = transfer.run(rows, &|_| ());
     if sent.is_ok() || outcome.has_rows() {
         // JSON lines and plain lines are the usual case.
@@ -134,6 +134,21 @@ fn send(args: &LogArgs, client: &Client, table: &TableName, batch: BatchId) -> R
         output::say(&outcome.report(table));
     }
     sent.and_then(|()| outcome.totals().verdict(args.allow_rejects))
+}
+
+/// Returns the time column to send to the server: the user's, or for a new table that of a document
+/// whose kind has one, such as OTLP.
+fn time_column(
+    args: &LogArgs,
+    client: &Client,
+    table: &TableName,
+    rows: &dyn Rows,
+) -> Result<Option<String>, Error> {
+    let of_rows = rows.time_column().map(str::to_owned);
+    if args.time.is_some() || of_rows.is_none() || client.time_column(table)?.is_some() {
+        return Ok(args.time.clone());
+    }
+    Ok(of_rows)
 }
 
 /// Without a server, this process becomes one, and continues to serve after the end of its input.

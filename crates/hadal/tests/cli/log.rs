@@ -197,4 +197,6 @@ fn documents_of_telemetry_become_rows() {
     server.log(&["t"], &[record("a"), record("b")].concat());
     let rows = server.query("SELECT timeUnixNano, body FROM t ORDER BY body");
     assert_eq!(rows, ["2026-11-21T03:51:42Z,a", "2026-11-21T03:51:42Z,b"]);
+    let at = "SELECT count(*) FROM t WHERE time_bucket('1 second', timeUnixNano) = '2026-11-21T03:51:42Z'";
+    assert_eq!(server.query(at), ["2"], "it is the time column");
 }
