@@ -1,7 +1,7 @@
 import { Accordion, Autocomplete, Group, Select, TextInput } from "@mantine/core";
 import type { ReadOptions } from "../../api/importing";
 
-const FORMATS = ["jsonl", "json", "geojson", "otlp", "csv", "tsv", "text"];
+const FORMATS = ["jsonl", "json", "geojson", "otlp", "csv", "tsv", "text", "lines"];
 const SEPARATORS = [
   { value: ",", label: "," },
   { value: ";", label: ";" },

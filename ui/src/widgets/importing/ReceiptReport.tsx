@@ -10,7 +10,8 @@ export function ReceiptReport(props: { receipt: Receipt; table: string; onOpen: 
   const { accepted, rejected_count, rejected, reject_kinds, warnings, time_from } = receipt;
   const reasons =
     reject_kinds?.map(
-      ({ count, line, reason }) => `${counted(count, "row")}, such as ${line}: ${reason}`,
+      ({ count, line, reason }) =>
+        `${count > 1 ? `${counted(count, "row")} such as ` : ""}row ${line}: ${reason}`,
     ) ?? rejected.slice(0, 10).map(({ line, reason }) => `row ${line}: ${reason}`);
   return (
     <Stack gap="sm" data-testid="receipt">

@@ -64,9 +64,18 @@ pub(crate) fn read(headers: &HeaderMap) -> Result<IngestOptions, FrontendError> 
     Ok(options)
 }
 
+/// A name with a capital after each dash, as headers are written: `Time-Format`.
+fn in_title_case(name: &str) -> String {
+    let part = |part: &str| {
+        let (first, rest) = part.split_at(part.len().min(1));
+        format!("{}{rest}", first.to_ascii_uppercase())
+    };
+    name.split('-').map(part).collect::<Vec<_>>().join("-")
+}
+
 /// The names of the headers, for messages.
 pub(super) fn names() -> String {
-    let read = ReadOptions::NAMES.map(|name| format!(", -{name}")).concat();
+    let read = ReadOptions::NAMES.map(|name| format!(", -{}", in_title_case(name))).concat();
     format!("Hadal-Batch, -Chunk, -Time, -Sets, -Strict, -Any-Age, -Explain{read}")
 }
 
@@ -202,6 +211,7 @@ mod tests {
         let problem =
             read_pairs(&[("hadal-batch", "a"), ("hadal-batch", "b")]).err().expect("refused");
         assert_eq!(problem.detail, "header hadal-batch is there more than once");
+        assert!(names().contains(", -Time-Format, -Zone, "), "{}", names());
         let sets = read_pairs(&[("hadal-sets", "a"), ("hadal-sets", "b")]).expect("options").sets;
         assert_eq!(sets.len(), 2);
     }
