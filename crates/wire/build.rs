@@ -6,7 +6,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 const FOLDER: &str = "../../spec/proto";
-const FILES: [&str; 4] = ["value.proto", "query.proto", "partial.proto", "peer.proto"];
+const FILES: [&str; 5] =
+    ["value.proto", "query.proto", "partial.proto", "peer.proto", "cluster.proto"];
 
 fn main() -> Result<(), Box<dyn Error>> {
     rerun_when_changed();

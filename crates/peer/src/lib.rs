@@ -9,14 +9,20 @@
 mod admin;
 mod batch;
 mod blocks;
+mod hello;
+mod member;
 mod peer;
+mod plan;
 mod sink;
 mod status;
 
 pub use admin::{Admin, TableChange};
 pub use batch::{Batch, BatchLookup, ForeignBatch, Receipt, SinkError};
 pub use blocks::{BlockStatus, ColumnBlocks, TableBlocks};
+pub use hello::{Hello, WIRE_VERSION};
+pub use member::{Member, MemberRole, MemberState};
 pub use peer::Peer;
+pub use plan::{Plan, PlannedMachine, PlannedPeer};
 pub use sink::Sink;
 pub use status::{
     ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, StatusScope, TableReport, TableStatus,

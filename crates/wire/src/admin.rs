@@ -13,7 +13,7 @@ use crate::value::{decode_batch_id, decode_settings, decode_table};
 
 /// Encodes a change.
 #[must_use]
-pub(crate) fn encode_change(change: &TableChange) -> Bytes {
+pub fn encode_change(change: &TableChange) -> Bytes {
     use table_change::Change;
     let revoke = |table: &TableName, batch: &BatchId| proto::Revoke {
         table: table.to_string(),
@@ -39,7 +39,7 @@ pub(crate) fn encode_change(change: &TableChange) -> Bytes {
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub(crate) fn decode_change(bytes: Bytes) -> Result<TableChange, DecodeError> {
+pub fn decode_change(bytes: Bytes) -> Result<TableChange, DecodeError> {
     use table_change::Change;
     let name = |table: &str| decode_table(table).at("table");
     let revoke = |revoke: &proto::Revoke| {
@@ -71,7 +71,7 @@ pub(crate) fn decode_change(bytes: Bytes) -> Result<TableChange, DecodeError> {
 
 /// Encodes the result of a change.
 #[must_use]
-pub(crate) fn encode_applied(applied: &Result<u64, SinkError>) -> Bytes {
+pub fn encode_applied(applied: &Result<u64, SinkError>) -> Bytes {
     let response = match applied {
         Ok(rows) => apply_response::Response::Rows(*rows),
         Err(error) => apply_response::Response::Error(encode_error(error)),
@@ -83,7 +83,7 @@ pub(crate) fn encode_applied(applied: &Result<u64, SinkError>) -> Bytes {
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub(crate) fn decode_applied(bytes: Bytes) -> Result<Result<u64, SinkError>, DecodeError> {
+pub fn decode_applied(bytes: Bytes) -> Result<Result<u64, SinkError>, DecodeError> {
     size_guard::decode(bytes, SMALL_BYTES_MAX, |response: proto::ApplyResponse| {
         Ok(match required(response.response)? {
             apply_response::Response::Rows(rows) => Ok(rows),

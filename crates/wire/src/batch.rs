@@ -18,7 +18,7 @@ pub(crate) const SMALL_BYTES_MAX: usize = QUERY_BYTES_MAX;
 
 /// Encodes a batch.
 #[must_use]
-pub(crate) fn encode_batch(batch: Batch) -> Bytes {
+pub fn encode_batch(batch: Batch) -> Bytes {
     encode_foreign(batch.into())
 }
 
@@ -40,7 +40,7 @@ pub(crate) fn encode_foreign(batch: ForeignBatch) -> Bytes {
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub(crate) fn decode_batch(bytes: Bytes) -> Result<ForeignBatch, DecodeError> {
+pub fn decode_batch(bytes: Bytes) -> Result<ForeignBatch, DecodeError> {
     size_guard::decode(bytes, MESSAGE_BYTES_MAX, |batch: proto::Batch| {
         at_most("bytes", batch.block.len(), BLOCK_BYTES_MAX).at("block")?;
         Ok(ForeignBatch {
@@ -56,7 +56,7 @@ pub(crate) fn decode_batch(bytes: Bytes) -> Result<ForeignBatch, DecodeError> {
 
 /// Encodes the outcome of a batch.
 #[must_use]
-pub(crate) fn encode_accepted(accepted: &Result<Receipt, SinkError>) -> Bytes {
+pub fn encode_accepted(accepted: &Result<Receipt, SinkError>) -> Bytes {
     let response = match accepted {
         Ok(receipt) => accept_response::Response::Receipt(proto::Receipt {
             rows: encode_index(receipt.rows),
@@ -74,7 +74,7 @@ pub(crate) fn encode_accepted(accepted: &Result<Receipt, SinkError>) -> Bytes {
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub(crate) fn decode_accepted(bytes: Bytes) -> Result<Result<Receipt, SinkError>, DecodeError> {
+pub fn decode_accepted(bytes: Bytes) -> Result<Result<Receipt, SinkError>, DecodeError> {
     size_guard::decode(bytes, MESSAGE_BYTES_MAX, |response: proto::AcceptResponse| {
         Ok(match required(response.response)? {
             accept_response::Response::Receipt(receipt) => Ok(Receipt {
@@ -91,7 +91,7 @@ pub(crate) fn decode_accepted(bytes: Bytes) -> Result<Result<Receipt, SinkError>
 
 /// Encodes the request to look up a batch.
 #[must_use]
-pub(crate) fn encode_look_up(table: &TableName, id: &BatchId) -> Bytes {
+pub fn encode_look_up(table: &TableName, id: &BatchId) -> Bytes {
     proto::LookUpRequest { table: table.to_string(), id: id.to_string() }.encode_to_vec().into()
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn encode_look_up(table: &TableName, id: &BatchId) -> Bytes {
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub(crate) fn decode_look_up(bytes: Bytes) -> Result<(TableName, BatchId), DecodeError> {
+pub fn decode_look_up(bytes: Bytes) -> Result<(TableName, BatchId), DecodeError> {
     size_guard::decode(bytes, SMALL_BYTES_MAX, |request: proto::LookUpRequest| {
         Ok((decode_table(&request.table).at("table")?, decode_batch_id(&request.id).at("id")?))
     })
@@ -107,7 +107,7 @@ pub(crate) fn decode_look_up(bytes: Bytes) -> Result<(TableName, BatchId), Decod
 
 /// Encodes the result of a lookup.
 #[must_use]
-pub(crate) fn encode_lookup(lookup: BatchLookup) -> Bytes {
+pub fn encode_lookup(lookup: BatchLookup) -> Bytes {
     let BatchLookup { is_known: known, takes_batches, free_bytes } = lookup;
     proto::BatchLookup { known, takes_batches, free_bytes }.encode_to_vec().into()
 }
@@ -116,7 +116,7 @@ pub(crate) fn encode_lookup(lookup: BatchLookup) -> Bytes {
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub(crate) fn decode_lookup(bytes: Bytes) -> Result<BatchLookup, DecodeError> {
+pub fn decode_lookup(bytes: Bytes) -> Result<BatchLookup, DecodeError> {
     size_guard::decode(bytes, SMALL_BYTES_MAX, |lookup: proto::BatchLookup| {
         let proto::BatchLookup { known: is_known, takes_batches, free_bytes } = lookup;
         Ok(BatchLookup { is_known, takes_batches, free_bytes })

@@ -18,7 +18,7 @@ const REQUEST_BYTES_MAX: usize = 1 << 10;
 
 /// Encodes the request for the blocks of a table.
 #[must_use]
-pub(crate) fn encode_blocks_of(table: &TableName) -> Bytes {
+pub fn encode_blocks_of(table: &TableName) -> Bytes {
     proto::BlocksRequest { table: table.to_string() }.encode_to_vec().into()
 }
 
@@ -26,7 +26,7 @@ pub(crate) fn encode_blocks_of(table: &TableName) -> Bytes {
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub(crate) fn decode_blocks_of(bytes: Bytes) -> Result<TableName, DecodeError> {
+pub fn decode_blocks_of(bytes: Bytes) -> Result<TableName, DecodeError> {
     size_guard::decode(bytes, REQUEST_BYTES_MAX, |request: proto::BlocksRequest| {
         decode_table(&request.table).at("table")
     })
@@ -34,7 +34,7 @@ pub(crate) fn decode_blocks_of(bytes: Bytes) -> Result<TableName, DecodeError> {
 
 /// Encodes the blocks of a table.
 #[must_use]
-pub(crate) fn encode_blocks(blocks: &TableBlocks) -> Bytes {
+pub fn encode_blocks(blocks: &TableBlocks) -> Bytes {
     let block = |block: &BlockStatus| proto::BlockStatus {
         leaf: block.leaf.to_string(),
         rows: block.rows,
@@ -70,7 +70,7 @@ pub(crate) fn encode_blocks(blocks: &TableBlocks) -> Bytes {
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub(crate) fn decode_blocks(bytes: Bytes) -> Result<TableBlocks, DecodeError> {
+pub fn decode_blocks(bytes: Bytes) -> Result<TableBlocks, DecodeError> {
     size_guard::decode(bytes, MESSAGE_BYTES_MAX, |message: proto::TableBlocks| {
         let mut decoded = TableBlocks::default();
         for (index, block) in Frames::new(message.blocks).enumerate() {

@@ -9,12 +9,14 @@
 mod admin;
 mod batch;
 mod blocks;
+mod cluster;
 mod codes;
 mod error;
 mod expr;
 mod frames;
 mod loopback_codec;
 mod partial;
+mod plan;
 mod proto;
 mod query;
 mod size_guard;
@@ -22,9 +24,20 @@ mod state;
 mod status;
 mod value;
 
+pub use admin::{decode_applied, decode_change, encode_applied, encode_change};
+pub use batch::{
+    decode_accepted, decode_batch, decode_look_up, decode_lookup, encode_accepted, encode_batch,
+    encode_look_up, encode_lookup,
+};
+pub use blocks::{decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_of};
+pub use cluster::{decode_hello, encode_hello};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use loopback_codec::LoopbackCodec;
 pub use partial::{decode_partial, encode_partial};
+pub use query::QueryRequest;
+pub use status::{
+    decode_report, decode_scope, decode_status, encode_report, encode_scope, encode_status,
+};
 
 #[cfg(test)]
 mod tests;

@@ -98,7 +98,7 @@ impl<P: Peer + ?Sized> LoopbackCodec<P> {
     async fn ask(&self, query: &Arc<Query>, deadline: Instant) -> Partial {
         let start = Instant::now();
         let remaining = deadline.saturating_duration_since(start);
-        let request = QueryRequest { query: Arc::clone(query), remaining, attempt: 0 };
+        let request = QueryRequest { query: Arc::clone(query), remaining, attempt: 0, plan: None };
         match QueryRequest::decode(request.encode(), &query.functions)
             .map_err(|error| self.note(error))
         {

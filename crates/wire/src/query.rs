@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use hadal_peer::Plan;
 use hadal_query::{
     AggregateId, FunctionRegistry, GroupInput, Measure, OrderKey, Output, OutputExpr, Query,
     QueryKind, SeriesLimit, StateKind,
@@ -17,13 +18,14 @@ use prost::Message;
 use crate::codes::Code;
 use crate::error::{At, DecodeError, DecodeErrorKind, at_most, each, required, unfit};
 use crate::expr::{decode_expr, decode_index, encode_expr, encode_index};
+use crate::plan::{decode_plan, encode_plan};
 use crate::proto::{self, query};
 use crate::size_guard;
 use crate::value::decode_table;
 
 /// A query as it is sent to a peer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct QueryRequest {
+pub struct QueryRequest {
     /// The query.
     pub query: Arc<Query>,
     /// The time left from arrival until the answer is due: in whole milliseconds, and at most
@@ -31,18 +33,21 @@ pub(crate) struct QueryRequest {
     pub remaining: Duration,
     /// 0 for the first request to this peer.
     pub attempt: u32,
+    /// The machines that the receiver asks; `None` for a peer that knows by itself.
+    pub plan: Option<Arc<Plan>>,
 }
 
 impl QueryRequest {
     /// Encodes the request.
     #[must_use]
-    pub(crate) fn encode(&self) -> Bytes {
+    pub fn encode(&self) -> Bytes {
         // Rounded down: a deadline that is rounded up would be missed.
         let millis = u64::try_from(self.remaining.as_millis()).unwrap_or(u64::MAX);
         let request = proto::QueryRequest {
             query: Some(encode_query(&self.query)),
             deadline_ms: millis.min(QUERY_DEADLINE_MS_MAX),
             attempt: self.attempt,
+            plan: self.plan.as_deref().map(encode_plan),
         };
         request.encode_to_vec().into()
     }
@@ -51,7 +56,7 @@ impl QueryRequest {
     ///
     /// # Errors
     /// [`DecodeError`] for anything else, and for a query that names other user functions.
-    pub(crate) fn decode(bytes: Bytes, functions: &FunctionRegistry) -> Result<Self, DecodeError> {
+    pub fn decode(bytes: Bytes, functions: &FunctionRegistry) -> Result<Self, DecodeError> {
         size_guard::decode(bytes, QUERY_BYTES_MAX, |request| decode_request(request, functions))
     }
 }
@@ -67,7 +72,8 @@ fn decode_request(
     let query = required(request.query);
     let query = query.and_then(|query| decode_query(query, functions)).at("query")?;
     let remaining = Duration::from_millis(request.deadline_ms);
-    Ok(QueryRequest { query: Arc::new(query), remaining, attempt: request.attempt })
+    let plan = request.plan.map(decode_plan).transpose().at("plan")?.map(Arc::new);
+    Ok(QueryRequest { query: Arc::new(query), remaining, attempt: request.attempt, plan })
 }
 
 fn encode_query(query: &Query) -> proto::Query {

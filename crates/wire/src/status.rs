@@ -24,7 +24,7 @@ use crate::value::{decode_column, decode_leaf_name, decode_settings, decode_tabl
 
 /// Encodes the request for a status.
 #[must_use]
-pub(crate) fn encode_scope(scope: &StatusScope) -> Bytes {
+pub fn encode_scope(scope: &StatusScope) -> Bytes {
     let scope = match scope {
         StatusScope::All => status_request::Scope::All(proto::Empty {}),
         StatusScope::Tables(tables) => {
@@ -40,7 +40,7 @@ pub(crate) fn encode_scope(scope: &StatusScope) -> Bytes {
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub(crate) fn decode_scope(bytes: Bytes) -> Result<StatusScope, DecodeError> {
+pub fn decode_scope(bytes: Bytes) -> Result<StatusScope, DecodeError> {
     size_guard::decode(bytes, MESSAGE_BYTES_MAX, |request: proto::StatusRequest| {
         Ok(match required(request.scope)? {
             status_request::Scope::All(_) => StatusScope::All,
@@ -56,7 +56,7 @@ pub(crate) fn decode_scope(bytes: Bytes) -> Result<StatusScope, DecodeError> {
 
 /// Encodes a status.
 #[must_use]
-pub(crate) fn encode_status(status: &PeerStatus) -> Bytes {
+pub fn encode_status(status: &PeerStatus) -> Bytes {
     let leaves = status.leaves.iter().map(encode_leaf).collect();
     proto::Status { leaves }.encode_to_vec().into()
 }
@@ -65,13 +65,13 @@ pub(crate) fn encode_status(status: &PeerStatus) -> Bytes {
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub(crate) fn decode_status(bytes: Bytes) -> Result<PeerStatus, DecodeError> {
+pub fn decode_status(bytes: Bytes) -> Result<PeerStatus, DecodeError> {
     size_guard::decode(bytes, MESSAGE_BYTES_MAX, decode_peer)
 }
 
 /// Encodes a report.
 #[must_use]
-pub(crate) fn encode_report(report: &TableReport) -> Bytes {
+pub fn encode_report(report: &TableReport) -> Bytes {
     encode_report_message(report).encode_to_vec().into()
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn encode_report(report: &TableReport) -> Bytes {
 ///
 /// # Errors
 /// [`DecodeError`] for anything else.
-pub(crate) fn decode_report(bytes: Bytes) -> Result<TableReport, DecodeError> {
+pub fn decode_report(bytes: Bytes) -> Result<TableReport, DecodeError> {
     size_guard::decode(bytes, MESSAGE_BYTES_MAX, decode_report_message)
 }
 

@@ -75,6 +75,7 @@ proptest! {
             query: Arc::new(groups_query()),
             remaining: Duration::from_secs(1),
             attempt: 0,
+            plan: None,
         };
         for bytes in
             [request.encode(), encode_partial(groups_partial()), encode_partial(rows_partial())]
@@ -88,7 +89,7 @@ proptest! {
     #[test]
     fn damaged_queries_never_panic(query in strategies::query(), (changes, cut) in damages()) {
         let request =
-            QueryRequest { query: Arc::new(query), remaining: Duration::ZERO, attempt: 0 };
+            QueryRequest { query: Arc::new(query), remaining: Duration::ZERO, attempt: 0, plan: None };
         decode_as_all(&damage(&request.encode(), &changes, &cut));
     }
 
@@ -115,7 +116,7 @@ proptest! {
 /// The error of the frozen query after a change.
 fn refused_query(change: impl FnOnce(&mut proto::QueryRequest)) -> String {
     let query = Arc::new(groups_query());
-    let request = QueryRequest { query, remaining: Duration::from_secs(1), attempt: 0 };
+    let request = QueryRequest { query, remaining: Duration::from_secs(1), attempt: 0, plan: None };
     let mut wire = proto::QueryRequest::decode(request.encode()).expect("protobuf");
     change(&mut wire);
     decode_query(wire.encode_to_vec().into()).expect_err("refused").to_string()

@@ -41,7 +41,7 @@ proptest! {
         query in strategies::query(), millis in 0u64..=600_000, attempt in any::<u32>(),
     ) {
         let remaining = Duration::from_millis(millis);
-        let request = QueryRequest { query: Arc::new(query), remaining, attempt };
+        let request = QueryRequest { query: Arc::new(query), remaining, attempt, plan: None };
         prop_assert_eq!(decode_query(request.encode()), Ok(request));
     }
 
@@ -142,7 +142,7 @@ fn every_code_is_read_and_no_other() {
 fn deadlines_are_whole_milliseconds_and_bounded() {
     let query = Arc::new(super::vectors::rows_query());
     let received = |remaining| {
-        let request = QueryRequest { query: Arc::clone(&query), remaining, attempt: 0 };
+        let request = QueryRequest { query: Arc::clone(&query), remaining, attempt: 0, plan: None };
         decode_query(request.encode()).expect("it is valid").remaining
     };
     assert_eq!(received(Duration::from_micros(1_999)), Duration::from_millis(1));

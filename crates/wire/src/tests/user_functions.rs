@@ -103,7 +103,12 @@ fn query() -> Query {
 }
 
 fn request() -> QueryRequest {
-    QueryRequest { query: Arc::new(query()), remaining: Duration::from_secs(1), attempt: 0 }
+    QueryRequest {
+        query: Arc::new(query()),
+        remaining: Duration::from_secs(1),
+        attempt: 0,
+        plan: None,
+    }
 }
 
 #[test]

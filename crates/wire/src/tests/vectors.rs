@@ -265,7 +265,7 @@ fn batch() -> ForeignBatch {
 fn queries_of_every_release_are_read() {
     for (hex, query) in [(QUERY_GROUPS, groups_query()), (QUERY_ROWS, rows_query())] {
         let remaining = Duration::from_millis(9_876);
-        let request = QueryRequest { query: Arc::new(query), remaining, attempt: 1 };
+        let request = QueryRequest { query: Arc::new(query), remaining, attempt: 1, plan: None };
         let read = decode_query(bytes_of(hex));
         assert_eq!(read.as_ref(), Ok(&request), "\n{}\n", hex_of(&request.encode()));
     }

@@ -1,0 +1,1 @@
+//! Which processes belong to a cluster, and which of them are alive.

@@ -1,0 +1,1 @@
+//! The seams of crate `peer` between processes: gRPC servers and clients.
