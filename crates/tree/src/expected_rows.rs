@@ -40,7 +40,7 @@ impl ExpectedRows {
     }
 
     /// Forgets a leaf that is no longer a member.
-    pub(crate) fn forget_leaf(&self, leaf: &LeafName) {
+    pub fn forget_leaf(&self, leaf: &LeafName) {
         self.rows.lock().remove(leaf);
     }
 
@@ -48,6 +48,15 @@ impl ExpectedRows {
     #[must_use]
     pub fn tables(&self) -> BTreeSet<TableName> {
         self.rows.lock().values().flat_map(HashMap::keys).cloned().collect()
+    }
+
+    /// The leaves that should hold rows of a table.
+    #[must_use]
+    pub fn leaves_of(&self, table: &TableName) -> Vec<LeafName> {
+        let all = self.rows.lock();
+        let holds =
+            all.iter().filter(|(_, tables)| tables.get(table).is_some_and(|rows| *rows > 0));
+        holds.map(|(leaf, _)| leaf.clone()).collect()
     }
 
     /// Returns the number of the table's rows that the leaf should hold.

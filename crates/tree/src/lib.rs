@@ -9,13 +9,17 @@
 //! ```
 //!
 //! An [`Aggregator`] is itself a [`hadal_peer::Peer`], so trees nest (Scuba, VLDB 2013, section
-//! 3.5). This crate reaches leaves only through the traits of `peer`.
+//! 3.5). Over the processes of a cluster, [`ClusterTree`] plans the tree for each query. This crate
+//! reaches leaves only through the traits of `peer`.
 
 mod aggregator;
 mod catalog;
+mod child_coverage;
 mod cluster_status;
+mod cluster_tree;
 mod dead_leaf;
 mod expected_rows;
+mod fan_out;
 mod placement;
 mod root;
 mod straggler_timeout;
@@ -23,6 +27,7 @@ mod straggler_timeout;
 pub use aggregator::Aggregator;
 pub use catalog::Catalog;
 pub use cluster_status::ClusterStatus;
+pub use cluster_tree::ClusterTree;
 pub use dead_leaf::DeadLeaf;
 pub use expected_rows::ExpectedRows;
 pub use placement::{Placement, PlacementLeaf};

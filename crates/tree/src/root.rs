@@ -10,7 +10,7 @@ use hadal_query::Query;
 use hadal_types::limits::SMALL_QUERY_BYTES_MAX;
 use hadal_types::{CancelOnDrop, LeafName, LeafState, MemoryPool, TableName};
 use tokio::task::{JoinError, spawn_blocking};
-use tokio::time::timeout;
+use tokio::time::{Instant as TokioInstant, timeout};
 
 use crate::catalog::Catalog;
 use crate::cluster_status::ClusterStatus;
@@ -76,7 +76,7 @@ impl Root {
     /// # Errors
     /// [`AskError`] when there is no result to show.
     pub async fn ask(&self, query: Query) -> Result<ResultSet, AskError> {
-        let (start, time_limit) = (Instant::now(), query.deadline);
+        let (start, time_limit) = (TokioInstant::now().into_std(), query.deadline);
         let mut has_room = false;
         let answering = async {
             self.budget.wait_for_free(SMALL_QUERY_BYTES_MAX).await;

@@ -256,6 +256,8 @@ pub const REJECTS_SHOWN_MAX: usize = 100;
 pub const TREE_FANOUT: usize = 5;
 /// The largest fanout that can be set.
 pub const TREE_FANOUT_MAX: usize = 1_000;
+/// Leaves up to which an aggregator asks all leaves of a plan itself.
+pub const TREE_DIRECT_LEAVES_MAX: usize = 8;
 /// Bytes of a batch id that a client sends; the ids of a body's parts are a little longer.
 pub const BATCH_ID_BYTES_MAX: usize = 112;
 /// Bytes of a body that are in no batch yet, from which it counts as a long one.

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use hadal_aggregate::{LeafOutcome, PartialBody, WeightedCount};
+use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, PartialBody, WeightedCount};
 use hadal_peer::{BlockStatus, TableReport};
 use hadal_query::QueryKind;
 use hadal_types::{Micros, TableName};
@@ -112,7 +112,7 @@ async fn all_leaves_are_asked_once_whatever_the_depth() {
     for count in [1u64, 2, 5, 6, 25, 26, 130] {
         let leaves: Vec<(u64, u64)> = (1..=count).map(|rows| (rows, 0)).collect();
         let tree = tree(&leaves);
-        assert!(tree.children().len() <= TREE_FANOUT);
+        assert!(tree.members().len() <= TREE_FANOUT);
         let (rows, partial, _) = ask(&tree).await;
         assert_eq!(rows, count * (count + 1) / 2, "{count} leaves");
         assert_eq!(u64::from(partial.coverage.leaves_asked), count);

@@ -37,7 +37,7 @@ impl Tree {
         let aggregator = Aggregator::over(group, names, &expected_rows);
         for name in &leaves.failed {
             // The number of its rows is unknown, so no rows are expected.
-            aggregator.join(Arc::new(DeadLeaf::new(name)), Vec::new());
+            aggregator.join(Arc::new(DeadLeaf::new(name)), vec![name.clone()]);
         }
         let root = Root::new(Arc::new(aggregator), Arc::clone(&leaves.memories.queries));
         let placement = Arc::new(Placement::new(placed, &expected_rows, root.catalog()));

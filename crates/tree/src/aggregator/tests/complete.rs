@@ -93,7 +93,7 @@ fn root(act: Act, others: usize) -> Root {
         (name, peer)
     };
     let tree = Aggregator::over_leaves((0..=others).map(leaf).collect(), &expected_rows);
-    assert_eq!(tree.children().len() <= others, others >= TREE_FANOUT, "levels");
+    assert_eq!(tree.members().len() <= others, others >= TREE_FANOUT, "levels");
     Root::new(Arc::new(tree), MemoryPool::new(usize::MAX))
 }
 

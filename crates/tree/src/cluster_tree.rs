@@ -1,0 +1,230 @@
+//! The tree over a cluster, planned anew for each query.
+//!
+//! ```text
+//!            root ──┬── leaves of its machine
+//!                   ├── aggregator of B ──┬── leaves of B
+//!                   │                     └── aggregator of C ── leaves of C
+//!                   └── aggregator of D ── leaves of D
+//! ```
+//!
+//! The root is whoever a client asked. It plans the tree over the members that are known to work
+//! now (Scuba, VLDB 2013, section 3.5). Each aggregator below gets its part of the plan with the
+//! query. Every leaf is in the coverage once, whatever fails: the leaves of a child that does not
+//! answer are missing, and so are those that were not asked.
+
+mod directory;
+mod planning;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use hadal_aggregate::{LeafOutcome, Partial};
+use hadal_peer::{
+    BoxFuture, LeafStatus, MemberState, Peer, PeerStatus, Plan, PlannedPeer, StatusScope,
+    TableBlocks, TableReport,
+};
+use hadal_query::Query;
+use hadal_types::{LeafName, LeafState, MachineName, TableName};
+
+use crate::expected_rows::ExpectedRows;
+use crate::fan_out::{Child, FanOut};
+use directory::{Directories, Directory, KnownLeaf};
+
+/// The aggregator of one machine in a cluster, both as the root of queries and below other roots.
+pub struct ClusterTree {
+    machine: MachineName,
+    fanout: usize,
+    members: Directories,
+    fan_out: FanOut,
+}
+
+impl ClusterTree {
+    /// Makes the aggregator of this machine, which knows no members yet. As a root it divides the
+    /// machines into at most `fanout` groups, and so does every aggregator below it.
+    #[must_use]
+    pub fn new(machine: MachineName, fanout: usize, expected_rows: &Arc<ExpectedRows>) -> Self {
+        let (members, fan_out) = (Directories::default(), FanOut::new(expected_rows));
+        Self { machine, fanout, members, fan_out }
+    }
+
+    /// Adds a leaf of a machine, or replaces the one of the same name.
+    pub fn put_leaf(
+        &self,
+        name: LeafName,
+        machine: MachineName,
+        peer: Arc<dyn Peer>,
+        state: MemberState,
+    ) {
+        self.members.put_leaf(name, KnownLeaf { machine, peer, state });
+    }
+
+    /// Changes the state of a leaf. One that does not answer queries is neither asked nor waited
+    /// for, but its rows count as missing. Cheap if the state is as before.
+    pub fn set_leaf_state(&self, leaf: &LeafName, state: MemberState) {
+        self.members.set_leaf_state(leaf, state);
+    }
+
+    /// Forgets how to reach a leaf. Rows that are expected of it still count as missing, until
+    /// [`ExpectedRows::forget_leaf`].
+    pub fn remove_leaf(&self, leaf: &LeafName) {
+        self.members.remove_leaf(leaf);
+    }
+
+    /// Adds the aggregator of another machine, or replaces it.
+    pub fn put_aggregator(&self, machine: MachineName, peer: Arc<dyn PlannedPeer>, works: bool) {
+        self.members.put_aggregator(machine, peer, works);
+    }
+
+    /// Notes whether the aggregator of a machine works. If not, queries are planned around it.
+    pub fn set_aggregator_works(&self, machine: &MachineName, works: bool) {
+        self.members.set_aggregator_works(machine, works);
+    }
+
+    /// Forgets the aggregator of a machine.
+    pub fn remove_aggregator(&self, machine: &MachineName) {
+        self.members.remove_aggregator(machine);
+    }
+
+    /// The leaves that the tree knows how to reach, and their states.
+    #[must_use]
+    pub fn leaves(&self) -> Vec<(LeafName, MachineName, MemberState)> {
+        let members = self.members.now();
+        let leaf = |(name, leaf): (&LeafName, &KnownLeaf)| {
+            (name.clone(), leaf.machine.clone(), leaf.state)
+        };
+        members.leaves.iter().map(leaf).collect()
+    }
+
+    /// Answers of members that had not come when waiting for them ended, since the start.
+    #[must_use]
+    pub fn late_answers(&self) -> u64 {
+        self.fan_out.late_answers()
+    }
+
+    /// Answers that were dropped because they had rows of leaves that were not asked for, since the
+    /// start.
+    #[must_use]
+    pub fn refused_answers(&self) -> u64 {
+        self.fan_out.refused_answers()
+    }
+
+    /// Plans a query, and runs it as the root.
+    async fn run(&self, query: Arc<Query>, deadline: Instant) -> Partial {
+        let members = self.members.now();
+        let (plan, mut unasked) = planning::plan(&members, &self.machine, self.fanout);
+        for leaf in self.fan_out.expected_rows().leaves_of(&query.table) {
+            if !members.leaves.contains_key(&leaf) {
+                unasked.push((leaf, LeafOutcome::Dead));
+            }
+        }
+        let mut partial = self.run_plan(&members, &plan, &query, deadline).await;
+        self.add_unasked(&mut partial, unasked, &query);
+        partial
+    }
+
+    async fn run_plan(
+        &self,
+        members: &Directory,
+        plan: &Plan,
+        query: &Arc<Query>,
+        deadline: Instant,
+    ) -> Partial {
+        let split = planning::split(members, plan);
+        let children: Vec<Arc<Child>> = split.children.into_iter().map(Arc::new).collect();
+        let mut partial = self.fan_out.ask(&children, query, deadline).await;
+        self.add_unasked(&mut partial, split.unasked, query);
+        partial
+    }
+
+    fn add_unasked(
+        &self,
+        partial: &mut Partial,
+        unasked: Vec<(LeafName, LeafOutcome)>,
+        query: &Query,
+    ) {
+        for (leaf, outcome) in unasked {
+            partial.coverage.merge(self.fan_out.unanswered(&leaf, outcome, query, 0));
+        }
+    }
+}
+
+impl PlannedPeer for ClusterTree {
+    fn query_planned(
+        &self,
+        query: Arc<Query>,
+        plan: Arc<Plan>,
+        deadline: Instant,
+    ) -> BoxFuture<'_, Partial> {
+        Box::pin(async move {
+            let members = self.members.now();
+            self.run_plan(&members, &plan, &query, deadline).await
+        })
+    }
+}
+
+impl Peer for ClusterTree {
+    fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
+        Box::pin(self.run(query, deadline))
+    }
+
+    fn status<'a>(&'a self, scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
+        Box::pin(async move {
+            let members = self.members.now();
+            let mut statuses: FuturesUnordered<_> = members
+                .leaves
+                .iter()
+                .map(|(name, leaf)| async move { status_of(name, leaf, scope).await })
+                .collect();
+            let mut leaves = Vec::with_capacity(members.leaves.len());
+            while let Some(leaf) = statuses.next().await {
+                leaves.push(leaf);
+            }
+            leaves.sort_by(|left, right| left.name.cmp(&right.name));
+            PeerStatus { leaves }
+        })
+    }
+
+    fn reports(&self, table: &TableName) -> Vec<TableReport> {
+        let members = self.members.now();
+        members.leaves.values().flat_map(|leaf| leaf.peer.reports(table)).collect()
+    }
+
+    fn blocks<'a>(&'a self, table: &'a TableName) -> BoxFuture<'a, TableBlocks> {
+        Box::pin(async move {
+            let members = self.members.now();
+            let answering = members.leaves.values().filter(|leaf| leaf.state.answers());
+            let mut responses: FuturesUnordered<_> =
+                answering.map(|leaf| leaf.peer.blocks(table)).collect();
+            let mut all = TableBlocks::default();
+            while let Some(blocks) = responses.next().await {
+                all.merge(blocks);
+            }
+            all
+        })
+    }
+}
+
+/// The status of a leaf; without tables if it does not answer.
+async fn status_of(name: &LeafName, leaf: &KnownLeaf, scope: &StatusScope) -> LeafStatus {
+    if leaf.state.answers() {
+        let mut statuses = leaf.peer.status(scope).await.leaves.into_iter();
+        if let Some(status) = statuses.find(|status| status.name == *name) {
+            return status;
+        }
+    }
+    LeafStatus {
+        name: name.clone(),
+        state: match leaf.state {
+            MemberState::Announced(state) => state,
+            MemberState::Silent => LeafState::Prepare,
+        },
+        block_bytes: 0,
+        tables: Arc::default(),
+        losses: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;
