@@ -222,6 +222,7 @@ pub(crate) fn memory_app_behind(
         definitions: no_definitions(),
         ledger,
         clock,
+        members: None,
         damage: Arc::default(),
     }
 }
@@ -236,6 +237,7 @@ pub(crate) fn backend_of<S: Sink + Admin + 'static>(peer: Arc<dyn Peer>, sink: A
         definitions: no_definitions(),
         ledger: Arc::new(ExpectedRows::default()),
         clock: Arc::new(FixedClock::new(now())),
+        members: None,
         damage: Arc::default(),
     }
 }

@@ -7,6 +7,7 @@ use hadal_peer::{Admin, Sink};
 use hadal_tree::{ExpectedRows, Root};
 use hadal_types::Clock;
 
+use crate::cluster::Members;
 use crate::state::memory_gauge::MemoryGauge;
 
 /// The services behind the front.
@@ -22,6 +23,8 @@ pub struct Backend {
     pub definitions: Definitions,
     /// The rows that each leaf should hold.
     pub ledger: Arc<ExpectedRows>,
+    /// The other processes of the cluster; `None` without a cluster.
+    pub members: Option<Arc<dyn Members>>,
     /// The wall clock.
     pub clock: Arc<dyn Clock>,
     /// Measures the memory of the process.

@@ -25,6 +25,10 @@ pub enum ErrorKind {
     UnknownColumn,
     /// The batch does not exist.
     UnknownBatch,
+    /// The member of the cluster does not exist.
+    UnknownMember,
+    /// The member of the cluster is not gone.
+    MemberAlive,
     /// The request stopped coming.
     Stalled,
     /// The batch id was used for other bytes.
@@ -65,6 +69,8 @@ impl ErrorKind {
             Self::UnknownTable => "unknown-table",
             Self::UnknownColumn => "unknown-column",
             Self::UnknownBatch => "unknown-batch",
+            Self::UnknownMember => "unknown-member",
+            Self::MemberAlive => "member-alive",
             Self::Stalled => "stalled",
             Self::BatchConflict => "batch-conflict",
             Self::BadSettings => "bad-settings",

@@ -16,6 +16,7 @@
 
 mod backend;
 mod batch_id;
+mod cluster;
 mod column_stats;
 mod column_type;
 mod column_values;
@@ -30,6 +31,10 @@ mod state;
 mod tables;
 
 pub use backend::Backend;
+pub use cluster::{
+    AggregatorReport, ClusterReport, ClusterTotals, ForgottenLeaf, LeafReport, MachineReport,
+    Members, RowCounts, TableCoverage, TableShare,
+};
 pub use column_stats::ColumnStats;
 pub use column_type::{rows_of, type_of};
 pub use column_values::{ColumnValues, ColumnValuesRequest};

@@ -57,6 +57,8 @@ const fn title_and_status(kind: ErrorKind) -> (&'static str, StatusCode) {
         ErrorKind::UnknownTable => ("There is no such table", Http::NOT_FOUND),
         ErrorKind::UnknownColumn => ("There is no such column", Http::NOT_FOUND),
         ErrorKind::UnknownBatch => ("There is no such batch", Http::NOT_FOUND),
+        ErrorKind::UnknownMember => ("There is no such member", Http::NOT_FOUND),
+        ErrorKind::MemberAlive => ("The member is not gone", Http::CONFLICT),
         ErrorKind::Stalled => ("The request stopped coming", Http::REQUEST_TIMEOUT),
         ErrorKind::BatchConflict => ("The batch id was used for other bytes", Http::CONFLICT),
         ErrorKind::BadSettings => ("The settings cannot be", Http::BAD_REQUEST),

@@ -44,6 +44,12 @@ impl ExpectedRows {
         self.rows.lock().remove(leaf);
     }
 
+    /// The leaves that should hold rows.
+    #[must_use]
+    pub fn leaves(&self) -> Vec<LeafName> {
+        self.rows.lock().keys().cloned().collect()
+    }
+
     /// The tables that any leaf should hold rows of.
     #[must_use]
     pub fn tables(&self) -> BTreeSet<TableName> {
@@ -82,6 +88,7 @@ mod tests {
         expected_rows.set(&leaf, &table, 5);
         assert_eq!(expected_rows.expected(&leaf, &table), 5);
         assert_eq!(expected_rows.tables(), [table.clone()].into());
+        assert_eq!(expected_rows.leaves(), [leaf.clone()]);
         expected_rows.forget(&table);
         assert!(expected_rows.tables().is_empty());
         assert_eq!(expected_rows.expected(&leaf, &table), 0);

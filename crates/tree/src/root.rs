@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::{FinishError, LeafCoverage, LeafOutcome, QueryError, ResultSet, finish};
-use hadal_peer::{BlockStatus, Peer, PeerStatus, StatusScope, TableBlocks, TableStatus};
+use hadal_peer::{
+    BlockStatus, Peer, PeerStatus, StatusScope, TableBlocks, TableReport, TableStatus,
+};
 use hadal_query::Query;
 use hadal_types::limits::SMALL_QUERY_BYTES_MAX;
 use hadal_types::{CancelOnDrop, LeafName, LeafState, MemoryPool, TableName};
@@ -158,6 +160,12 @@ impl Root {
     #[must_use]
     pub fn known_table(&self, name: &str) -> Option<Arc<TableStatus>> {
         self.catalog.table(&*self.tree, &TableName::new(name).ok()?)
+    }
+
+    /// The newest reports of a table, one for each leaf. Sends no message.
+    #[must_use]
+    pub fn reports(&self, table: &TableName) -> Vec<TableReport> {
+        self.tree.reports(table)
     }
 
     /// One table as its leaves report it now, without other tables. Sends a message to all leaves.

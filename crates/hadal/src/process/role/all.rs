@@ -155,6 +155,7 @@ fn backend(
         definitions,
         ledger: Arc::clone(&tree.expected_rows),
         clock,
+        members: None,
         damage: damage(recovered).into(),
     }
 }
