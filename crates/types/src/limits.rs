@@ -258,6 +258,18 @@ pub const TREE_FANOUT: usize = 5;
 pub const TREE_FANOUT_MAX: usize = 1_000;
 /// Leaves up to which an aggregator asks all leaves of a plan itself.
 pub const TREE_DIRECT_LEAVES_MAX: usize = 8;
+/// The time between two rounds of gossip, in milliseconds.
+pub const GOSSIP_MILLIS: u64 = 100;
+/// How long a member's heartbeat may stand still before the member counts as silent, in
+/// milliseconds. News travels for up to half a second in a large cluster, and together they stay
+/// below two seconds.
+pub const MEMBER_SILENT_MILLIS: u64 = 1_300;
+/// Processes of one cluster that a member keeps track of, with those that were restarted lately.
+pub const MEMBERS_MAX: usize = 4_096;
+/// Bytes of one text of a member's announcement.
+pub const ANNOUNCEMENT_BYTES_MAX: usize = 1_024;
+/// Seconds by which clocks of two members may differ before a person is told.
+pub const CLOCK_SKEW_SECONDS: i64 = 60;
 /// Bytes of a batch id that a client sends; the ids of a body's parts are a little longer.
 pub const BATCH_ID_BYTES_MAX: usize = 112;
 /// Bytes of a body that are in no batch yet, from which it counts as a long one.
