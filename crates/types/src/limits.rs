@@ -268,7 +268,7 @@ pub const MEMBER_SILENT_MILLIS: u64 = 1_300;
 pub const MEMBERS_MAX: usize = 4_096;
 /// Bytes of one text of a member's announcement.
 pub const ANNOUNCEMENT_BYTES_MAX: usize = 1_024;
-/// Seconds by which clocks of two members may differ before a person is told.
+/// Seconds by which the clocks of two members may differ without being reported.
 pub const CLOCK_SKEW_SECONDS: i64 = 60;
 /// Bytes of a batch id that a client sends; the ids of a body's parts are a little longer.
 pub const BATCH_ID_BYTES_MAX: usize = 112;
