@@ -6,6 +6,7 @@
 mod answers;
 mod catalog;
 mod client;
+mod cluster;
 mod doors;
 mod dropped;
 mod each_door;

@@ -7,7 +7,7 @@ use hadal_peer::{Admin, Sink};
 use hadal_tree::{ExpectedRows, Root};
 use hadal_types::Clock;
 
-use crate::cluster::Members;
+use crate::members::Members;
 use crate::state::memory_gauge::MemoryGauge;
 
 /// The services behind the front.

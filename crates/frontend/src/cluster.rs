@@ -1,12 +1,11 @@
-//! The cluster that this process belongs to, as far as clients may see and change it.
+//! The cluster that this process belongs to, as clients see it and change it.
 
 pub(crate) mod join;
 mod natural_order;
 mod problems;
 mod report;
 
-use hadal_peer::{BoxFuture, Member};
-use hadal_types::{LeafName, Micros};
+use hadal_types::Micros;
 
 pub use report::{
     AggregatorReport, ClusterReport, ClusterTotals, LeafReport, MachineReport, RowCounts,
@@ -17,29 +16,6 @@ use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
 use join::{Alone, Knowledge, join};
-
-/// What membership knows of the other processes of the cluster. A process without a cluster has no
-/// such knowledge.
-pub trait Members: Send + Sync {
-    /// The cluster's name.
-    fn cluster(&self) -> String;
-
-    /// All members, silent ones too, in any order.
-    fn members(&self) -> Vec<Member>;
-
-    /// When the member entered its state; `None` if that is unknown.
-    fn since(&self, member: &LeafName) -> Option<Micros>;
-
-    /// What is wrong with the cluster beyond the states of its members, a sentence each: refused
-    /// members, clocks that are off, two members of one name.
-    fn problems(&self) -> Vec<String>;
-
-    /// Makes every member forget a silent leaf, and the rows expected of it.
-    ///
-    /// # Errors
-    /// A sentence. Some members may have forgotten the leaf, and the caller may try again.
-    fn forget<'a>(&'a self, leaf: &'a LeafName) -> BoxFuture<'a, Result<(), String>>;
-}
 
 /// A leaf that was forgotten.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,11 +63,11 @@ impl Frontend {
         }
     }
 
-    /// Forgets a leaf that is gone for good: its rows are no longer expected.
+    /// Forgets a leaf that is gone permanently: its rows are no longer expected.
     ///
     /// # Errors
     /// [`ErrorKind::UnknownMember`]; [`ErrorKind::MemberAlive`] unless the leaf is silent;
-    /// [`ErrorKind::Unavailable`] when not all members could be told.
+    /// [`ErrorKind::Unavailable`] when some members did not forget it.
     pub async fn forget_leaf(
         &self,
         principal: &Principal,

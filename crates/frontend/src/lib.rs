@@ -23,6 +23,7 @@ mod column_values;
 mod error;
 mod frontend;
 mod ingest;
+mod members;
 mod principal;
 mod query;
 mod query_runner;
@@ -33,7 +34,7 @@ mod tables;
 pub use backend::Backend;
 pub use cluster::{
     AggregatorReport, ClusterReport, ClusterTotals, ForgottenLeaf, LeafReport, MachineReport,
-    Members, RowCounts, TableCoverage, TableShare,
+    RowCounts, TableCoverage, TableShare,
 };
 pub use column_stats::ColumnStats;
 pub use column_type::{rows_of, type_of};
@@ -42,6 +43,7 @@ pub use error::{ErrorContext, ErrorKind, FrontendError, Hint, Rejects};
 pub use frontend::{Frontend, FrontendConfig, blocking};
 pub use ingest::decompress::Decompressor;
 pub use ingest::request::{ByteStream, IngestOptions, IngestReceipt};
+pub use members::Members;
 pub use principal::{Permission, Principal};
 pub use query::result::{QueryResult, QueryWarning};
 pub use query::{QueryRequest, QueryText};

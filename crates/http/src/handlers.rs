@@ -1,6 +1,7 @@
 //! A handler for each route: reads a request, calls the front, and writes the response.
 
 pub(crate) mod blocks;
+pub(crate) mod cluster;
 pub(crate) mod column_values;
 pub(crate) mod columns;
 pub(crate) mod ingest;

@@ -6,8 +6,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use hadal_frontend::{Counters, Frontend, MemoryUse};
+use hadal_frontend::{ClusterReport, Counters, Frontend, MemoryUse};
+use hadal_peer::{MemberRole, MemberState};
 use hadal_tree::ClusterStatus;
+use hadal_types::LeafState;
 use parking_lot::Mutex;
 
 /// Counters. All of them only grow, except the connections.
@@ -33,9 +35,16 @@ impl Metrics {
         }
     }
 
-    /// Returns all figures, including those of the tables.
-    pub(crate) fn text(&self, frontend: &Frontend, catalog: &ClusterStatus) -> String {
-        self.text_of(frontend.counters(), catalog, frontend.memory_use())
+    /// Returns all figures, including those of the tables and of the cluster.
+    pub(crate) fn text(
+        &self,
+        frontend: &Frontend,
+        catalog: &ClusterStatus,
+        cluster: &ClusterReport,
+    ) -> String {
+        let mut text = self.text_of(frontend.counters(), catalog, frontend.memory_use());
+        write_cluster(&mut text, cluster);
+        text
     }
 
     fn text_of(&self, counters: &Counters, catalog: &ClusterStatus, memory: MemoryUse) -> String {
@@ -125,6 +134,43 @@ fn write_queries(text: &mut String, counters: &Counters) {
     line(text, "query_seconds_bucket", "{le=\"+Inf\"}", queries);
     line(text, "query_seconds_sum", "", time.as_micros() as f64 / 1e6);
     line(text, "query_seconds_count", "", queries);
+}
+
+/// All states of members, so that a figure is 0 where there is no member in a state.
+const MEMBER_STATES: [MemberState; 5] = [
+    MemberState::Announced(LeafState::Alive),
+    MemberState::Announced(LeafState::MemoryRecovery),
+    MemberState::Announced(LeafState::DiskRecovery),
+    MemberState::Announced(LeafState::Prepare),
+    MemberState::Silent,
+];
+
+fn write_cluster(text: &mut String, cluster: &ClusterReport) {
+    let leaves = cluster.machines.iter().flat_map(|machine| &machine.leaves);
+    let leaves = leaves.map(|leaf| (MemberRole::Leaf, leaf.state));
+    let aggregators = cluster.machines.iter().filter_map(|machine| machine.aggregator.as_ref());
+    let aggregators = aggregators.map(|it| (MemberRole::Aggregator, it.state));
+    let members: Vec<(MemberRole, MemberState)> = leaves.chain(aggregators).collect();
+    head(text, "members", "gauge", "processes of the cluster by role and state");
+    for role in [MemberRole::Leaf, MemberRole::Aggregator] {
+        for state in MEMBER_STATES {
+            let labels = format!("{{role=\"{}\",state=\"{}\"}}", role.name(), state.name());
+            let count = members.iter().filter(|member| **member == (role, state)).count();
+            line(text, "members", &labels, count);
+        }
+    }
+    head(text, "coverage", "gauge", "share of the expected rows that queries see, of large tables");
+    for table in &cluster.tables {
+        let labels = format!("{{table=\"{}\"}}", table.table);
+        line(text, "coverage", &labels, table.rows.coverage());
+    }
+    for (name, help, rows) in [
+        ("rows_expected", "rows that queries should see", cluster.totals.rows.expected),
+        ("rows_missing", "expected rows that queries do not see", cluster.totals.rows.missing()),
+    ] {
+        head(text, name, "gauge", help);
+        line(text, name, "", rows);
+    }
 }
 
 fn write_unarchived(text: &mut String, catalog: &ClusterStatus) {

@@ -9,7 +9,8 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 use hadal_frontend::Permission;
 
 use crate::handlers::{
-    blocks, column_values, columns, ingest, losses, query, revoke, status, table_settings, tables,
+    blocks, cluster, column_values, columns, ingest, losses, query, revoke, status, table_settings,
+    tables,
 };
 use crate::page;
 use crate::state::AppState;
@@ -52,6 +53,8 @@ pub(crate) fn routes() -> Vec<Route> {
             get(column_values::values),
         ),
         route(Method::DELETE, "/v1/losses", Some(Admin), delete(losses::forget)),
+        route(Method::GET, "/v1/cluster", Some(Query), get(cluster::get)),
+        route(Method::DELETE, "/v1/cluster/members/{member}", Some(Admin), delete(cluster::forget)),
         route(Method::GET, "/v1/status", Some(Query), get(status::status)),
         route(Method::POST, "/v1/stop", Some(Admin), post(status::stop)),
         route(Method::GET, "/v1/version", Some(Query), get(status::version)),

@@ -88,7 +88,7 @@ mod tests {
         expected_rows.set(&leaf, &table, 5);
         assert_eq!(expected_rows.expected(&leaf, &table), 5);
         assert_eq!(expected_rows.tables(), [table.clone()].into());
-        assert_eq!(expected_rows.leaves(), [leaf.clone()]);
+        assert_eq!(expected_rows.leaves(), std::slice::from_ref(&leaf));
         expected_rows.forget(&table);
         assert!(expected_rows.tables().is_empty());
         assert_eq!(expected_rows.expected(&leaf, &table), 0);

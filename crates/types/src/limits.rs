@@ -290,6 +290,8 @@ pub const COLUMNS_LISTED_MAX: usize = 1_000;
 pub const VALUES_LISTED_MAX: usize = 1_000;
 /// Row blocks of a table in one answer.
 pub const BLOCKS_LISTED_MAX: usize = 10_000;
+/// Tables in one answer about the cluster, in all and for each leaf.
+pub const CLUSTER_TABLES_LISTED_MAX: usize = 100;
 /// Connections at the same time on one port.
 pub const CONNECTIONS_MAX: usize = 1_024;
 /// Files that connections leave to the rest of the process, beside the files of leaves and

@@ -6,7 +6,8 @@ use hadal_peer::{Member, MemberRole, MemberState, TableReport, TableStatus};
 use hadal_tree::ExpectedRows;
 use hadal_types::{LeafName, LeafState, MachineName, Micros, TableName};
 
-use super::Members;
+use crate::members::Members;
+
 use super::natural_order::natural_order;
 use super::problems::problems;
 use super::report::{
@@ -76,11 +77,12 @@ pub(crate) fn join(knowledge: &Knowledge<'_>) -> ClusterReport {
         tables_left_out,
         problems: Vec::new(),
     };
-    report.problems = problems(&report, knowledge);
+    let of_membership = knowledge.members.map(Members::problems).unwrap_or_default();
+    report.problems = problems(&report, of_membership, knowledge.damage);
     report
 }
 
-/// All leaves without their rows: members, and leaves of which only expected rows are left.
+/// All leaves without their rows: members, and leaves that have left expected rows.
 fn leaves(knowledge: &Knowledge<'_>) -> Vec<(MachineName, LeafReport)> {
     let mut leaves: BTreeMap<LeafName, (MachineName, LeafReport)> = BTreeMap::new();
     for name in knowledge.expected.leaves() {
@@ -242,6 +244,7 @@ fn machines(
 fn aggregator_of(member: &Member, since: Option<Micros>) -> AggregatorReport {
     AggregatorReport {
         name: member.name.clone(),
+        address: member.address,
         url: member.url.clone(),
         release: member.release.clone(),
         state: member.state,

@@ -5,20 +5,24 @@ use std::collections::BTreeSet;
 use hadal_peer::MemberState;
 use hadal_types::{LeafState, Micros};
 
-use super::join::Knowledge;
 use super::report::{ClusterReport, LeafReport, MachineReport};
 
-/// All problems, the worst first.
-pub(super) fn problems(report: &ClusterReport, knowledge: &Knowledge<'_>) -> Vec<String> {
+/// All problems, the worst first: of the members in the report, of membership, and the damage of
+/// this process.
+pub(super) fn problems(
+    report: &ClusterReport,
+    of_membership: Vec<String>,
+    damage: &[String],
+) -> Vec<String> {
     let leaves = || report.machines.iter().flat_map(|machine| &machine.leaves);
     let mut problems: Vec<String> =
         leaves().filter(|leaf| leaf.is_silent()).map(|leaf| silent_leaf(leaf, report.at)).collect();
     problems.extend(report.machines.iter().filter_map(|machine| mute(machine, report.at)));
-    problems.extend(knowledge.members.iter().flat_map(|members| members.problems()));
+    problems.extend(of_membership);
     problems.extend(leaves().filter_map(restoring));
     problems.extend(leaves().filter_map(stopping));
     problems.extend(releases(report));
-    problems.extend(knowledge.damage.iter().cloned());
+    problems.extend(damage.iter().cloned());
     problems
 }
 
@@ -26,7 +30,7 @@ fn silent_leaf(leaf: &LeafReport, now: Micros) -> String {
     let (name, rows) = (&leaf.name, rows(leaf.rows.missing()));
     if leaf.release.is_empty() {
         return format!(
-            "{name} is no member, but should hold {rows}; if it is gone for good: \
+            "{name} is no member, but should hold {rows}; if it will not return: \
              hadal forget {name}"
         );
     }

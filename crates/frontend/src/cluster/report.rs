@@ -1,5 +1,7 @@
 //! The state of a cluster at one moment, for people and programs.
 
+use std::net::SocketAddr;
+
 use hadal_peer::MemberState;
 use hadal_types::{LeafName, MachineName, Micros, TableName};
 
@@ -68,6 +70,8 @@ pub struct MachineReport {
 pub struct AggregatorReport {
     /// Its name.
     pub name: LeafName,
+    /// Where it takes calls of other members, and joins them to its cluster.
+    pub address: SocketAddr,
     /// The URL of its page and HTTP door; empty if it has none.
     pub url: String,
     /// Its release.
@@ -104,7 +108,7 @@ pub struct LeafReport {
     /// Its shares of the tables that [`ClusterReport::tables`] lists, in that order; tables that it
     /// has no share of are left out.
     pub tables: Vec<TableShare>,
-    /// Tables of which it has shares that are not listed.
+    /// Tables that are not listed, though it has shares of them.
     pub tables_left_out: usize,
 }
 

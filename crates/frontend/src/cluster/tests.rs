@@ -8,7 +8,8 @@ use hadal_tree::ExpectedRows;
 use hadal_types::{ColumnName, LeafName, LeafState, MachineName, Micros, TableName, TableSchema};
 
 use super::join::{Alone, Knowledge, join};
-use super::{ClusterReport, Members, RowCounts};
+use super::{ClusterReport, RowCounts};
+use crate::members::Members;
 
 const NOW: Micros = Micros(1_000 * Micros::SECOND);
 
@@ -198,7 +199,7 @@ fn every_problem_is_one_sentence() {
         abyss(0).problems,
         [
             "m-2/leaf-0 is silent for 12 s; answers lack its 101 rows",
-            "m-3/leaf-0 is no member, but should hold 7 rows; if it is gone for good: \
+            "m-3/leaf-0 is no member, but should hold 7 rows; if it will not return: \
              hadal forget m-3/leaf-0",
             "10.0.0.9:4281 is of the cluster trench",
             "m-1/leaf-10 is restoring 10 rows",

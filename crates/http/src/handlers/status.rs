@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use hadal_frontend::{ErrorKind, Frontend, MemoryUse};
 use hadal_peer::{LeafLoss, TableStatus};
 use hadal_tree::ClusterStatus;
-use hadal_types::{LeafName, LeafState, MemoryReservation};
+use hadal_types::{LeafName, LeafState, MemoryReservation, limits};
 use serde::Serialize;
 
 use crate::problem::Problem;
@@ -200,6 +200,8 @@ pub(crate) async fn stop(State(state): State<Arc<AppState>>) -> Result<Response,
 /// `GET /metrics`.
 pub(crate) async fn metrics(State(state): State<Arc<AppState>>) -> Response {
     let catalog = state.frontend.cluster_status().await;
+    let cluster = state.frontend.cluster_report(limits::CLUSTER_TABLES_LISTED_MAX).await;
     let text = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-    ([(header::CONTENT_TYPE, text)], state.metrics.text(&state.frontend, &catalog)).into_response()
+    let figures = state.metrics.text(&state.frontend, &catalog, &cluster);
+    ([(header::CONTENT_TYPE, text)], figures).into_response()
 }
