@@ -260,6 +260,7 @@ fn refusals_of_the_sink_have_their_statuses() {
         (SinkError::Full(text()), 503, "unavailable"),
         (SinkError::Store(text()), 503, "unavailable"),
         (SinkError::Unavailable(text()), 503, "unavailable"),
+        (SinkError::OutcomeUnknown(text()), 503, "unavailable"),
     ] {
         let server = over(Arc::default(), vec![refusal]);
         let log = || server.request("POST", "/v1/log/t").body("{\"a\": 1}").send();

@@ -241,9 +241,10 @@ impl From<&SinkError> for FrontendError {
             SinkError::Corrupt { .. } => ErrorKind::BadBatch,
             SinkError::Busy(_) => ErrorKind::Busy,
             SinkError::Limit(_) => ErrorKind::Limit,
-            SinkError::Full(_) | SinkError::Store(_) | SinkError::Unavailable(_) => {
-                ErrorKind::Unavailable
-            }
+            SinkError::Full(_)
+            | SinkError::Store(_)
+            | SinkError::Unavailable(_)
+            | SinkError::OutcomeUnknown(_) => ErrorKind::Unavailable,
         };
         Self::new(kind, error.to_string())
     }

@@ -240,6 +240,7 @@ mod tests {
             (SinkError::Full(text()), 503),
             (SinkError::Store(text()), 503),
             (SinkError::Unavailable(text()), 503),
+            (SinkError::OutcomeUnknown(text()), 503),
         ] {
             assert_eq!(status(FrontendError::from(&error)), expected, "{error}");
         }

@@ -16,6 +16,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::limits::LeafLimits;
 use crate::table::Table;
+use crate::table_changes::TableChanges;
 use crate::wakeup::Wakeup;
 
 /// The data of one leaf.
@@ -26,6 +27,8 @@ pub(crate) struct LeafContext {
     pub(crate) has_folder: bool,
     pub(crate) durability: Durability,
     pub(crate) tables: RwLock<BTreeMap<TableName, Arc<Table>>>,
+    /// Which tables have changed.
+    pub(crate) changes: Arc<TableChanges>,
     pub(crate) limits: LeafLimits,
     /// Wakes the merge thread.
     pub(crate) wakeup: Arc<Wakeup>,
@@ -47,6 +50,10 @@ impl LeafContext {
         clock: Arc<dyn Clock>,
         (has_folder, durability): (bool, Durability),
     ) -> Self {
+        let changes = Arc::default();
+        for table in tables.values() {
+            table.report_changes(&changes);
+        }
         Self {
             name,
             clock,
@@ -54,6 +61,7 @@ impl LeafContext {
             has_folder,
             durability,
             tables: RwLock::new(tables),
+            changes,
             limits,
             wakeup: Arc::default(),
             is_stopping: AtomicBool::new(false),
@@ -122,7 +130,8 @@ impl LeafContext {
             );
             return Err(SinkError::Limit(message));
         }
-        tables.entry(name.clone()).or_insert_with(|| Arc::new(Table::new(name.clone())));
+        let table = tables.entry(name.clone());
+        table.or_insert_with(|| Arc::new(Table::new(name.clone()))).report_changes(&self.changes);
         Ok(())
     }
 

@@ -27,8 +27,8 @@ mod status;
 pub(crate) mod string_ids;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use hadal_block::BlockError;
 use hadal_peer::TableStatus;
@@ -43,6 +43,7 @@ use crate::table::block_set::{BlockSet, DeferredBlocks, bytes_of};
 use crate::table::merged_schema::MergedSchema;
 use crate::table::settings::is_on_disk;
 use crate::table::string_ids::StringIds;
+use crate::table_changes::TableChanges;
 
 /// The key of a cached status: the table's version, and the time of the next expiry pass.
 type StatusOf = (u64, Micros);
@@ -104,6 +105,8 @@ pub(crate) struct Table {
     pub(crate) string_ids: StringIds,
     /// Rises whenever the status may have changed.
     version: AtomicU64,
+    /// Where changes are noted, once the table belongs to a leaf.
+    changes: OnceLock<Arc<TableChanges>>,
 }
 
 impl Table {
@@ -118,6 +121,14 @@ impl Table {
             batch_ids: Mutex::default(),
             string_ids: StringIds::default(),
             version: AtomicU64::new(TABLES.fetch_add(1, Ordering::SeqCst) << VERSION_BITS),
+            changes: OnceLock::new(),
+        }
+    }
+
+    /// Notes this and every later change of the status in the leaf's list.
+    pub(crate) fn report_changes(&self, changes: &Arc<TableChanges>) {
+        if self.changes.set(Arc::clone(changes)).is_ok() {
+            changes.note(&self.name);
         }
     }
 
@@ -391,6 +402,9 @@ impl Table {
     /// Makes the next caller of [`Self::status`] build it again.
     pub(crate) fn invalidate_status(&self) {
         self.version.fetch_add(1, Ordering::Release);
+        if let Some(changes) = self.changes.get() {
+            changes.note(&self.name);
+        }
     }
 
     /// Rises with every change of the status.

@@ -165,6 +165,10 @@ pub enum SinkError {
     /// The sink takes no batches now: it is stopping, or gone.
     #[error("{0} takes no batches now")]
     Unavailable(String),
+    /// The connection to the sink broke after the batch was sent. The sink may have taken it, so a
+    /// retry must go to the same sink.
+    #[error("{0} may have taken the batch or not; send it again under the same id")]
+    OutcomeUnknown(String),
 }
 
 #[cfg(test)]

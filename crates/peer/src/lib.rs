@@ -13,6 +13,7 @@ mod hello;
 mod member;
 mod peer;
 mod plan;
+mod report_source;
 mod sink;
 mod status;
 
@@ -23,6 +24,7 @@ pub use hello::{Hello, WIRE_VERSION};
 pub use member::{Member, MemberRole, MemberState};
 pub use peer::Peer;
 pub use plan::{Plan, PlannedMachine, PlannedPeer};
+pub use report_source::ReportSource;
 pub use sink::Sink;
 pub use status::{
     ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, StatusScope, TableReport, TableStatus,

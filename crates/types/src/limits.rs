@@ -343,3 +343,32 @@ pub const SEGMENTS_MAPPED_MAX: usize = 16_384;
 /// How long a batch that was accepted without waiting for the disk may stay unsynced, in
 /// milliseconds.
 pub const LOG_SYNC_MILLIS: u64 = 1_000;
+/// How long a process may take to open a connection to another one, in milliseconds.
+pub const RPC_CONNECT_MILLIS: u64 = 500;
+/// After how much silence a connection between processes is tested by a ping, and how long the
+/// answer may take, in milliseconds.
+pub const RPC_PING_MILLIS: u64 = 1_000;
+/// How long another process may take to answer anything but a query, a batch or a change, in
+/// milliseconds.
+pub const RPC_CALL_MILLIS: u64 = 1_000;
+/// How much earlier a remote process must answer a query, in milliseconds at most, so that its
+/// answer arrives by the deadline. It is 1/[`RPC_HOP_SHARE`] of the remaining time if that is less.
+pub const RPC_HOP_MILLIS_MAX: u64 = 20;
+/// See [`RPC_HOP_MILLIS_MAX`].
+pub const RPC_HOP_SHARE: u32 = 20;
+/// Calls of one connection between processes that run at the same time; further ones wait.
+pub const RPC_STREAMS_MAX: u32 = 1_024;
+/// Connections of other processes at the same time.
+pub const RPC_CONNECTIONS_MAX: usize = 4_096;
+/// Bytes of the metadata of one call.
+pub const RPC_HEADER_BYTES_MAX: u32 = 16 << 10;
+/// How long changed tables are collected before a leaf reports them, in milliseconds.
+pub const REPORTS_MILLIS: u64 = 20;
+/// Reports of tables that a leaf makes at once.
+pub const REPORTS_AT_ONCE_MAX: usize = 256;
+/// How far the clocks of two members of a cluster may differ, in seconds.
+pub const CLOCK_SKEW_SECONDS_MAX: u64 = 60;
+/// The fewest bytes of a cluster's token.
+pub const CLUSTER_TOKEN_BYTES_MIN: usize = 16;
+/// The most bytes of a cluster's token.
+pub const CLUSTER_TOKEN_BYTES_MAX: usize = 256;

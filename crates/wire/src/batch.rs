@@ -142,6 +142,7 @@ pub(crate) fn encode_error(error: &SinkError) -> proto::SinkError {
         SinkError::Full(words) => sink_error::Error::Full(words),
         SinkError::Store(words) => sink_error::Error::Store(words),
         SinkError::Unavailable(who) => sink_error::Error::Unavailable(who),
+        SinkError::OutcomeUnknown(who) => sink_error::Error::OutcomeUnknown(who),
     };
     proto::SinkError { error: Some(error) }
 }
@@ -161,5 +162,6 @@ pub(crate) fn decode_error(error: proto::SinkError) -> Result<SinkError, DecodeE
         sink_error::Error::Full(words) => SinkError::Full(words),
         sink_error::Error::Store(words) => SinkError::Store(words),
         sink_error::Error::Unavailable(who) => SinkError::Unavailable(who),
+        sink_error::Error::OutcomeUnknown(who) => SinkError::OutcomeUnknown(who),
     })
 }

@@ -53,7 +53,7 @@ pub enum DecodeErrorKind {
 impl DecodeError {
     /// Whether a limit was exceeded, which is the query's fault and not a failure of a leaf.
     #[must_use]
-    pub(crate) const fn is_limit(&self) -> bool {
+    pub const fn is_limit(&self) -> bool {
         matches!(self.kind, DecodeErrorKind::TooMany { .. } | DecodeErrorKind::Memory(_))
     }
 

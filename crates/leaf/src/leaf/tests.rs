@@ -27,6 +27,7 @@ mod losses;
 mod memory_pressure;
 mod overlap;
 mod recompress;
+mod reports;
 mod restart;
 mod revoke;
 mod row_queries;

@@ -34,5 +34,6 @@ fn take_out(
     context.store.keep_on_disk(name, false);
     // Only from here on may another table of that name be created.
     context.tables.write().remove(name);
+    context.changes.note(name);
     Ok(table.clear().to_vec())
 }

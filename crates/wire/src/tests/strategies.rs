@@ -468,6 +468,7 @@ pub(crate) fn sink_error() -> impl Strategy<Value = SinkError> {
         words().prop_map(SinkError::Full),
         words().prop_map(SinkError::Store),
         words().prop_map(SinkError::Unavailable),
+        words().prop_map(SinkError::OutcomeUnknown),
     ]
 }
 

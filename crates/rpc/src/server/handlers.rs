@@ -1,0 +1,131 @@
+//! One function per method: decodes the request, asks the process, and encodes the response.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use hadal_aggregate::Partial;
+use hadal_peer::{Batch, Sink, SinkError};
+use hadal_types::limits::MERGE_AT_ONCE_BYTES;
+use hadal_wire::{
+    DecodeError, QueryRequest, decode_batch, decode_blocks_of, decode_change, decode_hello,
+    decode_look_up, decode_scope, encode_accepted, encode_applied, encode_blocks, encode_hello,
+    encode_lookup, encode_partial, encode_status,
+};
+use tokio::task::spawn_blocking;
+use tonic::Status;
+
+use crate::identity::Identity;
+use crate::method::Method;
+use crate::server::Services;
+
+/// Answers one call.
+pub(crate) async fn answer(
+    method: Method,
+    message: Bytes,
+    identity: &Identity,
+    services: &Services,
+) -> Result<Bytes, Status> {
+    match method {
+        Method::Query => query(message, services).await,
+        Method::Status => status(message, services).await,
+        Method::Blocks => blocks(message, services).await,
+        Method::Accept => accept(message, services).await,
+        Method::LookUp => look_up(message, services).await,
+        Method::Apply => apply(message, services).await,
+        Method::SayHello => say_hello(message, identity),
+        Method::Reports => Err(missing("answer to a stream")),
+    }
+}
+
+/// The status for a message that cannot be decoded.
+fn undecodable(error: &DecodeError) -> Status {
+    if error.is_limit() {
+        Status::out_of_range(error.to_string())
+    } else {
+        Status::invalid_argument(error.to_string())
+    }
+}
+
+/// The status for a call of a part that this process has not.
+fn missing(part: &str) -> Status {
+    Status::unimplemented(format!("this process has no {part}"))
+}
+
+/// The status for work that ended without a result.
+fn ended() -> Status {
+    Status::internal("the work ended without a result")
+}
+
+async fn query(message: Bytes, services: &Services) -> Result<Bytes, Status> {
+    let start = Instant::now();
+    let request = QueryRequest::decode(message, &services.functions);
+    let request = request.map_err(|error| undecodable(&error))?;
+    let deadline = start + request.remaining;
+    let partial = match request.plan {
+        None => services.peer.query(request.query, deadline).await,
+        Some(plan) => {
+            let planned = services.planned.as_ref().ok_or_else(|| missing("aggregator"))?;
+            planned.query_planned(request.query, plan, deadline).await
+        }
+    };
+    encode(partial).await
+}
+
+/// Encodes a partial, on another thread if that takes long.
+async fn encode(partial: Partial) -> Result<Bytes, Status> {
+    if partial.reservation.bytes() <= MERGE_AT_ONCE_BYTES {
+        return Ok(encode_partial(partial));
+    }
+    spawn_blocking(move || encode_partial(partial)).await.map_err(|_| ended())
+}
+
+async fn status(message: Bytes, services: &Services) -> Result<Bytes, Status> {
+    let scope = decode_scope(message).map_err(|error| undecodable(&error))?;
+    Ok(encode_status(&services.peer.status(&scope).await))
+}
+
+async fn blocks(message: Bytes, services: &Services) -> Result<Bytes, Status> {
+    let table = decode_blocks_of(message).map_err(|error| undecodable(&error))?;
+    Ok(encode_blocks(&services.peer.blocks(&table).await))
+}
+
+fn sink(services: &Services) -> Result<&Arc<dyn Sink>, Status> {
+    services.sink.as_ref().ok_or_else(|| missing("place for batches"))
+}
+
+async fn accept(message: Bytes, services: &Services) -> Result<Bytes, Status> {
+    let sink = sink(services)?;
+    // Reading every byte of a batch takes a while.
+    let verified = spawn_blocking(move || verify(message)).await.map_err(|_| ended())??;
+    let accepted = match verified {
+        Ok(batch) => sink.accept(batch).await,
+        Err(error) => Err(error),
+    };
+    Ok(encode_accepted(&accepted))
+}
+
+/// Verifies a batch: from here on its bytes are trusted.
+fn verify(message: Bytes) -> Result<Result<Batch, SinkError>, Status> {
+    let batch = decode_batch(message).map_err(|error| undecodable(&error))?;
+    Ok(batch.verify())
+}
+
+async fn look_up(message: Bytes, services: &Services) -> Result<Bytes, Status> {
+    let (table, id) = decode_look_up(message).map_err(|error| undecodable(&error))?;
+    Ok(encode_lookup(sink(services)?.look_up(&table, &id).await))
+}
+
+async fn apply(message: Bytes, services: &Services) -> Result<Bytes, Status> {
+    let change = decode_change(message).map_err(|error| undecodable(&error))?;
+    let admin = services.admin.as_ref().ok_or_else(|| missing("tables to change"))?;
+    Ok(encode_applied(&admin.apply(change).await))
+}
+
+fn say_hello(message: Bytes, identity: &Identity) -> Result<Bytes, Status> {
+    // A caller of another version may say more than this release can decode.
+    if let Ok(hello) = decode_hello(message) {
+        tracing::debug!(caller = %hello.name, cluster = hello.cluster, "a process says hello");
+    }
+    Ok(encode_hello(&identity.hello()))
+}

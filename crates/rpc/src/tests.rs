@@ -1,0 +1,9 @@
+//! Calls between two sides in this process, over real sockets.
+
+mod calls;
+mod cancel;
+mod fakes;
+mod hello;
+mod hostile;
+mod refusals;
+mod reports;

@@ -1,0 +1,37 @@
+//! How byte streams to other processes are opened: by TCP, or in a simulated network.
+
+use std::io;
+use std::net::SocketAddr;
+
+use hadal_peer::BoxFuture;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+
+/// Bytes to and from another process.
+pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}
+
+/// Opens byte streams to other processes.
+pub trait Transport: Send + Sync {
+    /// Opens a stream to the process at `address`.
+    ///
+    /// # Errors
+    /// When nothing takes the connection.
+    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn ByteStream>>>;
+}
+
+/// The network of the machine.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tcp;
+
+impl Transport for Tcp {
+    fn connect(&self, address: SocketAddr) -> BoxFuture<'_, io::Result<Box<dyn ByteStream>>> {
+        Box::pin(async move {
+            let stream = TcpStream::connect(address).await?;
+            // Small messages must not wait for more.
+            stream.set_nodelay(true)?;
+            Ok(Box::new(stream) as Box<dyn ByteStream>)
+        })
+    }
+}
