@@ -19,6 +19,8 @@ mod commits;
 #[cfg(test)]
 mod decisions;
 #[cfg(test)]
+mod deployment;
+#[cfg(test)]
 mod figures;
 #[cfg(test)]
 mod floors;
