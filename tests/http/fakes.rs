@@ -168,7 +168,9 @@ impl Peer for FakeLeaf {
     fn reports(&self, table: &TableName) -> Vec<TableReport> {
         let LeafStatus { name: leaf, tables, .. } = self.leaf();
         let status = tables.get(table).cloned();
-        vec![TableReport { leaf, table: table.clone(), version: 1, status }]
+        let (table, started, version) = (table.clone(), 1, 1);
+        let (recovered_rows, accepted_rows) = (0, 0);
+        vec![TableReport { leaf, table, started, version, recovered_rows, accepted_rows, status }]
     }
 
     fn blocks<'a>(&'a self, _table: &'a TableName) -> BoxFuture<'a, TableBlocks> {

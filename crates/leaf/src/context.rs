@@ -23,6 +23,8 @@ use crate::wakeup::Wakeup;
 pub(crate) struct LeafContext {
     pub(crate) name: LeafName,
     pub(crate) clock: Arc<dyn Clock>,
+    /// When it was opened, in microseconds since the Unix epoch.
+    pub(crate) started: u64,
     pub(crate) store: Store,
     pub(crate) has_folder: bool,
     pub(crate) durability: Durability,
@@ -56,6 +58,7 @@ impl LeafContext {
         }
         Self {
             name,
+            started: u64::try_from(clock.now().0).unwrap_or(0),
             clock,
             store,
             has_folder,

@@ -99,6 +99,7 @@ pub(crate) fn recover_tables(
         let entry = tables.entry(lost.table.clone());
         entry.or_insert_with(|| Arc::new(Table::new(lost.table.clone()))).note_lost(lost);
     }
+    tables.values().for_each(|table| table.note_recovered());
     Recovered { tables, waiting, moving, report }
 }
 

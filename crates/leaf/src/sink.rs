@@ -53,7 +53,9 @@ impl Leaf {
             Some(table) => self.report_of(&table),
             None => {
                 let (leaf, table) = (self.context.name.clone(), name.clone());
-                TableReport { leaf, table, version, status: None }
+                let started = self.context.started;
+                let (recovered_rows, accepted_rows, status) = (0, 0, None);
+                TableReport { leaf, table, started, version, recovered_rows, accepted_rows, status }
             }
         }
     }
@@ -63,7 +65,10 @@ impl Leaf {
         let version = table.version();
         let next_expiry = self.schedule.next_due(&*self.context.clock);
         let (leaf, status) = (self.context.name.clone(), table.status(next_expiry));
-        TableReport { leaf, table: table.name.clone(), version, status }
+        // Read after the status, so no accepted rows of the status are missing.
+        let (recovered_rows, accepted_rows) = table.arrived_rows();
+        let (table, started) = (table.name.clone(), self.context.started);
+        TableReport { leaf, table, started, version, recovered_rows, accepted_rows, status }
     }
 
     /// Whether the leaf accepts batches: not after a failed write, nor while it stops.

@@ -107,6 +107,10 @@ pub(crate) struct Table {
     version: AtomicU64,
     /// Where changes are noted, once the table belongs to a leaf.
     changes: OnceLock<Arc<TableChanges>>,
+    /// Rows at the start, with missing ones.
+    recovered_rows: AtomicU64,
+    /// Rows accepted since.
+    accepted_rows: AtomicU64,
 }
 
 impl Table {
@@ -122,6 +126,8 @@ impl Table {
             string_ids: StringIds::default(),
             version: AtomicU64::new(TABLES.fetch_add(1, Ordering::SeqCst) << VERSION_BITS),
             changes: OnceLock::new(),
+            recovered_rows: AtomicU64::default(),
+            accepted_rows: AtomicU64::default(),
         }
     }
 
@@ -130,6 +136,23 @@ impl Table {
         if self.changes.set(Arc::clone(changes)).is_ok() {
             changes.note(&self.name);
         }
+    }
+
+    /// Notes that the table has all rows of the store, and counts accepted rows from now on.
+    pub(crate) fn note_recovered(&self) {
+        self.recovered_rows.store(self.holdings().0, Ordering::SeqCst);
+    }
+
+    /// Makes an accepted batch visible.
+    pub(crate) fn push_accepted(&self, block: Block) {
+        self.accepted_rows.fetch_add(block.rows as u64, Ordering::SeqCst);
+        self.push(block);
+    }
+
+    /// Rows at the start, and rows accepted since.
+    pub(crate) fn arrived_rows(&self) -> (u64, u64) {
+        let rows = |rows: &AtomicU64| rows.load(Ordering::SeqCst);
+        (rows(&self.recovered_rows), rows(&self.accepted_rows))
     }
 
     /// Takes blocks that are opened when the table is first read.

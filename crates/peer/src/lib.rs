@@ -9,6 +9,7 @@
 mod admin;
 mod batch;
 mod blocks;
+mod expected_rows;
 mod hello;
 mod member;
 mod peer;
@@ -20,6 +21,7 @@ mod status;
 pub use admin::{Admin, TableChange};
 pub use batch::{Batch, BatchLookup, ForeignBatch, Receipt, SinkError};
 pub use blocks::{BlockStatus, ColumnBlocks, TableBlocks};
+pub use expected_rows::{ExpectedRowsDelta, ExpectedShare, TableRun};
 pub use hello::{Hello, WIRE_VERSION};
 pub use member::{Member, MemberRole, MemberState};
 pub use peer::Peer;

@@ -58,9 +58,16 @@ pub struct TableReport {
     pub leaf: LeafName,
     /// The table.
     pub table: TableName,
+    /// When the leaf's process started, in microseconds since the Unix epoch.
+    pub started: u64,
     /// Of two reports of one leaf and table, the one with the higher version is newer. Versions
     /// restart with each start of the leaf.
     pub version: u64,
+    /// Rows of the table that the leaf had when it started, with lost rows and rows still to be
+    /// restored.
+    pub recovered_rows: u64,
+    /// Rows that the leaf has accepted since.
+    pub accepted_rows: u64,
     /// The leaf's share; `None` while the leaf has no such table.
     pub status: Option<Arc<TableStatus>>,
 }

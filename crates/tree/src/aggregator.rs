@@ -13,7 +13,7 @@ use hadal_types::{LeafName, TableName};
 use parking_lot::RwLock;
 
 use crate::expected_rows::ExpectedRows;
-use crate::fan_out::{Child, FanOut, Target};
+use crate::fan_out::{Child, FanOut, Leaves, Target};
 
 /// Queries all of its peers, and merges the partials that arrive in time.
 pub struct Aggregator {
@@ -52,7 +52,7 @@ impl Aggregator {
 
     fn of(members: Vec<Member>, expected_rows: &Arc<ExpectedRows>) -> Self {
         let members = RwLock::new(members.into_iter().map(Arc::new).collect());
-        Self { members, fan_out: FanOut::new(expected_rows) }
+        Self { members, fan_out: FanOut::new(Leaves::Local, expected_rows) }
     }
 
     /// Adds a peer, which answers for these leaves, from the next query on.

@@ -69,7 +69,7 @@ impl Catalog {
         reports.iter().all(|report| {
             let entry = tables.get(&report.table);
             match entry.and_then(|entry| entry.reports.get(&report.leaf)) {
-                Some(newest) => newest.version > report.version || is_same(newest, report),
+                Some(newest) => order_of(newest) > order_of(report) || is_same(newest, report),
                 None => report.status.is_none(),
             }
         })
@@ -80,7 +80,7 @@ impl Catalog {
         let entry = tables.entry(table.clone()).or_default();
         for report in reports {
             let newest = entry.reports.get(&report.leaf);
-            if newest.is_none_or(|newest| newest.version <= report.version) {
+            if newest.is_none_or(|newest| order_of(newest) <= order_of(&report)) {
                 entry.reports.insert(report.leaf.clone(), report);
             }
         }
@@ -94,9 +94,14 @@ impl Catalog {
     }
 }
 
+/// The higher, the newer. A restarted leaf counts versions from the beginning.
+const fn order_of(report: &TableReport) -> (u64, u64) {
+    (report.started, report.version)
+}
+
 /// A leaf reports an unchanged table by the same status.
 fn is_same(report: &TableReport, other: &TableReport) -> bool {
-    report.version == other.version
+    order_of(report) == order_of(other)
         && match (&report.status, &other.status) {
             (Some(status), Some(other)) => Arc::ptr_eq(status, other),
             (None, None) => true,

@@ -1,4 +1,4 @@
-//! The tree over a cluster, planned anew for each query.
+//! The tree over a cluster, planned for each query.
 //!
 //! ```text
 //!            root ──┬── leaves of its machine
@@ -7,10 +7,10 @@
 //!                   └── aggregator of D ── leaves of D
 //! ```
 //!
-//! The root is whoever a client asked. It plans the tree over the members that are known to work
-//! now (Scuba, VLDB 2013, section 3.5). Each aggregator below gets its part of the plan with the
-//! query. Every leaf is in the coverage once, whatever fails: the leaves of a child that does not
-//! answer are missing, and so are those that were not asked.
+//! The root is the aggregator that a client asked. It plans the tree over the members that are
+//! known to work now (Scuba, VLDB 2013, section 3.5). Each aggregator below gets its part of the
+//! plan with the query. Every leaf is in the coverage once, whatever fails: the leaves of a child
+//! that does not answer are missing, and so are those that were not asked.
 
 mod directory;
 mod planning;
@@ -29,7 +29,7 @@ use hadal_query::Query;
 use hadal_types::{LeafName, LeafState, MachineName, TableName};
 
 use crate::expected_rows::ExpectedRows;
-use crate::fan_out::{Child, FanOut};
+use crate::fan_out::{Child, FanOut, Leaves};
 use directory::{Directories, Directory, KnownLeaf};
 
 /// The aggregator of one machine in a cluster, both as the root of queries and below other roots.
@@ -45,7 +45,8 @@ impl ClusterTree {
     /// machines into at most `fanout` groups, and so does every aggregator below it.
     #[must_use]
     pub fn new(machine: MachineName, fanout: usize, expected_rows: &Arc<ExpectedRows>) -> Self {
-        let (members, fan_out) = (Directories::default(), FanOut::new(expected_rows));
+        let (members, fan_out) =
+            (Directories::default(), FanOut::new(Leaves::Remote, expected_rows));
         Self { machine, fanout, members, fan_out }
     }
 

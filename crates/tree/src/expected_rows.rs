@@ -1,96 +1,222 @@
-//! How many rows of each table each leaf should hold, according to the acknowledgements that this
-//! process received. The figures stand in for a leaf that does not answer.
+//! How many rows of each table each leaf should hold: the figures for a leaf that does not answer,
+//! or that answers with fewer rows than it once had.
+//!
+//! A leaf reports its rows with every acknowledgement, and between them. Each process remembers the
+//! newest report that it received, by the start of the leaf and the report's version. Processes
+//! exchange what they remember, so a leaf's last acknowledgement counts wherever it went. No sums
+//! over processes are needed, so nothing counts twice. `run_history.rs` derives the expected rows.
+//!
+//! Rows of a leaf that reports nothing are counted by acknowledgements and answers.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+mod counts;
+mod run_history;
+mod samples;
 
-use hadal_types::{LeafName, TableName};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use hadal_peer::{ExpectedRowsDelta, TableReport};
+use hadal_types::{Clock, LeafName, SystemClock, TableName, TimeRange};
 use parking_lot::Mutex;
 
+use counts::Counts;
+use run_history::run_of;
+
 /// Rows by leaf and table.
-#[derive(Debug, Default)]
 pub struct ExpectedRows {
-    rows: Mutex<BTreeMap<LeafName, HashMap<TableName, u64>>>,
+    clock: Arc<dyn Clock>,
+    epoch: u64,
+    counts: Mutex<Counts>,
+}
+
+impl Default for ExpectedRows {
+    fn default() -> Self {
+        Self::new(Arc::new(SystemClock))
+    }
 }
 
 impl ExpectedRows {
-    /// Adds rows that a leaf acknowledged.
-    pub fn add(&self, leaf: &LeafName, table: &TableName, rows: u64) {
-        let mut all = self.rows.lock();
-        *all.entry(leaf.clone()).or_default().entry(table.clone()).or_default() += rows;
+    /// Expects no rows yet.
+    #[must_use]
+    pub fn new(clock: Arc<dyn Clock>) -> Self {
+        let epoch = u64::try_from(clock.now().0).unwrap_or(0);
+        Self { clock, epoch, counts: Mutex::default() }
     }
 
-    /// Notes that a leaf has removed rows.
-    pub fn sub(&self, leaf: &LeafName, table: &TableName, rows: u64) {
-        let mut all = self.rows.lock();
-        if let Some(expected) = all.get_mut(leaf).and_then(|tables| tables.get_mut(table)) {
-            *expected = expected.saturating_sub(rows);
+    /// Adds rows that a leaf acknowledged, with the report of the acknowledgement.
+    pub fn acknowledged(
+        &self,
+        leaf: &LeafName,
+        table: &TableName,
+        rows: u64,
+        report: Option<&TableReport>,
+    ) {
+        match report.filter(|report| report.leaf == *leaf && report.table == *table) {
+            Some(report) => self.report(report),
+            None if rows > 0 => self.add(leaf, table, rows),
+            None => {}
         }
     }
 
-    /// Stores the rows that a leaf itself reports: it knows better, having expired rows.
+    /// Stores a report of a leaf, unless a newer one is known.
+    pub fn report(&self, report: &TableReport) {
+        let mut counts = self.counts.lock();
+        let now = counts.after_forgotten(&report.leaf, &report.table, self.clock.now());
+        let run = run_of(report, now);
+        counts.change(&report.leaf, &report.table, |entry| {
+            let newest = entry.history.newest().map(|run| (run.started, run.version));
+            let is_newer = newest.is_none_or(|newest| newest < (run.started, run.version));
+            if is_newer {
+                (entry.unreported, entry.answered) = (0, None);
+            }
+            let is_dropped = report.status.is_none()
+                && is_newer
+                && newest.is_some_and(|(started, _)| started == run.started);
+            let is_acknowledged = is_dropped && entry.history.acknowledge(run.started);
+            entry.history.learn(&run, now) || is_acknowledged
+        });
+    }
+
+    /// Notes the start of a leaf's process, as membership announces it. Until the leaf's first
+    /// report, it is not believed to have lost rows that it had before.
+    pub fn leaf_started(&self, leaf: &LeafName, started: u64) {
+        let mut counts = self.counts.lock();
+        let newest = counts.started.entry(leaf.clone()).or_default();
+        *newest = started.max(*newest);
+    }
+
+    /// Adds rows that a leaf acknowledged without a report.
+    pub fn add(&self, leaf: &LeafName, table: &TableName, rows: u64) {
+        let mut counts = self.counts.lock();
+        let entry = counts.entry(leaf, table);
+        entry.unreported = entry.unreported.saturating_add(rows);
+    }
+
+    /// Notes that a leaf has removed rows. A leaf that reports will say so itself.
+    pub fn sub(&self, leaf: &LeafName, table: &TableName, rows: u64) {
+        let mut counts = self.counts.lock();
+        let entry = counts.entry(leaf, table);
+        entry.unreported = entry.unreported.saturating_sub(rows);
+    }
+
+    /// Stores the rows that a leaf of this process holds now. It knows better than its last report.
     pub fn set(&self, leaf: &LeafName, table: &TableName, rows: u64) {
-        self.rows.lock().entry(leaf.clone()).or_default().insert(table.clone(), rows);
+        let mut counts = self.counts.lock();
+        let entry = counts.entry(leaf, table);
+        match entry.history.newest() {
+            Some(_) => (entry.unreported, entry.answered) = (0, Some(rows)),
+            None => entry.unreported = rows,
+        }
+    }
+
+    /// Returns how many rows a leaf should hold that answered with `rows`. Unless it reports them,
+    /// its rows are expected from now on.
+    pub fn answered(&self, leaf: &LeafName, table: &TableName, rows: u64) -> u64 {
+        let now = self.clock.now();
+        let mut counts = self.counts.lock();
+        let newest_start = counts.started.get(leaf).copied().unwrap_or(0);
+        let entry = counts.entry(leaf, table);
+        match entry.history.newest() {
+            None => {
+                entry.unreported = rows;
+                rows
+            }
+            Some(newest) if newest.started < newest_start => {
+                rows.max(entry.rows(now, &TimeRange::ALL))
+            }
+            Some(_) => rows.saturating_add(entry.history.missing_rows(now)),
+        }
+    }
+
+    /// Notes that a person knows of all rows of a table that are missing now, or of all tables.
+    pub fn acknowledge_losses(&self, table: Option<&TableName>) {
+        let mut counts = self.counts.lock();
+        for (leaf, table) in counts.keys(|_, other| table.is_none_or(|table| table == other)) {
+            counts.change(&leaf, &table, |entry| {
+                let until = entry.history.newest().map(|run| run.started);
+                until.is_some_and(|until| entry.history.acknowledge(until))
+            });
+        }
     }
 
     /// Forgets a table that was dropped.
     pub fn forget(&self, table: &TableName) {
-        for tables in self.rows.lock().values_mut() {
-            tables.remove(table);
-        }
+        let mut counts = self.counts.lock();
+        let until = counts.last_received(|_, other| table == other, self.clock.now());
+        counts.forget_table(table, until);
     }
 
-    /// Forgets a leaf that is no longer a member.
+    /// Forgets a leaf that will not come back, everywhere. Later reports of it count again.
     pub fn forget_leaf(&self, leaf: &LeafName) {
-        self.rows.lock().remove(leaf);
+        let mut counts = self.counts.lock();
+        let until = counts.last_received(|other, _| leaf == other, self.clock.now());
+        counts.forget_leaf(leaf, until);
     }
 
     /// The leaves that should hold rows.
     #[must_use]
     pub fn leaves(&self) -> Vec<LeafName> {
-        self.rows.lock().keys().cloned().collect()
+        self.counts.lock().entries.keys().cloned().collect()
     }
 
     /// The tables that any leaf should hold rows of.
     #[must_use]
     pub fn tables(&self) -> BTreeSet<TableName> {
-        self.rows.lock().values().flat_map(HashMap::keys).cloned().collect()
+        let counts = self.counts.lock();
+        counts.entries.values().flat_map(HashMap::keys).cloned().collect()
     }
 
     /// The leaves that should hold rows of a table.
     #[must_use]
     pub fn leaves_of(&self, table: &TableName) -> Vec<LeafName> {
-        let all = self.rows.lock();
-        let holds =
-            all.iter().filter(|(_, tables)| tables.get(table).is_some_and(|rows| *rows > 0));
+        let now = self.clock.now();
+        let counts = self.counts.lock();
+        let holds = counts.entries.iter().filter(|(_, tables)| {
+            tables.get(table).is_some_and(|entry| entry.rows(now, &TimeRange::ALL) > 0)
+        });
         holds.map(|(leaf, _)| leaf.clone()).collect()
     }
 
     /// Returns the number of the table's rows that the leaf should hold.
     #[must_use]
     pub fn expected(&self, leaf: &LeafName, table: &TableName) -> u64 {
-        let rows = self.rows.lock();
-        rows.get(leaf).and_then(|tables| tables.get(table)).copied().unwrap_or(0)
+        self.expected_in(leaf, table, &TimeRange::ALL)
+    }
+
+    /// As [`Self::expected`]; 0 where all rows of the leaf are outside of the time range.
+    #[must_use]
+    pub fn expected_in(&self, leaf: &LeafName, table: &TableName, range: &TimeRange) -> u64 {
+        let now = self.clock.now();
+        let counts = self.counts.lock();
+        let entry = counts.entries.get(leaf).and_then(|tables| tables.get(table));
+        entry.map_or(0, |entry| entry.rows(now, range))
+    }
+
+    /// The number of changes so far, for membership to announce.
+    #[must_use]
+    pub fn version(&self) -> u64 {
+        self.counts.lock().version
+    }
+
+    /// When versions began to be counted.
+    #[must_use]
+    pub const fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// What has changed since `version`, a version of this process. Since 0, that is all: the bytes
+    /// of it can be stored, and merged after a restart.
+    #[must_use]
+    pub fn changes_since(&self, version: u64) -> ExpectedRowsDelta {
+        self.counts.lock().changes_since(version, self.epoch)
+    }
+
+    /// Adds what another process knows. The same again, or older, changes nothing.
+    pub fn merge(&self, delta: &ExpectedRowsDelta) {
+        let now = self.clock.now();
+        self.counts.lock().merge(delta, now);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn acknowledged_rows_are_expected() {
-        let (expected_rows, leaf) = (ExpectedRows::default(), LeafName("leaf-0".into()));
-        let table = TableName::new("t").expect("a name");
-        assert_eq!(expected_rows.expected(&leaf, &table), 0);
-        expected_rows.add(&leaf, &table, 3);
-        expected_rows.add(&leaf, &table, 4);
-        assert_eq!(expected_rows.expected(&leaf, &table), 7);
-        expected_rows.set(&leaf, &table, 5);
-        assert_eq!(expected_rows.expected(&leaf, &table), 5);
-        assert_eq!(expected_rows.tables(), [table.clone()].into());
-        assert_eq!(expected_rows.leaves(), std::slice::from_ref(&leaf));
-        expected_rows.forget(&table);
-        assert!(expected_rows.tables().is_empty());
-        assert_eq!(expected_rows.expected(&leaf, &table), 0);
-    }
-}
+mod tests;

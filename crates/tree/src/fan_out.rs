@@ -45,9 +45,19 @@ impl Child {
 
 /// Asks children, and counts the answers that it could not use.
 pub(crate) struct FanOut {
+    leaves: Leaves,
     expected_rows: Arc<ExpectedRows>,
     late: AtomicU64,
     refused: AtomicU64,
+}
+
+/// Where the leaves are: how far their counts of their own rows are believed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Leaves {
+    /// In this process, whose leaves know all their losses.
+    Local,
+    /// In other processes, which may have lost rows without knowing it.
+    Remote,
 }
 
 /// The children of one query, and what is still missing of them.
@@ -62,9 +72,9 @@ struct Round<'q> {
 }
 
 impl FanOut {
-    pub(crate) fn new(expected_rows: &Arc<ExpectedRows>) -> Self {
+    pub(crate) fn new(leaves: Leaves, expected_rows: &Arc<ExpectedRows>) -> Self {
         let expected_rows = Arc::clone(expected_rows);
-        Self { expected_rows, late: AtomicU64::default(), refused: AtomicU64::default() }
+        Self { leaves, expected_rows, late: AtomicU64::default(), refused: AtomicU64::default() }
     }
 
     pub(crate) fn expected_rows(&self) -> &Arc<ExpectedRows> {
@@ -98,7 +108,7 @@ impl FanOut {
         let mut merged = Partial::empty(query);
         let mut until = deadline;
         while let Ok(Some((index, partial))) = timeout_at(until.into(), answers.next()).await {
-            let partial = self.checked(partial, &children[index].leaves, query);
+            let partial = self.checked(partial, &children[index], query);
             merged = merge(merged, partial, query).await;
             if !merged.errors.is_empty() {
                 // The query has failed: the other peers need not continue.
@@ -126,8 +136,9 @@ impl FanOut {
     }
 
     /// The partial with the coverage of exactly these leaves; an empty one if it has rows of
-    /// others, since its rows cannot be told apart.
-    fn checked(&self, partial: Partial, leaves: &[LeafName], query: &Query) -> Partial {
+    /// others.
+    fn checked(&self, mut partial: Partial, child: &Child, query: &Query) -> Partial {
+        let leaves = &child.leaves;
         if !child_coverage::is_of(&partial.coverage, leaves) {
             self.refused.fetch_add(1, Ordering::Relaxed);
             let mut empty = Partial::empty(query);
@@ -136,15 +147,25 @@ impl FanOut {
             }
             return empty;
         }
-        self.learn(&partial, query);
+        self.learn(&mut partial, child, query);
         self.with_expected(partial, leaves, query)
     }
 
-    /// Stores the rows that a leaf reports to hold as the rows expected of it from now on.
-    fn learn(&self, partial: &Partial, query: &Query) {
-        for leaf in &partial.coverage.leaves {
-            if leaf.outcome == LeafOutcome::Answered {
-                self.expected_rows.set(&leaf.name, &query.table, leaf.rows_expected);
+    /// Compares the rows that leaves hold with those that they should hold. That is done once per
+    /// leaf: by who asked it directly.
+    fn learn(&self, partial: &mut Partial, child: &Child, query: &Query) {
+        for leaf in &mut partial.coverage.leaves {
+            if leaf.outcome != LeafOutcome::Answered {
+                continue;
+            }
+            let (name, table, rows) = (&leaf.name, &query.table, leaf.rows_expected);
+            if self.leaves == Leaves::Local {
+                self.expected_rows.set(name, table, rows);
+                continue;
+            }
+            let expected = self.expected_rows.answered(name, table, rows);
+            if matches!(child.target, Target::Peer(_)) {
+                leaf.rows_expected = expected;
             }
         }
     }
@@ -154,9 +175,8 @@ impl FanOut {
     fn with_expected(&self, mut partial: Partial, leaves: &[LeafName], query: &Query) -> Partial {
         let coverage = &mut partial.coverage;
         for leaf in &mut coverage.leaves {
-            let expected = self.expected_rows.expected(&leaf.name, &query.table);
             if leaf.outcome != LeafOutcome::Answered {
-                leaf.rows_expected = leaf.rows_expected.max(expected);
+                leaf.rows_expected = leaf.rows_expected.max(self.expected(&leaf.name, query));
             }
         }
         child_coverage::sum_up(coverage);
@@ -194,11 +214,16 @@ impl FanOut {
         let leaf = LeafCoverage {
             name: leaf.clone(),
             outcome,
-            rows_expected: self.expected_rows.expected(leaf, &query.table),
+            rows_expected: self.expected(leaf, query),
             rows_scanned: 0,
             micros,
         };
         Coverage::of_leaf(leaf, false)
+    }
+
+    /// Rows of a leaf that may concern the query.
+    fn expected(&self, leaf: &LeafName, query: &Query) -> u64 {
+        self.expected_rows.expected_in(leaf, &query.table, &query.range)
     }
 }
 

@@ -162,10 +162,12 @@ impl Placement {
         let mut state = self.state.lock();
         // A leaf that was removed meanwhile stays forgotten, with this batch.
         if self.members.has(&leaf) {
+            let added = if receipt.duplicate { 0 } else { receipt.rows as u64 };
             if !receipt.duplicate {
                 state.tables.add(&key.0, &leaf.name, bytes);
-                self.expected_rows.add(&leaf.name, &key.0, receipt.rows as u64);
             }
+            let report = receipt.report.as_ref();
+            self.expected_rows.acknowledged(&leaf.name, &key.0, added, report);
             if let Some(report) = &receipt.report {
                 self.catalog.learn(report.clone());
             }
@@ -262,6 +264,9 @@ impl Admin for Placement {
                 self.apply_to_all(&TableChange::CheckRevoke { table, batch }).await?;
             }
             let rows = self.apply_to_all(&change).await?;
+            if let TableChange::AcknowledgeLosses { table } = &change {
+                self.expected_rows.acknowledge_losses(table.as_ref());
+            }
             if let TableChange::Drop { table } = &change {
                 self.expected_rows.forget(table);
                 self.state.lock().tables.forget(table);

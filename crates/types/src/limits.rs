@@ -270,6 +270,12 @@ pub const MEMBERS_MAX: usize = 4_096;
 pub const ANNOUNCEMENT_BYTES_MAX: usize = 1_024;
 /// Seconds by which the clocks of two members may differ without being reported.
 pub const CLOCK_SKEW_SECONDS: i64 = 60;
+/// Shares of tables by leaves in one message of expected rows; further ones are in the next.
+pub const EXPECTED_SHARES_MAX: usize = 65_536;
+/// Runs of a leaf that expected rows keep apart; older ones are summed up.
+pub const EXPECTED_RUNS_MAX: usize = 8;
+/// Times at which the accepted rows of a leaf's share of a table are remembered.
+pub const EXPECTED_SAMPLES_MAX: usize = 512;
 /// Bytes of a batch id that a client sends; the ids of a body's parts are a little longer.
 pub const BATCH_ID_BYTES_MAX: usize = 112;
 /// Bytes of a body that are in no batch yet, from which it counts as a long one.

@@ -89,6 +89,9 @@ pub(crate) fn encode_report_message(report: &TableReport) -> proto::TableReport 
         table: report.table.to_string(),
         version: report.version,
         status: report.status.as_deref().map(encode_table),
+        started_micros: report.started,
+        recovered_rows: report.recovered_rows,
+        accepted_rows: report.accepted_rows,
     }
 }
 
@@ -105,7 +108,10 @@ pub(crate) fn decode_report_message(
     Ok(TableReport {
         leaf: decode_leaf_name(report.leaf).at("leaf")?,
         table,
+        started: report.started_micros,
         version: report.version,
+        recovered_rows: report.recovered_rows,
+        accepted_rows: report.accepted_rows,
         status: status.map(Arc::new),
     })
 }

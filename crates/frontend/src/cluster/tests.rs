@@ -92,7 +92,9 @@ fn report(leaf: &str, name: &str, rows: u64, waiting_rows: u64) -> TableReport {
         archive_error: None,
     };
     let (leaf, status) = (leaf_name(leaf), Some(Arc::new(status)));
-    TableReport { leaf, table: table(name), version: 1, status }
+    let (table, started, version) = (table(name), 1, 1);
+    let (recovered_rows, accepted_rows) = (0, 0);
+    TableReport { leaf, table, started, version, recovered_rows, accepted_rows, status }
 }
 
 /// Two machines. One of four leaves is silent, one is restoring; a fifth leaf is gone.

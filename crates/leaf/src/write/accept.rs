@@ -88,7 +88,7 @@ fn start(
                 // Computed before the batch is visible, as blocks may be dropped to make room for
                 // it.
                 let overflowing = table.bytes() + block.byte_count() as u64 > bytes_max;
-                table.push(block);
+                table.push_accepted(block);
                 wakeup.wake();
                 Ok(overflowing)
             }

@@ -72,7 +72,8 @@ pub(crate) fn batch() -> Batch {
 
 pub(crate) fn report(table: &str, version: u64) -> TableReport {
     let table = TableName::new(table).expect("a name");
-    TableReport { leaf: leaf_name(), table, version, status: None }
+    let (leaf, started, recovered_rows, accepted_rows) = (leaf_name(), 1, 2, 3);
+    TableReport { leaf, table, started, version, recovered_rows, accepted_rows, status: None }
 }
 
 /// What the fake does with a query.

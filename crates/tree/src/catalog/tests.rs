@@ -73,7 +73,8 @@ fn report(number: u64, version: u64, rows: u64) -> TableReport {
         archive_error: None,
     };
     let status = (rows > 0).then(|| Arc::new(status(rows)));
-    TableReport { leaf: leaf(number), table: name(), version, status }
+    let (leaf, table, started) = (leaf(number), name(), 1);
+    TableReport { leaf, table, started, version, recovered_rows: 0, accepted_rows: 0, status }
 }
 
 fn rows(catalog: &Catalog, tree: &Reporting) -> Option<u64> {
@@ -93,6 +94,8 @@ fn the_newest_report_of_every_leaf_counts_however_it_came() {
     assert_eq!(rows(&catalog, &tree), Some(13), "older ones are too late");
     tree.report(report(0, 6, 20));
     assert_eq!(rows(&catalog, &tree), Some(23));
+    tree.report(TableReport { started: 2, ..report(0, 1, 20) });
+    assert_eq!(rows(&catalog, &tree), Some(23), "a restarted leaf counts from the beginning");
     catalog.forget_leaf(&leaf(1));
     tree.0.lock().expect("no poison").retain(|report| report.leaf != leaf(1));
     assert_eq!(rows(&catalog, &tree), Some(20), "it is no member any more");

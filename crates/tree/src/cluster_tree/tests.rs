@@ -92,7 +92,9 @@ impl Peer for FakeLeaf {
 
     fn reports(&self, table: &TableName) -> Vec<TableReport> {
         let (leaf, table) = (self.name.clone(), table.clone());
-        vec![TableReport { leaf, table, version: 1, status: None }]
+        let (recovered_rows, accepted_rows, status) = (0, 0, None);
+        let (started, version) = (1, 1);
+        vec![TableReport { leaf, table, started, version, recovered_rows, accepted_rows, status }]
     }
 
     fn blocks<'a>(&'a self, _table: &'a TableName) -> BoxFuture<'a, TableBlocks> {

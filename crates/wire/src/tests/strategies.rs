@@ -495,11 +495,13 @@ pub(crate) fn status_scope() -> impl Strategy<Value = StatusScope> {
 }
 
 pub(crate) fn table_report() -> impl Strategy<Value = TableReport> {
-    (status(), batch(), any::<u64>()).prop_map(|(status, batch, version)| {
+    (status(), batch(), any::<[u64; 4]>()).prop_map(|(status, batch, numbers)| {
+        let [started, version, recovered_rows, accepted_rows] = numbers;
         let leaf = status.leaves.first().map(|leaf| leaf.name.clone());
         let leaf = leaf.unwrap_or_else(|| LeafName("leaf".into()));
         let share = status.leaves.iter().flat_map(|leaf| leaf.tables.values()).next().cloned();
         let table = share.as_ref().map_or(batch.table, |share| share.schema.name.clone());
-        TableReport { leaf, table, version, status: share }
+        let status = share;
+        TableReport { leaf, table, started, version, recovered_rows, accepted_rows, status }
     })
 }

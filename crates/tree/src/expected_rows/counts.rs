@@ -1,0 +1,211 @@
+//! All shares, and what was forgotten.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+use hadal_peer::{ExpectedRowsDelta, ExpectedShare, TableRun};
+use hadal_types::limits::{EXPECTED_SHARES_MAX, LEAVES_MAX, TABLES_MAX};
+use hadal_types::{LeafName, Micros, TableName, TimeRange};
+
+use super::run_history::RunHistory;
+
+#[derive(Default)]
+pub(super) struct Counts {
+    pub(super) entries: BTreeMap<LeafName, HashMap<TableName, Entry>>,
+    /// The newest known start of each leaf's process.
+    pub(super) started: HashMap<LeafName, u64>,
+    pub(super) forgotten_leaves: HashMap<LeafName, Micros>,
+    pub(super) forgotten_tables: HashMap<TableName, Micros>,
+    pub(super) version: u64,
+}
+
+#[derive(Default)]
+pub(super) struct Entry {
+    pub(super) history: RunHistory,
+    /// Acknowledged rows that no report includes yet; all rows, if there is no report.
+    pub(super) unreported: u64,
+    /// The rows that the leaf answered with since its last report.
+    pub(super) answered: Option<u64>,
+    /// The version of the last change.
+    pub(super) version: u64,
+}
+
+impl Entry {
+    /// Rows that the leaf should hold, as far as they may concern a query over this range.
+    pub(super) fn rows(&self, now: Micros, range: &TimeRange) -> u64 {
+        let reported = match self.answered {
+            Some(rows) => rows.saturating_add(self.history.missing_rows(now)),
+            None => self.history.rows(now, range),
+        };
+        reported.saturating_add(self.unreported)
+    }
+}
+
+impl Counts {
+    pub(super) fn entry(&mut self, leaf: &LeafName, table: &TableName) -> &mut Entry {
+        self.entries.entry(leaf.clone()).or_default().entry(table.clone()).or_default()
+    }
+
+    /// Makes a change, and counts it if `change` says that it is one.
+    pub(super) fn change(
+        &mut self,
+        leaf: &LeafName,
+        table: &TableName,
+        change: impl FnOnce(&mut Entry) -> bool,
+    ) {
+        let version = self.version + 1;
+        let entry = self.entry(leaf, table);
+        if change(entry) {
+            entry.version = version;
+            self.version = version;
+        }
+    }
+
+    pub(super) fn keys(
+        &self,
+        is_meant: impl Fn(&LeafName, &TableName) -> bool,
+    ) -> Vec<(LeafName, TableName)> {
+        let keys = self.entries.iter().flat_map(|(leaf, tables)| {
+            tables.keys().map(move |table| (leaf.clone(), table.clone()))
+        });
+        keys.filter(|(leaf, table)| is_meant(leaf, table)).collect()
+    }
+
+    /// What has changed since a version.
+    pub(super) fn changes_since(&self, version: u64, epoch: u64) -> ExpectedRowsDelta {
+        let all = self.entries.iter().flat_map(|(leaf, tables)| {
+            tables.iter().map(move |(table, entry)| (leaf, table, entry))
+        });
+        let is_changed = |entry: &Entry| entry.version > version && !entry.history.runs.is_empty();
+        let mut changed: Vec<_> = all.filter(|(.., entry)| is_changed(entry)).collect();
+        changed.sort_unstable_by_key(|(.., entry)| entry.version);
+        let has_more = changed.len() > EXPECTED_SHARES_MAX;
+        changed.truncate(EXPECTED_SHARES_MAX);
+        let last = changed.last().filter(|_| has_more).map(|(.., entry)| entry.version);
+        let share = |(leaf, table, entry): (&LeafName, &TableName, &Entry)| ExpectedShare {
+            leaf: leaf.clone(),
+            table: table.clone(),
+            runs: entry.history.runs.clone(),
+            acknowledged: entry.history.acknowledged,
+        };
+        ExpectedRowsDelta {
+            epoch,
+            version: last.unwrap_or(self.version),
+            has_more,
+            shares: changed.into_iter().map(share).collect(),
+            forgotten_leaves: pairs(&self.forgotten_leaves),
+            forgotten_tables: pairs(&self.forgotten_tables),
+        }
+    }
+
+    pub(super) fn merge(&mut self, delta: &ExpectedRowsDelta, now: Micros) {
+        delta.forgotten_leaves.iter().for_each(|(leaf, at)| self.forget_leaf(leaf, *at));
+        delta.forgotten_tables.iter().for_each(|(table, at)| self.forget_table(table, *at));
+        delta.shares.iter().for_each(|share| self.merge_share(share, now));
+    }
+
+    /// The time of the last report of some shares, and `now` at least.
+    pub(super) fn last_received(
+        &self,
+        is_meant: impl Fn(&LeafName, &TableName) -> bool,
+        now: Micros,
+    ) -> Micros {
+        let shares = self.entries.iter().flat_map(|(leaf, tables)| {
+            tables.iter().map(move |(table, entry)| (leaf, table, entry))
+        });
+        let meant = shares.filter(|(leaf, table, _)| is_meant(leaf, table));
+        let received =
+            meant.filter_map(|(.., entry)| entry.history.newest().map(|run| run.received));
+        received.max().unwrap_or(now).max(now)
+    }
+
+    fn merge_share(&mut self, share: &ExpectedShare, now: Micros) {
+        let forgotten = self.forgotten_until(&share.leaf, &share.table);
+        let runs: Vec<&TableRun> =
+            share.runs.iter().filter(|run| forgotten.is_none_or(|at| run.received > at)).collect();
+        if runs.is_empty() {
+            return;
+        }
+        self.change(&share.leaf, &share.table, |entry| {
+            let before = entry.history.newest().map(|run| (run.started, run.version));
+            let mut is_news = false;
+            for run in runs {
+                is_news |= entry.history.learn(run, now);
+            }
+            if entry.history.newest().map(|run| (run.started, run.version)) > before {
+                (entry.unreported, entry.answered) = (0, None);
+            }
+            entry.history.acknowledge(share.acknowledged) || is_news
+        });
+    }
+
+    fn forgotten_until(&self, leaf: &LeafName, table: &TableName) -> Option<Micros> {
+        self.forgotten_leaves.get(leaf).max(self.forgotten_tables.get(table)).copied()
+    }
+
+    /// The time of a report that comes now: after the leaf and the table were forgotten.
+    pub(super) fn after_forgotten(
+        &self,
+        leaf: &LeafName,
+        table: &TableName,
+        now: Micros,
+    ) -> Micros {
+        let until = self.forgotten_until(leaf, table);
+        until.map_or(now, |until| now.max(Micros(until.0.saturating_add(1))))
+    }
+
+    pub(super) fn forget_leaf(&mut self, leaf: &LeafName, at: Micros) {
+        if !note(&mut self.forgotten_leaves, leaf, at, LEAVES_MAX) {
+            return;
+        }
+        self.version += 1;
+        if let Some(tables) = self.entries.get_mut(leaf) {
+            tables.retain(|_, entry| entry.is_after(at));
+        }
+        self.entries.retain(|_, tables| !tables.is_empty());
+    }
+
+    pub(super) fn forget_table(&mut self, table: &TableName, at: Micros) {
+        if !note(&mut self.forgotten_tables, table, at, TABLES_MAX) {
+            return;
+        }
+        self.version += 1;
+        for tables in self.entries.values_mut() {
+            if tables.get(table).is_some_and(|entry| !entry.is_after(at)) {
+                tables.remove(table);
+            }
+        }
+        self.entries.retain(|_, tables| !tables.is_empty());
+    }
+}
+
+impl Entry {
+    /// Whether the leaf has reported since.
+    fn is_after(&self, at: Micros) -> bool {
+        self.history.newest().is_some_and(|newest| newest.received > at)
+    }
+}
+
+/// Notes the later of two times; of too many, the earliest is left out.
+fn note<N: Clone + Eq + Hash>(
+    times: &mut HashMap<N, Micros>,
+    name: &N,
+    at: Micros,
+    max: usize,
+) -> bool {
+    if times.get(name).is_some_and(|known| *known >= at) {
+        return false;
+    }
+    times.insert(name.clone(), at);
+    if times.len() > max {
+        let earliest = times.iter().min_by_key(|(_, at)| **at).map(|(name, _)| name.clone());
+        earliest.and_then(|name| times.remove(&name));
+    }
+    true
+}
+
+fn pairs<N: Clone + Ord>(times: &HashMap<N, Micros>) -> Vec<(N, Micros)> {
+    let mut pairs: Vec<(N, Micros)> = times.iter().map(|(name, at)| (name.clone(), *at)).collect();
+    pairs.sort_unstable();
+    pairs
+}
