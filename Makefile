@@ -3,11 +3,12 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo test fuzz siege downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla fmt lint
+.PHONY: help demo demo-cluster test fuzz siege downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
 	@echo 'make demo ARGS="--help"     the same, with arguments for "hadal demo"'
+	@echo 'make demo-cluster           the same as a cluster: three machines of two leaf processes each'
 	@echo 'make test                   format, lints and all tests, as the reviewers run them'
 	@echo 'make fuzz ARGS=600          look for inputs that break row blocks, 600 seconds per target'
 	@echo 'make siege                  ten minutes of random lives: kill -9, full disks, altered files; ARGS="--minutes 2 --seed 7"'
@@ -26,11 +27,12 @@ help:
 	@echo
 	@echo 'Builds are kept in $(CARGO_TARGET_DIR)'
 
-demo:
+demo-cluster: CLUSTER = --machines 3
+demo demo-cluster:
 	@make/need cargo cc node npm
 	@make/page
 	cargo build --release --package hadal
-	@exec "$(CARGO_TARGET_DIR)/release/hadal" demo $(ARGS)
+	@exec "$(CARGO_TARGET_DIR)/release/hadal" demo $(CLUSTER) $(ARGS)
 
 test:
 	@make/test

@@ -121,6 +121,7 @@ fn every_shape_of_the_tree_gives_the_same_rows() {
         (2, Hops::InProcess, true),
         (3, Hops::Loopback, false),
         (7, Hops::InProcess, true),
+        (6, Hops::Grpc, true),
     ] {
         let mut session = Session::new(leaves, hops, now).expect("a session");
         let rows = tied_rows(reverse);

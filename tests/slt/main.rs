@@ -103,3 +103,8 @@ fn seven_leaves() {
 fn seven_leaves_mirrored() {
     run_all(7, Hops::Loopback);
 }
+
+#[test]
+fn three_machines_of_two_leaves() {
+    run_all(6, Hops::Grpc);
+}

@@ -178,7 +178,7 @@ pub fn ask_over(
         scan.block(&view, &|_, column| column.verify(), part).map_err(|error| error.to_string())?;
     }
     let parts = parts.into_iter().map(|part| match hops {
-        Hops::InProcess => Ok(part),
+        Hops::InProcess | Hops::Grpc => Ok(part),
         Hops::Loopback => through_wire(part, query),
     });
     let parts = parts.collect::<Result<Vec<_>, _>>()?;

@@ -1,5 +1,7 @@
 //! All of Hadal below HTTP in one process: leaves in memory, the tree over them, SQL on top.
 
+mod grpc;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -22,6 +24,8 @@ pub enum Hops {
     /// Also by calls, but every message is encoded and decoded as on a network: between leaves and
     /// aggregators, and once more at the root.
     Loopback,
+    /// By gRPC over sockets: every leaf and every aggregator of three machines is a server.
+    Grpc,
 }
 
 /// One process of Hadal, at a fixed time.
@@ -61,6 +65,31 @@ impl hadal_sql::Catalog for Tables {
     }
 }
 
+/// Opens a leaf in memory.
+fn open_leaf(
+    name: LeafName,
+    pool: &Arc<ScanPool>,
+    budget: &Arc<MemoryPool>,
+    clock: &Arc<FixedClock>,
+) -> Result<Arc<Leaf>, String> {
+    let leaf = Leaf::open(LeafConfig {
+        name,
+        folder: None,
+        memory: None,
+        preopened: PreopenedStore::default(),
+        expects_data: false,
+        durability: Durability::Sync,
+        pool: Arc::clone(pool),
+        zone_answers: true,
+        limits: LeafLimits { table_bytes_max: u64::MAX, ..LeafLimits::of_one_in(1) },
+        query_bytes_max: limits::LEAF_QUERY_BYTES_MAX,
+        budget: Arc::clone(budget),
+        clock: Arc::clone(clock) as Arc<dyn Clock>,
+        archive: None,
+    });
+    leaf.map(Arc::new).map_err(|error| error.to_string())
+}
+
 impl Session {
     /// Opens `leaves` leaves in memory, at `now`.
     ///
@@ -74,25 +103,11 @@ impl Session {
         let (mut opened, mut peers, mut sinks) = (Vec::new(), Vec::new(), Vec::new());
         for index in 0..leaves {
             let name = LeafName(format!("leaf-{index}").into());
-            let leaf = Leaf::open(LeafConfig {
-                name: name.clone(),
-                folder: None,
-                memory: None,
-                preopened: PreopenedStore::default(),
-                expects_data: false,
-                durability: Durability::Sync,
-                pool: Arc::clone(&pool),
-                zone_answers: true,
-                limits: LeafLimits { table_bytes_max: u64::MAX, ..LeafLimits::of_one_in(1) },
-                query_bytes_max: limits::LEAF_QUERY_BYTES_MAX,
-                budget: Arc::clone(&budget),
-                clock: Arc::clone(&clock) as Arc<dyn Clock>,
-                archive: None,
-            });
-            let leaf = Arc::new(leaf.map_err(|error| error.to_string())?);
+            let leaf = open_leaf(name.clone(), &pool, &budget, &clock)?;
             type Seams = (Arc<dyn Peer>, Arc<dyn Sink>, Arc<dyn Admin>);
             let (peer, sink, admin): Seams = match hops {
-                Hops::InProcess => (
+                // With gRPC, they are replaced below.
+                Hops::InProcess | Hops::Grpc => (
                     Arc::<Leaf>::clone(&leaf),
                     Arc::<Leaf>::clone(&leaf),
                     Arc::<Leaf>::clone(&leaf),
@@ -121,6 +136,11 @@ impl Session {
             Hops::Loopback => {
                 let tree = Arc::new(Aggregator::over_leaves(peers, &ledger));
                 Arc::new(LoopbackCodec::new(LeafName("root".into()), tree))
+            }
+            Hops::Grpc => {
+                let (tree, placed) = grpc::cluster(&runtime, &opened, &ledger)?;
+                sinks = placed;
+                tree
             }
         };
         let root = Root::new(tree, budget);

@@ -1,8 +1,16 @@
 //! Arguments that several commands share: the server to ask, the address to listen on, the folder.
 
+mod cluster;
+mod memory;
 mod read;
+mod storage;
 
+pub(crate) use cluster::{ClusterArgs, MEMBER_PORT};
+#[cfg(test)]
+pub(crate) use memory::RowsFrom;
+pub(crate) use memory::{MemoryArgs, Storage};
 pub(crate) use read::ReadArgs;
+pub(crate) use storage::{StorageArgs, location};
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    acknowledge, demo, drop, import, inspect, log, open, query, revoke, serve, settings, status,
-    stop,
+    acknowledge, aggregator, demo, drop, import, inspect, leaf, log, open, query, revoke, serve,
+    settings, status, stop,
 };
 use crate::error::Error;
 
@@ -41,6 +41,8 @@ pub(crate) struct Cli {
 #[derive(Subcommand)]
 pub(crate) enum Command {
     Serve(serve::ServeArgs),
+    Leaf(leaf::LeafArgs),
+    Aggregator(aggregator::AggregatorArgs),
     Demo(demo::DemoArgs),
     Open(open::OpenArgs),
     Log(log::LogArgs),
@@ -60,6 +62,8 @@ impl Command {
     pub(crate) fn run(self) -> Result<(), Error> {
         match self {
             Self::Serve(args) => serve::run(&args),
+            Self::Leaf(args) => leaf::run(&args),
+            Self::Aggregator(args) => aggregator::run(&args),
             Self::Demo(args) => demo::run(&args),
             Self::Open(args) => open::run(&args),
             Self::Log(args) => log::run(&args),

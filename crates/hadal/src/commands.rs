@@ -1,11 +1,13 @@
 //! The commands, one file per command.
 
 pub(crate) mod acknowledge;
+pub(crate) mod aggregator;
 pub(crate) mod demo;
 pub(crate) mod drop;
 pub(crate) mod explain;
 pub(crate) mod import;
 pub(crate) mod inspect;
+pub(crate) mod leaf;
 pub(crate) mod log;
 pub(crate) mod open;
 pub(crate) mod query;

@@ -5,6 +5,7 @@
 
 mod history;
 mod live;
+mod machines;
 mod proc_folder;
 mod processes;
 mod requests;
@@ -29,6 +30,7 @@ use processes::Processes;
 use requests::Requests;
 
 pub(crate) use history::Destination;
+pub(crate) use machines::Machines;
 pub(crate) use stop::Stop;
 
 /// The parameters of the demo's data.

@@ -135,7 +135,7 @@ impl Membership {
 
     /// Leaves: others take this process for silent at once, and need not wait until they miss its
     /// heartbeat.
-    pub async fn leave(self) {
+    pub async fn leave(&self) {
         let (reply, answer) = oneshot::channel();
         if self.commands.send(Command::Leave(reply)).is_ok() {
             // If the gossip has ended, others know already.

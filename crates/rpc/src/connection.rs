@@ -1,7 +1,7 @@
 //! One HTTP/2 connection to a process, opened when it is first needed and again after it broke.
 //!
 //! Calls that need the connection while it is being opened wait for the same attempt and share its
-//! outcome. So many calls to a dead process fail after one connect time, not one after another.
+//! outcome. All calls to a dead process therefore fail after one connect time, not one after another.
 //! Pings find out within two of their intervals that a process is frozen or cut off.
 
 use std::error::Error;

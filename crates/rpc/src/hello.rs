@@ -47,7 +47,7 @@ pub enum HelloError {
     },
     /// The process is of another cluster.
     #[error(
-        "{address} is of cluster {theirs:?}, and this process of {own:?}; start both with the \
+        "{address} is of cluster {theirs:?}, and this process of {local:?}; start both with the \
          same --cluster, or correct the address"
     )]
     OtherCluster {
@@ -56,11 +56,11 @@ pub enum HelloError {
         /// The other process's cluster.
         theirs: String,
         /// This process's cluster.
-        own: String,
+        local: String,
     },
     /// The process writes messages that this one does not understand.
     #[error(
-        "{address} has wire version {theirs}, and this process version {own}; neighbouring \
+        "{address} has wire version {theirs}, and this process version {local}; neighbouring \
          versions understand each other, so upgrade the older process step by step"
     )]
     OtherVersion {
@@ -69,7 +69,7 @@ pub enum HelloError {
         /// The other process's version.
         theirs: u64,
         /// This process's version.
-        own: u32,
+        local: u32,
     },
     /// The process requires another token.
     #[error("{address} does not take this process's cluster token: {why}")]
@@ -108,15 +108,15 @@ pub async fn say_hello(
     let not_hadal = |why: String| HelloError::NotHadal { address, why };
     let connection = Connection::new(address, Arc::clone(identity), tls)
         .map_err(|error| not_hadal(innermost(&error)))?;
-    let own = identity.hello();
-    let calling = connection.call(Method::SayHello, None, encode_hello(&own));
+    let local = identity.hello();
+    let calling = connection.call(Method::SayHello, None, encode_hello(&local));
     let reply = match timeout(time_limit, calling).await {
         Err(_) => return Err(HelloError::TimedOut { address }),
         Ok(Err(CallFailure::Connect(error))) => return Err(of_connect(address, error)),
-        Ok(Err(CallFailure::Status(status))) => return Err(of_status(address, &status, &own)),
+        Ok(Err(CallFailure::Status(status))) => return Err(of_status(address, &status, &local)),
         Ok(Ok(reply)) => reply,
     };
-    check_peer(address, &reply.metadata, &own)?;
+    check_peer(address, &reply.metadata, &local)?;
     let hello = decode_hello(reply.message).map_err(|error| not_hadal(error.to_string()))?;
     check_clock(address, hello.clock, identity.hello().clock)?;
     Ok(hello)
@@ -130,12 +130,12 @@ fn of_connect(address: SocketAddr, error: ConnectError) -> HelloError {
     }
 }
 
-fn of_status(address: SocketAddr, status: &Status, own: &Hello) -> HelloError {
+fn of_status(address: SocketAddr, status: &Status, local: &Hello) -> HelloError {
     if !has_server(status) {
         return HelloError::NotHadal { address, why: innermost(status) };
     }
     // The reason to name first is the one that no token would remove.
-    if let Err(error) = check_peer(address, status.metadata(), own) {
+    if let Err(error) = check_peer(address, status.metadata(), local) {
         return error;
     }
     let why = status.message().to_owned();
@@ -146,25 +146,29 @@ fn of_status(address: SocketAddr, status: &Status, own: &Hello) -> HelloError {
 }
 
 /// Checks the cluster and the version that a process names in the metadata of a response.
-fn check_peer(address: SocketAddr, metadata: &MetadataMap, own: &Hello) -> Result<(), HelloError> {
+fn check_peer(
+    address: SocketAddr,
+    metadata: &MetadataMap,
+    local: &Hello,
+) -> Result<(), HelloError> {
     let (cluster, version) =
         (text(metadata.as_ref(), &CLUSTER), number(metadata.as_ref(), &VERSION));
     let (Some(theirs), Some(version)) = (cluster, version) else {
         let why = "it names no cluster and no version".to_owned();
         return Err(HelloError::NotHadal { address, why });
     };
-    if theirs != own.cluster {
-        return Err(HelloError::OtherCluster { address, theirs, own: own.cluster.clone() });
+    if theirs != local.cluster {
+        return Err(HelloError::OtherCluster { address, theirs, local: local.cluster.clone() });
     }
-    if version.abs_diff(u64::from(own.wire_version)) > 1 {
-        let own = own.wire_version;
-        return Err(HelloError::OtherVersion { address, theirs: version, own });
+    if version.abs_diff(u64::from(local.wire_version)) > 1 {
+        let local = local.wire_version;
+        return Err(HelloError::OtherVersion { address, theirs: version, local });
     }
     Ok(())
 }
 
-fn check_clock(address: SocketAddr, theirs: Micros, own: Micros) -> Result<(), HelloError> {
-    let ahead_micros = theirs.0.saturating_sub(own.0);
+fn check_clock(address: SocketAddr, theirs: Micros, local: Micros) -> Result<(), HelloError> {
+    let ahead_micros = theirs.0.saturating_sub(local.0);
     if ahead_micros.unsigned_abs() > CLOCK_SKEW_SECONDS_MAX * MICROS_PER_SECOND {
         return Err(HelloError::Clock { address, ahead_micros });
     }

@@ -29,7 +29,7 @@ struct Entry {
 
 impl Catalog {
     /// Stores a report, unless a newer one of its leaf and table is known.
-    pub(crate) fn learn(&self, report: TableReport) {
+    pub fn learn(&self, report: TableReport) {
         if !self.knows(std::slice::from_ref(&report)) {
             let table = report.table.clone();
             self.update(&table, vec![report]);
@@ -53,7 +53,7 @@ impl Catalog {
     }
 
     /// Forgets the reports of a leaf, since it is no longer a member.
-    pub(crate) fn forget_leaf(&self, leaf: &LeafName) {
+    pub fn forget_leaf(&self, leaf: &LeafName) {
         self.tables.write().retain(|_, entry| {
             if entry.reports.remove(leaf).is_some() {
                 entry.merged = merged(&entry.reports);

@@ -1,25 +1,24 @@
 //! `hadal demo`: a server with two tables that keep growing, and a page to explore them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use clap::Args;
-use hadal_leaf::Durability;
 use hadal_peer::Sink;
-use hadal_types::limits::{CLOCK_PROVING_SECONDS, SERVER_STOP_SECONDS_MAX};
+use hadal_types::limits::MEMORY_BYTES_MIN;
 use hadal_types::{Clock, SystemClock};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::args::DoorArgs;
+use crate::args::{DoorArgs, MemoryArgs, StorageArgs};
 use crate::commands::open::open_browser;
 use crate::commands::serve::log_to_stderr;
-use crate::demo::{Demo, Destination, Progress, ShiftedClock, Stop, parse_now};
+use crate::demo::{Demo, Destination, Machines, Progress, ShiftedClock, Stop, parse_now};
 use crate::error::Error;
 use crate::output;
 use crate::process::damage::say_damage;
-use crate::process::memory::MemoryArgs;
+use crate::process::memory::machine_ceiling;
 use crate::process::service::Service;
 use crate::process::service_config::ServiceConfig;
 use crate::process::system;
@@ -29,6 +28,7 @@ use crate::process::system;
 #[command(after_help = "Examples:
   hadal demo
   hadal demo --rows 1000000 --listen 127.0.0.1:9000
+  hadal demo --machines 3                           a cluster: 3 machines of 2 leaves each
   hadal demo --seed 7 --now 2026-11-21T12:00:00Z    the same rows every time
 
 Table requests is an invented web shop: two weeks of its requests, and what goes on now. Table
@@ -46,12 +46,25 @@ pub(crate) struct DemoArgs {
     /// Folder that keeps the rows [default: none, they are kept in memory]
     #[arg(long, value_name = "DIR")]
     data: Option<PathBuf>,
+    /// Machines of a cluster, all on this machine's loopback addresses
+    #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u8)
+        .range(1..=MACHINES_MAX))]
+    machines: u8,
+    /// Leaf processes of each machine of the cluster
+    #[arg(long, default_value_t = 2, value_name = "N", value_parser = clap::value_parser!(u8)
+        .range(1..=LEAF_PROCESSES_MAX))]
+    leaves: u8,
     /// Do not open a browser
     #[arg(long)]
     no_browser: bool,
     #[command(flatten)]
     doors: DoorArgs,
 }
+
+/// The machines of a demo cluster at most; each takes as much memory as a small server.
+const MACHINES_MAX: i64 = 20;
+/// The leaf processes of each of its machines at most.
+const LEAF_PROCESSES_MAX: i64 = 8;
 
 /// Runs the command.
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
@@ -64,19 +77,10 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
         Some(now) => parse_now(now)?,
         None => clock.now(),
     };
-    let service = Service::open(ServiceConfig {
-        doors: args.doors.clone(),
-        folder: args.data.clone(),
-        durability: Durability::Sync,
-        memory: MemoryArgs::default(),
-        takes_over: false,
-        definitions: None,
-        leaves: system::cores(),
-        clock: Arc::clone(&clock),
-        archive: None,
-        stop_max: Duration::from_secs(SERVER_STOP_SECONDS_MAX),
-        clock_proving: Duration::from_secs(CLOCK_PROVING_SECONDS),
-    })?;
+    // Removed at the end, with the rows of a cluster without --data.
+    let scratch = tempfile::tempdir().map_err(Error::io("make", "a folder"))?;
+    let machines = (args.machines > 1).then(|| machines(args, scratch.path()));
+    let service = Service::open(service_config(args, machines.as_ref(), &clock)?)?;
     say_damage(service.recovered());
     let url = service.url();
     let runtime = service.handle();
@@ -87,6 +91,10 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
         now,
         threads: system::cores(),
         has_history: catalog.tables.contains_key("requests"),
+    };
+    let others = match (machines, service.member_address()) {
+        (Some(machines), Some(seed)) => Some(machines.start_others(seed)?),
+        _ => None,
     };
     service.define(&Demo::tables()?)?;
     let stop = Stop::default();
@@ -105,6 +113,43 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Error> {
             // A thread that panicked has reported so.
             let _ = thread.join();
         }
+        if let Some(others) = others {
+            others.stop();
+        }
+    })
+}
+
+/// The machines of a demo cluster, which share this machine's memory.
+fn machines(args: &DemoArgs, scratch: &Path) -> Machines {
+    let memory = machine_ceiling(&MemoryArgs::default()) / u64::from(args.machines);
+    Machines {
+        count: args.machines,
+        leaves: usize::from(args.leaves),
+        listen: args.doors.listen,
+        folder: args.data.clone().unwrap_or_else(|| scratch.to_path_buf()),
+        memory_max: memory.max(MEMORY_BYTES_MIN),
+    }
+}
+
+/// The settings of the server of this process: everything, or the first machine of a cluster.
+fn service_config(
+    args: &DemoArgs,
+    machines: Option<&Machines>,
+    clock: &Arc<dyn Clock>,
+) -> Result<ServiceConfig, Error> {
+    let alone = ServiceConfig {
+        doors: args.doors.clone(),
+        folder: args.data.clone(),
+        clock: Arc::clone(clock),
+        ..ServiceConfig::private()
+    };
+    let Some(machines) = machines else { return Ok(alone) };
+    Ok(ServiceConfig {
+        folder: Some(machines.folder_of(1)),
+        storage: StorageArgs::with_memory(machines.memory_max),
+        leaves: machines.leaves,
+        cluster: machines.first()?,
+        ..alone
     })
 }
 

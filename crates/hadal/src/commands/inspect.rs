@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::output;
 use crate::process::damage::say_damage;
 use crate::process::memory::Memory;
-use crate::process::role::leaves::{Leaves, LeavesConfig};
+use crate::process::role::leaves::{Leaves, LeavesConfig, OpenLeaves};
 use crate::process::role::tree::Tree;
 
 /// The number of blocks per request; a server lists no more.
@@ -114,7 +114,7 @@ fn in_folder(folder: &Path, table: &TableName) -> Result<TableContents, Error> {
         durability: Durability::Sync,
         memory: Memory::for_a_look(),
         preopened: Vec::new(),
-        leaves: 0,
+        leaves: OpenLeaves::All(0),
         clock: Arc::new(SystemClock),
         // A process that only inspects drops no rows.
         clock_proving: std::time::Duration::MAX,

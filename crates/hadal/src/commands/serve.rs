@@ -1,23 +1,18 @@
 //! `hadal serve`: a server that keeps its rows in a folder.
 
-use std::fmt;
 use std::io::IsTerminal;
-use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use clap::{Args, ValueEnum};
-use hadal_leaf::Durability;
+use clap::Args;
 use hadal_types::SystemClock;
-use hadal_types::limits::{CLOCK_PROVING_SECONDS, SERVER_STOP_SECONDS_MAX};
 use tracing_subscriber::filter::LevelFilter;
 
-use crate::args::{DataArgs, DoorArgs};
+use crate::args::{ClusterArgs, DataArgs, DoorArgs, StorageArgs, location};
 use crate::error::Error;
 use crate::output;
+use crate::process::cluster::config::ClusterConfig;
 use crate::process::damage::say_damage;
 use crate::process::data_folder::LEAVES_IN_PROCESS_MAX;
-use crate::process::memory::MemoryArgs;
 use crate::process::service::Service;
 use crate::process::service_config::ServiceConfig;
 use crate::process::system;
@@ -39,14 +34,10 @@ pub(crate) struct ServeArgs {
     #[command(flatten)]
     data: DataArgs,
     /// Keep rows in memory only
-    #[arg(long, conflicts_with = "data")]
+    #[arg(long, conflicts_with_all = ["data", "durability"])]
     memory: bool,
     #[command(flatten)]
-    memory_of: MemoryArgs,
-    /// When rows count as taken: once they are on disk, or at once (sync, async: a machine that
-    /// loses its power may lose the last second; kill -9 loses nothing)
-    #[arg(long, value_enum, default_value_t = WhenTaken::Sync, value_name = "WHEN", conflicts_with = "memory")]
-    durability: WhenTaken,
+    storage: StorageArgs,
     /// Take over from the server that has the folder: it stops for this one, no client is refused
     #[arg(long, conflicts_with = "memory")]
     take_over: bool,
@@ -54,51 +45,19 @@ pub(crate) struct ServeArgs {
     /// sqlite:FILE [default: definitions.sqlite in the data folder]
     #[arg(long, env = "HADAL_DEFINITIONS", value_name = "URL", hide_env_values = true)]
     definitions: Option<String>,
-    /// Where rows of tables that are set so go before they are dropped, as files of Parquet: a
-    /// folder that is there, or s3://BUCKET/PREFIX [default: nowhere]
-    #[arg(long, env = "HADAL_ARCHIVE", value_name = "PLACE", hide_env_values = true)]
-    archive: Option<String>,
-    /// Seconds that a stop may take, 180 at most where a successor waits for it; then the process
-    /// ends, and the next one recovers as after a crash
-    #[arg(long, value_name = "SECONDS", default_value_t = SERVER_STOP_SECONDS_MAX)]
-    stop_max: u64,
-    /// Seconds for which the clock has to go right after a start, and after a jump, before rows go
-    /// for their age
-    #[arg(long, value_name = "SECONDS", default_value_t = CLOCK_PROVING_SECONDS)]
-    clock_proving: u64,
     /// Parts that work side by side [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16)
         .range(1..=LEAVES_IN_PROCESS_MAX as i64))]
     leaves: Option<u16>,
+    #[command(flatten)]
+    cluster: ClusterArgs,
+    /// Stop in order at the end of standard input
+    #[arg(long, hide = true)]
+    stop_with_input: bool,
 }
 
-/// When rows count as taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum WhenTaken {
-    /// Once they are on disk
-    Sync,
-    /// Once the system has them, which writes them within a second
-    Async,
-}
-
-impl From<WhenTaken> for Durability {
-    fn from(when: WhenTaken) -> Self {
-        match when {
-            WhenTaken::Sync => Self::Sync,
-            WhenTaken::Async => Self::Async,
-        }
-    }
-}
-
-/// Parses the place that an option names. clap does not parse it, because its errors show the text
-/// as it is, with a password.
-fn place<P: FromStr<Err: fmt::Display>>(
-    option: &str,
-    text: Option<&str>,
-) -> Result<Option<P>, Error> {
-    let place = text.map(str::parse).transpose();
-    place.map_err(|error| Error::Usage(format!("{option}: {error}")))
-}
+/// The leaf processes of a machine of a cluster, if it has as many cores.
+const LEAF_PROCESSES: usize = 8;
 
 /// Runs the command.
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
@@ -109,18 +68,19 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
         );
     }
     let folder = if args.memory { None } else { Some(args.data.folder()?) };
+    // A leaf of a cluster is a process; Scuba, section 3.1, has eight of them on a machine.
+    let is_of_cluster = args.cluster.cluster.is_some();
+    let leaves = if is_of_cluster { system::cores().min(LEAF_PROCESSES) } else { system::cores() };
     let service = Service::open(ServiceConfig {
         doors: args.doors.clone(),
         folder,
-        durability: args.durability.into(),
-        memory: args.memory_of.clone(),
+        storage: args.storage.clone(),
         takes_over: args.take_over,
-        definitions: place("--definitions", args.definitions.as_deref())?,
-        leaves: args.leaves.map_or_else(system::cores, usize::from),
+        definitions: location("--definitions", args.definitions.as_deref())?,
+        leaves: args.leaves.map_or(leaves, usize::from),
+        cluster: ClusterConfig::of(&args.cluster, args.doors.listen, 0)?,
+        ends_with_input: args.stop_with_input,
         clock: Arc::new(SystemClock),
-        archive: place("--archive", args.archive.as_deref())?,
-        stop_max: Duration::from_secs(args.stop_max),
-        clock_proving: Duration::from_secs(args.clock_proving),
     })?;
     say_damage(service.recovered());
     output::print(&announcement(&service))?;
@@ -128,7 +88,7 @@ pub(crate) fn run(args: &ServeArgs) -> Result<(), Error> {
 }
 
 /// One line: the address, the data folder, the rows that were recovered, and the CPU level.
-fn announcement(service: &Service) -> String {
+pub(crate) fn announcement(service: &Service) -> String {
     let recovered = service.recovered();
     let recovery = match recovered.rows {
         0 if recovered.tables == 0 => "no rows yet".to_owned(),

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use hadal_peer::{Batch, Sink};
+use hadal_peer::{Batch, Sink, SinkError};
 use hadal_types::limits::BLOCK_ROWS_MAX;
 use hadal_types::{Clock, TableName};
 use tokio::runtime::Handle;
@@ -22,11 +23,26 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Sends a batch and waits for its acknowledgement. Blocks, so not for threads of the runtime.
-    pub(crate) fn send(&self, batch: Batch) -> Result<(), Error> {
-        self.runtime.block_on(self.sink.accept(batch))?;
-        Ok(())
+    /// Sends a batch and waits for its acknowledgement; while no leaf can take it, tries again until
+    /// the demo stops. Blocks, so not for threads of the runtime.
+    pub(crate) fn send(&self, batch: &Batch) -> Result<(), Error> {
+        loop {
+            match self.runtime.block_on(self.sink.accept(batch.clone())) {
+                Err(error) if may_pass(&error) && !self.stop.is_stopped() => {
+                    std::thread::sleep(PAUSE);
+                }
+                accepted => return accepted.map(|_| ()).map_err(Error::from),
+            }
+        }
     }
+}
+
+/// The pause before a batch is sent again.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Whether the same batch may be accepted later: a leaf was killed, or is busy.
+fn may_pass(error: &SinkError) -> bool {
+    matches!(error, SinkError::Busy(_) | SinkError::Unavailable(_) | SinkError::OutcomeUnknown(_))
 }
 
 /// Generates all rows of the history on `threads` threads. `arrived` gets the number of rows of
@@ -49,7 +65,7 @@ pub(crate) fn fill(
             let end = (from + step).min(requests.rows());
             let (id, block) = requests.history_block(from, end, to.clock.now())?;
             let rows = usize::try_from(end - from).unwrap_or(BLOCK_ROWS_MAX);
-            to.send(Batch::encoded(table.clone(), id, 0, rows, block))?;
+            to.send(&Batch::encoded(table.clone(), id, 0, rows, block))?;
             arrived(end - from);
         }
     };

@@ -22,7 +22,7 @@ pub(crate) fn requests(
             break;
         }
         if let Some((id, rows, block)) = requests.live_block(second, to.clock.now())? {
-            to.send(Batch::encoded(table.clone(), id, 0, rows, block))?;
+            to.send(&Batch::encoded(table.clone(), id, 0, rows, block))?;
         }
     }
     Ok(())
@@ -37,7 +37,7 @@ pub(crate) fn processes(
     loop {
         let now = to.clock.now();
         if let Some((id, rows, block)) = processes.sample(now)? {
-            to.send(Batch::encoded(table.clone(), id, 0, rows, block))?;
+            to.send(&Batch::encoded(table.clone(), id, 0, rows, block))?;
         }
         if wait_until(to, Micros(now.0 + Micros::SECOND)) {
             return Ok(());

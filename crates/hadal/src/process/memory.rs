@@ -10,80 +10,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::{Args, ValueEnum};
-use hadal_store::{AfterCrash, MemoryConfig};
+use hadal_store::MemoryConfig;
 use hadal_types::MemoryPool;
 use hadal_types::limits::{
     FRESH_BYTES_MAX, MEMORY_BYTES_MIN, QUERIES_BYTES_MAX, SCAN_FREE_BYTES, SMALL_QUERIES_BYTES,
     SMALL_QUERIES_PART, SMALL_QUERY_BYTES_MAX, TABLE_BYTES_MAX, TMPFS_BYTES_MIN,
 };
-use hadal_types::settings::parse_bytes;
 
+use crate::args::{MemoryArgs, Storage};
 use crate::error::Error;
 use crate::output;
 
-/// The usual path of a tmpfs on Linux.
-const TMPFS_DEFAULT: &str = "/dev/shm";
 /// The type that `statfs` reports for a tmpfs: `TMPFS_MAGIC` of linux/magic.h.
 const TMPFS_MAGIC: i64 = 0x0102_1994;
-
-/// From where rows are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Storage {
-    /// Memory where there is a tmpfs for it, else mmap
-    Auto,
-    /// A tmpfs, from which the next process has them at once; with a copy on disk
-    Memory,
-    /// Files on disk, through the system's cache
-    Mmap,
-}
-
-/// Where rows come from after a crash.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RowsFrom {
-    /// Memory, where they are verified, and disk where they are not as they were
-    #[default]
-    Memory,
-    /// Disk, all of them
-    Disk,
-}
-
-impl From<RowsFrom> for AfterCrash {
-    fn from(rows: RowsFrom) -> Self {
-        match rows {
-            RowsFrom::Memory => Self::Memory,
-            RowsFrom::Disk => Self::Disk,
-        }
-    }
-}
-
-/// Memory, as the command line has it.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct MemoryArgs {
-    /// Where rows are read from
-    #[arg(long, value_enum, default_value_t = Storage::Auto, value_name = "MODE")]
-    storage: Storage,
-    /// The tmpfs that holds them in memory
-    #[arg(long, env = "HADAL_TMPFS", default_value = TMPFS_DEFAULT, value_name = "DIR")]
-    tmpfs: PathBuf,
-    /// Where rows come from after a crash, where they are kept in memory
-    #[arg(long, value_enum, default_value_t = RowsFrom::Memory, value_name = "PLACE")]
-    after_crash: RowsFrom,
-    /// Memory that all of it may take, such as 8GiB [default: half of what there is]
-    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
-    memory_max: Option<u64>,
-}
-
-impl Default for MemoryArgs {
-    fn default() -> Self {
-        Self {
-            storage: Storage::Auto,
-            tmpfs: TMPFS_DEFAULT.into(),
-            after_crash: RowsFrom::Memory,
-            memory_max: None,
-        }
-    }
-}
 
 /// The shares of the process's memory, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -189,6 +128,12 @@ impl Memory {
     }
 }
 
+/// The memory that all processes of this machine may take together, in bytes.
+pub(crate) fn machine_ceiling(args: &MemoryArgs) -> u64 {
+    let tmpfs = tmpfs_bytes(&args.tmpfs).filter(|_| args.storage != Storage::Mmap);
+    args.memory_max.unwrap_or_else(|| ceiling(&AvailableMemory::here(tmpfs)))
+}
+
 /// Returns the size of the tmpfs at a path, or `None` if there is none.
 fn tmpfs_bytes(path: &Path) -> Option<u64> {
     let stats = rustix::fs::statfs(path).ok()?;
@@ -275,6 +220,7 @@ fn group_limit(groups: &str, read: impl Fn(&Path) -> Option<String>) -> Option<u
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::RowsFrom;
 
     const GIB: u64 = 1 << 30;
 

@@ -8,10 +8,45 @@
 //! | [`tree`] | leaves | the root for queries, and the placement for batches |
 //! | [`doors`] | options, the bound address | settings of the HTTP door and the front behind it |
 //!
-//! Only one role exists, [`all`].
+//! | role | what it is |
+//! |---|---|
+//! | [`all`] | one process that does everything |
+//! | [`aggregator`] | a server of a cluster, over the leaves of other processes |
+//! | [`leaf`] | one leaf of a machine of a cluster |
 
 pub(crate) mod address;
+pub(crate) mod aggregator;
 pub(crate) mod all;
 pub(crate) mod doors;
+pub(crate) mod leaf;
 pub(crate) mod leaves;
 pub(crate) mod tree;
+
+use hadal_frontend::{Backend, FrontendConfig};
+use hadal_http::Config;
+use tokio::net::TcpListener;
+
+use crate::process::cluster::node::Node;
+use crate::process::handover::{Door, Stopped};
+use crate::process::recovered::Recovered;
+use leaves::Leaves;
+use tree::Tree;
+
+/// The open parts of a server.
+pub(crate) struct Parts {
+    pub(crate) listener: TcpListener,
+    pub(crate) http: Config,
+    pub(crate) frontend: FrontendConfig,
+    pub(crate) backend: Backend,
+    pub(crate) leaves: Leaves,
+    pub(crate) recovered: Recovered,
+    pub(crate) tree: Tree,
+    /// The location of the rows. It may contain a path, which no answer to a client has.
+    pub(crate) data: String,
+    /// The handover socket for a successor; `None` without a folder.
+    pub(crate) door: Option<Door>,
+    /// The stopped server that this one follows.
+    pub(crate) predecessor: Option<Stopped>,
+    /// What makes the server a member of a cluster; `None` for a server on its own.
+    pub(crate) node: Option<Node>,
+}

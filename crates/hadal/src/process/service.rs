@@ -1,7 +1,7 @@
 //! A server in this process: opened, announced, run until it is asked to stop, closed.
 
 use std::future::{Future, pending};
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,15 +14,16 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::error::Error;
 use crate::output;
+use crate::process::cluster::node::Node;
 use crate::process::handover::{Door, Stopped, Successor, stop_time};
 use crate::process::recovered::Recovered;
 use crate::process::role;
-use crate::process::role::all::Parts;
+use crate::process::role::Parts;
 use crate::process::role::doors::check_files;
 use crate::process::role::tree::Tree;
+use crate::process::runtime::runtime;
 use crate::process::service_config::ServiceConfig;
-use crate::process::shutdown::{Reason, asked_by_signal, end_at_the_latest};
-use crate::process::system;
+use crate::process::shutdown::{Reason, asked_by_end_of_input, asked_by_signal, end_at_the_latest};
 
 /// The time limit for queries and threads that still run after a stop.
 const STOP_TIME: Duration = Duration::from_secs(5);
@@ -43,16 +44,30 @@ impl Service {
     pub(crate) fn open(config: ServiceConfig) -> Result<Self, Error> {
         let connections_max = check_files(&config)?;
         let runtime = runtime()?;
-        let stop_max = config.stop_max;
-        let parts = role::all::open(config, connections_max, &runtime)?;
+        let (stop_max, ends_with_input) = (config.storage.stop_max(), config.ends_with_input);
+        let parts = match config.cluster.clone() {
+            None => role::all::open(config, connections_max, &runtime)?,
+            Some(cluster) => role::aggregator::open(config, &cluster, connections_max, &runtime)?,
+        };
         // A process that reads the announced address may send a signal at once.
-        let asked_to_end = Box::pin(runtime.block_on(async { asked_by_signal() })?);
+        let by_signal = runtime.block_on(async { asked_by_signal() })?;
+        let asked_to_end = Box::pin(async move {
+            tokio::select! {
+                reason = by_signal => reason,
+                () = asked_by_end_of_input(ends_with_input) => Reason::EndOfInput,
+            }
+        });
         Ok(Self { parts, asked_to_end, runtime, stop_max })
     }
 
     /// The tree, for code that queries it and sends batches to it without a door.
     pub(crate) fn tree(&self) -> &Tree {
         &self.parts.tree
+    }
+
+    /// Where other members of its cluster call this server; `None` for a server on its own.
+    pub(crate) fn member_address(&self) -> Option<SocketAddr> {
+        self.parts.node.as_ref().map(|node| node.address)
     }
 
     /// The result of the recovery at the start.
@@ -98,17 +113,22 @@ impl Service {
     /// when the stop begins.
     pub(crate) fn run(self, stop: impl FnOnce(Reason) + Send + 'static) -> Result<(), Error> {
         let Self { parts, asked_to_end, runtime, stop_max } = self;
-        let Parts { leaves, http, frontend, listener, door, backend, predecessor, .. } = parts;
+        let Parts { leaves, http, frontend, listener, door, backend, predecessor, node, .. } =
+            parts;
         let socket = listener.as_fd().try_clone_to_owned();
         let socket = socket.map_err(Error::io("listen on", http.listen))?;
         let (give, given) = oneshot::channel();
         let prepare = leaves.preparation();
+        let membership = node.as_ref().map(|node| Arc::clone(&node.membership));
         let asked = Arc::clone(&http.stop);
         let shutdown = async move {
             end_in_a_moment(predecessor);
             let (reason, successor) =
                 asked_to_stop(asked_to_end, &asked, door.as_ref(), &socket).await;
             prepare();
+            if let Some(membership) = membership {
+                Node::prepare(&membership);
+            }
             stop(reason);
             let is_waited_for = successor.is_some() || door.as_ref().is_some_and(Door::has_guest);
             let limit = end_at_the_latest(stop_time(stop_max, is_waited_for));
@@ -119,6 +139,9 @@ impl Service {
         let serving = hadal_http::serve(http, Arc::clone(&frontend), listener, shutdown);
         let served = runtime.block_on(frontend.keep_self_tables_while(serving));
         leaves.stop_taking();
+        if let Some(node) = node {
+            node.stop(&runtime);
+        }
         runtime.shutdown_timeout(STOP_TIME);
         leaves.stop().iter().for_each(|failure| output::say(failure));
         if let Ok((successor, door, socket, limit)) = given.blocking_recv() {
@@ -139,13 +162,6 @@ impl Service {
         std::mem::forget(leaves);
         served.map_err(|error| Error::Server(error.to_string()))
     }
-}
-
-/// Builds the runtime for asynchronous work: one thread per core.
-fn runtime() -> Result<Runtime, Error> {
-    let mut runtime = tokio::runtime::Builder::new_multi_thread();
-    runtime.worker_threads(system::cores()).thread_name("hadal").enable_all();
-    runtime.build().map_err(Error::io("start", "the runtime"))
 }
 
 /// Lets the server before this one end once waiting clients have an answer: unmapping its memory

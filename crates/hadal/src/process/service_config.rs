@@ -3,16 +3,12 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use hadal_definitions::Location;
-use hadal_leaf::Durability;
-use hadal_types::limits::{CLOCK_PROVING_SECONDS, SERVER_STOP_SECONDS_MAX};
 use hadal_types::{Clock, SystemClock};
 
-use crate::archive::ArchiveLocation;
-use crate::args::DoorArgs;
-use crate::process::memory::MemoryArgs;
+use crate::args::{DoorArgs, StorageArgs};
+use crate::process::cluster::config::ClusterConfig;
 use crate::process::system;
 
 /// The settings of a server.
@@ -20,21 +16,18 @@ pub(crate) struct ServiceConfig {
     pub(crate) doors: DoorArgs,
     /// The data folder; `None` keeps rows in memory.
     pub(crate) folder: Option<PathBuf>,
-    /// When a batch is acknowledged.
-    pub(crate) durability: Durability,
-    pub(crate) memory: MemoryArgs,
+    pub(crate) storage: StorageArgs,
     /// Whether this server takes over from the one that has the folder.
     pub(crate) takes_over: bool,
     /// The location of definitions; `None` stores them with the rows.
     pub(crate) definitions: Option<Location>,
+    /// The leaves of this process, or the leaf processes of its machine.
     pub(crate) leaves: usize,
+    /// The cluster that the server joins; `None` for a server on its own.
+    pub(crate) cluster: Option<ClusterConfig>,
+    /// Whether the end of standard input stops the server.
+    pub(crate) ends_with_input: bool,
     pub(crate) clock: Arc<dyn Clock>,
-    /// The archive that gets expiring rows of tables set to it.
-    pub(crate) archive: Option<ArchiveLocation>,
-    /// The time limit of a stop.
-    pub(crate) stop_max: Duration,
-    /// How long the clock must run correctly before rows expire.
-    pub(crate) clock_proving: Duration,
 }
 
 impl ServiceConfig {
@@ -52,15 +45,13 @@ impl ServiceConfig {
         Self {
             doors,
             folder: None,
-            durability: Durability::Sync,
-            memory: MemoryArgs::default(),
+            storage: StorageArgs::default(),
             takes_over: false,
             definitions: None,
             leaves: system::cores(),
+            cluster: None,
+            ends_with_input: false,
             clock,
-            archive: None,
-            stop_max: Duration::from_secs(SERVER_STOP_SECONDS_MAX),
-            clock_proving: Duration::from_secs(CLOCK_PROVING_SECONDS),
         }
     }
 

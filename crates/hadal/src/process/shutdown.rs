@@ -3,10 +3,12 @@
 use std::fmt::{self, Display, Formatter};
 use std::fs;
 use std::future::{Future, pending};
+use std::io;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
 
 use crate::error::Error;
 use crate::output;
@@ -23,6 +25,8 @@ pub(crate) enum Reason {
     Client,
     /// A successor is ready.
     Successor,
+    /// Standard input has ended.
+    EndOfInput,
 }
 
 impl Display for Reason {
@@ -31,6 +35,7 @@ impl Display for Reason {
             Self::Signal(name) => f.write_str(name),
             Self::Client => f.write_str("a client said so"),
             Self::Successor => f.write_str("a successor takes over"),
+            Self::EndOfInput => f.write_str("standard input ended"),
         }
     }
 }
@@ -48,6 +53,27 @@ pub(crate) fn asked_by_signal() -> Result<impl Future<Output = Reason> + Send + 
             () = received(hangup.as_mut()) => Reason::Signal("SIGHUP, the terminal is closed"),
         }
     })
+}
+
+/// Becomes ready at the end of standard input, if `is_watched`; otherwise never. A supervisor that
+/// ends closes it, however it ends.
+pub(crate) async fn asked_by_end_of_input(is_watched: bool) {
+    if !is_watched {
+        return pending().await;
+    }
+    let (ended, end) = oneshot::channel::<()>();
+    let watch = move || {
+        // An error counts as the end.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        drop(ended);
+    };
+    let started = std::thread::Builder::new().name("hadal-input".to_owned()).spawn(watch);
+    if started.is_ok() {
+        // The sender is dropped at the end.
+        let _ = end.await;
+    } else {
+        pending().await
+    }
 }
 
 /// Becomes ready when the signal arrives; never without a signal.

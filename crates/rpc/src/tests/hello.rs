@@ -36,13 +36,13 @@ async fn a_stranger_is_named() {
     let clock = Arc::new(FixedClock::new(NOW));
     let staging = Identity::new("staging", LeafName("a".into()), "0.1.0", 1, clock);
     let server = server_of(staging.expect("sound")).await;
-    let (theirs, own) = ("staging".to_owned(), "test".to_owned());
-    let other = HelloError::OtherCluster { address: server.address, theirs, own };
+    let (theirs, local) = ("staging".to_owned(), "test".to_owned());
+    let other = HelloError::OtherCluster { address: server.address, theirs, local };
     assert_eq!(hello(server.address, identity("b")).await, Err(other));
 
     let server = server_of(leaf_identity().with_wire_version(12)).await;
     let caller = identity("b").with_wire_version(10);
-    let other = HelloError::OtherVersion { address: server.address, theirs: 12, own: 10 };
+    let other = HelloError::OtherVersion { address: server.address, theirs: 12, local: 10 };
     assert_eq!(hello(server.address, caller).await, Err(other));
 
     let server = server_of(leaf_identity().with_token(token("s"))).await;

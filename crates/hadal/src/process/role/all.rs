@@ -6,43 +6,27 @@ use std::time::{Duration, Instant};
 
 use hadal_definitions::{Definitions, Location};
 use hadal_frontend::{Backend, FrontendConfig, restore_settings};
-use hadal_http::Config;
 use hadal_leaf::Archive;
 use hadal_types::Clock;
-use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
 use crate::archive::{ArchiveLocation, Watch};
 use crate::error::Error;
 use crate::output;
+use crate::process::cluster::belonging::Belonging;
 use crate::process::damage::damage;
-use crate::process::handover::{Door, Predecessor, Stopped};
+use crate::process::handover::{Door, Predecessor};
 use crate::process::memory::Memory;
 use crate::process::recovered::Recovered;
+use crate::process::role::Parts;
 use crate::process::role::address::{ASK_AGAIN, Address, patience};
 use crate::process::role::doors::{frontend_config, http_config};
-use crate::process::role::leaves::{Leaves, LeavesConfig};
+use crate::process::role::leaves::{Leaves, LeavesConfig, OpenLeaves};
 use crate::process::role::tree::Tree;
 use crate::process::service_config::ServiceConfig;
 
 /// The name of the file of definitions in a data folder.
 const DEFINITIONS_FILE: &str = "definitions.sqlite";
-/// The open parts of a server.
-pub(crate) struct Parts {
-    pub(crate) listener: TcpListener,
-    pub(crate) http: Config,
-    pub(crate) frontend: FrontendConfig,
-    pub(crate) backend: Backend,
-    pub(crate) leaves: Leaves,
-    pub(crate) recovered: Recovered,
-    pub(crate) tree: Tree,
-    /// The location of the rows. It may contain a path, which no answer to a client has.
-    pub(crate) data: String,
-    /// The handover socket for a successor; `None` without a folder.
-    pub(crate) door: Option<Door>,
-    /// The stopped server that this one follows.
-    pub(crate) predecessor: Option<Stopped>,
-}
 
 /// Opens all parts. Takes the address first, so that a second server on it fails before it opens
 /// any data. A server that hands over gets the stop message only once this process needs nothing
@@ -52,24 +36,26 @@ pub(crate) fn open(
     connections_max: usize,
     runtime: &Runtime,
 ) -> Result<Parts, Error> {
-    let memory = Memory::decide(&config.memory, config.folder.is_some())?;
+    let memory = Memory::decide(&config.storage.memory_of, config.folder.is_some())?;
     let folder = config.folder.as_deref();
+    folder.map(Belonging::refuse).transpose()?;
     let Address { listener, bound, predecessor } =
         Address::take(runtime, config.doors.listen, folder, config.takes_over)?;
     let http = http_config(&config, bound, connections_max)?;
-    let frontend = frontend_config(&config, memory.table_bytes_max);
+    let archive_location = config.storage.archive()?;
+    let frontend = frontend_config(&config, archive_location.as_ref(), memory.table_bytes_max);
     let location = definitions_location(config.definitions, folder);
     let data = folder.map(|folder| folder.display().to_string());
     let data = data.unwrap_or_else(|| http.about.data.clone());
     let mut leaves_config = LeavesConfig {
-        archive: archive(config.archive.as_ref(), &frontend)?,
+        archive: archive(archive_location.as_ref(), &frontend)?,
         folder: config.folder,
-        durability: config.durability,
+        durability: config.storage.durability(),
         memory,
         preopened: Vec::new(),
-        leaves: config.leaves,
+        leaves: OpenLeaves::All(config.leaves),
         clock: Arc::clone(&config.clock),
-        clock_proving: config.clock_proving,
+        clock_proving: config.storage.clock_proving(),
     };
     let refused = |error: String| Error::Server(format!("{error}; the server does not start"));
     let definitions = runtime.block_on(Definitions::open(&location));
@@ -94,6 +80,7 @@ pub(crate) fn open(
         data,
         door,
         predecessor,
+        node: None,
     })
 }
 

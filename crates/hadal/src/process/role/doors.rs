@@ -6,6 +6,7 @@ use hadal_frontend::FrontendConfig;
 use hadal_http::{About, Config};
 use hadal_types::limits::CONNECTIONS_MAX;
 
+use crate::archive::ArchiveLocation;
 use crate::error::Error;
 use crate::output;
 use crate::process::service_config::ServiceConfig;
@@ -62,16 +63,20 @@ pub(super) fn http_config(
     };
     doors.connections_max = connections_max;
     // Requests that are ended then have as long again to send their answers.
-    doors.stopping_time = doors.stopping_time.min(config.stop_max / 2);
+    doors.stopping_time = doors.stopping_time.min(config.storage.stop_max() / 2);
     doors.check().map_err(|error| Error::Usage(error.to_string()))?;
     Ok(doors)
 }
 
 /// The settings of the front of the database behind the doors.
-pub(super) fn frontend_config(config: &ServiceConfig, table_bytes_max: u64) -> FrontendConfig {
+pub(super) fn frontend_config(
+    config: &ServiceConfig,
+    archive: Option<&ArchiveLocation>,
+    table_bytes_max: u64,
+) -> FrontendConfig {
     FrontendConfig {
         table_bytes_max,
-        archive: config.archive.as_ref().map(ToString::to_string),
+        archive: archive.map(ToString::to_string),
         keeps_self_tables: !config.doors.no_journal,
         ..FrontendConfig::default()
     }

@@ -1,6 +1,7 @@
 //! The part of a process that holds rows: leaves over their stores.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,9 +17,51 @@ use crate::process::data_folder::{
     LEAVES_IN_PROCESS_MAX, disk_reserve_in, leaf_name, leaves_in, note_leaves,
 };
 use crate::process::heap::{HeapWatch, Memories};
-use crate::process::memory::Memory;
+use crate::process::memory::{Memory, Shares};
 use crate::process::recovered::Recovered;
 use crate::process::system;
+
+/// The leaves of a data folder that a process opens.
+#[derive(Clone, Debug)]
+pub(crate) enum OpenLeaves {
+    /// All that the folder has, and at least this many.
+    All(usize),
+    /// One leaf of a machine on which each leaf is a process.
+    One {
+        /// Its number in the data folder.
+        index: usize,
+        /// Its name, unique in the cluster.
+        name: LeafName,
+        /// The number of leaves of the machine, which share its processors and its disk.
+        of: usize,
+    },
+}
+
+impl OpenLeaves {
+    /// The name of the leaf with this number in the data folder.
+    fn name(&self, index: usize) -> LeafName {
+        match self {
+            Self::All(_) => LeafName(leaf_name(index).into()),
+            Self::One { name, .. } => name.clone(),
+        }
+    }
+
+    /// The numbers of the leaves to open, of a folder with `known` leaves.
+    fn indices(&self, in_folder: usize) -> Range<usize> {
+        match self {
+            Self::All(leaves) => 0..in_folder.max(*leaves),
+            Self::One { index, .. } => *index..index + 1,
+        }
+    }
+
+    /// The number of leaves that share the machine; at least 1.
+    fn on_machine(&self, in_folder: usize) -> usize {
+        match self {
+            Self::All(leaves) => in_folder.max(*leaves).max(1),
+            Self::One { of, .. } => (*of).max(1),
+        }
+    }
+}
 
 /// The settings of the leaves.
 pub(crate) struct LeavesConfig {
@@ -30,8 +73,8 @@ pub(crate) struct LeavesConfig {
     pub(crate) memory: Memory,
     /// The results of the early scan: one for each existing leaf, or none.
     pub(crate) preopened: Vec<PreopenedStore>,
-    /// The number of leaves. A folder with more leaves keeps them.
-    pub(crate) leaves: usize,
+    /// The leaves to open.
+    pub(crate) leaves: OpenLeaves,
     /// The clock.
     pub(crate) clock: Arc<dyn Clock>,
     /// How long the clock must run correctly before rows expire.
@@ -73,41 +116,41 @@ impl Leaves {
     pub(crate) async fn open(config: &LeavesConfig) -> Result<(Self, Recovered), Error> {
         let start = Instant::now();
         let known_leaves = config.folder.as_deref().map(leaves_in).transpose()?.unwrap_or_default();
-        let count = config.leaves.max(known_leaves.count);
-        let shares = config.memory.shares;
-        let budget = shares.query_budget(system::cores());
-        let fresh = FreshBytes::new(shares.fresh);
-        let memories = Memories {
-            shares,
-            queries: Arc::clone(&budget),
-            fresh: Arc::clone(&fresh),
-            room: config.memory.config.as_ref().map(|memory| Arc::clone(&memory.budget)),
-            taken: Arc::default(),
-        };
-        let disk_reserve_bytes =
-            config.folder.as_deref().map_or(0, disk_reserve_in) / count.max(1) as u64;
-        let recovery_threads = (system::cores() / count.max(1)).max(1);
-        let limits = LeafLimits::of_one_in(count);
-        let table_bytes_max = config.memory.table_bytes_max / count.max(1) as u64;
-        let limits =
-            LeafLimits { table_bytes_max, fresh, disk_reserve_bytes, recovery_threads, ..limits };
-        let limits = LeafLimits { clock_proving: config.clock_proving, ..limits };
-        let pool =
-            ScanPool::new(system::cores()).map_err(Error::io("start", "threads that scan"))?;
+        let indices = config.leaves.indices(known_leaves.count);
+        let on_machine = config.leaves.on_machine(known_leaves.count);
+        // Processes of one machine share its processors; the leaves of one process share its threads.
+        let processes = on_machine / indices.len().max(1);
+        let threads = (system::cores() / processes.max(1)).max(1);
+        let memories = memories(config, threads);
+        let limits = leaf_limits(config, &memories, indices.len(), on_machine);
+        let pool = ScanPool::new(threads).map_err(Error::io("start", "threads that scan"))?;
         let open_one = |index| {
             let is_known = index < known_leaves.noted;
-            open_leaf(config, &pool, &limits, &budget, index, is_known).map(Arc::new)
+            open_leaf(config, &pool, &limits, &memories.queries, index, is_known).map(Arc::new)
         };
-        let (open, failed) = without_damaged(open_side_by_side(count, open_one))?;
-        if let Some(folder) = &config.folder {
+        let (open, failed) = without_damaged(config, open_side_by_side(indices.clone(), open_one))?;
+        if let (Some(folder), OpenLeaves::All(_)) = (&config.folder, &config.leaves) {
             refuse_copies(folder, &open)?;
-            note_leaves(folder, count)?;
+            note_leaves(folder, indices.len())?;
         }
-        give_memory_back(config, count);
+        give_memory_back(config, indices);
         let names = failed.iter().map(|(name, _)| name.clone()).collect();
         let recovered = Recovered::new(&open, failed, start.elapsed());
         let heap = HeapWatch::start(&memories);
         Ok((Self { open, failed: names, memories, _heap: heap }, recovered))
+    }
+
+    /// No leaves: the memory of a process that only asks those of other processes.
+    pub(crate) fn none(shares: Shares) -> Self {
+        let memories = Memories {
+            shares,
+            queries: shares.query_budget(0),
+            fresh: FreshBytes::new(0),
+            room: None,
+            taken: Arc::default(),
+        };
+        let heap = HeapWatch::start(&memories);
+        Self { open: Vec::new(), failed: Vec::new(), memories, _heap: heap }
     }
 
     /// Returns a function after which all leaves report that they are about to stop.
@@ -136,13 +179,43 @@ impl Leaves {
     }
 }
 
+/// The memory of this process, before any leaf uses it.
+fn memories(config: &LeavesConfig, threads: usize) -> Memories {
+    let shares = config.memory.shares;
+    Memories {
+        shares,
+        queries: shares.query_budget(threads),
+        fresh: FreshBytes::new(shares.fresh),
+        room: config.memory.config.as_ref().map(|memory| Arc::clone(&memory.budget)),
+        taken: Arc::default(),
+    }
+}
+
+/// The limits of each of `opened` leaves of this process, on a machine of `on_machine` leaves.
+fn leaf_limits(
+    config: &LeavesConfig,
+    memories: &Memories,
+    opened: usize,
+    on_machine: usize,
+) -> LeafLimits {
+    let disk_reserve = config.folder.as_deref().map_or(0, disk_reserve_in);
+    LeafLimits {
+        table_bytes_max: config.memory.table_bytes_max / opened.max(1) as u64,
+        fresh: Arc::clone(&memories.fresh),
+        disk_reserve_bytes: disk_reserve / on_machine as u64,
+        recovery_threads: (system::cores() / on_machine).max(1),
+        clock_proving: config.clock_proving,
+        ..LeafLimits::of_one_in(on_machine)
+    }
+}
+
 /// Frees memory that earlier processes left in the tmpfs: of leaves that no longer exist, and of
 /// these leaves if they are now read from disk. Memory that cannot be freed does no harm.
-fn give_memory_back(config: &LeavesConfig, leaves: usize) {
+fn give_memory_back(config: &LeavesConfig, leaves: Range<usize>) {
     let Some(tmpfs) = &config.memory.tmpfs else { return };
     hadal_store::sweep_memory(tmpfs);
     if let (Some(folder), None) = (&config.folder, &config.memory.config) {
-        for index in 0..leaves {
+        for index in leaves {
             if let Err(error) = hadal_store::remove_memory(tmpfs, &folder.join(leaf_name(index))) {
                 output::say(&format!("memory of an earlier process stays: {error}"));
             }
@@ -152,12 +225,12 @@ fn give_memory_back(config: &LeavesConfig, leaves: usize) {
 
 /// Opens all leaves in parallel, one thread per leaf.
 fn open_side_by_side(
-    count: usize,
+    indices: Range<usize>,
     open: impl Fn(usize) -> Result<Arc<Leaf>, Error> + Sync,
 ) -> Vec<Result<Arc<Leaf>, Error>> {
     let open = &open;
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..count).map(|index| scope.spawn(move || open(index))).collect();
+        let threads: Vec<_> = indices.map(|index| scope.spawn(move || open(index))).collect();
         let died = || Error::Server("a thread that opened a leaf has died".to_owned());
         threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err(died()))).collect()
     })
@@ -168,13 +241,16 @@ fn open_side_by_side(
 ///
 /// # Errors
 /// Any other failure, and a damaged manifest if no leaf is left.
-fn without_damaged(opened: Vec<Result<Arc<Leaf>, Error>>) -> Result<Opened, Error> {
+fn without_damaged(
+    config: &LeavesConfig,
+    opened: Vec<Result<Arc<Leaf>, Error>>,
+) -> Result<Opened, Error> {
     let (mut leaves, mut failed, mut last) = (Vec::new(), Vec::new(), None);
     for (index, opened) in opened.into_iter().enumerate() {
         match opened {
             Ok(leaf) => leaves.push(leaf),
             Err(error @ Error::Store(hadal_store::Error::Corrupt { .. })) => {
-                failed.push((LeafName(leaf_name(index).into()), error.to_string()));
+                failed.push((config.leaves.name(index), error.to_string()));
                 last = Some(error);
             }
             Err(error) => return Err(error),
@@ -213,14 +289,18 @@ fn open_leaf(
     index: usize,
     is_known: bool,
 ) -> Result<Leaf, Error> {
-    let name = leaf_name(index);
+    let name = config.leaves.name(index);
+    let preopened = match config.leaves {
+        OpenLeaves::All(_) => config.preopened.get(index).cloned().unwrap_or_default(),
+        OpenLeaves::One { .. } => PreopenedStore::default(),
+    };
     Ok(Leaf::open(LeafConfig {
-        folder: config.folder.as_ref().map(|folder| folder.join(&name)),
+        folder: config.folder.as_ref().map(|folder| folder.join(leaf_name(index))),
         memory: config.memory.config.clone(),
-        preopened: config.preopened.get(index).cloned().unwrap_or_default(),
+        preopened,
         expects_data: is_known,
         durability: config.durability,
-        name: LeafName(name.into()),
+        name,
         pool: Arc::clone(pool),
         zone_answers: system::zone_answers(),
         limits: limits.clone(),

@@ -1,0 +1,278 @@
+//! The role of a server of a cluster: it asks leaves in other processes, serves clients, and starts
+//! the leaf processes of its machine.
+
+use std::ffi::OsString;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hadal_definitions::{Definitions, Location};
+use hadal_frontend::{Backend, restore_settings};
+use hadal_membership::Membership;
+use hadal_peer::{MemberRole, MemberState};
+use hadal_query::FunctionRegistry;
+use hadal_rpc::{Services, serve};
+use hadal_tree::{ClusterTree, ExpectedRows, Placement, Root};
+use hadal_types::LeafState;
+use hadal_types::limits::{MEMORY_BYTES_MIN, TREE_FANOUT};
+use tokio::net::TcpListener;
+use tokio::runtime::Runtime;
+use tokio::sync::oneshot;
+
+use crate::error::Error;
+use crate::output;
+use crate::process::cluster::belonging::Belonging;
+use crate::process::cluster::config::ClusterConfig;
+use crate::process::cluster::directory::Directory;
+use crate::process::cluster::members::KnownMembers;
+use crate::process::cluster::node::Node;
+use crate::process::cluster::supervisor::Supervisor;
+use crate::process::cluster::{join, member_socket, membership_config, own_member};
+use crate::process::data_folder::{leaves_in, note_leaves};
+use crate::process::memory::{Shares, machine_ceiling};
+use crate::process::recovered::Recovered;
+use crate::process::role::Parts;
+use crate::process::role::address::Address;
+use crate::process::role::doors::{frontend_config, http_config};
+use crate::process::role::leaves::Leaves;
+use crate::process::role::tree::Tree;
+use crate::process::service_config::ServiceConfig;
+
+/// How long a start waits for the leaves of its own machine before it serves clients.
+const OWN_LEAVES_TIME: Duration = Duration::from_secs(10);
+/// The name of the file of definitions in a data folder.
+const DEFINITIONS_FILE: &str = "definitions.sqlite";
+
+/// Opens all parts of a server of a cluster.
+pub(crate) fn open(
+    config: ServiceConfig,
+    cluster: &ClusterConfig,
+    connections_max: usize,
+    runtime: &Runtime,
+) -> Result<Parts, Error> {
+    let Address { listener, bound, .. } = Address::take(runtime, config.doors.listen, None, false)?;
+    let socket = runtime.block_on(member_socket::bind(cluster.listen))?;
+    let http = http_config(&config, bound, connections_max)?;
+    let leaf_count = leaf_count(&config)?;
+    let memory = memory_of_each(&config, leaf_count);
+    let leaves = Leaves::none(Shares::of(memory));
+    let archive = config.storage.archive()?;
+    let frontend = frontend_config(&config, archive.as_ref(), memory);
+    let definitions = open_definitions(&config, runtime)?;
+    let url = format!("http://{bound}");
+    let member = (leaf_count, socket, url);
+    let (tree, node) =
+        runtime.block_on(become_member(cluster, &config, member, &leaves, memory))?;
+    let memories = leaves.memories.clone();
+    let backend = Backend {
+        memory: Arc::new(move || memories.used()),
+        root: tree.root.clone(),
+        sink: Arc::clone(&tree.placement) as _,
+        admin: Arc::clone(&tree.placement) as _,
+        definitions,
+        ledger: Arc::clone(&tree.expected_rows),
+        members: Some(Arc::clone(&node.members) as _),
+        clock: Arc::clone(&config.clock),
+        damage: Arc::default(),
+    };
+    if runtime.block_on(own_leaves(&node.membership, cluster, leaf_count))
+        && let Some(folder) = &config.folder
+    {
+        note_leaves(folder, leaf_count)?;
+    }
+    if let Err(error) = runtime.block_on(restore_settings(&backend)) {
+        output::say(&format!("{error}; it is tried again when a leaf comes"));
+    }
+    let data = config.folder.as_ref().map(|folder| folder.display().to_string());
+    Ok(Parts {
+        listener,
+        data: data.unwrap_or_else(|| http.about.data.clone()),
+        http,
+        frontend,
+        backend,
+        leaves,
+        recovered: Recovered::default(),
+        tree,
+        door: None,
+        predecessor: None,
+        node: Some(node),
+    })
+}
+
+/// The memory of this process and of each leaf process of the machine, in bytes.
+fn memory_of_each(config: &ServiceConfig, leaf_count: usize) -> u64 {
+    let processes = leaf_count as u64 + 1;
+    (machine_ceiling(&config.storage.memory_of) / processes).max(MEMORY_BYTES_MIN)
+}
+
+/// The number of leaf processes: all that the data folder has, and at least the given number.
+fn leaf_count(config: &ServiceConfig) -> Result<usize, Error> {
+    let noted = config.folder.as_deref().map(leaves_in).transpose()?;
+    Ok(config.leaves.max(noted.unwrap_or_default().count))
+}
+
+fn open_definitions(config: &ServiceConfig, runtime: &Runtime) -> Result<Definitions, Error> {
+    let with_rows = config.folder.as_ref().map(|folder| folder.join(DEFINITIONS_FILE));
+    let location = config.definitions.clone().or(with_rows.map(Location::File));
+    let opened = runtime.block_on(Definitions::open(&location.unwrap_or(Location::Memory)));
+    opened.map_err(|error| Error::Server(format!("{error}; the server does not start")))
+}
+
+/// Greets the members to join, announces this process, and starts to serve and to follow them.
+async fn become_member(
+    cluster: &ClusterConfig,
+    config: &ServiceConfig,
+    (leaf_count, (listener, bound), url): (usize, (TcpListener, SocketAddr), String),
+    leaves: &Leaves,
+    memory: u64,
+) -> Result<(Tree, Node), Error> {
+    let clock = Arc::clone(&config.clock);
+    let identity = Arc::new(cluster.identity(cluster.aggregator_name(), clock)?);
+    let address = cluster.advertised(bound);
+    join::greet(&cluster.join, address, &identity).await?;
+    if let Some(folder) = &config.folder {
+        let (name, machine) = (cluster.cluster.clone(), cluster.machine.to_string());
+        Belonging { cluster: name, machine }.claim(folder)?;
+    }
+    output::say(&format!("{} takes calls of other members on {address}", cluster.machine));
+    let mut member = own_member(cluster, &identity, MemberRole::Aggregator, address);
+    member.url = url;
+    let gossip = membership_config(cluster, bound, &cluster.join);
+    let joined = Membership::join(gossip, member).await;
+    let membership = Arc::new(joined.map_err(|error| Error::Server(error.to_string()))?);
+    let expected_rows = Arc::new(ExpectedRows::default());
+    let tree = Arc::new(ClusterTree::new(cluster.machine.clone(), TREE_FANOUT, &expected_rows));
+    let root = Root::new(Arc::clone(&tree) as _, Arc::clone(&leaves.memories.queries));
+    let placement = Arc::new(Placement::new(Vec::new(), &expected_rows, root.catalog()));
+    let (stop_calls, stopped) = oneshot::channel::<()>();
+    let services = Services {
+        peer: Arc::clone(&tree) as _,
+        planned: Some(Arc::clone(&tree) as _),
+        sink: None,
+        admin: None,
+        reports: None,
+        functions: FunctionRegistry::default(),
+    };
+    let serving = serve(listener, Arc::clone(&identity), services, None, async move {
+        // Dropped without a message when the process fails.
+        let _ = stopped.await;
+    });
+    let calls = tokio::spawn(async move {
+        if let Err(error) = serving.await {
+            output::say(&format!("other members cannot call this process any more: {error}"));
+        }
+    });
+    let directory = Directory {
+        identity,
+        tree,
+        placement: Arc::clone(&placement),
+        catalog: Arc::clone(root.catalog()),
+    };
+    tokio::spawn(directory.follow(Arc::clone(&membership)));
+    let supervisor = match leaf_count {
+        0 => None,
+        count => Some(start_leaves(cluster, config, (count, bound), memory)?),
+    };
+    let members = KnownMembers::new(
+        cluster.cluster.clone(),
+        Arc::clone(&membership),
+        Arc::clone(&config.clock),
+    );
+    tokio::spawn(Arc::clone(&members).follow());
+    let node = Node { address, members, membership, supervisor, stop_calls, calls };
+    Ok((Tree { root, placement, expected_rows }, node))
+}
+
+/// Starts the leaf processes of this machine.
+fn start_leaves(
+    cluster: &ClusterConfig,
+    config: &ServiceConfig,
+    (count, bound): (usize, SocketAddr),
+    memory: u64,
+) -> Result<Supervisor, Error> {
+    let program = std::env::current_exe().map_err(Error::io("find", "this program"))?;
+    let arguments = LeafArguments {
+        program,
+        cluster: cluster.clone(),
+        seed: cluster.advertised(bound),
+        bound,
+        count,
+        folder: config.folder.clone(),
+        storage: config.storage.for_process(memory),
+        secrets: config.storage.secret_variables(),
+    };
+    let names = (0..count).map(|index| cluster.leaf_name(index).to_string()).collect();
+    Supervisor::start(names, config.storage.stop_max(), move |index| arguments.command(index))
+}
+
+/// What the command line of a leaf process is made of.
+struct LeafArguments {
+    program: PathBuf,
+    cluster: ClusterConfig,
+    /// The address of this process, through which a leaf joins.
+    seed: SocketAddr,
+    bound: SocketAddr,
+    count: usize,
+    folder: Option<PathBuf>,
+    storage: Vec<OsString>,
+    secrets: Vec<(&'static str, String)>,
+}
+
+impl LeafArguments {
+    /// The command of the leaf with this number.
+    fn command(&self, index: usize) -> Command {
+        let mut command = Command::new(&self.program);
+        let port = match self.cluster.listen.port() {
+            0 => 0,
+            port => port.saturating_add(1).saturating_add(u16::try_from(index).unwrap_or(u16::MAX)),
+        };
+        command.arg("leaf").arg("--stop-with-input");
+        command.args(["--cluster", &self.cluster.cluster]);
+        command.args(["--machine", &self.cluster.machine.0]);
+        command.args(["--join", &self.seed.to_string()]);
+        command.args(["--index", &index.to_string(), "--of", &self.count.to_string()]);
+        command.args(["--member-listen", &SocketAddr::new(self.bound.ip(), port).to_string()]);
+        if !self.cluster.rack.is_empty() {
+            command.args(["--rack", &self.cluster.rack]);
+        }
+        if let Some(advertise) = self.cluster.advertise {
+            command.args(["--advertise", &advertise.to_string()]);
+        }
+        if let Some(file) = &self.cluster.token_file {
+            command.arg("--cluster-token-file").arg(file);
+        }
+        match &self.folder {
+            Some(folder) => command.arg("--data").arg(folder),
+            None => command.arg("--memory"),
+        };
+        command.args(&self.storage).envs(self.secrets.iter().cloned());
+        command
+    }
+}
+
+/// Waits until the leaves of this machine are alive, or for [`OWN_LEAVES_TIME`]; returns whether
+/// they are.
+async fn own_leaves(membership: &Membership, cluster: &ClusterConfig, count: usize) -> bool {
+    let mut changes = membership.changes();
+    let all_alive = async {
+        loop {
+            let members = membership.members();
+            let alive = members.iter().filter(|member| {
+                member.role == MemberRole::Leaf
+                    && member.machine == cluster.machine
+                    && member.state != MemberState::Silent
+                    && member.state != MemberState::Announced(LeafState::Prepare)
+            });
+            if alive.count() >= count || changes.changed().await.is_err() {
+                return;
+            }
+        }
+    };
+    let are_alive = tokio::time::timeout(OWN_LEAVES_TIME, all_alive).await.is_ok();
+    if !are_alive {
+        output::say("not all leaves of this machine are alive yet: answers lack their rows");
+    }
+    are_alive
+}

@@ -1,0 +1,154 @@
+//! The role of a process that is one leaf of a machine: rows, and calls of other members.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use hadal_leaf::{Archive, Leaf};
+use hadal_membership::Membership;
+use hadal_peer::{Member, MemberRole, MemberState, Peer, StatusScope};
+use hadal_query::FunctionRegistry;
+use hadal_rpc::{Services, serve};
+use hadal_types::{LeafState, SystemClock};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use crate::args::StorageArgs;
+use crate::error::Error;
+use crate::output;
+use crate::process::cluster::belonging::Belonging;
+use crate::process::cluster::config::ClusterConfig;
+use crate::process::cluster::{member_socket, membership_config, own_member};
+use crate::process::damage::say_damage;
+use crate::process::memory::Memory;
+use crate::process::role::leaves::{Leaves, LeavesConfig, OpenLeaves};
+use crate::process::runtime::runtime;
+use crate::process::shutdown::{asked_by_end_of_input, asked_by_signal, end_at_the_latest};
+use crate::process::system;
+
+/// How often the leaf announces its state and its memory.
+const ANNOUNCE: Duration = Duration::from_millis(100);
+/// How long other members have to learn that the leaf is about to stop, before it takes no more
+/// batches.
+const NOTICE: Duration = Duration::from_millis(300);
+/// The time limit for calls that still run after a stop.
+const STOP_TIME: Duration = Duration::from_secs(5);
+
+/// The settings of a leaf process.
+pub(crate) struct LeafProcess {
+    pub(crate) cluster: ClusterConfig,
+    /// The number of the leaf on its machine.
+    pub(crate) index: usize,
+    /// The leaves of the machine.
+    pub(crate) of: usize,
+    /// The data folder of the machine; `None` keeps rows in memory.
+    pub(crate) folder: Option<PathBuf>,
+    pub(crate) storage: StorageArgs,
+    /// Whether the end of standard input stops the process.
+    pub(crate) ends_with_input: bool,
+}
+
+impl LeafProcess {
+    /// Runs the process until it is asked to stop, and stops it in order.
+    pub(crate) fn run(self) -> Result<(), Error> {
+        system::keep_files_private();
+        system::raise_file_limit();
+        let runtime = runtime()?;
+        // The port first: a second process of this leaf fails before it opens any data.
+        let bound = runtime.block_on(member_socket::bind(self.cluster.listen))?;
+        let leaves = runtime.block_on(self.open_leaves())?;
+        let leaf = leaves.open.first().map(Arc::clone);
+        let leaf = leaf.ok_or_else(|| Error::Server("the leaf cannot be opened".to_owned()))?;
+        let stop_max = self.storage.stop_max();
+        runtime.block_on(self.serve(&leaves, &leaf, bound))?;
+        let limit = end_at_the_latest(stop_max);
+        leaves.stop_taking();
+        runtime.shutdown_timeout(STOP_TIME);
+        leaves.stop().iter().for_each(|failure| output::say(failure));
+        drop(limit);
+        // As in a server: the system frees all memory at once.
+        std::mem::forget(leaves);
+        Ok(())
+    }
+
+    async fn open_leaves(&self) -> Result<Leaves, Error> {
+        if let Some(folder) = &self.folder {
+            let (cluster, machine) =
+                (self.cluster.cluster.clone(), self.cluster.machine.to_string());
+            Belonging { cluster, machine }.claim(folder)?;
+        }
+        let archive = self.storage.archive()?.map(|place| place.open()).transpose()?;
+        let name = self.cluster.leaf_name(self.index);
+        let (leaves, recovered) = Leaves::open(&LeavesConfig {
+            folder: self.folder.clone(),
+            durability: self.storage.durability(),
+            memory: Memory::decide(&self.storage.memory_of, self.folder.is_some())?,
+            preopened: Vec::new(),
+            leaves: OpenLeaves::One { index: self.index, name, of: self.of },
+            clock: Arc::new(SystemClock),
+            clock_proving: self.storage.clock_proving(),
+            archive: archive.map(|archive| archive as Arc<dyn Archive>),
+        })
+        .await?;
+        say_damage(&recovered);
+        Ok(leaves)
+    }
+
+    /// Serves other members until the process is asked to stop and running calls are finished.
+    async fn serve(
+        &self,
+        leaves: &Leaves,
+        leaf: &Arc<Leaf>,
+        (listener, bound): (TcpListener, std::net::SocketAddr),
+    ) -> Result<(), Error> {
+        let identity = self.cluster.identity(leaf.name().clone(), Arc::new(SystemClock))?;
+        let address = self.cluster.advertised(bound);
+        let member = own_member(&self.cluster, &identity, MemberRole::Leaf, address);
+        let gossip = membership_config(&self.cluster, bound, &self.cluster.join);
+        let joined = Membership::join(gossip, member).await;
+        let membership = joined.map_err(|error| Error::Server(error.to_string()))?;
+        let (stop, stopped) = oneshot::channel::<()>();
+        let services = Services {
+            peer: Arc::clone(leaf) as _,
+            planned: None,
+            sink: Some(Arc::clone(leaf) as _),
+            admin: Some(Arc::clone(leaf) as _),
+            reports: Some(Arc::clone(leaf) as _),
+            functions: FunctionRegistry::default(),
+        };
+        let serving =
+            tokio::spawn(serve(listener, Arc::new(identity), services, None, async move {
+                // The sender is dropped only after it has sent.
+                let _ = stopped.await;
+            }));
+        let by_input = asked_by_end_of_input(self.ends_with_input);
+        tokio::select! {
+            reason = asked_by_signal()? => output::say(&format!("{} stops: {reason}", leaf.name())),
+            () = by_input => {}
+            () = announce_for_ever(&membership, leaves, leaf) => {}
+        }
+        leaf.prepare_to_stop();
+        membership.announce(|member| member.state = MemberState::Announced(LeafState::Prepare));
+        tokio::time::sleep(NOTICE).await;
+        let _ = stop.send(());
+        let served = serving.await.map_err(|error| Error::Server(error.to_string()))?;
+        membership.leave().await;
+        served.map_err(|error| Error::Server(error.to_string()))
+    }
+}
+
+/// Keeps the announcement of the leaf's state and memory up to date.
+async fn announce_for_ever(membership: &Membership, leaves: &Leaves, leaf: &Arc<Leaf>) {
+    let mut ticks = tokio::time::interval(ANNOUNCE);
+    loop {
+        ticks.tick().await;
+        let status = leaf.status(&StatusScope::Leaves).await;
+        let state = status.leaves.first().map_or(LeafState::Alive, |leaf| leaf.state);
+        let memory = leaves.memories.used();
+        membership.announce(|member: &mut Member| {
+            member.state = MemberState::Announced(state);
+            member.used_bytes = memory.row_blocks.saturating_add(memory.fresh);
+            member.free_bytes = memory.row_blocks_max.saturating_sub(memory.row_blocks);
+        });
+    }
+}
