@@ -95,7 +95,7 @@ async fn serve_limited<S: ByteStream + 'static>(
         .http2_keepalive_timeout(Some(CLIENT_PING_TIME))
         .http2_max_header_list_size(RPC_HEADER_BYTES_MAX)
         .max_concurrent_streams(RPC_STREAMS_MAX)
-        // Stragglers are cut off often, and their calls end by a reset.
+        // Stragglers are cut off often, so many calls end by a reset.
         .http2_max_pending_accept_reset_streams(Some(RPC_STREAMS_MAX as usize));
     if let Some(tls) = tls {
         server = server.tls_config(tls.of_server())?;
