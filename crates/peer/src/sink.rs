@@ -15,4 +15,11 @@ pub trait Sink: Send + Sync {
 
     /// Looks up a batch, and reports whether it could be taken.
     fn look_up<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup>;
+
+    /// The same, and a sink that does not know the batch promises to refuse it as
+    /// [`SinkError::Unavailable`] as long as its process runs. Needed only for sinks with several
+    /// senders; without this method, a sink has only one.
+    fn refuse<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
+        self.look_up(table, id)
+    }
 }

@@ -30,5 +30,5 @@ pub use cluster_status::ClusterStatus;
 pub use cluster_tree::ClusterTree;
 pub use dead_leaf::DeadLeaf;
 pub use expected_rows::ExpectedRows;
-pub use placement::{Placement, PlacementLeaf};
+pub use placement::{Applied, Placement, PlacementLeaf, Revocation, Revocations, batch_placement};
 pub use root::{AskError, Root};

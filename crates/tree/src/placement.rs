@@ -1,37 +1,42 @@
-//! Chooses the leaf for a batch. The batch's id gives two candidates; the one that holds less of
-//! the batch's table is chosen.
+//! Places batches on leaves: chooses one for each batch, and changes tables on all of them.
 //!
-//! Two choices keep leaves nearly even (Scuba, VLDB 2013, section 3.3). They also keep each table
-//! even, whose limit is divided evenly among leaves. Leaves that take no batches are skipped. A
-//! batch that a leaf already has stays on that leaf. The two candidates of an id change when
-//! members join or leave. So a batch that may be a retry is looked up on all leaves; a first try
-//! asks only its two candidates.
+//! [`batch_placement`] decides, and says why no batch counts twice. `sending.rs` carries its
+//! decisions out. Two choices keep leaves nearly even (Scuba, VLDB 2013, section 3.3). They also
+//! keep each table even, whose limit is divided evenly among leaves.
 
+pub mod batch_placement;
+mod change;
 mod members;
+mod revocations;
+mod sending;
 mod tables;
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::join_all;
-use hadal_peer::{Admin, Batch, BatchLookup, BoxFuture, Receipt, Sink, SinkError, TableChange};
+use hadal_peer::{Admin, Batch, BatchLookup, BoxFuture, MemberState, Receipt, Sink, SinkError};
 use hadal_types::limits::TABLES_MAX;
 use hadal_types::{BatchId, LeafName, TableName};
 use parking_lot::Mutex;
+use tokio::time::Instant;
 
 use crate::catalog::Catalog;
 use crate::expected_rows::ExpectedRows;
+use batch_placement::PlacementRules;
 use members::{Member, Members};
+use sending::Sending;
 use tables::Tables;
 
-/// The number of candidate leaves for a new batch.
-const CHOICES: usize = 2;
+pub use change::Applied;
+pub use revocations::{Revocation, Revocations};
 
-/// A leaf on which batches can be placed.
+/// A process of a leaf on which batches can be placed.
 pub struct PlacementLeaf {
     /// The leaf's name.
     pub name: LeafName,
-    /// Receives its batches.
+    /// Receives its batches: this process does, and no later one of the leaf.
     pub sink: Arc<dyn Sink>,
     /// Receives changes of its tables.
     pub admin: Arc<dyn Admin>,
@@ -41,6 +46,9 @@ pub struct PlacementLeaf {
 
 /// A sink that spreads batches over leaves.
 pub struct Placement {
+    rules: PlacementRules,
+    revocations: Arc<dyn Revocations>,
+    start: Instant,
     members: Members,
     expected_rows: Arc<ExpectedRows>,
     catalog: Arc<Catalog>,
@@ -64,7 +72,8 @@ struct Tries {
 }
 
 impl Placement {
-    /// Returns a placement over `leaves` that passes the reports in receipts to `catalog`.
+    /// Returns a placement over `leaves` that passes the reports in receipts to `catalog`. No other
+    /// sender places batches on these leaves.
     #[must_use]
     pub fn new(
         leaves: Vec<PlacementLeaf>,
@@ -72,6 +81,19 @@ impl Placement {
         catalog: &Arc<Catalog>,
     ) -> Self {
         Self::with_tables_max(leaves, expected_rows, catalog, TABLES_MAX)
+    }
+
+    /// Returns a placement over leaves that join later, and on which other senders place batches,
+    /// too. All of them share `revocations`.
+    #[must_use]
+    pub fn in_cluster(
+        revocations: Arc<dyn Revocations>,
+        expected_rows: &Arc<ExpectedRows>,
+        catalog: &Arc<Catalog>,
+    ) -> Self {
+        let rules = PlacementRules::CLUSTER;
+        let placement = Self::new(Vec::new(), expected_rows, catalog);
+        Self { rules, revocations, ..placement }
     }
 
     /// Spreads batches of at most `tables_max` tables over `leaves`.
@@ -83,7 +105,10 @@ impl Placement {
         tables_max: usize,
     ) -> Self {
         let placement = Self {
-            members: Members::default(),
+            rules: PlacementRules::ONE_PROCESS,
+            revocations: Arc::new(NoRevocations),
+            start: Instant::now(),
+            members: Members::new(Duration::ZERO),
             expected_rows: Arc::clone(expected_rows),
             catalog: Arc::clone(catalog),
             state: Mutex::new(State { tables: Tables::new(tables_max), under_way: HashMap::new() }),
@@ -93,14 +118,20 @@ impl Placement {
     }
 
     /// Places batches on one more leaf from the next batch on. The leaf may also be one that was
-    /// leaving.
+    /// leaving. Each later process of a leaf joins again, with its own sink.
     pub fn join(&self, leaf: PlacementLeaf) {
         let mut state = self.state.lock();
         state.tables.forget_leaf(&leaf.name);
         for (table, bytes) in &leaf.tables {
             state.tables.add(table, &leaf.name, *bytes);
         }
-        self.members.join(Member::of(leaf));
+        self.members.join(leaf, self.now());
+    }
+
+    /// Notes what a leaf announced of itself, or that it is silent. Without this, a leaf is asked
+    /// before it gets a batch.
+    pub fn set_state(&self, leaf: &LeafName, state: MemberState, used_bytes: u64, free_bytes: u64) {
+        self.members.set_state(leaf, state, (used_bytes, free_bytes), self.now());
     }
 
     /// Places no new batch on a leaf. Its tables still change with all others, and retries of its
@@ -118,47 +149,15 @@ impl Placement {
         self.catalog.forget_leaf(leaf);
     }
 
-    /// Chooses the leaf for a batch: the leaf that has it, or else the candidate with less of its
-    /// table.
-    async fn choose(&self, batch: &Batch) -> Option<Arc<Member>> {
-        let (table, bytes) = (&batch.table, batch.block().len() as u64);
-        let mut first = self.members.in_order_of(&batch.id);
-        let staying = first.iter().filter(|(_, stays)| *stays).count();
-        let rest = first.split_off(CHOICES.min(staying));
-        let mut looked_up = look_up_all(&first, batch).await;
-        let takes = |leaf: &Candidate| leaf.stays && leaf.lookup.takes_batches;
-        if !batch.first_try && !looked_up.iter().any(|leaf| leaf.lookup.is_known)
-            || !looked_up.iter().any(takes)
-        {
-            looked_up.extend(look_up_all(&rest, batch).await);
-        }
-        if let Some(leaf) = looked_up.iter().find(|leaf| leaf.lookup.is_known) {
-            return Some(Arc::clone(&leaf.member));
-        }
-        let has_room = |leaf: &Candidate| takes(leaf) && leaf.lookup.free_bytes >= bytes;
-        // If no leaf takes batches, one is chosen to return the reason.
-        let is_choice: &dyn Fn(&Candidate) -> bool = match &looked_up[..] {
-            leaves if leaves.iter().any(has_room) => &has_room,
-            leaves if leaves.iter().any(takes) => &takes,
-            _ => &|leaf| leaf.stays,
-        };
-        let choices = looked_up.iter().filter(|leaf| is_choice(leaf)).take(CHOICES);
-        let state = self.state.lock();
-        let least = choices.min_by_key(|leaf| state.tables.load(table, &leaf.member.name));
-        least.map(|leaf| Arc::clone(&leaf.member))
+    fn now(&self) -> Duration {
+        self.start.elapsed()
     }
 
     async fn place(&self, batch: Batch) -> Result<Receipt, SinkError> {
         let key = (batch.table.clone(), batch.id.clone());
         let bytes = batch.block().len() as u64;
         let _done = self.begin(&key)?;
-        let chosen = self.choose(&batch).await;
-        let chosen = chosen.ok_or_else(|| SinkError::Unavailable("every leaf".to_owned()))?;
-        let leaf = match self.state.lock().under_way.get_mut(&key) {
-            Some(tries) => Arc::clone(tries.leaf.get_or_insert(chosen)),
-            None => chosen,
-        };
-        let receipt = leaf.sink.accept(batch).await?;
+        let (leaf, receipt) = Sending::new(self, batch).run().await?;
         let mut state = self.state.lock();
         // A leaf that was removed meanwhile stays forgotten, with this batch.
         if self.members.has(&leaf) {
@@ -176,18 +175,16 @@ impl Placement {
         Ok(receipt)
     }
 
-    /// Makes a change on all leaves one after the other, and returns the sum of rows. Parts of a
-    /// batch have ids of their own and so may be on any leaf.
-    async fn apply_to_all(&self, change: &TableChange) -> Result<u64, SinkError> {
-        let mut all_rows = 0;
-        for leaf in self.members.all() {
-            let rows = leaf.admin.apply(change.clone()).await?;
-            if let TableChange::Revoke { table, .. } = change {
-                self.expected_rows.sub(&leaf.name, table, rows);
-            }
-            all_rows += rows;
+    /// Returns the leaf that requests for one batch that overlap in time share, if there are no
+    /// other senders. The first of them chooses it.
+    fn shared_leaf(&self, key: &Key, chosen: Arc<Member>) -> Arc<Member> {
+        if self.rules.has_other_senders {
+            return chosen;
         }
-        Ok(all_rows)
+        match self.state.lock().under_way.get_mut(key) {
+            Some(tries) => Arc::clone(tries.leaf.get_or_insert(chosen)),
+            None => chosen,
+        }
     }
 
     /// Registers a batch as under way.
@@ -197,22 +194,6 @@ impl Placement {
         state.under_way.entry(key.clone()).or_default().count += 1;
         Ok(UnderWay { placement: self, key })
     }
-}
-
-/// A member's lookup of a batch, and whether new batches may go to the member.
-struct Candidate {
-    member: Arc<Member>,
-    stays: bool,
-    lookup: BatchLookup,
-}
-
-/// Looks up a batch on several leaves at the same time.
-async fn look_up_all(members: &[(Arc<Member>, bool)], batch: &Batch) -> Vec<Candidate> {
-    let lookups = members.iter().map(|(member, stays)| async move {
-        let lookup = member.sink.look_up(&batch.table, &batch.id).await;
-        Candidate { member: Arc::clone(member), stays: *stays, lookup }
-    });
-    join_all(lookups).await
 }
 
 /// Ends the registration of a batch when it is dropped, however its placing ended, unless another
@@ -255,25 +236,12 @@ impl Sink for Placement {
     }
 }
 
-impl Admin for Placement {
-    fn apply(&self, change: TableChange) -> BoxFuture<'_, Result<u64, SinkError>> {
-        Box::pin(async move {
-            if let TableChange::Revoke { table, batch } = &change {
-                // Nothing is revoked unless every leaf can revoke its part.
-                let (table, batch) = (table.clone(), batch.clone());
-                self.apply_to_all(&TableChange::CheckRevoke { table, batch }).await?;
-            }
-            let rows = self.apply_to_all(&change).await?;
-            if let TableChange::AcknowledgeLosses { table } = &change {
-                self.expected_rows.acknowledge_losses(table.as_ref());
-            }
-            if let TableChange::Drop { table } = &change {
-                self.expected_rows.forget(table);
-                self.state.lock().tables.forget(table);
-                self.catalog.forget(table);
-            }
-            Ok(rows)
-        })
+/// Leaves of one process need no revocations: they are never away from it.
+struct NoRevocations;
+
+impl Revocations for NoRevocations {
+    fn record<'a>(&'a self, _: &'a Revocation) -> BoxFuture<'a, Result<LeafName, String>> {
+        Box::pin(async { Err("there is no store of revocations".to_owned()) })
     }
 }
 

@@ -49,6 +49,19 @@ pub const BATCH_IDS_MAX: usize = 1_000_000;
 /// How long a leaf remembers a batch id, in seconds of running time: no wall clock makes it
 /// shorter.
 pub const BATCH_ID_SECONDS: i64 = 3_600;
+/// How long a leaf is silent, in seconds, before batches that it may hold are placed elsewhere. It
+/// decides how long such batches wait, not whether they count once.
+pub const LEAF_AWAY_SECONDS: u64 = 10;
+/// How long one request to place a batch may take, in seconds: longer than [`LEAF_AWAY_SECONDS`],
+/// so that a batch whose leaf dies is placed without another request.
+pub const PLACEMENT_SECONDS: u64 = 15;
+/// How long a sender has to know the leaves, in seconds, before it asks only some of them whether
+/// they have a batch that may be a retry: longer than a client waits between two tries.
+pub const PLACEMENT_WATCH_SECONDS: u64 = 120;
+/// How long a leaf may take to say whether it has a batch, in milliseconds.
+pub const LOOK_UP_MILLIS: u64 = 1_000;
+/// How long a leaf may take to accept a batch, in seconds. After that nobody knows whether it did.
+pub const ACCEPT_SECONDS: u64 = 5;
 /// Bytes of one process's batches that are in memory and not in a segment yet. Beyond it a batch is
 /// refused as busy. From half of it on, batches are moved to segments as they are.
 pub const FRESH_BYTES_MAX: u64 = 256 << 20;

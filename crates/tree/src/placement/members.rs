@@ -2,77 +2,222 @@
 
 use std::cmp::Reverse;
 use std::sync::Arc;
+use std::time::Duration;
 
-use hadal_peer::{Admin, Sink};
-use hadal_types::{BatchId, LeafName};
+use hadal_peer::{Admin, MemberState, Sink};
+use hadal_types::limits::{BATCH_ID_SECONDS, PLACEMENT_WATCH_SECONDS};
+use hadal_types::{BatchId, LeafName, LeafState};
 use parking_lot::RwLock;
+use tokio::sync::watch;
 use twox_hash::XxHash3_64;
 
 use super::PlacementLeaf;
+use super::batch_placement::{CHOICES, Candidate, CandidateState, load};
 
-/// A leaf.
+/// One process of a leaf.
 pub(super) struct Member {
     pub(super) name: LeafName,
     pub(super) sink: Arc<dyn Sink>,
     pub(super) admin: Arc<dyn Admin>,
+    /// A later process of the leaf has a higher number.
+    pub(super) process: u64,
+    hash: u64,
 }
 
-impl Member {
-    pub(super) fn of(leaf: PlacementLeaf) -> Self {
-        Self { name: leaf.name, sink: leaf.sink, admin: leaf.admin }
-    }
+/// A leaf, and what is known of it.
+#[derive(Clone)]
+struct Entry {
+    member: Arc<Member>,
+    state: CandidateState,
+    /// Bytes of memory in use and free, as announced.
+    memory: Option<(u64, u64)>,
+    /// When the leaf, by its name, was first known.
+    since: Duration,
 }
 
-/// Leaves, and whether each accepts new batches.
-#[derive(Default)]
-pub(super) struct Members(RwLock<Vec<(Arc<Member>, bool)>>);
+/// All known leaves.
+pub(super) struct Members {
+    /// When the list was begun.
+    begun: Duration,
+    entries: RwLock<Vec<Entry>>,
+    /// Counts the changes of the list.
+    version: watch::Sender<u64>,
+}
 
 impl Members {
-    /// Adds a leaf, or replaces the one with its name.
-    pub(super) fn join(&self, member: Member) {
-        self.change(|members| {
-            members.retain(|(other, _)| other.name != member.name);
-            members.push((Arc::new(member), true));
+    pub(super) fn new(now: Duration) -> Self {
+        Self { begun: now, entries: RwLock::default(), version: watch::Sender::new(0) }
+    }
+
+    /// Adds a leaf, or the next process of a leaf.
+    pub(super) fn join(&self, leaf: PlacementLeaf, now: Duration) {
+        let PlacementLeaf { name, sink, admin, tables: _ } = leaf;
+        let hash = XxHash3_64::oneshot(name.0.as_bytes());
+        self.change(|entries, version| {
+            let old = entries.iter().position(|entry| entry.member.name == name);
+            let old = old.map(|index| entries.remove(index));
+            let since = old.map_or(now, |old| old.since);
+            let member = Arc::new(Member { name, sink, admin, process: version, hash });
+            entries.push(Entry { member, state: CandidateState::Alive, memory: None, since });
         });
     }
 
     /// Marks a leaf as leaving: no new batch goes to it.
     pub(super) fn leave(&self, leaf: &LeafName) {
-        self.change(|members| {
-            let leaving = members.iter_mut().filter(|(member, _)| member.name == *leaf);
-            leaving.for_each(|(_, stays)| *stays = false);
+        self.change(|entries, _| {
+            let leaving = entries.iter_mut().filter(|entry| entry.member.name == *leaf);
+            leaving.for_each(|entry| entry.state = CandidateState::Leaving);
         });
+    }
+
+    /// Notes what a leaf announced.
+    pub(super) fn set_state(
+        &self,
+        leaf: &LeafName,
+        state: MemberState,
+        memory: (u64, u64),
+        now: Duration,
+    ) {
+        let is_leaf = |entry: &Entry| entry.member.name == *leaf;
+        let mut entries = self.entries.write();
+        let Some(entry) = entries.iter_mut().find(|entry| is_leaf(entry)) else { return };
+        entry.memory = Some(memory);
+        let state = candidate_state(state, entry.state, now);
+        if entry.state != state {
+            entry.state = state;
+            self.version.send_modify(|version| *version += 1);
+        }
     }
 
     /// Forgets a leaf.
     pub(super) fn remove(&self, leaf: &LeafName) {
-        self.change(|members| members.retain(|(member, _)| member.name != *leaf));
+        self.change(|entries, _| entries.retain(|entry| entry.member.name != *leaf));
     }
 
-    fn change(&self, change: impl FnOnce(&mut Vec<(Arc<Member>, bool)>)) {
-        change(&mut self.0.write());
+    fn change(&self, change: impl FnOnce(&mut Vec<Entry>, u64)) {
+        let mut entries = self.entries.write();
+        self.version.send_modify(|version| *version += 1);
+        change(&mut entries, *self.version.borrow());
     }
 
-    /// Whether a leaf is in the list.
-    pub(super) fn has(&self, leaf: &Arc<Member>) -> bool {
-        let members = self.0.read();
-        members.iter().any(|(member, _)| Arc::ptr_eq(member, leaf))
+    /// Returns a receiver that is told of changes of the list from now on.
+    pub(super) fn changes(&self) -> watch::Receiver<u64> {
+        self.version.subscribe()
     }
 
-    /// All leaves, including those that are leaving.
+    /// Whether this process of a leaf is in the list.
+    pub(super) fn has(&self, member: &Arc<Member>) -> bool {
+        self.entries.read().iter().any(|entry| Arc::ptr_eq(&entry.member, member))
+    }
+
+    /// The present process of a leaf, if it is this one.
+    pub(super) fn process(&self, leaf: &LeafName, process: u64) -> Option<Arc<Member>> {
+        self.of_name(leaf).filter(|member| member.process == process)
+    }
+
+    /// The present process of a leaf.
+    pub(super) fn of_name(&self, leaf: &LeafName) -> Option<Arc<Member>> {
+        let entries = self.entries.read();
+        let entry = entries.iter().find(|entry| entry.member.name == *leaf);
+        entry.map(|entry| Arc::clone(&entry.member))
+    }
+
+    /// All leaves, including those that are leaving or silent.
     pub(super) fn all(&self) -> Vec<Arc<Member>> {
-        let members = self.0.read();
-        members.iter().map(|(member, _)| Arc::clone(member)).collect()
+        self.entries.read().iter().map(|entry| Arc::clone(&entry.member)).collect()
     }
 
-    /// All leaves in the order of a batch id's rendezvous hashes, and whether each stays. Leaves
-    /// that are leaving come last.
-    pub(super) fn in_order_of(&self, id: &BatchId) -> Vec<(Arc<Member>, bool)> {
-        let mut members = self.0.read().clone();
-        members.sort_by_cached_key(|(member, stays)| {
-            let seed = XxHash3_64::oneshot(member.name.0.as_bytes());
-            Reverse((*stays, XxHash3_64::oneshot_with_seed(seed, id.as_str().as_bytes())))
+    /// The names of silent leaves.
+    pub(super) fn silent(&self) -> Vec<LeafName> {
+        let entries = self.entries.read();
+        let silent = entries.iter().filter(|e| matches!(e.state, CandidateState::Silent { .. }));
+        silent.map(|entry| entry.member.name.clone()).collect()
+    }
+
+    /// All leaves in the order of a batch id's rendezvous hashes. `bytes_of` returns the bytes of
+    /// the batch's table and of all tables on a leaf.
+    pub(super) fn candidates(
+        &self,
+        id: &BatchId,
+        now: Duration,
+        bytes_of: impl Fn(&LeafName) -> (u64, u64),
+    ) -> Vec<Candidate<LeafName>> {
+        let mut entries = self.entries.read().clone();
+        let id = id.as_str().as_bytes();
+        entries.sort_by_cached_key(|entry| {
+            let hash = XxHash3_64::oneshot_with_seed(entry.member.hash, id);
+            Reverse((hash, entry.member.name.clone()))
         });
-        members
+        let since: Vec<Duration> = entries.iter().map(|entry| entry.since).collect();
+        let is_new = now.saturating_sub(self.begun) < Duration::from_secs(PLACEMENT_WATCH_SECONDS);
+        let candidate = |(index, entry): (usize, Entry)| {
+            let Entry { member, state, memory, .. } = entry;
+            let (used, free) = memory.unwrap_or_default();
+            let (table_bytes, all_bytes) = bytes_of(&member.name);
+            Candidate {
+                leaf: member.name.clone(),
+                process: member.process,
+                state,
+                free_bytes: memory.map(|(_, free)| free),
+                load: load(used, free, table_bytes, all_bytes),
+                may_hold: is_new || was_candidate(index, &since, now),
+            }
+        };
+        entries.into_iter().enumerate().map(candidate).collect()
+    }
+}
+
+/// Whether the leaf at `index` of a batch's order was one of the two candidates at some time in
+/// which the batch can have been sent, given when each leaf was first known: before others joined.
+fn was_candidate(index: usize, since: &[Duration], now: Duration) -> bool {
+    let remembered = now.saturating_sub(Duration::from_secs(BATCH_ID_SECONDS.unsigned_abs()));
+    let latest = since[index].max(remembered);
+    since[..index].iter().filter(|since| **since <= latest).count() < CHOICES
+}
+
+/// The state of a leaf that announced `state`, and was in the state `old`.
+fn candidate_state(state: MemberState, old: CandidateState, now: Duration) -> CandidateState {
+    match (state, old) {
+        (MemberState::Silent, CandidateState::Silent { .. }) => old,
+        (MemberState::Silent, _) => CandidateState::Silent { since: now },
+        (MemberState::Announced(LeafState::Alive), _) => CandidateState::Alive,
+        (MemberState::Announced(LeafState::Prepare), _) => CandidateState::Leaving,
+        (MemberState::Announced(LeafState::MemoryRecovery | LeafState::DiskRecovery), _) => {
+            CandidateState::Recovering
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn leaves_that_were_candidates_before_others_joined_may_hold_a_batch() {
+        let now = 10_000 * SECOND;
+        let may_hold = |since: &[u32]| -> Vec<usize> {
+            let since: Vec<Duration> = since.iter().map(|since| *since * SECOND).collect();
+            (0..since.len()).filter(|index| was_candidate(*index, &since, now)).collect()
+        };
+        assert_eq!(may_hold(&[0, 0, 0, 0]), [0, 1]);
+        assert_eq!(may_hold(&[9_000, 0, 0, 0]), [0, 1, 2]);
+        assert_eq!(may_hold(&[9_500, 9_000, 0, 8_000, 0, 0]), [0, 1, 2, 3, 4]);
+        let remembered = u32::try_from(10_000 - BATCH_ID_SECONDS).expect("small");
+        assert_eq!(may_hold(&[remembered, 0, 0]), [0, 1], "no leaf remembers such a batch");
+        assert_eq!(may_hold(&[remembered + 1, 0, 0]), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_leaf_is_silent_since_it_was_first_called_so() {
+        let silent = |since: u32| CandidateState::Silent { since: since * SECOND };
+        let at = |state, old| candidate_state(state, old, 7 * SECOND);
+        assert_eq!(at(MemberState::Silent, CandidateState::Alive), silent(7));
+        assert_eq!(at(MemberState::Silent, silent(3)), silent(3));
+        let announced = |state| at(MemberState::Announced(state), silent(3));
+        assert_eq!(announced(LeafState::Alive), CandidateState::Alive);
+        assert_eq!(announced(LeafState::DiskRecovery), CandidateState::Recovering);
+        assert_eq!(announced(LeafState::Prepare), CandidateState::Leaving);
     }
 }

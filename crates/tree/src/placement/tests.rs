@@ -5,6 +5,7 @@ use std::task::Poll;
 
 use tokio::sync::oneshot;
 
+use hadal_peer::TableChange;
 use hadal_types::TableSettings;
 
 use super::*;
@@ -22,6 +23,10 @@ struct FakeSink {
     settings: Mutex<Option<TableSettings>>,
     /// The number of lookups.
     look_ups: AtomicU64,
+    /// Whether it answers nothing.
+    hangs: AtomicBool,
+    /// Batches that it promised to refuse.
+    refused: Mutex<HashSet<BatchId>>,
 }
 
 impl Sink for FakeSink {
@@ -30,9 +35,15 @@ impl Sink for FakeSink {
             if self.fails {
                 return Err(SinkError::Busy("it".to_owned()));
             }
+            if self.refused.lock().contains(&batch.id) {
+                return Err(SinkError::Unavailable("it".to_owned()));
+            }
             let is_new = self.taken.lock().insert(batch.id);
             if is_new {
                 self.rows.fetch_add(batch.rows as u64, Ordering::SeqCst);
+            }
+            if self.hangs.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
             }
             Ok(Receipt {
                 rows: batch.rows,
@@ -47,6 +58,9 @@ impl Sink for FakeSink {
     fn look_up<'a>(&'a self, _table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         Box::pin(async move {
             self.look_ups.fetch_add(1, Ordering::SeqCst);
+            if self.hangs.load(Ordering::SeqCst) {
+                std::future::pending::<()>().await;
+            }
             let lookup = BatchLookup {
                 is_known: self.taken.lock().contains(id),
                 takes_batches: !self.is_closed.load(Ordering::SeqCst),
@@ -55,6 +69,16 @@ impl Sink for FakeSink {
             let wait = self.slow_look.as_ref().and_then(|wait| wait.lock().take());
             if let Some(wait) = wait {
                 wait.await.expect("told to go on");
+            }
+            lookup
+        })
+    }
+
+    fn refuse<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
+        Box::pin(async move {
+            let lookup = self.look_up(table, id).await;
+            if !lookup.is_known {
+                self.refused.lock().insert(id.clone());
             }
             lookup
         })
@@ -329,4 +353,5 @@ async fn nothing_is_taken_back_where_not_all_of_it_can_be() {
     assert_eq!(expected_rows.expected(&LeafName("leaf-0".into()), &name("t")), 2);
 }
 
+mod cluster;
 mod membership;

@@ -1,0 +1,27 @@
+//! The records of batches that went elsewhere because their leaf was away.
+
+use hadal_peer::BoxFuture;
+use hadal_types::{BatchId, LeafName, TableName};
+
+/// A batch is not to count on one leaf, because another one gets it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Revocation {
+    /// The leaf on which it does not count.
+    pub leaf: LeafName,
+    /// The table.
+    pub table: TableName,
+    /// The batch: of a body in parts, one part.
+    pub batch: BatchId,
+    /// The leaf that gets it instead. It comes later in the batch's order.
+    pub instead: LeafName,
+}
+
+/// Durable records that all senders and leaves of a cluster share.
+pub trait Revocations: Send + Sync {
+    /// Records a revocation, unless one of this leaf, table and batch exists. Returns the leaf that
+    /// gets the batch instead, according to the record that exists now.
+    ///
+    /// # Errors
+    /// The reason why it may not be recorded.
+    fn record<'a>(&'a self, revocation: &'a Revocation) -> BoxFuture<'a, Result<LeafName, String>>;
+}
