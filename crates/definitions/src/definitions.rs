@@ -4,9 +4,10 @@ use std::str::FromStr;
 use std::sync::{Arc, Once};
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions, install_default_drivers};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Row};
+use tokio::time::timeout;
 
 use crate::error::DefinitionsError;
 use crate::location::Location;
@@ -14,7 +15,10 @@ use crate::location::Location;
 /// Connections to a shared database.
 const CONNECTIONS_MAX: u32 = 4;
 /// How long to wait for a connection.
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(4);
+/// How long a connection to a shared database may be idle. Many servers share it, and poll it by
+/// one connection each.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// SQLite's codes for a file that is not a database, or is damaged.
 const CODES_OF_DAMAGE: [&str; 2] = ["11", "26"];
@@ -22,8 +26,9 @@ const CODES_OF_DAMAGE: [&str; 2] = ["11", "26"];
 /// The definitions at their location. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Definitions {
-    pub(crate) pool: AnyPool,
+    pool: Arc<RwLock<AnyPool>>,
     location: Location,
+    options: AnyConnectOptions,
     // Never used. A database in memory ends with its last connection, and the pool can lose
     // connections: with the runtime that was to take one back, or when one fails. A mutex, because
     // a connection is not `Sync`.
@@ -41,23 +46,43 @@ impl Definitions {
             Location::Memory => Some(AnyConnection::connect_with(&options).await.map_err(failed)?),
             Location::File(_) | Location::Postgres(_) => None,
         };
-        let connections =
-            if matches!(location, Location::Postgres(_)) { CONNECTIONS_MAX } else { 1 };
-        let pool = AnyPoolOptions::new()
-            .max_connections(connections)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .idle_timeout(None)
-            .max_lifetime(None)
-            .connect_with(options)
-            .await
-            .map_err(failed)?;
+        let pool = pool_options(location).connect_with(options.clone()).await.map_err(failed)?;
+        let pool = Arc::new(RwLock::new(pool));
         let keeps_memory = keeps_memory.map(|connection| Arc::new(Mutex::new(connection)));
-        Ok(Self { pool, location: location.clone(), _keeps_memory: keeps_memory })
+        Ok(Self { pool, location: location.clone(), options, _keeps_memory: keeps_memory })
+    }
+
+    /// The connections.
+    pub(crate) fn pool(&self) -> AnyPool {
+        self.pool.read().clone()
+    }
+
+    /// Runs a request, and gives up if a shared database does not answer within `time`. A frozen
+    /// server would hold the request for ever, and its connections too, so those are replaced.
+    pub(crate) async fn within<T>(
+        &self,
+        action: &'static str,
+        time: Duration,
+        request: impl Future<Output = Result<T, DefinitionsError>> + Send,
+    ) -> Result<T, DefinitionsError> {
+        if !self.is_shared() {
+            return request.await;
+        }
+        match timeout(time, request).await {
+            Ok(done) => done,
+            Err(_) => {
+                let options = self.options.clone();
+                *self.pool.write() = pool_options(&self.location).connect_lazy_with(options);
+                let reason = format!("no answer within {} s", time.as_secs());
+                let location = self.location.to_string();
+                Err(DefinitionsError::Database { action, location, reason })
+            }
+        }
     }
 
     /// Checks that the file is whole.
     pub(crate) async fn check(&self) -> Result<(), DefinitionsError> {
-        let checked = sqlx::query("PRAGMA quick_check(1)").fetch_one(&self.pool).await;
+        let checked = sqlx::query("PRAGMA quick_check(1)").fetch_one(&self.pool()).await;
         let checked = checked.and_then(|row| row.try_get::<String, _>(0));
         match checked.map_err(|error| self.failed("check", error))?.as_str() {
             "ok" => Ok(()),
@@ -101,11 +126,25 @@ impl Definitions {
                 DefinitionsError::Damaged { location: location_name, reason: source.to_string() }
             }
             _ => {
-                let reason = location.redacted(&source.to_string());
+                let reason = match source {
+                    sqlx::Error::PoolTimedOut => {
+                        format!("no connection within {} s", ACQUIRE_TIMEOUT.as_secs())
+                    }
+                    _ => location.redacted(&source.to_string()),
+                };
                 DefinitionsError::Database { action, location: location_name, reason }
             }
         }
     }
+}
+
+fn pool_options(location: &Location) -> AnyPoolOptions {
+    let is_shared = matches!(location, Location::Postgres(_));
+    AnyPoolOptions::new()
+        .max_connections(if is_shared { CONNECTIONS_MAX } else { 1 })
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .idle_timeout(is_shared.then_some(IDLE_TIMEOUT))
+        .max_lifetime(None)
 }
 
 #[cfg(test)]
@@ -121,7 +160,7 @@ mod tests {
         let (store, other) = first.block_on(async {
             let store = Definitions::open(&Location::Memory).await.expect("opens");
             store.set_table_settings(&table, 0, &settings).await.expect("set");
-            let connection = store.pool.acquire().await.expect("a connection");
+            let connection = store.pool().acquire().await.expect("a connection");
             connection.close().await.expect("closed");
             (store, Definitions::open(&Location::Memory).await.expect("opens another"))
         });

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use hadal_types::{SettingsError, TableName};
+use hadal_types::{LeafName, SettingsError, TableName};
 
 /// Why definitions could not be read or changed.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +68,30 @@ pub enum DefinitionsError {
         current: i64,
         /// The version that the change is based on.
         based_on: i64,
+    },
+    /// The member of the cluster that has the definitions cannot be reached.
+    #[error(
+        "the definitions are on {member}, which cannot be reached ({reason}): start {member} again"
+    )]
+    MemberAway {
+        /// The member.
+        member: LeafName,
+        /// Why not.
+        reason: String,
+    },
+    /// No member of the cluster is known to have the definitions.
+    #[error(
+        "no member of the cluster has the definitions: start the first member of --join again, or \
+         give every member --definitions postgres://USER@HOST/DATABASE"
+    )]
+    NoMember,
+    /// The member that has the definitions failed.
+    #[error("{member} has the definitions and failed: {reason}")]
+    Member {
+        /// The member.
+        member: LeafName,
+        /// Its error.
+        reason: String,
     },
     /// The database cannot be reached, or refuses.
     #[error("cannot {action} the definitions in {location}: {reason}")]

@@ -1,7 +1,10 @@
 //! The store of definitions: settings that people make and save, as opposed to rows.
 //!
 //! The store is a SQLite file in the data folder, or a PostgreSQL database that several servers
-//! share, with the same statements. Today it holds [`hadal_types::TableSettings`].
+//! share, with the same statements. It holds [`hadal_types::TableSettings`] and the
+//! [`Revocation`]s of batches. In a cluster, processes reach it through [`DefinitionStore`]:
+//! directly, or through another process (crate `rpc`), with a copy in between
+//! ([`FollowedDefinitions`]).
 //!
 //! - [`Location`] says where the store is; [`Definitions::open`] makes the store, or migrates it to
 //!   this program's version (`migrate.rs`).
@@ -16,13 +19,19 @@
 mod definitions;
 mod error;
 mod file;
+mod followed;
 mod location;
 mod migrate;
 mod open;
+mod revocations;
+mod store;
 mod table_settings;
 
 pub use definitions::Definitions;
 pub use error::DefinitionsError;
+pub use followed::FollowedDefinitions;
 pub use location::Location;
 pub use migrate::{VERSIONS, Version};
+pub use revocations::Revocation;
+pub use store::{AllTableSettings, DefinitionStore, StoreFuture};
 pub use table_settings::Versioned;

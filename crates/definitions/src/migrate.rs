@@ -13,16 +13,25 @@ use crate::error::DefinitionsError;
 pub type Version = &'static [&'static str];
 
 /// The migrations to version 1, 2 and so on, up to this program's version.
-pub const VERSIONS: [Version; 1] = [&[
-    // The last version that any definition got: one row.
-    "CREATE TABLE hadal_last_version (last BIGINT NOT NULL)",
-    "INSERT INTO hadal_last_version (last) VALUES (0)",
-    "CREATE TABLE hadal_table_settings (
+pub const VERSIONS: [Version; 2] = [
+    &[
+        // The last version that any definition got: one row.
+        "CREATE TABLE hadal_last_version (last BIGINT NOT NULL)",
+        "INSERT INTO hadal_last_version (last) VALUES (0)",
+        "CREATE TABLE hadal_table_settings (
         table_name TEXT NOT NULL PRIMARY KEY,
         version BIGINT NOT NULL,
         settings TEXT NOT NULL
     )",
-]];
+    ],
+    &["CREATE TABLE hadal_revocations (
+        leaf TEXT NOT NULL,
+        table_name TEXT NOT NULL,
+        batch TEXT NOT NULL,
+        at BIGINT NOT NULL,
+        PRIMARY KEY (leaf, table_name, batch)
+    )"],
+];
 
 /// Our number among PostgreSQL's advisory locks: one process migrates at a time.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(4280428042804280)";
@@ -38,7 +47,7 @@ pub(crate) async fn migrate(
 ) -> Result<(), DefinitionsError> {
     let last = i64::try_from(versions.len()).unwrap_or(i64::MAX);
     let failed = |error| definitions.failed("migrate", error);
-    let mut change = definitions.pool.begin().await.map_err(failed)?;
+    let mut change = definitions.pool().begin().await.map_err(failed)?;
     if definitions.is_shared() {
         run(&mut change, LOCK).await.map_err(failed)?;
     }

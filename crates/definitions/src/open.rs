@@ -62,7 +62,7 @@ impl Definitions {
         let new = file::begin(path)?;
         let definitions = Self::connect(location, &file::url(&new)).await?;
         migrate(&definitions, versions).await?;
-        definitions.pool.close().await;
+        definitions.pool().close().await;
         file::finish(&new, path)
     }
 }

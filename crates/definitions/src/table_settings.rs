@@ -20,6 +20,16 @@ pub struct Versioned<T> {
 }
 
 impl Definitions {
+    /// The last version that any settings got or had when they were removed.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub async fn version(&self) -> Result<i64, DefinitionsError> {
+        let select = sqlx::query("SELECT last FROM hadal_last_version");
+        let version = select.fetch_one(&self.pool()).await.and_then(|row| row.try_get(0));
+        version.map_err(|error| self.failed("read", error))
+    }
+
     /// The settings of a table; `None` if nobody set any.
     ///
     /// # Errors
@@ -30,7 +40,7 @@ impl Definitions {
     ) -> Result<Option<Versioned<TableSettings>>, DefinitionsError> {
         let select = "SELECT table_name, version, settings FROM hadal_table_settings \
                       WHERE table_name = $1";
-        let row = sqlx::query(select).bind(table.as_str()).fetch_optional(&self.pool).await;
+        let row = sqlx::query(select).bind(table.as_str()).fetch_optional(&self.pool()).await;
         let row = row.map_err(|error| self.failed("read", error))?;
         row.map(|row| Ok(self.settings_of(&row)?.1)).transpose()
     }
@@ -42,11 +52,14 @@ impl Definitions {
     pub async fn all_table_settings(
         &self,
     ) -> Result<Vec<(TableName, Versioned<TableSettings>)>, DefinitionsError> {
-        let select = "SELECT table_name, version, settings FROM hadal_table_settings \
-                      ORDER BY table_name";
-        let rows = sqlx::query(select).fetch_all(&self.pool).await;
+        let select = "SELECT table_name, version, settings FROM hadal_table_settings";
+        let rows = sqlx::query(select).fetch_all(&self.pool()).await;
         let rows = rows.map_err(|error| self.failed("read", error))?;
-        rows.iter().map(|row| self.settings_of(row)).collect()
+        let all: Result<Vec<_>, _> = rows.iter().map(|row| self.settings_of(row)).collect();
+        let mut all = all?;
+        // Databases order texts in their own ways.
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        Ok(all)
     }
 
     /// Sets the settings of tables that have none, all at once; other tables keep theirs.
@@ -61,7 +74,7 @@ impl Definitions {
             return Ok(());
         }
         let failed = |error| self.failed("change", error);
-        let mut change = self.pool.begin().await.map_err(failed)?;
+        let mut change = self.pool().begin().await.map_err(failed)?;
         for (table, settings) in tables {
             let version = next_version(&mut change).await.map_err(failed)?;
             let insert = sqlx::query(INSERT);
@@ -83,7 +96,7 @@ impl Definitions {
         settings: &TableSettings,
     ) -> Result<i64, DefinitionsError> {
         let failed = |error| self.failed("change", error);
-        let mut change = self.pool.begin().await.map_err(failed)?;
+        let mut change = self.pool().begin().await.map_err(failed)?;
         let version = next_version(&mut change).await.map_err(failed)?;
         let update = "UPDATE hadal_table_settings SET version = $2, settings = $3 \
                       WHERE table_name = $1 AND version = $4";
@@ -118,7 +131,15 @@ impl Definitions {
             None => sqlx::query(any).bind(table.as_str()),
             Some(version) => sqlx::query(one).bind(table.as_str()).bind(version),
         };
-        let removed = delete.execute(&self.pool).await.map_err(failed)?.rows_affected() > 0;
+        let mut change = self.pool().begin().await.map_err(failed)?;
+        // Others see from the last version that something changed.
+        next_version(&mut change).await.map_err(failed)?;
+        let removed = delete.execute(&mut *change).await.map_err(failed)?.rows_affected() > 0;
+        if removed {
+            change.commit().await.map_err(failed)?;
+        } else {
+            change.rollback().await.map_err(failed)?;
+        }
         match based_on {
             Some(version) if !removed && version != 0 => Err(self.conflict(table, version).await?),
             _ => Ok(removed),

@@ -89,11 +89,11 @@ fn a_damaged_file_is_an_error_that_says_so() {
 #[test]
 fn a_later_version_is_refused_by_its_number() {
     let (_folder, file) = filled();
-    alter(&file, "UPDATE hadal_definitions SET version = 2");
+    alter(&file, "UPDATE hadal_definitions SET version = 3");
     let error = open(&file).expect_err("later");
-    assert!(matches!(error, DefinitionsError::Newer { version: 2, supported: 1, .. }), "{error:?}");
+    assert!(matches!(error, DefinitionsError::Newer { version: 3, supported: 2, .. }), "{error:?}");
     assert!(error.to_string().contains("start the later program"), "{error}");
-    alter(&file, "UPDATE hadal_definitions SET version = 1");
+    alter(&file, "UPDATE hadal_definitions SET version = 2");
     let store = open(&file).expect("opens");
     let all = runtime().block_on(store.all_table_settings()).expect("read");
     assert_eq!(all.len(), 100, "nothing was lost on the way");

@@ -2,11 +2,16 @@
 #![expect(clippy::expect_used, clippy::panic, reason = "a test may fail")]
 
 mod file;
+mod followed;
 mod postgres;
 mod versions;
 
-use hadal_definitions::{Definitions, DefinitionsError, Location, Versioned};
-use hadal_types::{AgeLimit, ColumnName, SampleFactor, TableName, TableSettings, TableStorage};
+use hadal_definitions::{Definitions, DefinitionsError, Location, Revocation, Versioned};
+use hadal_types::limits::REVOCATIONS_LISTED_MAX;
+use hadal_types::{
+    AgeLimit, BatchId, ColumnName, LeafName, Micros, SampleFactor, TableName, TableSettings,
+    TableStorage,
+};
 use tokio::runtime::Runtime;
 
 fn runtime() -> Runtime {
@@ -26,6 +31,8 @@ fn days(days: i64) -> TableSettings {
 async fn exercise(location: &Location) {
     let store = Definitions::open(location).await.expect("opens");
     sets_and_removes(&store).await;
+    versions_show_changes(&store).await;
+    revokes_batches(&store).await;
     one_of_many_wins(location).await;
     store.remove_table_settings(&table("race"), None).await.expect("removed");
     // Stored settings are there for the next process that opens the store.
@@ -93,6 +100,49 @@ async fn sets_and_removes(store: &Definitions) {
     assert!(store.remove_table_settings(&t, None).await.expect("removed"));
 }
 
+/// Every change of settings, and nothing else, gives the store another version.
+async fn versions_show_changes(store: &Definitions) {
+    let t = table("versions");
+    let version = async || store.version().await.expect("read");
+    let begin = version().await;
+    let set = store.set_table_settings(&t, 0, &days(1)).await.expect("set");
+    assert!(set > begin);
+    assert_eq!(version().await, set);
+    store.set_table_settings(&t, 0, &days(2)).await.expect_err("stale");
+    assert!(!store.remove_table_settings(&table("no-such"), None).await.expect("nothing there"));
+    assert_eq!(version().await, set, "nothing changed");
+    assert!(store.remove_table_settings(&t, Some(set)).await.expect("removed"));
+    assert!(version().await > set);
+}
+
+async fn revokes_batches(store: &Definitions) {
+    let leaf = |name: &str| LeafName(name.into());
+    let revocation = |leaf: &LeafName, at: i64, batch: &str| Revocation {
+        leaf: leaf.clone(),
+        table: table("t"),
+        batch: BatchId::new(batch).expect("an id"),
+        at: Micros(at),
+    };
+    let (one, other) = (leaf("m1/leaf-0"), leaf("m1/leaf-1"));
+    let later = revocation(&one, 7, "b1");
+    let earlier = revocation(&one, 5, "b2");
+    let others = revocation(&other, 6, "b1");
+    for revocation in [&later, &earlier, &others, &later] {
+        store.record_revocation(revocation).await.expect("recorded");
+    }
+    let again = Revocation { at: Micros(99), ..later.clone() };
+    store.record_revocation(&again).await.expect("it was there");
+    let listed = async |leaf: &LeafName| store.revocations_of(leaf).await.expect("read");
+    assert_eq!(listed(&one).await, [earlier.clone(), later.clone()]);
+    let unknown = revocation(&one, 1, "b9");
+    store.remove_revocations(&[earlier, unknown]).await.expect("removed");
+    assert_eq!(listed(&one).await, [later.clone()]);
+    assert_eq!(listed(&other).await, [others.clone()]);
+    store.remove_revocations(&[later, others]).await.expect("removed");
+    store.remove_revocations(&[]).await.expect("nothing to remove");
+    assert_eq!((listed(&one).await, listed(&other).await), (vec![], vec![]));
+}
+
 /// Writers that all read the same version: one is accepted, the others get a conflict.
 async fn one_of_many_wins(location: &Location) {
     let race = table("race");
@@ -140,6 +190,30 @@ async fn one_of_many_wins(location: &Location) {
 #[test]
 fn a_store_in_memory_does_all_that_others_do() {
     runtime().block_on(exercise(&Location::Memory));
+}
+
+#[test]
+fn revocations_are_listed_up_to_the_limit() {
+    runtime().block_on(async {
+        let store = Definitions::open(&Location::Memory).await.expect("opens");
+        let leaf = LeafName("m1/leaf-0".into());
+        let revocations: Vec<Revocation> = (0..=REVOCATIONS_LISTED_MAX)
+            .map(|number| Revocation {
+                leaf: leaf.clone(),
+                table: table("t"),
+                batch: BatchId::new(&format!("b{number}")).expect("an id"),
+                at: Micros(i64::try_from(number).expect("small")),
+            })
+            .collect();
+        for revocation in &revocations {
+            store.record_revocation(revocation).await.expect("recorded");
+        }
+        let first = store.revocations_of(&leaf).await.expect("read");
+        assert_eq!(first, revocations[..REVOCATIONS_LISTED_MAX]);
+        store.remove_revocations(&first).await.expect("removed");
+        let rest = store.revocations_of(&leaf).await.expect("read");
+        assert_eq!(rest, revocations[REVOCATIONS_LISTED_MAX..]);
+    });
 }
 
 #[test]

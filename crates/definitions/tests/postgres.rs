@@ -3,10 +3,11 @@
 use std::os::unix::fs::{MetadataExt, chown};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
-use hadal_definitions::{Definitions, DefinitionsError, Location};
+use hadal_definitions::{DefinitionStore, Definitions, DefinitionsError, Location};
 
-use super::{runtime, versions};
+use super::{days, runtime, table, versions};
 
 /// Debian's folder of the programs, besides the search path.
 const DEBIAN: &str = "/usr/lib/postgresql";
@@ -42,6 +43,18 @@ impl Server {
 
     pub(crate) fn location(&self) -> Location {
         self.url().parse().expect("a location")
+    }
+
+    /// Sends a signal to all processes of the server.
+    fn signal(&self, signal: &str) {
+        let pid = std::fs::read_to_string(self.data().join("postmaster.pid")).expect("it runs");
+        let pid = pid.lines().next().expect("a number").to_owned();
+        let children = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children"));
+        let children = children.expect("its children");
+        for process in std::iter::once(pid.as_str()).chain(children.split_whitespace()) {
+            let sent = Command::new("kill").args([&format!("-{signal}"), process]).status();
+            assert!(sent.expect("it runs").success(), "{signal} to {process}");
+        }
     }
 
     fn url(&self) -> String {
@@ -131,6 +144,41 @@ fn many_may_begin_at_the_same_time() {
         while let Some(opened) = openers.join_next().await {
             opened.expect("no panic").expect("opens");
         }
+    });
+}
+
+#[test]
+fn a_frozen_server_is_an_error_and_works_again_when_it_thaws() {
+    let Some(server) = Server::start() else { return println!("skipped: needs postgres") };
+    runtime().block_on(async {
+        let store = Definitions::open(&server.location()).await.expect("opens");
+        let store: &dyn DefinitionStore = &store;
+        store.version().await.expect("read");
+        server.signal("STOP");
+        let began = Instant::now();
+        let error = store.version().await.expect_err("frozen").to_string();
+        let asked = began.elapsed();
+        server.signal("CONT");
+        assert!(
+            error.contains("postgres://localhost/postgres: no connection within 4 s"),
+            "{error}"
+        );
+        assert!(asked < Duration::from_secs(20), "{asked:?}");
+        store.version().await.expect("read");
+    });
+}
+
+#[test]
+fn a_change_by_one_process_shows_in_the_version_of_all() {
+    let Some(server) = Server::start() else { return println!("skipped: needs postgres") };
+    runtime().block_on(async {
+        let one = Definitions::open(&server.location()).await.expect("opens");
+        let other = Definitions::open(&server.location()).await.expect("opens");
+        let before = other.version().await.expect("read");
+        let set = one.set_table_settings(&table("t"), 0, &days(1)).await.expect("set");
+        assert_eq!((other.version().await.expect("read"), set > before), (set, true));
+        assert!(other.remove_table_settings(&table("t"), Some(set)).await.expect("removed"));
+        assert!(one.version().await.expect("read") > set);
     });
 }
 

@@ -263,6 +263,11 @@ pub const QUANTILE_EXACT_ROWS: usize = 256;
 pub const DISTINCT_EXACT_VALUES: usize = 1_024;
 /// Rejected rows of one body that are kept in `_rejects`.
 pub const REJECTS_KEPT_MAX: usize = 1_000;
+/// How often a process asks the store of definitions for its version, in milliseconds. A process
+/// may ask another one that asks the store, and a change is still known to all within two seconds.
+pub const DEFINITIONS_POLL_MILLIS: u64 = 500;
+/// Revoked batches that a leaf gets, or removes, at a time.
+pub const REVOCATIONS_LISTED_MAX: usize = 10_000;
 /// Kinds of reasons by which the rejected rows of a body are counted.
 pub const REJECT_KINDS_MAX: usize = 20;
 /// Rejected rows whose reasons are returned to the caller.

@@ -1,0 +1,145 @@
+//! What a process asks of a store of definitions, wherever it is.
+
+use std::time::Duration;
+
+use hadal_peer::BoxFuture;
+use hadal_types::{LeafName, TableName, TableSettings};
+
+use crate::definitions::Definitions;
+use crate::error::DefinitionsError;
+use crate::revocations::Revocation;
+use crate::table_settings::Versioned;
+
+/// How long a shared database may take for a request.
+const TIME: Duration = Duration::from_secs(5);
+/// How long it may take more for each table of several.
+const TIME_PER_TABLE: Duration = Duration::from_millis(10);
+
+/// The settings of all tables, by name.
+pub type AllTableSettings = Vec<(TableName, Versioned<TableSettings>)>;
+
+/// The result of a request to a store.
+pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, DefinitionsError>>;
+
+/// A store of definitions: a database ([`Definitions`]), a copy of another store
+/// ([`FollowedDefinitions`](crate::FollowedDefinitions)), or another process's.
+///
+/// Every request fails if the store cannot be reached. A change that fails may have been made
+/// nevertheless.
+pub trait DefinitionStore: Send + Sync {
+    /// The last version of any definition. It is cheap to ask, and it differs after every change of
+    /// a table's settings.
+    fn version(&self) -> StoreFuture<'_, i64>;
+
+    /// The settings of a table; `None` if nobody set any.
+    fn table_settings<'a>(
+        &'a self,
+        table: &'a TableName,
+    ) -> StoreFuture<'a, Option<Versioned<TableSettings>>>;
+
+    /// The settings of all tables, by name.
+    fn all_table_settings(&self) -> StoreFuture<'_, AllTableSettings>;
+
+    /// Sets the settings of tables that have none, all at once; other tables keep theirs.
+    fn add_table_settings<'a>(
+        &'a self,
+        tables: &'a [(TableName, TableSettings)],
+    ) -> StoreFuture<'a, ()>;
+
+    /// Replaces the settings of a table; returns their new version. `based_on` is the version that
+    /// they replace, 0 if there are none. Fails with [`DefinitionsError::Conflict`] if the settings
+    /// have another version: then nothing changed.
+    fn set_table_settings<'a>(
+        &'a self,
+        table: &'a TableName,
+        based_on: i64,
+        settings: &'a TableSettings,
+    ) -> StoreFuture<'a, i64>;
+
+    /// Removes the settings of a table; returns whether there were any. `based_on` is their
+    /// version, or `None` for any version. Fails with [`DefinitionsError::Conflict`] if the
+    /// settings have another version: then nothing changed.
+    fn remove_table_settings<'a>(
+        &'a self,
+        table: &'a TableName,
+        based_on: Option<i64>,
+    ) -> StoreFuture<'a, bool>;
+
+    /// Records that a leaf must not count a batch that it may hold, because the batch goes to
+    /// another leaf. Recording it again changes nothing.
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, ()>;
+
+    /// The revocations that a leaf has to honour, from the oldest on: at most
+    /// [`REVOCATIONS_LISTED_MAX`](hadal_types::limits::REVOCATIONS_LISTED_MAX). The leaf removes
+    /// those that it honoured and asks again.
+    fn revocations_of<'a>(&'a self, leaf: &'a LeafName) -> StoreFuture<'a, Vec<Revocation>>;
+
+    /// Removes revocations that their leaf has honoured, all at once. Those that are not there are
+    /// left out.
+    fn remove_revocations<'a>(&'a self, revocations: &'a [Revocation]) -> StoreFuture<'a, ()>;
+
+    /// Why the definitions may be out of date and cannot be changed, in a sentence; `None` while
+    /// all is well. It asks nobody.
+    fn outage(&self) -> Option<String> {
+        None
+    }
+}
+
+impl DefinitionStore for Definitions {
+    fn version(&self) -> StoreFuture<'_, i64> {
+        Box::pin(self.within("read", TIME, Self::version(self)))
+    }
+
+    fn table_settings<'a>(
+        &'a self,
+        table: &'a TableName,
+    ) -> StoreFuture<'a, Option<Versioned<TableSettings>>> {
+        Box::pin(self.within("read", TIME, Self::table_settings(self, table)))
+    }
+
+    fn all_table_settings(&self) -> StoreFuture<'_, AllTableSettings> {
+        Box::pin(self.within("read", TIME, Self::all_table_settings(self)))
+    }
+
+    fn add_table_settings<'a>(
+        &'a self,
+        tables: &'a [(TableName, TableSettings)],
+    ) -> StoreFuture<'a, ()> {
+        let tables_count = u32::try_from(tables.len()).unwrap_or(u32::MAX);
+        let time = TIME + TIME_PER_TABLE * tables_count;
+        Box::pin(self.within("change", time, Self::add_table_settings(self, tables)))
+    }
+
+    fn set_table_settings<'a>(
+        &'a self,
+        table: &'a TableName,
+        based_on: i64,
+        settings: &'a TableSettings,
+    ) -> StoreFuture<'a, i64> {
+        Box::pin(self.within(
+            "change",
+            TIME,
+            Self::set_table_settings(self, table, based_on, settings),
+        ))
+    }
+
+    fn remove_table_settings<'a>(
+        &'a self,
+        table: &'a TableName,
+        based_on: Option<i64>,
+    ) -> StoreFuture<'a, bool> {
+        Box::pin(self.within("change", TIME, Self::remove_table_settings(self, table, based_on)))
+    }
+
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, ()> {
+        Box::pin(self.within("change", TIME, Self::record_revocation(self, revocation)))
+    }
+
+    fn revocations_of<'a>(&'a self, leaf: &'a LeafName) -> StoreFuture<'a, Vec<Revocation>> {
+        Box::pin(self.within("read", TIME, Self::revocations_of(self, leaf)))
+    }
+
+    fn remove_revocations<'a>(&'a self, revocations: &'a [Revocation]) -> StoreFuture<'a, ()> {
+        Box::pin(self.within("change", TIME, Self::remove_revocations(self, revocations)))
+    }
+}
