@@ -17,6 +17,7 @@ mod limits;
 mod log;
 mod memory;
 mod openapi;
+mod outage;
 mod query;
 mod schema;
 mod server;

@@ -164,9 +164,9 @@ pub(crate) fn runtime() -> Runtime {
 }
 
 /// Definitions of a server in memory. They need a runtime that stays alive.
-fn no_definitions() -> Definitions {
+pub(crate) fn no_definitions() -> Arc<Definitions> {
     static RUNTIME: LazyLock<Runtime> = LazyLock::new(runtime);
-    RUNTIME.block_on(Definitions::open(&Location::Memory)).expect("definitions")
+    Arc::new(RUNTIME.block_on(Definitions::open(&Location::Memory)).expect("definitions"))
 }
 
 pub(crate) fn memory_backend(folder: Option<&Path>) -> Backend {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hadal_definitions::Definitions;
+use hadal_definitions::DefinitionStore;
 use hadal_peer::{Admin, Sink};
 use hadal_tree::{ExpectedRows, Root};
 use hadal_types::Clock;
@@ -20,7 +20,7 @@ pub struct Backend {
     /// Applies changes to tables.
     pub admin: Arc<dyn Admin>,
     /// Settings and other definitions.
-    pub definitions: Definitions,
+    pub definitions: Arc<dyn DefinitionStore>,
     /// The rows that each leaf should hold.
     pub ledger: Arc<ExpectedRows>,
     /// The other processes of the cluster; `None` without a cluster.

@@ -40,13 +40,15 @@ impl Frontend {
             let reports = backend.root.reports(&table);
             (table, reports)
         });
+        let damage = backend.damage.iter().cloned().chain(backend.definitions.outage());
+        let damage: Vec<String> = damage.collect();
         join(&Knowledge {
             now: backend.clock.now(),
             members,
             alone,
             expected: &backend.ledger,
             reports: reports.collect(),
-            damage: &backend.damage,
+            damage: &damage,
             tables_max,
         })
     }

@@ -225,6 +225,11 @@ impl From<&DefinitionsError> for FrontendError {
                 failed.context.version = Some(*current);
                 failed
             }
+            DefinitionsError::MemberAway { .. }
+            | DefinitionsError::NoMember
+            | DefinitionsError::Member { .. } => {
+                Self::new(ErrorKind::Unavailable, error.to_string())
+            }
             _ => {
                 tracing::error!(%error, "the definitions store is unavailable");
                 let detail = "the definitions store is unavailable; see the server log";

@@ -131,6 +131,12 @@ impl Frontend {
         &self.backend.damage
     }
 
+    /// Why settings of tables may be out of date and cannot be changed, in a sentence.
+    #[must_use]
+    pub fn definitions_outage(&self) -> Option<String> {
+        self.backend.definitions.outage()
+    }
+
     /// Returns the place where rows of archived tables are stored, in words.
     #[must_use]
     pub fn archive(&self) -> Option<&str> {

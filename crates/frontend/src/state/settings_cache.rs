@@ -15,12 +15,18 @@ use hadal_peer::{SinkError, TableChange, TableStatus};
 use hadal_types::limits::TABLES_MAX;
 use hadal_types::{AgeLimit, ColumnName, Micros, TableName, TableSettings};
 use parking_lot::Mutex;
+use tokio::time::timeout;
 
 use crate::backend::Backend;
 use crate::error::{ErrorKind, FrontendError};
 
-/// How long cached settings are valid: another server may share the definitions.
-const GOOD_FOR: Duration = Duration::from_secs(5);
+/// How long cached settings are valid: another server may share the definitions, and changes are in
+/// force everywhere within two seconds.
+const GOOD_FOR: Duration = Duration::from_secs(1);
+/// How long they are valid when they could not be read again.
+const GOOD_FOR_IN_OUTAGE: Duration = Duration::from_secs(5);
+/// How long reading may take when there are old settings to continue with.
+const READ_AGAIN_TIME: Duration = Duration::from_millis(500);
 
 /// How often first settings are tried to be stored while others change the settings.
 const TRIES: usize = 8;
@@ -34,8 +40,9 @@ pub(crate) struct TableSettingsCache {
 /// The settings in the definitions; `None` if none are set.
 type StoredSettings = Option<Versioned<TableSettings>>;
 
+#[derive(Clone)]
 struct CachedSettings {
-    read_at: Instant,
+    good_until: Instant,
     stored: StoredSettings,
 }
 
@@ -46,17 +53,33 @@ impl TableSettingsCache {
 
     /// The settings of a table, perhaps from the cache.
     pub(crate) async fn of(&self, table: &TableName) -> Result<StoredSettings, FrontendError> {
-        let cached =
-            self.tables.lock().get(table).map(|cached| (cached.read_at, cached.stored.clone()));
+        let cached = self.tables.lock().get(table).cloned();
         match cached {
-            Some((read_at, stored)) if read_at.elapsed() < GOOD_FOR => Ok(stored),
-            Some((_, stale)) => Ok(self.read(table).await.unwrap_or_else(|_| {
-                // Rows are still accepted, by the old settings; the log has the reason.
-                self.insert(table, stale.clone());
-                stale
-            })),
-            None => self.read(table).await,
+            Some(cached) if Instant::now() < cached.good_until => Ok(cached.stored),
+            Some(stale) => match timeout(READ_AGAIN_TIME, self.read(table)).await {
+                Ok(Ok(stored)) => Ok(stored),
+                // Rows are still accepted, by the old settings.
+                _ => Ok(self.go_on_with(table, stale.stored)),
+            },
+            None => match self.read(table).await {
+                Ok(stored) => Ok(stored),
+                Err(error) => {
+                    let of_leaves = self.of_leaves(table).await.ok_or(error)?;
+                    Ok(self.go_on_with(table, Some(of_leaves)))
+                }
+            },
         }
+    }
+
+    /// The settings by which the leaves treat a table, when the definitions cannot be read.
+    async fn of_leaves(&self, table: &TableName) -> Option<Versioned<TableSettings>> {
+        let status = self.backend.root.table(table.as_str()).await?;
+        status.settings.map(|value| Versioned { version: 0, value })
+    }
+
+    fn go_on_with(&self, table: &TableName, stored: StoredSettings) -> StoredSettings {
+        self.insert_for(table, stored.clone(), GOOD_FOR_IN_OUTAGE);
+        stored
     }
 
     /// The settings of a table, read from the definitions.
@@ -68,11 +91,15 @@ impl TableSettingsCache {
     }
 
     fn insert(&self, table: &TableName, stored: StoredSettings) {
+        self.insert_for(table, stored, GOOD_FOR);
+    }
+
+    fn insert_for(&self, table: &TableName, stored: StoredSettings, time: Duration) {
         let mut tables = self.tables.lock();
         if tables.len() >= TABLES_MAX && !tables.contains_key(table) {
             tables.clear();
         }
-        tables.insert(table.clone(), CachedSettings { read_at: Instant::now(), stored });
+        tables.insert(table.clone(), CachedSettings { good_until: Instant::now() + time, stored });
     }
 
     /// Forgets a dropped table.
@@ -161,6 +188,12 @@ impl FirstRowsSettings {
             };
             if lifts_limit {
                 settings.age = Some(AgeLimit::Unlimited);
+            }
+            if self.stored.is_none() && cache.backend.definitions.outage().is_some() {
+                // The definitions are known to have none, so this is a new table: it begins without
+                // them, and later rows store its settings.
+                let configured = configure(&cache.backend, &self.table, settings).await;
+                return configured.map_err(|error| FrontendError::from(&error));
             }
             match cache.set(&self.table, based_on, settings).await {
                 // Another client changed them first: read its settings and try again.

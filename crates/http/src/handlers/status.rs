@@ -91,11 +91,11 @@ impl Loss {
     }
 }
 
-/// All damage, and all losses of unknown size, a sentence each.
+/// All damage, the outage of the definitions, and all losses of unknown size, a sentence each.
 fn damage(frontend: &Frontend, catalog: &ClusterStatus) -> Vec<String> {
     let losses = catalog.losses.iter();
     let losses = losses.map(|(leaf, loss)| format!("{leaf}: {} ({})", loss.what, loss.found));
-    frontend.damage().iter().cloned().chain(losses).collect()
+    frontend.damage().iter().cloned().chain(frontend.definitions_outage()).chain(losses).collect()
 }
 
 /// Where expiring rows are archived, and which tables fail to be.

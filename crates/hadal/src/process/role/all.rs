@@ -139,7 +139,7 @@ fn backend(
         root: tree.root.clone(),
         sink: Arc::clone(&tree.placement) as _,
         admin: Arc::clone(&tree.placement) as _,
-        definitions,
+        definitions: Arc::new(definitions),
         ledger: Arc::clone(&tree.expected_rows),
         clock,
         members: None,
