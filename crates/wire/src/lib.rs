@@ -11,6 +11,7 @@ mod batch;
 mod blocks;
 mod cluster;
 mod codes;
+mod definitions;
 mod error;
 mod expr;
 mod frames;
@@ -31,6 +32,11 @@ pub use batch::{
 };
 pub use blocks::{decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_of};
 pub use cluster::{decode_hello, encode_hello};
+pub use definitions::{
+    DefinitionsAnswer, DefinitionsRequest, RevokedBatch, TableSettingsVersion,
+    decode_definitions_answer, decode_definitions_request, encode_definitions_answer,
+    encode_definitions_request,
+};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use loopback_codec::LoopbackCodec;
 pub use partial::{decode_partial, decode_piece, encode_partial, encode_piece};

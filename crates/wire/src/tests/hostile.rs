@@ -13,6 +13,7 @@ use super::vectors::{groups_partial, groups_query, rows_partial, rows_query};
 use super::{decode_query, strategies};
 use crate::admin::*;
 use crate::batch::*;
+use crate::definitions::{decode_definitions_answer, decode_definitions_request};
 use crate::error::DecodeErrorKind;
 use crate::partial::{decode_partial, encode_partial};
 use crate::proto;
@@ -34,6 +35,8 @@ fn decode_as_all(bytes: &Bytes) {
     let _ = decode_applied(bytes.clone());
     let _ = decode_scope(bytes.clone());
     let _ = decode_report(bytes.clone());
+    let _ = decode_definitions_request(bytes.clone());
+    let _ = decode_definitions_answer(bytes.clone());
 }
 
 /// Changes some bytes, and cuts out or doubles others.
