@@ -1,5 +1,5 @@
-//! The store of definitions is down: rows and queries continue, changes fail by name, and the status
-//! says so.
+//! The store of definitions is down: rows and queries continue, changes fail by name, and the
+//! status says so.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

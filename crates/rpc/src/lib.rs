@@ -3,7 +3,8 @@
 //! ```text
 //! RemoteLeaf ────────┐                                    ┌── Peer, PlannedPeer
 //! RemoteAggregator ──┼── Connection ══ HTTP/2 ══ serve ───┼── Sink
-//! say_hello ─────────┘                admission           └── Admin, ReportSource
+//! RemoteDefinitions ─┤                admission           ├── Admin, ReportSource
+//! say_hello ─────────┘                                    └── DefinitionStore
 //! ```
 //!
 //! Every call carries the caller's [`Identity`] as metadata. The server checks it before it reads a
@@ -15,6 +16,7 @@ mod admission;
 mod bytes_codec;
 mod call;
 mod connection;
+mod definitions;
 mod hello;
 mod identity;
 mod method;
@@ -26,6 +28,7 @@ mod tls;
 mod transport;
 
 pub use connection::Connection;
+pub use definitions::{DefinitionsMember, RemoteDefinitions};
 pub use hello::{HelloError, say_hello};
 pub use identity::{ClusterToken, Identity, IdentityError};
 pub use remote_aggregator::RemoteAggregator;

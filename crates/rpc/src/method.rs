@@ -22,11 +22,13 @@ pub(crate) enum Method {
     Apply,
     /// `Cluster/SayHello`.
     SayHello,
+    /// `Definitions/Ask`.
+    AskDefinitions,
 }
 
 impl Method {
     /// All methods.
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Query,
         Self::Status,
         Self::Blocks,
@@ -35,6 +37,7 @@ impl Method {
         Self::LookUp,
         Self::Apply,
         Self::SayHello,
+        Self::AskDefinitions,
     ];
 
     /// The path of its requests.
@@ -48,6 +51,7 @@ impl Method {
             Self::LookUp => "/hadal.v1.Sink/LookUp",
             Self::Apply => "/hadal.v1.Admin/Apply",
             Self::SayHello => "/hadal.v1.Cluster/SayHello",
+            Self::AskDefinitions => "/hadal.v1.Definitions/Ask",
         }
     }
 

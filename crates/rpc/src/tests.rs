@@ -2,6 +2,7 @@
 
 mod calls;
 mod cancel;
+mod definitions;
 mod fakes;
 mod hello;
 mod hostile;

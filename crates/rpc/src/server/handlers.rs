@@ -5,13 +5,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use hadal_peer::{Batch, Sink, SinkError};
 use hadal_wire::{
-    DecodeError, decode_batch, decode_blocks_of, decode_change, decode_hello, decode_look_up,
-    decode_scope, encode_accepted, encode_applied, encode_blocks, encode_hello, encode_lookup,
-    encode_status,
+    DecodeError, decode_batch, decode_blocks_of, decode_change, decode_definitions_request,
+    decode_hello, decode_look_up, decode_scope, encode_accepted, encode_applied, encode_blocks,
+    encode_definitions_answer, encode_hello, encode_lookup, encode_status,
 };
 use tokio::task::spawn_blocking;
 use tonic::Status;
 
+use crate::definitions;
 use crate::identity::Identity;
 use crate::method::Method;
 use crate::server::services::Services;
@@ -30,6 +31,7 @@ pub(crate) async fn answer(
         Method::LookUp => look_up(message, services).await,
         Method::Apply => apply(message, services).await,
         Method::SayHello => say_hello(message, identity),
+        Method::AskDefinitions => ask_definitions(message, services).await,
         Method::Query | Method::Reports => Err(missing("single message for a stream")),
     }
 }
@@ -93,6 +95,13 @@ async fn apply(message: Bytes, services: &Services) -> Result<Bytes, Status> {
     let change = decode_change(message).map_err(|error| undecodable(&error))?;
     let admin = services.admin.as_ref().ok_or_else(|| missing("tables to change"))?;
     Ok(encode_applied(&admin.apply(change).await))
+}
+
+async fn ask_definitions(message: Bytes, services: &Services) -> Result<Bytes, Status> {
+    let request = decode_definitions_request(message).map_err(|error| undecodable(&error))?;
+    let store = services.definitions.as_ref().ok_or_else(|| missing("definitions"))?;
+    let answer = definitions::ask(&**store, request).await;
+    Ok(encode_definitions_answer(&answer))
 }
 
 fn say_hello(message: Bytes, identity: &Identity) -> Result<Bytes, Status> {

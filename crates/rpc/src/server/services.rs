@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use hadal_definitions::DefinitionStore;
 use hadal_peer::{Admin, Peer, PlannedPeer, ReportSource, Sink};
 use hadal_query::FunctionRegistry;
 
@@ -19,6 +20,8 @@ pub struct Services {
     pub admin: Option<Arc<dyn Admin>>,
     /// Pushes reports.
     pub reports: Option<Arc<dyn ReportSource>>,
+    /// Has the definitions, or a copy.
+    pub definitions: Option<Arc<dyn DefinitionStore>>,
     /// The user functions of queries.
     pub functions: FunctionRegistry,
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
 use hadal_block::BlockBuilder;
+use hadal_definitions::DefinitionStore;
 use hadal_peer::{
     Admin, Batch, BatchLookup, BoxFuture, ForeignBatch, LeafStatus, Peer, PeerStatus, Plan,
     PlannedPeer, Receipt, ReportSource, Sink, SinkError, StatusScope, TableBlocks, TableChange,
@@ -259,6 +260,23 @@ impl TestServer {
     }
 
     pub(crate) async fn of(identity: Identity, tls: Option<Tls>, address: &str) -> Self {
+        Self::open(identity, tls, address, None).await
+    }
+
+    /// Starts a process with these definitions.
+    pub(crate) async fn with_definitions(
+        identity: Identity,
+        definitions: Option<Arc<dyn DefinitionStore>>,
+    ) -> Self {
+        Self::open(identity, None, "127.0.0.1:0", definitions).await
+    }
+
+    async fn open(
+        identity: Identity,
+        tls: Option<Tls>,
+        address: &str,
+        definitions: Option<Arc<dyn DefinitionStore>>,
+    ) -> Self {
         let listener = TcpListener::bind(address).await.expect("a free port");
         let address = listener.local_addr().expect("bound");
         let fake = Arc::new(Fake::default());
@@ -268,6 +286,7 @@ impl TestServer {
             sink: Some(fake.clone()),
             admin: Some(fake.clone()),
             reports: Some(fake.clone()),
+            definitions,
             functions: Default::default(),
         };
         let (stop, stopped) = oneshot::channel::<()>();

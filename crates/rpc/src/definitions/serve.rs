@@ -1,0 +1,60 @@
+//! Answers those that ask this process for its definitions.
+
+use hadal_definitions::{DefinitionStore, DefinitionsError};
+use hadal_wire::{DefinitionsAnswer, DefinitionsRequest};
+
+use super::{from_wire, to_wire};
+
+/// Answers a request from `store`. Errors become answers.
+pub(crate) async fn ask(
+    store: &dyn DefinitionStore,
+    request: DefinitionsRequest,
+) -> DefinitionsAnswer {
+    match answer(store, request).await {
+        Ok(answer) => answer,
+        Err(DefinitionsError::Conflict { current, .. }) => DefinitionsAnswer::Conflict(current),
+        Err(error) => DefinitionsAnswer::Failed(error.to_string()),
+    }
+}
+
+async fn answer(
+    store: &dyn DefinitionStore,
+    request: DefinitionsRequest,
+) -> Result<DefinitionsAnswer, DefinitionsError> {
+    Ok(match request {
+        DefinitionsRequest::Version => DefinitionsAnswer::Version(store.version().await?),
+        DefinitionsRequest::TableSettings(table) => {
+            let settings = store.table_settings(&table).await?;
+            DefinitionsAnswer::Settings(settings.map(|settings| (settings.version, settings.value)))
+        }
+        DefinitionsRequest::AllTableSettings => {
+            let all = store.all_table_settings().await?.into_iter();
+            let all = all.map(|(table, settings)| (table, settings.version, settings.value));
+            DefinitionsAnswer::AllSettings(all.collect())
+        }
+        DefinitionsRequest::AddTableSettings(tables) => {
+            store.add_table_settings(&tables).await?;
+            DefinitionsAnswer::Done
+        }
+        DefinitionsRequest::SetTableSettings { table, based_on, settings } => {
+            let version = store.set_table_settings(&table, based_on, &settings).await?;
+            DefinitionsAnswer::Version(version)
+        }
+        DefinitionsRequest::RemoveTableSettings { table, based_on } => {
+            DefinitionsAnswer::Removed(store.remove_table_settings(&table, based_on).await?)
+        }
+        DefinitionsRequest::RecordRevocation(revoked) => {
+            store.record_revocation(&from_wire(revoked)).await?;
+            DefinitionsAnswer::Done
+        }
+        DefinitionsRequest::Revocations(leaf) => {
+            let revocations = store.revocations_of(&leaf).await?;
+            DefinitionsAnswer::Revocations(revocations.iter().map(to_wire).collect())
+        }
+        DefinitionsRequest::RemoveRevocations(revoked) => {
+            let revocations: Vec<_> = revoked.into_iter().map(from_wire).collect();
+            store.remove_revocations(&revocations).await?;
+            DefinitionsAnswer::Done
+        }
+    })
+}
