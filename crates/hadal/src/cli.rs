@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    acknowledge, aggregator, demo, drop, import, inspect, leaf, log, open, query, revoke, serve,
-    settings, status, stop,
+    acknowledge, aggregator, cluster, demo, drop, forget, import, inspect, leaf, log, open, query,
+    revoke, serve, settings, status, stop,
 };
 use crate::error::Error;
 
@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Settings(settings::SettingsArgs),
     AcknowledgeLoss(acknowledge::AcknowledgeArgs),
     Status(status::StatusArgs),
+    Cluster(cluster::ClusterArgs),
+    Forget(forget::ForgetArgs),
     Inspect(inspect::InspectArgs),
     Stop(stop::StopArgs),
 }
@@ -74,6 +76,8 @@ impl Command {
             Self::Settings(args) => settings::run(&args),
             Self::AcknowledgeLoss(args) => acknowledge::run(&args),
             Self::Status(args) => status::run(&args),
+            Self::Cluster(args) => cluster::run(&args),
+            Self::Forget(args) => forget::run(&args),
             Self::Inspect(args) => inspect::run(&args),
             Self::Stop(args) => stop::run(&args),
         }

@@ -242,6 +242,19 @@ impl Client {
         }
     }
 
+    /// Makes the cluster forget a silent leaf. Returns the number of rows that are no longer
+    /// expected, and of their tables.
+    pub(crate) fn forget_leaf(&self, leaf: &str) -> Result<(u64, u64), Error> {
+        #[derive(serde::Deserialize)]
+        struct Forgotten {
+            rows: u64,
+            tables: u64,
+        }
+        let path = format!("/v1/cluster/members/{}", path_segment(leaf));
+        let forgotten = self.json::<Forgotten>(&ClientRequest::new(Method::DELETE, &path));
+        forgotten.map(|leaf| (leaf.rows, leaf.tables))
+    }
+
     /// Returns the time column of a table, or `None` if the table does not exist.
     pub(crate) fn time_column(&self, table: &TableName) -> Result<Option<String>, Error> {
         #[derive(serde::Deserialize)]
@@ -337,9 +350,29 @@ impl<'a> ClientRequest<'a> {
     }
 }
 
+/// A text as one segment of a path (RFC 3986, section 2.1).
+fn path_segment(text: &str) -> String {
+    let mut segment = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'~' => {
+                segment.push(char::from(byte));
+            }
+            byte => segment.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    segment
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_one_segment_of_a_path() {
+        assert_eq!(path_segment("machine-2/leaf-0"), "machine-2%2Fleaf-0");
+        assert_eq!(path_segment("..?é"), "%2E%2E%3F%C3%A9");
+    }
 
     #[test]
     fn urls_are_completed_or_refused() {

@@ -2,9 +2,11 @@
 
 pub(crate) mod acknowledge;
 pub(crate) mod aggregator;
+pub(crate) mod cluster;
 pub(crate) mod demo;
 pub(crate) mod drop;
 pub(crate) mod explain;
+pub(crate) mod forget;
 pub(crate) mod import;
 pub(crate) mod inspect;
 pub(crate) mod leaf;

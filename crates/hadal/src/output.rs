@@ -4,6 +4,7 @@
 //! all messages. Output to a terminal is escaped first, so that no value and no server can control
 //! the terminal.
 
+use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
 
 use rustix::termios::tcgetwinsize;
@@ -25,6 +26,32 @@ pub(crate) fn print(text: &str) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Writes a text in place of the one before, if standard output is a terminal; otherwise beneath
+/// it, after an empty line.
+pub(crate) fn redraw(text: &str) -> Result<(), Error> {
+    if !is_terminal() {
+        return print(&format!("{text}\n"));
+    }
+    let mut out = io::stdout().lock();
+    let rows = tcgetwinsize(io::stdout()).map_or(0, |size| usize::from(size.ws_row));
+    let text = first_lines(text, rows.saturating_sub(1));
+    // The cursor goes home; each line clears its rest, the last one all below.
+    let lines = visible_lines(&text).replace('\n', "\x1b[K\n");
+    let written = write!(out, "\x1b[H{lines}\x1b[J").and_then(|()| out.flush());
+    written.map_err(Error::io("write to", "standard output"))
+}
+
+/// The first lines of a text, and how many lines are left out; the whole text if there is no limit.
+fn first_lines(text: &str, lines_max: usize) -> Cow<'_, str> {
+    let lines = text.lines().count();
+    if lines_max == 0 || lines <= lines_max {
+        return text.into();
+    }
+    let shown: String = text.split_inclusive('\n').take(lines_max - 1).collect();
+    let left_out = (lines + 1 - lines_max) as u64;
+    format!("{shown}... and {}\n", count(left_out, "more line")).into()
 }
 
 /// Writes a message to standard error. A failed write is no error.
@@ -102,6 +129,14 @@ pub(crate) fn bytes(number: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_does_not_fit_the_screen_is_counted() {
+        assert_eq!(first_lines("a\nb\nc\n", 3), "a\nb\nc\n");
+        assert_eq!(first_lines("a\nb\nc\n", 2), "a\n... and 2 more lines\n");
+        assert_eq!(first_lines("a\nb\n", 1), "... and 2 more lines\n");
+        assert_eq!(first_lines("a\nb\n", 0), "a\nb\n");
+    }
 
     #[test]
     fn numbers_are_readable() {
