@@ -1,6 +1,7 @@
 // The requests that the page makes. Each takes a signal: an answer that nobody waits for any more
 // is cancelled on the server when its connection closes.
 
+import type { Cluster } from "./cluster";
 import type {
   Answer,
   Cell,
@@ -227,6 +228,10 @@ export const bodyOf = (query: QuerySpec): string => JSON.stringify({ query, null
 export async function fetchLeaves(signal?: AbortSignal): Promise<LeafStatus[]> {
   return (await get<{ leaves: LeafStatus[] }>("/v1/status", signal)).leaves;
 }
+
+/** The cluster with its largest tables. */
+export const fetchCluster = (tables: number, signal?: AbortSignal) =>
+  get<Cluster>(`/v1/cluster?limit=${tables}`, signal);
 
 /** The answer to a query. */
 export function ask(query: QuerySpec, signal?: AbortSignal): Promise<Answer> {

@@ -11,7 +11,8 @@ import { rangeOf, rangeWithData } from "../query/time";
 import { FileDrop } from "../widgets/importing/FileDrop";
 import { ProblemCard } from "../widgets/ProblemCard";
 import { TokenForm } from "../widgets/TokenForm";
-import { useAddress } from "./address";
+import { useAddress, usePage } from "./address";
+import { ClusterPage } from "./ClusterPage";
 import { ExplorePage } from "./ExplorePage";
 import { useKeys } from "./keys";
 import { NoSuchTable } from "./NoSuchTable";
@@ -27,6 +28,7 @@ const PATIENCE_MS = 60_000;
 /** The whole page: the tables, the current query, and the moment that it is asked for. */
 export function App() {
   const { query: read, ignored, commit, replace } = useAddress();
+  const { page, open } = usePage();
   const [zone, setZone] = useZone();
   const [now, again] = useNow(read?.refresh ?? "");
   const [helpOpen, help] = useDisclosure(false);
@@ -37,9 +39,12 @@ export function App() {
     [ignored, read, table, now],
   );
   const columns = useColumns(table);
-  useDocumentTitle(query ? `${query.table} · Hadal` : "Hadal");
+  const atCluster = page === "cluster";
+  const about = atCluster ? "Cluster" : query?.table;
+  useDocumentTitle(about ? `${about} · Hadal` : "Hadal");
   // An address that is partly unread stays as it is, so that it can be put right.
-  useInitialQuery(read, ignored.length === 0 ? tables.data : undefined, replace, again);
+  const initial = ignored.length === 0 && !atCluster ? tables.data : undefined;
+  useInitialQuery(read, initial, replace, again);
   const ask = useCallback(
     (next: Query) => {
       again();
@@ -47,15 +52,33 @@ export function App() {
     },
     [again, commit],
   );
-  useKeys(query, now, ask, again, help.open);
-  const tools = <Tools query={query} now={now} commit={ask} again={again} help={help.open} />;
+  const shownQuery = atCluster ? null : query;
+  useKeys(shownQuery, now, ask, again, help.open);
+  const tools = (
+    <Tools
+      query={shownQuery}
+      now={now}
+      commit={ask}
+      again={again}
+      help={help.open}
+      page={page}
+      open={open}
+    />
+  );
   // The problem is shown also while the request is repeated.
   const problem = tables.error ?? columns.error ?? tables.failureReason ?? columns.failureReason;
   return (
     <>
       <KeyHelp opened={helpOpen} onClose={help.close} />
       <FileDrop onOpen={(name) => ask(defaultQuery(name))} />
-      {problem && !(tables.data && columns.data) ? (
+      {atCluster && !problem?.needsToken ? (
+        <ClusterPage
+          zone={zone}
+          onOpen={(name) => ask(defaultQuery(name))}
+          logo={<Logo />}
+          tools={tools}
+        />
+      ) : problem && !(tables.data && columns.data) ? (
         <Trouble problem={problem} />
       ) : !tables.data ? (
         <Waiting />

@@ -1,5 +1,6 @@
 import {
   ActionIcon,
+  Button,
   Group,
   Kbd,
   Menu,
@@ -10,6 +11,7 @@ import {
   useMantineColorScheme,
 } from "@mantine/core";
 import {
+  IconArrowLeft,
   IconFileImport,
   IconKeyboard,
   IconMoon,
@@ -26,23 +28,45 @@ import { durationWords } from "../base/duration";
 import { useMainSpec } from "../explore/mainSpec";
 import type { Query } from "../query/query";
 import { goLive, rangeOf, withRange } from "../query/time";
+import { ClusterSign } from "../widgets/cluster/ClusterSign";
 import { chooseFile } from "../widgets/importing/chosenFile";
-import { urlOf } from "./address";
+import { type PageName, urlOf } from "./address";
 import { KEYS } from "./keys";
+import { useCluster } from "./useCluster";
 
 const RATES = ["5s", "15s", "1m", "5m"];
 
-/** The right end of the head: ask again, live, share, light or dark, keys. */
+/** The right end of the head: the cluster, ask again, live, share, light or dark, keys. */
 export function Tools(props: {
   query: Query | null;
   now: number;
   commit: (next: Query) => void;
   again: () => void;
   help: () => void;
+  page: PageName;
+  open: (page: PageName) => void;
 }) {
-  const { query, now, commit, again, help } = props;
+  const { query, now, commit, again, help, page, open } = props;
+  const atCluster = page === "cluster";
+  const { data } = useCluster(atCluster);
   return (
     <Group gap={4} wrap="nowrap" ml="auto">
+      {atCluster && (
+        <Button
+          size="compact-sm"
+          variant="default"
+          mr={4}
+          leftSection={<IconArrowLeft size={14} />}
+          onClick={() => open("query")}
+        >
+          Explore
+        </Button>
+      )}
+      <ClusterSign
+        cluster={data?.cluster}
+        on={atCluster}
+        onOpen={() => open(atCluster ? "query" : "cluster")}
+      />
       {query && (
         <>
           <ToolButton label="Refresh" icon={<IconRefresh size={17} />} onClick={again} />

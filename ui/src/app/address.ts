@@ -58,3 +58,20 @@ export function useAddress(): {
   const replace = useCallback((next: Query) => go(urlOf(next), true), []);
   return { query, ignored, commit, replace };
 }
+
+/** What the page shows. The query stays in the URL while the cluster is shown. */
+export type PageName = "query" | "cluster";
+
+/** What the page shows, and a way to show another. */
+export function usePage(): { page: PageName; open: (page: PageName) => void } {
+  const search = useSyncExternalStore(subscribe, () => window.location.search);
+  const open = useCallback((page: PageName) => {
+    const keys = new URLSearchParams(window.location.search);
+    if (page === "cluster") keys.set("page", "cluster");
+    else keys.delete("page");
+    const rest = keys.toString();
+    go(rest === "" ? "" : `?${rest}`, false);
+  }, []);
+  const shown = new URLSearchParams(search).get("page");
+  return { page: shown === "cluster" ? "cluster" : "query", open };
+}

@@ -48,3 +48,15 @@ export function bucketFor(rangeMs: number, most: number): string {
   const fits = STEPS.find((step) => rangeMs / (durationMs(step) ?? 1) <= most);
   return fits ?? `${364 * Math.ceil(rangeMs / most / (364 * 86_400_000))}d`;
 }
+
+/** A length of time in its two largest units that matter: `8 s`, `3 min 20 s`, `2 h 5 min`, `4 d`. */
+export function spanWords(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const [days, hours] = [Math.floor(seconds / 86_400), Math.floor(seconds / 3600) % 24];
+  const [minutes, rest] = [Math.floor(seconds / 60) % 60, seconds % 60];
+  const two = (one: string, other: number, unit: string) =>
+    other === 0 ? one : `${one} ${other} ${unit}`;
+  if (days > 0) return two(`${days} d`, hours, "h");
+  if (hours > 0) return two(`${hours} h`, minutes, "min");
+  return minutes > 0 ? two(`${minutes} min`, rest, "s") : `${rest} s`;
+}
