@@ -60,7 +60,7 @@ pub const PLACEMENT_SECONDS: u64 = 15;
 pub const PLACEMENT_WATCH_SECONDS: u64 = 120;
 /// How long a leaf may take to say whether it has a batch, in milliseconds.
 pub const LOOK_UP_MILLIS: u64 = 1_000;
-/// How long a leaf may take to accept a batch, in seconds. After that nobody knows whether it did.
+/// How long a leaf may take to accept a batch, in seconds. After that it is unknown whether it did.
 pub const ACCEPT_SECONDS: u64 = 5;
 /// Bytes of one process's batches that are in memory and not in a segment yet. Beyond it a batch is
 /// refused as busy. From half of it on, batches are moved to segments as they are.

@@ -216,12 +216,16 @@ impl MemoryReservation {
         Self { pool: self.pool.clone(), bytes }
     }
 
-    /// Takes over the bytes of `other`, which belongs to the same pool or to none.
+    /// Takes over the bytes of `other`. Those of another pool are drawn from this one, even if they
+    /// are not free.
     pub fn absorb(&mut self, mut other: Self) {
-        match &self.pool {
-            None => *self = other,
-            Some(_) if other.pool.is_none() => {}
-            Some(_) => self.bytes += std::mem::take(&mut other.bytes),
+        match (&self.pool, &other.pool) {
+            (None, _) => *self = other,
+            (Some(_), None) => {}
+            (Some(pool), Some(others)) if Arc::ptr_eq(pool, others) => {
+                self.bytes += std::mem::take(&mut other.bytes);
+            }
+            (Some(_), Some(_)) => self.overdraw(self.bytes.saturating_add(other.bytes)),
         }
     }
 }
@@ -254,6 +258,19 @@ mod tests {
     use std::task::Wake;
 
     use super::*;
+
+    #[test]
+    fn bytes_of_another_pool_are_given_back_to_it() {
+        let (pool, other_pool) = (MemoryPool::new(100), MemoryPool::new(100));
+        let (mut held, mut other) = (pool.reservation(), other_pool.reservation());
+        held.resize(30).expect("free");
+        other.resize(40).expect("free");
+        held.absorb(other);
+        assert_eq!((held.bytes(), pool.reserved(), other_pool.reserved()), (70, 70, 0));
+        held.resize(10).expect("less");
+        drop(held);
+        assert_eq!(pool.reserved(), 0);
+    }
 
     #[test]
     fn all_of_a_budget_can_be_held_and_not_one_byte_more() {

@@ -83,6 +83,7 @@ fn services(
         sink: leaf.map(|leaf| Arc::clone(leaf) as _),
         admin: leaf.map(|leaf| Arc::clone(leaf) as _),
         reports: None,
+        definitions: None,
         functions: FunctionRegistry::default(),
     }
 }

@@ -23,8 +23,8 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Sends a batch and waits for its acknowledgement; while no leaf can take it, tries again until
-    /// the demo stops. Blocks, so not for threads of the runtime.
+    /// Sends a batch and waits for its acknowledgement. While no leaf can take it, tries again
+    /// until the demo stops. Blocks, so not for threads of the runtime.
     pub(crate) fn send(&self, batch: &Batch) -> Result<(), Error> {
         loop {
             match self.runtime.block_on(self.sink.accept(batch.clone())) {

@@ -3,11 +3,14 @@
 
 pub(crate) mod belonging;
 pub(crate) mod config;
+pub(crate) mod definitions;
 pub(crate) mod directory;
 pub(crate) mod join;
+pub(crate) mod leaf_command;
 pub(crate) mod member_socket;
 pub(crate) mod members;
 pub(crate) mod node;
+pub(crate) mod revocations;
 pub(crate) mod supervisor;
 
 use std::net::SocketAddr;

@@ -22,7 +22,7 @@ struct Counted {
 
 impl Cluster {
     fn start(more: &[&str]) -> Self {
-        let args = ["demo", "--machines", "2", "--listen", "127.0.0.1:0", "--rows", "100000"];
+        let args = ["demo", "--machines", "2", "--listen", "127.0.0.1:0", "--rows", "600000"];
         let process = Running::start(hadal(&[&args, more].concat()));
         let url = url_in(&process.wait_for_output("http://"));
         Self { process, url }
@@ -64,7 +64,7 @@ fn coverage_falls_while_a_leaf_is_frozen_and_comes_back() {
     let cluster = Cluster::start(&[]);
     let line = cluster.process.wait_for_error("machine-1/leaf-1 is process");
     let leaf = cluster.leaf(&line);
-    cluster.process.wait_for_error("100,000 rows in");
+    cluster.process.wait_for_error("600,000 rows in");
     let whole = cluster.wait_until("all four leaves answer", |counted| {
         counted.leaves_answered == 4 && counted.fraction == 1.0
     });

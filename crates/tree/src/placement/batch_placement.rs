@@ -21,8 +21,8 @@
 //!    says that it holds the batch.
 //! 3. A batch moves only to leaves later in its order, so the last leaf that holds it never drops
 //!    it: nothing is lost. Every leaf before it drops it sooner or later: nothing counts twice.
-//! 4. A batch beyond its two candidates always has a record at the first one, which tells later
-//!    senders where to look.
+//! 4. A batch beyond its two candidates always has a record at the first one, by which
+//!    later senders find it.
 //!
 //! The set time decides only when a batch moves, never whether it counts once. The decision is in
 //! `docs/decisions`, with the time in which a query may still see both copies.
@@ -61,8 +61,8 @@ pub struct Candidate<L> {
 /// and of all tables, as far as the sender knows.
 pub type Load = [u64; 3];
 
-/// Steps in which shares of memory are compared. Within a step, the bytes of the table decide, which
-/// a sender knows better: announcements are up to a second old.
+/// Steps in which shares of memory are compared. Within a step, the bytes of the table decide,
+/// which a sender knows better: announcements are up to a second old.
 const MEMORY_STEPS: u128 = 64;
 
 /// The load of a leaf that announced `used_bytes` and `free_bytes` of memory, and has these bytes
@@ -112,7 +112,7 @@ pub enum SendOutcome {
     Declined,
     /// An answer for the client, whatever other leaves would say.
     Final,
-    /// Nobody knows: the answer was lost, or the request.
+    /// It is unknown: the answer was lost, or the request.
     Unknown,
 }
 
@@ -242,7 +242,8 @@ pub struct BatchPlacement<L> {
     sending: Option<(L, u64)>,
     /// The leaf at which the batch is being revoked.
     revoking: Option<L>,
-    /// Leaves that may hold the batch because this sender sent it, and the processes it was sent to.
+    /// Leaves that may hold the batch because this sender sent it, and the processes it was sent
+    /// to.
     doubted: BTreeMap<L, u64>,
     /// Leaves that declined the batch.
     declined: BTreeSet<L>,
@@ -314,8 +315,8 @@ impl<L: Clone + Ord> BatchPlacement<L> {
         self.advance(now, effects);
     }
 
-    /// Stores the state of the leaves. A promise counts only for batches to processes that were known
-    /// before: when a leaf has a new process, all are asked again.
+    /// Stores the state of the leaves. A promise counts only for batches to processes that were
+    /// known before: when a leaf has a new process, all are asked again.
     fn know(&mut self, candidates: Vec<Candidate<L>>) {
         let old: BTreeMap<&L, u64> =
             self.candidates.iter().map(|candidate| (&candidate.leaf, candidate.process)).collect();

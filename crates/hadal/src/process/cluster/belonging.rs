@@ -44,8 +44,8 @@ impl Belonging {
         }
     }
 
-    /// Refuses to start a server without a cluster over a folder of a cluster: it would serve a part
-    /// of the rows as if they were all.
+    /// Refuses to start a server without a cluster over a folder of a cluster: it would serve a
+    /// part of the rows as if they were all.
     pub(crate) fn refuse(folder: &Path) -> Result<(), Error> {
         match Self::of(folder)? {
             None => Ok(()),

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use hadal_membership::Membership;
 use hadal_peer::{Member, MemberRole};
 use hadal_rpc::{Connection, Identity, RemoteAggregator, RemoteLeaf, ReportEvent};
-use hadal_tree::{Catalog, ClusterTree, Placement, PlacementLeaf};
-use hadal_types::LeafName;
+use hadal_tree::{Catalog, ClusterTree, ExpectedRows, Placement, PlacementLeaf};
+use hadal_types::{LeafName, MemoryPool};
 use tokio::task::AbortHandle;
 
 use crate::output;
@@ -19,6 +19,9 @@ pub(crate) struct Directory {
     pub(crate) tree: Arc<ClusterTree>,
     pub(crate) placement: Arc<Placement>,
     pub(crate) catalog: Arc<Catalog>,
+    pub(crate) expected_rows: Arc<ExpectedRows>,
+    /// The memory of queries.
+    pub(crate) memory: Arc<MemoryPool>,
 }
 
 /// What was done for a member.
@@ -84,13 +87,15 @@ impl Directory {
         };
         match member.role {
             MemberRole::Aggregator => {
-                let remote = RemoteAggregator::new(&member.machine, connection);
+                let remote = RemoteAggregator::new(&member.machine, connection)
+                    .with_memory(Arc::clone(&self.memory));
                 let works = member.state.answers();
                 self.tree.put_aggregator(member.machine.clone(), Arc::new(remote), works);
                 None
             }
             MemberRole::Leaf => {
-                let leaf = Arc::new(RemoteLeaf::new(member.name.clone(), connection));
+                let leaf = RemoteLeaf::new(member.name.clone(), connection);
+                let leaf = Arc::new(leaf.with_memory(Arc::clone(&self.memory)));
                 let peer = Arc::clone(&leaf) as _;
                 let (name, machine) = (member.name.clone(), member.machine.clone());
                 self.tree.put_leaf(name.clone(), machine, peer, member.state);
@@ -101,8 +106,13 @@ impl Directory {
                     tables: Vec::new(),
                 });
                 let (catalog, name) = (Arc::clone(&self.catalog), member.name.clone());
+                let expected_rows = Arc::clone(&self.expected_rows);
+                expected_rows.leaf_started(&name, member.started);
                 let learn = move |event| match event {
-                    ReportEvent::Changed(report) => catalog.learn(report),
+                    ReportEvent::Changed(report) => {
+                        expected_rows.report(&report);
+                        catalog.learn(report);
+                    }
                     ReportEvent::Restarted => catalog.forget_leaf(&name),
                 };
                 let follow = async move { leaf.follow_reports(learn).await };
@@ -120,7 +130,12 @@ impl Directory {
             }
         }
         if member.role == MemberRole::Leaf {
-            // set_state
+            self.placement.set_state(
+                &member.name,
+                member.state,
+                member.used_bytes,
+                member.free_bytes,
+            );
         }
     }
 

@@ -1,5 +1,5 @@
-//! Greets the members to join before this process becomes one, so that a mistake in the arguments is
-//! named at the start.
+//! Greets the members to join before this process becomes one, so that a mistake in the arguments
+//! is named at the start.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -78,6 +78,7 @@ impl Supervisor {
         Ok(Self { state, threads })
     }
 
+    #[cfg(test)]
     /// Returns a function that stops the process of a number in order and starts it again. It does
     /// not wait for that.
     pub(crate) fn restarter(&self) -> impl Fn(usize) + Send + Sync + use<> {

@@ -1,35 +1,34 @@
 //! The role of a server of a cluster: it asks leaves in other processes, serves clients, and starts
 //! the leaf processes of its machine.
 
-use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_definitions::{Definitions, Location};
+use hadal_definitions::FollowedDefinitions;
 use hadal_frontend::{Backend, restore_settings};
 use hadal_membership::Membership;
 use hadal_peer::{MemberRole, MemberState};
 use hadal_query::FunctionRegistry;
-use hadal_rpc::{Services, serve};
+use hadal_rpc::{Identity, Services, serve};
 use hadal_tree::{ClusterTree, ExpectedRows, Placement, Root};
 use hadal_types::LeafState;
 use hadal_types::limits::{MEMORY_BYTES_MIN, TREE_FANOUT};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
 use crate::error::Error;
 use crate::output;
 use crate::process::cluster::belonging::Belonging;
 use crate::process::cluster::config::ClusterConfig;
 use crate::process::cluster::directory::Directory;
+use crate::process::cluster::leaf_command::start_leaves;
 use crate::process::cluster::members::KnownMembers;
 use crate::process::cluster::node::Node;
-use crate::process::cluster::supervisor::Supervisor;
-use crate::process::cluster::{join, member_socket, membership_config, own_member};
+use crate::process::cluster::revocations::NoRecords;
+use crate::process::cluster::{definitions, join, member_socket, membership_config, own_member};
 use crate::process::data_folder::{leaves_in, note_leaves};
 use crate::process::memory::{Shares, machine_ceiling};
 use crate::process::recovered::Recovered;
@@ -42,8 +41,6 @@ use crate::process::service_config::ServiceConfig;
 
 /// How long a start waits for the leaves of its own machine before it serves clients.
 const OWN_LEAVES_TIME: Duration = Duration::from_secs(10);
-/// The name of the file of definitions in a data folder.
-const DEFINITIONS_FILE: &str = "definitions.sqlite";
 
 /// Opens all parts of a server of a cluster.
 pub(crate) fn open(
@@ -60,10 +57,9 @@ pub(crate) fn open(
     let leaves = Leaves::none(Shares::of(memory));
     let archive = config.storage.archive()?;
     let frontend = frontend_config(&config, archive.as_ref(), memory);
-    let definitions = open_definitions(&config, runtime)?;
     let url = format!("http://{bound}");
     let member = (leaf_count, socket, url);
-    let (tree, node) =
+    let (tree, node, definitions) =
         runtime.block_on(become_member(cluster, &config, member, &leaves, memory))?;
     let memories = leaves.memories.clone();
     let backend = Backend {
@@ -71,7 +67,7 @@ pub(crate) fn open(
         root: tree.root.clone(),
         sink: Arc::clone(&tree.placement) as _,
         admin: Arc::clone(&tree.placement) as _,
-        definitions,
+        definitions: Arc::clone(&definitions) as _,
         ledger: Arc::clone(&tree.expected_rows),
         members: Some(Arc::clone(&node.members) as _),
         clock: Arc::clone(&config.clock),
@@ -113,13 +109,6 @@ fn leaf_count(config: &ServiceConfig) -> Result<usize, Error> {
     Ok(config.leaves.max(noted.unwrap_or_default().count))
 }
 
-fn open_definitions(config: &ServiceConfig, runtime: &Runtime) -> Result<Definitions, Error> {
-    let with_rows = config.folder.as_ref().map(|folder| folder.join(DEFINITIONS_FILE));
-    let location = config.definitions.clone().or(with_rows.map(Location::File));
-    let opened = runtime.block_on(Definitions::open(&location.unwrap_or(Location::Memory)));
-    opened.map_err(|error| Error::Server(format!("{error}; the server does not start")))
-}
-
 /// Greets the members to join, announces this process, and starts to serve and to follow them.
 async fn become_member(
     cluster: &ClusterConfig,
@@ -127,7 +116,7 @@ async fn become_member(
     (leaf_count, (listener, bound), url): (usize, (TcpListener, SocketAddr), String),
     leaves: &Leaves,
     memory: u64,
-) -> Result<(Tree, Node), Error> {
+) -> Result<(Tree, Node, Arc<FollowedDefinitions>), Error> {
     let clock = Arc::clone(&config.clock);
     let identity = Arc::new(cluster.identity(cluster.aggregator_name(), clock)?);
     let address = cluster.advertised(bound);
@@ -137,38 +126,40 @@ async fn become_member(
         Belonging { cluster: name, machine }.claim(folder)?;
     }
     output::say(&format!("{} takes calls of other members on {address}", cluster.machine));
+    let store = definitions::open_local(config, &cluster.join, address).await?;
     let mut member = own_member(cluster, &identity, MemberRole::Aggregator, address);
     member.url = url;
+    member.has_definitions = store.is_some();
     let gossip = membership_config(cluster, bound, &cluster.join);
     let joined = Membership::join(gossip, member).await;
     let membership = Arc::new(joined.map_err(|error| Error::Server(error.to_string()))?);
-    let expected_rows = Arc::new(ExpectedRows::default());
+    let definitions = definitions::followed(store, &membership, &identity);
+    let following = Arc::clone(&definitions);
+    // Each leaf process follows them itself, and so configures its leaf.
+    tokio::spawn(async move { following.follow(None).await });
+    let expected_rows = Arc::new(ExpectedRows::new(Arc::clone(&config.clock)));
     let tree = Arc::new(ClusterTree::new(cluster.machine.clone(), TREE_FANOUT, &expected_rows));
     let root = Root::new(Arc::clone(&tree) as _, Arc::clone(&leaves.memories.queries));
-    let placement = Arc::new(Placement::new(Vec::new(), &expected_rows, root.catalog()));
-    let (stop_calls, stopped) = oneshot::channel::<()>();
+    let records = Arc::new(NoRecords);
+    let placement = Placement::in_cluster(records, &expected_rows, root.catalog());
+    let placement = Arc::new(placement);
     let services = Services {
         peer: Arc::clone(&tree) as _,
         planned: Some(Arc::clone(&tree) as _),
         sink: None,
         admin: None,
         reports: None,
+        definitions: Some(Arc::clone(&definitions) as _),
         functions: FunctionRegistry::default(),
     };
-    let serving = serve(listener, Arc::clone(&identity), services, None, async move {
-        // Dropped without a message when the process fails.
-        let _ = stopped.await;
-    });
-    let calls = tokio::spawn(async move {
-        if let Err(error) = serving.await {
-            output::say(&format!("other members cannot call this process any more: {error}"));
-        }
-    });
+    let (stop_calls, calls) = serve_members(listener, &identity, services);
     let directory = Directory {
         identity,
         tree,
         placement: Arc::clone(&placement),
         catalog: Arc::clone(root.catalog()),
+        expected_rows: Arc::clone(&expected_rows),
+        memory: Arc::clone(root.budget()),
     };
     tokio::spawn(directory.follow(Arc::clone(&membership)));
     let supervisor = match leaf_count {
@@ -182,74 +173,26 @@ async fn become_member(
     );
     tokio::spawn(Arc::clone(&members).follow());
     let node = Node { address, members, membership, supervisor, stop_calls, calls };
-    Ok((Tree { root, placement, expected_rows }, node))
+    Ok((Tree { root, placement, expected_rows }, node, definitions))
 }
 
-/// Starts the leaf processes of this machine.
-fn start_leaves(
-    cluster: &ClusterConfig,
-    config: &ServiceConfig,
-    (count, bound): (usize, SocketAddr),
-    memory: u64,
-) -> Result<Supervisor, Error> {
-    let program = std::env::current_exe().map_err(Error::io("find", "this program"))?;
-    let arguments = LeafArguments {
-        program,
-        cluster: cluster.clone(),
-        seed: cluster.advertised(bound),
-        bound,
-        count,
-        folder: config.folder.clone(),
-        storage: config.storage.for_process(memory),
-        secrets: config.storage.secret_variables(),
-    };
-    let names = (0..count).map(|index| cluster.leaf_name(index).to_string()).collect();
-    Supervisor::start(names, config.storage.stop_max(), move |index| arguments.command(index))
-}
-
-/// What the command line of a leaf process is made of.
-struct LeafArguments {
-    program: PathBuf,
-    cluster: ClusterConfig,
-    /// The address of this process, through which a leaf joins.
-    seed: SocketAddr,
-    bound: SocketAddr,
-    count: usize,
-    folder: Option<PathBuf>,
-    storage: Vec<OsString>,
-    secrets: Vec<(&'static str, String)>,
-}
-
-impl LeafArguments {
-    /// The command of the leaf with this number.
-    fn command(&self, index: usize) -> Command {
-        let mut command = Command::new(&self.program);
-        let port = match self.cluster.listen.port() {
-            0 => 0,
-            port => port.saturating_add(1).saturating_add(u16::try_from(index).unwrap_or(u16::MAX)),
-        };
-        command.arg("leaf").arg("--stop-with-input");
-        command.args(["--cluster", &self.cluster.cluster]);
-        command.args(["--machine", &self.cluster.machine.0]);
-        command.args(["--join", &self.seed.to_string()]);
-        command.args(["--index", &index.to_string(), "--of", &self.count.to_string()]);
-        command.args(["--member-listen", &SocketAddr::new(self.bound.ip(), port).to_string()]);
-        if !self.cluster.rack.is_empty() {
-            command.args(["--rack", &self.cluster.rack]);
+/// Serves calls of other members; returns what ends that, and the task.
+fn serve_members(
+    listener: TcpListener,
+    identity: &Arc<Identity>,
+    services: Services,
+) -> (oneshot::Sender<()>, JoinHandle<()>) {
+    let (stop, stopped) = oneshot::channel::<()>();
+    let serving = serve(listener, Arc::clone(identity), services, None, async move {
+        // Dropped without a message when the process fails.
+        let _ = stopped.await;
+    });
+    let calls = tokio::spawn(async move {
+        if let Err(error) = serving.await {
+            output::say(&format!("other members cannot call this process any more: {error}"));
         }
-        if let Some(advertise) = self.cluster.advertise {
-            command.args(["--advertise", &advertise.to_string()]);
-        }
-        if let Some(file) = &self.cluster.token_file {
-            command.arg("--cluster-token-file").arg(file);
-        }
-        match &self.folder {
-            Some(folder) => command.arg("--data").arg(folder),
-            None => command.arg("--memory"),
-        };
-        command.args(&self.storage).envs(self.secrets.iter().cloned());
-        command
-    }
+    });
+    (stop, calls)
 }
 
 /// Waits until the leaves of this machine are alive, or for [`OWN_LEAVES_TIME`]; returns whether

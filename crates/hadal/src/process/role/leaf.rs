@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hadal_leaf::{Archive, Leaf};
 use hadal_membership::Membership;
-use hadal_peer::{Member, MemberRole, MemberState, Peer, StatusScope};
+use hadal_peer::{Admin, Member, MemberRole, MemberState, Peer, StatusScope};
 use hadal_query::FunctionRegistry;
 use hadal_rpc::{Services, serve};
 use hadal_types::{LeafState, SystemClock};
@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::output;
 use crate::process::cluster::belonging::Belonging;
 use crate::process::cluster::config::ClusterConfig;
-use crate::process::cluster::{member_socket, membership_config, own_member};
+use crate::process::cluster::{definitions, member_socket, membership_config, own_member};
 use crate::process::damage::say_damage;
 use crate::process::memory::Memory;
 use crate::process::role::leaves::{Leaves, LeavesConfig, OpenLeaves};
@@ -102,11 +102,16 @@ impl LeafProcess {
         (listener, bound): (TcpListener, std::net::SocketAddr),
     ) -> Result<(), Error> {
         let identity = self.cluster.identity(leaf.name().clone(), Arc::new(SystemClock))?;
+        let identity = Arc::new(identity);
         let address = self.cluster.advertised(bound);
         let member = own_member(&self.cluster, &identity, MemberRole::Leaf, address);
         let gossip = membership_config(&self.cluster, bound, &self.cluster.join);
         let joined = Membership::join(gossip, member).await;
-        let membership = joined.map_err(|error| Error::Server(error.to_string()))?;
+        let membership = Arc::new(joined.map_err(|error| Error::Server(error.to_string()))?);
+        let definitions =
+            definitions::of_machine(self.cluster.machine.clone(), &membership, &identity);
+        let admin = Arc::clone(leaf) as Arc<dyn Admin>;
+        tokio::spawn(async move { definitions.follow(Some(admin)).await });
         let (stop, stopped) = oneshot::channel::<()>();
         let services = Services {
             peer: Arc::clone(leaf) as _,
@@ -114,13 +119,13 @@ impl LeafProcess {
             sink: Some(Arc::clone(leaf) as _),
             admin: Some(Arc::clone(leaf) as _),
             reports: Some(Arc::clone(leaf) as _),
+            definitions: None,
             functions: FunctionRegistry::default(),
         };
-        let serving =
-            tokio::spawn(serve(listener, Arc::new(identity), services, None, async move {
-                // The sender is dropped only after it has sent.
-                let _ = stopped.await;
-            }));
+        let serving = tokio::spawn(serve(listener, identity, services, None, async move {
+            // The sender is dropped only after it has sent.
+            let _ = stopped.await;
+        }));
         let by_input = asked_by_end_of_input(self.ends_with_input);
         tokio::select! {
             reason = asked_by_signal()? => output::say(&format!("{} stops: {reason}", leaf.name())),

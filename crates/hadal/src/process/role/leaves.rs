@@ -118,7 +118,7 @@ impl Leaves {
         let known_leaves = config.folder.as_deref().map(leaves_in).transpose()?.unwrap_or_default();
         let indices = config.leaves.indices(known_leaves.count);
         let on_machine = config.leaves.on_machine(known_leaves.count);
-        // Processes of one machine share its processors; the leaves of one process share its threads.
+        // Processes of one machine share its processors. Leaves of one process share its threads.
         let processes = on_machine / indices.len().max(1);
         let threads = (system::cores() / processes.max(1)).max(1);
         let memories = memories(config, threads);

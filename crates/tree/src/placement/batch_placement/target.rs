@@ -93,8 +93,8 @@ impl<L: Clone + Ord> BatchPlacement<L> {
     }
 
     /// The next look-ups that are needed before the batch goes to `target`, each with whether the
-    /// leaf has to promise to refuse the batch: first of the two candidates, then of all others that
-    /// may hold the batch.
+    /// leaf has to promise to refuse the batch: first of the two candidates, then of all others
+    /// that may hold the batch.
     pub(super) fn look_ups(&self, target: Option<usize>) -> Vec<(L, bool)> {
         let of = |range: Range<usize>| -> Vec<(L, bool)> {
             let needed = range.filter_map(|index| {

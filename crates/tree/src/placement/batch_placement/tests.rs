@@ -153,9 +153,9 @@ fn a_retry_needs_a_promise_of_every_other_leaf_that_may_hold_the_batch() {
     let mut retry = Try::new(false);
     assert_eq!(retry.knows(leaves(4)), [refuse(0)]);
     assert_eq!(retry.looked_up(0, false), send(1));
-    let mut known = Try::new(false);
-    known.knows(leaves(4));
-    assert_eq!(known.looked_up(0, true), send(0), "where it is");
+    let mut held = Try::new(false);
+    held.knows(leaves(4));
+    assert_eq!(held.looked_up(0, true), send(0), "where it is");
     let mut grown = leaves(4);
     grown[3].may_hold = true;
     let mut wide = Try::new(false);
