@@ -18,6 +18,7 @@ use crate::limits::LeafLimits;
 use crate::table::Table;
 use crate::table_changes::TableChanges;
 use crate::wakeup::Wakeup;
+use crate::write::refused_batches::RefusedBatches;
 
 /// The data of one leaf.
 pub(crate) struct LeafContext {
@@ -34,6 +35,8 @@ pub(crate) struct LeafContext {
     pub(crate) limits: LeafLimits,
     /// Wakes the merge thread.
     pub(crate) wakeup: Arc<Wakeup>,
+    /// Batches that the leaf has promised not to accept.
+    pub(crate) refused: Mutex<RefusedBatches>,
     is_stopping: AtomicBool,
     /// True once the leaf has announced that it will stop soon.
     is_preparing: AtomicBool,
@@ -67,6 +70,7 @@ impl LeafContext {
             changes,
             limits,
             wakeup: Arc::default(),
+            refused: Mutex::default(),
             is_stopping: AtomicBool::new(false),
             is_preparing: AtomicBool::new(false),
             merging: Mutex::new(()),

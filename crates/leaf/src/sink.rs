@@ -33,18 +33,32 @@ impl Sink for Leaf {
     }
 
     fn look_up<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
+        Box::pin(async move { self.look_up_now(table, id) })
+    }
+
+    fn refuse<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         Box::pin(async move {
-            let table = self.context.table(table);
-            BatchLookup {
-                is_known: table.is_some_and(|table| table.batch_ids.lock().knows(id)),
-                takes_batches: self.takes_batches(),
-                free_bytes: self.context.limits.fresh.free(),
+            let mut refused = self.context.refused.lock();
+            let lookup = self.look_up_now(table, id);
+            if !lookup.is_known {
+                refused.add(table, id);
             }
+            lookup
         })
     }
 }
 
 impl Leaf {
+    fn look_up_now(&self, table: &TableName, id: &BatchId) -> BatchLookup {
+        let table = self.context.table(table);
+        BatchLookup {
+            is_answered: true,
+            is_known: table.is_some_and(|table| table.batch_ids.lock().knows(id)),
+            takes_batches: self.takes_batches(),
+            free_bytes: self.context.limits.fresh.free(),
+        }
+    }
+
     /// The newest report of a table.
     pub(crate) fn report(&self, name: &TableName) -> TableReport {
         // Read first: a table created after the lookup below has a higher version.

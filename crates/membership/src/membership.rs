@@ -43,10 +43,11 @@ impl Membership {
                 let transport = Box::new(UdpTransport);
                 match Gossip::start(config, shared, Arc::new(SystemClock), transport).await {
                     // Nobody waits any more if the process gave up joining.
-                    Ok(gossip) => match started.send(Ok(())) {
-                        Ok(()) => gossip.run(receiver).await,
-                        Err(_) => (),
-                    },
+                    Ok(gossip) => {
+                        if started.send(Ok(())).is_ok() {
+                            gossip.run(receiver).await;
+                        }
+                    }
                     Err(error) => drop(started.send(Err(error))),
                 }
             });

@@ -121,6 +121,8 @@ pub struct Receipt {
 /// The result of looking up a batch on a sink.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BatchLookup {
+    /// Whether the sink answered. If not, the rest is unknown, and the sink has promised nothing.
+    pub is_answered: bool,
     /// Whether the sink took a batch of this id, is taking it, or may have taken it. A retry must
     /// go to the sink of the first try.
     pub is_known: bool,

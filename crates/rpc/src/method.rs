@@ -18,6 +18,8 @@ pub(crate) enum Method {
     Accept,
     /// `Sink/LookUp`.
     LookUp,
+    /// `Sink/Refuse`.
+    Refuse,
     /// `Admin/Apply`.
     Apply,
     /// `Cluster/SayHello`.
@@ -28,13 +30,14 @@ pub(crate) enum Method {
 
 impl Method {
     /// All methods.
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Query,
         Self::Status,
         Self::Blocks,
         Self::Reports,
         Self::Accept,
         Self::LookUp,
+        Self::Refuse,
         Self::Apply,
         Self::SayHello,
         Self::AskDefinitions,
@@ -49,6 +52,7 @@ impl Method {
             Self::Reports => "/hadal.v1.Peer/Reports",
             Self::Accept => "/hadal.v1.Sink/Accept",
             Self::LookUp => "/hadal.v1.Sink/LookUp",
+            Self::Refuse => "/hadal.v1.Sink/Refuse",
             Self::Apply => "/hadal.v1.Admin/Apply",
             Self::SayHello => "/hadal.v1.Cluster/SayHello",
             Self::AskDefinitions => "/hadal.v1.Definitions/Ask",

@@ -157,9 +157,12 @@ impl Sink for RemoteLeaf {
         })
     }
 
-    /// Reports an unknown batch and a sink that takes no batches when the leaf does not answer.
     fn look_up<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         Box::pin(self.call_or_default(Method::LookUp, encode_look_up(table, id), decode_lookup))
+    }
+
+    fn refuse<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
+        Box::pin(self.call_or_default(Method::Refuse, encode_look_up(table, id), decode_lookup))
     }
 }
 

@@ -225,7 +225,7 @@ impl Sink for Placement {
         Box::pin(async move {
             let members = self.members.all();
             let lookups = join_all(members.iter().map(|leaf| leaf.sink.look_up(table, id))).await;
-            let mut all = BatchLookup::default();
+            let mut all = BatchLookup { is_answered: true, ..BatchLookup::default() };
             for lookup in lookups {
                 all.is_known |= lookup.is_known;
                 all.takes_batches |= lookup.takes_batches;

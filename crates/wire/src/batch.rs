@@ -108,7 +108,7 @@ pub fn decode_look_up(bytes: Bytes) -> Result<(TableName, BatchId), DecodeError>
 /// Encodes the result of a lookup.
 #[must_use]
 pub fn encode_lookup(lookup: BatchLookup) -> Bytes {
-    let BatchLookup { is_known: known, takes_batches, free_bytes } = lookup;
+    let BatchLookup { is_known: known, takes_batches, free_bytes, .. } = lookup;
     proto::BatchLookup { known, takes_batches, free_bytes }.encode_to_vec().into()
 }
 
@@ -119,7 +119,7 @@ pub fn encode_lookup(lookup: BatchLookup) -> Bytes {
 pub fn decode_lookup(bytes: Bytes) -> Result<BatchLookup, DecodeError> {
     size_guard::decode(bytes, SMALL_BYTES_MAX, |lookup: proto::BatchLookup| {
         let proto::BatchLookup { known: is_known, takes_batches, free_bytes } = lookup;
-        Ok(BatchLookup { is_known, takes_batches, free_bytes })
+        Ok(BatchLookup { is_answered: true, is_known, takes_batches, free_bytes })
     })
 }
 

@@ -58,7 +58,17 @@ fn start(
     // Held until the batch is in the log's queue, so that a drop of the table comes before or after
     // all of this. If a drop is already running, the batch is refused instead of waiting.
     let kept = table.dropped.try_read().filter(|dropped| !**dropped).ok_or_else(busy)?;
-    match table.batch_ids.lock().reserve(&id, content_hash) {
+    // Held until the id is reserved: of a promise and a batch, the first one counts.
+    let refused = context.refused.lock();
+    if refused.has(&name, &id) {
+        return Err(SinkError::Unavailable(format!(
+            "{} (another leaf may have batch {id})",
+            context.name
+        )));
+    }
+    let reserved = table.batch_ids.lock().reserve(&id, content_hash);
+    drop(refused);
+    match reserved {
         Reservation::New => {}
         Reservation::Duplicate => return Ok(None),
         Reservation::Conflict => return Err(SinkError::Conflict { id }),

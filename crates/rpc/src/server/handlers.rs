@@ -29,6 +29,7 @@ pub(crate) async fn answer(
         Method::Blocks => blocks(message, services).await,
         Method::Accept => accept(message, services).await,
         Method::LookUp => look_up(message, services).await,
+        Method::Refuse => refuse(message, services).await,
         Method::Apply => apply(message, services).await,
         Method::SayHello => say_hello(message, identity),
         Method::AskDefinitions => ask_definitions(message, services).await,
@@ -89,6 +90,11 @@ fn verify(message: Bytes) -> Result<Result<Batch, SinkError>, Status> {
 async fn look_up(message: Bytes, services: &Services) -> Result<Bytes, Status> {
     let (table, id) = decode_look_up(message).map_err(|error| undecodable(&error))?;
     Ok(encode_lookup(sink(services)?.look_up(&table, &id).await))
+}
+
+async fn refuse(message: Bytes, services: &Services) -> Result<Bytes, Status> {
+    let (table, id) = decode_look_up(message).map_err(|error| undecodable(&error))?;
+    Ok(encode_lookup(sink(services)?.refuse(&table, &id).await))
 }
 
 async fn apply(message: Bytes, services: &Services) -> Result<Bytes, Status> {

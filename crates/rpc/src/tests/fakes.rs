@@ -203,7 +203,9 @@ impl Sink for Fake {
 
     fn look_up<'a>(&'a self, _table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         let is_known = self.batches.lock().iter().any(|batch| batch.id == *id);
-        Box::pin(async move { BatchLookup { is_known, takes_batches: true, free_bytes: 11 } })
+        Box::pin(async move {
+            BatchLookup { is_answered: true, is_known, takes_batches: true, free_bytes: 11 }
+        })
     }
 }
 

@@ -118,8 +118,8 @@ impl<'p> Sending<'p> {
                 false => Ok(lookup.await),
             };
             match lookup {
-                Ok(lookup) => Done::LookedUp(member, lookup, refuse),
-                Err(_) => Done::NotLookedUp(leaf),
+                Ok(lookup) if lookup.is_answered => Done::LookedUp(member, lookup, refuse),
+                Ok(_) | Err(_) => Done::NotLookedUp(leaf),
             }
         }));
     }

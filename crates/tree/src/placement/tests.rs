@@ -62,6 +62,7 @@ impl Sink for FakeSink {
                 std::future::pending::<()>().await;
             }
             let lookup = BatchLookup {
+                is_answered: true,
                 is_known: self.taken.lock().contains(id),
                 takes_batches: !self.is_closed.load(Ordering::SeqCst),
                 free_bytes: u64::MAX,

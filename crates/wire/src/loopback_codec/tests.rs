@@ -63,7 +63,9 @@ impl Sink for Fake {
     fn look_up<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         let batches = self.batches.lock().unwrap();
         let is_known = batches.iter().any(|batch| batch.table == *table && batch.id == *id);
-        Box::pin(async move { BatchLookup { is_known, takes_batches: true, free_bytes: u64::MAX } })
+        Box::pin(async move {
+            BatchLookup { is_answered: true, is_known, takes_batches: true, free_bytes: u64::MAX }
+        })
     }
 }
 
@@ -106,7 +108,7 @@ proptest! {
     #[test]
     fn batches_come_through(batch in strategies::batch(), error in strategies::sink_error()) {
         let sink = mirrored(Fake::default());
-        let lookup = BatchLookup { is_known: false, takes_batches: true, free_bytes: u64::MAX };
+        let lookup = BatchLookup { is_answered: true, is_known: false, takes_batches: true, free_bytes: u64::MAX };
         prop_assert_eq!(now(sink.look_up(&batch.table, &batch.id)), lookup);
         let receipt = Receipt { rows: batch.rows, duplicate: false, durable: true, overflowing: false, report: None };
         prop_assert_eq!(now(sink.accept(batch.clone())), Ok(receipt));

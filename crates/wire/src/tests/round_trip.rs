@@ -107,7 +107,7 @@ proptest! {
         let applied = error.map_or(Ok(rows as u64), Err);
         prop_assert_eq!(decode_applied(encode_applied(&applied)), Ok(applied));
         let lookup =
-            BatchLookup { is_known: durable, takes_batches: duplicate, free_bytes: rows as u64 };
+            BatchLookup { is_answered: true, is_known: durable, takes_batches: duplicate, free_bytes: rows as u64 };
         prop_assert_eq!(decode_lookup(encode_lookup(lookup)), Ok(lookup));
     }
 }
