@@ -1,7 +1,7 @@
 //! Checks the coverage that a child returned, before it counts.
 //!
-//! The rows of a partial cannot be attributed to leaves. So a partial that has rows of a leaf that
-//! was not asked for, or of one leaf twice, is useless as a whole: with it, rows could count twice.
+//! The rows of a partial are not labelled by leaf. So a partial with rows of a leaf
+//! that was not asked for, or of one leaf twice, is useless as a whole: rows could count twice.
 
 use std::collections::HashSet;
 

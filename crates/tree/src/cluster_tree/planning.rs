@@ -37,7 +37,7 @@ pub(super) fn plan(
             None => asked.entry(&leaf.machine).or_default().push(name.clone()),
         }
     }
-    let local = PlannedMachine {
+    let own = PlannedMachine {
         name: root.clone(),
         has_aggregator: true,
         leaves: asked.remove(root).unwrap_or_default(),
@@ -49,7 +49,7 @@ pub(super) fn plan(
         has_aggregator: members.working_aggregator(name).is_some(),
         leaves: leaves.clone(),
     });
-    let machines = std::iter::once(local).chain(others).collect();
+    let machines = std::iter::once(own).chain(others).collect();
     (Plan { fanout, machines }, unasked)
 }
 
@@ -71,8 +71,8 @@ pub(super) fn split(members: &Directory, plan: &Plan) -> Split {
         machines.iter().for_each(|machine| split.add_leaves(members, machine));
         return split;
     }
-    let Some((local, others)) = machines.split_first() else { return split };
-    split.add_leaves(members, local);
+    let Some((own, others)) = machines.split_first() else { return split };
+    split.add_leaves(members, own);
     for group in groups_of_neighbours(others, plan.fanout) {
         split.add_group(members, group, plan.fanout);
     }
@@ -122,8 +122,8 @@ impl Split {
     /// Adds the leaves of a machine one by one.
     fn add_leaves(&mut self, members: &Directory, machine: &PlannedMachine) {
         for name in &machine.leaves {
-            let leaf_entry = members.leaves.get(name);
-            match leaf_entry.map(|leaf| (leaf, outcome_unasked(leaf.state))) {
+            let leaf = members.leaves.get(name);
+            match leaf.map(|leaf| (leaf, outcome_unasked(leaf.state))) {
                 Some((leaf, None)) => self.children.push(Child {
                     target: Target::Peer(Arc::clone(&leaf.peer)),
                     leaves: vec![name.clone()],

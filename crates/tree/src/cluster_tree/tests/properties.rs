@@ -27,7 +27,7 @@ fn aggregator_acts() -> impl Strategy<Value = AggregatorAct> {
     select(acts.chain(bad).collect::<Vec<_>>())
 }
 
-/// Machines of sound leaves, and whether each aggregator is known to work.
+/// Machines of sound leaves. Some aggregators are known not to work.
 fn sound_machine() -> impl Strategy<Value = Machine> {
     (1..=8usize, any::<bool>())
         .prop_map(|(leaves, works)| Machine { works, ..Machine::sound(leaves) })
