@@ -49,7 +49,10 @@ impl Scene {
 
     /// Looks until `seconds` have passed; the members at the end.
     fn pass(&mut self, seconds: f64) -> Vec<(String, &'static str)> {
-        for _ in 0..(seconds * 10.0).round() as u32 {
+        let end = seconds - 0.05;
+        let mut passed = 0.0;
+        while passed < end {
+            passed += 0.1;
             self.looks += 1;
             for id in &self.beating {
                 if let Some((heartbeat, _)) = self.sightings.get_mut(id) {
