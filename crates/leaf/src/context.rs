@@ -15,10 +15,10 @@ use hadal_types::{Clock, LeafName, LeafState, Micros, TableName, limits};
 use parking_lot::{Mutex, MutexGuard, RwLock};
 
 use crate::limits::LeafLimits;
+use crate::refused_batches::RefusedBatches;
 use crate::table::Table;
 use crate::table_changes::TableChanges;
 use crate::wakeup::Wakeup;
-use crate::write::refused_batches::RefusedBatches;
 
 /// The data of one leaf.
 pub(crate) struct LeafContext {

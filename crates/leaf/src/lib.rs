@@ -20,6 +20,7 @@ mod maintenance;
 mod parallel;
 mod query;
 mod recovery;
+mod refused_batches;
 mod reports;
 mod sink;
 mod table;

@@ -5,5 +5,4 @@ pub(crate) mod accept;
 pub(crate) mod configure;
 pub(crate) mod disk_full_log;
 pub(crate) mod drop_table;
-pub(crate) mod refused_batches;
 pub(crate) mod revoke;

@@ -274,8 +274,8 @@ pub const REJECT_KINDS_MAX: usize = 20;
 pub const REJECTS_SHOWN_MAX: usize = 100;
 /// Fanout of the aggregation tree (Scuba, VLDB 2013, section 3.5).
 pub const TREE_FANOUT: usize = 5;
-/// Promises of a leaf not to accept a batch; of more, the oldest is forgotten. A retry makes at most
-/// one on each leaf.
+/// Promises of a leaf not to accept a batch; of more, the oldest is forgotten. A retry makes at
+/// most one on each leaf.
 pub const REFUSED_BATCHES_MAX: usize = 100_000;
 /// Bytes of the name of a machine: with the rest of a leaf's name it is at most 128.
 pub const MACHINE_NAME_BYTES_MAX: usize = 100;

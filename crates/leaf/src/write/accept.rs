@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 
 use crate::context::{LeafContext, sink_error};
 use crate::limits::Hold;
+use crate::table::Table;
 use crate::table::batch_ids::{AcceptedBatch, Reservation};
 use crate::table::block::{Block, Origin};
 use crate::write::disk_full_log::DiskFullLog;
@@ -58,22 +59,8 @@ fn start(
     // Held until the batch is in the log's queue, so that a drop of the table comes before or after
     // all of this. If a drop is already running, the batch is refused instead of waiting.
     let kept = table.dropped.try_read().filter(|dropped| !**dropped).ok_or_else(busy)?;
-    // Held until the id is reserved: of a promise and a batch, the first one counts.
-    let refused = context.refused.lock();
-    if refused.has(&name, &id) {
-        return Err(SinkError::Unavailable(format!(
-            "{} (another leaf may have batch {id})",
-            context.name
-        )));
-    }
-    let reserved = table.batch_ids.lock().reserve(&id, content_hash);
-    drop(refused);
-    match reserved {
-        Reservation::New => {}
-        Reservation::Duplicate => return Ok(None),
-        Reservation::Conflict => return Err(SinkError::Conflict { id }),
-        Reservation::InFlight => return Err(busy()),
-        Reservation::InDoubt => return Err(in_doubt(&id)),
+    if !reserve(context, &table, &id, content_hash)? {
+        return Ok(None);
     }
     let logged = log(context, disk_full_log, &name, &id, &bytes);
     let (hold, ticket) = logged.inspect_err(|_| table.batch_ids.lock().release(&id))?;
@@ -115,6 +102,29 @@ fn start(
         let _ = done.send(outcome);
     });
     Ok(Some(logged))
+}
+
+/// Reserves the id of a batch that the leaf has not promised to refuse; returns false for a retry of
+/// an accepted batch.
+fn reserve(
+    context: &LeafContext,
+    table: &Table,
+    id: &BatchId,
+    content_hash: u64,
+) -> Result<bool, SinkError> {
+    // Held until the id is reserved: of a promise and a batch, the first one counts.
+    let refused = context.refused.lock();
+    if refused.has(&table.name, id) {
+        let leaf = &context.name;
+        return Err(SinkError::Unavailable(format!("{leaf} (another leaf may have batch {id})")));
+    }
+    match table.batch_ids.lock().reserve(id, content_hash) {
+        Reservation::New => Ok(true),
+        Reservation::Duplicate => Ok(false),
+        Reservation::Conflict => Err(SinkError::Conflict { id: id.clone() }),
+        Reservation::InFlight => Err(context.busy()),
+        Reservation::InDoubt => Err(in_doubt(id)),
+    }
 }
 
 /// Appends the batch to the log if the fresh bytes have room for it until it is in a segment. A
