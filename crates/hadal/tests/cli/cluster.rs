@@ -78,10 +78,9 @@ fn coverage_falls_while_a_leaf_is_frozen_and_comes_back() {
     kill_process(leaf, Signal::KILL).unwrap();
     cluster.process.wait_for_error("machine-1/leaf-1 was killed by signal 9");
     cluster.process.wait_for_error("machine-1/leaf-1 is process");
-    let back = cluster.wait_until("it is back", |counted| {
-        counted.leaves_answered == 4 && counted.rows >= whole.rows
+    cluster.wait_until("it is back with all rows", |counted| {
+        counted.leaves_answered == 4 && counted.rows >= whole.rows && counted.fraction == 1.0
     });
-    assert_eq!(back.fraction, 1.0);
     let status = cluster.process.stop(Signal::TERM);
     assert!(status.success(), "{status}");
 }

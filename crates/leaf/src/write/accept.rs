@@ -104,8 +104,8 @@ fn start(
     Ok(Some(logged))
 }
 
-/// Reserves the id of a batch that the leaf has not promised to refuse; returns false for a retry of
-/// an accepted batch.
+/// Reserves the id of a batch that the leaf has not promised to refuse. Returns false for a retry
+/// of an accepted batch.
 fn reserve(
     context: &LeafContext,
     table: &Table,
