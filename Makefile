@@ -27,12 +27,15 @@ help:
 	@echo
 	@echo 'Builds are kept in $(CARGO_TARGET_DIR)'
 
-demo-cluster: CLUSTER = --machines 3
-demo demo-cluster:
+demo:
 	@make/need cargo cc node npm
 	@make/page
 	cargo build --release --package hadal
 	@exec "$(CARGO_TARGET_DIR)/release/hadal" demo $(CLUSTER) $(ARGS)
+
+# A variable of a target is also one of what it depends on.
+demo-cluster: CLUSTER = --machines 3
+demo-cluster: demo
 
 test:
 	@make/test
