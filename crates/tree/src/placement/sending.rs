@@ -74,9 +74,10 @@ impl<'p> Sending<'p> {
             for effect in effects.drain(..) {
                 match effect {
                     Effect::LookUp { leaf, refuse } => self.look_up(leaf, refuse),
-                    Effect::Send { leaf, process } => self.send(leaf, process),
+                    Effect::Send { leaf, process, moves } => self.send(leaf, process, moves),
                     Effect::Revoke { leaf, instead } => self.revoke(leaf, instead),
                     Effect::WaitUntil(time) => self.wake_at = Some(time),
+                    Effect::NoteHeld { leaf } => self.note_held(&leaf).await,
                     Effect::Answer(answer) => return self.answer(answer),
                 }
             }
@@ -94,9 +95,11 @@ impl<'p> Sending<'p> {
 
     fn candidates(&self) -> Vec<Candidate<LeafName>> {
         let Placement { members, state, .. } = self.placement;
-        let (now, state) = (self.placement.now(), state.lock());
+        let now = (self.placement.now(), self.placement.clock.now());
+        let state = state.lock();
         let (table, id) = &self.key;
-        members.candidates(id, now, |leaf| state.tables.load(table, leaf))
+        let may_be_retry = self.placement.rules.has_other_senders && !self.first_try;
+        members.candidates((id, may_be_retry), now, |leaf| state.tables.load(table, leaf))
     }
 
     fn look_up(&mut self, leaf: LeafName, refuse: bool) {
@@ -124,7 +127,7 @@ impl<'p> Sending<'p> {
         }));
     }
 
-    fn send(&mut self, leaf: LeafName, process: u64) {
+    fn send(&mut self, leaf: LeafName, process: u64, moves: bool) {
         let has_limit = self.placement.rules.has_other_senders;
         let member = self.placement.members.process(&leaf, process);
         let batch = if has_limit { self.batch.clone() } else { self.batch.take() };
@@ -134,7 +137,10 @@ impl<'p> Sending<'p> {
         };
         let member = self.placement.shared_leaf(&self.key, member);
         self.under_way.push(Box::pin(async move {
-            let accepted = member.sink.accept(batch);
+            let accepted = match moves {
+                true => member.sink.accept_moved(batch),
+                false => member.sink.accept(batch),
+            };
             let accepted = match has_limit {
                 true => timeout(Duration::from_secs(ACCEPT_SECONDS), accepted).await,
                 false => Ok(accepted.await),
@@ -156,6 +162,13 @@ impl<'p> Sending<'p> {
         }));
     }
 
+    /// The batch is acknowledged whether or not this succeeds.
+    async fn note_held(&mut self, leaf: &LeafName) {
+        let (table, id) = &self.key;
+        let noting = self.placement.revocations.note_held(table, id, leaf);
+        let _ = timeout(Duration::from_millis(LOOK_UP_MILLIS), noting).await;
+    }
+
     fn event(&mut self, done: Done) -> Event<LeafName> {
         match done {
             Done::NotLookedUp(leaf) => Event::NotLookedUp { leaf },
@@ -165,6 +178,7 @@ impl<'p> Sending<'p> {
                 lookup: Lookup {
                     is_known: lookup.is_known,
                     refuses: refuse && !lookup.is_known,
+                    is_revoked: false,
                     takes_batches: lookup.takes_batches,
                     free_bytes: lookup.free_bytes,
                 },
@@ -185,6 +199,7 @@ impl<'p> Sending<'p> {
             Ok(_) => SendOutcome::Accepted,
             Err(_) if !self.placement.rules.has_other_senders => SendOutcome::Final,
             Err(SinkError::Full(_) | SinkError::Unavailable(_)) => SendOutcome::Declined,
+            Err(SinkError::OutcomeUnknown(_)) => SendOutcome::Unknown,
             Err(_) => SendOutcome::Final,
         }
     }

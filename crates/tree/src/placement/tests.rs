@@ -75,6 +75,11 @@ impl Sink for FakeSink {
         })
     }
 
+    fn accept_moved(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
+        self.refused.lock().remove(&batch.id);
+        self.accept(batch)
+    }
+
     fn refuse<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         Box::pin(async move {
             let lookup = self.look_up(table, id).await;
@@ -126,6 +131,7 @@ fn placed(index: usize, sink: &Arc<FakeSink>) -> PlacementLeaf {
         sink: Arc::<FakeSink>::clone(sink),
         admin: Arc::<FakeSink>::clone(sink),
         tables: Vec::new(),
+        joined: None,
     }
 }
 
@@ -312,6 +318,7 @@ async fn tables_that_leaves_bring_with_them_count() {
         sink: Arc::<FakeSink>::clone(&sink),
         admin: Arc::<FakeSink>::clone(&sink),
         tables: tables.iter().map(|(table, bytes)| (name(table), *bytes)).collect(),
+        joined: None,
     };
     let leaves = vec![leaf(0, &[("t", 1_000), ("u", 5)]), leaf(1, &[("t", 10), ("v", 5)])];
     let placement = Placement::with_tables_max(leaves, &Arc::default(), &Arc::default(), 2);

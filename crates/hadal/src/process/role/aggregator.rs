@@ -141,7 +141,8 @@ async fn become_member(
     let tree = Arc::new(ClusterTree::new(cluster.machine.clone(), TREE_FANOUT, &expected_rows));
     let root = Root::new(Arc::clone(&tree) as _, Arc::clone(&leaves.memories.queries));
     let records = Arc::new(NoRecords);
-    let placement = Placement::in_cluster(records, &expected_rows, root.catalog());
+    let clock = Arc::clone(&config.clock);
+    let placement = Placement::in_cluster(records, clock, &expected_rows, root.catalog());
     let placement = Arc::new(placement);
     let services = Services {
         peer: Arc::clone(&tree) as _,
