@@ -19,25 +19,25 @@ pub(crate) enum Refusal {
     },
     /// The caller belongs to another cluster.
     #[error(
-        "the caller is of cluster {caller:?}, and this process of cluster {own:?}; start both \
+        "the caller is of cluster {caller:?}, and this process of cluster {server:?}; start both \
          with the same --cluster, or correct the address"
     )]
     OtherCluster {
         /// The caller's cluster.
         caller: String,
         /// The server's cluster.
-        own: String,
+        server: String,
     },
     /// Neither side reads what the other writes.
     #[error(
-        "the caller has wire version {caller}, and this process version {own}; neighbouring \
+        "the caller has wire version {caller}, and this process version {server}; neighbouring \
          versions understand each other, so upgrade the older process step by step"
     )]
     OtherVersion {
         /// The caller's version.
         caller: u64,
         /// The server's version.
-        own: u32,
+        server: u32,
     },
     /// The caller's token is missing or wrong.
     #[error(
@@ -53,14 +53,14 @@ pub(crate) enum Refusal {
     },
     /// The call is for another process, which had this address before.
     #[error(
-        "the call is for {recipient}, and this process is {own}; the address was taken over, so \
+        "the call is for {recipient}, and this process is {server}; the address was taken over, so \
          wait until the members know it, or give each process a port of its own"
     )]
     OtherRecipient {
         /// The process that the call is for.
         recipient: String,
         /// The server.
-        own: LeafName,
+        server: LeafName,
     },
 }
 
@@ -93,17 +93,17 @@ pub(crate) fn admit(headers: &HeaderMap, server: &Identity) -> Result<Caller, Re
         return Err(Refusal::NoMember { cluster: server.cluster().to_owned() });
     };
     if cluster != server.cluster() {
-        let own = server.cluster().to_owned();
-        return Err(Refusal::OtherCluster { caller: cluster, own });
+        let server = server.cluster().to_owned();
+        return Err(Refusal::OtherCluster { caller: cluster, server });
     }
     let hello = server.hello();
     if u64::from(hello.wire_version).abs_diff(version) > 1 {
-        return Err(Refusal::OtherVersion { caller: version, own: hello.wire_version });
+        return Err(Refusal::OtherVersion { caller: version, server: hello.wire_version });
     }
     check_token(headers, server)?;
     match text(headers, &RECIPIENT) {
         Some(recipient) if *recipient != *server.name().0 => {
-            Err(Refusal::OtherRecipient { recipient, own: server.name().clone() })
+            Err(Refusal::OtherRecipient { recipient, server: server.name().clone() })
         }
         _ => Ok(Caller { name: text(headers, &NAME).unwrap_or_default() }),
     }

@@ -1,7 +1,7 @@
 //! One HTTP/2 connection to a process, opened when it is first needed and again after it broke.
 //!
 //! Calls that need the connection while it is being opened wait for the same attempt and share its
-//! outcome. So many calls to a dead process fail after one connect time, not one after another.
+//! outcome. All calls to a dead process thus fail after one connect time, not one after another.
 //! Pings find out within two of their intervals that a process is frozen or cut off.
 
 use std::error::Error;
@@ -13,7 +13,7 @@ use bytes::Bytes;
 use hadal_peer::BoxFuture;
 use hadal_types::LeafName;
 use hadal_types::limits::{
-    MESSAGE_BYTES_MAX, RPC_CONNECT_MILLIS, RPC_HEADER_BYTES_MAX, RPC_PING_MILLIS, RPC_STREAMS_MAX,
+    MESSAGE_BYTES_MAX, RPC_HEADER_BYTES_MAX, RPC_PING_MILLIS, RPC_STREAMS_MAX,
 };
 use parking_lot::Mutex;
 use tokio::time::timeout;
@@ -29,14 +29,12 @@ use crate::connection::connector::Connector;
 use crate::identity::{Identity, STARTED, number};
 use crate::method::Method;
 use crate::tls::Tls;
-use crate::transport::{Tcp, Transport};
+use crate::transport::{CONNECT_TIME, Tcp, Transport};
 
 mod connector;
 
 pub(crate) use connector::StreamUsed;
 
-/// How long the opening of a connection may take.
-pub(crate) const CONNECT_TIME: Duration = Duration::from_millis(RPC_CONNECT_MILLIS);
 /// After how much silence a ping is sent, and how long its answer may take.
 const PING_TIME: Duration = Duration::from_millis(RPC_PING_MILLIS);
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use hadal_peer::Hello;
 use hadal_types::Micros;
-use hadal_types::limits::CLOCK_SKEW_SECONDS_MAX;
+use hadal_types::limits::CLOCK_SKEW_SECONDS;
 use hadal_wire::{decode_hello, encode_hello};
 use tokio::time::timeout;
 use tonic::metadata::MetadataMap;
@@ -17,8 +17,6 @@ use crate::connection::Connection;
 use crate::identity::{CLUSTER, Identity, VERSION, number, text};
 use crate::method::Method;
 use crate::tls::Tls;
-
-const MICROS_PER_SECOND: u64 = Micros::SECOND.unsigned_abs();
 
 /// Why an address is no member of this process's cluster.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,7 +45,7 @@ pub enum HelloError {
     },
     /// The process is of another cluster.
     #[error(
-        "{address} is of cluster {theirs:?}, and this process of {own:?}; start both with the \
+        "{address} is of cluster {theirs:?}, and this process of {ours:?}; start both with the \
          same --cluster, or correct the address"
     )]
     OtherCluster {
@@ -56,11 +54,11 @@ pub enum HelloError {
         /// The other process's cluster.
         theirs: String,
         /// This process's cluster.
-        own: String,
+        ours: String,
     },
     /// The process writes messages that this one does not understand.
     #[error(
-        "{address} has wire version {theirs}, and this process version {own}; neighbouring \
+        "{address} has wire version {theirs}, and this process version {ours}; neighbouring \
          versions understand each other, so upgrade the older process step by step"
     )]
     OtherVersion {
@@ -69,7 +67,7 @@ pub enum HelloError {
         /// The other process's version.
         theirs: u64,
         /// This process's version.
-        own: u32,
+        ours: u32,
     },
     /// The process requires another token.
     #[error("{address} does not take this process's cluster token: {why}")]
@@ -81,9 +79,9 @@ pub enum HelloError {
     },
     /// The clocks differ too much.
     #[error(
-        "the clock of {address} is {} s {} this process's, and {CLOCK_SKEW_SECONDS_MAX} s are \
+        "the clock of {address} is {} s {} this process's, and {CLOCK_SKEW_SECONDS} s are \
          allowed; set the clocks by NTP",
-        .ahead_micros.unsigned_abs() / MICROS_PER_SECOND,
+        .ahead_micros.saturating_abs() / Micros::SECOND,
         if *.ahead_micros < 0 { "behind" } else { "ahead of" }
     )]
     Clock {
@@ -108,15 +106,15 @@ pub async fn say_hello(
     let not_hadal = |why: String| HelloError::NotHadal { address, why };
     let connection = Connection::new(address, Arc::clone(identity), tls)
         .map_err(|error| not_hadal(innermost(&error)))?;
-    let own = identity.hello();
-    let calling = connection.call(Method::SayHello, None, encode_hello(&own));
+    let ours = identity.hello();
+    let calling = connection.call(Method::SayHello, None, encode_hello(&ours));
     let reply = match timeout(time_limit, calling).await {
         Err(_) => return Err(HelloError::TimedOut { address }),
         Ok(Err(CallFailure::Connect(error))) => return Err(of_connect(address, error)),
-        Ok(Err(CallFailure::Status(status))) => return Err(of_status(address, &status, &own)),
+        Ok(Err(CallFailure::Status(status))) => return Err(of_status(address, &status, &ours)),
         Ok(Ok(reply)) => reply,
     };
-    check_peer(address, &reply.metadata, &own)?;
+    check_peer(address, &reply.metadata, &ours)?;
     let hello = decode_hello(reply.message).map_err(|error| not_hadal(error.to_string()))?;
     check_clock(address, hello.clock, identity.hello().clock)?;
     Ok(hello)
@@ -130,12 +128,12 @@ fn of_connect(address: SocketAddr, error: ConnectError) -> HelloError {
     }
 }
 
-fn of_status(address: SocketAddr, status: &Status, own: &Hello) -> HelloError {
+fn of_status(address: SocketAddr, status: &Status, ours: &Hello) -> HelloError {
     if !has_server(status) {
         return HelloError::NotHadal { address, why: innermost(status) };
     }
     // The reason to name first is the one that no token would remove.
-    if let Err(error) = check_peer(address, status.metadata(), own) {
+    if let Err(error) = check_peer(address, status.metadata(), ours) {
         return error;
     }
     let why = status.message().to_owned();
@@ -146,26 +144,26 @@ fn of_status(address: SocketAddr, status: &Status, own: &Hello) -> HelloError {
 }
 
 /// Checks the cluster and the version that a process names in the metadata of a response.
-fn check_peer(address: SocketAddr, metadata: &MetadataMap, own: &Hello) -> Result<(), HelloError> {
+fn check_peer(address: SocketAddr, metadata: &MetadataMap, ours: &Hello) -> Result<(), HelloError> {
     let (cluster, version) =
         (text(metadata.as_ref(), &CLUSTER), number(metadata.as_ref(), &VERSION));
     let (Some(theirs), Some(version)) = (cluster, version) else {
         let why = "it names no cluster and no version".to_owned();
         return Err(HelloError::NotHadal { address, why });
     };
-    if theirs != own.cluster {
-        return Err(HelloError::OtherCluster { address, theirs, own: own.cluster.clone() });
+    if theirs != ours.cluster {
+        return Err(HelloError::OtherCluster { address, theirs, ours: ours.cluster.clone() });
     }
-    if version.abs_diff(u64::from(own.wire_version)) > 1 {
-        let own = own.wire_version;
-        return Err(HelloError::OtherVersion { address, theirs: version, own });
+    if version.abs_diff(u64::from(ours.wire_version)) > 1 {
+        let ours = ours.wire_version;
+        return Err(HelloError::OtherVersion { address, theirs: version, ours });
     }
     Ok(())
 }
 
-fn check_clock(address: SocketAddr, theirs: Micros, own: Micros) -> Result<(), HelloError> {
-    let ahead_micros = theirs.0.saturating_sub(own.0);
-    if ahead_micros.unsigned_abs() > CLOCK_SKEW_SECONDS_MAX * MICROS_PER_SECOND {
+fn check_clock(address: SocketAddr, theirs: Micros, ours: Micros) -> Result<(), HelloError> {
+    let ahead_micros = theirs.0.saturating_sub(ours.0);
+    if ahead_micros.saturating_abs() > CLOCK_SKEW_SECONDS * Micros::SECOND {
         return Err(HelloError::Clock { address, ahead_micros });
     }
     Ok(())

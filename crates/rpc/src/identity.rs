@@ -78,10 +78,10 @@ impl ClusterToken {
     /// Whether a caller's credentials are this token, in a time that depends on no byte of it.
     pub(crate) fn matches(&self, credentials: &[u8]) -> bool {
         let Some(token) = credentials.strip_prefix(b"Bearer ") else { return false };
-        let own = self.0.as_bytes();
-        let pairs = own.iter().zip(token);
+        let bytes = self.0.as_bytes();
+        let pairs = bytes.iter().zip(token);
         let difference = pairs.fold(0, |all, (left, right)| all | (left ^ right));
-        token.len() == own.len() && std::hint::black_box(difference) == 0
+        token.len() == bytes.len() && std::hint::black_box(difference) == 0
     }
 }
 

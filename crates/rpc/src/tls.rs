@@ -6,7 +6,7 @@
 
 use tonic::transport::{Certificate, ClientTlsConfig, Identity, ServerTlsConfig};
 
-use crate::connection::CONNECT_TIME;
+use crate::transport::CONNECT_TIME;
 
 /// The certificates of one process.
 #[derive(Clone)]

@@ -2,10 +2,15 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use hadal_peer::BoxFuture;
+use hadal_types::limits::RPC_CONNECT_MILLIS;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+
+/// How long the opening of a connection may take.
+pub(crate) const CONNECT_TIME: Duration = Duration::from_millis(RPC_CONNECT_MILLIS);
 
 /// Bytes to and from another process.
 pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}

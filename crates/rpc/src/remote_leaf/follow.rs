@@ -16,8 +16,8 @@ const PAUSES: (Duration, Duration) =
     (Duration::from_millis(50), Duration::from_millis(RPC_CALL_MILLIS));
 
 impl RemoteLeaf {
-    /// Receives the leaf's reports until the future is dropped. Calls `on_change` with every change,
-    /// also with those that come with receipts.
+    /// Receives the leaf's reports until the future is dropped. Calls `on_change` with every
+    /// change, also with those that come with receipts.
     ///
     /// `on_change` must be quick, and must not call [`hadal_peer::Peer::reports`] of this leaf. A
     /// second call of this function replaces it.

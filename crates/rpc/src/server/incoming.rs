@@ -1,4 +1,4 @@
-//! Accepted connections: a limited number, each of which must begin to speak in time.
+//! Accepted connections: a limited number. Each must begin to speak in time.
 
 use std::io;
 use std::pin::Pin;

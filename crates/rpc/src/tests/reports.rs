@@ -1,10 +1,9 @@
 //! Reports that a leaf pushes.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use hadal_peer::{Peer, Sink, TableStatus};
-use hadal_types::limits::{REPORTS_MILLIS, TABLES_MAX};
+use hadal_types::limits::TABLES_MAX;
 use hadal_types::{ColumnName, FixedClock, LeafState, TableName, TableSchema};
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 use tokio::time::timeout;
@@ -71,20 +70,6 @@ async fn reports_of_an_earlier_start_are_forgotten() {
     assert_eq!(next(&mut events).await, ReportEvent::Restarted);
     assert_eq!(next(&mut events).await, ReportEvent::Changed(report("a", 1)));
     assert!(leaf.reports(&table()).is_empty());
-}
-
-#[tokio::test]
-async fn changes_within_a_short_time_are_pushed_together() {
-    let server = TestServer::start().await;
-    let leaf = Arc::new(server.leaf());
-    let mut events = follow(&leaf);
-    server.fake.reports.send_replace(vec![report("a", 1)]);
-    next(&mut events).await;
-    // The first change is pushed this long after it was noticed at the earliest.
-    let start = tokio::time::Instant::now();
-    server.fake.reports.send_modify(|reports| reports.push(report("a", 2)));
-    next(&mut events).await;
-    assert!(start.elapsed() >= Duration::from_millis(REPORTS_MILLIS) - Duration::from_millis(1));
 }
 
 fn status() -> TableStatus {
