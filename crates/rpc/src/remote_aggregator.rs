@@ -6,7 +6,7 @@ use std::time::Instant;
 use hadal_aggregate::Partial;
 use hadal_peer::{BoxFuture, Plan, PlannedPeer};
 use hadal_query::Query;
-use hadal_types::{LeafName, MachineName};
+use hadal_types::{LeafName, MachineName, MemoryPool};
 
 use crate::connection::Connection;
 use crate::remote_query::RemoteQuery;
@@ -15,6 +15,7 @@ use crate::remote_query::RemoteQuery;
 pub struct RemoteAggregator {
     name: LeafName,
     connection: Arc<Connection>,
+    memory: Arc<MemoryPool>,
 }
 
 impl RemoteAggregator {
@@ -22,7 +23,14 @@ impl RemoteAggregator {
     /// machine's.
     #[must_use]
     pub fn new(machine: &MachineName, connection: Arc<Connection>) -> Self {
-        Self { name: LeafName(Arc::clone(&machine.0)), connection }
+        let (name, memory) = (LeafName(Arc::clone(&machine.0)), MemoryPool::new(usize::MAX));
+        Self { name, connection, memory }
+    }
+
+    /// The same proxy, whose partials draw from the memory of queries.
+    #[must_use]
+    pub fn with_memory(self, memory: Arc<MemoryPool>) -> Self {
+        Self { memory, ..self }
     }
 }
 
@@ -43,6 +51,7 @@ impl PlannedPeer for RemoteAggregator {
                 leaves: &leaves,
                 query: &query,
                 plan: Some(plan),
+                memory: &self.memory,
             };
             remote.ask(deadline).await
         })

@@ -15,7 +15,7 @@ use hadal_peer::{
 };
 use hadal_query::Query;
 use hadal_types::limits::RPC_CALL_MILLIS;
-use hadal_types::{BatchId, LeafName, TableName};
+use hadal_types::{BatchId, LeafName, MemoryPool, TableName};
 use hadal_wire::{
     DecodeError, decode_accepted, decode_applied, decode_blocks, decode_lookup, decode_status,
     encode_batch, encode_blocks_of, encode_change, encode_look_up, encode_scope,
@@ -40,6 +40,7 @@ const CALL_TIME: Duration = Duration::from_millis(RPC_CALL_MILLIS);
 pub struct RemoteLeaf {
     name: LeafName,
     connection: Arc<Connection>,
+    memory: Arc<MemoryPool>,
     reports: PushedReports,
 }
 
@@ -47,7 +48,14 @@ impl RemoteLeaf {
     /// Makes the proxy of the leaf `name`, without connecting.
     #[must_use]
     pub fn new(name: LeafName, connection: Arc<Connection>) -> Self {
-        Self { name, connection, reports: PushedReports::default() }
+        let memory = MemoryPool::new(usize::MAX);
+        Self { name, connection, memory, reports: PushedReports::default() }
+    }
+
+    /// The same proxy, whose partials draw from the memory of queries.
+    #[must_use]
+    pub fn with_memory(self, memory: Arc<MemoryPool>) -> Self {
+        Self { memory, ..self }
     }
 
     /// Its name.
@@ -107,10 +115,14 @@ impl RemoteLeaf {
 impl Peer for RemoteLeaf {
     fn query(&self, query: Arc<Query>, deadline: Instant) -> BoxFuture<'_, Partial> {
         Box::pin(async move {
-            let leaves = std::slice::from_ref(&self.name);
-            let (query, plan) = (&query, None);
-            let query =
-                RemoteQuery { connection: &self.connection, to: &self.name, leaves, query, plan };
+            let query = RemoteQuery {
+                connection: &self.connection,
+                to: &self.name,
+                leaves: std::slice::from_ref(&self.name),
+                query: &query,
+                plan: None,
+                memory: &self.memory,
+            };
             query.ask(deadline).await
         })
     }

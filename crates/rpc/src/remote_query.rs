@@ -3,15 +3,19 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial, QueryError, QueryErrorCode};
 use hadal_peer::Plan;
 use hadal_query::Query;
-use hadal_types::LeafName;
-use hadal_types::limits::{MERGE_AT_ONCE_BYTES, RPC_HOP_MILLIS_MAX, RPC_HOP_SHARE};
-use hadal_wire::{DecodeError, QueryRequest, decode_partial};
+use hadal_types::limits::{
+    MERGE_AT_ONCE_BYTES, MESSAGE_BYTES_MAX, RPC_HOP_MILLIS_MAX, RPC_HOP_SHARE,
+};
+use hadal_types::{LeafName, MemoryPool, MemoryReservation};
+use hadal_wire::{DecodeError, QueryRequest, decode_partial, decode_piece};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout_at;
+use tonic::Status;
+use tonic::codec::Streaming;
 
 use crate::call::CallError;
 use crate::connection::Connection;
@@ -24,6 +28,7 @@ pub(crate) struct RemoteQuery<'a> {
     pub(crate) leaves: &'a [LeafName],
     pub(crate) query: &'a Arc<Query>,
     pub(crate) plan: Option<Arc<Plan>>,
+    pub(crate) memory: &'a Arc<MemoryPool>,
 }
 
 /// Why there is no partial.
@@ -59,9 +64,46 @@ impl RemoteQuery<'_> {
             attempt: 0,
             plan: self.plan.clone(),
         };
-        let calling = self.connection.call(Method::Query, Some(self.to), request.encode());
-        let reply = calling.await.map_err(|failure| self.failed(&failure.into()))?;
-        self.decode(reply.message).await
+        let calling = self.connection.stream(Method::Query, self.to, request.encode());
+        let (pieces, _) = calling.await.map_err(|failure| self.failed(&failure.into()))?;
+        let (bytes, held) = self.receive(pieces).await?;
+        let mut partial = self.decode(bytes).await?;
+        partial.reservation = held;
+        partial.hold(usize::MAX);
+        Ok(partial)
+    }
+
+    /// Receives the bytes of a partial, as long as there is memory for them.
+    async fn receive(
+        &self,
+        mut pieces: Streaming<Bytes>,
+    ) -> Result<(Bytes, MemoryReservation), QueryFailure> {
+        let mut held = self.memory.reservation();
+        let (mut first, mut whole) = (Bytes::new(), BytesMut::new());
+        while let Some(piece) = pieces.message().await.map_err(|status| self.broken(&status))? {
+            let piece = decode_piece(piece).map_err(|error| self.undecodable(&error))?;
+            let bytes = held.bytes().saturating_add(piece.len());
+            if bytes > MESSAGE_BYTES_MAX {
+                let limit = format!("a partial has more than {MESSAGE_BYTES_MAX} bytes");
+                return Err(QueryFailure::Limit(QueryErrorCode::Memory, limit));
+            }
+            held.resize(bytes).map_err(|spent| {
+                let why = format!("no memory for the answer of {}: {spent}", self.to);
+                QueryFailure::Limit(QueryErrorCode::Memory, why)
+            })?;
+            if held.bytes() == piece.len() {
+                first = piece;
+            } else {
+                // The usual partial is one piece, and is not copied.
+                whole.extend_from_slice(&std::mem::take(&mut first));
+                whole.extend_from_slice(&piece);
+            }
+        }
+        Ok((if whole.is_empty() { first } else { whole.freeze() }, held))
+    }
+
+    fn broken(&self, status: &Status) -> QueryFailure {
+        self.failed(&CallError::of(status))
     }
 
     /// Decodes a partial, on another thread if that takes long.

@@ -5,8 +5,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::{Stream, StreamExt};
-use hadal_peer::{Admin, Peer, PlannedPeer, ReportSource, Sink};
-use hadal_query::FunctionRegistry;
 use hadal_types::limits::{RPC_HEADER_BYTES_MAX, RPC_STREAMS_MAX};
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -21,29 +19,15 @@ use crate::transport::ByteStream;
 mod dispatch;
 mod handlers;
 mod incoming;
+mod query;
 mod reports;
+mod services;
+
+pub use services::Services;
 
 /// How often a silent client is tested by a ping, and how long its answer may take. A server loses
 /// little when a dead client stays connected.
 const CLIENT_PING_TIME: Duration = Duration::from_secs(10);
-
-/// The parts of this process that other processes may call. A call of a part that is missing is
-/// refused.
-#[derive(Clone)]
-pub struct Services {
-    /// Answers queries without a plan, and states.
-    pub peer: Arc<dyn Peer>,
-    /// Answers queries with a plan.
-    pub planned: Option<Arc<dyn PlannedPeer>>,
-    /// Takes batches.
-    pub sink: Option<Arc<dyn Sink>>,
-    /// Changes tables.
-    pub admin: Option<Arc<dyn Admin>>,
-    /// Pushes reports.
-    pub reports: Option<Arc<dyn ReportSource>>,
-    /// The user functions of queries.
-    pub functions: FunctionRegistry,
-}
 
 /// Why a server ended, or never began.
 #[derive(Debug, thiserror::Error)]
@@ -95,7 +79,7 @@ async fn serve_limited<S: ByteStream + 'static>(
         .http2_keepalive_timeout(Some(CLIENT_PING_TIME))
         .http2_max_header_list_size(RPC_HEADER_BYTES_MAX)
         .max_concurrent_streams(RPC_STREAMS_MAX)
-        // Stragglers are cut off often, so many calls end by a reset.
+        // Stragglers are cut off often, and their calls end by a reset.
         .http2_max_pending_accept_reset_streams(Some(RPC_STREAMS_MAX as usize));
     if let Some(tls) = tls {
         server = server.tls_config(tls.of_server())?;

@@ -5,5 +5,7 @@ mod cancel;
 mod fakes;
 mod hello;
 mod hostile;
+mod partials;
 mod refusals;
 mod reports;
+mod tls;

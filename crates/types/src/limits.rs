@@ -236,6 +236,8 @@ pub const NOTE_BYTES_MAX: usize = 1_024;
 pub const QUERY_BYTES_MAX: usize = 4 << 20;
 /// Bytes of any message between peers: a row block or a partial answer, with its other fields.
 pub const MESSAGE_BYTES_MAX: usize = BLOCK_BYTES_MAX + (1 << 20);
+/// Bytes of a partial answer that are sent as one message; a larger one is sent in pieces.
+pub const PARTIAL_PIECE_BYTES_MAX: usize = 1 << 20;
 /// Memory that one decoded message between peers may take, without its delimited parts.
 pub const MESSAGE_MEMORY_MAX: usize = 64 << 20;
 /// Memory that all delimited parts of one message may take if they were decoded at once.
@@ -372,8 +374,6 @@ pub const RPC_HEADER_BYTES_MAX: u32 = 16 << 10;
 pub const REPORTS_MILLIS: u64 = 20;
 /// Reports of tables that a leaf makes at once.
 pub const REPORTS_AT_ONCE_MAX: usize = 256;
-/// How far the clocks of two members of a cluster may differ, in seconds.
-pub const CLOCK_SKEW_SECONDS_MAX: u64 = 60;
 /// The fewest bytes of a cluster's token.
 pub const CLUSTER_TOKEN_BYTES_MIN: usize = 16;
 /// The most bytes of a cluster's token.

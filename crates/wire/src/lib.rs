@@ -33,7 +33,7 @@ pub use blocks::{decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_o
 pub use cluster::{decode_hello, encode_hello};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use loopback_codec::LoopbackCodec;
-pub use partial::{decode_partial, encode_partial};
+pub use partial::{decode_partial, decode_piece, encode_partial, encode_piece};
 pub use query::QueryRequest;
 pub use status::{
     decode_report, decode_scope, decode_status, encode_report, encode_scope, encode_status,

@@ -10,7 +10,8 @@ use hadal_aggregate::{
 };
 use hadal_query::{Query, QueryKind};
 use hadal_types::limits::{
-    FAULTS_MAX, LEAF_GROUPS_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, WARNINGS_MAX,
+    FAULTS_MAX, LEAF_GROUPS_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX,
+    PARTIAL_PIECE_BYTES_MAX, WARNINGS_MAX,
 };
 use hadal_types::{MemoryReservation, Micros, Value};
 use prost::Message;
@@ -22,6 +23,9 @@ use crate::proto::{self, partial};
 use crate::size_guard;
 use crate::state::{decode_state, decode_tally, encode_state, encode_tally};
 use crate::value::{decode_leaf_name, decode_value, encode_value};
+
+/// Bytes of a piece before its content.
+const PIECE_HEAD_BYTES_MAX: usize = 11;
 
 /// Encodes a partial; equal partials have equal bytes.
 #[must_use]
@@ -62,6 +66,25 @@ pub fn encode_partial(partial: Partial) -> Bytes {
 /// [`DecodeError`] for anything else.
 pub fn decode_partial(bytes: Bytes, query: &Query) -> Result<Partial, DecodeError> {
     size_guard::decode(bytes, MESSAGE_BYTES_MAX, |message| decode_message(message, query))
+}
+
+/// Cuts the next piece off an encoded partial, and encodes it.
+#[must_use]
+pub fn encode_piece(rest: &mut Bytes) -> Bytes {
+    let content = rest.split_to(rest.len().min(PARTIAL_PIECE_BYTES_MAX));
+    proto::PartialPiece { content }.encode_to_vec().into()
+}
+
+/// Decodes the output of [`encode_piece`].
+///
+/// # Errors
+/// [`DecodeError`] for anything else.
+pub fn decode_piece(bytes: Bytes) -> Result<Bytes, DecodeError> {
+    let bytes_max = PARTIAL_PIECE_BYTES_MAX + PIECE_HEAD_BYTES_MAX;
+    size_guard::decode(bytes, bytes_max, |piece: proto::PartialPiece| {
+        at_most("bytes", piece.content.len(), PARTIAL_PIECE_BYTES_MAX).at("content")?;
+        Ok(piece.content)
+    })
 }
 
 fn decode_message(message: proto::Partial, query: &Query) -> Result<Partial, DecodeError> {
@@ -229,4 +252,30 @@ fn decode_faults(list: Vec<proto::Fault>) -> Result<QueryErrors, DecodeError> {
         faults.add(QueryError::new(Code::of_code(fault.code)?, &fault.message));
     }
     Ok(faults)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_in_a_row_are_the_bytes() {
+        for length in [0, 1, PARTIAL_PIECE_BYTES_MAX, PARTIAL_PIECE_BYTES_MAX + 1] {
+            let whole: Bytes = (0..length).map(|index| index.to_le_bytes()[0]).collect();
+            let (mut rest, mut pieces) = (whole.clone(), vec![]);
+            while pieces.is_empty() || !rest.is_empty() {
+                pieces.push(decode_piece(encode_piece(&mut rest)).expect("a piece"));
+            }
+            assert_eq!(pieces.len(), length.div_ceil(PARTIAL_PIECE_BYTES_MAX).max(1));
+            assert_eq!(Bytes::from(pieces.concat()), whole);
+        }
+    }
+
+    #[test]
+    fn a_piece_beyond_its_limit_is_refused() {
+        let of = |length| proto::PartialPiece { content: vec![0; length].into() }.encode_to_vec();
+        assert!(decode_piece(of(PARTIAL_PIECE_BYTES_MAX).into()).is_ok());
+        let refused = decode_piece(of(PARTIAL_PIECE_BYTES_MAX + 1).into()).expect_err("too long");
+        assert!(refused.is_limit(), "{refused}");
+    }
 }

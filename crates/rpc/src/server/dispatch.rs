@@ -6,14 +6,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use futures_util::FutureExt;
+use futures_util::stream::BoxStream;
+use futures_util::{FutureExt, StreamExt};
 use hadal_peer::BoxFuture;
 use hadal_types::limits::MESSAGE_BYTES_MAX;
 use tokio::sync::watch;
 use tonic::body::Body;
 use tonic::codegen::Service;
 use tonic::codegen::http;
-use tonic::codegen::tokio_stream::wrappers::ReceiverStream;
 use tonic::server::{Grpc, ServerStreamingService, UnaryService};
 use tonic::{Request, Response, Status};
 
@@ -21,9 +21,10 @@ use crate::admission::{Refusal, admit, check_token};
 use crate::bytes_codec::BytesCodec;
 use crate::identity::Identity;
 use crate::method::Method;
-use crate::server::Services;
 use crate::server::handlers::answer;
+use crate::server::query::answer_query;
 use crate::server::reports::push_reports;
+use crate::server::services::Services;
 
 /// The service of all connections of a server.
 #[derive(Clone)]
@@ -58,7 +59,7 @@ impl Dispatch {
             .max_decoding_message_size(method.request_bytes_max())
             .max_encoding_message_size(MESSAGE_BYTES_MAX);
         let mut response = match method {
-            Method::Reports => grpc.server_streaming(call, request).await,
+            Method::Query | Method::Reports => grpc.server_streaming(call, request).await,
             _ => grpc.unary(call, request).await,
         };
         response.headers_mut().extend(identity.of_server());
@@ -118,28 +119,40 @@ impl UnaryService<Bytes> for Call {
         let method = self.method;
         Box::pin(async move {
             let answering = answer(method, request.into_inner(), &identity, &services);
-            // The panic of one call must not end others.
-            let answer = AssertUnwindSafe(answering).catch_unwind().await.unwrap_or_else(|_| {
-                let name = identity.name();
-                Err(Status::internal(format!("{name} has a bug; its log says more")))
-            });
-            answer.map(Response::new)
+            without_panic(answering, &identity).await.map(Response::new)
         })
     }
 }
 
+/// Converts a panic to a failure of the call: it must not end others.
+async fn without_panic<T>(
+    answering: impl Future<Output = Result<T, Status>>,
+    identity: &Identity,
+) -> Result<T, Status> {
+    AssertUnwindSafe(answering).catch_unwind().await.unwrap_or_else(|_| {
+        let name = identity.name();
+        Err(Status::internal(format!("{name} has a bug; its log says more")))
+    })
+}
+
 impl ServerStreamingService<Bytes> for Call {
     type Response = Bytes;
-    type ResponseStream = ReceiverStream<Result<Bytes, Status>>;
+    type ResponseStream = BoxStream<'static, Result<Bytes, Status>>;
     type Future = BoxFuture<'static, Result<Response<Self::ResponseStream>, Status>>;
 
-    fn call(&mut self, _: Request<Bytes>) -> Self::Future {
-        let Dispatch { services, stopping, .. } = self.dispatch.clone();
+    fn call(&mut self, request: Request<Bytes>) -> Self::Future {
+        let Dispatch { identity, services, stopping } = self.dispatch.clone();
+        let method = self.method;
         Box::pin(async move {
-            let Some(source) = &services.reports else {
-                return Err(Status::unimplemented("this process reports no tables"));
+            let stream = match (method, &services.reports) {
+                (Method::Query, _) => {
+                    let answering = answer_query(request.into_inner(), &services);
+                    without_panic(answering, &identity).await?.boxed()
+                }
+                (_, Some(source)) => push_reports(Arc::clone(source), stopping).boxed(),
+                (_, None) => return Err(Status::unimplemented("this process reports no tables")),
             };
-            Ok(Response::new(push_reports(Arc::clone(source), stopping)))
+            Ok(Response::new(stream))
         })
     }
 }

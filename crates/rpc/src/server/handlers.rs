@@ -1,23 +1,20 @@
-//! One function per method: decodes the request, asks the process, and encodes the response.
+//! One function per method with one response: from the request to the encoded result.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use bytes::Bytes;
-use hadal_aggregate::Partial;
 use hadal_peer::{Batch, Sink, SinkError};
-use hadal_types::limits::MERGE_AT_ONCE_BYTES;
 use hadal_wire::{
-    DecodeError, QueryRequest, decode_batch, decode_blocks_of, decode_change, decode_hello,
-    decode_look_up, decode_scope, encode_accepted, encode_applied, encode_blocks, encode_hello,
-    encode_lookup, encode_partial, encode_status,
+    DecodeError, decode_batch, decode_blocks_of, decode_change, decode_hello, decode_look_up,
+    decode_scope, encode_accepted, encode_applied, encode_blocks, encode_hello, encode_lookup,
+    encode_status,
 };
 use tokio::task::spawn_blocking;
 use tonic::Status;
 
 use crate::identity::Identity;
 use crate::method::Method;
-use crate::server::Services;
+use crate::server::services::Services;
 
 /// Answers one call.
 pub(crate) async fn answer(
@@ -27,19 +24,18 @@ pub(crate) async fn answer(
     services: &Services,
 ) -> Result<Bytes, Status> {
     match method {
-        Method::Query => query(message, services).await,
         Method::Status => status(message, services).await,
         Method::Blocks => blocks(message, services).await,
         Method::Accept => accept(message, services).await,
         Method::LookUp => look_up(message, services).await,
         Method::Apply => apply(message, services).await,
         Method::SayHello => say_hello(message, identity),
-        Method::Reports => Err(missing("answer to a stream")),
+        Method::Query | Method::Reports => Err(missing("single message for a stream")),
     }
 }
 
 /// The status for a message that cannot be decoded.
-fn undecodable(error: &DecodeError) -> Status {
+pub(crate) fn undecodable(error: &DecodeError) -> Status {
     if error.is_limit() {
         Status::out_of_range(error.to_string())
     } else {
@@ -48,36 +44,13 @@ fn undecodable(error: &DecodeError) -> Status {
 }
 
 /// The status for a call of a part that this process has not.
-fn missing(part: &str) -> Status {
+pub(crate) fn missing(part: &str) -> Status {
     Status::unimplemented(format!("this process has no {part}"))
 }
 
 /// The status for work that ended without a result.
-fn ended() -> Status {
+pub(crate) fn ended() -> Status {
     Status::internal("the work ended without a result")
-}
-
-async fn query(message: Bytes, services: &Services) -> Result<Bytes, Status> {
-    let start = Instant::now();
-    let request = QueryRequest::decode(message, &services.functions);
-    let request = request.map_err(|error| undecodable(&error))?;
-    let deadline = start + request.remaining;
-    let partial = match request.plan {
-        None => services.peer.query(request.query, deadline).await,
-        Some(plan) => {
-            let planned = services.planned.as_ref().ok_or_else(|| missing("aggregator"))?;
-            planned.query_planned(request.query, plan, deadline).await
-        }
-    };
-    encode(partial).await
-}
-
-/// Encodes a partial, on another thread if that takes long.
-async fn encode(partial: Partial) -> Result<Bytes, Status> {
-    if partial.reservation.bytes() <= MERGE_AT_ONCE_BYTES {
-        return Ok(encode_partial(partial));
-    }
-    spawn_blocking(move || encode_partial(partial)).await.map_err(|_| ended())
 }
 
 async fn status(message: Bytes, services: &Services) -> Result<Bytes, Status> {

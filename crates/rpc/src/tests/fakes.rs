@@ -12,7 +12,9 @@ use hadal_peer::{
     TableReport,
 };
 use hadal_query::{Query, QueryKind};
-use hadal_types::{BatchId, ColumnName, FixedClock, Kind, LeafName, LeafState, Micros, TableName};
+use hadal_types::{
+    BatchId, ColumnName, FixedClock, Kind, LeafName, LeafState, MemoryPool, Micros, TableName,
+};
 use parking_lot::Mutex;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, oneshot, watch};
@@ -95,8 +97,11 @@ impl Drop for Dropped<'_> {
     }
 }
 
-#[derive(Default)]
 pub(crate) struct Fake {
+    /// The answer to queries; a small one if there is none.
+    pub(crate) partial: Mutex<Option<Partial>>,
+    /// The memory of the queries.
+    pub(crate) memory: Arc<MemoryPool>,
     pub(crate) on_query: Mutex<OnQuery>,
     pub(crate) refusal: Mutex<Option<SinkError>>,
     pub(crate) batches: Mutex<Vec<ForeignBatch>>,
@@ -109,6 +114,24 @@ pub(crate) struct Fake {
     pub(crate) reports: watch::Sender<Vec<TableReport>>,
 }
 
+impl Default for Fake {
+    fn default() -> Self {
+        Self {
+            partial: Mutex::default(),
+            memory: MemoryPool::new(usize::MAX),
+            on_query: Mutex::default(),
+            refusal: Mutex::default(),
+            batches: Mutex::default(),
+            changes: Mutex::default(),
+            plans: Mutex::default(),
+            remaining: Mutex::default(),
+            begun: Notify::default(),
+            dropped: Notify::default(),
+            reports: watch::Sender::default(),
+        }
+    }
+}
+
 impl Fake {
     async fn answer(&self, deadline: Instant) -> Partial {
         let _dropped = Dropped(&self.dropped);
@@ -116,7 +139,13 @@ impl Fake {
         self.begun.notify_one();
         let on_query = *self.on_query.lock();
         match on_query {
-            OnQuery::Answer => partial(7),
+            OnQuery::Answer => {
+                let set = self.partial.lock().clone();
+                let mut partial = set.unwrap_or_else(|| partial(7));
+                partial.reservation = self.memory.reservation();
+                partial.hold(usize::MAX);
+                partial
+            }
             OnQuery::Panic => panic!("on purpose"),
             OnQuery::Hang => std::future::pending().await,
         }
