@@ -3,7 +3,7 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo demo-cluster test fuzz siege downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla fmt lint
+.PHONY: help demo demo-cluster test fuzz siege siege-cluster simulate downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
@@ -12,6 +12,8 @@ help:
 	@echo 'make test                   format, lints and all tests, as the reviewers run them'
 	@echo 'make fuzz ARGS=600          look for inputs that break row blocks, 600 seconds per target'
 	@echo 'make siege                  ten minutes of random lives: kill -9, full disks, altered files; ARGS="--minutes 2 --seed 7"'
+	@echo 'make siege-cluster          six hosts, cut off from each other, killed and frozen, with rows coming in; as root'
+	@echo 'make simulate               clusters with faults, all from a seed; ARGS="--seeds 100000 --first 7"'
 	@echo 'make downgrade              the same with lives of an earlier version in between (BEFORE=COMMIT)'
 	@echo 'make bench                  measure kernels, whole queries and promised figures; fails if a promise is missed'
 	@echo 'make bench ARGS="--help"     also how long the tests and a new clone take'
@@ -50,6 +52,17 @@ siege:
 	@make/page
 	cargo build --profile ci --package hadal
 	@exec python3 -B bench/siege/siege.py "$(CARGO_TARGET_DIR)/ci/hadal" $(ARGS)
+
+# As root: every host is a network namespace.
+siege-cluster:
+	@make/need cargo cc node npm python3
+	@make/page
+	cargo build --profile ci --package hadal
+	@exec python3 -B bench/cluster/siege.py "$(CARGO_TARGET_DIR)/ci/hadal" $(ARGS)
+
+simulate:
+	@make/need cargo cc
+	@make/simulate $(ARGS)
 
 # Until there are releases: an earlier program whose restarts were measured.
 BEFORE = 993032c

@@ -81,6 +81,15 @@ class Host:
         """Limits what the host sends, such as to "1mbit"."""
         self.inside("tc", "qdisc", "add", "dev", "eth0", "root", "tbf", "rate", rate, "burst", "32kbit", "latency", "400ms")
 
+    def replace(self):
+        """Kills the host, and starts another one with its data folder and another address."""
+        self.kill()
+        old, self.address = self.address, f"{NETWORK}{100 + self.number}"
+        self.url = f"http://{self.address}:4280"
+        self.inside("ip", "addr", "add", f"{self.address}/24", "dev", "eth0")
+        self.inside("ip", "addr", "del", f"{old}/24", "dev", "eth0")
+        self.start()
+
     def heal(self):
         """Ends all cuts and limits."""
         self.inside("nft", "flush", "table", "inet", "cut")

@@ -46,9 +46,9 @@ class Client:
 class Producer(threading.Thread):
     """Sends batches of numbered rows through changing doors, each until it is acknowledged."""
 
-    def __init__(self, number, client, urls, seed, rows=200):
+    def __init__(self, number, client, hosts, seed, rows=200):
         super().__init__(daemon=True)
-        self.number, self.client, self.urls, self.rows = number, client, urls, rows
+        self.number, self.client, self.hosts, self.rows = number, client, hosts, rows
         self.random = random.Random(f"{seed} {number}")
         self.acknowledged, self.under_way, self.stopping, self.tries = 0, 0, False, 0
 
@@ -61,7 +61,8 @@ class Producer(threading.Thread):
             self.under_way = self.rows
             while True:
                 self.tries += 1
-                status, receipt = self.client.send(self.random.choice(self.urls), "/v1/log/load", lines.encode(), headers)
+                url = self.random.choice(self.hosts).url
+                status, receipt = self.client.send(url, "/v1/log/load", lines.encode(), headers)
                 if status == 200:
                     break
                 if status not in (None, 429, 503, 504):

@@ -44,6 +44,10 @@ def killed(hosts, chosen):
     chosen.kill()
 
 
+def replaced(hosts, chosen):
+    chosen.replace()
+
+
 def frozen(hosts, chosen):
     chosen.send(19)
 
@@ -52,7 +56,7 @@ def definitions_down(hosts, chosen):
     hosts.all[0].kill()
 
 
-SCENES = [one_cut_off, half_cut_off, hears_nobody, is_heard_by_nobody, slow_link, killed, frozen, definitions_down]
+SCENES = [one_cut_off, half_cut_off, hears_nobody, is_heard_by_nobody, slow_link, killed, replaced, frozen, definitions_down]
 
 
 def heal(hosts):
@@ -133,7 +137,7 @@ def siege(options, root):
     try:
         client = Client(hosts.token)
         urls = [host.url for host in hosts.all]
-        producers = [Producer(number, client, urls, options.seed) for number in range(3)]
+        producers = [Producer(number, client, hosts.all, options.seed) for number in range(3)]
         while any(client.send(url, "/readyz")[0] != 200 for url in urls):
             time.sleep(0.1)
         for producer in producers:

@@ -67,6 +67,7 @@ fn member(name: &str, role: MemberRole, state: MemberState) -> Member {
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, 4_281)),
         url: "http://127.0.0.1:4280".to_owned(),
         started: 1_000_000,
+        joined: 5,
         release: "0.1.0".to_owned(),
         wire_version: 1,
         state,

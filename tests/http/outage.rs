@@ -9,7 +9,7 @@ use hadal_definitions::{
     Revocation, StoreFuture, Versioned,
 };
 use hadal_frontend::Backend;
-use hadal_types::{LeafName, TableName, TableSettings};
+use hadal_types::{BatchId, LeafName, TableName, TableSettings};
 use serde_json::json;
 
 use crate::server::{Server, memory_backend, no_definitions};
@@ -75,12 +75,25 @@ impl DefinitionStore for Member {
         self.ask(self.store().remove_table_settings(table, based_on))
     }
 
-    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, ()> {
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, LeafName> {
         self.ask(self.store().record_revocation(revocation))
     }
 
-    fn revocations_of<'a>(&'a self, leaf: &'a LeafName) -> StoreFuture<'a, Vec<Revocation>> {
-        self.ask(self.store().revocations_of(leaf))
+    fn note_held<'a>(
+        &'a self,
+        table: &'a TableName,
+        batch: &'a BatchId,
+        leaf: &'a LeafName,
+    ) -> StoreFuture<'a, ()> {
+        self.ask(self.store().note_held(table, batch, leaf))
+    }
+
+    fn revocations_of<'a>(
+        &'a self,
+        leaf: &'a LeafName,
+        after: Option<&'a (TableName, BatchId)>,
+    ) -> StoreFuture<'a, Vec<Revocation>> {
+        self.ask(self.store().revocations_of(leaf, after))
     }
 
     fn remove_revocations<'a>(&'a self, revocations: &'a [Revocation]) -> StoreFuture<'a, ()> {

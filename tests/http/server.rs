@@ -208,7 +208,7 @@ pub(crate) fn memory_app_behind(
         let leaf = Arc::new(leaf.expect("a leaf"));
         leaves.push(Arc::clone(&leaf));
         let (sink, admin) = (Arc::clone(&leaf) as Arc<dyn Sink>, leaf as Arc<dyn Admin>);
-        sinks.push(PlacementLeaf { name, sink, admin, tables: Vec::new() });
+        sinks.push(PlacementLeaf { name, sink, admin, tables: Vec::new(), joined: None });
     }
     let names = leaves.iter().map(|leaf| leaf.name().clone()).collect();
     let tree = Aggregator::over(Arc::new(LeafGroup::new(leaves)), names, &ledger);

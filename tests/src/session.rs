@@ -120,7 +120,7 @@ impl Session {
             };
             opened.push(Arc::clone(&leaf));
             peers.push((name.clone(), peer));
-            sinks.push(PlacementLeaf { name, sink, admin, tables: Vec::new() });
+            sinks.push(PlacementLeaf { name, sink, admin, tables: Vec::new(), joined: None });
         }
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)

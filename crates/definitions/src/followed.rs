@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use hadal_peer::Admin;
 use hadal_types::limits::DEFINITIONS_POLL_MILLIS;
-use hadal_types::{LeafName, TableName, TableSettings};
+use hadal_types::{BatchId, LeafName, TableName, TableSettings};
 use parking_lot::RwLock;
 use tokio::time::{MissedTickBehavior, interval};
 
@@ -36,7 +36,13 @@ struct Copy {
     tables: BTreeMap<TableName, Versioned<TableSettings>>,
     /// Why the last poll failed.
     failure: Option<String>,
+    /// How many polls have failed one after the other.
+    failed_polls: u32,
 }
+
+/// A process that starts may not have heard of the other members yet: only after this many polls is
+/// it reported that there is no store.
+const POLLS_TO_FIND: u32 = 4;
 
 impl FollowedDefinitions {
     /// Without a copy yet.
@@ -72,10 +78,21 @@ impl FollowedDefinitions {
         let polled = self.read_changes().await;
         let failure = polled.as_ref().err().map(ToString::to_string);
         let mut copy = self.copy.write();
-        match (&copy.failure, &failure) {
-            (None, Some(reason)) => tracing::error!("{reason}; settings stay as they are"),
-            (Some(_), None) => tracing::info!("the definitions can be read again"),
-            _ => {}
+        let is_searching = copy.version.is_none();
+        let reported_after = if is_searching { POLLS_TO_FIND } else { 1 };
+        match &failure {
+            Some(reason) => {
+                copy.failed_polls = copy.failed_polls.saturating_add(1);
+                if copy.failed_polls == reported_after {
+                    tracing::error!("{reason}; settings stay as they are");
+                }
+            }
+            None => {
+                if copy.failed_polls >= reported_after && copy.failure.is_some() {
+                    tracing::info!("the definitions can be read again");
+                }
+                copy.failed_polls = 0;
+            }
         }
         copy.failure = failure;
         polled
@@ -189,12 +206,25 @@ impl DefinitionStore for FollowedDefinitions {
         })
     }
 
-    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, ()> {
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, LeafName> {
         self.store.record_revocation(revocation)
     }
 
-    fn revocations_of<'a>(&'a self, leaf: &'a LeafName) -> StoreFuture<'a, Vec<Revocation>> {
-        self.store.revocations_of(leaf)
+    fn note_held<'a>(
+        &'a self,
+        table: &'a TableName,
+        batch: &'a BatchId,
+        leaf: &'a LeafName,
+    ) -> StoreFuture<'a, ()> {
+        self.store.note_held(table, batch, leaf)
+    }
+
+    fn revocations_of<'a>(
+        &'a self,
+        leaf: &'a LeafName,
+        after: Option<&'a (TableName, BatchId)>,
+    ) -> StoreFuture<'a, Vec<Revocation>> {
+        self.store.revocations_of(leaf, after)
     }
 
     fn remove_revocations<'a>(&'a self, revocations: &'a [Revocation]) -> StoreFuture<'a, ()> {

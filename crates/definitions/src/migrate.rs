@@ -13,7 +13,7 @@ use crate::error::DefinitionsError;
 pub type Version = &'static [&'static str];
 
 /// The migrations to version 1, 2 and so on, up to this program's version.
-pub const VERSIONS: [Version; 2] = [
+pub const VERSIONS: [Version; 3] = [
     &[
         // The last version that any definition got: one row.
         "CREATE TABLE hadal_last_version (last BIGINT NOT NULL)",
@@ -31,6 +31,20 @@ pub const VERSIONS: [Version; 2] = [
         at BIGINT NOT NULL,
         PRIMARY KEY (leaf, table_name, batch)
     )"],
+    &[
+        // No program has written records of version 2.
+        "DROP TABLE hadal_revocations",
+        "CREATE TABLE hadal_revocations (
+        leaf TEXT NOT NULL,
+        table_name TEXT NOT NULL,
+        batch TEXT NOT NULL,
+        instead TEXT NOT NULL,
+        at BIGINT NOT NULL,
+        held BIGINT NOT NULL,
+        PRIMARY KEY (leaf, table_name, batch)
+    )",
+        "CREATE INDEX hadal_revocations_of_batch ON hadal_revocations (table_name, batch)",
+    ],
 ];
 
 /// Our number among PostgreSQL's advisory locks: one process migrates at a time.

@@ -17,39 +17,92 @@ pub struct Revocation {
     pub table: TableName,
     /// The batch.
     pub batch: BatchId,
+    /// The leaf that gets the batch instead.
+    pub instead: LeafName,
     /// When it was revoked.
     pub at: Micros,
+    /// Whether the leaf that gets it holds it durably, or held it.
+    pub is_held: bool,
 }
 
 impl Definitions {
-    /// Records a revocation. Recording it again changes nothing.
+    /// Records a revocation, unless there is one of its leaf, table and batch. Returns the leaf
+    /// that gets the batch instead, according to the record that exists now.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub async fn record_revocation(&self, revocation: &Revocation) -> Result<(), DefinitionsError> {
-        let insert = "INSERT INTO hadal_revocations (leaf, table_name, batch, at) \
-                      VALUES ($1, $2, $3, $4) ON CONFLICT (leaf, table_name, batch) DO NOTHING";
-        let Revocation { leaf, table, batch, at } = revocation;
+    pub async fn record_revocation(
+        &self,
+        revocation: &Revocation,
+    ) -> Result<LeafName, DefinitionsError> {
+        let insert = "INSERT INTO hadal_revocations (leaf, table_name, batch, instead, at, held) \
+                      VALUES ($1, $2, $3, $4, $5, $6) \
+                      ON CONFLICT (leaf, table_name, batch) DO NOTHING";
+        let Revocation { leaf, table, batch, instead, at, is_held } = revocation;
+        let failed = |error| self.failed("change", error);
         let insert = sqlx::query(insert).bind(&*leaf.0).bind(table.as_str()).bind(batch.as_str());
-        let inserted = insert.bind(at.0).execute(&self.pool()).await;
-        inserted.map(drop).map_err(|error| self.failed("change", error))
+        let insert = insert.bind(&*instead.0).bind(at.0).bind(i64::from(*is_held));
+        insert.execute(&self.pool()).await.map_err(failed)?;
+        let select = "SELECT instead FROM hadal_revocations \
+                      WHERE leaf = $1 AND table_name = $2 AND batch = $3";
+        let select = sqlx::query(select).bind(&*leaf.0).bind(table.as_str()).bind(batch.as_str());
+        let row = select.fetch_one(&self.pool()).await.map_err(failed)?;
+        let instead: String = row.try_get(0).map_err(failed)?;
+        Ok(LeafName(instead.into()))
     }
 
-    /// The oldest revocations of a leaf, at most [`REVOCATIONS_LISTED_MAX`].
+    /// Notes in all records of a batch that name this leaf as the one that gets it that it holds
+    /// the batch durably.
+    ///
+    /// # Errors
+    /// If that cannot be written.
+    pub async fn note_held(
+        &self,
+        table: &TableName,
+        batch: &BatchId,
+        leaf: &LeafName,
+    ) -> Result<(), DefinitionsError> {
+        let update = "UPDATE hadal_revocations SET held = 1 \
+                      WHERE table_name = $1 AND batch = $2 AND instead = $3";
+        let update = sqlx::query(update).bind(table.as_str()).bind(batch.as_str()).bind(&*leaf.0);
+        let updated = update.execute(&self.pool()).await;
+        updated.map(drop).map_err(|error| self.failed("change", error))
+    }
+
+    /// The records of the batches that are revoked at a leaf, with those of other leaves: all
+    /// records of one batch follow each other. At most [`REVOCATIONS_LISTED_MAX`]; the next ones
+    /// are those `after` the last of these batches.
     ///
     /// # Errors
     /// If they cannot be read.
     pub async fn revocations_of(
         &self,
         leaf: &LeafName,
+        after: Option<&(TableName, BatchId)>,
     ) -> Result<Vec<Revocation>, DefinitionsError> {
-        let select = "SELECT table_name, batch, at FROM hadal_revocations WHERE leaf = $1 \
-                      ORDER BY at, table_name, batch LIMIT $2";
-        let limit = i64::try_from(REVOCATIONS_LISTED_MAX).unwrap_or(i64::MAX);
-        let select = sqlx::query(select).bind(&*leaf.0).bind(limit);
+        let select = "SELECT every.leaf, every.table_name, every.batch, every.instead, every.at, \
+                      every.held FROM hadal_revocations AS its \
+                      JOIN hadal_revocations AS every \
+                      ON every.table_name = its.table_name AND every.batch = its.batch \
+                      WHERE its.leaf = $1 AND (its.table_name, its.batch) > ($2, $3) \
+                      ORDER BY every.table_name, every.batch, every.leaf LIMIT $4";
+        let (table, batch) =
+            after.map_or(("", ""), |(table, batch)| (table.as_str(), batch.as_str()));
+        let limit = i64::try_from(REVOCATIONS_LISTED_MAX).unwrap_or(i64::MAX).saturating_add(1);
+        let select = sqlx::query(select).bind(&*leaf.0).bind(table).bind(batch).bind(limit);
         let rows = select.fetch_all(&self.pool()).await;
         let rows = rows.map_err(|error| self.failed("read", error))?;
-        rows.iter().map(|row| self.revocation(leaf, row)).collect()
+        let mut records =
+            rows.iter().map(|row| self.revocation(row)).collect::<Result<Vec<_>, _>>()?;
+        if records.len() > REVOCATIONS_LISTED_MAX {
+            // Further records of the last batch may be missing.
+            let last = records.last().map(|last| (last.table.clone(), last.batch.clone()));
+            records.retain(|record| {
+                last.as_ref()
+                    .is_none_or(|(table, batch)| (&record.table, &record.batch) != (table, batch))
+            });
+        }
+        Ok(records)
     }
 
     /// Removes revocations, all at once. Those that are not there are left out.
@@ -74,16 +127,19 @@ impl Definitions {
         change.commit().await.map_err(failed)
     }
 
-    fn revocation(&self, leaf: &LeafName, row: &AnyRow) -> Result<Revocation, DefinitionsError> {
+    fn revocation(&self, row: &AnyRow) -> Result<Revocation, DefinitionsError> {
         let failed = |error| self.failed("read", error);
-        let table: String = row.try_get(0).map_err(failed)?;
-        let batch: String = row.try_get(1).map_err(failed)?;
+        let text = |index: usize| row.try_get::<String, _>(index).map_err(failed);
+        let number = |index: usize| row.try_get::<i64, _>(index).map_err(failed);
+        let (table, batch) = (text(1)?, text(2)?);
         let wrong = |text: &str| self.damaged(&format!("{text:?} names no revoked batch"));
         Ok(Revocation {
-            leaf: leaf.clone(),
+            leaf: LeafName(text(0)?.into()),
             table: TableName::new(&table).map_err(|_| wrong(&table))?,
             batch: BatchId::new(&batch).ok_or_else(|| wrong(&batch))?,
-            at: Micros(row.try_get(2).map_err(failed)?),
+            instead: LeafName(text(3)?.into()),
+            at: Micros(number(4)?),
+            is_held: number(5)? != 0,
         })
     }
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hadal_peer::BoxFuture;
-use hadal_types::{LeafName, TableName, TableSettings};
+use hadal_types::{BatchId, LeafName, TableName, TableSettings};
 
 use crate::definitions::Definitions;
 use crate::error::DefinitionsError;
@@ -66,13 +66,28 @@ pub trait DefinitionStore: Send + Sync {
     ) -> StoreFuture<'a, bool>;
 
     /// Records that a leaf must not count a batch that it may hold, because the batch goes to
-    /// another leaf. Recording it again changes nothing.
-    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, ()>;
+    /// another leaf. If that is recorded, the record stays. Returns the leaf that gets the batch,
+    /// according to the record that exists now.
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, LeafName>;
 
-    /// The revocations that a leaf has to honour, from the oldest on: at most
-    /// [`REVOCATIONS_LISTED_MAX`](hadal_types::limits::REVOCATIONS_LISTED_MAX). The leaf removes
-    /// those that it honoured and asks again.
-    fn revocations_of<'a>(&'a self, leaf: &'a LeafName) -> StoreFuture<'a, Vec<Revocation>>;
+    /// Notes in all records of a batch that name this leaf as the one that gets it that it holds
+    /// the batch durably.
+    fn note_held<'a>(
+        &'a self,
+        table: &'a TableName,
+        batch: &'a BatchId,
+        leaf: &'a LeafName,
+    ) -> StoreFuture<'a, ()>;
+
+    /// The records of the batches that a leaf must not count, with those of other leaves: all
+    /// records of one batch follow each other. At most
+    /// [`REVOCATIONS_LISTED_MAX`](hadal_types::limits::REVOCATIONS_LISTED_MAX); the next ones are
+    /// those `after` the last of these batches, until there are none.
+    fn revocations_of<'a>(
+        &'a self,
+        leaf: &'a LeafName,
+        after: Option<&'a (TableName, BatchId)>,
+    ) -> StoreFuture<'a, Vec<Revocation>>;
 
     /// Removes revocations that their leaf has honoured, all at once. Those that are not there are
     /// left out.
@@ -131,12 +146,25 @@ impl DefinitionStore for Definitions {
         Box::pin(self.within("change", TIME, Self::remove_table_settings(self, table, based_on)))
     }
 
-    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, ()> {
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, LeafName> {
         Box::pin(self.within("change", TIME, Self::record_revocation(self, revocation)))
     }
 
-    fn revocations_of<'a>(&'a self, leaf: &'a LeafName) -> StoreFuture<'a, Vec<Revocation>> {
-        Box::pin(self.within("read", TIME, Self::revocations_of(self, leaf)))
+    fn note_held<'a>(
+        &'a self,
+        table: &'a TableName,
+        batch: &'a BatchId,
+        leaf: &'a LeafName,
+    ) -> StoreFuture<'a, ()> {
+        Box::pin(self.within("change", TIME, Self::note_held(self, table, batch, leaf)))
+    }
+
+    fn revocations_of<'a>(
+        &'a self,
+        leaf: &'a LeafName,
+        after: Option<&'a (TableName, BatchId)>,
+    ) -> StoreFuture<'a, Vec<Revocation>> {
+        Box::pin(self.within("read", TIME, Self::revocations_of(self, leaf, after)))
     }
 
     fn remove_revocations<'a>(&'a self, revocations: &'a [Revocation]) -> StoreFuture<'a, ()> {

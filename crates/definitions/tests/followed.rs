@@ -10,7 +10,7 @@ use hadal_definitions::{
 };
 use hadal_peer::{Admin, BoxFuture, SinkError, TableChange};
 use hadal_types::limits::DEFINITIONS_POLL_MILLIS;
-use hadal_types::{LeafName, TableName, TableSettings};
+use hadal_types::{BatchId, LeafName, TableName, TableSettings};
 use tokio::sync::watch;
 
 use super::{days, runtime, table};
@@ -84,12 +84,25 @@ impl DefinitionStore for Store {
         self.up(DefinitionStore::remove_table_settings(&self.inner, table, based_on))
     }
 
-    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, ()> {
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, LeafName> {
         self.up(DefinitionStore::record_revocation(&self.inner, revocation))
     }
 
-    fn revocations_of<'a>(&'a self, leaf: &'a LeafName) -> StoreFuture<'a, Vec<Revocation>> {
-        self.up(DefinitionStore::revocations_of(&self.inner, leaf))
+    fn note_held<'a>(
+        &'a self,
+        table: &'a TableName,
+        batch: &'a BatchId,
+        leaf: &'a LeafName,
+    ) -> StoreFuture<'a, ()> {
+        self.up(DefinitionStore::note_held(&self.inner, table, batch, leaf))
+    }
+
+    fn revocations_of<'a>(
+        &'a self,
+        leaf: &'a LeafName,
+        after: Option<&'a (TableName, BatchId)>,
+    ) -> StoreFuture<'a, Vec<Revocation>> {
+        self.up(DefinitionStore::revocations_of(&self.inner, leaf, after))
     }
 
     fn remove_revocations<'a>(&'a self, revocations: &'a [Revocation]) -> StoreFuture<'a, ()> {

@@ -117,28 +117,38 @@ async fn versions_show_changes(store: &Definitions) {
 
 async fn revokes_batches(store: &Definitions) {
     let leaf = |name: &str| LeafName(name.into());
-    let revocation = |leaf: &LeafName, at: i64, batch: &str| Revocation {
+    let (one, other, third) = (leaf("m1/leaf-0"), leaf("m1/leaf-1"), leaf("m2/leaf-0"));
+    let revocation = |leaf: &LeafName, batch: &str, instead: &LeafName| Revocation {
         leaf: leaf.clone(),
         table: table("t"),
         batch: BatchId::new(batch).expect("an id"),
-        at: Micros(at),
+        instead: instead.clone(),
+        at: Micros(7),
+        is_held: false,
     };
-    let (one, other) = (leaf("m1/leaf-0"), leaf("m1/leaf-1"));
-    let later = revocation(&one, 7, "b1");
-    let earlier = revocation(&one, 5, "b2");
-    let others = revocation(&other, 6, "b1");
-    for revocation in [&later, &earlier, &others, &later] {
-        store.record_revocation(revocation).await.expect("recorded");
+    let first = revocation(&one, "b1", &other);
+    let second = revocation(&one, "b2", &third);
+    let others = revocation(&other, "b1", &third);
+    for revocation in [&first, &second, &others, &first] {
+        let instead = store.record_revocation(revocation).await.expect("recorded");
+        assert_eq!(instead, revocation.instead);
     }
-    let again = Revocation { at: Micros(99), ..later.clone() };
-    store.record_revocation(&again).await.expect("it was there");
-    let listed = async |leaf: &LeafName| store.revocations_of(leaf).await.expect("read");
-    assert_eq!(listed(&one).await, [earlier.clone(), later.clone()]);
-    let unknown = revocation(&one, 1, "b9");
-    store.remove_revocations(&[earlier, unknown]).await.expect("removed");
-    assert_eq!(listed(&one).await, std::slice::from_ref(&later));
-    assert_eq!(listed(&other).await, std::slice::from_ref(&others));
-    store.remove_revocations(&[later, others]).await.expect("removed");
+    let again = Revocation { instead: third.clone(), at: Micros(99), ..first.clone() };
+    let instead = store.record_revocation(&again).await.expect("it was there");
+    assert_eq!(instead, other, "the first record counts");
+    let listed = async |leaf: &LeafName| store.revocations_of(leaf, None).await.expect("read");
+    assert_eq!(listed(&one).await, [first.clone(), others.clone(), second.clone()]);
+    assert_eq!(listed(&other).await, [first.clone(), others.clone()]);
+    let after = (first.table.clone(), first.batch.clone());
+    let rest = store.revocations_of(&one, Some(&after)).await.expect("read");
+    assert_eq!(rest, std::slice::from_ref(&second));
+    store.note_held(&first.table, &first.batch, &third).await.expect("noted");
+    let held = Revocation { is_held: true, ..others.clone() };
+    assert_eq!(listed(&other).await, [first.clone(), held.clone()]);
+    let unknown = revocation(&one, "b9", &third);
+    store.remove_revocations(&[second, unknown]).await.expect("removed");
+    assert_eq!(listed(&one).await, [first.clone(), held.clone()]);
+    store.remove_revocations(&[first, others]).await.expect("removed");
     store.remove_revocations(&[]).await.expect("nothing to remove");
     assert_eq!((listed(&one).await, listed(&other).await), (vec![], vec![]));
 }
@@ -201,18 +211,22 @@ fn revocations_are_listed_up_to_the_limit() {
             .map(|number| Revocation {
                 leaf: leaf.clone(),
                 table: table("t"),
-                batch: BatchId::new(&format!("b{number}")).expect("an id"),
-                at: Micros(i64::try_from(number).expect("small")),
+                batch: BatchId::new(&format!("b{number:06}")).expect("an id"),
+                instead: LeafName("m1/leaf-1".into()),
+                at: Micros(5),
+                is_held: false,
             })
             .collect();
         for revocation in &revocations {
             store.record_revocation(revocation).await.expect("recorded");
         }
-        let first = store.revocations_of(&leaf).await.expect("read");
+        let first = store.revocations_of(&leaf, None).await.expect("read");
         assert_eq!(first, revocations[..REVOCATIONS_LISTED_MAX]);
-        store.remove_revocations(&first).await.expect("removed");
-        let rest = store.revocations_of(&leaf).await.expect("read");
+        let after = first.last().map(|last| (last.table.clone(), last.batch.clone()));
+        let rest = store.revocations_of(&leaf, after.as_ref()).await.expect("read");
         assert_eq!(rest, revocations[REVOCATIONS_LISTED_MAX..]);
+        let after = rest.last().map(|last| (last.table.clone(), last.batch.clone()));
+        assert_eq!(store.revocations_of(&leaf, after.as_ref()).await.expect("read"), []);
     });
 }
 

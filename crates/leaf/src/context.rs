@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::time::Duration;
 
 use hadal_peer::SinkError;
@@ -37,6 +37,8 @@ pub(crate) struct LeafContext {
     pub(crate) wakeup: Arc<Wakeup>,
     /// Batches that the leaf has promised not to accept.
     pub(crate) refused: Mutex<RefusedBatches>,
+    /// No batch that came later, in microseconds since the Unix epoch, may be settled by a merge.
+    revocations_read: AtomicI64,
     is_stopping: AtomicBool,
     /// True once the leaf has announced that it will stop soon.
     is_preparing: AtomicBool,
@@ -71,6 +73,7 @@ impl LeafContext {
             limits,
             wakeup: Arc::default(),
             refused: Mutex::default(),
+            revocations_read: AtomicI64::new(i64::MAX),
             is_stopping: AtomicBool::new(false),
             is_preparing: AtomicBool::new(false),
             merging: Mutex::new(()),
@@ -92,6 +95,17 @@ impl LeafContext {
     /// Reports [`LeafState::Prepare`] from now on.
     pub(crate) fn prepare_to_stop(&self) {
         self.is_preparing.store(true, Ordering::SeqCst);
+    }
+
+    /// The time as of which merges may settle batches that are old enough: now, or when the leaf
+    /// last read which of its batches are revoked.
+    pub(crate) fn settling_time(&self, now: Micros) -> Micros {
+        now.min(Micros(self.revocations_read.load(Ordering::Relaxed)))
+    }
+
+    /// Notes when the leaf last read which of its batches are revoked.
+    pub(crate) fn note_revocations_read(&self, time: Micros) {
+        self.revocations_read.store(time.0, Ordering::Relaxed);
     }
 
     /// Waits for the exclusive right to pick blocks for a merge or a rewrite.

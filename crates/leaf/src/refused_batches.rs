@@ -1,24 +1,38 @@
-//! Batches that the leaf has promised not to accept, because their sender may give them to another
-//! leaf. A promise needs no disk: the requests that it is about name this process.
+//! Batches that the leaf does not accept, because another leaf gets them.
+//!
+//! The leaf *promises* a sender to refuse a batch that the sender may give to another leaf. A
+//! promise needs no disk: the requests that it is about name this process. Batches that are
+//! *revoked* here are known from records that outlive the process.
 
 use std::collections::{HashSet, VecDeque};
 
 use hadal_types::limits::REFUSED_BATCHES_MAX;
 use hadal_types::{BatchId, TableName};
 
-/// The newest promises. The oldest is forgotten when there are too many: its batch is accepted or
-/// given up by then.
+/// The revoked batches and the newest promises. The oldest promise is forgotten when there are too
+/// many: its batch is accepted or given up by then.
 #[derive(Debug, Default)]
 pub(crate) struct RefusedBatches {
     keys: HashSet<(TableName, BatchId)>,
     in_order: VecDeque<(TableName, BatchId)>,
+    revoked: HashSet<(TableName, BatchId)>,
 }
 
 impl RefusedBatches {
-    /// Whether the batch is refused.
+    /// Whether the leaf promised to refuse the batch.
     pub(crate) fn has(&self, table: &TableName, id: &BatchId) -> bool {
         // The usual leaf has promised nothing.
         !self.keys.is_empty() && self.keys.contains(&(table.clone(), id.clone()))
+    }
+
+    /// Whether the batch is revoked here.
+    pub(crate) fn is_revoked(&self, table: &TableName, id: &BatchId) -> bool {
+        !self.revoked.is_empty() && self.revoked.contains(&(table.clone(), id.clone()))
+    }
+
+    /// Replaces the revoked batches.
+    pub(crate) fn set_revoked(&mut self, revoked: HashSet<(TableName, BatchId)>) {
+        self.revoked = revoked;
     }
 
     /// Refuses the batch from now on.

@@ -11,6 +11,7 @@ use crate::context::LeafContext;
 use crate::leaf::Leaf;
 use crate::maintenance::data_loss::forget_losses;
 use crate::maintenance::expiry_schedule::ExpirySchedule;
+use crate::refused_batches::RefusedBatches;
 use crate::table::{Table, version_without_table};
 use crate::write::accept::accept;
 use crate::write::configure::{configure, has_settings};
@@ -19,41 +20,57 @@ use crate::write::revoke::{can_revoke, revoke};
 
 impl Sink for Leaf {
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
-        Box::pin(async move {
-            if self.context.is_stopping() {
-                return Err(self.context.unavailable());
-            }
-            let table = batch.table.clone();
-            let mut receipt = accept(&self.context, &self.disk_full_log, batch).await?;
-            // Opening the blocks of an earlier process would take too long at this point.
-            let table = self.context.table(&table).filter(|table| !table.has_deferred());
-            receipt.report = table.map(|table| self.report_of(&table));
-            Ok(receipt)
-        })
+        Box::pin(self.take(batch, false))
+    }
+
+    fn accept_moved(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
+        Box::pin(self.take(batch, true))
     }
 
     fn look_up<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
-        Box::pin(async move { self.look_up_now(table, id) })
+        Box::pin(async move { self.look_up_in(&self.context.refused.lock(), table, id) })
     }
 
     fn refuse<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         Box::pin(async move {
             let mut refused = self.context.refused.lock();
-            let lookup = self.look_up_now(table, id);
-            if !lookup.is_known {
-                refused.add(table, id);
+            let lookup = self.look_up_in(&refused, table, id);
+            if lookup.is_known {
+                return lookup;
             }
-            lookup
+            refused.add(table, id);
+            BatchLookup { is_refused: true, ..lookup }
         })
     }
 }
 
 impl Leaf {
-    fn look_up_now(&self, table: &TableName, id: &BatchId) -> BatchLookup {
-        let table = self.context.table(table);
+    /// Accepts a batch; `moves` says that a promise to refuse it does not count.
+    async fn take(&self, batch: Batch, moves: bool) -> Result<Receipt, SinkError> {
+        if self.context.is_stopping() {
+            return Err(self.context.unavailable());
+        }
+        let table = batch.table.clone();
+        let mut receipt = accept(&self.context, &self.disk_full_log, (batch, moves)).await?;
+        // Opening the blocks of an earlier process would take too long at this point.
+        let table = self.context.table(&table).filter(|table| !table.has_deferred());
+        receipt.report = table.map(|table| self.report_of(&table));
+        Ok(receipt)
+    }
+
+    fn look_up_in(&self, refused: &RefusedBatches, name: &TableName, id: &BatchId) -> BatchLookup {
+        let table = self.context.table(name);
+        let known = table.map(|table| {
+            let batch_ids = table.batch_ids.lock();
+            (batch_ids.knows(id), batch_ids.get(id).is_some())
+        });
+        let (is_known, is_accepted) = known.unwrap_or_default();
         BatchLookup {
             is_answered: true,
-            is_known: table.is_some_and(|table| table.batch_ids.lock().knows(id)),
+            is_known,
+            is_accepted,
+            is_revoked: !is_known && refused.is_revoked(name, id),
+            is_refused: !is_known && refused.has(name, id),
             takes_batches: self.takes_batches(),
             free_bytes: self.context.limits.fresh.free(),
         }

@@ -33,8 +33,10 @@ pub(crate) enum Unreadable {
 /// The text that stays.
 pub(crate) fn encode_static(member: &Member) -> String {
     let Member { role, machine, rack, address, url, started, release, wire_version, .. } = member;
-    let role = role.name();
-    format!("{wire_version}\t{role}\t{machine}\t{rack}\t{address}\t{url}\t{started}\t{release}")
+    let (role, joined) = (role.name(), member.joined);
+    format!(
+        "{wire_version}\t{role}\t{machine}\t{rack}\t{address}\t{url}\t{started}\t{release}\t{joined}"
+    )
 }
 
 /// The text that changes, with the sender's clock.
@@ -113,6 +115,7 @@ pub(crate) fn decode(
     let url = fields.text("url")?.to_owned();
     let started = fields.number("started")?;
     let release = fields.text("release")?.to_owned();
+    let joined = fields.number("joined")?;
     let mut fields = Fields::new(changes)?;
     let state = fields.text("state")?;
     let state = STATES
@@ -127,6 +130,7 @@ pub(crate) fn decode(
         address,
         url,
         started,
+        joined,
         release,
         wire_version,
         state: MemberState::Announced(state),

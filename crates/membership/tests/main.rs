@@ -31,6 +31,7 @@ fn member(name: &str, address: SocketAddr, started: u64) -> Member {
         address,
         url: String::new(),
         started,
+        joined: 5,
         release: "0.1.0".to_owned(),
         wire_version: WIRE_VERSION,
         state: MemberState::Announced(LeafState::Alive),

@@ -126,6 +126,14 @@ pub struct BatchLookup {
     /// Whether the sink took a batch of this id, is taking it, or may have taken it. A retry must
     /// go to the sink of the first try.
     pub is_known: bool,
+    /// Whether the sink holds the batch, as durably as its table requires. Implies
+    /// [`Self::is_known`].
+    pub is_accepted: bool,
+    /// Whether the batch was revoked on the sink: it refuses the batch, and a record says which
+    /// sink got it instead.
+    pub is_revoked: bool,
+    /// Whether the sink promised to refuse the batch, and does not know it.
+    pub is_refused: bool,
     /// Whether the sink takes new batches. False after a failed write, until its process restarts;
     /// batches that it has taken still count.
     pub takes_batches: bool,

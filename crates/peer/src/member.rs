@@ -22,6 +22,9 @@ pub struct Member {
     /// Its start, in microseconds since the Unix epoch. A later process of the same name has a
     /// higher one.
     pub started: u64,
+    /// When the first process of its name joined the cluster, in microseconds since the Unix epoch;
+    /// its start if that is unknown.
+    pub joined: u64,
     /// Its release, such as `0.1.0`.
     pub release: String,
     /// The version of the messages that it writes; it also reads the version before.

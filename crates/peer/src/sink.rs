@@ -22,4 +22,11 @@ pub trait Sink: Send + Sync {
     fn refuse<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         self.look_up(table, id)
     }
+
+    /// The same as [`Sink::accept`], although the sink may have promised to refuse the batch: it
+    /// was revoked on all sinks to which it may have been sent before. The sink still refuses it if
+    /// it was revoked there, too.
+    fn accept_moved(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
+        self.accept(batch)
+    }
 }

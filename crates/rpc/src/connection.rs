@@ -28,7 +28,6 @@ use crate::call::{CallFailure, ConnectError, Reply, innermost, is_unsent};
 use crate::connection::connector::Connector;
 use crate::identity::{Identity, STARTED, number};
 use crate::method::Method;
-use crate::tls::Tls;
 use crate::transport::{CONNECT_TIME, Tcp, Transport};
 
 mod connector;
@@ -60,26 +59,24 @@ impl Connection {
     /// Makes a connection by TCP, without opening it.
     ///
     /// # Errors
-    /// When a certificate or key of `tls` is not readable.
+    /// When a certificate or key of the identity is not readable.
     pub fn new(
         address: SocketAddr,
         identity: Arc<Identity>,
-        tls: Option<&Tls>,
     ) -> Result<Self, tonic::transport::Error> {
-        Self::over(Arc::new(Tcp), address, identity, tls)
+        Self::over(Arc::new(Tcp), address, identity)
     }
 
     /// Makes a connection over another transport, without opening it.
     ///
     /// # Errors
-    /// When a certificate or key of `tls` is not readable.
+    /// When a certificate or key of the identity is not readable.
     pub fn over(
         transport: Arc<dyn Transport>,
         address: SocketAddr,
         identity: Arc<Identity>,
-        tls: Option<&Tls>,
     ) -> Result<Self, tonic::transport::Error> {
-        let endpoint = match tls {
+        let endpoint = match identity.tls() {
             None => Endpoint::from_static("http://hadal"),
             Some(tls) => Endpoint::from_static("https://hadal").tls_config(tls.of_client())?,
         };

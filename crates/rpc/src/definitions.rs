@@ -10,7 +10,7 @@ use hadal_definitions::{
     AllTableSettings, DefinitionStore, DefinitionsError, Revocation, StoreFuture, Versioned,
 };
 use hadal_types::limits::RPC_CALL_MILLIS;
-use hadal_types::{LeafName, TableName, TableSettings};
+use hadal_types::{BatchId, LeafName, TableName, TableSettings};
 use hadal_wire::{
     DefinitionsAnswer, DefinitionsRequest, RevokedBatch, decode_definitions_answer,
     encode_definitions_request,
@@ -179,12 +179,31 @@ impl DefinitionStore for RemoteDefinitions {
         }))
     }
 
-    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, ()> {
-        Box::pin(self.change(DefinitionsRequest::RecordRevocation(to_wire(revocation))))
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, LeafName> {
+        let request = DefinitionsRequest::RecordRevocation(to_wire(revocation));
+        Box::pin(self.ask(request, CHANGE_TIME, |answer| match answer {
+            DefinitionsAnswer::Recorded(instead) => Some(instead),
+            _ => None,
+        }))
     }
 
-    fn revocations_of<'a>(&'a self, leaf: &'a LeafName) -> StoreFuture<'a, Vec<Revocation>> {
-        let request = DefinitionsRequest::Revocations(leaf.clone());
+    fn note_held<'a>(
+        &'a self,
+        table: &'a TableName,
+        batch: &'a BatchId,
+        leaf: &'a LeafName,
+    ) -> StoreFuture<'a, ()> {
+        let (table, batch, leaf) = (table.clone(), batch.clone(), leaf.clone());
+        Box::pin(self.change(DefinitionsRequest::NoteHeld { table, batch, leaf }))
+    }
+
+    fn revocations_of<'a>(
+        &'a self,
+        leaf: &'a LeafName,
+        after: Option<&'a (TableName, BatchId)>,
+    ) -> StoreFuture<'a, Vec<Revocation>> {
+        let (leaf, after) = (leaf.clone(), after.cloned());
+        let request = DefinitionsRequest::Revocations { leaf, after };
         Box::pin(self.ask(request, READ_TIME, |answer| match answer {
             DefinitionsAnswer::Revocations(revoked) => {
                 Some(revoked.into_iter().map(from_wire).collect())
@@ -200,11 +219,11 @@ impl DefinitionStore for RemoteDefinitions {
 }
 
 fn to_wire(revocation: &Revocation) -> RevokedBatch {
-    let Revocation { leaf, table, batch, at } = revocation.clone();
-    RevokedBatch { leaf, table, batch, at }
+    let Revocation { leaf, table, batch, instead, at, is_held } = revocation.clone();
+    RevokedBatch { leaf, table, batch, instead, at, is_held }
 }
 
 fn from_wire(revoked: RevokedBatch) -> Revocation {
-    let RevokedBatch { leaf, table, batch, at } = revoked;
-    Revocation { leaf, table, batch, at }
+    let RevokedBatch { leaf, table, batch, instead, at, is_held } = revoked;
+    Revocation { leaf, table, batch, instead, at, is_held }
 }

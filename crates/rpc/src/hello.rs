@@ -16,7 +16,6 @@ use crate::call::{CallFailure, ConnectError, has_server, innermost};
 use crate::connection::Connection;
 use crate::identity::{CLUSTER, Identity, VERSION, number, text};
 use crate::method::Method;
-use crate::tls::Tls;
 
 /// Why an address is no member of this process's cluster.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -100,11 +99,10 @@ pub enum HelloError {
 pub async fn say_hello(
     address: SocketAddr,
     identity: &Arc<Identity>,
-    tls: Option<&Tls>,
     time_limit: Duration,
 ) -> Result<Hello, HelloError> {
     let not_hadal = |why: String| HelloError::NotHadal { address, why };
-    let connection = Connection::new(address, Arc::clone(identity), tls)
+    let connection = Connection::new(address, Arc::clone(identity))
         .map_err(|error| not_hadal(innermost(&error)))?;
     let ours = identity.hello();
     let calling = connection.call(Method::SayHello, None, encode_hello(&ours));

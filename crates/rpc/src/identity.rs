@@ -10,6 +10,8 @@ use hadal_types::limits::{
 use hadal_types::{Clock, LeafName};
 use tonic::codegen::http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 
+use crate::tls::Tls;
+
 /// The process's cluster.
 pub(crate) const CLUSTER: HeaderName = HeaderName::from_static("hadal-cluster");
 /// The process's name.
@@ -34,6 +36,7 @@ pub struct Identity {
     wire_version: u32,
     started: u64,
     token: Option<ClusterToken>,
+    tls: Option<Tls>,
     clock: Arc<dyn Clock>,
 }
 
@@ -119,6 +122,7 @@ impl Identity {
             wire_version: WIRE_VERSION,
             started,
             token: None,
+            tls: None,
             clock,
         })
     }
@@ -127,6 +131,12 @@ impl Identity {
     #[must_use]
     pub fn with_token(self, token: Option<ClusterToken>) -> Self {
         Self { token, ..self }
+    }
+
+    /// The same identity with certificates: every call is by mutual TLS, as a client and as a server.
+    #[must_use]
+    pub fn with_tls(self, tls: Option<Tls>) -> Self {
+        Self { tls, ..self }
     }
 
     /// The same identity with another version of messages, as another release has.
@@ -151,6 +161,10 @@ impl Identity {
     #[must_use]
     pub const fn token(&self) -> Option<&ClusterToken> {
         self.token.as_ref()
+    }
+
+    pub(crate) const fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
     }
 
     /// The introduction of the process now.

@@ -20,6 +20,8 @@ pub(crate) enum Method {
     LookUp,
     /// `Sink/Refuse`.
     Refuse,
+    /// `Sink/AcceptMoved`.
+    AcceptMoved,
     /// `Admin/Apply`.
     Apply,
     /// `Cluster/SayHello`.
@@ -30,7 +32,7 @@ pub(crate) enum Method {
 
 impl Method {
     /// All methods.
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Query,
         Self::Status,
         Self::Blocks,
@@ -38,6 +40,7 @@ impl Method {
         Self::Accept,
         Self::LookUp,
         Self::Refuse,
+        Self::AcceptMoved,
         Self::Apply,
         Self::SayHello,
         Self::AskDefinitions,
@@ -53,6 +56,7 @@ impl Method {
             Self::Accept => "/hadal.v1.Sink/Accept",
             Self::LookUp => "/hadal.v1.Sink/LookUp",
             Self::Refuse => "/hadal.v1.Sink/Refuse",
+            Self::AcceptMoved => "/hadal.v1.Sink/AcceptMoved",
             Self::Apply => "/hadal.v1.Admin/Apply",
             Self::SayHello => "/hadal.v1.Cluster/SayHello",
             Self::AskDefinitions => "/hadal.v1.Definitions/Ask",
@@ -73,7 +77,7 @@ impl Method {
     /// memory.
     pub(crate) const fn request_bytes_max(self) -> usize {
         match self {
-            Self::Accept => MESSAGE_BYTES_MAX,
+            Self::Accept | Self::AcceptMoved => MESSAGE_BYTES_MAX,
             _ => QUERY_BYTES_MAX,
         }
     }

@@ -92,6 +92,19 @@ impl RemoteLeaf {
         T::default()
     }
 
+    /// Sends a batch by a method that accepts it.
+    async fn send(&self, method: Method, batch: Batch) -> Result<Receipt, SinkError> {
+        let reply = self.call(method, encode_batch(batch)).await;
+        let reply = reply.map_err(|error| self.unacknowledged(error))?;
+        let started = reply.started();
+        let accepted = decode_accepted(reply.message);
+        let receipt = accepted.map_err(|error| self.undecodable(&error))??;
+        if let (Some(report), Some(started)) = (&receipt.report, started) {
+            self.reports.store(report.clone(), started);
+        }
+        Ok(receipt)
+    }
+
     /// The error for a batch or a change that the leaf did not acknowledge.
     fn unacknowledged(&self, error: CallError) -> SinkError {
         tracing::warn!(leaf = %self.name, "a change is not acknowledged: {error}");
@@ -144,17 +157,11 @@ impl Peer for RemoteLeaf {
 
 impl Sink for RemoteLeaf {
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
-        Box::pin(async move {
-            let reply = self.call(Method::Accept, encode_batch(batch)).await;
-            let reply = reply.map_err(|error| self.unacknowledged(error))?;
-            let started = reply.started();
-            let accepted = decode_accepted(reply.message);
-            let receipt = accepted.map_err(|error| self.undecodable(&error))??;
-            if let (Some(report), Some(started)) = (&receipt.report, started) {
-                self.reports.store(report.clone(), started);
-            }
-            Ok(receipt)
-        })
+        Box::pin(self.send(Method::Accept, batch))
+    }
+
+    fn accept_moved(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
+        Box::pin(self.send(Method::AcceptMoved, batch))
     }
 
     fn look_up<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {

@@ -13,7 +13,6 @@ use tonic::transport::Server;
 use crate::identity::Identity;
 use crate::server::dispatch::Dispatch;
 use crate::server::incoming::{LimitedStream, accept_all};
-use crate::tls::Tls;
 use crate::transport::ByteStream;
 
 mod dispatch;
@@ -41,15 +40,14 @@ pub enum ServeError {
 /// reports end with it.
 ///
 /// # Errors
-/// When a certificate or key of `tls` is not readable.
+/// When a certificate or key of the identity is not readable.
 pub async fn serve(
     listener: TcpListener,
     identity: Arc<Identity>,
     services: Services,
-    tls: Option<&Tls>,
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), ServeError> {
-    serve_limited(accept_all(listener), identity, services, tls, shutdown).await
+    serve_limited(accept_all(listener), identity, services, shutdown).await
 }
 
 /// Serves calls on byte streams that were accepted elsewhere, as [`serve`] does.
@@ -60,18 +58,16 @@ pub async fn serve_streams<S: ByteStream + 'static>(
     incoming: impl Stream<Item = io::Result<S>> + Send,
     identity: Arc<Identity>,
     services: Services,
-    tls: Option<&Tls>,
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), ServeError> {
     let incoming = incoming.map(|stream| Ok(LimitedStream::new(stream?, None)));
-    serve_limited(incoming, identity, services, tls, shutdown).await
+    serve_limited(incoming, identity, services, shutdown).await
 }
 
 async fn serve_limited<S: ByteStream + 'static>(
     incoming: impl Stream<Item = io::Result<LimitedStream<S>>> + Send,
     identity: Arc<Identity>,
     services: Services,
-    tls: Option<&Tls>,
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), ServeError> {
     let mut server = Server::builder()
@@ -81,7 +77,7 @@ async fn serve_limited<S: ByteStream + 'static>(
         .max_concurrent_streams(RPC_STREAMS_MAX)
         // Stragglers are cut off often, and their calls end by a reset.
         .http2_max_pending_accept_reset_streams(Some(RPC_STREAMS_MAX as usize));
-    if let Some(tls) = tls {
+    if let Some(tls) = identity.tls() {
         server = server.tls_config(tls.of_server())?;
     }
     let (stop, stopping) = watch::channel(false);

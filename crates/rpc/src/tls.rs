@@ -4,15 +4,23 @@
 //! every member's certificate is valid for the DNS name [`Tls::SERVER_NAME`] and signed by the
 //! cluster's own certificate authority. Both sides verify the other one's certificate.
 
+use std::fmt;
+
 use tonic::transport::{Certificate, ClientTlsConfig, Identity, ServerTlsConfig};
 
 use crate::transport::CONNECT_TIME;
 
-/// The certificates of one process.
+/// The certificates of one process, with its private key, which is never shown.
 #[derive(Clone)]
 pub struct Tls {
     identity: Identity,
     authority: Certificate,
+}
+
+impl fmt::Debug for Tls {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Tls(..)")
+    }
 }
 
 impl Tls {

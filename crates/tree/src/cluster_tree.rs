@@ -16,7 +16,7 @@ mod directory;
 mod planning;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
@@ -26,7 +26,9 @@ use hadal_peer::{
     TableBlocks, TableReport,
 };
 use hadal_query::Query;
+use hadal_types::limits::{COMPLETE_PAUSE_MILLIS_MAX, COMPLETE_PAUSE_MILLIS_MIN};
 use hadal_types::{LeafName, LeafState, MachineName, TableName};
+use tokio::time::{Instant as TokioInstant, sleep_until};
 
 use crate::expected_rows::ExpectedRows;
 use crate::fan_out::{Child, FanOut, Leaves};
@@ -111,8 +113,27 @@ impl ClusterTree {
         self.fan_out.refused_answers()
     }
 
-    /// Plans a query, and runs it as the root.
+    /// Runs a query as the root. If it requires all rows and some are missing, it is repeated until
+    /// it has all or its deadline is too near: a leaf may be back after a restart.
     async fn run(&self, query: Arc<Query>, deadline: Instant) -> Partial {
+        let mut pause = Duration::from_millis(COMPLETE_PAUSE_MILLIS_MIN);
+        loop {
+            let partial = self.run_once(Arc::clone(&query), deadline).await;
+            let is_complete = partial.coverage.rows_scanned >= partial.coverage.rows_expected;
+            let next = TokioInstant::now() + pause;
+            let repeats = query.require_complete && !is_complete && partial.errors.is_empty();
+            if !repeats || next.into_std() >= deadline {
+                return partial;
+            }
+            // Its memory is free for other queries meanwhile.
+            drop(partial);
+            sleep_until(next).await;
+            pause = (pause * 2).min(Duration::from_millis(COMPLETE_PAUSE_MILLIS_MAX));
+        }
+    }
+
+    /// Plans a query, and runs it as the root.
+    async fn run_once(&self, query: Arc<Query>, deadline: Instant) -> Partial {
         let members = self.members.now();
         let (plan, mut unasked) = planning::plan(&members, &self.machine, self.fanout);
         for leaf in self.fan_out.expected_rows().leaves_of(&query.table) {

@@ -30,5 +30,8 @@ pub use cluster_status::ClusterStatus;
 pub use cluster_tree::ClusterTree;
 pub use dead_leaf::DeadLeaf;
 pub use expected_rows::ExpectedRows;
-pub use placement::{Applied, Placement, PlacementLeaf, Revocation, Revocations, batch_placement};
+pub use placement::{
+    Applied, Placement, PlacementLeaf, Revocation, Revocations, batch_placement, comes_later,
+    revocation_review,
+};
 pub use root::{AskError, Root};

@@ -7,6 +7,7 @@
 pub mod batch_placement;
 mod change;
 mod members;
+pub mod revocation_review;
 mod revocations;
 mod sending;
 mod tables;
@@ -18,7 +19,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use hadal_peer::{Admin, Batch, BatchLookup, BoxFuture, MemberState, Receipt, Sink, SinkError};
 use hadal_types::limits::TABLES_MAX;
-use hadal_types::{BatchId, LeafName, TableName};
+use hadal_types::{BatchId, Clock, FixedClock, LeafName, Micros, TableName};
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
@@ -30,6 +31,7 @@ use sending::Sending;
 use tables::Tables;
 
 pub use change::Applied;
+pub use members::comes_later;
 pub use revocations::{Revocation, Revocations};
 
 /// A process of a leaf on which batches can be placed.
@@ -42,12 +44,16 @@ pub struct PlacementLeaf {
     pub admin: Arc<dyn Admin>,
     /// The tables that it already has, and the bytes of their row blocks.
     pub tables: Vec<(TableName, u64)>,
+    /// When the leaf first joined its cluster, as it announces. If unknown, it is asked for every
+    /// batch that may be a retry.
+    pub joined: Option<Micros>,
 }
 
 /// A sink that spreads batches over leaves.
 pub struct Placement {
     rules: PlacementRules,
     revocations: Arc<dyn Revocations>,
+    clock: Arc<dyn Clock>,
     start: Instant,
     members: Members,
     expected_rows: Arc<ExpectedRows>,
@@ -88,12 +94,13 @@ impl Placement {
     #[must_use]
     pub fn in_cluster(
         revocations: Arc<dyn Revocations>,
+        clock: Arc<dyn Clock>,
         expected_rows: &Arc<ExpectedRows>,
         catalog: &Arc<Catalog>,
     ) -> Self {
         let rules = PlacementRules::CLUSTER;
         let placement = Self::new(Vec::new(), expected_rows, catalog);
-        Self { rules, revocations, ..placement }
+        Self { rules, revocations, clock, ..placement }
     }
 
     /// Spreads batches of at most `tables_max` tables over `leaves`.
@@ -107,6 +114,7 @@ impl Placement {
         let placement = Self {
             rules: PlacementRules::ONE_PROCESS,
             revocations: Arc::new(NoRevocations),
+            clock: Arc::new(FixedClock::default()),
             start: Instant::now(),
             members: Members::new(Duration::ZERO),
             expected_rows: Arc::clone(expected_rows),
@@ -128,8 +136,8 @@ impl Placement {
         self.members.join(leaf, self.now());
     }
 
-    /// Notes what a leaf announced of itself, or that it is silent. Without this, a leaf is asked
-    /// before it gets a batch.
+    /// Notes what a leaf announced of itself, or that it is silent; to be repeated every second for
+    /// every leaf. Without this, a leaf is asked before it gets a batch.
     pub fn set_state(&self, leaf: &LeafName, state: MemberState, used_bytes: u64, free_bytes: u64) {
         self.members.set_state(leaf, state, (used_bytes, free_bytes), self.now());
     }
@@ -242,6 +250,15 @@ struct NoRevocations;
 impl Revocations for NoRevocations {
     fn record<'a>(&'a self, _: &'a Revocation) -> BoxFuture<'a, Result<LeafName, String>> {
         Box::pin(async { Err("there is no store of revocations".to_owned()) })
+    }
+
+    fn note_held<'a>(
+        &'a self,
+        _: &'a TableName,
+        _: &'a BatchId,
+        _: &'a LeafName,
+    ) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async { Ok(()) })
     }
 }
 

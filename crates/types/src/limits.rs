@@ -55,9 +55,14 @@ pub const LEAF_AWAY_SECONDS: u64 = 10;
 /// How long one request to place a batch may take, in seconds: longer than [`LEAF_AWAY_SECONDS`],
 /// so that a batch whose leaf dies is placed without another request.
 pub const PLACEMENT_SECONDS: u64 = 15;
-/// How long a sender has to know the leaves, in seconds, before it asks only some of them whether
-/// they have a batch that may be a retry: longer than a client waits between two tries.
-pub const PLACEMENT_WATCH_SECONDS: u64 = 120;
+/// How long a leaf that joined gets no batches that may be retries, in seconds, so that all senders
+/// know it by then.
+pub const LEAF_NEW_SECONDS: u64 = 10;
+/// A sender that has heard nothing of any leaf for this many seconds was frozen. It sends no batch
+/// that may be a retry until it hears of the leaves.
+pub const MEMBERS_STALE_SECONDS: u64 = 3;
+/// How often a leaf reads which of its batches were revoked, in seconds.
+pub const REVOCATIONS_SECONDS: u64 = 2;
 /// How long a leaf may take to say whether it has a batch, in milliseconds.
 pub const LOOK_UP_MILLIS: u64 = 1_000;
 /// How long a leaf may take to accept a batch, in seconds. After that it is unknown whether it did.
@@ -378,7 +383,12 @@ pub const LOG_SYNC_MILLIS: u64 = 1_000;
 pub const RPC_CONNECT_MILLIS: u64 = 500;
 /// After how much silence a connection between processes is tested by a ping, and how long the
 /// answer may take, in milliseconds.
-pub const RPC_PING_MILLIS: u64 = 1_000;
+pub const RPC_PING_MILLIS: u64 = 5_000;
+/// How long after an incomplete answer a query that requires all rows is repeated, in milliseconds:
+/// at first, and at most.
+pub const COMPLETE_PAUSE_MILLIS_MIN: u64 = 50;
+/// See [`COMPLETE_PAUSE_MILLIS_MIN`].
+pub const COMPLETE_PAUSE_MILLIS_MAX: u64 = 1_000;
 /// How long another process may take to answer anything but a query, a batch or a change, in
 /// milliseconds.
 pub const RPC_CALL_MILLIS: u64 = 1_000;

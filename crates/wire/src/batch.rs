@@ -108,8 +108,11 @@ pub fn decode_look_up(bytes: Bytes) -> Result<(TableName, BatchId), DecodeError>
 /// Encodes the result of a lookup.
 #[must_use]
 pub fn encode_lookup(lookup: BatchLookup) -> Bytes {
-    let BatchLookup { is_known: known, takes_batches, free_bytes, .. } = lookup;
-    proto::BatchLookup { known, takes_batches, free_bytes }.encode_to_vec().into()
+    let BatchLookup { is_known: known, is_accepted: accepted, is_revoked: revoked, .. } = lookup;
+    let BatchLookup { is_refused: refused, takes_batches, free_bytes, .. } = lookup;
+    let lookup =
+        proto::BatchLookup { known, takes_batches, free_bytes, accepted, revoked, refused };
+    lookup.encode_to_vec().into()
 }
 
 /// Decodes the output of [`encode_lookup`].
@@ -118,8 +121,17 @@ pub fn encode_lookup(lookup: BatchLookup) -> Bytes {
 /// [`DecodeError`] for anything else.
 pub fn decode_lookup(bytes: Bytes) -> Result<BatchLookup, DecodeError> {
     size_guard::decode(bytes, SMALL_BYTES_MAX, |lookup: proto::BatchLookup| {
-        let proto::BatchLookup { known: is_known, takes_batches, free_bytes } = lookup;
-        Ok(BatchLookup { is_answered: true, is_known, takes_batches, free_bytes })
+        let proto::BatchLookup { known, takes_batches, free_bytes, accepted, revoked, refused } =
+            lookup;
+        Ok(BatchLookup {
+            is_answered: true,
+            is_known: known || accepted,
+            is_accepted: accepted,
+            is_revoked: revoked,
+            is_refused: refused && !known && !accepted,
+            takes_batches,
+            free_bytes,
+        })
     })
 }
 

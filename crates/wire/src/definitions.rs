@@ -46,7 +46,21 @@ pub enum DefinitionsRequest {
     /// To record that a leaf must not count a batch.
     RecordRevocation(RevokedBatch),
     /// The batches that a leaf must not count.
-    Revocations(LeafName),
+    Revocations {
+        /// The leaf.
+        leaf: LeafName,
+        /// Only batches later than this one.
+        after: Option<(TableName, BatchId)>,
+    },
+    /// To note that a leaf holds a batch.
+    NoteHeld {
+        /// The table.
+        table: TableName,
+        /// The batch.
+        batch: BatchId,
+        /// The leaf.
+        leaf: LeafName,
+    },
     /// To remove revocations that were honoured.
     RemoveRevocations(Vec<RevokedBatch>),
 }
@@ -60,8 +74,12 @@ pub struct RevokedBatch {
     pub table: TableName,
     /// The batch.
     pub batch: BatchId,
+    /// The leaf that gets the batch instead.
+    pub instead: LeafName,
     /// When it was revoked.
     pub at: Micros,
+    /// Whether that leaf holds the batch durably, or held it.
+    pub is_held: bool,
 }
 
 /// The answer to a [`DefinitionsRequest`].
@@ -77,8 +95,10 @@ pub enum DefinitionsAnswer {
     AllSettings(Vec<TableSettingsVersion>),
     /// Whether there were settings to remove.
     Removed(bool),
-    /// The batches that a leaf must not count, from the oldest on.
+    /// The records of all batches that a leaf must not count.
     Revocations(Vec<RevokedBatch>),
+    /// The revocation is recorded: the leaf that gets the batch instead.
+    Recorded(LeafName),
     /// Nothing changed, because the settings have this version and not the one that was replaced.
     Conflict(i64),
     /// The definitions cannot be read or changed, in words.
@@ -117,7 +137,19 @@ pub fn encode_definitions_request(request: &DefinitionsRequest) -> Bytes {
         DefinitionsRequest::RecordRevocation(revocation) => {
             Request::RecordRevocation(encode_revocation(revocation))
         }
-        DefinitionsRequest::Revocations(leaf) => Request::Revocations(leaf.to_string()),
+        DefinitionsRequest::Revocations { leaf, after } => {
+            let key = |(table, batch): &(TableName, BatchId)| proto::BatchKey {
+                table: table.to_string(),
+                batch: batch.to_string(),
+            };
+            let (leaf, after) = (leaf.to_string(), after.as_ref().map(key));
+            Request::Revocations(proto::RevocationsRequest { leaf, after })
+        }
+        DefinitionsRequest::NoteHeld { table, batch, leaf } => Request::NoteHeld(proto::NoteHeld {
+            table: table.to_string(),
+            batch: batch.to_string(),
+            leaf: leaf.to_string(),
+        }),
         DefinitionsRequest::RemoveRevocations(revocations) => {
             Request::RemoveRevocations(encode_revocations(revocations))
         }
@@ -158,9 +190,14 @@ pub fn decode_definitions_request(bytes: Bytes) -> Result<DefinitionsRequest, De
             Request::RecordRevocation(revocation) => DefinitionsRequest::RecordRevocation(
                 decode_revocation(revocation).at("record_revocation")?,
             ),
-            Request::Revocations(leaf) => {
-                DefinitionsRequest::Revocations(decode_leaf_name(leaf).at("revocations")?)
+            Request::Revocations(request) => {
+                decode_revocations_request(request).at("revocations")?
             }
+            Request::NoteHeld(held) => DefinitionsRequest::NoteHeld {
+                table: decode_table(&held.table).at("table").at("note_held")?,
+                batch: decode_batch_id(&held.batch).at("batch").at("note_held")?,
+                leaf: decode_leaf_name(held.leaf).at("leaf").at("note_held")?,
+            },
             Request::RemoveRevocations(revocations) => DefinitionsRequest::RemoveRevocations(
                 decode_revocations(revocations).at("remove_revocations")?,
             ),
@@ -191,6 +228,7 @@ pub fn encode_definitions_answer(answer: &DefinitionsAnswer) -> Bytes {
         DefinitionsAnswer::Revocations(revocations) => {
             Answer::Revocations(encode_revocations(revocations))
         }
+        DefinitionsAnswer::Recorded(instead) => Answer::Recorded(instead.to_string()),
         DefinitionsAnswer::Conflict(current) => Answer::Conflict(*current),
         DefinitionsAnswer::Failed(reason) => {
             let end = reason.floor_char_boundary(NOTE_BYTES_MAX);
@@ -222,6 +260,9 @@ pub fn decode_definitions_answer(bytes: Bytes) -> Result<DefinitionsAnswer, Deco
             Answer::Revocations(revocations) => {
                 DefinitionsAnswer::Revocations(decode_revocations(revocations).at("revocations")?)
             }
+            Answer::Recorded(instead) => {
+                DefinitionsAnswer::Recorded(decode_leaf_name(instead).at("recorded")?)
+            }
             Answer::Conflict(current) => DefinitionsAnswer::Conflict(current),
             Answer::Failed(reason) => {
                 at_most("bytes", reason.len(), NOTE_BYTES_MAX).at("failed")?;
@@ -251,13 +292,27 @@ fn decode_all(tables: Bytes) -> Result<Vec<TableSettingsVersion>, DecodeError> {
 }
 
 fn encode_revocation(revocation: &RevokedBatch) -> proto::RevokedBatch {
-    let RevokedBatch { leaf, table, batch, at } = revocation;
+    let RevokedBatch { leaf, table, batch, instead, at, is_held } = revocation;
     proto::RevokedBatch {
         leaf: leaf.to_string(),
         table: table.to_string(),
         batch: batch.to_string(),
         at_micros: at.0,
+        instead: instead.to_string(),
+        held: *is_held,
     }
+}
+
+fn decode_revocations_request(
+    request: proto::RevocationsRequest,
+) -> Result<DefinitionsRequest, DecodeError> {
+    let key = |key: proto::BatchKey| {
+        let table = decode_table(&key.table).at("table")?;
+        Ok((table, decode_batch_id(&key.batch).at("batch")?))
+    };
+    let after: Result<_, DecodeError> = request.after.map(key).transpose();
+    let leaf = decode_leaf_name(request.leaf).at("leaf")?;
+    Ok(DefinitionsRequest::Revocations { leaf, after: after.at("after")? })
 }
 
 fn decode_revocation(revocation: proto::RevokedBatch) -> Result<RevokedBatch, DecodeError> {
@@ -265,7 +320,9 @@ fn decode_revocation(revocation: proto::RevokedBatch) -> Result<RevokedBatch, De
         leaf: decode_leaf_name(revocation.leaf).at("leaf")?,
         table: decode_table(&revocation.table).at("table")?,
         batch: decode_batch_id(&revocation.batch).at("batch")?,
+        instead: decode_leaf_name(revocation.instead).at("instead")?,
         at: Micros(revocation.at_micros),
+        is_held: revocation.held,
     })
 }
 

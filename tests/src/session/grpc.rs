@@ -56,7 +56,13 @@ pub(super) fn cluster(
                 tree.put_leaf(server.name.clone(), server.machine.clone(), peer, state);
                 let (sink, admin) = (Arc::clone(&leaf) as _, leaf as _);
                 let tables = Vec::new();
-                placed.push(PlacementLeaf { name: server.name.clone(), sink, admin, tables });
+                placed.push(PlacementLeaf {
+                    name: server.name.clone(),
+                    sink,
+                    admin,
+                    tables,
+                    joined: None,
+                });
             }
             for server in &aggregators {
                 let remote = RemoteAggregator::new(&server.machine, connect(server)?);
@@ -94,13 +100,13 @@ async fn start(name: LeafName, machine: MachineName, services: Services) -> Resu
     let listener = listener.map_err(|error| error.to_string())?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let identity = identity(name.clone())?;
-    tokio::spawn(async move { serve(listener, identity, services, None, pending()).await });
+    tokio::spawn(async move { serve(listener, identity, services, pending()).await });
     Ok(Server { name, machine, address })
 }
 
 fn connect(server: &Server) -> Result<Arc<Connection>, String> {
     let identity = identity(LeafName("session".into()))?;
-    let connection = Connection::new(server.address, identity, None);
+    let connection = Connection::new(server.address, identity);
     connection.map(Arc::new).map_err(|error| error.to_string())
 }
 

@@ -47,6 +47,7 @@ fn member(name: &str, role: MemberRole, state: MemberState) -> Member {
         address: SocketAddr::from((Ipv4Addr::LOCALHOST, 4_282)),
         url: String::new(),
         started: 5,
+        joined: 5,
         release: if machine == "m-1" { "0.1.0" } else { "0.2.0" }.to_owned(),
         wire_version: 1,
         state,

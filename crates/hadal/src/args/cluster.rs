@@ -37,4 +37,22 @@ pub(crate) struct ClusterArgs {
     /// File with the token that all members of the cluster share
     #[arg(long, env = "HADAL_CLUSTER_TOKEN_FILE", value_name = "FILE", requires = "cluster")]
     pub(crate) cluster_token_file: Option<PathBuf>,
+    /// File (PEM) with this machine's certificate: then members call each other by mutual TLS.
+    /// Every certificate is for the DNS name hadal
+    #[arg(
+        long, env = "HADAL_CLUSTER_CERTIFICATE", value_name = "FILE",
+        requires_all = ["cluster", "cluster_key", "cluster_authority"],
+    )]
+    pub(crate) cluster_certificate: Option<PathBuf>,
+    /// File (PEM) with the private key of that certificate
+    #[arg(long, env = "HADAL_CLUSTER_KEY", value_name = "FILE", requires = "cluster_certificate")]
+    pub(crate) cluster_key: Option<PathBuf>,
+    /// File (PEM) with the certificate of the authority that signed those of all members
+    #[arg(
+        long,
+        env = "HADAL_CLUSTER_AUTHORITY",
+        value_name = "FILE",
+        requires = "cluster_certificate"
+    )]
+    pub(crate) cluster_authority: Option<PathBuf>,
 }

@@ -25,7 +25,8 @@ pub(crate) struct LeafArgs {
     #[arg(long, default_value_t = 0, value_name = "K", value_parser = clap::value_parser!(u16)
         .range(0..LEAVES_IN_PROCESS_MAX as i64))]
     index: u16,
-    /// The leaves of its machine, which share its processors
+    /// The leaves of its machine, which share its processors, and its memory unless --memory-max
+    /// says how much this one may take
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u16)
         .range(1..=LEAVES_IN_PROCESS_MAX as i64))]
     of: u16,

@@ -3,13 +3,17 @@
 
 pub(crate) mod belonging;
 pub(crate) mod config;
+pub(crate) mod connections;
 pub(crate) mod definitions;
 pub(crate) mod directory;
 pub(crate) mod join;
 pub(crate) mod leaf_command;
+pub(crate) mod life_file;
 pub(crate) mod member_socket;
 pub(crate) mod members;
 pub(crate) mod node;
+pub(crate) mod review;
+pub(crate) mod reviewed_leaf;
 pub(crate) mod revocations;
 pub(crate) mod supervisor;
 
@@ -38,6 +42,7 @@ pub(crate) fn own_member(
         address,
         url: String::new(),
         started: hello.started,
+        joined: hello.started,
         release: hello.release,
         wire_version: WIRE_VERSION,
         state: MemberState::Announced(LeafState::Alive),

@@ -134,6 +134,12 @@ pub(crate) fn machine_ceiling(args: &MemoryArgs) -> u64 {
     args.memory_max.unwrap_or_else(|| ceiling(&AvailableMemory::here(tmpfs)))
 }
 
+/// The part of the machine's memory that one of its processes may take, of the aggregator and this
+/// many leaves.
+pub(crate) fn part_of_machine(args: &MemoryArgs, leaves: usize) -> u64 {
+    (machine_ceiling(args) / (leaves as u64).saturating_add(1)).max(MEMORY_BYTES_MIN)
+}
+
 /// Returns the size of the tmpfs at a path, or `None` if there is none.
 fn tmpfs_bytes(path: &Path) -> Option<u64> {
     let stats = rustix::fs::statfs(path).ok()?;

@@ -42,6 +42,8 @@ mod log;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod moved_batches;
+#[cfg(test)]
 mod query;
 #[cfg(test)]
 mod restart;

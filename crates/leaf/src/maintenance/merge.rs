@@ -43,7 +43,8 @@ pub(crate) fn merge_next(
     now: Micros,
 ) -> Result<bool, MergeError> {
     let (blocks, bytes_max) = (table.snapshot(), context.limits.merge_bytes_max);
-    let Some((inputs, plan)) = plan_of(&blocks, mergeable, now, bytes_max) else {
+    let settling_time = context.settling_time(now);
+    let Some((inputs, plan)) = plan_of(&blocks, mergeable, settling_time, bytes_max) else {
         return Ok(false);
     };
     let merged = merge_blocks(table, &inputs, plan.kind, now)?;

@@ -146,6 +146,11 @@ impl BatchIds {
         }
     }
 
+    /// Whether a batch of the id is being written.
+    pub(crate) fn is_in_flight(&self, id: &BatchId) -> bool {
+        matches!(self.entries.get(id), Some(Entry::InFlight))
+    }
+
     /// Whether the id is accepted, reserved or in doubt.
     pub(crate) fn knows(&self, id: &BatchId) -> bool {
         self.entries.contains_key(id)

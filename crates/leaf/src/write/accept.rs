@@ -15,14 +15,15 @@ use crate::table::block::{Block, Origin};
 use crate::write::disk_full_log::DiskFullLog;
 
 /// Accepts a batch; returns once it is visible and as durable as the leaf is configured to make it.
+/// `moves` says that a promise to refuse the batch does not count.
 pub(crate) async fn accept(
     context: &LeafContext,
     disk_full_log: &Arc<DiskFullLog>,
-    batch: Batch,
+    (batch, moves): (Batch, bool),
 ) -> Result<Receipt, SinkError> {
     let rows = batch.rows;
     let durable = context.has_folder && context.durability == Durability::Sync;
-    match start(context, disk_full_log, batch)? {
+    match start(context, disk_full_log, (batch, moves))? {
         None => Ok(Receipt { rows, duplicate: true, durable, overflowing: false, report: None }),
         Some(logged) => {
             // The log's callback is called in every case, so the sender is never just dropped.
@@ -41,7 +42,7 @@ type Logged = oneshot::Receiver<Result<bool, SinkError>>;
 fn start(
     context: &LeafContext,
     disk_full_log: &Arc<DiskFullLog>,
-    batch: Batch,
+    (batch, moves): (Batch, bool),
 ) -> Result<Option<Logged>, SinkError> {
     let (now, running) = (context.clock.now(), context.clock.running());
     let (name, id) = (batch.table.clone(), batch.id.clone());
@@ -59,7 +60,7 @@ fn start(
     // Held until the batch is in the log's queue, so that a drop of the table comes before or after
     // all of this. If a drop is already running, the batch is refused instead of waiting.
     let kept = table.dropped.try_read().filter(|dropped| !**dropped).ok_or_else(busy)?;
-    if !reserve(context, &table, &id, content_hash)? {
+    if !reserve(context, &table, (&id, moves), content_hash)? {
         return Ok(None);
     }
     let logged = log(context, disk_full_log, &name, &id, &bytes);
@@ -104,21 +105,23 @@ fn start(
     Ok(Some(logged))
 }
 
-/// Reserves the id of a batch that the leaf has not promised to refuse. Returns false for a retry
-/// of an accepted batch.
+/// Reserves the id of a batch that the leaf does not have to refuse. Returns false for a retry of an
+/// accepted batch.
 fn reserve(
     context: &LeafContext,
     table: &Table,
-    id: &BatchId,
+    (id, moves): (&BatchId, bool),
     content_hash: u64,
 ) -> Result<bool, SinkError> {
     // Held until the id is reserved: of a promise and a batch, the first one counts.
     let refused = context.refused.lock();
-    if refused.has(&table.name, id) {
+    let mut batch_ids = table.batch_ids.lock();
+    let is_refused = refused.is_revoked(&table.name, id) || !moves && refused.has(&table.name, id);
+    if is_refused && !batch_ids.knows(id) {
         let leaf = &context.name;
         return Err(SinkError::Unavailable(format!("{leaf} (another leaf may have batch {id})")));
     }
-    match table.batch_ids.lock().reserve(id, content_hash) {
+    match batch_ids.reserve(id, content_hash) {
         Reservation::New => Ok(true),
         Reservation::Duplicate => Ok(false),
         Reservation::Conflict => Err(SinkError::Conflict { id: id.clone() }),

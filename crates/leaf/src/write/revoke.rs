@@ -33,11 +33,39 @@ pub(crate) fn revoke(
     name: &TableName,
     id: &BatchId,
 ) -> Result<u64, SinkError> {
+    let all_of_client = |table: &Table| table.batch_ids.lock().of_client(id);
+    remove(context, (name, id), all_of_client)
+}
+
+/// Removes the rows of one batch, and not those of other parts of the client's; returns their
+/// number.
+pub(crate) fn drop_batch(
+    context: &LeafContext,
+    name: &TableName,
+    id: &BatchId,
+) -> Result<u64, SinkError> {
+    let only_this = |table: &Table| {
+        let batch_ids = table.batch_ids.lock();
+        match batch_ids.get(id) {
+            Some(accepted) => Some(vec![(id.clone(), accepted)]),
+            None => (!batch_ids.knows(id)).then(Vec::new),
+        }
+    };
+    remove(context, (name, id), only_this)
+}
+
+/// Removes the rows of batches. `parts_in` returns them, or `None` while one of them is being
+/// written.
+fn remove(
+    context: &LeafContext,
+    (name, id): (&TableName, &BatchId),
+    parts_in: impl Fn(&Table) -> Option<Parts>,
+) -> Result<u64, SinkError> {
     let busy = || context.busy();
     // A merge that runs now would write blocks that still have the rows.
     let _one = context.turn_to_merge();
     let Some(table) = context.table(name) else { return Ok(0) };
-    let parts = table.batch_ids.lock().of_client(id).ok_or_else(busy)?;
+    let parts = parts_in(&table).ok_or_else(busy)?;
     let rows: u64 = parts.iter().map(|(_, accepted)| u64::from(accepted.rows)).sum();
     if rows == 0 {
         return Ok(0);

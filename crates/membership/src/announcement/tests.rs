@@ -10,6 +10,7 @@ pub(crate) fn leaf(name: &str, started: u64) -> Member {
         address: "127.0.0.1:4282".parse().expect("an address"),
         url: String::new(),
         started,
+        joined: 5,
         release: "0.1.0".to_owned(),
         wire_version: WIRE_VERSION,
         state: MemberState::Announced(LeafState::Alive),

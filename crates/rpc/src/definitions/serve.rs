@@ -44,11 +44,14 @@ async fn answer(
             DefinitionsAnswer::Removed(store.remove_table_settings(&table, based_on).await?)
         }
         DefinitionsRequest::RecordRevocation(revoked) => {
-            store.record_revocation(&from_wire(revoked)).await?;
+            DefinitionsAnswer::Recorded(store.record_revocation(&from_wire(revoked)).await?)
+        }
+        DefinitionsRequest::NoteHeld { table, batch, leaf } => {
+            store.note_held(&table, &batch, &leaf).await?;
             DefinitionsAnswer::Done
         }
-        DefinitionsRequest::Revocations(leaf) => {
-            let revocations = store.revocations_of(&leaf).await?;
+        DefinitionsRequest::Revocations { leaf, after } => {
+            let revocations = store.revocations_of(&leaf, after.as_ref()).await?;
             DefinitionsAnswer::Revocations(revocations.iter().map(to_wire).collect())
         }
         DefinitionsRequest::RemoveRevocations(revoked) => {

@@ -27,7 +27,8 @@ pub(crate) async fn answer(
     match method {
         Method::Status => status(message, services).await,
         Method::Blocks => blocks(message, services).await,
-        Method::Accept => accept(message, services).await,
+        Method::Accept => accept(message, services, false).await,
+        Method::AcceptMoved => accept(message, services, true).await,
         Method::LookUp => look_up(message, services).await,
         Method::Refuse => refuse(message, services).await,
         Method::Apply => apply(message, services).await,
@@ -70,11 +71,13 @@ fn sink(services: &Services) -> Result<&Arc<dyn Sink>, Status> {
     services.sink.as_ref().ok_or_else(|| missing("place for batches"))
 }
 
-async fn accept(message: Bytes, services: &Services) -> Result<Bytes, Status> {
+/// Accepts a batch; `moves` says that the promise to refuse it does not count.
+async fn accept(message: Bytes, services: &Services, moves: bool) -> Result<Bytes, Status> {
     let sink = sink(services)?;
     // Reading every byte of a batch takes a while.
     let verified = spawn_blocking(move || verify(message)).await.map_err(|_| ended())??;
     let accepted = match verified {
+        Ok(batch) if moves => sink.accept_moved(batch).await,
         Ok(batch) => sink.accept(batch).await,
         Err(error) => Err(error),
     };

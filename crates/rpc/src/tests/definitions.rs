@@ -53,13 +53,23 @@ async fn every_request_reaches_the_store_and_comes_back() {
     assert_eq!(all, [(other.clone(), days(3)), (t.clone(), days(1))]);
     assert!(remote.remove_table_settings(&t, Some(first)).await.expect("removed"));
     assert!(!remote.remove_table_settings(&t, None).await.expect("nothing there"));
-    let revocation =
-        Revocation { leaf: leaf_name(), table: other, batch: batch_id(), at: Micros(5) };
-    remote.record_revocation(&revocation).await.expect("recorded");
-    let listed = remote.revocations_of(&leaf_name()).await.expect("read");
-    assert_eq!(listed, std::slice::from_ref(&revocation));
+    let instead = LeafName("machine-2/leaf-1".into());
+    let revocation = Revocation {
+        leaf: leaf_name(),
+        table: other.clone(),
+        batch: batch_id(),
+        instead: instead.clone(),
+        at: Micros(5),
+        is_held: false,
+    };
+    assert_eq!(remote.record_revocation(&revocation).await.expect("recorded"), instead);
+    remote.note_held(&other, &batch_id(), &instead).await.expect("noted");
+    let listed = remote.revocations_of(&leaf_name(), None).await.expect("read");
+    assert_eq!(listed, [Revocation { is_held: true, ..revocation }]);
+    let after = (other, batch_id());
+    assert_eq!(remote.revocations_of(&leaf_name(), Some(&after)).await.expect("read"), []);
     remote.remove_revocations(&listed).await.expect("removed");
-    assert_eq!(remote.revocations_of(&leaf_name()).await.expect("read"), []);
+    assert_eq!(remote.revocations_of(&leaf_name(), None).await.expect("read"), []);
 }
 
 #[tokio::test]

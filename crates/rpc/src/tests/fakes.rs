@@ -204,7 +204,13 @@ impl Sink for Fake {
     fn look_up<'a>(&'a self, _table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         let is_known = self.batches.lock().iter().any(|batch| batch.id == *id);
         Box::pin(async move {
-            BatchLookup { is_answered: true, is_known, takes_batches: true, free_bytes: 11 }
+            BatchLookup {
+                is_answered: true,
+                is_known,
+                takes_batches: true,
+                free_bytes: 11,
+                ..BatchLookup::default()
+            }
         })
     }
 }
@@ -294,7 +300,8 @@ impl TestServer {
         let (stop, stopped) = oneshot::channel::<()>();
         let served = tokio::spawn(async move {
             let shutdown = async { drop(stopped.await) };
-            serve(listener, Arc::new(identity), services, tls.as_ref(), shutdown).await
+            let identity = Arc::new(identity.with_tls(tls));
+            serve(listener, identity, services, shutdown).await
         });
         Self { address, fake, stop, served }
     }
@@ -316,7 +323,7 @@ impl TestServer {
 }
 
 pub(crate) fn connection(address: SocketAddr, identity: Identity) -> Arc<Connection> {
-    Arc::new(Connection::new(address, Arc::new(identity), None).expect("no TLS"))
+    Arc::new(Connection::new(address, Arc::new(identity)).expect("no TLS"))
 }
 
 /// An address where nothing listens.

@@ -14,7 +14,7 @@ use crate::{HelloError, Identity, say_hello};
 
 async fn hello(address: SocketAddr, identity: Identity) -> Result<String, HelloError> {
     let time_limit = Duration::from_secs(5);
-    let hello = say_hello(address, &Arc::new(identity), None, time_limit).await;
+    let hello = say_hello(address, &Arc::new(identity), time_limit).await;
     hello.map(|hello| hello.name.to_string())
 }
 
@@ -98,6 +98,6 @@ async fn a_silent_process_is_named() {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
     let address = listener.local_addr().expect("bound");
     let time_limit = Duration::from_millis(100);
-    let said = say_hello(address, &Arc::new(identity("b")), None, time_limit).await;
+    let said = say_hello(address, &Arc::new(identity("b")), time_limit).await;
     assert_eq!(said, Err(HelloError::TimedOut { address }));
 }

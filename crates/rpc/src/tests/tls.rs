@@ -40,7 +40,8 @@ async fn server(tls: Tls) -> TestServer {
 }
 
 fn leaf(server: &TestServer, tls: Option<&Tls>) -> RemoteLeaf {
-    let connection = Connection::new(server.address, Arc::new(identity("b")), tls);
+    let caller = identity("b").with_tls(tls.cloned());
+    let connection = Connection::new(server.address, Arc::new(caller));
     RemoteLeaf::new(leaf_name(), Arc::new(connection.expect("readable files")))
 }
 
@@ -52,7 +53,8 @@ async fn members_call_each_other_by_tls() {
     let leaf = leaf(&server, Some(&tls));
     assert_eq!(leaf.query(query(), Instant::now() + LONG).await, partial(7));
     assert!(leaf.accept(batch()).await.is_ok());
-    let said = say_hello(server.address, &Arc::new(identity("b")), Some(&tls), LONG).await;
+    let caller = Arc::new(identity("b").with_tls(Some(tls)));
+    let said = say_hello(server.address, &caller, LONG).await;
     assert_eq!(said.map(|hello| hello.name), Ok(leaf_name()));
 }
 
@@ -71,8 +73,8 @@ async fn callers_without_a_certificate_of_the_authority_are_refused() {
         let answer = leaf.query(query(), Instant::now() + LONG).await;
         assert_eq!(answer.coverage.leaves[0].outcome, LeafOutcome::Dead, "{what}");
         assert!(leaf.accept(batch()).await.is_err(), "{what}");
-        let caller = Arc::new(identity("b").with_token(token("s")));
-        let said = say_hello(server.address, &caller, tls.as_ref(), Duration::from_secs(5)).await;
+        let caller = identity("b").with_token(token("s")).with_tls(tls.clone());
+        let said = say_hello(server.address, &Arc::new(caller), Duration::from_secs(5)).await;
         assert!(matches!(said, Err(HelloError::NotHadal { .. })), "{what}: {said:?}");
     }
     assert!(server.fake.batches.lock().is_empty());
@@ -103,5 +105,6 @@ async fn servers_without_a_certificate_of_the_authority_get_nothing() {
 fn files_that_are_no_certificates_are_refused() {
     let nothing = Tls::new(b"", b"no key", b"no certificate");
     let address = "127.0.0.1:1".parse().expect("an address");
-    assert!(Connection::new(address, Arc::new(identity("b")), Some(&nothing)).is_err());
+    let caller = identity("b").with_tls(Some(nothing));
+    assert!(Connection::new(address, Arc::new(caller)).is_err());
 }

@@ -1,15 +1,13 @@
 //! Clusters of fake leaves and fake failures, under paused time.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
-
 use hadal_aggregate::{Coverage, LeafCoverage, PartialBody, WeightedCount};
 use hadal_query::{ColumnRef, Expr, QueryKind, RowInput};
 use hadal_types::{ColumnName, Kind, Logical};
-use tokio::time::Instant as TokioInstant;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::*;
 
+mod complete;
 mod properties;
 mod shapes;
 

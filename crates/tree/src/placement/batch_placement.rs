@@ -19,14 +19,17 @@
 //!    durable record names the leaf that gets it instead, and the first record counts. A revoked
 //!    leaf that has the batch after all drops it when it reads the record, as soon as a later leaf
 //!    says that it holds the batch.
-//! 3. A batch moves only to leaves later in its order, so the last leaf that holds it never drops
+//! 3. A batch that was revoked anywhere, as a leaf or a record says, *moves*: it is revoked on all
+//!    earlier leaves that may hold it, and its new leaf takes it even if it promised to refuse it.
+//!    So does a batch that both candidates have promised to refuse, and one that leaves its two
+//!    candidates.
+//! 4. A batch moves only to leaves later in its order, so the last leaf that holds it never drops
 //!    it: nothing is lost. Every leaf before it drops it sooner or later: nothing counts twice.
-//! 4. A batch beyond its two candidates always has a record at the first one, by which
-//!    later senders find it.
 //!
 //! The set time decides only when a batch moves, never whether it counts once. The decision is in
 //! `docs/decisions`, with the time in which a query may still see both copies.
 
+mod event;
 mod target;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,173 +37,15 @@ use std::time::Duration;
 
 use hadal_types::limits::{LEAF_AWAY_SECONDS, PLACEMENT_SECONDS};
 
+pub use event::{
+    Answer, Candidate, CandidateState, Effect, Event, History, Load, Lookup, SendOutcome, history,
+    load, state_for_retries,
+};
+
 /// The number of leaves from which one is chosen.
-pub(super) const CHOICES: usize = 2;
+const CHOICES: usize = 2;
 /// Time until a leaf that did not answer is asked again.
 const PAUSE: Duration = Duration::from_millis(200);
-
-/// A leaf, as the sender of a batch knows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Candidate<L> {
-    /// The leaf.
-    pub leaf: L,
-    /// The start of its process. A later process of the leaf has a higher one.
-    pub process: u64,
-    /// Its state.
-    pub state: CandidateState,
-    /// Bytes of batches that it can take, as it announced; `None` if it must be asked.
-    pub free_bytes: Option<u64>,
-    /// How full it is, see [`load`]: of two leaves, the one with less gets a batch.
-    pub load: Load,
-    /// Whether it may hold the batch although it is not among the first two: leaves have joined
-    /// since, or this sender does not know.
-    pub may_hold: bool,
-}
-
-/// How full a leaf is: the share of its memory in coarse steps, then the bytes of the batch's table
-/// and of all tables, as far as the sender knows.
-pub type Load = [u64; 3];
-
-/// Steps in which shares of memory are compared. Within a step, the bytes of the table decide,
-/// which a sender knows better: announcements are up to a second old.
-const MEMORY_STEPS: u128 = 64;
-
-/// The load of a leaf that announced `used_bytes` and `free_bytes` of memory, and has these bytes
-/// of the table and of all tables.
-#[must_use]
-pub fn load(used_bytes: u64, free_bytes: u64, table_bytes: u64, all_bytes: u64) -> Load {
-    let (used, free) = (u128::from(used_bytes), u128::from(free_bytes));
-    let step = used * MEMORY_STEPS / (used + free).max(1);
-    [u64::try_from(step).unwrap_or(u64::MAX), table_bytes, all_bytes]
-}
-
-/// What is known of a leaf's life.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CandidateState {
-    /// It takes batches.
-    Alive,
-    /// It takes batches, and is busy with its restart: chosen last.
-    Recovering,
-    /// It is about to stop: it answers, and takes no new batches.
-    Leaving,
-    /// It was last heard of at this time.
-    Silent {
-        /// The time.
-        since: Duration,
-    },
-}
-
-/// A leaf's answer to whether it has a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lookup {
-    /// Whether it has the batch, is taking it, or may have taken it.
-    pub is_known: bool,
-    /// Whether it will not take the batch: it promised so, or the batch was revoked.
-    pub refuses: bool,
-    /// Whether it takes batches at all.
-    pub takes_batches: bool,
-    /// Bytes of batches that it can take now.
-    pub free_bytes: u64,
-}
-
-/// How sending a batch to a leaf ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SendOutcome {
-    /// The leaf has the batch.
-    Accepted,
-    /// The leaf does not have it because of this request, and others may take it.
-    Declined,
-    /// An answer for the client, whatever other leaves would say.
-    Final,
-    /// It is unknown: the answer was lost, or the request.
-    Unknown,
-}
-
-/// What happened.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event<L> {
-    /// All known leaves in the order of the batch. The first event, and again after each change.
-    Candidates(Vec<Candidate<L>>),
-    /// A leaf answered a look-up.
-    LookedUp {
-        /// The leaf.
-        leaf: L,
-        /// The process that answered.
-        process: u64,
-        /// Its answer.
-        lookup: Lookup,
-    },
-    /// A leaf did not answer a look-up.
-    NotLookedUp {
-        /// The leaf.
-        leaf: L,
-    },
-    /// The batch was sent.
-    Sent {
-        /// The leaf.
-        leaf: L,
-        /// The outcome.
-        outcome: SendOutcome,
-    },
-    /// The batch is revoked at a leaf.
-    Revoked {
-        /// The leaf.
-        leaf: L,
-        /// Where the batch goes instead, according to the first record.
-        instead: L,
-    },
-    /// A revocation could not be recorded.
-    NotRevoked {
-        /// The leaf.
-        leaf: L,
-    },
-    /// Time passed.
-    Time,
-}
-
-/// What the driver does.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Effect<L> {
-    /// Asks a leaf whether it has the batch.
-    LookUp {
-        /// The leaf.
-        leaf: L,
-        /// Whether the leaf promises to refuse the batch if it does not have it.
-        refuse: bool,
-    },
-    /// Sends the batch to this process of a leaf, and to no later one.
-    Send {
-        /// The leaf.
-        leaf: L,
-        /// The process.
-        process: u64,
-    },
-    /// Records that the batch is revoked at a leaf, unless a record exists.
-    Revoke {
-        /// The leaf.
-        leaf: L,
-        /// Where the batch goes instead.
-        instead: L,
-    },
-    /// Answers the client. The last effect.
-    Answer(Answer<L>),
-    /// Passes [`Event::Time`] at this time.
-    WaitUntil(Duration),
-}
-
-/// The answer to a client.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer<L> {
-    /// What the leaf answered to which the batch was sent last.
-    OfLeaf,
-    /// The batch was not acknowledged; the client may send it again.
-    Unavailable {
-        /// The leaf that may hold the batch and does not answer; `None` if no leaf takes batches.
-        leaf: Option<L>,
-        /// When another try makes sense.
-        retry_after: Duration,
-    },
-}
 
 /// How batches are placed.
 #[derive(Clone, Copy, Debug)]
@@ -234,12 +79,18 @@ pub struct BatchPlacement<L> {
     until: Duration,
     /// All known leaves, in the order of the batch.
     candidates: Vec<Candidate<L>>,
+    /// How often the state of the leaves has changed.
+    changes: u64,
+    /// The process of each leaf, and the change with which it became known.
+    learned: BTreeMap<L, (u64, u64)>,
     /// The answers to look-ups.
-    answers: BTreeMap<L, (u64, Lookup)>,
-    /// The look-ups that are under way.
-    asked: BTreeSet<L>,
-    /// The leaf and the process to which the batch is being sent.
-    sending: Option<(L, u64)>,
+    answers: BTreeMap<L, LeafAnswer>,
+    /// The look-ups that are under way, and the change after which they were begun.
+    asked: BTreeMap<L, u64>,
+    /// Leaves that once did not answer. Of unknown history, they are not asked again.
+    deaf: BTreeSet<L>,
+    /// The leaf and the process to which the batch is being sent, and whether it moves there.
+    sending: Option<(L, u64, bool)>,
     /// The leaf at which the batch is being revoked.
     revoking: Option<L>,
     /// Leaves that may hold the batch because this sender sent it, and the processes it was sent
@@ -253,10 +104,18 @@ pub struct BatchPlacement<L> {
     is_done: bool,
 }
 
+/// What a process of a leaf answered, and after which change of the leaves' state it was asked.
+#[derive(Clone, Debug)]
+struct LeafAnswer {
+    process: u64,
+    change: u64,
+    lookup: Lookup,
+}
+
 /// The next effect.
 enum Next<L> {
     LookUp(Vec<(L, bool)>),
-    Send(L, u64),
+    Send(L, u64, bool),
     Revoke {
         leaf: L,
         instead: L,
@@ -276,8 +135,11 @@ impl<L: Clone + Ord> BatchPlacement<L> {
             bytes,
             until: now.saturating_add(rules.patience),
             candidates: Vec::new(),
+            changes: 0,
+            learned: BTreeMap::new(),
             answers: BTreeMap::new(),
-            asked: BTreeSet::new(),
+            asked: BTreeMap::new(),
+            deaf: BTreeSet::new(),
             sending: None,
             revoking: None,
             doubted: BTreeMap::new(),
@@ -297,7 +159,8 @@ impl<L: Clone + Ord> BatchPlacement<L> {
             Event::Candidates(candidates) => self.know(candidates),
             Event::LookedUp { leaf, process, lookup } => self.looked_up(leaf, process, lookup),
             Event::NotLookedUp { leaf } => {
-                if self.asked.remove(&leaf) {
+                if self.asked.remove(&leaf).is_some() {
+                    self.deaf.insert(leaf);
                     self.pause = Some(now + PAUSE);
                 }
             }
@@ -315,41 +178,57 @@ impl<L: Clone + Ord> BatchPlacement<L> {
         self.advance(now, effects);
     }
 
-    /// Stores the state of the leaves. A promise counts only for batches to processes that were
-    /// known before: when a leaf has a new process, all are asked again.
+    /// Stores the state of the leaves, and which of their processes are new.
     fn know(&mut self, candidates: Vec<Candidate<L>>) {
-        let old: BTreeMap<&L, u64> =
-            self.candidates.iter().map(|candidate| (&candidate.leaf, candidate.process)).collect();
-        let is_other = |candidate: &Candidate<L>| {
-            old.get(&candidate.leaf).is_some_and(|process| *process != candidate.process)
-        };
-        if candidates.iter().any(is_other) {
-            self.answers.clear();
+        self.changes += 1;
+        let mut learned = std::mem::take(&mut self.learned);
+        for candidate in &candidates {
+            let (leaf, process) = (&candidate.leaf, candidate.process);
+            let change = match learned.remove(leaf) {
+                Some((old, change)) if old == process => change,
+                _ => self.changes,
+            };
+            self.learned.insert(leaf.clone(), (process, change));
         }
         self.candidates = candidates;
     }
 
     fn looked_up(&mut self, leaf: L, process: u64, lookup: Lookup) {
-        self.asked.remove(&leaf);
+        let Some(change) = self.asked.remove(&leaf) else { return };
         // The process to which the batch was sent has ended, and its successor does not have it.
         if !lookup.is_known && self.doubted.get(&leaf).is_some_and(|doubted| *doubted < process) {
             self.doubted.remove(&leaf);
         }
-        self.answers.insert(leaf, (process, lookup));
+        self.answers.insert(leaf, LeafAnswer { process, change, lookup });
     }
 
     fn sent(&mut self, now: Duration, leaf: L, outcome: SendOutcome, effects: &mut Vec<Effect<L>>) {
-        let Some((_, process)) = self.sending.take_if(|(to, _)| *to == leaf) else { return };
+        let sent = self.sending.take_if(|(to, ..)| *to == leaf);
+        let Some((_, process, moves)) = sent else { return };
         let answer = self.answers.get(&leaf);
         let may_have_it =
-            self.doubted.contains_key(&leaf) || answer.is_some_and(|(_, lookup)| lookup.is_known);
+            self.doubted.contains_key(&leaf) || answer.is_some_and(|answer| answer.lookup.is_known);
         match outcome {
-            SendOutcome::Accepted | SendOutcome::Final => {
+            SendOutcome::Accepted => {
+                if moves {
+                    effects.push(Effect::NoteHeld { leaf });
+                }
                 self.answer(Answer::OfLeaf, effects);
             }
-            SendOutcome::Declined if !may_have_it => {
+            SendOutcome::Final => self.answer(Answer::OfLeaf, effects),
+            SendOutcome::Declined if !may_have_it && !self.first_try && !moves => {
                 // Perhaps because it has promised another sender to refuse the batch.
-                self.answers.remove(&leaf);
+                let lookup = Lookup {
+                    is_known: false,
+                    refuses: true,
+                    is_revoked: false,
+                    takes_batches: true,
+                    free_bytes: u64::MAX,
+                };
+                let change = self.changes;
+                self.answers.insert(leaf, LeafAnswer { process, change, lookup });
+            }
+            SendOutcome::Declined if !may_have_it => {
                 self.declined.insert(leaf);
             }
             // What a leaf declines now says nothing about an earlier request.
@@ -378,13 +257,13 @@ impl<L: Clone + Ord> BatchPlacement<L> {
         match self.next(now) {
             Next::LookUp(leaves) => {
                 for (leaf, refuse) in leaves {
-                    self.asked.insert(leaf.clone());
+                    self.asked.insert(leaf.clone(), self.changes);
                     effects.push(Effect::LookUp { leaf, refuse });
                 }
             }
-            Next::Send(leaf, process) => {
-                self.sending = Some((leaf.clone(), process));
-                effects.push(Effect::Send { leaf, process });
+            Next::Send(leaf, process, moves) => {
+                self.sending = Some((leaf.clone(), process, moves));
+                effects.push(Effect::Send { leaf, process, moves });
             }
             Next::Revoke { leaf, instead } => {
                 self.revoking = Some(leaf.clone());
@@ -415,11 +294,11 @@ impl<L: Clone + Ord> BatchPlacement<L> {
         if let Some(holder) = self.holder().or_else(|| self.doubted_process()) {
             return match is_late {
                 true => Next::Wait(Some(holder.leaf.clone()), now),
-                false => Next::Send(holder.leaf.clone(), holder.process),
+                false => Next::Send(holder.leaf.clone(), holder.process, false),
             };
         }
         let target = self.target();
-        let look_ups = self.look_ups(target);
+        let look_ups = self.look_ups(target.map(|target| target.index));
         if let Some((leaf, _)) = look_ups.first() {
             return match is_late {
                 true => Next::Wait(Some(leaf.clone()), now),
@@ -435,12 +314,12 @@ impl<L: Clone + Ord> BatchPlacement<L> {
                 false => Next::GiveUp,
             };
         };
-        let instead = &self.candidates[target];
+        let instead = &self.candidates[target.index];
         match self.to_revoke(target) {
             Some(leaf) if is_late => Next::Wait(Some(leaf), now),
             Some(leaf) => Next::Revoke { leaf, instead: instead.leaf.clone() },
             None if is_late => Next::Wait(None, now),
-            None => Next::Send(instead.leaf.clone(), instead.process),
+            None => Next::Send(instead.leaf.clone(), instead.process, target.moves),
         }
     }
 
@@ -463,13 +342,17 @@ impl<L: Clone + Ord> BatchPlacement<L> {
     /// The answer of a leaf's present process.
     fn lookup(&self, candidate: &Candidate<L>) -> Option<&Lookup> {
         let answer = self.answers.get(&candidate.leaf);
-        answer.filter(|(process, _)| *process == candidate.process).map(|(_, lookup)| lookup)
+        answer.filter(|answer| answer.process == candidate.process).map(|answer| &answer.lookup)
     }
-}
 
-impl<L> Candidate<L> {
-    const fn is_reachable(&self) -> bool {
-        !matches!(self.state, CandidateState::Silent { .. })
+    /// Whether a leaf promised to refuse the batch after the process of `target` was known. A
+    /// promise from before does not protect a batch on its way there: that process may itself have
+    /// forgotten a promise, for which another sender has sent the batch elsewhere.
+    fn has_promised(&self, candidate: &Candidate<L>, target: &Candidate<L>) -> bool {
+        let learned = self.learned.get(&target.leaf).map(|(_, change)| *change);
+        let refuses = self.lookup(candidate).is_some_and(|lookup| lookup.refuses);
+        let answered = self.answers.get(&candidate.leaf).map(|answer| answer.change);
+        refuses && answered >= learned
     }
 }
 

@@ -77,7 +77,7 @@ impl Placement {
 
     /// Whether a leaf that answered so learns of the change later.
     fn may_miss(&self, change: &TableChange, error: &SinkError) -> bool {
-        let is_away = matches!(error, SinkError::Unavailable(_));
+        let is_away = matches!(error, SinkError::Unavailable(_) | SinkError::OutcomeUnknown(_));
         self.rules.has_other_senders && is_away && !needs_all(change)
     }
 

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_peer::{Admin, MemberState, Sink};
-use hadal_types::limits::{BATCH_ID_SECONDS, PLACEMENT_WATCH_SECONDS};
-use hadal_types::{BatchId, LeafName, LeafState};
+use hadal_types::{BatchId, LeafName, LeafState, Micros};
 use parking_lot::RwLock;
 use tokio::sync::watch;
 use twox_hash::XxHash3_64;
 
 use super::PlacementLeaf;
-use super::batch_placement::{CHOICES, Candidate, CandidateState, load};
+use super::batch_placement::{Candidate, CandidateState, history, load, state_for_retries};
 
 /// One process of a leaf.
 pub(super) struct Member {
@@ -31,14 +30,18 @@ struct Entry {
     state: CandidateState,
     /// Bytes of memory in use and free, as announced.
     memory: Option<(u64, u64)>,
-    /// When the leaf, by its name, was first known.
+    /// When the leaf, by its name, was first known here.
     since: Duration,
+    /// When it joined the cluster, since the Unix epoch, if it said so.
+    joined: Option<Duration>,
 }
 
 /// All known leaves.
 pub(super) struct Members {
     /// When the list was begun.
     begun: Duration,
+    /// When anything was last heard of any leaf.
+    heard: RwLock<Duration>,
     entries: RwLock<Vec<Entry>>,
     /// Counts the changes of the list.
     version: watch::Sender<u64>,
@@ -46,19 +49,27 @@ pub(super) struct Members {
 
 impl Members {
     pub(super) fn new(now: Duration) -> Self {
-        Self { begun: now, entries: RwLock::default(), version: watch::Sender::new(0) }
+        Self {
+            begun: now,
+            heard: RwLock::new(now),
+            entries: RwLock::default(),
+            version: watch::Sender::new(0),
+        }
     }
 
     /// Adds a leaf, or the next process of a leaf.
     pub(super) fn join(&self, leaf: PlacementLeaf, now: Duration) {
-        let PlacementLeaf { name, sink, admin, tables: _ } = leaf;
-        let hash = XxHash3_64::oneshot(name.0.as_bytes());
+        let PlacementLeaf { name, sink, admin, tables: _, joined } = leaf;
+        let joined = joined.map(since_epoch);
+        *self.heard.write() = now;
+        let hash = hash_of(&name);
         self.change(|entries, version| {
             let old = entries.iter().position(|entry| entry.member.name == name);
             let old = old.map(|index| entries.remove(index));
             let since = old.map_or(now, |old| old.since);
             let member = Arc::new(Member { name, sink, admin, process: version, hash });
-            entries.push(Entry { member, state: CandidateState::Alive, memory: None, since });
+            let state = CandidateState::Alive;
+            entries.push(Entry { member, state, memory: None, since, joined });
         });
     }
 
@@ -78,6 +89,7 @@ impl Members {
         memory: (u64, u64),
         now: Duration,
     ) {
+        *self.heard.write() = now;
         let is_leaf = |entry: &Entry| entry.member.name == *leaf;
         let mut entries = self.entries.write();
         let Some(entry) = entries.iter_mut().find(|entry| is_leaf(entry)) else { return };
@@ -100,7 +112,7 @@ impl Members {
         change(&mut entries, *self.version.borrow());
     }
 
-    /// Returns a receiver that is told of changes of the list from now on.
+    /// Returns a receiver that learns of changes of the list from now on.
     pub(super) fn changes(&self) -> watch::Receiver<u64> {
         self.version.subscribe()
     }
@@ -135,23 +147,26 @@ impl Members {
     }
 
     /// All leaves in the order of a batch id's rendezvous hashes. `bytes_of` returns the bytes of
-    /// the batch's table and of all tables on a leaf.
+    /// the batch's table and of all tables on a leaf. `may_be_retry` says whether another sender
+    /// may know the batch.
     pub(super) fn candidates(
         &self,
-        id: &BatchId,
-        now: Duration,
+        (id, may_be_retry): (&BatchId, bool),
+        (now, wall_clock): (Duration, Micros),
         bytes_of: impl Fn(&LeafName) -> (u64, u64),
     ) -> Vec<Candidate<LeafName>> {
         let mut entries = self.entries.read().clone();
-        let id = id.as_str().as_bytes();
         entries.sort_by_cached_key(|entry| {
-            let hash = XxHash3_64::oneshot_with_seed(entry.member.hash, id);
-            Reverse((hash, entry.member.name.clone()))
+            Reverse((batch_hash(entry.member.hash, id), entry.member.name.clone()))
         });
-        let since: Vec<Duration> = entries.iter().map(|entry| entry.since).collect();
-        let is_new = now.saturating_sub(self.begun) < Duration::from_secs(PLACEMENT_WATCH_SECONDS);
+        let joined: Vec<Option<Duration>> = entries.iter().map(|entry| entry.joined).collect();
+        let wall_clock = since_epoch(wall_clock);
+        let heard = *self.heard.read();
         let candidate = |(index, entry): (usize, Entry)| {
-            let Entry { member, state, memory, .. } = entry;
+            let Entry { member, mut state, memory, since, joined: _ } = entry;
+            if may_be_retry {
+                state = state_for_retries(state, (since, self.begun, heard), now);
+            }
             let (used, free) = memory.unwrap_or_default();
             let (table_bytes, all_bytes) = bytes_of(&member.name);
             Candidate {
@@ -160,19 +175,32 @@ impl Members {
                 state,
                 free_bytes: memory.map(|(_, free)| free),
                 load: load(used, free, table_bytes, all_bytes),
-                may_hold: is_new || was_candidate(index, &since, now),
+                history: history(index, &joined, wall_clock),
             }
         };
         entries.into_iter().enumerate().map(candidate).collect()
     }
 }
 
-/// Whether the leaf at `index` of a batch's order was one of the two candidates at some time in
-/// which the batch can have been sent, given when each leaf was first known: before others joined.
-fn was_candidate(index: usize, since: &[Duration], now: Duration) -> bool {
-    let remembered = now.saturating_sub(Duration::from_secs(BATCH_ID_SECONDS.unsigned_abs()));
-    let latest = since[index].max(remembered);
-    since[..index].iter().filter(|since| **since <= latest).count() < CHOICES
+fn hash_of(leaf: &LeafName) -> u64 {
+    XxHash3_64::oneshot(leaf.0.as_bytes())
+}
+
+/// The rendezvous hash of a batch and a leaf with this hash: the leaf with the highest one is the
+/// first in the batch's order.
+fn batch_hash(leaf: u64, id: &BatchId) -> u64 {
+    XxHash3_64::oneshot_with_seed(leaf, id.as_str().as_bytes())
+}
+
+/// Whether `other` comes later than `leaf` in the order of a batch.
+#[must_use]
+pub fn comes_later(id: &BatchId, leaf: &LeafName, other: &LeafName) -> bool {
+    let key = |leaf| (batch_hash(hash_of(leaf), id), leaf);
+    key(other) < key(leaf)
+}
+
+fn since_epoch(time: Micros) -> Duration {
+    Duration::from_micros(u64::try_from(time.0).unwrap_or_default())
 }
 
 /// The state of a leaf that announced `state`, and was in the state `old`.
@@ -193,21 +221,6 @@ mod tests {
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
-
-    #[test]
-    fn leaves_that_were_candidates_before_others_joined_may_hold_a_batch() {
-        let now = 10_000 * SECOND;
-        let may_hold = |since: &[u32]| -> Vec<usize> {
-            let since: Vec<Duration> = since.iter().map(|since| *since * SECOND).collect();
-            (0..since.len()).filter(|index| was_candidate(*index, &since, now)).collect()
-        };
-        assert_eq!(may_hold(&[0, 0, 0, 0]), [0, 1]);
-        assert_eq!(may_hold(&[9_000, 0, 0, 0]), [0, 1, 2]);
-        assert_eq!(may_hold(&[9_500, 9_000, 0, 8_000, 0, 0]), [0, 1, 2, 3, 4]);
-        let remembered = u32::try_from(10_000 - BATCH_ID_SECONDS).expect("small");
-        assert_eq!(may_hold(&[remembered, 0, 0]), [0, 1], "no leaf remembers such a batch");
-        assert_eq!(may_hold(&[remembered + 1, 0, 0]), [0, 1, 2]);
-    }
 
     #[test]
     fn a_leaf_is_silent_since_it_was_first_called_so() {

@@ -24,4 +24,13 @@ pub trait Revocations: Send + Sync {
     /// # Errors
     /// The reason why it may not be recorded.
     fn record<'a>(&'a self, revocation: &'a Revocation) -> BoxFuture<'a, Result<LeafName, String>>;
+
+    /// Notes in all records of a batch that name this leaf that it holds the batch durably. If that
+    /// fails, the leaves at which the batch was revoked ask this one.
+    fn note_held<'a>(
+        &'a self,
+        table: &'a TableName,
+        batch: &'a BatchId,
+        leaf: &'a LeafName,
+    ) -> BoxFuture<'a, Result<(), String>>;
 }

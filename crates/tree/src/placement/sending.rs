@@ -34,8 +34,7 @@ pub(super) struct Sending<'p> {
 
 /// The end of a request.
 enum Done {
-    /// With whether the leaf was asked to refuse the batch.
-    LookedUp(Arc<Member>, BatchLookup, bool),
+    LookedUp(Arc<Member>, BatchLookup),
     NotLookedUp(LeafName),
     /// The batch was meant for the leaf `to`.
     Sent {
@@ -74,9 +73,10 @@ impl<'p> Sending<'p> {
             for effect in effects.drain(..) {
                 match effect {
                     Effect::LookUp { leaf, refuse } => self.look_up(leaf, refuse),
-                    Effect::Send { leaf, process } => self.send(leaf, process),
+                    Effect::Send { leaf, process, moves } => self.send(leaf, process, moves),
                     Effect::Revoke { leaf, instead } => self.revoke(leaf, instead),
                     Effect::WaitUntil(time) => self.wake_at = Some(time),
+                    Effect::NoteHeld { leaf } => self.note_held(&leaf).await,
                     Effect::Answer(answer) => return self.answer(answer),
                 }
             }
@@ -94,9 +94,11 @@ impl<'p> Sending<'p> {
 
     fn candidates(&self) -> Vec<Candidate<LeafName>> {
         let Placement { members, state, .. } = self.placement;
-        let (now, state) = (self.placement.now(), state.lock());
+        let now = (self.placement.now(), self.placement.clock.now());
+        let state = state.lock();
         let (table, id) = &self.key;
-        members.candidates(id, now, |leaf| state.tables.load(table, leaf))
+        let may_be_retry = self.placement.rules.has_other_senders && !self.first_try;
+        members.candidates((id, may_be_retry), now, |leaf| state.tables.load(table, leaf))
     }
 
     fn look_up(&mut self, leaf: LeafName, refuse: bool) {
@@ -118,13 +120,13 @@ impl<'p> Sending<'p> {
                 false => Ok(lookup.await),
             };
             match lookup {
-                Ok(lookup) if lookup.is_answered => Done::LookedUp(member, lookup, refuse),
+                Ok(lookup) if lookup.is_answered => Done::LookedUp(member, lookup),
                 Ok(_) | Err(_) => Done::NotLookedUp(leaf),
             }
         }));
     }
 
-    fn send(&mut self, leaf: LeafName, process: u64) {
+    fn send(&mut self, leaf: LeafName, process: u64, moves: bool) {
         let has_limit = self.placement.rules.has_other_senders;
         let member = self.placement.members.process(&leaf, process);
         let batch = if has_limit { self.batch.clone() } else { self.batch.take() };
@@ -134,7 +136,10 @@ impl<'p> Sending<'p> {
         };
         let member = self.placement.shared_leaf(&self.key, member);
         self.under_way.push(Box::pin(async move {
-            let accepted = member.sink.accept(batch);
+            let accepted = match moves {
+                true => member.sink.accept_moved(batch),
+                false => member.sink.accept(batch),
+            };
             let accepted = match has_limit {
                 true => timeout(Duration::from_secs(ACCEPT_SECONDS), accepted).await,
                 false => Ok(accepted.await),
@@ -156,15 +161,23 @@ impl<'p> Sending<'p> {
         }));
     }
 
+    /// The batch is acknowledged whether or not this succeeds.
+    async fn note_held(&mut self, leaf: &LeafName) {
+        let (table, id) = &self.key;
+        let noting = self.placement.revocations.note_held(table, id, leaf);
+        let _ = timeout(Duration::from_millis(LOOK_UP_MILLIS), noting).await;
+    }
+
     fn event(&mut self, done: Done) -> Event<LeafName> {
         match done {
             Done::NotLookedUp(leaf) => Event::NotLookedUp { leaf },
-            Done::LookedUp(member, lookup, refuse) => Event::LookedUp {
+            Done::LookedUp(member, lookup) => Event::LookedUp {
                 leaf: member.name.clone(),
                 process: member.process,
                 lookup: Lookup {
                     is_known: lookup.is_known,
-                    refuses: refuse && !lookup.is_known,
+                    refuses: lookup.is_refused,
+                    is_revoked: lookup.is_revoked,
                     takes_batches: lookup.takes_batches,
                     free_bytes: lookup.free_bytes,
                 },
@@ -185,6 +198,7 @@ impl<'p> Sending<'p> {
             Ok(_) => SendOutcome::Accepted,
             Err(_) if !self.placement.rules.has_other_senders => SendOutcome::Final,
             Err(SinkError::Full(_) | SinkError::Unavailable(_)) => SendOutcome::Declined,
+            Err(SinkError::OutcomeUnknown(_)) => SendOutcome::Unknown,
             Err(_) => SendOutcome::Final,
         }
     }

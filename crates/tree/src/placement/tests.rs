@@ -64,8 +64,10 @@ impl Sink for FakeSink {
             let lookup = BatchLookup {
                 is_answered: true,
                 is_known: self.taken.lock().contains(id),
+                is_accepted: self.taken.lock().contains(id),
                 takes_batches: !self.is_closed.load(Ordering::SeqCst),
                 free_bytes: u64::MAX,
+                ..BatchLookup::default()
             };
             let wait = self.slow_look.as_ref().and_then(|wait| wait.lock().take());
             if let Some(wait) = wait {
@@ -75,13 +77,19 @@ impl Sink for FakeSink {
         })
     }
 
+    fn accept_moved(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
+        self.refused.lock().remove(&batch.id);
+        self.accept(batch)
+    }
+
     fn refuse<'a>(&'a self, table: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
         Box::pin(async move {
             let lookup = self.look_up(table, id).await;
-            if !lookup.is_known {
-                self.refused.lock().insert(id.clone());
+            if lookup.is_known {
+                return lookup;
             }
-            lookup
+            self.refused.lock().insert(id.clone());
+            BatchLookup { is_refused: true, ..lookup }
         })
     }
 }
@@ -126,6 +134,7 @@ fn placed(index: usize, sink: &Arc<FakeSink>) -> PlacementLeaf {
         sink: Arc::<FakeSink>::clone(sink),
         admin: Arc::<FakeSink>::clone(sink),
         tables: Vec::new(),
+        joined: None,
     }
 }
 
@@ -312,6 +321,7 @@ async fn tables_that_leaves_bring_with_them_count() {
         sink: Arc::<FakeSink>::clone(&sink),
         admin: Arc::<FakeSink>::clone(&sink),
         tables: tables.iter().map(|(table, bytes)| (name(table), *bytes)).collect(),
+        joined: None,
     };
     let leaves = vec![leaf(0, &[("t", 1_000), ("u", 5)]), leaf(1, &[("t", 10), ("v", 5)])];
     let placement = Placement::with_tables_max(leaves, &Arc::default(), &Arc::default(), 2);
@@ -352,6 +362,24 @@ async fn nothing_is_taken_back_where_not_all_of_it_can_be() {
     expected_rows.add(&LeafName("leaf-0".into()), &name("t"), 7);
     assert_eq!(placement.apply(revoke()).await, Ok(5));
     assert_eq!(expected_rows.expected(&LeafName("leaf-0".into()), &name("t")), 2);
+}
+
+#[test]
+fn the_order_of_two_leaves_is_that_of_the_list() {
+    let members = Members::new(Duration::ZERO);
+    let sink = Arc::default();
+    (0..9).for_each(|index| members.join(placed(index, &sink), Duration::ZERO));
+    for number in 0..50 {
+        let id = BatchId::new(&format!("b{number}")).expect("an id");
+        let at = (Duration::ZERO, Micros(0));
+        let order = members.candidates((&id, false), at, |_| (0, 0));
+        for (index, candidate) in order.iter().enumerate() {
+            for (other_index, other) in order.iter().enumerate() {
+                let is_later = comes_later(&id, &candidate.leaf, &other.leaf);
+                assert_eq!(is_later, other_index > index, "{id}");
+            }
+        }
+    }
 }
 
 mod cluster;

@@ -12,7 +12,8 @@ fn settings(days: i64) -> TableSettings {
 fn revoked(batch: &str) -> RevokedBatch {
     let leaf = LeafName("m1/leaf-0".into());
     let batch = BatchId::new(batch).expect("an id");
-    RevokedBatch { leaf, table: table("t"), batch, at: Micros(-7) }
+    let instead = LeafName("m1/leaf-1".into());
+    RevokedBatch { leaf, table: table("t"), batch, instead, at: Micros(-7), is_held: true }
 }
 
 fn requests() -> Vec<DefinitionsRequest> {
@@ -27,7 +28,16 @@ fn requests() -> Vec<DefinitionsRequest> {
         Request::RemoveTableSettings { table: table("t"), based_on: None },
         Request::RemoveTableSettings { table: table("t"), based_on: Some(0) },
         Request::RecordRevocation(revoked("b1")),
-        Request::Revocations(LeafName("m1/leaf-0".into())),
+        Request::Revocations { leaf: LeafName("m1/leaf-0".into()), after: None },
+        Request::Revocations {
+            leaf: LeafName("m1/leaf-0".into()),
+            after: Some((table("t"), revoked("b1").batch)),
+        },
+        Request::NoteHeld {
+            table: table("t"),
+            batch: revoked("b1").batch,
+            leaf: LeafName("m1/leaf-1".into()),
+        },
         Request::RemoveRevocations(vec![revoked("b1"), revoked("b2")]),
     ]
 }
@@ -43,6 +53,7 @@ fn answers() -> Vec<DefinitionsAnswer> {
         Answer::AllSettings(vec![(table("a"), 7, settings(1)), (table("b"), 5, settings(2))]),
         Answer::Removed(false),
         Answer::Revocations(vec![revoked("b2"), revoked("b1")]),
+        Answer::Recorded(LeafName("m1/leaf-1".into())),
         Answer::Conflict(0),
         Answer::Failed("a disk is full".to_owned()),
     ]

@@ -64,7 +64,9 @@ impl Sink for Fake {
         let batches = self.batches.lock().unwrap();
         let is_known = batches.iter().any(|batch| batch.table == *table && batch.id == *id);
         Box::pin(async move {
-            BatchLookup { is_answered: true, is_known, takes_batches: true, free_bytes: u64::MAX }
+            let free_bytes = u64::MAX;
+            let lookup = BatchLookup { is_answered: true, is_known, ..BatchLookup::default() };
+            BatchLookup { takes_batches: true, free_bytes, ..lookup }
         })
     }
 }
@@ -108,7 +110,9 @@ proptest! {
     #[test]
     fn batches_come_through(batch in strategies::batch(), error in strategies::sink_error()) {
         let sink = mirrored(Fake::default());
-        let lookup = BatchLookup { is_answered: true, is_known: false, takes_batches: true, free_bytes: u64::MAX };
+        let free_bytes = u64::MAX;
+        let lookup = BatchLookup { is_answered: true, takes_batches: true, ..BatchLookup::default() };
+        let lookup = BatchLookup { free_bytes, ..lookup };
         prop_assert_eq!(now(sink.look_up(&batch.table, &batch.id)), lookup);
         let receipt = Receipt { rows: batch.rows, duplicate: false, durable: true, overflowing: false, report: None };
         prop_assert_eq!(now(sink.accept(batch.clone())), Ok(receipt));

@@ -106,8 +106,15 @@ proptest! {
         prop_assert_eq!(decode_accepted(encode_accepted(&accepted)), Ok(accepted));
         let applied = error.map_or(Ok(rows as u64), Err);
         prop_assert_eq!(decode_applied(encode_applied(&applied)), Ok(applied));
-        let lookup =
-            BatchLookup { is_answered: true, is_known: durable, takes_batches: duplicate, free_bytes: rows as u64 };
+        let lookup = BatchLookup {
+            is_answered: true,
+            is_known: durable,
+            is_accepted: durable && overflowing,
+            is_revoked: overflowing,
+            is_refused: overflowing && !durable,
+            takes_batches: duplicate,
+            free_bytes: rows as u64,
+        };
         prop_assert_eq!(decode_lookup(encode_lookup(lookup)), Ok(lookup));
     }
 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use hadal_rpc::{ClusterToken, Identity};
+use hadal_rpc::{ClusterToken, Identity, Tls};
 use hadal_types::limits::MACHINE_NAME_BYTES_MAX;
 use hadal_types::{Clock, LeafName, MachineName};
 
@@ -31,6 +31,32 @@ pub(crate) struct ClusterConfig {
     pub(crate) advertise: Option<IpAddr>,
     pub(crate) token_file: Option<PathBuf>,
     token: Option<ClusterToken>,
+    pub(crate) certificates: Option<CertificateFiles>,
+    tls: Option<Tls>,
+}
+
+/// The files (PEM) by which members call each other with mutual TLS.
+#[derive(Clone, Debug)]
+pub(crate) struct CertificateFiles {
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
+    pub(crate) authority: PathBuf,
+}
+
+impl CertificateFiles {
+    fn of(args: &ClusterArgs) -> Option<Self> {
+        Some(Self {
+            certificate: args.cluster_certificate.clone()?,
+            key: args.cluster_key.clone()?,
+            authority: args.cluster_authority.clone()?,
+        })
+    }
+
+    fn read(&self) -> Result<Tls, Error> {
+        let read = |file: &Path| fs::read(file).map_err(Error::io("read", file.display()));
+        refuse_written_by_others(&self.key)?;
+        Ok(Tls::new(&read(&self.certificate)?, &read(&self.key)?, &read(&self.authority)?))
+    }
 }
 
 impl ClusterConfig {
@@ -51,6 +77,8 @@ impl ClusterConfig {
         let port = if listen.port() == 0 { 0 } else { MEMBER_PORT.saturating_add(port_offset) };
         let member_listen = args.member_listen.unwrap_or(SocketAddr::new(listen.ip(), port));
         let token = args.cluster_token_file.as_deref().map(read_token).transpose()?;
+        let certificates = CertificateFiles::of(args);
+        let tls = certificates.as_ref().map(CertificateFiles::read).transpose()?;
         let config = Self {
             cluster: cluster.clone(),
             machine: MachineName(machine.into()),
@@ -60,6 +88,8 @@ impl ClusterConfig {
             advertise: args.advertise,
             token_file: args.cluster_token_file.clone(),
             token,
+            certificates,
+            tls,
         };
         config.check()?;
         Ok(Some(config))
@@ -68,10 +98,12 @@ impl ClusterConfig {
     /// Refuses settings by which others could reach this process by accident, or not at all.
     fn check(&self) -> Result<(), Error> {
         let ip = self.listen.ip();
-        if !ip.to_canonical().is_loopback() && self.token.is_none() {
+        let is_protected = self.token.is_some() || self.tls.is_some();
+        if !ip.to_canonical().is_loopback() && !is_protected {
             return Err(Error::Usage(format!(
                 "--member-listen {}: other machines can reach it, and there is no token: give \
-                 --cluster-token-file FILE, the same on every machine, or a loopback address",
+                 --cluster-token-file FILE, the same on every machine, or --cluster-certificate \
+                 FILE and its key and authority, or a loopback address",
                 self.listen
             )));
         }
@@ -109,7 +141,7 @@ impl ClusterConfig {
         let release = env!("CARGO_PKG_VERSION");
         let identity = Identity::new(&self.cluster, name, release, started, clock);
         let identity = identity.map_err(|error| Error::Usage(error.to_string()))?;
-        Ok(identity.with_token(self.token.clone()))
+        Ok(identity.with_token(self.token.clone()).with_tls(self.tls.clone()))
     }
 }
 

@@ -1,19 +1,17 @@
 //! Where a process of a cluster has its definitions: in a database, or on another member.
 
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hadal_definitions::{DefinitionStore, Definitions, FollowedDefinitions, Location};
 use hadal_membership::Membership;
 use hadal_peer::{Member, MemberRole};
-use hadal_rpc::{Connection, DefinitionsMember, Identity, RemoteDefinitions};
-use hadal_types::{LeafName, MachineName};
-use parking_lot::Mutex;
+use hadal_rpc::{DefinitionsMember, Identity, RemoteDefinitions};
+use hadal_types::MachineName;
 use tokio::net::lookup_host;
 
 use crate::error::Error;
-use crate::output;
+use crate::process::cluster::connections::Connections;
 use crate::process::service_config::ServiceConfig;
 
 /// The name of the file of definitions in a data folder.
@@ -84,7 +82,7 @@ fn remote(
     rank: impl Fn(&Member) -> u8 + Send + Sync + 'static,
 ) -> Arc<RemoteDefinitions> {
     let (membership, identity) = (Arc::clone(membership), Arc::clone(identity));
-    let connections = Mutex::new(BTreeMap::<(LeafName, SocketAddr), Arc<Connection>>::new());
+    let connections = Connections::new(Arc::clone(&identity));
     Arc::new(RemoteDefinitions::new(move || {
         let members = membership.members();
         let aggregators = members.iter().filter(|member| {
@@ -92,14 +90,7 @@ fn remote(
             member.role == MemberRole::Aggregator && member.state.answers() && is_other
         });
         let member = aggregators.min_by_key(|member| rank(member))?;
-        let key = (member.name.clone(), member.address);
-        let mut connections = connections.lock();
-        if !connections.contains_key(&key) {
-            let connection = Connection::new(member.address, Arc::clone(&identity), None);
-            let failed = |error| output::say(&format!("cannot ask {}: {error}", member.name));
-            connections.insert(key.clone(), Arc::new(connection.map_err(failed).ok()?));
-        }
-        let connection = Arc::clone(connections.get(&key)?);
+        let connection = connections.to(member)?;
         Some(DefinitionsMember { name: member.name.clone(), connection })
     }))
 }

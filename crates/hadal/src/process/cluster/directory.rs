@@ -3,15 +3,21 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hadal_membership::Membership;
 use hadal_peer::{Member, MemberRole};
 use hadal_rpc::{Connection, Identity, RemoteAggregator, RemoteLeaf, ReportEvent};
 use hadal_tree::{Catalog, ClusterTree, ExpectedRows, Placement, PlacementLeaf};
-use hadal_types::{LeafName, MemoryPool};
+use hadal_types::{LeafName, MemoryPool, Micros};
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
 use crate::output;
+
+/// How often placement learns of the members although nothing changes. Without it, it takes this
+/// process for one that was frozen.
+const ANNOUNCED_EVERY: Duration = Duration::from_secs(1);
 
 /// The parts of a process that know other members.
 pub(crate) struct Directory {
@@ -46,7 +52,7 @@ impl Directory {
         let mut followed = BTreeMap::new();
         loop {
             self.update(&mut followed, &membership.members());
-            if changes.changed().await.is_err() {
+            if let Ok(Err(_)) = timeout(ANNOUNCED_EVERY, changes.changed()).await {
                 return;
             }
         }
@@ -77,7 +83,7 @@ impl Directory {
 
     /// Makes a member reachable; replaces the process of the same name before it.
     fn add(&self, member: &Member) -> Option<AbortHandle> {
-        let connection = Connection::new(member.address, Arc::clone(&self.identity), None);
+        let connection = Connection::new(member.address, Arc::clone(&self.identity));
         let connection = match connection {
             Ok(connection) => Arc::new(connection),
             Err(error) => {
@@ -104,6 +110,7 @@ impl Directory {
                     sink: Arc::clone(&leaf) as _,
                     admin: Arc::clone(&leaf) as _,
                     tables: Vec::new(),
+                    joined: Some(Micros(i64::try_from(member.joined).unwrap_or(i64::MAX))),
                 });
                 let (catalog, name) = (Arc::clone(&self.catalog), member.name.clone());
                 let expected_rows = Arc::clone(&self.expected_rows);

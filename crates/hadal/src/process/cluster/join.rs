@@ -51,11 +51,11 @@ async fn greet_one(
         }
     };
     for member in addresses.into_iter().filter(|member| *member != local) {
-        match say_hello(member, identity, None, TIME).await {
+        match say_hello(member, identity, TIME).await {
             Ok(hello) if hello.name == *identity.name() => {
                 return Err(Error::Usage(format!(
                     "--join {address}: another process is named {} already; give each machine a --machine of \
-                     its local",
+                     its own",
                     hello.name
                 )));
             }

@@ -68,6 +68,11 @@ impl LeafArguments {
         if let Some(file) = &self.cluster.token_file {
             command.arg("--cluster-token-file").arg(file);
         }
+        if let Some(files) = &self.cluster.certificates {
+            command.arg("--cluster-certificate").arg(&files.certificate);
+            command.arg("--cluster-key").arg(&files.key);
+            command.arg("--cluster-authority").arg(&files.authority);
+        }
         match &self.folder {
             Some(folder) => command.arg("--data").arg(folder),
             None => command.arg("--memory"),

@@ -13,7 +13,7 @@ use hadal_query::FunctionRegistry;
 use hadal_rpc::{Identity, Services, serve};
 use hadal_tree::{ClusterTree, ExpectedRows, Placement, Root};
 use hadal_types::LeafState;
-use hadal_types::limits::{MEMORY_BYTES_MIN, TREE_FANOUT};
+use hadal_types::limits::TREE_FANOUT;
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -27,10 +27,10 @@ use crate::process::cluster::directory::Directory;
 use crate::process::cluster::leaf_command::start_leaves;
 use crate::process::cluster::members::KnownMembers;
 use crate::process::cluster::node::Node;
-use crate::process::cluster::revocations::NoRecords;
+use crate::process::cluster::revocations::RecordedRevocations;
 use crate::process::cluster::{definitions, join, member_socket, membership_config, own_member};
 use crate::process::data_folder::{leaves_in, note_leaves};
-use crate::process::memory::{Shares, machine_ceiling};
+use crate::process::memory::{Shares, part_of_machine};
 use crate::process::recovered::Recovered;
 use crate::process::role::Parts;
 use crate::process::role::address::Address;
@@ -53,11 +53,11 @@ pub(crate) fn open(
     let socket = runtime.block_on(member_socket::bind(cluster.listen))?;
     let http = http_config(&config, bound, connections_max)?;
     let leaf_count = leaf_count(&config)?;
-    let memory = memory_of_each(&config, leaf_count);
+    let memory = part_of_machine(&config.storage.memory_of, leaf_count);
     let leaves = Leaves::none(Shares::of(memory));
     let archive = config.storage.archive()?;
     let frontend = frontend_config(&config, archive.as_ref(), memory);
-    let url = format!("http://{bound}");
+    let url = format!("http://{}", reachable(bound, cluster));
     let member = (leaf_count, socket, url);
     let (tree, node, definitions) =
         runtime.block_on(become_member(cluster, &config, member, &leaves, memory))?;
@@ -97,14 +97,20 @@ pub(crate) fn open(
     })
 }
 
-/// The memory of this process and of each leaf process of the machine, in bytes.
-fn memory_of_each(config: &ServiceConfig, leaf_count: usize) -> u64 {
-    let processes = leaf_count as u64 + 1;
-    (machine_ceiling(&config.storage.memory_of) / processes).max(MEMORY_BYTES_MIN)
+/// The address by which clients of other machines reach this process's door.
+fn reachable(door: SocketAddr, cluster: &ClusterConfig) -> SocketAddr {
+    match door.ip().is_unspecified() {
+        true => cluster.advertised(door),
+        false => door,
+    }
 }
 
-/// The number of leaf processes: all that the data folder has, and at least the given number.
+/// The number of leaf processes to start: all that the data folder has, and at least the given
+/// number. None if that is 0: then others start the leaves.
 fn leaf_count(config: &ServiceConfig) -> Result<usize, Error> {
+    if config.leaves == 0 {
+        return Ok(0);
+    }
     let noted = config.folder.as_deref().map(leaves_in).transpose()?;
     Ok(config.leaves.max(noted.unwrap_or_default().count))
 }
@@ -140,8 +146,12 @@ async fn become_member(
     let expected_rows = Arc::new(ExpectedRows::new(Arc::clone(&config.clock)));
     let tree = Arc::new(ClusterTree::new(cluster.machine.clone(), TREE_FANOUT, &expected_rows));
     let root = Root::new(Arc::clone(&tree) as _, Arc::clone(&leaves.memories.queries));
-    let records = Arc::new(NoRecords);
-    let placement = Placement::in_cluster(records, &expected_rows, root.catalog());
+    let clock = Arc::clone(&config.clock);
+    let records = RecordedRevocations {
+        definitions: Arc::clone(&definitions) as _,
+        clock: Arc::clone(&clock),
+    };
+    let placement = Placement::in_cluster(Arc::new(records), clock, &expected_rows, root.catalog());
     let placement = Arc::new(placement);
     let services = Services {
         peer: Arc::clone(&tree) as _,
@@ -183,7 +193,7 @@ fn serve_members(
     services: Services,
 ) -> (oneshot::Sender<()>, JoinHandle<()>) {
     let (stop, stopped) = oneshot::channel::<()>();
-    let serving = serve(listener, Arc::clone(identity), services, None, async move {
+    let serving = serve(listener, Arc::clone(identity), services, async move {
         // Dropped without a message when the process fails.
         let _ = stopped.await;
     });

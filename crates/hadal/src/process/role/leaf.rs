@@ -1,26 +1,32 @@
 //! The role of a process that is one leaf of a machine: rows, and calls of other members.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_leaf::{Archive, Leaf};
+use hadal_leaf::Archive;
 use hadal_membership::Membership;
 use hadal_peer::{Admin, Member, MemberRole, MemberState, Peer, StatusScope};
 use hadal_query::FunctionRegistry;
 use hadal_rpc::{Services, serve};
-use hadal_types::{LeafState, SystemClock};
+use hadal_types::{Clock, LeafState, SystemClock};
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
-use crate::args::StorageArgs;
+use crate::args::{MemoryArgs, StorageArgs};
 use crate::error::Error;
 use crate::output;
 use crate::process::cluster::belonging::Belonging;
 use crate::process::cluster::config::ClusterConfig;
+use crate::process::cluster::connections::Connections;
+use crate::process::cluster::life_file::LifeFile;
+use crate::process::cluster::review::Review;
+use crate::process::cluster::reviewed_leaf::ReviewedLeaf;
 use crate::process::cluster::{definitions, member_socket, membership_config, own_member};
 use crate::process::damage::say_damage;
-use crate::process::memory::Memory;
+use crate::process::data_folder::make_folder;
+use crate::process::memory::{Memory, part_of_machine};
 use crate::process::role::leaves::{Leaves, LeavesConfig, OpenLeaves};
 use crate::process::runtime::runtime;
 use crate::process::shutdown::{asked_by_end_of_input, asked_by_signal, end_at_the_latest};
@@ -56,11 +62,17 @@ impl LeafProcess {
         let runtime = runtime()?;
         // The port first: a second process of this leaf fails before it opens any data.
         let bound = runtime.block_on(member_socket::bind(self.cluster.listen))?;
+        let folder = self.folder.as_deref();
+        if let Some(folder) = folder {
+            make_folder(folder)?;
+        }
+        let life = LifeFile::open(folder, self.index, SystemClock.now())?;
         let leaves = runtime.block_on(self.open_leaves())?;
         let leaf = leaves.open.first().map(Arc::clone);
         let leaf = leaf.ok_or_else(|| Error::Server("the leaf cannot be opened".to_owned()))?;
         let stop_max = self.storage.stop_max();
-        runtime.block_on(self.serve(&leaves, &leaf, bound))?;
+        let leaf = Arc::new(ReviewedLeaf::new(leaf, life.away, Arc::new(SystemClock)));
+        runtime.block_on(self.serve(&leaves, &leaf, (bound, &life)))?;
         let limit = end_at_the_latest(stop_max);
         leaves.stop_taking();
         runtime.shutdown_timeout(STOP_TIME);
@@ -82,7 +94,7 @@ impl LeafProcess {
         let (leaves, recovered) = Leaves::open(&LeavesConfig {
             folder: self.folder.clone(),
             durability: self.storage.durability(),
-            memory: Memory::decide(&self.storage.memory_of, self.folder.is_some())?,
+            memory: Memory::decide(&self.memory_of(), self.folder.is_some())?,
             preopened: Vec::new(),
             leaves: OpenLeaves::One { index: self.index, name, of: self.of },
             clock: Arc::new(SystemClock),
@@ -94,35 +106,57 @@ impl LeafProcess {
         Ok(leaves)
     }
 
+    /// Its memory: a part of the machine's that is as large as that of every other process there, if
+    /// nobody gave it a limit.
+    fn memory_of(&self) -> MemoryArgs {
+        let of_machine = &self.storage.memory_of;
+        let share = || part_of_machine(of_machine, self.of);
+        MemoryArgs {
+            memory_max: Some(of_machine.memory_max.unwrap_or_else(share)),
+            ..of_machine.clone()
+        }
+    }
+
     /// Serves other members until the process is asked to stop and running calls are finished.
     async fn serve(
         &self,
         leaves: &Leaves,
-        leaf: &Arc<Leaf>,
-        (listener, bound): (TcpListener, std::net::SocketAddr),
+        reviewed: &Arc<ReviewedLeaf>,
+        ((listener, bound), life): ((TcpListener, SocketAddr), &LifeFile),
     ) -> Result<(), Error> {
+        let leaf = &reviewed.leaf;
         let identity = self.cluster.identity(leaf.name().clone(), Arc::new(SystemClock))?;
         let identity = Arc::new(identity);
         let address = self.cluster.advertised(bound);
-        let member = own_member(&self.cluster, &identity, MemberRole::Leaf, address);
+        let mut member = own_member(&self.cluster, &identity, MemberRole::Leaf, address);
+        member.joined = u64::try_from(life.joined.0).unwrap_or(0);
+        member.state = MemberState::Announced(reviewed.state(LeafState::Alive));
         let gossip = membership_config(&self.cluster, bound, &self.cluster.join);
         let joined = Membership::join(gossip, member).await;
         let membership = Arc::new(joined.map_err(|error| Error::Server(error.to_string()))?);
         let definitions =
             definitions::of_machine(self.cluster.machine.clone(), &membership, &identity);
         let admin = Arc::clone(leaf) as Arc<dyn Admin>;
-        tokio::spawn(async move { definitions.follow(Some(admin)).await });
+        let following = Arc::clone(&definitions);
+        tokio::spawn(async move { following.follow(Some(admin)).await });
+        let review = Review::new(
+            Arc::clone(reviewed),
+            definitions as _,
+            Arc::clone(&membership),
+            Connections::new(Arc::clone(&identity)),
+        );
+        tokio::spawn(review.run());
         let (stop, stopped) = oneshot::channel::<()>();
         let services = Services {
-            peer: Arc::clone(leaf) as _,
+            peer: Arc::clone(reviewed) as _,
             planned: None,
-            sink: Some(Arc::clone(leaf) as _),
+            sink: Some(Arc::clone(reviewed) as _),
             admin: Some(Arc::clone(leaf) as _),
             reports: Some(Arc::clone(leaf) as _),
             definitions: None,
             functions: FunctionRegistry::default(),
         };
-        let serving = tokio::spawn(serve(listener, identity, services, None, async move {
+        let serving = tokio::spawn(serve(listener, identity, services, async move {
             // The sender is dropped only after it has sent.
             let _ = stopped.await;
         }));
@@ -130,7 +164,7 @@ impl LeafProcess {
         tokio::select! {
             reason = asked_by_signal()? => output::say(&format!("{} stops: {reason}", leaf.name())),
             () = by_input => {}
-            () = announce_for_ever(&membership, leaves, leaf) => {}
+            () = announce_for_ever(&membership, leaves, (reviewed, life)) => {}
         }
         leaf.prepare_to_stop();
         membership.announce(|member| member.state = MemberState::Announced(LeafState::Prepare));
@@ -143,10 +177,18 @@ impl LeafProcess {
 }
 
 /// Keeps the announcement of the leaf's state and memory up to date.
-async fn announce_for_ever(membership: &Membership, leaves: &Leaves, leaf: &Arc<Leaf>) {
+async fn announce_for_ever(
+    membership: &Membership,
+    leaves: &Leaves,
+    (leaf, life): (&Arc<ReviewedLeaf>, &LifeFile),
+) {
     let mut ticks = tokio::time::interval(ANNOUNCE);
     loop {
         ticks.tick().await;
+        if let Err(error) = life.note_alive() {
+            // The next process will take the leaf for one that was away longer.
+            tracing::debug!("cannot note that the leaf is alive: {error}");
+        }
         let status = leaf.status(&StatusScope::Leaves).await;
         let state = status.leaves.first().map_or(LeafState::Alive, |leaf| leaf.state);
         let memory = leaves.memories.used();

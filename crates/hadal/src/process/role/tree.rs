@@ -30,6 +30,7 @@ impl Tree {
                 sink: Arc::<Leaf>::clone(leaf),
                 admin: Arc::<Leaf>::clone(leaf),
                 tables: holdings.into_iter().map(|(table, (_, bytes))| (table, bytes)).collect(),
+                joined: None,
             });
         }
         let names = leaves.open.iter().map(|leaf| leaf.name().clone()).collect();

@@ -11,9 +11,13 @@ fn leaves(count: u8) -> Vec<Candidate<u8>> {
         state: CandidateState::Alive,
         free_bytes: Some(1_000),
         load: [0, u64::from(count - leaf), 0],
-        may_hold: false,
+        history: History::Other,
     };
     (0..count).map(leaf).collect()
+}
+
+fn lookup(is_known: bool, refuses: bool) -> Lookup {
+    Lookup { is_known, refuses, is_revoked: false, takes_batches: true, free_bytes: 1_000 }
 }
 
 fn silent(mut leaves: Vec<Candidate<u8>>, which: &[usize], since: u64) -> Vec<Candidate<u8>> {
@@ -46,16 +50,12 @@ impl Try {
     }
 
     fn looked_up(&mut self, leaf: u8, is_known: bool) -> Vec<Effect<u8>> {
-        let lookup =
-            Lookup { is_known, refuses: !is_known, takes_batches: true, free_bytes: 1_000 };
-        self.step(Event::LookedUp { leaf, process: 1, lookup })
+        self.step(Event::LookedUp { leaf, process: 1, lookup: lookup(is_known, !is_known) })
     }
 
     /// A later process does not have the batch, and was not asked to promise anything.
     fn lacks(&mut self, leaf: u8, process: u64) -> Vec<Effect<u8>> {
-        let lookup =
-            Lookup { is_known: false, refuses: false, takes_batches: true, free_bytes: 1_000 };
-        self.step(Event::LookedUp { leaf, process, lookup })
+        self.step(Event::LookedUp { leaf, process, lookup: lookup(false, false) })
     }
 
     fn sent(&mut self, leaf: u8, outcome: SendOutcome) -> Vec<Effect<u8>> {
@@ -69,7 +69,11 @@ impl Try {
 }
 
 fn send(leaf: u8) -> Vec<Effect<u8>> {
-    vec![Effect::Send { leaf, process: 1 }]
+    vec![Effect::Send { leaf, process: 1, moves: false }]
+}
+
+fn moves(leaf: u8) -> Vec<Effect<u8>> {
+    vec![Effect::Send { leaf, process: 1, moves: true }]
 }
 
 fn refuse(leaf: u8) -> Effect<u8> {
@@ -82,14 +86,6 @@ fn revoke(leaf: u8, instead: u8) -> Vec<Effect<u8>> {
 
 fn answered() -> Vec<Effect<u8>> {
     vec![Effect::Answer(Answer::OfLeaf)]
-}
-
-#[test]
-fn memory_decides_before_bytes_of_the_table() {
-    assert!(load(10, 90, 9, 9) < load(20, 80, 0, 0));
-    assert!(load(10, 990, 0, 9) < load(5, 995, 1, 0), "the same share but for one percent");
-    assert_eq!(load(0, 0, 1, 2), [0, 1, 2]);
-    assert_eq!(load(u64::MAX, 0, 0, 0), [64, 0, 0]);
 }
 
 #[test]
@@ -128,7 +124,7 @@ fn a_batch_stays_with_its_leaf_while_its_outcome_is_unknown() {
     let mut restarted = leaves(4);
     restarted[1].process = 2;
     assert_eq!(first.knows(restarted), [Effect::LookUp { leaf: 1, refuse: false }]);
-    assert_eq!(first.lacks(1, 2), [Effect::Send { leaf: 1, process: 2 }]);
+    assert_eq!(first.lacks(1, 2), [Effect::Send { leaf: 1, process: 2, moves: false }]);
 }
 
 #[test]
@@ -142,10 +138,11 @@ fn a_batch_of_a_leaf_that_stays_away_is_revoked_there_first() {
     assert_eq!(first.after(PAUSE), revoke(1, 3));
     assert_eq!(
         first.step(Event::Revoked { leaf: 1, instead: 2 }),
-        send(2),
+        moves(2),
         "the first record counts"
     );
-    assert_eq!(first.sent(2, SendOutcome::Accepted), answered());
+    let held = [vec![Effect::NoteHeld { leaf: 2 }], answered()].concat();
+    assert_eq!(first.sent(2, SendOutcome::Accepted), held);
 }
 
 #[test]
@@ -157,11 +154,30 @@ fn a_retry_needs_a_promise_of_every_other_leaf_that_may_hold_the_batch() {
     held.knows(leaves(4));
     assert_eq!(held.looked_up(0, true), send(0), "where it is");
     let mut grown = leaves(4);
-    grown[3].may_hold = true;
+    grown[3].history = History::Candidate;
     let mut wide = Try::new(false);
     assert_eq!(wide.knows(grown), [refuse(0)]);
     assert_eq!(wide.looked_up(0, false), [refuse(3)]);
     assert_eq!(wide.looked_up(3, true), send(3));
+}
+
+#[test]
+fn a_leaf_of_unknown_history_is_asked_but_not_waited_for() {
+    let mut unknown = leaves(4);
+    unknown[2].history = History::Unknown;
+    let mut wide = Try::new(false);
+    wide.knows(unknown.clone());
+    assert_eq!(wide.looked_up(0, false), [refuse(2)]);
+    assert_eq!(wide.looked_up(2, false), send(1));
+    let mut narrow = Try::new(false);
+    let wide_leaves = unknown.clone();
+    narrow.knows(silent(unknown, &[2], 99));
+    assert_eq!(narrow.looked_up(0, false), send(1));
+    let mut deaf = Try::new(false);
+    deaf.knows(wide_leaves);
+    deaf.looked_up(0, false);
+    deaf.step(Event::NotLookedUp { leaf: 2 });
+    assert_eq!(deaf.after(PAUSE), send(1), "once is enough");
 }
 
 #[test]
@@ -176,7 +192,7 @@ fn promises_are_asked_for_again_when_a_process_has_ended() {
     let both = [refuse(0), Effect::LookUp { leaf: 1, refuse: false }];
     assert_eq!(retry.after(PAUSE), both);
     assert_eq!(retry.looked_up(0, false), []);
-    assert_eq!(retry.lacks(1, 2), [Effect::Send { leaf: 1, process: 2 }]);
+    assert_eq!(retry.lacks(1, 2), [Effect::Send { leaf: 1, process: 2, moves: false }]);
 }
 
 #[test]
@@ -185,9 +201,11 @@ fn two_senders_that_chose_different_leaves_both_move_on_to_the_recorded_one() {
     retry.knows(leaves(4));
     retry.looked_up(0, false);
     // Leaf 1 had promised the other sender to refuse the batch, as leaf 0 promised this one.
-    assert_eq!(retry.sent(1, SendOutcome::Declined), [refuse(1)]);
-    assert_eq!(retry.looked_up(1, false), revoke(0, 3));
-    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 2 }), send(2));
+    assert_eq!(retry.sent(1, SendOutcome::Declined), revoke(0, 1));
+    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 1 }), moves(1));
+    // It is full, or the batch is revoked there, too.
+    assert_eq!(retry.sent(1, SendOutcome::Declined), revoke(1, 3));
+    assert_eq!(retry.step(Event::Revoked { leaf: 1, instead: 2 }), moves(2));
 }
 
 #[test]
@@ -195,14 +213,14 @@ fn a_retry_waits_for_a_silent_leaf_and_then_goes_to_a_later_one() {
     let mut retry = Try::new(false);
     assert_eq!(retry.knows(silent(leaves(4), &[0], 95)), [Effect::WaitUntil(105 * SECOND)]);
     assert_eq!(retry.after(5 * SECOND), revoke(0, 1));
-    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 1 }), send(1));
+    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 1 }), moves(1));
     // Leaf 0 could take it, but a batch moves only to later leaves.
     let mut second = Try::new(false);
     assert_eq!(second.knows(silent(leaves(4), &[1], 95)), [refuse(0)]);
     assert_eq!(second.looked_up(0, false), [Effect::WaitUntil(105 * SECOND)]);
-    assert_eq!(second.after(5 * SECOND), revoke(0, 3), "later senders ask leaf 0 first");
+    assert_eq!(second.after(5 * SECOND), revoke(0, 3));
     assert_eq!(second.step(Event::Revoked { leaf: 0, instead: 3 }), revoke(1, 3));
-    assert_eq!(second.step(Event::Revoked { leaf: 1, instead: 3 }), send(3));
+    assert_eq!(second.step(Event::Revoked { leaf: 1, instead: 3 }), moves(3));
 }
 
 #[test]
@@ -210,8 +228,21 @@ fn a_leaf_that_was_to_get_the_batch_instead_and_died_is_revoked_too() {
     let mut retry = Try::new(false);
     assert_eq!(retry.knows(silent(leaves(4), &[0, 2], 90)), revoke(0, 1));
     assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 2 }), [refuse(1)]);
-    assert_eq!(retry.looked_up(1, false), revoke(2, 3));
-    assert_eq!(retry.step(Event::Revoked { leaf: 2, instead: 3 }), send(3));
+    assert_eq!(retry.looked_up(1, false), revoke(1, 3));
+    assert_eq!(retry.step(Event::Revoked { leaf: 1, instead: 3 }), revoke(2, 3));
+    assert_eq!(retry.step(Event::Revoked { leaf: 2, instead: 3 }), moves(3));
+}
+
+#[test]
+fn a_leaf_at_which_the_batch_is_revoked_leads_to_the_record() {
+    let mut retry = Try::new(false);
+    retry.knows(leaves(4));
+    let revoked = Lookup { is_revoked: true, ..lookup(false, true) };
+    let event = Event::LookedUp { leaf: 0, process: 1, lookup: revoked };
+    assert_eq!(retry.step(event), revoke(0, 1));
+    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 2 }), [refuse(1)]);
+    assert_eq!(retry.looked_up(1, false), revoke(1, 2));
+    assert_eq!(retry.step(Event::Revoked { leaf: 1, instead: 2 }), moves(2));
 }
 
 #[test]

@@ -5,25 +5,35 @@ use std::time::Duration;
 
 use hadal_peer::MemberState;
 use hadal_types::LeafState;
-use hadal_types::limits::{
-    ACCEPT_SECONDS, LEAF_AWAY_SECONDS, LOOK_UP_MILLIS, PLACEMENT_SECONDS, PLACEMENT_WATCH_SECONDS,
-};
+use hadal_types::limits::{ACCEPT_SECONDS, LEAF_AWAY_SECONDS, LOOK_UP_MILLIS, PLACEMENT_SECONDS};
 use tokio::time::{Instant, sleep};
 
 use super::*;
 
 const ALIVE: MemberState = MemberState::Announced(LeafState::Alive);
 
-/// The records, by leaf and batch.
+/// The records, by leaf and batch: where it goes instead, and whether it is known to be there.
 #[derive(Default)]
-struct Records(Mutex<BTreeMap<(LeafName, BatchId), LeafName>>);
+struct Records(Mutex<BTreeMap<(LeafName, BatchId), (LeafName, bool)>>);
 
 impl Revocations for Records {
     fn record<'a>(&'a self, revocation: &'a Revocation) -> BoxFuture<'a, Result<LeafName, String>> {
         let Revocation { leaf, batch, instead, .. } = revocation.clone();
         let mut records = self.0.lock();
-        let instead = records.entry((leaf, batch)).or_insert(instead).clone();
+        let (instead, _) = records.entry((leaf, batch)).or_insert((instead, false)).clone();
         Box::pin(async move { Ok(instead) })
+    }
+
+    fn note_held<'a>(
+        &'a self,
+        _: &'a TableName,
+        batch: &'a BatchId,
+        leaf: &'a LeafName,
+    ) -> BoxFuture<'a, Result<(), String>> {
+        for ((_, other), (instead, is_held)) in self.0.lock().iter_mut() {
+            *is_held |= other == batch && instead == leaf;
+        }
+        Box::pin(async { Ok(()) })
     }
 }
 
@@ -40,11 +50,18 @@ impl Cluster {
         let records = Arc::<Records>::default();
         let sender = |_| {
             let records = Arc::<Records>::clone(&records);
-            Placement::in_cluster(records, &Arc::default(), &Arc::default())
+            Placement::in_cluster(
+                records,
+                Arc::new(FixedClock::default()),
+                &Arc::default(),
+                &Arc::default(),
+            )
         };
         let senders = [0, 1].map(sender);
         for sender in &senders {
-            sinks.iter().enumerate().for_each(|(index, sink)| sender.join(placed(index, sink)));
+            for (index, sink) in sinks.iter().enumerate() {
+                sender.join(PlacementLeaf { joined: Some(Micros(0)), ..placed(index, sink) });
+            }
         }
         let cluster = Self { sinks, records, senders };
         (0..leaves).for_each(|index| cluster.announce(index, ALIVE));
@@ -100,16 +117,18 @@ async fn announced_leaves_are_not_asked_before_a_first_try() {
     cluster.senders[0].accept(first).await.expect("taken");
     assert_eq!(cluster.look_ups(), 0);
     cluster.senders[0].accept(batch(2, 1)).await.expect("taken");
-    assert_eq!(cluster.look_ups(), 7, "all but the target, for this sender is new");
-    sleep(Duration::from_secs(PLACEMENT_WATCH_SECONDS)).await;
-    cluster.senders[0].accept(batch(3, 1)).await.expect("taken");
     assert_eq!(cluster.look_ups(), 1, "the other candidate");
+    for (index, sink) in cluster.sinks.iter().enumerate() {
+        cluster.senders[0].join(placed(index, sink));
+    }
+    cluster.announce(0, ALIVE);
+    cluster.senders[0].accept(batch(3, 1)).await.expect("taken");
+    assert_eq!(cluster.look_ups(), 8, "leaves that did not say when they joined");
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_frozen_leaf_gets_no_first_try_and_delays_its_batches_for_a_set_time() {
     let cluster = Cluster::new(5);
-    sleep(Duration::from_secs(PLACEMENT_WATCH_SECONDS)).await;
     let frozen = cluster.leaf_of_first().await;
     cluster.freeze(frozen).await;
     let since = Instant::now();
@@ -124,8 +143,10 @@ async fn a_frozen_leaf_gets_no_first_try_and_delays_its_batches_for_a_set_time()
     let retried = cluster.senders[1].accept(batch(0, 1)).await.expect("taken");
     assert!(!retried.duplicate);
     assert_eq!(since.elapsed(), Duration::from_secs(LEAF_AWAY_SECONDS));
-    assert!(cluster.records.0.lock().contains_key(&(leaf(frozen), batch(0, 1).id)));
+    let record = cluster.records.0.lock().get(&(leaf(frozen), batch(0, 1).id)).cloned();
+    assert!(record.is_some_and(|(_, is_held)| is_held));
     assert_eq!(cluster.rows(), before + 101);
+    cluster.announce((frozen + 1) % 5, ALIVE);
     let again = cluster.senders[0].accept(batch(0, 1)).await.expect("taken");
     assert!(again.duplicate, "where the record says");
 }
@@ -133,7 +154,6 @@ async fn a_frozen_leaf_gets_no_first_try_and_delays_its_batches_for_a_set_time()
 #[tokio::test(start_paused = true)]
 async fn a_batch_that_a_leaf_took_without_an_answer_stays_there_until_it_is_back() {
     let cluster = Cluster::new(5);
-    sleep(Duration::from_secs(PLACEMENT_WATCH_SECONDS)).await;
     cluster.sinks.iter().for_each(|sink| sink.hangs.store(true, Ordering::SeqCst));
     let start = Instant::now();
     let mut first = batch(1, 1);

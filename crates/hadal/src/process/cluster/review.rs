@@ -1,0 +1,186 @@
+//! Carries out the decisions of [`RevocationReview`] for the leaf of this process: reads the records
+//! of its revoked batches, asks other leaves for these batches, drops its copies.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use futures_util::stream::FuturesUnordered;
+use hadal_definitions::{DefinitionStore, DefinitionsError, Revocation};
+use hadal_leaf::HeldBatch;
+use hadal_membership::Membership;
+use hadal_peer::{BoxFuture, Sink};
+use hadal_rpc::RemoteLeaf;
+use hadal_tree::comes_later;
+use hadal_tree::revocation_review::{Effect, Event, RevokedBatch};
+use hadal_types::limits::BATCH_ID_SECONDS;
+use hadal_types::{LeafName, Micros};
+
+use crate::process::cluster::connections::Connections;
+use crate::process::cluster::reviewed_leaf::{BatchKey, ReviewedLeaf};
+
+/// How often a batch that is being written is looked at.
+const WRITING: Duration = Duration::from_millis(10);
+
+/// The review of the batches of one leaf.
+pub(crate) struct Review {
+    leaf: Arc<ReviewedLeaf>,
+    definitions: Arc<dyn DefinitionStore>,
+    membership: Arc<Membership>,
+    connections: Connections,
+    /// Whether the last read failed.
+    is_failing: AtomicBool,
+}
+
+type ReviewEvent = Event<LeafName, BatchKey>;
+
+impl Review {
+    pub(crate) fn new(
+        leaf: Arc<ReviewedLeaf>,
+        definitions: Arc<dyn DefinitionStore>,
+        membership: Arc<Membership>,
+        connections: Connections,
+    ) -> Self {
+        Self { leaf, definitions, membership, connections, is_failing: AtomicBool::new(false) }
+    }
+
+    /// Reviews for as long as the process runs.
+    pub(crate) async fn run(self) {
+        let mut under_way = FuturesUnordered::<BoxFuture<'_, ReviewEvent>>::new();
+        let (mut event, mut effects) = (Event::Time, Vec::new());
+        loop {
+            let mut wake_at = Duration::MAX;
+            self.step(event, &mut effects);
+            for effect in effects.drain(..) {
+                match effect {
+                    Effect::Read => under_way.push(Box::pin(self.read())),
+                    Effect::LookUp { batch, leaf } => {
+                        under_way.push(Box::pin(self.look_up(batch, leaf)));
+                    }
+                    // Done with the read, before the leaf was asked what it holds.
+                    Effect::Refuse { .. } => {}
+                    Effect::Drop { batch } => under_way.push(Box::pin(self.drop_batch(batch))),
+                    Effect::WaitUntil(time) => wake_at = time,
+                }
+            }
+            let pause = wake_at.saturating_sub(self.leaf.clock.running());
+            event = tokio::select! {
+                Some(event) = under_way.next() => event,
+                () = tokio::time::sleep(pause) => Event::Time,
+            };
+        }
+    }
+
+    fn step(&self, event: ReviewEvent, effects: &mut Vec<Effect<LeafName, BatchKey>>) {
+        let clock = &self.leaf.clock;
+        let mut review = self.leaf.review.lock();
+        let was_serving = review.may_serve(clock.running());
+        review.step(clock.running(), event, effects);
+        if let Some(read) = review.read_at() {
+            let age = clock.running().saturating_sub(read).as_micros();
+            let age = i64::try_from(age).unwrap_or(i64::MAX);
+            self.leaf.leaf.note_revocations_read(Micros(clock.now().0.saturating_sub(age)));
+        }
+        if review.may_serve(clock.running()) && !was_serving {
+            tracing::info!(leaf = %self.leaf.leaf.name(), "the leaf serves queries");
+        }
+    }
+
+    /// Reads the records of this leaf, and refuses their batches from then on.
+    async fn read(&self) -> ReviewEvent {
+        let name = self.leaf.leaf.name();
+        let records = match self.all_records().await {
+            Ok(records) => records,
+            Err(error) => {
+                if !self.is_failing.swap(true, Ordering::Relaxed) {
+                    let so = "merges keep batches apart until they can be read";
+                    tracing::warn!(leaf = %name, "cannot read the revoked batches: {error}; {so}");
+                }
+                return Event::NotRead;
+            }
+        };
+        self.is_failing.store(false, Ordering::Relaxed);
+        let mut batches = BTreeMap::<BatchKey, Vec<Revocation>>::new();
+        for record in records {
+            let key = (record.table.clone(), record.batch.clone());
+            batches.entry(key).or_default().push(record);
+        }
+        self.leaf.leaf.set_revoked(batches.keys().cloned().collect::<HashSet<_>>());
+        let mut revoked = Vec::with_capacity(batches.len());
+        let mut honoured = Vec::new();
+        let oldest = self.leaf.clock.now().0.saturating_sub(BATCH_ID_SECONDS * Micros::SECOND);
+        for (batch, mut records) in batches {
+            let is_held = self.is_held(&batch).await;
+            if !is_held {
+                let is_old = |record: &&Revocation| record.leaf == *name && record.at.0 < oldest;
+                honoured.extend(records.iter().find(is_old).cloned());
+            }
+            records.retain(|record| comes_later(&batch.1, name, &record.instead));
+            let is_elsewhere = records.iter().any(|record| record.is_held);
+            let instead = records.into_iter().map(|record| record.instead).collect();
+            revoked.push(RevokedBatch { batch, instead, is_held, is_elsewhere });
+        }
+        // No client repeats such a batch any more. What is not removed now is removed later.
+        if let Err(error) = self.definitions.remove_revocations(&honoured).await {
+            tracing::debug!(leaf = %name, "old revocations stay: {error}");
+        }
+        Event::Read(revoked)
+    }
+
+    async fn all_records(&self) -> Result<Vec<Revocation>, DefinitionsError> {
+        let name = self.leaf.leaf.name();
+        let mut all = Vec::new();
+        loop {
+            let after =
+                all.last().map(|last: &Revocation| (last.table.clone(), last.batch.clone()));
+            let page = self.definitions.revocations_of(name, after.as_ref()).await?;
+            if page.is_empty() {
+                return Ok(all);
+            }
+            all.extend(page);
+        }
+    }
+
+    /// Whether the leaf holds a batch; a batch that is being written is waited for.
+    async fn is_held(&self, (table, id): &BatchKey) -> bool {
+        loop {
+            match self.leaf.leaf.held_batch(table, id) {
+                HeldBatch::No => return false,
+                HeldBatch::Yes => return true,
+                HeldBatch::Writing => tokio::time::sleep(WRITING).await,
+            }
+        }
+    }
+
+    async fn look_up(&self, batch: BatchKey, leaf: LeafName) -> ReviewEvent {
+        let members = self.membership.members();
+        let member = members.iter().find(|member| member.name == leaf && member.state.answers());
+        let connection = member.and_then(|member| self.connections.to(member));
+        let holds = match connection {
+            None => None,
+            Some(connection) => {
+                let remote = RemoteLeaf::new(leaf.clone(), connection);
+                let lookup = remote.refuse(&batch.0, &batch.1).await;
+                // A batch that is being written there may still fail.
+                let is_sure = lookup.is_answered && lookup.is_known == lookup.is_accepted;
+                is_sure.then_some(lookup.is_accepted)
+            }
+        };
+        Event::LookedUp { batch, leaf, holds }
+    }
+
+    async fn drop_batch(&self, batch: BatchKey) -> ReviewEvent {
+        let (name, (table, id)) = (self.leaf.leaf.name(), &batch);
+        match self.leaf.leaf.drop_revoked(table, id).await {
+            Ok(rows) => {
+                tracing::info!(leaf = %name, %table, batch = %id, rows, "a batch that moved is dropped");
+            }
+            Err(error) => {
+                tracing::warn!(leaf = %name, %table, batch = %id, "a batch counts twice: {error}");
+            }
+        }
+        Event::Dropped { batch }
+    }
+}

@@ -1,0 +1,109 @@
+//! The options of one run. They follow from the seed, so that runs differ in what fails and how
+//! often: a fault that is always there hides those that need its absence.
+
+use hadal_random::Random;
+
+use crate::queue::{MILLIS, SECOND, Time};
+
+/// A mistake that is made on purpose, to see that it is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Planted {
+    #[default]
+    None,
+    /// Each try of a batch chooses a leaf as if it were the first.
+    NewLeafEachTry,
+    /// Leaves do not keep their promises to refuse a batch.
+    BrokenPromises,
+    /// A request reaches later processes of its leaf, too.
+    AnyProcess,
+    /// A leaf drops a revoked batch without asking who holds it.
+    DropUnasked,
+    /// A leaf serves, and reads its revocations later.
+    ServeUnread,
+}
+
+/// Probabilities are per second and machine, if nothing else is said.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) seed: u64,
+    pub(crate) planted: Planted,
+    pub(crate) machines: usize,
+    pub(crate) leaves_per_machine: usize,
+    pub(crate) doors: usize,
+    /// Machines that join during the run.
+    pub(crate) joining: usize,
+    pub(crate) batches: u32,
+    /// Time with faults.
+    pub(crate) safety: Time,
+    /// Mean delay of a message.
+    pub(crate) delay: Time,
+    /// Probability that a message is lost.
+    pub(crate) loss: f64,
+    /// Probability that a message arrives twice.
+    pub(crate) duplicate: f64,
+    /// Probability that a message is delayed by seconds.
+    pub(crate) late: f64,
+    pub(crate) leaf_crash: f64,
+    pub(crate) door_crash: f64,
+    pub(crate) freeze: f64,
+    pub(crate) cut: f64,
+    pub(crate) store_down: f64,
+    /// Mean duration of a fault.
+    pub(crate) fault: Time,
+    /// Share of faults that last until the leaf counts as away.
+    pub(crate) long_fault: f64,
+    /// Largest difference of a clock's rate, as a share.
+    pub(crate) skew: f64,
+    /// Duration of a write of a leaf.
+    pub(crate) write: Time,
+    /// Share of batches whose client chose the id, and repeats it.
+    pub(crate) own_ids: f64,
+    /// Share of posts that a client repeats through another door while the first is under way.
+    pub(crate) impatient: f64,
+    /// Whether the first machine stays dead at the end.
+    pub(crate) stays_dead: bool,
+}
+
+impl Options {
+    pub(crate) fn of(seed: u64, planted: Planted) -> Self {
+        let mut random = Random::new(seed, 1);
+        let mut sometimes = |share: f64, value: f64| {
+            let (is_on, value) = (random.chance(share), value * random.unit());
+            if is_on { value } else { 0.0 }
+        };
+        let (loss, duplicate, late) =
+            (sometimes(0.6, 0.1), sometimes(0.4, 0.1), sometimes(0.4, 0.05));
+        let (leaf_crash, door_crash, freeze) =
+            (sometimes(0.7, 0.05), sometimes(0.5, 0.03), sometimes(0.5, 0.03));
+        let (cut, store_down) = (sometimes(0.5, 0.03), sometimes(0.3, 0.02));
+        let skew = sometimes(0.5, 0.02);
+        let is_large = random.chance(0.01);
+        let machines = if is_large { 50 + random.index(150) } else { 3 + random.index(6) };
+        Self {
+            seed,
+            planted,
+            machines,
+            leaves_per_machine: 1 + random.index(3),
+            doors: 1 + random.index(4),
+            joining: if random.chance(0.3) { 1 + random.index(2) } else { 0 },
+            batches: 20 + random.below_u32(80),
+            safety: (30 + random.below(200)) * SECOND,
+            delay: MILLIS / 5 + random.below(20 * MILLIS),
+            loss,
+            duplicate,
+            late,
+            leaf_crash,
+            door_crash,
+            freeze,
+            cut,
+            store_down,
+            fault: 500 * MILLIS + random.below(8 * SECOND),
+            long_fault: 0.4 * random.unit(),
+            skew,
+            write: MILLIS + random.below(100 * MILLIS),
+            own_ids: 0.3 + 0.7 * random.unit(),
+            impatient: 0.5 * random.unit(),
+            stays_dead: random.chance(0.2),
+        }
+    }
+}
