@@ -3,7 +3,9 @@
 use hadal_types::LeafName;
 use tonic::codegen::http::header::{AUTHORIZATION, HeaderMap};
 
-use crate::identity::{CLUSTER, Identity, NAME, RECIPIENT, VERSION, number, text};
+use crate::identity::{
+    CLUSTER, Identity, NAME, RECIPIENT, RECIPIENT_STARTED, VERSION, number, text,
+};
 
 /// Why a caller is refused. Its text names both sides and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -62,6 +64,19 @@ pub(crate) enum Refusal {
         /// The server.
         server: LeafName,
     },
+    /// The call is for an earlier process of the same name, or for a later one.
+    #[error(
+        "the call is for the process of {name} that started at {recipient} microseconds since 1970, \
+         and this one started at {server}; wait until the members know it"
+    )]
+    OtherProcess {
+        /// The name of both.
+        name: LeafName,
+        /// The start of the process that the call is for.
+        recipient: u64,
+        /// The start of the server.
+        server: u64,
+    },
 }
 
 /// Who calls.
@@ -101,12 +116,18 @@ pub(crate) fn admit(headers: &HeaderMap, server: &Identity) -> Result<Caller, Re
         return Err(Refusal::OtherVersion { caller: version, server: hello.wire_version });
     }
     check_token(headers, server)?;
-    match text(headers, &RECIPIENT) {
-        Some(recipient) if *recipient != *server.name().0 => {
-            Err(Refusal::OtherRecipient { recipient, server: server.name().clone() })
-        }
-        _ => Ok(Caller { name: text(headers, &NAME).unwrap_or_default() }),
+    if let Some(recipient) = text(headers, &RECIPIENT)
+        && *recipient != *server.name().0
+    {
+        return Err(Refusal::OtherRecipient { recipient, server: server.name().clone() });
     }
+    if let Some(recipient) = number(headers, &RECIPIENT_STARTED)
+        && recipient != hello.started
+    {
+        let (server, name) = (hello.started, server.name().clone());
+        return Err(Refusal::OtherProcess { name, recipient, server });
+    }
+    Ok(Caller { name: text(headers, &NAME).unwrap_or_default() })
 }
 
 #[cfg(test)]

@@ -26,9 +26,9 @@ use tonic::{Request, Status};
 use crate::bytes_codec::BytesCodec;
 use crate::call::{CallFailure, ConnectError, Reply, innermost, is_unsent};
 use crate::connection::connector::Connector;
-use crate::identity::{Identity, STARTED, number};
+use crate::identity::{Identity, Recipient, STARTED, number};
 use crate::method::Method;
-use crate::transport::{CONNECT_TIME, Tcp, Transport};
+use crate::transport::{CONNECT_TIME, Tcp, Transport, now};
 
 mod connector;
 
@@ -104,7 +104,7 @@ impl Connection {
         if let Some(open) = is_open() {
             return Ok(open);
         }
-        let start = Instant::now();
+        let start = now();
         let mut last_failure = self.opening.lock().await;
         if let Some(open) = is_open() {
             return Ok(open);
@@ -116,12 +116,12 @@ impl Connection {
         }
         match timeout(CONNECT_TIME, self.try_open()).await.unwrap_or(Err(ConnectError::TimedOut)) {
             Ok(channel) => {
-                let open = Open { channel, opened: Instant::now() };
+                let open = Open { channel, opened: now() };
                 *self.open.lock() = Some(open.clone());
                 Ok(open)
             }
             Err(error) => {
-                *last_failure = Some((Instant::now(), error.clone()));
+                *last_failure = Some((now(), error.clone()));
                 Err(error)
             }
         }
@@ -146,7 +146,7 @@ impl Connection {
     pub(crate) async fn call(
         &self,
         method: Method,
-        recipient: Option<&LeafName>,
+        recipient: Option<Recipient<'_>>,
         message: Bytes,
     ) -> Result<Reply, CallFailure> {
         let response = self
@@ -167,7 +167,7 @@ impl Connection {
         message: Bytes,
     ) -> Result<(Streaming<Bytes>, Option<u64>), CallFailure> {
         let response = self
-            .send(Some(recipient), message, |mut grpc, request| {
+            .send(Some(recipient.into()), message, |mut grpc, request| {
                 let path = method.path_and_query();
                 Box::pin(async move { grpc.server_streaming(request, path, BytesCodec).await })
             })
@@ -180,12 +180,12 @@ impl Connection {
     /// was sent, the request is sent once more over a new one.
     async fn send<T>(
         &self,
-        recipient: Option<&LeafName>,
+        recipient: Option<Recipient<'_>>,
         message: Bytes,
         send: impl Fn(Grpc<Channel>, Request<Bytes>) -> BoxFuture<'static, Result<T, Status>>,
     ) -> Result<T, CallFailure> {
         let metadata = self.identity.of_caller(recipient);
-        let start = Instant::now();
+        let start = now();
         loop {
             let open = self.opened().await?;
             let mut request = Request::new(message.clone());

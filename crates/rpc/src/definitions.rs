@@ -62,7 +62,7 @@ impl RemoteDefinitions {
             (self.find)().ok_or(DefinitionsError::NoMember)?;
         let message = encode_definitions_request(&request);
         let away = |reason| DefinitionsError::MemberAway { member: name.clone(), reason };
-        let call = connection.call(Method::AskDefinitions, Some(&name), message);
+        let call = connection.call(Method::AskDefinitions, Some((&name).into()), message);
         let reply = match timeout(time, call).await {
             Ok(Ok(reply)) => reply,
             Ok(Err(failure)) => return Err(failed(CallError::from(failure), &name)),

@@ -23,6 +23,24 @@ pub(crate) const STARTED: HeaderName = HeaderName::from_static("hadal-started");
 /// The name of the process that the call is for.
 pub(crate) const RECIPIENT: HeaderName = HeaderName::from_static("hadal-to");
 
+/// The start of the process that the call is for, in microseconds since the Unix epoch.
+pub(crate) const RECIPIENT_STARTED: HeaderName = HeaderName::from_static("hadal-to-started");
+
+/// Whom a call is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Recipient<'a> {
+    /// The name of the process.
+    pub(crate) name: &'a LeafName,
+    /// Its start; `None` for any process of the name.
+    pub(crate) started: Option<u64>,
+}
+
+impl<'a> From<&'a LeafName> for Recipient<'a> {
+    fn from(name: &'a LeafName) -> Self {
+        Self { name, started: None }
+    }
+}
+
 /// The secret that the members of a cluster share.
 #[derive(Clone)]
 pub struct ClusterToken(Arc<str>);
@@ -181,11 +199,14 @@ impl Identity {
     }
 
     /// The metadata of a call to `recipient`, or to whichever process has the address.
-    pub(crate) fn of_caller(&self, recipient: Option<&LeafName>) -> HeaderMap {
+    pub(crate) fn of_caller(&self, recipient: Option<Recipient<'_>>) -> HeaderMap {
         let mut headers = self.public();
         put(&mut headers, NAME, self.name.0.as_bytes());
-        if let Some(recipient) = recipient {
-            put(&mut headers, RECIPIENT, recipient.0.as_bytes());
+        if let Some(Recipient { name, started }) = recipient {
+            put(&mut headers, RECIPIENT, name.0.as_bytes());
+            if let Some(started) = started {
+                headers.insert(RECIPIENT_STARTED, HeaderValue::from(started));
+            }
         }
         if let Some(token) = &self.token {
             put(&mut headers, AUTHORIZATION, format!("Bearer {}", token.0).as_bytes());

@@ -73,6 +73,11 @@ impl Method {
         PathAndQuery::from_static(self.path())
     }
 
+    /// Whether it is about a batch.
+    pub(crate) const fn is_of_sink(self) -> bool {
+        matches!(self, Self::Accept | Self::AcceptMoved | Self::LookUp | Self::Refuse)
+    }
+
     /// Maximum bytes of a request. Only a batch is large, so no other request can hold much
     /// memory.
     pub(crate) const fn request_bytes_max(self) -> usize {

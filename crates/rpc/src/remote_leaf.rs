@@ -24,6 +24,7 @@ use tokio::time::timeout;
 
 use crate::call::{CallError, Reply};
 use crate::connection::Connection;
+use crate::identity::Recipient;
 use crate::method::Method;
 use crate::remote_query::RemoteQuery;
 
@@ -39,6 +40,8 @@ const CALL_TIME: Duration = Duration::from_millis(RPC_CALL_MILLIS);
 /// One leaf, and the connection to it.
 pub struct RemoteLeaf {
     name: LeafName,
+    /// The start of the process to which batches are sent; `None` for any process of the leaf.
+    started: Option<u64>,
     connection: Arc<Connection>,
     memory: Arc<MemoryPool>,
     reports: PushedReports,
@@ -49,7 +52,14 @@ impl RemoteLeaf {
     #[must_use]
     pub fn new(name: LeafName, connection: Arc<Connection>) -> Self {
         let memory = MemoryPool::new(usize::MAX);
-        Self { name, connection, memory, reports: PushedReports::default() }
+        Self { name, started: None, connection, memory, reports: PushedReports::default() }
+    }
+
+    /// The same proxy, whose batches and lookups reach only the process that started at this time,
+    /// in microseconds since the Unix epoch. What a process promised ends with it.
+    #[must_use]
+    pub fn of_process(self, started: u64) -> Self {
+        Self { started: Some(started), ..self }
     }
 
     /// The same proxy, whose partials draw from the memory of queries.
@@ -65,7 +75,9 @@ impl RemoteLeaf {
     }
 
     async fn call(&self, method: Method, message: Bytes) -> Result<Reply, CallError> {
-        let reply = self.connection.call(method, Some(&self.name), message).await?;
+        let started = self.started.filter(|_| method.is_of_sink());
+        let recipient = Recipient { name: &self.name, started };
+        let reply = self.connection.call(method, Some(recipient), message).await?;
         if let Some(started) = reply.started() {
             self.reports.note_start(started);
         }

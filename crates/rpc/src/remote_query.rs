@@ -20,6 +20,7 @@ use tonic::codec::Streaming;
 use crate::call::CallError;
 use crate::connection::Connection;
 use crate::method::Method;
+use crate::transport::now;
 
 /// One query, and the process that answers it for some leaves.
 pub(crate) struct RemoteQuery<'a> {
@@ -43,7 +44,7 @@ impl RemoteQuery<'_> {
     /// Returns the partial of the process by `deadline`. If there is none, the coverage says so of
     /// every leaf.
     pub(crate) async fn ask(&self, deadline: Instant) -> Partial {
-        let start = Instant::now();
+        let start = now();
         let asking = timeout_at(deadline.into(), self.try_ask(start, deadline));
         match asking.await.unwrap_or(Err(QueryFailure::Leaves(LeafOutcome::Late))) {
             Ok(partial) => partial,
@@ -141,7 +142,8 @@ impl RemoteQuery<'_> {
     }
 
     fn without_leaves(&self, outcome: LeafOutcome, start: Instant) -> Partial {
-        let micros = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX);
+        let micros =
+            u64::try_from(now().saturating_duration_since(start).as_micros()).unwrap_or(u64::MAX);
         let mut partial = Partial::empty(self.query);
         for name in self.leaves {
             let (name, rows_expected, rows_scanned) = (name.clone(), 0, 0);

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hadal_peer::BoxFuture;
 use hadal_types::limits::RPC_CONNECT_MILLIS;
@@ -11,6 +11,11 @@ use tokio::net::TcpStream;
 
 /// How long the opening of a connection may take.
 pub(crate) const CONNECT_TIME: Duration = Duration::from_millis(RPC_CONNECT_MILLIS);
+
+/// The time of the runtime, which a simulation may own.
+pub(crate) fn now() -> Instant {
+    tokio::time::Instant::now().into_std()
+}
 
 /// Bytes to and from another process.
 pub trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}

@@ -73,13 +73,13 @@ impl Machine {
 }
 
 /// Sends every batch until it is acknowledged, all at the same time.
-fn send_all(machine: &Machine) {
+fn send_all(Machine { url, .. }: &Machine) {
     std::thread::scope(|scope| {
         for number in 0..BATCHES {
             scope.spawn(move || {
                 let row = format!("{{\"n\": {number}}}\n");
                 let start = Instant::now();
-                while post(&machine.url, "/v1/log/t", &format!("b{number}"), &row) != Some(true) {
+                while post(url, "/v1/log/t", &format!("b{number}"), &row) != Some(true) {
                     assert!(start.elapsed() < DEADLINE, "batch b{number} is not acknowledged");
                 }
             });

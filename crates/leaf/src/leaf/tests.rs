@@ -25,6 +25,7 @@ mod leaf_group;
 mod limits;
 mod losses;
 mod memory_pressure;
+mod moved;
 mod overlap;
 mod recompress;
 mod reports;

@@ -5,6 +5,7 @@ use hadal_types::limits::{CLUSTER_TOKEN_BYTES_MAX, CLUSTER_TOKEN_BYTES_MIN, NAME
 use tonic::codegen::http::header::HeaderValue;
 
 use super::*;
+use crate::identity::Recipient;
 use crate::{ClusterToken, IdentityError};
 
 fn identity(cluster: &str, name: &str) -> Result<Identity, IdentityError> {
@@ -28,8 +29,20 @@ fn a_caller_without_metadata_is_no_member() {
 #[test]
 fn a_member_is_admitted_by_its_name() {
     let caller = identity("prod", "b é").expect("sound");
-    let admitted = admit(&caller.of_caller(Some(server().name())), &server());
+    let admitted = admit(&caller.of_caller(Some(server().name().into())), &server());
     assert_eq!(admitted, Ok(Caller { name: "b é".to_owned() }));
+}
+
+#[test]
+fn a_call_for_one_process_is_refused_by_another_of_the_name() {
+    let (caller, server) = (identity("prod", "b").expect("sound"), server());
+    let to = |started| caller.of_caller(Some(Recipient { name: server.name(), started }));
+    assert!(admit(&to(Some(5)), &server).is_ok());
+    for recipient in [4, 6] {
+        let refused = admit(&to(Some(recipient)), &server);
+        let name = server.name().clone();
+        assert_eq!(refused, Err(Refusal::OtherProcess { name, recipient, server: 5 }));
+    }
 }
 
 #[test]

@@ -3,8 +3,6 @@
 //! HTTP/2 sends no more than the receiver takes, so of a large partial only its encoded bytes wait,
 //! and they stay counted as memory of queries until they are sent.
 
-use std::time::Instant;
-
 use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::stream::unfold;
@@ -17,13 +15,14 @@ use tonic::Status;
 
 use crate::server::handlers::{ended, missing, undecodable};
 use crate::server::services::Services;
+use crate::transport::now;
 
 /// Answers a query, with a plan or without.
 pub(crate) async fn answer_query(
     message: Bytes,
     services: &Services,
 ) -> Result<impl Stream<Item = Result<Bytes, Status>> + Send + 'static, Status> {
-    let start = Instant::now();
+    let start = now();
     let request = QueryRequest::decode(message, &services.functions);
     let request = request.map_err(|error| undecodable(&error))?;
     let deadline = start + request.remaining;

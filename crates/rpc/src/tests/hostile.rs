@@ -75,7 +75,7 @@ async fn a_message_beyond_its_limit_is_refused() {
     let connection = server.connection(identity("b"));
     for (bytes, is_limit) in [(QUERY_BYTES_MAX, false), (QUERY_BYTES_MAX + 1, true)] {
         let message = vec![255; bytes].into();
-        let called = connection.call(Method::Query, Some(&leaf_name()), message).await;
+        let called = connection.call(Method::Query, Some((&leaf_name()).into()), message).await;
         let error = CallError::from(called.expect_err("no query"));
         assert_eq!(matches!(error, CallError::Limit(_)), is_limit, "{bytes}: {error}");
         assert_eq!(matches!(error, CallError::Failed(_)), !is_limit, "{bytes}: {error}");

@@ -19,7 +19,11 @@ async fn refusal(server: Identity, caller: Identity, recipient: Option<&str>) ->
     let server = TestServer::of(server, None, "127.0.0.1:0").await;
     let connection = server.connection(caller);
     let recipient = recipient.map(|name| LeafName(name.into()));
-    let call = connection.call(Method::Accept, recipient.as_ref(), Bytes::from_static(&[255; 9]));
+    let call = connection.call(
+        Method::Accept,
+        recipient.as_ref().map(Into::into),
+        Bytes::from_static(&[255; 9]),
+    );
     match call.await.map_err(CallError::from) {
         Err(CallError::Refused(why)) => why,
         other => panic!("{other:?}"),

@@ -61,10 +61,11 @@ impl Sink for FakeSink {
             if self.hangs.load(Ordering::SeqCst) {
                 std::future::pending::<()>().await;
             }
+            let is_known = self.taken.lock().contains(id);
             let lookup = BatchLookup {
                 is_answered: true,
-                is_known: self.taken.lock().contains(id),
-                is_accepted: self.taken.lock().contains(id),
+                is_known,
+                is_accepted: is_known,
                 takes_batches: !self.is_closed.load(Ordering::SeqCst),
                 free_bytes: u64::MAX,
                 ..BatchLookup::default()

@@ -101,7 +101,8 @@ impl Directory {
             }
             MemberRole::Leaf => {
                 let leaf = RemoteLeaf::new(member.name.clone(), connection);
-                let leaf = Arc::new(leaf.with_memory(Arc::clone(&self.memory)));
+                let leaf = leaf.of_process(member.started).with_memory(Arc::clone(&self.memory));
+                let leaf = Arc::new(leaf);
                 let peer = Arc::clone(&leaf) as _;
                 let (name, machine) = (member.name.clone(), member.machine.clone());
                 self.tree.put_leaf(name.clone(), machine, peer, member.state);

@@ -157,11 +157,12 @@ impl Review {
     async fn look_up(&self, batch: BatchKey, leaf: LeafName) -> ReviewEvent {
         let members = self.membership.members();
         let member = members.iter().find(|member| member.name == leaf && member.state.answers());
-        let connection = member.and_then(|member| self.connections.to(member));
-        let holds = match connection {
+        let process =
+            member.and_then(|member| Some((self.connections.to(member)?, member.started)));
+        let holds = match process {
             None => None,
-            Some(connection) => {
-                let remote = RemoteLeaf::new(leaf.clone(), connection);
+            Some((connection, started)) => {
+                let remote = RemoteLeaf::new(leaf.clone(), connection).of_process(started);
                 let lookup = remote.refuse(&batch.0, &batch.1).await;
                 // A batch that is being written there may still fail.
                 let is_sure = lookup.is_answered && lookup.is_known == lookup.is_accepted;
