@@ -1,6 +1,7 @@
 // The cluster on the page: one process, and a cluster whose leaf is killed and comes back.
 import { strict as assert } from "node:assert";
 import { fakeCluster } from "./fake-cluster.mjs";
+import { startServer } from "./demo.mjs";
 import { keys, open, picture, settled, STILL } from "./steps.mjs";
 
 const sign = (page) => page.getByTestId("cluster-sign");
@@ -85,6 +86,41 @@ export const tests = [
       await page.getByRole("button", { name: "Dark" }).click();
       await page.locator("html[data-mantine-color-scheme=dark]").waitFor();
       await picture(page, "cluster-dark");
+    },
+  ],
+  [
+    "shows a leaf of a real cluster that freezes, thaws, and is killed",
+    async ({ page }) => {
+      const args = ["--machines", "3", "--rows", "20000", "--seed", "1", "--no-browser"];
+      const demo = await startServer("demo", ...args);
+      // Its newest process.
+      const pid = () => Number([...demo.said().matchAll(/machine-2\/leaf-0 is process (\d+)/g)].at(-1)?.[1]);
+      const signal = (name) => process.kill(pid(), name);
+      try {
+        await page.goto(`${demo.url}/?page=cluster`);
+        await page.getByText("6 leaves").waitFor();
+        const card = page.getByRole("group", { name: "machine-2" });
+        await leaf(card, "leaf-0").getByText(/^[1-9][\d,.]*( k)? rows/).waitFor();
+        await watchOutage(page, {
+          machine: "machine-2",
+          name: "leaf-0",
+          silence: () => signal("SIGSTOP"),
+          restore: () => signal("SIGCONT"),
+        });
+        // Its supervisor starts it again before anybody misses it.
+        const before = pid();
+        signal("SIGKILL");
+        await leaf(card, "leaf-0").getByTestId("restart").first().waitFor({ state: "attached" });
+        await leaf(card, "leaf-0").getByText(/^alive for \d+ s$/).waitFor();
+        await coverage(page).getByText("100 %").waitFor();
+        assert.notEqual(pid(), before);
+        await picture(page, "cluster-real");
+      } finally {
+        signal("SIGCONT");
+        // It would go on asking a server that has stopped.
+        await page.goto("about:blank");
+        await demo.stop();
+      }
     },
   ],
   [

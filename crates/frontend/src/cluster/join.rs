@@ -63,6 +63,7 @@ pub(crate) fn join(knowledge: &Knowledge<'_>) -> ClusterReport {
     let tables_left_out = tables.len().saturating_sub(knowledge.tables_max);
     tables.truncate(knowledge.tables_max);
     list_tables(&mut leaves, &tables);
+    leaves.retain(|(_, leaf)| !leaf.release.is_empty() || leaf.rows.expected > 0);
     if knowledge.members.is_none() {
         for (_, leaf) in &mut leaves {
             leaf.used_bytes = leaf.block_bytes;
@@ -166,7 +167,7 @@ fn add_table(
     let mut total: Option<TableCoverage> = None;
     for (_, leaf) in leaves {
         let status = statuses.get(&leaf.name).copied().filter(|_| leaf.state.answers());
-        let share = share(table, status, expected.expected(&leaf.name, table));
+        let share = share(&leaf.name, table, status, expected);
         if share.rows.expected == 0 {
             continue;
         }
@@ -176,15 +177,19 @@ fn add_table(
     total
 }
 
-/// A leaf's share of a table. The leaf's own count is right while it answers, since rows expire
-/// without an acknowledgement; of any other leaf the acknowledged rows are expected.
-fn share(table: &TableName, status: Option<&TableStatus>, acknowledged: u64) -> TableShare {
+/// A leaf's share of a table, with the expected rows that a query would report.
+fn share(
+    leaf: &LeafName,
+    table: &TableName,
+    status: Option<&TableStatus>,
+    expected: &ExpectedRows,
+) -> TableShare {
     let rows = match status {
-        None => RowCounts { present: 0, expected: acknowledged, waiting: 0 },
+        None => RowCounts { present: 0, expected: expected.expected(leaf, table), waiting: 0 },
         Some(status) => {
             let present = status.schema.rows;
             let absent = status.waiting_rows.saturating_add(status.lost_rows);
-            let expected = present.saturating_add(absent);
+            let expected = expected.answered(leaf, table, present.saturating_add(absent));
             RowCounts { present, expected, waiting: status.waiting_rows }
         }
     };

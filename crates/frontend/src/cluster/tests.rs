@@ -117,6 +117,8 @@ fn abyss(tables_max: usize) -> ClusterReport {
         ("m-2/leaf-0", "big", 100),
         ("m-2/leaf-0", "small", 1),
         ("m-3/leaf-0", "big", 7),
+        // A leaf that is gone, without a row.
+        ("m-4/leaf-0", "big", 0),
     ] {
         expected.set(&leaf_name(leaf), &table(name), rows);
     }

@@ -3,7 +3,7 @@ import { useDisclosure } from "@mantine/hooks";
 import type { ClusterLeaf } from "../../api/cluster";
 import { bytes, counted, percent, short, visible } from "../../base/format";
 import classes from "./Cluster.module.css";
-import { type Moment, stretchesOf } from "./history";
+import { type Moment, restartsOf, stretchesOf } from "./history";
 import { LeafDetail } from "./LeafDetail";
 import { missingOf, progressOf, stateWords, toneOf } from "./members";
 import { ToneIcon, ToneWords } from "./ToneWords";
@@ -103,7 +103,7 @@ function Filled({ share, full = false }: { share: number; full?: boolean }) {
   return <span style={{ width: `${Math.min(1, share) * 100}%` }} data-full={full} />;
 }
 
-/** The states of the last minutes. */
+/** The states of the last minutes, and a mark where it was started again. */
 function Past({ history, leaf }: { history: readonly Moment[]; leaf: string }) {
   return (
     <span className={classes.past} aria-hidden>
@@ -113,6 +113,14 @@ function Past({ history, leaf }: { history: readonly Moment[]; leaf: string }) {
           className={classes.tone}
           data-tone={tone}
           style={{ left: `${from}%`, width: `${width}%` }}
+        />
+      ))}
+      {restartsOf(history, leaf).map((x) => (
+        <span
+          key={`restart ${x}`}
+          className={classes.restart}
+          data-testid="restart"
+          style={{ left: `${x}%` }}
         />
       ))}
     </span>

@@ -139,9 +139,16 @@ function ShareCell(props: {
       onFocus={onChoose}
       onPointerEnter={onChoose}
     >
-      {wordy && (share ? `${Math.round(share.fraction * 100)} %` : "–")}
+      {wordy && fractionWords(share)}
     </td>
   );
+}
+
+/** A share for a small cell; what is there is not rounded away. */
+function fractionWords(share: LeafShare | null): string {
+  if (!share) return "–";
+  const percents = Math.round(share.fraction * 100);
+  return percents === 0 ? "<1 %" : `${percents} %`;
 }
 
 function Sums({ table }: { table: ClusterTable }) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { clusterOf, leafOf } from "./cluster.fixture";
-import { GAP_MS, HISTORY_MS, type Moment, remember, stretchesOf } from "./history";
+import { GAP_MS, HISTORY_MS, type Moment, remember, restartsOf, stretchesOf } from "./history";
 
 const at = (ms: number, silent = false) =>
   clusterOf([leafOf("a", silent ? "silent" : "alive", silent ? 0 : 10)], ms);
@@ -43,4 +43,21 @@ describe("stretchesOf", () => {
     expect(stretchesOf(history, "a")).toHaveLength(1);
     expect(stretchesOf(history, "b")).toEqual([]);
   });
+});
+
+it("finds where a leaf was started again", () => {
+  const started = (ms: number, time: string | null) =>
+    clusterOf([{ ...leafOf("a", "alive"), started: time }], ms);
+  const first = "2026-11-21T10:00:00Z";
+  const clusters = [
+    started(0, first),
+    started(1000, first),
+    started(2000, null),
+    started(3000, first),
+    started(4000, "2026-11-21T10:00:03Z"),
+    started(7000, "2026-11-21T10:00:03Z"),
+  ];
+  const history = clusters.reduce<readonly Moment[]>(remember, []);
+  expect(restartsOf(history, "a")).toEqual([99]);
+  expect(restartsOf(history, "b")).toEqual([]);
 });

@@ -10,6 +10,8 @@ export interface Moment {
   coverage: number;
   /** By the name of the leaf. */
   tones: ReadonlyMap<string, Tone>;
+  /** When each leaf was started, by its name. */
+  starts: ReadonlyMap<string, string | null>;
 }
 
 /** How far the page looks back. */
@@ -24,8 +26,10 @@ export function remember(history: readonly Moment[], cluster: Cluster): readonly
   // A server's clock that goes back begins another history.
   const earlier = last && last.at > at ? [] : history;
   if (last?.at === at) return history;
-  const tones = new Map(leavesOf(cluster).map((leaf) => [leaf.name, toneOf(leaf.state)]));
-  const moment = { at, coverage: cluster.coverage, tones };
+  const leaves = leavesOf(cluster);
+  const tones = new Map(leaves.map((leaf) => [leaf.name, toneOf(leaf.state)]));
+  const starts = new Map(leaves.map((leaf) => [leaf.name, leaf.started]));
+  const moment = { at, coverage: cluster.coverage, tones, starts };
   return [...earlier.filter((it) => at - it.at <= HISTORY_MS), moment];
 }
 
@@ -54,4 +58,14 @@ export function stretchesOf(history: readonly Moment[], leaf: string): Stretch[]
     else stretches.push({ tone, from, width });
   });
   return stretches;
+}
+
+/** Where a leaf was found to be started again, in percent. */
+export function restartsOf(history: readonly Moment[], leaf: string): number[] {
+  const now = history.at(-1)?.at ?? 0;
+  const again = history.filter((moment, index) => {
+    const [start, before] = [moment.starts.get(leaf), history[index - 1]?.starts.get(leaf)];
+    return start && before && start !== before;
+  });
+  return again.map((moment) => placeOf(moment.at, now));
 }

@@ -8,6 +8,7 @@ const NOW = Date.parse("2026-11-21T10:01:05Z");
 describe("stateWords", () => {
   it("says how far a leaf is, and for how long it is silent", () => {
     expect(stateWords(leafOf("a", "alive"), NOW)).toBe("alive");
+    expect(stateWords(leafOf("a", "alive"), NOW - 8000)).toBe("alive for 57 s");
     expect(stateWords(leafOf("a", "disk recovery", 63, 100), NOW)).toBe("restoring 63.0 %");
     expect(stateWords(leafOf("a", "prepare"), NOW)).toBe("about to stop");
     expect(stateWords(leafOf("a", "silent"), NOW)).toBe("silent for 1 min 5 s");

@@ -53,12 +53,17 @@ export function progressOf(leaf: Pick<ClusterLeaf, "state" | "coverage">): numbe
 export const missingOf = ({ rows, rows_expected }: { rows: number; rows_expected: number }) =>
   Math.max(0, rows_expected - rows);
 
+/** How long it is said of a member that it has started. */
+const YOUNG_MS = 60_000;
+
 /** The state of a member as people say it; `now` in milliseconds. */
 export function stateWords(member: MemberProcess & Partial<ClusterLeaf>, now: number): string {
-  const { state, since, release, coverage } = member;
+  const { state, since, started, release, coverage } = member;
   switch (toneOf(state)) {
-    case "alive":
-      return "alive";
+    case "alive": {
+      const age = started === null ? YOUNG_MS : now - Date.parse(started);
+      return age < YOUNG_MS ? `alive for ${spanWords(age)}` : "alive";
+    }
     case "restoring":
       return coverage === undefined ? state : `restoring ${percent(coverage)}`;
     case "stopping":

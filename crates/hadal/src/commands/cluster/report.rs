@@ -54,6 +54,7 @@ pub(crate) struct Leaf {
     pub(crate) answers: bool,
     pub(crate) since: Option<String>,
     pub(crate) release: Option<String>,
+    pub(crate) started: Option<String>,
     pub(crate) used_bytes: u64,
     pub(crate) free_bytes: u64,
     #[serde(flatten)]
@@ -79,6 +80,12 @@ impl Cluster {
 }
 
 impl Leaf {
+    /// Whether it was started a moment before the time `at`.
+    fn is_young(&self, at: &str) -> bool {
+        let times = self.started.as_deref().and_then(parse_timestamp).zip(parse_timestamp(at));
+        times.is_some_and(|(started, at)| at.seconds_since(started) < YOUNG_SECONDS)
+    }
+
     /// The state as people say it, at the time `at`.
     pub(crate) fn state_words(&self, at: &str) -> String {
         match self.state.as_str() {
@@ -88,10 +95,16 @@ impl Leaf {
             "memory recovery" | "disk recovery" => {
                 format!("restoring {}", percent(self.rows.coverage))
             }
+            "alive" if self.is_young(at) => {
+                format!("alive{}", lasting(self.started.as_deref(), at))
+            }
             state => state.to_owned(),
         }
     }
 }
+
+/// How long a leaf is said to have started, in seconds.
+const YOUNG_SECONDS: i64 = 60;
 
 /// How long something has lasted at the time `at`: ` for 49 s`; empty if that is unknown.
 pub(crate) fn lasting(since: Option<&str>, at: &str) -> String {

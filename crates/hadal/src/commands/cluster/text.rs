@@ -207,7 +207,7 @@ mod tests {
         let leaf = json!({
             "name": name, "state": state, "answers": state != "silent",
             "since": "2026-11-21T11:59:11Z", "release": "0.1.0",
-            "used_bytes": 60 << 20, "free_bytes": 196 << 20,
+            "started": "2026-11-21T09:00:00Z", "used_bytes": 60 << 20, "free_bytes": 196 << 20,
             "tables": [share], "tables_left_out": 0,
         });
         with(leaf, &rows(present, expected))
@@ -301,12 +301,15 @@ problems:
     }
 
     #[test]
-    fn a_gone_leaf_is_told_from_a_silent_one() {
+    fn states_are_said_as_people_say_them() {
         let mut leaf = cluster().machines[1].leaves[0].clone();
         assert_eq!(leaf.state_words("2026-11-21T15:00:00Z"), "silent for 3 h");
         assert_eq!(leaf.state_words("no time"), "silent");
         leaf.release = None;
         assert_eq!(leaf.state_words("2026-11-21T12:00:00Z"), "gone");
+        leaf.state = "alive".to_owned();
+        assert_eq!(leaf.state_words("2026-11-21T09:00:59Z"), "alive for 59 s");
+        assert_eq!(leaf.state_words("2026-11-21T09:01:00Z"), "alive");
         leaf.state = "prepare".to_owned();
         assert_eq!(leaf.state_words("2026-11-21T12:00:00Z"), "about to stop");
     }
