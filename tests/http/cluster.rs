@@ -4,7 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use hadal_frontend::Members;
-use hadal_peer::{BoxFuture, Member, MemberRole, MemberState};
+use hadal_peer::{BoxFuture, LeafRestart, Member, MemberRole, MemberState};
 use hadal_types::limits::CLUSTER_TABLES_LISTED_MAX;
 use hadal_types::{LeafName, LeafState, MachineName, Micros, TableName};
 use serde_json::{Value, json};
@@ -15,11 +15,11 @@ const ALIVE: MemberState = MemberState::Announced(LeafState::Alive);
 
 /// The members of a cluster, as a test sets them.
 #[derive(Default)]
-struct FakeMembers {
+pub(crate) struct FakeMembers {
     members: Mutex<Vec<Member>>,
     /// The leaves that were forgotten, or why none can be.
     forgotten: Mutex<Vec<LeafName>>,
-    refusal: Mutex<Option<String>>,
+    pub(crate) refusal: Mutex<Option<String>>,
 }
 
 impl FakeMembers {
@@ -56,6 +56,18 @@ impl Members for FakeMembers {
             Ok(())
         })
     }
+
+    fn restart<'a>(&'a self, restart: &'a LeafRestart) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async {
+            if let Some(refusal) = self.refusal.lock().expect("no panic").clone() {
+                return Err(refusal);
+            }
+            let mut members = self.members.lock().expect("no panic");
+            let leaf = members.iter_mut().find(|member| member.name == restart.leaf);
+            leaf.expect("a member").started += 1;
+            Ok(())
+        })
+    }
 }
 
 fn member(name: &str, role: MemberRole, state: MemberState) -> Member {
@@ -81,7 +93,7 @@ fn member(name: &str, role: MemberRole, state: MemberState) -> Member {
 
 /// A server whose two leaves and aggregator are members of a cluster, and two leaves of machines
 /// that are gone: one is known to membership, one only by its rows.
-fn abyss() -> (Server, Arc<FakeMembers>) {
+pub(crate) fn abyss() -> (Server, Arc<FakeMembers>) {
     let members = Arc::new(FakeMembers::default());
     set_states(&members, ALIVE);
     let mut backend = memory_backend(None);
@@ -91,7 +103,7 @@ fn abyss() -> (Server, Arc<FakeMembers>) {
     (Server::over(backend, "127.0.0.1:0", |_| {}), members)
 }
 
-fn set_states(members: &FakeMembers, second: MemberState) {
+pub(crate) fn set_states(members: &FakeMembers, second: MemberState) {
     use MemberRole::{Aggregator, Leaf};
     members.set(&[("m-1", Aggregator, ALIVE), ("leaf-0", Leaf, ALIVE), ("leaf-1", Leaf, second)]);
 }

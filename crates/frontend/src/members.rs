@@ -1,6 +1,6 @@
 //! The other processes of the cluster, as far as the front must know them.
 
-use hadal_peer::{BoxFuture, Member};
+use hadal_peer::{BoxFuture, LeafRestart, Member};
 use hadal_types::{LeafName, Micros};
 
 /// What membership knows of the other processes of the cluster. A process without a cluster has no
@@ -24,4 +24,10 @@ pub trait Members: Send + Sync {
     /// # Errors
     /// A sentence. Some members may have forgotten the leaf, and the caller may try again.
     fn forget<'a>(&'a self, leaf: &'a LeafName) -> BoxFuture<'a, Result<(), String>>;
+
+    /// Makes a leaf's supervisor, or the leaf itself, restart it. Does not wait for the restart.
+    ///
+    /// # Errors
+    /// A sentence: who was asked, and why it does not restart. It may restart nevertheless.
+    fn restart<'a>(&'a self, restart: &'a LeafRestart) -> BoxFuture<'a, Result<(), String>>;
 }

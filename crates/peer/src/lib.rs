@@ -15,6 +15,7 @@ mod member;
 mod peer;
 mod plan;
 mod report_source;
+mod restart;
 mod sink;
 mod status;
 
@@ -27,6 +28,7 @@ pub use member::{Member, MemberRole, MemberState};
 pub use peer::Peer;
 pub use plan::{Plan, PlannedMachine, PlannedPeer};
 pub use report_source::ReportSource;
+pub use restart::{LeafRestart, LeafRestarter};
 pub use sink::Sink;
 pub use status::{
     ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, StatusScope, TableReport, TableStatus,

@@ -4,7 +4,8 @@
 //! RemoteLeaf ────────┐                                    ┌── Peer, PlannedPeer
 //! RemoteAggregator ──┼── Connection ══ HTTP/2 ══ serve ───┼── Sink
 //! RemoteDefinitions ─┤                admission           ├── Admin, ReportSource
-//! say_hello ─────────┘                                    └── DefinitionStore
+//! say_hello ─────────┤                                    ├── DefinitionStore
+//! ask_to_restart ────┘                                    └── LeafRestarter
 //! ```
 //!
 //! Every call carries the caller's [`Identity`] as metadata. The server checks it before it reads a
@@ -23,6 +24,7 @@ mod method;
 mod remote_aggregator;
 mod remote_leaf;
 mod remote_query;
+mod restart;
 mod server;
 mod tls;
 mod transport;
@@ -33,6 +35,7 @@ pub use hello::{HelloError, say_hello};
 pub use identity::{ClusterToken, Identity, IdentityError};
 pub use remote_aggregator::RemoteAggregator;
 pub use remote_leaf::{RemoteLeaf, ReportEvent};
+pub use restart::ask_to_restart;
 pub use server::{ServeError, Services, serve, serve_streams};
 pub use tls::Tls;
 pub use transport::{ByteStream, Tcp, Transport};

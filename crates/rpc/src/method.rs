@@ -26,6 +26,8 @@ pub(crate) enum Method {
     Apply,
     /// `Cluster/SayHello`.
     SayHello,
+    /// `Cluster/Restart`.
+    Restart,
     /// `Definitions/Ask`.
     AskDefinitions,
 }
@@ -43,6 +45,7 @@ impl Method {
         Self::AcceptMoved,
         Self::Apply,
         Self::SayHello,
+        Self::Restart,
         Self::AskDefinitions,
     ];
 
@@ -59,6 +62,7 @@ impl Method {
             Self::AcceptMoved => "/hadal.v1.Sink/AcceptMoved",
             Self::Apply => "/hadal.v1.Admin/Apply",
             Self::SayHello => "/hadal.v1.Cluster/SayHello",
+            Self::Restart => "/hadal.v1.Cluster/Restart",
             Self::AskDefinitions => "/hadal.v1.Definitions/Ask",
         }
     }

@@ -9,4 +9,5 @@ mod hostile;
 mod partials;
 mod refusals;
 mod reports;
+mod restart;
 mod tls;

@@ -328,6 +328,18 @@ pub const VALUES_LISTED_MAX: usize = 1_000;
 pub const BLOCKS_LISTED_MAX: usize = 10_000;
 /// Tables in one answer about the cluster, in all and for each leaf.
 pub const CLUSTER_TABLES_LISTED_MAX: usize = 100;
+/// How long a leaf may take to stop in a rollover before it is killed, in seconds, unless the
+/// request says otherwise (Fast Database Restarts at Facebook, section 4.3).
+pub const ROLLOVER_STOP_SECONDS: u64 = 180;
+/// The longest such time that a request may give, in seconds.
+pub const ROLLOVER_STOP_SECONDS_MAX: u64 = 3_600;
+/// How long after that a leaf's next process may take to be seen, in seconds, before the rollover
+/// stops.
+pub const ROLLOVER_START_SECONDS: i64 = 15;
+/// Moments of a rollover that are remembered; when they are too many, every second one is left out.
+pub const ROLLOVER_MOMENTS_MAX: usize = 512;
+/// Bytes of the body of a request for a rollover.
+pub const ROLLOVER_BODY_BYTES_MAX: usize = 4_096;
 /// Connections at the same time on one port.
 pub const CONNECTIONS_MAX: usize = 1_024;
 /// Files that connections leave to the rest of the process, beside the files of leaves and

@@ -31,7 +31,10 @@ pub use batch::{
     encode_look_up, encode_lookup,
 };
 pub use blocks::{decode_blocks, decode_blocks_of, encode_blocks, encode_blocks_of};
-pub use cluster::{decode_hello, encode_hello};
+pub use cluster::{
+    decode_hello, decode_restart, decode_restart_answer, encode_hello, encode_restart,
+    encode_restart_answer,
+};
 pub use definitions::{
     DefinitionsAnswer, DefinitionsRequest, RevokedBatch, TableSettingsVersion,
     decode_definitions_answer, decode_definitions_request, encode_definitions_answer,

@@ -90,6 +90,7 @@ fn services(
         admin: leaf.map(|leaf| Arc::clone(leaf) as _),
         reports: None,
         definitions: None,
+        restarter: None,
         functions: FunctionRegistry::default(),
     }
 }

@@ -3,7 +3,9 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-use hadal_peer::{BoxFuture, Member, MemberRole, MemberState, TableReport, TableStatus};
+use hadal_peer::{
+    BoxFuture, LeafRestart, Member, MemberRole, MemberState, TableReport, TableStatus,
+};
 use hadal_tree::ExpectedRows;
 use hadal_types::{ColumnName, LeafName, LeafState, MachineName, Micros, TableName, TableSchema};
 
@@ -33,6 +35,10 @@ impl Members for Fake {
     }
 
     fn forget<'a>(&'a self, _leaf: &'a LeafName) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn restart<'a>(&'a self, _restart: &'a LeafRestart) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(async { Ok(()) })
     }
 }

@@ -78,7 +78,8 @@ mod tests {
     fn the_question_says_what_is_given_up() {
         let leaf = json!({
             "name": "m-2/leaf-0", "state": "silent", "answers": false,
-            "since": "2026-11-21T11:59:11Z", "release": "0.1.0", "started": null, "used_bytes": 0, "free_bytes": 0,
+            "since": "2026-11-21T11:59:11Z", "release": "0.1.0", "started": null,
+            "used_bytes": 0, "free_bytes": 0,
             "rows": 0, "rows_expected": 273_034, "coverage": 0.0,
             "tables": [], "tables_left_out": 4,
         });

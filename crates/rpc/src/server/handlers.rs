@@ -6,8 +6,9 @@ use bytes::Bytes;
 use hadal_peer::{Batch, Sink, SinkError};
 use hadal_wire::{
     DecodeError, decode_batch, decode_blocks_of, decode_change, decode_definitions_request,
-    decode_hello, decode_look_up, decode_scope, encode_accepted, encode_applied, encode_blocks,
-    encode_definitions_answer, encode_hello, encode_lookup, encode_status,
+    decode_hello, decode_look_up, decode_restart, decode_scope, encode_accepted, encode_applied,
+    encode_blocks, encode_definitions_answer, encode_hello, encode_lookup, encode_restart_answer,
+    encode_status,
 };
 use tokio::task::spawn_blocking;
 use tonic::Status;
@@ -33,6 +34,7 @@ pub(crate) async fn answer(
         Method::Refuse => refuse(message, services).await,
         Method::Apply => apply(message, services).await,
         Method::SayHello => say_hello(message, identity),
+        Method::Restart => restart(message, services),
         Method::AskDefinitions => ask_definitions(message, services).await,
         Method::Query | Method::Reports => Err(missing("single message for a stream")),
     }
@@ -111,6 +113,15 @@ async fn ask_definitions(message: Bytes, services: &Services) -> Result<Bytes, S
     let store = services.definitions.as_ref().ok_or_else(|| missing("definitions"))?;
     let answer = definitions::ask(&**store, request).await;
     Ok(encode_definitions_answer(&answer))
+}
+
+fn restart(message: Bytes, services: &Services) -> Result<Bytes, Status> {
+    let restart = decode_restart(message).map_err(|error| undecodable(&error))?;
+    // A process that restarts no leaf says so as one that does not have this leaf.
+    let restarter = services.restarter.as_ref();
+    let accepted = restarter.is_some_and(|restarter| restarter.restart(&restart));
+    tracing::info!(leaf = %restart.leaf, accepted, "a restart is asked for");
+    Ok(encode_restart_answer(accepted))
 }
 
 fn say_hello(message: Bytes, identity: &Identity) -> Result<Bytes, Status> {

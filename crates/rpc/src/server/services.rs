@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hadal_definitions::DefinitionStore;
-use hadal_peer::{Admin, Peer, PlannedPeer, ReportSource, Sink};
+use hadal_peer::{Admin, LeafRestarter, Peer, PlannedPeer, ReportSource, Sink};
 use hadal_query::FunctionRegistry;
 
 /// The parts of this process that other processes may call. A call of a part that is missing is
@@ -22,6 +22,8 @@ pub struct Services {
     pub reports: Option<Arc<dyn ReportSource>>,
     /// Has the definitions, or a copy.
     pub definitions: Option<Arc<dyn DefinitionStore>>,
+    /// Restarts leaves.
+    pub restarter: Option<Arc<dyn LeafRestarter>>,
     /// The user functions of queries.
     pub functions: FunctionRegistry,
 }

@@ -8,9 +8,9 @@ use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
 use hadal_block::BlockBuilder;
 use hadal_definitions::DefinitionStore;
 use hadal_peer::{
-    Admin, Batch, BatchLookup, BoxFuture, ForeignBatch, LeafStatus, Peer, PeerStatus, Plan,
-    PlannedPeer, Receipt, ReportSource, Sink, SinkError, StatusScope, TableBlocks, TableChange,
-    TableReport,
+    Admin, Batch, BatchLookup, BoxFuture, ForeignBatch, LeafRestart, LeafRestarter, LeafStatus,
+    Peer, PeerStatus, Plan, PlannedPeer, Receipt, ReportSource, Sink, SinkError, StatusScope,
+    TableBlocks, TableChange, TableReport,
 };
 use hadal_query::{Query, QueryKind};
 use hadal_types::{
@@ -107,6 +107,7 @@ pub(crate) struct Fake {
     pub(crate) refusal: Mutex<Option<SinkError>>,
     pub(crate) batches: Mutex<Vec<ForeignBatch>>,
     pub(crate) changes: Mutex<Vec<TableChange>>,
+    pub(crate) restarts: Mutex<Vec<LeafRestart>>,
     pub(crate) plans: Mutex<Vec<Arc<Plan>>>,
     pub(crate) remaining: Mutex<Vec<Duration>>,
     /// Signalled when a query begins, and when it is dropped.
@@ -124,6 +125,7 @@ impl Default for Fake {
             refusal: Mutex::default(),
             batches: Mutex::default(),
             changes: Mutex::default(),
+            restarts: Mutex::default(),
             plans: Mutex::default(),
             remaining: Mutex::default(),
             begun: Notify::default(),
@@ -239,6 +241,13 @@ impl ReportSource for Fake {
     }
 }
 
+impl LeafRestarter for Fake {
+    fn restart(&self, restart: &LeafRestart) -> bool {
+        self.restarts.lock().push(restart.clone());
+        restart.leaf == leaf_name()
+    }
+}
+
 /// The identity of a process of cluster `test`.
 pub(crate) fn identity(name: &str) -> Identity {
     let clock = Arc::new(FixedClock::new(NOW));
@@ -295,6 +304,7 @@ impl TestServer {
             admin: Some(fake.clone()),
             reports: Some(fake.clone()),
             definitions,
+            restarter: Some(fake.clone()),
             functions: Default::default(),
         };
         let (stop, stopped) = oneshot::channel::<()>();

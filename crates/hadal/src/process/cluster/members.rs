@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use hadal_frontend::Members;
 use hadal_membership::Membership;
-use hadal_peer::{BoxFuture, Member, MemberState};
+use hadal_peer::{BoxFuture, LeafRestart, Member, MemberRole, MemberState};
+use hadal_rpc::{Identity, ask_to_restart};
 use hadal_types::{Clock, LeafName, Micros};
 use parking_lot::Mutex;
 
 /// Membership, and since when each member is in its state.
 pub(crate) struct KnownMembers {
-    cluster: String,
+    /// The identity of this process.
+    identity: Arc<Identity>,
     membership: Arc<Membership>,
     clock: Arc<dyn Clock>,
     since: Mutex<BTreeMap<LeafName, Since>>,
@@ -26,11 +28,11 @@ struct Since {
 
 impl KnownMembers {
     pub(crate) fn new(
-        cluster: String,
+        identity: Arc<Identity>,
         membership: Arc<Membership>,
         clock: Arc<dyn Clock>,
     ) -> Arc<Self> {
-        Arc::new(Self { cluster, membership, clock, since: Mutex::default() })
+        Arc::new(Self { identity, membership, clock, since: Mutex::default() })
     }
 
     /// Notes changes of states for as long as this process is a member.
@@ -60,7 +62,7 @@ impl KnownMembers {
 
 impl Members for KnownMembers {
     fn cluster(&self) -> String {
-        self.cluster.clone()
+        self.identity.hello().cluster
     }
 
     fn members(&self) -> Vec<Member> {
@@ -79,6 +81,25 @@ impl Members for KnownMembers {
         Box::pin(async move {
             let forgotten = self.membership.forget(leaf).await;
             forgotten.map(|_| ()).map_err(|error| error.to_string())
+        })
+    }
+
+    fn restart<'a>(&'a self, restart: &'a LeafRestart) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            let members = self.membership.members();
+            let leaf = members.iter().find(|member| member.name == restart.leaf);
+            let leaf = leaf.ok_or_else(|| format!("{} is no member", restart.leaf))?;
+            let supervisor = members.iter().find(|member| {
+                let is_there = member.machine == leaf.machine && member.state.answers();
+                member.role == MemberRole::Aggregator && is_there
+            });
+            // Only a supervisor can kill the process, so it is asked first.
+            for member in supervisor.into_iter().chain([leaf]) {
+                if ask_to_restart(member, &self.identity, restart).await? {
+                    return Ok(());
+                }
+            }
+            Err("neither it nor the aggregator of its machine can restart it".to_owned())
         })
     }
 }

@@ -4,13 +4,14 @@
 //! A process is stopped in order by the end of its standard input: that also happens when this
 //! process is killed, so no process is left without its supervisor.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::io;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use hadal_peer::{LeafRestart, LeafRestarter};
 use parking_lot::{Condvar, Mutex};
 
 use crate::error::Error;
@@ -32,6 +33,8 @@ pub(crate) struct Supervisor {
 }
 
 struct State {
+    /// The names of the processes.
+    names: Vec<String>,
     asked: Mutex<Asked>,
     changed: Condvar,
     stop_max: Duration,
@@ -41,14 +44,15 @@ struct State {
 #[derive(Default)]
 struct Asked {
     is_stopping: bool,
-    /// Numbers of processes to restart.
-    restarts: BTreeSet<usize>,
+    /// Numbers of processes to restart, and how long each may take to stop.
+    restarts: BTreeMap<usize, Duration>,
 }
 
 /// Why a process is not watched any more.
 enum Watched {
     Ended(ExitStatus),
-    ToRestart,
+    /// It may take this long to stop.
+    ToRestart(Duration),
     ToStop,
 }
 
@@ -66,7 +70,12 @@ impl Supervisor {
         stop_max: Duration,
         command: impl Fn(usize) -> Command + Send + Sync + 'static,
     ) -> Result<Self, Error> {
-        let state = State { asked: Mutex::default(), changed: Condvar::new(), stop_max };
+        let state = State {
+            names: names.clone(),
+            asked: Mutex::default(),
+            changed: Condvar::new(),
+            stop_max,
+        };
         let (state, command) = (Arc::new(state), Arc::new(command) as MakeCommand);
         let mut threads = Vec::with_capacity(names.len());
         for (index, name) in names.into_iter().enumerate() {
@@ -78,15 +87,9 @@ impl Supervisor {
         Ok(Self { state, threads })
     }
 
-    #[cfg(test)]
-    /// Returns a function that stops the process of a number in order and starts it again. It does
-    /// not wait for that.
-    pub(crate) fn restarter(&self) -> impl Fn(usize) + Send + Sync + use<> {
-        let state = Arc::clone(&self.state);
-        move |index| {
-            state.asked.lock().restarts.insert(index);
-            state.changed.notify_all();
-        }
+    /// What stops a process in order and starts it again, by its name.
+    pub(crate) fn restarter(&self) -> Arc<dyn LeafRestarter> {
+        Arc::clone(&self.state) as _
     }
 
     /// Stops all processes in order, at the same time, and waits for their ends.
@@ -100,20 +103,33 @@ impl Supervisor {
     }
 }
 
+impl LeafRestarter for State {
+    fn restart(&self, restart: &LeafRestart) -> bool {
+        let index = self.names.iter().position(|name| **name == *restart.leaf.0);
+        let Some(index) = index else { return false };
+        self.asked.lock().restarts.insert(index, restart.stop_max);
+        self.changed.notify_all();
+        true
+    }
+}
+
 impl State {
     /// Runs one process until the stop.
     fn supervise(&self, index: usize, name: &str, command: &MakeCommand) {
         let mut pause = PAUSE_MIN;
         loop {
             let start = Instant::now();
+            // A restart that was asked for while there was no process is what happens now.
+            self.asked.lock().restarts.remove(&index);
             let ended = match command(index).stdin(Stdio::piped()).spawn() {
                 Err(error) => format!("could not start: {error}"),
                 Ok(mut process) => match self.watch(index, name, &mut process) {
                     Err(error) => error.to_string(),
                     Ok(Watched::Ended(status)) => describe(status),
-                    Ok(Watched::ToStop) => return self.end(&mut process),
-                    Ok(Watched::ToRestart) => {
-                        self.end(&mut process);
+                    Ok(Watched::ToStop) => return self.end(name, &mut process, self.stop_max),
+                    Ok(Watched::ToRestart(stop_max)) => {
+                        output::say(&format!("{name} is restarted, as asked"));
+                        self.end(name, &mut process, stop_max);
                         pause = PAUSE_MIN;
                         continue;
                     }
@@ -140,24 +156,27 @@ impl State {
             if asked.is_stopping {
                 return Ok(Watched::ToStop);
             }
-            if asked.restarts.remove(&index) {
-                return Ok(Watched::ToRestart);
+            if let Some(stop_max) = asked.restarts.remove(&index) {
+                return Ok(Watched::ToRestart(stop_max));
             }
             self.changed.wait_for(&mut asked, CHECK);
         }
     }
 
     /// Stops a process in order, or kills it when that takes too long.
-    fn end(&self, process: &mut Child) {
+    fn end(&self, name: &str, process: &mut Child, stop_max: Duration) {
         drop(process.stdin.take());
-        let until = Instant::now() + self.stop_max;
+        let until = Instant::now() + stop_max;
         while Instant::now() < until {
             if !matches!(process.try_wait(), Ok(None)) {
                 return;
             }
             std::thread::sleep(CHECK);
         }
-        output::say("a process did not stop in time, and is killed: its next start recovers");
+        let seconds = stop_max.as_secs();
+        output::say(&format!(
+            "{name} did not stop in {seconds} s, and is killed: its next start recovers"
+        ));
         // Both fail only for a process that has ended.
         let _ = process.kill();
         let _ = process.wait();
@@ -176,7 +195,10 @@ fn describe(status: ExitStatus) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::mpsc::channel;
+
+    use hadal_types::LeafName;
 
     use super::*;
 
@@ -232,10 +254,35 @@ mod tests {
         let mut first: Vec<usize> = starts.iter().take(2).collect();
         first.sort_unstable();
         assert_eq!(first, [0, 1]);
-        supervisor.restarter()(1);
+        let restarter = supervisor.restarter();
+        let restart = |name: &str| {
+            let (leaf, stop_max) = (LeafName(name.into()), Duration::from_secs(60));
+            restarter.restart(&LeafRestart { leaf, stop_max })
+        };
+        assert!(restart("two"));
         assert_eq!(starts.recv(), Ok(1));
+        assert!(!restart("three"));
         supervisor.stop();
         assert_eq!(starts.iter().count(), 0);
+    }
+
+    #[test]
+    fn a_process_that_does_not_stop_is_killed() {
+        let (started, starts) = channel();
+        let names = vec!["one".to_owned()];
+        let count = AtomicUsize::new(0);
+        let supervisor = Supervisor::start(names, Duration::from_secs(60), move |_| {
+            let count = count.fetch_add(1, Ordering::Relaxed);
+            started.send(count).expect("the test waits");
+            // The first one does not read its input.
+            shell(if count == 0 { "exec sleep 600" } else { "cat" })
+        });
+        let supervisor = supervisor.expect("started");
+        assert_eq!(starts.recv(), Ok(0));
+        let (leaf, stop_max) = (LeafName("one".into()), Duration::from_millis(1));
+        assert!(supervisor.restarter().restart(&LeafRestart { leaf, stop_max }));
+        assert_eq!(starts.recv(), Ok(1));
+        supervisor.stop();
     }
 
     #[test]

@@ -28,6 +28,7 @@ use crate::process::cluster::leaf_command::start_leaves;
 use crate::process::cluster::members::KnownMembers;
 use crate::process::cluster::node::Node;
 use crate::process::cluster::revocations::RecordedRevocations;
+use crate::process::cluster::supervisor::Supervisor;
 use crate::process::cluster::{definitions, join, member_socket, membership_config, own_member};
 use crate::process::data_folder::{leaves_in, note_leaves};
 use crate::process::memory::{Shares, part_of_machine};
@@ -153,6 +154,10 @@ async fn become_member(
     };
     let placement = Placement::in_cluster(Arc::new(records), clock, &expected_rows, root.catalog());
     let placement = Arc::new(placement);
+    let supervisor = match leaf_count {
+        0 => None,
+        count => Some(start_leaves(cluster, config, (count, bound), memory)?),
+    };
     let services = Services {
         peer: Arc::clone(&tree) as _,
         planned: Some(Arc::clone(&tree) as _),
@@ -160,9 +165,15 @@ async fn become_member(
         admin: None,
         reports: None,
         definitions: Some(Arc::clone(&definitions) as _),
+        restarter: supervisor.as_ref().map(Supervisor::restarter),
         functions: FunctionRegistry::default(),
     };
     let (stop_calls, calls) = serve_members(listener, &identity, services);
+    let members = KnownMembers::new(
+        Arc::clone(&identity),
+        Arc::clone(&membership),
+        Arc::clone(&config.clock),
+    );
     let directory = Directory {
         identity,
         tree,
@@ -172,15 +183,6 @@ async fn become_member(
         memory: Arc::clone(root.budget()),
     };
     tokio::spawn(directory.follow(Arc::clone(&membership)));
-    let supervisor = match leaf_count {
-        0 => None,
-        count => Some(start_leaves(cluster, config, (count, bound), memory)?),
-    };
-    let members = KnownMembers::new(
-        cluster.cluster.clone(),
-        Arc::clone(&membership),
-        Arc::clone(&config.clock),
-    );
     tokio::spawn(Arc::clone(&members).follow());
     let node = Node { address, members, membership, supervisor, stop_calls, calls };
     Ok((Tree { root, placement, expected_rows }, node, definitions))

@@ -7,12 +7,14 @@ use std::time::Duration;
 
 use hadal_leaf::Archive;
 use hadal_membership::Membership;
-use hadal_peer::{Admin, Member, MemberRole, MemberState, Peer, StatusScope};
+use hadal_peer::{
+    Admin, LeafRestart, LeafRestarter, Member, MemberRole, MemberState, Peer, StatusScope,
+};
 use hadal_query::FunctionRegistry;
 use hadal_rpc::{Services, serve};
-use hadal_types::{Clock, LeafState, SystemClock};
+use hadal_types::{Clock, LeafName, LeafState, SystemClock};
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
+use tokio::sync::{Notify, oneshot};
 
 use crate::args::{MemoryArgs, StorageArgs};
 use crate::error::Error;
@@ -52,6 +54,22 @@ pub(crate) struct LeafProcess {
     pub(crate) storage: StorageArgs,
     /// Whether the end of standard input stops the process.
     pub(crate) ends_with_input: bool,
+}
+
+/// Ends this process when a member asks for a restart: its supervisor starts the leaf again.
+struct Asked {
+    leaf: LeafName,
+    to_end: Notify,
+}
+
+impl LeafRestarter for Asked {
+    fn restart(&self, restart: &LeafRestart) -> bool {
+        let is_this = restart.leaf == self.leaf;
+        if is_this {
+            self.to_end.notify_one();
+        }
+        is_this
+    }
 }
 
 impl LeafProcess {
@@ -147,6 +165,7 @@ impl LeafProcess {
         );
         tokio::spawn(review.run());
         let (stop, stopped) = oneshot::channel::<()>();
+        let asked = Arc::new(Asked { leaf: leaf.name().clone(), to_end: Notify::new() });
         let services = Services {
             peer: Arc::clone(reviewed) as _,
             planned: None,
@@ -154,6 +173,7 @@ impl LeafProcess {
             admin: Some(Arc::clone(leaf) as _),
             reports: Some(Arc::clone(leaf) as _),
             definitions: None,
+            restarter: Some(Arc::clone(&asked) as _),
             functions: FunctionRegistry::default(),
         };
         let serving = tokio::spawn(serve(listener, identity, services, async move {
@@ -164,6 +184,9 @@ impl LeafProcess {
         tokio::select! {
             reason = asked_by_signal()? => output::say(&format!("{} stops: {reason}", leaf.name())),
             () = by_input => {}
+            () = asked.to_end.notified() => output::say(&format!(
+                "{} ends, as asked: its supervisor starts it again", leaf.name()
+            )),
             () = announce_for_ever(&membership, leaves, (reviewed, life)) => {}
         }
         leaf.prepare_to_stop();
