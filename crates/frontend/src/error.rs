@@ -29,6 +29,10 @@ pub enum ErrorKind {
     UnknownMember,
     /// The member of the cluster is not gone.
     MemberAlive,
+    /// There is no rollover that could be stopped.
+    NoRollover,
+    /// A rollover is under way already.
+    RolloverRunning,
     /// The request stopped coming.
     Stalled,
     /// The batch id was used for other bytes.
@@ -58,6 +62,11 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
+    /// Whether the same request would have succeeded if the cluster were whole and quick enough.
+    pub(crate) const fn is_of_server(self) -> bool {
+        matches!(self, Self::Internal | Self::Unavailable | Self::Incomplete | Self::Late)
+    }
+
     /// The stable name for programs: also the outcome in `_queries`.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -71,6 +80,8 @@ impl ErrorKind {
             Self::UnknownBatch => "unknown-batch",
             Self::UnknownMember => "unknown-member",
             Self::MemberAlive => "member-alive",
+            Self::NoRollover => "no-rollover",
+            Self::RolloverRunning => "rollover-running",
             Self::Stalled => "stalled",
             Self::BatchConflict => "batch-conflict",
             Self::BadSettings => "bad-settings",

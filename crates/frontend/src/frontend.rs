@@ -16,6 +16,7 @@ use crate::column_stats::ColumnStats;
 use crate::column_stats::cache::ColumnStatsCache;
 use crate::error::FrontendError;
 use crate::query_runner::QueryRunner;
+use crate::rollover::Rollover;
 use crate::self_tables::SelfTables;
 use crate::state::backpressure::Backpressure;
 use crate::state::counters::Counters;
@@ -67,6 +68,8 @@ pub struct Frontend {
     pub(crate) shutdown: Shutdown,
     /// Whether the disk was full for the last batch that could otherwise have been accepted.
     pub(crate) is_disk_full: AtomicBool,
+    /// The rollover that this process drives, or the last one that it has driven.
+    pub(crate) rollover: Mutex<Option<Rollover>>,
     started: Instant,
 }
 
@@ -91,6 +94,7 @@ impl Frontend {
             backpressure: Backpressure::default(),
             shutdown,
             is_disk_full: AtomicBool::new(false),
+            rollover: Mutex::default(),
             started: Instant::now(),
         })
     }

@@ -21,6 +21,7 @@ use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
 use crate::query::result::{QueryResult, QueryWarning};
 use crate::self_tables::entries::QueryLogEntry;
+use crate::state::counters::count;
 
 /// One statement to be answered.
 #[derive(Debug)]
@@ -73,6 +74,9 @@ impl Frontend {
         let delivered = timeout_at(request.until.into(), delivering).await;
         self.counters.count_query(request.start.elapsed());
         let delivered = delivered.unwrap_or_else(|_| Err(FrontendError::from(&AskError::Late)));
+        if delivered.as_ref().is_err_and(|error| error.kind.is_of_server()) {
+            count(&self.counters.queries_failed, 1);
+        }
         log.end(&delivered);
         delivered
     }

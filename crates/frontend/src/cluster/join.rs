@@ -116,6 +116,7 @@ fn gone(name: LeafName) -> LeafReport {
         since: None,
         release: String::new(),
         started: None,
+        reported: None,
         used_bytes: 0,
         free_bytes: 0,
         block_bytes: 0,
@@ -138,7 +139,11 @@ fn leaf_of(member: &Member, since: Option<Micros>) -> LeafReport {
 }
 
 fn started(member: &Member) -> Micros {
-    Micros(i64::try_from(member.started).unwrap_or(i64::MAX))
+    micros(member.started)
+}
+
+fn micros(time: u64) -> Micros {
+    Micros(i64::try_from(time).unwrap_or(i64::MAX))
 }
 
 /// The leaves of this process, which share its memory.
@@ -160,13 +165,18 @@ fn add_table(
     reports: &[TableReport],
     expected: &ExpectedRows,
 ) -> Option<TableCoverage> {
-    let statuses: HashMap<&LeafName, &TableStatus> = reports
+    let statuses: HashMap<&LeafName, (u64, &TableStatus)> = reports
         .iter()
-        .filter_map(|report| Some((&report.leaf, report.status.as_deref()?)))
+        .filter_map(|report| Some((&report.leaf, (report.started, report.status.as_deref()?))))
         .collect();
     let mut total: Option<TableCoverage> = None;
     for (_, leaf) in leaves {
-        let status = statuses.get(&leaf.name).copied().filter(|_| leaf.state.answers());
+        let reported = statuses.get(&leaf.name).copied().filter(|_| leaf.state.answers());
+        let status = reported.map(|(_, status)| status);
+        if let Some((process, _)) = reported {
+            let oldest = leaf.reported.map_or(i64::MAX, |reported| reported.0);
+            leaf.reported = Some(Micros(oldest.min(micros(process).0)));
+        }
         let share = share(&leaf.name, table, status, expected);
         if share.rows.expected == 0 {
             continue;

@@ -97,6 +97,9 @@ pub struct LeafReport {
     pub release: String,
     /// When it was started, if known.
     pub started: Option<Micros>,
+    /// The start of the process that reported its rows, the oldest one of all tables; `None` if it
+    /// has reported no table.
+    pub reported: Option<Micros>,
     /// Bytes that it holds.
     pub used_bytes: u64,
     /// Bytes that it can hold beyond those.

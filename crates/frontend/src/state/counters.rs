@@ -19,6 +19,8 @@ pub struct Counters {
     pub batches_duplicate: AtomicU64,
     /// Rows of Hadal's own tables that were not written.
     pub self_rows_lost: AtomicU64,
+    /// Queries that failed by a fault of the server or for missing rows.
+    pub queries_failed: AtomicU64,
     queries: [AtomicU64; QUERY_MS.len()],
     query_count: AtomicU64,
     query_micros: AtomicU64,

@@ -1,0 +1,71 @@
+//! A rollover as clients see it.
+
+use hadal_types::{LeafName, Micros};
+
+use super::history::RolloverMoment;
+use super::leaf::Stage;
+use super::machine::{Rollover, RolloverPhase};
+use super::settings::RolloverSettings;
+
+/// A rollover at one moment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RolloverReport {
+    /// How far it is.
+    pub phase: RolloverPhase,
+    /// Why it stops or has stopped, in a sentence.
+    pub reason: Option<String>,
+    /// When it began.
+    pub begun: Micros,
+    /// When it was looked at last; its end once it has ended.
+    pub at: Micros,
+    /// Its settings.
+    pub settings: RolloverSettings,
+    /// Leaves that are yet to be restarted.
+    pub old: usize,
+    /// Leaves that are restarting, and those that did not come back.
+    pub rolling: Vec<RollingLeaf>,
+    /// Leaves that have been restarted.
+    pub new: usize,
+    /// What it has looked like, the oldest moment first; the coverage is that of the cluster.
+    pub history: Vec<RolloverMoment>,
+}
+
+/// A leaf that is restarting.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RollingLeaf {
+    /// Its name.
+    pub name: LeafName,
+    /// Since when.
+    pub since: Micros,
+    /// Whether it did not come back in time, or could not be asked.
+    pub has_failed: bool,
+}
+
+impl RolloverReport {
+    pub(crate) fn of(rollover: &Rollover) -> Self {
+        let [old, _, new] = rollover.counts();
+        let rolling = rollover.leaves.iter().filter_map(|(name, leaf)| match leaf.stage {
+            Stage::Rolling { since } => {
+                Some(RollingLeaf { name: name.clone(), since, has_failed: leaf.has_failed })
+            }
+            Stage::Old | Stage::New => None,
+        });
+        Self {
+            phase: rollover.phase,
+            reason: rollover.reason.clone(),
+            begun: rollover.begun,
+            at: rollover.at,
+            settings: rollover.settings,
+            old,
+            rolling: rolling.collect(),
+            new,
+            history: rollover.history.moments().to_vec(),
+        }
+    }
+
+    /// The time to give as [`RolloverSettings::started_before`] to go on with this rollover.
+    #[must_use]
+    pub fn resume_from(&self) -> Micros {
+        self.settings.started_before.unwrap_or(self.begun)
+    }
+}
