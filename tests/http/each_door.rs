@@ -140,9 +140,9 @@ fn what_a_leaf_refuses_is_told_at_every_door_that_changes_something() {
             // Only rows can conflict with others, and a table can be dropped at any time.
             let is_log = path.starts_with("/v1/log") && method != "DELETE";
             let is_drop = (method, path.as_str()) == ("DELETE", "/v1/tables/t");
-            // Whether a leaf is gone is not asked of the leaf.
-            let is_forget = path.starts_with("/v1/cluster/");
-            let applies = !is_forget && (is_log || !is_conflict && (!is_drop || status == 503));
+            // Whether a leaf is gone, or whether there is a cluster, is not asked of the leaf.
+            let is_of_cluster = path.starts_with("/v1/cluster/") || path == "/v1/rollover";
+            let applies = !is_of_cluster && (is_log || !is_conflict && (!is_drop || status == 503));
             if (method, path.as_str()) != STOP && applies {
                 let reply = ask(&server, method, &path);
                 reply.problem(status, kind);

@@ -19,6 +19,7 @@ mod memory;
 mod openapi;
 mod outage;
 mod query;
+mod rollover;
 mod schema;
 mod server;
 mod settings;

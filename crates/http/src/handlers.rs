@@ -8,6 +8,7 @@ pub(crate) mod ingest;
 pub(crate) mod losses;
 pub(crate) mod query;
 pub(crate) mod revoke;
+pub(crate) mod rollover;
 pub(crate) mod status;
 pub(crate) mod table_settings;
 pub(crate) mod tables;

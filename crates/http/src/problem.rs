@@ -59,6 +59,8 @@ const fn title_and_status(kind: ErrorKind) -> (&'static str, StatusCode) {
         ErrorKind::UnknownBatch => ("There is no such batch", Http::NOT_FOUND),
         ErrorKind::UnknownMember => ("There is no such member", Http::NOT_FOUND),
         ErrorKind::MemberAlive => ("The member is not gone", Http::CONFLICT),
+        ErrorKind::NoRollover => ("There is no rollover under way", Http::NOT_FOUND),
+        ErrorKind::RolloverRunning => ("A rollover is under way", Http::CONFLICT),
         ErrorKind::Stalled => ("The request stopped coming", Http::REQUEST_TIMEOUT),
         ErrorKind::BatchConflict => ("The batch id was used for other bytes", Http::CONFLICT),
         ErrorKind::BadSettings => ("The settings cannot be", Http::BAD_REQUEST),

@@ -9,8 +9,8 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 use hadal_frontend::Permission;
 
 use crate::handlers::{
-    blocks, cluster, column_values, columns, ingest, losses, query, revoke, status, table_settings,
-    tables,
+    blocks, cluster, column_values, columns, ingest, losses, query, revoke, rollover, status,
+    table_settings, tables,
 };
 use crate::page;
 use crate::state::AppState;
@@ -55,6 +55,9 @@ pub(crate) fn routes() -> Vec<Route> {
         route(Method::DELETE, "/v1/losses", Some(Admin), delete(losses::forget)),
         route(Method::GET, "/v1/cluster", Some(Query), get(cluster::get)),
         route(Method::DELETE, "/v1/cluster/members/{member}", Some(Admin), delete(cluster::forget)),
+        route(Method::GET, "/v1/rollover", Some(Query), get(rollover::get)),
+        route(Method::POST, "/v1/rollover", Some(Admin), post(rollover::begin)),
+        route(Method::DELETE, "/v1/rollover", Some(Admin), delete(rollover::stop)),
         route(Method::GET, "/v1/status", Some(Query), get(status::status)),
         route(Method::POST, "/v1/stop", Some(Admin), post(status::stop)),
         route(Method::GET, "/v1/version", Some(Query), get(status::version)),
