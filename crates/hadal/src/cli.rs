@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     acknowledge, aggregator, cluster, demo, drop, forget, import, inspect, leaf, log, open, query,
-    revoke, serve, settings, status, stop,
+    revoke, rollover, serve, settings, status, stop,
 };
 use crate::error::Error;
 
@@ -54,6 +54,7 @@ pub(crate) enum Command {
     AcknowledgeLoss(acknowledge::AcknowledgeArgs),
     Status(status::StatusArgs),
     Cluster(cluster::ClusterArgs),
+    Rollover(rollover::RolloverArgs),
     Forget(forget::ForgetArgs),
     Inspect(inspect::InspectArgs),
     Stop(stop::StopArgs),
@@ -77,6 +78,7 @@ impl Command {
             Self::AcknowledgeLoss(args) => acknowledge::run(&args),
             Self::Status(args) => status::run(&args),
             Self::Cluster(args) => cluster::run(&args),
+            Self::Rollover(args) => rollover::run(&args),
             Self::Forget(args) => forget::run(&args),
             Self::Inspect(args) => inspect::run(&args),
             Self::Stop(args) => stop::run(&args),

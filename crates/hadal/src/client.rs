@@ -255,6 +255,17 @@ impl Client {
         forgotten.map(|leaf| (leaf.rows, leaf.tables))
     }
 
+    /// Posts JSON to a path, and returns the JSON of the answer.
+    pub(crate) fn post<T: DeserializeOwned>(&self, path: &str, body: Vec<u8>) -> Result<T, Error> {
+        let headers = vec![("Content-Type", "application/json".to_owned())];
+        self.json(&ClientRequest { headers, body, ..ClientRequest::new(Method::POST, path) })
+    }
+
+    /// Deletes what is at a path, and returns the JSON of the answer.
+    pub(crate) fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
+        self.json(&ClientRequest::new(Method::DELETE, path))
+    }
+
     /// Returns the time column of a table, or `None` if the table does not exist.
     pub(crate) fn time_column(&self, table: &TableName) -> Result<Option<String>, Error> {
         #[derive(serde::Deserialize)]

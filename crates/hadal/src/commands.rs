@@ -14,6 +14,7 @@ pub(crate) mod log;
 pub(crate) mod open;
 pub(crate) mod query;
 pub(crate) mod revoke;
+pub(crate) mod rollover;
 pub(crate) mod serve;
 pub(crate) mod settings;
 pub(crate) mod status;

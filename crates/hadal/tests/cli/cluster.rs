@@ -7,29 +7,30 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::harness::{DEADLINE, Running, Server, hadal, run, try_ask, url_in};
 
 /// A demo cluster: its process is the first machine.
-struct Cluster {
-    process: Running,
-    url: String,
+pub(crate) struct Cluster {
+    pub(crate) process: Running,
+    pub(crate) url: String,
 }
 
 /// The coverage of an answer.
 #[derive(Debug, PartialEq)]
-struct Counted {
-    rows: u64,
-    fraction: f64,
-    leaves_answered: u64,
+pub(crate) struct Counted {
+    pub(crate) rows: u64,
+    pub(crate) fraction: f64,
+    pub(crate) leaves_answered: u64,
 }
 
 impl Cluster {
-    fn start(more: &[&str]) -> Self {
-        let args = ["demo", "--machines", "2", "--listen", "127.0.0.1:0", "--rows", "600000"];
+    /// Starts machines, each with two leaves unless the arguments say otherwise.
+    pub(crate) fn start(machines: &str, more: &[&str]) -> Self {
+        let args = ["demo", "--machines", machines, "--listen", "127.0.0.1:0", "--rows", "600000"];
         let process = Running::start(hadal(&[&args, more].concat()));
         let url = url_in(&process.wait_for_output("http://"));
         Self { process, url }
     }
 
     /// Counts the rows of the demo's table.
-    fn count(&self) -> Counted {
+    pub(crate) fn count(&self) -> Counted {
         let (head, body) = try_ask(&self.url, "SELECT count(*) FROM requests", 10_000).unwrap();
         let answer: serde_json::Value =
             serde_json::from_str(&body).unwrap_or_else(|_| panic!("{head} {body}"));
@@ -41,7 +42,7 @@ impl Cluster {
         }
     }
 
-    fn wait_until(&self, what: &str, is_expected: impl Fn(&Counted) -> bool) -> Counted {
+    pub(crate) fn wait_until(&self, what: &str, is_expected: impl Fn(&Counted) -> bool) -> Counted {
         let start = Instant::now();
         loop {
             let counted = self.count();
@@ -53,7 +54,7 @@ impl Cluster {
     }
 
     /// The process of a leaf of the first machine.
-    fn leaf(&self, line: &str) -> Pid {
+    pub(crate) fn leaf(&self, line: &str) -> Pid {
         let id = line.rsplit(' ').next().unwrap();
         Pid::from_raw(id.parse().unwrap()).unwrap()
     }
@@ -61,7 +62,7 @@ impl Cluster {
 
 #[test]
 fn coverage_falls_while_a_leaf_is_frozen_and_comes_back() {
-    let cluster = Cluster::start(&[]);
+    let cluster = Cluster::start("2", &[]);
     let line = cluster.process.wait_for_error("machine-1/leaf-1 is process");
     let leaf = cluster.leaf(&line);
     cluster.process.wait_for_error("600,000 rows in");

@@ -48,6 +48,8 @@ mod query;
 #[cfg(test)]
 mod restart;
 #[cfg(test)]
+mod rollover;
+#[cfg(test)]
 mod serve;
 #[cfg(test)]
 mod settings;
