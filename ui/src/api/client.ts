@@ -2,6 +2,7 @@
 // is cancelled on the server when its connection closes.
 
 import type { Cluster } from "./cluster";
+import type { Rollover } from "./rollover";
 import type {
   Answer,
   Cell,
@@ -232,6 +233,26 @@ export async function fetchLeaves(signal?: AbortSignal): Promise<LeafStatus[]> {
 /** The cluster with its largest tables. */
 export const fetchCluster = (tables: number, signal?: AbortSignal) =>
   get<Cluster>(`/v1/cluster?limit=${tables}`, signal);
+
+const ROLLOVER = "/v1/rollover";
+
+type RolloverAnswer = { rollover: Rollover | null };
+
+/** The rollover that runs, or the last one; null if there was none. */
+export const fetchRollover = async (signal?: AbortSignal) =>
+  (await get<RolloverAnswer>(ROLLOVER, signal)).rollover;
+
+/** Restarts all leaves in turn; with a time, those that were started before it. */
+export async function beginRollover(started_before: string | null): Promise<void> {
+  const body = JSON.stringify(started_before === null ? {} : { started_before });
+  const headers = { "Content-Type": "application/json" };
+  await send<RolloverAnswer>(ROLLOVER, { method: "POST", headers, body });
+}
+
+/** Restarts no more leaves. */
+export async function stopRollover(): Promise<void> {
+  await send<RolloverAnswer>(ROLLOVER, { method: "DELETE" });
+}
 
 /** The answer to a query. */
 export function ask(query: QuerySpec, signal?: AbortSignal): Promise<Answer> {

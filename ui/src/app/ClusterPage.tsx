@@ -20,6 +20,7 @@ import { Problems } from "../widgets/cluster/Problems";
 import { ShareMatrix } from "../widgets/cluster/ShareMatrix";
 import { ToneWords } from "../widgets/cluster/ToneWords";
 import { ProblemCard } from "../widgets/ProblemCard";
+import { RolloverPanel, useRecentRollover } from "./RolloverPanel";
 import { useCluster } from "./useCluster";
 
 /** With more leaves, each is a small square. */
@@ -71,11 +72,13 @@ function ClusterBody(props: {
 }) {
   const { cluster, history, zone, onOpen } = props;
   const now = Date.parse(cluster.at);
+  const isRolling = useRecentRollover(now);
   return (
     <>
       <Headline cluster={cluster} zone={zone} />
       <Problems problems={cluster.problems} tone={healthOf(cluster).tone} />
       <Coverage cluster={cluster} history={history} zone={zone} />
+      {isRolling && <RolloverPanel zone={zone} />}
       <div className="machines">
         {cluster.machines.map((machine) => (
           <MachineCard
@@ -96,6 +99,7 @@ function ClusterBody(props: {
           <ShareMatrix cluster={cluster} onOpen={onOpen} />
         </Paper>
       )}
+      {!isRolling && cluster.cluster !== null && <RolloverPanel zone={zone} />}
       <AddMachine cluster={cluster} />
     </>
   );
