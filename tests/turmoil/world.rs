@@ -124,6 +124,7 @@ async fn serve_leaf(name: String, started: u64, taken: Taken) -> turmoil::Result
         admin: Some(leaf as Arc<dyn Admin>),
         reports: None,
         definitions: None,
+        restarter: None,
         functions: FunctionRegistry::default(),
     };
     let incoming = accept_all().await?;

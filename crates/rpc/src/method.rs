@@ -34,7 +34,7 @@ pub(crate) enum Method {
 
 impl Method {
     /// All methods.
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Query,
         Self::Status,
         Self::Blocks,

@@ -27,10 +27,10 @@ pub async fn ask_to_restart(
     restart: &LeafRestart,
 ) -> Result<bool, String> {
     let failed = |why: &dyn std::fmt::Display| format!("{} was asked: {why}", member.name);
-    let connection = Connection::new(member.address, Arc::clone(identity), None);
+    let connection = Connection::new(member.address, Arc::clone(identity));
     let connection = connection.map_err(|error| failed(&error))?;
     let message = encode_restart(restart);
-    let call = connection.call(Method::Restart, Some(&member.name), message);
+    let call = connection.call(Method::Restart, Some((&member.name).into()), message);
     match timeout(TIME, call).await {
         Ok(Ok(reply)) => decode_restart_answer(reply.message).map_err(|error| failed(&error)),
         Ok(Err(failure)) => Err(failed(&CallError::from(failure))),
