@@ -3,7 +3,7 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo demo-cluster test fuzz siege siege-cluster simulate downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla fmt lint
+.PHONY: help demo demo-cluster test fuzz siege siege-cluster simulate downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla bench-scuba bench-cluster fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
@@ -24,6 +24,8 @@ help:
 	@echo 'make rivals ARGS="--quick"  the same on a tenth of the data; --help tells of more'
 	@echo 'make bench-druid            the queries of the first benchmark of Druid (2012), beside its published figures'
 	@echo 'make bench-scylla           the scans of "One Billion Rows a Second" (2019), beside its published figures'
+	@echo 'make bench-scuba            the experiments of "Scuba: Diving into Data at Facebook" (2013), beside its model; QUICK=1 for less'
+	@echo 'make bench-cluster          measure what a cluster promises, with 40 leaf processes'
 	@echo 'make lint                   lints only'
 	@echo 'make fmt                    format the sources'
 	@echo
@@ -83,11 +85,26 @@ bench:
 rivals: COMPARISON = bench/rivals/rivals.py
 bench-druid: COMPARISON = bench/posts/druid.py
 bench-scylla: COMPARISON = bench/posts/scylla.py
+bench-scylla: PICTURES = --pictures docs/scaling
 rivals bench-druid bench-scylla:
 	@make/need cargo cc node npm python3
 	@make/page
 	cargo build --release --package hadal --package hadal-bench
-	@make/rivals "$(COMPARISON)" "$(CARGO_TARGET_DIR)/release/hadal" "$(CARGO_TARGET_DIR)/release/hadal-bench" $(ARGS)
+	@make/rivals "$(COMPARISON)" "$(CARGO_TARGET_DIR)/release/hadal" "$(CARGO_TARGET_DIR)/release/hadal-bench" $(PICTURES) $(ARGS)
+
+# The plots are those of docs/scaling.md, unless the run is a quick one.
+bench-scuba:
+	@make/need cargo cc python3
+	cargo build --release --package hadal-scuba --package hadal-bench
+	@exec python3 -B bench/scuba/scuba.py $(if $(QUICK),--quick,--pictures docs/scaling) \
+		"$(CARGO_TARGET_DIR)/release/hadal-scuba" "$(CARGO_TARGET_DIR)/release/hadal-bench" -- $(ARGS)
+
+bench-cluster:
+	@make/need cargo cc node npm python3
+	@make/page
+	cargo build --release --package hadal --package hadal-bench
+	@exec python3 -B bench/cluster/promises.py \
+		"$(CARGO_TARGET_DIR)/release/hadal" "$(CARGO_TARGET_DIR)/release/hadal-bench" $(ARGS)
 
 bench-native:
 	@make/need cargo cc node npm python3

@@ -25,7 +25,8 @@ import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests/acceptance"))
+sys.path[:0] = [str(ROOT / "tests/acceptance"), str(ROOT / "bench")]
+from demo_questions import QUESTIONS  # noqa: E402
 from questions import FLIGHTS  # noqa: E402
 
 # Besides the ten questions: raw rows.
@@ -250,19 +251,6 @@ def cold(promises):
                 "CARGO_HOME": f"{place}/cargo", "CARGO_TARGET_DIR": f"{place}/target",
                 "XDG_CACHE_HOME": f"{place}/cache", "npm_config_cache": f"{place}/npm"}
             run("cold", promises, cwd=place / "checkout", env=surroundings)
-
-
-QUESTIONS = [
-    ("the newest 50 rows", "SELECT * FROM requests WHERE time < {end} LIMIT 50"),
-    ("count and sum of all rows", "SELECT count(*), sum(latency_us) FROM requests WHERE time < {end}"),
-    ("count by service", "SELECT service, count(*) FROM requests WHERE time < {end} GROUP BY 1 ORDER BY 2 DESC LIMIT 10"),
-    ("p95 by service", "SELECT service, p95(latency_us) FROM requests WHERE time < {end} GROUP BY 1 ORDER BY 2 DESC LIMIT 10"),
-    ("errors per hour", "SELECT date_trunc('hour', time) AS hour, count(*) FROM requests WHERE status >= 500 AND time < {end} GROUP BY 1"),
-    ("different users", "SELECT count(DISTINCT user_id) FROM requests WHERE time < {end}"),
-    ("by country, of one endpoint", "SELECT country, count(*), avg(latency_us) FROM requests WHERE endpoint LIKE '%checkout%' AND time < {end} GROUP BY 1 ORDER BY 2 DESC LIMIT 10"),
-    ("rows with a word anywhere", "SELECT count(*) FROM requests WHERE search('timeout') AND time < {end}"),
-    ("a day, per 10 minutes, by service", "SELECT time_bucket('10 minutes', time) AS t, service, count(*) FROM requests WHERE time >= {end} - INTERVAL '1 day' AND time < {end} GROUP BY 1, 2"),
-]
 
 
 def demo(program, rows, copying, promises):

@@ -164,6 +164,7 @@ def read_options(about, size, default, table):
     parser.add_argument("--clock", choices=("wall", "cpu"), default="wall", help="for one core; cpu where others use the machine, too")
     parser.add_argument("--settle", type=int, default=SETTLED_SECONDS, help="seconds that Hadal has for merging after it was loaded")
     parser.add_argument("--results", type=pathlib.Path, default=report.RESULTS, help="folder for the file of results")
+    parser.add_argument("--pictures", type=pathlib.Path, help="folder for plots")
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "hadal/rivals"
     parser.add_argument("--cache", type=pathlib.Path, default=cache, help="folder for data")
     options = parser.parse_args()

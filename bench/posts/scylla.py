@@ -8,10 +8,12 @@ usage: scylla.py PROGRAM GENERATOR [--sensors N] ...; --help tells all
 """
 
 import datetime
+import subprocess
 import sys
 
 import picture
 import post
+import readers
 import report
 from post import READ, Run, read_options
 from questions import EXACT, KEY, Question, within
@@ -136,11 +138,35 @@ def compare(run):
     print("\n### Three months by day: from the least to the greatest temperature, o the average\n")
     series = by_case["daily", READ, 1].measured.rows
     print("```\n" + (picture.days([(day[:10], *values) for day, *values in series]) if series else "no answer") + "\n```\n")
+    parallel = read_in_parallel(run, expected)
     print("### Answers\n\n" + post.notes(measured), "\n")
     print("### What was the same, and what was not\n\n" + NOT_THE_SAME.format(
         sensors=run.options.sensors, cores=NODES * NODE_CORES, worker_cores=24 * 24, read=READ,
         day_rows=(run.options.sensors - 1) * 24 * 60))
-    return post.all_right(measured), run.results(measured, expected.rows, {"sensors": run.options.sensors, "scans": scans})
+    return post.all_right(measured), run.results(measured, expected.rows, {"sensors": run.options.sensors, "scans": scans, "readers": parallel})
+
+
+def read_in_parallel(run, expected):
+    """One cluster with the same rows, read by 1 to 16 readers; prints and draws the speed."""
+    def load(url):
+        command = [run.options.program, "import", "--table", TABLE, "--server", url, run.path]
+        subprocess.run(command, check=True, capture_output=True)
+
+    scans = []
+    for name, title, first, end, is_without, _ in SCANS:
+        rows = where(first, end, expected.needle if is_without else None)
+        [wanted] = post.rows_of(expected.duck, f"SELECT {TOTALS} FROM {TABLE} WHERE {rows}")
+        scans.append((title, seconds(first), seconds(end), expected.needle if is_without else None, wanted))
+    post.say("a cluster with parallel readers")
+    lines = readers.measure(
+        run.options.program, run.folder, load, TABLE, scans, run.options.sensors, run.options.rounds)
+    head = ["million rows/s, totals, one cluster of 3 x 2", *(f"{count} readers" for count in readers.READERS)]
+    body = [[title, *(f"{line['rows_per_s'] / 1e6:,.0f}" for line in lines if line["scan"] == title)] for title, *_ in scans]
+    print("\n" + report.table(head, body) + "\n")
+    if run.options.pictures:
+        run.options.pictures.mkdir(parents=True, exist_ok=True)
+        (run.options.pictures / "readers.svg").write_text(readers.picture(lines))
+    return lines
 
 
 def rates(by_case, name, case):
