@@ -43,19 +43,20 @@ pub(crate) async fn start(
         admin: None,
         reports: None,
         definitions: None,
+        restarter: None,
         functions: Default::default(),
     };
     tokio::spawn(async move {
         let never = std::future::pending();
         // A server fails at its start only, for want of a certificate that it does not use.
-        let _ = serve(listener, identity, services, None, never).await;
+        let _ = serve(listener, identity, services, never).await;
     });
     Ok(address)
 }
 
 fn connection(address: SocketAddr, caller: &MachineName) -> Result<Arc<Connection>, Error> {
     let caller = identity(LeafName(Arc::clone(&caller.0)))?;
-    let connection = Connection::new(address, caller, None);
+    let connection = Connection::new(address, caller);
     Ok(Arc::new(connection.map_err(std::io::Error::other)?))
 }
 
