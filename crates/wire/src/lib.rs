@@ -13,6 +13,7 @@ mod cluster;
 mod codes;
 mod definitions;
 mod error;
+mod expected_rows;
 mod expr;
 mod frames;
 mod loopback_codec;
@@ -41,6 +42,10 @@ pub use definitions::{
     encode_definitions_request,
 };
 pub use error::{DecodeError, DecodeErrorKind};
+pub use expected_rows::{
+    decode_expected_rows, decode_expected_rows_since, encode_expected_rows,
+    encode_expected_rows_since,
+};
 pub use loopback_codec::LoopbackCodec;
 pub use partial::{decode_partial, decode_piece, encode_partial, encode_piece};
 pub use query::QueryRequest;
