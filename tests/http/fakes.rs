@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial, QueryError, QueryErrorCode};
 use hadal_peer::{
-    Batch, BatchLookup, BoxFuture, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
-    StatusScope, TableBlocks, TableReport, TableStatus,
+    Batch, BatchLookup, BoxFuture, LeafStatus, MemberState, Peer, PeerStatus, Receipt, Sink,
+    SinkError, StatusScope, TableBlocks, TableReport, TableStatus,
 };
 use hadal_query::Query;
 use hadal_types::{
@@ -112,7 +112,10 @@ impl FakeLeaf {
         };
         LeafStatus {
             name: LeafName("fake".into()),
-            state: if self.is_stopping { LeafState::Prepare } else { LeafState::Alive },
+            state: MemberState::Announced(match self.is_stopping {
+                true => LeafState::Prepare,
+                false => LeafState::Alive,
+            }),
             block_bytes: 1,
             tables: Arc::new([(table, Arc::new(status))].into()),
             losses: Vec::new(),

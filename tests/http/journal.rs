@@ -8,8 +8,8 @@ use std::time::Instant;
 use hadal_aggregate::Partial;
 use hadal_frontend::Backend;
 use hadal_peer::{
-    Batch, BatchLookup, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, StatusScope,
-    TableBlocks, TableReport,
+    Batch, BatchLookup, BoxFuture, MemberState, Peer, PeerStatus, Receipt, Sink, SinkError,
+    StatusScope, TableBlocks, TableReport,
 };
 use hadal_query::Query;
 use hadal_types::{BatchId, LeafState, TableName, limits};
@@ -144,7 +144,7 @@ impl Peer for Being {
         Box::pin(async {
             let mut status = self.leaves.status(scope).await;
             let state = *self.state.lock().expect("no panic");
-            status.leaves.iter_mut().for_each(|leaf| leaf.state = state);
+            status.leaves.iter_mut().for_each(|leaf| leaf.state = MemberState::Announced(state));
             status
         })
     }

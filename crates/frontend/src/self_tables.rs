@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_ingest::{AgePolicy, SelfTableRow, self_table_batch};
+use hadal_peer::MemberState;
 use hadal_types::{LeafName, LeafState, TableName, limits};
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -54,7 +55,7 @@ pub(crate) struct SelfTables {
 
 /// The last known states of the leaves.
 #[derive(Default)]
-struct LeafStates(Mutex<Vec<(LeafName, LeafState)>>);
+struct LeafStates(Mutex<Vec<(LeafName, MemberState)>>);
 
 impl SelfTables {
     pub(crate) fn new(
@@ -152,9 +153,10 @@ impl LeafStates {
     /// Whether the states of the leaves differ from the last known ones. The first states count as
     /// a change only if a leaf is not alive yet, or a query was answered (`had_queries`): until
     /// then, reading the tables' status may be the first access since the start, which is slow.
-    fn is_change(&self, states: Vec<(LeafName, LeafState)>, had_queries: bool) -> bool {
+    fn is_change(&self, states: Vec<(LeafName, MemberState)>, had_queries: bool) -> bool {
         let mut last = self.0.lock();
-        let is_alive = states.iter().all(|(_, state)| *state == LeafState::Alive);
+        let is_alive =
+            states.iter().all(|(_, state)| *state == MemberState::Announced(LeafState::Alive));
         if *last == states || last.is_empty() && is_alive && !had_queries {
             return false;
         }
@@ -170,7 +172,7 @@ mod tests {
     #[test]
     fn a_change_of_state_is_reported_once_and_first_states_only_after_a_query() {
         let last = LeafStates::default();
-        let states = |state| vec![(LeafName("leaf-0".into()), state)];
+        let states = |state| vec![(LeafName("leaf-0".into()), MemberState::Announced(state))];
         assert!(!last.is_change(states(LeafState::Alive), false), "no query has run");
         assert!(last.is_change(states(LeafState::Alive), true));
         assert!(!last.is_change(states(LeafState::Alive), true));

@@ -7,7 +7,8 @@ use std::time::Instant;
 
 use hadal_aggregate::Partial;
 use hadal_peer::{
-    BoxFuture, LeafLoss, LeafStatus, Peer, PeerStatus, StatusScope, TableBlocks, TableReport,
+    BoxFuture, LeafLoss, LeafStatus, MemberState, Peer, PeerStatus, StatusScope, TableBlocks,
+    TableReport,
 };
 use hadal_query::Query;
 use hadal_store::{
@@ -299,7 +300,7 @@ impl Leaf {
     fn status_in(&self, scope: &StatusScope) -> LeafStatus {
         let mut status = LeafStatus {
             name: self.context.name.clone(),
-            state: self.context.state(),
+            state: MemberState::Announced(self.context.state()),
             block_bytes: 0,
             tables: Arc::default(),
             losses: Vec::new(),

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use hadal_types::{LeafName, LeafState, Micros, TableName, TableSchema, TableSettings};
 
+use crate::MemberState;
+
 /// The tables that a status covers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusScope {
@@ -41,8 +43,8 @@ pub struct PeerStatus {
 pub struct LeafStatus {
     /// Its name.
     pub name: LeafName,
-    /// Its stage between start and end.
-    pub state: LeafState,
+    /// Its stage between start and end; silent only according to an aggregator.
+    pub state: MemberState,
     /// Bytes of the row blocks that the leaf holds.
     pub block_bytes: u64,
     /// The tables with rows on this leaf.

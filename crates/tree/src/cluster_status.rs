@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use hadal_peer::{LeafLoss, PeerStatus, TableStatus};
-use hadal_types::{LeafName, LeafState, TableName, TableSchema};
+use hadal_peer::{LeafLoss, MemberState, PeerStatus, TableStatus};
+use hadal_types::{LeafName, TableName, TableSchema};
 
 /// All tables at one moment, and the leaves that reported them.
 #[derive(Clone, Debug, Default)]
@@ -12,7 +12,7 @@ pub struct ClusterStatus {
     /// Tables by name.
     pub tables: BTreeMap<TableName, TableStatus>,
     /// The leaves: name, state, bytes of row blocks.
-    pub leaves: Vec<(LeafName, LeafState, u64)>,
+    pub leaves: Vec<(LeafName, MemberState, u64)>,
     /// Losses of leaves whose rows and tables are unknown.
     pub losses: Vec<(LeafName, LeafLoss)>,
 }
@@ -86,7 +86,7 @@ pub(crate) fn merge(total: &mut TableStatus, other: &TableStatus) {
 #[cfg(test)]
 mod tests {
     use hadal_peer::{ExpiryForecast, LeafStatus};
-    use hadal_types::{ColumnName, Micros, TableSettings};
+    use hadal_types::{ColumnName, LeafState, Micros, TableSettings};
 
     use super::*;
 
@@ -122,7 +122,7 @@ mod tests {
         };
         LeafStatus {
             name: LeafName(name.into()),
-            state: LeafState::Alive,
+            state: MemberState::Announced(LeafState::Alive),
             block_bytes: 2,
             tables: Arc::new(tables.iter().map(table).collect()),
             losses: Vec::new(),

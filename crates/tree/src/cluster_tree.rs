@@ -27,7 +27,7 @@ use hadal_peer::{
 };
 use hadal_query::Query;
 use hadal_types::limits::{COMPLETE_PAUSE_MILLIS_MAX, COMPLETE_PAUSE_MILLIS_MIN};
-use hadal_types::{LeafName, LeafState, MachineName, TableName};
+use hadal_types::{LeafName, MachineName, TableName};
 use tokio::time::{Instant as TokioInstant, sleep_until};
 
 use crate::expected_rows::ExpectedRows;
@@ -238,10 +238,7 @@ async fn status_of(name: &LeafName, leaf: &KnownLeaf, scope: &StatusScope) -> Le
     }
     LeafStatus {
         name: name.clone(),
-        state: match leaf.state {
-            MemberState::Announced(state) => state,
-            MemberState::Silent => LeafState::Prepare,
-        },
+        state: leaf.state,
         block_bytes: 0,
         tables: Arc::default(),
         losses: Vec::new(),

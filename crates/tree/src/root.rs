@@ -6,11 +6,11 @@ use std::time::Instant;
 
 use hadal_aggregate::{FinishError, LeafCoverage, LeafOutcome, QueryError, ResultSet, finish};
 use hadal_peer::{
-    BlockStatus, Peer, PeerStatus, StatusScope, TableBlocks, TableReport, TableStatus,
+    BlockStatus, MemberState, Peer, PeerStatus, StatusScope, TableBlocks, TableReport, TableStatus,
 };
 use hadal_query::Query;
 use hadal_types::limits::SMALL_QUERY_BYTES_MAX;
-use hadal_types::{CancelOnDrop, LeafName, LeafState, MemoryPool, TableName};
+use hadal_types::{CancelOnDrop, LeafName, MemoryPool, TableName};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio::time::{Instant as TokioInstant, timeout};
 
@@ -140,7 +140,7 @@ impl Root {
     }
 
     /// The state of every leaf. Does not examine its tables.
-    pub async fn states(&self) -> Vec<(LeafName, LeafState)> {
+    pub async fn states(&self) -> Vec<(LeafName, MemberState)> {
         let leaves = self.tree.status(&StatusScope::Leaves).await.leaves.into_iter();
         leaves.map(|leaf| (leaf.name, leaf.state)).collect()
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hadal_peer::{
-    ExpiryForecast, LeafLoss, LeafStatus, PeerStatus, StatusScope, TableReport, TableStatus,
+    ExpiryForecast, LeafLoss, LeafStatus, MemberState, PeerStatus, StatusScope, TableReport,
+    TableStatus,
 };
 use hadal_types::limits::{
     LEAF_LOSSES_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, TABLES_MAX,
@@ -128,7 +129,10 @@ fn decode_peer(status: proto::Status) -> Result<PeerStatus, DecodeError> {
 fn encode_leaf(leaf: &LeafStatus) -> proto::LeafStatus {
     proto::LeafStatus {
         name: leaf.name.to_string(),
-        state: leaf.state.code(),
+        state: match leaf.state {
+            MemberState::Announced(state) => state.code(),
+            MemberState::Silent => proto::LeafState::Unspecified.into(),
+        },
         block_bytes: leaf.block_bytes,
         tables: frames::encode(leaf.tables.values().map(|table| encode_table(table))),
         losses: leaf.losses.iter().map(encode_loss).collect(),
@@ -149,7 +153,10 @@ fn decode_leaf(leaf: proto::LeafStatus) -> Result<LeafStatus, DecodeError> {
     }
     Ok(LeafStatus {
         name: decode_leaf_name(leaf.name).at("name")?,
-        state: Code::of_code(leaf.state).at("state")?,
+        state: match leaf.state {
+            0 => MemberState::Silent,
+            code => MemberState::Announced(Code::of_code(code).at("state")?),
+        },
         block_bytes: leaf.block_bytes,
         tables: Arc::new(tables),
         losses: each("losses", leaf.losses, decode_loss)?,

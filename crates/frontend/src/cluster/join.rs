@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use hadal_peer::{Member, MemberRole, MemberState, TableReport, TableStatus};
 use hadal_tree::ExpectedRows;
-use hadal_types::{LeafName, LeafState, MachineName, Micros, TableName};
+use hadal_types::{LeafName, MachineName, Micros, TableName};
 
 use crate::members::Members;
 
@@ -41,7 +41,7 @@ pub(crate) struct Knowledge<'k> {
 /// A process without a cluster.
 pub(crate) struct Alone {
     /// Its leaves and their states.
-    pub(crate) leaves: Vec<(LeafName, LeafState)>,
+    pub(crate) leaves: Vec<(LeafName, MemberState)>,
     /// Its start.
     pub(crate) started: Micros,
     /// Bytes that its leaves can hold beyond what they hold, in sum.
@@ -150,7 +150,7 @@ fn micros(time: u64) -> Micros {
 fn alone_leaves(alone: &Alone) -> impl Iterator<Item = LeafReport> {
     let free_bytes = alone.free_bytes / alone.leaves.len().max(1) as u64;
     alone.leaves.iter().map(move |(name, state)| LeafReport {
-        state: MemberState::Announced(*state),
+        state: *state,
         release: RELEASE.to_owned(),
         started: Some(alone.started),
         free_bytes,

@@ -228,7 +228,10 @@ fn a_process_alone_is_one_machine() {
         now: NOW,
         members: None,
         alone: Some(Alone {
-            leaves: vec![(leaf(0), LeafState::Alive), (leaf(1), LeafState::Prepare)],
+            leaves: vec![
+                (leaf(0), MemberState::Announced(LeafState::Alive)),
+                (leaf(1), MemberState::Announced(LeafState::Prepare)),
+            ],
             started: Micros(3),
             free_bytes: 200,
         }),

@@ -8,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use hadal_frontend::{ErrorKind, Frontend, MemoryUse};
 use hadal_peer::{LeafLoss, TableStatus};
 use hadal_tree::ClusterStatus;
-use hadal_types::{LeafName, LeafState, MemoryReservation, limits};
+use hadal_types::{LeafName, MemoryReservation, limits};
 use serde::Serialize;
 
 use crate::problem::Problem;
@@ -24,7 +24,7 @@ pub(crate) async fn healthy() -> &'static str {
 /// with a part of its rows. A full disk and lost rows are reported, but the server stays ready.
 pub(crate) async fn ready(State(state): State<Arc<AppState>>) -> Result<String, Problem> {
     let catalog = state.frontend.cluster_status().await;
-    if catalog.leaves.iter().all(|(_, state, _)| *state == LeafState::Prepare) {
+    if catalog.leaves.iter().all(|(_, state, _)| !state.answers()) {
         return Err(Problem::new(ErrorKind::Unavailable, "no leaf is alive"));
     }
     if state.frontend.is_disk_full() {

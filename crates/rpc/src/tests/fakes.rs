@@ -9,7 +9,7 @@ use hadal_block::BlockBuilder;
 use hadal_definitions::DefinitionStore;
 use hadal_peer::{
     Admin, Batch, BatchLookup, BoxFuture, ForeignBatch, LeafRestart, LeafRestarter, LeafStatus,
-    Peer, PeerStatus, Plan, PlannedPeer, Receipt, ReportSource, Sink, SinkError, StatusScope,
+    MemberState, Peer, PeerStatus, Plan, PlannedPeer, Receipt, ReportSource, Sink, SinkError, StatusScope,
     TableBlocks, TableChange, TableReport,
 };
 use hadal_query::{Query, QueryKind};
@@ -163,7 +163,7 @@ impl Peer for Fake {
     fn status<'a>(&'a self, _scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         let leaf = LeafStatus {
             name: leaf_name(),
-            state: LeafState::Alive,
+            state: MemberState::Announced(LeafState::Alive),
             block_bytes: 9,
             tables: Arc::default(),
             losses: Vec::new(),

@@ -1,9 +1,10 @@
 //! Clusters of fake leaves and fake failures, under paused time.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use hadal_aggregate::{Coverage, LeafCoverage, PartialBody, WeightedCount};
 use hadal_query::{ColumnRef, Expr, QueryKind, RowInput};
-use hadal_types::{ColumnName, Kind, Logical};
-use std::sync::atomic::{AtomicU32, Ordering};
+use hadal_types::{ColumnName, Kind, LeafState, Logical};
 
 use super::*;
 
@@ -79,7 +80,7 @@ impl Peer for FakeLeaf {
         Box::pin(async {
             let status = LeafStatus {
                 name: self.name.clone(),
-                state: LeafState::Alive,
+                state: MemberState::Announced(LeafState::Alive),
                 block_bytes: self.rows,
                 tables: Arc::default(),
                 losses: Vec::new(),

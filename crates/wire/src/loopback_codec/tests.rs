@@ -215,7 +215,7 @@ fn what_a_broken_peer_says_of_itself_is_left_out() {
     let status = PeerStatus {
         leaves: vec![hadal_peer::LeafStatus {
             name: LeafName("".into()),
-            state: hadal_types::LeafState::Alive,
+            state: hadal_peer::MemberState::Announced(hadal_types::LeafState::Alive),
             block_bytes: 0,
             tables: Arc::default(),
             losses: Vec::new(),

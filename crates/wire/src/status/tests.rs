@@ -98,6 +98,6 @@ fn a_leaf_has_a_name_and_a_state() {
         refused(vec![nameless]),
         "Status.leaves[0].name: found no text, expected a leaf's name"
     );
-    let stateless = proto::LeafStatus { state: 0, ..leaf("a", vec![]) };
-    assert_eq!(refused(vec![stateless]), "Status.leaves[0].state: is missing");
+    let unknown = proto::LeafStatus { state: 5, ..leaf("a", vec![]) };
+    assert_eq!(refused(vec![unknown]), "Status.leaves[0].state: code 5 is unknown");
 }

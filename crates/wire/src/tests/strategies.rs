@@ -11,8 +11,8 @@ use hadal_aggregate::{
 };
 use hadal_block::BlockBuilder;
 use hadal_peer::{
-    Batch, ExpiryForecast, ForeignBatch, LeafLoss, LeafStatus, PeerStatus, SinkError, StatusScope,
-    TableChange, TableReport, TableStatus,
+    Batch, ExpiryForecast, ForeignBatch, LeafLoss, LeafStatus, MemberState, PeerStatus, SinkError,
+    StatusScope, TableChange, TableReport, TableStatus,
 };
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output, Query,
@@ -361,7 +361,9 @@ pub(crate) fn status() -> impl Strategy<Value = PeerStatus> {
     let tables = collection::vec(table, 0..3);
     let loss = (any::<i64>(), "\\PC{1,5}");
     let loss = loss.prop_map(|(found, what)| LeafLoss { found: Micros(found), what });
-    let leaf = (coded::<LeafState>(), any::<u64>(), tables, collection::vec(loss, 0..3));
+    let state = option::of(coded::<LeafState>());
+    let state = state.prop_map(|state| state.map_or(MemberState::Silent, MemberState::Announced));
+    let leaf = (state, any::<u64>(), tables, collection::vec(loss, 0..3));
     collection::btree_map("\\PC{1,5}", leaf, 0..4).prop_map(|leaves| {
         let leaf = |(name, (state, block_bytes, tables, losses)): (String, (_, _, Vec<_>, _))| {
             let tables = Arc::new(tables.into_iter().collect());

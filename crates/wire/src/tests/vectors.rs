@@ -11,7 +11,7 @@ use hadal_aggregate::{
     Coverage, LeafCoverage, LeafOutcome, Partial, PartialBody, QueryError, QueryErrorCode,
     ScanStats, WarningCode,
 };
-use hadal_peer::{ForeignBatch, LeafStatus, PeerStatus, SinkError, TableStatus};
+use hadal_peer::{ForeignBatch, LeafStatus, MemberState, PeerStatus, SinkError, TableStatus};
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output,
     PatternSyntax, Query, QueryKind, RowInput, SeriesLimit, StateKind, Type,
@@ -238,7 +238,7 @@ fn status() -> PeerStatus {
     };
     let leaf = |name: &str, state, tables| LeafStatus {
         name: LeafName(name.into()),
-        state,
+        state: MemberState::Announced(state),
         block_bytes: 8_192,
         tables: Arc::new(tables),
         losses: Vec::new(),

@@ -213,10 +213,10 @@ async fn announce_for_ever(
             tracing::debug!("cannot note that the leaf is alive: {error}");
         }
         let status = leaf.status(&StatusScope::Leaves).await;
-        let state = status.leaves.first().map_or(LeafState::Alive, |leaf| leaf.state);
+        let state = status.leaves.first().map(|leaf| leaf.state);
         let memory = leaves.memories.used();
         membership.announce(|member: &mut Member| {
-            member.state = MemberState::Announced(state);
+            member.state = state.unwrap_or(MemberState::Announced(LeafState::Alive));
             member.used_bytes = memory.row_blocks.saturating_add(memory.fresh);
             member.free_bytes = memory.row_blocks_max.saturating_sub(memory.row_blocks);
         });

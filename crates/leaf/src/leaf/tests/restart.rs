@@ -67,9 +67,9 @@ async fn a_stopped_leaf_is_there_again_at_once() {
     let folders = TestFolders::new();
     let leaf = folders.filled().await;
     let state = async |leaf: &Leaf| leaf.status(&StatusScope::Leaves).await.leaves[0].state;
-    assert_eq!(state(&leaf).await, LeafState::Alive);
+    assert_eq!(state(&leaf).await, MemberState::Announced(LeafState::Alive));
     leaf.prepare_to_stop();
-    assert_eq!(state(&leaf).await, LeafState::Prepare);
+    assert_eq!(state(&leaf).await, MemberState::Announced(LeafState::Prepare));
     let last = leaf.accept(batch("fresh", 1, 100_000..100_010)).await;
     assert_eq!(last.map(bare), receipt(10, true, true), "what runs is finished");
     leaf.stop().expect("stopped");

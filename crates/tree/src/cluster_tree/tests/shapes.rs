@@ -124,6 +124,8 @@ fn the_status_names_silent_leaves_too() {
     let leaves = status.leaves.iter().map(|leaf| (leaf.name.to_string(), leaf.block_bytes));
     let expected = [("m00/leaf-0", 100), ("m00/leaf-1", 0), ("m01/leaf-0", 102)];
     assert!(leaves.eq(expected.map(|(name, bytes)| (name.to_owned(), bytes))));
+    let states: Vec<&str> = status.leaves.iter().map(|leaf| leaf.state.name()).collect();
+    assert_eq!(states, ["alive", "silent", "alive"]);
     assert_eq!(tree.reports(&table()).len(), 3);
     assert_eq!(tree.leaves().len(), 3);
 }
