@@ -24,7 +24,8 @@ use crate::wakeup::Wakeup;
 pub(crate) struct LeafContext {
     pub(crate) name: LeafName,
     pub(crate) clock: Arc<dyn Clock>,
-    /// When it was opened, in microseconds since the Unix epoch.
+    /// When it was opened, in microseconds since the Unix epoch: later than any process before, even
+    /// if the clock was set back.
     pub(crate) started: u64,
     pub(crate) store: Store,
     pub(crate) has_folder: bool,
@@ -61,9 +62,17 @@ impl LeafContext {
         for table in tables.values() {
             table.report_changes(&changes);
         }
+        let (started, noted) = store.note_start(u64::try_from(clock.now().0).unwrap_or(0));
+        if let Err(error) = noted {
+            tracing::warn!(
+                leaf = %name,
+                "{error}: if the clock is set back before the next start, others may take that start \
+                 for an earlier one"
+            );
+        }
         Self {
             name,
-            started: u64::try_from(clock.now().0).unwrap_or(0),
+            started,
             clock,
             store,
             has_folder,

@@ -227,6 +227,13 @@ impl Leaf {
         &self.context.name
     }
 
+    /// When its process started, in microseconds since the Unix epoch. A later process of the leaf
+    /// has a higher start.
+    #[must_use]
+    pub fn started(&self) -> u64 {
+        self.context.started
+    }
+
     /// Returns the losses whose rows and tables are unknown. If there are very many, only the first
     /// ones.
     #[must_use]

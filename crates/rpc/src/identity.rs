@@ -157,6 +157,12 @@ impl Identity {
         Self { tls, ..self }
     }
 
+    /// The same identity with another start.
+    #[must_use]
+    pub fn with_started(self, started: u64) -> Self {
+        Self { started, ..self }
+    }
+
     /// The same identity with another version of messages, as another release has.
     #[must_use]
     pub fn with_wire_version(self, wire_version: u32) -> Self {

@@ -39,6 +39,7 @@ mod recovery_report;
 mod segment;
 mod sequence_set;
 mod space;
+mod start;
 mod store;
 mod tmpfs;
 mod tmpfs_sweep;

@@ -17,6 +17,7 @@ use crate::checksum::Checksum;
 use crate::clean_shutdown;
 use crate::config::Config;
 use crate::data_loss::Losses;
+use crate::disk::Disk;
 use crate::error::Error;
 use crate::folders::Folders;
 use crate::ids::{BlockNumber, Sequence};
@@ -29,6 +30,7 @@ use crate::recovery::{self, OpenContext, Opened, Recovery};
 use crate::segment::pool::Pool;
 use crate::segment::{BlockBytes, checked_length};
 use crate::space::disk_reserve::Reserve;
+use crate::start;
 
 pub use stats::StoreStats;
 
@@ -77,6 +79,7 @@ impl Catalog {
 
 /// The parts that only a store with a folder has.
 struct Durable {
+    root: Arc<dyn Disk>,
     pool: Arc<Pool>,
     log: Log,
     reserve: Reserve,
@@ -163,7 +166,8 @@ impl Store {
             pool.doubt();
         }
         let reserve = Reserve::open(Arc::clone(&folders.root), sizes.reserve_bytes);
-        store.durable = Some(Durable { pool, log, reserve });
+        let root = Arc::clone(&folders.root);
+        store.durable = Some(Durable { root, pool, log, reserve });
         Ok((store, recovery))
     }
 
@@ -183,6 +187,20 @@ impl Store {
             has_failed: AtomicBool::new(false),
             on_disk: RwLock::default(),
         }
+    }
+
+    /// Returns the start of the process that has the store now, in microseconds since the Unix
+    /// epoch, and notes it in the folder: `now` according to the clock, but later than the start of
+    /// the process that had the store before. Also returns why it could not be noted.
+    pub fn note_start(&self, now: u64) -> (u64, Result<(), Error>) {
+        let Some(Durable { root, .. }) = &self.durable else { return (now, Ok(())) };
+        let failed = |action| move |error| Error::io(action, &root.path_of(start::NAME), error);
+        let (started, read) = match start::after_last(&**root, now) {
+            Ok(started) => (started, Ok(())),
+            Err(error) => (now, Err(failed("read")(error))),
+        };
+        let noted = start::note(&**root, started).map_err(failed("write"));
+        (started, read.and(noted))
     }
 
     /// Whether the log or the manifest refuses writes until the store is opened again, because a

@@ -144,7 +144,8 @@ impl LeafProcess {
     ) -> Result<(), Error> {
         let leaf = &reviewed.leaf;
         let identity = self.cluster.identity(leaf.name().clone(), Arc::new(SystemClock))?;
-        let identity = Arc::new(identity);
+        // Its reports name the same start.
+        let identity = Arc::new(identity.with_started(leaf.started()));
         let address = self.cluster.advertised(bound);
         let mut member = own_member(&self.cluster, &identity, MemberRole::Leaf, address);
         member.joined = u64::try_from(life.joined.0).unwrap_or(0);
