@@ -125,6 +125,7 @@ async fn serve_leaf(name: String, started: u64, taken: Taken) -> turmoil::Result
         reports: None,
         definitions: None,
         restarter: None,
+        expected_rows: None,
         functions: FunctionRegistry::default(),
     };
     let incoming = accept_all().await?;

@@ -44,6 +44,7 @@ pub(crate) async fn start(
         reports: None,
         definitions: None,
         restarter: None,
+        expected_rows: None,
         functions: Default::default(),
     };
     tokio::spawn(async move {

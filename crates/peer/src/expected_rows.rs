@@ -1,6 +1,13 @@
-//! What processes tell each other of the rows that leaves should hold.
+//! What processes report to each other of the rows that leaves should hold.
 
 use hadal_types::{LeafName, Micros, TableName};
+
+/// Reports to other processes which rows leaves should hold.
+pub trait ExpectedRowsSource: Send + Sync {
+    /// Returns what has changed after `version`, a version of this source that began to count at
+    /// `epoch`; everything if it began at another time. May block.
+    fn changes(&self, epoch: u64, version: u64) -> ExpectedRowsDelta;
+}
 
 /// What one process knows of the rows that leaves should hold, or what has changed of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

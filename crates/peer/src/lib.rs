@@ -22,7 +22,7 @@ mod status;
 pub use admin::{Admin, TableChange};
 pub use batch::{Batch, BatchLookup, ForeignBatch, Receipt, SinkError};
 pub use blocks::{BlockStatus, ColumnBlocks, TableBlocks};
-pub use expected_rows::{ExpectedRowsDelta, ExpectedShare, TableRun};
+pub use expected_rows::{ExpectedRowsDelta, ExpectedRowsSource, ExpectedShare, TableRun};
 pub use hello::{Hello, WIRE_VERSION};
 pub use member::{Member, MemberRole, MemberState};
 pub use peer::Peer;

@@ -18,6 +18,7 @@ mod bytes_codec;
 mod call;
 mod connection;
 mod definitions;
+mod expected_rows;
 mod hello;
 mod identity;
 mod method;
@@ -31,6 +32,7 @@ mod transport;
 
 pub use connection::Connection;
 pub use definitions::{DefinitionsMember, RemoteDefinitions};
+pub use expected_rows::{PullError, pull_expected_rows};
 pub use hello::{HelloError, say_hello};
 pub use identity::{ClusterToken, Identity, IdentityError};
 pub use remote_aggregator::RemoteAggregator;

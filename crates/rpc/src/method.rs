@@ -28,13 +28,15 @@ pub(crate) enum Method {
     SayHello,
     /// `Cluster/Restart`.
     Restart,
+    /// `Cluster/ExpectedRows`.
+    ExpectedRows,
     /// `Definitions/Ask`.
     AskDefinitions,
 }
 
 impl Method {
     /// All methods.
-    pub(crate) const ALL: [Self; 12] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Query,
         Self::Status,
         Self::Blocks,
@@ -46,6 +48,7 @@ impl Method {
         Self::Apply,
         Self::SayHello,
         Self::Restart,
+        Self::ExpectedRows,
         Self::AskDefinitions,
     ];
 
@@ -63,6 +66,7 @@ impl Method {
             Self::Apply => "/hadal.v1.Admin/Apply",
             Self::SayHello => "/hadal.v1.Cluster/SayHello",
             Self::Restart => "/hadal.v1.Cluster/Restart",
+            Self::ExpectedRows => "/hadal.v1.Cluster/ExpectedRows",
             Self::AskDefinitions => "/hadal.v1.Definitions/Ask",
         }
     }

@@ -3,6 +3,7 @@
 mod calls;
 mod cancel;
 mod definitions;
+mod expected_rows;
 mod fakes;
 mod hello;
 mod hostile;

@@ -4,23 +4,29 @@
 //! A leaf reports its rows with every acknowledgement, and between them. Each process remembers the
 //! newest report that it received, by the start of the leaf and the report's version. Processes
 //! exchange what they remember, so a leaf's last acknowledgement counts wherever it went. No sums
-//! over processes are needed, so nothing counts twice. `run_history.rs` derives the expected rows.
+//! over processes are needed, so nothing counts twice. `run_history.rs` derives the expected rows,
+//! and `exchange.rs` decides when processes ask each other.
+//!
+//! A batch is in a report once it survives the end of the leaf's process. So a report may be ahead
+//! of acknowledgements: its rows count while the leaf is silent, although some acknowledgement was
+//! lost on its way. Coverage is thus too low by the batches that were under way, never too high.
 //!
 //! Rows of a leaf that reports nothing are counted by acknowledgements and answers.
 
 mod counts;
+pub(crate) mod exchange;
 mod run_history;
 mod samples;
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use hadal_peer::{ExpectedRowsDelta, TableReport};
-use hadal_types::{Clock, LeafName, SystemClock, TableName, TimeRange};
+use hadal_peer::{ExpectedRowsDelta, ExpectedRowsSource, TableReport};
+use hadal_types::limits::CLOCK_SKEW_SECONDS;
+use hadal_types::{Clock, LeafName, Micros, SystemClock, TableName, TimeRange};
 use parking_lot::Mutex;
 
 use counts::Counts;
-use run_history::run_of;
 
 /// Rows by leaf and table.
 pub struct ExpectedRows {
@@ -60,9 +66,9 @@ impl ExpectedRows {
 
     /// Stores a report of a leaf, unless a newer one is known.
     pub fn report(&self, report: &TableReport) {
+        let now = self.clock.now();
         let mut counts = self.counts.lock();
-        let now = counts.after_forgotten(&report.leaf, &report.table, self.clock.now());
-        let run = run_of(report, now);
+        let run = counts.run_of(report, now);
         counts.change(&report.leaf, &report.table, |entry| {
             let newest = entry.history.newest().map(|run| (run.started, run.version));
             let is_newer = newest.is_none_or(|newest| newest < (run.started, run.version));
@@ -88,21 +94,23 @@ impl ExpectedRows {
     /// Adds rows that a leaf acknowledged without a report.
     pub fn add(&self, leaf: &LeafName, table: &TableName, rows: u64) {
         let mut counts = self.counts.lock();
-        let entry = counts.entry(leaf, table);
-        entry.unreported = entry.unreported.saturating_add(rows);
+        if let Some(entry) = counts.entry(leaf, table) {
+            entry.unreported = entry.unreported.saturating_add(rows);
+        }
     }
 
     /// Notes that a leaf has removed rows. A leaf that reports will say so itself.
     pub fn sub(&self, leaf: &LeafName, table: &TableName, rows: u64) {
         let mut counts = self.counts.lock();
-        let entry = counts.entry(leaf, table);
-        entry.unreported = entry.unreported.saturating_sub(rows);
+        if let Some(entry) = counts.entry(leaf, table) {
+            entry.unreported = entry.unreported.saturating_sub(rows);
+        }
     }
 
     /// Stores the rows that a leaf of this process holds now. It knows better than its last report.
     pub fn set(&self, leaf: &LeafName, table: &TableName, rows: u64) {
         let mut counts = self.counts.lock();
-        let entry = counts.entry(leaf, table);
+        let Some(entry) = counts.entry(leaf, table) else { return };
         match entry.history.newest() {
             Some(_) => (entry.unreported, entry.answered) = (0, Some(rows)),
             None => entry.unreported = rows,
@@ -115,7 +123,7 @@ impl ExpectedRows {
         let now = self.clock.now();
         let mut counts = self.counts.lock();
         let newest_start = counts.started.get(leaf).copied().unwrap_or(0);
-        let entry = counts.entry(leaf, table);
+        let Some(entry) = counts.entry(leaf, table) else { return rows };
         match entry.history.newest() {
             None => {
                 entry.unreported = rows;
@@ -146,10 +154,13 @@ impl ExpectedRows {
         counts.forget_table(table, until);
     }
 
-    /// Forgets a leaf that will not come back, everywhere. Later reports of it count again.
+    /// Forgets a leaf that will not come back, everywhere. Later reports of it count again. Other
+    /// processes, whose clocks may be ahead, have received its last report before.
     pub fn forget_leaf(&self, leaf: &LeafName) {
+        let skew = CLOCK_SKEW_SECONDS * Micros::SECOND;
+        let now = Micros(self.clock.now().0.saturating_add(skew));
         let mut counts = self.counts.lock();
-        let until = counts.last_received(|other, _| leaf == other, self.clock.now());
+        let until = counts.last_received(|other, _| leaf == other, now);
         counts.forget_leaf(leaf, until);
     }
 
@@ -204,17 +215,41 @@ impl ExpectedRows {
         self.epoch
     }
 
-    /// What has changed since `version`, a version of this process. Since 0, that is all: the bytes
-    /// of it can be stored, and merged after a restart.
+    /// Whether some shares are not remembered, because there were more than
+    /// `EXPECTED_SHARES_KEPT_MAX`: their rows are not expected.
+    #[must_use]
+    pub fn has_left_out(&self) -> bool {
+        self.counts.lock().has_left_out
+    }
+
+    /// What has changed since `version`, a version of this process. Since 0, that is all, as far as
+    /// it fits into one message.
     #[must_use]
     pub fn changes_since(&self, version: u64) -> ExpectedRowsDelta {
         self.counts.lock().changes_since(version, self.epoch)
+    }
+
+    /// Everything that is known now, in messages that can be stored, and merged after a restart.
+    pub fn everything(&self) -> impl Iterator<Item = ExpectedRowsDelta> {
+        let (until, mut next) = (self.version(), Some(0));
+        std::iter::from_fn(move || {
+            let delta = self.changes_since(next?);
+            // Later changes are left for later.
+            next = (delta.has_more && delta.version < until).then_some(delta.version);
+            Some(delta)
+        })
     }
 
     /// Adds what another process knows. The same again, or older, changes nothing.
     pub fn merge(&self, delta: &ExpectedRowsDelta) {
         let now = self.clock.now();
         self.counts.lock().merge(delta, now);
+    }
+}
+
+impl ExpectedRowsSource for ExpectedRows {
+    fn changes(&self, epoch: u64, version: u64) -> ExpectedRowsDelta {
+        self.changes_since(if epoch == self.epoch { version } else { 0 })
     }
 }
 

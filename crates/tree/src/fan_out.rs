@@ -218,7 +218,8 @@ impl FanOut {
             rows_scanned: 0,
             micros,
         };
-        Coverage::of_leaf(leaf, false)
+        let unknown_losses = u64::from(self.expected_rows.has_left_out());
+        Coverage { unknown_losses, ..Coverage::of_leaf(leaf, false) }
     }
 
     /// Rows of a leaf that may concern the query.

@@ -30,6 +30,7 @@ pub use cluster_status::ClusterStatus;
 pub use cluster_tree::ClusterTree;
 pub use dead_leaf::DeadLeaf;
 pub use expected_rows::ExpectedRows;
+pub use expected_rows::exchange::{Exchange, Pull};
 pub use placement::{
     Applied, Placement, PlacementLeaf, Revocation, Revocations, batch_placement, comes_later,
     revocation_review,

@@ -300,12 +300,22 @@ pub const MEMBERS_MAX: usize = 4_096;
 pub const ANNOUNCEMENT_BYTES_MAX: usize = 1_024;
 /// Seconds by which the clocks of two members may differ without being reported.
 pub const CLOCK_SKEW_SECONDS: i64 = 60;
+/// How often a process asks another one for its expected rows while all leaves answer, in seconds.
+pub const EXPECTED_ROWS_EXCHANGE_SECONDS: u64 = 5;
+/// How long another process may take to report its expected rows, in milliseconds. Also the time
+/// after which it is asked again if it failed.
+pub const EXPECTED_ROWS_PULL_MILLIS: u64 = 1_000;
+/// How often a process writes its expected rows to its data folder if they have changed, in seconds.
+pub const EXPECTED_ROWS_WRITE_SECONDS: u64 = 5;
+/// Shares of tables by leaves whose expected rows a process remembers. Beyond that, answers without
+/// a leaf say that their coverage is an upper bound.
+pub const EXPECTED_SHARES_KEPT_MAX: usize = 131_072;
 /// Shares of tables by leaves in one message of expected rows; further ones are in the next.
-pub const EXPECTED_SHARES_MAX: usize = 65_536;
+pub const EXPECTED_SHARES_MAX: usize = 4_096;
 /// Runs of a leaf that expected rows keep apart; older ones are summed up.
 pub const EXPECTED_RUNS_MAX: usize = 8;
 /// Times at which the accepted rows of a leaf's share of a table are remembered.
-pub const EXPECTED_SAMPLES_MAX: usize = 512;
+pub const EXPECTED_SAMPLES_MAX: usize = 192;
 /// Bytes of a batch id that a client sends; the ids of a body's parts are a little longer.
 pub const BATCH_ID_BYTES_MAX: usize = 112;
 /// Bytes of a body that are in no batch yet, from which it counts as a long one.

@@ -91,6 +91,7 @@ fn services(
         reports: None,
         definitions: None,
         restarter: None,
+        expected_rows: None,
         functions: FunctionRegistry::default(),
     }
 }

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use hadal_peer::{Batch, Sink, SinkError};
 use hadal_wire::{
     DecodeError, decode_batch, decode_blocks_of, decode_change, decode_definitions_request,
-    decode_hello, decode_look_up, decode_restart, decode_scope, encode_accepted, encode_applied,
-    encode_blocks, encode_definitions_answer, encode_hello, encode_lookup, encode_restart_answer,
+    decode_expected_rows_since, decode_hello, decode_look_up, decode_restart, decode_scope, encode_accepted, encode_applied,
+    encode_blocks, encode_definitions_answer, encode_expected_rows, encode_hello, encode_lookup, encode_restart_answer,
     encode_status,
 };
 use tokio::task::spawn_blocking;
@@ -35,6 +35,7 @@ pub(crate) async fn answer(
         Method::Apply => apply(message, services).await,
         Method::SayHello => say_hello(message, identity),
         Method::Restart => restart(message, services),
+        Method::ExpectedRows => expected_rows(message, services).await,
         Method::AskDefinitions => ask_definitions(message, services).await,
         Method::Query | Method::Reports => Err(missing("single message for a stream")),
     }
@@ -122,6 +123,15 @@ fn restart(message: Bytes, services: &Services) -> Result<Bytes, Status> {
     let accepted = restarter.is_some_and(|restarter| restarter.restart(&restart));
     tracing::info!(leaf = %restart.leaf, accepted, "a restart is asked for");
     Ok(encode_restart_answer(accepted))
+}
+
+async fn expected_rows(message: Bytes, services: &Services) -> Result<Bytes, Status> {
+    let request = decode_expected_rows_since(message).map_err(|error| undecodable(&error))?;
+    let source = services.expected_rows.as_ref().ok_or_else(|| missing("expected rows"))?;
+    let (source, (epoch, version)) = (Arc::clone(source), request);
+    // Many shares take a while to copy and to encode.
+    let encoded = spawn_blocking(move || encode_expected_rows(&source.changes(epoch, version)));
+    encoded.await.map_err(|_| ended())
 }
 
 fn say_hello(message: Bytes, identity: &Identity) -> Result<Bytes, Status> {

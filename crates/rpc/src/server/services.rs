@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hadal_definitions::DefinitionStore;
-use hadal_peer::{Admin, LeafRestarter, Peer, PlannedPeer, ReportSource, Sink};
+use hadal_peer::{Admin, ExpectedRowsSource, LeafRestarter, Peer, PlannedPeer, ReportSource, Sink};
 use hadal_query::FunctionRegistry;
 
 /// The parts of this process that other processes may call. A call of a part that is missing is
@@ -24,6 +24,8 @@ pub struct Services {
     pub definitions: Option<Arc<dyn DefinitionStore>>,
     /// Restarts leaves.
     pub restarter: Option<Arc<dyn LeafRestarter>>,
+    /// Reports the rows that leaves should hold.
+    pub expected_rows: Option<Arc<dyn ExpectedRowsSource>>,
     /// The user functions of queries.
     pub functions: FunctionRegistry,
 }

@@ -8,9 +8,9 @@ use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
 use hadal_block::BlockBuilder;
 use hadal_definitions::DefinitionStore;
 use hadal_peer::{
-    Admin, Batch, BatchLookup, BoxFuture, ForeignBatch, LeafRestart, LeafRestarter, LeafStatus,
-    MemberState, Peer, PeerStatus, Plan, PlannedPeer, Receipt, ReportSource, Sink, SinkError, StatusScope,
-    TableBlocks, TableChange, TableReport,
+    Admin, Batch, BatchLookup, BoxFuture, ExpectedRowsDelta, ExpectedRowsSource, ExpectedShare,
+    ForeignBatch, LeafRestart, LeafRestarter, LeafStatus, MemberState, Peer, PeerStatus, Plan, PlannedPeer, Receipt,
+    ReportSource, Sink, SinkError, StatusScope, TableBlocks, TableChange, TableReport, TableRun,
 };
 use hadal_query::{Query, QueryKind};
 use hadal_types::{
@@ -248,6 +248,25 @@ impl LeafRestarter for Fake {
     }
 }
 
+/// What the fake expects: its epoch and version follow those of the request.
+pub(crate) fn expected_rows(epoch: u64, version: u64) -> ExpectedRowsDelta {
+    let run = TableRun { started: 1, version: 2, rows: 3, ..TableRun::default() };
+    let (leaf, table) = (leaf_name(), table());
+    ExpectedRowsDelta {
+        epoch: epoch + 1,
+        version: version + 1,
+        shares: vec![ExpectedShare { leaf, table, runs: vec![run], acknowledged: 4 }],
+        ..ExpectedRowsDelta::default()
+    }
+}
+
+impl ExpectedRowsSource for Fake {
+    fn changes(&self, epoch: u64, version: u64) -> ExpectedRowsDelta {
+        assert!(version < u64::MAX, "on purpose");
+        expected_rows(epoch, version)
+    }
+}
+
 /// The identity of a process of cluster `test`.
 pub(crate) fn identity(name: &str) -> Identity {
     let clock = Arc::new(FixedClock::new(NOW));
@@ -305,6 +324,7 @@ impl TestServer {
             reports: Some(fake.clone()),
             definitions,
             restarter: Some(fake.clone()),
+            expected_rows: Some(fake.clone()),
             functions: Default::default(),
         };
         let (stop, stopped) = oneshot::channel::<()>();

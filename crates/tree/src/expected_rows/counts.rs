@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
-use hadal_peer::{ExpectedRowsDelta, ExpectedShare, TableRun};
-use hadal_types::limits::{EXPECTED_SHARES_MAX, LEAVES_MAX, TABLES_MAX};
+use hadal_peer::{ExpectedRowsDelta, ExpectedShare, TableReport, TableRun};
+use hadal_types::limits::{EXPECTED_SHARES_KEPT_MAX, EXPECTED_SHARES_MAX, LEAVES_MAX, TABLES_MAX};
 use hadal_types::{LeafName, Micros, TableName, TimeRange};
 
-use super::run_history::RunHistory;
+use super::run_history::{RunHistory, run_of};
+use super::samples::minute_of;
 
 #[derive(Default)]
 pub(super) struct Counts {
@@ -17,6 +18,10 @@ pub(super) struct Counts {
     pub(super) forgotten_leaves: HashMap<LeafName, Micros>,
     pub(super) forgotten_tables: HashMap<TableName, Micros>,
     pub(super) version: u64,
+    /// Whether a share was left out because there were too many.
+    pub(super) has_left_out: bool,
+    /// The number of shares.
+    shares: usize,
 }
 
 #[derive(Default)]
@@ -42,8 +47,15 @@ impl Entry {
 }
 
 impl Counts {
-    pub(super) fn entry(&mut self, leaf: &LeafName, table: &TableName) -> &mut Entry {
-        self.entries.entry(leaf.clone()).or_default().entry(table.clone()).or_default()
+    /// Returns a share, which begins now if it is a new one; `None` if there are too many.
+    pub(super) fn entry(&mut self, leaf: &LeafName, table: &TableName) -> Option<&mut Entry> {
+        let is_new = self.entries.get(leaf).is_none_or(|tables| !tables.contains_key(table));
+        if is_new && self.shares >= EXPECTED_SHARES_KEPT_MAX {
+            self.has_left_out = true;
+            return None;
+        }
+        self.shares += usize::from(is_new);
+        Some(self.entries.entry(leaf.clone()).or_default().entry(table.clone()).or_default())
     }
 
     /// Makes a change, and counts it if `change` says that it is one.
@@ -54,7 +66,7 @@ impl Counts {
         change: impl FnOnce(&mut Entry) -> bool,
     ) {
         let version = self.version + 1;
-        let entry = self.entry(leaf, table);
+        let Some(entry) = self.entry(leaf, table) else { return };
         if change(entry) {
             entry.version = version;
             self.version = version;
@@ -73,6 +85,9 @@ impl Counts {
 
     /// What has changed since a version.
     pub(super) fn changes_since(&self, version: u64, epoch: u64) -> ExpectedRowsDelta {
+        if version == self.version {
+            return ExpectedRowsDelta { epoch, version, ..ExpectedRowsDelta::default() };
+        }
         let all = self.entries.iter().flat_map(|(leaf, tables)| {
             tables.iter().map(move |(table, entry)| (leaf, table, entry))
         });
@@ -120,16 +135,17 @@ impl Counts {
     }
 
     fn merge_share(&mut self, share: &ExpectedShare, now: Micros) {
-        let forgotten = self.forgotten_until(&share.leaf, &share.table);
-        let runs: Vec<&TableRun> =
-            share.runs.iter().filter(|run| forgotten.is_none_or(|at| run.received > at)).collect();
+        let mut runs = share.runs.clone();
+        if let Some(at) = self.forgotten_until(&share.leaf, &share.table) {
+            forget_runs(&mut runs, at);
+        }
         if runs.is_empty() {
             return;
         }
         self.change(&share.leaf, &share.table, |entry| {
             let before = entry.history.newest().map(|run| (run.started, run.version));
             let mut is_news = false;
-            for run in runs {
+            for run in &runs {
                 is_news |= entry.history.learn(run, now);
             }
             if entry.history.newest().map(|run| (run.started, run.version)) > before {
@@ -143,47 +159,57 @@ impl Counts {
         self.forgotten_leaves.get(leaf).max(self.forgotten_tables.get(table)).copied()
     }
 
-    /// The time of a report that comes now: after the leaf and the table were forgotten.
-    pub(super) fn after_forgotten(
-        &self,
-        leaf: &LeafName,
-        table: &TableName,
-        now: Micros,
-    ) -> Micros {
-        let until = self.forgotten_until(leaf, table);
-        until.map_or(now, |until| now.max(Micros(until.0.saturating_add(1))))
+    /// What is remembered of a report that comes now: after the leaf and the table were forgotten.
+    pub(super) fn run_of(&self, report: &TableReport, now: Micros) -> TableRun {
+        let Some(at) = self.forgotten_until(&report.leaf, &report.table) else {
+            return run_of(report, now);
+        };
+        let mut run = run_of(report, now.max(Micros(at.0.saturating_add(1))));
+        forget_samples(&mut run, at);
+        run
     }
 
     pub(super) fn forget_leaf(&mut self, leaf: &LeafName, at: Micros) {
         if !note(&mut self.forgotten_leaves, leaf, at, LEAVES_MAX) {
             return;
         }
-        self.version += 1;
-        if let Some(tables) = self.entries.get_mut(leaf) {
-            tables.retain(|_, entry| entry.is_after(at));
-        }
-        self.entries.retain(|_, tables| !tables.is_empty());
+        self.forget(|other, _| other == leaf, at);
     }
 
     pub(super) fn forget_table(&mut self, table: &TableName, at: Micros) {
         if !note(&mut self.forgotten_tables, table, at, TABLES_MAX) {
             return;
         }
+        self.forget(|_, other| other == table, at);
+    }
+
+    /// Forgets what was received of some shares until `at`.
+    fn forget(&mut self, is_meant: impl Fn(&LeafName, &TableName) -> bool, at: Micros) {
         self.version += 1;
-        for tables in self.entries.values_mut() {
-            if tables.get(table).is_some_and(|entry| !entry.is_after(at)) {
-                tables.remove(table);
-            }
+        for (leaf, tables) in &mut self.entries {
+            tables.retain(|table, entry| !is_meant(leaf, table) || entry.forget(at));
         }
         self.entries.retain(|_, tables| !tables.is_empty());
+        self.shares = self.entries.values().map(HashMap::len).sum();
     }
 }
 
 impl Entry {
-    /// Whether the leaf has reported since.
-    fn is_after(&self, at: Micros) -> bool {
-        self.history.newest().is_some_and(|newest| newest.received > at)
+    /// Forgets what was received until `at`; returns whether anything is left.
+    fn forget(&mut self, at: Micros) -> bool {
+        forget_runs(&mut self.history.runs, at);
+        !self.history.runs.is_empty()
     }
+}
+
+/// Forgets runs that were received until `at`, and what others had accepted by then.
+fn forget_runs(runs: &mut Vec<TableRun>, at: Micros) {
+    runs.retain(|run| run.received > at);
+    runs.iter_mut().for_each(|run| forget_samples(run, at));
+}
+
+fn forget_samples(run: &mut TableRun, at: Micros) {
+    run.samples.retain(|(minute, _)| *minute > minute_of(at));
 }
 
 /// Notes the later of two times; of too many, the earliest is left out.

@@ -15,7 +15,7 @@ use hadal_types::limits::{
 };
 use hadal_types::{Micros, TimeRange};
 
-use super::samples::{accepted_before, minute_of, unite};
+use super::samples::{accepted_before, keep_rising, minute_of, unite};
 
 /// Rows may be this much older than their age limit: expiry comes in passes and spares young
 /// blocks, and a row's time may be later than its arrival.
@@ -177,19 +177,18 @@ fn micros(started: u64) -> Micros {
 /// Adds what another observer knows of the same run.
 fn merge(run: &mut TableRun, other: &TableRun, now: Micros) -> bool {
     let before = run.clone();
-    let order = |one: &TableRun| (one.version, one.rows, one.accepted_rows, one.received);
+    let order = |one: &TableRun| {
+        let counts = (one.version, one.rows, one.accepted_rows, one.recovered_rows);
+        (counts, one.received, one.time_range, one.age_seconds)
+    };
     let mut samples = std::mem::take(&mut run.samples);
     if order(other) > order(run) {
         *run = TableRun { missing_rows: run.missing_rows, ..other.clone() };
     }
     run.missing_rows = run.missing_rows.max(other.missing_rows);
     run.received = run.received.max(other.received);
-    if samples.last().is_some_and(|(_, rows)| *rows > run.accepted_rows) {
-        // The table was dropped and made again.
-        samples.clear();
-    }
     unite(&mut samples, &other.samples, now);
-    samples.retain(|(_, rows)| *rows <= run.accepted_rows);
+    keep_rising(&mut samples, run.accepted_rows);
     run.samples = samples;
     *run != before
 }

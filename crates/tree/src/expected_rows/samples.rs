@@ -45,6 +45,18 @@ pub(super) fn unite(samples: &mut Vec<Sample>, others: &[Sample], now: Micros) {
     samples.drain(..samples.len().saturating_sub(EXPECTED_SAMPLES_MAX));
 }
 
+/// Leaves out samples with more rows than a later one, or than were accepted at last: the table was
+/// dropped and made again.
+pub(super) fn keep_rising(samples: &mut Vec<Sample>, accepted: u64) {
+    let mut most = accepted;
+    samples.reverse();
+    samples.retain(|(_, rows)| {
+        most = most.min(*rows);
+        *rows == most
+    });
+    samples.reverse();
+}
+
 /// The minute, the hour or the day by which a sample is kept.
 const fn period_of(minute: u32, now: u32) -> (u32, u32) {
     match now.saturating_sub(minute) {
@@ -93,6 +105,15 @@ mod tests {
         unite(&mut left, &two, at(10));
         unite(&mut right, &one, at(10));
         assert_eq!((&left, &right), (&vec![(1, 3), (2, 7), (9, 8)], &left));
+    }
+
+    #[test]
+    fn counts_that_fell_are_left_out() {
+        let mut samples = vec![(1, 3), (2, 50), (3, 10), (4, 10), (5, 30)];
+        keep_rising(&mut samples, 20);
+        assert_eq!(samples, [(1, 3), (3, 10), (4, 10)]);
+        keep_rising(&mut samples, 2);
+        assert!(samples.is_empty());
     }
 
     #[test]

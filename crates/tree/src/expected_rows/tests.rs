@@ -1,11 +1,12 @@
 use hadal_peer::TableStatus;
-use hadal_types::limits::{EXPECTED_RUNS_MAX, EXPECTED_SHARES_MAX};
+use hadal_types::limits::{EXPECTED_RUNS_MAX, EXPECTED_SHARES_KEPT_MAX, EXPECTED_SHARES_MAX};
 use hadal_types::{
     AgeLimit, ColumnName, FixedClock, LeafState, Micros, TableSchema, TableSettings,
 };
 
 use super::*;
 
+mod merging;
 mod model;
 
 const HOUR: u32 = 3_600;
@@ -127,6 +128,17 @@ fn rows_that_a_restarted_leaf_lacks_are_missing_until_they_would_have_expired() 
 }
 
 #[test]
+fn a_report_that_overtakes_an_answer_makes_nothing_missing() {
+    let (_, counts) = counts();
+    let report = report(5, 1, [0, 10, 10]);
+    counts.leaf_started(&leaf(), report.started);
+    counts.report(&report);
+    assert_eq!(counts.answered(&leaf(), &table(), 7), 7, "it took its snapshot before");
+    counts.leaf_started(&leaf(), report.started + 1);
+    assert_eq!(counts.answered(&leaf(), &table(), 7), 10, "it may have lost some at its restart");
+}
+
+#[test]
 fn missing_rows_may_come_back_or_be_acknowledged() {
     let (_, counts) = counts();
     counts.report(&report(0, 9, [0, 100, 100]));
@@ -243,4 +255,27 @@ fn changes_come_in_messages_of_a_limited_size() {
     let version = two.version();
     two.merge(&first);
     assert_eq!(two.version(), version, "what is known is no change");
+}
+
+#[test]
+fn shares_beyond_the_limit_are_left_out_and_that_is_told() {
+    let (_, counts) = counts();
+    let named = |index: usize| LeafName(format!("leaf-{index}").into());
+    for index in 0..EXPECTED_SHARES_KEPT_MAX {
+        counts.report(&TableReport { leaf: named(index), ..report(0, 1, [0, 5, 5]) });
+    }
+    assert!(!counts.has_left_out());
+    let one_more = TableReport { leaf: leaf_of_nobody(), ..report(0, 1, [0, 5, 5]) };
+    counts.report(&one_more);
+    counts.add(&leaf_of_nobody(), &table(), 5);
+    assert_eq!(counts.expected(&leaf_of_nobody(), &table()), 0);
+    assert_eq!(counts.answered(&leaf_of_nobody(), &table(), 7), 7);
+    assert!(counts.has_left_out());
+    counts.forget_leaf(&named(3));
+    counts.report(&one_more);
+    assert_eq!(counts.expected(&leaf_of_nobody(), &table()), 5, "there is room again");
+}
+
+fn leaf_of_nobody() -> LeafName {
+    LeafName("one-more".into())
 }

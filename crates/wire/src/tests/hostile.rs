@@ -15,7 +15,7 @@ use crate::admin::*;
 use crate::batch::*;
 use crate::definitions::{decode_definitions_answer, decode_definitions_request};
 use crate::error::DecodeErrorKind;
-use crate::expected_rows::decode_expected_rows;
+use crate::expected_rows::{decode_expected_rows, decode_expected_rows_since};
 use crate::partial::{decode_partial, encode_partial};
 use crate::proto;
 use crate::query::QueryRequest;
@@ -39,6 +39,7 @@ fn decode_as_all(bytes: &Bytes) {
     let _ = decode_definitions_request(bytes.clone());
     let _ = decode_definitions_answer(bytes.clone());
     let _ = decode_expected_rows(bytes.clone());
+    let _ = decode_expected_rows_since(bytes.clone());
 }
 
 /// Changes some bytes, and cuts out or doubles others.

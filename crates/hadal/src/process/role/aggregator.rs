@@ -166,6 +166,7 @@ async fn become_member(
         reports: None,
         definitions: Some(Arc::clone(&definitions) as _),
         restarter: supervisor.as_ref().map(Supervisor::restarter),
+        expected_rows: Some(Arc::clone(&expected_rows) as _),
         functions: FunctionRegistry::default(),
     };
     let (stop_calls, calls) = serve_members(listener, &identity, services);

@@ -175,6 +175,7 @@ impl LeafProcess {
             reports: Some(Arc::clone(leaf) as _),
             definitions: None,
             restarter: Some(Arc::clone(&asked) as _),
+            expected_rows: None,
             functions: FunctionRegistry::default(),
         };
         let serving = tokio::spawn(serve(listener, identity, services, async move {
