@@ -6,6 +6,8 @@ pub(crate) mod config;
 pub(crate) mod connections;
 pub(crate) mod definitions;
 pub(crate) mod directory;
+pub(crate) mod exchange;
+pub(crate) mod expected_rows_file;
 pub(crate) mod join;
 pub(crate) mod leaf_command;
 pub(crate) mod life_file;

@@ -75,12 +75,17 @@ pub(crate) fn make_folder(folder: &Path) -> Result<(), Error> {
 /// Returns the text of a small file of a data folder. Refuses anything but a regular file without
 /// waiting for it, and reads at most [`SMALL_FILE_BYTES_MAX`].
 pub(crate) fn read_small(file: &Path) -> std::io::Result<String> {
+    read_some(open_regular(file)?)
+}
+
+/// Opens a file to read. Refuses anything but a regular file without waiting for it.
+pub(crate) fn open_regular(file: &Path) -> std::io::Result<File> {
     let flags = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
     let opened = File::options().read(true).custom_flags(flags).open(file)?;
-    if !opened.metadata()?.is_file() {
-        return Err(std::io::Error::other("it is no regular file"));
+    match opened.metadata()?.is_file() {
+        true => Ok(opened),
+        false => Err(std::io::Error::other("it is no regular file")),
     }
-    read_some(opened)
 }
 
 /// Returns at most [`SMALL_FILE_BYTES_MAX`] bytes of a file's text.

@@ -16,6 +16,8 @@ mod docs;
 #[cfg(test)]
 mod downgrade;
 #[cfg(test)]
+mod expected_rows;
+#[cfg(test)]
 mod fairness;
 #[cfg(test)]
 mod flags;

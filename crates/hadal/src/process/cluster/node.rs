@@ -11,6 +11,8 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::output;
+use crate::process::cluster::expected_rows_file::ExpectedRowsFile;
 use crate::process::cluster::members::KnownMembers;
 use crate::process::cluster::supervisor::Supervisor;
 
@@ -27,6 +29,8 @@ pub(crate) struct Node {
     pub(crate) stop_calls: oneshot::Sender<()>,
     /// The server for these calls.
     pub(crate) calls: JoinHandle<()>,
+    /// The file of expected rows, if there is a data folder.
+    pub(crate) expected_rows_file: Option<Arc<ExpectedRowsFile>>,
 }
 
 impl Node {
@@ -42,6 +46,9 @@ impl Node {
         let _ = self.stop_calls.send(());
         if let Some(supervisor) = self.supervisor {
             supervisor.stop();
+        }
+        if let Some(Err(error)) = self.expected_rows_file.map(|file| file.write()) {
+            output::say(&error.to_string());
         }
         runtime.block_on(async {
             // A call that does not end is cut off by the end of the runtime.

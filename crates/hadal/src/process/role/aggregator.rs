@@ -24,6 +24,8 @@ use crate::output;
 use crate::process::cluster::belonging::Belonging;
 use crate::process::cluster::config::ClusterConfig;
 use crate::process::cluster::directory::Directory;
+use crate::process::cluster::exchange::ExpectedRowsExchange;
+use crate::process::cluster::expected_rows_file::ExpectedRowsFile;
 use crate::process::cluster::leaf_command::start_leaves;
 use crate::process::cluster::members::KnownMembers;
 use crate::process::cluster::node::Node;
@@ -132,6 +134,7 @@ async fn become_member(
         let (name, machine) = (cluster.cluster.clone(), cluster.machine.to_string());
         Belonging { cluster: name, machine }.claim(folder)?;
     }
+    let (expected_rows, expected_rows_file) = expected_rows_of(config)?;
     output::say(&format!("{} takes calls of other members on {address}", cluster.machine));
     let store = definitions::open_local(config, &cluster.join, address).await?;
     let mut member = own_member(cluster, &identity, MemberRole::Aggregator, address);
@@ -144,23 +147,22 @@ async fn become_member(
     let following = Arc::clone(&definitions);
     // Each leaf process follows them itself, and so configures its leaf.
     tokio::spawn(async move { following.follow(None).await });
-    let expected_rows = Arc::new(ExpectedRows::new(Arc::clone(&config.clock)));
-    let tree = Arc::new(ClusterTree::new(cluster.machine.clone(), TREE_FANOUT, &expected_rows));
-    let root = Root::new(Arc::clone(&tree) as _, Arc::clone(&leaves.memories.queries));
-    let clock = Arc::clone(&config.clock);
+    let exchange = ExpectedRowsExchange::new(&identity, &membership, &expected_rows);
+    tokio::spawn(exchange.run());
+    let cluster_tree =
+        Arc::new(ClusterTree::new(cluster.machine.clone(), TREE_FANOUT, &expected_rows));
     let records = RecordedRevocations {
         definitions: Arc::clone(&definitions) as _,
-        clock: Arc::clone(&clock),
+        clock: Arc::clone(&config.clock),
     };
-    let placement = Placement::in_cluster(Arc::new(records), clock, &expected_rows, root.catalog());
-    let placement = Arc::new(placement);
+    let tree = tree_over(&cluster_tree, &expected_rows, leaves, records);
     let supervisor = match leaf_count {
         0 => None,
         count => Some(start_leaves(cluster, config, (count, bound), memory)?),
     };
     let services = Services {
-        peer: Arc::clone(&tree) as _,
-        planned: Some(Arc::clone(&tree) as _),
+        peer: Arc::clone(&cluster_tree) as _,
+        planned: Some(Arc::clone(&cluster_tree) as _),
         sink: None,
         admin: None,
         reports: None,
@@ -177,16 +179,42 @@ async fn become_member(
     );
     let directory = Directory {
         identity,
-        tree,
-        placement: Arc::clone(&placement),
-        catalog: Arc::clone(root.catalog()),
-        expected_rows: Arc::clone(&expected_rows),
-        memory: Arc::clone(root.budget()),
+        tree: cluster_tree,
+        placement: Arc::clone(&tree.placement),
+        catalog: Arc::clone(tree.root.catalog()),
+        expected_rows,
+        memory: Arc::clone(tree.root.budget()),
     };
     tokio::spawn(directory.follow(Arc::clone(&membership)));
     tokio::spawn(Arc::clone(&members).follow());
-    let node = Node { address, members, membership, supervisor, stop_calls, calls };
-    Ok((Tree { root, placement, expected_rows }, node, definitions))
+    let node =
+        Node { address, members, membership, supervisor, stop_calls, calls, expected_rows_file };
+    Ok((tree, node, definitions))
+}
+
+/// The expected rows that this process knew before its start, and the file that keeps them.
+fn expected_rows_of(
+    config: &ServiceConfig,
+) -> Result<(Arc<ExpectedRows>, Option<Arc<ExpectedRowsFile>>), Error> {
+    let expected_rows = Arc::new(ExpectedRows::new(Arc::clone(&config.clock)));
+    let Some(folder) = &config.folder else { return Ok((expected_rows, None)) };
+    let file = Arc::new(ExpectedRowsFile::open(folder, &expected_rows)?);
+    tokio::spawn(Arc::clone(&file).keep());
+    Ok((expected_rows, Some(file)))
+}
+
+/// The root and the placement over the leaves that `tree` knows.
+fn tree_over(
+    tree: &Arc<ClusterTree>,
+    expected_rows: &Arc<ExpectedRows>,
+    leaves: &Leaves,
+    records: RecordedRevocations,
+) -> Tree {
+    let root = Root::new(Arc::clone(tree) as _, Arc::clone(&leaves.memories.queries));
+    let clock = Arc::clone(&records.clock);
+    let placement =
+        Placement::in_cluster(Arc::new(records), clock, expected_rows, root.catalog());
+    Tree { root, placement: Arc::new(placement), expected_rows: Arc::clone(expected_rows) }
 }
 
 /// Serves calls of other members; returns what ends that, and the task.
