@@ -43,7 +43,7 @@ pub async fn pull_expected_rows(
         PullError { member: member.clone(), reason }
     };
     let message = encode_expected_rows_since(epoch, version);
-    let call = connection.call(Method::ExpectedRows, Some(member), message);
+    let call = connection.call(Method::ExpectedRows, Some(member.into()), message);
     let reply = match timeout(PULL_TIME, call).await {
         Ok(Ok(reply)) => reply,
         Ok(Err(failure)) => return Err(failed(CallError::from(failure).to_string())),

@@ -34,7 +34,7 @@ async fn a_process_that_fails_is_named_and_goes_on() {
     assert!(failed.starts_with("machine-1/leaf-0 does not report its"), "{failed}");
     for noise in [&b"\xff"[..], b"\x08", b"\x1a\x01\x00", &[255; 1_000]] {
         let (name, noise) = (leaf_name(), noise.to_vec().into());
-        let called = connection.call(Method::ExpectedRows, Some(&name), noise).await;
+        let called = connection.call(Method::ExpectedRows, Some((&name).into()), noise).await;
         let error = CallError::from(called.expect_err("no request"));
         assert!(matches!(error, CallError::Failed(_)), "{error}");
     }

@@ -92,7 +92,7 @@ impl ExpectedRowsExchange {
             if self.connections.contains_key(&key) {
                 continue;
             }
-            match Connection::new(member.address, Arc::clone(&self.identity), None) {
+            match Connection::new(member.address, Arc::clone(&self.identity)) {
                 Ok(connection) => drop(self.connections.insert(key, Arc::new(connection))),
                 Err(error) => output::say(&format!("cannot ask {}: {error}", member.name)),
             }
