@@ -89,7 +89,7 @@ export const tests = [
     },
   ],
   [
-    "shows a leaf of a real cluster that freezes, thaws, and is killed",
+    "shows a leaf of a real cluster that freezes and is killed, and a rollover of all leaves",
     async ({ page }) => {
       const args = ["--machines", "3", "--rows", "20000", "--seed", "1", "--no-browser"];
       const demo = await startServer("demo", ...args);
@@ -115,9 +115,17 @@ export const tests = [
         await coverage(page).getByText("100 %").waitFor();
         assert.notEqual(pid(), before);
         await picture(page, "cluster-real");
+        const rollover = page.getByTestId("rollover");
+        await rollover.getByRole("button", { name: "Restart all leaves" }).click();
+        await page.getByRole("button", { name: "Begin the rollover" }).click();
+        await rollover.getByRole("button", { name: "Stop", exact: true }).waitFor();
+        await rollover.getByText("6 of 6").waitFor();
+        await rollover.getByText(/^done in/).waitFor();
+        await coverage(page).getByText("100 %").waitFor();
+        await picture(page, "cluster-rollover");
       } finally {
         signal("SIGCONT");
-        // It would go on asking a server that has stopped.
+        // It would still ask a server that has stopped.
         await page.goto("about:blank");
         await demo.stop();
       }

@@ -44,7 +44,7 @@ fn all_leaves_are_restarted() {
     assert_eq!((&rollover["old"], &rollover["rolling"]), (&json!(0), &json!([])));
     let history = rollover["history"].as_array().expect("moments");
     assert_eq!(history.last().expect("a moment")["new"], 2);
-    // Nothing is left for one that goes on with it.
+    // Nothing is left for one that continues it.
     let before = json!({ "started_before": "1970-01-01T00:00:01Z", "coverage_floor": 0 });
     begin(&server, &before).ok();
     assert_eq!(ended(&server)["new"], 2);

@@ -4,6 +4,7 @@ pub(crate) mod join;
 mod natural_order;
 mod problems;
 mod report;
+pub(crate) mod rollover;
 
 use hadal_types::Micros;
 

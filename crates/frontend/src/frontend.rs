@@ -12,11 +12,11 @@ use parking_lot::Mutex;
 use tokio::sync::{Semaphore, watch};
 
 use crate::backend::Backend;
+use crate::cluster::rollover::Rollover;
 use crate::column_stats::ColumnStats;
 use crate::column_stats::cache::ColumnStatsCache;
 use crate::error::FrontendError;
 use crate::query_runner::QueryRunner;
-use crate::rollover::Rollover;
 use crate::self_tables::SelfTables;
 use crate::state::backpressure::Backpressure;
 use crate::state::counters::Counters;

@@ -27,12 +27,14 @@ mod members;
 mod principal;
 mod query;
 mod query_runner;
-mod rollover;
 mod self_tables;
 mod state;
 mod tables;
 
 pub use backend::Backend;
+pub use cluster::rollover::{
+    RollingLeaf, RolloverMoment, RolloverPhase, RolloverReport, RolloverSettings,
+};
 pub use cluster::{
     AggregatorReport, ClusterReport, ClusterTotals, ForgottenLeaf, LeafReport, MachineReport,
     RowCounts, TableCoverage, TableShare,
@@ -48,7 +50,6 @@ pub use members::Members;
 pub use principal::{Permission, Principal};
 pub use query::result::{QueryResult, QueryWarning};
 pub use query::{QueryRequest, QueryText};
-pub use rollover::{RollingLeaf, RolloverMoment, RolloverPhase, RolloverReport, RolloverSettings};
 pub use state::counters::Counters;
 pub use state::memory_gauge::{MemoryGauge, MemoryUse};
 pub use state::settings_cache::{RestoreError, restore_settings};

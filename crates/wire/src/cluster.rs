@@ -46,8 +46,8 @@ pub fn decode_hello(bytes: Bytes) -> Result<Hello, DecodeError> {
     })
 }
 
-/// Encodes a request to restart a leaf. A time limit over [`ROLLOVER_STOP_SECONDS_MAX`] becomes that
-/// one, and one under a millisecond becomes a millisecond.
+/// Encodes a request to restart a leaf. A longer time limit than [`ROLLOVER_STOP_SECONDS_MAX`]
+/// becomes that one, and one under a millisecond becomes a millisecond.
 #[must_use]
 pub fn encode_restart(restart: &LeafRestart) -> Bytes {
     let LeafRestart { leaf, stop_max } = restart;

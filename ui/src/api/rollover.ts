@@ -23,17 +23,19 @@ export interface Rollover {
   /** Why it stops or has stopped, in a sentence. */
   reason: string | null;
   begun: string;
-  /** When it looked at the cluster last; its end if it has ended. */
+  /** When it examined the cluster last; its end if it has ended. */
   at: string;
   share: number;
   coverage_floor: number;
   stop_seconds: number;
   started_before: string | null;
-  /** The `started_before` of a rollover that goes on with this one. */
+  /** The `started_before` of a rollover that continues this one. */
   resume_from: string;
   old: number;
   rolling: RollingLeaf[];
   new: number;
+  /** Of the cluster, from 0 to 1. */
+  coverage: number;
   /** The oldest moment first. */
   history: RolloverMoment[];
 }

@@ -39,6 +39,7 @@ export function RolloverPanel({ zone }: { zone: Zone }) {
         </Title>
         {rollover && !hasEnded(rollover) ? (
           <RolloverButton
+            key="stop"
             label="Stop"
             confirm="Stop the rollover"
             colour="red"
@@ -46,10 +47,11 @@ export function RolloverPanel({ zone }: { zone: Zone }) {
             onConfirm={() => stop.mutate()}
           >
             No more leaves are restarted. It ends when those that are restarting are back, and can
-            be gone on with later.
+            be continued later.
           </RolloverButton>
         ) : (
           <RolloverButton
+            key="begin"
             label="Restart all leaves"
             confirm="Begin the rollover"
             busy={begin.isPending}
@@ -86,12 +88,18 @@ function placed(history: readonly RolloverMoment[], { begun, at }: Rollover) {
   });
 }
 
+/** The times of the quarters, in milliseconds; of a short rollover not all differ. */
+function ticksOf(whole: number) {
+  const all = [25, 50, 75, 100].map((x) => ({ x, words: spanWords((x / 100) * whole) }));
+  return all.filter((tick, index) => tick.words !== all[index + 1]?.words);
+}
+
 function Dashboard({ rollover, zone }: { rollover: Rollover; zone: Zone }) {
   const { begun, at, old, rolling, reason, history } = rollover;
   const moments = placed(history, rollover);
-  const last = moments.at(-1)?.moment;
-  const end = last ? [{ x: 100, moment: last }] : [];
-  const points = [...moments, ...end];
+  const { coverage } = rollover;
+  const now = { at, old, rolling: rolling.length, new: rollover.new, coverage };
+  const points = [...moments, { x: 100, moment: now }];
   const lowest = Math.min(1, ...history.map(({ coverage }) => coverage));
   const [from, whole] = [Date.parse(begun), Date.parse(at) - Date.parse(begun)];
   const timeOf = (x: number) => {
@@ -99,15 +107,17 @@ function Dashboard({ rollover, zone }: { rollover: Rollover; zone: Zone }) {
     return `after ${spanWords(since)}, ${timeText(from + since, zone).slice(11)}`;
   };
   const leaves = leavesOf(rollover);
-  const tick = (x: number) => ({ x, words: spanWords((x / 100) * whole) });
   return (
     <div className="coverage">
       <div>
         <Text fz={30} fw={700} lh={1.2} className="numbers nowrap" data-testid="rollover-new">
           {rollover.new} of {leaves}
         </Text>
+        <Text size="xs" c="dimmed">
+          leaves are new
+        </Text>
         <Text size="xs" c={rollover.phase === "stopped" ? "red" : "dimmed"} className="numbers">
-          leaves are new · {phaseWords(rollover)}
+          {phaseWords(rollover)}
         </Text>
         <Group gap="xs" mt={8} fz="xs">
           <StageCount stage="old" count={old} />
@@ -124,7 +134,7 @@ function Dashboard({ rollover, zone }: { rollover: Rollover; zone: Zone }) {
         )}
         {rollover.phase === "stopped" && (
           <Text size="xs" c="dimmed" mt={8}>
-            To go on: <Code className="wrap">{resumeLine(rollover)}</Code>
+            To continue: <Code className="wrap">{resumeLine(rollover)}</Code>
           </Text>
         )}
       </div>
@@ -139,7 +149,7 @@ function Dashboard({ rollover, zone }: { rollover: Rollover; zone: Zone }) {
         <CoverageLine
           points={points.map(({ x, moment }) => ({ x, coverage: moment.coverage }))}
           gap={100}
-          ticks={[25, 50, 75, 100].map(tick)}
+          ticks={ticksOf(whole)}
           words={`Rows in answers during the rollover: at least ${percent(lowest)}`}
           timeOf={timeOf}
         />

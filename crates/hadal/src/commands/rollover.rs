@@ -33,7 +33,7 @@ const PATH: &str = "/v1/rollover";
 Each leaf stops in order and starts again with the program that is in place now, at most one of a
 machine at a time. The next follows when it is alive and has its rows. The rollover stops by itself
 when a leaf does not come back, when other leaves lack rows, or when many queries fail. The server
-that is asked drives it: it goes on if this command ends.")]
+that is asked drives it: it continues if this command ends.")]
 pub(crate) struct RolloverArgs {
     /// How many of the leaves may restart at the same time, of all; one may always
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = share)]
@@ -46,7 +46,7 @@ pub(crate) struct RolloverArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = ROLLOVER_STOP_SECONDS,
         value_parser = clap::value_parser!(u64).range(1..=ROLLOVER_STOP_SECONDS_MAX))]
     kill_after: u64,
-    /// Only leaves that were started before this time: go on with a rollover that stopped
+    /// Only leaves that were started before this time: continue a rollover that stopped
     #[arg(long, value_name = "TIME")]
     started_before: Option<String>,
     /// Begin none: show the one that is under way until it ends
@@ -116,7 +116,7 @@ fn look(client: &Client, last: Rollover) -> Result<Rollover, Error> {
     let lost = |why: &str| {
         let from = &last.resume_from;
         Error::Server(format!(
-            "{why}; the rollover ends with the server that drives it. Go on at any server: \
+            "{why}; the rollover ends with the server that drives it. Continue at any server: \
              hadal rollover --started-before {from}"
         ))
     };

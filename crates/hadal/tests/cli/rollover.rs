@@ -62,8 +62,9 @@ fn every_leaf_is_restarted_in_place_and_few_rows_are_missing_meanwhile() {
     command.wait_for_output("6 of 6 leaves restarted in");
     assert!(command.wait().success());
     assert!(starts(url).iter().all(|(leaf, time)| *time > started[leaf]));
-    let after = cluster.count();
-    assert!(after.rows >= whole.rows && after.fraction == 1.0, "{after:?}, before {whole:?}");
+    cluster.wait_until("all rows are there", |counted| {
+        counted.rows >= whole.rows && counted.fraction == 1.0
+    });
     // Nothing is left to restart.
     let again = rollover(url, &["--follow"]);
     assert_eq!(again.code, 0, "{again:?}");

@@ -23,7 +23,7 @@ use crate::strict_object::StrictObject;
 /// The settings of a rollover; each may be left out.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wanted {
+struct RolloverBody {
     share: Option<f64>,
     coverage_floor: Option<f64>,
     stop_seconds: Option<u64>,
@@ -50,6 +50,7 @@ struct Rollover {
     old: usize,
     rolling: Vec<Rolling>,
     new: usize,
+    coverage: f64,
     history: Vec<Moment>,
 }
 
@@ -102,25 +103,25 @@ fn respond(report: Option<RolloverReport>) -> Result<Response, Problem> {
 const EXAMPLE: &str = "send {\"share\": 0.02, \"coverage_floor\": 0.97}, or no body at all";
 
 /// Reads the settings; an empty body has the standard ones.
-fn read(body: &[u8]) -> Result<RolloverSettings, Problem> {
+fn read(bytes: &[u8]) -> Result<RolloverSettings, Problem> {
     let bad = |detail: String| Problem::new(ErrorKind::BadRequest, detail).hint(EXAMPLE);
-    let wanted = match body {
-        [] => Wanted::default(),
-        body => {
-            let wanted = serde_json::from_slice::<StrictObject<Wanted>>(body);
-            wanted.map_err(|error| bad(format!("the body is no rollover: {error}")))?.0
+    let body = match bytes {
+        [] => RolloverBody::default(),
+        bytes => {
+            let read = serde_json::from_slice::<StrictObject<RolloverBody>>(bytes);
+            read.map_err(|error| bad(format!("the body is no rollover: {error}")))?.0
         }
     };
-    let started_before = wanted.started_before.map(|text| {
+    let started_before = body.started_before.map(|text| {
         parse_timestamp(&text).ok_or_else(|| {
             bad(format!("started_before is {text:?}; expected a time such as 2026-11-27T18:00:00Z"))
         })
     });
     let standard = RolloverSettings::default();
     Ok(RolloverSettings {
-        share: wanted.share.unwrap_or(standard.share),
-        coverage_floor: wanted.coverage_floor.unwrap_or(standard.coverage_floor),
-        stop_max: wanted.stop_seconds.map_or(standard.stop_max, Duration::from_secs),
+        share: body.share.unwrap_or(standard.share),
+        coverage_floor: body.coverage_floor.unwrap_or(standard.coverage_floor),
+        stop_max: body.stop_seconds.map_or(standard.stop_max, Duration::from_secs),
         started_before: started_before.transpose()?,
     })
 }
@@ -142,6 +143,7 @@ impl Rollover {
             old: report.old,
             rolling: report.rolling.into_iter().map(Rolling::new).collect(),
             new: report.new,
+            coverage: report.coverage,
             history: report.history.into_iter().map(Moment::new).collect(),
         }
     }

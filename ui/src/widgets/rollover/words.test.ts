@@ -15,6 +15,7 @@ const rollover: Rollover = {
   old: 3,
   rolling: [{ name: "m-1/leaf-0", since: "2026-11-27T12:01:03Z", failed: false }],
   new: 2,
+  coverage: 1,
   history: [],
 };
 
@@ -40,7 +41,7 @@ describe("a rollover in words", () => {
     );
   });
 
-  it("has the command that goes on", () => {
+  it("has the command that continues it", () => {
     expect(resumeLine(rollover)).toBe("hadal rollover --started-before 2026-11-27T12:00:00Z");
   });
 });

@@ -31,6 +31,6 @@ export function rollingWords({ name, since, failed }: RollingLeaf, at: string): 
   return failed ? `${visible(name)} did not come back` : `${visible(name)} for ${span}`;
 }
 
-/** The command that goes on with a rollover that stopped. */
+/** The command that continues a rollover that stopped. */
 export const resumeLine = ({ resume_from }: Rollover) =>
   `hadal rollover --started-before ${visible(resume_from)}`;

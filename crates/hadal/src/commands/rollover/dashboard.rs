@@ -1,7 +1,7 @@
 //! The dashboard of a rollover, as figure 8 of Fast Database Restarts at Facebook: old, rolling and
 //! new leaves over time, and the coverage beneath.
 
-use super::report::{Moment, Rollover, seconds_between};
+use super::report::{Moment, Rollover, millis_between};
 use crate::commands::cluster::report::percent;
 use crate::output;
 use crate::terminal_escape::fit;
@@ -25,7 +25,7 @@ pub(super) fn progress_line(rollover: &Rollover) -> String {
         names => format!("{} ({})", names.len(), names.join(", ")),
     };
     let (old, new) = (rollover.old, rollover.new);
-    let coverage = percent(rollover.coverage());
+    let coverage = percent(rollover.coverage);
     format!("{old} old, {rolling} rolling, {new} new, coverage {coverage}\n")
 }
 
@@ -52,9 +52,11 @@ pub(super) fn dashboard(rollover: &Rollover, line_width: usize) -> String {
     lines.push(String::new());
     let (old, rolling, new) = (rollover.old, rollover.rolling.len(), rollover.new);
     lines.push(format!("{OLD} {old} old   {ROLLING} {rolling} rolling   {NEW} {new} new"));
-    let (now, least) = (percent(rollover.coverage()), percent(rollover.lowest_coverage()));
+    let (now, least) = (percent(rollover.coverage), percent(rollover.lowest_coverage()));
     lines.push(format!("coverage {now}, at least {least}"));
-    lines.push(format!("rolling: {}", rollover.rolling_words()));
+    if !rollover.rolling.is_empty() {
+        lines.push(format!("rolling: {}", rollover.rolling_words()));
+    }
     let is_sentence = |line: &str| line.starts_with("rollover ");
     let cut = |line: &String| match is_sentence(line) {
         // A cut sentence would say something else.
@@ -64,7 +66,7 @@ pub(super) fn dashboard(rollover: &Rollover, line_width: usize) -> String {
     lines.iter().map(cut).collect()
 }
 
-/// How long the rest will take, if it goes on like this.
+/// How long the rest will take, at the same speed.
 fn remaining(rollover: &Rollover) -> String {
     match rollover.new {
         0 => String::new(),
@@ -80,11 +82,11 @@ fn remaining(rollover: &Rollover) -> String {
 /// The moment of each column: the last one until then.
 fn over_time(history: &[Moment], columns: usize) -> Vec<&Moment> {
     let (Some(first), Some(last)) = (history.first(), history.last()) else { return Vec::new() };
-    let whole = seconds_between(&first.at, &last.at).max(1);
+    let whole = millis_between(&first.at, &last.at).max(1);
     let mut moments = Vec::with_capacity(columns);
     for column in 1..=columns as u64 {
         let until = whole * column / columns as u64;
-        let is_before = |moment: &&Moment| seconds_between(&first.at, &moment.at) <= until;
+        let is_before = |moment: &&Moment| millis_between(&first.at, &moment.at) <= until;
         moments.push(history.iter().take_while(is_before).last().unwrap_or(first));
     }
     moments
@@ -164,6 +166,7 @@ mod tests {
         serde_json::from_value(json!({
             "phase": phase, "reason": null, "begun": at(0), "at": at(new * 10),
             "resume_from": at(0), "old": 4 - new - u64::from(rolling), "rolling": list, "new": new,
+            "coverage": if rolling { 0.75 } else { 1.0 },
             "history": history,
         }))
         .expect("a rollover")
@@ -177,6 +180,22 @@ mod tests {
             "\
 rollover running for 20 s, about 20 s to go
 
+        4 │░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░
+          │░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░
+          │░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░
+          │░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░▓
+          │░░░░░░░░░░░░░░░░░░░▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓░░▓
+          │░░░░░░░░░░░░░░░░░░░▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓██▓
+          │░░░░░░░░░░░░░░░░░░░▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓███
+          │▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓███████████████████████
+          │▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓███████████████████████
+   leaves │▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓▓███████████████████████
+          └────────────────────────────────────────
+ coverage  ▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁██▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁▁██▁
+
+░ 1 old   ▓ 1 rolling   █ 2 new
+coverage 75.0 %, at least 75.0 %
+rolling: m-2/leaf-0 for 3 s
 "
         );
         assert!(shown.lines().all(|line| width(line) <= 51), "{shown}");
@@ -200,6 +219,6 @@ rollover running for 20 s, about 20 s to go
         rollover.history.clear();
         let shown = dashboard(&rollover, 20);
         assert!(shown.starts_with("rollover stopped after 0 s: no reason is given\n"), "{shown}");
-        assert!(rollover.failure().contains("0 of 4 leaves are new; to go on"));
+        assert!(rollover.failure().contains("0 of 4 leaves are new; to continue"));
     }
 }

@@ -20,6 +20,7 @@ pub(super) struct Rollover {
     pub(super) old: u64,
     pub(super) rolling: Vec<Rolling>,
     pub(super) new: u64,
+    pub(super) coverage: f64,
     pub(super) history: Vec<Moment>,
 }
 
@@ -59,11 +60,6 @@ impl Rollover {
         seconds_between(&self.begun, &self.at)
     }
 
-    /// The coverage at its last moment.
-    pub(super) fn coverage(&self) -> f64 {
-        self.history.last().map_or(1.0, |moment| moment.coverage)
-    }
-
     pub(super) fn lowest_coverage(&self) -> f64 {
         self.history.iter().map(|moment| moment.coverage).fold(1.0, f64::min)
     }
@@ -89,11 +85,11 @@ impl Rollover {
         self.rolling.iter().map(leaf).collect::<Vec<String>>().join(", ")
     }
 
-    /// Why it ended before all leaves were new, and how to go on.
+    /// Why it ended before all leaves were new, and how to continue.
     pub(super) fn failure(&self) -> String {
         format!(
             "the rollover stopped: {}. {} of {} leaves are new; \
-             to go on: hadal rollover --started-before {}",
+             to continue: hadal rollover --started-before {}",
             self.reason.as_deref().unwrap_or("no reason is given"),
             self.new,
             self.leaves(),
@@ -103,7 +99,12 @@ impl Rollover {
 }
 
 /// The seconds between two times; 0 if they cannot be read.
-pub(super) fn seconds_between(from: &str, to: &str) -> u64 {
+fn seconds_between(from: &str, to: &str) -> u64 {
+    millis_between(from, to) / 1_000
+}
+
+/// The milliseconds between two times; 0 if they cannot be read.
+pub(super) fn millis_between(from: &str, to: &str) -> u64 {
     let times = parse_timestamp(from).zip(parse_timestamp(to));
-    times.map_or(0, |(from, to)| u64::try_from(to.seconds_since(from)).unwrap_or(0))
+    times.map_or(0, |(from, to)| u64::try_from(to.0.saturating_sub(from.0) / 1_000).unwrap_or(0))
 }

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The process that was asked drives it. If that process ends, so does the rollover; another one
-//! goes on with the leaves that were started before the first began
+//! continues with the leaves that were started before the first began
 //! ([`RolloverSettings::started_before`]).
 
 mod history;

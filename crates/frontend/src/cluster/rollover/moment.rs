@@ -11,14 +11,14 @@ use crate::cluster::{ClusterReport, RowCounts};
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
     pub(crate) at: Micros,
-    /// Every leaf that is a member, or of which rows are expected.
-    pub(crate) leaves: BTreeMap<LeafName, SeenLeaf>,
+    /// Every leaf that is a member, or should hold rows.
+    pub(crate) leaves: BTreeMap<LeafName, ObservedLeaf>,
     pub(crate) queries: QueryCounts,
 }
 
 /// One leaf at one moment.
 #[derive(Clone, Debug)]
-pub(crate) struct SeenLeaf {
+pub(crate) struct ObservedLeaf {
     pub(crate) machine: MachineName,
     pub(crate) state: MemberState,
     /// The start of its process; `None` if it is no member.
@@ -42,14 +42,14 @@ impl Moment {
     pub(crate) fn of(report: &ClusterReport, queries: QueryCounts) -> Self {
         let leaves = report.machines.iter().flat_map(|machine| {
             machine.leaves.iter().map(|leaf| {
-                let seen = SeenLeaf {
+                let observed = ObservedLeaf {
                     machine: machine.name.clone(),
                     state: leaf.state,
                     started: leaf.started,
                     reported: leaf.reported,
                     rows: leaf.rows,
                 };
-                (leaf.name.clone(), seen)
+                (leaf.name.clone(), observed)
             })
         });
         Self { at: report.at, leaves: leaves.collect(), queries }
@@ -65,7 +65,7 @@ impl Moment {
     }
 }
 
-impl SeenLeaf {
+impl ObservedLeaf {
     pub(crate) fn is_alive(&self) -> bool {
         self.state == MemberState::Announced(LeafState::Alive)
     }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use hadal_types::limits::ROLLOVER_START_SECONDS;
 use hadal_types::{LeafName, MachineName, Micros};
 
-use super::moment::SeenLeaf;
+use super::moment::ObservedLeaf;
 
 /// A leaf has its rows again when it has this share of those that are expected of it: rows that
 /// arrive meanwhile may not be reported yet.
 const WHOLE: f64 = 0.995;
-/// How long a leaf's next process may take to be seen.
+/// How long a leaf's next process may take to be observed.
 const START: i64 = ROLLOVER_START_SECONDS * Micros::SECOND;
 
 /// How far a leaf is.
@@ -20,7 +20,7 @@ pub(crate) enum Stage {
     Old,
     /// It is restarting, with its rows not back yet.
     Rolling {
-        /// When it was asked, or when its process was seen to be another one.
+        /// When it was asked, or when its process was observed to be another one.
         since: Micros,
     },
     /// Its process was started after the begin, and it has its rows.
@@ -36,7 +36,7 @@ pub(crate) struct Leaf {
     pub(crate) has_failed: bool,
     /// The start of the process of the begin.
     first_started: Micros,
-    /// When it must be back, or be seen to come back; set while it is away.
+    /// When it must be back, or be observed to come back; set while it is away.
     deadline: Option<Micros>,
 }
 
@@ -46,19 +46,24 @@ impl Leaf {
         Self { machine, stage, has_failed: false, first_started, deadline: None }
     }
 
-    /// Takes what is seen of the leaf: nothing if it is no member and no rows are expected of it.
-    pub(crate) fn follow(&mut self, seen: Option<&SeenLeaf>, at: Micros, stop_max: Duration) {
-        if let Some(seen) = seen
-            && seen.started.is_some_and(|started| started > self.first_started)
+    /// Takes what is observed of the leaf: nothing if it is no member, and should hold no rows.
+    pub(crate) fn follow(
+        &mut self,
+        observed: Option<&ObservedLeaf>,
+        at: Micros,
+        stop_max: Duration,
+    ) {
+        if let Some(observed) = observed
+            && observed.started.is_some_and(|started| started > self.first_started)
         {
             match self.stage {
-                Stage::New if self.is_back(seen) => {}
-                _ if self.is_back(seen) => (self.stage, self.has_failed) = (Stage::New, false),
+                Stage::New if self.is_back(observed) => {}
+                _ if self.is_back(observed) => (self.stage, self.has_failed) = (Stage::New, false),
                 Stage::Old => self.stage = Stage::Rolling { since: at },
                 Stage::Rolling { .. } | Stage::New => {}
             }
         }
-        if !self.is_rolling() && seen.is_some_and(SeenLeaf::is_alive) {
+        if !self.is_rolling() && observed.is_some_and(ObservedLeaf::is_alive) {
             self.deadline = None;
             return;
         }
@@ -69,7 +74,7 @@ impl Leaf {
         };
         let first = Micros(since.0.saturating_add(stop_max).saturating_add(START));
         let mut deadline = self.deadline.unwrap_or(first);
-        if seen.is_some_and(|seen| self.is_restoring(seen)) {
+        if observed.is_some_and(|observed| self.is_restoring(observed)) {
             // However long it takes to read the rows.
             deadline = deadline.max(Micros(at.0.saturating_add(START)));
         }
@@ -77,19 +82,20 @@ impl Leaf {
     }
 
     /// Whether it is another process, alive, with the rows that are expected of it.
-    fn is_back(&self, seen: &SeenLeaf) -> bool {
+    fn is_back(&self, observed: &ObservedLeaf) -> bool {
         // Until the new process has reported every table, the rows are those of the one before.
-        let has_reported = seen.reported.is_none_or(|reported| reported > self.first_started);
-        let is_whole = !seen.is_restoring() && seen.rows.coverage() >= WHOLE;
-        seen.is_alive() && has_reported && is_whole
+        let has_reported = observed.reported.is_none_or(|reported| reported > self.first_started);
+        let is_whole = !observed.is_restoring() && observed.rows.coverage() >= WHOLE;
+        observed.is_alive() && has_reported && is_whole
     }
 
     /// Whether it is another process, and is restoring its rows.
-    fn is_restoring(&self, seen: &SeenLeaf) -> bool {
-        seen.started.is_some_and(|started| started > self.first_started) && seen.is_restoring()
+    fn is_restoring(&self, observed: &ObservedLeaf) -> bool {
+        observed.started.is_some_and(|started| started > self.first_started)
+            && observed.is_restoring()
     }
 
-    /// Whether it is restarting, or was not alive when it was seen last.
+    /// Whether it is restarting, or was not alive when it was observed last.
     pub(crate) const fn is_away(&self) -> bool {
         self.deadline.is_some() || self.is_rolling()
     }
@@ -104,13 +110,19 @@ impl Leaf {
     }
 
     /// What is wrong with a leaf that is late, in a sentence; `limit` in seconds.
-    pub(crate) fn lateness(&self, name: &LeafName, seen: Option<&SeenLeaf>, limit: u64) -> String {
-        let state = seen.map_or("no member", |seen| seen.state.name());
-        let is_another =
-            seen.and_then(|seen| seen.started).is_some_and(|started| started > self.first_started);
-        match (self.stage, seen) {
-            (Stage::Rolling { .. }, Some(seen)) if is_another => {
-                let missing = seen.rows.missing();
+    pub(crate) fn lateness(
+        &self,
+        name: &LeafName,
+        observed: Option<&ObservedLeaf>,
+        limit: u64,
+    ) -> String {
+        let state = observed.map_or("no member", |observed| observed.state.name());
+        let is_another = observed
+            .and_then(|observed| observed.started)
+            .is_some_and(|started| started > self.first_started);
+        match (self.stage, observed) {
+            (Stage::Rolling { .. }, Some(observed)) if is_another => {
+                let missing = observed.rows.missing();
                 format!("{name} was started again, is {state}, and lacks {missing} of its rows")
             }
             (Stage::Rolling { .. }, _) => format!(

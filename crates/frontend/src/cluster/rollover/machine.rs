@@ -1,5 +1,5 @@
 //! The state machine of a rollover (Fast Database Restarts at Facebook, section 4.3): from what is
-//! seen of the cluster at one moment to the leaves to restart next. It knows no clock and sends
+//! observed of the cluster at one moment to the leaves to restart next. It knows no clock and sends
 //! nothing.
 //!
 //! ```text
@@ -17,7 +17,7 @@ use hadal_types::{LeafName, MachineName, Micros};
 
 use super::history::{History, RolloverMoment};
 use super::leaf::{Leaf, Stage};
-use super::moment::{Moment, SeenLeaf};
+use super::moment::{Moment, ObservedLeaf};
 use super::query_errors::QueryErrors;
 use super::settings::RolloverSettings;
 
@@ -42,13 +42,15 @@ pub enum RolloverPhase {
 pub(crate) struct Rollover {
     pub(crate) settings: RolloverSettings,
     pub(crate) begun: Micros,
-    /// The last moment that was seen.
+    /// The last moment that was observed.
     pub(crate) at: Micros,
     pub(crate) phase: RolloverPhase,
     /// Why it stops or has stopped, in a sentence.
     pub(crate) reason: Option<String>,
     pub(crate) leaves: BTreeMap<LeafName, Leaf>,
     pub(crate) history: History,
+    /// The share of rows in answers at the last moment.
+    pub(crate) coverage: f64,
     below_floor_since: Option<Micros>,
     errors: QueryErrors,
 }
@@ -56,11 +58,11 @@ pub(crate) struct Rollover {
 impl Rollover {
     /// Begins a rollover of the leaves that are members.
     pub(crate) fn new(settings: RolloverSettings, moment: &Moment) -> Self {
-        let leaves = moment.leaves.iter().filter_map(|(name, seen)| {
-            let started = seen.started?;
+        let leaves = moment.leaves.iter().filter_map(|(name, observed)| {
+            let started = observed.started?;
             let is_old = settings.started_before.is_none_or(|before| started < before);
             let stage = if is_old { Stage::Old } else { Stage::New };
-            Some((name.clone(), Leaf::new(seen.machine.clone(), started, stage)))
+            Some((name.clone(), Leaf::new(observed.machine.clone(), started, stage)))
         });
         Self {
             settings,
@@ -70,12 +72,13 @@ impl Rollover {
             reason: None,
             leaves: leaves.collect(),
             history: History::default(),
+            coverage: moment.rows().coverage(),
             below_floor_since: None,
             errors: QueryErrors::new(moment.at, moment.queries),
         }
     }
 
-    /// Takes what is seen at a moment; returns the leaves to restart now.
+    /// Takes what is observed at a moment; returns the leaves to restart now.
     pub(crate) fn step(&mut self, moment: &Moment) -> Vec<LeafName> {
         if self.has_ended() {
             return Vec::new();
@@ -97,6 +100,7 @@ impl Rollover {
         self.end_if_finished();
         let [old, rolling, new] = self.counts();
         let coverage = moment.rows().coverage();
+        self.coverage = coverage;
         self.history.add(RolloverMoment { at: moment.at, old, rolling, new, coverage });
         next
     }
@@ -136,13 +140,13 @@ impl Rollover {
         counts
     }
 
-    /// Brings each leaf in step with what is seen of it.
+    /// Brings each leaf in step with what is observed of it.
     fn follow(&mut self, moment: &Moment) {
-        for (name, seen) in &moment.leaves {
-            let Some(started) = seen.started else { continue };
+        for (name, observed) in &moment.leaves {
+            let Some(started) = observed.started else { continue };
             // A leaf that joins meanwhile has been started after the begin.
             let leaf = self.leaves.entry(name.clone());
-            leaf.or_insert_with(|| Leaf::new(seen.machine.clone(), started, Stage::New));
+            leaf.or_insert_with(|| Leaf::new(observed.machine.clone(), started, Stage::New));
         }
         for (name, leaf) in &mut self.leaves {
             leaf.follow(moment.leaves.get(name), moment.at, self.settings.stop_max);
@@ -170,7 +174,7 @@ impl Rollover {
     /// Follows the coverage of the leaves that are not restarting. Returns a sentence once it has
     /// been below the floor for too long.
     fn below_floor(&mut self, moment: &Moment) -> Option<String> {
-        let rolling: u64 = self.rolling(moment).map(|seen| seen.rows.missing()).sum();
+        let rolling: u64 = self.rolling(moment).map(|observed| observed.rows.missing()).sum();
         let mut rows = moment.rows();
         rows.present = rows.present.saturating_add(rolling);
         if rows.coverage() >= self.settings.coverage_floor {
@@ -184,8 +188,8 @@ impl Rollover {
         })
     }
 
-    /// The leaves that are restarting, as far as they are seen.
-    fn rolling<'m>(&self, moment: &'m Moment) -> impl Iterator<Item = &'m SeenLeaf> {
+    /// The leaves that are restarting, as far as they are observed.
+    fn rolling<'m>(&self, moment: &'m Moment) -> impl Iterator<Item = &'m ObservedLeaf> {
         let rolling = self.leaves.iter().filter(|(_, leaf)| leaf.is_rolling());
         rolling.filter_map(|(name, _)| moment.leaves.get(name))
     }
@@ -198,13 +202,13 @@ impl Rollover {
         let mut free = at_once.saturating_sub(away().count());
         let mut others = away().count();
         let mut rows = moment.rows();
-        let rolling: u64 = self.rolling(moment).map(|seen| seen.rows.present).sum();
+        let rolling: u64 = self.rolling(moment).map(|observed| observed.rows.present).sum();
         rows.present = rows.present.saturating_sub(rolling);
         let mut chosen = Vec::new();
         for (name, leaf) in self.by_machine() {
-            let Some(seen) = moment.leaves.get(name) else { continue };
+            let Some(observed) = moment.leaves.get(name) else { continue };
             let mut without = rows;
-            without.present = without.present.saturating_sub(seen.rows.present);
+            without.present = without.present.saturating_sub(observed.rows.present);
             let is_covered = without.coverage() >= self.settings.coverage_floor || others == 0;
             if free > 0 && is_covered && !busy.contains(&leaf.machine) {
                 busy.insert(&leaf.machine);

@@ -16,7 +16,7 @@ pub struct RolloverReport {
     pub reason: Option<String>,
     /// When it began.
     pub begun: Micros,
-    /// When it was looked at last; its end once it has ended.
+    /// When the cluster was examined last; its end once it has ended.
     pub at: Micros,
     /// Its settings.
     pub settings: RolloverSettings,
@@ -26,7 +26,9 @@ pub struct RolloverReport {
     pub rolling: Vec<RollingLeaf>,
     /// Leaves that have been restarted.
     pub new: usize,
-    /// What it has looked like, the oldest moment first; the coverage is that of the cluster.
+    /// The share of rows of the cluster in answers.
+    pub coverage: f64,
+    /// What it has looked like, the oldest moment first.
     pub history: Vec<RolloverMoment>,
 }
 
@@ -59,11 +61,12 @@ impl RolloverReport {
             old,
             rolling: rolling.collect(),
             new,
+            coverage: rollover.coverage,
             history: rollover.history.moments().to_vec(),
         }
     }
 
-    /// The time to give as [`RolloverSettings::started_before`] to go on with this rollover.
+    /// The time to give as [`RolloverSettings::started_before`] to continue this rollover.
     #[must_use]
     pub fn resume_from(&self) -> Micros {
         self.settings.started_before.unwrap_or(self.begun)

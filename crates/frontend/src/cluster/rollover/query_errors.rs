@@ -6,7 +6,7 @@ use hadal_types::Micros;
 
 use super::moment::QueryCounts;
 
-/// How far back queries are looked at.
+/// How far back queries are examined.
 const WINDOW: i64 = 10 * Micros::SECOND;
 /// Fewer failures than this are no rise.
 const FAILED_MIN: u64 = 5;

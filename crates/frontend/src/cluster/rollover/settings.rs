@@ -7,7 +7,7 @@ use hadal_types::limits::{ROLLOVER_STOP_SECONDS, ROLLOVER_STOP_SECONDS_MAX};
 
 use crate::error::{ErrorKind, FrontendError};
 
-/// How a rollover goes on, and when it stops by itself.
+/// How a rollover proceeds, and when it stops by itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RolloverSettings {
     /// The share of the leaves that may restart at the same time, above 0 and at most 1. One leaf
@@ -18,7 +18,7 @@ pub struct RolloverSettings {
     pub coverage_floor: f64,
     /// How long a leaf may take to stop before it is killed.
     pub stop_max: Duration,
-    /// Restarts only leaves whose process started before this time: to go on with a rollover that
+    /// Restarts only leaves whose process started before this time: to continue a rollover that
     /// stopped. With `None`, all leaves.
     pub started_before: Option<Micros>,
 }

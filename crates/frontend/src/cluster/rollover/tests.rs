@@ -9,7 +9,7 @@ use hadal_types::{LeafName, LeafState, MachineName, Micros};
 use proptest::prelude::*;
 
 use super::machine::{Rollover, RolloverPhase};
-use super::moment::{Moment, QueryCounts, SeenLeaf};
+use super::moment::{Moment, ObservedLeaf, QueryCounts};
 use super::settings::RolloverSettings;
 use crate::cluster::RowCounts;
 
@@ -139,9 +139,9 @@ impl Simulation {
     }
 }
 
-/// The cluster as it is seen.
+/// The cluster as it is observed.
 fn look(leaves: &BTreeMap<LeafName, Leaf>, at: Micros, queries: QueryCounts) -> Moment {
-    let seen = leaves.iter().map(|(name, leaf)| {
+    let observed = leaves.iter().map(|(name, leaf)| {
         let (state, started, present, waiting) = match leaf.life {
             Life::Alive => (LeafState::Alive.into(), Some(leaf.started), ROWS, 0),
             Life::Restoring(_) => {
@@ -153,9 +153,9 @@ fn look(leaves: &BTreeMap<LeafName, Leaf>, at: Micros, queries: QueryCounts) -> 
         let State(state) = state;
         let rows = RowCounts { present, expected: ROWS, waiting };
         let (machine, reported) = (machine_of(name), started);
-        (name.clone(), SeenLeaf { machine, state, started, reported, rows })
+        (name.clone(), ObservedLeaf { machine, state, started, reported, rows })
     });
-    Moment { at, leaves: seen.collect(), queries }
+    Moment { at, leaves: observed.collect(), queries }
 }
 
 struct State(MemberState);
@@ -185,7 +185,7 @@ proptest! {
         prop_assert_eq!(simulation.rollover.counts(), [0, 0, machines * leaves]);
     }
 
-    /// A rollover that stops and goes on restarts each leaf once.
+    /// A rollover that stops and continues restarts each leaf once.
     #[test]
     fn it_goes_on_where_it_was_stopped(
         (machines, leaves) in (1_usize..6, 1_usize..6),
@@ -256,10 +256,10 @@ fn a_leaf_is_back_once_its_new_process_has_reported() {
     let mut simulation = Simulation::new(settings(), 1, 1, &[(Some(1), 0)]);
     let leaf = simulation.step();
     let mut moment = look(&simulation.leaves, simulation.now, QueryCounts::default());
-    let seen = moment.leaves.get_mut(&leaf[0]).expect("the leaf");
+    let observed = moment.leaves.get_mut(&leaf[0]).expect("the leaf");
     let before = Micros(simulation.begin.0 - 1);
-    (seen.started, seen.reported) = (Some(simulation.now), Some(Micros(0)));
-    (seen.state, seen.rows.present) = (MemberState::Announced(LeafState::Alive), ROWS);
+    (observed.started, observed.reported) = (Some(simulation.now), Some(Micros(0)));
+    (observed.state, observed.rows.present) = (MemberState::Announced(LeafState::Alive), ROWS);
     simulation.rollover.step(&moment);
     assert_eq!(simulation.rollover.counts(), [0, 1, 0], "the rows are those of {before:?}");
     moment.leaves.get_mut(&leaf[0]).expect("the leaf").reported = Some(simulation.now);
