@@ -50,7 +50,7 @@ pub(crate) struct Cli {
     #[arg(long, default_value_t = 8)]
     scale_units: u64,
     /// Units of each leaf where the number of clients varies
-    #[arg(long, default_value_t = 2)]
+    #[arg(long, default_value_t = 8)]
     client_units: u64,
     /// Leaves of each replayed machine
     #[arg(long, default_value_t = 8)]
@@ -59,10 +59,10 @@ pub(crate) struct Cli {
     #[arg(long, default_value_t = hadal_types::limits::TREE_FANOUT)]
     fanout: usize,
     /// How often each query is asked
-    #[arg(long, default_value_t = 30)]
+    #[arg(long, default_value_t = 15)]
     repeats: usize,
     /// How many queries each client asks
-    #[arg(long, default_value_t = 50)]
+    #[arg(long, default_value_t = 15)]
     queries: usize,
     /// Only these parts: steps, speed-up, scale-up, whole, clients
     #[arg(long)]
@@ -115,10 +115,9 @@ async fn run(cli: &Cli) -> Result<Value, Error> {
 fn measure(cli: &Cli) -> Result<(), Error> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let results = runtime.block_on(run(cli))?;
-    fs::write(&cli.out, format!("{results:#}\n"))?;
     // Connections and servers need not end one by one.
     runtime.shutdown_background();
-    Ok(())
+    Ok(fs::write(&cli.out, format!("{results:#}\n"))?)
 }
 
 fn main() -> ExitCode {
