@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
 use hadal_peer::{
-    Admin, Batch, BatchLookup, BoxFuture, LeafStatus, Peer, PeerStatus, Receipt, Sink, SinkError,
-    StatusScope, TableBlocks, TableChange, TableReport,
+    Admin, Batch, BatchLookup, BoxFuture, LeafStatus, MemberState, Peer, PeerStatus, Receipt, Sink,
+    SinkError, StatusScope, TableBlocks, TableChange, TableReport,
 };
 use hadal_query::Query;
 use hadal_types::{BatchId, LeafName, LeafState, TableName};
@@ -44,7 +44,7 @@ impl Peer for CountingLeaf {
     fn status<'a>(&'a self, _scope: &'a StatusScope) -> BoxFuture<'a, PeerStatus> {
         let status = LeafStatus {
             name: self.name.clone(),
-            state: LeafState::Alive,
+            state: MemberState::Announced(LeafState::Alive),
             block_bytes: 0,
             tables: Arc::default(),
             losses: Vec::new(),

@@ -98,7 +98,10 @@ pub(crate) fn run(seed: u64) -> Result<Outcome, String> {
     let back_at = crash_at + Duration::from_millis(200 + random.index(3_000) as u64);
     let mut phase = 0;
     loop {
-        let done = sim.step().map_err(|error| error.to_string())?;
+        let done = sim.step().map_err(|error| {
+            let (sent, acknowledged) = (ledger.sent(), ledger.acknowledged.lock().len());
+            format!("{error}; {acknowledged} of {sent} batches are acknowledged")
+        })?;
         if phase == 0 && sim.elapsed() >= crash_at {
             sim.crash(hosts[crashed].as_str());
             phase = 1;

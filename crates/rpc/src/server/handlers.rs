@@ -6,9 +6,9 @@ use bytes::Bytes;
 use hadal_peer::{Batch, Sink, SinkError};
 use hadal_wire::{
     DecodeError, decode_batch, decode_blocks_of, decode_change, decode_definitions_request,
-    decode_expected_rows_since, decode_hello, decode_look_up, decode_restart, decode_scope, encode_accepted, encode_applied,
-    encode_blocks, encode_definitions_answer, encode_expected_rows, encode_hello, encode_lookup, encode_restart_answer,
-    encode_status,
+    decode_expected_rows_since, decode_hello, decode_look_up, decode_restart, decode_scope,
+    encode_accepted, encode_applied, encode_blocks, encode_definitions_answer,
+    encode_expected_rows, encode_hello, encode_lookup, encode_restart_answer, encode_status,
 };
 use tokio::task::spawn_blocking;
 use tonic::Status;

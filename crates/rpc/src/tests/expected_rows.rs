@@ -56,13 +56,14 @@ async fn a_process_without_expected_rows_refuses() {
         admin: None,
         reports: None,
         definitions: None,
+        restarter: None,
         expected_rows: None,
         functions: Default::default(),
     };
     let (_stop, stopped) = oneshot::channel::<()>();
     tokio::spawn(async move {
         let stopped = async { drop(stopped.await) };
-        serve(listener, Arc::new(leaf_identity()), services, None, stopped).await
+        serve(listener, Arc::new(leaf_identity()), services, stopped).await
     });
     let connection = connection(address, identity("machine-2"));
     let refused = pull_expected_rows(&connection, &leaf_name(), 0, 0).await.expect_err("a leaf");

@@ -9,8 +9,9 @@ use hadal_block::BlockBuilder;
 use hadal_definitions::DefinitionStore;
 use hadal_peer::{
     Admin, Batch, BatchLookup, BoxFuture, ExpectedRowsDelta, ExpectedRowsSource, ExpectedShare,
-    ForeignBatch, LeafRestart, LeafRestarter, LeafStatus, MemberState, Peer, PeerStatus, Plan, PlannedPeer, Receipt,
-    ReportSource, Sink, SinkError, StatusScope, TableBlocks, TableChange, TableReport, TableRun,
+    ForeignBatch, LeafRestart, LeafRestarter, LeafStatus, MemberState, Peer, PeerStatus, Plan,
+    PlannedPeer, Receipt, ReportSource, Sink, SinkError, StatusScope, TableBlocks, TableChange,
+    TableReport, TableRun,
 };
 use hadal_query::{Query, QueryKind};
 use hadal_types::{

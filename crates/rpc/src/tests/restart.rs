@@ -20,6 +20,7 @@ fn member(address: SocketAddr) -> Member {
         address,
         url: String::new(),
         started: 1,
+        joined: 1,
         release: "0.1.0".to_owned(),
         wire_version: 1,
         state: MemberState::Announced(LeafState::Alive),

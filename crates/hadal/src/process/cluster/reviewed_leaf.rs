@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
 use hadal_leaf::Leaf;
 use hadal_peer::{
-    Batch, BatchLookup, BoxFuture, Peer, PeerStatus, Receipt, Sink, SinkError, StatusScope,
-    TableBlocks, TableReport,
+    Batch, BatchLookup, BoxFuture, MemberState, Peer, PeerStatus, Receipt, Sink, SinkError,
+    StatusScope, TableBlocks, TableReport,
 };
 use hadal_query::Query;
 use hadal_tree::revocation_review::RevocationReview;
@@ -96,7 +96,9 @@ impl Peer for ReviewedLeaf {
         Box::pin(async move {
             let mut status = self.leaf.status(scope).await;
             for leaf in &mut status.leaves {
-                leaf.state = self.state(leaf.state);
+                if let MemberState::Announced(state) = leaf.state {
+                    leaf.state = MemberState::Announced(self.state(state));
+                }
             }
             status
         })

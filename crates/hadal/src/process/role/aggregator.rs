@@ -212,8 +212,7 @@ fn tree_over(
 ) -> Tree {
     let root = Root::new(Arc::clone(tree) as _, Arc::clone(&leaves.memories.queries));
     let clock = Arc::clone(&records.clock);
-    let placement =
-        Placement::in_cluster(Arc::new(records), clock, expected_rows, root.catalog());
+    let placement = Placement::in_cluster(Arc::new(records), clock, expected_rows, root.catalog());
     Tree { root, placement: Arc::new(placement), expected_rows: Arc::clone(expected_rows) }
 }
 

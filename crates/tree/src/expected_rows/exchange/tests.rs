@@ -18,6 +18,7 @@ fn member(name: &str, role: MemberRole, started: u64, version: u64) -> Member {
         address: ([127, 0, 0, 1], 1).into(),
         url: String::new(),
         started,
+        joined: 1,
         release: String::new(),
         wire_version: WIRE_VERSION,
         state: ALIVE,
