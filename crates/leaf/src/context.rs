@@ -24,8 +24,8 @@ use crate::wakeup::Wakeup;
 pub(crate) struct LeafContext {
     pub(crate) name: LeafName,
     pub(crate) clock: Arc<dyn Clock>,
-    /// When it was opened, in microseconds since the Unix epoch: later than any process before, even
-    /// if the clock was set back.
+    /// When it was opened, in microseconds since the Unix epoch: later than any process before,
+    /// even if the clock was set back.
     pub(crate) started: u64,
     pub(crate) store: Store,
     pub(crate) has_folder: bool,

@@ -305,7 +305,8 @@ pub const EXPECTED_ROWS_EXCHANGE_SECONDS: u64 = 5;
 /// How long another process may take to report its expected rows, in milliseconds. Also the time
 /// after which it is asked again if it failed.
 pub const EXPECTED_ROWS_PULL_MILLIS: u64 = 1_000;
-/// How often a process writes its expected rows to its data folder if they have changed, in seconds.
+/// How often a process writes its expected rows to its data folder if they have changed, in
+/// seconds.
 pub const EXPECTED_ROWS_WRITE_SECONDS: u64 = 5;
 /// Shares of tables by leaves whose expected rows a process remembers. Beyond that, answers without
 /// a leaf say that their coverage is an upper bound.

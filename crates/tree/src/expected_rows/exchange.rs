@@ -144,8 +144,8 @@ impl Exchange {
         with_news.next().map(|(name, _)| name.clone())
     }
 
-    /// Takes in how a pull ended: up to which version of which epoch all is known now, and whether
-    /// there is more; `None` if it failed.
+    /// Takes in how a pull ended: with the epoch and the version up to which all is known now, and
+    /// whether there is more; `None` if it failed.
     pub fn ended(&mut self, pull: &Pull, answer: Option<(u64, u64, bool)>, now: Duration) {
         let other = self.others.get_mut(&pull.member);
         let Some(other) = other.filter(|other| other.started == pull.started) else { return };
