@@ -1,4 +1,4 @@
-"""The experiments of "Scuba: Diving into Data at Facebook" (VLDB 2013), section 5: measures, draws and tells them.
+"""The experiments of "Scuba: Diving into Data at Facebook" (VLDB 2013), section 5: measures, draws and reports them.
 
 usage: scuba.py PROGRAM GENERATOR [--quick] [--pictures FOLDER] [-- ARGUMENT...]   with arguments for the program
 """

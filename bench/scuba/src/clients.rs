@@ -23,7 +23,7 @@ pub(crate) const CLIENTS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 pub(crate) async fn measure(
     tree: &Arc<ClusterTree>,
     question: &Question,
-    wanted: (u64, usize),
+    expected: (u64, usize),
     queries: usize,
 ) -> Result<Vec<Value>, Error> {
     let mut lines = Vec::new();
@@ -33,15 +33,15 @@ pub(crate) async fn measure(
             let (tree, question) = (Arc::clone(tree), question.clone());
             async move {
                 let asking =
-                    tokio::spawn(async move { ask(&tree, &question, wanted, queries).await });
+                    tokio::spawn(async move { ask(&tree, &question, expected, queries).await });
                 asking.await.map_err(std::io::Error::other)?.map(|(_, times)| times)
             }
         });
         let mut all = Samples::default();
         match try_join_all(asked).await {
             Ok(each) => each.into_iter().for_each(|times| all.extend(times)),
-            Err(Error::Wrong { why, got, wanted, .. }) => {
-                let why = format!("{got} of {wanted} rows: {why}");
+            Err(Error::Wrong { why, got, expected, .. }) => {
+                let why = format!("{got} of {expected} rows: {why}");
                 lines.push(json!({ "clients": clients, "question": question.kind.name(),
                     "hours": question.hours, "overloaded": why }));
                 break;

@@ -10,7 +10,7 @@ use hadal_tree::{ClusterTree, DeadLeaf, ExpectedRows};
 use hadal_types::LeafState;
 
 use crate::error::Error;
-use crate::model::Shape;
+use crate::model::ClusterShape;
 use crate::question::Question;
 use crate::real::DEADLINE;
 use crate::replay::{Recordings, ReplayAggregator, ReplayLeaf};
@@ -41,7 +41,7 @@ fn tree(machine: usize, fanout: usize) -> Arc<ClusterTree> {
 /// The first machine of a cluster whose other machines are replayed: its leaves, and an aggregator
 /// for each group.
 pub(crate) async fn one_path(
-    shape: Shape,
+    shape: ClusterShape,
     leaves: &[SocketAddr],
     recordings: &Arc<Recordings>,
 ) -> Result<Arc<ClusterTree>, Error> {
@@ -84,7 +84,7 @@ pub(crate) async fn one_path(
 /// A whole cluster: the aggregator of every machine, and all leaves as replay leaves. Returns the
 /// aggregator of the first machine, which knows all others.
 pub(crate) async fn whole(
-    shape: Shape,
+    shape: ClusterShape,
     recordings: &Arc<Recordings>,
 ) -> Result<Arc<ClusterTree>, Error> {
     let trees: Vec<Arc<ClusterTree>> =
@@ -103,10 +103,10 @@ pub(crate) async fn whole(
             let name = machine_name(other);
             // Below the root, an aggregator needs no leaves of other machines while all
             // aggregators work.
-            let wanted = if machine == 0 || machine == other { shape.leaves } else { 0 };
-            for leaf in 0..wanted {
+            let count = if machine == 0 || machine == other { shape.leaves } else { 0 };
+            for (leaf, address) in leaves[other].iter().enumerate().take(count) {
                 let leaf_name = leaf_name(other, leaf);
-                let peer = remote_leaf(leaf_name.clone(), leaves[other][leaf], &caller)?;
+                let peer = remote_leaf(leaf_name.clone(), *address, &caller)?;
                 tree.put_leaf(leaf_name, name.clone(), peer, ALIVE);
             }
             if machine != other {

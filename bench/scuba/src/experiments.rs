@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::cluster::{ask, start_leaves, whole};
 use crate::error::Error;
 use crate::events::rows_in;
-use crate::model::{Costs, Shape, paper, planned, work};
+use crate::model::{ClusterShape, Costs, paper, planned, work};
 use crate::one_path::{Played, measure};
 use crate::question::Question;
 use crate::replay::{Recorded, Recordings};
@@ -73,8 +73,8 @@ impl<'c> Experiments<'c> {
         Ok(Self { cli, recordings, leaves, answers: Vec::new() })
     }
 
-    const fn shape(&self, machines: usize, fanout: usize) -> Shape {
-        Shape { machines, leaves: self.cli.leaves, fanout }
+    const fn shape(&self, machines: usize, fanout: usize) -> ClusterShape {
+        ClusterShape { machines, leaves: self.cli.leaves, fanout }
     }
 
     /// Real leaves with 1 to 8 units: T_S, and the time through an aggregator. Records what the
@@ -136,7 +136,7 @@ impl<'c> Experiments<'c> {
     async fn predicted_and_measured(
         &self,
         answer: &LeafAnswer,
-        shape: Shape,
+        shape: ClusterShape,
     ) -> Result<Value, Error> {
         // Others use the machine, too, so costs are measured before each figure.
         let (costs, scans, _) = self.costs(answer).await?;
@@ -210,21 +210,21 @@ impl<'c> Experiments<'c> {
     pub(crate) async fn whole_clusters(&self) -> Result<Vec<Value>, Error> {
         let mut lines = Vec::new();
         for count in SCALE_UP.into_iter().filter(|count| *count <= WHOLE_MACHINES_MAX) {
-            let shape = Shape { leaves: WHOLE_LEAVES, ..self.shape(count, self.cli.fanout) };
+            let shape = ClusterShape { leaves: WHOLE_LEAVES, ..self.shape(count, self.cli.fanout) };
             let tree = whole(shape, &self.recordings).await?;
             for question in Question::both()? {
                 let answer = self.answer(&question, self.cli.scale_units)?;
                 let (costs, ..) = self.costs(answer).await?;
                 let leaves = shape.machines * shape.leaves;
-                let wanted = (answer.matching * leaves as u64, leaves);
+                let expected = (answer.matching * leaves as u64, leaves);
                 let mut line = json!({
                     "question": question.kind.name(), "machines": count, "leaves": shape.leaves,
                     "fanout": shape.fanout, "model_ms": millis(planned(shape, costs)),
                     "work_ms": millis(work(shape, costs)),
                 });
-                match ask(&tree, &question, wanted, self.cli.repeats).await {
+                match ask(&tree, &question, expected, self.cli.repeats).await {
                     Ok((_, times)) => line["ms"] = times.summary()?,
-                    // This machine cannot play so many: pings of connections wait for a second.
+                    // This machine cannot play this cluster: pings of connections wait for a second.
                     Err(Error::Wrong { why, .. }) => line["overloaded"] = json!(why),
                     Err(error) => return Err(error),
                 }
@@ -239,15 +239,15 @@ impl<'c> Experiments<'c> {
     /// # Errors
     /// [`Error`].
     pub(crate) async fn clients(&self) -> Result<Vec<Value>, Error> {
-        let shape = Shape { machines: 5, leaves: WHOLE_LEAVES, fanout: self.cli.fanout };
+        let shape = ClusterShape { machines: 5, leaves: WHOLE_LEAVES, fanout: self.cli.fanout };
         let tree = whole(shape, &self.recordings).await?;
         let mut lines = Vec::new();
         for question in Question::all()? {
             let answer = self.answer(&question, self.cli.client_units)?;
             self.recordings.set_leaf(answer.recorded.clone());
             let leaves = shape.machines * shape.leaves;
-            let wanted = (answer.matching * leaves as u64, leaves);
-            lines.extend(clients::measure(&tree, &question, wanted, self.cli.queries).await?);
+            let expected = (answer.matching * leaves as u64, leaves);
+            lines.extend(clients::measure(&tree, &question, expected, self.cli.queries).await?);
         }
         Ok(lines)
     }

@@ -23,7 +23,7 @@ pub(crate) struct Costs {
 
 /// The shape of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
+pub(crate) struct ClusterShape {
     /// N: machines.
     pub(crate) machines: usize,
     /// D: leaves of a machine.
@@ -32,7 +32,7 @@ pub(crate) struct Shape {
     pub(crate) fanout: usize,
 }
 
-impl Shape {
+impl ClusterShape {
     /// L: the levels of aggregators above the leaf aggregators (equation 1).
     pub(crate) fn levels(self) -> u32 {
         let mut levels = 0;
@@ -66,7 +66,7 @@ impl Shape {
 
 /// T_L by equation 4, where level 0 also merges the D leaves of a machine, as equation 3 has it.
 /// Equation 5 as printed lacks the factor T_A of R + D.
-pub(crate) fn paper(shape: Shape, costs: Costs) -> f64 {
+pub(crate) fn paper(shape: ClusterShape, costs: Costs) -> f64 {
     let mut time = costs.scan + costs.merge * shape.leaves as f64;
     let levels = shape.levels();
     for level in 1..=levels {
@@ -81,7 +81,7 @@ pub(crate) fn paper(shape: Shape, costs: Costs) -> f64 {
 
 /// The same for the tree that Hadal plans. An aggregator merges its own leaves while it waits for
 /// the groups, which take longer.
-pub(crate) fn planned(shape: Shape, costs: Costs) -> f64 {
+pub(crate) fn planned(shape: ClusterShape, costs: Costs) -> f64 {
     let hop = costs.distribute + costs.gather;
     if shape.is_direct() {
         return costs.scan + hop + costs.merge * (shape.machines * shape.leaves) as f64;
@@ -102,7 +102,7 @@ pub(crate) fn planned(shape: Shape, costs: Costs) -> f64 {
 
 /// Seconds of work of all processes together, without scans: what a single machine must do that
 /// plays all machines.
-pub(crate) fn work(shape: Shape, costs: Costs) -> f64 {
+pub(crate) fn work(shape: ClusterShape, costs: Costs) -> f64 {
     let calls = shape.machines * shape.leaves + shape.machines.saturating_sub(1);
     calls as f64 * (costs.distribute + costs.gather + costs.merge)
 }
@@ -113,8 +113,8 @@ mod tests {
 
     const COSTS: Costs = Costs { scan: 100.0, distribute: 1.0, gather: 2.0, merge: 0.5 };
 
-    fn shape(machines: usize, fanout: usize) -> Shape {
-        Shape { machines, leaves: 8, fanout }
+    fn shape(machines: usize, fanout: usize) -> ClusterShape {
+        ClusterShape { machines, leaves: 8, fanout }
     }
 
     #[test]
@@ -150,7 +150,7 @@ mod tests {
         // 31: five groups of six.
         assert_eq!(planned(shape(31, 5), COSTS), 118.0);
         // Two leaves of each of four machines are asked directly.
-        let few = Shape { machines: 4, leaves: 2, fanout: 5 };
+        let few = ClusterShape { machines: 4, leaves: 2, fanout: 5 };
         assert_eq!(planned(few, COSTS), 107.0);
     }
 

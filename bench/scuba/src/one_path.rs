@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::cluster::{ask, one_path};
 use crate::error::Error;
-use crate::model::Shape;
+use crate::model::ClusterShape;
 use crate::question::Question;
 use crate::replay::{Recorded, Recordings};
 use crate::samples::Samples;
@@ -31,7 +31,7 @@ pub(crate) struct Played<'p> {
 /// # Errors
 /// [`Error::Wrong`].
 pub(crate) async fn measure(
-    shape: Shape,
+    shape: ClusterShape,
     played: &Played<'_>,
     leaves: &[SocketAddr],
     recordings: &Arc<Recordings>,
@@ -42,12 +42,12 @@ pub(crate) async fn measure(
         let shape = shape.of(machines);
         let tree = one_path(shape, leaves, recordings).await?;
         let count = shape.machines * shape.leaves;
-        let wanted = (played.matching * count as u64, count);
+        let expected = (played.matching * count as u64, count);
         if shape.is_direct() && shape.machines > 1 {
             // Its leaves are on several machines here, so it is not measured apart.
             continue;
         }
-        let (partial, times) = ask(&tree, played.question, wanted, played.times).await?;
+        let (partial, times) = ask(&tree, played.question, expected, played.times).await?;
         last = times.clone();
         let leaf_rows = played.leaf.leaf_rows;
         recordings.set_plan(machines, Recorded { partial, leaf_rows, times });
@@ -56,7 +56,7 @@ pub(crate) async fn measure(
 }
 
 /// The machines of all plans below a shape, and its own, ascending.
-fn sizes(shape: Shape) -> BTreeSet<usize> {
+fn sizes(shape: ClusterShape) -> BTreeSet<usize> {
     let mut all = BTreeSet::from([shape.machines]);
     if !shape.is_direct() {
         for machines in shape.groups().collect::<BTreeSet<_>>() {
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn every_size_that_a_plan_contains_is_measured_first() {
-        let shape = Shape { machines: 160, leaves: 8, fanout: 5 };
+        let shape = ClusterShape { machines: 160, leaves: 8, fanout: 5 };
         assert_eq!(sizes(shape), BTreeSet::from([1, 2, 6, 7, 31, 32, 160]));
     }
 }

@@ -108,7 +108,7 @@ impl Question {
         Err(Error::Wrong {
             question: self.name(),
             got: counted,
-            wanted: rows,
+            expected: rows,
             leaves: coverage.leaves_answered,
             why: format!("{:?} and {leaves} leaves were asked", partial.errors),
         })

@@ -3,11 +3,16 @@
 
 use hadal_random::Random;
 
-use crate::model::{Costs, Shape};
+use crate::model::{ClusterShape, Costs};
 
 /// The simulated time of one query, in seconds; `scans` are measured times, of which each leaf
 /// takes one at random.
-pub(crate) fn simulate(shape: Shape, costs: Costs, scans: &[f64], random: &mut Random) -> f64 {
+pub(crate) fn simulate(
+    shape: ClusterShape,
+    costs: Costs,
+    scans: &[f64],
+    random: &mut Random,
+) -> f64 {
     let mut arrivals = Vec::new();
     let asked = if shape.is_direct() { shape.machines * shape.leaves } else { shape.leaves };
     for _ in 0..asked {
@@ -25,7 +30,7 @@ pub(crate) fn simulate(shape: Shape, costs: Costs, scans: &[f64], random: &mut R
 }
 
 /// The mean of many simulated queries.
-pub(crate) fn mean(shape: Shape, costs: Costs, scans: &[f64]) -> f64 {
+pub(crate) fn mean(shape: ClusterShape, costs: Costs, scans: &[f64]) -> f64 {
     const QUERIES: u32 = 20;
     let mut random = Random::new(1, shape.machines as u64);
     let sum: f64 = (0..QUERIES).map(|_| simulate(shape, costs, scans, &mut random)).sum();
@@ -42,7 +47,7 @@ mod tests {
     #[test]
     fn equal_scans_take_as_long_as_the_model_says() {
         for machines in [1, 2, 6, 31, 160] {
-            let shape = Shape { machines, leaves: 8, fanout: 5 };
+            let shape = ClusterShape { machines, leaves: 8, fanout: 5 };
             let simulated = mean(shape, COSTS, &[]);
             assert!((simulated - planned(shape, COSTS)).abs() < 3.0, "{machines}: {simulated}");
         }
@@ -50,7 +55,7 @@ mod tests {
 
     #[test]
     fn one_slow_leaf_delays_the_answer() {
-        let shape = Shape { machines: 6, leaves: 8, fanout: 5 };
+        let shape = ClusterShape { machines: 6, leaves: 8, fanout: 5 };
         assert!(mean(shape, COSTS, &[100.0, 200.0]) > planned(shape, COSTS) + 90.0);
     }
 }
