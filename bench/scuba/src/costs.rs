@@ -1,17 +1,21 @@
 //! Measures what the model needs: T_S, T_D, T_G and T_A.
+//!
+//! T_A is all that one more child costs an aggregator: the call, decoding and merging. So it is
+//! the difference of queries to all leaves of a machine and to one of them, in turns.
 
 use std::hint::black_box;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
 use hadal_aggregate::Partial;
-use hadal_peer::MemberState;
+use hadal_peer::{MemberState, Peer};
 use hadal_tree::{ClusterTree, ExpectedRows};
 use hadal_types::LeafState;
 use hadal_wire::{decode_partial, encode_partial};
 use serde_json::{Value, json};
 
-use crate::cluster::start_leaves;
+use crate::cluster::ask;
 use crate::error::Error;
 use crate::model::Costs;
 use crate::question::Question;
@@ -28,7 +32,10 @@ pub(crate) struct Steps {
     /// T_S as replayed: the timer of the runtime ends a little late.
     pub(crate) scan: Samples,
     distribute: Samples,
-    gather: Samples,
+    /// An aggregator with one leaf, and with all leaves of a machine.
+    one: Samples,
+    all: Samples,
+    leaves: usize,
     decode: Samples,
     merge: Samples,
     /// Merging the decoded partials of five children into an empty one.
@@ -43,14 +50,12 @@ impl Steps {
     /// # Errors
     /// [`Error::NoSamples`].
     pub(crate) fn costs(&self) -> Result<Costs, Error> {
-        let decode = self.decode.median()?;
-        Ok(Costs {
-            scan: self.scan.median()?,
-            distribute: self.distribute.median()?,
-            // A parent decodes the partials of its children one after the other.
-            gather: (self.gather.median()? - decode).max(0.0),
-            merge: decode + self.merge.median()?,
-        })
+        let (scan, distribute) = (self.scan.median()?, self.distribute.median()?);
+        let (one, all) = (self.one.median()?, self.all.median()?);
+        let others = self.leaves.saturating_sub(1).max(1);
+        let merge = ((all - one) / others as f64).max(0.0);
+        let gather = (one - scan - distribute - merge).max(0.0);
+        Ok(Costs { scan, distribute, gather, merge })
     }
 
     /// As JSON, in milliseconds.
@@ -77,26 +82,23 @@ pub(crate) async fn measure(
     question: &Question,
     partial: &Partial,
     rows: u64,
-    recordings: &Arc<Recordings>,
+    (leaves, recordings): (&[SocketAddr], &Arc<Recordings>),
     times: usize,
 ) -> Result<Steps, Error> {
-    let address = start_leaves(0, 1, recordings).await?[0];
-    let (root, name) = (machine_name(0), leaf_name(0, 0));
-    let tree = ClusterTree::new(root.clone(), CHILDREN, &Arc::new(ExpectedRows::default()));
-    let peer = remote_leaf(name.clone(), address, &root)?;
-    tree.put_leaf(name, root, Arc::clone(&peer), MemberState::Announced(LeafState::Alive));
-    let [mut scan, mut distribute, mut gather] = std::array::from_fn(|_| Samples::default());
-    for round in 0..times + 3 {
+    let trees = [machine_of(&leaves[..leaves.len().min(1)])?, machine_of(leaves)?];
+    let [mut scan, mut distribute, mut one, mut all] = std::array::from_fn(|_| Samples::default());
+    for _ in 0..times {
         recordings.note_visits();
         let start = Instant::now();
-        let partial = peer.query(Arc::clone(&question.query), start + DEADLINE).await;
-        let end = Instant::now();
+        let partial = trees[0].query(Arc::clone(&question.query), start + DEADLINE).await;
+        one.add(start.elapsed());
         question.check(&partial, rows, 1)?;
-        for visit in recordings.take_visits().into_iter().filter(|_| round >= 3) {
+        for visit in recordings.take_visits() {
             distribute.add(visit.came - start);
             scan.add(visit.left - visit.came);
-            gather.add(end - visit.left);
         }
+        let expected = (rows * leaves.len() as u64, leaves.len());
+        all.extend(ask(&trees[1], question, expected, 1).await?.1);
     }
     let [mut encode, mut decode, mut merge, mut merge_five] =
         std::array::from_fn(|_| Samples::default());
@@ -127,5 +129,18 @@ pub(crate) async fn measure(
         }
         drop(black_box(merged));
     }
-    Ok(Steps { scan, distribute, gather, decode, merge, merge_five, encode, bytes: bytes.len() })
+    let (leaves, bytes) = (leaves.len(), bytes.len());
+    Ok(Steps { scan, distribute, one, all, leaves, decode, merge, merge_five, encode, bytes })
+}
+
+/// The aggregator of a machine with these replay leaves.
+fn machine_of(leaves: &[SocketAddr]) -> Result<ClusterTree, Error> {
+    let machine = machine_name(0);
+    let tree = ClusterTree::new(machine.clone(), CHILDREN, &Arc::new(ExpectedRows::default()));
+    for (leaf, address) in leaves.iter().enumerate() {
+        let name = leaf_name(0, leaf);
+        let peer = remote_leaf(name.clone(), *address, &machine)?;
+        tree.put_leaf(name, machine.clone(), peer, MemberState::Announced(LeafState::Alive));
+    }
+    Ok(tree)
 }

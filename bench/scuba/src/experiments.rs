@@ -127,8 +127,8 @@ impl<'c> Experiments<'c> {
         self.recordings.set_leaf(answer.recorded.clone());
         let partial = &answer.recorded.partial;
         let (question, times) = (&answer.question, self.cli.repeats.max(20));
-        let steps =
-            costs::measure(question, partial, answer.matching, &self.recordings, times).await?;
+        let played = (&self.leaves[..], &self.recordings);
+        let steps = costs::measure(question, partial, answer.matching, played, times).await?;
         Ok((steps.costs()?, steps.scan.clone(), steps.summary()?))
     }
 

@@ -45,11 +45,14 @@ mod tests {
     const COSTS: Costs = Costs { scan: 100.0, distribute: 1.0, gather: 2.0, merge: 0.5 };
 
     #[test]
-    fn equal_scans_take_as_long_as_the_model_says() {
+    fn equal_scans_take_as_long_as_the_model_says_or_a_little_less() {
         for machines in [1, 2, 6, 31, 160] {
             let shape = ClusterShape { machines, leaves: 8, fanout: 5 };
             let simulated = mean(shape, COSTS, &[]);
-            assert!((simulated - planned(shape, COSTS)).abs() < 3.0, "{machines}: {simulated}");
+            let predicted = planned(shape, COSTS);
+            // Groups of fewer machines answer earlier, and are merged before the last one comes.
+            let is_close = (0.95 * predicted..predicted + 0.01).contains(&simulated);
+            assert!(is_close, "{machines}: {simulated} of {predicted}");
         }
     }
 
