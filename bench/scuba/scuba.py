@@ -94,6 +94,15 @@ def tables(results):
     return "\n\n".join([steps, sizes, fanouts, whole])
 
 
+def page(results, figures):
+    """The page of figures beside the plots, with all that was measured."""
+    about = results["machine"]
+    plots = "\n\n".join(f"![{name.removesuffix('.svg')}]({name})" for name in pictures(results))
+    return (f"# Figures of scaling\n\nWritten by `make bench-scuba` on {about['date']} at commit {results['commit'][:9]}:"
+            f" {machine.told(about)}, {results['load_after']:.1f} after. [scaling.md](../scaling.md) says what was measured."
+            f" Leaves are replay leaves. Times are medians in milliseconds.\n\n{figures}\n\n{plots}\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("program", type=pathlib.Path, help="hadal-scuba")
@@ -128,6 +137,7 @@ def main():
         options.pictures.mkdir(parents=True, exist_ok=True)
         for name, picture in pictures(results).items():
             (options.pictures / name).write_text(picture)
+        (options.pictures / "figures.md").write_text(page(results, tables(results)))
     if not options.quick and not options.draw:
         print(f"\n{keep(results, options.results, '-scuba')}")
     return 0
