@@ -29,7 +29,7 @@ const CHILDREN: usize = 5;
 
 /// The steps of one query, each measured.
 pub(crate) struct Steps {
-    /// T_S as replayed: the timer of the runtime ends a little late.
+    /// T_S as replayed: a thread that sleeps wakes up a little late.
     pub(crate) scan: Samples,
     distribute: Samples,
     /// An aggregator with one leaf, and with all leaves of a machine.

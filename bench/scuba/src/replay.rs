@@ -8,6 +8,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Instant;
 
 use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial};
@@ -17,7 +18,7 @@ use hadal_peer::{
 use hadal_query::Query;
 use hadal_types::{LeafName, TableName};
 use parking_lot::{Mutex, RwLock};
-use tokio::time::sleep;
+use tokio::task::spawn_blocking;
 
 use crate::samples::Samples;
 
@@ -76,7 +77,10 @@ impl Recordings {
     }
 
     async fn replay(&self, recorded: &Recorded, leaves: impl Iterator<Item = LeafName>) -> Partial {
-        sleep(recorded.times.turn(self.turn.fetch_add(1, Ordering::Relaxed))).await;
+        let time = recorded.times.turn(self.turn.fetch_add(1, Ordering::Relaxed));
+        // The runtime's own timer counts whole milliseconds, which every level would add again.
+        // Only a stopped runtime returns an error.
+        let _ = spawn_blocking(move || thread::sleep(time)).await;
         let leaves: Vec<LeafCoverage> = leaves
             .map(|name| LeafCoverage {
                 name,
