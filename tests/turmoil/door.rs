@@ -7,16 +7,17 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use hadal_block::BlockBuilder;
-use hadal_peer::{Batch, BoxFuture, MemberState, Peer, PeerStatus, Sink, StatusScope};
+use hadal_peer::{Batch, MemberState, Peer, PeerStatus, Sink, StatusScope};
 use hadal_query::{Query, QueryKind};
 use hadal_rpc::{Connection, Identity, RemoteLeaf};
-use hadal_tree::{ClusterTree, ExpectedRows, Placement, PlacementLeaf, Revocation, Revocations};
+use hadal_tree::{ClusterTree, ExpectedRows, Placement, PlacementLeaf};
 use hadal_types::{
     BatchId, ColumnName, Kind, LeafName, LeafState, MachineName, Micros, SystemClock, TableName,
 };
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::network::{Simulated, address_of};
+use crate::records::Records;
 use crate::world::{DEADLINE, Ledger};
 
 /// How often a door asks each leaf whether it is there, and after how long without an answer the
@@ -32,24 +33,6 @@ pub(crate) fn identity(name: &str, started: u64) -> Result<Arc<Identity>, String
     identity.map(Arc::new).map_err(|error| error.to_string())
 }
 
-/// Batches of a leaf that is away wait for it.
-struct NoRecords;
-
-impl Revocations for NoRecords {
-    fn record<'a>(&'a self, _: &'a Revocation) -> BoxFuture<'a, Result<LeafName, String>> {
-        Box::pin(async { Err("there are no records".to_owned()) })
-    }
-
-    fn note_held<'a>(
-        &'a self,
-        _: &'a TableName,
-        _: &'a BatchId,
-        _: &'a LeafName,
-    ) -> BoxFuture<'a, Result<(), String>> {
-        Box::pin(async { Ok(()) })
-    }
-}
-
 /// The processes of the leaves that serve: their starts. It stands for what members announce.
 pub(crate) type Processes = Arc<Vec<AtomicU64>>;
 
@@ -61,18 +44,27 @@ pub(crate) struct Door {
     placement: Placement,
     leaves: Vec<String>,
     processes: Processes,
+    planted: Planted,
+}
+
+/// A mistake made on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Planted {
+    None,
+    /// Batches go to any process of a leaf, though promises end with their process.
+    AnyProcess,
 }
 
 impl Door {
     pub(crate) fn open(
         name: &str,
         leaves: &[String],
-        processes: &Processes,
+        (processes, records): (&Processes, Arc<Records>),
+        planted: Planted,
     ) -> Result<Self, String> {
         let expected_rows = Arc::new(ExpectedRows::default());
         let machine = MachineName(name.into());
         let clock = Arc::new(SystemClock);
-        let records = Arc::new(NoRecords);
         let door = Self {
             identity: identity(name, 1)?,
             tree: ClusterTree::new(machine.clone(), 5, &expected_rows),
@@ -80,6 +72,7 @@ impl Door {
             machine,
             leaves: leaves.to_vec(),
             processes: Arc::clone(processes),
+            planted,
         };
         for (leaf, started) in processes.iter().enumerate() {
             door.join(leaf, started.load(Ordering::SeqCst))?;
@@ -94,7 +87,11 @@ impl Door {
         let (network, identity) = (Arc::new(Simulated), Arc::clone(&self.identity));
         let connection = Connection::over(network, address_of(host), identity);
         let connection = Arc::new(connection.map_err(|error| error.to_string())?);
-        let proxy = Arc::new(RemoteLeaf::new(name.clone(), connection).of_process(started));
+        let proxy = RemoteLeaf::new(name.clone(), connection);
+        let proxy = Arc::new(match self.planted {
+            Planted::None => proxy.of_process(started),
+            Planted::AnyProcess => proxy,
+        });
         let alive = MemberState::Announced(LeafState::Alive);
         self.tree.put_leaf(name.clone(), self.machine.clone(), proxy.clone(), alive);
         self.placement.join(PlacementLeaf {

@@ -13,22 +13,35 @@ use hadal_query::Query;
 use hadal_types::{BatchId, LeafName, LeafState, TableName};
 use parking_lot::Mutex;
 
+use crate::records::Records;
+
 /// One leaf. What it took outlives its process, and its promises do not.
 pub(crate) struct CountingLeaf {
-    pub(crate) name: LeafName,
-    pub(crate) taken: Arc<Mutex<BTreeSet<BatchId>>>,
+    name: LeafName,
+    records: Arc<Records>,
     refused: Mutex<BTreeSet<BatchId>>,
 }
 
 impl CountingLeaf {
-    pub(crate) fn new(name: LeafName, taken: Arc<Mutex<BTreeSet<BatchId>>>) -> Self {
-        Self { name, taken, refused: Mutex::default() }
+    pub(crate) fn new(name: LeafName, records: Arc<Records>) -> Self {
+        Self { name, records, refused: Mutex::default() }
+    }
+
+    fn take(&self, batch: &Batch, moves: bool) -> Result<Receipt, SinkError> {
+        let promised = !moves && self.refused.lock().contains(&batch.id);
+        let is_refused = promised || self.records.is_revoked(&self.name, &batch.id);
+        if is_refused && !self.records.has(&self.name, &batch.id) {
+            return Err(SinkError::Unavailable(self.name.to_string()));
+        }
+        let duplicate = !self.records.take(&self.name, &batch.id);
+        let (rows, durable, overflowing, report) = (batch.rows, true, false, None);
+        Ok(Receipt { rows, duplicate, durable, overflowing, report })
     }
 }
 
 impl Peer for CountingLeaf {
     fn query(&self, query: Arc<Query>, _deadline: Instant) -> BoxFuture<'_, Partial> {
-        let rows = self.taken.lock().len() as u64;
+        let rows = self.records.counting(&self.name).len() as u64;
         let leaf = LeafCoverage {
             name: self.name.clone(),
             outcome: LeafOutcome::Answered,
@@ -63,25 +76,20 @@ impl Peer for CountingLeaf {
 
 impl Sink for CountingLeaf {
     fn accept(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
-        let rows = batch.rows;
-        let is_refused = self.refused.lock().contains(&batch.id);
-        let outcome = match is_refused {
-            true => Err(SinkError::Unavailable(self.name.to_string())),
-            false => {
-                let duplicate = !self.taken.lock().insert(batch.id);
-                let (durable, overflowing, report) = (true, false, None);
-                Ok(Receipt { rows, duplicate, durable, overflowing, report })
-            }
-        };
-        Box::pin(async move { outcome })
+        Box::pin(async move { self.take(&batch, false) })
+    }
+
+    fn accept_moved(&self, batch: Batch) -> BoxFuture<'_, Result<Receipt, SinkError>> {
+        Box::pin(async move { self.take(&batch, true) })
     }
 
     fn look_up<'a>(&'a self, _: &'a TableName, id: &'a BatchId) -> BoxFuture<'a, BatchLookup> {
-        let is_known = self.taken.lock().contains(id);
+        let is_known = self.records.has(&self.name, id);
         let lookup = BatchLookup {
             is_answered: true,
             is_known,
             is_accepted: is_known,
+            is_revoked: !is_known && self.records.is_revoked(&self.name, id),
             takes_batches: true,
             free_bytes: u64::MAX,
             ..BatchLookup::default()

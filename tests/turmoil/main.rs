@@ -7,17 +7,22 @@
 mod door;
 mod leaf;
 mod network;
+mod records;
 mod world;
+
+use door::Planted;
 
 /// Seeds of a test run; `HADAL_TURMOIL_SEEDS` runs more.
 const SEEDS: u64 = 40;
+/// Seeds within which a planted mistake must be found.
+const SEEDS_TO_FIND: u64 = 1_000;
 
 #[test]
 fn no_batch_is_lost_or_counted_twice_whatever_the_network_does() {
     let seeds = std::env::var("HADAL_TURMOIL_SEEDS").ok().and_then(|text| text.parse().ok());
     let (mut acknowledged, mut faults) = (0, 0);
     for seed in 0..seeds.unwrap_or(SEEDS) {
-        match world::run(seed) {
+        match world::run(seed, Planted::None) {
             Ok(outcome) => {
                 acknowledged += outcome.acknowledged;
                 faults += outcome.faults;
@@ -26,4 +31,10 @@ fn no_batch_is_lost_or_counted_twice_whatever_the_network_does() {
         }
     }
     assert!(acknowledged > 0 && faults > 0, "{acknowledged} batches, {faults} faults");
+}
+
+#[test]
+fn a_planted_mistake_is_found() {
+    let found = (0..SEEDS_TO_FIND).find(|seed| world::run(*seed, Planted::AnyProcess).is_err());
+    assert!(found.is_some(), "{:?} was not found", Planted::AnyProcess);
 }

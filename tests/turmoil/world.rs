@@ -13,9 +13,10 @@ use hadal_types::{BatchId, LeafName};
 use parking_lot::Mutex;
 use tokio::time::sleep;
 
-use crate::door::{Door, Processes, identity};
+use crate::door::{Door, Planted, Processes, identity};
 use crate::leaf::CountingLeaf;
 use crate::network::accept_all;
+use crate::records::Records;
 
 pub(crate) const DEADLINE: Duration = Duration::from_secs(2);
 const LEAVES: usize = 4;
@@ -48,8 +49,6 @@ impl Ledger {
     }
 }
 
-type Taken = Arc<Mutex<BTreeSet<BatchId>>>;
-
 /// What happened in one run.
 pub(crate) struct Outcome {
     pub(crate) acknowledged: usize,
@@ -57,7 +56,7 @@ pub(crate) struct Outcome {
 }
 
 /// Runs one seed.
-pub(crate) fn run(seed: u64) -> Result<Outcome, String> {
+pub(crate) fn run(seed: u64, planted: Planted) -> Result<Outcome, String> {
     let mut random = Random::new(seed, 0);
     let mut builder = turmoil::Builder::new();
     builder
@@ -68,21 +67,22 @@ pub(crate) fn run(seed: u64) -> Result<Outcome, String> {
         .tick_duration(Duration::from_millis(5));
     let mut sim = builder.build();
     let hosts: Vec<String> = (0..LEAVES).map(|leaf| format!("leaf-{leaf}")).collect();
-    let taken: Vec<Taken> = hosts.iter().map(|_| Taken::default()).collect();
+    let records = Arc::new(Records::default());
     let processes: Processes = Arc::new(hosts.iter().map(|_| AtomicU64::new(0)).collect());
-    for (index, (host, taken)) in hosts.iter().zip(&taken).enumerate() {
-        let (name, taken, processes) = (host.clone(), Arc::clone(taken), Arc::clone(&processes));
+    for (index, host) in hosts.iter().enumerate() {
+        let (name, records) = (host.clone(), Arc::clone(&records));
+        let processes = Arc::clone(&processes);
         sim.host(host.as_str(), move || {
             let started = processes[index].fetch_add(1, Ordering::SeqCst) + 1;
-            serve_leaf(name.clone(), started, Arc::clone(&taken))
+            serve_leaf(name.clone(), started, Arc::clone(&records))
         });
     }
     let ledger = Arc::new(Ledger::default());
     for door in 0..DOORS {
         let (name, hosts, ledger) = (format!("door-{door}"), hosts.clone(), Arc::clone(&ledger));
-        let processes = Arc::clone(&processes);
+        let (processes, records) = (Arc::clone(&processes), Arc::clone(&records));
         sim.client(name.clone(), async move {
-            let open = Door::open(&name, &hosts, &processes)?;
+            let open = Door::open(&name, &hosts, (&processes, records), planted)?;
             Ok(run_door(&open, door, &ledger).await?)
         });
     }
@@ -114,12 +114,12 @@ pub(crate) fn run(seed: u64) -> Result<Outcome, String> {
             break;
         }
     }
-    check(&taken, &ledger)?;
+    check(&hosts, &records, &ledger)?;
     Ok(Outcome { acknowledged: ledger.acknowledged.lock().len(), faults: count })
 }
 
-async fn serve_leaf(name: String, started: u64, taken: Taken) -> turmoil::Result {
-    let leaf = Arc::new(CountingLeaf::new(LeafName(name.as_str().into()), taken));
+async fn serve_leaf(name: String, started: u64, records: Arc<Records>) -> turmoil::Result {
+    let leaf = Arc::new(CountingLeaf::new(LeafName(name.as_str().into()), records));
     let services = Services {
         peer: Arc::clone(&leaf) as Arc<dyn Peer>,
         planned: None,
@@ -156,10 +156,10 @@ async fn run_door(open: &Door, door: usize, ledger: &Ledger) -> Result<(), Strin
 }
 
 /// Every batch is on one leaf, and all that was acknowledged is there.
-fn check(taken: &[Taken], ledger: &Ledger) -> Result<(), String> {
+fn check(hosts: &[String], records: &Records, ledger: &Ledger) -> Result<(), String> {
     let mut there = BTreeSet::new();
-    for leaf in taken {
-        for id in leaf.lock().iter() {
+    for host in hosts {
+        for id in &records.counting(&LeafName(host.as_str().into())) {
             if !there.insert(id.clone()) {
                 return Err(format!("batch {id} is on two leaves"));
             }

@@ -25,6 +25,13 @@ fn starts(url: &str) -> BTreeMap<String, String> {
     leaves(url).iter().map(|leaf| (text(&leaf["name"]), text(&leaf["started"]))).collect()
 }
 
+fn wait_until_all_are_alive(url: &str) {
+    let start = Instant::now();
+    while leaves(url).iter().any(|leaf| leaf["state"] != "alive") {
+        assert!(start.elapsed() < DEADLINE, "{:?}", leaves(url));
+    }
+}
+
 fn rollover(url: &str, more: &[&str]) -> Finished {
     run(&[&["rollover", "--server", url], more].concat(), b"")
 }
@@ -37,6 +44,7 @@ fn every_leaf_is_restarted_in_place_and_few_rows_are_missing_meanwhile() {
     let whole = cluster.wait_until("all six leaves answer", |counted| {
         counted.leaves_answered == 6 && counted.fraction == 1.0
     });
+    wait_until_all_are_alive(url);
     let before = leaves(url);
     let rows = |leaf: &Value| leaf["rows"].as_u64().unwrap() as f64;
     let largest = before.iter().map(rows).fold(0.0, f64::max);
@@ -93,6 +101,7 @@ fn a_leaf_that_does_not_come_back_stops_it_and_it_can_go_on() {
     );
     kill_process(leaf, Signal::CONT).unwrap();
     cluster.wait_until("it is back", both);
+    wait_until_all_are_alive(url);
     // Its next process refuses the data folder.
     let belonging = scratch.path().join("machine-2/cluster");
     let sound = fs::read(&belonging).unwrap();
@@ -107,6 +116,7 @@ fn a_leaf_that_does_not_come_back_stops_it_and_it_can_go_on() {
     assert!(second["machine-1/leaf-0"] > first["machine-1/leaf-0"]);
     fs::write(&belonging, sound).unwrap();
     cluster.wait_until("it is back", |counted| both(counted) && counted.fraction == 1.0);
+    wait_until_all_are_alive(url);
     let time = stopped.stderr.trim_end().rsplit(' ').next().unwrap();
     let done = rollover(url, &["--started-before", time]);
     assert_eq!(done.code, 0, "{done:?}");
