@@ -18,7 +18,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::network::{Simulated, address_of};
 use crate::records::Records;
-use crate::world::{DEADLINE, Ledger};
+use crate::world::{Clients, DEADLINE};
 
 /// How often a door asks each leaf whether it is there, and after how long without an answer the
 /// leaf is silent.
@@ -51,8 +51,8 @@ pub(crate) struct Door {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Planted {
     None,
-    /// Batches go to any process of a leaf, though promises end with their process.
-    AnyProcess,
+    /// A door takes each try for the first one.
+    NewLeafEachTry,
 }
 
 impl Door {
@@ -87,11 +87,7 @@ impl Door {
         let (network, identity) = (Arc::new(Simulated), Arc::clone(&self.identity));
         let connection = Connection::over(network, address_of(host), identity);
         let connection = Arc::new(connection.map_err(|error| error.to_string())?);
-        let proxy = RemoteLeaf::new(name.clone(), connection);
-        let proxy = Arc::new(match self.planted {
-            Planted::None => proxy.of_process(started),
-            Planted::AnyProcess => proxy,
-        });
+        let proxy = Arc::new(RemoteLeaf::new(name.clone(), connection).of_process(started));
         let alive = MemberState::Announced(LeafState::Alive);
         self.tree.put_leaf(name.clone(), self.machine.clone(), proxy.clone(), alive);
         self.placement.join(PlacementLeaf {
@@ -132,13 +128,14 @@ impl Door {
     }
 
     /// Sends a batch of one row until it is acknowledged, or another door has it acknowledged.
-    pub(crate) async fn send(&self, number: usize, ledger: &Ledger) -> Result<(), String> {
-        let batch = batch(&format!("b{number}")).ok_or("no batch")?;
+    pub(crate) async fn send(&self, number: usize, clients: &Clients) -> Result<(), String> {
+        let mut batch = batch(&format!("b{number}")).ok_or("no batch")?;
+        batch.first_try = self.planted == Planted::NewLeafEachTry;
         loop {
-            ledger.note_sent(&batch.id);
+            clients.note_sent(&batch.id);
             match self.placement.accept(batch.clone()).await {
                 Ok(_) => {
-                    ledger.note_acknowledged(&batch.id);
+                    clients.note_acknowledged(&batch.id);
                     return Ok(());
                 }
                 Err(_) => sleep(Duration::from_millis(300)).await,
@@ -147,7 +144,7 @@ impl Door {
     }
 
     /// Asks for all rows again and again, and checks each answer.
-    pub(crate) async fn ask(&self, times: usize, ledger: &Ledger) -> Result<(), String> {
+    pub(crate) async fn ask(&self, times: usize, clients: &Clients) -> Result<(), String> {
         for _ in 0..times {
             let table = table().ok_or("no table")?;
             let kind = QueryKind::Groups { keys: Vec::new(), measures: Vec::new() };
@@ -155,7 +152,7 @@ impl Door {
             let start = Instant::now();
             let partial = self.tree.query(query, (start + DEADLINE).into_std()).await;
             let (took, coverage) = (start.elapsed(), partial.coverage);
-            let sent = ledger.sent() as u64;
+            let sent = clients.sent() as u64;
             let names: BTreeSet<_> = coverage.leaves.iter().map(|leaf| &leaf.name).collect();
             let whole = names.len() == self.leaves.len() && coverage.leaves.len() == names.len();
             if took > DEADLINE + LATE || coverage.rows_scanned > sent || !whole {

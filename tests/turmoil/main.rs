@@ -15,7 +15,7 @@ use door::Planted;
 /// Seeds of a test run; `HADAL_TURMOIL_SEEDS` runs more.
 const SEEDS: u64 = 40;
 /// Seeds within which a planted mistake must be found.
-const SEEDS_TO_FIND: u64 = 1_000;
+const SEEDS_TO_FIND: u64 = 200;
 
 #[test]
 fn no_batch_is_lost_or_counted_twice_whatever_the_network_does() {
@@ -35,6 +35,7 @@ fn no_batch_is_lost_or_counted_twice_whatever_the_network_does() {
 
 #[test]
 fn a_planted_mistake_is_found() {
-    let found = (0..SEEDS_TO_FIND).find(|seed| world::run(*seed, Planted::AnyProcess).is_err());
-    assert!(found.is_some(), "{:?} was not found", Planted::AnyProcess);
+    let planted = Planted::NewLeafEachTry;
+    let is_found = (0..SEEDS_TO_FIND).any(|seed| world::run(seed, planted).is_err());
+    assert!(is_found, "{planted:?} was not found");
 }

@@ -11,7 +11,7 @@ use hadal_random::Random;
 use hadal_rpc::{Services, serve_streams};
 use hadal_types::{BatchId, LeafName};
 use parking_lot::Mutex;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep, sleep_until};
 
 use crate::door::{Door, Planted, Processes, identity};
 use crate::leaf::CountingLeaf;
@@ -30,12 +30,12 @@ const END: Duration = Duration::from_secs(90);
 
 /// What clients know.
 #[derive(Default)]
-pub(crate) struct Ledger {
+pub(crate) struct Clients {
     sent: Mutex<BTreeSet<BatchId>>,
     acknowledged: Mutex<BTreeSet<BatchId>>,
 }
 
-impl Ledger {
+impl Clients {
     pub(crate) fn note_sent(&self, id: &BatchId) {
         self.sent.lock().insert(id.clone());
     }
@@ -77,13 +77,13 @@ pub(crate) fn run(seed: u64, planted: Planted) -> Result<Outcome, String> {
             serve_leaf(name.clone(), started, Arc::clone(&records))
         });
     }
-    let ledger = Arc::new(Ledger::default());
+    let clients = Arc::new(Clients::default());
     for door in 0..DOORS {
-        let (name, hosts, ledger) = (format!("door-{door}"), hosts.clone(), Arc::clone(&ledger));
+        let (name, hosts, clients) = (format!("door-{door}"), hosts.clone(), Arc::clone(&clients));
         let (processes, records) = (Arc::clone(&processes), Arc::clone(&records));
         sim.client(name.clone(), async move {
             let open = Door::open(&name, &hosts, (&processes, records), planted)?;
-            Ok(run_door(&open, door, &ledger).await?)
+            Ok(run_door(&open, door, &clients).await?)
         });
     }
     let faults = Faults::draw(&mut random);
@@ -99,7 +99,7 @@ pub(crate) fn run(seed: u64, planted: Planted) -> Result<Outcome, String> {
     let mut phase = 0;
     loop {
         let done = sim.step().map_err(|error| {
-            let (sent, acknowledged) = (ledger.sent(), ledger.acknowledged.lock().len());
+            let (sent, acknowledged) = (clients.sent(), clients.acknowledged.lock().len());
             format!("{error}; {acknowledged} of {sent} batches are acknowledged")
         })?;
         if phase == 0 && sim.elapsed() >= crash_at {
@@ -114,8 +114,8 @@ pub(crate) fn run(seed: u64, planted: Planted) -> Result<Outcome, String> {
             break;
         }
     }
-    check(&hosts, &records, &ledger)?;
-    Ok(Outcome { acknowledged: ledger.acknowledged.lock().len(), faults: count })
+    check(&hosts, &records, &clients)?;
+    Ok(Outcome { acknowledged: clients.acknowledged.lock().len(), faults: count })
 }
 
 async fn serve_leaf(name: String, started: u64, records: Arc<Records>) -> turmoil::Result {
@@ -137,18 +137,18 @@ async fn serve_leaf(name: String, started: u64, records: Arc<Records>) -> turmoi
 }
 
 /// Sends the door's batches, and every third batch of the other door, too, and asks for all rows.
-async fn run_door(open: &Door, door: usize, ledger: &Ledger) -> Result<(), String> {
+async fn run_door(open: &Door, door: usize, clients: &Clients) -> Result<(), String> {
     let watching = futures_util::future::join_all((0..LEAVES).map(|leaf| open.watch(leaf)));
     let sending = async {
         for number in 0..BATCHES {
             if number % DOORS == door || number % 3 == 0 {
-                open.send(number, ledger).await?;
+                open.send(number, clients).await?;
                 sleep(Duration::from_millis(150)).await;
             }
         }
         Ok::<(), String>(())
     };
-    let working = async { tokio::try_join!(sending, open.ask(QUERIES, ledger)) };
+    let working = async { tokio::try_join!(sending, open.ask(QUERIES, clients)) };
     tokio::select! {
         done = working => done.map(|_| ()),
         _ = watching => Err("watching ended".to_owned()),
@@ -156,7 +156,7 @@ async fn run_door(open: &Door, door: usize, ledger: &Ledger) -> Result<(), Strin
 }
 
 /// Every batch is on one leaf, and all that was acknowledged is there.
-fn check(hosts: &[String], records: &Records, ledger: &Ledger) -> Result<(), String> {
+fn check(hosts: &[String], records: &Records, clients: &Clients) -> Result<(), String> {
     let mut there = BTreeSet::new();
     for host in hosts {
         for id in &records.counting(&LeafName(host.as_str().into())) {
@@ -165,7 +165,7 @@ fn check(hosts: &[String], records: &Records, ledger: &Ledger) -> Result<(), Str
             }
         }
     }
-    let acknowledged = ledger.acknowledged.lock();
+    let acknowledged = clients.acknowledged.lock();
     match acknowledged.iter().find(|id| !there.contains(*id)) {
         Some(lost) => Err(format!("batch {lost} is lost")),
         None if acknowledged.len() < BATCHES => Err("not every batch was sent".to_owned()),
@@ -207,9 +207,9 @@ impl Faults {
     }
 
     async fn play(self) {
-        let start = tokio::time::Instant::now();
+        let start = Instant::now();
         let each = self.0.into_iter().map(|(at, long, from, to, cut)| async move {
-            tokio::time::sleep_until(start + at).await;
+            sleep_until(start + at).await;
             let (from, to) = (from.as_str(), to.as_str());
             match cut {
                 Cut::Both => turmoil::partition(from, to),
@@ -224,6 +224,6 @@ impl Faults {
             }
         });
         futures_util::future::join_all(each).await;
-        tokio::time::sleep_until(start + FAULTS).await;
+        sleep_until(start + FAULTS).await;
     }
 }

@@ -10,6 +10,7 @@ use hadal_tree::{ClusterTree, ExpectedRows};
 use hadal_types::LeafState;
 use serde_json::{Value, json};
 
+use crate::cli::Cli;
 use crate::cluster::{ask, start_leaves, whole};
 use crate::error::Error;
 use crate::events::rows_in;
@@ -19,7 +20,7 @@ use crate::question::Question;
 use crate::replay::{Recorded, Recordings};
 use crate::samples::{Samples, millis};
 use crate::servers::{leaf_name, machine_name, remote_leaf, start};
-use crate::{Cli, clients, costs, real, simulate};
+use crate::{clients, costs, real, simulate};
 
 /// Machines of the speed-up, as in the paper's figure 10.
 const SPEED_UP_MACHINES: usize = 20;
@@ -224,7 +225,7 @@ impl<'c> Experiments<'c> {
                 });
                 match ask(&tree, &question, expected, self.cli.repeats).await {
                     Ok((_, times)) => line["ms"] = times.summary()?,
-                    // This machine cannot play this cluster: pings of connections wait for a second.
+                    // This machine cannot play this cluster: pings of connections wait too long.
                     Err(Error::Wrong { why, .. }) => line["overloaded"] = json!(why),
                     Err(error) => return Err(error),
                 }

@@ -6,6 +6,7 @@
 //! Aggregators, messages and merges are always real. Every answer is checked. The results are JSON;
 //! `scuba.py` draws them.
 
+mod cli;
 mod clients;
 mod cluster;
 mod costs;
@@ -23,60 +24,18 @@ mod simulate;
 
 use std::fs;
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
 use serde_json::{Value, json};
 
+use crate::cli::Cli;
 use crate::error::Error;
 use crate::experiments::Experiments;
 
 /// As in the server.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
-/// Repeat the experiments of the Scuba paper
-#[derive(Parser)]
-#[command(version)]
-pub(crate) struct Cli {
-    /// Rows of one unit of data
-    #[arg(long, default_value_t = 1 << 20)]
-    rows: u64,
-    /// Most units of a leaf
-    #[arg(long, default_value_t = 8)]
-    units: u64,
-    /// Units of each leaf where the number of machines varies
-    #[arg(long, default_value_t = 8)]
-    scale_units: u64,
-    /// Units of each leaf where the number of clients varies
-    #[arg(long, default_value_t = 8)]
-    client_units: u64,
-    /// Leaves of each replayed machine
-    #[arg(long, default_value_t = 8)]
-    leaves: usize,
-    /// Groups into which an aggregator divides the machines below it
-    #[arg(long, default_value_t = hadal_types::limits::TREE_FANOUT)]
-    fanout: usize,
-    /// How often each query is asked
-    #[arg(long, default_value_t = 15)]
-    repeats: usize,
-    /// How many queries each client asks
-    #[arg(long, default_value_t = 15)]
-    queries: usize,
-    /// Only these parts: steps, speed-up, scale-up, whole, clients
-    #[arg(long)]
-    only: Vec<String>,
-    /// The file of results
-    #[arg(long, value_name = "FILE")]
-    out: PathBuf,
-}
-
-impl Cli {
-    fn wants(&self, part: &str) -> bool {
-        self.only.is_empty() || self.only.iter().any(|only| only == part)
-    }
-}
 
 async fn run(cli: &Cli) -> Result<Value, Error> {
     let mut out = io::stderr();

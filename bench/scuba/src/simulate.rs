@@ -5,8 +5,8 @@ use hadal_random::Random;
 
 use crate::model::{ClusterShape, Costs};
 
-/// The simulated time of one query, in seconds; `scans` are measured times, of which each leaf
-/// takes one at random.
+/// The simulated time of one query, in seconds; each leaf takes one of the measured times in
+/// `scans` at random.
 pub(crate) fn simulate(
     shape: ClusterShape,
     costs: Costs,

@@ -107,12 +107,12 @@ impl LeafContext {
     }
 
     /// The time as of which merges may settle batches that are old enough: now, or when the leaf
-    /// last read which of its batches are revoked.
+    /// last read the records of its revoked batches.
     pub(crate) fn settling_time(&self, now: Micros) -> Micros {
         now.min(Micros(self.revocations_read.load(Ordering::Relaxed)))
     }
 
-    /// Notes when the leaf last read which of its batches are revoked.
+    /// Notes when the leaf last read the records of its revoked batches.
     pub(crate) fn note_revocations_read(&self, time: Micros) {
         self.revocations_read.store(time.0, Ordering::Relaxed);
     }

@@ -151,7 +151,7 @@ impl Identity {
         Self { token, ..self }
     }
 
-    /// The same identity with certificates: every call is by mutual TLS, as a client and as a server.
+    /// The same identity with certificates: calls from and to the process are by mutual TLS.
     #[must_use]
     pub fn with_tls(self, tls: Option<Tls>) -> Self {
         Self { tls, ..self }

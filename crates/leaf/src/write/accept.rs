@@ -105,8 +105,8 @@ fn start(
     Ok(Some(logged))
 }
 
-/// Reserves the id of a batch that the leaf does not have to refuse. Returns false for a retry of an
-/// accepted batch.
+/// Reserves the id of a batch that the leaf does not have to refuse. Returns false for a retry of
+/// an accepted batch.
 fn reserve(
     context: &LeafContext,
     table: &Table,

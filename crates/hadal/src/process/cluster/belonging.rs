@@ -8,6 +8,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use crate::error::Error;
+use crate::process::cluster::config::ClusterConfig;
 use crate::process::data_folder::{make_folder, read_small};
 
 /// The name of the file.
@@ -21,6 +22,11 @@ pub(crate) struct Belonging {
 }
 
 impl Belonging {
+    /// That of the data folder of a process with these settings.
+    pub(crate) fn of_process(config: &ClusterConfig) -> Self {
+        Self { cluster: config.cluster.clone(), machine: config.machine.to_string() }
+    }
+
     /// Checks that a data folder belongs here; a folder that belongs nowhere yet does from now on.
     ///
     /// # Errors

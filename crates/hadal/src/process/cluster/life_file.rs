@@ -1,5 +1,5 @@
-//! The file in a data folder that says when a leaf joined its cluster, and when its process was last
-//! alive: by its content, and by the time of its last change.
+//! The file in a data folder that says when a leaf joined its cluster, by its content, and when its
+//! process was last alive, by the time of its last change.
 
 use std::fs::{File, FileTimes};
 use std::io::{ErrorKind, Write};

@@ -1,5 +1,6 @@
-//! Carries out the decisions of [`RevocationReview`] for the leaf of this process: reads the records
-//! of its revoked batches, asks other leaves for these batches, drops its copies.
+//! Carries out the decisions of [`RevocationReview`](hadal_tree::revocation_review) for the leaf of
+//! this process: reads the records of its revoked batches, asks other leaves for them, drops its
+//! copies.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use hadal_types::{LeafName, Micros};
 use crate::process::cluster::connections::Connections;
 use crate::process::cluster::reviewed_leaf::{BatchKey, ReviewedLeaf};
 
-/// How often a batch that is being written is looked at.
+/// How often a batch that is being written is checked.
 const WRITING: Duration = Duration::from_millis(10);
 
 /// The review of the batches of one leaf.

@@ -131,8 +131,7 @@ async fn become_member(
     let address = cluster.advertised(bound);
     join::greet(&cluster.join, address, &identity).await?;
     if let Some(folder) = &config.folder {
-        let (name, machine) = (cluster.cluster.clone(), cluster.machine.to_string());
-        Belonging { cluster: name, machine }.claim(folder)?;
+        Belonging::of_process(cluster).claim(folder)?;
     }
     let (expected_rows, expected_rows_file) = expected_rows_of(config)?;
     output::say(&format!("{} takes calls of other members on {address}", cluster.machine));
@@ -144,9 +143,7 @@ async fn become_member(
     let joined = Membership::join(gossip, member).await;
     let membership = Arc::new(joined.map_err(|error| Error::Server(error.to_string()))?);
     let definitions = definitions::followed(store, &membership, &identity);
-    let following = Arc::clone(&definitions);
-    // Each leaf process follows them itself, and so configures its leaf.
-    tokio::spawn(async move { following.follow(None).await });
+    follow(&definitions);
     let exchange = ExpectedRowsExchange::new(&identity, &membership, &expected_rows);
     tokio::spawn(exchange.run());
     let cluster_tree =
@@ -190,6 +187,13 @@ async fn become_member(
     let node =
         Node { address, members, membership, supervisor, stop_calls, calls, expected_rows_file };
     Ok((tree, node, definitions))
+}
+
+/// Keeps a copy of the definitions up to date. Each leaf process follows them itself, and so
+/// configures its leaf.
+fn follow(definitions: &Arc<FollowedDefinitions>) {
+    let following = Arc::clone(definitions);
+    tokio::spawn(async move { following.follow(None).await });
 }
 
 /// The expected rows that this process knew before its start, and the file that keeps them.

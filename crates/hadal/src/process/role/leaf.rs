@@ -103,9 +103,7 @@ impl LeafProcess {
 
     async fn open_leaves(&self) -> Result<Leaves, Error> {
         if let Some(folder) = &self.folder {
-            let (cluster, machine) =
-                (self.cluster.cluster.clone(), self.cluster.machine.to_string());
-            Belonging { cluster, machine }.claim(folder)?;
+            Belonging::of_process(&self.cluster).claim(folder)?;
         }
         let archive = self.storage.archive()?.map(|place| place.open()).transpose()?;
         let name = self.cluster.leaf_name(self.index);
@@ -124,8 +122,8 @@ impl LeafProcess {
         Ok(leaves)
     }
 
-    /// Its memory: a part of the machine's that is as large as that of every other process there, if
-    /// nobody gave it a limit.
+    /// Its memory. If nobody gave it a limit, all processes of the machine have the same part of the
+    /// machine's.
     fn memory_of(&self) -> MemoryArgs {
         let of_machine = &self.storage.memory_of;
         let share = || part_of_machine(of_machine, self.of);
