@@ -106,7 +106,7 @@ impl LeafContext {
         self.is_preparing.store(true, Ordering::SeqCst);
     }
 
-    /// The time as of which merges may settle batches that are old enough: now, or when the leaf
+    /// The time that decides which batches merges may settle: now, or when the leaf
     /// last read the records of its revoked batches.
     pub(crate) fn settling_time(&self, now: Micros) -> Micros {
         now.min(Micros(self.revocations_read.load(Ordering::Relaxed)))
