@@ -22,8 +22,19 @@ use crate::BoxFuture;
 pub struct Plan {
     /// Groups into which each aggregator divides the machines below it; at least 2.
     pub fanout: usize,
+    /// Rows that all leaves of the query should have, as far as the root knows; 0 if it knows of
+    /// none. An aggregator waits for stragglers by what they are of the whole.
+    pub rows_expected: u64,
     /// The machines, each once.
     pub machines: Vec<PlannedMachine>,
+}
+
+impl Plan {
+    /// The same plan without machines, for a part of it.
+    #[must_use]
+    pub const fn without_machines(&self) -> Self {
+        Self { machines: Vec::new(), ..*self }
+    }
 }
 
 /// One machine of a plan.

@@ -96,7 +96,7 @@ impl Peer for Aggregator {
         Box::pin(async move {
             let children: Vec<Arc<Child>> =
                 self.members.read().iter().map(|member| Arc::clone(&member.child)).collect();
-            self.fan_out.ask(&children, &query, deadline).await
+            self.fan_out.ask(&children, 0, &query, deadline).await
         })
     }
 

@@ -135,15 +135,23 @@ impl ClusterTree {
     /// Plans a query, and runs it as the root.
     async fn run_once(&self, query: Arc<Query>, deadline: Instant) -> Partial {
         let members = self.members.now();
-        let (plan, mut unasked) = planning::plan(&members, &self.machine, self.fanout);
+        let (mut plan, mut unasked) = planning::plan(&members, &self.machine, self.fanout);
         for leaf in self.fan_out.expected_rows().leaves_of(&query.table) {
             if !members.leaves.contains_key(&leaf) {
                 unasked.push((leaf, LeafOutcome::Dead));
             }
         }
+        plan.rows_expected = self.rows_expected(&plan, &query);
         let mut partial = self.run_plan(&members, &plan, &query, deadline).await;
         self.add_unasked(&mut partial, unasked, &query);
         partial
+    }
+
+    /// Rows that the leaves of a plan should have.
+    fn rows_expected(&self, plan: &Plan, query: &Query) -> u64 {
+        let leaves = plan.machines.iter().flat_map(|machine| &machine.leaves);
+        let expected_rows = self.fan_out.expected_rows();
+        leaves.map(|leaf| expected_rows.expected(leaf, &query.table)).sum()
     }
 
     async fn run_plan(
@@ -155,7 +163,7 @@ impl ClusterTree {
     ) -> Partial {
         let split = planning::split(members, plan);
         let children: Vec<Arc<Child>> = split.children.into_iter().map(Arc::new).collect();
-        let mut partial = self.fan_out.ask(&children, query, deadline).await;
+        let mut partial = self.fan_out.ask(&children, plan.rows_expected, query, deadline).await;
         self.add_unasked(&mut partial, split.unasked, query);
         partial
     }

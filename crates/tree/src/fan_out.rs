@@ -67,8 +67,12 @@ struct Round<'q> {
     deadline: Instant,
     /// The expected rows of each child; `None` once it has answered.
     waiting: Vec<Option<u64>>,
-    answered: u64,
-    expected: u64,
+    /// Whether a child with rows has answered.
+    has_answer: bool,
+    /// The expected rows of children that have not answered.
+    missing: u64,
+    /// The expected rows of the whole query.
+    whole: u64,
 }
 
 impl FanOut {
@@ -91,14 +95,16 @@ impl FanOut {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Asks all children; each of their leaves is in the coverage once.
+    /// Asks all children; each of their leaves is in the coverage once. `whole` is how many rows all
+    /// leaves of the query should have, if more than the children's.
     pub(crate) async fn ask(
         &self,
         children: &[Arc<Child>],
+        whole: u64,
         query: &Arc<Query>,
         deadline: Instant,
     ) -> Partial {
-        let mut round = self.begin(children, query, deadline);
+        let mut round = self.begin(children, whole, query, deadline);
         let for_children = earlier(round.start, deadline);
         let mut answers = FuturesUnordered::new();
         for (index, child) in children.iter().enumerate() {
@@ -123,6 +129,7 @@ impl FanOut {
     fn begin<'q>(
         &self,
         children: &[Arc<Child>],
+        whole: u64,
         query: &'q Arc<Query>,
         deadline: Instant,
     ) -> Round<'q> {
@@ -132,7 +139,16 @@ impl FanOut {
         };
         let waiting: Vec<Option<u64>> = children.iter().map(expected).collect();
         let expected = waiting.iter().flatten().sum();
-        Round { query, start: now(), deadline, waiting, answered: 0, expected }
+        let whole = whole.max(expected);
+        Round {
+            query,
+            start: now(),
+            deadline,
+            waiting,
+            has_answer: false,
+            missing: expected,
+            whole,
+        }
     }
 
     /// The partial with the coverage of exactly these leaves; an empty one if it has rows of
@@ -231,10 +247,12 @@ impl FanOut {
 impl Round<'_> {
     /// Notes that a child has answered; returns until when to wait for others.
     fn until_after(&mut self, index: usize) -> Instant {
-        self.answered += self.waiting[index].take().unwrap_or(0);
-        match self.query.require_complete {
+        let answered = self.waiting[index].take().unwrap_or(0);
+        self.missing -= answered.min(self.missing);
+        self.has_answer |= answered > 0;
+        match self.query.require_complete || !self.has_answer {
             true => self.deadline,
-            false => wait_until(self.start, now(), self.deadline, self.answered, self.expected),
+            false => wait_until(self.start, now(), self.deadline, self.missing, self.whole),
         }
     }
 }

@@ -16,7 +16,8 @@ pub(crate) fn encode_plan(plan: &Plan) -> proto::Plan {
         leaves: machine.leaves.iter().map(ToString::to_string).collect(),
     });
     let fanout = u32::try_from(plan.fanout).unwrap_or(u32::MAX);
-    proto::Plan { fanout, machines: machines.collect() }
+    let rows_expected = plan.rows_expected;
+    proto::Plan { fanout, machines: machines.collect(), rows_expected }
 }
 
 pub(crate) fn decode_plan(plan: proto::Plan) -> Result<Plan, DecodeError> {
@@ -27,7 +28,8 @@ pub(crate) fn decode_plan(plan: proto::Plan) -> Result<Plan, DecodeError> {
     at_most("machines", plan.machines.len(), LEAVES_MAX).at("machines")?;
     let leaves = plan.machines.iter().map(|machine| machine.leaves.len()).sum();
     at_most("leaves", leaves, LEAVES_MAX).at("machines")?;
-    Ok(Plan { fanout, machines: each("machines", plan.machines, decode_machine)? })
+    let machines = each("machines", plan.machines, decode_machine)?;
+    Ok(Plan { fanout, rows_expected: plan.rows_expected, machines })
 }
 
 fn decode_machine(machine: proto::PlannedMachine) -> Result<PlannedMachine, DecodeError> {
@@ -51,7 +53,8 @@ mod tests {
             has_aggregator: name == "a",
             leaves,
         };
-        Plan { fanout, machines: vec![machine("a", leaves.collect()), machine("b", Vec::new())] }
+        let machines = vec![machine("a", leaves.collect()), machine("b", Vec::new())];
+        Plan { fanout, rows_expected: u64::MAX, machines }
     }
 
     #[test]
@@ -67,7 +70,7 @@ mod tests {
             assert!(decode_plan(encode_plan(&plan)).is_err(), "{}", plan.fanout);
         }
         let nameless = proto::PlannedMachine::default();
-        let plan = proto::Plan { fanout: 5, machines: vec![nameless] };
+        let plan = proto::Plan { fanout: 5, machines: vec![nameless], rows_expected: 0 };
         assert!(decode_plan(plan).is_err());
     }
 }

@@ -63,7 +63,7 @@ async fn a_query_with_a_plan_goes_to_the_aggregator() {
     let aggregator = RemoteAggregator::new(&machine, connection);
     let leaves = vec![leaf_name(), hadal_types::LeafName("machine-1/leaf-1".into())];
     let machines = vec![PlannedMachine { name: machine, has_aggregator: true, leaves }];
-    let plan = Arc::new(Plan { fanout: 5, machines });
+    let plan = Arc::new(Plan { fanout: 5, rows_expected: 9, machines });
     let ask = || aggregator.query_planned(query(), Arc::clone(&plan), Instant::now() + LONG);
     assert_eq!(ask().await, partial(7));
     assert_eq!(*server.fake.plans.lock(), [Arc::clone(&plan)]);

@@ -50,7 +50,7 @@ pub(super) fn plan(
         leaves: leaves.clone(),
     });
     let machines = std::iter::once(own).chain(others).collect();
-    (Plan { fanout, machines }, unasked)
+    (Plan { fanout, rows_expected: 0, machines }, unasked)
 }
 
 /// Why a leaf in this state is not asked; `None` if it is.
@@ -74,7 +74,7 @@ pub(super) fn split(members: &Directory, plan: &Plan) -> Split {
     let Some((own, others)) = machines.split_first() else { return split };
     split.add_leaves(members, own);
     for group in groups_of_neighbours(others, plan.fanout) {
-        split.add_group(members, group, plan.fanout);
+        split.add_group(members, group, plan);
     }
     split
 }
@@ -102,7 +102,7 @@ fn groups_of_neighbours(
 impl Split {
     /// Gives a group to the aggregator of its first machine that has one. The leaves of machines
     /// before it are asked directly, and so is a single leaf.
-    fn add_group(&mut self, members: &Directory, group: &[PlannedMachine], fanout: usize) {
+    fn add_group(&mut self, members: &Directory, group: &[PlannedMachine], of: &Plan) {
         for (index, machine) in group.iter().enumerate() {
             let rest = &group[index..];
             let leaves: Vec<LeafName> =
@@ -110,7 +110,7 @@ impl Split {
             let aggregator = members.working_aggregator(&machine.name);
             match aggregator.filter(|_| machine.has_aggregator && leaves.len() > 1) {
                 Some(aggregator) => {
-                    let plan = Arc::new(Plan { fanout, machines: rest.to_vec() });
+                    let plan = Arc::new(Plan { machines: rest.to_vec(), ..of.without_machines() });
                     let target = Target::Subtree(Arc::clone(&aggregator.peer), plan);
                     return self.children.push(Child { target, leaves });
                 }

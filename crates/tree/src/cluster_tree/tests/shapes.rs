@@ -54,6 +54,18 @@ fn a_machine_without_an_aggregator_is_asked_by_who_holds_its_group() {
 }
 
 #[test]
+fn a_frozen_leaf_of_many_delays_no_query_until_its_deadline() {
+    let mut machines = vec![Machine::sound(8); 5];
+    machines[3].leaves[2].0 = LeafAct::Freezes;
+    let cluster = Cluster::new(&machines, 5);
+    paused(async {
+        let (partial, time) = cluster.ask().await;
+        assert_eq!((partial.coverage.leaves_asked, partial.coverage.leaves_answered), (40, 39));
+        assert!(time < Duration::from_secs(1), "{time:?}");
+    });
+}
+
+#[test]
 fn a_frozen_aggregator_loses_its_subtree_only() {
     let mut machines = vec![Machine::sound(4); 9];
     machines[3].act = AggregatorAct::Freezes;
