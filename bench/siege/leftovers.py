@@ -6,11 +6,11 @@ import re
 import manifest
 
 NUMBERED = r"\d{8,}"
-DATA = ("admin-token", r"definitions\.sqlite", "leaves", r"leaf-\d+", r"leaf-\d+/(manifest|manifest\.copy|manifest\.damaged|losses|losses\.damaged|reserve|log|segments)",
+DATA = ("admin-token", r"definitions\.sqlite", "leaves", r"leaf-\d+", r"leaf-\d+/(manifest|manifest\.copy|manifest\.damaged|losses|losses\.damaged|reserve|started|log|segments)",
         rf"leaf-\d+/log/{NUMBERED}\.log", rf"leaf-\d+/segments/{NUMBERED}\.segment")
 WHILE_IT_RUNS = ("handover", r"definitions\.sqlite-(journal|wal|shm)")
 # Files that were being written when a process was killed; the next start removes them.
-HALF_MADE = (r"leaf-\d+/(manifest|manifest\.copy|losses)\.new", rf"leaf-\d+/segments/{NUMBERED}\.segment\.new", r"leaves\.new", r"admin-token\.new.*", r"definitions\.sqlite\.new-\d+(-journal)?")
+HALF_MADE = (r"leaf-\d+/(manifest|manifest\.copy|losses|started)\.new", rf"leaf-\d+/segments/{NUMBERED}\.segment\.new", r"leaves\.new", r"admin-token\.new.*", r"definitions\.sqlite\.new-\d+(-journal)?")
 MEMORY = (r"hadal-\d+-[0-9a-f]{16}", rf"hadal-\d+-[0-9a-f]{{16}}/(leaf|{NUMBERED}\.segment)")
 MARK = (r"hadal-\d+-[0-9a-f]{16}/stopped",)
 # The mark of a server without memory.

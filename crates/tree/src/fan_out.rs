@@ -95,8 +95,8 @@ impl FanOut {
         self.refused.load(Ordering::Relaxed)
     }
 
-    /// Asks all children; each of their leaves is in the coverage once. `whole` is how many rows all
-    /// leaves of the query should have, if more than the children's.
+    /// Asks all children; each of their leaves is in the coverage once. `whole` is how many rows
+    /// all leaves of the query should have, if more than the children's.
     pub(crate) async fn ask(
         &self,
         children: &[Arc<Child>],

@@ -122,8 +122,8 @@ impl LeafProcess {
         Ok(leaves)
     }
 
-    /// Its memory. If nobody gave it a limit, all processes of the machine have the same part of the
-    /// machine's.
+    /// Its memory. If nobody gave it a limit, all processes of the machine have the same part of
+    /// the machine's.
     fn memory_of(&self) -> MemoryArgs {
         let of_machine = &self.storage.memory_of;
         let share = || part_of_machine(of_machine, self.of);
