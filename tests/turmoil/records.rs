@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use hadal_peer::BoxFuture;
 use hadal_tree::{Revocation, Revocations, comes_later};
-use hadal_types::{BatchId, LeafName, TableName};
+use hadal_types::{BatchId, LeafName};
 use parking_lot::Mutex;
 
 /// The disks of all leaves, and the store of revocations. Leaves know the records at once, so no
@@ -49,14 +49,5 @@ impl Revocations for Records {
         let Revocation { leaf, batch, instead, .. } = revocation.clone();
         let instead = self.revoked.lock().entry((leaf, batch)).or_insert(instead).clone();
         Box::pin(async move { Ok(instead) })
-    }
-
-    fn note_held<'a>(
-        &'a self,
-        _: &'a TableName,
-        _: &'a BatchId,
-        _: &'a LeafName,
-    ) -> BoxFuture<'a, Result<(), String>> {
-        Box::pin(async { Ok(()) })
     }
 }

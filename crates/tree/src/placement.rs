@@ -251,15 +251,6 @@ impl Revocations for NoRevocations {
     fn record<'a>(&'a self, _: &'a Revocation) -> BoxFuture<'a, Result<LeafName, String>> {
         Box::pin(async { Err("there is no store of revocations".to_owned()) })
     }
-
-    fn note_held<'a>(
-        &'a self,
-        _: &'a TableName,
-        _: &'a BatchId,
-        _: &'a LeafName,
-    ) -> BoxFuture<'a, Result<(), String>> {
-        Box::pin(async { Ok(()) })
-    }
 }
 
 #[cfg(test)]

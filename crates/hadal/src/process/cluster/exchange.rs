@@ -1,23 +1,20 @@
 //! Exchanges expected rows with the aggregators of other machines, and announces how many changes
 //! of them this process has seen.
 
-use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use hadal_membership::Membership;
-use hadal_peer::{BoxFuture, Member};
-use hadal_rpc::{Connection, Identity, pull_expected_rows};
+use hadal_peer::BoxFuture;
+use hadal_rpc::{Identity, pull_expected_rows};
 use hadal_tree::{Exchange, ExpectedRows, Pull};
-use hadal_types::LeafName;
 use hadal_types::limits::GOSSIP_MILLIS;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use crate::output;
+use crate::process::cluster::connections::Connections;
 
 /// How often the number of changes is announced.
 const ANNOUNCE: Duration = Duration::from_millis(GOSSIP_MILLIS);
@@ -27,7 +24,7 @@ pub(crate) struct ExpectedRowsExchange {
     identity: Arc<Identity>,
     membership: Arc<Membership>,
     expected_rows: Arc<ExpectedRows>,
-    connections: BTreeMap<(LeafName, SocketAddr), Arc<Connection>>,
+    connections: Connections,
 }
 
 /// A pull that has ended: the epoch and the version of the answer, and whether there is more.
@@ -43,12 +40,12 @@ impl ExpectedRowsExchange {
             identity: Arc::clone(identity),
             membership: Arc::clone(membership),
             expected_rows: Arc::clone(expected_rows),
-            connections: BTreeMap::new(),
+            connections: Connections::new(Arc::clone(identity)),
         }
     }
 
     /// Exchanges for as long as this process is a member.
-    pub(crate) async fn run(mut self) {
+    pub(crate) async fn run(self) {
         let start = Instant::now();
         let mut changes = self.membership.changes();
         changes.mark_changed();
@@ -63,7 +60,6 @@ impl ExpectedRowsExchange {
                         return;
                     }
                     let members = Arc::clone(&changes.borrow_and_update());
-                    self.connect(&members);
                     exchange.see(&members, start.elapsed());
                 }
                 Some((pull, answer)) = under_way.next() => {
@@ -81,28 +77,11 @@ impl ExpectedRowsExchange {
         }
     }
 
-    /// Makes connections to new members, and forgets those to members that are gone.
-    fn connect(&mut self, members: &[Member]) {
-        let is_there = |(name, address): &(LeafName, SocketAddr)| {
-            members.iter().any(|member| member.name == *name && member.address == *address)
-        };
-        self.connections.retain(|key, _| is_there(key));
-        for member in members {
-            let key = (member.name.clone(), member.address);
-            if self.connections.contains_key(&key) {
-                continue;
-            }
-            match Connection::new(member.address, Arc::clone(&self.identity)) {
-                Ok(connection) => drop(self.connections.insert(key, Arc::new(connection))),
-                Err(error) => output::say(&format!("cannot ask {}: {error}", member.name)),
-            }
-        }
-    }
-
     /// Asks one aggregator, and merges its answer.
     fn pull(&self, pull: Pull) -> BoxFuture<'static, Ended> {
-        let of_member = self.connections.iter().find(|((name, _), _)| *name == pull.member);
-        let connection = of_member.map(|(_, connection)| Arc::clone(connection));
+        let members = self.membership.members();
+        let member = members.iter().find(|member| member.name == pull.member);
+        let connection = member.and_then(|member| self.connections.to(member));
         let expected_rows = Arc::clone(&self.expected_rows);
         Box::pin(async move {
             let Some(connection) = connection else { return (pull, None) };

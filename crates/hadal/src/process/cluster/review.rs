@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -24,6 +24,9 @@ use crate::process::cluster::reviewed_leaf::{BatchKey, ReviewedLeaf};
 
 /// How often a batch that is being written is checked.
 const WRITING: Duration = Duration::from_millis(10);
+/// A process that starts may not have heard of the other members yet: only after this many reads is
+/// it reported that the records cannot be read.
+const FAILED_READS: u32 = 3;
 
 /// The review of the batches of one leaf.
 pub(crate) struct Review {
@@ -31,8 +34,8 @@ pub(crate) struct Review {
     definitions: Arc<dyn DefinitionStore>,
     membership: Arc<Membership>,
     connections: Connections,
-    /// Whether the last read failed.
-    is_failing: AtomicBool,
+    /// How many reads have failed one after the other.
+    failed_reads: AtomicU32,
 }
 
 type ReviewEvent = Event<LeafName, BatchKey>;
@@ -44,7 +47,7 @@ impl Review {
         membership: Arc<Membership>,
         connections: Connections,
     ) -> Self {
-        Self { leaf, definitions, membership, connections, is_failing: AtomicBool::new(false) }
+        Self { leaf, definitions, membership, connections, failed_reads: AtomicU32::new(0) }
     }
 
     /// Reviews for as long as the process runs.
@@ -95,14 +98,15 @@ impl Review {
         let records = match self.all_records().await {
             Ok(records) => records,
             Err(error) => {
-                if !self.is_failing.swap(true, Ordering::Relaxed) {
+                let failed = self.failed_reads.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+                if failed == FAILED_READS {
                     let so = "merges keep batches apart until they can be read";
                     tracing::warn!(leaf = %name, "cannot read the revoked batches: {error}; {so}");
                 }
                 return Event::NotRead;
             }
         };
-        self.is_failing.store(false, Ordering::Relaxed);
+        self.failed_reads.store(0, Ordering::Relaxed);
         let mut batches = BTreeMap::<BatchKey, Vec<Revocation>>::new();
         for record in records {
             let key = (record.table.clone(), record.batch.clone());
@@ -180,7 +184,7 @@ impl Review {
                 tracing::info!(leaf = %name, %table, batch = %id, rows, "a batch that moved is dropped");
             }
             Err(error) => {
-                tracing::warn!(leaf = %name, %table, batch = %id, "a batch counts twice: {error}");
+                tracing::warn!(leaf = %name, %table, batch = %id, "a batch that moved is not dropped yet: {error}");
             }
         }
         Event::Dropped { batch }
