@@ -35,7 +35,7 @@ pub(crate) use machine::Rollover;
 use crate::error::{ErrorKind, FrontendError, Hint};
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
-use moment::{Moment, QueryCounts};
+use moment::{Moment, ObservedLeaf, QueryCounts};
 
 /// How often a rollover looks at the cluster.
 const LOOK: Duration = Duration::from_millis(250);
@@ -45,7 +45,8 @@ impl Frontend {
     ///
     /// # Errors
     /// [`ErrorKind::BadRequest`] for impossible settings and without a cluster;
-    /// [`ErrorKind::RolloverRunning`]; [`ErrorKind::Unavailable`] unless all leaves are alive.
+    /// [`ErrorKind::RolloverRunning`]; [`ErrorKind::Unavailable`] while a leaf is neither alive nor
+    /// on its way back: the rollover waits for one that restores its rows.
     pub async fn begin_rollover(
         self: &Arc<Self>,
         principal: &Principal,
@@ -60,7 +61,8 @@ impl Frontend {
         }
         let moment = self.rollover_moment().await;
         let away = moment.leaves.iter();
-        let mut away = away.filter(|(_, leaf)| leaf.started.is_some() && !leaf.is_alive());
+        let is_gone = |leaf: &ObservedLeaf| !leaf.is_alive() && !leaf.is_restoring();
+        let mut away = away.filter(|(_, leaf)| leaf.started.is_some() && is_gone(leaf));
         let report = {
             let mut current = self.rollover.lock();
             if let Some(running) = current.as_ref().filter(|current| !current.has_ended()) {
