@@ -33,9 +33,23 @@ pub(crate) fn after_last(disk: &dyn Disk, now: u64) -> io::Result<u64> {
 /// # Errors
 /// As the system reports. The note before is then still there, or this one.
 pub(crate) fn note(disk: &dyn Disk, started: u64) -> io::Result<()> {
-    if disk.list()?.iter().any(|name| name == NEW_NAME) {
-        disk.remove(NEW_NAME)?;
+    remove_unfinished(disk)?;
+    let noted = write(disk, started);
+    if noted.is_err() {
+        // If it stays, the next start removes it.
+        let _ = remove_unfinished(disk);
     }
+    noted
+}
+
+fn remove_unfinished(disk: &dyn Disk) -> io::Result<()> {
+    match disk.list()?.iter().any(|name| name == NEW_NAME) {
+        true => disk.remove(NEW_NAME),
+        false => Ok(()),
+    }
+}
+
+fn write(disk: &dyn Disk, started: u64) -> io::Result<()> {
     let mut file = disk.create(NEW_NAME)?;
     file.append(format!("{started}\n").as_bytes())?;
     file.sync()?;
@@ -68,6 +82,7 @@ mod tests {
         note(&*disk, 50).expect("noted");
         world.machine().free_bytes = Some(0);
         assert!(note(&*disk, 60).is_err());
+        assert_eq!(disk.list().expect("readable"), [NAME]);
         assert_eq!(after_last(&*disk, 7).expect("readable"), 51);
         world.machine().free_bytes = None;
         for damaged in [&b""[..], b"5x\n", b"\xff", b"99999999999999999999999\n"] {
