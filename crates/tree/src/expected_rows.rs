@@ -117,8 +117,8 @@ impl ExpectedRows {
         }
     }
 
-    /// Returns how many rows a leaf should hold that answered with `rows`. Unless it reports them,
-    /// its rows are expected from now on.
+    /// Returns how many rows a leaf should hold that answered with `rows`. Those that it has not
+    /// reported yet are expected from now on.
     pub fn answered(&self, leaf: &LeafName, table: &TableName, rows: u64) -> u64 {
         let now = self.clock.now();
         let mut counts = self.counts.lock();
@@ -132,7 +132,12 @@ impl ExpectedRows {
             Some(newest) if newest.started < newest_start => {
                 rows.max(entry.rows(now, &TimeRange::ALL))
             }
-            Some(_) => rows.saturating_add(entry.history.missing_rows(now)),
+            Some(newest) => {
+                // A report may be on its way. A lower answer is one that the report overtook.
+                entry.unreported = rows.saturating_sub(newest.rows);
+                entry.answered = None;
+                rows.saturating_add(entry.history.missing_rows(now))
+            }
         }
     }
 

@@ -139,6 +139,18 @@ fn a_report_that_overtakes_an_answer_makes_nothing_missing() {
 }
 
 #[test]
+fn rows_of_an_answer_are_expected_before_a_report_has_them() {
+    let (_, counts) = counts();
+    counts.report(&report(5, 1, [0, 10, 10]));
+    assert_eq!(counts.answered(&leaf(), &table(), 14), 14);
+    assert_eq!(expected(&counts), 14, "the report of the last batch is on its way");
+    assert_eq!(counts.answered(&leaf(), &table(), 12), 12);
+    assert_eq!(expected(&counts), 12, "the leaf has removed some");
+    counts.report(&report(5, 2, [0, 14, 11]));
+    assert_eq!(expected(&counts), 11);
+}
+
+#[test]
 fn missing_rows_may_come_back_or_be_acknowledged() {
     let (_, counts) = counts();
     counts.report(&report(0, 9, [0, 100, 100]));
