@@ -144,6 +144,13 @@ impl ClusterTree {
         plan.rows_expected = self.rows_expected(&plan, &query);
         let mut partial = self.run_plan(&members, &plan, &query, deadline).await;
         self.add_unasked(&mut partial, unasked, &query);
+        let coverage = &mut partial.coverage;
+        if coverage.leaves_answered < coverage.leaves_asked {
+            // Through a silent aggregator, the missing leaves may have taken rows that nobody here
+            // has heard of: it may be cut off, or this one is.
+            coverage.unknown_losses =
+                coverage.unknown_losses.saturating_add(members.silent_aggregators());
+        }
         partial
     }
 

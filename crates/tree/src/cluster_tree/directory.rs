@@ -35,6 +35,11 @@ impl Directory {
     pub(super) fn working_aggregator(&self, machine: &MachineName) -> Option<&KnownAggregator> {
         self.aggregators.get(machine).filter(|aggregator| aggregator.works)
     }
+
+    /// The number of aggregators that are known not to work.
+    pub(super) fn silent_aggregators(&self) -> u64 {
+        self.aggregators.values().map(|aggregator| u64::from(!aggregator.works)).sum()
+    }
 }
 
 /// The directory now, and its changes.

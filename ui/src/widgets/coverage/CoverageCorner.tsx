@@ -87,7 +87,7 @@ function CoverageDetail({
     lines.push(["Deleted because the table is full", count(table.dropped_rows)]);
   if (table.lost_rows > 0) lines.push(["Lost: missing or damaged", count(table.lost_rows)]);
   if (coverage.fraction_is_upper_bound === true)
-    lines.push(["More lost rows, see hadal status", "unknown"]);
+    lines.push(["More rows may be missing", "number unknown"]);
   if (table.waiting_rows > 0)
     lines.push([`Being restored after a restart (${table.state})`, count(table.waiting_rows)]);
   return (

@@ -66,6 +66,22 @@ fn a_frozen_leaf_of_many_delays_no_query_until_its_deadline() {
 }
 
 #[test]
+fn coverage_is_an_upper_bound_while_a_machine_may_take_rows_unheard() {
+    let silent = (LeafAct::Answers, MemberState::Silent);
+    for (aggregator_works, leaf_works, bound) in
+        [(true, true, 0), (true, false, 0), (false, true, 0), (false, false, 1)]
+    {
+        let mut machines = vec![Machine::sound(1); 3];
+        machines[1].works = aggregator_works;
+        if !leaf_works {
+            machines[1].leaves[0] = silent;
+        }
+        let (partial, _) = paused(Cluster::new(&machines, 5).ask());
+        assert_eq!(partial.coverage.unknown_losses, bound, "{machines:?}");
+    }
+}
+
+#[test]
 fn a_frozen_aggregator_loses_its_subtree_only() {
     let mut machines = vec![Machine::sound(4); 9];
     machines[3].act = AggregatorAct::Freezes;
