@@ -140,7 +140,8 @@ impl SelfTables {
         let batch = self_table_batch(table, rows, now, random_id()?).map_err(|error| {
             FrontendError::internal("rows of a self table cannot be encoded", &error)
         })?;
-        let Some(batch) = batch else { return Ok(()) };
+        let Some(mut batch) = batch else { return Ok(()) };
+        batch.first_try = true;
         let stored = self.table_settings.of(&batch.table).await?;
         let mut settings = FirstRowsSettings::new(&batch.table, stored);
         settings.store(&self.table_settings, AgePolicy::default()).await?;
