@@ -60,7 +60,8 @@ pub(crate) fn followed(
 ) -> Arc<FollowedDefinitions> {
     let store: Arc<dyn DefinitionStore> = match local {
         Some(definitions) => Arc::new(definitions),
-        None => remote(membership, identity, |member| u8::from(!member.has_definitions)),
+        // Any other aggregator would only ask a further one, perhaps this one.
+        None => remote(membership, identity, |member| member.has_definitions.then_some(0)),
     };
     Arc::new(FollowedDefinitions::new(store))
 }
@@ -71,15 +72,15 @@ pub(crate) fn of_machine(
     membership: &Arc<Membership>,
     identity: &Arc<Identity>,
 ) -> Arc<FollowedDefinitions> {
-    let rank = move |member: &Member| u8::from(member.machine != machine);
+    let rank = move |member: &Member| Some(u8::from(member.machine != machine));
     Arc::new(FollowedDefinitions::new(remote(membership, identity, rank)))
 }
 
-/// The definitions of the live aggregator with the lowest rank.
+/// The definitions of the live aggregator with the lowest rank, of those that have one.
 fn remote(
     membership: &Arc<Membership>,
     identity: &Arc<Identity>,
-    rank: impl Fn(&Member) -> u8 + Send + Sync + 'static,
+    rank: impl Fn(&Member) -> Option<u8> + Send + Sync + 'static,
 ) -> Arc<RemoteDefinitions> {
     let (membership, identity) = (Arc::clone(membership), Arc::clone(identity));
     let connections = Connections::new(Arc::clone(&identity));
@@ -89,7 +90,8 @@ fn remote(
             let is_other = member.name != *identity.name();
             member.role == MemberRole::Aggregator && member.state.answers() && is_other
         });
-        let member = aggregators.min_by_key(|member| rank(member))?;
+        let ranked = aggregators.filter_map(|member| Some((rank(member)?, member)));
+        let (_, member) = ranked.min_by_key(|(rank, _)| *rank)?;
         let connection = connections.to(member)?;
         Some(DefinitionsMember { name: member.name.clone(), connection })
     }))
