@@ -19,9 +19,15 @@ pub(crate) const START: i64 = 1_767_571_200;
 pub(crate) const HOURS: u32 = 29;
 /// Services: the lines of the time series.
 pub(crate) const SERVICES: usize = 10;
-/// Text columns, then number columns.
-const COLUMNS: [(&str, Kind); 3] =
-    [("service", Kind::String), ("column1", Kind::Number), ("column2", Kind::Number)];
+/// A text column, then number columns. Rows are sampled, as in most tables.
+const COLUMNS: [(&str, Kind); 4] = [
+    ("service", Kind::String),
+    ("sample_rate", Kind::Number),
+    ("column1", Kind::Number),
+    ("column2", Kind::Number),
+];
+/// One row stands for so many events.
+const SAMPLE_RATES: [i64; 4] = [1, 10, 100, 1_000];
 
 /// The rows of one unit of data, in batches of a full block each. `copy` makes other batch ids.
 ///
@@ -43,7 +49,9 @@ pub(crate) fn batches(rows: u64, copy: usize) -> Result<Vec<Batch>, Error> {
             // The least of two draws: the first services have more rows than the last.
             let service = random.index(SERVICES).min(random.index(SERVICES));
             builder.push_string(ids[0], &services[service])?;
-            for (id, median) in ids[1..].iter().zip([10_000.0, 3_000.0]) {
+            let rate = SAMPLE_RATES[random.index(SAMPLE_RATES.len())];
+            builder.push_number(ids[1], Number::integer(rate))?;
+            for (id, median) in ids[2..].iter().zip([10_000.0, 3_000.0]) {
                 let value = random.lognormal(median, 1.1).round();
                 builder.push_number(*id, Number::from_f64(value).unwrap_or(Number::integer(0)))?;
             }
