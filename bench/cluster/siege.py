@@ -9,6 +9,7 @@ import argparse
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -80,7 +81,17 @@ def wait_for_all(client, hosts, seconds=60):
         if all(whole):
             return None
         time.sleep(0.2)
-    return f"not every door has all rows after {seconds} s: {[answer and answer.get('coverage', answer) for answer in answers]}"
+    said = ", ".join(f"{host.name} {missing(answer)}" for host, answer in zip(hosts.all, answers))
+    return f"not every door has all rows after {seconds} s: {said}"
+
+
+def missing(answer):
+    """Which leaves are missing in an answer, in a few words."""
+    if not answer or "coverage" not in answer:
+        return "does not answer" if not answer else answer.get("detail", "fails")
+    coverage = answer["coverage"]
+    leaves = [leaf["name"] for leaf in coverage["leaves"] if leaf["outcome"] != "answered"]
+    return f"has {coverage['fraction']:.4f} without {leaves}"
 
 
 def count_rows(client, hosts, producers):
@@ -102,7 +113,7 @@ def count_rows(client, hosts, producers):
 
 def play(scene, client, hosts, options, producers, chooser):
     chosen = chooser.choice(hosts.all[1:])
-    questioners = [Questioner(client, host.url, producers) for host in hosts.all]
+    questioners = [Questioner(client, host, producers) for host in hosts.all]
     for questioner in questioners:
         questioner.start()
     time.sleep(1)
@@ -116,7 +127,7 @@ def play(scene, client, hosts, options, producers, chooser):
     heal(hosts)
     for questioner in questioners:
         questioner.join()
-    faults = [f"{q.url}: {fault}" for q in questioners for fault in q.faults[:3]]
+    faults = [f"{q.host.url}: {fault}" for q in questioners for fault in q.faults[:3]]
     late = wait_for_all(client, hosts)
     faults += [late] if late else []
     answers, none = sum(q.answers for q in questioners), sum(q.unanswered for q in questioners)
@@ -175,6 +186,8 @@ def main():
     if os.geteuid() != 0 or not shutil.which("nft") or not shutil.which("ip"):
         print("skipped: needs root, ip and nft (network namespaces)")
         return 0
+    # The hosts are removed, too, when the siege is stopped.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory() as root:
         return 0 if siege(options, root) else 1
 
