@@ -72,11 +72,13 @@ class Machine:
     """One server: a machine of a cluster with its leaf processes, or a single server."""
 
     def __init__(self, program, folder, address, options):
-        self.door, self.folder = Door(address, 4280), folder
+        self.door, self.folder, self.url = Door(address, 4280), folder, f"http://{address}:4280"
         self.log = open(f"{folder}.log", "w")
-        self.process = subprocess.Popen(
-            [program, "serve", "--listen", f"{address}:4280", "--data", folder, *options],
-            stdout=self.log, stderr=self.log, start_new_session=True)
+        self.command = [program, "serve", "--listen", f"{address}:4280", "--data", folder, *options]
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen(self.command, stdout=self.log, stderr=self.log, start_new_session=True)
 
     def processes(self):
         return children(self.process.pid)

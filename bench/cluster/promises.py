@@ -24,6 +24,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path += [str(HERE.parent), str(HERE.parent / "rivals")]
 import machine  # noqa: E402
 from demo_questions import QUESTIONS  # noqa: E402
+from kills import kills  # noqa: E402
 from loopback import Cluster, Single, cpu_seconds, say, version  # noqa: E402
 from report import RESULTS, Bars, keep, table  # noqa: E402
 
@@ -66,8 +67,8 @@ def told(took):
 
 def small_lines(count=20_000):
     chosen = random.Random(1)
-    return [json.dumps({"service": f"service-{chosen.randrange(10)}", "latency_us": chosen.randrange(100_000)}) + "\n"
-            for _ in range(count)]
+    return [json.dumps({"service": f"service-{chosen.randrange(10)}", "latency_us": chosen.randrange(100_000),
+                        "sample_rate": chosen.choice((1, 10, 100))}) + "\n" for _ in range(count)]
 
 
 def forty_leaves(options, bars, root):
@@ -169,7 +170,7 @@ def door_to_door(options, bars, root):
     return took
 
 
-PARTS = {"leaves": forty_leaves, "rows": same_rows, "doors": door_to_door}
+PARTS = {"leaves": forty_leaves, "rows": same_rows, "doors": door_to_door, "kills": kills}
 
 
 def main():
@@ -179,6 +180,7 @@ def main():
     parser.add_argument("--rows", type=int, default=10_000_000, help="of the demo's questions [default: 10,000,000]")
     parser.add_argument("--rounds", type=int, default=400, help="tiny queries [default: 400]")
     parser.add_argument("--posts", type=int, default=400, help="rows posted one by one [default: 400]")
+    parser.add_argument("--kills", type=int, default=300, help="processes killed under load [default: 300]")
     parser.add_argument("--frozen-seconds", type=float, default=60, help="[default: 60]")
     parser.add_argument("--settle", type=int, default=20, help="seconds for merging after an import [default: 20]")
     parser.add_argument("--network", type=int, default=77, help="clusters are on 127.0.NETWORK [default: 77]")
