@@ -26,7 +26,8 @@ class Host:
         self.url = f"http://{CLIENTS}{number}:4280"
         self.server = None
         # Whether it cannot hear of rows that other hosts acknowledge.
-        self.is_cut_off = False
+        self.is_cut_off = self.is_frozen = False
+        self.freezes = 0
         run("ip", "netns", "add", self.name)
         for index, (bridge, network) in enumerate(BRIDGES.items()):
             link, inner = self.link(index), f"eth{index}"
@@ -72,6 +73,11 @@ class Host:
             except ProcessLookupError:
                 pass
 
+    def freeze(self):
+        self.is_frozen = True
+        self.freezes += 1
+        self.send(signal.SIGSTOP)
+
     def kill(self):
         """Kills all processes of the host at once, as a power cut would."""
         # Stopped first, so that none starts another again.
@@ -104,8 +110,9 @@ class Host:
         self.start()
 
     def heal(self):
-        """Ends all cuts and limits."""
-        self.is_cut_off = False
+        """Ends all cuts and limits, and continues frozen processes."""
+        self.is_cut_off = self.is_frozen = False
+        self.send(signal.SIGCONT)
         self.inside("nft", "flush", "table", "inet", "cut")
         run("ip", "netns", "exec", self.name, "tc", "qdisc", "del", "dev", "eth0", "root", check=False)
 

@@ -50,7 +50,7 @@ def replaced(hosts, chosen):
 
 
 def frozen(hosts, chosen):
-    chosen.send(19)
+    chosen.freeze()
 
 
 def definitions_down(hosts, chosen):
@@ -63,7 +63,6 @@ SCENES = [one_cut_off, half_cut_off, hears_nobody, is_heard_by_nobody, slow_link
 def heal(hosts):
     for host in hosts.all:
         host.heal()
-        host.send(18)
         if host.server.poll() is not None:
             host.start()
 
