@@ -146,10 +146,10 @@ impl ClusterTree {
         self.add_unasked(&mut partial, unasked, &query);
         let coverage = &mut partial.coverage;
         if coverage.leaves_answered < coverage.leaves_asked {
-            // Through a silent aggregator, the missing leaves may have taken rows that nobody here
+            // Through such an aggregator, the missing leaves may have taken rows that nobody here
             // has heard of: it may be cut off, or this one is.
-            coverage.unknown_losses =
-                coverage.unknown_losses.saturating_add(members.silent_aggregators());
+            let unheard = members.unheard_aggregators(&coverage.leaves);
+            coverage.unknown_losses = coverage.unknown_losses.saturating_add(unheard);
         }
         partial
     }

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use hadal_aggregate::{LeafCoverage, LeafOutcome};
 use hadal_peer::{MemberState, Peer, PlannedPeer};
 use hadal_types::{LeafName, MachineName};
 use parking_lot::RwLock;
@@ -36,9 +37,20 @@ impl Directory {
         self.aggregators.get(machine).filter(|aggregator| aggregator.works)
     }
 
-    /// The number of aggregators that are known not to work.
-    pub(super) fn silent_aggregators(&self) -> u64 {
-        self.aggregators.values().map(|aggregator| u64::from(!aggregator.works)).sum()
+    /// The number of aggregators that are known not to work, or of whose machine all leaves that
+    /// were asked did not answer: what this process sends may not reach it.
+    pub(super) fn unheard_aggregators(&self, asked: &[LeafCoverage]) -> u64 {
+        let mut reached: BTreeMap<&MachineName, bool> = BTreeMap::new();
+        for leaf in asked {
+            let is_unreached = matches!(leaf.outcome, LeafOutcome::Late | LeafOutcome::Failed);
+            if let Some(known) = self.leaves.get(&leaf.name) {
+                *reached.entry(&known.machine).or_default() |= !is_unreached;
+            }
+        }
+        let is_unheard = |(machine, aggregator): &(&MachineName, &KnownAggregator)| {
+            !aggregator.works || reached.get(machine) == Some(&false)
+        };
+        self.aggregators.iter().filter(is_unheard).count() as u64
     }
 }
 

@@ -79,6 +79,14 @@ fn coverage_is_an_upper_bound_while_a_machine_may_take_rows_unheard() {
         let (partial, _) = paused(Cluster::new(&machines, 5).ask());
         assert_eq!(partial.coverage.unknown_losses, bound, "{machines:?}");
     }
+    // What is sent to one of the machines does not arrive, and others hear of it still.
+    let mut machines = vec![Machine::sound(2); 3];
+    machines[2].leaves[0].0 = LeafAct::Freezes;
+    let (partial, _) = paused(Cluster::new(&machines, 5).ask());
+    assert_eq!(partial.coverage.unknown_losses, 0, "one of its leaves answers");
+    machines[2].leaves[1].0 = LeafAct::Freezes;
+    let (partial, _) = paused(Cluster::new(&machines, 5).ask());
+    assert_eq!(partial.coverage.unknown_losses, 1);
 }
 
 #[test]
