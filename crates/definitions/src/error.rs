@@ -86,7 +86,7 @@ pub enum DefinitionsError {
     )]
     NoMember,
     /// The member that has the definitions failed.
-    #[error("{member} has the definitions and failed: {reason}")]
+    #[error("{member}, which was asked for the definitions, failed: {reason}")]
     Member {
         /// The member.
         member: LeafName,

@@ -98,7 +98,10 @@ async fn a_process_without_definitions_and_one_with_another_name_refuse() {
     let member = DefinitionsMember { name, connection };
     let remote = RemoteDefinitions::new(move || Some(member.clone()));
     let error = remote.version().await.expect_err("none").to_string();
-    assert!(error.starts_with("machine-1 has the definitions and failed: "), "{error}");
+    assert!(
+        error.starts_with("machine-1, which was asked for the definitions, failed: "),
+        "{error}"
+    );
     assert!(error.contains("no definitions"), "{error}");
     let (_server, remote) = self::remote("machine-7").await;
     let error = remote.version().await.expect_err("another").to_string();

@@ -1,16 +1,34 @@
 //! The records of batches that went elsewhere because their leaf was away, in the definitions.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use hadal_definitions::DefinitionStore;
+use hadal_definitions::{DefinitionStore, DefinitionsError};
 use hadal_peer::BoxFuture;
 use hadal_tree::{Revocation, Revocations};
 use hadal_types::{BatchId, Clock, LeafName, TableName};
 
 /// The records that all processes of the cluster share.
 pub(crate) struct RecordedRevocations {
-    pub(crate) definitions: Arc<dyn DefinitionStore>,
+    definitions: Arc<dyn DefinitionStore>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// Whether the last record could not be written. Only the first failure is a warning: waiting
+    /// batches try again five times a second.
+    has_failed: AtomicBool,
+}
+
+impl RecordedRevocations {
+    pub(crate) const fn new(definitions: Arc<dyn DefinitionStore>, clock: Arc<dyn Clock>) -> Self {
+        Self { definitions, clock, has_failed: AtomicBool::new(false) }
+    }
+
+    fn warn(&self, record: &hadal_definitions::Revocation, error: &DefinitionsError) {
+        if !self.has_failed.swap(true, Ordering::Relaxed) {
+            let hadal_definitions::Revocation { leaf, table, batch, .. } = record;
+            let waits = "batches that silent leaves may have wait for them";
+            tracing::warn!(%leaf, %table, %batch, "cannot revoke a batch: {error}; {waits}");
+        }
+    }
 }
 
 impl Revocations for RecordedRevocations {
@@ -25,13 +43,16 @@ impl Revocations for RecordedRevocations {
             is_held: false,
         };
         Box::pin(async move {
-            let recorded = self.definitions.record_revocation(&record).await;
-            recorded.map_err(|error| {
-                let hadal_definitions::Revocation { leaf, table, batch, .. } = &record;
-                let waits = "the batch waits for the leaf";
-                tracing::warn!(%leaf, %table, %batch, "cannot revoke a batch: {error}; {waits}");
-                error.to_string()
-            })
+            match self.definitions.record_revocation(&record).await {
+                Ok(instead) => {
+                    self.has_failed.store(false, Ordering::Relaxed);
+                    Ok(instead)
+                }
+                Err(error) => {
+                    self.warn(&record, &error);
+                    Err(error.to_string())
+                }
+            }
         })
     }
 

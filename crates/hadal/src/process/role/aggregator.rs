@@ -148,10 +148,8 @@ async fn become_member(
     tokio::spawn(exchange.run());
     let cluster_tree =
         Arc::new(ClusterTree::new(cluster.machine.clone(), TREE_FANOUT, &expected_rows));
-    let records = RecordedRevocations {
-        definitions: Arc::clone(&definitions) as _,
-        clock: Arc::clone(&config.clock),
-    };
+    let records =
+        RecordedRevocations::new(Arc::clone(&definitions) as _, Arc::clone(&config.clock));
     let tree = tree_over(&cluster_tree, &expected_rows, leaves, records);
     let supervisor = match leaf_count {
         0 => None,
