@@ -104,9 +104,25 @@ impl Coverage {
         self.rows_expected = self.rows_expected.saturating_add(other.rows_expected);
         self.rows_scanned = self.rows_scanned.saturating_add(other.rows_scanned);
         self.unknown_losses = self.unknown_losses.saturating_add(other.unknown_losses);
-        self.leaves.extend(other.leaves);
-        self.leaves.sort_unstable();
-        self.leaves.truncate(LEAVES_MAX);
+        self.merge_leaves(other.leaves);
+    }
+
+    /// Merges two lists in the order of names.
+    fn merge_leaves(&mut self, others: Vec<LeafCoverage>) {
+        let ends = self.leaves.last().zip(others.first());
+        if ends.is_none_or(|(last, first)| last <= first) {
+            self.leaves.extend(others);
+            return self.leaves.truncate(LEAVES_MAX);
+        }
+        let leaves = std::mem::take(&mut self.leaves);
+        let count = (leaves.len() + others.len()).min(LEAVES_MAX);
+        let (mut left, mut right) = (leaves.into_iter().peekable(), others.into_iter().peekable());
+        let next = || match (left.peek(), right.peek()) {
+            (Some(one), Some(other)) if one > other => right.next(),
+            (Some(_), _) => left.next(),
+            (None, _) => right.next(),
+        };
+        self.leaves = std::iter::from_fn(next).take(count).collect();
     }
 }
 
@@ -190,6 +206,28 @@ mod tests {
         assert_eq!(all(LEAVES_MAX - 2), (LEAVES_MAX - 1, LEAVES_MAX - 1));
         assert_eq!(all(LEAVES_MAX - 1), (LEAVES_MAX, LEAVES_MAX));
         assert_eq!(all(LEAVES_MAX), (LEAVES_MAX + 1, LEAVES_MAX));
+    }
+
+    #[test]
+    fn merged_leaves_are_in_order() {
+        for left in 0u32..32 {
+            for right in 0u32..32 {
+                let of = |names: u32| {
+                    let mut coverage = Coverage::default();
+                    for bit in (0..5).filter(|bit| names >> bit & 1 == 1) {
+                        let scanned = u64::from(names);
+                        let name = format!("leaf-{bit}");
+                        coverage.merge(leaf(&name, LeafOutcome::Answered, 99, scanned));
+                    }
+                    coverage
+                };
+                let mut merged = of(left);
+                merged.merge(of(right));
+                let mut sorted = [of(left).leaves, of(right).leaves].concat();
+                sorted.sort_unstable();
+                assert_eq!(merged.leaves, sorted, "{left:b} {right:b}");
+            }
+        }
     }
 
     #[test]
