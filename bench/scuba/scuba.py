@@ -91,7 +91,10 @@ def tables(results):
     whole = table(["machines, all on this one", "model", "work", "measured"], [
         [f"{line['machines']}, {line['question']}", f"{line['model_ms']:.1f}", f"{line['work_ms']:.1f}",
          f"{line['ms']['median']:.1f}" if "ms" in line else "too much for this machine"] for line in results["whole"]])
-    return "\n\n".join([steps, sizes, fanouts, whole])
+    codec = table(["partial", "bytes", "encoding, ms", "decoding, ms", "merge of five, ms"], [
+        [line["partial"], f"{line['bytes']:,}", *(f"{line[key]['median']:.3f}" for key in ("encode_ms", "decode_ms", "merge_five_ms"))]
+        for line in results.get("codec", [])])
+    return "\n\n".join([codec, steps, sizes, fanouts, whole])
 
 
 def page(results, figures):

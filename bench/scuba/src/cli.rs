@@ -32,7 +32,7 @@ pub(crate) struct Cli {
     /// How many queries each client asks
     #[arg(long, default_value_t = 15)]
     pub(crate) queries: usize,
-    /// Only these parts: steps, speed-up, scale-up, whole, clients
+    /// Only these parts: codec, steps, speed-up, scale-up, whole, clients
     #[arg(long)]
     pub(crate) only: Vec<String>,
     /// The file of results

@@ -9,6 +9,7 @@
 mod cli;
 mod clients;
 mod cluster;
+mod codec;
 mod costs;
 mod error;
 mod events;
@@ -37,14 +38,26 @@ use crate::experiments::Experiments;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// How often partials are encoded and decoded.
+const CODEC_TIMES: usize = 100;
+
 async fn run(cli: &Cli) -> Result<Value, Error> {
     let mut out = io::stderr();
     let mut say = |part: &str| writeln!(out, "{part}");
+    let mut codec = Vec::new();
+    if cli.wants("codec") {
+        say("codec of partials")?;
+        codec = codec::measure(CODEC_TIMES)?;
+        // It needs no leaves.
+        if cli.only == ["codec"] {
+            return Ok(json!({ "codec": codec }));
+        }
+    }
     say("real leaves")?;
     let mut experiments = Experiments::new(cli).await?;
     let mut results = json!({ "rows": cli.rows, "leaves": cli.leaves, "fanout": cli.fanout,
         "repeats": cli.repeats, "queries": cli.queries, "scale_units": cli.scale_units,
-        "client_units": cli.client_units });
+        "client_units": cli.client_units, "codec": codec });
     results["real"] = json!(experiments.real_leaves().await?);
     if cli.wants("steps") {
         say("steps of a query")?;

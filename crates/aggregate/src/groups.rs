@@ -18,6 +18,7 @@
 pub mod accumulate;
 pub(crate) mod accumulators;
 pub(crate) mod capacity;
+pub(crate) mod columns;
 pub(crate) mod deferred;
 pub(crate) mod group;
 pub(crate) mod group_table;

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use hadal_types::limits::{FRAMES_MEMORY_MAX, MESSAGE_MEMORY_MAX};
 use prost::Message;
 
-use crate::error::{DecodeError, DecodeErrorKind};
-use crate::size_guard::{self, Shaped};
+use crate::error::{At, DecodeError, DecodeErrorKind, at_most, unfit};
+use crate::size_guard::{self, MemoryLimit, Shaped};
 
 /// Encodes messages one after the other, each preceded by its length.
 pub(crate) fn encode<M: Message>(messages: impl IntoIterator<Item = M>) -> Bytes {
@@ -23,19 +23,29 @@ pub(crate) fn encode<M: Message>(messages: impl IntoIterator<Item = M>) -> Bytes
 /// [`MESSAGE_MEMORY_MAX`] each. After the first error the rest is useless.
 pub(crate) struct Frames<M> {
     bytes: Bytes,
-    memory_left: usize,
+    memory: MemoryLimit,
     message: PhantomData<M>,
 }
 
 impl<M: Message + Shaped + Default> Frames<M> {
     pub(crate) fn new(bytes: Bytes) -> Self {
-        Self { bytes, memory_left: FRAMES_MEMORY_MAX, message: PhantomData }
+        Self::within(bytes, MemoryLimit::new(FRAMES_MEMORY_MAX))
+    }
+
+    /// As [`Self::new`], but within another limit of memory.
+    pub(crate) const fn within(bytes: Bytes, memory: MemoryLimit) -> Self {
+        Self { bytes, memory, message: PhantomData }
+    }
+
+    /// What is left of the memory.
+    pub(crate) const fn memory(&self) -> MemoryLimit {
+        self.memory
     }
 
     fn read(&mut self) -> Result<M, DecodeError> {
         let frame = self.cut()?;
-        let most = MESSAGE_MEMORY_MAX.min(self.memory_left);
-        self.memory_left -= size_guard::memory::<M>(&frame, most)?;
+        let most = MESSAGE_MEMORY_MAX.min(self.memory.left());
+        self.memory.spend(size_guard::memory::<M>(&frame, most)?, 1)?;
         size_guard::message(frame)
     }
 
@@ -48,6 +58,27 @@ impl<M: Message + Shaped + Default> Frames<M> {
         let frame = self.bytes.slice(from..from + length);
         self.bytes = self.bytes.slice(from + length..);
         Ok(frame)
+    }
+}
+
+/// Decodes exactly `count` delimited messages, the content of this field. An error has the index of
+/// its message.
+pub(crate) fn decode<M: Message + Shaped + Default, T>(
+    (field, bytes): (&str, Bytes),
+    count: usize,
+    memory: &mut MemoryLimit,
+    mut decode: impl FnMut(M) -> Result<T, DecodeError>,
+) -> Result<Vec<T>, DecodeError> {
+    let mut frames = Frames::within(bytes, *memory);
+    let mut decoded = Vec::new();
+    for (index, message) in frames.by_ref().enumerate() {
+        at_most("messages", index + 1, count).at(field)?;
+        decoded.push(message.and_then(&mut decode).at_index(field, index)?);
+    }
+    *memory = frames.memory();
+    match decoded.len() == count {
+        true => Ok(decoded),
+        false => Err(unfit(format!("{} messages", decoded.len()), count)).at(field),
     }
 }
 

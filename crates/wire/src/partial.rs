@@ -1,17 +1,18 @@
 //! Codec of partials.
 //!
-//! The possible contents of a partial depend on its query, so decoding needs the query. Groups and
-//! rows are decoded one by one (see `frames.rs`), because there may be very many.
+//! The possible contents of a partial depend on its query, so decoding needs the query. Groups are
+//! decoded column by column (see `groups.rs`), and rows one by one (see `frames.rs`), because there
+//! may be very many.
 
 use bytes::Bytes;
 use hadal_aggregate::{
-    Coverage, Group, Groups, KeyedGroup, LeafCoverage, Partial, PartialBody, QueryError,
-    QueryErrors, ScanStats, SparseRow, TopRows, Warnings,
+    Coverage, LeafCoverage, Partial, PartialBody, QueryError, QueryErrors, ScanStats, SparseRow,
+    TopRows, Warnings,
 };
 use hadal_query::{Query, QueryKind};
 use hadal_types::limits::{
-    FAULTS_MAX, LEAF_GROUPS_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX,
-    PARTIAL_PIECE_BYTES_MAX, WARNINGS_MAX,
+    FAULTS_MAX, LEAVES_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, PARTIAL_PIECE_BYTES_MAX,
+    WARNINGS_MAX,
 };
 use hadal_types::{MemoryReservation, Micros, Value};
 use prost::Message;
@@ -19,9 +20,9 @@ use prost::Message;
 use crate::codes::Code;
 use crate::error::{At, DecodeError, at_most, each, required, unfit};
 use crate::frames::{self, Frames};
+use crate::groups::{decode_groups, encode_groups};
 use crate::proto::{self, partial};
 use crate::size_guard;
-use crate::state::{decode_state, decode_tally, encode_state, encode_tally};
 use crate::value::{decode_leaf_name, decode_value, encode_value};
 
 /// Bytes of a piece before its content.
@@ -90,7 +91,7 @@ pub fn decode_piece(bytes: Bytes) -> Result<Bytes, DecodeError> {
 fn decode_message(message: proto::Partial, query: &Query) -> Result<Partial, DecodeError> {
     let body = match required(message.answering).at("answering")? {
         partial::Answering::Groups(groups) => {
-            PartialBody::Groups(decode_groups(groups, query).at("groups")?)
+            PartialBody::Groups(decode_groups(&groups, query).at("groups")?)
         }
         partial::Answering::Rows(rows) => PartialBody::Rows(decode_rows(rows, query).at("rows")?),
     };
@@ -104,56 +105,12 @@ fn decode_message(message: proto::Partial, query: &Query) -> Result<Partial, Dec
     })
 }
 
-fn encode_values(values: &[Value]) -> Vec<proto::Value> {
-    values.iter().map(encode_value).collect()
-}
-
 /// Decodes values; there must be `count` of them.
 fn decode_values(values: Vec<proto::Value>, count: usize) -> Result<Box<[Value]>, DecodeError> {
     if values.len() != count {
         return Err(unfit(format!("{} values", values.len()), count));
     }
     each("values", values, decode_value).map(Vec::into_boxed_slice)
-}
-
-fn encode_groups(groups: Groups) -> proto::Groups {
-    let (groups, dropped_rows) = groups.into_sorted();
-    let groups = groups.iter().map(|(key, group)| proto::Group {
-        key: encode_values(key),
-        tally: Some(encode_tally(group.count)),
-        states: group.states.iter().map(encode_state).collect(),
-    });
-    proto::Groups { groups: frames::encode(groups), dropped_rows }
-}
-
-fn decode_groups(message: proto::Groups, query: &Query) -> Result<Groups, DecodeError> {
-    let mut groups: Vec<KeyedGroup> = Vec::new();
-    for (index, group) in Frames::new(message.groups).enumerate() {
-        at_most("groups", index + 1, LEAF_GROUPS_MAX)?;
-        let group = group.and_then(|group| decode_group(group, query));
-        let group = group.at_index("groups", index)?;
-        if groups.last().is_some_and(|last| last.0 >= group.0) {
-            return Err(unfit("keys out of order", "ascending keys")).at_index("groups", index);
-        }
-        groups.push(group);
-    }
-    Groups::from_parts(query, groups, message.dropped_rows)
-        .ok_or_else(|| unfit("groups", "such as the query asks for"))
-}
-
-fn decode_group(group: proto::Group, query: &Query) -> Result<KeyedGroup, DecodeError> {
-    let measures = query.measures();
-    if group.states.len() != measures.len() {
-        return Err(unfit(format!("{} states", group.states.len()), measures.len()));
-    }
-    let key = decode_values(group.key, query.keys().len()).at("key")?;
-    let count = decode_tally(group.tally).at("tally")?;
-    let mut measures = measures.iter();
-    let states = each("states", group.states, |state| {
-        let measure = required(measures.next())?;
-        decode_state(state, measure.kind, &query.functions)
-    })?;
-    Ok((key, Group { count, states: states.into() }))
 }
 
 fn decode_rows(message: proto::Rows, query: &Query) -> Result<TopRows, DecodeError> {

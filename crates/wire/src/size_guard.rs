@@ -49,6 +49,34 @@ pub(crate) trait Shaped {
     const SHAPE: &'static MessageShape;
 }
 
+/// Memory that the parts of a message may take together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MemoryLimit {
+    most: usize,
+    left: usize,
+}
+
+impl MemoryLimit {
+    /// A limit of this many bytes.
+    pub(crate) const fn new(most: usize) -> Self {
+        Self { most, left: most }
+    }
+
+    /// The bytes that may still be spent.
+    pub(crate) const fn left(self) -> usize {
+        self.left
+    }
+
+    /// Counts `count` elements of this size, before there is room made for them.
+    ///
+    /// # Errors
+    /// When they are over the limit.
+    pub(crate) fn spend(&mut self, count: usize, size: usize) -> Result<(), DecodeError> {
+        spend(&mut self.left, count.saturating_mul(size))
+            .map_err(|_| DecodeErrorKind::Memory(self.most).into())
+    }
+}
+
 /// The capacity of a list may be up to twice its length.
 const GROWTH: usize = 2;
 

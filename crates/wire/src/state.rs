@@ -3,8 +3,8 @@
 
 use bytes::Bytes;
 use hadal_aggregate::{
-    DISTINCT_VERSION, Distinct, DistinctParts, Histogram, HistogramParts, MinMax, Moments,
-    QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts, UserState, WeightedCount,
+    DISTINCT_VERSION, Distinct, DistinctParts, Histogram, HistogramParts, QUANTILES_VERSION,
+    Quantiles, QuantilesParts, State, Sum, SumParts, UserState,
 };
 use hadal_query::{FunctionRegistry, StateKind};
 use hadal_types::limits::{DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS};
@@ -12,38 +12,12 @@ use hadal_types::{Number, Weight};
 
 use crate::error::{At, DecodeError, at_most, each, required, unfit};
 use crate::proto::{self, distinct, quantiles, state};
-use crate::value::{
-    decode_integer, decode_number, decode_value, encode_integer, encode_number, encode_value,
-};
+use crate::value::{decode_integer, decode_number, encode_integer, encode_number};
 
-pub(crate) fn encode_tally(tally: WeightedCount) -> proto::Tally {
-    proto::Tally {
-        rows: tally.rows(),
-        weight: Some(encode_integer(tally.weight())),
-        weight_squares: Some(encode_integer(tally.weight_squares())),
-    }
-}
-
-pub(crate) fn decode_tally(tally: Option<proto::Tally>) -> Result<WeightedCount, DecodeError> {
-    let tally = required(tally)?;
-    let weight = decode_integer(tally.weight).at("weight")?;
-    let squares = decode_integer(tally.weight_squares).at("weight_squares")?;
-    WeightedCount::from_parts(tally.rows, weight, squares).ok_or_else(|| {
-        let tally = format!("{} rows of weight {weight}, squared {squares}", tally.rows);
-        unfit(tally, "what rows weigh")
-    })
-}
-
+/// Encodes a state of a kind that has no column.
 pub(crate) fn encode_state(state: &State) -> proto::State {
     let state = match state {
-        State::Moments(moments) => state::State::Moments(proto::Moments {
-            tally: Some(encode_tally(moments.count)),
-            sum: Some(encode_sum(&moments.sum)),
-        }),
-        State::MinMax(extremes) => state::State::Extremes(proto::Extremes {
-            min: extremes.min().map(encode_value),
-            max: extremes.max().map(encode_value),
-        }),
+        State::Moments(_) | State::MinMax(_) => return proto::State::default(),
         State::Quantiles(quantiles) => state::State::Quantiles(encode_quantiles(quantiles)),
         State::Distinct(distinct) => state::State::Distinct(encode_distinct(distinct)),
         State::Histogram(histogram) => state::State::Histogram(encode_histogram(histogram)),
@@ -61,11 +35,6 @@ pub(crate) fn decode_state(
     functions: &FunctionRegistry,
 ) -> Result<State, DecodeError> {
     let state = match required(state.state)? {
-        state::State::Moments(moments) => State::Moments(Moments {
-            count: decode_tally(moments.tally).at("tally")?,
-            sum: required(moments.sum).and_then(decode_sum).at("sum")?,
-        }),
-        state::State::Extremes(extremes) => State::MinMax(decode_extremes(extremes)?),
         state::State::Quantiles(quantiles) => State::Quantiles(decode_quantiles(quantiles)?),
         state::State::Distinct(distinct) => State::Distinct(decode_distinct(distinct)?),
         state::State::Histogram(cells) => match kind {
@@ -99,28 +68,17 @@ fn decode_user(
     Ok(UserState::from_parts(id, state))
 }
 
-fn encode_sum(sum: &Sum) -> proto::Sum {
+pub(crate) fn encode_sum(sum: &Sum) -> proto::Sum {
     let SumParts { decimals, doubles, overflow } = sum.to_parts();
     proto::Sum { decimals: Bytes::copy_from_slice(&decimals), doubles, overflow }
 }
 
-fn decode_sum(sum: proto::Sum) -> Result<Sum, DecodeError> {
+pub(crate) fn decode_sum(sum: proto::Sum) -> Result<Sum, DecodeError> {
     let decimals = (&*sum.decimals)
         .try_into()
         .map_err(|_| unfit(format!("{} bytes of decimals", sum.decimals.len()), "32"))?;
     let parts = SumParts { decimals, doubles: sum.doubles, overflow: sum.overflow };
     Sum::from_parts(&parts).ok_or_else(|| unfit("digits out of range", "an exact sum"))
-}
-
-fn decode_extremes(extremes: proto::Extremes) -> Result<MinMax, DecodeError> {
-    let range = match (extremes.min, extremes.max) {
-        (None, None) => None,
-        (min, max) => Some((
-            required(min).and_then(decode_value).at("min")?,
-            required(max).and_then(decode_value).at("max")?,
-        )),
-    };
-    MinMax::from_parts(range).ok_or_else(|| unfit("a range upside down or of null", "min to max"))
 }
 
 fn encode_quantiles(quantiles: &Quantiles) -> proto::Quantiles {

@@ -2,6 +2,7 @@
 //! bytes of earlier releases can be decoded.
 
 mod hostile;
+mod hostile_groups;
 mod round_trip;
 mod seams;
 pub(crate) mod strategies;

@@ -2,6 +2,7 @@
 //! occurrence. Groups store numbers. So a value that thousands of groups share is stored once, and
 //! groups are compared by small integers.
 
+pub(crate) mod distinct_values;
 pub(crate) mod values;
 
 use std::borrow::Cow;

@@ -3,6 +3,9 @@
 //! Most states are sums of decimals with one scale. As a column, such sums take a third of the
 //! memory of states, and adding to a sum is an integer addition.
 
+pub(crate) mod common_scale;
+pub(crate) mod measure_column;
+
 use std::borrow::Cow;
 
 use hadal_query::StateKind;
@@ -346,8 +349,7 @@ impl Decimals {
 impl Ranges {
     fn state(&self, group_index: usize) -> Option<State> {
         let (min, max) = self.ranges.get(group_index).copied().filter(|(min, max)| min <= max)?;
-        let value = |mantissa: i64| Decimal::new(mantissa.into(), self.scale);
-        let value = |mantissa| Value::Number(value(mantissa).map_or(Number::ZERO, Number::from));
+        let value = |mantissa| number(mantissa, self.scale);
         MinMax::from_parts(Some((value(min), value(max)))).map(State::MinMax)
     }
 
@@ -377,6 +379,12 @@ impl Ranges {
         let ends = self.ranges.iter().filter(|(min, max)| min <= max);
         ends.fold((0, 0), |all, range| (all.0.min(range.0), all.1.max(range.1)))
     }
+}
+
+/// mantissa × 10^-scale, for a scale of at most 18.
+fn number(mantissa: i64, scale: u8) -> Value {
+    let decimal = Decimal::new(mantissa.into(), scale);
+    Value::Number(decimal.map_or(Number::ZERO, Number::from))
 }
 
 /// Widens a range by another one; if that is not empty, it is multiplied by `factor`.

@@ -102,6 +102,22 @@ impl Sum {
         total.ok_or(SumOverflow)
     }
 
+    /// The sum as mantissa × 10^-scale, a scale of at most 24. `None` if some value was a double,
+    /// or if no mantissa of 128 bits is exact.
+    pub(crate) fn to_scaled(&self) -> Option<(i128, u8)> {
+        if self.overflow || self.doubles.is_some() {
+            return None;
+        }
+        let (mut decimals, mut scale) = (self.decimals, SCALE);
+        loop {
+            if let Some(mantissa) = decimals.to_i128() {
+                return Some((mantissa, scale));
+            }
+            let (quotient, rest) = decimals.divided(10);
+            (decimals, scale) = (quotient, scale.checked_sub(1).filter(|_| rest == 0)?);
+        }
+    }
+
     /// Adds the integer part of the decimals exactly, and the fraction rounded once.
     fn total_with(&self, doubles: &Superaccumulator) -> Option<f64> {
         const MILLION: u32 = 1_000_000;

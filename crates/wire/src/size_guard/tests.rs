@@ -24,7 +24,8 @@ fn room<T>(list: &Vec<T>) -> usize {
 fn lists_take_what_is_estimated() {
     assert_estimate::<proto::Row>(1, |row| room(&row.values));
     assert_estimate::<proto::Expr>(1, |expr| room(&expr.nodes));
-    assert_estimate::<proto::Group>(3, |group| room(&group.states));
+    assert_estimate::<proto::Groups>(4, |groups| room(&groups.keys));
+    assert_estimate::<proto::Groups>(6, |groups| room(&groups.states));
     assert_estimate::<proto::Strings>(1, |strings| room(&strings.elements));
     assert_estimate::<proto::QuantileSketch>(4, |sketch| room(&sketch.buckets));
     assert_estimate::<proto::Coverage>(6, |coverage| room(&coverage.leaves));

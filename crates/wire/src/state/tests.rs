@@ -1,8 +1,6 @@
 use hadal_aggregate::DISTINCT_REGISTERS;
-use hadal_types::Value;
 
 use super::*;
-use crate::value::encode_value;
 
 fn refused(state: state::State, kind: StateKind) -> String {
     let state = proto::State { state: Some(state) };
@@ -33,16 +31,6 @@ fn sums_have_a_fixed_number_of_digits() {
     assert_eq!(sum(wide), digits);
     let large = proto::Sum { decimals: Bytes::from_static(&[0x7f; 32]), ..Default::default() };
     assert_eq!(sum(large), digits);
-}
-
-#[test]
-fn extremes_are_a_range_or_nothing() {
-    let value = |number| Some(encode_value(&Value::integer(number)));
-    let extremes =
-        |min, max| refused(state::State::Extremes(proto::Extremes { min, max }), StateKind::MinMax);
-    assert_eq!(extremes(value(1), None), "max: is missing");
-    assert_eq!(extremes(None, value(1)), "min: is missing");
-    assert!(extremes(value(2), value(1)).starts_with(": found a range upside down"));
 }
 
 #[test]

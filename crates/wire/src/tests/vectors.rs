@@ -30,6 +30,7 @@ use crate::status::{decode_status, encode_status};
 const QUERY_GROUPS: &str = include_str!("../../../../spec/proto/vectors/query-groups.hex");
 const QUERY_ROWS: &str = include_str!("../../../../spec/proto/vectors/query-rows.hex");
 const PARTIAL_GROUPS: &str = include_str!("../../../../spec/proto/vectors/partial-groups.hex");
+const PARTIAL_COLUMNS: &str = include_str!("../../../../spec/proto/vectors/partial-columns.hex");
 const PARTIAL_ROWS: &str = include_str!("../../../../spec/proto/vectors/partial-rows.hex");
 const STATUS: &str = include_str!("../../../../spec/proto/vectors/status.hex");
 const BATCH: &str = include_str!("../../../../spec/proto/vectors/batch.hex");
@@ -191,6 +192,22 @@ pub(crate) fn groups_partial() -> Partial {
     partial
 }
 
+/// A partial whose sums and extremes are in their compact columns.
+fn columns_partial() -> Partial {
+    let mut partial = annotated(Partial::empty(&groups_query()));
+    let PartialBody::Groups(groups) = &mut partial.body else { panic!("no groups") };
+    for (minute, path, text) in [(0, "/api/a", "2.5"), (0, "/api/b", "-7"), (60, "/api/a", "12")] {
+        let time = Value::Time(Micros(1_699_999_020_000_000 + minute * Micros::SECOND));
+        let value = Value::Number(text.parse().expect("a number"));
+        let values = vec![value; groups_query().measures().len()];
+        let weight = Weight::from_millionths(10_000_000).expect("in range");
+        groups.add_row(&[time, Value::string(path)], &values, weight);
+    }
+    let nulls = vec![Value::Null; groups_query().measures().len()];
+    groups.add_row(&[Value::integer(-5), Value::Null], &nulls, Weight::ONE);
+    partial
+}
+
 pub(crate) fn rows_partial() -> Partial {
     let mut partial = annotated(Partial::empty(&rows_query()));
     let PartialBody::Rows(rows) = &mut partial.body else { panic!("no rows") };
@@ -275,6 +292,7 @@ fn queries_of_every_release_are_read() {
 fn partial_answers_of_every_release_are_read() {
     for (hex, query, partial) in [
         (PARTIAL_GROUPS, groups_query(), groups_partial()),
+        (PARTIAL_COLUMNS, groups_query(), columns_partial()),
         (PARTIAL_ROWS, rows_query(), rows_partial()),
     ] {
         let read = decode_partial(bytes_of(hex), &query);
