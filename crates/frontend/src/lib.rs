@@ -33,7 +33,8 @@ mod tables;
 
 pub use backend::Backend;
 pub use cluster::rollover::{
-    RollingLeaf, RolloverMoment, RolloverPhase, RolloverReport, RolloverSettings,
+    Moment, ObservedLeaf, QueryCounts, RollingLeaf, Rollover, RolloverMoment, RolloverPhase,
+    RolloverReport, RolloverSettings,
 };
 pub use cluster::{
     AggregatorReport, ClusterReport, ClusterTotals, ForgottenLeaf, LeafReport, MachineReport,

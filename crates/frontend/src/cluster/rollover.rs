@@ -26,16 +26,14 @@ use hadal_types::LeafName;
 use tokio::time::MissedTickBehavior;
 
 pub use history::RolloverMoment;
-pub use machine::RolloverPhase;
+pub use machine::{Rollover, RolloverPhase};
+pub use moment::{Moment, ObservedLeaf, QueryCounts};
 pub use report::{RollingLeaf, RolloverReport};
 pub use settings::RolloverSettings;
-
-pub(crate) use machine::Rollover;
 
 use crate::error::{ErrorKind, FrontendError, Hint};
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
-use moment::{Moment, ObservedLeaf, QueryCounts};
 
 /// How often a rollover looks at the cluster.
 const LOOK: Duration = Duration::from_millis(250);

@@ -128,7 +128,7 @@ fn read(bytes: &[u8]) -> Result<RolloverSettings, Problem> {
 
 impl Rollover {
     fn new(report: RolloverReport) -> Self {
-        let resume_from = report.resume_from().to_string();
+        let resume_from = report.resume_from.to_string();
         let RolloverSettings { share, coverage_floor, stop_max, started_before } = report.settings;
         Self {
             phase: phase(report.phase),

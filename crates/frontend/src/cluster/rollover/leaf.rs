@@ -41,8 +41,9 @@ pub(crate) struct Leaf {
 }
 
 impl Leaf {
-    /// A leaf whose process was started at `first_started`.
-    pub(crate) const fn new(machine: MachineName, first_started: Micros, stage: Stage) -> Self {
+    /// A leaf whose process was started at `first_started`, old if that is before `started_before`.
+    pub(crate) fn new(machine: MachineName, first_started: Micros, started_before: Micros) -> Self {
+        let stage = if first_started < started_before { Stage::Old } else { Stage::New };
         Self { machine, stage, has_failed: false, first_started, deadline: None }
     }
 

@@ -37,11 +37,14 @@ pub enum RolloverPhase {
     Done,
 }
 
-/// A rollover.
+/// A rollover, as a state machine that a driver or a simulation steps.
 #[derive(Clone, Debug)]
-pub(crate) struct Rollover {
+pub struct Rollover {
     pub(crate) settings: RolloverSettings,
     pub(crate) begun: Micros,
+    /// Processes that started before this time are restarted, by their machines' clocks: those of
+    /// the begin, and those of leaves that were not members then.
+    pub(crate) started_before: Micros,
     /// The last moment that was observed.
     pub(crate) at: Micros,
     pub(crate) phase: RolloverPhase,
@@ -57,16 +60,21 @@ pub(crate) struct Rollover {
 
 impl Rollover {
     /// Begins a rollover of the leaves that are members.
-    pub(crate) fn new(settings: RolloverSettings, moment: &Moment) -> Self {
+    #[must_use]
+    pub fn new(settings: RolloverSettings, moment: &Moment) -> Self {
+        let started_before = settings.started_before.unwrap_or_else(|| {
+            // The clock of a machine may be ahead.
+            let starts = moment.leaves.values().filter_map(|leaf| leaf.started);
+            starts.fold(moment.at, |at, started| at.max(Micros(started.0.saturating_add(1))))
+        });
         let leaves = moment.leaves.iter().filter_map(|(name, observed)| {
             let started = observed.started?;
-            let is_old = settings.started_before.is_none_or(|before| started < before);
-            let stage = if is_old { Stage::Old } else { Stage::New };
-            Some((name.clone(), Leaf::new(observed.machine.clone(), started, stage)))
+            Some((name.clone(), Leaf::new(observed.machine.clone(), started, started_before)))
         });
         Self {
             settings,
             begun: moment.at,
+            started_before,
             at: moment.at,
             phase: RolloverPhase::Running,
             reason: None,
@@ -79,7 +87,7 @@ impl Rollover {
     }
 
     /// Takes what is observed at a moment; returns the leaves to restart now.
-    pub(crate) fn step(&mut self, moment: &Moment) -> Vec<LeafName> {
+    pub fn step(&mut self, moment: &Moment) -> Vec<LeafName> {
         if self.has_ended() {
             return Vec::new();
         }
@@ -107,6 +115,9 @@ impl Rollover {
 
     /// Restarts no more leaves, and ends when those that are restarting are back.
     pub(crate) fn stop(&mut self, reason: String) {
+        if self.has_ended() {
+            return;
+        }
         if self.phase == RolloverPhase::Running {
             self.phase = RolloverPhase::Stopping;
         }
@@ -114,15 +125,17 @@ impl Rollover {
         self.reason.get_or_insert(reason);
     }
 
-    /// Notes that a leaf could not be asked to restart.
-    pub(crate) fn refused(&mut self, name: &LeafName, why: &str) {
+    /// Notes that a leaf could not be asked to restart, and why. The rollover stops.
+    pub fn refused(&mut self, name: &LeafName, why: &str) {
         if let Some(leaf) = self.leaves.get_mut(name) {
             leaf.has_failed = true;
         }
         self.stop(format!("{name} cannot be restarted: {why}"));
     }
 
-    pub(crate) const fn has_ended(&self) -> bool {
+    /// Whether it restarts no more leaves, and waits for none.
+    #[must_use]
+    pub const fn has_ended(&self) -> bool {
         matches!(self.phase, RolloverPhase::Stopped | RolloverPhase::Done)
     }
 
@@ -144,9 +157,9 @@ impl Rollover {
     fn follow(&mut self, moment: &Moment) {
         for (name, observed) in &moment.leaves {
             let Some(started) = observed.started else { continue };
-            // A leaf that joins meanwhile has been started after the begin.
+            let before = self.started_before;
             let leaf = self.leaves.entry(name.clone());
-            leaf.or_insert_with(|| Leaf::new(observed.machine.clone(), started, Stage::New));
+            leaf.or_insert_with(|| Leaf::new(observed.machine.clone(), started, before));
         }
         for (name, leaf) in &mut self.leaves {
             leaf.follow(moment.leaves.get(name), moment.at, self.settings.stop_max);

@@ -7,34 +7,39 @@ use hadal_types::{LeafName, LeafState, MachineName, Micros};
 
 use crate::cluster::{ClusterReport, RowCounts};
 
-/// The cluster at one moment.
+/// The cluster at one moment, as a rollover observes it.
 #[derive(Clone, Debug)]
-pub(crate) struct Moment {
-    pub(crate) at: Micros,
+pub struct Moment {
+    /// The moment.
+    pub at: Micros,
     /// Every leaf that is a member, or should hold rows.
-    pub(crate) leaves: BTreeMap<LeafName, ObservedLeaf>,
-    pub(crate) queries: QueryCounts,
+    pub leaves: BTreeMap<LeafName, ObservedLeaf>,
+    /// Queries of the door that drives the rollover.
+    pub queries: QueryCounts,
 }
 
 /// One leaf at one moment.
 #[derive(Clone, Debug)]
-pub(crate) struct ObservedLeaf {
-    pub(crate) machine: MachineName,
-    pub(crate) state: MemberState,
+pub struct ObservedLeaf {
+    /// Its machine.
+    pub machine: MachineName,
+    /// Its state, as membership announces it.
+    pub state: MemberState,
     /// The start of its process; `None` if it is no member.
-    pub(crate) started: Option<Micros>,
+    pub started: Option<Micros>,
     /// The start of the process that reported the rows; `None` if it has reported no table.
-    pub(crate) reported: Option<Micros>,
-    pub(crate) rows: RowCounts,
+    pub reported: Option<Micros>,
+    /// Its rows, and those that are expected of it.
+    pub rows: RowCounts,
 }
 
 /// Queries of this door since its start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct QueryCounts {
+pub struct QueryCounts {
     /// All queries.
-    pub(crate) all: u64,
+    pub all: u64,
     /// Those that failed by a fault of the server or for missing rows.
-    pub(crate) failed: u64,
+    pub failed: u64,
 }
 
 impl Moment {

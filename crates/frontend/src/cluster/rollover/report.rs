@@ -30,6 +30,8 @@ pub struct RolloverReport {
     pub coverage: f64,
     /// What it has looked like, the oldest moment first.
     pub history: Vec<RolloverMoment>,
+    /// The time to give as [`RolloverSettings::started_before`] to continue this rollover.
+    pub resume_from: Micros,
 }
 
 /// A leaf that is restarting.
@@ -44,7 +46,9 @@ pub struct RollingLeaf {
 }
 
 impl RolloverReport {
-    pub(crate) fn of(rollover: &Rollover) -> Self {
+    /// The report of a rollover.
+    #[must_use]
+    pub fn of(rollover: &Rollover) -> Self {
         let [old, _, new] = rollover.counts();
         let rolling = rollover.leaves.iter().filter_map(|(name, leaf)| match leaf.stage {
             Stage::Rolling { since } => {
@@ -63,12 +67,7 @@ impl RolloverReport {
             new,
             coverage: rollover.coverage,
             history: rollover.history.moments().to_vec(),
+            resume_from: rollover.started_before,
         }
-    }
-
-    /// The time to give as [`RolloverSettings::started_before`] to continue this rollover.
-    #[must_use]
-    pub fn resume_from(&self) -> Micros {
-        self.settings.started_before.unwrap_or(self.begun)
     }
 }

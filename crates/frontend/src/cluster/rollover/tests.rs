@@ -317,3 +317,38 @@ fn a_leaf_that_cannot_be_asked_stops_it() {
     assert_eq!(simulation.reason(), "m-0/leaf-0 cannot be restarted: it is of another planet");
     assert_eq!(simulation.rollover.phase, RolloverPhase::Stopped);
 }
+
+#[test]
+fn a_late_refusal_says_nothing_of_a_rollover_that_is_done() {
+    let mut simulation = Simulation::new(settings(), 1, 1, &[(Some(1), 0)]);
+    let asked = simulation.step();
+    simulation.run();
+    simulation.rollover.refused(&asked[0], "the answer was lost");
+    assert_eq!(simulation.rollover.reason, None);
+}
+
+#[test]
+fn leaves_whose_clock_is_ahead_are_restarted_when_it_goes_on() {
+    let mut simulation = Simulation::new(settings(), 2, 1, &[(Some(1), 0)]);
+    let ahead = Micros(simulation.begin.0 + 30 * Micros::SECOND);
+    let leaves = &mut simulation.leaves;
+    leaves.get_mut(&name(1, 0)).expect("a leaf").started = ahead;
+    let moment = look(leaves, simulation.begin, QueryCounts::default());
+    let first = Rollover::new(settings(), &moment);
+    let started_before = Some(first.started_before);
+    let second = Rollover::new(RolloverSettings { started_before, ..settings() }, &moment);
+    assert_eq!((first.counts(), second.counts()), ([2, 0, 0], [2, 0, 0]));
+}
+
+#[test]
+fn a_leaf_that_was_not_heard_of_at_the_begin_is_restarted_unless_it_is_new() {
+    let mut simulation = Simulation::new(settings(), 3, 1, &[(Some(1), 0)]);
+    let mut moment = look(&simulation.leaves, simulation.begin, QueryCounts::default());
+    moment.leaves.remove(&name(1, 0));
+    moment.leaves.remove(&name(2, 0));
+    simulation.rollover = Rollover::new(settings(), &moment);
+    let joined = Micros(simulation.begin.0 + 1);
+    simulation.leaves.get_mut(&name(2, 0)).expect("a leaf").started = joined;
+    simulation.step();
+    assert_eq!(simulation.rollover.counts(), [1, 1, 1]);
+}
