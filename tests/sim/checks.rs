@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::messages::{BatchNumber, LeafId};
 use crate::options::{Options, Planted};
 use crate::queue::{SECOND, Time};
-use crate::world::{BatchNumber, LeafId, World};
+use crate::world::World;
 
 /// After the faults, all batches must be acknowledged within this time.
 const LIVENESS: Time = 60 * SECOND;
@@ -22,6 +23,15 @@ pub(crate) struct Outcome {
     pub(crate) trace: u64,
     pub(crate) acknowledged: usize,
     pub(crate) revoked: usize,
+    /// Restarts for a rollover.
+    pub(crate) restarts: u64,
+    /// Rollovers that are done.
+    pub(crate) rollovers: u64,
+    pub(crate) expired: usize,
+    /// Rows that are expected at the end and were removed without a report before a crash.
+    pub(crate) surplus: u64,
+    /// Answers that expect fewer rows of a leaf than an earlier one had.
+    pub(crate) unreported: u64,
     pub(crate) violations: Vec<String>,
 }
 
@@ -38,12 +48,20 @@ pub(crate) fn run(seed: u64, planted: Planted) -> Outcome {
     if world.violations.is_empty() {
         world.check_copies();
         world.check_reads();
+        world.check_rollover();
+        world.surplus = world.check_whole();
+        world.check_expiry();
     }
     Outcome {
         events: world.events,
         trace: world.trace,
         acknowledged: world.clients.iter().filter(|client| client.is_acknowledged).count(),
         revoked: world.store.records.len(),
+        restarts: world.rolling.restarts,
+        rollovers: u64::from(world.rolling.is_done),
+        expired: world.expired.len(),
+        surplus: world.surplus,
+        unreported: world.unreported,
         violations: world.violations,
     }
 }
@@ -138,7 +156,8 @@ impl World {
         for client in &self.clients {
             let holds = |leaf: &LeafId| self.leaves[*leaf].stored.contains_key(&client.batch);
             let leaves: Vec<LeafId> = (0..self.leaves.len()).filter(holds).collect();
-            let is_right = match client.is_acknowledged {
+            let is_expired = self.expired.contains(&client.batch);
+            let is_right = match client.is_acknowledged && !is_expired {
                 true => leaves.len() == 1,
                 false => leaves.len() <= 1,
             };

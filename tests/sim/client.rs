@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use hadal_random::Random;
 
+use crate::messages::{Answer, BatchNumber, Node, Purpose, Request, Wake};
 use crate::options::Options;
 use crate::queue::{MILLIS, SECOND, Time};
-use crate::world::{Answer, BatchNumber, Node, Purpose, Request, Wake, World};
+use crate::world::World;
 
 /// How long a client waits for an answer.
 const PATIENCE: Time = 20 * SECOND;

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeSet;
 
+use crate::messages::{Event, LeafId};
 use crate::queue::{SECOND, Time, whole};
-use crate::world::{Event, GOSSIP, LeafId, World};
+use crate::world::{GOSSIP, World};
 
 /// Longer than a leaf may be silent before its batches go elsewhere.
 const LONG: Time = 14 * SECOND;
@@ -35,7 +36,7 @@ impl World {
         for client in 0..self.clients.len() {
             let (starts, batch) = (self.clients[client].starts, self.clients[client].batch);
             let (node, what) =
-                (crate::world::Node::Client(batch), crate::world::Wake::Post { number: 0 });
+                (crate::messages::Node::Client(batch), crate::messages::Wake::Post { number: 0 });
             self.queue.push(starts, Event::Wake { node, life: 0, what });
         }
         for machine in 0..self.options.joining {
@@ -46,6 +47,9 @@ impl World {
         self.plan_faults();
         self.queue.push(self.options.safety, Event::Failure(Failure::End));
         self.queue.push(0, Event::Gossip);
+        if let Some(rollover) = &self.options.rollover {
+            self.queue.push(rollover.begins, Event::Look);
+        }
     }
 
     fn plan_faults(&mut self) {
@@ -232,7 +236,9 @@ impl World {
             };
             let heard: Vec<Option<u64>> = self.leaves.iter().map(heard).collect();
             self.door_hears(door, &heard);
+            self.observe(door, &hearers);
         }
+        self.note_calm();
     }
 
     fn spread_names(&mut self, hearers: &[Vec<bool>]) {

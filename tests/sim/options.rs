@@ -3,7 +3,7 @@
 
 use hadal_random::Random;
 
-use crate::queue::{MILLIS, SECOND, Time};
+use crate::queue::{MILLIS, SECOND, Time, whole};
 
 /// A mistake that is made on purpose, to see that it is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,6 +20,35 @@ pub(crate) enum Planted {
     DropUnasked,
     /// A leaf serves, and reads its revocations later.
     ServeUnread,
+    /// A door does not read the reports of acknowledgements.
+    UnreadReceipts,
+    /// A leaf reports that its rows expire at once.
+    NoAge,
+    /// A rollover does not know which leaves are of one machine.
+    MachineUnknown,
+    /// The partial result of a leaf is merged twice.
+    MergeTwice,
+}
+
+/// Planted mistakes, all but none.
+pub(crate) const PLANTED: [Planted; 9] = [
+    Planted::NewLeafEachTry,
+    Planted::BrokenPromises,
+    Planted::AnyProcess,
+    Planted::DropUnasked,
+    Planted::ServeUnread,
+    Planted::UnreadReceipts,
+    Planted::NoAge,
+    Planted::MachineUnknown,
+    Planted::MergeTwice,
+];
+
+/// A rollover of all leaves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RolloverOptions {
+    pub(crate) begins: Time,
+    pub(crate) share: f64,
+    pub(crate) floor: f64,
 }
 
 /// Probabilities are per second and machine, if nothing else is said.
@@ -37,6 +66,8 @@ pub(crate) struct Options {
     pub(crate) safety: Time,
     /// Mean delay of a message.
     pub(crate) delay: Time,
+    /// Mean delay of messages from and to the machine with the highest number, beyond that.
+    pub(crate) slow: Time,
     /// Probability that a message is lost.
     pub(crate) loss: f64,
     /// Probability that a message arrives twice.
@@ -62,6 +93,13 @@ pub(crate) struct Options {
     pub(crate) impatient: f64,
     /// Whether the first machine stays dead at the end.
     pub(crate) stays_dead: bool,
+    /// How long a leaf takes to restore its rows, at most.
+    pub(crate) restore: Time,
+    /// The age limit of rows, in seconds.
+    pub(crate) age: Option<i64>,
+    /// Seconds that clocks count in a second: rows may expire within a run.
+    pub(crate) clock_speed: u32,
+    pub(crate) rollover: Option<RolloverOptions>,
 }
 
 impl Options {
@@ -77,8 +115,15 @@ impl Options {
             (sometimes(0.7, 0.05), sometimes(0.5, 0.03), sometimes(0.5, 0.03));
         let (cut, store_down) = (sometimes(0.5, 0.03), sometimes(0.3, 0.02));
         let skew = sometimes(0.5, 0.02);
+        let slow = whole(sometimes(0.2, 1.0) * SECOND as f64);
         let is_large = random.chance(0.01);
-        let machines = if is_large { 50 + random.index(150) } else { 3 + random.index(6) };
+        let machines = if is_large { 100 + random.index(201) } else { 3 + random.index(6) };
+        let age = random.chance(0.3).then(|| 86_400 * (4 + i64::from(random.below_u32(9))));
+        let rollover = random.chance(0.5).then(|| RolloverOptions {
+            begins: random.below(100 * SECOND),
+            share: 0.02 + 0.5 * random.unit(),
+            floor: if random.chance(0.5) { 0.97 } else { random.unit() },
+        });
         Self {
             seed,
             planted,
@@ -89,6 +134,7 @@ impl Options {
             batches: 20 + random.below_u32(80),
             safety: (30 + random.below(200)) * SECOND,
             delay: MILLIS / 5 + random.below(20 * MILLIS),
+            slow,
             loss,
             duplicate,
             late,
@@ -104,6 +150,10 @@ impl Options {
             own_ids: 0.3 + 0.7 * random.unit(),
             impatient: 0.5 * random.unit(),
             stays_dead: random.chance(0.2),
+            restore: MILLIS + random.below(5 * SECOND),
+            age,
+            clock_speed: if age.is_some() { 10_000 } else { 1 },
+            rollover: rollover.filter(|_| age.is_none()),
         }
     }
 }

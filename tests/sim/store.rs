@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::messages::{Answer, BatchNumber, LeafId, Node, Request};
 use crate::queue::Time;
-use crate::world::{Answer, BatchNumber, LeafId, Node, Request, World};
+use crate::world::World;
 
 #[derive(Debug)]
 pub(crate) struct Store {

@@ -1,117 +1,26 @@
 //! The machines, what they send each other, and the one queue that steps them.
 
-use std::collections::BTreeMap;
-use std::rc::Rc;
-use std::time::Duration;
+use std::collections::{BTreeMap, BTreeSet};
 
 use hadal_random::{Random, mix};
-use hadal_tree::batch_placement::{Lookup, SendOutcome};
+use hadal_types::{LeafName, MachineName};
 
 use crate::client::Client;
 use crate::door::Door;
-use crate::faults::Failure;
 use crate::leaf::Leaf;
+use crate::merging::Question;
+use crate::messages::{Answer, BatchNumber, Event, LeafId, Node, Request, Wake};
 use crate::network::Network;
 use crate::options::Options;
-use crate::queue::{MILLIS, Queue, SECOND, Time, whole};
-use crate::store::{ReadRecord, Store};
-
-pub(crate) type LeafId = usize;
-pub(crate) type BatchNumber = u32;
+use crate::queue::{MILLIS, Queue, Time};
+use crate::rolling::Rolling;
+use crate::sending::Call;
+use crate::store::Store;
 
 /// How long a refused connection takes to be noticed, at least.
 const REFUSED: Time = MILLIS;
 /// How often members gossip.
 pub(crate) const GOSSIP: Time = 500 * MILLIS;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Node {
-    Leaf(LeafId),
-    Door(usize),
-    Store,
-    Client(BatchNumber),
-}
-
-/// What one process asks of another.
-#[derive(Clone, Debug)]
-pub(crate) enum Request {
-    Post { batch: BatchNumber, first_try: bool },
-    LookUp { batch: BatchNumber, refuse: bool },
-    Accept { batch: BatchNumber, moves: bool },
-    Record { leaf: LeafId, batch: BatchNumber, instead: LeafId },
-    NoteHeld { batch: BatchNumber, leaf: LeafId },
-    ReadRecords { leaf: LeafId },
-    Query,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum Answer {
-    Posted(bool),
-    /// With whether the leaf holds the batch durably.
-    LookedUp(Lookup, bool),
-    Accepted(SendOutcome),
-    Recorded(LeafId),
-    Records(Vec<ReadRecord>),
-    /// The batches that a leaf serves; `None` if it does not serve.
-    Rows(Option<Rc<Vec<BatchNumber>>>),
-}
-
-/// A request that waits for its answer, and why it was made.
-#[derive(Debug)]
-struct Call {
-    from: Node,
-    life: u64,
-    purpose: Purpose,
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum Purpose {
-    Post,
-    LookUp { request: u64, leaf: LeafId, process: u64, refuse: bool },
-    Accept { request: u64, leaf: LeafId },
-    Record { request: u64, leaf: LeafId },
-    ReadRecords,
-    Holds { batch: BatchNumber, leaf: LeafId },
-    NoteHeld,
-    Query { leaf: LeafId },
-}
-
-#[derive(Clone, Debug)]
-pub(crate) enum Event {
-    Arrive {
-        call: u64,
-        from: Node,
-        to: Node,
-        process: Option<u64>,
-        request: Request,
-    },
-    /// The answer, or `None` when time is up or the connection broke.
-    End {
-        call: u64,
-        answer: Option<Answer>,
-    },
-    Wake {
-        node: Node,
-        life: u64,
-        what: Wake,
-    },
-    Gossip,
-    Failure(Failure),
-    /// A fault ends.
-    Repair(Failure),
-}
-
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Wake {
-    Request { request: u64, number: u64 },
-    Query,
-    FinishQuery,
-    Review { number: u64 },
-    Records,
-    Written { batch: BatchNumber },
-    Dropped { batch: BatchNumber },
-    Post { number: u64 },
-}
 
 pub(crate) struct World {
     pub(crate) options: Options,
@@ -125,14 +34,27 @@ pub(crate) struct World {
     pub(crate) clients: Vec<Client>,
     /// The rendezvous order of each batch.
     pub(crate) orders: Vec<Vec<LeafId>>,
-    calls: BTreeMap<u64, Call>,
-    calls_made: u64,
+    pub(crate) calls: BTreeMap<u64, Call>,
+    pub(crate) calls_made: u64,
     /// Whether the time of faults is over.
     pub(crate) is_healed: bool,
     /// When the last cut at each machine ended.
     pub(crate) healed: Vec<Time>,
     /// Which leaves each machine knows of.
     pub(crate) names: Vec<Vec<bool>>,
+    pub(crate) leaf_names: Vec<LeafName>,
+    pub(crate) machine_names: Vec<MachineName>,
+    pub(crate) rolling: Rolling,
+    pub(crate) question: Question,
+    /// Batches of which a leaf dropped rows for their age.
+    pub(crate) expired: BTreeSet<BatchNumber>,
+    /// Since when all doors work and reach all machines.
+    pub(crate) calm_since: Time,
+    /// See [`crate::checks::Outcome`].
+    pub(crate) surplus: u64,
+    pub(crate) unreported: u64,
+    /// When anything was last seen to fail.
+    pub(crate) disturbed: Time,
     pub(crate) events: u64,
     pub(crate) trace: u64,
     pub(crate) violations: Vec<String>,
@@ -149,6 +71,10 @@ impl World {
             let seed = mix(options.seed ^ (u64::from(batch) << 32));
             order.sort_by_key(|leaf| mix(seed ^ mix(*leaf as u64)));
             order
+        };
+        let machine_name = |machine: usize| MachineName(format!("m-{machine}").into());
+        let leaf_name = |leaf: LeafId| {
+            LeafName(format!("m-{}/leaf-{leaf}", leaf / options.leaves_per_machine).into())
         };
         let mut random = Random::new(options.seed, 0);
         let leaf = |leaf: LeafId| Leaf::new(leaf, leaf / options.leaves_per_machine);
@@ -170,6 +96,15 @@ impl World {
             is_healed: false,
             healed: vec![0; machines],
             names: vec![vec![false; count]; machines],
+            leaf_names: (0..count).map(leaf_name).collect(),
+            machine_names: (0..machines).map(machine_name).collect(),
+            rolling: Rolling::default(),
+            question: Question::default(),
+            expired: BTreeSet::new(),
+            calm_since: 0,
+            disturbed: 0,
+            surplus: 0,
+            unreported: 0,
             events: 0,
             trace: options.seed,
             violations: Vec::new(),
@@ -214,95 +149,9 @@ impl World {
         (until > self.now).then_some(until)
     }
 
-    /// A process's own clock.
-    pub(crate) fn clock(&self, node: Node) -> Duration {
-        Duration::from_micros(self.local(node, self.now))
-    }
-
-    /// Every machine's clock runs at its own rate, from its own start.
-    fn local(&self, node: Node, time: Time) -> Time {
-        let Some(machine) = self.machine_of(node) else { return time };
-        let (rate, offset) = self.clock_of(machine);
-        whole(time as f64 * rate) + offset
-    }
-
-    fn clock_of(&self, machine: usize) -> (f64, Time) {
-        let random = mix(self.options.seed ^ mix(machine as u64 + 7));
-        let share = (random >> 11) as f64 / (1u64 << 53) as f64;
-        (1.0 + self.options.skew * (2.0 * share - 1.0), random % (3_600 * SECOND))
-    }
-
-    /// Wakes a process at a time of its own clock.
-    pub(crate) fn wake_at(&mut self, node: Node, local: Duration, what: Wake) {
-        let now = self.local(node, self.now);
-        let local = u64::try_from(local.as_micros()).unwrap_or(u64::MAX);
-        let rate = self.machine_of(node).map_or(1.0, |machine| self.clock_of(machine).0);
-        let wait = whole(local.saturating_sub(now) as f64 / rate) + 1;
-        self.wake_after(node, wait, what);
-    }
-
     pub(crate) fn wake_after(&mut self, node: Node, wait: Time, what: Wake) {
         let Some(life) = self.life(node) else { return };
         self.queue.push(self.now + wait, Event::Wake { node, life, what });
-    }
-
-    /// Sends a request to a process, or to whichever process of its node is up.
-    pub(crate) fn call(
-        &mut self,
-        from: Node,
-        to: Node,
-        process: Option<u64>,
-        (request, purpose): (Request, Purpose),
-        patience: Time,
-    ) -> u64 {
-        let life = self.life(from).unwrap_or_default();
-        self.calls_made += 1;
-        let call = self.calls_made;
-        self.calls.insert(call, Call { from, life, purpose });
-        self.queue.push(self.now + patience, Event::End { call, answer: None });
-        // A post without an id of the client's is the client's to send once.
-        let is_repeatable = !matches!(request, Request::Post { first_try: true, .. });
-        for _ in 0..self.copies(from, to).min(if is_repeatable { 2 } else { 1 }) {
-            let at = self.now + self.delay();
-            let request = request.clone();
-            self.queue.push(at, Event::Arrive { call, from, to, process, request });
-        }
-        call
-    }
-
-    /// Answers a request of `to`.
-    pub(crate) fn answer(&mut self, call: u64, from: Node, to: Node, answer: Answer) {
-        for _ in 0..self.copies(from, to) {
-            let at = self.now + self.delay();
-            self.queue.push(at, Event::End { call, answer: Some(answer.clone()) });
-        }
-    }
-
-    /// How often a message arrives.
-    fn copies(&mut self, from: Node, to: Node) -> usize {
-        let (sender, receiver) = (self.machine_of(from), self.machine_of(to));
-        if let (Some(sender), Some(receiver)) = (sender, receiver)
-            && !self.network.connects(sender, receiver)
-        {
-            return 0;
-        }
-        if self.is_healed {
-            return 1;
-        }
-        let (loss, duplicate) = (self.options.loss, self.options.duplicate);
-        match () {
-            () if self.random.chance(loss) => 0,
-            () if self.random.chance(duplicate) => 2,
-            () => 1,
-        }
-    }
-
-    fn delay(&mut self) -> Time {
-        let late = match self.random.chance(self.options.late) && !self.is_healed {
-            true => self.random.below(8 * SECOND),
-            false => 0,
-        };
-        late + whole(self.random.exponential(self.options.delay as f64))
     }
 
     /// Takes the next event. Returns false at `end`.
@@ -329,7 +178,13 @@ impl World {
                 self.after_thaw(node, event);
             }
             Event::Wake { node, what, .. } => self.wake(node, what),
+            Event::Report { door, life, .. } if self.life(Node::Door(door)) != Some(life) => {}
+            Event::Report { door, .. } if self.frozen_until(Node::Door(door)).is_some() => {
+                self.after_thaw(Node::Door(door), event);
+            }
+            Event::Report { door, report, .. } => self.learn(door, &report),
             Event::Gossip => self.gossip(),
+            Event::Look => self.look(),
             Event::Failure(fault) => self.fail(fault),
             Event::Repair(fault) => self.repair(fault),
         }
@@ -382,6 +237,10 @@ impl World {
             (Node::Leaf(leaf), Wake::Records) => self.records_read(leaf),
             (Node::Leaf(leaf), Wake::Written { batch }) => self.written(leaf, batch),
             (Node::Leaf(leaf), Wake::Dropped { batch }) => self.dropped(leaf, batch),
+            (Node::Leaf(leaf), Wake::Report) => self.push_reports(leaf),
+            (Node::Leaf(leaf), Wake::Restored) => self.share_changed(leaf),
+            (Node::Leaf(leaf), Wake::Expire) => self.expire(leaf),
+            (Node::Leaf(leaf), Wake::Stopped) => self.stopped(leaf),
             (Node::Door(door), Wake::Request { request, number }) => {
                 self.request_woken(door, request, number);
             }
@@ -389,20 +248,6 @@ impl World {
             (Node::Door(door), Wake::FinishQuery) => self.finish_query(door),
             (Node::Client(client), Wake::Post { number }) => self.post(client, number),
             _ => {}
-        }
-    }
-}
-
-impl Event {
-    /// Distinguishes kinds of events in the trace.
-    fn hash(&self) -> u64 {
-        match self {
-            Self::Arrive { call, .. } => mix(*call),
-            Self::End { call, answer } => mix(*call ^ (1 << 40)) ^ u64::from(answer.is_some()),
-            Self::Wake { life, .. } => mix(*life ^ (2 << 40)),
-            Self::Gossip => 3,
-            Self::Failure(_) => 4,
-            Self::Repair(_) => 5,
         }
     }
 }
