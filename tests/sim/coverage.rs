@@ -43,12 +43,12 @@ impl World {
     /// `and` are further batches that it knows.
     fn owed(&self, id: usize, wall: Micros, and: &Acknowledged) -> BTreeMap<LeafId, u64> {
         let is_calm = self.now >= self.calm_since + TOLD;
-        let known = self.doors.iter().enumerate().flat_map(|(other, door)| {
+        let batches = self.doors.iter().enumerate().flat_map(|(other, door)| {
             let knows = move |held: &Held| other == id || is_calm && held.since + TOLD <= self.now;
             door.observer.acknowledged.iter().filter(move |(_, held)| knows(held))
         });
         let mut owed: BTreeSet<(LeafId, BatchNumber)> = BTreeSet::new();
-        for (batch, held) in known.chain(and) {
+        for (batch, held) in batches.chain(and) {
             let is_there = self.leaves[held.leaf].stored.get(batch) == Some(&held.stored);
             if is_there && !self.is_too_old(held.stored, Micros(wall.0 + SKEW)) {
                 owed.insert((held.leaf, *batch));
@@ -111,7 +111,7 @@ impl World {
 
     /// Counts answers that expect fewer rows of a leaf than an earlier answer of the same door had:
     /// the leaf fell silent between its answer and its next report, to another door. Until the
-    /// doors have told each other, such rows are not expected.
+    /// doors have exchanged it, such rows are not expected.
     fn count_unreported(&mut self, id: usize, wall: Micros, answered: &BTreeSet<LeafId>) {
         let observer = &self.doors[id].observer;
         let is_less = |(leaf, rows): (LeafId, u64)| {
@@ -123,7 +123,7 @@ impl World {
     }
 
     /// Coverage is whole again where all leaves are back. Returns rows that are expected of leaves
-    /// that do not have them: removals that nobody was told of before a crash.
+    /// that do not have them: removals that were not reported before a crash.
     pub(crate) fn check_whole(&mut self) -> u64 {
         let mut surplus = 0;
         for id in 0..self.doors.len() {

@@ -11,7 +11,7 @@ use hadal_types::LeafState;
 use crate::messages::{Answer, BatchNumber, LeafId, Node, Request, Wake};
 use crate::options::Planted;
 use crate::queue::{SECOND, Time, whole};
-use crate::share::Share;
+use crate::share::RowState;
 use crate::store::ReadRecord;
 use crate::world::World;
 
@@ -48,7 +48,7 @@ pub(crate) struct Leaf {
     pub(crate) unanswered: Time,
     /// The records that were read last.
     pub(crate) records: Vec<ReadRecord>,
-    pub(crate) share: Share,
+    pub(crate) share: RowState,
 }
 
 impl Leaf {
@@ -71,7 +71,7 @@ impl Leaf {
             read_begun: 0,
             unanswered: 0,
             records: Vec::new(),
-            share: Share::default(),
+            share: RowState::default(),
         }
     }
 }

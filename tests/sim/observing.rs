@@ -1,4 +1,4 @@
-//! What a door knows of the rows of leaves, and how doors tell each other.
+//! What a door knows of the rows of leaves, and how doors exchange it.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -32,7 +32,7 @@ pub(crate) struct Held {
     pub(crate) since: Time,
 }
 
-/// What one door tells another one.
+/// What one door reports to another one.
 #[derive(Clone, Debug)]
 pub(crate) struct Knowledge {
     delta: ExpectedRowsDelta,
@@ -55,8 +55,8 @@ pub(crate) struct Observer {
     kept_acknowledged: Acknowledged,
     kept_version: u64,
     kept_at: Time,
-    /// The members that the exchange has seen.
-    seen: Vec<(LeafName, u64, u64, bool)>,
+    /// The members that the exchange has heard_of.
+    heard_of: Vec<(LeafName, u64, u64, bool)>,
 }
 
 impl Observer {
@@ -74,7 +74,7 @@ impl Observer {
             kept_acknowledged: BTreeMap::new(),
             kept_version: 0,
             kept_at: 0,
-            seen: Vec::new(),
+            heard_of: Vec::new(),
         }
     }
 }
@@ -204,26 +204,26 @@ impl World {
 
     fn see_members(&mut self, id: usize, hearers: &[Vec<bool>]) {
         let machine = self.doors[id].machine;
-        let mut seen = Vec::new();
+        let mut heard_of = Vec::new();
         for (other, door) in self.doors.iter().enumerate() {
             let lives = door.is_up && door.frozen_until <= self.now;
             if other != id && lives && hearers[door.machine][machine] {
                 let rows = &door.observer.rows;
-                seen.push((door_name(other), door.life, rows.version(), false));
+                heard_of.push((door_name(other), door.life, rows.version(), false));
             }
         }
-        let doors = seen.len();
+        let doors = heard_of.len();
         for (name, view) in self.leaf_names.iter().zip(&self.doors[id].views) {
             if view.as_ref().is_some_and(|view| view.is_silent()) {
-                seen.push((name.clone(), 0, 0, true));
+                heard_of.push((name.clone(), 0, 0, true));
             }
         }
         let observer = &mut self.doors[id].observer;
-        if observer.seen == seen {
+        if observer.heard_of == heard_of {
             return;
         }
         let role = |index| if index < doors { MemberRole::Aggregator } else { MemberRole::Leaf };
-        let members = seen.iter().enumerate().map(|(index, (name, started, version, _))| {
+        let members = heard_of.iter().enumerate().map(|(index, (name, started, version, _))| {
             let mut member = member(name.clone(), role(index), (*started, *version));
             if index >= doors {
                 member.state = MemberState::Silent;
@@ -233,7 +233,7 @@ impl World {
         let members: Vec<Member> = members.collect();
         let now = std::time::Duration::from_micros(self.now);
         observer.exchange.see(&members, now);
-        observer.seen = seen;
+        observer.heard_of = heard_of;
     }
 
     fn pull(&mut self, id: usize) {
@@ -273,9 +273,9 @@ impl World {
         observer.exchange.ended(pull, Some(version), now);
         for (batch, held) in acknowledged {
             let held = Held { since: self.now, ..*held };
-            let known = observer.acknowledged.entry(*batch).or_insert(held);
-            if known.stored < held.stored {
-                *known = held;
+            let entry = observer.acknowledged.entry(*batch).or_insert(held);
+            if entry.stored < held.stored {
+                *entry = held;
             }
         }
     }

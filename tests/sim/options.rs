@@ -24,6 +24,10 @@ pub(crate) enum Planted {
     UnreadReceipts,
     /// A leaf reports that its rows expire at once.
     NoAge,
+    /// A leaf reports no age limit, though its rows expire.
+    Ageless,
+    /// A leaf says that it restarts, and does not.
+    NoRestart,
     /// A rollover does not know which leaves are of one machine.
     MachineUnknown,
     /// The partial result of a leaf is merged twice.
@@ -31,7 +35,7 @@ pub(crate) enum Planted {
 }
 
 /// Planted mistakes, all but none.
-pub(crate) const PLANTED: [Planted; 9] = [
+pub(crate) const PLANTED: [Planted; 11] = [
     Planted::NewLeafEachTry,
     Planted::BrokenPromises,
     Planted::AnyProcess,
@@ -39,6 +43,8 @@ pub(crate) const PLANTED: [Planted; 9] = [
     Planted::ServeUnread,
     Planted::UnreadReceipts,
     Planted::NoAge,
+    Planted::Ageless,
+    Planted::NoRestart,
     Planted::MachineUnknown,
     Planted::MergeTwice,
 ];

@@ -232,7 +232,7 @@ impl World {
         }
     }
 
-    /// Long after the faults, a rollover has ended, goes on, or waits for a dead leaf.
+    /// Long after the faults, a rollover has ended, continues, or waits for a dead leaf.
     pub(crate) fn check_rollover(&mut self) {
         let is_away = self.leaves.iter().any(|leaf| leaf.process > 0 && !leaf.is_up);
         let runs = self.rolling.rollover.as_ref().is_some_and(|rollover| !rollover.has_ended());

@@ -19,7 +19,7 @@ const REPORT: Time = 20 * MILLIS;
 const EXPIRY: Time = SECOND;
 
 #[derive(Debug, Default)]
-pub(crate) struct Share {
+pub(crate) struct RowState {
     /// The start of the process, by the machine's clock.
     pub(crate) started: Micros,
     pub(crate) version: u64,
@@ -32,13 +32,13 @@ pub(crate) struct Share {
     /// When its rows are back after the start.
     restored: Time,
     pub(crate) is_stopping: bool,
-    /// Rows that earlier processes removed without telling every door. They count as missing.
+    /// Rows that earlier processes removed without a report to every door. They count as missing.
     pub(crate) untold: u64,
     /// Processes so far.
     pub(crate) runs: u64,
 }
 
-impl Share {
+impl RowState {
     pub(crate) const fn answers(&self, now: Time) -> bool {
         now >= self.restored && !self.is_stopping
     }
@@ -63,14 +63,14 @@ impl World {
         let recovered = self.rows_in(self.leaves[id].stored.keys());
         let restore = self.random.below(self.options.restore);
         let old = &self.leaves[id].share;
-        self.leaves[id].share = Share {
+        self.leaves[id].share = RowState {
             started,
             version: 1,
             recovered,
             restored: self.now + restore,
             untold: old.untold,
             runs: old.runs + 1,
-            ..Share::default()
+            ..RowState::default()
         };
         let node = Node::Leaf(id);
         self.wake_after(node, REPORT, Wake::Report);
@@ -80,16 +80,16 @@ impl World {
         }
     }
 
-    /// Counts what the process that ends has not told every door that works.
+    /// Counts what the process that ends has not reported to every door that works.
     pub(crate) fn end_share(&mut self, id: LeafId) {
         let process = self.leaves[id].process;
-        let told = |door: &crate::door::Door| match door.observer.followed[id] {
+        let reported = |door: &crate::door::Door| match door.observer.followed[id] {
             (of, version) if of == process && door.is_up => version,
             _ => 0,
         };
-        let told = self.doors.iter().map(told).min().unwrap_or(0);
+        let reported = self.doors.iter().map(reported).min().unwrap_or(0);
         let share = &mut self.leaves[id].share;
-        let untold = share.removed.iter().filter(|(version, _)| *version > told);
+        let untold = share.removed.iter().filter(|(version, _)| *version > reported);
         share.untold += untold.map(|(_, rows)| rows).sum::<u64>();
     }
 
@@ -126,6 +126,7 @@ impl World {
         let time_range = times.clone().min().zip(times.max());
         let age = match self.options.planted {
             Planted::NoAge => self.options.age.map(|_| 0),
+            Planted::Ageless => None,
             _ => self.options.age,
         };
         let settings = TableSettings { age: age.map(AgeLimit::Seconds), ..Default::default() };
@@ -209,6 +210,9 @@ impl World {
     /// The machine restarts its leaf: it stops, and starts again.
     pub(crate) fn asked_to_restart(&mut self, id: LeafId, call: u64, from: Node) {
         self.answer(call, Node::Leaf(id), from, Answer::Restarts);
+        if self.options.planted == Planted::NoRestart {
+            return;
+        }
         if !std::mem::replace(&mut self.leaves[id].share.is_stopping, true) {
             let wait = self.random.below(2 * SECOND);
             self.wake_after(Node::Leaf(id), wait, Wake::Stopped);

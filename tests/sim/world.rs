@@ -46,7 +46,7 @@ pub(crate) struct World {
     pub(crate) machine_names: Vec<MachineName>,
     pub(crate) rolling: Rolling,
     pub(crate) question: Question,
-    /// Batches of which a leaf dropped rows for their age.
+    /// Batches that a leaf dropped for their age.
     pub(crate) expired: BTreeSet<BatchNumber>,
     /// Since when all doors work and reach all machines.
     pub(crate) calm_since: Time,
