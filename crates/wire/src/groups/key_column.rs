@@ -129,7 +129,7 @@ fn decode_others(
     }
 }
 
-/// How many values there are, of which each is some group's.
+/// How many values there are. Each is some group's, so there are not more than groups.
 fn count_of_values(bytes: &[u8], most: usize) -> Result<usize, DecodeError> {
     let count = numbers::count(bytes);
     at_most("values", count, most)?;

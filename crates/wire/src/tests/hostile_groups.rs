@@ -331,7 +331,7 @@ fn extremes_are_ranges_of_the_groups_that_have_values() {
     assert_refused(others(&[one, two]), &format!("{at}.others: found 2 messages, expected 6"));
 }
 
-/// A query for groups without keys, with this many measures.
+/// A query for groups by one key, with this many measures.
 fn query_of(kind: StateKind, measures: usize) -> Query {
     let measure = || Measure { kind, argument: Expr::Leaf(RowInput::Time) };
     let measures = (0..measures).map(|_| measure()).collect();
@@ -341,7 +341,7 @@ fn query_of(kind: StateKind, measures: usize) -> Query {
 
 #[test]
 fn columns_that_take_much_more_than_their_bytes_are_refused() {
-    // 16 columns of two bytes for a group, each of which takes many times as much in memory.
+    // A group has one byte in each of 16 columns. In memory each takes many times as much.
     let count = LEAF_GROUPS_MAX;
     let query = query_of(StateKind::Moments, 16);
     let zeros = Bytes::from(vec![0; count]);

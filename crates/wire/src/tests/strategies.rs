@@ -72,6 +72,16 @@ pub(crate) fn cell() -> impl Strategy<Value = Value> {
     ]
 }
 
+/// Possible values of one column whose values are alike: they have compact columns.
+fn alike(column: usize) -> BoxedStrategy<Value> {
+    let values = match column % 3 {
+        0 => (-9i64..9).prop_map(Value::integer).boxed(),
+        1 => (-9i64..9).prop_map(|micros| Value::Time(Micros(micros))).boxed(),
+        _ => "[a-c\u{e9}]{0,3}".prop_map(|text| Value::string(&text)).boxed(),
+    };
+    prop_oneof![1 => Just(Value::Null), 9 => values].boxed()
+}
+
 pub(crate) fn value() -> impl Strategy<Value = Value> {
     let bucket = (number(), number(), number()).prop_map(|(from, to, count)| HistogramBucket {
         from,
@@ -244,9 +254,12 @@ fn answering(query: &Query) -> impl Strategy<Value = Partial> + use<> {
     };
     let measures = query.measures().len();
     let row = (collection::vec(cell(), keys), collection::vec(cell(), measures), weight()).boxed();
+    let columns = |count: usize| (0..count).map(alike).collect::<Vec<_>>();
+    let row_alike = (columns(keys), columns(measures), weight()).boxed();
     let run = prop_oneof![4 => Just(0i64), 1 => Just(300), 1 => Just(1_100)];
     let query = query.clone();
-    (collection::vec(row, 0..6), run).prop_map(move |(rows, run)| {
+    let rows = prop_oneof![collection::vec(row, 0..6), collection::vec(row_alike, 0..6)];
+    (rows, run).prop_map(move |(rows, run)| {
         let mut partial = Partial::empty(&query);
         rows.iter().for_each(|row| add_row(&mut partial, row));
         if let Some((keys, ..)) = rows.first() {
