@@ -184,7 +184,7 @@ fn decode_extremes(
             memory.spend(count, size_of::<State>())?;
             let states = spread(ranges.map(Some), valid, count).map(|range| {
                 let extremes = MinMax::from_parts(range).map(State::MinMax);
-                extremes.map(Cow::Owned).ok_or_else(|| range_upside_down())
+                extremes.map(Cow::Owned).ok_or_else(range_upside_down)
             });
             Ok(MeasureColumn::States(states.collect::<Result<_, _>>().at("others")?))
         }
