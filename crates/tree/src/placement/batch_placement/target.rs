@@ -96,11 +96,21 @@ impl<L: Clone + Ord> BatchPlacement<L> {
         looked_up.or(candidate.free_bytes).is_some_and(|free| free >= self.bytes)
     }
 
-    /// The first index to which the batch may go: after every silent leaf that may hold it.
+    /// The first index to which the batch may go: after every silent leaf that may hold it, and
+    /// after every leaf at which it is revoked, since a record leads to a later leaf.
     fn floor(&self) -> usize {
-        let silent = (0..self.candidates.len())
-            .filter(|index| self.may_hold(*index) && !self.candidates[*index].is_reachable());
-        silent.last().map_or(0, |last| last + 1)
+        let precedes = |index: &usize| {
+            let is_silent = self.may_hold(*index) && !self.candidates[*index].is_reachable();
+            is_silent || self.is_revoked(*index)
+        };
+        (0..self.candidates.len()).rfind(precedes).map_or(0, |last| last + 1)
+    }
+
+    /// Whether the batch is revoked at a leaf, by a record or as the leaf says.
+    fn is_revoked(&self, index: usize) -> bool {
+        let candidate = &self.candidates[index];
+        self.revoked.contains_key(&candidate.leaf)
+            || self.lookup(candidate).is_some_and(|lookup| lookup.is_revoked)
     }
 
     /// Whether a leaf may hold the batch because of this or another sender.

@@ -270,3 +270,17 @@ fn a_client_is_told_to_come_back_when_patience_ends() {
     last.looked_up(0, false);
     assert_eq!(last.after(RULES.patience), unavailable(None, PAUSE), "nothing comes after leaf 1");
 }
+
+#[test]
+fn a_batch_that_moved_never_goes_to_an_earlier_leaf() {
+    let mut retry = Try::new(false);
+    let mut joined = leaves(4);
+    // It joined after the batch had moved, and is empty.
+    joined[0].load = [0, 0, 0];
+    assert_eq!(retry.knows(joined), [refuse(1)]);
+    let lookup = Lookup { is_revoked: true, ..lookup(false, true) };
+    assert_eq!(retry.step(Event::LookedUp { leaf: 1, process: 1, lookup }), [refuse(0)]);
+    assert_eq!(retry.looked_up(0, false), revoke(1, 3));
+    assert_eq!(retry.step(Event::Revoked { leaf: 1, instead: 2 }), revoke(0, 2));
+    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 2 }), moves(2));
+}
