@@ -10,7 +10,6 @@ use hadal_types::{LeafState, Micros};
 use crate::messages::{BatchNumber, LeafId, Node, Wake};
 use crate::observing::Observer;
 use crate::placing::Placing;
-use crate::querying::QUERY_EVERY;
 use crate::queue::{SECOND, Time};
 use crate::world::World;
 
@@ -93,7 +92,7 @@ impl World {
         (door.is_up, door.life, door.frozen_until) = (true, door.life + 1, 0);
         (door.begun, door.placing) = (clock, BTreeMap::new());
         self.start_observer(id);
-        self.wake_after(Node::Door(id), QUERY_EVERY, Wake::Query);
+        self.wake_after(Node::Door(id), self.options.query_every, Wake::Query);
     }
 
     pub(crate) fn crash_door(&mut self, id: usize) {

@@ -8,9 +8,10 @@ use hadal_tree::batch_placement::{Lookup, SendOutcome};
 use hadal_tree::revocation_review::{self as review, RevocationReview};
 use hadal_types::LeafState;
 
-use crate::messages::{Answer, BatchNumber, LeafId, Node, Request, Wake};
+use crate::faults::Failure;
+use crate::messages::{Answer, BatchNumber, Event, LeafId, Node, Request, Wake};
 use crate::options::Planted;
-use crate::queue::{SECOND, Time, whole};
+use crate::queue::{MILLIS, SECOND, Time, whole};
 use crate::share::RowState;
 use crate::store::ReadRecord;
 use crate::world::World;
@@ -19,6 +20,8 @@ use crate::world::World;
 pub(crate) const SETTLED: Time = 120 * SECOND;
 /// How long a leaf recovers after a start.
 const RECOVERY: Time = 3 * SECOND;
+/// How long after a write a crash counts as just after it.
+const CRASH: Time = 100 * MILLIS;
 pub(crate) const CALL: Time = SECOND;
 
 #[derive(Debug)]
@@ -215,6 +218,10 @@ impl World {
         leaf.stored.insert(batch, now);
         self.rows_accepted(id, batch);
         self.say(batch, || format!("leaf {id} has it"));
+        if !self.is_healed && self.random.chance(self.options.crash_after_write) {
+            let at = now + self.random.below(CRASH);
+            self.queue.push(at, Event::Failure(Failure::Leaf(id)));
+        }
         for (call, from) in waiting {
             let receipt = Some(self.receipt(id, batch, false));
             let answer = Answer::Accepted(SendOutcome::Accepted, receipt);

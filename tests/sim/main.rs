@@ -5,6 +5,7 @@
 //! crash, freeze and restart; clocks run at different rates. After a time with faults all of it
 //! heals, and everything must be right soon. `make simulate` runs more seeds.
 
+// `cfg(test)` on some modules: clippy allows `expect` in test modules only.
 mod checks;
 mod client;
 mod clocks;
@@ -12,11 +13,13 @@ mod coverage;
 mod door;
 mod faults;
 mod leaf;
+#[cfg(test)]
 mod merging;
 mod messages;
 mod network;
 mod observing;
 mod options;
+#[cfg(test)]
 mod placement_figure;
 mod placing;
 mod querying;
@@ -24,6 +27,7 @@ mod queue;
 mod reviewing;
 mod rolling;
 mod sending;
+#[cfg(test)]
 mod share;
 mod store;
 mod world;

@@ -38,7 +38,7 @@ pub(crate) struct Question {
 
 impl Default for Question {
     fn default() -> Self {
-        let name = |text: &str| ColumnName::new(text).unwrap_or_else(|error| panic!("{error}"));
+        let name = |text: &str| ColumnName::new(text).expect("a name");
         let column = |text: &str| -> RowExpr {
             let (kind, logical) = (Kind::Number, Logical::Plain);
             Expr::Leaf(RowInput::Column(ColumnRef { name: name(text), kind, logical }))

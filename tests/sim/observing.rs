@@ -54,6 +54,7 @@ pub(crate) struct Observer {
     kept: Vec<ExpectedRowsDelta>,
     kept_acknowledged: Acknowledged,
     kept_version: u64,
+    pub(crate) kept_followed: Vec<(u64, u64)>,
     kept_at: Time,
     /// The members that the exchange has heard_of.
     heard_of: Vec<(LeafName, u64, u64, bool)>,
@@ -73,6 +74,7 @@ impl Observer {
             kept: Vec::new(),
             kept_acknowledged: BTreeMap::new(),
             kept_version: 0,
+            kept_followed: vec![(0, 0); leaves],
             kept_at: 0,
             heard_of: Vec::new(),
         }
@@ -119,6 +121,7 @@ impl World {
         new.acknowledged = observer.kept_acknowledged.clone();
         new.kept = std::mem::take(&mut observer.kept);
         new.kept_acknowledged = std::mem::take(&mut observer.kept_acknowledged);
+        new.kept_followed = std::mem::take(&mut observer.kept_followed);
         *observer = new;
         self.calm_since = self.now;
     }
@@ -181,6 +184,7 @@ impl World {
                 observer.kept_version = observer.rows.version();
                 observer.kept = observer.rows.everything().collect();
                 observer.kept_acknowledged = observer.acknowledged.clone();
+                observer.kept_followed = observer.followed.clone();
             }
         }
     }

@@ -81,6 +81,8 @@ pub(crate) struct Options {
     /// Probability that a message is delayed by seconds.
     pub(crate) late: f64,
     pub(crate) leaf_crash: f64,
+    /// Probability that a leaf crashes just after a write.
+    pub(crate) crash_after_write: f64,
     pub(crate) door_crash: f64,
     pub(crate) freeze: f64,
     pub(crate) cut: f64,
@@ -91,6 +93,8 @@ pub(crate) struct Options {
     pub(crate) long_fault: f64,
     /// Largest difference of a clock's rate, as a share.
     pub(crate) skew: f64,
+    /// The time between two queries of a door.
+    pub(crate) query_every: Time,
     /// Duration of a write of a leaf.
     pub(crate) write: Time,
     /// Share of batches whose client chose the id, and repeats it.
@@ -121,6 +125,7 @@ impl Options {
             (sometimes(0.7, 0.05), sometimes(0.5, 0.03), sometimes(0.5, 0.03));
         let (cut, store_down) = (sometimes(0.5, 0.03), sometimes(0.3, 0.02));
         let skew = sometimes(0.5, 0.02);
+        let crash_after_write = sometimes(0.2, 0.2);
         let slow = whole(sometimes(0.2, 1.0) * SECOND as f64);
         let is_large = random.chance(0.01);
         let machines = if is_large { 100 + random.index(201) } else { 3 + random.index(6) };
@@ -145,6 +150,7 @@ impl Options {
             duplicate,
             late,
             leaf_crash,
+            crash_after_write,
             door_crash,
             freeze,
             cut,
@@ -152,6 +158,7 @@ impl Options {
             fault: 500 * MILLIS + random.below(8 * SECOND),
             long_fault: 0.4 * random.unit(),
             skew,
+            query_every: 500 * MILLIS + random.below(5 * SECOND),
             write: MILLIS + random.below(100 * MILLIS),
             own_ids: 0.3 + 0.7 * random.unit(),
             impatient: 0.5 * random.unit(),

@@ -100,7 +100,7 @@ fn placed(candidates: Vec<Candidate<usize>>, bytes: u64) -> usize {
         Effect::Send { leaf, .. } => Some(*leaf),
         _ => None,
     });
-    sent.unwrap_or_else(|| panic!("nothing is sent: {effects:?}"))
+    sent.expect("a leaf has room")
 }
 
 /// The most bytes of a leaf over the mean.

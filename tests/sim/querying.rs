@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::messages::{Node, Purpose, Request, Wake};
-use crate::queue::{MILLIS, SECOND, Time};
+use crate::queue::{MILLIS, Time};
 use crate::world::World;
 
 /// How long a query waits for leaves.
 const QUERY: Time = 500 * MILLIS;
-pub(crate) const QUERY_EVERY: Time = 4 * SECOND;
 
 impl World {
     /// Asks all leaves that answer queries for their rows.
@@ -33,6 +32,6 @@ impl World {
         self.check_answer(&rows);
         self.check_coverage(id, &rows);
         self.check_partials(&rows);
-        self.wake_after(Node::Door(id), QUERY_EVERY, Wake::Query);
+        self.wake_after(Node::Door(id), self.options.query_every, Wake::Query);
     }
 }

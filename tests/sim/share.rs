@@ -32,7 +32,8 @@ pub(crate) struct RowState {
     /// When its rows are back after the start.
     restored: Time,
     pub(crate) is_stopping: bool,
-    /// Rows that earlier processes removed without a report to every door. They count as missing.
+    /// Rows that earlier processes removed, while the report was not yet on the disk of every
+    /// door. They may count as missing.
     pub(crate) untold: u64,
     /// Processes so far.
     pub(crate) runs: u64,
@@ -46,7 +47,7 @@ impl RowState {
 
 /// The one table.
 pub(crate) fn table() -> TableName {
-    TableName::new("events").unwrap_or_else(|error| panic!("{error}"))
+    TableName::new("events").expect("a name")
 }
 
 impl World {
@@ -80,14 +81,14 @@ impl World {
         }
     }
 
-    /// Counts what the process that ends has not reported to every door that works.
+    /// Counts what the process that ends removed and some door has not on its disk.
     pub(crate) fn end_share(&mut self, id: LeafId) {
         let process = self.leaves[id].process;
-        let reported = |door: &crate::door::Door| match door.observer.followed[id] {
-            (of, version) if of == process && door.is_up => version,
+        let kept = |door: &crate::door::Door| match door.observer.kept_followed[id] {
+            (of, version) if of == process => version,
             _ => 0,
         };
-        let reported = self.doors.iter().map(reported).min().unwrap_or(0);
+        let reported = self.doors.iter().map(kept).min().unwrap_or(0);
         let share = &mut self.leaves[id].share;
         let untold = share.removed.iter().filter(|(version, _)| *version > reported);
         share.untold += untold.map(|(_, rows)| rows).sum::<u64>();
@@ -132,7 +133,7 @@ impl World {
         let settings = TableSettings { age: age.map(AgeLimit::Seconds), ..Default::default() };
         let schema = TableSchema {
             name: table(),
-            time_column: ColumnName::new("time").unwrap_or_else(|error| panic!("{error}")),
+            time_column: ColumnName::new("time").expect("a name"),
             columns: Vec::new(),
             rows: if is_restored { rows } else { 0 },
             time_range,
