@@ -111,12 +111,14 @@ impl World {
             .map(|machine| self.healed[machine]);
         let back = healed.into_iter().fold(record.made.max(self.store.repaired), Time::max);
         let was_cut_off = earlier.started < record.made && earlier.frozen_until < record.made;
-        // The batch came to the later leaf after the earlier one had asked for it.
+        // The batch came to the later leaf after the earlier one had asked for it, or it was dropped
+        // while the query was under way.
         let arrived = later.stored.get(&batch).copied().unwrap_or_default();
         let reads = self.store.is_up && self.network.connects(earlier.machine, self.store.machine);
         was_cut_off && (is_recent(back) || !reads)
             || is_recent(earlier.unanswered)
-            || arrived >= earlier.read_at && is_recent(arrived)
+            || (arrived >= earlier.read_at || self.now < earlier.read_at + SECOND)
+                && is_recent(arrived)
     }
 
     /// Whether a batch can only wait for a dead leaf, as no other leaf comes later in its order.
