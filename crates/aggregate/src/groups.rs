@@ -74,6 +74,8 @@ pub struct Groups {
     /// Set once groups were dropped, here or in a merged partial result: no kept key is larger.
     key_max: Option<Box<[Value]>>,
     dropped_rows: u64,
+    /// For a top list: what other processes left out.
+    cut: Option<Box<Cut>>,
     /// For a query for series: how series are ranked and folded.
     series: Option<Box<SeriesFold>>,
     /// Rows whose groups are looked up later, in the layout of the accumulators.
@@ -123,6 +125,7 @@ impl Groups {
             held_max,
             key_max: None,
             dropped_rows: 0,
+            cut: None,
             series: None,
             deferred: None,
         }
@@ -384,13 +387,18 @@ impl Groups {
 impl PartialEq for Groups {
     /// Whether both are the same after groups beyond the limit are dropped.
     fn eq(&self, other: &Self) -> bool {
-        self.fits(other) && self.clone().into_sorted() == other.clone().into_sorted()
+        let (mut left, mut right) = (self.clone(), other.clone());
+        self.fits(other)
+            && left.cut_parts() == right.cut_parts()
+            && left.into_sorted() == right.into_sorted()
     }
 }
 
 use deferred::DeferredRows;
+use pruning::Cut;
 
 mod merging;
+pub(crate) mod pruning;
 pub(crate) mod series;
 #[cfg(test)]
 mod tests;

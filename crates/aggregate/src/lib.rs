@@ -7,6 +7,7 @@
 mod query_error;
 mod sort_order;
 mod sparse_row;
+mod top_list;
 
 mod covered_seconds;
 mod finish;
@@ -20,6 +21,7 @@ pub use groups::accumulate;
 pub use groups::columns::{GroupColumns, KeyColumn};
 pub use groups::group::{Group, KeyedGroup};
 pub use groups::key_dictionary::distinct_values::DistinctValues;
+pub use groups::pruning::CutParts;
 pub use groups::state_column::measure_column::MeasureColumn;
 pub use groups::string_table::StringInterner;
 pub use partial::coverage::{Coverage, LeafCoverage, LeafOutcome, ScanStats};
@@ -39,3 +41,4 @@ pub use state::sum::{Sum, SumParts, weighted};
 pub use state::user::UserState;
 pub use state::weighted_count::WeightedCount;
 pub use state::{Moments, State};
+pub use top_list::{NextRound, TopList};

@@ -7,7 +7,7 @@ pub(crate) mod coverage;
 pub(crate) mod top_rows;
 pub(crate) mod warnings;
 
-use hadal_query::{Query, QueryKind};
+use hadal_query::{Query, QueryKind, SentGroups};
 use hadal_types::MemoryReservation;
 
 use crate::groups::Groups;
@@ -15,8 +15,10 @@ use crate::partial::coverage::{Coverage, ScanStats};
 use crate::partial::top_rows::TopRows;
 use crate::partial::warnings::{WarningCode, Warnings};
 use crate::query_error::{ADVICE, QueryError, QueryErrorCode, QueryErrors, out_of_memory};
+use crate::top_list::NextRound;
 
 /// The groups or rows of a partial result.
+#[expect(clippy::large_enum_variant, reason = "a query has few partials at a time")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum PartialBody {
     /// Groups of rows.
@@ -170,6 +172,35 @@ impl Partial {
                 "nobody waits for the answer any more",
             )),
             false => self.hold(usize::MAX),
+        }
+    }
+
+    /// Leaves out the groups that the query does not want from another process. Takes a pass over
+    /// all groups.
+    pub fn keep_sent(&mut self, query: &Query) {
+        if let PartialBody::Groups(groups) = &mut self.body
+            && query.sent != SentGroups::All
+        {
+            groups.keep_sent(query);
+            self.hold(usize::MAX);
+        }
+    }
+
+    /// What remains to be asked for the top list of `query`, for which other processes may have
+    /// left out groups.
+    #[must_use]
+    pub fn next_round(&self, query: &Query) -> NextRound {
+        match &self.body {
+            PartialBody::Groups(groups) => groups.next_round(query),
+            PartialBody::Rows(_) => NextRound::None,
+        }
+    }
+
+    /// Warns that the top list of `query` may be wrong, and by how much.
+    pub fn warn_inexact(&mut self, query: &Query) {
+        if let PartialBody::Groups(groups) = &self.body {
+            let error = groups.largest_error(query);
+            self.warnings.add(WarningCode::TopInexact, "", error);
         }
     }
 

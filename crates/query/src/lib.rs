@@ -20,7 +20,9 @@ pub use evaluator::{PrepareError, Prepared, contains_text};
 pub use expr::{ColumnRef, Expr, GroupInput, OutputExpr, RowExpr, RowInput, Type};
 pub use function::{Function, TimeField};
 pub use pattern::{Pattern, PatternError, PatternSyntax};
-pub use query::{Measure, OrderKey, Output, Query, QueryKind, SeriesLimit, time_bucket_width};
+pub use query::{
+    Measure, OrderKey, Output, Query, QueryKind, SentGroups, SeriesLimit, time_bucket_width,
+};
 pub use scalar_functions::eval_scalar;
 pub use string_limit::StringTooLong;
 pub use udf::{

@@ -47,6 +47,20 @@ pub struct Query {
     pub require_complete: bool,
     /// The user functions that the query may call.
     pub functions: Arc<FunctionRegistry>,
+    /// The groups that a process sends to another one. The root sets it, for each round of calls.
+    pub sent: SentGroups,
+}
+
+/// Which groups of a partial result are sent to another process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum SentGroups {
+    /// All.
+    #[default]
+    All,
+    /// The largest, if the query is for a top list: then groups that are left out are bounded.
+    Largest,
+    /// The groups with these keys, ascending. Each has one value per key of the query.
+    Keys(Arc<[Box<[Value]>]>),
 }
 
 /// The form in which a query returns the rows that it asks for.
@@ -130,6 +144,7 @@ impl Query {
             deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
             require_complete: false,
             functions: Arc::default(),
+            sent: SentGroups::All,
         }
     }
 

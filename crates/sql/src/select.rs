@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use hadal_query::{
     Expr, Function, GroupInput, OrderKey, Output, OutputExpr, Query, QueryKind, RowExpr,
-    SeriesLimit, time_bucket_width,
+    SentGroups, SeriesLimit, time_bucket_width,
 };
 use hadal_types::{Decimal, TableSchema, Value, limits};
 use sqlparser::ast::{self, BinaryOperator, OrderBySort};
@@ -74,6 +74,7 @@ pub(crate) fn lower(
         deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
         require_complete: false,
         functions: Arc::default(),
+        sent: SentGroups::All,
     };
     check_exprs(&query)?;
     Ok((query, notes))

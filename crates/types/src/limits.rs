@@ -206,6 +206,18 @@ pub const TIME_BUCKETS_MAX: usize = 10_080;
 pub const LEAF_GROUPS_MAX: usize = 1_000_000;
 /// Groups that one query keeps in the memory of one process, while its memory suffices.
 pub const GROUPS_MAX: usize = 16_000_000;
+/// Groups of a top list that a process sends to another one, for each row of the list.
+pub const TOP_GROUPS_PER_ROW: usize = 5;
+/// Groups of a top list that a process sends to another one in any case.
+pub const TOP_GROUPS_MIN: usize = 100;
+/// Groups that the second round of a top list asks for by key. So levels of the tree leave groups
+/// out only for lists of up to [`TOP_KEYS_MAX`] / [`TOP_GROUPS_PER_ROW`] rows, `OFFSET` included.
+pub const TOP_KEYS_MAX: usize = 5_000;
+/// Bytes of these keys. With more, all groups are asked for.
+pub const TOP_KEYS_BYTES_MAX: usize = 1 << 20;
+/// The largest bound of what a group of a top list may have in addition, in rows or millionths. It
+/// stands for "any number".
+pub const TOP_BOUND_MAX: i128 = 1 << 96;
 /// Buffers of one block's numbers that a thread keeps for the next block: 4 MiB.
 pub const BUFFERS_KEPT_MAX: usize = 16;
 /// Decompressed bodies of cold columns whose memory a thread keeps for the next block: 8 MiB.

@@ -57,7 +57,7 @@ codes! {
         BlocksUnreadable = BlocksUnreadable, RowsDropped = RowsDropped,
         ColumnAbsent = ColumnAbsent, RowsLost = RowsLost,
         RowsLostUnknown = RowsLostUnknown, RowsExpired = RowsExpired,
-        SeriesFolded = SeriesFolded,
+        SeriesFolded = SeriesFolded, TopInexact = TopInexact,
     }
     FaultCode { Invalid = Invalid, Overflow = Overflow, Memory = Memory, Busy = Busy, }
     LeafState {

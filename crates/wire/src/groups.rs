@@ -11,6 +11,7 @@ use hadal_types::limits::{FRAMES_MEMORY_MAX, LEAF_GROUPS_MAX};
 
 use crate::error::{At, DecodeError, at_most, unfit};
 use crate::proto;
+use crate::pruning::{decode_cut, encode_cut};
 use crate::size_guard::MemoryLimit;
 use key_column::{decode_key, encode_key};
 use measure_column::{decode_measure, encode_measure};
@@ -18,8 +19,10 @@ use weighted_counts::{decode_counts, encode_counts};
 
 /// Encodes groups; equal groups have equal bytes.
 pub(crate) fn encode_groups(mut groups: Groups) -> proto::Groups {
+    let cut = groups.cut_parts().map(encode_cut);
     let columns = groups.to_columns();
     proto::Groups {
+        cut,
         dropped_rows: columns.dropped_rows,
         count: u32::try_from(columns.counts.len()).unwrap_or(u32::MAX),
         keys: columns.keys.iter().map(encode_key).collect(),
@@ -52,8 +55,12 @@ pub(crate) fn decode_groups(message: &proto::Groups, query: &Query) -> Result<Gr
     });
     let measures = measures.collect::<Result<_, _>>()?;
     let columns = GroupColumns { keys, counts, measures, dropped_rows: message.dropped_rows };
-    Groups::from_columns(query, columns)
-        .ok_or_else(|| unfit("groups", "such as the query asks for"))
+    let groups = Groups::from_columns(query, columns)
+        .ok_or_else(|| unfit("groups", "such as the query asks for"))?;
+    match &message.cut {
+        Some(cut) => decode_cut(cut, groups).at("cut"),
+        None => Ok(groups),
+    }
 }
 
 fn of_number(field: &str, count: usize, expected: usize) -> Result<(), DecodeError> {

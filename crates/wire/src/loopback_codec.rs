@@ -116,7 +116,9 @@ impl<P: Peer + ?Sized> LoopbackCodec<P> {
     /// The receiving side of the codec.
     async fn answer(&self, request: QueryRequest) -> Bytes {
         let deadline = Instant::now() + request.remaining;
-        encode_partial(self.inner.query(request.query, deadline).await)
+        let mut partial = self.inner.query(Arc::clone(&request.query), deadline).await;
+        partial.keep_sent(&request.query);
+        encode_partial(partial)
     }
 }
 

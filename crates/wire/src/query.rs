@@ -7,7 +7,7 @@ use bytes::Bytes;
 use hadal_peer::Plan;
 use hadal_query::{
     AggregateId, FunctionRegistry, GroupInput, Measure, OrderKey, Output, OutputExpr, Query,
-    QueryKind, SeriesLimit, StateKind,
+    QueryKind, SentGroups, SeriesLimit, StateKind,
 };
 use hadal_types::limits::{
     GROUP_KEYS_MAX, HISTOGRAM_BUCKETS_MAX, OUTPUTS_MAX, QUERY_BYTES_MAX, QUERY_DEADLINE_MS_MAX,
@@ -20,6 +20,7 @@ use crate::error::{At, DecodeError, DecodeErrorKind, at_most, each, required, un
 use crate::expr::{decode_expr, decode_index, encode_expr, encode_index};
 use crate::plan::{decode_plan, encode_plan};
 use crate::proto::{self, query};
+use crate::sent_groups::{decode_sent, encode_only_keys};
 use crate::size_guard;
 use crate::value::decode_table;
 
@@ -113,6 +114,8 @@ fn encode_query(query: &Query) -> proto::Query {
             .aggregates()
             .map(|udf| udf.name().to_owned())
             .collect(),
+        largest_groups: query.sent == SentGroups::Largest,
+        only_keys: encode_only_keys(&query.sent),
     }
 }
 
@@ -129,12 +132,14 @@ fn decode_query(wire: proto::Query, functions: &FunctionRegistry) -> Result<Quer
     at_most("columns", wire.outputs.len(), OUTPUTS_MAX).at("outputs")?;
     let filter = wire.filter.map(|filter| decode_expr(Some(filter))).transpose().at("filter")?;
     let having = wire.having.map(|having| decode_expr(Some(having))).transpose().at("having")?;
+    let kind = required(wire.shape).and_then(decode_shape).at("shape")?;
+    let sent = decode_sent(wire.largest_groups, wire.only_keys, &kind)?;
     let query = Query {
         table: decode_table(&wire.table).at("table")?,
         range: TimeRange { from: wire.from_micros.map(Micros), to: wire.to_micros.map(Micros) },
         intervals: each("intervals", wire.intervals, decode_interval)?,
         filter,
-        kind: required(wire.shape).and_then(decode_shape).at("shape")?,
+        kind,
         outputs: each("outputs", wire.outputs, decode_output)?,
         having,
         order: each("order", wire.order, decode_order)?,
@@ -149,6 +154,7 @@ fn decode_query(wire: proto::Query, functions: &FunctionRegistry) -> Result<Quer
             &wire.aggregate_functions,
             functions,
         )?),
+        sent,
     };
     check_slots(&query)?;
     Ok(query)

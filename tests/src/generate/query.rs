@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, GroupInput, Measure, OrderKey, Output, OutputExpr, Query,
-    QueryKind, RowExpr, RowInput, SeriesLimit, StateKind, Type,
+    QueryKind, RowExpr, RowInput, SentGroups, SeriesLimit, StateKind, Type,
 };
 use hadal_types::{ColumnName, Kind, Logical, Micros, TableSchema, TimeRange, limits};
 
@@ -96,6 +96,7 @@ pub fn query(seed: u64, facts: &Facts) -> Query {
         deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
         require_complete: false,
         functions: Arc::default(),
+        sent: SentGroups::All,
     }
 }
 

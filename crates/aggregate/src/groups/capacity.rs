@@ -133,8 +133,9 @@ impl Groups {
             let _ = self.group_indexes.push(&numbers);
         }
         self.accumulators = accumulators;
-        let Self { kinds, key_max, dropped_rows, deferred, series, .. } = before;
+        let Self { kinds, key_max, dropped_rows, deferred, series, cut, .. } = before;
         (self.kinds, self.states) = (kinds, states);
+        self.cut = cut.map(|cut| Box::new(cut.kept(kept)));
         self.series = series;
         (self.key_max, self.dropped_rows, self.deferred) = (key_max, dropped_rows, deferred);
     }

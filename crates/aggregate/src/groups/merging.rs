@@ -46,6 +46,7 @@ impl Groups {
             std::mem::swap(self, &mut other);
         }
         self.drop_rows(other.dropped_rows);
+        self.merge_cut(&other);
         self.merge_folded(&mut other);
         if let Some(max) = other.key_max.take() {
             self.drop_beyond(max);
@@ -78,6 +79,7 @@ impl Groups {
     fn merge_now(&mut self, other: &mut Self, chunk: Range<usize>, same: &mut Same) {
         let first = chunk.start;
         let group_indexes = self.group_indexes_in(other, chunk.clone(), same);
+        self.cover(other, chunk.clone(), &group_indexes);
         if !other.accumulators.is_empty()
             && !self.accumulators.merge(&other.accumulators, first, &group_indexes, self.len())
         {
@@ -130,7 +132,12 @@ impl Groups {
     /// Returns whether it was done.
     fn merge_later(&mut self, other: &Self, chunk: Range<usize>, same: &mut Same) -> bool {
         let is_cells = other.counts.is_empty() && other.states.iter().all(StateColumn::is_unused);
-        if other.len() < GROUPS_MIN || !is_cells || !self.can_defer() || self.keys.len() == 1 {
+        if other.len() < GROUPS_MIN
+            || other.cut.is_some()
+            || !is_cells
+            || !self.can_defer()
+            || self.keys.len() == 1
+        {
             return false;
         }
         let keys = self.numbers_in(other, chunk.clone(), same);

@@ -35,11 +35,14 @@ pub enum WarningCode {
     RowsExpired,
     /// Rows of some series were folded into "other" before all series were ranked.
     SeriesFolded,
+    /// A top list may be wrong. The count is the largest possible error of the measure that it is
+    /// ordered by, rounded up.
+    TopInexact,
 }
 
 impl WarningCode {
     /// All codes.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::OtherKindSkipped,
         Self::GroupsDropped,
         Self::LimitReached,
@@ -51,6 +54,7 @@ impl WarningCode {
         Self::RowsLostUnknown,
         Self::RowsExpired,
         Self::SeriesFolded,
+        Self::TopInexact,
     ];
 
     /// The code's name in answers.
@@ -60,6 +64,7 @@ impl WarningCode {
             Self::OtherKindSkipped => "other_kind_skipped",
             Self::GroupsDropped => "groups_dropped",
             Self::SeriesFolded => "series_folded",
+            Self::TopInexact => "top_inexact",
             Self::LimitReached => "limit_reached",
             Self::NoTimeRange => "no_time_range",
             Self::BlocksUnreadable => "blocks_unreadable",
@@ -108,6 +113,11 @@ impl Warning {
                      series that had little by then, and each that is shown may lack some of these"
                 )
             }
+            WarningCode::TopInexact => format!(
+                "the list may be wrong: leaves left out small groups, and did not send them in \
+                 time; a group may have up to {count} more than it shows, or be missing with up to \
+                 {count}, and its other values may lack rows"
+            ),
             WarningCode::LimitReached => {
                 let rows_lie = if one { "row lies" } else { "rows lie" };
                 format!("{count} more {rows_lie} beyond the limit that every answer has")

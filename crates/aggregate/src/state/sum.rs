@@ -118,6 +118,28 @@ impl Sum {
         }
     }
 
+    /// The sum in millionths, rounded down and rounded up. `None` if some value was a double, and
+    /// beyond 128 bits.
+    pub(crate) fn millionths(&self) -> Option<(i128, i128)> {
+        const MILLION: u32 = 1_000_000;
+        if self.overflow || self.doubles.is_some() {
+            return None;
+        }
+        let (mut whole, mut is_exact) = (self.decimals, true);
+        for _ in 1..SCALE / 6 {
+            let (quotient, rest) = whole.divided(MILLION);
+            is_exact &= rest == 0;
+            whole = quotient;
+        }
+        // Rounded toward zero so far.
+        let whole = whole.to_i128()?;
+        match (is_exact, self.decimals.is_negative()) {
+            (true, _) => Some((whole, whole)),
+            (false, false) => Some((whole, whole.checked_add(1)?)),
+            (false, true) => Some((whole.checked_sub(1)?, whole)),
+        }
+    }
+
     /// Adds the integer part of the decimals exactly, and the fraction rounded once.
     fn total_with(&self, doubles: &Superaccumulator) -> Option<f64> {
         const MILLION: u32 = 1_000_000;

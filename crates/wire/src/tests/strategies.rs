@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_aggregate::{
-    Coverage, Groups, LeafCoverage, LeafOutcome, Partial, PartialBody, QueryError, QueryErrorCode,
-    ScanStats, WarningCode,
+    Coverage, CutParts, Groups, LeafCoverage, LeafOutcome, Partial, PartialBody, QueryError,
+    QueryErrorCode, ScanStats, WarningCode,
 };
 use hadal_block::BlockBuilder;
 use hadal_peer::{
@@ -16,11 +16,11 @@ use hadal_peer::{
 };
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output, Query,
-    QueryKind, RowExpr, RowInput, SeriesLimit, StateKind, Type,
+    QueryKind, RowExpr, RowInput, SentGroups, SeriesLimit, StateKind, Type,
 };
 use hadal_types::limits::{
     SAMPLE_COLUMNS_MAX, SAMPLE_ONE_IN_MAX, TABLE_AGE_SECONDS_MAX, TABLE_AGE_SECONDS_MIN,
-    TABLE_BYTES_SET_MAX, TABLE_BYTES_SET_MIN,
+    TABLE_BYTES_SET_MAX, TABLE_BYTES_SET_MIN, TOP_BOUND_MAX,
 };
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
@@ -199,8 +199,9 @@ fn query_of_kind(kind: QueryKind) -> impl Strategy<Value = Query> {
         option::of(series),
     );
     let how = (10u64..1_000, 0u64..1_000, any::<i64>(), any::<Duration>(), any::<bool>());
-    (Just(kind), what, how).prop_map(
-        |(kind, (table, (range, intervals), filter, outputs, having, order, series), how)| {
+    let sent = sent_groups(&kind);
+    (Just(kind), what, how, sent).prop_map(
+        |(kind, (table, (range, intervals), filter, outputs, having, order, series), how, sent)| {
             let (limit, offset, now, deadline, require_complete) = how;
             Query {
                 table,
@@ -218,9 +219,31 @@ fn query_of_kind(kind: QueryKind) -> impl Strategy<Value = Query> {
                 deadline,
                 require_complete,
                 functions: Arc::default(),
+                sent,
             }
         },
     )
+}
+
+fn sent_groups(kind: &QueryKind) -> BoxedStrategy<SentGroups> {
+    let QueryKind::Groups { keys, .. } = kind else { return Just(SentGroups::All).boxed() };
+    let keys = collection::btree_set(collection::vec(cell(), keys.len()), 1..4);
+    let keys = keys.prop_map(|keys| keys.into_iter().map(Vec::into_boxed_slice).collect());
+    prop_oneof![Just(SentGroups::All), Just(SentGroups::Largest), keys.prop_map(SentGroups::Keys),]
+        .boxed()
+}
+
+/// What was left out of groups; of some, the slack needs more than 64 bits.
+fn cut_of(groups: &Groups) -> impl Strategy<Value = Option<CutParts>> + use<> {
+    let len = groups.len();
+    let threshold = prop_oneof![Just(1), 1..=TOP_BOUND_MAX, Just(TOP_BOUND_MAX)];
+    let cut = (threshold, any::<u64>(), any::<u64>(), 0..100usize).prop_map(
+        move |(threshold, groups, rows, first)| {
+            let slacks = (first..first + len).map(|shift| threshold >> shift).collect();
+            CutParts { threshold, groups, rows, slacks }
+        },
+    );
+    option::of(cut)
 }
 
 pub(crate) fn weight() -> impl Strategy<Value = Weight> {
@@ -297,8 +320,18 @@ pub(crate) fn partial_of(query: &Query) -> impl Strategy<Value = Partial> + use<
     let warnings = collection::vec(warning, 0..4);
     let faults = collection::vec((coded::<QueryErrorCode>(), "\\PC{0,5}"), 0..3);
     let query = query.clone();
-    (answering(&query), coverage(), stats, warnings, faults, 0u64..9).prop_map(
-        move |(mut partial, coverage, stats, warnings, faults, dropped)| {
+    let answering = answering(&query).prop_flat_map(|partial| {
+        let groups = match &partial.body {
+            PartialBody::Groups(groups) => groups.clone(),
+            PartialBody::Rows(_) => Groups::new(&Query::new(
+                TableName::new("t").expect("a name"),
+                QueryKind::Groups { keys: Vec::new(), measures: Vec::new() },
+            )),
+        };
+        (Just(partial), cut_of(&groups))
+    });
+    (answering, coverage(), stats, warnings, faults, 0u64..9).prop_map(
+        move |((mut partial, cut), coverage, stats, warnings, faults, dropped)| {
             for (code, subject, count, until) in warnings {
                 partial.warnings.add_until(code, &subject, count, until);
             }
@@ -309,6 +342,9 @@ pub(crate) fn partial_of(query: &Query) -> impl Strategy<Value = Partial> + use<
                 // Dropped rows of keys that are larger than all of these.
                 let (kept, _) = groups.clone().into_sorted();
                 *groups = Groups::from_parts(&query, kept, dropped).expect("groups of the query");
+                if let Some(cut) = cut {
+                    *groups = groups.clone().with_cut(cut).expect("in range");
+                }
             }
             Partial { coverage, stats, ..partial }
         },

@@ -14,7 +14,7 @@ use hadal_aggregate::{
 use hadal_peer::{ForeignBatch, LeafStatus, MemberState, PeerStatus, SinkError, TableStatus};
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output,
-    PatternSyntax, Query, QueryKind, RowInput, SeriesLimit, StateKind, Type,
+    PatternSyntax, Query, QueryKind, RowInput, SentGroups, SeriesLimit, StateKind, Type,
 };
 use hadal_types::{
     BatchId, ColumnName, ColumnPart, ColumnSchema, Kind, LeafName, LeafState, Logical, Micros,
@@ -84,6 +84,7 @@ pub(crate) fn rows_query() -> Query {
         deadline: Duration::from_secs(10),
         require_complete: false,
         functions: Arc::default(),
+        sent: SentGroups::All,
     }
 }
 
