@@ -14,8 +14,10 @@
 
 mod directory;
 mod planning;
+mod top_list;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
@@ -40,6 +42,7 @@ pub struct ClusterTree {
     fanout: usize,
     members: Directories,
     fan_out: FanOut,
+    second_rounds: AtomicU64,
 }
 
 impl ClusterTree {
@@ -49,7 +52,7 @@ impl ClusterTree {
     pub fn new(machine: MachineName, fanout: usize, expected_rows: &Arc<ExpectedRows>) -> Self {
         let (members, fan_out) =
             (Directories::default(), FanOut::new(Leaves::Remote, expected_rows));
-        Self { machine, fanout, members, fan_out }
+        Self { machine, fanout, members, fan_out, second_rounds: AtomicU64::default() }
     }
 
     /// Adds a leaf of a machine, or replaces the one of the same name.
@@ -113,6 +116,12 @@ impl ClusterTree {
         self.fan_out.refused_answers()
     }
 
+    /// Top lists that members were asked for once more, since the start.
+    #[must_use]
+    pub fn second_rounds(&self) -> u64 {
+        self.second_rounds.load(Ordering::Relaxed)
+    }
+
     /// Runs a query as the root. If it requires all rows and some are missing, it is repeated until
     /// it has all or its deadline is too near: a leaf may be back after a restart.
     async fn run(&self, query: Arc<Query>, deadline: Instant) -> Partial {
@@ -132,7 +141,8 @@ impl ClusterTree {
         }
     }
 
-    /// Plans a query, and runs it as the root.
+    /// Plans a query, and runs it as the root. Of a top list, members send only the largest groups
+    /// at first; if that does not decide it, they are asked once more.
     async fn run_once(&self, query: Arc<Query>, deadline: Instant) -> Partial {
         let members = self.members.now();
         let (mut plan, mut unasked) = planning::plan(&members, &self.machine, self.fanout);
@@ -142,8 +152,26 @@ impl ClusterTree {
             }
         }
         plan.rows_expected = self.rows_expected(&plan, &query);
-        let mut partial = self.run_plan(&members, &plan, &query, deadline).await;
-        self.add_unasked(&mut partial, unasked, &query);
+        let first_query = top_list::first_round(&query);
+        let first = self.run_round(&members, &plan, unasked, &first_query, deadline).await;
+        let Some(next) = top_list::next_round(&first, &query) else { return first };
+        self.second_rounds.fetch_add(1, Ordering::Relaxed);
+        let (plan, unasked) = top_list::plan_of_answered(plan, &first);
+        let second = self.run_round(&members, &plan, unasked, &next, deadline).await;
+        top_list::better(first, second, &query)
+    }
+
+    /// Asks the leaves of a plan, and adds the others to the coverage.
+    async fn run_round(
+        &self,
+        members: &Directory,
+        plan: &Plan,
+        unasked: Vec<(LeafName, LeafOutcome)>,
+        query: &Arc<Query>,
+        deadline: Instant,
+    ) -> Partial {
+        let mut partial = self.run_plan(members, plan, query, deadline).await;
+        self.add_unasked(&mut partial, unasked, query);
         let coverage = &mut partial.coverage;
         if coverage.leaves_answered < coverage.leaves_asked {
             // Through such an aggregator, the missing leaves may have taken rows that nobody here

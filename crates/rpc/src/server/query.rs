@@ -3,10 +3,13 @@
 //! HTTP/2 sends no more than the receiver takes, so of a large partial only its encoded bytes wait,
 //! and they stay counted as memory of queries until they are sent.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use futures_util::Stream;
 use futures_util::stream::unfold;
 use hadal_aggregate::Partial;
+use hadal_query::Query;
 use hadal_types::MemoryReservation;
 use hadal_types::limits::{MERGE_AT_ONCE_BYTES, MESSAGE_BYTES_MAX};
 use hadal_wire::{QueryRequest, encode_partial, encode_piece};
@@ -26,6 +29,7 @@ pub(crate) async fn answer_query(
     let request = QueryRequest::decode(message, &services.functions);
     let request = request.map_err(|error| undecodable(&error))?;
     let deadline = start + request.remaining;
+    let query = Arc::clone(&request.query);
     let partial = match request.plan {
         None => services.peer.query(request.query, deadline).await,
         Some(plan) => {
@@ -33,7 +37,7 @@ pub(crate) async fn answer_query(
             planned.query_planned(request.query, plan, deadline).await
         }
     };
-    let (bytes, held) = encode(partial).await?;
+    let (bytes, held) = encode(partial, query).await?;
     if bytes.len() > MESSAGE_BYTES_MAX {
         let message = format!("a partial of {} bytes; at most {MESSAGE_BYTES_MAX}", bytes.len());
         return Err(Status::out_of_range(message));
@@ -41,15 +45,20 @@ pub(crate) async fn answer_query(
     Ok(pieces(bytes, held))
 }
 
-/// Encodes a partial, on another thread if that takes long. Also returns the reservation of the
-/// bytes.
-async fn encode(mut partial: Partial) -> Result<(Bytes, MemoryReservation), Status> {
-    let mut held = std::mem::take(&mut partial.reservation);
-    let bytes = if held.bytes() <= MERGE_AT_ONCE_BYTES {
-        encode_partial(partial)
-    } else {
-        spawn_blocking(move || encode_partial(partial)).await.map_err(|_| ended())?
+/// Encodes what the query wants of a partial, on another thread if that takes long. Also returns
+/// the reservation of the bytes.
+async fn encode(
+    mut partial: Partial,
+    query: Arc<Query>,
+) -> Result<(Bytes, MemoryReservation), Status> {
+    let is_small = partial.reservation.bytes() <= MERGE_AT_ONCE_BYTES;
+    let encoding = move || {
+        partial.keep_sent(&query);
+        let held = std::mem::take(&mut partial.reservation);
+        (encode_partial(partial), held)
     };
+    let (bytes, mut held) =
+        if is_small { encoding() } else { spawn_blocking(encoding).await.map_err(|_| ended())? };
     held.overdraw(bytes.len());
     Ok((bytes, held))
 }

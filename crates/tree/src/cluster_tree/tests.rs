@@ -11,6 +11,7 @@ use super::*;
 mod complete;
 mod properties;
 mod shapes;
+mod top_lists;
 
 /// Groups over which the leaves' rows are spread.
 const KEYS: u64 = 7;
