@@ -6,6 +6,8 @@
 
 #![expect(clippy::expect_used, reason = "tests fail by panicking")]
 
+mod top_lists;
+
 use std::path::{Path, PathBuf};
 
 use hadal_tests::session::{Hops, Session};

@@ -1,9 +1,11 @@
 //! All of Hadal below HTTP in one process: leaves in memory, the tree over them, SQL on top.
 
 mod grpc;
+mod sent;
 
 use std::collections::HashSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use hadal_ingest::{AgePolicy, Format, Ingest, ReadOptions, Settings, Summary};
 use hadal_leaf::{Durability, Leaf, LeafConfig, LeafGroup, LeafLimits, PreopenedStore, ScanPool};
@@ -15,6 +17,8 @@ use hadal_types::{
     BatchId, Clock, FixedClock, LeafName, MemoryPool, Micros, TableName, TableSchema, Value,
 };
 use hadal_wire::LoopbackCodec;
+
+use sent::Sent;
 
 /// How leaves are reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +38,7 @@ pub struct Session {
     root: Root,
     placement: Arc<Placement>,
     clock: Arc<FixedClock>,
+    sent: Arc<Sent>,
     bodies: u64,
 }
 
@@ -127,6 +132,7 @@ impl Session {
             .enable_all()
             .build()
             .map_err(|error| error.to_string())?;
+        let sent = Arc::new(Sent::default());
         // As in one process, and as over a network.
         let tree: Arc<dyn Peer> = match hops {
             Hops::InProcess => {
@@ -138,7 +144,7 @@ impl Session {
                 Arc::new(LoopbackCodec::new(LeafName("root".into()), tree))
             }
             Hops::Grpc => {
-                let (tree, placed) = grpc::cluster(&runtime, &opened, &ledger)?;
+                let (tree, placed) = grpc::cluster(&runtime, &opened, &ledger, &sent)?;
                 sinks = placed;
                 tree
             }
@@ -149,8 +155,15 @@ impl Session {
             placement: Arc::new(Placement::new(sinks, &ledger, root.catalog())),
             root,
             clock,
+            sent,
             bodies: 0,
         })
+    }
+
+    /// The partials that leaves have sent over sockets, and their bytes.
+    #[must_use]
+    pub fn sent(&self) -> (u64, u64) {
+        self.sent.counts()
     }
 
     /// Logs a body of JSON to a table. If `by_line`, every line is a separate batch.
@@ -223,9 +236,15 @@ impl Session {
             None => error.to_string(),
         })?;
         match statement {
-            Statement::Query { query, notes } => {
+            Statement::Query { mut query, notes } => {
+                // Answers are compared, however slow the machine is.
+                query.deadline = Duration::from_millis(limits::QUERY_DEADLINE_MS_MAX);
                 let answer = self.runtime.block_on(self.root.ask(*query));
                 let answer = answer.map_err(|error| error.to_string())?;
+                let coverage = &answer.coverage;
+                if coverage.leaves_answered < coverage.leaves_asked {
+                    return Err(format!("leaves are missing: {coverage:?}"));
+                }
                 let notes = notes.iter().map(|note| note.code.to_owned());
                 let warnings = answer.warnings.iter().map(|warning| format!("{:?}", warning.code));
                 Ok(Rows {

@@ -15,6 +15,8 @@ use hadal_types::{LeafName, LeafState, MachineName, SystemClock};
 use tokio::net::TcpListener;
 use tokio::runtime::Runtime;
 
+use super::sent::{CountedLeaf, Sent};
+
 const MACHINES: usize = 3;
 
 /// A member that other members can call.
@@ -30,11 +32,13 @@ pub(super) fn cluster(
     runtime: &Runtime,
     leaves: &[Arc<Leaf>],
     expected_rows: &Arc<ExpectedRows>,
+    sent: &Arc<Sent>,
 ) -> Result<(Arc<dyn Peer>, Vec<PlacementLeaf>), String> {
     runtime.block_on(async {
         let mut servers = Vec::new();
         for (index, leaf) in leaves.iter().enumerate() {
-            let services = services(Arc::clone(leaf) as _, None, Some(leaf));
+            let counted = CountedLeaf { leaf: Arc::clone(leaf) as _, sent: Arc::clone(sent) };
+            let services = services(Arc::new(counted), None, Some(leaf));
             servers.push(start(leaf.name().clone(), machine(index % MACHINES), services).await?);
         }
         let mut trees = Vec::new();
