@@ -111,8 +111,8 @@ impl World {
             .map(|machine| self.healed[machine]);
         let back = healed.into_iter().fold(record.made.max(self.store.repaired), Time::max);
         let was_cut_off = earlier.started < record.made && earlier.frozen_until < record.made;
-        // The batch came to the later leaf after the earlier one had asked for it, or it was dropped
-        // while the query was under way.
+        // The batch came to the later leaf after the earlier one had asked for it, or the earlier
+        // one dropped it while the query was under way.
         let arrived = later.stored.get(&batch).copied().unwrap_or_default();
         let reads = self.store.is_up && self.network.connects(earlier.machine, self.store.machine);
         was_cut_off && (is_recent(back) || !reads)
