@@ -357,6 +357,7 @@ fn columns_that_take_much_more_than_their_bytes_are_refused() {
     let steps: Vec<u128> = [0].into_iter().chain([1].into_iter().cycle()).take(count).collect();
     let signed_steps = [0].into_iter().chain([1].into_iter().cycle()).take(count);
     let groups = proto::Groups {
+        cut: None,
         dropped_rows: 0,
         count: u32::try_from(count).expect("small"),
         keys: vec![proto::KeyColumn {
