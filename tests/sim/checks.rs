@@ -30,8 +30,6 @@ pub(crate) struct Outcome {
     pub(crate) expired: usize,
     /// Rows that are expected at the end and were removed without a report before a crash.
     pub(crate) surplus: u64,
-    /// Answers that expect fewer rows of a leaf than an earlier one had.
-    pub(crate) unreported: u64,
     pub(crate) violations: Vec<String>,
 }
 
@@ -61,7 +59,6 @@ pub(crate) fn run(seed: u64, planted: Planted) -> Outcome {
         rollovers: u64::from(world.rolling.is_done),
         expired: world.expired.len(),
         surplus: world.surplus,
-        unreported: world.unreported,
         violations: world.violations,
     }
 }

@@ -77,7 +77,7 @@ impl World {
         if answered.len() < self.leaves.len() {
             let wall = self.wall(self.doors[id].machine);
             self.check_expected(id, wall, &answered);
-            self.count_unreported(id, wall, &answered);
+            self.check_answered(id, wall, &answered);
         }
         for (leaf, batches) in rows {
             for batch in batches.iter() {
@@ -109,17 +109,20 @@ impl World {
         }
     }
 
-    /// Counts answers that expect fewer rows of a leaf than an earlier answer of the same door had:
-    /// the leaf fell silent between its answer and its next report, to another door. Until the
-    /// doors have exchanged it, such rows are not expected.
-    fn count_unreported(&mut self, id: usize, wall: Micros, answered: &BTreeSet<LeafId>) {
+    /// The rows of an earlier answer of the same door are expected, too: the leaf may have fallen
+    /// silent before its next report.
+    fn check_answered(&mut self, id: usize, wall: Micros, answered: &BTreeSet<LeafId>) {
         let observer = &self.doors[id].observer;
-        let is_less = |(leaf, rows): (LeafId, u64)| {
+        let mut owed = self.owed(id, wall, &observer.answered).into_iter();
+        let is_less = |&(leaf, rows): &(LeafId, u64)| {
             let name = &self.leaf_names[leaf];
             !answered.contains(&leaf) && observer.rows.expected(name, &table()) < rows
         };
-        let owed = self.owed(id, wall, &observer.answered);
-        self.unreported += u64::from(owed.into_iter().any(is_less));
+        if let Some((leaf, rows)) = owed.find(is_less) {
+            let text =
+                format!("door {id} expects less than the {rows} rows of leaf {leaf} that it had");
+            self.violations.push(text);
+        }
     }
 
     /// Coverage is whole again where all leaves are back. Returns rows that are expected of leaves

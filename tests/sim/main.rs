@@ -55,10 +55,6 @@ struct Sums {
     expired: u64,
     /// Runs at whose end rows are expected that nobody has.
     understated: u64,
-    /// Answers that expect fewer rows of a leaf than an earlier answer had.
-    unreported: u64,
-    /// The last seed with such an answer.
-    last_unreported: Option<u64>,
 }
 
 impl Sums {
@@ -70,10 +66,6 @@ impl Sums {
         self.rollovers += outcome.rollovers;
         self.expired += outcome.expired as u64;
         self.understated += u64::from(outcome.surplus > 0);
-        self.unreported += outcome.unreported;
-        if outcome.unreported > 0 {
-            self.last_unreported = Some(seed);
-        }
     }
 }
 

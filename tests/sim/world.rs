@@ -52,7 +52,6 @@ pub(crate) struct World {
     pub(crate) calm_since: Time,
     /// See [`crate::checks::Outcome`].
     pub(crate) surplus: u64,
-    pub(crate) unreported: u64,
     /// When anything was last seen to fail.
     pub(crate) disturbed: Time,
     pub(crate) events: u64,
@@ -104,7 +103,6 @@ impl World {
             calm_since: 0,
             disturbed: 0,
             surplus: 0,
-            unreported: 0,
             events: 0,
             trace: options.seed,
             violations: Vec::new(),

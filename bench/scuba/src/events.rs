@@ -26,7 +26,7 @@ const COLUMNS: [(&str, Kind); 4] = [
     ("column1", Kind::Number),
     ("column2", Kind::Number),
 ];
-/// One row stands for so many events.
+/// How many events one row stands for.
 const SAMPLE_RATES: [i64; 4] = [1, 10, 100, 1_000];
 
 /// The rows of one unit of data, in batches of a full block each. `copy` makes other batch ids.

@@ -18,9 +18,9 @@ pub struct Coverage {
     pub rows_expected: u64,
     /// Rows of the table that were scanned, or proved not to match.
     pub rows_scanned: u64,
-    /// Causes for which more rows may be missing than are expected: losses on leaves with an unknown
-    /// number of rows and unknown tables, and silent aggregators that may have taken rows for leaves
-    /// without an answer. If there are any, [`Coverage::fraction`] is an upper bound.
+    /// Causes for which more rows may be missing than are expected: losses on leaves with an
+    /// unknown number of rows and unknown tables, and silent aggregators that may have taken rows
+    /// for leaves without an answer. If there are any, [`Coverage::fraction`] is an upper bound.
     pub unknown_losses: u64,
     /// Each leaf that was asked, in the order of names; at most [`LEAVES_MAX`].
     pub leaves: Vec<LeafCoverage>,

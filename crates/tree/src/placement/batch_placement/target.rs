@@ -113,8 +113,8 @@ impl<L: Clone + Ord> BatchPlacement<L> {
             || self.lookup(candidate).is_some_and(|lookup| lookup.is_revoked)
     }
 
-    /// Whether a leaf may hold the batch because of this or another sender: also the leaf to which a
-    /// record says that the batch went.
+    /// Whether a leaf may hold the batch because of this or another sender: also the leaf to which
+    /// a record says that the batch went.
     fn may_hold(&self, index: usize) -> bool {
         let Candidate { leaf, history, .. } = &self.candidates[index];
         let by_others = !self.first_try && (index < CHOICES || *history == History::Candidate);
