@@ -58,7 +58,7 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, seed: u64, outcome: &Outcome) {
+    fn add(&mut self, outcome: &Outcome) {
         self.seeds += 1;
         self.events += outcome.events;
         self.revoked += outcome.revoked as u64;
@@ -96,7 +96,7 @@ fn first_violation(seeds: std::ops::Range<u64>, planted: Planted) -> Option<(u64
                         return;
                     }
                     let outcome = run(seed, planted);
-                    sums.lock().add(seed, &outcome);
+                    sums.lock().add(&outcome);
                     if !outcome.violations.is_empty() {
                         next.store(seeds.end, Ordering::Relaxed);
                         let mut violation = violation.lock();

@@ -74,7 +74,8 @@ pub(crate) enum Answer {
     /// With whether the leaf holds the batch durably.
     LookedUp(Lookup, bool),
     Accepted(SendOutcome, Option<Receipt>),
-    Recorded(LeafId),
+    /// The leaf that gets the batch instead, and when the record was made.
+    Recorded(LeafId, Time),
     Records(Vec<ReadRecord>),
     /// The batches that a leaf serves; `None` if it does not serve.
     Rows(Option<Rc<Vec<BatchNumber>>>),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use hadal_tree::batch_placement::{
     self as placement, BatchPlacement, Candidate, Effect, History, PlacementRules,
 };
+use hadal_types::limits::BATCH_MOVED_SECONDS;
 
 use crate::door::View;
 use crate::messages::{Answer, BatchNumber, LeafId, Node, Purpose, Request, Wake};
@@ -15,6 +16,7 @@ use crate::world::World;
 const LOOK_UP: Time = SECOND;
 const ACCEPT: Time = 5 * SECOND;
 const RECORD: Time = 2 * SECOND;
+const MOVED: Time = BATCH_MOVED_SECONDS.unsigned_abs() * SECOND;
 
 /// Events of one request.
 const STEPS_MAX: u32 = 2_000;
@@ -139,7 +141,10 @@ impl World {
             }
             (Purpose::Record { request, leaf }, answer) => {
                 let event = match answer {
-                    Some(Answer::Recorded(instead)) => placement::Event::Revoked { leaf, instead },
+                    Some(Answer::Recorded(instead, made)) => {
+                        let is_old = self.now.saturating_sub(made) >= MOVED;
+                        placement::Event::Revoked { leaf, instead, is_old }
+                    }
                     _ => placement::Event::NotRevoked { leaf },
                 };
                 (request, event)

@@ -51,7 +51,8 @@ impl World {
                 }
                 let records = self.store.records.entry(batch).or_default();
                 let record = Record { instead, is_held: false, made: self.now };
-                Answer::Recorded(records.entry(leaf).or_insert(record).instead)
+                let record = records.entry(leaf).or_insert(record);
+                Answer::Recorded(record.instead, record.made)
             }
             Request::NoteHeld { batch, leaf } => {
                 let records = self.store.records.get_mut(&batch).into_iter().flatten();

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use hadal_peer::BoxFuture;
-use hadal_tree::{Revocation, Revocations, comes_later};
-use hadal_types::{BatchId, LeafName};
+use hadal_tree::{Record, Revocation, Revocations, comes_later};
+use hadal_types::{BatchId, LeafName, Micros};
 use parking_lot::Mutex;
 
 /// The disks of all leaves, and the store of revocations. Leaves know the records at once, so no
@@ -45,9 +45,10 @@ impl Records {
 }
 
 impl Revocations for Records {
-    fn record<'a>(&'a self, revocation: &'a Revocation) -> BoxFuture<'a, Result<LeafName, String>> {
+    fn record<'a>(&'a self, revocation: &'a Revocation) -> BoxFuture<'a, Result<Record, String>> {
         let Revocation { leaf, batch, instead, .. } = revocation.clone();
         let instead = self.revoked.lock().entry((leaf, batch)).or_insert(instead).clone();
-        Box::pin(async move { Ok(instead) })
+        // Leaves drop copies at any age here.
+        Box::pin(async move { Ok(Record { instead, at: Micros(i64::MAX) }) })
     }
 }

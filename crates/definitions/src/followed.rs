@@ -206,7 +206,7 @@ impl DefinitionStore for FollowedDefinitions {
         })
     }
 
-    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, LeafName> {
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, Revocation> {
         self.store.record_revocation(revocation)
     }
 

@@ -26,15 +26,15 @@ pub struct Revocation {
 }
 
 impl Definitions {
-    /// Records a revocation, unless there is one of its leaf, table and batch. Returns the leaf
-    /// that gets the batch instead, according to the record that exists now.
+    /// Records a revocation, unless there is one of its leaf, table and batch. Returns the record
+    /// that exists now.
     ///
     /// # Errors
     /// If it cannot be written.
     pub async fn record_revocation(
         &self,
         revocation: &Revocation,
-    ) -> Result<LeafName, DefinitionsError> {
+    ) -> Result<Revocation, DefinitionsError> {
         let insert = "INSERT INTO hadal_revocations (leaf, table_name, batch, instead, at, held) \
                       VALUES ($1, $2, $3, $4, $5, $6) \
                       ON CONFLICT (leaf, table_name, batch) DO NOTHING";
@@ -43,12 +43,11 @@ impl Definitions {
         let insert = sqlx::query(insert).bind(&*leaf.0).bind(table.as_str()).bind(batch.as_str());
         let insert = insert.bind(&*instead.0).bind(at.0).bind(i64::from(*is_held));
         insert.execute(&self.pool()).await.map_err(failed)?;
-        let select = "SELECT instead FROM hadal_revocations \
+        let select = "SELECT leaf, table_name, batch, instead, at, held FROM hadal_revocations \
                       WHERE leaf = $1 AND table_name = $2 AND batch = $3";
         let select = sqlx::query(select).bind(&*leaf.0).bind(table.as_str()).bind(batch.as_str());
         let row = select.fetch_one(&self.pool()).await.map_err(failed)?;
-        let instead: String = row.try_get(0).map_err(failed)?;
-        Ok(LeafName(instead.into()))
+        self.revocation(&row)
     }
 
     /// Notes in all records of a batch that name this leaf as the one that gets it that it holds

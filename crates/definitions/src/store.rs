@@ -66,9 +66,8 @@ pub trait DefinitionStore: Send + Sync {
     ) -> StoreFuture<'a, bool>;
 
     /// Records that a leaf must not count a batch that it may hold, because the batch goes to
-    /// another leaf. If that is recorded, the record stays. Returns the leaf that gets the batch,
-    /// according to the record that exists now.
-    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, LeafName>;
+    /// another leaf. If that is recorded, the record stays. Returns the record that exists now.
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, Revocation>;
 
     /// Notes in all records of a batch that name this leaf as the one that gets it that it holds
     /// the batch durably.
@@ -146,7 +145,7 @@ impl DefinitionStore for Definitions {
         Box::pin(self.within("change", TIME, Self::remove_table_settings(self, table, based_on)))
     }
 
-    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, LeafName> {
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, Revocation> {
         Box::pin(self.within("change", TIME, Self::record_revocation(self, revocation)))
     }
 

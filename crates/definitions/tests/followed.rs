@@ -84,7 +84,7 @@ impl DefinitionStore for Store {
         self.up(DefinitionStore::remove_table_settings(&self.inner, table, based_on))
     }
 
-    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, LeafName> {
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, Revocation> {
         self.up(DefinitionStore::record_revocation(&self.inner, revocation))
     }
 

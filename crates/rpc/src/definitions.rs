@@ -179,10 +179,10 @@ impl DefinitionStore for RemoteDefinitions {
         }))
     }
 
-    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, LeafName> {
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, Revocation> {
         let request = DefinitionsRequest::RecordRevocation(to_wire(revocation));
         Box::pin(self.ask(request, CHANGE_TIME, |answer| match answer {
-            DefinitionsAnswer::Recorded(instead) => Some(instead),
+            DefinitionsAnswer::Recorded(record) => Some(from_wire(record)),
             _ => None,
         }))
     }

@@ -93,9 +93,11 @@ impl ExpectedRows {
 
     /// Adds rows that a leaf acknowledged without a report.
     pub fn add(&self, leaf: &LeafName, table: &TableName, rows: u64) {
+        let now = self.clock.now();
         let mut counts = self.counts.lock();
         if let Some(entry) = counts.entry(leaf, table) {
             entry.unreported = entry.unreported.saturating_add(rows);
+            entry.unreported_at = now;
         }
     }
 
@@ -135,7 +137,7 @@ impl ExpectedRows {
             Some(newest) => {
                 // A report may be on its way. A lower answer is one that the report overtook.
                 entry.unreported = rows.saturating_sub(newest.rows);
-                entry.answered = None;
+                (entry.unreported_at, entry.answered) = (now, None);
                 rows.saturating_add(entry.history.missing_rows(now))
             }
         }

@@ -32,7 +32,7 @@ pub use dead_leaf::DeadLeaf;
 pub use expected_rows::ExpectedRows;
 pub use expected_rows::exchange::{Exchange, Pull};
 pub use placement::{
-    Applied, Placement, PlacementLeaf, Revocation, Revocations, batch_placement, comes_later,
-    revocation_review,
+    Applied, Placement, PlacementLeaf, Record, Revocation, Revocations, batch_placement,
+    comes_later, revocation_review,
 };
 pub use root::{AskError, Root};

@@ -32,7 +32,7 @@ use tables::Tables;
 
 pub use change::Applied;
 pub use members::comes_later;
-pub use revocations::{Revocation, Revocations};
+pub use revocations::{Record, Revocation, Revocations};
 
 /// A process of a leaf on which batches can be placed.
 pub struct PlacementLeaf {
@@ -248,7 +248,7 @@ impl Sink for Placement {
 struct NoRevocations;
 
 impl Revocations for NoRevocations {
-    fn record<'a>(&'a self, _: &'a Revocation) -> BoxFuture<'a, Result<LeafName, String>> {
+    fn record<'a>(&'a self, _: &'a Revocation) -> BoxFuture<'a, Result<Record, String>> {
         Box::pin(async { Err("there is no store of revocations".to_owned()) })
     }
 }

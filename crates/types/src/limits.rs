@@ -76,6 +76,9 @@ pub const MERGE_BYTES_MAX: u64 = 64 << 20;
 /// Age from which a batch is settled, in seconds. A younger one can be revoked, so its rows keep
 /// arrival order.
 pub const BATCH_SETTLED_SECONDS: i64 = 120;
+/// Age of the record of a batch that moved, in seconds, from which its new leaf may have settled
+/// it, with [`CLOCK_SKEW_SECONDS`] between the clocks of both.
+pub const BATCH_MOVED_SECONDS: i64 = BATCH_SETTLED_SECONDS - CLOCK_SKEW_SECONDS;
 /// Age from which a batch cannot be revoked any more, in seconds. It is below
 /// [`BATCH_SETTLED_SECONDS`]: if all leaves with parts of a batch agree to revoke it, each still
 /// can.

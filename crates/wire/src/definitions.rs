@@ -97,8 +97,8 @@ pub enum DefinitionsAnswer {
     Removed(bool),
     /// The records of all batches that a leaf must not count.
     Revocations(Vec<RevokedBatch>),
-    /// The revocation is recorded: the leaf that gets the batch instead.
-    Recorded(LeafName),
+    /// The revocation is recorded: the record that exists now.
+    Recorded(RevokedBatch),
     /// Nothing changed, because the settings have this version and not the one that was replaced.
     Conflict(i64),
     /// The definitions cannot be read or changed, in words.
@@ -228,7 +228,7 @@ pub fn encode_definitions_answer(answer: &DefinitionsAnswer) -> Bytes {
         DefinitionsAnswer::Revocations(revocations) => {
             Answer::Revocations(encode_revocations(revocations))
         }
-        DefinitionsAnswer::Recorded(instead) => Answer::Recorded(instead.to_string()),
+        DefinitionsAnswer::Recorded(record) => Answer::Recorded(encode_revocation(record)),
         DefinitionsAnswer::Conflict(current) => Answer::Conflict(*current),
         DefinitionsAnswer::Failed(reason) => {
             let end = reason.floor_char_boundary(NOTE_BYTES_MAX);
@@ -260,8 +260,8 @@ pub fn decode_definitions_answer(bytes: Bytes) -> Result<DefinitionsAnswer, Deco
             Answer::Revocations(revocations) => {
                 DefinitionsAnswer::Revocations(decode_revocations(revocations).at("revocations")?)
             }
-            Answer::Recorded(instead) => {
-                DefinitionsAnswer::Recorded(decode_leaf_name(instead).at("recorded")?)
+            Answer::Recorded(record) => {
+                DefinitionsAnswer::Recorded(decode_revocation(record).at("recorded")?)
             }
             Answer::Conflict(current) => DefinitionsAnswer::Conflict(current),
             Answer::Failed(reason) => {

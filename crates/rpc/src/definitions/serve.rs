@@ -44,7 +44,8 @@ async fn answer(
             DefinitionsAnswer::Removed(store.remove_table_settings(&table, based_on).await?)
         }
         DefinitionsRequest::RecordRevocation(revoked) => {
-            DefinitionsAnswer::Recorded(store.record_revocation(&from_wire(revoked)).await?)
+            let record = store.record_revocation(&from_wire(revoked)).await?;
+            DefinitionsAnswer::Recorded(to_wire(&record))
         }
         DefinitionsRequest::NoteHeld { table, batch, leaf } => {
             store.note_held(&table, &batch, &leaf).await?;

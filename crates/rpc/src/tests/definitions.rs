@@ -62,7 +62,8 @@ async fn every_request_reaches_the_store_and_comes_back() {
         at: Micros(5),
         is_held: false,
     };
-    assert_eq!(remote.record_revocation(&revocation).await.expect("recorded"), instead);
+    let record = remote.record_revocation(&revocation).await.expect("recorded");
+    assert_eq!(record, revocation);
     remote.note_held(&other, &batch_id(), &instead).await.expect("noted");
     let listed = remote.revocations_of(&leaf_name(), None).await.expect("read");
     assert_eq!(listed, [Revocation { is_held: true, ..revocation }]);

@@ -29,6 +29,8 @@ pub(super) struct Entry {
     pub(super) history: RunHistory,
     /// Acknowledged rows that no report includes yet; all rows, if there is no report.
     pub(super) unreported: u64,
+    /// When the last of them were heard of.
+    pub(super) unreported_at: Micros,
     /// The rows that the leaf answered with since its last report.
     pub(super) answered: Option<u64>,
     /// The version of the last change.
@@ -42,7 +44,10 @@ impl Entry {
             Some(rows) => rows.saturating_add(self.history.missing_rows(now)),
             None => self.history.rows(now, range),
         };
-        reported.saturating_add(self.unreported)
+        match self.history.is_too_old(self.unreported_at, now) {
+            true => reported,
+            false => reported.saturating_add(self.unreported),
+        }
     }
 }
 

@@ -117,6 +117,12 @@ impl RunHistory {
         losses
     }
 
+    /// Whether rows that arrived at a time have certainly been dropped for their age.
+    pub(super) fn is_too_old(&self, arrived: Micros, now: Micros) -> bool {
+        let cutoff = self.newest().and_then(|newest| cutoff(newest, now));
+        cutoff.is_some_and(|cutoff| arrived < cutoff)
+    }
+
     /// Rows that the leaf reported once and does not have, if they are not too old by now.
     pub(super) fn missing_rows(&self, now: Micros) -> u64 {
         let cutoff = self.newest().and_then(|newest| cutoff(newest, now));

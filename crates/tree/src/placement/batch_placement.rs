@@ -26,6 +26,9 @@
 //! 4. A batch moves only to leaves later in its order, so the last leaf that holds it never drops
 //!    it: nothing is lost. Every leaf before it drops it sooner or later: nothing counts twice.
 //!
+//! 5. A leaf that has settled the batch could not drop it. So a batch does not move on from a leaf
+//!    to which it moved long ago, unless that leaf says that it does not have it.
+//!
 //! The set time decides only when a batch moves, never whether it counts once. The decision is in
 //! `docs/decisions`, with the time in which a query may still see both copies.
 
@@ -100,6 +103,8 @@ pub struct BatchPlacement<L> {
     declined: BTreeSet<L>,
     /// Where the batch goes instead of leaves at which it is revoked.
     revoked: BTreeMap<L, L>,
+    /// Leaves that may have got the batch so long ago that it is settled there.
+    settled: BTreeSet<L>,
     pause: Option<Duration>,
     is_done: bool,
 }
@@ -145,6 +150,7 @@ impl<L: Clone + Ord> BatchPlacement<L> {
             doubted: BTreeMap::new(),
             declined: BTreeSet::new(),
             revoked: BTreeMap::new(),
+            settled: BTreeSet::new(),
             pause: None,
             is_done: false,
         }
@@ -165,8 +171,11 @@ impl<L: Clone + Ord> BatchPlacement<L> {
                 }
             }
             Event::Sent { leaf, outcome } => self.sent(now, leaf, outcome, effects),
-            Event::Revoked { leaf, instead } => {
+            Event::Revoked { leaf, instead, is_old } => {
                 self.revoking = None;
+                if is_old {
+                    self.settled.insert(instead.clone());
+                }
                 self.revoked.insert(leaf, instead);
             }
             Event::NotRevoked { .. } => {
@@ -307,6 +316,9 @@ impl<L: Clone + Ord> BatchPlacement<L> {
         }
         if let Some((leaf, until)) = self.silent_for_now(now) {
             return Next::Wait(Some(leaf), until);
+        }
+        if let Some(leaf) = self.silent_and_settled() {
+            return Next::Wait(Some(leaf), now + PAUSE);
         }
         let Some(target) = target else {
             return match self.rules.has_other_senders {

@@ -1,7 +1,7 @@
 //! The records of batches that went elsewhere because their leaf was away.
 
 use hadal_peer::BoxFuture;
-use hadal_types::{BatchId, LeafName, TableName};
+use hadal_types::{BatchId, LeafName, Micros, TableName};
 
 /// A batch is not to count on one leaf, because another one gets it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,14 +16,23 @@ pub struct Revocation {
     pub instead: LeafName,
 }
 
+/// The record of a revocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// The leaf that gets the batch instead.
+    pub instead: LeafName,
+    /// When it was made.
+    pub at: Micros,
+}
+
 /// Durable records that all senders and leaves of a cluster share.
 pub trait Revocations: Send + Sync {
-    /// Records a revocation, unless one of this leaf, table and batch exists. Returns the leaf that
-    /// gets the batch instead, according to the record that exists now.
+    /// Records a revocation, unless one of this leaf, table and batch exists. Returns the record
+    /// that exists now.
     ///
     /// # Errors
     /// The reason why it may not be recorded.
-    fn record<'a>(&'a self, revocation: &'a Revocation) -> BoxFuture<'a, Result<LeafName, String>>;
+    fn record<'a>(&'a self, revocation: &'a Revocation) -> BoxFuture<'a, Result<Record, String>>;
 
     /// Notes in all records of a batch that name this leaf that it holds the batch durably. If that
     /// fails, or nothing is noted, the leaves at which the batch was revoked ask this one.

@@ -7,15 +7,15 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use hadal_peer::{Batch, BatchLookup, BoxFuture, Receipt, SinkError};
-use hadal_types::LeafName;
-use hadal_types::limits::{ACCEPT_SECONDS, LOOK_UP_MILLIS};
+use hadal_types::limits::{ACCEPT_SECONDS, BATCH_MOVED_SECONDS, LOOK_UP_MILLIS};
+use hadal_types::{LeafName, Micros};
 use tokio::time::{sleep_until, timeout};
 
 use super::batch_placement::{
     Answer, BatchPlacement, Candidate, Effect, Event, Lookup, SendOutcome,
 };
 use super::members::Member;
-use super::revocations::Revocation;
+use super::revocations::{Record, Revocation};
 use super::{Key, Placement};
 
 /// A batch on its way.
@@ -43,7 +43,7 @@ enum Done {
         answer: Result<Receipt, SinkError>,
     },
     NotSent(LeafName),
-    Revoked(LeafName, Result<LeafName, String>),
+    Revoked(LeafName, Result<Record, String>),
 }
 
 impl<'p> Sending<'p> {
@@ -188,7 +188,11 @@ impl<'p> Sending<'p> {
                 Event::Sent { leaf, outcome }
             }
             Done::NotSent(leaf) => Event::Sent { leaf, outcome: SendOutcome::Unknown },
-            Done::Revoked(leaf, Ok(instead)) => Event::Revoked { leaf, instead },
+            Done::Revoked(leaf, Ok(Record { instead, at })) => {
+                let age = self.placement.clock.now().0.saturating_sub(at.0);
+                let is_old = age >= BATCH_MOVED_SECONDS * Micros::SECOND;
+                Event::Revoked { leaf, instead, is_old }
+            }
             Done::Revoked(leaf, Err(_)) => Event::NotRevoked { leaf },
         }
     }

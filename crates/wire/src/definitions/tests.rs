@@ -53,7 +53,7 @@ fn answers() -> Vec<DefinitionsAnswer> {
         Answer::AllSettings(vec![(table("a"), 7, settings(1)), (table("b"), 5, settings(2))]),
         Answer::Removed(false),
         Answer::Revocations(vec![revoked("b2"), revoked("b1")]),
-        Answer::Recorded(LeafName("m1/leaf-1".into())),
+        Answer::Recorded(revoked("b1")),
         Answer::Conflict(0),
         Answer::Failed("a disk is full".to_owned()),
     ]

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use hadal_definitions::{DefinitionStore, DefinitionsError};
 use hadal_peer::BoxFuture;
-use hadal_tree::{Revocation, Revocations};
+use hadal_tree::{Record, Revocation, Revocations};
 use hadal_types::{BatchId, Clock, LeafName, TableName};
 
 /// The records that all processes of the cluster share.
@@ -32,7 +32,7 @@ impl RecordedRevocations {
 }
 
 impl Revocations for RecordedRevocations {
-    fn record<'a>(&'a self, revocation: &'a Revocation) -> BoxFuture<'a, Result<LeafName, String>> {
+    fn record<'a>(&'a self, revocation: &'a Revocation) -> BoxFuture<'a, Result<Record, String>> {
         let Revocation { leaf, table, batch, instead } = revocation.clone();
         let record = hadal_definitions::Revocation {
             leaf,
@@ -44,9 +44,9 @@ impl Revocations for RecordedRevocations {
         };
         Box::pin(async move {
             match self.definitions.record_revocation(&record).await {
-                Ok(instead) => {
+                Ok(hadal_definitions::Revocation { instead, at, .. }) => {
                     self.has_failed.store(false, Ordering::Relaxed);
-                    Ok(instead)
+                    Ok(Record { instead, at })
                 }
                 Err(error) => {
                     self.warn(&record, &error);

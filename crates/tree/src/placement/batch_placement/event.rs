@@ -165,6 +165,9 @@ pub enum Event<L> {
         leaf: L,
         /// Where the batch goes instead, according to the first record.
         instead: L,
+        /// Whether the record is so old that the batch may be settled there: see
+        /// `BATCH_MOVED_SECONDS`.
+        is_old: bool,
     },
     /// A revocation could not be recorded.
     NotRevoked {

@@ -160,6 +160,12 @@ impl<L: Clone + Ord> BatchPlacement<L> {
         if first.is_empty() { of(count.min(CHOICES)..count) } else { first }
     }
 
+    /// Whether a leaf that may hold the batch once did not answer. Perhaps another one has the batch.
+    fn waits_for_an_answer(&self) -> bool {
+        let is_deaf = |index: usize| self.deaf.contains(&self.candidates[index].leaf);
+        (0..self.candidates.len()).any(|index| self.may_hold(index) && is_deaf(index))
+    }
+
     /// Whether a leaf must be asked before the batch goes to `target`, and then whether it must
     /// promise to refuse the batch.
     fn needed_look_up(&self, index: usize, target: Option<usize>) -> Option<bool> {
@@ -173,6 +179,7 @@ impl<L: Clone + Ord> BatchPlacement<L> {
             None if self.is_asked(index) => {
                 other.is_some()
                     || target.is_none()
+                    || self.waits_for_an_answer()
                     || self.doubted.contains_key(&candidate.leaf)
                     || candidate.free_bytes.is_none()
             }
@@ -208,6 +215,13 @@ impl<L: Clone + Ord> BatchPlacement<L> {
             let waits = self.may_hold(index) && !self.revoked.contains_key(leaf) && now < until;
             waits.then(|| (leaf.clone(), until))
         })
+    }
+
+    /// A silent leaf that may have settled the batch: it is waited for.
+    pub(super) fn silent_and_settled(&self) -> Option<L> {
+        let mut silent = self.candidates.iter().filter(|candidate| !candidate.is_reachable());
+        let waits = |leaf: &L| self.settled.contains(leaf) && !self.revoked.contains_key(leaf);
+        silent.find(|candidate| waits(&candidate.leaf)).map(|candidate| candidate.leaf.clone())
     }
 
     /// The next leaf at which a batch that moves must be revoked first: every earlier leaf that may

@@ -137,7 +137,7 @@ fn a_batch_of_a_leaf_that_stays_away_is_revoked_there_first() {
     assert_eq!(first.step(Event::NotRevoked { leaf: 1 }), [Effect::WaitUntil(first.now + PAUSE)]);
     assert_eq!(first.after(PAUSE), revoke(1, 3));
     assert_eq!(
-        first.step(Event::Revoked { leaf: 1, instead: 2 }),
+        first.step(Event::Revoked { leaf: 1, instead: 2, is_old: false }),
         moves(2),
         "the first record counts"
     );
@@ -202,10 +202,10 @@ fn two_senders_that_chose_different_leaves_both_move_on_to_the_recorded_one() {
     retry.looked_up(0, false);
     // Leaf 1 had promised the other sender to refuse the batch, as leaf 0 promised this one.
     assert_eq!(retry.sent(1, SendOutcome::Declined), revoke(0, 1));
-    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 1 }), moves(1));
+    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 1, is_old: false }), moves(1));
     // It is full, or the batch is revoked there, too.
     assert_eq!(retry.sent(1, SendOutcome::Declined), revoke(1, 3));
-    assert_eq!(retry.step(Event::Revoked { leaf: 1, instead: 2 }), moves(2));
+    assert_eq!(retry.step(Event::Revoked { leaf: 1, instead: 2, is_old: false }), moves(2));
 }
 
 #[test]
@@ -213,24 +213,24 @@ fn a_retry_waits_for_a_silent_leaf_and_then_goes_to_a_later_one() {
     let mut retry = Try::new(false);
     assert_eq!(retry.knows(silent(leaves(4), &[0], 95)), [Effect::WaitUntil(105 * SECOND)]);
     assert_eq!(retry.after(5 * SECOND), revoke(0, 1));
-    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 1 }), moves(1));
+    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 1, is_old: false }), moves(1));
     // Leaf 0 could take it, but a batch moves only to later leaves.
     let mut second = Try::new(false);
     assert_eq!(second.knows(silent(leaves(4), &[1], 95)), [refuse(0)]);
     assert_eq!(second.looked_up(0, false), [Effect::WaitUntil(105 * SECOND)]);
     assert_eq!(second.after(5 * SECOND), revoke(0, 3));
-    assert_eq!(second.step(Event::Revoked { leaf: 0, instead: 3 }), revoke(1, 3));
-    assert_eq!(second.step(Event::Revoked { leaf: 1, instead: 3 }), moves(3));
+    assert_eq!(second.step(Event::Revoked { leaf: 0, instead: 3, is_old: false }), revoke(1, 3));
+    assert_eq!(second.step(Event::Revoked { leaf: 1, instead: 3, is_old: false }), moves(3));
 }
 
 #[test]
 fn a_leaf_that_was_to_get_the_batch_instead_and_died_is_revoked_too() {
     let mut retry = Try::new(false);
     assert_eq!(retry.knows(silent(leaves(4), &[0, 2], 90)), revoke(0, 1));
-    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 2 }), [refuse(1)]);
+    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 2, is_old: false }), [refuse(1)]);
     assert_eq!(retry.looked_up(1, false), revoke(1, 3));
-    assert_eq!(retry.step(Event::Revoked { leaf: 1, instead: 3 }), revoke(2, 3));
-    assert_eq!(retry.step(Event::Revoked { leaf: 2, instead: 3 }), moves(3));
+    assert_eq!(retry.step(Event::Revoked { leaf: 1, instead: 3, is_old: false }), revoke(2, 3));
+    assert_eq!(retry.step(Event::Revoked { leaf: 2, instead: 3, is_old: false }), moves(3));
 }
 
 #[test]
@@ -240,9 +240,9 @@ fn a_leaf_at_which_the_batch_is_revoked_leads_to_the_record() {
     let revoked = Lookup { is_revoked: true, ..lookup(false, true) };
     let event = Event::LookedUp { leaf: 0, process: 1, lookup: revoked };
     assert_eq!(retry.step(event), revoke(0, 1));
-    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 2 }), [refuse(1)]);
+    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 2, is_old: false }), [refuse(1)]);
     assert_eq!(retry.looked_up(1, false), revoke(1, 2));
-    assert_eq!(retry.step(Event::Revoked { leaf: 1, instead: 2 }), moves(2));
+    assert_eq!(retry.step(Event::Revoked { leaf: 1, instead: 2, is_old: false }), moves(2));
 }
 
 #[test]
@@ -281,6 +281,31 @@ fn a_batch_that_moved_never_goes_to_an_earlier_leaf() {
     let lookup = Lookup { is_revoked: true, ..lookup(false, true) };
     assert_eq!(retry.step(Event::LookedUp { leaf: 1, process: 1, lookup }), [refuse(0)]);
     assert_eq!(retry.looked_up(0, false), revoke(1, 3));
-    assert_eq!(retry.step(Event::Revoked { leaf: 1, instead: 2 }), revoke(0, 2));
-    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 2 }), moves(2));
+    assert_eq!(retry.step(Event::Revoked { leaf: 1, instead: 2, is_old: false }), revoke(0, 2));
+    assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 2, is_old: false }), moves(2));
+}
+
+#[test]
+fn a_batch_waits_for_a_leaf_that_may_have_settled_it() {
+    let after_record = |is_old| {
+        let mut retry = Try::new(false);
+        assert_eq!(retry.knows(silent(leaves(5), &[0, 2], 80)), revoke(0, 1));
+        assert_eq!(retry.step(Event::Revoked { leaf: 0, instead: 2, is_old }), [refuse(1)]);
+        retry
+    };
+    assert_eq!(after_record(false).looked_up(1, false), revoke(1, 4), "it drops a copy later");
+    let mut old = after_record(true);
+    assert_eq!(old.looked_up(1, false), [Effect::WaitUntil(old.now + PAUSE)]);
+    assert_eq!(old.knows(silent(leaves(5), &[0], 80)), revoke(1, 2), "it is back");
+    assert_eq!(old.step(Event::Revoked { leaf: 1, instead: 2, is_old: false }), moves(2));
+}
+
+#[test]
+fn a_leaf_that_may_have_the_batch_is_asked_while_another_does_not_answer() {
+    let mut retry = Try::new(false);
+    assert_eq!(retry.knows(leaves(4)), [refuse(0)]);
+    assert_eq!(retry.step(Event::NotLookedUp { leaf: 0 }), [Effect::WaitUntil(retry.now + PAUSE)]);
+    let asked = retry.after(PAUSE);
+    assert!(asked.contains(&Effect::LookUp { leaf: 1, refuse: false }), "{asked:?}");
+    assert_eq!(retry.looked_up(1, true), send(1), "it has it");
 }

@@ -17,11 +17,11 @@ const ALIVE: MemberState = MemberState::Announced(LeafState::Alive);
 struct Records(Mutex<BTreeMap<(LeafName, BatchId), (LeafName, bool)>>);
 
 impl Revocations for Records {
-    fn record<'a>(&'a self, revocation: &'a Revocation) -> BoxFuture<'a, Result<LeafName, String>> {
+    fn record<'a>(&'a self, revocation: &'a Revocation) -> BoxFuture<'a, Result<Record, String>> {
         let Revocation { leaf, batch, instead, .. } = revocation.clone();
         let mut records = self.0.lock();
         let (instead, _) = records.entry((leaf, batch)).or_insert((instead, false)).clone();
-        Box::pin(async move { Ok(instead) })
+        Box::pin(async move { Ok(Record { instead, at: Micros(i64::MAX) }) })
     }
 
     fn note_held<'a>(
