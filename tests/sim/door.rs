@@ -52,6 +52,8 @@ pub(crate) struct Door {
     pub(crate) requests: u64,
     /// Batches placed on each leaf.
     pub(crate) load: Vec<u64>,
+    /// When it began the last query.
+    pub(crate) asked_at: Time,
     /// The answers to a query.
     pub(crate) rows: Vec<(LeafId, Rc<Vec<BatchNumber>>)>,
     /// Queries that it answered.
@@ -67,6 +69,7 @@ impl Door {
             is_up: false,
             life: 0,
             frozen_until: 0,
+            asked_at: 0,
             begun: Duration::ZERO,
             heard: Duration::ZERO,
             views: vec![None; leaves],

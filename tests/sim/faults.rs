@@ -132,7 +132,10 @@ impl World {
         match &fault {
             Failure::Leaf(leaf) if self.leaves[*leaf].is_up => self.crash_leaf(*leaf),
             Failure::Door(door) if self.doors[*door].is_up => self.crash_door(*door),
-            Failure::FreezeLeaf(leaf) => self.leaves[*leaf].frozen_until = until,
+            Failure::FreezeLeaf(leaf) => {
+                let leaf = &mut self.leaves[*leaf];
+                (leaf.died, leaf.frozen_until) = (self.now, until);
+            }
             Failure::FreezeDoor(door) => self.doors[*door].frozen_until = until,
             Failure::Cut(pairs) => self.network.cut(pairs),
             Failure::Store => self.store.is_up = false,

@@ -32,6 +32,7 @@ pub(crate) struct Leaf {
     pub(crate) started: Time,
     /// When its first process started.
     pub(crate) joined: Time,
+    /// When its last process did anything: before it was frozen, if it died of that.
     pub(crate) died: Time,
     pub(crate) frozen_until: Time,
     /// On disk: when each batch was stored.
@@ -119,7 +120,9 @@ impl World {
             }
         }
         self.leaves[id].is_up = false;
-        self.leaves[id].died = self.now;
+        if self.leaves[id].frozen_until <= self.now {
+            self.leaves[id].died = self.now;
+        }
     }
 
     pub(crate) fn leaf_serves(&self, id: LeafId) -> bool {
