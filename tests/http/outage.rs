@@ -75,7 +75,7 @@ impl DefinitionStore for Member {
         self.ask(self.store().remove_table_settings(table, based_on))
     }
 
-    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, LeafName> {
+    fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, Revocation> {
         self.ask(self.store().record_revocation(revocation))
     }
 

@@ -5,7 +5,9 @@ use std::rc::Rc;
 
 use crate::messages::{BatchNumber, LeafId};
 use crate::options::{Options, Planted};
+use crate::placing::MOVED;
 use crate::queue::{SECOND, Time};
+use crate::store::Record;
 use crate::world::World;
 
 /// After the faults, all batches must be acknowledged within this time.
@@ -103,7 +105,9 @@ impl World {
             return false;
         };
         let (earlier, later) = (&self.leaves[earlier], &self.leaves[later]);
-        let is_recent = |time: Time| self.now < time + COPIES_SEEN;
+        // A slow machine takes its time to read a record, and to ask the later leaf.
+        let seen = COPIES_SEEN + 4 * self.options.slow;
+        let is_recent = |time: Time| self.now < time + seen;
         let healed = [earlier.machine, later.machine, self.store.machine]
             .map(|machine| self.healed[machine]);
         let back = healed.into_iter().fold(record.made.max(self.store.repaired), Time::max);
@@ -118,7 +122,8 @@ impl World {
                 && is_recent(arrived)
     }
 
-    /// Whether a batch can only wait for a dead leaf, as no other leaf comes later in its order.
+    /// Whether a batch can only wait for a dead leaf: no other leaf comes later in its order, or the
+    /// batch moved there so long ago that it may be settled.
     fn must_wait(&self, batch: BatchNumber) -> bool {
         let order = &self.orders[batch as usize];
         let records = self.store.records.get(&batch);
@@ -127,6 +132,13 @@ impl World {
                 || records.is_some_and(|records| records.values().any(|r| r.instead == **leaf))
         };
         let is_dead = |leaf: &LeafId| !self.leaves[*leaf].is_up;
+        let is_settled = |record: &Record| {
+            let is_last = records.is_some_and(|records| !records.contains_key(&record.instead));
+            is_last && is_dead(&record.instead) && record.made + MOVED <= self.now
+        };
+        if records.is_some_and(|records| records.values().any(is_settled)) {
+            return true;
+        }
         let mut dead = order.iter().enumerate().filter(may_hold).filter(|(_, leaf)| is_dead(leaf));
         dead.next_back().is_some_and(|(last, _)| order[last..].iter().all(is_dead))
     }

@@ -16,7 +16,7 @@ use crate::world::World;
 const LOOK_UP: Time = SECOND;
 const ACCEPT: Time = 5 * SECOND;
 const RECORD: Time = 2 * SECOND;
-const MOVED: Time = BATCH_MOVED_SECONDS.unsigned_abs() * SECOND;
+pub(crate) const MOVED: Time = BATCH_MOVED_SECONDS.unsigned_abs() * SECOND;
 
 /// Events of one request.
 const STEPS_MAX: u32 = 2_000;
