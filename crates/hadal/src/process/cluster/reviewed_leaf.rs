@@ -60,12 +60,14 @@ impl ReviewedLeaf {
         }
     }
 
+    /// Before the records are read, nobody knows whether the leaf has the batch, or may have it. If
+    /// the leaf declined it, the batch would be revoked here and go on for nothing.
     fn check_retry(&self, batch: &Batch) -> Result<(), SinkError> {
         match batch.first_try || self.takes_retries() {
             true => Ok(()),
             false => {
                 let leaf = self.leaf.name();
-                Err(SinkError::Unavailable(format!(
+                Err(SinkError::OutcomeUnknown(format!(
                     "{leaf} (it does not know its revoked batches)"
                 )))
             }
