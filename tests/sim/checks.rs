@@ -106,8 +106,8 @@ impl World {
         };
         let (earlier, later) = (&self.leaves[earlier], &self.leaves[later]);
         // A slow machine takes its time to read a record, and to ask the later leaf.
-        let seen = COPIES_SEEN + 4 * self.options.slow;
-        let is_recent = |time: Time| self.now < time + seen;
+        let limit = COPIES_SEEN + 4 * self.options.slow;
+        let is_recent = |time: Time| self.now < time + limit;
         let healed = [earlier.machine, later.machine, self.store.machine]
             .map(|machine| self.healed[machine]);
         let back = healed.into_iter().fold(record.made.max(self.store.repaired), Time::max);
@@ -122,8 +122,8 @@ impl World {
                 && is_recent(arrived)
     }
 
-    /// Whether a batch can only wait for a dead leaf: no other leaf comes later in its order, or the
-    /// batch moved there so long ago that it may be settled.
+    /// Whether a batch can only wait for a dead leaf: no other leaf comes later in its order, or
+    /// the batch moved there so long ago that it may be settled.
     fn must_wait(&self, batch: BatchNumber) -> bool {
         let order = &self.orders[batch as usize];
         let records = self.store.records.get(&batch);

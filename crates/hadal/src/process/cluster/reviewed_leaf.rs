@@ -60,8 +60,8 @@ impl ReviewedLeaf {
         }
     }
 
-    /// Before the records are read, nobody knows whether the leaf has the batch, or may have it. If
-    /// the leaf declined it, the batch would be revoked here and go on for nothing.
+    /// Before the records are read, it is unknown whether the leaf may have the batch. If the leaf
+    /// declined the batch, it would be revoked here and move for nothing.
     fn check_retry(&self, batch: &Batch) -> Result<(), SinkError> {
         match batch.first_try || self.takes_retries() {
             true => Ok(()),

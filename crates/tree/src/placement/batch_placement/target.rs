@@ -160,7 +160,7 @@ impl<L: Clone + Ord> BatchPlacement<L> {
         if first.is_empty() { of(count.min(CHOICES)..count) } else { first }
     }
 
-    /// Whether a leaf that may hold the batch once did not answer. Perhaps another one has the batch.
+    /// Whether a leaf that may hold the batch once did not answer. Perhaps another one has it.
     fn waits_for_an_answer(&self) -> bool {
         let is_deaf = |index: usize| self.deaf.contains(&self.candidates[index].leaf);
         (0..self.candidates.len()).any(|index| self.may_hold(index) && is_deaf(index))
