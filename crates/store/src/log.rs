@@ -93,7 +93,7 @@ impl Log {
             failure: None,
             live: std::mem::take(&mut replayed.live),
             files: std::mem::take(&mut replayed.files),
-            void: SequenceSet::default(),
+            void: std::mem::take(&mut replayed.unwritten),
             is_short: false,
             current: writer.current(),
         };

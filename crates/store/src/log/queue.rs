@@ -40,7 +40,9 @@ pub(super) struct Queue {
     pub(super) live: BTreeMap<Sequence, Live>,
     /// Log files that contain a frame.
     pub(super) files: BTreeMap<u64, LogFile>,
-    /// Sequences of frames that did not fit on the disk: the log holds no byte of them.
+    /// Sequences of frames that did not fit on the disk, or that a killed process did not write:
+    /// the log holds no byte of them. Once they are consumed, space between frames of which all are
+    /// consumed can be given back, and is no damage at the next start.
     pub(super) void: SequenceSet,
     /// Whether a frame did not fit since the last [`super::Log::give_back`].
     pub(super) is_short: bool,

@@ -18,6 +18,7 @@ use crate::ids::Sequence;
 use crate::log_marks::{LogMark, LogMarks};
 use crate::manifest::State;
 use crate::recovery_report::Report;
+use crate::sequence_set::SequenceSet;
 
 /// The content of the log.
 #[derive(Debug, Default)]
@@ -31,6 +32,9 @@ pub(crate) struct Replayed {
     pub(crate) losses: BTreeMap<u64, LogLoss>,
     pub(crate) resume: Option<Resume>,
     pub(crate) next_sequence: u64,
+    /// Sequences that were given to frames which a process that was killed never wrote. Empty if
+    /// anything is lost: then nobody knows.
+    pub(crate) unwritten: SequenceSet,
     /// The number of the next new file.
     pub(crate) next_file: u64,
     /// Files without needed frames.
@@ -91,6 +95,7 @@ pub(crate) fn replay(
         let next = marks.get(&number).map_or(0, |mark| mark.next_sequence);
         replay.out.next_sequence = replay.out.next_sequence.max(next);
     }
+    replay.out.unwritten = replay.unwritten();
     Ok(replay.out)
 }
 
@@ -197,6 +202,22 @@ impl Replay<'_> {
             (false, _) => {}
         }
         Ok(())
+    }
+
+    /// The sequences between those that were read, and after them, where nothing is damaged.
+    fn unwritten(&self) -> SequenceSet {
+        let mut unwritten = SequenceSet::default();
+        if self.out.losses.is_empty() {
+            let next = std::iter::once(self.out.next_sequence);
+            let starts = self.sequences_read.iter().map(|sequence| sequence.saturating_add(1));
+            for (start, end) in starts.zip(self.sequences_read.iter().skip(1).copied().chain(next))
+            {
+                if start < end {
+                    unwritten.insert(start, end - 1);
+                }
+            }
+        }
+        unwritten
     }
 
     /// The sequence after all that were read.
