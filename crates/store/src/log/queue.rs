@@ -41,8 +41,8 @@ pub(super) struct Queue {
     /// Log files that contain a frame.
     pub(super) files: BTreeMap<u64, LogFile>,
     /// Sequences of frames that did not fit on the disk, or that a killed process did not write:
-    /// the log holds no byte of them. Once they are consumed, space between frames of which all are
-    /// consumed can be given back, and is no damage at the next start.
+    /// the log holds no byte of them. They are recorded as consumed with their neighbours, so that
+    /// the space of those can be given back, and is no damage at the next start.
     pub(super) void: SequenceSet,
     /// Whether a frame did not fit since the last [`super::Log::give_back`].
     pub(super) is_short: bool,

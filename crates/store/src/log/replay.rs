@@ -32,8 +32,7 @@ pub(crate) struct Replayed {
     pub(crate) losses: BTreeMap<u64, LogLoss>,
     pub(crate) resume: Option<Resume>,
     pub(crate) next_sequence: u64,
-    /// Sequences that were given to frames which a process that was killed never wrote. Empty if
-    /// anything is lost: then nobody knows.
+    /// Sequences of frames that a killed process did not write. Empty if anything is lost.
     pub(crate) unwritten: SequenceSet,
     /// The number of the next new file.
     pub(crate) next_file: u64,
