@@ -552,6 +552,37 @@ fn a_log_gives_back_what_was_consumed_of_it_where_disk_is_short() {
 }
 
 #[test]
+fn sequences_that_a_killed_process_did_not_write_are_no_damage() {
+    let world = World::new(4);
+    let sizes = Sizes { log_file_bytes: 64 << 10, ..Sizes::default() };
+    let context = OpenContext::default();
+    let open = || Store::open_with(&world.folders(), sizes, Durability::Sync, false, None, context);
+    let append = |store: &Store, name: &str, id: &str, length: usize| {
+        let ticket = store.append(&table(name), &batch(id), &Random::new(9).bytes(length));
+        store.step_log();
+        ticket.expect("queued").wait()
+    };
+    let (store, _) = open().expect("opened");
+    append(&store, "gone", "before", 3_000).expect("durable");
+    world.machine().free_bytes = Some(2_000);
+    assert!(matches!(append(&store, "gone", "unwritten", 3_000), Err(Error::Full(_))));
+    append(&store, "gone", "after", 10).expect("there is room");
+    append(&store, "kept", "kept", 10).expect("there is room");
+    // Killed before a change recorded that the log has no frame of this sequence.
+    world.kill();
+    let (store, _) = open().expect("opened");
+    assert!(matches!(append(&store, "kept", "large", 3_000), Err(Error::Full(_))));
+    store.commit(&Change { drops: vec![table("gone")], ..Change::default() }).expect("committed");
+    store.give_back();
+    assert!(world.machine().free_bytes > Some(4_000), "frames on both sides are given back");
+    world.kill();
+    let (_, recovery) = open().expect("opened");
+    let report = &recovery.report;
+    assert_eq!((report.frames_damaged, report.log_bytes_cut, report.frames_replayed), (0, 0, 1));
+    assert_eq!(recovery.tables[&table("kept")].frames.len(), 1);
+}
+
+#[test]
 fn changes_go_on_when_the_disk_is_full() {
     let Some(tmpfs) = Tmpfs::mount() else { return println!("skipped: needs root") };
     let (store, _) = open(&tmpfs.0);
