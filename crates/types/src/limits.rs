@@ -362,6 +362,9 @@ pub const ROLLOVER_STOP_SECONDS_MAX: u64 = 3_600;
 /// How long after that a leaf's next process may take to be seen, in seconds, before the rollover
 /// stops.
 pub const ROLLOVER_START_SECONDS: i64 = 15;
+/// How long a leaf must be back before a rollover restarts the next one, in milliseconds: until all
+/// servers know of it. Otherwise answers of some would lack the rows of two leaves.
+pub const ROLLOVER_NEWS_MILLIS: i64 = 1_000;
 /// Moments of a rollover that are remembered; when they are too many, every second one is left out.
 pub const ROLLOVER_MOMENTS_MAX: usize = 512;
 /// Bytes of the body of a request for a rollover.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hadal_types::limits::ROLLOVER_START_SECONDS;
+use hadal_types::limits::{ROLLOVER_NEWS_MILLIS, ROLLOVER_START_SECONDS};
 use hadal_types::{LeafName, MachineName, Micros};
 
 use super::moment::ObservedLeaf;
@@ -12,6 +12,8 @@ use super::moment::ObservedLeaf;
 const WHOLE: f64 = 0.995;
 /// How long a leaf's next process may take to be observed.
 const START: i64 = ROLLOVER_START_SECONDS * Micros::SECOND;
+/// How long a leaf must be back before it counts as back.
+const NEWS: i64 = ROLLOVER_NEWS_MILLIS * Micros::SECOND / 1_000;
 
 /// How far a leaf is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +25,7 @@ pub(crate) enum Stage {
         /// When it was asked, or when its process was observed to be another one.
         since: Micros,
     },
-    /// Its process was started after the begin, and it has its rows.
+    /// Its process was started after the begin, and it has had its rows for [`NEWS`].
     New,
 }
 
@@ -38,13 +40,15 @@ pub(crate) struct Leaf {
     first_started: Micros,
     /// When it must be back, or be observed to come back; set while it is away.
     deadline: Option<Micros>,
+    /// Since when another process is alive with its rows.
+    back_since: Option<Micros>,
 }
 
 impl Leaf {
     /// A leaf whose process was started at `first_started`, old if that is before `started_before`.
     pub(crate) fn new(machine: MachineName, first_started: Micros, started_before: Micros) -> Self {
         let stage = if first_started < started_before { Stage::Old } else { Stage::New };
-        Self { machine, stage, has_failed: false, first_started, deadline: None }
+        Self { machine, stage, has_failed: false, first_started, deadline: None, back_since: None }
     }
 
     /// Takes what is observed of the leaf: nothing if it is no member, and should hold no rows.
@@ -57,11 +61,12 @@ impl Leaf {
         if let Some(observed) = observed
             && observed.started.is_some_and(|started| started > self.first_started)
         {
-            match self.stage {
-                Stage::New if self.is_back(observed) => {}
-                _ if self.is_back(observed) => (self.stage, self.has_failed) = (Stage::New, false),
-                Stage::Old => self.stage = Stage::Rolling { since: at },
-                Stage::Rolling { .. } | Stage::New => {}
+            let back_since = self.back_since.unwrap_or(at);
+            self.back_since = self.is_back(observed).then_some(back_since);
+            if self.back_since.is_some_and(|since| at.0.saturating_sub(since.0) >= NEWS) {
+                (self.stage, self.has_failed) = (Stage::New, false);
+            } else if self.stage == Stage::Old {
+                self.stage = Stage::Rolling { since: at };
             }
         }
         if !self.is_rolling() && observed.is_some_and(ObservedLeaf::is_alive) {
@@ -75,7 +80,8 @@ impl Leaf {
         };
         let first = Micros(since.0.saturating_add(stop_max).saturating_add(START));
         let mut deadline = self.deadline.unwrap_or(first);
-        if observed.is_some_and(|observed| self.is_restoring(observed)) {
+        let is_restoring = observed.is_some_and(|observed| self.is_restoring(observed));
+        if is_restoring || self.back_since.is_some() {
             // However long it takes to read the rows.
             deadline = deadline.max(Micros(at.0.saturating_add(START)));
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use hadal_peer::MemberState;
-use hadal_types::limits::ROLLOVER_START_SECONDS;
+use hadal_types::limits::{ROLLOVER_NEWS_MILLIS, ROLLOVER_START_SECONDS};
 use hadal_types::{LeafName, LeafState, MachineName, Micros};
 use proptest::prelude::*;
 
@@ -252,6 +252,23 @@ fn rows_may_take_long_to_read_and_must_come_back() {
 }
 
 #[test]
+fn the_next_leaf_is_restarted_when_all_servers_know_that_one_is_back() {
+    let mut simulation = Simulation::new(settings(), 3, 1, &[(Some(1), 0)]);
+    let mut back_since = None;
+    while !simulation.rollover.has_ended() {
+        let asked = simulation.step();
+        if !asked.is_empty() {
+            let waited = back_since.map_or(i64::MAX, |since: Micros| simulation.now.0 - since.0);
+            assert!(waited >= ROLLOVER_NEWS_MILLIS * 1_000, "{asked:?} after {waited} µs");
+            back_since = None;
+        } else if simulation.names(|leaf| leaf.life != Life::Alive).is_empty() {
+            back_since.get_or_insert(simulation.now);
+        }
+    }
+    assert_eq!(simulation.rollover.phase, RolloverPhase::Done);
+}
+
+#[test]
 fn a_leaf_is_back_once_its_new_process_has_reported() {
     let mut simulation = Simulation::new(settings(), 1, 1, &[(Some(1), 0)]);
     let leaf = simulation.step();
@@ -263,6 +280,9 @@ fn a_leaf_is_back_once_its_new_process_has_reported() {
     simulation.rollover.step(&moment);
     assert_eq!(simulation.rollover.counts(), [0, 1, 0], "the rows are those of {before:?}");
     moment.leaves.get_mut(&leaf[0]).expect("the leaf").reported = Some(simulation.now);
+    simulation.rollover.step(&moment);
+    assert_eq!(simulation.rollover.counts(), [0, 1, 0], "other servers do not know it yet");
+    moment.at.0 += ROLLOVER_NEWS_MILLIS * 1_000;
     simulation.rollover.step(&moment);
     assert_eq!(simulation.rollover.counts(), [0, 0, 1]);
 }
