@@ -47,9 +47,9 @@ class Client:
 class Producer(threading.Thread):
     """Sends batches of numbered rows through changing doors, each until it is acknowledged."""
 
-    def __init__(self, number, client, hosts, seed, rows=200):
+    def __init__(self, number, client, hosts, seed, rows=200, pause=0):
         super().__init__(daemon=True)
-        self.number, self.client, self.hosts, self.rows = number, client, hosts, rows
+        self.number, self.client, self.hosts, self.rows, self.pause = number, client, hosts, rows, pause
         self.random = random.Random(f"{seed} {number}")
         self.acknowledged, self.under_way, self.stopping, self.tries = 0, 0, False, 0
 
@@ -72,6 +72,7 @@ class Producer(threading.Thread):
             self.acknowledged += self.rows
             self.under_way = 0
             batch += 1
+            time.sleep(self.pause)
 
 
 class Questioner(threading.Thread):

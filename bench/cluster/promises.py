@@ -27,6 +27,7 @@ from demo_questions import QUESTIONS  # noqa: E402
 from kills import kills  # noqa: E402
 from loopback import Cluster, Single, cpu_seconds, say, version  # noqa: E402
 from report import RESULTS, Bars, keep, table  # noqa: E402
+from rollover import rollover  # noqa: E402
 
 TINY = "SELECT service, count(*), sum(latency_us) FROM small GROUP BY service ORDER BY service"
 # CPU time is compared over many rounds: the clock of processes ticks only a hundred times a second.
@@ -170,7 +171,7 @@ def door_to_door(options, bars, root):
     return took
 
 
-PARTS = {"leaves": forty_leaves, "rows": same_rows, "doors": door_to_door, "kills": kills}
+PARTS = {"leaves": forty_leaves, "rows": same_rows, "doors": door_to_door, "rollover": rollover, "kills": kills}
 
 
 def main():
