@@ -571,6 +571,7 @@ fn sequences_that_a_killed_process_did_not_write_are_no_damage() {
     // Killed before a change recorded that the log has no frame of this sequence.
     world.kill();
     let (store, _) = open().expect("opened");
+    world.machine().free_bytes = Some(2_000);
     assert!(matches!(append(&store, "kept", "large", 3_000), Err(Error::Full(_))));
     store.commit(&Change { drops: vec![table("gone")], ..Change::default() }).expect("committed");
     store.give_back();
