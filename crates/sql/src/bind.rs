@@ -12,6 +12,7 @@ pub(crate) mod function;
 pub(crate) mod list_function;
 pub(crate) mod literal;
 pub(crate) mod pattern;
+pub(crate) mod quantile;
 pub(crate) mod scope;
 pub(crate) mod time_function;
 

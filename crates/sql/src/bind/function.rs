@@ -11,6 +11,7 @@ use crate::bind::bound_expr::TypedExpr;
 use crate::bind::compare;
 use crate::bind::list_function;
 use crate::bind::literal;
+use crate::bind::quantile::percentile_hint;
 use crate::bind::scope::a;
 use crate::bind::time_function;
 use crate::bind::{Binder, arguments, truth};
@@ -271,7 +272,7 @@ impl Call<'_> {
 }
 
 fn unknown(name: &str, at: Location) -> LocatedError {
-    if let Some(hint) = aggregate::percentile_hint(name) {
+    if let Some(hint) = percentile_hint(name) {
         return LocatedError::new(format!("there is no percentile {name}"), at).hint(hint);
     }
     let error = LocatedError::new(format!("there is no function {name}"), at);
