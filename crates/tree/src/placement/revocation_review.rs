@@ -22,9 +22,6 @@ use hadal_types::limits::{LEAF_AWAY_SECONDS, REVOCATIONS_SECONDS};
 const FROZEN: Duration = Duration::from_secs(LEAF_AWAY_SECONDS / 2);
 /// Time from one read to the next.
 const READ_EVERY: Duration = Duration::from_secs(REVOCATIONS_SECONDS);
-/// How long after a failure records are read again, until they were read once: a process that
-/// starts knows the other members only after a few rounds of gossip.
-const READ_AGAIN: Duration = Duration::from_millis(200);
 
 /// A batch that was revoked on this leaf.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -162,7 +159,7 @@ impl<L: Clone + Ord, B: Clone + Ord> RevocationReview<L, B> {
         self.last_event = now;
         match event {
             Event::Read(records) => self.read(records, effects),
-            Event::NotRead => self.not_read(now),
+            Event::NotRead => self.end_read(self.opens_unread),
             Event::LookedUp { batch, leaf, holds } => self.looked_up(batch, leaf, holds, effects),
             Event::Dropped { batch } => {
                 self.dropping.remove(&batch);
@@ -195,12 +192,9 @@ impl<L: Clone + Ord, B: Clone + Ord> RevocationReview<L, B> {
         self.asked.clear();
     }
 
-    fn not_read(&mut self, now: Duration) {
+    fn end_read(&mut self, opens: bool) {
         self.reading = None;
-        self.is_open |= self.opens_unread;
-        if self.read_at.is_none() {
-            self.next_read = self.next_read.min(now + READ_AGAIN);
-        }
+        self.is_open |= opens;
     }
 
     fn read(&mut self, records: Vec<RevokedBatch<L, B>>, effects: &mut Vec<Effect<L, B>>) {

@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -15,18 +16,17 @@ use hadal_peer::{BoxFuture, Sink};
 use hadal_rpc::RemoteLeaf;
 use hadal_tree::comes_later;
 use hadal_tree::revocation_review::{Effect, Event, RevokedBatch};
-use hadal_types::limits::{BATCH_ID_SECONDS, REVOCATIONS_SECONDS};
+use hadal_types::limits::BATCH_ID_SECONDS;
 use hadal_types::{LeafName, Micros};
-use parking_lot::Mutex;
 
 use crate::process::cluster::connections::Connections;
 use crate::process::cluster::reviewed_leaf::{BatchKey, ReviewedLeaf};
 
 /// How often a batch that is being written is checked.
 const WRITING: Duration = Duration::from_millis(10);
-/// After this time without records, it is reported that they cannot be read. A process that starts
-/// does not know the other members yet.
-const UNREAD: Duration = Duration::from_secs(2 * REVOCATIONS_SECONDS);
+/// A process that starts may not have heard of the other members yet: only after this many reads is
+/// it reported that the records cannot be read.
+const FAILED_READS: u32 = 3;
 
 /// The review of the batches of one leaf.
 pub(crate) struct Review {
@@ -34,23 +34,8 @@ pub(crate) struct Review {
     definitions: Arc<dyn DefinitionStore>,
     membership: Arc<Membership>,
     connections: Connections,
-    failures: Mutex<Failures>,
-}
-
-/// The reads that failed since the last one that did not.
-#[derive(Debug, Default)]
-struct Failures {
-    since: Option<Duration>,
-    is_reported: bool,
-}
-
-impl Failures {
-    /// Notes a failure. Returns whether it is to be reported: once, after [`UNREAD`].
-    fn note(&mut self, now: Duration) -> bool {
-        let since = *self.since.get_or_insert(now);
-        let is_long = now.saturating_sub(since) >= UNREAD;
-        is_long && !std::mem::replace(&mut self.is_reported, is_long)
-    }
+    /// How many reads have failed one after the other.
+    failed_reads: AtomicU32,
 }
 
 type ReviewEvent = Event<LeafName, BatchKey>;
@@ -62,7 +47,7 @@ impl Review {
         membership: Arc<Membership>,
         connections: Connections,
     ) -> Self {
-        Self { leaf, definitions, membership, connections, failures: Mutex::default() }
+        Self { leaf, definitions, membership, connections, failed_reads: AtomicU32::new(0) }
     }
 
     /// Reviews for as long as the process runs.
@@ -113,14 +98,15 @@ impl Review {
         let records = match self.all_records().await {
             Ok(records) => records,
             Err(error) => {
-                if self.failures.lock().note(self.leaf.clock.running()) {
+                let failed = self.failed_reads.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+                if failed == FAILED_READS {
                     let so = "merges keep batches apart until they can be read";
                     tracing::warn!(leaf = %name, "cannot read the revoked batches: {error}; {so}");
                 }
                 return Event::NotRead;
             }
         };
-        *self.failures.lock() = Failures::default();
+        self.failed_reads.store(0, Ordering::Relaxed);
         let mut batches = BTreeMap::<BatchKey, Vec<Revocation>>::new();
         for record in records {
             let key = (record.table.clone(), record.batch.clone());
