@@ -304,7 +304,7 @@ pub const TREE_FANOUT_MAX: usize = 1_000;
 /// Leaves up to which an aggregator asks all leaves of a plan itself.
 pub const TREE_DIRECT_LEAVES_MAX: usize = 8;
 /// The time between two rounds of gossip, in milliseconds.
-pub const GOSSIP_MILLIS: u64 = 200;
+pub const GOSSIP_MILLIS: u64 = 100;
 /// How long a member's heartbeat may stand still before the member counts as silent, in
 /// milliseconds. News travels for up to half a second in a large cluster, and together they stay
 /// below two seconds.
