@@ -58,16 +58,14 @@ impl Leaf {
         at: Micros,
         stop_max: Duration,
     ) {
-        if let Some(observed) = observed
-            && observed.started.is_some_and(|started| started > self.first_started)
-        {
-            let back_since = self.back_since.unwrap_or(at);
-            self.back_since = self.is_back(observed).then_some(back_since);
-            if self.back_since.is_some_and(|since| at.0.saturating_sub(since.0) >= NEWS) {
-                (self.stage, self.has_failed) = (Stage::New, false);
-            } else if self.stage == Stage::Old {
-                self.stage = Stage::Rolling { since: at };
-            }
+        let another = observed
+            .filter(|leaf| leaf.started.is_some_and(|started| started > self.first_started));
+        let is_back = another.is_some_and(|leaf| self.is_back(leaf));
+        self.back_since = is_back.then_some(self.back_since.unwrap_or(at));
+        if self.back_since.is_some_and(|since| at.0.saturating_sub(since.0) >= NEWS) {
+            (self.stage, self.has_failed) = (Stage::New, false);
+        } else if another.is_some() && self.stage == Stage::Old {
+            self.stage = Stage::Rolling { since: at };
         }
         if !self.is_rolling() && observed.is_some_and(ObservedLeaf::is_alive) {
             self.deadline = None;
@@ -81,7 +79,7 @@ impl Leaf {
         let first = Micros(since.0.saturating_add(stop_max).saturating_add(START));
         let mut deadline = self.deadline.unwrap_or(first);
         let is_restoring = observed.is_some_and(|observed| self.is_restoring(observed));
-        if is_restoring || self.back_since.is_some() {
+        if is_restoring || is_back {
             // However long it takes to read the rows.
             deadline = deadline.max(Micros(at.0.saturating_add(START)));
         }

@@ -269,6 +269,19 @@ fn the_next_leaf_is_restarted_when_all_servers_know_that_one_is_back() {
 }
 
 #[test]
+fn a_leaf_that_comes_back_and_ends_again_stops_it() {
+    let mut simulation = Simulation::new(settings(), 2, 1, &[(Some(1), 0)]);
+    let first = simulation.step().remove(0);
+    while simulation.leaves[&first].life != Life::Alive {
+        simulation.step();
+    }
+    simulation.leaves.get_mut(&first).expect("the leaf").life = Life::Lost;
+    simulation.run();
+    assert_eq!(simulation.rollover.phase, RolloverPhase::Stopped);
+    assert!(simulation.reason().contains("did not start again"), "{}", simulation.reason());
+}
+
+#[test]
 fn a_leaf_is_back_once_its_new_process_has_reported() {
     let mut simulation = Simulation::new(settings(), 1, 1, &[(Some(1), 0)]);
     let leaf = simulation.step();
