@@ -1,13 +1,14 @@
 """All leaves of a cluster restart in turn while rows come in and queries run: coverage at every moment, and the rows after it."""
 
 import atexit
+import http.client
 import json
 import threading
 import time
 
 from kills import differences
 from load import Client, Producer
-from loopback import Cluster, say
+from loopback import Cluster, Failed, say
 
 MACHINES, LEAVES = 5, 8
 # Batches that the leaves have before, so that each has about as many rows, and their rows.
@@ -22,14 +23,17 @@ class Watcher(threading.Thread):
 
     def __init__(self, door):
         super().__init__(daemon=True)
-        self.door, self.stopping, self.lines = door, False, []
+        self.door, self.stopping, self.lines, self.refused = door, False, [], []
 
     def run(self):
         start = time.monotonic()
         while not self.stopping:
-            answer = self.door.ask("SELECT count(*) FROM before", 5_000)
-            coverage = answer["coverage"]
-            self.lines.append((round(time.monotonic() - start, 3), coverage["fraction"], answer["rows"][0][0]))
+            try:
+                answer = self.door.ask("SELECT raw_count(*) FROM before", 5_000)
+            except (Failed, OSError, http.client.HTTPException) as error:
+                self.refused.append(str(error))
+            else:
+                self.lines.append((round(time.monotonic() - start, 3), answer["coverage"]["fraction"], answer["rows"][0][0]))
             time.sleep(0.05)
 
 
@@ -49,7 +53,7 @@ def rollover(options, bars, root):
     cluster = Cluster(options.program, root, MACHINES, LEAVES, options.network)
     atexit.register(cluster.stop)
     for batch in range(BATCHES):
-        body = "".join(json.dumps({"service": f"service-{row % 10}", "batch": batch, "row": row}) + "\n" for row in range(ROWS))
+        body = "".join(json.dumps({"service": f"service-{row % 10}", "batch": batch, "sample_rate": 10}) + "\n" for row in range(ROWS))
         cluster.doors[batch % MACHINES].request("POST", "/v1/log/before", body, {"Content-Type": "application/x-ndjson"})
     producers = [Producer(number, Client(), cluster.machines, options.seed, pause=PAUSE_SECONDS) for number in range(3)]
     watcher = Watcher(cluster.doors[1])
@@ -69,6 +73,7 @@ def rollover(options, bars, root):
     rows = sum(producer.acknowledged for producer in producers)
     bars.judge("rollover of 40 leaves: least coverage of an answer", 100 * least, 97,
                f"{len(counts)} answers, printed {100 * least:.2f} %, had {100 * min(counts) / BATCHES / ROWS:.2f} %", unit=" %")
+    bars.judge("rollover of 40 leaves: queries without an answer", len(watcher.refused), 0, "; ".join(watcher.refused[:1]) or "none", most=True)
     bars.judge("rollover of 40 leaves: producers with lost or doubled rows", len(wrong), 0, "; ".join(wrong) or f"{rows:,} rows", most=True)
     bars.judge("rollover of 40 leaves: restarted", state["new"], MACHINES * LEAVES, state["reason"] or state["phase"], unit="")
     say(f"{seconds:.0f} s, {seconds / MACHINES / LEAVES:.1f} s per leaf; {PAPER}")
