@@ -1,7 +1,8 @@
 //! The SQL truth files: queries with answers worked out by hand, in sqllogictest's form.
 //!
 //! Besides SQL, a statement may be `LOG table` followed by lines of JSON, which are logged in one
-//! batch. `LOG EACH table` logs each line as a batch; `HADAL DROP table` drops the table.
+//! batch. `LOG EACH table` logs each line as a batch; `HADAL DROP table` drops the table. `IN ZONE
+//! name` before a query is the time zone of its session; `JSON` is before a query in JSON.
 //! `HADAL_SLT=name` runs one file.
 
 #![expect(clippy::expect_used, reason = "tests fail by panicking")]
@@ -10,6 +11,7 @@ mod top_lists;
 
 use std::path::{Path, PathBuf};
 
+use hadal_query::TimeZone;
 use hadal_tests::session::{Hops, Session};
 use hadal_types::Value;
 use hadal_types::time::parse_timestamp;
@@ -44,7 +46,19 @@ impl DB for Hadal {
         if let Some(table) = first.strip_prefix("HADAL DROP ") {
             return self.0.drop_table(table).map(DBOutput::StatementComplete).map_err(Refused);
         }
-        let answer = self.0.ask(statement).map_err(Refused)?;
+        let answer = match (first, first.strip_prefix("IN ZONE ")) {
+            (_, Some(name)) => {
+                let zone = TimeZone::named(name).ok_or(Refused(format!("no zone {name}")))?;
+                self.0.ask_in_zone(body, &zone)
+            }
+            ("JSON", _) => {
+                let spec =
+                    serde_json::from_str(body).map_err(|error| Refused(error.to_string()))?;
+                self.0.ask_spec(&spec)
+            }
+            _ => self.0.ask(statement),
+        };
+        let answer = answer.map_err(Refused)?;
         let types = vec![DefaultColumnType::Text; answer.names.len()];
         let rows = answer.rows.iter().map(|row| row.iter().map(shown).collect()).collect();
         Ok(DBOutput::Rows { types, rows })

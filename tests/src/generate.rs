@@ -8,6 +8,7 @@
 
 mod expressions;
 mod facts;
+mod functions;
 mod pool;
 mod query;
 mod random;

@@ -21,8 +21,10 @@ pub mod finish;
 mod functions;
 mod group;
 mod histogram;
+mod math;
 mod pattern;
 mod row;
+mod texts;
 
 use std::cmp::Ordering;
 

@@ -10,7 +10,10 @@ use std::time::Duration;
 use hadal_ingest::{AgePolicy, Format, Ingest, ReadOptions, Settings, Summary};
 use hadal_leaf::{Durability, Leaf, LeafConfig, LeafGroup, LeafLimits, PreopenedStore, ScanPool};
 use hadal_peer::{Admin, Peer, Sink, TableChange};
-use hadal_sql::{Context, Statement, UnknownColumns, lower};
+use hadal_query::TimeZone;
+use hadal_sql::{
+    Context, Parsed, QuerySpec, SqlError, Statement, UnknownColumns, parse, parse_spec,
+};
 use hadal_tree::{Aggregator, ClusterStatus, ExpectedRows, Placement, PlacementLeaf, Root};
 use hadal_types::limits;
 use hadal_types::{
@@ -225,13 +228,34 @@ impl Session {
     /// # Errors
     /// The error, with the hint in parentheses.
     pub fn ask(&self, sql: &str) -> Result<Rows, String> {
+        self.run(parse(sql), &TimeZone::UTC)
+    }
+
+    /// Runs a query in SQL, in a session that has this time zone.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub fn ask_in_zone(&self, sql: &str, zone: &TimeZone) -> Result<Rows, String> {
+        self.run(parse(sql), zone)
+    }
+
+    /// Runs a query in JSON.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub fn ask_spec(&self, spec: &QuerySpec) -> Result<Rows, String> {
+        self.run(parse_spec(spec, self.clock.now()), &TimeZone::UTC)
+    }
+
+    fn run(&self, parsed: Result<Parsed, SqlError>, zone: &TimeZone) -> Result<Rows, String> {
         let catalog = Tables(self.runtime.block_on(self.root.cluster_status()));
         let context = Context {
             catalog: &catalog,
             now: self.clock.now(),
             unknown_columns: UnknownColumns::Error,
         };
-        let statement = lower(sql, &context).map_err(|error| match &error.hint {
+        let statement = parsed.and_then(|parsed| parsed.bind_in_zone(&context, zone));
+        let statement = statement.map_err(|error| match &error.hint {
             Some(hint) => format!("{error} ({hint})"),
             None => error.to_string(),
         })?;

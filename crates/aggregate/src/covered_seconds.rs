@@ -8,14 +8,14 @@
 
 use std::borrow::Cow;
 
-use hadal_query::{Expr, Function, PrepareError, Prepared, Query, RowExpr, RowInput};
+use hadal_query::{Expr, Function, PrepareError, Prepared, Query, RowExpr, RowInput, TimeBuckets};
 use hadal_types::{Decimal, Micros, TimeRange, Value};
 
 /// Computes how many seconds of the query's time each group covers.
 pub(crate) struct CoveredSeconds {
     intervals: Vec<TimeRange>,
-    /// The index of the time bucket's key, and its width in microseconds.
-    bucket: Option<(usize, i64)>,
+    /// The index of the time bucket's key, and its buckets.
+    bucket: Option<(usize, TimeBuckets)>,
     /// Other keys that are step functions of time alone.
     steps: Vec<(usize, Prepared<RowInput>)>,
     /// The moments at which the step functions may change, ascending.
@@ -43,10 +43,11 @@ impl CoveredSeconds {
 
     /// The seconds of the group with these keys. Null if the covered time is open at an end.
     pub(crate) fn of<'k>(&self, key: impl Fn(usize) -> Option<Cow<'k, Value>>) -> Value {
-        let bucket = self.bucket.and_then(|(index, width)| match key(index).as_deref() {
-            Some(Value::Time(from)) => Some(bucket_range(*from, width)),
-            _ => None,
-        });
+        let bucket =
+            self.bucket.as_ref().and_then(|(index, buckets)| match key(*index).as_deref() {
+                Some(Value::Time(from)) => Some(buckets.range(*from)),
+                _ => None,
+            });
         let bucket = bucket.unwrap_or(TimeRange::ALL);
         // Intervals ascend; skip those that end before the bucket.
         let is_before = |interval: &TimeRange| {
@@ -117,11 +118,6 @@ fn is_by_steps(expr: &RowExpr, changes: &mut Vec<Micros>) -> bool {
             }
         },
     }
-}
-
-/// The time range of the bucket that starts at `from`.
-pub(crate) fn bucket_range(from: Micros, width: i64) -> TimeRange {
-    TimeRange { from: Some(from), to: Some(Micros(from.0.saturating_add(width))) }
 }
 
 /// The total seconds of disjoint intervals; null if one is open.

@@ -8,6 +8,7 @@ use hadal_types::{Value, limits};
 use crate::expr::Expr;
 use crate::function::Function;
 use crate::pattern::{Pattern, PatternError};
+use crate::regexp::Regexp;
 use crate::scalar_functions;
 use crate::string_limit::StringTooLong;
 use crate::udf::{EvalError, FunctionRegistry, ScalarUdf, call_udf};
@@ -44,6 +45,13 @@ pub enum Prepared<L> {
     Matches {
         /// The compiled pattern.
         pattern: Pattern,
+        /// The string.
+        text: Box<Prepared<L>>,
+    },
+    /// The part of a string that a regular expression takes out, or the string with replacements.
+    Regexp {
+        /// The compiled regular expression, and what it does.
+        regexp: Regexp,
         /// The string.
         text: Box<Prepared<L>>,
     },
@@ -101,6 +109,14 @@ impl<L: Clone> Prepared<L> {
             let pattern = Pattern::new(pattern, syntax)?;
             return Ok(Self::Matches { pattern, text: Box::new(Self::build(text, functions)?) });
         }
+        if function.is_regexp() {
+            let regexp = arguments.split_first().map(|(text, rest)| {
+                Regexp::of_call(function, rest).map(|regexp| regexp.map(|regexp| (regexp, text)))
+            });
+            let (regexp, text) =
+                regexp.transpose()?.flatten().ok_or(PrepareError::PatternNotLiteral)?;
+            return Ok(Self::Regexp { regexp, text: Box::new(Self::build(text, functions)?) });
+        }
         let arguments = arguments
             .iter()
             .map(|argument| Self::build(argument, functions))
@@ -132,6 +148,7 @@ impl<L: Clone> Prepared<L> {
                 Value::String(text) => Value::Bool(pattern.matches(text)),
                 _ => Value::Null,
             }),
+            Self::Regexp { regexp, text } => Cow::Owned(regexp.eval(&*text.eval(leaf)?)?),
             Self::Call { function, arguments } => {
                 Cow::Owned(scalar_functions::eval_scalar(*function, &values(arguments)?)?)
             }

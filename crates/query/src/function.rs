@@ -57,7 +57,7 @@ pub enum Function {
     Bucket,
     /// A time plus a number of seconds.
     AddSeconds,
-    /// Whole seconds from the second time to the first, truncated toward zero.
+    /// Seconds from the second time to the first, exact to the microsecond.
     SecondsBetween,
     /// The start of the bucket that contains a time. The second argument is the width in
     /// microseconds. Buckets start at the Unix epoch plus the optional third argument, in
@@ -65,6 +65,10 @@ pub enum Function {
     TimeBucket,
     /// A field of the calendar, in UTC.
     Extract(TimeField),
+    /// A function that needs a calendar or a time zone.
+    Calendar(crate::calendar::CalendarFunction),
+    /// The time that a text spells in ISO 8601, in UTC if it has no offset; null for other texts.
+    ToTime,
     /// Whether a string matches a pattern, which is a literal; see [`crate::Pattern`].
     Matches(crate::pattern::PatternSyntax),
     /// The string in lower case.
@@ -75,6 +79,18 @@ pub enum Function {
     Length,
     /// The concatenated texts of the arguments, without nulls.
     Concat,
+    /// Another function of strings.
+    Text(crate::text_functions::TextFunction),
+    /// The part of a string that matches a regular expression, or the part of one of its groups;
+    /// null without a match. Arguments: string, pattern, number of the group. Group 0 is the whole
+    /// match. The last two are literals.
+    RegexpExtract,
+    /// The string with the first match of a regular expression replaced. Arguments: string,
+    /// pattern, replacement; the last two are literals. In the replacement, `\1` to `\9` are
+    /// groups and `\&` is the match.
+    RegexpReplace,
+    /// The same with all matches replaced.
+    RegexpReplaceAll,
     /// Whether the set or vector has one of the other arguments, which are string literals.
     IncludesAny,
     /// Whether it has all of them.
@@ -89,6 +105,12 @@ pub enum Function {
     IncludesWithin,
     /// Whether the set or vector has no elements.
     IsEmpty,
+    /// Another function of numbers.
+    Math(crate::math_functions::MathFunction),
+    /// The largest argument; nulls are ignored.
+    Greatest,
+    /// The smallest argument; nulls are ignored.
+    Least,
     /// The first argument that is not null.
     Coalesce,
     /// The value after the first true condition. Arguments: condition, value, condition, value …,
@@ -97,7 +119,8 @@ pub enum Function {
     /// The value's plain text.
     ToText,
     /// The number that a text spells, 0 or 1 for a truth value, Unix seconds for a time. Null for
-    /// other texts.
+    /// other texts. The optional second argument is the sign before the fraction of a text, `,` or
+    /// `.`; then `.` or `,`, a space or an apostrophe may separate groups of three digits.
     ToNumber,
     /// A user function of the query's [`crate::FunctionRegistry`].
     User(crate::udf::FunctionId),
@@ -113,6 +136,12 @@ impl Function {
         Self::Greater,
         Self::GreaterOrEqual,
     ];
+
+    /// Whether the function is computed by a [`crate::Regexp`].
+    #[must_use]
+    pub const fn is_regexp(self) -> bool {
+        matches!(self, Self::RegexpExtract | Self::RegexpReplace | Self::RegexpReplaceAll)
+    }
 
     /// The comparison that means the same with its sides exchanged; `None` for other functions.
     #[must_use]
@@ -145,6 +174,18 @@ pub enum TimeField {
     Second,
     /// 0 (Sunday) to 6.
     DayOfWeek,
+    /// 1 to 4.
+    Quarter,
+    /// The week of ISO 8601, 1 to 53.
+    Week,
+    /// The year that the week of ISO 8601 belongs to.
+    IsoYear,
+    /// The day of the year, 1 to 366.
+    DayOfYear,
+    /// 1 (Monday) to 7.
+    IsoDayOfWeek,
+    /// The second and its fraction in milliseconds: 0 to 59999.999.
+    Millisecond,
     /// Unix seconds, with fractions.
     Epoch,
 }

@@ -5,26 +5,39 @@
 //! This is floor 1. Nothing here knows SQL text, a row block or a partial result.
 
 mod aggregate_function;
+mod calendar;
+mod calendar_buckets;
 mod evaluator;
 mod expr;
 mod function;
 mod list_predicates;
+mod math_functions;
 mod pattern;
 mod query;
+mod regexp;
 mod scalar_functions;
 mod string_limit;
+mod text_functions;
+mod time_key;
+mod time_zone;
 mod udf;
+mod url;
 
 pub use aggregate_function::{AggregateFunction, StateKind};
+pub use calendar::{CalendarFunction, is_time_format};
+pub use calendar_buckets::CalendarBuckets;
 pub use evaluator::{PrepareError, Prepared, contains_text};
 pub use expr::{ColumnRef, Expr, GroupInput, OutputExpr, RowExpr, RowInput, Type};
 pub use function::{Function, TimeField};
+pub use math_functions::MathFunction;
 pub use pattern::{Pattern, PatternError, PatternSyntax};
-pub use query::{
-    Measure, OrderKey, Output, Query, QueryKind, SentGroups, SeriesLimit, time_bucket_width,
-};
+pub use query::{Measure, OrderKey, Output, Query, QueryKind, SentGroups, SeriesLimit};
+pub use regexp::Regexp;
 pub use scalar_functions::eval_scalar;
 pub use string_limit::StringTooLong;
+pub use text_functions::TextFunction;
+pub use time_key::{TimeBuckets, time_buckets};
+pub use time_zone::TimeZone;
 pub use udf::{
     AggregateId, AggregateUdf, EvalError, FunctionId, FunctionRegistry, ScalarUdf, UdfError,
     UdfState, call_udf,

@@ -91,6 +91,17 @@ impl Pattern {
         self.required.as_deref()
     }
 
+    /// The compiled regular expression.
+    pub(crate) fn regex(&self) -> &Regex {
+        &self.regex
+    }
+
+    /// The number of groups in parentheses.
+    #[must_use]
+    pub fn groups(&self) -> usize {
+        self.regex.captures_len() - 1
+    }
+
     /// Whether `text` matches.
     #[must_use]
     pub fn matches(&self, text: &str) -> bool {

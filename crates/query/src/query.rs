@@ -6,8 +6,8 @@ use std::time::Duration;
 use hadal_types::{Micros, TableName, TimeRange, Value, limits};
 
 use crate::aggregate_function::StateKind;
-use crate::expr::{Expr, OutputExpr, RowExpr, RowInput, Type};
-use crate::function::Function;
+use crate::expr::{OutputExpr, RowExpr, Type};
+use crate::time_key::{TimeBuckets, time_buckets};
 use crate::udf::FunctionRegistry;
 
 /// One immutable query over one table.
@@ -166,23 +166,9 @@ impl Query {
         }
     }
 
-    /// The index of the key that is the row's time bucket, and the bucket's width in
-    /// microseconds.
+    /// The index of the key that is the row's time bucket, and its buckets.
     #[must_use]
-    pub fn time_key(&self) -> Option<(usize, i64)> {
-        self.keys()
-            .iter()
-            .enumerate()
-            .find_map(|(index, key)| Some((index, time_bucket_width(key)?)))
-    }
-}
-
-/// The bucket width in microseconds, if `expr` is a time bucket of the row's time.
-#[must_use]
-pub fn time_bucket_width(expr: &RowExpr) -> Option<i64> {
-    let Expr::Call { function: Function::TimeBucket, arguments } = expr else { return None };
-    match arguments.as_slice() {
-        [Expr::Leaf(RowInput::Time), Expr::Literal(Value::Number(width)), ..] => width.to_i64(),
-        _ => None,
+    pub fn time_key(&self) -> Option<(usize, TimeBuckets)> {
+        self.keys().iter().enumerate().find_map(|(index, key)| Some((index, time_buckets(key)?)))
     }
 }

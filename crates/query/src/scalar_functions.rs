@@ -7,15 +7,18 @@ use std::sync::Arc;
 use hadal_types::decimal::power_of_ten;
 use hadal_types::limits::DECIMAL_SCALE_MAX;
 use hadal_types::{Decimal, Micros, Number, Value};
-use jiff::SignedDuration;
-use jiff::civil::date;
 
+use crate::calendar;
 use crate::function::{Function, TimeField};
 use crate::list_predicates;
+use crate::math_functions;
 use crate::string_limit::{self, StringTooLong};
+use crate::text_functions;
+use crate::time_zone;
 
 /// Computes `function` of `arguments`. A wrong number or wrong types of arguments give null.
-/// `Matches` needs a compiled pattern and is not computed here.
+/// `Matches` and the functions of a [`crate::Regexp`] need a compiled pattern and are not computed
+/// here.
 ///
 /// # Errors
 /// [`StringTooLong`], only from functions that make strings.
@@ -27,6 +30,8 @@ pub fn eval_scalar(function: Function, arguments: &[Value]) -> Result<Value, Str
         (Function::ToText, [value]) if !value.is_null() => string_limit::text_of([value]),
         (Function::Lower, [Value::String(text)]) => string_limit::checked(text.to_lowercase()),
         (Function::Upper, [Value::String(text)]) => string_limit::checked(text.to_uppercase()),
+        (Function::Text(function), arguments) => text_functions::eval(function, arguments),
+        (Function::Calendar(function), arguments) => calendar::eval(function, arguments),
         _ => Ok(plain(function, arguments)),
     }
 }
@@ -41,6 +46,9 @@ fn plain(function: Function, arguments: &[Value]) -> Value {
             return arguments.iter().find(|value| !value.is_null()).cloned().unwrap_or(Value::Null);
         }
         Function::Case => return case(arguments),
+        Function::Greatest => present(arguments).max().cloned(),
+        Function::Least => present(arguments).min().cloned(),
+        Function::Math(function) => math_functions::eval(function, arguments),
         Function::In => is_in(arguments),
         Function::IncludesAny
         | Function::IncludesAll
@@ -58,6 +66,11 @@ fn plain(function: Function, arguments: &[Value]) -> Value {
         },
     };
     value.unwrap_or(Value::Null)
+}
+
+/// The arguments that are not null.
+fn present(arguments: &[Value]) -> impl Iterator<Item = &Value> {
+    arguments.iter().filter(|value| !value.is_null())
 }
 
 fn truth(truth: bool) -> Value {
@@ -129,6 +142,7 @@ fn unary(function: Function, value: &Value) -> Option<Value> {
         (Function::Length, Value::Set(list) | Value::Vector(list)) => count(list.len())?,
         (Function::IsEmpty, Value::Set(list) | Value::Vector(list)) => truth(list.is_empty()),
         (Function::ToNumber, value) => Value::Number(to_number(value)?),
+        (Function::ToTime, value) => calendar::to_time(value)?,
         _ => return None,
     })
 }
@@ -154,7 +168,10 @@ fn binary(function: Function, left: &Value, right: &Value) -> Option<Value> {
             return time_bucket(*time, *width, Number::ZERO);
         }
         (Value::Time(left), Value::Time(right)) if function == Function::SecondsBetween => {
-            Value::integer(left.seconds_since(*right))
+            Value::Number(seconds_between(*left, *right)?)
+        }
+        (Value::String(text), Value::String(point)) if function == Function::ToNumber => {
+            Value::Number(grouped_number(text, point)?)
         }
         _ => return None,
     })
@@ -303,6 +320,42 @@ fn to_number(value: &Value) -> Option<Number> {
     }
 }
 
+/// Reads `1.299,99` if `point` is a comma, or `1,299.99` if it is a point. Groups have three digits.
+fn grouped_number(text: &str, point: &str) -> Option<Number> {
+    let separators: &[char] = match point {
+        "," => &['.', ' ', '\'', '\u{a0}', '\u{202f}'],
+        "." => &[',', ' ', '\'', '\u{a0}', '\u{202f}'],
+        _ => return None,
+    };
+    let text = text.trim();
+    let (whole, fraction) = match text.split_once(point) {
+        Some((whole, fraction)) => (whole, Some(fraction)),
+        None => (text, None),
+    };
+    let mut groups = whole.split(separators);
+    let mut plain = groups.next()?.to_owned();
+    let is_grouped = plain.len() < whole.len();
+    if is_grouped && plain.trim_start_matches(['-', '+']).len() > 3 {
+        return None;
+    }
+    for group in groups {
+        if group.len() != 3 || !group.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        plain.push_str(group);
+    }
+    if let Some(fraction) = fraction {
+        plain.push('.');
+        plain.push_str(fraction);
+    }
+    plain.parse().ok()
+}
+
+fn seconds_between(later: Micros, earlier: Micros) -> Option<Number> {
+    let micros = i128::from(later.0) - i128::from(earlier.0);
+    Decimal::new(micros, 6).map(Number::from)
+}
+
 fn time_bucket(time: Micros, width: Number, origin: Number) -> Option<Value> {
     let (width, origin) = (width.to_i64().filter(|&width| width > 0)?, origin.to_i64()?);
     let since = time.0.checked_sub(origin)?;
@@ -311,14 +364,13 @@ fn time_bucket(time: Micros, width: Number, origin: Number) -> Option<Value> {
 }
 
 fn extract(field: TimeField, time: Micros) -> Option<Number> {
-    // `jiff::Timestamp` ends a day before the year 9999 ends; a civil time does not.
-    let epoch = date(1970, 1, 1).at(0, 0, 0, 0);
-    let civil = epoch.checked_add(SignedDuration::from_micros(time.0)).ok()?;
+    let civil = time_zone::civil(time)?;
     Some(Number::integer(match field {
         TimeField::Epoch => return to_number(&Value::Time(time)),
-        TimeField::Second => {
+        TimeField::Second | TimeField::Millisecond => {
             let micros = time.0.rem_euclid(60 * Micros::SECOND);
-            return Decimal::new(i128::from(micros), 6).map(Number::from);
+            let scale = if field == TimeField::Second { 6 } else { 3 };
+            return Decimal::new(i128::from(micros), scale).map(Number::from);
         }
         TimeField::Year => civil.year().into(),
         TimeField::Month => civil.month().into(),
@@ -326,6 +378,11 @@ fn extract(field: TimeField, time: Micros) -> Option<Number> {
         TimeField::Hour => civil.hour().into(),
         TimeField::Minute => civil.minute().into(),
         TimeField::DayOfWeek => civil.weekday().to_sunday_zero_offset().into(),
+        TimeField::Quarter => (i64::from(civil.month()) + 2) / 3,
+        TimeField::Week => civil.iso_week_date().week().into(),
+        TimeField::IsoYear => civil.iso_week_date().year().into(),
+        TimeField::DayOfYear => civil.day_of_year().into(),
+        TimeField::IsoDayOfWeek => civil.weekday().to_monday_one_offset().into(),
     }))
 }
 

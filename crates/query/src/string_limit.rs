@@ -15,9 +15,19 @@ pub struct StringTooLong;
 
 /// A text that rejects writes beyond [`COMPUTED_STRING_BYTES_MAX`] bytes.
 #[derive(Default)]
-struct Text(String);
+pub(crate) struct LimitedString(String);
 
-impl Write for Text {
+impl LimitedString {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn into_value(self) -> Value {
+        Value::String(self.0.into())
+    }
+}
+
+impl Write for LimitedString {
     fn write_str(&mut self, piece: &str) -> fmt::Result {
         if self.0.len() + piece.len() > COMPUTED_STRING_BYTES_MAX {
             return Err(fmt::Error);
@@ -31,11 +41,11 @@ impl Write for Text {
 pub(crate) fn text_of<'v>(
     values: impl IntoIterator<Item = &'v Value>,
 ) -> Result<Value, StringTooLong> {
-    let mut text = Text::default();
+    let mut text = LimitedString::default();
     for value in values {
         write!(text, "{value}").map_err(|_| StringTooLong)?;
     }
-    Ok(Value::String(text.0.into()))
+    Ok(text.into_value())
 }
 
 /// The text as a value, unless it is too long.

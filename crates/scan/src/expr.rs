@@ -1,6 +1,7 @@
 //! Expressions over whole columns of a block.
 
 pub(crate) mod arithmetic;
+mod calendar;
 pub(crate) mod eval;
 pub(crate) mod plan;
 pub(crate) mod time_bucket;

@@ -4,15 +4,20 @@
 //! files; this file has the recursion, name resolution and logic.
 
 pub(crate) mod aggregate;
+pub(crate) mod any_of;
 pub(crate) mod arithmetic;
 pub(crate) mod bound_expr;
+pub(crate) mod call;
 pub(crate) mod cast;
 pub(crate) mod compare;
 pub(crate) mod function;
 pub(crate) mod list_function;
 pub(crate) mod literal;
 pub(crate) mod pattern;
+pub(crate) mod regexp;
 pub(crate) mod scope;
+pub(crate) mod text_function;
+pub(crate) mod time_format;
 pub(crate) mod time_function;
 
 use hadal_query::{Function, Type};
@@ -88,7 +93,7 @@ impl<'a> Binder<'a> {
             Expr::CompoundIdentifier(idents) => self.name(idents),
             Expr::Nested(inner) => self.bind(inner),
             Expr::Value(value) => literal::value(&value.value),
-            Expr::TypedString(typed) => cast::typed_string(typed),
+            Expr::TypedString(typed) => cast::typed_string(self, typed),
             Expr::Interval(interval) => literal::interval(interval),
             Expr::BinaryOp { left, op, right } => self.binary(expr, left, op, right),
             Expr::UnaryOp { op, expr } => self.unary(*op, expr),
@@ -98,7 +103,13 @@ impl<'a> Binder<'a> {
             Expr::Floor { expr, field } => function::rounded(self, Function::Floor, expr, field),
             Expr::Extract { field, expr, .. } => {
                 let time = self.bind(expr)?;
-                crate::bind::time_function::extract(&field.to_string(), time)
+                time_function::extract(&field.to_string(), time, self.scope.zone())
+            }
+            Expr::AtTimeZone { timestamp, time_zone } => {
+                time_function::at_time_zone(self, timestamp, time_zone)
+            }
+            Expr::Substring { .. } | Expr::Trim { .. } | Expr::Position { .. } => {
+                text_function::keyword_form(self, expr)
             }
             Expr::Case { operand, conditions, else_result, .. } => {
                 function::case(self, operand.as_deref(), conditions, else_result.as_deref())
@@ -117,6 +128,14 @@ impl<'a> Binder<'a> {
             Expr::IsFalse(inner) => self.is(inner, false),
             Expr::IsNotTrue(inner) => self.is(inner, true).map(TypedExpr::negated),
             Expr::IsNotFalse(inner) => self.is(inner, false).map(TypedExpr::negated),
+            Expr::IsNotDistinctFrom(left, right) => any_of::is_same(self, left, right),
+            Expr::IsDistinctFrom(left, right) => {
+                any_of::is_same(self, left, right).map(TypedExpr::negated)
+            }
+            Expr::AnyOp { left, compare_op, right, .. } => {
+                any_of::any(self, left, compare_op, right)
+            }
+            Expr::AllOp { left, compare_op, right } => any_of::all(self, left, compare_op, right),
             Expr::InList { expr, list, negated } => {
                 let condition = compare::in_list(self, expr, list)?;
                 Ok(if *negated { condition.negated() } else { condition })
@@ -152,6 +171,9 @@ impl<'a> Binder<'a> {
                 }
                 if let Some(pattern) = pattern::operator(op) {
                     return pattern::matches(self, pattern, left, right);
+                }
+                if let Some(moved) = time_function::moved(self, left, op, right)? {
+                    return Ok(moved);
                 }
                 let (left, right) = (self.bind(left)?, self.bind(right)?);
                 arithmetic::binary(op, left, right)
@@ -378,21 +400,15 @@ fn refuse(expr: &Expr) -> LocatedError {
         }
         Expr::Array(_) => {
             return LocatedError::new(
-                "a list can stand only in the includes functions",
+                "a list can stand only in ANY, ALL and the includes functions",
                 place(expr),
             )
-            .hint("includes_any(column, 'a', 'b')");
+            .hint("x = ANY(ARRAY['a', 'b']), or includes_any(column, 'a', 'b')");
         }
-        Expr::Substring { .. } => "substring",
-        Expr::Trim { .. } => "trim",
-        Expr::Position { .. } => "position",
         Expr::Overlay { .. } => "overlay",
         Expr::SimilarTo { .. } => "SIMILAR TO (~ takes a regular expression)",
-        Expr::AtTimeZone { .. } => "AT TIME ZONE (times are UTC)",
         Expr::Collate { .. } => "COLLATE",
-        Expr::AnyOp { .. } | Expr::AllOp { .. } => "ANY or ALL (use IN, or includes_any)",
         Expr::Tuple(_) => "lists in parentheses outside of IN",
-        Expr::IsDistinctFrom(..) | Expr::IsNotDistinctFrom(..) => "IS DISTINCT FROM",
         Expr::CompoundFieldAccess { .. } | Expr::JsonAccess { .. } => {
             "access into a value (nested fields are columns: a.b)"
         }

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use hadal_query::{
     Expr, Function, GroupInput, OrderKey, Output, OutputExpr, Query, QueryKind, RowExpr,
-    SentGroups, SeriesLimit, time_bucket_width,
+    SentGroups, SeriesLimit, time_buckets,
 };
 use hadal_types::{Decimal, TableSchema, Value, limits};
 use sqlparser::ast::{self, BinaryOperator, OrderBySort};
@@ -244,7 +244,7 @@ fn series(
     slots: &OutputSlots,
 ) -> Read<Option<SeriesLimit>> {
     let Some((count, at)) = parts.series else { return Ok(None) };
-    if !slots.keys().any(|key| time_bucket_width(key).is_some()) {
+    if !slots.keys().any(|key| time_buckets(key).is_some()) {
         let error = LocatedError::new("a limit of series needs a time bucket to group by", at);
         return Err(error.hint("GROUP BY time_bucket('1 minute', time)"));
     }
@@ -260,7 +260,7 @@ fn series(
 /// The seconds that a group covers: those of its time bucket, known only from the result, or those
 /// of the one time range. Open ends of the range are those of the table. `None` for several ranges.
 fn seconds(slots: &OutputSlots, intervals: &Intervals, table: &TableSchema) -> Option<OutputExpr> {
-    if slots.keys().any(|key| time_bucket_width(key).is_some()) {
+    if slots.keys().any(|key| time_buckets(key).is_some()) {
         return Some(Expr::Leaf(GroupInput::Seconds));
     }
     let range = intervals.as_one()?;
@@ -284,11 +284,10 @@ fn check_buckets(
     intervals: &Intervals,
 ) -> Read<()> {
     let mut keys = slots.keys().enumerate();
-    let Some((key, width)) = keys.find_map(|(key, expr)| Some((key, time_bucket_width(expr)?)))
-    else {
+    let Some((key, buckets)) = keys.find_map(|(key, expr)| Some((key, time_buckets(expr)?))) else {
         return Ok(());
     };
-    let Some(count) = intervals.too_many_buckets(width) else { return Ok(()) };
+    let Some(count) = intervals.too_many_buckets(buckets.micros_min()) else { return Ok(()) };
     let most = limits::TIME_BUCKETS_MAX;
     let message = format!("{count} time buckets in the time range; at most {most} are allowed");
     let mut both = selected.iter().zip(outputs);

@@ -28,6 +28,9 @@ pub struct QuerySpec {
     pub filter: Texts,
     /// A text to search in all columns.
     pub search: Option<String>,
+    /// The time zone of the calendar, such as `Europe/Berlin`; by default UTC. It governs time
+    /// buckets of hours and more, the parts of times, and a comparison with an earlier day.
+    pub time_zone: Option<String>,
     /// The expressions to group by.
     pub group_by: Texts,
     /// The width of time buckets to group by: such as `1m`, or `auto` for 100 to 300 buckets.

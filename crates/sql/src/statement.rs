@@ -1,6 +1,7 @@
 //! A statement is parsed first, without a catalog, and then bound. Its first words determine the
 //! statement; for statements that Hadal does not have, the error names an alternative.
 
+use hadal_query::TimeZone;
 use hadal_types::Micros;
 use sqlparser::ast::Ident;
 use sqlparser::keywords::Keyword;
@@ -68,15 +69,30 @@ impl Parsed {
         }
     }
 
-    /// Resolves names and checks types.
+    /// Resolves names and checks types. The calendar is that of UTC, or of the time zone of a query
+    /// in JSON.
     ///
     /// # Errors
     /// [`SqlError`] with the position and, where there is one, a hint.
     pub fn bind(&self, context: &Context<'_>) -> Result<Statement, SqlError> {
+        self.bind_in_zone(context, &TimeZone::UTC)
+    }
+
+    /// As [`Self::bind`], with the calendar of `zone`: it governs time buckets of hours and more,
+    /// the parts of times, formats, and INTERVALs of months. The time zone of a query in JSON
+    /// replaces it.
+    ///
+    /// # Errors
+    /// [`SqlError`] with the position and, where there is one, a hint.
+    pub fn bind_in_zone(
+        &self,
+        context: &Context<'_>,
+        zone: &TimeZone,
+    ) -> Result<Statement, SqlError> {
         match &self.0 {
-            StatementSyntax::Spec(spec) => spec.bind(context),
+            StatementSyntax::Spec(spec) => spec.bind(context, zone),
             StatementSyntax::Sql { sources, command } => {
-                command.bind(context).map_err(|error| sources.error(error))
+                command.bind(context, zone).map_err(|error| sources.error(error))
             }
         }
     }
@@ -93,11 +109,11 @@ impl Parsed {
 }
 
 impl Command {
-    fn bind(&self, context: &Context<'_>) -> Read<Statement> {
+    fn bind(&self, context: &Context<'_>, zone: &TimeZone) -> Read<Statement> {
         let table =
             |name: &[Ident]| Scope::table_named(name, context).map(|schema| schema.name.clone());
         match self {
-            Self::Select(parts) => bind_select(parts, context),
+            Self::Select(parts) => bind_select(parts, context, zone),
             Self::ShowTables => Ok(Statement::ShowTables),
             Self::Describe(name) => table(name).map(Statement::Describe),
             Self::Summarize(name) => table(name).map(Statement::Summarize),

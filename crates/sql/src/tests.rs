@@ -2,6 +2,7 @@
 
 mod catalog;
 mod errors;
+mod functions;
 mod hostile;
 mod limits;
 mod lowering;

@@ -4,7 +4,9 @@
 //! without a code nor a new code without a variant compiles.
 
 use hadal_aggregate::{LeafOutcome, QueryErrorCode as FaultCode, WarningCode};
-use hadal_query::{Function, PatternSyntax, TimeField, Type};
+use hadal_query::{
+    CalendarFunction, Function, MathFunction, PatternSyntax, TextFunction, TimeField, Type,
+};
 use hadal_types::{Kind, LeafState, Logical};
 
 use crate::error::{DecodeError, DecodeErrorKind};
@@ -89,6 +91,47 @@ codes! {
         IncludesStart = IncludesStart, IncludesEnd = IncludesEnd,
         IncludesWithin = IncludesWithin, IsEmpty = IsEmpty,
         Coalesce = Coalesce, Case = Case, ToText = ToText, ToNumber = ToNumber,
+        Extract(TimeField::Quarter) = ExtractQuarter,
+        Extract(TimeField::Week) = ExtractWeek,
+        Extract(TimeField::IsoYear) = ExtractIsoYear,
+        Extract(TimeField::DayOfYear) = ExtractDayOfYear,
+        Extract(TimeField::IsoDayOfWeek) = ExtractIsoDayOfWeek,
+        Extract(TimeField::Millisecond) = ExtractMillisecond,
+        Text(TextFunction::Substring) = Substring,
+        Text(TextFunction::Left) = Left,
+        Text(TextFunction::Right) = Right,
+        Text(TextFunction::Trim) = Trim,
+        Text(TextFunction::TrimStart) = TrimStart,
+        Text(TextFunction::TrimEnd) = TrimEnd,
+        Text(TextFunction::Replace) = Replace,
+        Text(TextFunction::SplitPart) = SplitPart,
+        Text(TextFunction::Position) = Position,
+        Text(TextFunction::StartsWith) = StartsWith,
+        Text(TextFunction::EndsWith) = EndsWith,
+        Text(TextFunction::Contains) = Contains,
+        Text(TextFunction::Reverse) = Reverse,
+        Text(TextFunction::Repeat) = Repeat,
+        Text(TextFunction::PadStart) = PadStart,
+        Text(TextFunction::PadEnd) = PadEnd,
+        Text(TextFunction::UrlHost) = UrlHost,
+        Text(TextFunction::UrlPath) = UrlPath,
+        Text(TextFunction::UrlParameter) = UrlParameter,
+        RegexpExtract = RegexpExtract, RegexpReplace = RegexpReplace,
+        RegexpReplaceAll = RegexpReplaceAll,
+        Math(MathFunction::Power) = Power,
+        Math(MathFunction::Sqrt) = Sqrt,
+        Math(MathFunction::Ln) = Ln,
+        Math(MathFunction::Log) = Log,
+        Math(MathFunction::Exp) = Exp,
+        Math(MathFunction::Sign) = Sign,
+        Math(MathFunction::Truncate) = Truncate,
+        Math(MathFunction::WidthBucket) = WidthBucket,
+        Greatest = Greatest, Least = Least, ToTime = ToTime,
+        Calendar(CalendarFunction::WallClock) = WallClock,
+        Calendar(CalendarFunction::FromWallClock) = FromWallClock,
+        Calendar(CalendarFunction::AddMonths) = AddMonths,
+        Calendar(CalendarFunction::Bucket) = CalendarBucket,
+        Calendar(CalendarFunction::Format) = FormatTime,
         !User
     }
 }

@@ -41,7 +41,7 @@ const ARITHMETIC: [Function; 7] = [
 ];
 const OF_ONE_NUMBER: [Function; 5] =
     [Function::Negate, Function::Abs, Function::Round, Function::Floor, Function::Ceil];
-const FIELDS: [TimeField; 8] = [
+const FIELDS: [TimeField; 14] = [
     TimeField::Year,
     TimeField::Month,
     TimeField::Day,
@@ -50,6 +50,12 @@ const FIELDS: [TimeField; 8] = [
     TimeField::Second,
     TimeField::DayOfWeek,
     TimeField::Epoch,
+    TimeField::Quarter,
+    TimeField::Week,
+    TimeField::IsoYear,
+    TimeField::DayOfYear,
+    TimeField::IsoDayOfWeek,
+    TimeField::Millisecond,
 ];
 /// Widths of time buckets in seconds: from a second to four weeks.
 const WIDTHS: [i64; 8] = [1, 10, 60, 300, 3_600, 86_400, 7 * 86_400, 28 * 86_400];
@@ -129,6 +135,9 @@ impl<L: Clone> Expressions<'_, L> {
 
     /// The start of the time bucket that contains `time`.
     pub fn bucket(&mut self, time: Expr<L>) -> Expr<L> {
+        if self.random.percent(25) {
+            return self.calendar_bucket(time);
+        }
         let widths: Vec<i64> = WIDTHS
             .iter()
             .map(|seconds| seconds * Micros::SECOND)
@@ -160,7 +169,8 @@ impl<L: Clone> Expressions<'_, L> {
         if self.random.percent(50) {
             let count = 1 + self.random.below(3);
             let arguments: Vec<_> = (0..count).map(|_| self.expr(of, depth)).collect();
-            return Expr::call(Function::Coalesce, arguments);
+            let functions = [Function::Coalesce, Function::Greatest, Function::Least];
+            return Expr::call(*self.random.pick(&functions), arguments);
         }
         let mut arguments = Vec::new();
         for _ in 0..1 + self.random.below(2) {
@@ -174,7 +184,8 @@ impl<L: Clone> Expressions<'_, L> {
     }
 
     fn truth(&mut self, depth: usize) -> Expr<L> {
-        match self.random.below(12) {
+        match self.random.below(13) {
+            12 => self.text_relation(depth),
             0..2 => {
                 let function = *self.random.pick(&[Function::And, Function::Or]);
                 let count = 1 + self.random.below(3);
@@ -263,7 +274,8 @@ impl<L: Clone> Expressions<'_, L> {
     }
 
     fn number(&mut self, depth: usize) -> Expr<L> {
-        match self.random.below(10) {
+        match self.random.below(12) {
+            10..12 => self.math_call(depth),
             0..4 => {
                 let function = *self.random.pick(&ARITHMETIC);
                 let (left, pool) = self.known_or(Type::Number, depth);
@@ -304,6 +316,9 @@ impl<L: Clone> Expressions<'_, L> {
     }
 
     fn time(&mut self, depth: usize) -> Expr<L> {
+        if self.random.percent(40) {
+            return self.calendar_call(depth);
+        }
         let time = self.expr(Type::Time, depth);
         match self.random.percent(50) {
             true => self.bucket(time),
@@ -312,7 +327,9 @@ impl<L: Clone> Expressions<'_, L> {
     }
 
     fn string(&mut self, depth: usize) -> Expr<L> {
-        match self.random.below(6) {
+        match self.random.below(9) {
+            6..8 => self.text_call(depth),
+            8 => self.changed_text(depth),
             0..3 => {
                 let function = *self.random.pick(&[Function::Lower, Function::Upper]);
                 Expr::call(function, [self.expr(Type::String, depth)])

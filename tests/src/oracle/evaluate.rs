@@ -37,6 +37,17 @@ impl Evaluator {
                     _ => Ok(Value::Null),
                 }
             }
+            Expr::Call { function, arguments } if function.is_regexp() => {
+                let [text, Expr::Literal(Value::String(pattern)), Expr::Literal(parameter)] =
+                    arguments.as_slice()
+                else {
+                    return Err(OracleFault::PatternNotLiteral);
+                };
+                match self.value(text, leaf)? {
+                    Value::String(text) => pattern::changed(*function, pattern, parameter, &text),
+                    _ => Ok(Value::Null),
+                }
+            }
             Expr::Call { function, arguments } => {
                 let values: Vec<Value> = arguments
                     .iter()

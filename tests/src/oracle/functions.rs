@@ -7,7 +7,7 @@ use hadal_query::Function;
 use hadal_types::{Micros, Number, Value};
 
 use super::exact::Exact;
-use super::{arithmetic, calendar};
+use super::{arithmetic, calendar, math, texts};
 
 /// Computes `function`; null for arguments of a wrong number or type.
 pub(super) fn call(function: Function, arguments: &[Value]) -> Value {
@@ -19,6 +19,8 @@ pub(super) fn call(function: Function, arguments: &[Value]) -> Value {
         Function::Case => chosen(arguments),
         Function::Concat => joined(arguments),
         Function::In => is_in(arguments),
+        Function::Greatest => extreme(arguments, Ordering::Greater),
+        Function::Least => extreme(arguments, Ordering::Less),
         _ if arguments.iter().any(Value::is_null) => Value::Null,
         _ => of_present(function, arguments).unwrap_or(Value::Null),
     }
@@ -89,13 +91,21 @@ fn of_present(function: Function, arguments: &[Value]) -> Option<Value> {
             Time(add_seconds(*time, *seconds)?)
         }
         (Function::SecondsBetween, [Time(left), Time(right)]) => {
-            whole(exact(left.0).minus(&exact(right.0)).divide(&exact(Micros::SECOND))?.0)?
+            whole(exact(left.0).minus(&exact(right.0)).shifted_down(6))?
         }
         (Function::TimeBucket, [Time(time), Number(width)]) => bucket_of(*time, *width, 0)?,
         (Function::TimeBucket, [Time(time), Number(width), Number(origin)]) => {
             bucket_of(*time, *width, origin.to_i64()?)?
         }
         (Function::Extract(field), [Time(time)]) => whole(calendar::extract(field, *time))?,
+        (Function::Calendar(function), [Time(time), rest @ ..]) => {
+            calendar::call(function, *time, rest)?
+        }
+        (Function::ToTime, [String(text)]) => hadal_types::time::parse_timestamp(text).map(Time)?,
+        (Function::ToTime, [Time(time)]) => Time(*time),
+        (Function::Text(function), [String(text), rest @ ..]) => texts::call(function, text, rest)?,
+        (Function::Math(function), numbers) => math::call(function, numbers)?,
+        (Function::ToNumber, [String(text), String(point)]) => texts::to_number(text, point)?,
         (Function::Lower, [String(text)]) => Value::string(&text.to_lowercase()),
         (Function::Upper, [String(text)]) => Value::string(&text.to_uppercase()),
         (Function::Length, [String(text)]) => {
@@ -112,6 +122,17 @@ fn of_present(function: Function, arguments: &[Value]) -> Option<Value> {
         (_, [Number(left), Number(right)]) => Number(arithmetic::binary(function, *left, *right)?),
         _ => return None,
     })
+}
+
+/// The argument that is on this side of all others; nulls are ignored.
+fn extreme(arguments: &[Value], side: Ordering) -> Value {
+    let mut best = Value::Null;
+    for argument in arguments.iter().filter(|argument| !argument.is_null()) {
+        if best.is_null() || compare(argument, &best) == Some(side) {
+            best = argument.clone();
+        }
+    }
+    best
 }
 
 fn exact(integer: i64) -> Exact {

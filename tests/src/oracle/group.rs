@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use hadal_query::{Expr, GroupInput, OutputExpr, Query, SeriesLimit};
 use hadal_types::{Micros, TimeRange, Value};
 
+use super::calendar;
 use super::evaluate::Evaluator;
 use super::exact::Exact;
 use super::finish::{self, Cell, Weighted};
@@ -94,10 +95,10 @@ impl GroupValues<'_> {
 /// whole range.
 pub(super) fn seconds(query: &Query, keys: &[Value]) -> Value {
     let TimeRange { mut from, mut to } = query.range;
-    if let Some((index, width)) = query.time_key()
+    if let Some((index, buckets)) = query.time_key()
         && let Some(Value::Time(start)) = keys.get(index)
     {
-        let end = Micros(start.0.saturating_add(width));
+        let end = calendar::bucket_end(&buckets, *start);
         from = Some(from.map_or(*start, |from| from.max(*start)));
         to = Some(to.map_or(end, |to| to.min(end)));
     }
@@ -107,10 +108,10 @@ pub(super) fn seconds(query: &Query, keys: &[Value]) -> Value {
 /// The seconds of the whole range; the first and the last bucket close open ends.
 fn seconds_of_all(query: &Query, groups: &Groups) -> Value {
     let TimeRange { mut from, mut to } = query.range;
-    if let Some((index, width)) = query.time_key() {
+    if let Some((index, buckets)) = query.time_key() {
         for keys in groups.keys() {
             let Value::Time(start) = keys[index] else { continue };
-            let end = Micros(start.0.saturating_add(width));
+            let end = calendar::bucket_end(&buckets, start);
             if query.range.from.is_none() {
                 from = Some(from.map_or(start, |from| from.min(start)));
             }

@@ -1,6 +1,7 @@
 //! Patterns: LIKE by a table of all prefixes, regular expressions by the `regex` crate.
 
-use hadal_query::PatternSyntax;
+use hadal_query::{Function, PatternSyntax};
+use hadal_types::Value;
 use regex::{Regex, RegexBuilder};
 
 use super::OracleFault;
@@ -59,6 +60,49 @@ fn same(left: char, right: char, case_matters: bool) -> bool {
     let lower = left.to_lowercase().eq(right.to_lowercase());
     let upper = left.to_uppercase().eq(right.to_uppercase());
     folds(left) && folds(right) && (lower || upper)
+}
+
+/// The text changed by a regular expression, match by match.
+pub(super) fn changed(
+    function: Function,
+    source: &str,
+    parameter: &Value,
+    text: &str,
+) -> Result<Value, OracleFault> {
+    let regex = compile(source, PatternSyntax::Regex)?;
+    if let (Function::RegexpExtract, Value::Number(group)) = (function, parameter) {
+        let group = group.to_i64().and_then(|group| usize::try_from(group).ok());
+        let groups = regex.captures(text);
+        let part = group.zip(groups.as_ref()).and_then(|(group, groups)| groups.get(group));
+        return Ok(part.map_or(Value::Null, |part| Value::string(part.as_str())));
+    }
+    let Value::String(replacement) = parameter else { return Ok(Value::Null) };
+    let limit = if function == Function::RegexpReplace { 1 } else { 0 };
+    let replaced =
+        regex.replacen(text, limit, |groups: &regex::Captures<'_>| expanded(replacement, groups));
+    Ok(Value::string(&replaced))
+}
+
+fn expanded(replacement: &str, groups: &regex::Captures<'_>) -> String {
+    let mut text = String::new();
+    let mut rest = replacement;
+    while !rest.is_empty() {
+        let group = match rest.as_bytes() {
+            [b'\\', b'&', ..] => Some(0),
+            [b'\\', digit @ b'1'..=b'9', ..] => Some(usize::from(digit - b'0')),
+            _ => None,
+        };
+        if let Some(group) = group {
+            text.push_str(groups.get(group).map_or("", |part| part.as_str()));
+            rest = &rest[2..];
+            continue;
+        }
+        let after = rest.strip_prefix("\\\\").map_or(rest, |_| &rest[1..]);
+        let mut characters = after.chars();
+        text.extend(characters.next());
+        rest = characters.as_str();
+    }
+    text
 }
 
 /// Compiles a regular expression.

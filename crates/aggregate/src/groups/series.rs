@@ -7,7 +7,7 @@ use hadal_query::{EvalError, GroupInput, PrepareError, Prepared, Query, SeriesLi
 use hadal_types::{MemoryReservation, Micros, Value};
 use hashbrown::HashMap;
 
-use crate::covered_seconds::{bucket_range, intervals, seconds_of};
+use crate::covered_seconds::{intervals, seconds_of};
 use crate::groups::Groups;
 use crate::groups::group::Group;
 use crate::groups::group_table::GroupTable;
@@ -236,7 +236,7 @@ impl<'q> SeriesRank<'q> {
 /// The seconds of the whole range; where it is open, the buckets that have rows bound it.
 fn whole_range(query: &Query, times: &HashMap<u32, Value>) -> Value {
     let mut intervals = intervals(query);
-    if let Some((_, width)) = query.time_key() {
+    if let Some((_, buckets)) = query.time_key() {
         let starts = times.values().filter_map(|time| match time {
             Value::Time(start) => Some(*start),
             _ => None,
@@ -245,7 +245,7 @@ fn whole_range(query: &Query, times: &HashMap<u32, Value>) -> Value {
             first.from = first.from.or_else(|| starts.clone().min());
         }
         if let Some(last) = intervals.last_mut() {
-            let end = || starts.max().and_then(|last: Micros| bucket_range(last, width).to);
+            let end = || starts.max().and_then(|last: Micros| buckets.range(last).to);
             last.to = last.to.or_else(end);
         }
     }

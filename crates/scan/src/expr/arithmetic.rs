@@ -77,7 +77,7 @@ fn exact_at(number: Number, scale: u8) -> Option<i128> {
 }
 
 /// Applies `function` to every mantissa; `None` if it fails for a row that has a value.
-fn map(
+pub(super) fn map(
     numbers: &Numbers,
     scale: u8,
     logical: Logical,
@@ -172,9 +172,7 @@ fn multiply(numbers: &Numbers, other: Number) -> Option<Numbers> {
 
 fn divide_whole(numbers: &Numbers, by: i64) -> Option<Numbers> {
     plain(numbers)?;
-    if numbers.scale != 0 || by == 0 {
-        return None;
-    }
+    let by = by.checked_mul(factor(numbers.scale)?).filter(|&by| by != 0)?;
     map(numbers, 0, Logical::Plain, |mantissa| mantissa.checked_div(by))
 }
 
@@ -188,9 +186,7 @@ fn seconds_since(numbers: &Numbers, other: Micros, sign: i64) -> Option<Numbers>
     if numbers.logical != Logical::Time {
         return None;
     }
-    map(numbers, 0, Logical::Plain, |time| {
-        time.checked_sub(other.0).map(|micros| micros / Micros::SECOND * sign)
-    })
+    affine(numbers, 6, Logical::Plain, sign, other.0.checked_mul(-sign)?)
 }
 
 fn time_bucket(numbers: &Numbers, width: i64, origin: i64) -> Option<Numbers> {
@@ -214,8 +210,17 @@ fn extract(numbers: &Numbers, field: TimeField) -> Option<Numbers> {
         TimeField::Hour => of_clock(0, |time| time.rem_euclid(DAY) / HOUR),
         TimeField::Minute => of_clock(0, |time| time.rem_euclid(HOUR) / (60 * Micros::SECOND)),
         TimeField::Second => of_clock(6, |time| time.rem_euclid(60 * Micros::SECOND)),
+        TimeField::Millisecond => of_clock(3, |time| time.rem_euclid(60 * Micros::SECOND)),
         TimeField::Epoch => of_clock(6, |time| time),
-        TimeField::Year | TimeField::Month | TimeField::Day | TimeField::DayOfWeek => {
+        TimeField::Year
+        | TimeField::Month
+        | TimeField::Day
+        | TimeField::DayOfWeek
+        | TimeField::Quarter
+        | TimeField::Week
+        | TimeField::IsoYear
+        | TimeField::DayOfYear
+        | TimeField::IsoDayOfWeek => {
             let cached = Cell::new(None);
             map(numbers, 0, Logical::Plain, |time| {
                 let day = time.div_euclid(DAY);
@@ -271,6 +276,12 @@ mod tests {
             TimeField::Second,
             TimeField::DayOfWeek,
             TimeField::Epoch,
+            TimeField::Quarter,
+            TimeField::Week,
+            TimeField::IsoYear,
+            TimeField::DayOfYear,
+            TimeField::IsoDayOfWeek,
+            TimeField::Millisecond,
         ] {
             let fast = with_literal(&numbers, Function::Extract(field), &[]).expect("a fast form");
             for (row, &time) in times.iter().enumerate() {

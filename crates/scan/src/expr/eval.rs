@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use hadal_encoding::Bitmap;
-use hadal_query::{EvalError, Function, Pattern, ScalarUdf, call_udf, eval_scalar};
+use hadal_query::{EvalError, Function, Pattern, Regexp, ScalarUdf, call_udf, eval_scalar};
 use hadal_types::{Logical, Value};
 
 use crate::column::bitmaps::filled;
@@ -16,6 +16,7 @@ use crate::column::filter_numbers;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
 use crate::expr::arithmetic;
+use crate::expr::calendar;
 use crate::expr::plan::PreparedExpr;
 use crate::expr::time_bucket;
 use crate::scan_memory::{ComputedBytes, Interrupt, ScanMemory};
@@ -36,6 +37,7 @@ pub(crate) fn eval<'a>(
         PreparedExpr::Literal(value) => return Ok(ColumnValues::Constant(value.clone())),
         PreparedExpr::Leaf(input) => columns.input(input, selection),
         PreparedExpr::Matches { pattern, text } => matched(pattern, text, columns, selection),
+        PreparedExpr::Regexp { regexp, text } => changed(regexp, text, columns, selection),
         PreparedExpr::Call { function, arguments } => {
             called(*function, arguments, columns, selection)
         }
@@ -73,6 +75,23 @@ fn matched<'a>(
     }
     let text = eval(text, columns, selection)?;
     matches(pattern, &text, selection, columns.memory())
+}
+
+/// Applies a regular expression to strings: once per dictionary entry if they have codes.
+fn changed<'a>(
+    regexp: &Regexp,
+    text: &PreparedExpr,
+    columns: &LazyColumns<'_, 'a>,
+    selection: &Selection,
+) -> Result<ColumnValues<'a>, Interrupt> {
+    let memory = columns.memory();
+    let text = eval(text, columns, selection)?;
+    match &text {
+        ColumnValues::Coded(coded) if !memory.is_splitting() => {
+            Ok(ColumnValues::Coded(coded.map(memory, |entry| Ok(regexp.eval(&entry)?))?))
+        }
+        _ => by_row(selection, memory, |row| Ok(regexp.eval(&text.value(row))?)),
+    }
 }
 
 fn called<'a>(
@@ -259,11 +278,17 @@ fn with_literals<'a>(
     match (values, literals) {
         (ColumnValues::Numbers(numbers), [literal]) => {
             filter_numbers::numbers(numbers, function, literal).map(ColumnValues::Truths).or_else(
-                || arithmetic::with_literal(numbers, function, literals).map(ColumnValues::Numbers),
+                || {
+                    arithmetic::with_literal(numbers, function, literals)
+                        .or_else(|| calendar::with_literals(numbers, function, literals))
+                        .map(ColumnValues::Numbers)
+                },
             )
         }
         (ColumnValues::Numbers(numbers), _) => {
-            arithmetic::with_literal(numbers, function, literals).map(ColumnValues::Numbers)
+            arithmetic::with_literal(numbers, function, literals)
+                .or_else(|| calendar::with_literals(numbers, function, literals))
+                .map(ColumnValues::Numbers)
         }
         (ColumnValues::Doubles(doubles), [literal]) => {
             filter_numbers::doubles(doubles, function, literal).map(ColumnValues::Truths)

@@ -71,7 +71,7 @@ fn cost(expr: &PreparedExpr) -> u32 {
         PreparedExpr::Literal(_) => 0,
         PreparedExpr::Leaf(RowInput::AnyText(_)) => 1_000,
         PreparedExpr::Leaf(_) => 1,
-        PreparedExpr::Matches { text, .. } => 100 + cost(text),
+        PreparedExpr::Matches { text, .. } | PreparedExpr::Regexp { text, .. } => 100 + cost(text),
         PreparedExpr::Call { arguments, .. } => 1 + sum(arguments),
         PreparedExpr::UserCall { arguments, .. } => 10_000 + sum(arguments),
     }

@@ -38,11 +38,13 @@ pub(crate) struct TypedExpr {
     pub(crate) value_type: Type,
     /// Whether it is written as an integer expression, so that `/` divides integers.
     pub(crate) whole: bool,
+    /// Whether it is a time that a wall clock shows, from AT TIME ZONE.
+    pub(crate) local: bool,
 }
 
 impl TypedExpr {
     pub(crate) fn new(expr: BoundExpr, value_type: Type) -> Self {
-        Self { expr, value_type, whole: false }
+        Self { expr, value_type, whole: false, local: false }
     }
 
     pub(crate) fn literal(value: Value) -> Self {
@@ -141,6 +143,14 @@ impl TypedExpr {
         }
     }
 
+    /// The times that texts spell.
+    pub(crate) fn into_time(self) -> Self {
+        match self.value_type {
+            Type::Time | Type::Null => self,
+            _ => Self::call(Function::ToTime, [self], Type::Time),
+        }
+    }
+
     /// Whether it contains an aggregate.
     pub(crate) fn has_aggregate(&self) -> bool {
         let mut has_aggregate = false;
@@ -171,7 +181,7 @@ pub(crate) fn patterns<L>(expr: &Expr<L>) -> usize {
     match expr {
         Expr::Literal(_) | Expr::Leaf(_) => 0,
         Expr::Call { function, arguments } => {
-            usize::from(matches!(function, Function::Matches(_)))
+            usize::from(matches!(function, Function::Matches(_)) || function.is_regexp())
                 + arguments.iter().map(patterns).sum::<usize>()
         }
     }
@@ -180,6 +190,7 @@ pub(crate) fn patterns<L>(expr: &Expr<L>) -> usize {
 fn folded(function: Function, arguments: Vec<BoundExpr>) -> BoundExpr {
     let values: Option<Vec<Value>> = match function {
         Function::Matches(_) => None,
+        _ if function.is_regexp() => None,
         _ => arguments
             .iter()
             .map(|argument| match argument {

@@ -1,7 +1,7 @@
 //! Casts. Casting a column to a kind selects the column's part of that kind, without conversion.
 //! Casting anything else converts values.
 
-use hadal_query::{Function, Type};
+use hadal_query::{Function, TimeZone, Type};
 use hadal_types::{ColumnSchema, Kind, Logical, Value};
 use sqlparser::ast::{DataType, Expr, TypedString};
 
@@ -10,8 +10,9 @@ use crate::bind::arithmetic;
 use crate::bind::bound_expr::TypedExpr;
 use crate::bind::literal;
 use crate::bind::scope::{Column, a};
+use crate::bind::time_function;
 use crate::error::{LocatedError, NOWHERE, Read};
-use crate::syntax::duration::DAY;
+use crate::syntax::duration::{CalendarSpan, DAY};
 use crate::syntax::source_position::place;
 
 /// The target type of a cast.
@@ -43,7 +44,8 @@ pub(crate) fn cast(binder: &mut Binder<'_>, expr: &Expr, data_type: &DataType) -
         }
     }
     let bound = binder.bind(expr)?;
-    let converted = convert(target, bound).map_err(|error| error.or_at(place(expr)))?;
+    let converted =
+        convert(target, bound, binder.scope.zone()).map_err(|error| error.or_at(place(expr)))?;
     // A cast names the type of number explicitly, so `/` keeps the fractions of its values.
     Ok(TypedExpr { whole: false, ..converted })
 }
@@ -58,12 +60,12 @@ fn no_such_part(column: &ColumnSchema, kind: Kind) -> String {
 }
 
 /// Binds `TIMESTAMP '2026-11-21'`.
-pub(crate) fn typed_string(typed: &TypedString) -> Read<TypedExpr> {
+pub(crate) fn typed_string(binder: &Binder<'_>, typed: &TypedString) -> Read<TypedExpr> {
     let text = literal::value(&typed.value.value)?;
-    convert(target(&typed.data_type)?, text)
+    convert(target(&typed.data_type)?, text, binder.scope.zone())
 }
 
-fn convert(target: Target, bound: TypedExpr) -> Read<TypedExpr> {
+fn convert(target: Target, bound: TypedExpr, zone: &TimeZone) -> Read<TypedExpr> {
     match (target, bound.value_type) {
         (_, Type::Null) => Ok(bound),
         (Target::Kind(Kind::String), _) => Ok(bound.into_text()),
@@ -77,8 +79,8 @@ fn convert(target: Target, bound: TypedExpr) -> Read<TypedExpr> {
         }
         (Target::Time, _) => arithmetic::time(bound),
         (Target::Day, _) => {
-            let day = TypedExpr::literal(Value::integer(DAY));
-            Ok(TypedExpr::call(Function::TimeBucket, [arithmetic::time(bound)?, day], Type::Time))
+            let time = arithmetic::time(bound)?;
+            time_function::bucket_of(CalendarSpan { months: 0, micros: DAY }, time, zone)
         }
         (Target::Kind(kind), other) if Some(kind) == list_kind(other) => Ok(bound),
         (Target::Kind(kind), other) => {

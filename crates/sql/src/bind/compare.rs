@@ -2,7 +2,7 @@
 //!
 //! | sides | compared as |
 //! |---|---|
-//! | time with text or number | times; the text is ISO 8601, the number Unix seconds |
+//! | time with text or number | times; texts are ISO 8601, a number is Unix seconds |
 //! | number with text | strings, the number by its decimal text; by `< <= > >=` with a text that spells a number, numbers |
 //! | bool with 0, 1, 'true', 'false' | bools |
 //! | bool with any other number | numbers 0 and 1 |
@@ -27,6 +27,7 @@ enum As {
     Literal(Value),
     Number,
     Text,
+    Time,
 }
 
 /// The function of a comparison operator; `None` for other operators.
@@ -112,6 +113,7 @@ pub(crate) fn in_list(binder: &mut Binder<'_>, expr: &Expr, list: &[Expr]) -> Re
 fn in_literals(value: TypedExpr, literals: Vec<TypedExpr>, sides: Vec<(As, As)>) -> TypedExpr {
     let wants = |target: &As| sides.iter().any(|(value, _)| value == target);
     let common = match () {
+        () if wants(&As::Time) => As::Time,
         () if wants(&As::Text) => As::Text,
         () if wants(&As::Number) => As::Number,
         () => As::Same,
@@ -131,6 +133,7 @@ fn become_as(bound: TypedExpr, target: As) -> TypedExpr {
         As::Same => bound,
         As::Literal(value) => TypedExpr::literal(value),
         As::Number => bound.into_number(),
+        As::Time => bound.into_time(),
         // A null stays null in every conversion.
         As::Text if bound.value_type == Type::Null => bound,
         As::Text => bound.into_text(),
@@ -165,7 +168,7 @@ fn meet_ordered(function: Function, left: &TypedExpr, right: &TypedExpr) -> Read
     Ok(match (left.value_type, right.value_type) {
         (Type::Time, Type::String) => match right.as_string() {
             Some(text) => Some((As::Same, As::Literal(literal::time_of_text(text)?))),
-            None => None,
+            None => Some((As::Same, As::Time)),
         },
         (Type::Time, Type::Number) => match right.as_number() {
             Some(number) => Some((As::Same, As::Literal(literal::time_of_number(number)?))),

@@ -8,18 +8,20 @@ use sqlparser::tokenizer::Location;
 use crate::bind::aggregate;
 use crate::bind::arithmetic;
 use crate::bind::bound_expr::TypedExpr;
+use crate::bind::call::Call;
 use crate::bind::compare;
 use crate::bind::list_function;
-use crate::bind::literal;
+use crate::bind::regexp;
 use crate::bind::scope::a;
+use crate::bind::text_function;
 use crate::bind::time_function;
 use crate::bind::{Binder, arguments, truth};
 use crate::error::{LocatedError, NOWHERE, Read};
 use crate::suggest::did_you_mean;
 use crate::syntax::source_position::{place, place_of_name};
 
-/// The names of all functions; for percentiles, only some examples.
-const NAMES: [&str; 54] = [
+/// The names of functions that no other list has; for percentiles, only some examples.
+const NAMES: [&str; 50] = [
     "abs",
     "approx_count_distinct",
     "avg",
@@ -33,11 +35,8 @@ const NAMES: [&str; 54] = [
     "concat",
     "count",
     "current_timestamp",
-    "date_part",
-    "date_trunc",
-    "epoch",
-    "extract",
     "floor",
+    "greatest",
     "histogram",
     "ifnull",
     "includes_all",
@@ -47,6 +46,7 @@ const NAMES: [&str; 54] = [
     "includes_start",
     "includes_within",
     "is_empty",
+    "least",
     "length",
     "lower",
     "max",
@@ -69,9 +69,7 @@ const NAMES: [&str; 54] = [
     "round",
     "search",
     "sum",
-    "time_bucket",
     "to_number",
-    "to_timestamp",
     "upper",
     "version",
 ];
@@ -84,7 +82,7 @@ pub(crate) fn function(binder: &mut Binder<'_>, function: &ast::Function) -> Rea
     if let Some(kind) = aggregate::kind_of(&name) {
         return aggregate::bind(binder, kind, function).map_err(|error| error.or_at(at));
     }
-    if !NAMES.contains(&name.as_str()) {
+    if !names().any(|listed| listed == name) {
         return Err(unknown(&name, at));
     }
     if function.filter.is_some() || !function.within_group.is_empty() {
@@ -122,11 +120,10 @@ fn refuse_extras(function: &ast::Function, at: Location) -> Read<()> {
     }
 }
 
-/// A call of a scalar function.
-struct Call<'c> {
-    name: &'c str,
-    at: Location,
-    places: Vec<Location>,
+/// The names of all functions.
+fn names() -> impl Iterator<Item = &'static str> {
+    let here = NAMES.into_iter().chain(regexp::NAMES).chain(time_function::NAMES);
+    here.chain(text_function::names())
 }
 
 impl Call<'_> {
@@ -153,63 +150,23 @@ impl Call<'_> {
             "mod" => self.two_numbers(Function::Remainder, bound),
             "bucket" => self.two_numbers(Function::Bucket, bound),
             "coalesce" | "ifnull" => coalesce(bound),
+            "greatest" => self.extreme(Function::Greatest, bound),
+            "least" => self.extreme(Function::Least, bound),
             "nullif" => self.nullif(binder, bound),
-            "to_number" => {
-                let [value] = self.exactly(bound)?;
-                arithmetic_input(&value)?;
-                Ok(value.into_number())
+            "to_number" => self.to_number(bound),
+            _ if time_function::NAMES.contains(&self.name) => {
+                time_function::bind(self, bound, binder.scope.zone())
             }
-            "time_bucket" => {
-                let [width, time] = self.exactly(bound)?;
-                time_function::time_bucket(&width, time, self.place(0))
+            _ if regexp::NAMES.contains(&self.name) => regexp::bind(binder, self, bound),
+            _ => {
+                text_function::bind(self, bound).unwrap_or_else(|| Err(unknown(self.name, self.at)))
             }
-            "date_trunc" => {
-                let [unit, time] = self.exactly(bound)?;
-                time_function::date_trunc(self.constant(&unit)?, time, self.place(0))
-            }
-            "date_part" => {
-                let [field, time] = self.exactly(bound)?;
-                time_function::extract(self.constant(&field)?, time)
-            }
-            "epoch" => {
-                let [time] = self.exactly(bound)?;
-                time_function::extract("epoch", time)
-            }
-            "to_timestamp" => {
-                let [seconds] = self.exactly(bound)?;
-                let seconds = arithmetic::number(seconds, self.place(0))?;
-                let epoch = TypedExpr::literal(literal::EPOCH);
-                Ok(TypedExpr::call(Function::AddSeconds, [epoch, seconds], Type::Time))
-            }
-            _ => Err(unknown(self.name, self.at)),
         }
-    }
-
-    fn place(&self, index: usize) -> Location {
-        self.places.get(index).copied().unwrap_or(NOWHERE)
-    }
-
-    fn exactly<const N: usize>(&self, bound: Vec<TypedExpr>) -> Read<[TypedExpr; N]> {
-        let given = bound.len();
-        bound.try_into().map_err(|_| {
-            let (name, plural) = (self.name, if N == 1 { "" } else { "s" });
-            LocatedError::new(format!("{name} takes {N} argument{plural}, not {given}"), self.at)
-        })
-    }
-
-    fn none(&self, bound: Vec<TypedExpr>) -> Read<()> {
-        self.exactly::<0>(bound).map(|_| ())
-    }
-
-    fn constant<'b>(&self, bound: &'b TypedExpr) -> Read<&'b str> {
-        bound.as_string().ok_or_else(|| {
-            LocatedError::new(format!("{} takes a constant text", self.name), self.place(0))
-        })
     }
 
     fn search(&self, binder: &Binder<'_>, bound: Vec<TypedExpr>) -> Read<TypedExpr> {
         let [text] = self.exactly(bound)?;
-        let text = self.constant(&text)?;
+        let text = self.constant(&text, 0)?;
         match binder.scope.table() {
             Some(_) => Ok(TypedExpr::input(RowInput::AnyText(text.to_owned()))),
             None => {
@@ -220,7 +177,7 @@ impl Call<'_> {
 
     fn text(&self, function: Function, bound: Vec<TypedExpr>) -> Read<TypedExpr> {
         let [value] = self.exactly(bound)?;
-        let value = string(self.name, value, self.place(0))?;
+        let value = self.string(value, 0)?;
         Ok(TypedExpr::call(function, [value], Type::String))
     }
 
@@ -228,7 +185,7 @@ impl Call<'_> {
         let [value] = self.exactly(bound)?;
         let value = match value.value_type {
             Type::Set | Type::Vector => value,
-            _ => string(self.name, value, self.place(0))?,
+            _ => self.string(value, 0)?,
         };
         Ok(TypedExpr { whole: true, ..TypedExpr::call(Function::Length, [value], Type::Number) })
     }
@@ -261,6 +218,32 @@ impl Call<'_> {
         self.two_numbers(Function::Round, bound)
     }
 
+    /// The largest or smallest argument. Texts beside times are read as times.
+    fn extreme(&self, function: Function, values: Vec<TypedExpr>) -> Read<TypedExpr> {
+        if values.is_empty() {
+            let message = format!("{} takes at least one argument", self.name);
+            return Err(LocatedError::new(message, self.at));
+        }
+        let (values, value_type) = match values.iter().any(|value| value.value_type == Type::Time) {
+            true => (values.into_iter().map(arithmetic::time).collect::<Read<_>>()?, Type::Time),
+            false => unite(values)?,
+        };
+        Ok(TypedExpr::call_all(function, values, value_type))
+    }
+
+    /// `to_number(x)`, or `to_number(text, ',')` for a text with that decimal sign.
+    fn to_number(&self, bound: Vec<TypedExpr>) -> Read<TypedExpr> {
+        let ([value], point) = self.and_one_more(bound)?;
+        arithmetic_input(&value)?;
+        let Some(point) = point else { return Ok(value.into_number()) };
+        if !matches!(self.constant(&point, 1)?, "," | ".") {
+            return Err(LocatedError::new("the decimal sign is ',' or '.'", self.place(1))
+                .hint("to_number('1.299,99', ',') is 1299.99"));
+        }
+        let value = self.string(value, 0)?;
+        Ok(TypedExpr::call(Function::ToNumber, [value, point], Type::Number))
+    }
+
     fn nullif(&self, binder: &mut Binder<'_>, bound: Vec<TypedExpr>) -> Read<TypedExpr> {
         let [value, unwanted] = self.exactly(bound)?;
         let same = compare::compare(Function::Equal, binder.copy(&value)?, unwanted)?;
@@ -275,7 +258,7 @@ fn unknown(name: &str, at: Location) -> LocatedError {
         return LocatedError::new(format!("there is no percentile {name}"), at).hint(hint);
     }
     let error = LocatedError::new(format!("there is no function {name}"), at);
-    match did_you_mean(name, NAMES) {
+    match did_you_mean(name, names()) {
         Some(hint) => error.hint(hint),
         None => error,
     }
@@ -288,17 +271,6 @@ fn arithmetic_input(value: &TypedExpr) -> Read<()> {
             NOWHERE,
         )),
         _ => Ok(()),
-    }
-}
-
-fn string(name: &str, value: TypedExpr, at: Location) -> Read<TypedExpr> {
-    match value.value_type {
-        Type::Null => Ok(value),
-        Type::Set | Type::Vector | Type::Histogram => {
-            let message = format!("{name} takes a string; this is {}", a(value.value_type));
-            Err(LocatedError::new(message, at))
-        }
-        _ => Ok(value.into_text()),
     }
 }
 

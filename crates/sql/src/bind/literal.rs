@@ -6,7 +6,9 @@ use sqlparser::ast::{self, Expr};
 
 use crate::bind::bound_expr::TypedExpr;
 use crate::error::{LocatedError, NOWHERE, Read};
-use crate::syntax::duration::{NotADuration, parse_duration, unit_micros};
+use crate::syntax::duration::{
+    CalendarSpan, NotADuration, parse_duration, parse_span, unit_micros, unit_months,
+};
 use crate::syntax::source_position::place;
 
 /// Binds a constant.
@@ -47,26 +49,30 @@ fn number(digits: &str) -> Read<TypedExpr> {
 /// `INTERVAL '3 hours'`, as a number of seconds.
 pub(crate) fn interval(interval: &ast::Interval) -> Read<TypedExpr> {
     let at = place(&interval.value);
-    let Expr::Value(value) = &*interval.value else {
-        return Err(LocatedError::new("an INTERVAL takes a text", at).hint("INTERVAL '3 hours'"));
+    let CalendarSpan { months, micros } = span(interval)?;
+    if months != 0 {
+        return Err(LocatedError::new("an INTERVAL of months or years has no fixed length", at)
+            .hint("add it to a time or subtract it: time - INTERVAL '1 month'; or write days"));
+    }
+    seconds(micros).ok_or_else(|| LocatedError::new("an INTERVAL that is too long", at))
+}
+
+/// The length of an INTERVAL.
+pub(crate) fn span(interval: &ast::Interval) -> Read<CalendarSpan> {
+    let at = place(&interval.value);
+    let no_text = || LocatedError::new("an INTERVAL takes a text", at).hint("INTERVAL '3 hours'");
+    let Expr::Value(value) = &*interval.value else { return Err(no_text()) };
+    let (ast::Value::SingleQuotedString(text) | ast::Value::Number(text, _)) = &value.value else {
+        return Err(no_text());
     };
-    let text = match &value.value {
-        ast::Value::SingleQuotedString(text) | ast::Value::Number(text, _) => text,
-        _ => {
-            return Err(
-                LocatedError::new("an INTERVAL takes a text", at).hint("INTERVAL '3 hours'")
-            );
-        }
-    };
-    let unit = match &interval.leading_field {
-        Some(field) => field.to_string(),
-        None => String::new(),
-    };
-    if let Err(hint) = unit_micros(&unit) {
+    let unit = interval.leading_field.as_ref().map_or_else(String::new, ToString::to_string);
+    if unit_months(&unit).is_none()
+        && let Err(hint) = unit_micros(&unit)
+    {
         return Err(LocatedError::new(format!("an INTERVAL in {unit}"), at).hint(hint));
     }
-    let micros = duration(&format!("{text} {unit}"), at)?;
-    seconds(micros).ok_or_else(|| LocatedError::new("an INTERVAL that is too long", at))
+    parse_span(&format!("{text} {unit}"))
+        .map_err(|NotADuration { message, hint }| LocatedError::new(message, at).hint(hint))
 }
 
 /// Parses a duration, in microseconds.

@@ -7,6 +7,7 @@ use sqlparser::ast::{BinaryOperator, Expr};
 use sqlparser::tokenizer::Location;
 
 use crate::bind::Binder;
+use crate::bind::any_of;
 use crate::bind::bound_expr::TypedExpr;
 use crate::bind::scope::a;
 use crate::error::{LocatedError, Read};
@@ -27,21 +28,31 @@ pub(crate) fn operator(op: &BinaryOperator) -> Option<(PatternSyntax, bool)> {
     })
 }
 
-/// Binds LIKE and ILIKE.
+/// Binds LIKE and ILIKE, also with ANY of some patterns.
 pub(crate) fn like(binder: &mut Binder<'_>, expr: &Expr) -> Read<TypedExpr> {
-    match expr {
-        Expr::Like { negated, any: false, expr, pattern, escape_char } => {
-            check_escape(escape_char.as_deref())?;
-            matches(binder, (PatternSyntax::Like, *negated), expr, pattern)
+    let (syntax, negated, any, text, pattern, escape) = match expr {
+        Expr::Like { negated, any, expr, pattern, escape_char } => {
+            (PatternSyntax::Like, *negated, *any, expr, pattern, escape_char)
         }
-        Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
-            check_escape(escape_char.as_deref())?;
-            matches(binder, (PatternSyntax::ILike, *negated), expr, pattern)
+        Expr::ILike { negated, any, expr, pattern, escape_char } => {
+            (PatternSyntax::ILike, *negated, *any, expr, pattern, escape_char)
         }
         _ => {
-            Err(LocatedError::new("LIKE takes one pattern", place(expr)).hint("join LIKEs with OR"))
+            return Err(LocatedError::new("this form of LIKE is not supported", place(expr))
+                .hint("write LIKE, ILIKE or ~"));
         }
+    };
+    check_escape(escape.as_deref())?;
+    if !any {
+        return matches(binder, (syntax, negated), text, pattern);
     }
+    let Some(patterns) = any_of::elements(pattern) else {
+        return Err(LocatedError::new("LIKE ANY takes a list of patterns", place(pattern))
+            .hint("x LIKE ANY (ARRAY['a%', 'b%'])"));
+    };
+    let conditions = patterns.iter().map(|one| matches(binder, (syntax, negated), text, one));
+    let conditions = conditions.collect::<Read<Vec<_>>>()?;
+    Ok(TypedExpr::call_all(Function::Or, conditions, Type::Bool))
 }
 
 fn check_escape(escape: Option<&Expr>) -> Read<()> {

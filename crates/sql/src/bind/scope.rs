@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hadal_query::{RowInput, Type};
+use hadal_query::{RowInput, TimeZone, Type};
 use hadal_types::{ColumnSchema, Micros, TableSchema, Value};
 use sqlparser::ast::Ident;
 
@@ -18,6 +18,7 @@ pub(crate) struct Scope<'a> {
     context: &'a Context<'a>,
     table: Option<&'a TableSchema>,
     alias: Option<Ident>,
+    zone: TimeZone,
 }
 
 /// What a column name resolves to.
@@ -39,11 +40,21 @@ impl<'a> Scope<'a> {
         table: &'a TableSchema,
         alias: Option<Ident>,
     ) -> Self {
-        Self { context, table: Some(table), alias }
+        Self { context, table: Some(table), alias, zone: TimeZone::UTC }
     }
 
     pub(crate) fn without_table(context: &'a Context<'a>) -> Self {
-        Self { context, table: None, alias: None }
+        Self { context, table: None, alias: None, zone: TimeZone::UTC }
+    }
+
+    /// The same names, and times as in this time zone.
+    pub(crate) fn in_zone(self, zone: &TimeZone) -> Self {
+        Self { zone: zone.clone(), ..self }
+    }
+
+    /// The time zone of the query's calendar.
+    pub(crate) fn zone(&self) -> &TimeZone {
+        &self.zone
     }
 
     pub(crate) fn now(&self) -> Micros {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use hadal_query::TimeZone;
 use hadal_types::{TableSchema, limits};
 use sqlparser::ast::{self, Ident};
 use sqlparser::tokenizer::Span;
@@ -25,15 +26,20 @@ struct Texts {
 }
 
 impl SpecSyntax {
-    /// Resolves names and checks types.
-    pub(crate) fn bind(&self, context: &Context<'_>) -> Result<Statement, SqlError> {
+    /// Resolves names and checks types; `zone` is the time zone of a query that names none.
+    pub(crate) fn bind(
+        &self,
+        context: &Context<'_>,
+        zone: &TimeZone,
+    ) -> Result<Statement, SqlError> {
+        let zone = self.zone.as_ref().unwrap_or(zone);
         let mut sources = self.sources.clone();
         let made = self.texts(&mut sources, context)?;
         let bound = self
             .pieces(&made)
             .check()
             .and_then(|()| self.parts(&made))
-            .and_then(|parts| bind_select(&parts, context));
+            .and_then(|parts| bind_select(&parts, context, zone));
         let mut statement = bound.map_err(|error| sources.error(error))?;
         if let Statement::Query { query, .. } = &mut statement {
             query.require_complete = self.spec.require_complete;

@@ -6,9 +6,11 @@
 
 use std::sync::Arc;
 
+use hadal_query::TimeZone;
 use hadal_types::Micros;
 use sqlparser::ast;
 
+use crate::bind::time_function::zone_named;
 use crate::error::{LocatedError, NOWHERE, Read, Source, Sources, SqlError};
 use crate::spec::time::Times;
 use crate::syntax::parse;
@@ -19,6 +21,8 @@ use crate::{QuerySpec, spec};
 #[derive(Debug)]
 pub(crate) struct SpecSyntax {
     pub(crate) spec: QuerySpec,
+    /// The time zone that the query names.
+    pub(crate) zone: Option<TimeZone>,
     pub(crate) times: Times,
     /// The selected items, groups first; those for times are added by `bind`.
     pub(crate) items: Vec<Parsed<Item>>,
@@ -43,7 +47,9 @@ impl SpecSyntax {
             let error = LocatedError::new("the name of a table is missing", NOWHERE);
             return Err(SqlError::of_field("table", error));
         }
-        let times = Times::read(spec, now)?;
+        let zone = spec.time_zone.as_deref().map(|name| zone_named(name, NOWHERE)).transpose();
+        let zone = zone.map_err(|error| SqlError::of_field("time_zone", error))?;
+        let times = Times::read(spec, now, zone.as_ref().unwrap_or(&TimeZone::UTC))?;
         let mut sources = Sources::default();
         let groups = all(&mut sources, "group_by", &spec.group_by, parse::parse_item)?;
         let mut aggregates = all(&mut sources, "aggregates", &spec.aggregates, parse::parse_item)?;
@@ -71,6 +77,7 @@ impl SpecSyntax {
         let items: Read<Vec<_>> = items.collect();
         Ok(Self {
             spec: spec.clone(),
+            zone,
             times,
             items: items.map_err(|error| sources.error(error))?,
             filters,

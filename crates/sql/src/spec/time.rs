@@ -4,15 +4,18 @@
 //! `time` are computed from it, and the time of the earlier side is moved forward. Series are thus
 //! ranked over both sides together, and the engine does not know comparisons. The buckets of both
 //! sides must coincide: the shift is a multiple of the bucket, and the range begins at the start of
-//! a bucket.
+//! a bucket. In a time zone, a shift of whole days leads to the same time on the wall clock, even if
+//! the clock was changed in between.
 
+use hadal_query::TimeZone;
 use hadal_types::time::parse_timestamp;
 use hadal_types::{Micros, Number, TableSchema};
 
 use crate::QuerySpec;
 use crate::bind::literal::time_of_number;
-use crate::bind::time_function::bucket_start;
+use crate::bind::time_function::{bucket_start, is_of_wall_clock};
 use crate::error::{LocatedError, NOWHERE, Read, SqlError};
+use crate::spec::to_sql::quoted;
 use crate::syntax::duration::{NotADuration, parse_duration};
 
 /// The times of a spec, parsed and checked.
@@ -22,6 +25,7 @@ pub(crate) struct Times {
     to: Option<Moment>,
     bucket: Option<Width>,
     compared: Option<Compared>,
+    zone: TimeZone,
 }
 
 /// The width of a time bucket.
@@ -39,7 +43,15 @@ struct Compared {
     to: Micros,
     before_from: Micros,
     before_to: Micros,
-    shift: i64,
+    shift: Shift,
+}
+
+/// The distance of the two ranges of a comparison.
+#[derive(Clone, Debug)]
+struct Shift {
+    micros: i64,
+    /// The wall clock that shows the same time of day on both sides.
+    wall_clock: Option<TimeZone>,
 }
 
 /// The times of a spec in SQL. Each text has the name of its field.
@@ -97,7 +109,8 @@ const HOUR: i64 = 60 * MINUTE;
 
 impl Times {
     /// Parses the times of `spec`.
-    pub(crate) fn read(spec: &QuerySpec, now: Micros) -> Result<Self, SqlError> {
+    pub(crate) fn read(spec: &QuerySpec, now: Micros, zone: &TimeZone) -> Result<Self, SqlError> {
+        let zone = zone.clone();
         let from = moment("from", spec.from.as_deref(), now)?;
         let to = moment("to", spec.to.as_deref(), now)?;
         if let (Some(from), Some(to)) = (&from, &to)
@@ -110,16 +123,16 @@ impl Times {
             let to_at = to.as_ref().map_or(now, |to| to.at);
             let from_at = from.as_ref().map(|from| from.at);
             let bucket = spec.bucket.as_deref();
-            let (compared, width) = Compared::read(&compare.shift, from_at, to_at, bucket)?;
+            let (compared, width) = Compared::read(&compare.shift, from_at, to_at, bucket, &zone)?;
             let bucket = width.map(Width::Micros);
-            return Ok(Self { from, to, bucket, compared: Some(compared) });
+            return Ok(Self { from, to, bucket, compared: Some(compared), zone });
         }
         let bucket = match spec.bucket.as_deref() {
             Some("auto") => Some(Width::Auto),
             Some(text) => Some(Width::Micros(given_width(text)?)),
             None => None,
         };
-        Ok(Self { from, to, bucket, compared: None })
+        Ok(Self { from, to, bucket, compared: None, zone })
     }
 
     pub(crate) const fn has_bucket(&self) -> bool {
@@ -142,7 +155,7 @@ impl Times {
             Some(Width::Micros(width)) => Some(width),
             None => None,
         };
-        let bucket = width.map(|width| bucket_sql(width, time));
+        let bucket = width.map(|width| bucket_sql(width, time, &self.zone));
         if let Some(compared) = &self.compared {
             return Ok(compared.texts(time, bucket));
         }
@@ -172,6 +185,7 @@ impl Compared {
         from: Option<Micros>,
         to: Micros,
         bucket: Option<&str>,
+        zone: &TimeZone,
     ) -> Result<(Self, Option<i64>), SqlError> {
         let error = |located: LocatedError| SqlError::of_field("compare", located);
         let shift = duration(shift).map_err(error)?;
@@ -184,21 +198,21 @@ impl Compared {
             Some(text) => Some(given_width(text)?),
             None => None,
         };
-        let from = width.map_or(from, |width| bucket_start(width, from));
-        if shift < to.0 - from.0 {
+        let from = width.map_or(from, |width| bucket_start(width, from, zone));
+        let wall_clock = (!zone.is_utc() && shift % (24 * HOUR) == 0).then(|| zone.clone());
+        let shift = Shift { micros: shift, wall_clock };
+        let leads_out = || error(LocatedError::new("the shift leads out of all time", NOWHERE));
+        let earlier = |at: Micros| shift.earlier(at).ok_or_else(leads_out);
+        let (before_from, before_to) = (earlier(from)?, earlier(to)?);
+        if before_to > from {
             let located = LocatedError::new("the shift is shorter than the time range", NOWHERE);
             let hint = "a day can be compared with the day before, or any earlier";
             return Err(error(located.hint(hint)));
         }
-        if width.is_some_and(|width| shift % width != 0) {
+        if width.is_some_and(|width| shift.micros % width != 0) {
             let located = LocatedError::new("the shift is not a multiple of the bucket", NOWHERE);
             return Err(error(located.hint("\"bucket\": \"auto\" takes one that fits")));
         }
-        let earlier = |at: Micros| {
-            let at = at.0.checked_sub(shift).and_then(|at| Micros(at).in_range());
-            at.ok_or_else(|| error(LocatedError::new("the shift leads out of all time", NOWHERE)))
-        };
-        let (before_from, before_to) = (earlier(from)?, earlier(to)?);
         Ok((Self { from, to, before_from, before_to, shift }, width))
     }
 
@@ -211,16 +225,35 @@ impl Compared {
         let when = bucket.as_deref().unwrap_or(time);
         let side = format!("CASE WHEN {when} >= '{from}' THEN 'now' ELSE 'before' END AS side");
         let moved = bucket.iter().map(|sql| {
-            let seconds = seconds_sql(*shift);
-            let moved = format!(
-                "CASE WHEN {sql} >= '{from}' THEN {sql} ELSE {sql} + {seconds} END AS time"
-            );
+            let later = shift.later_sql(sql);
+            let moved = format!("CASE WHEN {sql} >= '{from}' THEN {sql} ELSE {later} END AS time");
             ("bucket", moved)
         });
         TimeTexts {
             items: std::iter::once(("compare", side)).chain(moved).collect(),
             conditions: vec![("compare", condition)],
             bucket,
+        }
+    }
+}
+
+impl Shift {
+    /// The time before `at`; `None` outside the years 1 to 9999.
+    fn earlier(&self, at: Micros) -> Option<Micros> {
+        match &self.wall_clock {
+            Some(zone) => zone.later_on_wall_clock(at, self.micros.checked_neg()?),
+            None => at.0.checked_sub(self.micros).and_then(|at| Micros(at).in_range()),
+        }
+    }
+
+    /// The time `sql`, moved forward.
+    fn later_sql(&self, sql: &str) -> String {
+        let seconds = seconds_sql(self.micros);
+        match self.wall_clock.as_ref().map(|zone| quoted(zone.name(), '\'')) {
+            Some(zone) => {
+                format!("({sql} AT TIME ZONE {zone} + {seconds}) AT TIME ZONE {zone}")
+            }
+            None => format!("{sql} + {seconds}"),
         }
     }
 }
@@ -289,13 +322,17 @@ fn auto_width(length: i64, multiple: Option<i64>) -> Result<i64, SqlError> {
     })
 }
 
-fn bucket_sql(width: i64, time: &str) -> String {
+fn bucket_sql(width: i64, time: &str, zone: &TimeZone) -> String {
     let units = [("day", 24 * HOUR), ("hour", HOUR), ("minute", MINUTE), ("second", SECOND)];
     let (unit, micros) =
         units.into_iter().find(|(_, micros)| width % micros == 0).unwrap_or(("us", 1));
     let count = width / micros;
     let plural = if count == 1 || unit == "us" { "" } else { "s" };
-    format!("time_bucket('{count} {unit}{plural}', {time})")
+    let zone = match zone.is_utc() || !is_of_wall_clock(width) {
+        true => String::new(),
+        false => format!(", {}", quoted(zone.name(), '\'')),
+    };
+    format!("time_bucket('{count} {unit}{plural}', {time}{zone})")
 }
 
 /// Converts microseconds to a number of seconds in SQL.

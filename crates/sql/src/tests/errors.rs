@@ -140,10 +140,71 @@ fn times_and_lengths() {
         ),
         ("SELECT 1 FROM requests WHERE time > 'noon'", "not a time", "'noon'", "INTERVAL"),
         ("SELECT 1 FROM requests WHERE time > now() - 1e15", "years 1 to 9999", "now", ""),
-        ("SELECT time_bucket('1 month', time) FROM requests", "\"1 month\"", "'1 month'", "days"),
+        ("SELECT time_bucket('1 month 1 day', time) FROM requests", "not both", "'1 month", ""),
+        ("SELECT time_bucket('1.5 months', time) FROM requests", "1.5", "'1.5", "whole months"),
         ("SELECT time_bucket(0, time) FROM requests", "more than zero", "0", ""),
-        ("SELECT date_trunc('month', time) FROM requests", "month", "'month'", "extract"),
-        ("SELECT time + INTERVAL '1 month' FROM requests", "\"1 month \"", "'1 month'", "days"),
+        ("SELECT date_trunc('epoch', time) FROM requests", "epoch", "'epoch'", "quarter"),
+        ("SELECT INTERVAL '1 month' FROM requests", "no fixed length", "'1 month'", "add it"),
+        ("SELECT now() + INTERVAL '9999 years' FROM requests", "years 1 to 9999", "now", ""),
+        ("SELECT extract(century FROM time) FROM requests", "no field", "time", "isodow"),
+    ]);
+}
+
+#[test]
+fn a_time_is_no_number() {
+    check(&[
+        ("SELECT time/60*60 FROM requests", "no number", "time", "time_bucket('1 minute', time)"),
+        ("SELECT time % 7200 FROM requests", "no number", "time", "time_bucket('2 hours', time)"),
+        ("SELECT abs(time) FROM requests", "a time is no number", "time", "epoch(time)"),
+        ("SELECT time + sent FROM requests", "cannot be added", "time", "time - other"),
+        ("SELECT date_trunc('day', bytes) FROM requests", "a time is needed", "date_trunc", "1000"),
+        ("SELECT to_timestamp(1700049600000)", "milliseconds?", "1700049600000", "/ 1000"),
+        ("SELECT to_timestamp(1700049600000000)", "microseconds?", "17", "/ 1000000"),
+        ("SELECT to_timestamp('1', 'YYYY')", "takes 1 argument", "to_timestamp", "text::timestamp"),
+    ]);
+}
+
+#[test]
+fn time_zones_and_formats() {
+    check(&[
+        (
+            "SELECT time AT TIME ZONE 'Europe/Berln' FROM requests",
+            "no time zone",
+            "'Europe/Berln'",
+            "did you mean Europe/Berlin?",
+        ),
+        ("SELECT time AT TIME ZONE '+02' FROM requests", "no time zone", "'+02'", "IANA"),
+        ("SELECT time AT TIME ZONE service FROM requests", "a constant", "service", "Berlin"),
+        (
+            "SELECT time_bucket('90 minutes', time, 'Europe/Berlin') FROM requests",
+            "do not divide a day",
+            "'90 minutes'",
+            "12 hours",
+        ),
+        ("SELECT strftime(time, '%Z') FROM requests", "no format", "'%Z'", "%Y-%m-%d"),
+        ("SELECT to_char(time, 'YYYY-XX') FROM requests", "no pattern", "'YYYY-XX'", "HH24"),
+    ]);
+}
+
+#[test]
+fn functions_of_texts_and_lists() {
+    check(&[
+        ("SELECT left(service) FROM requests", "takes 2 arguments, not 1", "left", ""),
+        ("SELECT log(1, 2, 3) FROM requests", "takes 1 to 2 arguments, not 3", "log", ""),
+        ("SELECT trim(tags) FROM requests", "trim takes a string", "tags", ""),
+        ("SELECT left(service, user) FROM requests", "a number is needed", "user", "to_number"),
+        ("SELECT splitpart(user, ',', 1) FROM requests", "no function", "splitpart", "split_part"),
+        ("SELECT to_number(user, 'x') FROM requests", "decimal sign", "'x'", "1299.99"),
+        ("SELECT regexp_extract(user, '(') FROM requests", "not a regular", "'('", ""),
+        ("SELECT regexp_extract(user, 'a', 1) FROM requests", "no group 1", "1", "it has 0"),
+        ("SELECT regexp_replace(user, 'a', 'b', 'q') FROM requests", "no flag", "'q'", "(?s)"),
+        ("SELECT regexp_matches(user, 'a', 'g') FROM requests", "no flag", "'g'", "flags are"),
+        ("SELECT regexp_replace(user, path, '') FROM requests", "a constant text", "path", ""),
+        ("SELECT 1 FROM requests WHERE bytes = ANY(latency)", "a list of values", "latency", "IN"),
+        ("SELECT 1 FROM requests WHERE user = ANY(tags)", "a constant text", "user", "includes"),
+        ("SELECT 1 FROM requests WHERE bytes < ANY(ARRAY['x'])", "compared", "'x'", ""),
+        ("SELECT greatest() FROM requests", "at least one", "greatest", ""),
+        ("SELECT greatest(tags, 1) FROM requests", "different types", "greatest", ""),
     ]);
 }
 

@@ -1,5 +1,7 @@
 //! The lowered form of each kind of expression and clause.
 
+use hadal_query::TimeBuckets;
+
 use super::{noted, query, show};
 
 /// The filter of a condition, without the time range.
@@ -362,7 +364,7 @@ fn groups_by_name_alias_position_expression_and_all() {
              WHERE time >= now() - 60 AND time < now() GROUP BY {group}"
         ));
         assert_eq!(show::keys(&query), "service::string; TimeBucket(time, 60000000)", "{group}");
-        assert_eq!(query.time_key(), Some((1, 60_000_000)), "{group}");
+        assert_eq!(query.time_key(), Some((1, TimeBuckets::Fixed(60_000_000))), "{group}");
     }
     let distinct = query("SELECT DISTINCT service, ok FROM requests");
     assert_eq!(show::keys(&distinct), "service::string; ok::number");

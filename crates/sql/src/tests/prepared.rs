@@ -132,6 +132,7 @@ fn plain_value(expr: &RowExpr, input: &impl Fn(&RowInput) -> Value) -> Option<Va
         Expr::Literal(value) => value.clone(),
         Expr::Leaf(leaf) => input(leaf),
         Expr::Call { function: Function::Matches(_), .. } => return None,
+        Expr::Call { function, .. } if function.is_regexp() => return None,
         Expr::Call { function, arguments } => {
             let values = arguments.iter().map(|argument| plain_value(argument, input));
             eval_scalar(*function, &values.collect::<Option<Vec<_>>>()?).expect("short strings")

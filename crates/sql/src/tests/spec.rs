@@ -1,6 +1,6 @@
 //! The JSON form: its lowering, its SQL, and the positions of its errors.
 
-use hadal_query::Query;
+use hadal_query::{Query, TimeBuckets};
 use hadal_types::{Micros, TimeRange};
 use proptest::prelude::*;
 use serde_json::json;
@@ -112,12 +112,13 @@ fn auto_buckets_are_100_to_300() {
         let query = lowered(json!({
             "table": "requests", "from": format!("-{seconds}s"), "to": "now", "bucket": "auto",
         }));
-        let (_, width) = query.time_key().expect("a bucket");
+        let (_, buckets) = query.time_key().expect("a bucket");
+        let width = buckets.micros_min();
         let buckets = seconds * 1_000_000 / width;
         assert!((100..300).contains(&buckets), "{seconds} s: {buckets} buckets of {width} µs");
     }
     let open = lowered(json!({"table": "requests", "bucket": "auto"}));
-    assert_eq!(open.time_key(), Some((0, 300_000_000)), "of the table's day");
+    assert_eq!(open.time_key(), Some((0, TimeBuckets::Fixed(300_000_000))), "of the table's day");
 }
 
 #[test]
@@ -130,7 +131,7 @@ fn groups_without_aggregates_are_counted() {
 fn a_table_with_another_time_is_asked_by_its_own() {
     let query = lowered(json!({"table": "events", "from": "-1h", "to": "now", "bucket": "1m"}));
     assert_eq!(show::range(&query), "[now-3600, now)");
-    assert_eq!(query.time_key(), Some((0, 60_000_000)));
+    assert_eq!(query.time_key(), Some((0, TimeBuckets::Fixed(60_000_000))));
 }
 
 #[test]
@@ -152,7 +153,47 @@ fn a_comparison_is_one_query_over_both_sides() {
          time: time = Case(GreaterOrEqual(k0, now-3600), k0, AddSeconds(k0, 604800)); \
          service: string = k1; count(*): number = Count"
     );
-    assert_eq!(query.time_key(), Some((0, 60_000_000)), "series are ranked over both sides");
+    let buckets = Some((0, TimeBuckets::Fixed(60_000_000)));
+    assert_eq!(query.time_key(), buckets, "series are ranked over both sides");
+}
+
+#[test]
+fn a_comparison_in_a_time_zone_is_of_wall_clocks() {
+    // Berlin's clocks were set back on 2023-10-29.
+    let of = |zone: &str, bucket: &str| {
+        lowered(json!({
+            "table": "requests", "from": "2023-10-30T00:00:00Z", "to": "2023-10-31T00:00:00Z",
+            "compare": {"shift": "7d"}, "bucket": bucket, "time_zone": zone,
+        }))
+    };
+    assert_eq!(show::range(&of("UTC", "1d")), "[now-2030400, now-1339200)");
+    let query = of("europe/berlin", "1d");
+    // From midnight to midnight in Berlin, seven days and an hour before.
+    assert_eq!(show::range(&query), "[now-2037600, now-1339200)");
+    let day = "Calendar(Bucket)(time, 0, 86400000000, 'Europe/Berlin')";
+    assert_eq!(show::keys(&query), day);
+    let moved = "Calendar(FromWallClock)(AddSeconds(Calendar(WallClock)(k0, 'Europe/Berlin'), \
+                 604800), 'Europe/Berlin')";
+    assert!(show::outputs(&query).contains(moved), "{}", show::outputs(&query));
+    let minutes = of("Europe/Berlin", "1m");
+    assert_eq!(show::keys(&minutes), "TimeBucket(time, 60000000)");
+}
+
+#[test]
+fn a_time_zone_is_the_calendar_of_all_expressions() {
+    let query = lowered(json!({
+        "table": "requests", "time_zone": "Asia/Kolkata",
+        "group_by": ["date_trunc('month', time)", "extract(hour FROM time)", "time::date"],
+    }));
+    assert_eq!(
+        show::keys(&query),
+        "Calendar(Bucket)(time, 1, 0, 'Asia/Kolkata'); \
+         Extract(Hour)(Calendar(WallClock)(time, 'Asia/Kolkata')); \
+         Calendar(Bucket)(time, 0, 86400000000, 'Asia/Kolkata')"
+    );
+    let unknown = spec(json!({"table": "requests", "time_zone": "Europe/Atlantis"}));
+    let error = lower_spec(&unknown, &context(&Tables::new())).expect_err("no such zone");
+    assert_eq!(error.field.as_deref(), Some("time_zone"));
 }
 
 #[test]

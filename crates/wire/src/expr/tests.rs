@@ -68,8 +68,8 @@ fn what_is_no_expression_is_refused() {
         refused::<RowInput>(vec![call(Function::And, u32::MAX)]),
         "nodes[0]: found 4294967295 arguments, expected the 0 that follow"
     );
-    let unknown = node(Node::Call(proto::Call { function: 54, arguments: 0 }));
-    assert_eq!(refused::<RowInput>(vec![unknown]), "nodes[0].function: code 54 is unknown");
+    let unknown = node(Node::Call(proto::Call { function: 1_000, arguments: 0 }));
+    assert_eq!(refused::<RowInput>(vec![unknown]), "nodes[0].function: code 1000 is unknown");
     let empty = proto::ExprNode { node: None };
     assert_eq!(refused::<RowInput>(vec![empty]), "nodes[0]: is missing");
 }
