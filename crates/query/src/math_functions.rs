@@ -4,7 +4,7 @@
 use hadal_types::decimal::power_of_ten;
 use hadal_types::{Decimal, Number, Value};
 
-/// The largest exponent of which powers are exact while they fit a decimal.
+/// The largest exponent with exact powers, while they fit a decimal.
 const EXACT_EXPONENT_MAX: i64 = 64;
 
 /// A function of numbers. A null argument gives null, and so does one outside of the function's

@@ -320,7 +320,7 @@ fn to_number(value: &Value) -> Option<Number> {
     }
 }
 
-/// Reads `1.299,99` if `point` is a comma, or `1,299.99` if it is a point. Groups have three digits.
+/// Reads `1.299,99` if `point` is a comma, `1,299.99` if it is a point. Groups have three digits.
 fn grouped_number(text: &str, point: &str) -> Option<Number> {
     let separators: &[char] = match point {
         "," => &['.', ' ', '\'', '\u{a0}', '\u{202f}'],

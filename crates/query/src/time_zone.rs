@@ -69,8 +69,8 @@ impl TimeZone {
         (self.offset(time), from, to)
     }
 
-    /// The time at which the wall clock shows `micros` more than at `time`; `None` outside the years
-    /// 1 to 9999. A whole number of days later, it shows the same time of day.
+    /// The time at which the wall clock shows `micros` more than at `time`. A whole number of days
+    /// later, it shows the same time of day. `None` outside the years 1 to 9999.
     #[must_use]
     pub fn later_on_wall_clock(&self, time: Micros, micros: i64) -> Option<Micros> {
         let wall = self.wall_clock(time)?.0.checked_add(micros)?;

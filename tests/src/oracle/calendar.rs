@@ -1,5 +1,5 @@
 //! The Gregorian calendar, by counting years and months one by one. Time zones are those of jiff,
-//! asked for each time anew; what is checked is what the engine makes of them.
+//! asked again for each time; what is checked is what the engine makes of them.
 
 use hadal_query::{CalendarFunction, TimeBuckets, TimeField};
 use hadal_types::{Micros, Value};

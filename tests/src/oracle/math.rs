@@ -66,6 +66,6 @@ fn truncated(number: Number, digits: i64) -> Option<Number> {
     let part = exact.abs().times(&unit).floor();
     let part = part.times(&Exact::from_text(&format!("1e-{digits}"))?);
     let part = if exact.is_negative() { part.negated() } else { part };
-    // A number of which no decimal holds the digits that are kept stays as it is.
+    // If no decimal holds the digits that are kept, the number stays as it is.
     part.to_decimal().or(Some(number))
 }

@@ -166,8 +166,8 @@ fn the_calendar_reaches_to_both_ends() {
 #[test]
 fn time_counts_in_seconds() {
     let (noon, later) = (time("2023-11-15T12:00:00Z"), time("2023-11-15T12:01:30.9Z"));
-    assert_eq!(call(Function::SecondsBetween, &[later.clone(), noon.clone()]), number("90"));
-    assert_eq!(call(Function::SecondsBetween, &[noon.clone(), later.clone()]), number("-90"));
+    assert_eq!(call(Function::SecondsBetween, &[later.clone(), noon.clone()]), number("90.9"));
+    assert_eq!(call(Function::SecondsBetween, &[noon.clone(), later.clone()]), number("-90.9"));
     assert_eq!(call(Function::AddSeconds, &[noon.clone(), number("90.9")]), later);
     let minute = [later.clone(), number("60000000")];
     assert_eq!(call(Function::TimeBucket, &minute), time("2023-11-15T12:01:00Z"));

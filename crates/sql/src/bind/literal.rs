@@ -6,9 +6,7 @@ use sqlparser::ast::{self, Expr};
 
 use crate::bind::bound_expr::TypedExpr;
 use crate::error::{LocatedError, NOWHERE, Read};
-use crate::syntax::duration::{
-    CalendarSpan, NotADuration, parse_duration, parse_span, unit_micros, unit_months,
-};
+use crate::syntax::duration::{CalendarSpan, NotADuration, parse_span, unit_micros, unit_months};
 use crate::syntax::source_position::place;
 
 /// Binds a constant.
@@ -72,12 +70,6 @@ pub(crate) fn span(interval: &ast::Interval) -> Read<CalendarSpan> {
         return Err(LocatedError::new(format!("an INTERVAL in {unit}"), at).hint(hint));
     }
     parse_span(&format!("{text} {unit}"))
-        .map_err(|NotADuration { message, hint }| LocatedError::new(message, at).hint(hint))
-}
-
-/// Parses a duration, in microseconds.
-pub(crate) fn duration(text: &str, at: sqlparser::tokenizer::Location) -> Read<i64> {
-    parse_duration(text)
         .map_err(|NotADuration { message, hint }| LocatedError::new(message, at).hint(hint))
 }
 

@@ -1,7 +1,7 @@
 //! Functions of times: buckets, calendar fields, time zones and formats.
 //!
-//! The calendar of a query is that of its time zone, UTC unless it has one. A time that AT TIME ZONE
-//! returns is what a wall clock shows; no time zone applies to it again.
+//! The calendar of a query is that of its time zone, UTC unless it has one. A time that AT TIME
+//! ZONE returns is what a wall clock shows; no time zone applies to it again.
 
 use hadal_query::{CalendarFunction, Function, TimeField, TimeZone, Type, is_time_format};
 use hadal_types::{Micros, Number, Value};

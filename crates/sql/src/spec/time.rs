@@ -4,8 +4,8 @@
 //! `time` are computed from it, and the time of the earlier side is moved forward. Series are thus
 //! ranked over both sides together, and the engine does not know comparisons. The buckets of both
 //! sides must coincide: the shift is a multiple of the bucket, and the range begins at the start of
-//! a bucket. In a time zone, a shift of whole days leads to the same time on the wall clock, even if
-//! the clock was changed in between.
+//! a bucket. In a time zone, a shift of whole days leads to the same time on the wall clock, even
+//! if the clock was changed in between.
 
 use hadal_query::TimeZone;
 use hadal_types::time::parse_timestamp;

@@ -12,7 +12,7 @@ pub(crate) struct NotADuration {
 const SPELLINGS: &str = "write a number and a unit: '30 seconds', '5m', '1h 30m', '2 days', '1w'";
 const CALENDAR: &str = "months and years differ in length; write days, such as '30 days'";
 
-/// A length of time of which months, quarters and years are apart: they differ in length.
+/// A length of time. Months, quarters and years are apart, because they differ in length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CalendarSpan {
     pub(crate) months: i64,
