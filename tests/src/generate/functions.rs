@@ -63,10 +63,10 @@ impl<L: Clone> Expressions<'_, L> {
             TextFunction::Left | TextFunction::Right => {
                 arguments.push(self.expr(Type::Number, depth.min(1)));
             }
-            TextFunction::Trim | TextFunction::TrimStart | TextFunction::TrimEnd => {
-                if self.random.percent(60) {
-                    arguments.push(self.expr(Type::String, 0));
-                }
+            TextFunction::Trim | TextFunction::TrimStart | TextFunction::TrimEnd
+                if self.random.percent(60) =>
+            {
+                arguments.push(self.expr(Type::String, 0));
             }
             TextFunction::Replace => {
                 arguments.push(self.text_literal(&SEPARATORS));
