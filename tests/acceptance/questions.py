@@ -22,7 +22,7 @@ FLIGHTS = [
     ("how far the flights of big airports go", """
         SELECT origin, count(*) AS n, p50(distance), p95(distance) FROM flights
         GROUP BY origin HAVING count(*) > 50000 ORDER BY origin""", """
-        SELECT origin, count(*) AS n, quantile_disc(distance, 0.5), quantile_disc(distance, 0.95) FROM flights
+        SELECT origin, count(*) AS n, quantile_cont(distance, 0.5), quantile_cont(distance, 0.95) FROM flights
         GROUP BY origin HAVING count(*) > 50000 ORDER BY origin""", {2: PERCENTILE, 3: PERCENTILE}),
     ("how many different ones there are", """
         SELECT count(DISTINCT origin), count(DISTINCT destination), count(DISTINCT distance) FROM flights""", "", {2: DISTINCT}),
@@ -59,7 +59,7 @@ NYC = [
     ("minutes in the air", """
         SELECT dest, median(air_time), p99(air_time), count(air_time) AS n FROM nyc
         GROUP BY dest HAVING count(air_time) > 5000 ORDER BY dest""", """
-        SELECT dest, quantile_disc(air_time, 0.5), quantile_disc(air_time, 0.99), count(air_time) AS n FROM nyc
+        SELECT dest, quantile_cont(air_time, 0.5), quantile_cont(air_time, 0.99), count(air_time) AS n FROM nyc
         GROUP BY dest HAVING count(air_time) > 5000 ORDER BY dest""", {1: PERCENTILE, 2: PERCENTILE}),
     ("miles an hour", """
         SELECT carrier, sum(distance) / sum(air_time) * 60 AS mph FROM nyc WHERE air_time > 0

@@ -198,6 +198,18 @@ pub fn answer(
     finished(lines, query, &evaluator, &sums_exactly, standing, may_overflow)
 }
 
+/// The values of one row for each measure, with the other value of a pair.
+fn pairs(
+    measures: &[Measure],
+    value: impl Fn(&RowExpr) -> Result<Value, OracleFault>,
+) -> Result<Vec<(Value, Option<Value>)>, OracleFault> {
+    let pair = |measure: &Measure| {
+        let second = measure.second.as_ref().map(&value).transpose()?;
+        Ok((value(&measure.argument)?, second))
+    };
+    measures.iter().map(pair).collect()
+}
+
 /// Applies HAVING, order, limit, offset and the outputs.
 fn finished(
     groups: Vec<(Vec<Value>, Group)>,

@@ -211,7 +211,10 @@ impl Measures {
         };
         let percentiles = match is_number {
             true => finish(
-                &[AggregateFunction::Quantile(500_000), AggregateFunction::Quantile(950_000)],
+                &[
+                    AggregateFunction::QuantileCont(500_000),
+                    AggregateFunction::QuantileCont(950_000),
+                ],
                 Type::Number,
             ),
             false => None,

@@ -35,8 +35,12 @@ pub enum AggregateFunction {
     Min,
     /// From min and max; null without values.
     Max,
-    /// The value below which this many millionths of the weight are, from quantiles.
+    /// The smallest value such that this many millionths of the weight are at or below it, from
+    /// quantiles: PostgreSQL's `percentile_disc`.
     Quantile(u32),
+    /// The value at this many millionths of the way from the first to the last event, interpolated
+    /// between the two events around it, from quantiles: PostgreSQL's `percentile_cont`.
+    QuantileCont(u32),
     /// A histogram of at most this many buckets, from the state for the same maximum.
     Histogram(u16),
     /// The number of different values, from distinct. A row counts once, whatever its weight.
@@ -52,7 +56,7 @@ impl AggregateFunction {
         match self {
             Self::Count | Self::RawCount | Self::Sum | Self::Avg => StateKind::Moments,
             Self::Min | Self::Max => StateKind::MinMax,
-            Self::Quantile(_) => StateKind::Quantiles,
+            Self::Quantile(_) | Self::QuantileCont(_) => StateKind::Quantiles,
             Self::Distinct => StateKind::Distinct,
             Self::Histogram(buckets) => StateKind::Histogram(buckets),
             Self::User(id) => StateKind::User(id),

@@ -159,6 +159,7 @@ fn encode_finish(finish: AggregateFunction) -> (proto::Finish, u32) {
         AggregateFunction::Min => (proto::Finish::Min, 0),
         AggregateFunction::Max => (proto::Finish::Max, 0),
         AggregateFunction::Quantile(millionths) => (proto::Finish::Quantile, millionths),
+        AggregateFunction::QuantileCont(millionths) => (proto::Finish::QuantileCont, millionths),
         AggregateFunction::Histogram(buckets) => (proto::Finish::Histogram, u32::from(buckets)),
         AggregateFunction::Distinct => (proto::Finish::Distinct, 0),
         AggregateFunction::User(AggregateId(index)) => (proto::Finish::User, index),
@@ -174,6 +175,7 @@ fn decode_finish(code: i32, parameter: u32) -> Result<AggregateFunction, DecodeE
         Ok(proto::Finish::Min) => AggregateFunction::Min,
         Ok(proto::Finish::Max) => AggregateFunction::Max,
         Ok(proto::Finish::Quantile) => return Ok(AggregateFunction::Quantile(parameter)),
+        Ok(proto::Finish::QuantileCont) => return Ok(AggregateFunction::QuantileCont(parameter)),
         Ok(proto::Finish::Histogram) => {
             let buckets = u16::try_from(parameter).unwrap_or(u16::MAX);
             at_most("buckets", usize::from(buckets), usize::from(HISTOGRAM_BUCKETS_MAX))?;

@@ -235,7 +235,7 @@ fn finishes(random: &mut Random, kind: StateKind, of: Type) -> Vec<AggregateFunc
         StateKind::MinMax => vec![AggregateFunction::Min, AggregateFunction::Max],
         StateKind::Quantiles => vec![
             AggregateFunction::Quantile(*random.pick(&QUANTILES)),
-            AggregateFunction::Quantile(*random.pick(&QUANTILES)),
+            AggregateFunction::QuantileCont(*random.pick(&QUANTILES)),
         ],
         StateKind::Distinct => vec![AggregateFunction::Distinct],
         StateKind::Histogram(buckets) => vec![AggregateFunction::Histogram(buckets)],
@@ -255,9 +255,10 @@ fn type_of(finish: AggregateFunction, argument: Type) -> Type {
 fn is_exact(slot: &OutputExpr, rows: u64) -> bool {
     let rows = usize::try_from(rows).unwrap_or(usize::MAX);
     match slot {
-        Expr::Leaf(GroupInput::Measure(_, AggregateFunction::Quantile(_))) => {
-            rows <= limits::QUANTILE_EXACT_ROWS
-        }
+        Expr::Leaf(GroupInput::Measure(
+            _,
+            AggregateFunction::Quantile(_) | AggregateFunction::QuantileCont(_),
+        )) => rows <= limits::QUANTILE_EXACT_ROWS,
         Expr::Leaf(GroupInput::Measure(_, AggregateFunction::Distinct)) => {
             rows <= limits::DISTINCT_EXACT_VALUES
         }

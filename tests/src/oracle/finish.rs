@@ -73,6 +73,9 @@ pub(super) fn finish(finish: AggregateFunction, values: &[Weighted], sums_exactl
         AggregateFunction::Min => Cell::exact(sorted(values).first().map_or(Value::Null, value)),
         AggregateFunction::Max => Cell::exact(sorted(values).last().map_or(Value::Null, value)),
         AggregateFunction::Quantile(millionths) => quantile(&numbers(values), millionths),
+        AggregateFunction::QuantileCont(millionths) => {
+            quantile_between(&numbers(values), millionths)
+        }
         AggregateFunction::Histogram(buckets) => {
             Cell::exact(histogram(&numbers(values), buckets.into()))
         }
@@ -220,6 +223,50 @@ fn quantile(sorted: &[Weighted], millionths: u32) -> Cell {
         }
     }
     Cell::exact(Value::Null)
+}
+
+/// The value at `millionths` millionths of the way from the first to the last event, between the
+/// two events around it.
+fn quantile_between(sorted: &[Weighted], millionths: u32) -> Cell {
+    if millionths == 0 || millionths == 1_000_000 || sorted.is_empty() {
+        return quantile(sorted, millionths);
+    }
+    let events = weight(sorted);
+    let steps = events.minus(&Exact::from_integer(1));
+    let way = match steps.is_negative() {
+        true => Exact::default(),
+        false => steps.times(&Exact::from_integer(millionths.into()).shifted_down(6)),
+    };
+    let (first, part) = (way.floor(), way.minus(&way.floor()));
+    let at = |position: &Exact| {
+        let mut end = Exact::default();
+        let event = sorted.iter().find(|weighted| {
+            end = end.plus(&Exact::from_integer(weighted.weight.into()).shifted_down(6));
+            *position < end
+        });
+        match event.or(sorted.last()).map(|weighted| &weighted.value) {
+            Some(Value::Number(number)) => *number,
+            _ => Number::ZERO,
+        }
+    };
+    let (lower, upper) = (at(&first), at(&first.plus(&Exact::from_integer(1))));
+    let between = |lower: &Exact, upper: &Exact| {
+        lower.times(&Exact::from_integer(1).minus(&part)).plus(&upper.times(&part))
+    };
+    let (low, high) = (Exact::from_number(lower), Exact::from_number(upper));
+    let value = match lower == upper || part.is_zero() {
+        true => Value::Number(lower),
+        false => nearest(between(&low, &high).to_f64()),
+    };
+    let tolerance = if sorted.len() > limits::QUANTILE_EXACT_ROWS {
+        Tolerance::Absolute(QUANTILE_SHARE * between(&low.abs(), &high.abs()).to_f64())
+    } else if is_double(&Value::Number(lower)) || is_double(&Value::Number(upper)) {
+        // Doubles are interpolated as such.
+        Tolerance::Absolute(SUM_SHARE * between(&low.abs(), &high.abs()).to_f64() + SUBNORMALS)
+    } else {
+        Tolerance::Exact
+    };
+    Cell { value, tolerance }
 }
 
 fn distinct(values: &[Weighted]) -> Cell {

@@ -48,6 +48,9 @@ pub(crate) fn of_state(state: &State, finish: AggregateFunction) -> Value {
         (State::Quantiles(quantiles), AggregateFunction::Quantile(millionths)) => {
             number(quantiles.quantile(millionths))
         }
+        (State::Quantiles(quantiles), AggregateFunction::QuantileCont(millionths)) => {
+            number(quantiles.quantile_cont(millionths))
+        }
         (State::Distinct(distinct), AggregateFunction::Distinct) => integer(distinct.estimate()),
         (State::Histogram(histogram), AggregateFunction::Histogram(_)) => histogram.finish(),
         (State::User(user), AggregateFunction::User(_)) => user.finish(),

@@ -24,6 +24,7 @@ fn query() -> Query {
         AggregateFunction::Max,
         AggregateFunction::Quantile(0),
         AggregateFunction::Quantile(950_000),
+        AggregateFunction::QuantileCont(950_000),
         AggregateFunction::Histogram(10),
         AggregateFunction::Distinct,
     ];

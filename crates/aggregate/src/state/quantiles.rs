@@ -7,12 +7,14 @@
 
 pub(crate) mod buckets;
 pub(crate) mod counts;
+mod interpolation;
 pub(crate) mod weights;
 
 use hadal_types::limits::QUANTILE_EXACT_ROWS;
 use hadal_types::{Number, Weight};
 
 use crate::state::quantiles::buckets::{bucket_number, bucket_of_number};
+use crate::state::quantiles::interpolation::{Position, interpolated, rounded};
 use crate::state::quantiles::weights::QuantileWeights;
 use crate::state::sorted_runs::is_ascending;
 
@@ -145,6 +147,32 @@ impl Quantiles {
         let weights =
             values.iter().map(|&(value, weight)| (value, i128::from(weight.millionths())));
         rank(weights, millionths)
+    }
+
+    /// The value at this many millionths of the way from the first to the last event, where a row
+    /// of weight w stands for w events of the same value. Interpolated between the two events
+    /// around it, and rounded to a double if these differ. `None` without values.
+    ///
+    /// Exact up to [`QUANTILE_EXACT_ROWS`] values, and for 0 and 1,000,000, which are the smallest
+    /// and the largest value. Otherwise both events are within 1 %.
+    #[must_use]
+    pub(crate) fn quantile_cont(&self, millionths: u32) -> Option<Number> {
+        if millionths == 0 || millionths >= 1_000_000 {
+            return self.quantile(millionths);
+        }
+        let Some(sketch) = &self.sketch else {
+            let values = self.sorted();
+            let weights =
+                values.iter().map(|&(value, weight)| (value, i128::from(weight.millionths())));
+            let position = Position::of(weights, millionths)?;
+            return Some(interpolated(position.lower, position.upper, position.part));
+        };
+        let Position { lower, upper, part } = Position::of(sketch.weights.iter(), millionths)?;
+        let number = |bucket| bucket_number(bucket).clamp(sketch.min, sketch.max);
+        if lower == upper {
+            return Some(number(lower));
+        }
+        Some(rounded(interpolated(number(lower), number(upper), part)))
     }
 
     fn sorted(&self) -> Vec<(Number, Weight)> {

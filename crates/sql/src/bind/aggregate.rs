@@ -24,16 +24,37 @@ pub(crate) enum Kind {
     Avg,
     Min,
     Max,
-    /// A quantile in millionths.
+    /// An interpolated quantile in millionths.
     Quantile(u32),
     /// The quantile of the second argument, as a share of this number.
-    QuantileOf(i64),
+    QuantileOf(Rank, i64),
     /// The quantile of the first argument, over the sort expression of WITHIN GROUP.
-    WithinGroup,
+    WithinGroup(Rank),
     Histogram,
     /// An expression of aggregates, per this number of seconds.
     Per(i64),
 }
+
+/// Which value a quantile is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rank {
+    /// Interpolated between the two values around it.
+    Between,
+    /// The nearest rank: one of the values.
+    Nearest,
+}
+
+impl Rank {
+    const fn quantile(self, millionths: u32) -> AggregateFunction {
+        match self {
+            Self::Between => AggregateFunction::QuantileCont(millionths),
+            Self::Nearest => AggregateFunction::Quantile(millionths),
+        }
+    }
+}
+
+/// Names of aggregates, beside those that the list of all functions has.
+pub(crate) const NAMES: [&str; 2] = ["quantile_cont", "quantile_disc"];
 
 /// The number of buckets of a histogram that does not give one.
 const HISTOGRAM_BUCKETS: u16 = 20;
@@ -54,9 +75,11 @@ pub(crate) fn kind_of(name: &str) -> Option<Kind> {
         "min" => Kind::Min,
         "max" => Kind::Max,
         "median" => Kind::Quantile(500_000),
-        "percentile" => Kind::QuantileOf(100),
-        "quantile" => Kind::QuantileOf(1),
-        "percentile_cont" | "percentile_disc" => Kind::WithinGroup,
+        "percentile" => Kind::QuantileOf(Rank::Between, 100),
+        "quantile" | "quantile_cont" => Kind::QuantileOf(Rank::Between, 1),
+        "quantile_disc" => Kind::QuantileOf(Rank::Nearest, 1),
+        "percentile_cont" => Kind::WithinGroup(Rank::Between),
+        "percentile_disc" => Kind::WithinGroup(Rank::Nearest),
         "histogram" => Kind::Histogram,
         "per_second" => Kind::Per(1),
         "per_minute" => Kind::Per(60),
@@ -108,8 +131,8 @@ pub(crate) fn bind(
         Some(filter) => Some(inside(binder, |binder| binder.bind_truth(filter))?),
         None => None,
     };
-    if kind == Kind::WithinGroup {
-        return within_group(binder, function, condition);
+    if let Kind::WithinGroup(rank) = kind {
+        return within_group(binder, rank, function, condition);
     }
     if !function.within_group.is_empty() {
         return Err(LocatedError::new(format!("{name} takes no WITHIN GROUP"), at));
@@ -122,7 +145,7 @@ pub(crate) fn bind(
     };
     let value = inside(binder, |binder| binder.bind(argument))?;
     let second = second(function, &name)?;
-    if second.is_some() && !matches!(kind, Kind::QuantileOf(_) | Kind::Histogram) {
+    if second.is_some() && !matches!(kind, Kind::QuantileOf(..) | Kind::Histogram) {
         return Err(LocatedError::new(format!("{name} takes one argument"), at));
     }
     let second = match second {
@@ -196,13 +219,13 @@ fn finish(kind: Kind, second: Second) -> Read<AggregateFunction> {
         Kind::Avg => AggregateFunction::Avg,
         Kind::Min => AggregateFunction::Min,
         Kind::Max => AggregateFunction::Max,
-        Kind::Quantile(millionths) => AggregateFunction::Quantile(millionths),
-        Kind::QuantileOf(most) => {
+        Kind::Quantile(millionths) => AggregateFunction::QuantileCont(millionths),
+        Kind::QuantileOf(rank, most) => {
             let (number, at) = second.unwrap_or((None, NOWHERE));
-            AggregateFunction::Quantile(millionths(number, most).map_err(|error| error.or_at(at))?)
+            rank.quantile(millionths(number, most).map_err(|error| error.or_at(at))?)
         }
         Kind::Histogram => AggregateFunction::Histogram(buckets(second)?),
-        Kind::WithinGroup | Kind::Per(_) => {
+        Kind::WithinGroup(_) | Kind::Per(_) => {
             return Err(LocatedError::new("not an aggregate of one argument", NOWHERE));
         }
     })
@@ -267,6 +290,7 @@ fn fitting(name: &str, finish: AggregateFunction, value: TypedExpr) -> Read<Type
         AggregateFunction::Sum
         | AggregateFunction::Avg
         | AggregateFunction::Quantile(_)
+        | AggregateFunction::QuantileCont(_)
         | AggregateFunction::Histogram(_) => arithmetic::number(value, NOWHERE),
         // Counting needs no value, so values other than numbers are replaced by 1.
         AggregateFunction::Count | AggregateFunction::RawCount => Ok(match value.value_type {
@@ -313,6 +337,7 @@ pub(crate) fn row_expr(bound: &TypedExpr) -> Read<RowExpr> {
 /// `percentile_cont(0.95) WITHIN GROUP (ORDER BY x)`.
 fn within_group(
     binder: &mut Binder<'_>,
+    rank: Rank,
     function: &ast::Function,
     condition: Option<TypedExpr>,
 ) -> Read<TypedExpr> {
@@ -334,7 +359,7 @@ fn within_group(
         return Err(LocatedError::new(format!("{name} takes one argument"), NOWHERE));
     }
     let value = inside(binder, |binder| binder.bind(&order.expr))?;
-    measured(&name, AggregateFunction::Quantile(share), value, condition)
+    measured(&name, rank.quantile(share), value, condition)
         .map_err(|error| error.or_at(place(&order.expr)))
 }
 

@@ -258,7 +258,7 @@ fn unknown(name: &str, at: Location) -> LocatedError {
         return LocatedError::new(format!("there is no percentile {name}"), at).hint(hint);
     }
     let error = LocatedError::new(format!("there is no function {name}"), at);
-    match did_you_mean(name, names()) {
+    match did_you_mean(name, names().chain(aggregate::NAMES)) {
         Some(hint) => error.hint(hint),
         None => error,
     }

@@ -130,7 +130,11 @@ fn finish(kind: StateKind) -> BoxedStrategy<AggregateFunction> {
         StateKind::MinMax => {
             proptest::sample::select(vec![AggregateFunction::Min, AggregateFunction::Max]).boxed()
         }
-        StateKind::Quantiles => any::<u32>().prop_map(AggregateFunction::Quantile).boxed(),
+        StateKind::Quantiles => prop_oneof![
+            any::<u32>().prop_map(AggregateFunction::Quantile),
+            any::<u32>().prop_map(AggregateFunction::QuantileCont),
+        ]
+        .boxed(),
         StateKind::Distinct => Just(AggregateFunction::Distinct).boxed(),
         StateKind::Histogram(buckets) => Just(AggregateFunction::Histogram(buckets)).boxed(),
         StateKind::User(id) => Just(AggregateFunction::User(id)).boxed(),
