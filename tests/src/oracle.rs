@@ -14,6 +14,7 @@
 mod arithmetic;
 mod calendar;
 mod check;
+mod comoments;
 mod compare;
 mod evaluate;
 pub mod exact;
@@ -28,7 +29,9 @@ mod texts;
 
 use std::cmp::Ordering;
 
-use hadal_query::{Expr, Function, OrderKey, Query, QueryKind, RowExpr, RowInput, StateKind};
+use hadal_query::{
+    Expr, Function, Measure, OrderKey, Query, QueryKind, RowExpr, RowInput, StateKind,
+};
 use hadal_types::{ColumnName, Value, limits};
 
 pub use check::{
@@ -163,15 +166,20 @@ pub fn answer(
             }
         }
         QueryKind::Groups { keys, measures } => {
-            let arguments: Vec<RowExpr> =
-                measures.iter().map(|measure| measure.argument.clone()).collect();
+            let measured = |row: &Row, measure: &Measure| {
+                let second = measure.second.as_ref().map(|second| of_row(row, second));
+                Ok((of_row(row, &measure.argument)?, second.transpose()?))
+            };
             let mut groups = Groups::new();
             if keys.is_empty() {
                 groups.insert(Vec::new(), Group::empty(measures.len()));
             }
             let mut everything = Group::empty(measures.len());
             for row in asked {
-                let values = of_all(row, &arguments)?;
+                let values: Vec<(Value, Option<Value>)> = measures
+                    .iter()
+                    .map(|measure| measured(row, measure))
+                    .collect::<Result<_, OracleFault>>()?;
                 everything.add(row.weight()?, values.clone());
                 groups
                     .entry(of_all(row, keys)?)

@@ -194,8 +194,8 @@ impl Groups {
         }
     }
 
-    /// Adds one row with its value for each measure. This is the reference that every faster path
-    /// must agree with.
+    /// Adds one row with its value for each measure, which is both values of a pair. This is the
+    /// reference that every faster path must agree with.
     ///
     /// # Panics
     /// If the number of keys differs from the query's.
@@ -204,7 +204,10 @@ impl Groups {
         count.add_row(weight);
         let states = self.states.iter().zip(values).map(|(column, value)| {
             let mut state = State::new(column.kind());
-            state.add(value, weight);
+            match column.kind().is_of_pairs() {
+                true => state.add_pair(value, value, weight),
+                false => state.add(value, weight),
+            }
             state
         });
         let group = Group { count, states: states.collect() };

@@ -1,11 +1,15 @@
 //! The state of a group's values: one per measure.
 
 pub(crate) mod average;
+pub(crate) mod comoments;
 pub(crate) mod distinct;
+pub(crate) mod exact_sum;
 pub(crate) mod histogram;
 pub(crate) mod int256;
+pub(crate) mod int384;
 pub(crate) mod min_max;
 pub(crate) mod quantiles;
+pub(crate) mod quotient;
 pub(crate) mod sorted_runs;
 pub(crate) mod sum;
 pub(crate) mod superaccumulator;
@@ -16,6 +20,7 @@ pub(crate) mod weighted_count;
 use hadal_query::StateKind;
 use hadal_types::{Number, Value, Weight};
 
+use crate::state::comoments::Comoments;
 use crate::state::distinct::Distinct;
 use crate::state::histogram::Histogram;
 use crate::state::min_max::MinMax;
@@ -47,6 +52,8 @@ pub enum State {
     Distinct(Distinct),
     /// Finishes histograms.
     Histogram(Histogram),
+    /// Finishes variances and covariances.
+    Comoments(Comoments),
     /// Finishes a user aggregate.
     User(UserState),
 }
@@ -61,6 +68,8 @@ impl State {
             StateKind::Quantiles => Self::Quantiles(Quantiles::default()),
             StateKind::Distinct => Self::Distinct(Distinct::default()),
             StateKind::Histogram(buckets) => Self::Histogram(Histogram::new(buckets)),
+            StateKind::Variance => Self::Comoments(Comoments::of_one()),
+            StateKind::Covariance => Self::Comoments(Comoments::of_pairs()),
             StateKind::User(aggregate) => Self::User(UserState::new(aggregate)),
         }
     }
@@ -74,6 +83,8 @@ impl State {
             Self::Quantiles(_) => StateKind::Quantiles,
             Self::Distinct(_) => StateKind::Distinct,
             Self::Histogram(histogram) => StateKind::Histogram(histogram.buckets_max()),
+            Self::Comoments(comoments) if comoments.is_of_pairs() => StateKind::Covariance,
+            Self::Comoments(_) => StateKind::Variance,
             Self::User(user) => StateKind::User(user.aggregate()),
         }
     }
@@ -82,7 +93,8 @@ impl State {
     ///
     /// Nulls are skipped. Sums and distributions take truth values as 0 and 1. Other values that
     /// are not numbers count in moments only. A user aggregate needs its definition
-    /// ([`UserState::add`]), so nothing is added to it here.
+    /// ([`UserState::add`]), and a state of pairs both values ([`Self::add_pair`]), so nothing is
+    /// added to these here.
     pub fn add(&mut self, value: &Value, weight: Weight) {
         if value.is_null() {
             return;
@@ -106,7 +118,28 @@ impl State {
                     histogram.add(number, weight);
                 }
             }
+            Self::Comoments(comoments) => {
+                if let Some(number) = as_number(value) {
+                    comoments.add(number, weight);
+                }
+            }
             Self::User(_) => debug_assert!(false, "a user aggregate needs its definition"),
+        }
+    }
+
+    /// Adds one row's pair of values to a state of pairs, unless one of them is null. This is the
+    /// reference, as [`Self::add`] is for single values.
+    pub fn add_pair(&mut self, value: &Value, second: &Value, weight: Weight) {
+        if value.is_null() || second.is_null() {
+            return;
+        }
+        match self {
+            Self::Comoments(comoments) => {
+                if let (Some(value), Some(second)) = (as_number(value), as_number(second)) {
+                    comoments.add_pair(value, second, weight);
+                }
+            }
+            state => debug_assert!(false, "{:?} has no pairs", state.kind()),
         }
     }
 
@@ -135,6 +168,7 @@ impl State {
             {
                 histogram.merge(other);
             }
+            (Self::Comoments(comoments), Self::Comoments(other)) => comoments.merge(other),
             (Self::User(user), Self::User(other)) if user.aggregate() == other.aggregate() => {
                 user.merge(other);
             }
@@ -150,6 +184,7 @@ impl State {
             Self::Quantiles(quantiles) => quantiles.heap_bytes(),
             Self::Distinct(distinct) => distinct.heap_bytes(),
             Self::Histogram(histogram) => histogram.heap_bytes(),
+            Self::Comoments(comoments) => comoments.heap_bytes(),
             Self::User(user) => user.heap_bytes(),
         }
     }

@@ -16,6 +16,10 @@ pub enum StateKind {
     /// The state of a histogram of at most this many buckets; from 1 to
     /// [`hadal_types::limits::HISTOGRAM_BUCKETS_MAX`].
     Histogram(u16),
+    /// n, Σw, Σwx, Σwx².
+    Variance,
+    /// The same of pairs, with Σwy, Σwy² and Σwxy.
+    Covariance,
     /// The state of a user aggregate of the query's [`crate::FunctionRegistry`].
     User(AggregateId),
 }
@@ -45,8 +49,35 @@ pub enum AggregateFunction {
     Histogram(u16),
     /// The number of different values, from distinct. A row counts once, whatever its weight.
     Distinct,
+    /// The variance of all events, from variance. A row of weight w counts as w events.
+    VarPop,
+    /// The variance of a sample: of W events, divided by W − 1. Null unless W is above 1.
+    VarSamp,
+    /// The square root of [`Self::VarPop`].
+    StddevPop,
+    /// The square root of [`Self::VarSamp`].
+    StddevSamp,
+    /// The covariance of all pairs, from covariance.
+    CovarPop,
+    /// The covariance of a sample of pairs; null unless there is more than one event.
+    CovarSamp,
+    /// The correlation coefficient, from covariance; null if one side does not vary.
+    Corr,
+    /// The slope of the least squares line of the first over the second expression, from
+    /// covariance; null if the second does not vary.
+    RegrSlope,
+    /// The value of that line where the second expression is zero.
+    RegrIntercept,
     /// A user aggregate; null without values.
     User(AggregateId),
+}
+
+impl StateKind {
+    /// Whether the state accumulates pairs of values ([`crate::Measure::second`]).
+    #[must_use]
+    pub const fn is_of_pairs(self) -> bool {
+        matches!(self, Self::Covariance)
+    }
 }
 
 impl AggregateFunction {
@@ -59,6 +90,14 @@ impl AggregateFunction {
             Self::Quantile(_) | Self::QuantileCont(_) => StateKind::Quantiles,
             Self::Distinct => StateKind::Distinct,
             Self::Histogram(buckets) => StateKind::Histogram(buckets),
+            Self::VarPop | Self::VarSamp | Self::StddevPop | Self::StddevSamp => {
+                StateKind::Variance
+            }
+            Self::CovarPop
+            | Self::CovarSamp
+            | Self::Corr
+            | Self::RegrSlope
+            | Self::RegrIntercept => StateKind::Covariance,
             Self::User(id) => StateKind::User(id),
         }
     }

@@ -80,14 +80,24 @@ pub enum QueryKind {
     },
 }
 
-/// A state that is kept for each group: it accumulates one expression over the rows where that is
-/// not null.
+/// A state that is kept for each group: it accumulates one expression, or pairs of two, over the
+/// rows where none is null.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Measure {
     /// The kind of state.
     pub kind: StateKind,
     /// The expression that is accumulated.
     pub argument: RowExpr,
+    /// The other expression of a pair: there is one if the kind is one of pairs
+    /// ([`StateKind::is_of_pairs`]).
+    pub second: Option<RowExpr>,
+}
+
+impl Measure {
+    /// The expressions that are accumulated: one or two.
+    pub fn exprs(&self) -> impl Iterator<Item = &RowExpr> {
+        std::iter::once(&self.argument).chain(&self.second)
+    }
 }
 
 /// One column of the result.

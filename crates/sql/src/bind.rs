@@ -14,6 +14,7 @@ pub(crate) mod function;
 pub(crate) mod list_function;
 pub(crate) mod literal;
 pub(crate) mod pattern;
+pub(crate) mod quantile;
 pub(crate) mod regexp;
 pub(crate) mod scope;
 pub(crate) mod text_function;

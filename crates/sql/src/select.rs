@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_query::{
-    Expr, Function, GroupInput, OrderKey, Output, OutputExpr, Query, QueryKind, RowExpr,
+    Expr, Function, GroupInput, Measure, OrderKey, Output, OutputExpr, Query, QueryKind, RowExpr,
     SentGroups, SeriesLimit, time_buckets,
 };
 use hadal_types::{Decimal, TableSchema, Value, limits};
@@ -315,7 +315,7 @@ fn check_exprs(query: &Query) -> Read<()> {
     let rows: Vec<&RowExpr> = match &query.kind {
         QueryKind::Rows { values } => values.iter().chain(&query.filter).collect(),
         QueryKind::Groups { keys, measures } => {
-            let arguments = measures.iter().map(|measure| &measure.argument);
+            let arguments = measures.iter().flat_map(Measure::exprs);
             keys.iter().chain(arguments).chain(&query.filter).collect()
         }
     };

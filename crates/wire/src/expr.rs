@@ -162,6 +162,15 @@ fn encode_finish(finish: AggregateFunction) -> (proto::Finish, u32) {
         AggregateFunction::QuantileCont(millionths) => (proto::Finish::QuantileCont, millionths),
         AggregateFunction::Histogram(buckets) => (proto::Finish::Histogram, u32::from(buckets)),
         AggregateFunction::Distinct => (proto::Finish::Distinct, 0),
+        AggregateFunction::VarPop => (proto::Finish::VarPop, 0),
+        AggregateFunction::VarSamp => (proto::Finish::VarSamp, 0),
+        AggregateFunction::StddevPop => (proto::Finish::StddevPop, 0),
+        AggregateFunction::StddevSamp => (proto::Finish::StddevSamp, 0),
+        AggregateFunction::CovarPop => (proto::Finish::CovarPop, 0),
+        AggregateFunction::CovarSamp => (proto::Finish::CovarSamp, 0),
+        AggregateFunction::Corr => (proto::Finish::Corr, 0),
+        AggregateFunction::RegrSlope => (proto::Finish::RegrSlope, 0),
+        AggregateFunction::RegrIntercept => (proto::Finish::RegrIntercept, 0),
         AggregateFunction::User(AggregateId(index)) => (proto::Finish::User, index),
     }
 }
@@ -182,6 +191,15 @@ fn decode_finish(code: i32, parameter: u32) -> Result<AggregateFunction, DecodeE
             return Ok(AggregateFunction::Histogram(buckets));
         }
         Ok(proto::Finish::Distinct) => AggregateFunction::Distinct,
+        Ok(proto::Finish::VarPop) => AggregateFunction::VarPop,
+        Ok(proto::Finish::VarSamp) => AggregateFunction::VarSamp,
+        Ok(proto::Finish::StddevPop) => AggregateFunction::StddevPop,
+        Ok(proto::Finish::StddevSamp) => AggregateFunction::StddevSamp,
+        Ok(proto::Finish::CovarPop) => AggregateFunction::CovarPop,
+        Ok(proto::Finish::CovarSamp) => AggregateFunction::CovarSamp,
+        Ok(proto::Finish::Corr) => AggregateFunction::Corr,
+        Ok(proto::Finish::RegrSlope) => AggregateFunction::RegrSlope,
+        Ok(proto::Finish::RegrIntercept) => AggregateFunction::RegrIntercept,
         Ok(proto::Finish::User) => return Ok(AggregateFunction::User(AggregateId(parameter))),
         Ok(proto::Finish::Unspecified) => return Err(DecodeErrorKind::Missing.into()),
         Err(_) => return Err(DecodeErrorKind::UnknownCode(code).into()),

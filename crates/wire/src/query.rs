@@ -208,12 +208,19 @@ fn decode_shape(shape: query::Shape) -> Result<QueryKind, DecodeError> {
 fn encode_measure(measure: &Measure) -> proto::Measure {
     let (kind, parameter) = encode_kind(measure.kind);
     let argument = Some(encode_expr(&measure.argument));
-    proto::Measure { kind: kind.into(), argument, parameter }
+    let second = measure.second.as_ref().map(encode_expr);
+    proto::Measure { kind: kind.into(), argument, parameter, second }
 }
 
 fn decode_measure(measure: proto::Measure) -> Result<Measure, DecodeError> {
     let kind = decode_kind(measure.kind, measure.parameter).at("kind")?;
-    Ok(Measure { kind, argument: decode_expr(measure.argument).at("argument")? })
+    let argument = decode_expr(measure.argument).at("argument")?;
+    let second = measure.second.map(|second| decode_expr(Some(second))).transpose().at("second")?;
+    if kind.is_of_pairs() != second.is_some() {
+        let expected = if kind.is_of_pairs() { "two expressions" } else { "one expression" };
+        return Err(unfit(format!("{kind:?}"), expected));
+    }
+    Ok(Measure { kind, argument, second })
 }
 
 fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {
@@ -223,6 +230,8 @@ fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {
         StateKind::Quantiles => (proto::StateKind::Quantiles, 0),
         StateKind::Distinct => (proto::StateKind::Distinct, 0),
         StateKind::Histogram(buckets) => (proto::StateKind::Histogram, u32::from(buckets)),
+        StateKind::Variance => (proto::StateKind::Variance, 0),
+        StateKind::Covariance => (proto::StateKind::Covariance, 0),
         StateKind::User(AggregateId(index)) => (proto::StateKind::User, index),
     }
 }
@@ -233,6 +242,8 @@ fn decode_kind(code: i32, parameter: u32) -> Result<StateKind, DecodeError> {
         Ok(proto::StateKind::Extremes) => StateKind::MinMax,
         Ok(proto::StateKind::Quantiles) => StateKind::Quantiles,
         Ok(proto::StateKind::Distinct) => StateKind::Distinct,
+        Ok(proto::StateKind::Variance) => StateKind::Variance,
+        Ok(proto::StateKind::Covariance) => StateKind::Covariance,
         Ok(proto::StateKind::Histogram) => {
             let buckets = u16::try_from(parameter).unwrap_or(u16::MAX);
             at_most("buckets", usize::from(buckets), usize::from(HISTOGRAM_BUCKETS_MAX))?;

@@ -3,8 +3,9 @@
 
 use bytes::Bytes;
 use hadal_aggregate::{
-    DISTINCT_VERSION, Distinct, DistinctParts, Histogram, HistogramParts, QUANTILES_VERSION,
-    Quantiles, QuantilesParts, State, Sum, SumParts, UserState,
+    Comoments, ComomentsParts, DISTINCT_VERSION, Distinct, DistinctParts, Histogram,
+    HistogramParts, QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts, UserState,
+    WeightedCount,
 };
 use hadal_query::{FunctionRegistry, StateKind};
 use hadal_types::limits::{DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS};
@@ -21,6 +22,7 @@ pub(crate) fn encode_state(state: &State) -> proto::State {
         State::Quantiles(quantiles) => state::State::Quantiles(encode_quantiles(quantiles)),
         State::Distinct(distinct) => state::State::Distinct(encode_distinct(distinct)),
         State::Histogram(histogram) => state::State::Histogram(encode_histogram(histogram)),
+        State::Comoments(comoments) => state::State::Comoments(encode_comoments(comoments)),
         State::User(user) => {
             state::State::User(proto::UserState { state: user.encode().map(Into::into) })
         }
@@ -41,6 +43,7 @@ pub(crate) fn decode_state(
             StateKind::Histogram(buckets) => State::Histogram(decode_histogram(cells, buckets)?),
             _ => return Err(unfit("Histogram", format_args!("{kind:?}"))),
         },
+        state::State::Comoments(comoments) => State::Comoments(decode_comoments(comoments)?),
         state::State::User(user) => State::User(decode_user(&user, kind, functions)?),
     };
     if state.kind() == kind {
@@ -168,6 +171,30 @@ fn decode_distinct(distinct: proto::Distinct) -> Result<Distinct, DecodeError> {
     };
     Distinct::from_parts(parts)
         .ok_or_else(|| unfit("registers of another number or size", "a set of hashes"))
+}
+
+fn encode_comoments(comoments: &Comoments) -> proto::Comoments {
+    let ComomentsParts { count, sums } = comoments.to_parts();
+    let sums = sums.into_iter().map(|[decimals, doubles]| proto::ExactSum {
+        decimals: decimals.into(),
+        doubles: doubles.into(),
+    });
+    proto::Comoments {
+        rows: count.rows(),
+        weight: Some(encode_integer(count.weight())),
+        weight_squares: Some(encode_integer(count.weight_squares())),
+        sums: sums.collect(),
+    }
+}
+
+fn decode_comoments(message: proto::Comoments) -> Result<Comoments, DecodeError> {
+    let weight = decode_integer(message.weight).at("weight")?;
+    let squares = decode_integer(message.weight_squares).at("weight_squares")?;
+    let count = WeightedCount::from_parts(message.rows, weight, squares)
+        .ok_or_else(|| unfit("a negative sum, or weights without rows", "a count of rows"))?;
+    let sums = message.sums.into_iter().map(|sum| [sum.decimals.into(), sum.doubles.into()]);
+    Comoments::from_parts(&ComomentsParts { count, sums: sums.collect() })
+        .ok_or_else(|| unfit("sums of another number or size", "two or five exact sums"))
 }
 
 fn encode_histogram(histogram: &Histogram) -> proto::HistogramCells {

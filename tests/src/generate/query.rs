@@ -190,7 +190,8 @@ fn groups(rows: &mut Expressions<'_, RowInput>) -> Expressed {
     for index in 0..rows.random.below(5) {
         let (of, argument) = an_argument(rows);
         let kind = kind_of(rows.random, of);
-        measures.push(Measure { kind, argument });
+        let second = kind.is_of_pairs().then(|| second_argument(rows, kind));
+        measures.push(Measure { kind, argument, second });
         for finish in finishes(rows.random, kind, of) {
             slots.push((type_of(finish, of), Expr::Leaf(GroupInput::Measure(index, finish))));
         }
@@ -207,6 +208,15 @@ fn an_argument(rows: &mut Expressions<'_, RowInput>) -> (Type, RowExpr) {
     }
 }
 
+/// The other expression of a pair.
+fn second_argument(rows: &mut Expressions<'_, RowInput>, kind: StateKind) -> RowExpr {
+    match kind {
+        StateKind::Covariance if rows.random.percent(30) => rows.expr(Type::Number, 2),
+        StateKind::Covariance => rows.leaf(Type::Number),
+        _ => a_value(rows).1,
+    }
+}
+
 /// A state for values of this type.
 fn kind_of(random: &mut Random, of: Type) -> StateKind {
     let mut kinds = vec![StateKind::Moments, StateKind::Distinct];
@@ -216,6 +226,7 @@ fn kind_of(random: &mut Random, of: Type) -> StateKind {
     if of == Type::Number {
         let histogram = StateKind::Histogram(*random.pick(&HISTOGRAM_BUCKETS));
         kinds.extend([StateKind::Quantiles, histogram]);
+        kinds.extend([StateKind::Variance, StateKind::Covariance]);
     }
     *random.pick(&kinds)
 }
@@ -239,6 +250,19 @@ fn finishes(random: &mut Random, kind: StateKind, of: Type) -> Vec<AggregateFunc
         ],
         StateKind::Distinct => vec![AggregateFunction::Distinct],
         StateKind::Histogram(buckets) => vec![AggregateFunction::Histogram(buckets)],
+        StateKind::Variance => vec![
+            AggregateFunction::VarPop,
+            AggregateFunction::VarSamp,
+            AggregateFunction::StddevPop,
+            AggregateFunction::StddevSamp,
+        ],
+        StateKind::Covariance => vec![
+            AggregateFunction::CovarPop,
+            AggregateFunction::CovarSamp,
+            AggregateFunction::Corr,
+            AggregateFunction::RegrSlope,
+            AggregateFunction::RegrIntercept,
+        ],
         StateKind::User(id) => vec![AggregateFunction::User(id)],
     }
 }
@@ -259,6 +283,10 @@ fn is_exact(slot: &OutputExpr, rows: u64) -> bool {
             _,
             AggregateFunction::Quantile(_) | AggregateFunction::QuantileCont(_),
         )) => rows <= limits::QUANTILE_EXACT_ROWS,
+        Expr::Leaf(GroupInput::Measure(
+            _,
+            AggregateFunction::StddevPop | AggregateFunction::StddevSamp | AggregateFunction::Corr,
+        )) => false,
         Expr::Leaf(GroupInput::Measure(_, AggregateFunction::Distinct)) => {
             rows <= limits::DISTINCT_EXACT_VALUES
         }

@@ -3,6 +3,7 @@
 use hadal_query::AggregateFunction;
 use hadal_types::{Number, NumberRepr, Value, limits};
 
+use super::comoments::comoments;
 use super::exact::Exact;
 use super::histogram::histogram;
 
@@ -33,6 +34,8 @@ pub enum Tolerance {
 pub struct Weighted {
     /// The value; never null.
     pub value: Value,
+    /// The other value of a pair, which is not null either; null if there are no pairs.
+    pub second: Value,
     /// Its weight in millionths.
     pub weight: i64,
 }
@@ -46,7 +49,7 @@ const QUANTILE_SHARE: f64 = 0.010_002;
 /// Three and a half standard errors of 2^14 HyperLogLog registers.
 const DISTINCT_SHARE: f64 = 0.03;
 
-const NULL: Cell = Cell { value: Value::Null, tolerance: Tolerance::Exact };
+pub(super) const NULL: Cell = Cell { value: Value::Null, tolerance: Tolerance::Exact };
 
 impl Cell {
     /// A value that the engine must return exactly.
@@ -80,6 +83,15 @@ pub(super) fn finish(finish: AggregateFunction, values: &[Weighted], sums_exactl
             Cell::exact(histogram(&numbers(values), buckets.into()))
         }
         AggregateFunction::Distinct => distinct(values),
+        AggregateFunction::VarPop
+        | AggregateFunction::VarSamp
+        | AggregateFunction::StddevPop
+        | AggregateFunction::StddevSamp
+        | AggregateFunction::CovarPop
+        | AggregateFunction::CovarSamp
+        | AggregateFunction::Corr
+        | AggregateFunction::RegrSlope
+        | AggregateFunction::RegrIntercept => comoments(finish, values),
         AggregateFunction::User(id) => {
             unreachable!("no query is drawn with user aggregate {}", id.0)
         }
@@ -103,7 +115,7 @@ fn sorted(values: &[Weighted]) -> Vec<Weighted> {
 /// The values sorted, booleans as 0 and 1.
 fn numbers(values: &[Weighted]) -> Vec<Weighted> {
     let number = |weighted: &Weighted| match weighted.value {
-        Value::Bool(truth) => Weighted { value: Value::integer(truth.into()), ..*weighted },
+        Value::Bool(truth) => Weighted { value: Value::integer(truth.into()), ..weighted.clone() },
         _ => weighted.clone(),
     };
     sorted(&values.iter().map(number).collect::<Vec<_>>())

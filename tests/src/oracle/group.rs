@@ -30,12 +30,12 @@ impl Group {
         Self { rows: Vec::new(), values: vec![Vec::new(); measures] }
     }
 
-    /// Adds a row with this weight and these values, one per measure.
-    pub(super) fn add(&mut self, weight: i64, values: Vec<Value>) {
-        self.rows.push(Weighted { value: Value::Null, weight });
-        for (kept, value) in self.values.iter_mut().zip(values) {
-            if !value.is_null() {
-                kept.push(Weighted { value, weight });
+    /// Adds a row with this weight and these values, one or two per measure.
+    pub(super) fn add(&mut self, weight: i64, values: Vec<(Value, Option<Value>)>) {
+        self.rows.push(Weighted { value: Value::Null, second: Value::Null, weight });
+        for (kept, (value, second)) in self.values.iter_mut().zip(values) {
+            if !value.is_null() && second != Some(Value::Null) {
+                kept.push(Weighted { value, second: second.unwrap_or(Value::Null), weight });
             }
         }
     }

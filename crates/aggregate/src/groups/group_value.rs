@@ -7,6 +7,7 @@ use hadal_types::{Decimal, Number, Value};
 use crate::groups::group::Group;
 use crate::state::State;
 use crate::state::average::average;
+use crate::state::comoments::Comoments;
 use crate::state::weighted_count::WeightedCount;
 
 /// An input from a group; null for inputs that are not part of a group.
@@ -53,8 +54,24 @@ pub(crate) fn of_state(state: &State, finish: AggregateFunction) -> Value {
         }
         (State::Distinct(distinct), AggregateFunction::Distinct) => integer(distinct.estimate()),
         (State::Histogram(histogram), AggregateFunction::Histogram(_)) => histogram.finish(),
+        (State::Comoments(comoments), finish) => number(of_comoments(comoments, finish)),
         (State::User(user), AggregateFunction::User(_)) => user.finish(),
         _ => Value::Null,
+    }
+}
+
+fn of_comoments(comoments: &Comoments, finish: AggregateFunction) -> Option<Number> {
+    match finish {
+        AggregateFunction::VarPop => comoments.variance(false),
+        AggregateFunction::VarSamp => comoments.variance(true),
+        AggregateFunction::StddevPop => comoments.deviation(false),
+        AggregateFunction::StddevSamp => comoments.deviation(true),
+        AggregateFunction::CovarPop => comoments.covariance(false),
+        AggregateFunction::CovarSamp => comoments.covariance(true),
+        AggregateFunction::Corr => comoments.correlation(),
+        AggregateFunction::RegrSlope => comoments.slope(),
+        AggregateFunction::RegrIntercept => comoments.intercept(),
+        _ => None,
     }
 }
 

@@ -12,12 +12,14 @@ use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, TimeRange, Value
 pub(crate) const NOW: Micros = Micros(1_000 * Micros::SECOND);
 
 /// The state kinds of [`groups_query`].
-pub(crate) const KINDS: [StateKind; 5] = [
+pub(crate) const KINDS: [StateKind; 7] = [
     StateKind::Moments,
     StateKind::MinMax,
     StateKind::Quantiles,
     StateKind::Distinct,
     StateKind::Histogram(10),
+    StateKind::Variance,
+    StateKind::Covariance,
 ];
 
 /// A query of this kind with these outputs: all rows up to `NOW`, no limit.
@@ -43,7 +45,13 @@ pub(crate) fn rows_query(values: usize, order: Vec<OrderKey>, limit: u64) -> Que
 
 /// A query for groups by these keys, with one measure of each kind, of the same column.
 pub(crate) fn groups_query(keys: Vec<RowExpr>, outputs: Vec<OutputExpr>) -> Query {
-    let measures = KINDS.map(|kind| Measure { kind, argument: column(9) }).to_vec();
+    let measures = KINDS
+        .map(|kind| Measure {
+            kind,
+            argument: column(9),
+            second: kind.is_of_pairs().then(|| column(9)),
+        })
+        .to_vec();
     query(QueryKind::Groups { keys, measures }, outputs)
 }
 

@@ -26,6 +26,10 @@ fn query() -> Query {
         AggregateFunction::Quantile(950_000),
         AggregateFunction::QuantileCont(950_000),
         AggregateFunction::Histogram(10),
+        AggregateFunction::VarPop,
+        AggregateFunction::StddevSamp,
+        AggregateFunction::CovarSamp,
+        AggregateFunction::Corr,
         AggregateFunction::Distinct,
     ];
     let aggregates = finishes.map(aggregate);

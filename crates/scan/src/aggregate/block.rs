@@ -48,6 +48,10 @@ pub(crate) fn add(
         .iter()
         .map(|argument| eval(argument, columns, selection))
         .collect::<Result<Vec<_>, Interrupt>>()?;
+    let second = |second: &Option<PreparedExpr>| {
+        second.as_ref().map(|second| eval(second, columns, selection)).transpose()
+    };
+    let seconds = plan.seconds.iter().map(second).collect::<Result<Vec<_>, Interrupt>>()?;
     let _ = groups.enforce_capacity();
     let is_scattered = groups.can_defer() && numbers.is_by_text();
     let added = Added::new(query, &arguments, &rows, is_scattered);
@@ -62,9 +66,12 @@ pub(crate) fn add(
     added.add_to(groups, &lookup, &rows);
     for (index, (measure, values)) in query.measures().iter().zip(&arguments).enumerate() {
         if !added.has(index) {
-            let mut states = match user_aggregate(query, measure.kind) {
-                Some(definition) => MeasureStates::ByGroup(Sketches::User(definition, values)),
-                None => MeasureStates::new(measure.kind, values, &rows),
+            let mut states = match (&seconds[index], user_aggregate(query, measure.kind)) {
+                (Some(second), _) => MeasureStates::ByGroup(Sketches::Pairs(values, second)),
+                (None, Some(definition)) => {
+                    MeasureStates::ByGroup(Sketches::User(definition, values))
+                }
+                (None, None) => MeasureStates::new(measure.kind, values, &rows),
             };
             states.add_to(groups, index, &lookup, &rows);
         }

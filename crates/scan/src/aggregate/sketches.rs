@@ -30,6 +30,8 @@ pub(crate) enum Sketches<'v> {
     Idempotent(Idempotent<'v>),
     /// A user aggregate: row by row, by its definition.
     User(&'v dyn AggregateUdf, &'v ColumnValues<'v>),
+    /// Row by row, with each row's pair of values.
+    Pairs(&'v ColumnValues<'v>, &'v ColumnValues<'v>),
     /// Row by row, with each row's value.
     Rows(&'v ColumnValues<'v>),
 }
@@ -91,6 +93,11 @@ impl<'v> Sketches<'v> {
             }
             (Self::User(definition, _), state) => {
                 debug_assert!(false, "{:?} instead of {}", state.kind(), definition.name());
+            }
+            (Self::Pairs(values, seconds), state) => {
+                for row in rows.iter().map(|&row| row as usize) {
+                    state.add_pair(&values.value(row), &seconds.value(row), weights.of(row));
+                }
             }
             (Self::Rows(values), state) => {
                 for row in rows.iter().map(|&row| row as usize) {

@@ -16,6 +16,8 @@ pub(crate) struct PreparedQuery {
     pub(crate) keys: Vec<PreparedExpr>,
     /// The arguments of the measures, in order.
     pub(crate) measures: Vec<PreparedExpr>,
+    /// The second expressions of the measures that have one.
+    pub(crate) seconds: Vec<Option<PreparedExpr>>,
 }
 
 impl PreparedQuery {
@@ -42,10 +44,12 @@ impl PreparedQuery {
             return Err(PrepareError::UnknownFunction);
         }
         let measures = query.measures().iter().map(|measure| &measure.argument);
+        let seconds = query.measures().iter().map(|measure| measure.second.as_ref().map(prepare));
         Ok(Self {
             conditions,
             keys: keys.iter().map(prepare).collect::<Result<_, _>>()?,
             measures: measures.map(prepare).collect::<Result<_, _>>()?,
+            seconds: seconds.map(Option::transpose).collect::<Result<_, _>>()?,
         })
     }
 }

@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use hadal_query::{ColumnRef, Expr, Function, Query, QueryKind, RowExpr, RowInput};
+use hadal_query::{ColumnRef, Expr, Function, Measure, Query, QueryKind, RowExpr, RowInput};
 use hadal_types::{ColumnName, Kind};
 
 /// The columns that a query uses.
@@ -68,7 +68,7 @@ pub(crate) fn visible_columns(query: &Query) -> VisibleColumns {
         QueryKind::Rows { values } => (values, &[][..]),
         QueryKind::Groups { keys, measures } => (keys, measures.as_slice()),
     };
-    for output in keys.iter().chain(measures.iter().map(|measure| &measure.argument)) {
+    for output in keys.iter().chain(measures.iter().flat_map(Measure::exprs)) {
         output.for_each_leaf(&mut |input| {
             if let RowInput::Column(column) = input {
                 columns.entry(column.name.clone()).or_default().by_outputs.add(column.kind);

@@ -70,7 +70,7 @@ fn query(shape: QueryKind, filter: Option<RowExpr>) -> Query {
 }
 
 fn groups(keys: impl Into<Vec<RowExpr>>, argument: RowExpr) -> QueryKind {
-    let measures = vec![Measure { kind: StateKind::Moments, argument }];
+    let measures = vec![Measure { kind: StateKind::Moments, argument, second: None }];
     QueryKind::Groups { keys: keys.into(), measures }
 }
 

@@ -9,6 +9,7 @@ use sqlparser::ast::{self, DuplicateTreatment, Expr, FunctionArg, FunctionArgExp
 
 use crate::bind::arithmetic;
 use crate::bind::bound_expr::{Aggregate, Leaf, TypedExpr};
+use crate::bind::quantile::{Rank, millionths, percentile_name};
 use crate::bind::scope::a;
 use crate::bind::{Aggregates, Binder};
 use crate::error::{LocatedError, NOWHERE, Read};
@@ -31,30 +32,30 @@ pub(crate) enum Kind {
     /// The quantile of the first argument, over the sort expression of WITHIN GROUP.
     WithinGroup(Rank),
     Histogram,
+    /// A function of one argument.
+    One(AggregateFunction),
+    /// A function of two arguments.
+    Two(AggregateFunction),
     /// An expression of aggregates, per this number of seconds.
     Per(i64),
 }
 
-/// Which value a quantile is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rank {
-    /// Interpolated between the two values around it.
-    Between,
-    /// The nearest rank: one of the values.
-    Nearest,
-}
-
-impl Rank {
-    const fn quantile(self, millionths: u32) -> AggregateFunction {
-        match self {
-            Self::Between => AggregateFunction::QuantileCont(millionths),
-            Self::Nearest => AggregateFunction::Quantile(millionths),
-        }
-    }
-}
-
 /// Names of aggregates, beside those that the list of all functions has.
-pub(crate) const NAMES: [&str; 2] = ["quantile_cont", "quantile_disc"];
+pub(crate) const NAMES: [&str; 13] = [
+    "corr",
+    "covar_pop",
+    "covar_samp",
+    "quantile_cont",
+    "quantile_disc",
+    "regr_intercept",
+    "regr_slope",
+    "stddev",
+    "stddev_pop",
+    "stddev_samp",
+    "var_pop",
+    "var_samp",
+    "variance",
+];
 
 /// The number of buckets of a histogram that does not give one.
 const HISTOGRAM_BUCKETS: u16 = 20;
@@ -83,34 +84,16 @@ pub(crate) fn kind_of(name: &str) -> Option<Kind> {
         "histogram" => Kind::Histogram,
         "per_second" => Kind::Per(1),
         "per_minute" => Kind::Per(60),
+        "var_pop" => Kind::One(AggregateFunction::VarPop),
+        "var_samp" | "variance" => Kind::One(AggregateFunction::VarSamp),
+        "stddev_pop" => Kind::One(AggregateFunction::StddevPop),
+        "stddev_samp" | "stddev" => Kind::One(AggregateFunction::StddevSamp),
+        "covar_pop" => Kind::Two(AggregateFunction::CovarPop),
+        "covar_samp" => Kind::Two(AggregateFunction::CovarSamp),
+        "corr" => Kind::Two(AggregateFunction::Corr),
+        "regr_slope" => Kind::Two(AggregateFunction::RegrSlope),
+        "regr_intercept" => Kind::Two(AggregateFunction::RegrIntercept),
         _ => Kind::Quantile(percentile_name(name)?),
-    })
-}
-
-/// The quantile of a name in millionths: `p95` is 0.95, `p999` is 0.999, `p025` is 0.025 and `p100`
-/// is 1. Other names of three or more digits, such as `p200`, are ambiguous and therefore refused.
-fn percentile_name(name: &str) -> Option<u32> {
-    let digits = percentile_digits(name).filter(|digits| digits.len() <= 6)?;
-    let number: u32 = digits.parse().ok()?;
-    match digits.len() {
-        1 => Some(number * 10_000),
-        _ if digits == "100" => Some(1_000_000),
-        3.. if !digits.starts_with(['9', '0']) => None,
-        length => Some(number * 10_u32.pow(6 - u32::try_from(length).ok()?)),
-    }
-}
-
-/// The digits after the p of a name that looks like a percentile's.
-fn percentile_digits(name: &str) -> Option<&str> {
-    let digits = name.strip_prefix('p')?;
-    (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())).then_some(digits)
-}
-
-/// A hint for an unknown percentile name; `None` for names of another form.
-pub(crate) fn percentile_hint(name: &str) -> Option<&'static str> {
-    percentile_digits(name).map(|_| {
-        "p0 to p99 are percents, p100 is the maximum, p999 is 99.9 and p025 is 2.5; \
-         others are written percentile(x, 12.5)"
     })
 }
 
@@ -136,6 +119,9 @@ pub(crate) fn bind(
     }
     if !function.within_group.is_empty() {
         return Err(LocatedError::new(format!("{name} takes no WITHIN GROUP"), at));
+    }
+    if let Kind::Two(finish) = kind {
+        return pair(binder, finish, function, condition);
     }
     let Some(argument) = argument(function, &name)? else {
         return match kind {
@@ -225,22 +211,11 @@ fn finish(kind: Kind, second: Second) -> Read<AggregateFunction> {
             rank.quantile(millionths(number, most).map_err(|error| error.or_at(at))?)
         }
         Kind::Histogram => AggregateFunction::Histogram(buckets(second)?),
-        Kind::WithinGroup(_) | Kind::Per(_) => {
+        Kind::One(finish) => finish,
+        Kind::Two(_) | Kind::WithinGroup(_) | Kind::Per(_) => {
             return Err(LocatedError::new("not an aggregate of one argument", NOWHERE));
         }
     })
-}
-
-/// Converts a quantile between 0 and `most` to millionths.
-fn millionths(number: Option<Number>, most: i64) -> Read<u32> {
-    let refuse = || {
-        let hint = "percentile(x, 95) and quantile(x, 0.95) are the same";
-        LocatedError::new(format!("a constant between 0 and {most} is needed"), NOWHERE).hint(hint)
-    };
-    let in_range = |number: &Number| (Number::ZERO..=Number::integer(most)).contains(number);
-    let scaled = number.filter(in_range).and_then(|number| number.to_scaled(6));
-    let millionths = scaled.map(|scaled| scaled / i128::from(most));
-    millionths.and_then(|millionths| u32::try_from(millionths).ok()).ok_or_else(refuse)
 }
 
 fn buckets(second: Second) -> Read<u16> {
@@ -261,7 +236,7 @@ fn rows(kind: Kind, condition: Option<TypedExpr>) -> Read<TypedExpr> {
         None => Ok(TypedExpr::aggregate(Aggregate::RawCount, Type::Number)),
         Some(condition) => {
             let one = TypedExpr::whole(1);
-            measure(finish, TypedExpr::call(Function::Case, [condition, one], Type::Number))
+            measure(finish, where_true(one, Some(condition)), None)
         }
     }
 }
@@ -273,15 +248,33 @@ fn measured(
     value: TypedExpr,
     condition: Option<TypedExpr>,
 ) -> Read<TypedExpr> {
-    let value = fitting(name, finish, value)?;
-    let value = match condition {
-        None => value,
-        Some(condition) => {
-            let value_type = value.value_type;
-            TypedExpr::call(Function::Case, [condition, value], value_type)
-        }
+    measure(finish, where_true(fitting(name, finish, value)?, condition), None)
+}
+
+/// The value where the condition is true, and null elsewhere.
+fn where_true(value: TypedExpr, condition: Option<TypedExpr>) -> TypedExpr {
+    let Some(condition) = condition else { return value };
+    let value_type = value.value_type;
+    TypedExpr::call(Function::Case, [condition, value], value_type)
+}
+
+/// Aggregates pairs of values: `corr(y, x)`.
+fn pair(
+    binder: &mut Binder<'_>,
+    finish: AggregateFunction,
+    function: &ast::Function,
+    condition: Option<TypedExpr>,
+) -> Read<TypedExpr> {
+    let name = name_of(function);
+    let (Some(left), Some(right)) = (argument(function, &name)?, second(function, &name)?) else {
+        return Err(LocatedError::new(format!("{name} takes two arguments"), NOWHERE));
     };
-    measure(finish, value)
+    let mut bind = |expr| {
+        let value = inside(binder, |binder| binder.bind(expr))?;
+        fitting(&name, finish, value).map_err(|error| error.or_at(place(expr)))
+    };
+    let (value, other) = (bind(left)?, bind(right)?);
+    measure(finish, where_true(value, condition), Some(other))
 }
 
 /// Checks the aggregated value, and converts it to a number if the aggregate needs one.
@@ -291,6 +284,15 @@ fn fitting(name: &str, finish: AggregateFunction, value: TypedExpr) -> Read<Type
         | AggregateFunction::Avg
         | AggregateFunction::Quantile(_)
         | AggregateFunction::QuantileCont(_)
+        | AggregateFunction::VarPop
+        | AggregateFunction::VarSamp
+        | AggregateFunction::StddevPop
+        | AggregateFunction::StddevSamp
+        | AggregateFunction::CovarPop
+        | AggregateFunction::CovarSamp
+        | AggregateFunction::Corr
+        | AggregateFunction::RegrSlope
+        | AggregateFunction::RegrIntercept
         | AggregateFunction::Histogram(_) => arithmetic::number(value, NOWHERE),
         // Counting needs no value, so values other than numbers are replaced by 1.
         AggregateFunction::Count | AggregateFunction::RawCount => Ok(match value.value_type {
@@ -312,14 +314,19 @@ fn fitting(name: &str, finish: AggregateFunction, value: TypedExpr) -> Read<Type
     }
 }
 
-fn measure(finish: AggregateFunction, value: TypedExpr) -> Read<TypedExpr> {
+fn measure(
+    finish: AggregateFunction,
+    value: TypedExpr,
+    other: Option<TypedExpr>,
+) -> Read<TypedExpr> {
     let value_type = match finish {
         AggregateFunction::Min | AggregateFunction::Max => value.value_type,
         AggregateFunction::Histogram(_) => Type::Histogram,
         _ => Type::Number,
     };
     let argument = row_expr(&value)?;
-    let measure = Measure { kind: finish.state(), argument };
+    let second = other.as_ref().map(row_expr).transpose()?;
+    let measure = Measure { kind: finish.state(), argument, second };
     Ok(TypedExpr::aggregate(Aggregate::Of(measure, finish), value_type))
 }
 

@@ -11,6 +11,8 @@ use crate::bind::bound_expr::TypedExpr;
 use crate::bind::call::Call;
 use crate::bind::compare;
 use crate::bind::list_function;
+use crate::bind::literal;
+use crate::bind::quantile::percentile_hint;
 use crate::bind::regexp;
 use crate::bind::scope::a;
 use crate::bind::text_function;
@@ -254,7 +256,7 @@ impl Call<'_> {
 }
 
 fn unknown(name: &str, at: Location) -> LocatedError {
-    if let Some(hint) = aggregate::percentile_hint(name) {
+    if let Some(hint) = percentile_hint(name) {
         return LocatedError::new(format!("there is no percentile {name}"), at).hint(hint);
     }
     let error = LocatedError::new(format!("there is no function {name}"), at);

@@ -100,7 +100,7 @@ fn check_prepared(query: &Query) -> Result<(), TestCaseError> {
         QueryKind::Rows { values } => (values, &[][..]),
         QueryKind::Groups { keys, measures } => (keys, measures.as_slice()),
     };
-    let arguments = measures.iter().map(|measure| &measure.argument);
+    let arguments = measures.iter().flat_map(hadal_query::Measure::exprs);
     for row in values.iter().chain(arguments).chain(&query.filter) {
         let prepared =
             Prepared::new(row).map_err(|error| TestCaseError::fail(error.to_string()))?;

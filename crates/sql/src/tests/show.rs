@@ -66,7 +66,10 @@ pub(super) fn keys(query: &Query) -> String {
 }
 
 pub(super) fn measures(query: &Query) -> String {
-    let measure = |measure: &Measure| format!("{:?} of {}", measure.kind, row(&measure.argument));
+    let measure = |measure: &Measure| {
+        let exprs: Vec<String> = measure.exprs().map(row).collect();
+        format!("{:?} of {}", measure.kind, exprs.join(" and "))
+    };
     list(query.measures(), measure)
 }
 

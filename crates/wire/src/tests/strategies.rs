@@ -137,6 +137,25 @@ fn finish(kind: StateKind) -> BoxedStrategy<AggregateFunction> {
         .boxed(),
         StateKind::Distinct => Just(AggregateFunction::Distinct).boxed(),
         StateKind::Histogram(buckets) => Just(AggregateFunction::Histogram(buckets)).boxed(),
+        StateKind::Variance => {
+            let finishes = vec![
+                AggregateFunction::VarPop,
+                AggregateFunction::VarSamp,
+                AggregateFunction::StddevPop,
+                AggregateFunction::StddevSamp,
+            ];
+            proptest::sample::select(finishes).boxed()
+        }
+        StateKind::Covariance => {
+            let finishes = vec![
+                AggregateFunction::CovarPop,
+                AggregateFunction::CovarSamp,
+                AggregateFunction::Corr,
+                AggregateFunction::RegrSlope,
+                AggregateFunction::RegrIntercept,
+            ];
+            proptest::sample::select(finishes).boxed()
+        }
         StateKind::User(id) => Just(AggregateFunction::User(id)).boxed(),
     }
 }
@@ -167,12 +186,16 @@ fn state_kind() -> impl Strategy<Value = StateKind> {
         Just(StateKind::Quantiles),
         Just(StateKind::Distinct),
         (1u16..=1_000).prop_map(StateKind::Histogram),
+        Just(StateKind::Variance),
+        Just(StateKind::Covariance),
     ]
 }
 
 pub(crate) fn query_kind() -> impl Strategy<Value = QueryKind> {
-    let measure =
-        (state_kind(), row_expr()).prop_map(|(kind, argument)| Measure { kind, argument });
+    let measure = (state_kind(), row_expr(), row_expr()).prop_map(|(kind, argument, second)| {
+        let second = kind.is_of_pairs().then_some(second);
+        Measure { kind, argument, second }
+    });
     prop_oneof![
         1 => collection::vec(row_expr(), 0..4).prop_map(|values| QueryKind::Rows { values }),
         3 => (collection::vec(row_expr(), 0..4), collection::vec(measure, 0..5))

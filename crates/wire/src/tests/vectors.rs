@@ -101,7 +101,7 @@ pub(crate) fn groups_query() -> Query {
         Expr::call(Function::Matches(PatternSyntax::Like), like),
         Expr::Leaf(RowInput::AnyText("error".to_owned())),
     ];
-    let measure = |kind| Measure { kind, argument: latency() };
+    let measure = |kind| Measure { kind, argument: latency(), second: None };
     Query {
         range: TimeRange { from: Some(Micros(1_699_999_000_000_000)), to: None },
         filter: Some(Expr::call(Function::And, filter)),
