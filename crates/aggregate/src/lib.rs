@@ -33,6 +33,7 @@ pub use query_error::{
 };
 pub use sort_order::SortDirection;
 pub use sparse_row::SparseRow;
+pub use state::arg_min_max::ArgMinMax;
 pub use state::comoments::{Comoments, ComomentsParts};
 pub use state::distinct::{DISTINCT_REGISTERS, DISTINCT_VERSION, Distinct, DistinctParts};
 pub use state::histogram::{Histogram, HistogramParts};

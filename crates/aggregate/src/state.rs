@@ -1,5 +1,6 @@
 //! The state of a group's values: one per measure.
 
+pub(crate) mod arg_min_max;
 pub(crate) mod average;
 pub(crate) mod comoments;
 pub(crate) mod distinct;
@@ -20,6 +21,7 @@ pub(crate) mod weighted_count;
 use hadal_query::StateKind;
 use hadal_types::{Number, Value, Weight};
 
+use crate::state::arg_min_max::ArgMinMax;
 use crate::state::comoments::Comoments;
 use crate::state::distinct::Distinct;
 use crate::state::histogram::Histogram;
@@ -54,6 +56,8 @@ pub enum State {
     Histogram(Histogram),
     /// Finishes variances and covariances.
     Comoments(Comoments),
+    /// Finishes the first and the last value.
+    ArgMinMax(ArgMinMax),
     /// Finishes a user aggregate.
     User(UserState),
 }
@@ -70,6 +74,7 @@ impl State {
             StateKind::Histogram(buckets) => Self::Histogram(Histogram::new(buckets)),
             StateKind::Variance => Self::Comoments(Comoments::of_one()),
             StateKind::Covariance => Self::Comoments(Comoments::of_pairs()),
+            StateKind::ArgMinMax => Self::ArgMinMax(ArgMinMax::default()),
             StateKind::User(aggregate) => Self::User(UserState::new(aggregate)),
         }
     }
@@ -85,6 +90,7 @@ impl State {
             Self::Histogram(histogram) => StateKind::Histogram(histogram.buckets_max()),
             Self::Comoments(comoments) if comoments.is_of_pairs() => StateKind::Covariance,
             Self::Comoments(_) => StateKind::Variance,
+            Self::ArgMinMax(_) => StateKind::ArgMinMax,
             Self::User(user) => StateKind::User(user.aggregate()),
         }
     }
@@ -123,6 +129,7 @@ impl State {
                     comoments.add(number, weight);
                 }
             }
+            Self::ArgMinMax(_) => debug_assert!(false, "a pair has two values"),
             Self::User(_) => debug_assert!(false, "a user aggregate needs its definition"),
         }
     }
@@ -139,7 +146,17 @@ impl State {
                     comoments.add_pair(value, second, weight);
                 }
             }
+            Self::ArgMinMax(ends) => ends.add(value, second),
             state => debug_assert!(false, "{:?} has no pairs", state.kind()),
+        }
+    }
+
+    /// Whether a pair with this second value can change the state.
+    #[must_use]
+    pub fn takes_second(&self, second: &Value) -> bool {
+        match self {
+            Self::ArgMinMax(ends) => ends.takes(second),
+            _ => !second.is_null(),
         }
     }
 
@@ -169,6 +186,7 @@ impl State {
                 histogram.merge(other);
             }
             (Self::Comoments(comoments), Self::Comoments(other)) => comoments.merge(other),
+            (Self::ArgMinMax(ends), Self::ArgMinMax(other)) => ends.merge(other),
             (Self::User(user), Self::User(other)) if user.aggregate() == other.aggregate() => {
                 user.merge(other);
             }
@@ -185,6 +203,7 @@ impl State {
             Self::Distinct(distinct) => distinct.heap_bytes(),
             Self::Histogram(histogram) => histogram.heap_bytes(),
             Self::Comoments(comoments) => comoments.heap_bytes(),
+            Self::ArgMinMax(ends) => ends.heap_bytes(),
             Self::User(user) => user.heap_bytes(),
         }
     }

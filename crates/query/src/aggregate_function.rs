@@ -20,6 +20,8 @@ pub enum StateKind {
     Variance,
     /// The same of pairs, with Σwy, Σwy² and Σwxy.
     Covariance,
+    /// Values beside the smallest and the largest value of the second expression.
+    ArgMinMax,
     /// The state of a user aggregate of the query's [`crate::FunctionRegistry`].
     User(AggregateId),
 }
@@ -68,6 +70,10 @@ pub enum AggregateFunction {
     RegrSlope,
     /// The value of that line where the second expression is zero.
     RegrIntercept,
+    /// The value where the second expression is smallest; of several values the smallest.
+    ArgMin,
+    /// The value where the second expression is largest; of several values the smallest.
+    ArgMax,
     /// A user aggregate; null without values.
     User(AggregateId),
 }
@@ -76,7 +82,7 @@ impl StateKind {
     /// Whether the state accumulates pairs of values ([`crate::Measure::second`]).
     #[must_use]
     pub const fn is_of_pairs(self) -> bool {
-        matches!(self, Self::Covariance)
+        matches!(self, Self::Covariance | Self::ArgMinMax)
     }
 }
 
@@ -98,6 +104,7 @@ impl AggregateFunction {
             | Self::Corr
             | Self::RegrSlope
             | Self::RegrIntercept => StateKind::Covariance,
+            Self::ArgMin | Self::ArgMax => StateKind::ArgMinMax,
             Self::User(id) => StateKind::User(id),
         }
     }

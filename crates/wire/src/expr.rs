@@ -171,6 +171,8 @@ fn encode_finish(finish: AggregateFunction) -> (proto::Finish, u32) {
         AggregateFunction::Corr => (proto::Finish::Corr, 0),
         AggregateFunction::RegrSlope => (proto::Finish::RegrSlope, 0),
         AggregateFunction::RegrIntercept => (proto::Finish::RegrIntercept, 0),
+        AggregateFunction::ArgMin => (proto::Finish::ArgMin, 0),
+        AggregateFunction::ArgMax => (proto::Finish::ArgMax, 0),
         AggregateFunction::User(AggregateId(index)) => (proto::Finish::User, index),
     }
 }
@@ -200,6 +202,8 @@ fn decode_finish(code: i32, parameter: u32) -> Result<AggregateFunction, DecodeE
         Ok(proto::Finish::Corr) => AggregateFunction::Corr,
         Ok(proto::Finish::RegrSlope) => AggregateFunction::RegrSlope,
         Ok(proto::Finish::RegrIntercept) => AggregateFunction::RegrIntercept,
+        Ok(proto::Finish::ArgMin) => AggregateFunction::ArgMin,
+        Ok(proto::Finish::ArgMax) => AggregateFunction::ArgMax,
         Ok(proto::Finish::User) => return Ok(AggregateFunction::User(AggregateId(parameter))),
         Ok(proto::Finish::Unspecified) => return Err(DecodeErrorKind::Missing.into()),
         Err(_) => return Err(DecodeErrorKind::UnknownCode(code).into()),

@@ -232,6 +232,7 @@ fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {
         StateKind::Histogram(buckets) => (proto::StateKind::Histogram, u32::from(buckets)),
         StateKind::Variance => (proto::StateKind::Variance, 0),
         StateKind::Covariance => (proto::StateKind::Covariance, 0),
+        StateKind::ArgMinMax => (proto::StateKind::ArgMinMax, 0),
         StateKind::User(AggregateId(index)) => (proto::StateKind::User, index),
     }
 }
@@ -244,6 +245,7 @@ fn decode_kind(code: i32, parameter: u32) -> Result<StateKind, DecodeError> {
         Ok(proto::StateKind::Distinct) => StateKind::Distinct,
         Ok(proto::StateKind::Variance) => StateKind::Variance,
         Ok(proto::StateKind::Covariance) => StateKind::Covariance,
+        Ok(proto::StateKind::ArgMinMax) => StateKind::ArgMinMax,
         Ok(proto::StateKind::Histogram) => {
             let buckets = u16::try_from(parameter).unwrap_or(u16::MAX);
             at_most("buckets", usize::from(buckets), usize::from(HISTOGRAM_BUCKETS_MAX))?;

@@ -3,7 +3,7 @@
 
 use bytes::Bytes;
 use hadal_aggregate::{
-    Comoments, ComomentsParts, DISTINCT_VERSION, Distinct, DistinctParts, Histogram,
+    ArgMinMax, Comoments, ComomentsParts, DISTINCT_VERSION, Distinct, DistinctParts, Histogram,
     HistogramParts, QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts, UserState,
     WeightedCount,
 };
@@ -13,7 +13,9 @@ use hadal_types::{Number, Weight};
 
 use crate::error::{At, DecodeError, at_most, each, required, unfit};
 use crate::proto::{self, distinct, quantiles, state};
-use crate::value::{decode_integer, decode_number, encode_integer, encode_number};
+use crate::value::{
+    decode_integer, decode_number, decode_value, encode_integer, encode_number, encode_value,
+};
 
 /// Encodes a state of a kind that has no column.
 pub(crate) fn encode_state(state: &State) -> proto::State {
@@ -23,6 +25,7 @@ pub(crate) fn encode_state(state: &State) -> proto::State {
         State::Distinct(distinct) => state::State::Distinct(encode_distinct(distinct)),
         State::Histogram(histogram) => state::State::Histogram(encode_histogram(histogram)),
         State::Comoments(comoments) => state::State::Comoments(encode_comoments(comoments)),
+        State::ArgMinMax(ends) => state::State::ArgMinMax(encode_arg_min_max(ends)),
         State::User(user) => {
             state::State::User(proto::UserState { state: user.encode().map(Into::into) })
         }
@@ -44,6 +47,7 @@ pub(crate) fn decode_state(
             _ => return Err(unfit("Histogram", format_args!("{kind:?}"))),
         },
         state::State::Comoments(comoments) => State::Comoments(decode_comoments(comoments)?),
+        state::State::ArgMinMax(ends) => State::ArgMinMax(decode_arg_min_max(ends)?),
         state::State::User(user) => State::User(decode_user(&user, kind, functions)?),
     };
     if state.kind() == kind {
@@ -195,6 +199,30 @@ fn decode_comoments(message: proto::Comoments) -> Result<Comoments, DecodeError>
     let sums = message.sums.into_iter().map(|sum| [sum.decimals.into(), sum.doubles.into()]);
     Comoments::from_parts(&ComomentsParts { count, sums: sums.collect() })
         .ok_or_else(|| unfit("sums of another number or size", "two or five exact sums"))
+}
+
+fn encode_arg_min_max(ends: &ArgMinMax) -> proto::ArgMinMax {
+    let Some((first, last)) = ends.ends() else { return proto::ArgMinMax::default() };
+    proto::ArgMinMax {
+        min_key: Some(encode_value(&first.0)),
+        at_min: Some(encode_value(&first.1)),
+        max_key: Some(encode_value(&last.0)),
+        at_max: Some(encode_value(&last.1)),
+    }
+}
+
+fn decode_arg_min_max(message: proto::ArgMinMax) -> Result<ArgMinMax, DecodeError> {
+    let value = |value: Option<proto::Value>| required(value).and_then(decode_value);
+    let ends = match message == proto::ArgMinMax::default() {
+        true => None,
+        false => Some((
+            (value(message.min_key).at("min_key")?, value(message.at_min).at("at_min")?),
+            (value(message.max_key).at("max_key")?, value(message.at_max).at("at_max")?),
+        )),
+    };
+    ArgMinMax::from_parts(ends).ok_or_else(|| {
+        unfit("ends upside down or of null", "values at the smallest and largest key")
+    })
 }
 
 fn encode_histogram(histogram: &Histogram) -> proto::HistogramCells {

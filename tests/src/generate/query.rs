@@ -219,7 +219,7 @@ fn second_argument(rows: &mut Expressions<'_, RowInput>, kind: StateKind) -> Row
 
 /// A state for values of this type.
 fn kind_of(random: &mut Random, of: Type) -> StateKind {
-    let mut kinds = vec![StateKind::Moments, StateKind::Distinct];
+    let mut kinds = vec![StateKind::Moments, StateKind::Distinct, StateKind::ArgMinMax];
     if matches!(of, Type::Number | Type::Bool | Type::Time | Type::String) {
         kinds.push(StateKind::MinMax);
     }
@@ -263,13 +263,17 @@ fn finishes(random: &mut Random, kind: StateKind, of: Type) -> Vec<AggregateFunc
             AggregateFunction::RegrSlope,
             AggregateFunction::RegrIntercept,
         ],
+        StateKind::ArgMinMax => vec![AggregateFunction::ArgMin, AggregateFunction::ArgMax],
         StateKind::User(id) => vec![AggregateFunction::User(id)],
     }
 }
 
 fn type_of(finish: AggregateFunction, argument: Type) -> Type {
     match finish {
-        AggregateFunction::Min | AggregateFunction::Max => argument,
+        AggregateFunction::Min
+        | AggregateFunction::Max
+        | AggregateFunction::ArgMin
+        | AggregateFunction::ArgMax => argument,
         AggregateFunction::Histogram(_) => Type::Histogram,
         _ => Type::Number,
     }

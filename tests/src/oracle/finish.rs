@@ -92,6 +92,18 @@ pub(super) fn finish(finish: AggregateFunction, values: &[Weighted], sums_exactl
         | AggregateFunction::Corr
         | AggregateFunction::RegrSlope
         | AggregateFunction::RegrIntercept => comoments(finish, values),
+        AggregateFunction::ArgMin => {
+            let order = |left: &&Weighted, right: &&Weighted| {
+                left.second.cmp(&right.second).then(left.value.cmp(&right.value))
+            };
+            Cell::exact(values.iter().min_by(order).map_or(Value::Null, value))
+        }
+        AggregateFunction::ArgMax => {
+            let order = |left: &&Weighted, right: &&Weighted| {
+                left.second.cmp(&right.second).then(right.value.cmp(&left.value))
+            };
+            Cell::exact(values.iter().max_by(order).map_or(Value::Null, value))
+        }
         AggregateFunction::User(id) => {
             unreachable!("no query is drawn with user aggregate {}", id.0)
         }

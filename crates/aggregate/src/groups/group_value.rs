@@ -55,6 +55,8 @@ pub(crate) fn of_state(state: &State, finish: AggregateFunction) -> Value {
         (State::Distinct(distinct), AggregateFunction::Distinct) => integer(distinct.estimate()),
         (State::Histogram(histogram), AggregateFunction::Histogram(_)) => histogram.finish(),
         (State::Comoments(comoments), finish) => number(of_comoments(comoments, finish)),
+        (State::ArgMinMax(ends), AggregateFunction::ArgMin) => ends.at_min(),
+        (State::ArgMinMax(ends), AggregateFunction::ArgMax) => ends.at_max(),
         (State::User(user), AggregateFunction::User(_)) => user.finish(),
         _ => Value::Null,
     }

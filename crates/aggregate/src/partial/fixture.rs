@@ -12,7 +12,7 @@ use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, TimeRange, Value
 pub(crate) const NOW: Micros = Micros(1_000 * Micros::SECOND);
 
 /// The state kinds of [`groups_query`].
-pub(crate) const KINDS: [StateKind; 7] = [
+pub(crate) const KINDS: [StateKind; 8] = [
     StateKind::Moments,
     StateKind::MinMax,
     StateKind::Quantiles,
@@ -20,6 +20,7 @@ pub(crate) const KINDS: [StateKind; 7] = [
     StateKind::Histogram(10),
     StateKind::Variance,
     StateKind::Covariance,
+    StateKind::ArgMinMax,
 ];
 
 /// A query of this kind with these outputs: all rows up to `NOW`, no limit.

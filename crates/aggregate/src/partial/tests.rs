@@ -30,6 +30,8 @@ fn query() -> Query {
         AggregateFunction::StddevSamp,
         AggregateFunction::CovarSamp,
         AggregateFunction::Corr,
+        AggregateFunction::ArgMin,
+        AggregateFunction::ArgMax,
         AggregateFunction::Distinct,
     ];
     let aggregates = finishes.map(aggregate);

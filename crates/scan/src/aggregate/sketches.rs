@@ -96,7 +96,10 @@ impl<'v> Sketches<'v> {
             }
             (Self::Pairs(values, seconds), state) => {
                 for row in rows.iter().map(|&row| row as usize) {
-                    state.add_pair(&values.value(row), &seconds.value(row), weights.of(row));
+                    let second = seconds.value(row);
+                    if state.takes_second(&second) {
+                        state.add_pair(&values.value(row), &second, weights.of(row));
+                    }
                 }
             }
             (Self::Rows(values), state) => {

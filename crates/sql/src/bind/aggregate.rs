@@ -3,7 +3,7 @@
 //! Aggregates with the same state of the same argument share one measure. `sum(x)`, `avg(x)` and
 //! `count(x)` share one measure of moments; all percentiles of x share one measure of quantiles.
 
-use hadal_query::{AggregateFunction, Function, Measure, RowExpr, Type};
+use hadal_query::{AggregateFunction, Function, Measure, RowExpr, RowInput, Type};
 use hadal_types::{Number, Value, limits};
 use sqlparser::ast::{self, DuplicateTreatment, Expr, FunctionArg, FunctionArgExpr, OrderBySort};
 
@@ -36,15 +36,26 @@ pub(crate) enum Kind {
     One(AggregateFunction),
     /// A function of two arguments.
     Two(AggregateFunction),
+    /// A function of one argument and the row's time.
+    ByTime(AggregateFunction),
+    /// The smallest value, of any type.
+    AnyValue,
     /// An expression of aggregates, per this number of seconds.
     Per(i64),
 }
 
 /// Names of aggregates, beside those that the list of all functions has.
-pub(crate) const NAMES: [&str; 13] = [
+pub(crate) const NAMES: [&str; 20] = [
+    "any_value",
+    "arg_max",
+    "arg_min",
     "corr",
     "covar_pop",
     "covar_samp",
+    "first",
+    "last",
+    "max_by",
+    "min_by",
     "quantile_cont",
     "quantile_disc",
     "regr_intercept",
@@ -84,6 +95,11 @@ pub(crate) fn kind_of(name: &str) -> Option<Kind> {
         "histogram" => Kind::Histogram,
         "per_second" => Kind::Per(1),
         "per_minute" => Kind::Per(60),
+        "any_value" | "any" => Kind::AnyValue,
+        "arg_min" | "argmin" | "min_by" => Kind::Two(AggregateFunction::ArgMin),
+        "arg_max" | "argmax" | "max_by" => Kind::Two(AggregateFunction::ArgMax),
+        "first" => Kind::ByTime(AggregateFunction::ArgMin),
+        "last" => Kind::ByTime(AggregateFunction::ArgMax),
         "var_pop" => Kind::One(AggregateFunction::VarPop),
         "var_samp" | "variance" => Kind::One(AggregateFunction::VarSamp),
         "stddev_pop" => Kind::One(AggregateFunction::StddevPop),
@@ -138,6 +154,16 @@ pub(crate) fn bind(
         Some(expr) => Some((inside(binder, |binder| binder.bind(expr))?, place(expr))),
         None => None,
     };
+    match kind {
+        Kind::AnyValue => {
+            return measure(AggregateFunction::Min, where_true(value, condition), None);
+        }
+        Kind::ByTime(finish) => {
+            let time = TypedExpr::input(RowInput::Time);
+            return measure(finish, where_true(value, condition), Some(time));
+        }
+        _ => {}
+    }
     let number = second.as_ref().map(|(bound, at)| (bound.as_number(), *at));
     let finish = finish(kind, number)?;
     // A constant other than null has a value in every row.
@@ -212,7 +238,7 @@ fn finish(kind: Kind, second: Second) -> Read<AggregateFunction> {
         }
         Kind::Histogram => AggregateFunction::Histogram(buckets(second)?),
         Kind::One(finish) => finish,
-        Kind::Two(_) | Kind::WithinGroup(_) | Kind::Per(_) => {
+        Kind::Two(_) | Kind::ByTime(_) | Kind::AnyValue | Kind::WithinGroup(_) | Kind::Per(_) => {
             return Err(LocatedError::new("not an aggregate of one argument", NOWHERE));
         }
     })
@@ -310,7 +336,10 @@ fn fitting(name: &str, finish: AggregateFunction, value: TypedExpr) -> Read<Type
             }
             _ => Ok(value),
         },
-        AggregateFunction::Distinct | AggregateFunction::User(_) => Ok(value),
+        AggregateFunction::Distinct
+        | AggregateFunction::ArgMin
+        | AggregateFunction::ArgMax
+        | AggregateFunction::User(_) => Ok(value),
     }
 }
 
@@ -320,7 +349,10 @@ fn measure(
     other: Option<TypedExpr>,
 ) -> Read<TypedExpr> {
     let value_type = match finish {
-        AggregateFunction::Min | AggregateFunction::Max => value.value_type,
+        AggregateFunction::Min
+        | AggregateFunction::Max
+        | AggregateFunction::ArgMin
+        | AggregateFunction::ArgMax => value.value_type,
         AggregateFunction::Histogram(_) => Type::Histogram,
         _ => Type::Number,
     };

@@ -156,6 +156,10 @@ fn finish(kind: StateKind) -> BoxedStrategy<AggregateFunction> {
             ];
             proptest::sample::select(finishes).boxed()
         }
+        StateKind::ArgMinMax => {
+            proptest::sample::select(vec![AggregateFunction::ArgMin, AggregateFunction::ArgMax])
+                .boxed()
+        }
         StateKind::User(id) => Just(AggregateFunction::User(id)).boxed(),
     }
 }
@@ -188,6 +192,7 @@ fn state_kind() -> impl Strategy<Value = StateKind> {
         (1u16..=1_000).prop_map(StateKind::Histogram),
         Just(StateKind::Variance),
         Just(StateKind::Covariance),
+        Just(StateKind::ArgMinMax),
     ]
 }
 
