@@ -70,8 +70,8 @@ fn shown(value: &Value) -> String {
         Value::Null => "NULL".to_owned(),
         Value::String(text) if text.is_empty() => "(empty)".to_owned(),
         // Spaces separate values in a truth file.
-        Value::Set(elements) => format!("{{{}}}", elements.join(",")),
-        Value::Vector(elements) => format!("[{}]", elements.join(",")),
+        Value::Set(elements) => format!("{{{}}}", elements.join(",")).replace(' ', "_"),
+        Value::Vector(elements) => format!("[{}]", elements.join(",")).replace(' ', "_"),
         other => other.to_string().replace(' ', "_"),
     }
 }

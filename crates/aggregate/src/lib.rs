@@ -40,6 +40,7 @@ pub use state::histogram::{Histogram, HistogramParts};
 pub use state::min_max::MinMax;
 pub use state::quantiles::{QUANTILES_VERSION, Quantiles, QuantilesParts};
 pub use state::sum::{Sum, SumParts, weighted};
+pub use state::top_values::{TopValues, TopValuesParts};
 pub use state::user::UserState;
 pub use state::weighted_count::WeightedCount;
 pub use state::{Moments, State};

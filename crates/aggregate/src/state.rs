@@ -14,6 +14,7 @@ pub(crate) mod quotient;
 pub(crate) mod sorted_runs;
 pub(crate) mod sum;
 pub(crate) mod superaccumulator;
+pub(crate) mod top_values;
 pub(crate) mod user;
 pub(crate) mod value_hash;
 pub(crate) mod weighted_count;
@@ -28,6 +29,7 @@ use crate::state::histogram::Histogram;
 use crate::state::min_max::MinMax;
 use crate::state::quantiles::Quantiles;
 use crate::state::sum::Sum;
+use crate::state::top_values::TopValues;
 use crate::state::user::UserState;
 use crate::state::value_hash::hash_value;
 use crate::state::weighted_count::WeightedCount;
@@ -58,6 +60,8 @@ pub enum State {
     Comoments(Comoments),
     /// Finishes the first and the last value.
     ArgMinMax(ArgMinMax),
+    /// Finishes the most frequent values.
+    TopValues(TopValues),
     /// Finishes a user aggregate.
     User(UserState),
 }
@@ -75,6 +79,7 @@ impl State {
             StateKind::Variance => Self::Comoments(Comoments::of_one()),
             StateKind::Covariance => Self::Comoments(Comoments::of_pairs()),
             StateKind::ArgMinMax => Self::ArgMinMax(ArgMinMax::default()),
+            StateKind::TopValues => Self::TopValues(TopValues::default()),
             StateKind::User(aggregate) => Self::User(UserState::new(aggregate)),
         }
     }
@@ -91,6 +96,7 @@ impl State {
             Self::Comoments(comoments) if comoments.is_of_pairs() => StateKind::Covariance,
             Self::Comoments(_) => StateKind::Variance,
             Self::ArgMinMax(_) => StateKind::ArgMinMax,
+            Self::TopValues(_) => StateKind::TopValues,
             Self::User(user) => StateKind::User(user.aggregate()),
         }
     }
@@ -129,6 +135,7 @@ impl State {
                     comoments.add(number, weight);
                 }
             }
+            Self::TopValues(top) => top.add(value, weight),
             Self::ArgMinMax(_) => debug_assert!(false, "a pair has two values"),
             Self::User(_) => debug_assert!(false, "a user aggregate needs its definition"),
         }
@@ -187,6 +194,7 @@ impl State {
             }
             (Self::Comoments(comoments), Self::Comoments(other)) => comoments.merge(other),
             (Self::ArgMinMax(ends), Self::ArgMinMax(other)) => ends.merge(other),
+            (Self::TopValues(top), Self::TopValues(other)) => top.merge(other),
             (Self::User(user), Self::User(other)) if user.aggregate() == other.aggregate() => {
                 user.merge(other);
             }
@@ -204,6 +212,7 @@ impl State {
             Self::Histogram(histogram) => histogram.heap_bytes(),
             Self::Comoments(comoments) => comoments.heap_bytes(),
             Self::ArgMinMax(ends) => ends.heap_bytes(),
+            Self::TopValues(top) => top.heap_bytes(),
             Self::User(user) => user.heap_bytes(),
         }
     }

@@ -22,6 +22,8 @@ pub enum StateKind {
     Covariance,
     /// Values beside the smallest and the largest value of the second expression.
     ArgMinMax,
+    /// The most frequent values.
+    TopValues,
     /// The state of a user aggregate of the query's [`crate::FunctionRegistry`].
     User(AggregateId),
 }
@@ -74,6 +76,9 @@ pub enum AggregateFunction {
     ArgMin,
     /// The value where the second expression is largest; of several values the smallest.
     ArgMax,
+    /// This many of the most frequent values with their weights, as a vector of texts; at most
+    /// [`hadal_types::limits::TOP_VALUES_MAX`].
+    TopValues(u16),
     /// A user aggregate; null without values.
     User(AggregateId),
 }
@@ -105,6 +110,7 @@ impl AggregateFunction {
             | Self::RegrSlope
             | Self::RegrIntercept => StateKind::Covariance,
             Self::ArgMin | Self::ArgMax => StateKind::ArgMinMax,
+            Self::TopValues(_) => StateKind::TopValues,
             Self::User(id) => StateKind::User(id),
         }
     }

@@ -3,6 +3,7 @@
 pub(crate) mod block;
 pub(crate) mod block_sums;
 pub(crate) mod distinct;
+pub(crate) mod frequent_values;
 pub(crate) mod histogram_cells;
 pub(crate) mod idempotent;
 pub(crate) mod measures;

@@ -190,6 +190,8 @@ pub const EXPR_COPIES_MAX: usize = 10_000;
 pub const PATTERNS_MAX: usize = 100;
 /// Buckets of one histogram.
 pub const HISTOGRAM_BUCKETS_MAX: u16 = 1_000;
+/// Values of one `top_k`.
+pub const TOP_VALUES_MAX: u16 = 1_000;
 /// Items of one IN list.
 pub const IN_ITEMS_MAX: usize = 1_000;
 /// Group-by keys of one query.
@@ -281,6 +283,10 @@ pub const LEAVES_MAX: usize = 10_000;
 pub const QUANTILE_EXACT_ROWS: usize = 256;
 /// Distinct values up to which `count(DISTINCT …)` is exact.
 pub const DISTINCT_EXACT_VALUES: usize = 1_024;
+/// Distinct values up to which `top_k` counts each of them.
+pub const TOP_VALUES_EXACT: usize = 8_192;
+/// Distinct values that `top_k` still counts after there were too many.
+pub const TOP_VALUES_KEPT: usize = 4_096;
 /// Rejected rows of one body that are kept in `_rejects`.
 pub const REJECTS_KEPT_MAX: usize = 1_000;
 /// How often a process asks the store of definitions for its version, in milliseconds. A process

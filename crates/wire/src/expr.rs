@@ -3,7 +3,7 @@
 use hadal_query::{
     AggregateFunction, AggregateId, ColumnRef, Expr, Function, FunctionId, GroupInput, RowInput,
 };
-use hadal_types::limits::{EXPR_DEPTH_MAX, HISTOGRAM_BUCKETS_MAX};
+use hadal_types::limits::{EXPR_DEPTH_MAX, HISTOGRAM_BUCKETS_MAX, TOP_VALUES_MAX};
 
 use crate::codes::Code;
 use crate::error::{At, DecodeError, DecodeErrorKind, at_most, required, unfit};
@@ -173,6 +173,7 @@ fn encode_finish(finish: AggregateFunction) -> (proto::Finish, u32) {
         AggregateFunction::RegrIntercept => (proto::Finish::RegrIntercept, 0),
         AggregateFunction::ArgMin => (proto::Finish::ArgMin, 0),
         AggregateFunction::ArgMax => (proto::Finish::ArgMax, 0),
+        AggregateFunction::TopValues(count) => (proto::Finish::TopValues, u32::from(count)),
         AggregateFunction::User(AggregateId(index)) => (proto::Finish::User, index),
     }
 }
@@ -204,6 +205,11 @@ fn decode_finish(code: i32, parameter: u32) -> Result<AggregateFunction, DecodeE
         Ok(proto::Finish::RegrIntercept) => AggregateFunction::RegrIntercept,
         Ok(proto::Finish::ArgMin) => AggregateFunction::ArgMin,
         Ok(proto::Finish::ArgMax) => AggregateFunction::ArgMax,
+        Ok(proto::Finish::TopValues) => {
+            let count = u16::try_from(parameter).unwrap_or(u16::MAX);
+            at_most("values", usize::from(count), usize::from(TOP_VALUES_MAX))?;
+            return Ok(AggregateFunction::TopValues(count));
+        }
         Ok(proto::Finish::User) => return Ok(AggregateFunction::User(AggregateId(parameter))),
         Ok(proto::Finish::Unspecified) => return Err(DecodeErrorKind::Missing.into()),
         Err(_) => return Err(DecodeErrorKind::UnknownCode(code).into()),

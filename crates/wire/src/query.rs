@@ -233,6 +233,7 @@ fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {
         StateKind::Variance => (proto::StateKind::Variance, 0),
         StateKind::Covariance => (proto::StateKind::Covariance, 0),
         StateKind::ArgMinMax => (proto::StateKind::ArgMinMax, 0),
+        StateKind::TopValues => (proto::StateKind::TopValues, 0),
         StateKind::User(AggregateId(index)) => (proto::StateKind::User, index),
     }
 }
@@ -246,6 +247,7 @@ fn decode_kind(code: i32, parameter: u32) -> Result<StateKind, DecodeError> {
         Ok(proto::StateKind::Variance) => StateKind::Variance,
         Ok(proto::StateKind::Covariance) => StateKind::Covariance,
         Ok(proto::StateKind::ArgMinMax) => StateKind::ArgMinMax,
+        Ok(proto::StateKind::TopValues) => StateKind::TopValues,
         Ok(proto::StateKind::Histogram) => {
             let buckets = u16::try_from(parameter).unwrap_or(u16::MAX);
             at_most("buckets", usize::from(buckets), usize::from(HISTOGRAM_BUCKETS_MAX))?;

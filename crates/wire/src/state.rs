@@ -4,11 +4,11 @@
 use bytes::Bytes;
 use hadal_aggregate::{
     ArgMinMax, Comoments, ComomentsParts, DISTINCT_VERSION, Distinct, DistinctParts, Histogram,
-    HistogramParts, QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts, UserState,
-    WeightedCount,
+    HistogramParts, QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts, TopValues,
+    TopValuesParts, UserState, WeightedCount,
 };
 use hadal_query::{FunctionRegistry, StateKind};
-use hadal_types::limits::{DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS};
+use hadal_types::limits::{DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS, TOP_VALUES_EXACT};
 use hadal_types::{Number, Weight};
 
 use crate::error::{At, DecodeError, at_most, each, required, unfit};
@@ -26,6 +26,7 @@ pub(crate) fn encode_state(state: &State) -> proto::State {
         State::Histogram(histogram) => state::State::Histogram(encode_histogram(histogram)),
         State::Comoments(comoments) => state::State::Comoments(encode_comoments(comoments)),
         State::ArgMinMax(ends) => state::State::ArgMinMax(encode_arg_min_max(ends)),
+        State::TopValues(top) => state::State::TopValues(encode_top_values(top)),
         State::User(user) => {
             state::State::User(proto::UserState { state: user.encode().map(Into::into) })
         }
@@ -48,6 +49,7 @@ pub(crate) fn decode_state(
         },
         state::State::Comoments(comoments) => State::Comoments(decode_comoments(comoments)?),
         state::State::ArgMinMax(ends) => State::ArgMinMax(decode_arg_min_max(ends)?),
+        state::State::TopValues(top) => State::TopValues(decode_top_values(top)?),
         state::State::User(user) => State::User(decode_user(&user, kind, functions)?),
     };
     if state.kind() == kind {
@@ -223,6 +225,26 @@ fn decode_arg_min_max(message: proto::ArgMinMax) -> Result<ArgMinMax, DecodeErro
     ArgMinMax::from_parts(ends).ok_or_else(|| {
         unfit("ends upside down or of null", "values at the smallest and largest key")
     })
+}
+
+fn encode_top_values(top: &TopValues) -> proto::TopValues {
+    let TopValuesParts { weights, error } = top.to_parts();
+    let values = weights.iter().map(|(value, weight)| proto::WeightedValue {
+        value: Some(encode_value(value)),
+        weight: Some(encode_integer(*weight)),
+    });
+    proto::TopValues { values: values.collect(), error: Some(encode_integer(error)) }
+}
+
+fn decode_top_values(message: proto::TopValues) -> Result<TopValues, DecodeError> {
+    at_most("values", message.values.len(), TOP_VALUES_EXACT)?;
+    let weights = each("values", message.values, |entry| {
+        let value = required(entry.value).and_then(decode_value).at("value")?;
+        Ok((value, decode_integer(entry.weight).at("weight")?))
+    })?;
+    let error = decode_integer(message.error).at("error")?;
+    TopValues::from_parts(TopValuesParts { weights, error })
+        .ok_or_else(|| unfit("values out of order or without weight", "ascending values"))
 }
 
 fn encode_histogram(histogram: &Histogram) -> proto::HistogramCells {

@@ -219,7 +219,8 @@ fn second_argument(rows: &mut Expressions<'_, RowInput>, kind: StateKind) -> Row
 
 /// A state for values of this type.
 fn kind_of(random: &mut Random, of: Type) -> StateKind {
-    let mut kinds = vec![StateKind::Moments, StateKind::Distinct, StateKind::ArgMinMax];
+    let mut kinds =
+        vec![StateKind::Moments, StateKind::Distinct, StateKind::ArgMinMax, StateKind::TopValues];
     if matches!(of, Type::Number | Type::Bool | Type::Time | Type::String) {
         kinds.push(StateKind::MinMax);
     }
@@ -264,6 +265,9 @@ fn finishes(random: &mut Random, kind: StateKind, of: Type) -> Vec<AggregateFunc
             AggregateFunction::RegrIntercept,
         ],
         StateKind::ArgMinMax => vec![AggregateFunction::ArgMin, AggregateFunction::ArgMax],
+        StateKind::TopValues => {
+            vec![AggregateFunction::TopValues(*random.pick(&[1, 2, 10, 1_000]))]
+        }
         StateKind::User(id) => vec![AggregateFunction::User(id)],
     }
 }
@@ -275,6 +279,7 @@ fn type_of(finish: AggregateFunction, argument: Type) -> Type {
         | AggregateFunction::ArgMin
         | AggregateFunction::ArgMax => argument,
         AggregateFunction::Histogram(_) => Type::Histogram,
+        AggregateFunction::TopValues(_) => Type::Vector,
         _ => Type::Number,
     }
 }

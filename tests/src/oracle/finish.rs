@@ -104,6 +104,7 @@ pub(super) fn finish(finish: AggregateFunction, values: &[Weighted], sums_exactl
             };
             Cell::exact(values.iter().max_by(order).map_or(Value::Null, value))
         }
+        AggregateFunction::TopValues(count) => top_values(values, count.into()),
         AggregateFunction::User(id) => {
             unreachable!("no query is drawn with user aggregate {}", id.0)
         }
@@ -291,6 +292,28 @@ fn quantile_between(sorted: &[Weighted], millionths: u32) -> Cell {
         Tolerance::Exact
     };
     Cell { value, tolerance }
+}
+
+/// The most frequent values with their weights, as texts.
+fn top_values(values: &[Weighted], top: usize) -> Cell {
+    let mut counts: Vec<(Value, i128)> = Vec::new();
+    for weighted in sorted(values) {
+        let weight = i128::from(weighted.weight);
+        match counts.last_mut().filter(|last| last.0 == weighted.value) {
+            Some(last) => last.1 += weight,
+            None => counts.push((weighted.value, weight)),
+        }
+    }
+    let is_exact = counts.len() <= limits::TOP_VALUES_EXACT;
+    // Stable: of equally frequent values the smallest stays first.
+    counts.sort_by_key(|count| -count.1);
+    let text = |(value, weight): &(Value, i128)| {
+        let events = Exact::from_integer(*weight).shifted_down(6).to_decimal();
+        format!("{value}: {}", events.unwrap_or(Number::ZERO))
+    };
+    let texts: Vec<String> = counts.iter().take(top).map(text).collect();
+    let value = if texts.is_empty() { Value::Null } else { Value::vector(texts) };
+    Cell { value, tolerance: if is_exact { Tolerance::Exact } else { Tolerance::Open } }
 }
 
 fn distinct(values: &[Weighted]) -> Cell {

@@ -57,6 +57,7 @@ pub(crate) fn of_state(state: &State, finish: AggregateFunction) -> Value {
         (State::Comoments(comoments), finish) => number(of_comoments(comoments, finish)),
         (State::ArgMinMax(ends), AggregateFunction::ArgMin) => ends.at_min(),
         (State::ArgMinMax(ends), AggregateFunction::ArgMax) => ends.at_max(),
+        (State::TopValues(top), AggregateFunction::TopValues(count)) => top.finish(count),
         (State::User(user), AggregateFunction::User(_)) => user.finish(),
         _ => Value::Null,
     }

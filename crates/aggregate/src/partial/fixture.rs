@@ -12,7 +12,7 @@ use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, TimeRange, Value
 pub(crate) const NOW: Micros = Micros(1_000 * Micros::SECOND);
 
 /// The state kinds of [`groups_query`].
-pub(crate) const KINDS: [StateKind; 8] = [
+pub(crate) const KINDS: [StateKind; 9] = [
     StateKind::Moments,
     StateKind::MinMax,
     StateKind::Quantiles,
@@ -21,6 +21,7 @@ pub(crate) const KINDS: [StateKind; 8] = [
     StateKind::Variance,
     StateKind::Covariance,
     StateKind::ArgMinMax,
+    StateKind::TopValues,
 ];
 
 /// A query of this kind with these outputs: all rows up to `NOW`, no limit.

@@ -32,6 +32,7 @@ fn query() -> Query {
         AggregateFunction::Corr,
         AggregateFunction::ArgMin,
         AggregateFunction::ArgMax,
+        AggregateFunction::TopValues(2),
         AggregateFunction::Distinct,
     ];
     let aggregates = finishes.map(aggregate);

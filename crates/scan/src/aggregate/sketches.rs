@@ -8,6 +8,7 @@
 use hadal_aggregate::State;
 use hadal_query::{AggregateUdf, StateKind};
 
+use crate::aggregate::frequent_values::FrequentValues;
 use crate::aggregate::histogram_cells::HistogramCells;
 use crate::aggregate::idempotent::{Idempotent, IdempotentSource};
 use crate::aggregate::quantile_buckets::Buckets;
@@ -28,6 +29,8 @@ pub(crate) enum Sketches<'v> {
     DoubleCells(&'v Doubles, HistogramCells),
     /// A measure that each value of a group changes only once.
     Idempotent(Idempotent<'v>),
+    /// The most frequent values.
+    Frequent(FrequentValues<'v>),
     /// A user aggregate: row by row, by its definition.
     User(&'v dyn AggregateUdf, &'v ColumnValues<'v>),
     /// Row by row, with each row's pair of values.
@@ -57,6 +60,9 @@ impl<'v> Sketches<'v> {
             (StateKind::Distinct | StateKind::MinMax, ColumnValues::Coded(coded)) => {
                 Self::Idempotent(Idempotent::new(IdempotentSource::Codes(coded)))
             }
+            (StateKind::TopValues, ColumnValues::Coded(coded)) => {
+                Self::Frequent(FrequentValues::new(coded))
+            }
             (StateKind::Distinct, ColumnValues::Numbers(numbers))
                 if numbers.is_plain()
                     && let Some(source) = IdempotentSource::of_numbers(numbers) =>
@@ -84,6 +90,10 @@ impl<'v> Sketches<'v> {
             }
             (Self::DoubleCells(doubles, cells), State::Histogram(histogram)) => {
                 cells.add_doubles(histogram, doubles, rows, weights);
+            }
+            (Self::Frequent(values), State::TopValues(top)) => values.add_to(top, rows, weights),
+            (Self::Frequent(_), state) => {
+                debug_assert_eq!(state.kind(), StateKind::TopValues, "made for frequent values");
             }
             (Self::Idempotent(once), state) => once.add_to(state, rows),
             (Self::User(definition, values), State::User(aggregate)) => {

@@ -32,6 +32,8 @@ pub(crate) enum Kind {
     /// The quantile of the first argument, over the sort expression of WITHIN GROUP.
     WithinGroup(Rank),
     Histogram,
+    /// The most frequent values.
+    TopValues,
     /// A function of one argument.
     One(AggregateFunction),
     /// A function of two arguments.
@@ -45,8 +47,9 @@ pub(crate) enum Kind {
 }
 
 /// Names of aggregates, beside those that the list of all functions has.
-pub(crate) const NAMES: [&str; 20] = [
+pub(crate) const NAMES: [&str; 22] = [
     "any_value",
+    "approx_top_k",
     "arg_max",
     "arg_min",
     "corr",
@@ -63,6 +66,7 @@ pub(crate) const NAMES: [&str; 20] = [
     "stddev",
     "stddev_pop",
     "stddev_samp",
+    "top_k",
     "var_pop",
     "var_samp",
     "variance",
@@ -70,6 +74,8 @@ pub(crate) const NAMES: [&str; 20] = [
 
 /// The number of buckets of a histogram that does not give one.
 const HISTOGRAM_BUCKETS: u16 = 20;
+/// The number of values of a `top_k` that does not give one.
+const TOP_VALUES: u16 = 10;
 
 /// The function's name in lower case.
 pub(crate) fn name_of(function: &ast::Function) -> String {
@@ -100,6 +106,7 @@ pub(crate) fn kind_of(name: &str) -> Option<Kind> {
         "arg_max" | "argmax" | "max_by" => Kind::Two(AggregateFunction::ArgMax),
         "first" => Kind::ByTime(AggregateFunction::ArgMin),
         "last" => Kind::ByTime(AggregateFunction::ArgMax),
+        "top_k" | "approx_top_k" => Kind::TopValues,
         "var_pop" => Kind::One(AggregateFunction::VarPop),
         "var_samp" | "variance" => Kind::One(AggregateFunction::VarSamp),
         "stddev_pop" => Kind::One(AggregateFunction::StddevPop),
@@ -147,7 +154,8 @@ pub(crate) fn bind(
     };
     let value = inside(binder, |binder| binder.bind(argument))?;
     let second = second(function, &name)?;
-    if second.is_some() && !matches!(kind, Kind::QuantileOf(..) | Kind::Histogram) {
+    if second.is_some() && !matches!(kind, Kind::QuantileOf(..) | Kind::Histogram | Kind::TopValues)
+    {
         return Err(LocatedError::new(format!("{name} takes one argument"), at));
     }
     let second = match second {
@@ -237,6 +245,7 @@ fn finish(kind: Kind, second: Second) -> Read<AggregateFunction> {
             rank.quantile(millionths(number, most).map_err(|error| error.or_at(at))?)
         }
         Kind::Histogram => AggregateFunction::Histogram(buckets(second)?),
+        Kind::TopValues => AggregateFunction::TopValues(top_values(second)?),
         Kind::One(finish) => finish,
         Kind::Two(_) | Kind::ByTime(_) | Kind::AnyValue | Kind::WithinGroup(_) | Kind::Per(_) => {
             return Err(LocatedError::new("not an aggregate of one argument", NOWHERE));
@@ -251,6 +260,15 @@ fn buckets(second: Second) -> Read<u16> {
     count
         .filter(|count| (1..=most).contains(count))
         .ok_or_else(|| LocatedError::new(format!("a histogram has 1 to {most} buckets"), at))
+}
+
+fn top_values(second: Second) -> Read<u16> {
+    let Some((number, at)) = second else { return Ok(TOP_VALUES) };
+    let count = number.and_then(Number::to_i64).and_then(|count| u16::try_from(count).ok());
+    let most = limits::TOP_VALUES_MAX;
+    count
+        .filter(|count| (1..=most).contains(count))
+        .ok_or_else(|| LocatedError::new(format!("top_k has 1 to {most} values"), at))
 }
 
 /// Counts rows; with a condition, those for which it is true.
@@ -337,6 +355,7 @@ fn fitting(name: &str, finish: AggregateFunction, value: TypedExpr) -> Read<Type
             _ => Ok(value),
         },
         AggregateFunction::Distinct
+        | AggregateFunction::TopValues(_)
         | AggregateFunction::ArgMin
         | AggregateFunction::ArgMax
         | AggregateFunction::User(_) => Ok(value),
@@ -354,6 +373,7 @@ fn measure(
         | AggregateFunction::ArgMin
         | AggregateFunction::ArgMax => value.value_type,
         AggregateFunction::Histogram(_) => Type::Histogram,
+        AggregateFunction::TopValues(_) => Type::Vector,
         _ => Type::Number,
     };
     let argument = row_expr(&value)?;

@@ -52,6 +52,13 @@ fn group_keys() {
 }
 
 #[test]
+fn values_of_top_k() {
+    let sql = |values: u16| format!("SELECT top_k(bytes, {values}) FROM requests");
+    query(&sql(limits::TOP_VALUES_MAX));
+    assert!(error(&sql(limits::TOP_VALUES_MAX + 1)).to_string().contains("1 to 1000 values"));
+}
+
+#[test]
 fn output_columns() {
     let sql = |columns: usize| format!("SELECT {} FROM requests", repeated("ok", columns, ","));
     query(&sql(limits::OUTPUTS_MAX));

@@ -160,6 +160,7 @@ fn finish(kind: StateKind) -> BoxedStrategy<AggregateFunction> {
             proptest::sample::select(vec![AggregateFunction::ArgMin, AggregateFunction::ArgMax])
                 .boxed()
         }
+        StateKind::TopValues => (0u16..=1_000).prop_map(AggregateFunction::TopValues).boxed(),
         StateKind::User(id) => Just(AggregateFunction::User(id)).boxed(),
     }
 }
@@ -193,6 +194,7 @@ fn state_kind() -> impl Strategy<Value = StateKind> {
         Just(StateKind::Variance),
         Just(StateKind::Covariance),
         Just(StateKind::ArgMinMax),
+        Just(StateKind::TopValues),
     ]
 }
 
