@@ -4,10 +4,12 @@ pub(crate) mod arg_min_max;
 pub(crate) mod average;
 pub(crate) mod comoments;
 pub(crate) mod distinct;
+pub(crate) mod edge_histogram;
 pub(crate) mod exact_sum;
 pub(crate) mod histogram;
 pub(crate) mod int256;
 pub(crate) mod int384;
+pub(crate) mod log_histogram;
 pub(crate) mod min_max;
 pub(crate) mod quantiles;
 pub(crate) mod quotient;
@@ -25,7 +27,9 @@ use hadal_types::{Number, Value, Weight};
 use crate::state::arg_min_max::ArgMinMax;
 use crate::state::comoments::Comoments;
 use crate::state::distinct::Distinct;
+use crate::state::edge_histogram::EdgeHistogram;
 use crate::state::histogram::Histogram;
+use crate::state::log_histogram::LogHistogram;
 use crate::state::min_max::MinMax;
 use crate::state::quantiles::Quantiles;
 use crate::state::sum::Sum;
@@ -62,6 +66,10 @@ pub enum State {
     ArgMinMax(ArgMinMax),
     /// Finishes the most frequent values.
     TopValues(TopValues),
+    /// Finishes histograms with powers as edges.
+    LogHistogram(LogHistogram),
+    /// Finishes histograms with given edges.
+    EdgeHistogram(EdgeHistogram),
     /// Finishes a user aggregate.
     User(UserState),
 }
@@ -80,6 +88,8 @@ impl State {
             StateKind::Covariance => Self::Comoments(Comoments::of_pairs()),
             StateKind::ArgMinMax => Self::ArgMinMax(ArgMinMax::default()),
             StateKind::TopValues => Self::TopValues(TopValues::default()),
+            StateKind::LogHistogram(base) => Self::LogHistogram(LogHistogram::new(base)),
+            StateKind::EdgeHistogram => Self::EdgeHistogram(EdgeHistogram::default()),
             StateKind::User(aggregate) => Self::User(UserState::new(aggregate)),
         }
     }
@@ -97,6 +107,8 @@ impl State {
             Self::Comoments(_) => StateKind::Variance,
             Self::ArgMinMax(_) => StateKind::ArgMinMax,
             Self::TopValues(_) => StateKind::TopValues,
+            Self::LogHistogram(histogram) => StateKind::LogHistogram(histogram.base()),
+            Self::EdgeHistogram(_) => StateKind::EdgeHistogram,
             Self::User(user) => StateKind::User(user.aggregate()),
         }
     }
@@ -136,7 +148,14 @@ impl State {
                 }
             }
             Self::TopValues(top) => top.add(value, weight),
-            Self::ArgMinMax(_) => debug_assert!(false, "a pair has two values"),
+            Self::LogHistogram(histogram) => {
+                if let Some(number) = as_number(value) {
+                    histogram.add(number, weight);
+                }
+            }
+            Self::ArgMinMax(_) | Self::EdgeHistogram(_) => {
+                debug_assert!(false, "a pair has two values");
+            }
             Self::User(_) => debug_assert!(false, "a user aggregate needs its definition"),
         }
     }
@@ -154,6 +173,11 @@ impl State {
                 }
             }
             Self::ArgMinMax(ends) => ends.add(value, second),
+            Self::EdgeHistogram(histogram) => {
+                if let (Some(number), Value::Histogram(edges)) = (as_number(value), second) {
+                    histogram.add(number, edges, weight);
+                }
+            }
             state => debug_assert!(false, "{:?} has no pairs", state.kind()),
         }
     }
@@ -195,6 +219,12 @@ impl State {
             (Self::Comoments(comoments), Self::Comoments(other)) => comoments.merge(other),
             (Self::ArgMinMax(ends), Self::ArgMinMax(other)) => ends.merge(other),
             (Self::TopValues(top), Self::TopValues(other)) => top.merge(other),
+            (Self::LogHistogram(histogram), Self::LogHistogram(other))
+                if histogram.base() == other.base() =>
+            {
+                histogram.merge(other);
+            }
+            (Self::EdgeHistogram(histogram), Self::EdgeHistogram(other)) => histogram.merge(other),
             (Self::User(user), Self::User(other)) if user.aggregate() == other.aggregate() => {
                 user.merge(other);
             }
@@ -213,6 +243,8 @@ impl State {
             Self::Comoments(comoments) => comoments.heap_bytes(),
             Self::ArgMinMax(ends) => ends.heap_bytes(),
             Self::TopValues(top) => top.heap_bytes(),
+            Self::LogHistogram(histogram) => histogram.heap_bytes(),
+            Self::EdgeHistogram(histogram) => histogram.heap_bytes(),
             Self::User(user) => user.heap_bytes(),
         }
     }

@@ -24,6 +24,10 @@ pub enum StateKind {
     ArgMinMax,
     /// The most frequent values.
     TopValues,
+    /// The state of a histogram with the powers of this number, from 2 on, as edges.
+    LogHistogram(u16),
+    /// The state of a histogram with the edges of the second expression: a constant histogram.
+    EdgeHistogram,
     /// The state of a user aggregate of the query's [`crate::FunctionRegistry`].
     User(AggregateId),
 }
@@ -79,6 +83,10 @@ pub enum AggregateFunction {
     /// This many of the most frequent values with their weights, as a vector of texts; at most
     /// [`hadal_types::limits::TOP_VALUES_MAX`].
     TopValues(u16),
+    /// A histogram with the powers of this number as edges.
+    LogHistogram(u16),
+    /// A histogram with given edges.
+    EdgeHistogram,
     /// A user aggregate; null without values.
     User(AggregateId),
 }
@@ -87,7 +95,7 @@ impl StateKind {
     /// Whether the state accumulates pairs of values ([`crate::Measure::second`]).
     #[must_use]
     pub const fn is_of_pairs(self) -> bool {
-        matches!(self, Self::Covariance | Self::ArgMinMax)
+        matches!(self, Self::Covariance | Self::ArgMinMax | Self::EdgeHistogram)
     }
 }
 
@@ -111,6 +119,8 @@ impl AggregateFunction {
             | Self::RegrIntercept => StateKind::Covariance,
             Self::ArgMin | Self::ArgMax => StateKind::ArgMinMax,
             Self::TopValues(_) => StateKind::TopValues,
+            Self::LogHistogram(base) => StateKind::LogHistogram(base),
+            Self::EdgeHistogram => StateKind::EdgeHistogram,
             Self::User(id) => StateKind::User(id),
         }
     }

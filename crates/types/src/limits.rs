@@ -190,6 +190,8 @@ pub const EXPR_COPIES_MAX: usize = 10_000;
 pub const PATTERNS_MAX: usize = 100;
 /// Buckets of one histogram.
 pub const HISTOGRAM_BUCKETS_MAX: u16 = 1_000;
+/// The largest number whose powers are the edges of a histogram.
+pub const HISTOGRAM_BASE_MAX: u16 = 1_000;
 /// Values of one `top_k`.
 pub const TOP_VALUES_MAX: u16 = 1_000;
 /// Items of one IN list.

@@ -3,7 +3,9 @@
 use hadal_query::{
     AggregateFunction, AggregateId, ColumnRef, Expr, Function, FunctionId, GroupInput, RowInput,
 };
-use hadal_types::limits::{EXPR_DEPTH_MAX, HISTOGRAM_BUCKETS_MAX, TOP_VALUES_MAX};
+use hadal_types::limits::{
+    EXPR_DEPTH_MAX, HISTOGRAM_BASE_MAX, HISTOGRAM_BUCKETS_MAX, TOP_VALUES_MAX,
+};
 
 use crate::codes::Code;
 use crate::error::{At, DecodeError, DecodeErrorKind, at_most, required, unfit};
@@ -150,6 +152,13 @@ pub(crate) fn decode_index(index: u64) -> Result<usize, DecodeError> {
     usize::try_from(index).map_err(|_| unfit(index, "an index"))
 }
 
+/// Decodes the base of a histogram of powers.
+pub(crate) fn decode_base(parameter: u32) -> Result<u16, DecodeError> {
+    let base = u16::try_from(parameter).ok();
+    let base = base.filter(|base| (2..=HISTOGRAM_BASE_MAX).contains(base));
+    base.ok_or_else(|| unfit(parameter, format_args!("2 to {HISTOGRAM_BASE_MAX}")))
+}
+
 fn encode_finish(finish: AggregateFunction) -> (proto::Finish, u32) {
     match finish {
         AggregateFunction::Count => (proto::Finish::Count, 0),
@@ -174,6 +183,8 @@ fn encode_finish(finish: AggregateFunction) -> (proto::Finish, u32) {
         AggregateFunction::ArgMin => (proto::Finish::ArgMin, 0),
         AggregateFunction::ArgMax => (proto::Finish::ArgMax, 0),
         AggregateFunction::TopValues(count) => (proto::Finish::TopValues, u32::from(count)),
+        AggregateFunction::LogHistogram(base) => (proto::Finish::LogHistogram, u32::from(base)),
+        AggregateFunction::EdgeHistogram => (proto::Finish::EdgeHistogram, 0),
         AggregateFunction::User(AggregateId(index)) => (proto::Finish::User, index),
     }
 }
@@ -209,6 +220,10 @@ fn decode_finish(code: i32, parameter: u32) -> Result<AggregateFunction, DecodeE
             let count = u16::try_from(parameter).unwrap_or(u16::MAX);
             at_most("values", usize::from(count), usize::from(TOP_VALUES_MAX))?;
             return Ok(AggregateFunction::TopValues(count));
+        }
+        Ok(proto::Finish::EdgeHistogram) => AggregateFunction::EdgeHistogram,
+        Ok(proto::Finish::LogHistogram) => {
+            return decode_base(parameter).map(AggregateFunction::LogHistogram);
         }
         Ok(proto::Finish::User) => return Ok(AggregateFunction::User(AggregateId(parameter))),
         Ok(proto::Finish::Unspecified) => return Err(DecodeErrorKind::Missing.into()),

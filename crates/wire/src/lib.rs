@@ -17,6 +17,7 @@ mod expected_rows;
 mod expr;
 mod frames;
 mod groups;
+mod histograms;
 mod loopback_codec;
 mod numbers;
 mod partial;

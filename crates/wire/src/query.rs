@@ -17,7 +17,7 @@ use prost::Message;
 
 use crate::codes::Code;
 use crate::error::{At, DecodeError, DecodeErrorKind, at_most, each, required, unfit};
-use crate::expr::{decode_expr, decode_index, encode_expr, encode_index};
+use crate::expr::{decode_base, decode_expr, decode_index, encode_expr, encode_index};
 use crate::plan::{decode_plan, encode_plan};
 use crate::proto::{self, query};
 use crate::sent_groups::{decode_sent, encode_only_keys};
@@ -234,6 +234,8 @@ fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {
         StateKind::Covariance => (proto::StateKind::Covariance, 0),
         StateKind::ArgMinMax => (proto::StateKind::ArgMinMax, 0),
         StateKind::TopValues => (proto::StateKind::TopValues, 0),
+        StateKind::LogHistogram(base) => (proto::StateKind::LogHistogram, u32::from(base)),
+        StateKind::EdgeHistogram => (proto::StateKind::EdgeHistogram, 0),
         StateKind::User(AggregateId(index)) => (proto::StateKind::User, index),
     }
 }
@@ -248,6 +250,10 @@ fn decode_kind(code: i32, parameter: u32) -> Result<StateKind, DecodeError> {
         Ok(proto::StateKind::Covariance) => StateKind::Covariance,
         Ok(proto::StateKind::ArgMinMax) => StateKind::ArgMinMax,
         Ok(proto::StateKind::TopValues) => StateKind::TopValues,
+        Ok(proto::StateKind::EdgeHistogram) => StateKind::EdgeHistogram,
+        Ok(proto::StateKind::LogHistogram) => {
+            return decode_base(parameter).map(StateKind::LogHistogram);
+        }
         Ok(proto::StateKind::Histogram) => {
             let buckets = u16::try_from(parameter).unwrap_or(u16::MAX);
             at_most("buckets", usize::from(buckets), usize::from(HISTOGRAM_BUCKETS_MAX))?;

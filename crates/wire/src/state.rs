@@ -3,15 +3,19 @@
 
 use bytes::Bytes;
 use hadal_aggregate::{
-    ArgMinMax, Comoments, ComomentsParts, DISTINCT_VERSION, Distinct, DistinctParts, Histogram,
-    HistogramParts, QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts, TopValues,
-    TopValuesParts, UserState, WeightedCount,
+    ArgMinMax, Comoments, ComomentsParts, DISTINCT_VERSION, Distinct, DistinctParts,
+    QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts, TopValues, TopValuesParts,
+    UserState, WeightedCount,
 };
 use hadal_query::{FunctionRegistry, StateKind};
 use hadal_types::limits::{DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS, TOP_VALUES_EXACT};
 use hadal_types::{Number, Weight};
 
 use crate::error::{At, DecodeError, at_most, each, required, unfit};
+use crate::histograms::{
+    decode_edge_histogram, decode_histogram, decode_log_histogram, encode_edge_histogram,
+    encode_histogram, encode_log_histogram,
+};
 use crate::proto::{self, distinct, quantiles, state};
 use crate::value::{
     decode_integer, decode_number, decode_value, encode_integer, encode_number, encode_value,
@@ -27,6 +31,12 @@ pub(crate) fn encode_state(state: &State) -> proto::State {
         State::Comoments(comoments) => state::State::Comoments(encode_comoments(comoments)),
         State::ArgMinMax(ends) => state::State::ArgMinMax(encode_arg_min_max(ends)),
         State::TopValues(top) => state::State::TopValues(encode_top_values(top)),
+        State::LogHistogram(histogram) => {
+            state::State::LogHistogram(encode_log_histogram(histogram))
+        }
+        State::EdgeHistogram(histogram) => {
+            state::State::EdgeHistogram(encode_edge_histogram(histogram))
+        }
         State::User(user) => {
             state::State::User(proto::UserState { state: user.encode().map(Into::into) })
         }
@@ -50,6 +60,13 @@ pub(crate) fn decode_state(
         state::State::Comoments(comoments) => State::Comoments(decode_comoments(comoments)?),
         state::State::ArgMinMax(ends) => State::ArgMinMax(decode_arg_min_max(ends)?),
         state::State::TopValues(top) => State::TopValues(decode_top_values(top)?),
+        state::State::LogHistogram(cells) => match kind {
+            StateKind::LogHistogram(base) => {
+                State::LogHistogram(decode_log_histogram(cells, base)?)
+            }
+            _ => return Err(unfit("LogHistogram", format_args!("{kind:?}"))),
+        },
+        state::State::EdgeHistogram(cells) => State::EdgeHistogram(decode_edge_histogram(cells)?),
         state::State::User(user) => State::User(decode_user(&user, kind, functions)?),
     };
     if state.kind() == kind {
@@ -245,39 +262,6 @@ fn decode_top_values(message: proto::TopValues) -> Result<TopValues, DecodeError
     let error = decode_integer(message.error).at("error")?;
     TopValues::from_parts(TopValuesParts { weights, error })
         .ok_or_else(|| unfit("values out of order or without weight", "ascending values"))
-}
-
-fn encode_histogram(histogram: &Histogram) -> proto::HistogramCells {
-    let Some(HistogramParts { min, max, cells }) = histogram.to_parts() else {
-        return proto::HistogramCells::default();
-    };
-    let cells = cells
-        .into_iter()
-        .map(|(cell, weight)| proto::HistogramCell { cell, weight: Some(encode_integer(weight)) });
-    proto::HistogramCells {
-        min: Some(encode_number(min)),
-        max: Some(encode_number(max)),
-        cells: cells.collect(),
-    }
-}
-
-fn decode_histogram(
-    message: proto::HistogramCells,
-    buckets: u16,
-) -> Result<Histogram, DecodeError> {
-    at_most("cells", message.cells.len(), Histogram::cells_max(buckets))?;
-    let parts = match (message.min, message.max) {
-        (None, None) if message.cells.is_empty() => None,
-        (min, max) => Some(HistogramParts {
-            min: decode_number(min).at("min")?,
-            max: decode_number(max).at("max")?,
-            cells: each("cells", message.cells, |cell| {
-                Ok((cell.cell, decode_integer(cell.weight)?))
-            })?,
-        }),
-    };
-    Histogram::from_parts(buckets, parts)
-        .ok_or_else(|| unfit("cells out of order or range", "those from min to max"))
 }
 
 #[cfg(test)]

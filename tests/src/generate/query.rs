@@ -7,7 +7,10 @@ use hadal_query::{
     AggregateFunction, ColumnRef, Expr, GroupInput, Measure, OrderKey, Output, OutputExpr, Query,
     QueryKind, RowExpr, RowInput, SentGroups, SeriesLimit, StateKind, Type,
 };
-use hadal_types::{ColumnName, Kind, Logical, Micros, TableSchema, TimeRange, limits};
+use hadal_types::value::HistogramBucket;
+use hadal_types::{
+    ColumnName, Kind, Logical, Micros, Number, TableSchema, TimeRange, Value, limits,
+};
 
 use super::expressions::Expressions;
 use super::facts::{Facts, Pool};
@@ -19,6 +22,7 @@ use super::schema::table;
 const BUCKETS_MAX: i64 = 1_000;
 const QUANTILES: [u32; 7] = [0, 10_000, 333_333, 500_000, 950_000, 999_000, 1_000_000];
 const HISTOGRAM_BUCKETS: [u16; 5] = [1, 2, 5, 20, 100];
+const HISTOGRAM_BASES: [u16; 4] = [2, 3, 10, 1_000];
 
 /// All inputs that a query can take from a row of this schema, with their types: every part of
 /// every column, numbers as text, a missing column, and searches for words.
@@ -213,8 +217,24 @@ fn second_argument(rows: &mut Expressions<'_, RowInput>, kind: StateKind) -> Row
     match kind {
         StateKind::Covariance if rows.random.percent(30) => rows.expr(Type::Number, 2),
         StateKind::Covariance => rows.leaf(Type::Number),
+        StateKind::EdgeHistogram => edges(rows),
         _ => a_value(rows).1,
     }
+}
+
+/// The edges of a histogram, some of them near the table's values.
+fn edges(rows: &mut Expressions<'_, RowInput>) -> RowExpr {
+    let mut edges = vec![Number::integer(-1), Number::integer(100)];
+    for _ in 0..rows.random.below(6) {
+        if let Value::Number(number) = rows.literal(Type::Number) {
+            edges.push(number);
+        }
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    let bucket =
+        |edges: &[Number]| HistogramBucket { from: edges[0], to: edges[1], count: Number::ZERO };
+    Expr::Literal(Value::Histogram(edges.windows(2).map(bucket).collect()))
 }
 
 /// A state for values of this type.
@@ -228,6 +248,8 @@ fn kind_of(random: &mut Random, of: Type) -> StateKind {
         let histogram = StateKind::Histogram(*random.pick(&HISTOGRAM_BUCKETS));
         kinds.extend([StateKind::Quantiles, histogram]);
         kinds.extend([StateKind::Variance, StateKind::Covariance]);
+        let base = *random.pick(&HISTOGRAM_BASES);
+        kinds.extend([StateKind::LogHistogram(base), StateKind::EdgeHistogram]);
     }
     *random.pick(&kinds)
 }
@@ -268,6 +290,8 @@ fn finishes(random: &mut Random, kind: StateKind, of: Type) -> Vec<AggregateFunc
         StateKind::TopValues => {
             vec![AggregateFunction::TopValues(*random.pick(&[1, 2, 10, 1_000]))]
         }
+        StateKind::LogHistogram(base) => vec![AggregateFunction::LogHistogram(base)],
+        StateKind::EdgeHistogram => vec![AggregateFunction::EdgeHistogram],
         StateKind::User(id) => vec![AggregateFunction::User(id)],
     }
 }
@@ -278,7 +302,9 @@ fn type_of(finish: AggregateFunction, argument: Type) -> Type {
         | AggregateFunction::Max
         | AggregateFunction::ArgMin
         | AggregateFunction::ArgMax => argument,
-        AggregateFunction::Histogram(_) => Type::Histogram,
+        AggregateFunction::Histogram(_)
+        | AggregateFunction::LogHistogram(_)
+        | AggregateFunction::EdgeHistogram => Type::Histogram,
         AggregateFunction::TopValues(_) => Type::Vector,
         _ => Type::Number,
     }

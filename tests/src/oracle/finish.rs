@@ -5,7 +5,7 @@ use hadal_types::{Number, NumberRepr, Value, limits};
 
 use super::comoments::comoments;
 use super::exact::Exact;
-use super::histogram::histogram;
+use super::histogram::{edge_histogram, histogram, log_histogram};
 
 /// A value of the answer, and the tolerance for the engine's value.
 #[derive(Clone, Debug)]
@@ -105,6 +105,10 @@ pub(super) fn finish(finish: AggregateFunction, values: &[Weighted], sums_exactl
             Cell::exact(values.iter().max_by(order).map_or(Value::Null, value))
         }
         AggregateFunction::TopValues(count) => top_values(values, count.into()),
+        AggregateFunction::LogHistogram(base) => {
+            Cell::exact(log_histogram(&numbers(values), base.into()))
+        }
+        AggregateFunction::EdgeHistogram => Cell::exact(edge_histogram(&numbers(values))),
         AggregateFunction::User(id) => {
             unreachable!("no query is drawn with user aggregate {}", id.0)
         }

@@ -58,6 +58,8 @@ pub(crate) fn of_state(state: &State, finish: AggregateFunction) -> Value {
         (State::ArgMinMax(ends), AggregateFunction::ArgMin) => ends.at_min(),
         (State::ArgMinMax(ends), AggregateFunction::ArgMax) => ends.at_max(),
         (State::TopValues(top), AggregateFunction::TopValues(count)) => top.finish(count),
+        (State::LogHistogram(histogram), AggregateFunction::LogHistogram(_)) => histogram.finish(),
+        (State::EdgeHistogram(histogram), AggregateFunction::EdgeHistogram) => histogram.finish(),
         (State::User(user), AggregateFunction::User(_)) => user.finish(),
         _ => Value::Null,
     }

@@ -12,7 +12,7 @@ use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, TimeRange, Value
 pub(crate) const NOW: Micros = Micros(1_000 * Micros::SECOND);
 
 /// The state kinds of [`groups_query`].
-pub(crate) const KINDS: [StateKind; 9] = [
+pub(crate) const KINDS: [StateKind; 10] = [
     StateKind::Moments,
     StateKind::MinMax,
     StateKind::Quantiles,
@@ -22,6 +22,7 @@ pub(crate) const KINDS: [StateKind; 9] = [
     StateKind::Covariance,
     StateKind::ArgMinMax,
     StateKind::TopValues,
+    StateKind::LogHistogram(10),
 ];
 
 /// A query of this kind with these outputs: all rows up to `NOW`, no limit.

@@ -33,6 +33,7 @@ fn query() -> Query {
         AggregateFunction::ArgMin,
         AggregateFunction::ArgMax,
         AggregateFunction::TopValues(2),
+        AggregateFunction::LogHistogram(10),
         AggregateFunction::Distinct,
     ];
     let aggregates = finishes.map(aggregate);

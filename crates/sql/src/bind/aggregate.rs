@@ -4,6 +4,7 @@
 //! `count(x)` share one measure of moments; all percentiles of x share one measure of quantiles.
 
 use hadal_query::{AggregateFunction, Function, Measure, RowExpr, RowInput, Type};
+use hadal_types::value::HistogramBucket;
 use hadal_types::{Number, Value, limits};
 use sqlparser::ast::{self, DuplicateTreatment, Expr, FunctionArg, FunctionArgExpr, OrderBySort};
 
@@ -32,6 +33,8 @@ pub(crate) enum Kind {
     /// The quantile of the first argument, over the sort expression of WITHIN GROUP.
     WithinGroup(Rank),
     Histogram,
+    /// A histogram with powers as edges.
+    LogHistogram,
     /// The most frequent values.
     TopValues,
     /// A function of one argument.
@@ -47,7 +50,7 @@ pub(crate) enum Kind {
 }
 
 /// Names of aggregates, beside those that the list of all functions has.
-pub(crate) const NAMES: [&str; 22] = [
+pub(crate) const NAMES: [&str; 23] = [
     "any_value",
     "approx_top_k",
     "arg_max",
@@ -56,6 +59,7 @@ pub(crate) const NAMES: [&str; 22] = [
     "covar_pop",
     "covar_samp",
     "first",
+    "histogram_log",
     "last",
     "max_by",
     "min_by",
@@ -74,6 +78,8 @@ pub(crate) const NAMES: [&str; 22] = [
 
 /// The number of buckets of a histogram that does not give one.
 const HISTOGRAM_BUCKETS: u16 = 20;
+/// The base of a histogram of powers that does not give one.
+const HISTOGRAM_BASE: u16 = 10;
 /// The number of values of a `top_k` that does not give one.
 const TOP_VALUES: u16 = 10;
 
@@ -106,6 +112,7 @@ pub(crate) fn kind_of(name: &str) -> Option<Kind> {
         "arg_max" | "argmax" | "max_by" => Kind::Two(AggregateFunction::ArgMax),
         "first" => Kind::ByTime(AggregateFunction::ArgMin),
         "last" => Kind::ByTime(AggregateFunction::ArgMax),
+        "histogram_log" => Kind::LogHistogram,
         "top_k" | "approx_top_k" => Kind::TopValues,
         "var_pop" => Kind::One(AggregateFunction::VarPop),
         "var_samp" | "variance" => Kind::One(AggregateFunction::VarSamp),
@@ -154,7 +161,21 @@ pub(crate) fn bind(
     };
     let value = inside(binder, |binder| binder.bind(argument))?;
     let second = second(function, &name)?;
-    if second.is_some() && !matches!(kind, Kind::QuantileOf(..) | Kind::Histogram | Kind::TopValues)
+    if let (Kind::Histogram, Some(Expr::Array(array))) = (kind, second) {
+        let edges = edges(binder, array)?;
+        let value = fitting(&name, AggregateFunction::EdgeHistogram, value);
+        let value = value.map_err(|error| error.or_at(place(argument)))?;
+        return measure(
+            AggregateFunction::EdgeHistogram,
+            where_true(value, condition),
+            Some(edges),
+        );
+    }
+    if second.is_some()
+        && !matches!(
+            kind,
+            Kind::QuantileOf(..) | Kind::Histogram | Kind::LogHistogram | Kind::TopValues
+        )
     {
         return Err(LocatedError::new(format!("{name} takes one argument"), at));
     }
@@ -245,6 +266,7 @@ fn finish(kind: Kind, second: Second) -> Read<AggregateFunction> {
             rank.quantile(millionths(number, most).map_err(|error| error.or_at(at))?)
         }
         Kind::Histogram => AggregateFunction::Histogram(buckets(second)?),
+        Kind::LogHistogram => AggregateFunction::LogHistogram(base(second)?),
         Kind::TopValues => AggregateFunction::TopValues(top_values(second)?),
         Kind::One(finish) => finish,
         Kind::Two(_) | Kind::ByTime(_) | Kind::AnyValue | Kind::WithinGroup(_) | Kind::Per(_) => {
@@ -260,6 +282,41 @@ fn buckets(second: Second) -> Read<u16> {
     count
         .filter(|count| (1..=most).contains(count))
         .ok_or_else(|| LocatedError::new(format!("a histogram has 1 to {most} buckets"), at))
+}
+
+/// The number whose powers are the edges of a histogram.
+fn base(second: Second) -> Read<u16> {
+    let Some((number, at)) = second else { return Ok(HISTOGRAM_BASE) };
+    let base = number.and_then(Number::to_i64).and_then(|base| u16::try_from(base).ok());
+    let most = limits::HISTOGRAM_BASE_MAX;
+    base.filter(|base| (2..=most).contains(base)).ok_or_else(|| {
+        LocatedError::new(format!("the base of a histogram is a whole number from 2 to {most}"), at)
+    })
+}
+
+/// The edges of a histogram, as a histogram without values.
+fn edges(binder: &mut Binder<'_>, array: &ast::Array) -> Read<TypedExpr> {
+    let refuse = |at| {
+        LocatedError::new("edges of a histogram are ascending numbers, two or more", at)
+            .hint("histogram(x, ARRAY[0, 10, 100])")
+    };
+    let mut edges: Vec<Number> = Vec::with_capacity(array.elem.len());
+    for expr in &array.elem {
+        let edge = inside(binder, |binder| binder.bind(expr))?.as_number();
+        let edge = edge.filter(|edge| edges.last().is_none_or(|last| last < edge));
+        edges.push(edge.ok_or_else(|| refuse(place(expr)))?);
+    }
+    // A bucket below the edges, and one above them.
+    let most = usize::from(limits::HISTOGRAM_BUCKETS_MAX) - 1;
+    if edges.len() > most {
+        return Err(LocatedError::new(format!("a histogram has at most {most} edges"), NOWHERE));
+    }
+    if edges.len() < 2 {
+        return Err(refuse(NOWHERE));
+    }
+    let bucket =
+        |edges: &[Number]| HistogramBucket { from: edges[0], to: edges[1], count: Number::ZERO };
+    Ok(TypedExpr::literal(Value::Histogram(edges.windows(2).map(bucket).collect())))
 }
 
 fn top_values(second: Second) -> Read<u16> {
@@ -337,6 +394,8 @@ fn fitting(name: &str, finish: AggregateFunction, value: TypedExpr) -> Read<Type
         | AggregateFunction::Corr
         | AggregateFunction::RegrSlope
         | AggregateFunction::RegrIntercept
+        | AggregateFunction::LogHistogram(_)
+        | AggregateFunction::EdgeHistogram
         | AggregateFunction::Histogram(_) => arithmetic::number(value, NOWHERE),
         // Counting needs no value, so values other than numbers are replaced by 1.
         AggregateFunction::Count | AggregateFunction::RawCount => Ok(match value.value_type {
@@ -372,7 +431,9 @@ fn measure(
         | AggregateFunction::Max
         | AggregateFunction::ArgMin
         | AggregateFunction::ArgMax => value.value_type,
-        AggregateFunction::Histogram(_) => Type::Histogram,
+        AggregateFunction::Histogram(_)
+        | AggregateFunction::LogHistogram(_)
+        | AggregateFunction::EdgeHistogram => Type::Histogram,
         AggregateFunction::TopValues(_) => Type::Vector,
         _ => Type::Number,
     };

@@ -59,6 +59,21 @@ fn values_of_top_k() {
 }
 
 #[test]
+fn histograms() {
+    let base = |base: u16| format!("SELECT histogram_log(bytes, {base}) FROM requests");
+    query(&base(limits::HISTOGRAM_BASE_MAX));
+    let large = error(&base(limits::HISTOGRAM_BASE_MAX + 1)).to_string();
+    assert!(large.contains("from 2 to 1000"), "{large}");
+    let edges = |count: u16| {
+        let edges: Vec<String> = (0..count).map(|edge| edge.to_string()).collect();
+        format!("SELECT histogram(bytes, ARRAY[{}]) FROM requests", edges.join(","))
+    };
+    query(&edges(limits::HISTOGRAM_BUCKETS_MAX - 1));
+    let many = error(&edges(limits::HISTOGRAM_BUCKETS_MAX)).to_string();
+    assert!(many.contains("at most 999 edges"), "{many}");
+}
+
+#[test]
 fn output_columns() {
     let sql = |columns: usize| format!("SELECT {} FROM requests", repeated("ok", columns, ","));
     query(&sql(limits::OUTPUTS_MAX));

@@ -161,6 +161,8 @@ fn finish(kind: StateKind) -> BoxedStrategy<AggregateFunction> {
                 .boxed()
         }
         StateKind::TopValues => (0u16..=1_000).prop_map(AggregateFunction::TopValues).boxed(),
+        StateKind::LogHistogram(base) => Just(AggregateFunction::LogHistogram(base)).boxed(),
+        StateKind::EdgeHistogram => Just(AggregateFunction::EdgeHistogram).boxed(),
         StateKind::User(id) => Just(AggregateFunction::User(id)).boxed(),
     }
 }
@@ -195,6 +197,8 @@ fn state_kind() -> impl Strategy<Value = StateKind> {
         Just(StateKind::Covariance),
         Just(StateKind::ArgMinMax),
         Just(StateKind::TopValues),
+        (2u16..=1_000).prop_map(StateKind::LogHistogram),
+        Just(StateKind::EdgeHistogram),
     ]
 }
 
