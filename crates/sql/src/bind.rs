@@ -4,6 +4,8 @@
 //! files; this file has the recursion, name resolution and logic.
 
 pub(crate) mod aggregate;
+pub(crate) mod aggregate_kind;
+pub(crate) mod aggregate_parameter;
 pub(crate) mod any_of;
 pub(crate) mod arithmetic;
 pub(crate) mod bound_expr;

@@ -4,127 +4,22 @@
 //! `count(x)` share one measure of moments; all percentiles of x share one measure of quantiles.
 
 use hadal_query::{AggregateFunction, Function, Measure, RowExpr, RowInput, Type};
-use hadal_types::value::HistogramBucket;
-use hadal_types::{Number, Value, limits};
+use hadal_types::Value;
 use sqlparser::ast::{self, DuplicateTreatment, Expr, FunctionArg, FunctionArgExpr, OrderBySort};
 
+use crate::bind::aggregate_kind::Kind;
+use crate::bind::aggregate_parameter::{Second, base, buckets, edges, top_values};
 use crate::bind::arithmetic;
-use crate::bind::bound_expr::{Aggregate, Leaf, TypedExpr};
-use crate::bind::quantile::{Rank, millionths, percentile_name};
+use crate::bind::bound_expr::{Aggregate, BoundExpr, Leaf, TypedExpr};
+use crate::bind::quantile::{Rank, millionths};
 use crate::bind::scope::a;
 use crate::bind::{Aggregates, Binder};
 use crate::error::{LocatedError, NOWHERE, Read};
 use crate::syntax::source_position::{place, place_of_name};
 
-/// The function of an aggregate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Count,
-    RawCount,
-    Distinct,
-    Sum,
-    Avg,
-    Min,
-    Max,
-    /// An interpolated quantile in millionths.
-    Quantile(u32),
-    /// The quantile of the second argument, as a share of this number.
-    QuantileOf(Rank, i64),
-    /// The quantile of the first argument, over the sort expression of WITHIN GROUP.
-    WithinGroup(Rank),
-    Histogram,
-    /// A histogram with powers as edges.
-    LogHistogram,
-    /// The most frequent values.
-    TopValues,
-    /// A function of one argument.
-    One(AggregateFunction),
-    /// A function of two arguments.
-    Two(AggregateFunction),
-    /// A function of one argument and the row's time.
-    ByTime(AggregateFunction),
-    /// The smallest value, of any type.
-    AnyValue,
-    /// An expression of aggregates, per this number of seconds.
-    Per(i64),
-}
-
-/// Names of aggregates, beside those that the list of all functions has.
-pub(crate) const NAMES: [&str; 23] = [
-    "any_value",
-    "approx_top_k",
-    "arg_max",
-    "arg_min",
-    "corr",
-    "covar_pop",
-    "covar_samp",
-    "first",
-    "histogram_log",
-    "last",
-    "max_by",
-    "min_by",
-    "quantile_cont",
-    "quantile_disc",
-    "regr_intercept",
-    "regr_slope",
-    "stddev",
-    "stddev_pop",
-    "stddev_samp",
-    "top_k",
-    "var_pop",
-    "var_samp",
-    "variance",
-];
-
-/// The number of buckets of a histogram that does not give one.
-const HISTOGRAM_BUCKETS: u16 = 20;
-/// The base of a histogram of powers that does not give one.
-const HISTOGRAM_BASE: u16 = 10;
-/// The number of values of a `top_k` that does not give one.
-const TOP_VALUES: u16 = 10;
-
 /// The function's name in lower case.
 pub(crate) fn name_of(function: &ast::Function) -> String {
     function.name.to_string().to_ascii_lowercase()
-}
-
-/// The aggregate of this name.
-pub(crate) fn kind_of(name: &str) -> Option<Kind> {
-    Some(match name {
-        "count" => Kind::Count,
-        "raw_count" => Kind::RawCount,
-        "approx_count_distinct" => Kind::Distinct,
-        "sum" => Kind::Sum,
-        "avg" | "mean" => Kind::Avg,
-        "min" => Kind::Min,
-        "max" => Kind::Max,
-        "median" => Kind::Quantile(500_000),
-        "percentile" => Kind::QuantileOf(Rank::Between, 100),
-        "quantile" | "quantile_cont" => Kind::QuantileOf(Rank::Between, 1),
-        "quantile_disc" => Kind::QuantileOf(Rank::Nearest, 1),
-        "percentile_cont" => Kind::WithinGroup(Rank::Between),
-        "percentile_disc" => Kind::WithinGroup(Rank::Nearest),
-        "histogram" => Kind::Histogram,
-        "per_second" => Kind::Per(1),
-        "per_minute" => Kind::Per(60),
-        "any_value" | "any" => Kind::AnyValue,
-        "arg_min" | "argmin" | "min_by" => Kind::Two(AggregateFunction::ArgMin),
-        "arg_max" | "argmax" | "max_by" => Kind::Two(AggregateFunction::ArgMax),
-        "first" => Kind::ByTime(AggregateFunction::ArgMin),
-        "last" => Kind::ByTime(AggregateFunction::ArgMax),
-        "histogram_log" => Kind::LogHistogram,
-        "top_k" | "approx_top_k" => Kind::TopValues,
-        "var_pop" => Kind::One(AggregateFunction::VarPop),
-        "var_samp" | "variance" => Kind::One(AggregateFunction::VarSamp),
-        "stddev_pop" => Kind::One(AggregateFunction::StddevPop),
-        "stddev_samp" | "stddev" => Kind::One(AggregateFunction::StddevSamp),
-        "covar_pop" => Kind::Two(AggregateFunction::CovarPop),
-        "covar_samp" => Kind::Two(AggregateFunction::CovarSamp),
-        "corr" => Kind::Two(AggregateFunction::Corr),
-        "regr_slope" => Kind::Two(AggregateFunction::RegrSlope),
-        "regr_intercept" => Kind::Two(AggregateFunction::RegrIntercept),
-        _ => Kind::Quantile(percentile_name(name)?),
-    })
 }
 
 /// Binds an aggregate call.
@@ -153,37 +48,40 @@ pub(crate) fn bind(
     if let Kind::Two(finish) = kind {
         return pair(binder, finish, function, condition);
     }
+    of_one(binder, kind, function, condition).map_err(|error| error.or_at(at))
+}
+
+/// Binds an aggregate of one value, which may have a constant beside it.
+fn of_one(
+    binder: &mut Binder<'_>,
+    kind: Kind,
+    function: &ast::Function,
+    condition: Option<TypedExpr>,
+) -> Read<TypedExpr> {
+    let name = name_of(function);
     let Some(argument) = argument(function, &name)? else {
         return match kind {
             Kind::Count | Kind::RawCount => rows(kind, condition),
-            _ => Err(LocatedError::new(format!("{name} takes an expression, not *"), at)),
+            _ => Err(LocatedError::new(format!("{name} takes an expression, not *"), NOWHERE)),
         };
     };
     let value = inside(binder, |binder| binder.bind(argument))?;
     let second = second(function, &name)?;
     if let (Kind::Histogram, Some(Expr::Array(array))) = (kind, second) {
-        let edges = edges(binder, array)?;
-        let value = fitting(&name, AggregateFunction::EdgeHistogram, value);
-        let value = value.map_err(|error| error.or_at(place(argument)))?;
-        return measure(
-            AggregateFunction::EdgeHistogram,
-            where_true(value, condition),
-            Some(edges),
-        );
+        let finish = AggregateFunction::EdgeHistogram;
+        let value = fitting(&name, finish, value).map_err(|error| error.or_at(place(argument)))?;
+        let edges = inside(binder, |binder| edges(binder, array))?;
+        return measure(finish, where_true(value, condition), Some(edges));
     }
-    if second.is_some()
-        && !matches!(
-            kind,
-            Kind::QuantileOf(..) | Kind::Histogram | Kind::LogHistogram | Kind::TopValues
-        )
-    {
-        return Err(LocatedError::new(format!("{name} takes one argument"), at));
+    if second.is_some() && !kind.has_parameter() {
+        return Err(LocatedError::new(format!("{name} takes one argument"), NOWHERE));
     }
     let second = match second {
         Some(expr) => Some((inside(binder, |binder| binder.bind(expr))?, place(expr))),
         None => None,
     };
-    match kind {
+    let number = second.as_ref().map(|(bound, at)| (bound.as_number(), *at));
+    let finish = match kind {
         Kind::AnyValue => {
             return measure(AggregateFunction::Min, where_true(value, condition), None);
         }
@@ -191,10 +89,8 @@ pub(crate) fn bind(
             let time = TypedExpr::input(RowInput::Time);
             return measure(finish, where_true(value, condition), Some(time));
         }
-        _ => {}
-    }
-    let number = second.as_ref().map(|(bound, at)| (bound.as_number(), *at));
-    let finish = finish(kind, number)?;
+        kind => finish(kind, number)?,
+    };
     // A constant other than null has a value in every row.
     if matches!(kind, Kind::Count | Kind::RawCount) && counts_rows(&value) {
         return rows(kind, condition);
@@ -220,8 +116,16 @@ fn distinct(kind: Kind, function: &ast::Function, name: &str) -> Read<Kind> {
         (None | Some(DuplicateTreatment::All), _) => Ok(kind),
         (Some(_), Kind::Count | Kind::Distinct) => Ok(Kind::Distinct),
         (Some(_), Kind::Min | Kind::Max) => Ok(kind),
-        (Some(_), _) => Err(LocatedError::new(format!("{name} takes no DISTINCT"), NOWHERE)
-            .hint("count(DISTINCT x) counts different values")),
+        (Some(_), _) => {
+            let error = LocatedError::new(format!("{name} takes no DISTINCT"), NOWHERE);
+            Err(error.hint(match kind {
+                Kind::Sum | Kind::Avg => {
+                    "SELECT x … GROUP BY x gives each value once, to be added up elsewhere; \
+                     count(DISTINCT x) counts different values"
+                }
+                _ => "count(DISTINCT x) counts different values",
+            }))
+        }
     }
 }
 
@@ -249,8 +153,6 @@ fn second<'f>(function: &'f ast::Function, name: &str) -> Read<Option<&'f Expr>>
     }
 }
 
-type Second = Option<(Option<Number>, sqlparser::tokenizer::Location)>;
-
 fn finish(kind: Kind, second: Second) -> Read<AggregateFunction> {
     Ok(match kind {
         Kind::Count => AggregateFunction::Count,
@@ -273,59 +175,6 @@ fn finish(kind: Kind, second: Second) -> Read<AggregateFunction> {
             return Err(LocatedError::new("not an aggregate of one argument", NOWHERE));
         }
     })
-}
-
-fn buckets(second: Second) -> Read<u16> {
-    let Some((number, at)) = second else { return Ok(HISTOGRAM_BUCKETS) };
-    let count = number.and_then(Number::to_i64).and_then(|count| u16::try_from(count).ok());
-    let most = limits::HISTOGRAM_BUCKETS_MAX;
-    count
-        .filter(|count| (1..=most).contains(count))
-        .ok_or_else(|| LocatedError::new(format!("a histogram has 1 to {most} buckets"), at))
-}
-
-/// The number whose powers are the edges of a histogram.
-fn base(second: Second) -> Read<u16> {
-    let Some((number, at)) = second else { return Ok(HISTOGRAM_BASE) };
-    let base = number.and_then(Number::to_i64).and_then(|base| u16::try_from(base).ok());
-    let most = limits::HISTOGRAM_BASE_MAX;
-    base.filter(|base| (2..=most).contains(base)).ok_or_else(|| {
-        LocatedError::new(format!("the base of a histogram is a whole number from 2 to {most}"), at)
-    })
-}
-
-/// The edges of a histogram, as a histogram without values.
-fn edges(binder: &mut Binder<'_>, array: &ast::Array) -> Read<TypedExpr> {
-    let refuse = |at| {
-        LocatedError::new("edges of a histogram are ascending numbers, two or more", at)
-            .hint("histogram(x, ARRAY[0, 10, 100])")
-    };
-    let mut edges: Vec<Number> = Vec::with_capacity(array.elem.len());
-    for expr in &array.elem {
-        let edge = inside(binder, |binder| binder.bind(expr))?.as_number();
-        let edge = edge.filter(|edge| edges.last().is_none_or(|last| last < edge));
-        edges.push(edge.ok_or_else(|| refuse(place(expr)))?);
-    }
-    // A bucket below the edges, and one above them.
-    let most = usize::from(limits::HISTOGRAM_BUCKETS_MAX) - 1;
-    if edges.len() > most {
-        return Err(LocatedError::new(format!("a histogram has at most {most} edges"), NOWHERE));
-    }
-    if edges.len() < 2 {
-        return Err(refuse(NOWHERE));
-    }
-    let bucket =
-        |edges: &[Number]| HistogramBucket { from: edges[0], to: edges[1], count: Number::ZERO };
-    Ok(TypedExpr::literal(Value::Histogram(edges.windows(2).map(bucket).collect())))
-}
-
-fn top_values(second: Second) -> Read<u16> {
-    let Some((number, at)) = second else { return Ok(TOP_VALUES) };
-    let count = number.and_then(Number::to_i64).and_then(|count| u16::try_from(count).ok());
-    let most = limits::TOP_VALUES_MAX;
-    count
-        .filter(|count| (1..=most).contains(count))
-        .ok_or_else(|| LocatedError::new(format!("top_k has 1 to {most} values"), at))
 }
 
 /// Counts rows; with a condition, those for which it is true.
@@ -483,6 +332,30 @@ fn within_group(
         .map_err(|error| error.or_at(place(&order.expr)))
 }
 
+/// The same expression of aggregates, each over the rows where the condition is true.
+fn filtered(binder: &mut Binder<'_>, amount: TypedExpr, condition: &TypedExpr) -> Read<TypedExpr> {
+    let expr = amount.expr.try_map_leaves(&mut |leaf| {
+        let Leaf::Aggregate(aggregate) = leaf else { return Ok(BoundExpr::Leaf(leaf.clone())) };
+        let mut rows_where = |kind| {
+            let condition = binder.copy(condition)?;
+            Ok::<BoundExpr, LocatedError>(rows(kind, Some(condition))?.expr)
+        };
+        match aggregate {
+            Aggregate::Count => rows_where(Kind::Count),
+            Aggregate::RawCount => rows_where(Kind::RawCount),
+            Aggregate::Seconds => Ok(BoundExpr::Leaf(leaf.clone())),
+            Aggregate::Of(measure, finish) => {
+                let condition = row_expr(&binder.copy(condition)?)?;
+                let argument = [condition, measure.argument.clone()];
+                let argument = RowExpr::call(Function::Case, argument);
+                let measure = Measure { argument, ..measure.clone() };
+                Ok(BoundExpr::Leaf(Leaf::Aggregate(Aggregate::Of(measure, *finish))))
+            }
+        }
+    });
+    Ok(TypedExpr { expr: expr?, ..amount })
+}
+
 /// `per_minute(sum(x))`.
 fn per(
     binder: &mut Binder<'_>,
@@ -496,10 +369,17 @@ fn per(
     };
     binder.allow_aggregate(name, NOWHERE)?;
     let amount = arithmetic::number(binder.bind(argument)?, place(argument))?;
-    if !amount.has_aggregate() || function.filter.is_some() {
+    if !amount.has_aggregate() {
         return Err(LocatedError::new(format!("{name} takes an aggregate"), place(argument))
             .hint(format!("{name}(count(*)) or {name}(sum(x))")));
     }
+    let amount = match &function.filter {
+        Some(filter) => {
+            let condition = inside(binder, |binder| binder.bind_truth(filter))?;
+            filtered(binder, amount, &condition)?
+        }
+        None => amount,
+    };
     let amount = match seconds {
         1 => amount,
         _ => TypedExpr::call(

@@ -6,6 +6,7 @@ use sqlparser::ast::{self, CaseWhen, CeilFloorKind, Expr};
 use sqlparser::tokenizer::Location;
 
 use crate::bind::aggregate;
+use crate::bind::aggregate_kind;
 use crate::bind::arithmetic;
 use crate::bind::bound_expr::TypedExpr;
 use crate::bind::call::Call;
@@ -81,7 +82,7 @@ pub(crate) fn function(binder: &mut Binder<'_>, function: &ast::Function) -> Rea
     let name = aggregate::name_of(function);
     let at = place_of_name(&function.name);
     refuse_extras(function, at)?;
-    if let Some(kind) = aggregate::kind_of(&name) {
+    if let Some(kind) = aggregate_kind::kind_of(&name) {
         return aggregate::bind(binder, kind, function).map_err(|error| error.or_at(at));
     }
     if !names().any(|listed| listed == name) {
@@ -260,7 +261,7 @@ fn unknown(name: &str, at: Location) -> LocatedError {
         return LocatedError::new(format!("there is no percentile {name}"), at).hint(hint);
     }
     let error = LocatedError::new(format!("there is no function {name}"), at);
-    match did_you_mean(name, names().chain(aggregate::NAMES)) {
+    match did_you_mean(name, names().chain(aggregate_kind::NAMES)) {
         Some(hint) => error.hint(hint),
         None => error,
     }

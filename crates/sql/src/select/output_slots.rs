@@ -138,7 +138,7 @@ impl GroupSlots {
 }
 
 fn no_one_length() -> LocatedError {
-    LocatedError::new("per_second and per_minute need one time range, or time buckets", NOWHERE)
+    LocatedError::new("rates need one time range, or time buckets", NOWHERE)
         .hint("for example WHERE time >= now() - 3600, or GROUP BY time_bucket('1 minute', time)")
 }
 
