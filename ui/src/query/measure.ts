@@ -26,6 +26,7 @@ export const FUNCTIONS: readonly MeasureFunction[] = [
   { name: "p95", label: "95th percentile", additive: false, fits: isNumber },
   { name: "p99", label: "99th percentile", additive: false, fits: isNumber },
   { name: "p999", label: "99.9th percentile", additive: false, fits: isNumber },
+  { name: "stddev", label: "standard deviation", additive: false, fits: isNumber },
   { name: "min", label: "min", additive: false, fits: isAny },
   { name: "max", label: "max", additive: false, fits: isAny },
   { name: "approx_count_distinct", label: "distinct values", additive: false, fits: isAny },
@@ -47,7 +48,7 @@ export const isSum = (text: Measure): boolean => measureParts(text)?.fn === "sum
 
 /** Whether it is divided by the time that it is of. */
 export const isRate = (text: Measure): boolean =>
-  /^per_(second|minute)\((?:[^()]|\([^()]*\))*\)$/i.test(text.trim());
+  /^per_(second|minute|hour)\((?:[^()]|\([^()]*\))*\)$/i.test(text.trim());
 
 /** Whether a bucket without rows is zero rather than unknown. */
 export function isAdditive(text: Measure): boolean {
@@ -58,7 +59,7 @@ export function isAdditive(text: Measure): boolean {
 
 /** Whether it is estimated from a sketch, so that small changes of it may be none. */
 export function isEstimated(text: Measure): boolean {
-  return /^\s*(p\d+|median|percentile|approx_percentile)\s*\(/i.test(text);
+  return /^\s*(p\d+|median|percentile(_cont|_disc)?|quantile(_cont|_disc)?|approx_percentile)\s*\(/i.test(text);
 }
 
 /** A measure as people read it: `events`, `p95 of latency_us`. */

@@ -149,7 +149,9 @@ impl LogHistogram {
     pub fn of_cells(base: u16, cells: Vec<(i32, i128)>) -> Option<Self> {
         let fits = base > 1
             && is_ascending(&cells)
-            && cells.iter().all(|(cell, weight)| cell.abs() <= CELL_MAX && *weight > 0);
+            && cells.iter().all(|(cell, weight)| {
+                cell.unsigned_abs() <= CELL_MAX.unsigned_abs() && *weight > 0
+            });
         fits.then_some(Self { base, weights: cells })
     }
 }

@@ -104,6 +104,14 @@ fn only_finishes_with_a_parameter_have_one() {
         Err("finish: 1001 buckets; at most 1000 are allowed".to_owned())
     );
     assert_eq!(
+        slot(proto::Finish::TopValues, 1_001),
+        Err("finish: 1001 values; at most 1000 are allowed".to_owned())
+    );
+    assert_eq!(
+        slot(proto::Finish::LogHistogram, 1),
+        Err("finish: found 1, expected 2 to 1000".to_owned())
+    );
+    assert_eq!(
         slot(proto::Finish::Sum, 1),
         Err("finish: found parameter 1, expected none".to_owned())
     );

@@ -131,3 +131,88 @@ fn hashes_are_a_set_and_registers_are_all() {
         );
     }
 }
+
+#[test]
+fn sums_of_powers_are_two_or_five_exact_ones() {
+    let zero = || Bytes::from_static(&[0]);
+    let sum = |decimals: Bytes| proto::ExactSum { decimals, doubles: zero() };
+    let refuse = |rows, sums: Vec<proto::ExactSum>| {
+        let (weight, squares) = (Some(encode_integer(1)), Some(encode_integer(1)));
+        let comoments = proto::Comoments { rows, weight, weight_squares: squares, sums };
+        refused(state::State::Comoments(comoments), StateKind::Covariance)
+    };
+    let sums = ": found sums of another number or size, expected two or five exact sums";
+    assert_eq!(refuse(1, vec![]), sums);
+    assert_eq!(refuse(1, vec![sum(zero()); 6]), sums);
+    assert_eq!(refuse(1, vec![sum(Bytes::new()); 5]), sums, "not a byte");
+    assert_eq!(refuse(1, vec![sum(Bytes::from_static(&[1; 49])); 5]), sums, "too long");
+    assert_eq!(refuse(1, vec![sum(zero()); 2]), ": found Variance, expected Covariance");
+    let weights = ": found a negative sum, or weights without rows, expected a count of rows";
+    assert_eq!(refuse(0, vec![sum(zero()); 5]), weights);
+}
+
+#[test]
+fn ends_have_a_value_each() {
+    let value = |number| Some(encode_value(&hadal_types::Value::integer(number)));
+    let refuse = |ends| refused(state::State::ArgMinMax(ends), StateKind::ArgMinMax);
+    let ends = proto::ArgMinMax {
+        min_key: value(1),
+        at_min: value(5),
+        max_key: value(2),
+        at_max: value(6),
+    };
+    let upside_down = proto::ArgMinMax { min_key: value(3), ..ends.clone() };
+    assert!(refuse(upside_down).starts_with(": found ends upside down or of null"));
+    let two = proto::ArgMinMax { min_key: value(2), ..ends.clone() };
+    assert!(refuse(two).starts_with(": found ends upside down or of null"));
+    assert_eq!(refuse(proto::ArgMinMax { at_max: None, ..ends }), "at_max: is missing");
+}
+
+#[test]
+fn frequent_values_are_in_order() {
+    let entry = |number, weight| proto::WeightedValue {
+        value: Some(encode_value(&hadal_types::Value::integer(number))),
+        weight: Some(encode_integer(weight)),
+    };
+    let refuse = |values, error| {
+        let error = Some(encode_integer(error));
+        refused(state::State::TopValues(proto::TopValues { values, error }), StateKind::TopValues)
+    };
+    let unfit = ": found values out of order or without weight, expected ascending values";
+    assert_eq!(refuse(vec![entry(2, 1), entry(1, 1)], 0), unfit);
+    assert_eq!(refuse(vec![entry(1, 0)], 0), unfit);
+    assert_eq!(refuse(vec![entry(1, 1)], -1), unfit);
+    let many = (0..=8_192).map(|number| entry(number, 1)).collect();
+    assert_eq!(refuse(many, 0), ": 8193 values; at most 8192 are allowed");
+}
+
+#[test]
+fn cells_and_edges_are_in_order() {
+    let cell =
+        |cell, weight| proto::LogHistogramCell { cell, weight: Some(encode_integer(weight)) };
+    let refuse =
+        |cells, kind| refused(state::State::LogHistogram(proto::LogHistogramCells { cells }), kind);
+    let unfit = ": found cells out of order or range, expected ascending cells of powers";
+    let ten = StateKind::LogHistogram(10);
+    for cells in [vec![cell(2, 1), cell(1, 1)], vec![cell(1, 0)], vec![cell(i32::MIN, 1)]] {
+        assert_eq!(refuse(cells, ten), unfit);
+    }
+    assert_eq!(refuse(vec![], StateKind::Moments), ": found LogHistogram, expected Moments");
+    let number = |number| encode_number(Number::integer(number));
+    let edges = |edges: &[i64], weights: &[i128]| {
+        let cells = proto::EdgeHistogramCells {
+            edges: edges.iter().map(|edge| number(*edge)).collect(),
+            weights: weights.iter().map(|weight| encode_integer(*weight)).collect(),
+            min: Some(number(0)),
+            max: Some(number(0)),
+        };
+        refused(state::State::EdgeHistogram(cells), StateKind::EdgeHistogram)
+    };
+    let unfit = ": found edges or weights out of order or range, expected those from min to max";
+    assert_eq!(edges(&[1, 0], &[0, 1, 0, 0]), unfit);
+    assert_eq!(edges(&[0, 1], &[0, 1, 0]), unfit);
+    assert_eq!(edges(&[0, 1], &[1, 0, 0, 0]), unfit);
+    assert_eq!(edges(&[0, 1], &[0, -1, 0, 0]), unfit);
+    let many: Vec<i64> = (0..1_001).collect();
+    assert_eq!(edges(&many, &[]), ": 1001 edges; at most 1000 are allowed");
+}
