@@ -1,6 +1,17 @@
 import { expect, test } from "vitest";
 import { bucketFor, durationMs, durationText } from "./duration";
-import { bytes, change, count, counted, exact, micros, percent, short, visible } from "./format";
+import {
+  bytes,
+  change,
+  count,
+  counted,
+  exact,
+  listText,
+  micros,
+  percent,
+  short,
+  visible,
+} from "./format";
 import { timeText, unzoned, zoned } from "./zone";
 
 test("numbers are short for the eye and exact on request", () => {
@@ -119,4 +130,15 @@ test("wall clocks of zones there and back, summer time included", () => {
     }
   }
   expect(timeText(Date.parse("2026-07-01T12:00:00Z"), "Europe/Berlin")).toBe("2026-07-01 14:00:00");
+});
+
+test("lists and histograms are a line of text", () => {
+  expect(listText([])).toBe("(empty)");
+  expect(listText(["/a: 3", ""])).toBe("/a: 3, “”");
+  expect(
+    listText([
+      [0, 10, 4],
+      [10, 100, "3"],
+    ]),
+  ).toBe("0–10: 4, 10–100: 3");
 });

@@ -88,10 +88,16 @@ export function visible(text: string): string {
   return space(text.slice(0, from)) + inside + space(text.slice(to));
 }
 
-/** The elements of a list in a line; empty ones are seen. */
+/** The elements of a list in a line; empty ones are seen. Buckets are `from–to: count`. */
 export function listText(elements: readonly unknown[]): string {
   if (elements.length === 0) return "(empty)";
-  return visible(elements.map((it) => (it === "" ? "“”" : String(it))).join(", "));
+  return visible(elements.map(elementText).join(", "));
+}
+
+function elementText(element: unknown): string {
+  if (!Array.isArray(element)) return element === "" ? "“”" : String(element);
+  const [from, to, count] = element;
+  return `${from}–${to}: ${count}`;
 }
 
 /** Microseconds as a length that people read: `84 ms`, `1.2 s`. */

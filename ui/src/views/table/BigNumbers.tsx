@@ -1,10 +1,10 @@
 import { Paper, SimpleGrid, Text } from "@mantine/core";
 import { numberOf } from "../../api/client";
-import { change, exact } from "../../base/format";
+import { change } from "../../base/format";
 import { useExplore } from "../../explore/context";
 import { measureLabel } from "../../query/measure";
 import type { Totals } from "./groups";
-import { numberText, stepOf } from "./MeasureCells";
+import { exactText, numberText, stepOf } from "./MeasureCells";
 
 /** Measures without groups: a large number for each, and what it was before. */
 export function BigNumbers({ totals }: { totals: Totals | null }) {
@@ -19,7 +19,7 @@ export function BigNumbers({ totals }: { totals: Totals | null }) {
             <Text size="xs" c="dimmed">
               {measureLabel(measure)}
             </Text>
-            <Text fz={28} fw={600} className="numbers" title={exact(String(now ?? "none"))}>
+            <Text fz={28} fw={600} className="numbers" title={exactText(now)}>
               {numberText(now)}
             </Text>
             {before !== null && (

@@ -1,7 +1,7 @@
 import { Table } from "@mantine/core";
 import { numberOf } from "../../api/client";
 import type { Cell } from "../../api/types";
-import { change, exact, SKETCH_STEP, short } from "../../base/format";
+import { change, exact, listText, SKETCH_STEP, short } from "../../base/format";
 import { isBeforeFirstRow } from "../../explore/compareRange";
 import { useExplore } from "../../explore/context";
 import { isEstimated } from "../../query/measure";
@@ -9,8 +9,9 @@ import { isEstimated } from "../../query/measure";
 /** The error of a measure: smaller changes are not significant. */
 export const stepOf = (measure: string) => (isEstimated(measure) ? SKETCH_STEP : 0);
 
-/** A number in a few characters. */
+/** A number in a few characters; a list as its elements. */
 export function numberText(cell: Cell): string {
+  if (Array.isArray(cell)) return listText(cell);
   const number = numberOf(cell);
   return number === null ? String(cell ?? "–") : short(number);
 }
@@ -52,7 +53,10 @@ export function MeasureCells(props: {
   );
 }
 
-const exactText = (cell: Cell) => (cell === null ? "none" : exact(String(cell)));
+export function exactText(cell: Cell): string {
+  if (Array.isArray(cell)) return listText(cell);
+  return cell === null ? "none" : exact(String(cell));
+}
 
 function changeText(now: Cell, before: Cell, step: number): string {
   if (before === null) return now === null ? "–" : "new";
