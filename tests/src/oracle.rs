@@ -166,20 +166,13 @@ pub fn answer(
             }
         }
         QueryKind::Groups { keys, measures } => {
-            let measured = |row: &Row, measure: &Measure| {
-                let second = measure.second.as_ref().map(|second| of_row(row, second));
-                Ok((of_row(row, &measure.argument)?, second.transpose()?))
-            };
             let mut groups = Groups::new();
             if keys.is_empty() {
                 groups.insert(Vec::new(), Group::empty(measures.len()));
             }
             let mut everything = Group::empty(measures.len());
             for row in asked {
-                let values: Vec<(Value, Option<Value>)> = measures
-                    .iter()
-                    .map(|measure| measured(row, measure))
-                    .collect::<Result<_, OracleFault>>()?;
+                let values = pairs(measures, |expr| of_row(row, expr))?;
                 everything.add(row.weight()?, values.clone());
                 groups
                     .entry(of_all(row, keys)?)

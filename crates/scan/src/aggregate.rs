@@ -11,5 +11,6 @@ pub(crate) mod quantile_buckets;
 pub(crate) mod quantiles;
 pub(crate) mod scatter_add;
 pub(crate) mod sketches;
+pub(crate) mod squares;
 pub(crate) mod sum_decimals;
 pub(crate) mod ungrouped;

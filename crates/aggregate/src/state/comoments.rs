@@ -77,6 +77,16 @@ impl Comoments {
         }
     }
 
+    /// Adds stored decimals of this scale, at most 18, to a state of single values. The sums are Σ
+    /// mantissa · weight and Σ mantissa² · weight, in millionths.
+    pub fn add_decimals(&mut self, count: WeightedCount, sums: (i128, i128), scale: u8) {
+        self.count.merge(count);
+        if let [sum, squares, ..] = self.sums.as_mut_slice() {
+            sum.add_decimals(sums.0, [scale, 0]);
+            squares.add_decimals(sums.1, [scale; 2]);
+        }
+    }
+
     /// Adds one pair.
     pub fn add_pair(&mut self, x: Number, y: Number, weight: Weight) {
         self.add(x, weight);

@@ -89,6 +89,12 @@ impl ExactSum {
         }
     }
 
+    /// Adds products of decimals of these scales, already summed up with their weights in
+    /// millionths.
+    pub(crate) fn add_decimals(&mut self, product: i128, [left, right]: [u8; 2]) {
+        self.decimals.add(Int384::product(product, [unit(left), unit(right), 1]));
+    }
+
     /// Adds the sum `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.decimals.add(other.decimals);

@@ -12,6 +12,7 @@ use crate::aggregate::frequent_values::FrequentValues;
 use crate::aggregate::histogram_cells::HistogramCells;
 use crate::aggregate::idempotent::{Idempotent, IdempotentSource};
 use crate::aggregate::quantile_buckets::Buckets;
+use crate::aggregate::squares::Squares;
 use crate::column::column_values::{ColumnValues, Doubles, Mixed, Numbers};
 use crate::column::weights::Weights;
 
@@ -29,6 +30,8 @@ pub(crate) enum Sketches<'v> {
     DoubleCells(&'v Doubles, HistogramCells),
     /// A measure that each value of a group changes only once.
     Idempotent(Idempotent<'v>),
+    /// Variances of decimals.
+    Squares(Squares<'v>),
     /// The most frequent values.
     Frequent(FrequentValues<'v>),
     /// A user aggregate: row by row, by its definition.
@@ -60,6 +63,11 @@ impl<'v> Sketches<'v> {
             (StateKind::Distinct | StateKind::MinMax, ColumnValues::Coded(coded)) => {
                 Self::Idempotent(Idempotent::new(IdempotentSource::Codes(coded)))
             }
+            (StateKind::Variance, ColumnValues::Numbers(numbers))
+                if let Some(squares) = Squares::new(numbers) =>
+            {
+                Self::Squares(squares)
+            }
             (StateKind::TopValues, ColumnValues::Coded(coded)) => {
                 Self::Frequent(FrequentValues::new(coded))
             }
@@ -90,6 +98,12 @@ impl<'v> Sketches<'v> {
             }
             (Self::DoubleCells(doubles, cells), State::Histogram(histogram)) => {
                 cells.add_doubles(histogram, doubles, rows, weights);
+            }
+            (Self::Squares(squares), State::Comoments(comoments)) => {
+                squares.add_to(comoments, rows, weights);
+            }
+            (Self::Squares(_), state) => {
+                debug_assert_eq!(state.kind(), StateKind::Variance, "made for variances");
             }
             (Self::Frequent(values), State::TopValues(top)) => values.add_to(top, rows, weights),
             (Self::Frequent(_), state) => {

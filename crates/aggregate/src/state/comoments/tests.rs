@@ -61,6 +61,20 @@ fn weights_are_frequencies() {
 }
 
 #[test]
+fn sums_of_rows_are_the_rows() {
+    let mut summed = Comoments::of_one();
+    let mut count = WeightedCount::default();
+    count.add_row(weight(2_500_000));
+    count.add_row(Weight::ONE);
+    // 1.5 with weight 2.5, and -0.3.
+    summed.add_decimals(count, (15 * 2_500_000 - 3_000_000, 225 * 2_500_000 + 9_000_000), 1);
+    let mut one_by_one = Comoments::of_one();
+    one_by_one.add(number("1.5"), weight(2_500_000));
+    one_by_one.add(number("-0.3"), Weight::ONE);
+    assert_eq!(summed, one_by_one);
+}
+
+#[test]
 fn pairs_have_a_line() {
     let state = pairs(&[("3", "1"), ("5", "2"), ("7", "3")]);
     assert_eq!(state.covariance(false), Number::from_f64(4.0 / 3.0));
