@@ -4,8 +4,8 @@ use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
-use hadal_frontend::{Frontend, FrontendConfig};
-use hadal_http::{Config, ConfigError, ServeError, Token, serve};
+use hadal_frontend::{Frontend, FrontendConfig, Token};
+use hadal_http::{Config, ConfigError, ServeError, serve};
 use tokio::net::TcpListener;
 
 use crate::client::read_reply;

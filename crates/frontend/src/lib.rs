@@ -30,6 +30,7 @@ mod query_runner;
 mod self_tables;
 mod state;
 mod tables;
+mod token;
 
 pub use backend::Backend;
 pub use cluster::rollover::{
@@ -49,6 +50,8 @@ pub use ingest::decompress::Decompressor;
 pub use ingest::request::{ByteStream, IngestOptions, IngestReceipt};
 pub use members::Members;
 pub use principal::{Permission, Principal};
+pub use query::columns::OutputColumn;
+pub use query::number_class::NumberClass;
 pub use query::result::{QueryResult, QueryWarning};
 pub use query::{QueryRequest, QueryText};
 pub use state::counters::Counters;
@@ -57,3 +60,4 @@ pub use state::settings_cache::{RestoreError, restore_settings};
 pub use state::shutdown::Shutdown;
 pub use tables::DroppedTable;
 pub use tables::settings::{EffectiveSettings, SettingsReport};
+pub use token::Token;

@@ -1,6 +1,8 @@
 //! Statements: SQL or a query spec to a result.
 
+pub(crate) mod columns;
 pub(crate) mod describe;
+pub(crate) mod number_class;
 pub(crate) mod result;
 pub(crate) mod summarize;
 
@@ -9,8 +11,8 @@ use std::time::Instant;
 
 use hadal_query::{Query, QueryKind};
 use hadal_sql::{
-    Context, Message, Note, Parsed, QuerySpec, SqlError, Statement, Texts, UnknownColumns, parse,
-    parse_spec,
+    Context, Literal, Message, Note, Parsed, QuerySpec, SqlError, Statement, Texts, UnknownColumns,
+    parse, parse_spec, parse_with,
 };
 use hadal_tree::{AskError, ClusterStatus, Root};
 use hadal_types::{Micros, TableName, TableSchema, TimeRange, limits};
@@ -19,6 +21,7 @@ use tokio::time::timeout_at;
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
+use crate::query::number_class::NumberClass;
 use crate::query::result::{QueryResult, QueryWarning};
 use crate::self_tables::entries::QueryLogEntry;
 use crate::state::counters::count;
@@ -30,6 +33,8 @@ pub struct QueryRequest {
     pub text: QueryText,
     /// Whether columns that the table lacks are null: for saved queries, whose columns may be gone.
     pub null_if_absent: bool,
+    /// Whether an answer that lacks rows is an error. A spec says so itself, too.
+    pub require_complete: bool,
     /// When the request arrived.
     pub start: Instant,
     /// Deadline for delivering the result.
@@ -43,6 +48,8 @@ pub struct QueryRequest {
 pub enum QueryText {
     /// A statement in SQL.
     Sql(String),
+    /// A statement in SQL, and the values of its parameters `$1`, `$2` ….
+    Prepared(String, Vec<Literal>),
     /// A query as clients build it.
     Spec(Box<QuerySpec>),
 }
@@ -82,9 +89,19 @@ impl Frontend {
     }
 }
 
+impl QueryText {
+    /// The text, if it is SQL.
+    fn sql(&self) -> Option<&String> {
+        match self {
+            Self::Sql(sql) | Self::Prepared(sql, _) => Some(sql),
+            Self::Spec(_) => None,
+        }
+    }
+}
+
 impl QueryRequest {
-    fn check(&self) -> Result<(), FrontendError> {
-        let QueryText::Sql(sql) = &self.text else { return Ok(()) };
+    pub(crate) fn check(&self) -> Result<(), FrontendError> {
+        let Some(sql) = self.text.sql() else { return Ok(()) };
         if sql.len() > limits::SQL_BYTES_MAX {
             let detail = format!("{} bytes of SQL; at most {}", sql.len(), limits::SQL_BYTES_MAX);
             return Err(FrontendError::new(ErrorKind::TooLarge, detail));
@@ -93,10 +110,11 @@ impl QueryRequest {
     }
 
     /// Parses the text; relative times of a spec are relative to `now`.
-    fn parse(&self, now: Micros) -> Result<Parsed, FrontendError> {
+    pub(crate) fn parse(&self, now: Micros) -> Result<Parsed, FrontendError> {
         let parsed = match &self.text {
             QueryText::Spec(spec) => parse_spec(spec, now),
             QueryText::Sql(sql) => parse(sql),
+            QueryText::Prepared(sql, values) => parse_with(sql, values),
         };
         parsed.map_err(error_of)
     }
@@ -190,7 +208,7 @@ impl hadal_sql::Catalog for AllTables {
 
 /// Binds the statement to the catalog. Leaves are asked only if it names no known table: for a
 /// table whose name differs in letter case, or else for the nearest names.
-async fn bind(
+pub(crate) async fn bind(
     frontend: &Frontend,
     request: &QueryRequest,
     parsed: &Parsed,
@@ -210,7 +228,7 @@ async fn answer(
     request: &QueryRequest,
     entry: &mut QueryLogEntry,
 ) -> Result<QueryResult, FrontendError> {
-    if let QueryText::Sql(sql) = &request.text {
+    if let Some(sql) = request.text.sql() {
         entry.sql.clone_from(sql);
     }
     let now = frontend.backend.clock.now();
@@ -224,6 +242,7 @@ async fn answer(
     match statement {
         Statement::Query { mut query, notes } => {
             query.deadline = deadline;
+            query.require_complete |= request.require_complete;
             Ok(QueryResult { sql, ..run(frontend, *query, notes).await? })
         }
         Statement::ShowTables => {
@@ -258,6 +277,7 @@ async fn run(
 ) -> Result<QueryResult, FrontendError> {
     let is_grouped = matches!(query.kind, QueryKind::Groups { .. });
     let (has_series, range) = (query.series.is_some(), query.range);
+    let numbers = NumberClass::of_outputs(&query);
     let answer = frontend.runner().run(query).await?;
     let mut warnings: Vec<QueryWarning> = notes.into_iter().map(QueryWarning::from).collect();
     warnings.extend(answer.warnings.iter().map(QueryWarning::from));
@@ -268,6 +288,7 @@ async fn run(
     }
     Ok(QueryResult {
         columns: answer.columns,
+        numbers,
         rows: answer.rows,
         samples: is_grouped.then_some(answer.raw_counts),
         other: has_series.then_some(answer.others),

@@ -8,9 +8,9 @@
 use std::net::IpAddr;
 
 use axum::http::{HeaderMap, header};
-use hadal_frontend::{ErrorKind, Permission, Principal};
+use hadal_frontend::{ErrorKind, Permission, Principal, Token};
 
-use crate::config::{Config, Token};
+use crate::config::Config;
 use crate::problem::{Problem, ProblemKind};
 
 /// Returns the principal of a request with these headers, if it has the permission `scope`.

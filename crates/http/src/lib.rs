@@ -28,6 +28,6 @@ mod serve;
 mod state;
 mod strict_object;
 
-pub use config::{About, Config, ConfigError, Pace, Token};
+pub use config::{About, Config, ConfigError, Pace};
 pub use routes::route_list;
 pub use serve::{ServeError, serve};

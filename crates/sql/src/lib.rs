@@ -28,7 +28,8 @@ use hadal_types::{Micros, TableName, TableSchema, Value};
 
 pub use error::{Message, Position, SqlError};
 pub use spec::{Compare, QuerySpec, Texts};
-pub use statement::{Parsed, parse, parse_spec};
+pub use statement::{Parsed, parse, parse_spec, parse_with};
+pub use syntax::parameters::Literal;
 
 /// The known tables.
 pub trait Catalog {

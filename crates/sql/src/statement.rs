@@ -11,8 +11,10 @@ use crate::bind::scope::Scope;
 use crate::error::{LocatedError, NOWHERE, Read, Source, Sources, SqlError};
 use crate::select::bind_select::bind_select;
 use crate::spec::syntax::SpecSyntax;
+use crate::syntax::parameters::{self, Literal};
 use crate::syntax::parse;
 use crate::syntax::select_ast::{SelectAst, joined};
+use crate::syntax::wrapped;
 use crate::{Context, QuerySpec, Statement};
 
 /// A parsed statement that is not yet bound to a table.
@@ -39,9 +41,18 @@ enum Command {
 /// # Errors
 /// [`SqlError`] with the position and, where there is one, a hint.
 pub fn parse(sql: &str) -> Result<Parsed, SqlError> {
+    parse_with(sql, &[])
+}
+
+/// Parses one statement of SQL whose parameters `$1`, `$2` … have these values.
+///
+/// # Errors
+/// [`SqlError`] with the position and, where there is one, a hint; also for a parameter without a
+/// value.
+pub fn parse_with(sql: &str, values: &[Literal]) -> Result<Parsed, SqlError> {
     let mut sources = Sources::default();
     let source = sources.add(None, sql);
-    match command(&source) {
+    match command(&source, values) {
         Ok(command) => Ok(Parsed(StatementSyntax::Sql { sources, command })),
         Err(error) => Err(source.error(error)),
     }
@@ -124,13 +135,13 @@ impl Command {
 const EXPORT: &str = "export the rows and go on elsewhere: \
                       hadal query --format csv \"SELECT …\" > file";
 
-fn command(source: &Source) -> Read<Command> {
+fn command(source: &Source, values: &[Literal]) -> Read<Command> {
     let tokens = one_statement(source)?;
     match tokens.first() {
         None => Err(LocatedError::new("the text holds no statement", NOWHERE)
             .hint("begin with SELECT count(*) FROM …")),
         Some(first) if parse::is_keyword(first, &[Keyword::SELECT]) => {
-            parse_select(source, tokens).map(|parts| Command::Select(Box::new(parts)))
+            parse_select(source, tokens, values).map(|parts| Command::Select(Box::new(parts)))
         }
         Some(first) => parse_command(first, &tokens),
     }
@@ -233,12 +244,25 @@ fn instead_of(word: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-fn parse_select(source: &Source, mut tokens: Vec<TokenWithSpan>) -> Read<SelectAst> {
+fn parse_select(
+    source: &Source,
+    mut tokens: Vec<TokenWithSpan>,
+    values: &[Literal],
+) -> Read<SelectAst> {
     parse::drop_comma_before_from(&mut tokens);
-    let series = parse::take_series(&mut tokens)?;
+    // A column without an alias is named by its text, whatever the values are.
     let names = parse::item_names(source, &tokens);
+    let mut tokens = parameters::replace(tokens, values)?;
+    if !values.is_empty() {
+        parse::check_shape(&tokens)?;
+    }
+    let series = parse::take_series(&mut tokens)?;
     let query = parse::parse_all(source, tokens, |parser| parser.parse_query())?;
-    let mut parts = SelectAst::of_query(*query, names)?;
+    let is_wrapped = names.len() > 1;
+    let mut parts = wrapped::of_query(*query, names)?;
+    if let Some((_, at)) = series.filter(|_| is_wrapped) {
+        return Err(LocatedError::new("LIMIT n SERIES is not for a query around another", at));
+    }
     parts.series = series;
     Ok(parts)
 }

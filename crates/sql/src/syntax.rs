@@ -1,6 +1,8 @@
 //! Parses the text of a statement to a syntax tree, without a catalog.
 
 pub(crate) mod duration;
+pub(crate) mod parameters;
 pub(crate) mod parse;
 pub(crate) mod select_ast;
 pub(crate) mod source_position;
+pub(crate) mod wrapped;

@@ -82,11 +82,17 @@ const ZSTD_WINDOW: &str = "too much memory";
 const ZSTD_NO_FRAME: &str = "Unknown frame descriptor";
 
 impl Decompressor {
+    /// The decompressor of bodies that are not compressed.
+    #[must_use]
+    pub fn plain() -> Self {
+        Self { method: Method::Identity, input_bytes: 0, output_bytes: 0 }
+    }
+
     /// The decompressor for a Content-Encoding; `None` when the encoding is unknown.
     #[must_use]
     pub fn new(encoding: &str) -> Option<Self> {
         let method = match encoding.trim().to_ascii_lowercase().as_str() {
-            "" | "identity" => Method::Identity,
+            "" | "identity" => return Some(Self::plain()),
             "gzip" | "x-gzip" => Method::Gzip(Box::new(Gzip::new())),
             "zstd" => {
                 let mut decoder = Decoder::new().ok()?;

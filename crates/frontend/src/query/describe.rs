@@ -8,6 +8,26 @@ use hadal_types::{ColumnSchema, Decimal, Micros, TableSchema, Value};
 use crate::column_type::{rows_of, type_of};
 use crate::query::result::QueryResult;
 
+/// The columns of SHOW TABLES.
+pub(crate) const TABLES_COLUMNS: [(&str, Type); 6] = [
+    ("table", Type::String),
+    ("rows", Type::Number),
+    ("columns", Type::Number),
+    ("bytes", Type::Number),
+    ("first_time", Type::Time),
+    ("last_time", Type::Time),
+];
+
+/// The columns of DESCRIBE.
+pub(crate) const DESCRIBE_COLUMNS: [(&str, Type); 6] = [
+    ("column", Type::String),
+    ("type", Type::String),
+    ("kinds", Type::Vector),
+    ("rows", Type::Number),
+    ("nulls", Type::Number),
+    ("is_time", Type::Bool),
+];
+
 /// One row per table: its name, rows, columns, bytes, and the times that it spans.
 pub(crate) fn show_tables(catalog: &ClusterStatus) -> QueryResult {
     let row = |table: &hadal_peer::TableStatus| {
@@ -22,14 +42,7 @@ pub(crate) fn show_tables(catalog: &ClusterStatus) -> QueryResult {
         ]
     };
     QueryResult {
-        columns: named(&[
-            ("table", Type::String),
-            ("rows", Type::Number),
-            ("columns", Type::Number),
-            ("bytes", Type::Number),
-            ("first_time", Type::Time),
-            ("last_time", Type::Time),
-        ]),
+        columns: named(&TABLES_COLUMNS),
         rows: catalog.tables.values().map(row).map(SparseRow::from).collect(),
         ..QueryResult::default()
     }
@@ -49,14 +62,7 @@ pub(crate) fn describe(schema: &TableSchema) -> QueryResult {
         ]
     };
     QueryResult {
-        columns: named(&[
-            ("column", Type::String),
-            ("type", Type::String),
-            ("kinds", Type::Vector),
-            ("rows", Type::Number),
-            ("nulls", Type::Number),
-            ("is_time", Type::Bool),
-        ]),
+        columns: named(&DESCRIBE_COLUMNS),
         rows: schema.columns.iter().map(row).map(SparseRow::from).collect(),
         ..QueryResult::default()
     }

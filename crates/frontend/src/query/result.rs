@@ -5,11 +5,16 @@ use hadal_query::Type;
 use hadal_sql::Note;
 use hadal_types::{MemoryReservation, TimeRange};
 
+use crate::query::number_class::NumberClass;
+
 /// The rows of a statement, with coverage, statistics and warnings.
 #[derive(Debug, Default)]
 pub struct QueryResult {
     /// Names and types of the columns.
     pub columns: Vec<(String, Type)>,
+    /// What is known of the columns' numbers before they are computed; empty for other statements
+    /// than queries.
+    pub numbers: Vec<NumberClass>,
     /// The rows, with a value for each column.
     pub rows: Vec<SparseRow>,
     /// Stored rows behind each row of a grouped answer.

@@ -16,6 +16,20 @@ use crate::query::result::{QueryResult, QueryWarning};
 /// Frequent values that are listed per column.
 const TOP_VALUES: u64 = 5;
 
+/// The columns of the answer.
+pub(crate) const SUMMARIZE_COLUMNS: [(&str, Type); 10] = [
+    ("column", Type::String),
+    ("type", Type::String),
+    ("rows", Type::Number),
+    ("nulls", Type::Number),
+    ("distinct", Type::Number),
+    ("min", Type::String),
+    ("max", Type::String),
+    ("p50", Type::Number),
+    ("p95", Type::Number),
+    ("top", Type::Vector),
+];
+
 /// Summarizes the table's first [`limits::SUMMARY_COLUMNS_MAX`] columns.
 ///
 /// Extremes are texts, since columns differ in type. Frequent values are listed for columns of up
@@ -49,18 +63,7 @@ pub(crate) async fn summarize(
         warnings.push(QueryWarning::new("columns_left_out", subject, left_out as u64, message));
     }
     Ok(QueryResult {
-        columns: named(&[
-            ("column", Type::String),
-            ("type", Type::String),
-            ("rows", Type::Number),
-            ("nulls", Type::Number),
-            ("distinct", Type::Number),
-            ("min", Type::String),
-            ("max", Type::String),
-            ("p50", Type::Number),
-            ("p95", Type::Number),
-            ("top", Type::Vector),
-        ]),
+        columns: named(&SUMMARIZE_COLUMNS),
         rows,
         coverage: computed.coverage,
         stats: computed.stats,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use hadal_http::Token;
+use hadal_frontend::Token;
 
 use crate::error::Error;
 use crate::process::data_folder::{TOKEN_FILE, make_folder, read_small, read_some};

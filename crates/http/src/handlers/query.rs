@@ -78,6 +78,9 @@ impl QueryBody {
             return bad(format!("deadline_ms must be 1 to {longest}"));
         }
         let until = start + Duration::from_millis(deadline_ms);
-        Ok(QueryRequest { text, null_if_absent: self.null_if_absent, start, until, client })
+        let null_if_absent = self.null_if_absent;
+        // SQL over HTTP has no such option; a spec has its own.
+        let require_complete = false;
+        Ok(QueryRequest { text, null_if_absent, require_complete, start, until, client })
     }
 }

@@ -222,8 +222,26 @@ impl<'t> ByteOffsets<'t> {
     }
 }
 
+/// The default names of the items of a query and of those within its FROM, from the outermost.
+pub(crate) fn item_names(source: &Source, tokens: &[TokenWithSpan]) -> Vec<Vec<String>> {
+    let mut names = Vec::new();
+    let mut rest = tokens;
+    loop {
+        names.push(select_item_names(source, rest));
+        let begins = |words: &[TokenWithSpan]| {
+            is_keyword(&words[0], &[Keyword::FROM])
+                && words[1].token == Token::LParen
+                && is_keyword(&words[2], &[Keyword::SELECT])
+        };
+        match rest.windows(3).position(begins) {
+            Some(at) => rest = rest.get(at + 2..).unwrap_or_default(),
+            None => return names,
+        }
+    }
+}
+
 /// The default names of the items of a SELECT list, in order.
-pub(crate) fn item_names(source: &Source, tokens: &[TokenWithSpan]) -> Vec<String> {
+fn select_item_names(source: &Source, tokens: &[TokenWithSpan]) -> Vec<String> {
     let start =
         1 + tokens.iter().skip(1).take_while(|token| is_keyword(token, &SELECT_WORDS)).count();
     let mut names = Vec::new();
