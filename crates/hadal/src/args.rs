@@ -12,7 +12,7 @@ pub(crate) use memory::{MemoryArgs, Storage};
 pub(crate) use read::ReadArgs;
 pub(crate) use storage::{StorageArgs, location};
 
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -22,6 +22,11 @@ use crate::error::Error;
 
 /// The default listen address of a server.
 pub(crate) const LISTEN_DEFAULT: &str = "127.0.0.1:4280";
+
+/// The default port of a server.
+const HTTP_PORT: u16 = 4280;
+/// The default address for PostgreSQL clients.
+const PG_LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4281);
 
 /// Which server to talk to.
 #[derive(Args)]
@@ -53,6 +58,16 @@ pub(crate) struct DoorArgs {
     #[arg(long, env = "HADAL_LISTEN", default_value = LISTEN_DEFAULT, value_name = "ADDRESS",
         value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
+    /// Address and port for PostgreSQL clients, or off [default: 127.0.0.1:4281 beside the default
+    /// port of --listen; off beside other ports and in a cluster, whose members use that port]
+    #[arg(long, env = "HADAL_PG_LISTEN", value_name = "ADDRESS", value_parser = pg_listen)]
+    pub(crate) pg_listen: Option<PgListen>,
+    /// File (PEM) with the certificate for TLS with PostgreSQL clients
+    #[arg(long, env = "HADAL_PG_CERTIFICATE", value_name = "FILE", requires = "pg_key")]
+    pub(crate) pg_certificate: Option<PathBuf>,
+    /// File (PEM) with the private key of that certificate
+    #[arg(long, env = "HADAL_PG_KEY", value_name = "FILE", requires = "pg_certificate")]
+    pub(crate) pg_key: Option<PathBuf>,
     /// File with the admin token [default: admin-token in the data folder, made if needed]
     #[arg(long, value_name = "FILE")]
     pub(crate) token_file: Option<PathBuf>,
@@ -65,6 +80,51 @@ pub(crate) struct DoorArgs {
     /// Write down neither questions nor what comes in (tables _queries, _ingest, _leaves)
     #[arg(long)]
     pub(crate) no_journal: bool,
+}
+
+/// Whether and where PostgreSQL clients are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PgListen {
+    /// They are not served.
+    Off,
+    /// They are served at this address.
+    On(SocketAddr),
+}
+
+impl DoorArgs {
+    /// The door of a server on a free port of this machine.
+    pub(crate) fn private() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            pg_listen: None,
+            pg_certificate: None,
+            pg_key: None,
+            token_file: None,
+            no_tls: false,
+            allowed_host: Vec::new(),
+            // No user searches its self tables.
+            no_journal: true,
+        }
+    }
+
+    /// Where PostgreSQL clients are served; `None` if they are not. The members of a cluster use the
+    /// default port.
+    pub(crate) fn pg_address(&self, is_of_cluster: bool) -> Option<SocketAddr> {
+        match self.pg_listen {
+            Some(PgListen::On(address)) => Some(address),
+            Some(PgListen::Off) => None,
+            None if is_of_cluster || self.listen.port() != HTTP_PORT => None,
+            None => Some(PG_LISTEN_DEFAULT),
+        }
+    }
+}
+
+/// Parses where PostgreSQL clients are served.
+fn pg_listen(text: &str) -> Result<PgListen, String> {
+    match text.eq_ignore_ascii_case("off") {
+        true => Ok(PgListen::Off),
+        false => listen_address(text).map(PgListen::On),
+    }
 }
 
 /// Parses an address and a port. A host name is accepted if it resolves to loopback addresses only.
@@ -115,6 +175,27 @@ fn default_data_folder() -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn postgresql_clients_have_a_port_beside_the_default_one() {
+        let address = |listen: &str, pg: Option<PgListen>, is_of_cluster| {
+            let doors = DoorArgs {
+                listen: listen.parse().expect("an address"),
+                pg_listen: pg,
+                ..DoorArgs::private()
+            };
+            doors.pg_address(is_of_cluster).map(|address| address.to_string())
+        };
+        let pg = |text: &str| Some(pg_listen(text).expect("a place"));
+        let usual = Some("127.0.0.1:4281".to_owned());
+        assert_eq!(address("127.0.0.1:4280", None, false), usual);
+        assert_eq!(address("0.0.0.0:4280", None, false), usual);
+        assert_eq!(address("127.0.0.1:4280", None, true), None);
+        assert_eq!(address("127.0.0.1:0", None, false), None);
+        assert_eq!(address("127.0.0.1:0", pg("127.0.0.1:4281"), true), usual);
+        assert_eq!(address("127.0.0.1:4280", pg("OFF"), false), None);
+        assert!(pg_listen("4281").is_err());
+    }
 
     #[test]
     fn names_of_this_machine_are_addresses() {

@@ -54,6 +54,8 @@ impl Machines {
             let number = u8::try_from(index + 2).unwrap_or(u8::MAX);
             let mut command = Command::new(&program);
             let listen = SocketAddr::new(address(number), self.listen.port());
+            // That door is the first machine's.
+            command.env_remove("HADAL_PG_LISTEN");
             command.args(["serve", "--stop-with-input", "--cluster", CLUSTER]);
             command.args(["--machine", &name(number), "--join", &seed.to_string()]);
             command.args(["--listen", &listen.to_string()]);

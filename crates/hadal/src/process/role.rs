@@ -6,6 +6,7 @@
 //! | [`address`] | an address, perhaps a data folder | a socket, and the previous server, if there is one |
 //! | [`leaves`] | a data folder, memory, an archive | leaves, and what was recovered |
 //! | [`tree`] | leaves | the root for queries, and the placement for batches |
+//! | [`pg_door`] | options, the settings of the HTTP door | the door for PostgreSQL clients |
 //! | [`doors`] | options, the bound address | settings of the HTTP door and the front behind it |
 //!
 //! | role | what it is |
@@ -20,6 +21,7 @@ pub(crate) mod all;
 pub(crate) mod doors;
 pub(crate) mod leaf;
 pub(crate) mod leaves;
+pub(crate) mod pg_door;
 pub(crate) mod tree;
 
 use hadal_frontend::{Backend, FrontendConfig};
@@ -30,12 +32,15 @@ use crate::process::cluster::node::Node;
 use crate::process::handover::{Door, Stopped};
 use crate::process::recovered::Recovered;
 use leaves::Leaves;
+use pg_door::PgDoor;
 use tree::Tree;
 
 /// The open parts of a server.
 pub(crate) struct Parts {
     pub(crate) listener: TcpListener,
     pub(crate) http: Config,
+    /// The door for PostgreSQL clients; `None` if they are not served.
+    pub(crate) pg: Option<PgDoor>,
     pub(crate) frontend: FrontendConfig,
     pub(crate) backend: Backend,
     pub(crate) leaves: Leaves,

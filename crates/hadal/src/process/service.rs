@@ -20,6 +20,7 @@ use crate::process::recovered::Recovered;
 use crate::process::role;
 use crate::process::role::Parts;
 use crate::process::role::doors::check_files;
+use crate::process::role::pg_door::PgDoor;
 use crate::process::role::tree::Tree;
 use crate::process::runtime::runtime;
 use crate::process::service_config::ServiceConfig;
@@ -57,6 +58,9 @@ impl Service {
                 () = asked_by_end_of_input(ends_with_input) => Reason::EndOfInput,
             }
         });
+        if let Some(pg) = &parts.pg {
+            output::say(&format!("PostgreSQL clients connect to {}", pg.bound));
+        }
         Ok(Self { parts, asked_to_end, runtime, stop_max })
     }
 
@@ -113,11 +117,13 @@ impl Service {
     /// when the stop begins.
     pub(crate) fn run(self, stop: impl FnOnce(Reason) + Send + 'static) -> Result<(), Error> {
         let Self { parts, asked_to_end, runtime, stop_max } = self;
-        let Parts { leaves, http, frontend, listener, door, backend, predecessor, node, .. } =
-            parts;
+        let Parts {
+            leaves, http, pg, frontend, listener, door, backend, predecessor, node, ..
+        } = parts;
         let socket = listener.as_fd().try_clone_to_owned();
         let socket = socket.map_err(Error::io("listen on", http.listen))?;
         let (give, given) = oneshot::channel();
+        let (stop_pg, pg_stopped) = oneshot::channel();
         let prepare = leaves.preparation();
         let membership = node.as_ref().map(|node| Arc::clone(&node.membership));
         let asked = Arc::clone(&http.stop);
@@ -132,11 +138,17 @@ impl Service {
             stop(reason);
             let is_waited_for = successor.is_some() || door.as_ref().is_some_and(Door::has_guest);
             let limit = end_at_the_latest(stop_time(stop_max, is_waited_for));
-            // The receiver has gone if the server has failed meanwhile.
+            // The receivers have gone if the server has failed meanwhile.
+            let _ = stop_pg.send(());
             let _ = give.send((successor, door, socket, limit));
         };
         let frontend = Frontend::new(frontend, backend);
-        let serving = hadal_http::serve(http, Arc::clone(&frontend), listener, shutdown);
+        let serving_pg = serve_pg(pg, Arc::clone(&frontend), pg_stopped);
+        let serving_http = hadal_http::serve(http, Arc::clone(&frontend), listener, shutdown);
+        let serving = async {
+            let (http, pg) = tokio::join!(serving_http, serving_pg);
+            http.map_err(|error| Error::Server(error.to_string())).and(pg)
+        };
         let served = runtime.block_on(frontend.keep_self_tables_while(serving));
         leaves.stop_taking();
         if let Some(node) = node {
@@ -160,8 +172,23 @@ impl Service {
         // row blocks one by one would delay processes that wait for that end. So would a merge that
         // still runs and whose result is discarded.
         std::mem::forget(leaves);
-        served.map_err(|error| Error::Server(error.to_string()))
+        served
     }
+}
+
+/// Serves PostgreSQL clients, if there is a door for them, until `stopped` is sent or dropped.
+async fn serve_pg(
+    pg: Option<PgDoor>,
+    frontend: Arc<Frontend>,
+    stopped: oneshot::Receiver<()>,
+) -> Result<(), Error> {
+    let Some(PgDoor { listener, config, .. }) = pg else { return Ok(()) };
+    let shutdown = async move {
+        // The sender is dropped when the HTTP door has failed.
+        let _ = stopped.await;
+    };
+    let served = hadal_pgwire::serve(config, frontend, listener, shutdown).await;
+    served.map_err(|error| Error::Server(error.to_string()))
 }
 
 /// Lets the server before this one end once waiting clients have an answer: unmapping its memory

@@ -1,6 +1,6 @@
 //! The settings with which a server starts.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -33,14 +33,7 @@ pub(crate) struct ServiceConfig {
 impl ServiceConfig {
     /// A server in memory on a free port of this machine.
     pub(crate) fn private() -> Self {
-        let doors = DoorArgs {
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-            token_file: None,
-            no_tls: false,
-            allowed_host: Vec::new(),
-            // No user searches its self tables.
-            no_journal: true,
-        };
+        let doors = DoorArgs::private();
         let clock = Arc::new(SystemClock);
         Self {
             doors,

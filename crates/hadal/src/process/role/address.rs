@@ -70,7 +70,7 @@ pub(super) fn patience(takes_over: bool) -> Duration {
 
 /// Opens a new socket for the address. Tries again for `patience` while another process has the
 /// address.
-async fn bind(listen: SocketAddr, patience: Duration) -> io::Result<TcpListener> {
+pub(super) async fn bind(listen: SocketAddr, patience: Duration) -> io::Result<TcpListener> {
     let start = Instant::now();
     loop {
         match TcpListener::bind(listen).await {

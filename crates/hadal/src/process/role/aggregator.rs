@@ -39,6 +39,7 @@ use crate::process::role::Parts;
 use crate::process::role::address::Address;
 use crate::process::role::doors::{frontend_config, http_config};
 use crate::process::role::leaves::Leaves;
+use crate::process::role::pg_door::PgDoor;
 use crate::process::role::tree::Tree;
 use crate::process::service_config::ServiceConfig;
 
@@ -54,7 +55,8 @@ pub(crate) fn open(
 ) -> Result<Parts, Error> {
     let Address { listener, bound, .. } = Address::take(runtime, config.doors.listen, None, false)?;
     let socket = runtime.block_on(member_socket::bind(cluster.listen))?;
-    let http = http_config(&config, bound, connections_max)?;
+    let mut http = http_config(&config, bound, connections_max)?;
+    let pg = PgDoor::open(&config.doors, true, &mut http, runtime, Duration::ZERO)?;
     let leaf_count = leaf_count(&config)?;
     let memory = part_of_machine(&config.storage.memory_of, leaf_count);
     let leaves = Leaves::none(Shares::of(memory));
@@ -89,6 +91,7 @@ pub(crate) fn open(
         listener,
         data: data.unwrap_or_else(|| http.about.data.clone()),
         http,
+        pg,
         frontend,
         backend,
         leaves,

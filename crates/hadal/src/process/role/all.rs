@@ -22,6 +22,7 @@ use crate::process::role::Parts;
 use crate::process::role::address::{ASK_AGAIN, Address, patience};
 use crate::process::role::doors::{frontend_config, http_config};
 use crate::process::role::leaves::{Leaves, LeavesConfig, OpenLeaves};
+use crate::process::role::pg_door::PgDoor;
 use crate::process::role::tree::Tree;
 use crate::process::service_config::ServiceConfig;
 
@@ -41,7 +42,11 @@ pub(crate) fn open(
     folder.map(Belonging::refuse).transpose()?;
     let Address { listener, bound, predecessor } =
         Address::take(runtime, config.doors.listen, folder, config.takes_over)?;
-    let http = http_config(&config, bound, connections_max)?;
+    let mut http = http_config(&config, bound, connections_max)?;
+    let open_pg = |http: &mut _, takes_over| {
+        PgDoor::open(&config.doors, false, http, runtime, patience(takes_over))
+    };
+    let pg = if predecessor.is_none() { open_pg(&mut http, false)? } else { None };
     let archive_location = config.storage.archive()?;
     let frontend = frontend_config(&config, archive_location.as_ref(), memory.table_bytes_max);
     let location = definitions_location(config.definitions, folder);
@@ -64,6 +69,8 @@ pub(crate) fn open(
         leaves_config.preopen()?;
     }
     let predecessor = predecessor.map(Predecessor::stop).transpose()?;
+    // The server before had the address of this door until now.
+    let pg = if predecessor.is_some() { open_pg(&mut http, true)? } else { pg };
     let opened = runtime.block_on(open_with_door(&leaves_config, config.takes_over));
     let ((leaves, recovered), door) = opened?;
     let tree = Tree::over(&leaves);
@@ -72,6 +79,7 @@ pub(crate) fn open(
     Ok(Parts {
         listener,
         http,
+        pg,
         frontend,
         backend,
         leaves,
