@@ -7,6 +7,7 @@
 
 #![expect(clippy::expect_used, reason = "tests fail by panicking")]
 
+mod postgres;
 mod top_lists;
 
 use std::path::{Path, PathBuf};

@@ -37,10 +37,16 @@ pub enum Hops {
 
 /// One process of Hadal, at a fixed time.
 pub struct Session {
-    runtime: tokio::runtime::Runtime,
-    root: Root,
-    placement: Arc<Placement>,
-    clock: Arc<FixedClock>,
+    /// The runtime of everything behind the session.
+    pub runtime: tokio::runtime::Runtime,
+    /// The root of the tree.
+    pub root: Root,
+    /// Where batches are placed.
+    pub placement: Arc<Placement>,
+    /// The rows that the leaves should hold.
+    pub expected_rows: Arc<ExpectedRows>,
+    /// The clock, which stands still.
+    pub clock: Arc<FixedClock>,
     sent: Arc<Sent>,
     bodies: u64,
 }
@@ -156,6 +162,7 @@ impl Session {
         Ok(Self {
             runtime,
             placement: Arc::new(Placement::new(sinks, &ledger, root.catalog())),
+            expected_rows: ledger,
             root,
             clock,
             sent,

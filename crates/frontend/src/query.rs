@@ -15,7 +15,7 @@ use hadal_sql::{
     parse, parse_spec, parse_with,
 };
 use hadal_tree::{AskError, ClusterStatus, Root};
-use hadal_types::{Micros, TableName, TableSchema, TimeRange, limits};
+use hadal_types::{Micros, TableName, TableSchema, TimeRange, Weight, limits};
 use tokio::time::timeout_at;
 
 use crate::error::{ErrorKind, FrontendError};
@@ -270,6 +270,12 @@ fn schema(frontend: &Frontend, table: &TableName) -> Result<Arc<TableSchema>, Fr
     })
 }
 
+/// Whether rows of the table may have weights.
+pub(crate) fn has_weights(frontend: &Frontend, table: &TableName) -> bool {
+    let table = frontend.backend.root.known_table(table.as_str());
+    table.is_none_or(|table| table.schema.column(Weight::COLUMN).is_some())
+}
+
 async fn run(
     frontend: &Frontend,
     query: Query,
@@ -277,7 +283,7 @@ async fn run(
 ) -> Result<QueryResult, FrontendError> {
     let is_grouped = matches!(query.kind, QueryKind::Groups { .. });
     let (has_series, range) = (query.series.is_some(), query.range);
-    let numbers = NumberClass::of_outputs(&query);
+    let numbers = NumberClass::of_outputs(&query, has_weights(frontend, &query.table));
     let answer = frontend.runner().run(query).await?;
     let mut warnings: Vec<QueryWarning> = notes.into_iter().map(QueryWarning::from).collect();
     warnings.extend(answer.warnings.iter().map(QueryWarning::from));

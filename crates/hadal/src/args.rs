@@ -107,8 +107,8 @@ impl DoorArgs {
         }
     }
 
-    /// Where PostgreSQL clients are served; `None` if they are not. The members of a cluster use the
-    /// default port.
+    /// Where PostgreSQL clients are served; `None` if they are not. The members of a cluster use
+    /// the default port.
     pub(crate) fn pg_address(&self, is_of_cluster: bool) -> Option<SocketAddr> {
         match self.pg_listen {
             Some(PgListen::On(address)) => Some(address),

@@ -10,6 +10,7 @@ mod fill;
 mod functions;
 mod names;
 mod rewrite;
+mod session_facts;
 mod tables;
 
 use std::sync::Arc;
@@ -30,7 +31,7 @@ use crate::column_type::ColumnType;
 use crate::failure::Failure;
 use crate::rows::Rows;
 
-pub(crate) use functions::SessionFacts;
+pub(crate) use session_facts::SessionFacts;
 
 /// Answers a query of the catalog within `deadline`.
 ///

@@ -1,4 +1,4 @@
-//! Tells what kind of statement a text is, and reads session commands. Queries stay texts.
+//! Finds what kind of statement a text is, and reads session commands. Queries stay texts.
 
 use crate::failure::Failure;
 use crate::lexer::{Lexeme, Lexer, Token};
@@ -68,7 +68,7 @@ const CATALOG_FUNCTIONS: [&str; 20] = [
     "to_regclass",
 ];
 
-/// Tells what kind of statement `text` is, which has at least one token.
+/// Returns what kind of statement `text` is, which has at least one token.
 ///
 /// # Errors
 /// A session command that cannot be read.

@@ -3,7 +3,7 @@
 use hadal_ingest::{InputFormat, Quote, ReadOptions};
 
 use crate::failure::Failure;
-use crate::syntax::Syntax;
+use crate::statement_reader::StatementReader;
 
 /// Where and how rows of a COPY are.
 #[derive(Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) struct Copy {
 /// # Errors
 /// [`Failure`] for forms other than from the client as text or CSV.
 pub(crate) fn copy(sql: &str) -> Result<Copy, Failure> {
-    let mut syntax = Syntax::new(sql);
+    let mut syntax = StatementReader::new(sql);
     syntax.expect("copy")?;
     if syntax.peek()?.is_some_and(|next| next.is("(")) {
         return Err(no_export(&syntax));
@@ -61,7 +61,7 @@ pub(crate) fn copy(sql: &str) -> Result<Copy, Failure> {
     Ok(copy)
 }
 
-fn no_export(syntax: &Syntax<'_>) -> Failure {
+fn no_export(syntax: &StatementReader<'_>) -> Failure {
     let failed = syntax.unexpected("rows are not copied out");
     Failure { sqlstate: "0A000", ..failed }.hint(
         "SELECT them, \\copy (SELECT …) in psql with \\g and --csv, or hadal query --format csv",
@@ -69,7 +69,7 @@ fn no_export(syntax: &Syntax<'_>) -> Failure {
 }
 
 impl Copy {
-    fn read_option(&mut self, syntax: &mut Syntax<'_>) -> Result<(), Failure> {
+    fn read_option(&mut self, syntax: &mut StatementReader<'_>) -> Result<(), Failure> {
         let at = syntax.clone();
         match syntax.name()?.to_ascii_lowercase().as_str() {
             "format" => {

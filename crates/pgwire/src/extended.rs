@@ -18,7 +18,7 @@ use crate::session::{Answer, Session, Trouble};
 use crate::session_state::{Portal, Prepared, unknown_portal};
 use crate::statements::statements;
 
-/// Texts of which one is likely to fit where a parameter without a type is.
+/// Texts, one likely to fit where a parameter without a type is.
 const EXAMPLES: [&str; 4] = ["", "1 minute", "2000-01-01", "hour"];
 
 impl Session {

@@ -138,7 +138,7 @@ fn sqlstate(kind: ErrorKind, detail: &str) -> &'static str {
 }
 
 fn bad_query(detail: &str) -> &'static str {
-    if detail.starts_with("there is no column") {
+    if detail.starts_with("there is no column") || detail.contains(" has no column ") {
         "42703"
     } else if detail.starts_with("there is no function") {
         "42883"
@@ -179,6 +179,7 @@ mod tests {
         for (kind, detail, expected) in [
             (ErrorKind::UnknownTable, "there is no table t", "42P01"),
             (ErrorKind::BadQuery, "there is no column x", "42703"),
+            (ErrorKind::BadQuery, "table t has no column x", "42703"),
             (ErrorKind::BadQuery, "Hadal has no joins; a query asks one table", "0A000"),
             (ErrorKind::BadQuery, "unexpected )", "42601"),
             (ErrorKind::Late, "no answer", "57014"),

@@ -7,7 +7,7 @@ use hadal_types::{Micros, Number};
 
 use crate::failure::Failure;
 use crate::lexer::Token;
-use crate::syntax::Syntax;
+use crate::statement_reader::StatementReader;
 
 /// The rows of an INSERT.
 #[derive(Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) struct Insert {
 /// # Errors
 /// [`Failure`] with the place, for anything but rows of constants.
 pub(crate) fn insert(sql: &str, values: &[Literal], now: Micros) -> Result<Insert, Failure> {
-    let mut syntax = Syntax::new(sql);
+    let mut syntax = StatementReader::new(sql);
     syntax.expect("insert")?;
     syntax.expect("into")?;
     let table = syntax.table()?;
@@ -71,12 +71,12 @@ pub(crate) fn insert(sql: &str, values: &[Literal], now: Micros) -> Result<Inser
 
 /// The next constant; `None` for DEFAULT.
 fn constant(
-    syntax: &mut Syntax<'_>,
+    syntax: &mut StatementReader<'_>,
     values: &[Literal],
     now: Micros,
 ) -> Result<Option<Literal>, Failure> {
     let is_negative = syntax.skip("-")?;
-    let unexpected = |syntax: &Syntax<'_>| {
+    let unexpected = |syntax: &StatementReader<'_>| {
         syntax
             .unexpected("a constant is missing")
             .hint("rows take numbers, 'texts', true, false, NULL, ARRAY['a'] and now()")
@@ -132,7 +132,11 @@ fn constant(
     Ok(Some(constant))
 }
 
-fn array(syntax: &mut Syntax<'_>, values: &[Literal], now: Micros) -> Result<Literal, Failure> {
+fn array(
+    syntax: &mut StatementReader<'_>,
+    values: &[Literal],
+    now: Micros,
+) -> Result<Literal, Failure> {
     syntax.expect("[")?;
     let mut items = Vec::new();
     while !syntax.skip("]")? {
@@ -149,7 +153,7 @@ fn array(syntax: &mut Syntax<'_>, values: &[Literal], now: Micros) -> Result<Lit
 }
 
 /// Leaves out `::type`: a value has the type that it is written in.
-fn skip_casts(syntax: &mut Syntax<'_>) -> Result<(), Failure> {
+fn skip_casts(syntax: &mut StatementReader<'_>) -> Result<(), Failure> {
     while syntax.skip("::")? {
         syntax.name()?;
         for word in [".", "precision", "varying", "with", "without", "time", "zone"] {

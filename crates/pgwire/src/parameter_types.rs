@@ -38,8 +38,8 @@ pub(crate) fn parameter_types(
             continue;
         };
         if *slot == 0 {
-            let place = Place { lexemes: &lexemes, index, schema: schema.as_deref() };
-            *slot = place.parameter_type().unwrap_or_default();
+            let context = ParameterContext { lexemes: &lexemes, index, schema: schema.as_deref() };
+            *slot = context.parameter_type().unwrap_or_default();
         }
     }
     let text = ColumnType::Text.oid();
@@ -60,13 +60,13 @@ pub(crate) fn example(oid: u32, text: &str) -> Literal {
 }
 
 /// Where a parameter is.
-struct Place<'p> {
+struct ParameterContext<'p> {
     lexemes: &'p [Lexeme<'p>],
     index: usize,
     schema: Option<&'p TableSchema>,
 }
 
-impl Place<'_> {
+impl ParameterContext<'_> {
     fn before(&self, distance: usize) -> Option<&Lexeme<'_>> {
         self.index.checked_sub(distance).and_then(|index| self.lexemes.get(index))
     }

@@ -16,7 +16,7 @@ use crate::notices::notices_of;
 use crate::value_binary::put_value;
 use crate::value_text::write_value;
 
-/// An answer, of which a part may have been sent.
+/// An answer. A part of it may have been sent.
 pub(crate) struct Rows {
     pub(crate) fields: Vec<Field>,
     rows: IntoIter<SparseRow>,

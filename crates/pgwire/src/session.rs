@@ -1,8 +1,8 @@
 //! One session: messages one after the other, until the client leaves or the server stops.
 //!
 //! ```text
-//! Query ──────────────────────────> statements ──> command ──> frontend ──> rows ──> ReadyForQuery
-//! Parse, Bind, Describe, Execute ──> extended.rs ─────┘                       Sync ──> ReadyForQuery
+//! Query ──> statements ──> command ──> frontend ──> rows ──> ReadyForQuery
+//! Parse, Bind, Describe, Execute ──> extended.rs ──> the same; Sync ──> ReadyForQuery
 //! ```
 
 use std::collections::HashMap;

@@ -50,7 +50,7 @@ pub(crate) struct SessionState {
     pub(crate) portals: HashMap<String, Portal>,
     /// Messages that are sent with the next completion.
     pub(crate) notices: Vec<Notice>,
-    /// Settings whose new values the client is told.
+    /// Settings whose new values are reported to the client.
     pub(crate) changed_settings: Vec<&'static str>,
 }
 

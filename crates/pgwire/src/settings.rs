@@ -185,12 +185,12 @@ impl Settings {
         all.map(|(name, value)| (name.as_str(), value.as_str())).collect()
     }
 
-    /// The settings that a client is told of, with their values.
+    /// The settings that are reported to a client, with their values.
     pub(crate) fn reported(&self) -> impl Iterator<Item = (&'static str, &str)> {
         REPORTED.iter().map(|(name, shown)| (*shown, self.get(name).unwrap_or_default()))
     }
 
-    /// How a client spells a setting of which it is told.
+    /// How a client spells a reported setting.
     pub(crate) fn reported_name(name: &str) -> Option<&'static str> {
         REPORTED.iter().find(|(reported, _)| *reported == name).map(|(_, shown)| *shown)
     }

@@ -19,7 +19,7 @@ use crate::frontend_message::FrontendMessage;
 use crate::insert::insert;
 use crate::notices::notice;
 use crate::session::{Session, Trouble};
-use crate::syntax::Syntax;
+use crate::statement_reader::StatementReader;
 
 /// The door's name in `_rejects`.
 const SOURCE: &str = "postgresql";
@@ -112,7 +112,7 @@ impl Session {
 
 /// The tables of a DROP TABLE, and whether they need not be there.
 fn drop_table(sql: &str) -> Result<(Vec<String>, bool), Failure> {
-    let mut syntax = Syntax::new(sql);
+    let mut syntax = StatementReader::new(sql);
     syntax.expect("drop")?;
     syntax.expect("table")?;
     let if_exists = syntax.skip("if")?;

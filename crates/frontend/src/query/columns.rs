@@ -7,7 +7,7 @@ use crate::error::FrontendError;
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
 use crate::query::number_class::NumberClass;
-use crate::query::{QueryRequest, bind, describe, summarize};
+use crate::query::{QueryRequest, bind, describe, has_weights, summarize};
 
 /// A column of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct OutputColumn {
 }
 
 impl OutputColumn {
-    /// A column of which nothing more is known than its type.
+    /// A column whose type alone is known.
     #[must_use]
     pub fn new(name: &str, value_type: Type) -> Self {
         Self { name: name.to_owned(), value_type, numbers: NumberClass::Any }
@@ -49,7 +49,10 @@ impl Frontend {
         let (statement, _) = bind(self, request, &parsed, now).await?;
         Ok(match statement {
             Statement::Query { query, .. } => {
-                let outputs = query.outputs.iter().zip(NumberClass::of_outputs(&query));
+                let outputs = query
+                    .outputs
+                    .iter()
+                    .zip(NumberClass::of_outputs(&query, has_weights(self, &query.table)));
                 let column = |(output, numbers): (&Output, NumberClass)| OutputColumn {
                     numbers,
                     ..OutputColumn::new(&output.name, output.value_type)

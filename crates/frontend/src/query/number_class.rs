@@ -2,16 +2,17 @@
 //! several types of number.
 
 use hadal_query::{
-    AggregateFunction, Expr, Function, GroupInput, OutputExpr, Query, QueryKind, RowExpr, TimeField,
+    AggregateFunction, Expr, Function, GroupInput, Output, OutputExpr, Query, QueryKind, RowExpr,
+    TimeField,
 };
 use hadal_types::Value;
 
 /// What is known of a column's numbers before they are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NumberClass {
-    /// Whole numbers, unless rows have fractional weights or a value is beyond 64 bits.
+    /// Whole numbers, unless a value is beyond 64 bits.
     Whole,
-    /// Doubles: averages, percentiles, quotients.
+    /// Doubles: averages and quotients.
     Real,
     /// Any numbers, whole ones among them.
     #[default]
@@ -19,14 +20,17 @@ pub enum NumberClass {
 }
 
 impl NumberClass {
-    /// The classes of a query's outputs.
-    pub(crate) fn of_outputs(query: &Query) -> Vec<Self> {
-        query.outputs.iter().map(|output| Self::of_output(&output.expr, query)).collect()
+    /// The classes of a query's outputs. Counts of rows that have weights may be fractional.
+    pub(crate) fn of_outputs(query: &Query, has_weights: bool) -> Vec<Self> {
+        let class = |output: &Output| Self::of_output(&output.expr, query, has_weights);
+        query.outputs.iter().map(class).collect()
     }
 
-    fn of_output(expr: &OutputExpr, query: &Query) -> Self {
+    fn of_output(expr: &OutputExpr, query: &Query, has_weights: bool) -> Self {
+        let of_count = if has_weights { Self::Any } else { Self::Whole };
         Self::of_expr(expr, &|input| match input {
-            GroupInput::Count | GroupInput::RawCount => Self::Whole,
+            GroupInput::Count | GroupInput::Measure(_, AggregateFunction::Count) => of_count,
+            GroupInput::RawCount => Self::Whole,
             GroupInput::Measure(_, function) => Self::of_aggregate(*function),
             GroupInput::Key(index) => {
                 let values = match &query.kind {
@@ -45,10 +49,8 @@ impl NumberClass {
 
     fn of_aggregate(function: AggregateFunction) -> Self {
         match function {
-            AggregateFunction::Count
-            | AggregateFunction::RawCount
-            | AggregateFunction::Distinct => Self::Whole,
-            AggregateFunction::Avg | AggregateFunction::Quantile(_) => Self::Real,
+            AggregateFunction::RawCount | AggregateFunction::Distinct => Self::Whole,
+            AggregateFunction::Avg => Self::Real,
             _ => Self::Any,
         }
     }
@@ -113,7 +115,8 @@ mod tests {
             (Expr::call(Function::Divide, [sum(), count()]), NumberClass::Real),
             (Expr::Leaf(GroupInput::Key(7)), NumberClass::Any),
         ] {
-            assert_eq!(NumberClass::of_output(&expr, &query), expected, "{expr:?}");
+            assert_eq!(NumberClass::of_output(&expr, &query, false), expected, "{expr:?}");
         }
+        assert_eq!(NumberClass::of_output(&count(), &query, true), NumberClass::Any);
     }
 }

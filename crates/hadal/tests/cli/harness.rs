@@ -37,9 +37,15 @@ pub(crate) fn hadal_with_signal(option: &str, args: &[&str]) -> Command {
 
 fn without_settings(mut command: Command) -> Command {
     command.stdin(Stdio::null());
-    for name in
-        ["HADAL_LISTEN", "HADAL_DATA", "HADAL_SERVER", "HADAL_TOKEN", "HOME", "XDG_DATA_HOME"]
-    {
+    for name in [
+        "HADAL_LISTEN",
+        "HADAL_PG_LISTEN",
+        "HADAL_DATA",
+        "HADAL_SERVER",
+        "HADAL_TOKEN",
+        "HOME",
+        "XDG_DATA_HOME",
+    ] {
         command.env_remove(name);
     }
     command

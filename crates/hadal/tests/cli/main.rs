@@ -46,6 +46,8 @@ mod memory;
 #[cfg(test)]
 mod moved_batches;
 #[cfg(test)]
+mod postgres;
+#[cfg(test)]
 mod query;
 #[cfg(test)]
 mod restart;

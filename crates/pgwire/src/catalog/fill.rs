@@ -6,12 +6,10 @@ use hadal_frontend::{NumberClass, type_of};
 use hadal_types::{ColumnSchema, TableSchema};
 use rusqlite::{Connection, params};
 
-use super::functions::{OWNER, SessionFacts};
-use super::names::{TYPES, table_oid, type_name};
+use super::names::{OWNER, PUBLIC, TYPES, table_oid, type_name};
+use super::session_facts::SessionFacts;
 use crate::column_type::ColumnType;
 
-/// The number of schema `public`.
-pub(super) const PUBLIC: i64 = 2_200;
 /// The number of schema `pg_catalog`.
 const PG_CATALOG: i64 = 11;
 /// The number of schema `information_schema`.

@@ -8,25 +8,11 @@ use rusqlite::functions::{Context, FunctionFlags};
 use rusqlite::types::{Value, ValueRef};
 use rusqlite::{Connection, Error, Result};
 
-use super::fill::PUBLIC;
-use super::names::{TYPES, array_elements, array_text, table_oid, type_name};
+use super::names::{PUBLIC, TYPES, array_elements, array_text, table_oid, type_name};
+use super::session_facts::SessionFacts;
 
-/// The number of the only role.
-pub(super) const OWNER: i64 = 10;
 /// The schemas of names without one.
 const SEARCH_PATH: &str = "{pg_catalog,public}";
-
-/// What a session is to the functions of the catalog.
-#[derive(Clone, Debug)]
-pub(crate) struct SessionFacts {
-    pub(crate) user: String,
-    pub(crate) database: String,
-    /// The number by which the session's statements are cancelled.
-    pub(crate) process: u32,
-    /// The answer of `version()`.
-    pub(crate) version: String,
-    pub(crate) settings: BTreeMap<String, String>,
-}
 
 /// Functions that return the same for any arguments: null for definitions of what there is not, and
 /// true for rights.
@@ -230,6 +216,12 @@ fn add_lists(connection: &Connection) -> Result<()> {
         let joined =
             text(context, 0).map(|list| array_elements(&list).collect::<Vec<_>>().join(&separator));
         Ok(or_null(joined))
+    })?;
+    add_function(connection, "pg_element", |context| {
+        let index =
+            integer(context, 1).and_then(|index| usize::try_from(index).ok()?.checked_sub(1));
+        let (Some(list), Some(index)) = (text(context, 0), index) else { return Ok(Value::Null) };
+        Ok(or_null(array_elements(&list).nth(index).map(str::to_owned)))
     })?;
     for name in ["array_length", "array_upper", "cardinality"] {
         add_function(connection, name, |context| {

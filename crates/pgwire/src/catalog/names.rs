@@ -1,5 +1,10 @@
 //! Names and texts as PostgreSQL's catalog has them.
 
+/// The number of the only role.
+pub(crate) const OWNER: i64 = 10;
+/// The number of schema `public`.
+pub(crate) const PUBLIC: i64 = 2_200;
+
 /// The name of a column of an answer. PostgreSQL names a call by its function, where SQLite takes
 /// the text.
 pub(crate) fn column_name(text: &str) -> String {

@@ -5,7 +5,7 @@
 //! | `pg_catalog.x` | `x` |
 //! | `OPERATOR(pg_catalog.~)`, `~`, `!~`, `~*` | `REGEXP`, `NOT REGEXP`, with `(?i)` |
 //! | `x = ANY (…)`, `x <> ALL (…)` | `x MATCH (…)`, `x NOT MATCH (…)`, which are functions here |
-//! | `ARRAY[a, b]`, `ARRAY(SELECT …)` | `pg_array(a, b)`, `(SELECT …)` |
+//! | `ARRAY[a, b]`, `ARRAY(SELECT …)`, `x[1]` | `pg_array(a, b)`, `(SELECT …)`, `pg_element(x, 1)` |
 //! | `'t'::regclass`, `c.oid::regclass` | `to_regclass('t')`, `regclass_name(c.oid)` |
 //! | `x::type`, `COLLATE name` | `x` |
 //! | `current_user`, `current_schema` … | calls of functions |
@@ -32,8 +32,7 @@ const CALLS: [&str; 8] = [
 /// A token without an end.
 pub(super) fn rewrite(sql: &str) -> Result<String, Failure> {
     let lexemes: Vec<Lexeme<'_>> = Lexer::new(sql).collect::<Result<_, _>>()?;
-    let mut rewriter =
-        Rewriter { lexemes: &lexemes, at: 0, pieces: Vec::new(), arrays: Vec::new() };
+    let mut rewriter = Rewriter { lexemes: &lexemes, at: 0, pieces: Vec::new() };
     while rewriter.at < lexemes.len() {
         rewriter.step();
     }
@@ -44,8 +43,6 @@ struct Rewriter<'r> {
     lexemes: &'r [Lexeme<'r>],
     at: usize,
     pieces: Vec<String>,
-    /// For each open bracket, whether it is that of an array's constructor.
-    arrays: Vec<bool>,
 }
 
 impl Rewriter<'_> {
@@ -98,7 +95,6 @@ impl Rewriter<'_> {
                 }
             }
             "array" if self.is(1, "[") => {
-                self.arrays.push(true);
                 self.push("pg_array (", 2);
             }
             "array" if self.is(1, "(") => self.at += 1,
@@ -129,14 +125,13 @@ impl Rewriter<'_> {
                 let operator = if self.is(3, "select") { "NOT IN" } else { "NOT MATCH" };
                 self.push(operator, 2);
             }
+            // An element of an array.
             "[" => {
-                self.arrays.push(false);
-                self.push("[", 1);
+                let start = self.operand_start();
+                self.pieces.insert(start, "pg_element (".to_owned());
+                self.push(",", 1);
             }
-            "]" => {
-                let piece = if self.arrays.pop() == Some(true) { ")" } else { "]" };
-                self.push(piece, 1);
-            }
+            "]" => self.push(")", 1),
             other => self.push(other, 1),
         }
     }
@@ -243,6 +238,7 @@ mod tests {
             ("n OPERATOR(pg_catalog.~) '^(t)$' COLLATE pg_catalog.default", "n REGEXP '^(t)$'"),
             ("a !~ 'x' AND b ~* 'y'", "a NOT REGEXP 'x' AND b REGEXP '(?i)' || 'y'"),
             ("k = ANY (ARRAY['r','v'])", "k MATCH ( pg_array ( 'r' , 'v' ) )"),
+            ("a.b[s] = 1", "pg_element ( a . b , s ) = 1"),
             ("k = any (select 1)", "k IN ( select 1 )"),
             ("k <> ALL ($1)", "k NOT MATCH ( ?1 )"),
             ("'t'::regclass", "to_regclass ( 't' )"),

@@ -107,9 +107,9 @@ fn selected(outer: &[Item], inner: &SelectAst) -> Read<Option<Vec<Item>>> {
         let name = name.ok_or_else(|| {
             LocatedError::new("Hadal has no expressions around a query", item.at).hint(ADVICE)
         })?;
-        let known = inner.items.iter().find(|inner| inner.expr.is_some() && inner.name == name);
+        let named = inner.items.iter().find(|inner| inner.expr.is_some() && inner.name == name);
         let has_all = inner.items.iter().any(|item| item.expr.is_none());
-        match (known, has_all) {
+        match (named, has_all) {
             (Some(inner), _) => {
                 Ok(Item { name: item.name.clone(), aliased: true, ..inner.clone() })
             }

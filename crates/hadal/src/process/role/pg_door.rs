@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::process::file_permissions::refuse_written_by_others;
 use crate::process::role::address::bind;
 
-/// A PostgreSQL client for every so many HTTP connections, where files are scarce.
+/// HTTP connections for one of a PostgreSQL client, where files are scarce.
 const HTTP_CONNECTIONS_FOR_ONE: usize = 4;
 
 /// The open door for PostgreSQL clients.

@@ -5,13 +5,13 @@ use crate::lexer::{Lexeme, Lexer, Token};
 
 /// The tokens of a statement, one after the other.
 #[derive(Clone)]
-pub(crate) struct Syntax<'t> {
+pub(crate) struct StatementReader<'t> {
     lexer: Lexer<'t>,
     /// The length of the text.
     end: usize,
 }
 
-impl<'t> Syntax<'t> {
+impl<'t> StatementReader<'t> {
     /// The tokens of `text`.
     pub(crate) fn new(text: &'t str) -> Self {
         Self { lexer: Lexer::new(text), end: text.len() }
