@@ -36,11 +36,13 @@ const NULLS: [&str; 18] = [
     "inet_client_addr",
     "pg_my_temp_schema",
 ];
-const TRUTHS: [&str; 11] = [
+const TRUTHS: [&str; 13] = [
     "pg_table_is_visible",
     "pg_type_is_visible",
     "pg_function_is_visible",
     "pg_opclass_is_visible",
+    "pg_collation_is_visible",
+    "pg_operator_is_visible",
     "has_table_privilege",
     "has_schema_privilege",
     "has_database_privilege",
@@ -49,8 +51,9 @@ const TRUTHS: [&str; 11] = [
     "has_function_privilege",
     "pg_has_role",
 ];
-const ZEROS: [&str; 8] = [
+const ZEROS: [&str; 9] = [
     "pg_is_in_recovery",
+    "pg_relation_is_publishable",
     "pg_is_other_temp_schema",
     "pg_relation_size",
     "pg_total_relation_size",
