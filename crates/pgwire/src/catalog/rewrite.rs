@@ -131,9 +131,21 @@ impl Rewriter<'_> {
                 self.pieces.insert(start, "pg_element (".to_owned());
                 self.push(",", 1);
             }
+            // The alias of `generate_series` stands for its only column, which is `value` here.
+            "]" if self.is_alias_of_series() => self.push(". value )", 1),
             "]" => self.push(")", 1),
             other => self.push(other, 1),
         }
+    }
+
+    /// Whether the token before is the alias of a call of `generate_series`.
+    fn is_alias_of_series(&self) -> bool {
+        let Some(alias) = self.at.checked_sub(1).and_then(|at| self.lexemes.get(at)) else {
+            return false;
+        };
+        let has_series = self.lexemes.iter().any(|lexeme| lexeme.is("generate_series"));
+        let ends_call = |pair: &[Lexeme<'_>]| pair[0].is(")") && pair[1].token == alias.token;
+        has_series && alias.name().is_some() && self.lexemes.windows(2).any(ends_call)
     }
 
     /// Leaves out a cast. One to a name of an object becomes a call.
@@ -239,6 +251,10 @@ mod tests {
             ("a !~ 'x' AND b ~* 'y'", "a NOT REGEXP 'x' AND b REGEXP '(?i)' || 'y'"),
             ("k = ANY (ARRAY['r','v'])", "k MATCH ( pg_array ( 'r' , 'v' ) )"),
             ("a.b[s] = 1", "pg_element ( a . b , s ) = 1"),
+            (
+                "a[s] FROM generate_series(0, 1) s",
+                "pg_element ( a , s . value ) FROM generate_series ( 0 , 1 ) s",
+            ),
             ("k = any (select 1)", "k IN ( select 1 )"),
             ("k <> ALL ($1)", "k NOT MATCH ( ?1 )"),
             ("'t'::regclass", "to_regclass ( 't' )"),
