@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use hadal_frontend::Members;
 use hadal_peer::{BoxFuture, LeafRestart, Member, MemberRole, MemberState};
 use hadal_types::limits::CLUSTER_TABLES_LISTED_MAX;
-use hadal_types::{LeafName, LeafState, MachineName, Micros, TableName};
+use hadal_types::{FixedClock, LeafName, LeafState, MachineName, Micros, TableName};
 use serde_json::{Value, json};
 
 use crate::server::{Server, memory_backend, now};
@@ -14,8 +14,9 @@ use crate::server::{Server, memory_backend, now};
 const ALIVE: MemberState = MemberState::Announced(LeafState::Alive);
 
 /// The members of a cluster, as a test sets them.
-#[derive(Default)]
 pub(crate) struct FakeMembers {
+    /// The clock of the server.
+    pub(crate) clock: Arc<FixedClock>,
     members: Mutex<Vec<Member>>,
     /// The leaves that were forgotten, or why none can be.
     forgotten: Mutex<Vec<LeafName>>,
@@ -23,6 +24,15 @@ pub(crate) struct FakeMembers {
 }
 
 impl FakeMembers {
+    fn new() -> Self {
+        Self {
+            clock: Arc::new(FixedClock::new(now())),
+            members: Mutex::default(),
+            forgotten: Mutex::default(),
+            refusal: Mutex::default(),
+        }
+    }
+
     fn set(&self, members: &[(&str, MemberRole, MemberState)]) {
         let members = members.iter().map(|(name, role, state)| member(name, *role, *state));
         *self.members.lock().expect("no panic") = members.collect();
@@ -44,7 +54,7 @@ impl Members for FakeMembers {
     }
 
     fn problems(&self) -> Vec<String> {
-        vec!["the clock of 10.0.0.9:4281 is off by 2 min".to_owned()]
+        vec!["the clock of 10.0.0.9:4282 is off by 2 min".to_owned()]
     }
 
     fn forget<'a>(&'a self, leaf: &'a LeafName) -> BoxFuture<'a, Result<(), String>> {
@@ -94,10 +104,11 @@ fn member(name: &str, role: MemberRole, state: MemberState) -> Member {
 /// A server whose two leaves and aggregator are members of a cluster, and two leaves of machines
 /// that are gone: one is known to membership, one only by its rows.
 pub(crate) fn abyss() -> (Server, Arc<FakeMembers>) {
-    let members = Arc::new(FakeMembers::default());
+    let members = Arc::new(FakeMembers::new());
     set_states(&members, ALIVE);
     let mut backend = memory_backend(None);
     backend.members = Some(Arc::clone(&members) as _);
+    backend.clock = Arc::clone(&members.clock) as _;
     let table = TableName::new("t").expect("a name");
     backend.ledger.set(&LeafName("m-9/leaf-0".into()), &table, 7);
     (Server::over(backend, "127.0.0.1:0", |_| {}), members)
@@ -152,7 +163,7 @@ fn rows_of_a_silent_leaf_are_missing_until_it_is_back() {
     assert_eq!(rows(&cluster), rows(&all) - second);
     assert_eq!(cluster["rows_expected"], all["rows_expected"]);
     let machine = &cluster["machines"][0];
-    assert_eq!(machine["aggregator"]["address"], "127.0.0.1:4281");
+    assert_eq!(machine["aggregator"]["address"], "127.0.0.1:4282");
     let leaf = &machine["leaves"][1];
     assert_eq!((&leaf["state"], &leaf["answers"]), (&json!("silent"), &json!(false)));
     assert_eq!(
@@ -162,7 +173,7 @@ fn rows_of_a_silent_leaf_are_missing_until_it_is_back() {
     let problems = cluster["problems"].as_array().expect("problems");
     let problem = problems[0].as_str().expect("a sentence");
     assert!(problem.starts_with("leaf-1 is silent for 3 s; answers lack its "), "{problem}");
-    assert!(problems.contains(&json!("the clock of 10.0.0.9:4281 is off by 2 min")));
+    assert!(problems.contains(&json!("the clock of 10.0.0.9:4282 is off by 2 min")));
     let metrics = server.get("/metrics").text();
     let coverage = cluster["tables"][0]["coverage"].as_f64().expect("a number");
     for line in [

@@ -7,7 +7,7 @@ use hadal_types::limits::{ROLLOVER_BODY_BYTES_MAX, ROLLOVER_STOP_SECONDS};
 use serde_json::{Value, json};
 
 use crate::client::Reply;
-use crate::cluster::{abyss, set_states};
+use crate::cluster::{FakeMembers, abyss, set_states};
 use crate::server::Server;
 
 /// The time limit of a rollover whose leaves restart at once.
@@ -17,8 +17,8 @@ fn begin(server: &Server, body: &Value) -> Reply {
     server.request("POST", "/v1/rollover").body(body.to_string()).send()
 }
 
-/// Waits until the rollover has ended.
-fn ended(server: &Server) -> Value {
+/// Lets the server's clock pass until the rollover has ended.
+fn ended(server: &Server, members: &FakeMembers) -> Value {
     let start = Instant::now();
     loop {
         let rollover = server.get("/v1/rollover").ok()["rollover"].clone();
@@ -26,12 +26,13 @@ fn ended(server: &Server) -> Value {
             return rollover;
         }
         assert!(start.elapsed() < LONG, "{rollover}");
+        members.clock.pass(1);
     }
 }
 
 #[test]
 fn all_leaves_are_restarted() {
-    let (server, _members) = abyss();
+    let (server, members) = abyss();
     server.log("t", "{\"a\": \"x\"}\n");
     assert_eq!(server.get("/v1/rollover").ok(), json!({ "rollover": null }));
     // Seven rows of a machine that is gone are missing.
@@ -39,7 +40,7 @@ fn all_leaves_are_restarted() {
     let rollover = &begun["rollover"];
     assert_eq!((&rollover["phase"], &rollover["old"]), (&json!("running"), &json!(2)));
     assert_eq!(rollover["stop_seconds"], ROLLOVER_STOP_SECONDS);
-    let rollover = ended(&server);
+    let rollover = ended(&server, &members);
     assert_eq!((&rollover["phase"], &rollover["new"]), (&json!("done"), &json!(2)));
     assert_eq!((&rollover["old"], &rollover["rolling"]), (&json!(0), &json!([])));
     let history = rollover["history"].as_array().expect("moments");
@@ -47,22 +48,22 @@ fn all_leaves_are_restarted() {
     // Nothing is left for one that continues it.
     let before = json!({ "started_before": "1970-01-01T00:00:01Z", "coverage_floor": 0 });
     begin(&server, &before).ok();
-    assert_eq!(ended(&server)["new"], 2);
+    assert_eq!(ended(&server, &members)["new"], 2);
 }
 
 #[test]
 fn a_rollover_waits_when_rows_are_missing_and_can_be_stopped() {
-    let (server, _members) = abyss();
+    let (server, members) = abyss();
     let stop = || server.request("DELETE", "/v1/rollover").send();
     stop().problem(404, "no-rollover");
     let begun = server.request("POST", "/v1/rollover").send().ok();
     assert_eq!(begun["rollover"]["coverage_floor"], 0.97);
     let problem = begin(&server, &json!({})).problem(409, "rollover-running");
     assert!(problem["detail"].as_str().expect("a text").starts_with("a rollover is under way"));
-    // The clock of the test stands still, so the rollover does not stop by itself.
+    // The clock of the server stands still, so the rollover does not stop by itself.
     let stopped = stop().ok();
     assert_eq!(stopped["rollover"]["phase"], "stopping");
-    let rollover = ended(&server);
+    let rollover = ended(&server, &members);
     assert_eq!((&rollover["phase"], &rollover["old"]), (&json!("stopped"), &json!(2)));
     assert_eq!(rollover["reason"], "it was asked to stop");
     assert_eq!(rollover["resume_from"], rollover["begun"]);
@@ -77,7 +78,7 @@ fn a_leaf_that_is_away_is_named() {
     set_states(&members, MemberState::Announced(hadal_types::LeafState::Alive));
     *members.refusal.lock().expect("no panic") = Some("m-1 was asked: no".to_owned());
     begin(&server, &json!({ "coverage_floor": 0 })).ok();
-    let rollover = ended(&server);
+    let rollover = ended(&server, &members);
     assert_eq!(rollover["reason"], "leaf-0 cannot be restarted: m-1 was asked: no");
     assert_eq!(rollover["rolling"][0]["failed"], true);
 }

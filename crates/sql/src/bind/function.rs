@@ -12,7 +12,6 @@ use crate::bind::bound_expr::TypedExpr;
 use crate::bind::call::Call;
 use crate::bind::compare;
 use crate::bind::list_function;
-use crate::bind::literal;
 use crate::bind::quantile::percentile_hint;
 use crate::bind::regexp;
 use crate::bind::scope::a;
