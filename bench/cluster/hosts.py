@@ -53,8 +53,8 @@ class Host:
         self.server = subprocess.Popen(
             [
                 "ip", "netns", "exec", self.name, self.program, "serve", "--cluster", "hosts", "--machine", self.name,
-                "--join", f"{self.seed}:4281", "--no-tls",
-                "--listen", self.url.removeprefix("http://"), "--member-listen", f"{self.address}:4281",
+                "--join", f"{self.seed}:4282", "--no-tls",
+                "--listen", self.url.removeprefix("http://"), "--member-listen", f"{self.address}:4282",
                 "--leaves", str(self.leaves), "--memory-max", "1GiB", "--data", str(self.folder),
                 "--token-file", str(self.folder.parent / "admin-token"),
                 "--cluster-token-file", str(self.folder.parent / "cluster-token"),

@@ -108,7 +108,7 @@ class Cluster:
         addresses = [f"127.0.{network}.{number}" for number in range(1, machines + 1)]
         self.machines = [
             Machine(program, pathlib.Path(root) / f"machine-{number}", address, [
-                "--cluster", f"figures-{network}", "--machine", f"machine-{number}", "--join", f"{addresses[0]}:4281",
+                "--cluster", f"figures-{network}", "--machine", f"machine-{number}", "--join", f"{addresses[0]}:4282",
                 "--leaves", str(leaves), *options])
             for number, address in enumerate(addresses, 1)]
         self.doors = [machine.door for machine in self.machines]

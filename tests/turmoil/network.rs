@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use turmoil::net::{TcpListener, TcpStream};
 
 /// The port on which every process takes calls.
-const PORT: u16 = 4281;
+const PORT: u16 = 4282;
 
 /// Connections through the simulated network.
 pub(crate) struct Simulated;

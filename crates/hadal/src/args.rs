@@ -12,7 +12,7 @@ pub(crate) use memory::{MemoryArgs, Storage};
 pub(crate) use read::ReadArgs;
 pub(crate) use storage::{StorageArgs, location};
 
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, ToSocketAddrs};
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -25,8 +25,8 @@ pub(crate) const LISTEN_DEFAULT: &str = "127.0.0.1:4280";
 
 /// The default port of a server.
 const HTTP_PORT: u16 = 4280;
-/// The default address for PostgreSQL clients.
-const PG_LISTEN_DEFAULT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4281);
+/// The default port for PostgreSQL clients.
+const PG_PORT: u16 = 4281;
 
 /// Which server to talk to.
 #[derive(Args)]
@@ -59,7 +59,7 @@ pub(crate) struct DoorArgs {
         value_parser = listen_address)]
     pub(crate) listen: SocketAddr,
     /// Address and port for PostgreSQL clients, or off [default: 127.0.0.1:4281 beside the default
-    /// port of --listen; off beside other ports and in a cluster, whose members use that port]
+    /// port of --listen; off beside other ports]
     #[arg(long, env = "HADAL_PG_LISTEN", value_name = "ADDRESS", value_parser = pg_listen)]
     pub(crate) pg_listen: Option<PgListen>,
     /// File (PEM) with the certificate for TLS with PostgreSQL clients
@@ -107,14 +107,14 @@ impl DoorArgs {
         }
     }
 
-    /// Where PostgreSQL clients are served; `None` if they are not. The members of a cluster use
-    /// the default port.
-    pub(crate) fn pg_address(&self, is_of_cluster: bool) -> Option<SocketAddr> {
+    /// Where PostgreSQL clients are served; `None` if they are not.
+    pub(crate) fn pg_address(&self) -> Option<SocketAddr> {
         match self.pg_listen {
             Some(PgListen::On(address)) => Some(address),
             Some(PgListen::Off) => None,
-            None if is_of_cluster || self.listen.port() != HTTP_PORT => None,
-            None => Some(PG_LISTEN_DEFAULT),
+            None if self.listen.port() != HTTP_PORT => None,
+            None if self.listen.ip().is_loopback() => Some((self.listen.ip(), PG_PORT).into()),
+            None => Some((Ipv4Addr::LOCALHOST, PG_PORT).into()),
         }
     }
 }
@@ -178,22 +178,22 @@ mod tests {
 
     #[test]
     fn postgresql_clients_have_a_port_beside_the_default_one() {
-        let address = |listen: &str, pg: Option<PgListen>, is_of_cluster| {
+        let address = |listen: &str, pg: Option<PgListen>| {
             let doors = DoorArgs {
                 listen: listen.parse().expect("an address"),
                 pg_listen: pg,
                 ..DoorArgs::private()
             };
-            doors.pg_address(is_of_cluster).map(|address| address.to_string())
+            doors.pg_address().map(|address| address.to_string())
         };
         let pg = |text: &str| Some(pg_listen(text).expect("a place"));
         let usual = Some("127.0.0.1:4281".to_owned());
-        assert_eq!(address("127.0.0.1:4280", None, false), usual);
-        assert_eq!(address("0.0.0.0:4280", None, false), usual);
-        assert_eq!(address("127.0.0.1:4280", None, true), None);
-        assert_eq!(address("127.0.0.1:0", None, false), None);
-        assert_eq!(address("127.0.0.1:0", pg("127.0.0.1:4281"), true), usual);
-        assert_eq!(address("127.0.0.1:4280", pg("OFF"), false), None);
+        assert_eq!(address("127.0.0.1:4280", None), usual);
+        assert_eq!(address("0.0.0.0:4280", None), usual);
+        assert_eq!(address("127.0.0.2:4280", None).as_deref(), Some("127.0.0.2:4281"));
+        assert_eq!(address("127.0.0.1:0", None), None);
+        assert_eq!(address("127.0.0.1:0", pg("127.0.0.1:4281")), usual);
+        assert_eq!(address("127.0.0.1:4280", pg("OFF")), None);
         assert!(pg_listen("4281").is_err());
     }
 

@@ -31,7 +31,7 @@ impl Members for Fake {
     }
 
     fn problems(&self) -> Vec<String> {
-        vec!["10.0.0.9:4281 is of the cluster trench".to_owned()]
+        vec!["10.0.0.9:4282 is of the cluster trench".to_owned()]
     }
 
     fn forget<'a>(&'a self, _leaf: &'a LeafName) -> BoxFuture<'a, Result<(), String>> {
@@ -212,7 +212,7 @@ fn every_problem_is_one_sentence() {
             "m-2/leaf-0 is silent for 12 s; answers lack its 101 rows",
             "m-3/leaf-0 is no member, but should hold 7 rows; if it will not return: \
              hadal forget m-3/leaf-0",
-            "10.0.0.9:4281 is of the cluster trench",
+            "10.0.0.9:4282 is of the cluster trench",
             "m-1/leaf-10 is restoring 10 rows",
             "different releases are running: 0.1.0, 0.2.0",
             "a disk is broken",

@@ -9,7 +9,7 @@ use crate::args::listen_address;
 
 /// The port on which an aggregator takes calls of other members. Its machine's leaves have the
 /// ports after it.
-pub(crate) const MEMBER_PORT: u16 = 4281;
+pub(crate) const MEMBER_PORT: u16 = 4282;
 
 /// How a process finds its cluster.
 #[derive(Args, Clone, Debug, Default)]
@@ -28,7 +28,7 @@ pub(crate) struct ClusterArgs {
     #[arg(long, env = "HADAL_RACK", value_name = "NAME", requires = "cluster")]
     pub(crate) rack: Option<String>,
     /// Where to take calls of other members, TCP and UDP; leaves take the ports after it [default:
-    /// the address of --listen with port 4281]
+    /// the address of --listen with port 4282]
     #[arg(long, value_name = "ADDRESS", value_parser = listen_address, requires = "cluster")]
     pub(crate) member_listen: Option<SocketAddr>,
     /// The address by which other members reach this machine [default: that of --member-listen]

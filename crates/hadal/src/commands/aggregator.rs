@@ -18,7 +18,7 @@ use crate::process::service_config::ServiceConfig;
 /// `hadal serve --join` is this and starts the leaves of its machine.
 #[derive(Args)]
 #[command(after_help = "Examples:
-  hadal aggregator --cluster prod --join 10.0.0.1:4281 --listen 127.0.0.1:4280")]
+  hadal aggregator --cluster prod --join 10.0.0.1:4282 --listen 127.0.0.1:4280")]
 pub(crate) struct AggregatorArgs {
     #[command(flatten)]
     doors: DoorArgs,

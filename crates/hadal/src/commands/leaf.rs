@@ -16,8 +16,8 @@ use crate::process::role::leaf::LeafProcess;
 /// `hadal serve --join` starts the leaves of its machine itself.
 #[derive(Args)]
 #[command(after_help = "Examples:
-  hadal leaf --cluster prod --join 10.0.0.1:4281 --index 0 --of 4 --data /var/lib/hadal \\
-      --member-listen 10.0.0.2:4282 --cluster-token-file /etc/hadal/cluster-token")]
+  hadal leaf --cluster prod --join 10.0.0.1:4282 --index 0 --of 4 --data /var/lib/hadal \\
+      --member-listen 10.0.0.2:4283 --cluster-token-file /etc/hadal/cluster-token")]
 pub(crate) struct LeafArgs {
     #[command(flatten)]
     cluster: ClusterArgs,

@@ -7,7 +7,7 @@ pub(crate) fn leaf(name: &str, started: u64) -> Member {
         role: MemberRole::Leaf,
         machine: MachineName("m1".into()),
         rack: String::new(),
-        address: "127.0.0.1:4282".parse().expect("an address"),
+        address: "127.0.0.1:4283".parse().expect("an address"),
         url: String::new(),
         started,
         joined: 5,
@@ -31,7 +31,7 @@ fn a_member_is_read_as_it_was_announced() {
     let full = Member {
         role: MemberRole::Aggregator,
         rack: "row 7, rack ä".to_owned(),
-        address: "[::1]:4281".parse().expect("an address"),
+        address: "[::1]:4282".parse().expect("an address"),
         url: "http://[::1]:4280".to_owned(),
         has_definitions: true,
         ..leaf("m1", u64::MAX)

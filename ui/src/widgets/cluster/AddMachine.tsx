@@ -6,7 +6,7 @@ import { visible } from "../../base/format";
 /** The command that adds a machine. */
 function lineOf({ cluster, machines }: Cluster): string {
   const member = machines.find((machine) => machine.aggregator?.state === "alive");
-  const address = member?.aggregator?.address ?? "FIRST-MACHINE:4281";
+  const address = member?.aggregator?.address ?? "FIRST-MACHINE:4282";
   return `hadal serve --cluster ${visible(cluster ?? "NAME")} --join ${visible(address)}`;
 }
 

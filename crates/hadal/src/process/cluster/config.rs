@@ -172,7 +172,7 @@ mod tests {
         change: impl FnOnce(&mut ClusterArgs),
     ) -> Result<ClusterConfig, String> {
         let mut args = ClusterArgs {
-            join: vec!["a:4281".to_owned()],
+            join: vec!["a:4282".to_owned()],
             cluster: Some("prod".to_owned()),
             machine: Some("web-1".to_owned()),
             ..ClusterArgs::default()
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn the_member_port_is_beside_the_door() {
         let config = config("127.0.0.2:4280", |_| ()).expect("fine");
-        assert_eq!(config.listen.to_string(), "127.0.0.2:4281");
+        assert_eq!(config.listen.to_string(), "127.0.0.2:4282");
         assert_eq!(&*config.leaf_name(3).0, "web-1/leaf-3");
         assert_eq!(config.advertised(config.listen), config.listen);
         assert_eq!(self::config("127.0.0.1:0", |_| ()).expect("fine").listen.port(), 0);

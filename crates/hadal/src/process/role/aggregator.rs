@@ -56,7 +56,7 @@ pub(crate) fn open(
     let Address { listener, bound, .. } = Address::take(runtime, config.doors.listen, None, false)?;
     let socket = runtime.block_on(member_socket::bind(cluster.listen))?;
     let mut http = http_config(&config, bound, connections_max)?;
-    let pg = PgDoor::open(&config.doors, true, &mut http, runtime, Duration::ZERO)?;
+    let pg = PgDoor::open(&config.doors, &mut http, runtime, Duration::ZERO)?;
     let leaf_count = leaf_count(&config)?;
     let memory = part_of_machine(&config.storage.memory_of, leaf_count);
     let leaves = Leaves::none(Shares::of(memory));

@@ -43,9 +43,8 @@ pub(crate) fn open(
     let Address { listener, bound, predecessor } =
         Address::take(runtime, config.doors.listen, folder, config.takes_over)?;
     let mut http = http_config(&config, bound, connections_max)?;
-    let open_pg = |http: &mut _, takes_over| {
-        PgDoor::open(&config.doors, false, http, runtime, patience(takes_over))
-    };
+    let open_pg =
+        |http: &mut _, takes_over| PgDoor::open(&config.doors, http, runtime, patience(takes_over));
     let pg = if predecessor.is_none() { open_pg(&mut http, false)? } else { None };
     let archive_location = config.storage.archive()?;
     let frontend = frontend_config(&config, archive_location.as_ref(), memory.table_bytes_max);

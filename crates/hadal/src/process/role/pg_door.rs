@@ -30,12 +30,11 @@ impl PgDoor {
     /// Its limit of connections is taken from that of `http`.
     pub(crate) fn open(
         doors: &DoorArgs,
-        is_of_cluster: bool,
         http: &mut hadal_http::Config,
         runtime: &Runtime,
         patience: Duration,
     ) -> Result<Option<Self>, Error> {
-        let Some(listen) = doors.pg_address(is_of_cluster) else { return Ok(None) };
+        let Some(listen) = doors.pg_address() else { return Ok(None) };
         let failed = || Error::io("listen on", format!("--pg-listen {listen}"));
         let listener = runtime.block_on(bind(listen, patience)).map_err(failed())?;
         let bound = listener.local_addr().map_err(failed())?;
