@@ -86,7 +86,7 @@ fn member(name: &str, role: MemberRole, state: MemberState) -> Member {
         role,
         machine: MachineName("m-1".into()),
         rack: "r1".to_owned(),
-        address: SocketAddr::from((Ipv4Addr::LOCALHOST, 4_281)),
+        address: SocketAddr::from((Ipv4Addr::LOCALHOST, 4_282)),
         url: "http://127.0.0.1:4280".to_owned(),
         started: 1_000_000,
         joined: 5,

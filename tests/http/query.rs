@@ -249,7 +249,7 @@ fn other_statements_are_refused_with_advice() {
     let server = server();
     for sql in [
         "SELECT * FROM requests JOIN b USING (x)",
-        "SELECT * FROM (SELECT 1)",
+        "SELECT * FROM (SELECT 1) JOIN b USING (x)",
         "DROP TABLE requests",
     ] {
         let problem = server.sql(sql).problem(400, "bad-query");

@@ -13,7 +13,7 @@ mod top_lists;
 use std::path::{Path, PathBuf};
 
 use hadal_query::TimeZone;
-use hadal_tests::session::{Hops, Session};
+use hadal_tests::session::{Hops, Rows, Session};
 use hadal_types::Value;
 use hadal_types::time::parse_timestamp;
 use sqllogictest::{DB, DBOutput, DefaultColumnType, Runner};
@@ -59,11 +59,14 @@ impl DB for Hadal {
             }
             _ => self.0.ask(statement),
         };
-        let answer = answer.map_err(Refused)?;
-        let types = vec![DefaultColumnType::Text; answer.names.len()];
-        let rows = answer.rows.iter().map(|row| row.iter().map(shown).collect()).collect();
-        Ok(DBOutput::Rows { types, rows })
+        answer.map(|answer| output_of(&answer)).map_err(Refused)
     }
+}
+
+fn output_of(answer: &Rows) -> DBOutput<DefaultColumnType> {
+    let types = vec![DefaultColumnType::Text; answer.names.len()];
+    let rows = answer.rows.iter().map(|row| row.iter().map(shown).collect()).collect();
+    DBOutput::Rows { types, rows }
 }
 
 fn shown(value: &Value) -> String {

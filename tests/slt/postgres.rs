@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 use tokio_postgres::types::{FromSql, Type};
 use tokio_postgres::{Client, NoTls};
 
-use crate::{NOW, Refused, files, shown};
+use crate::{NOW, Refused, files, output_of, shown};
 
 /// Statements that the door answers, and the query language refuses; and `#` of a text that a file
 /// refuses for its length or its statements.
@@ -114,7 +114,17 @@ impl DB for Postgres {
                 .map(DBOutput::StatementComplete)
                 .map_err(Refused);
         }
-        // The files say what the query language refuses.
+        if let Some(zone) = first.strip_prefix("IN ZONE ") {
+            self.run(&format!("SET TimeZone = '{zone}'"))?;
+            let answer = self.ask(body);
+            self.run("RESET TimeZone")?;
+            return answer;
+        }
+        // The files say what the query language refuses, and have queries in JSON.
+        if first == "JSON" {
+            let spec = serde_json::from_str(body).map_err(|error| Refused(error.to_string()))?;
+            return self.session.ask_spec(&spec).map(|answer| output_of(&answer)).map_err(Refused);
+        }
         if ANSWERED.contains(&statement.trim()) {
             return self
                 .session

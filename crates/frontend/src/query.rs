@@ -9,7 +9,7 @@ pub(crate) mod summarize;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hadal_query::{Query, QueryKind};
+use hadal_query::{Query, QueryKind, TimeZone};
 use hadal_sql::{
     Context, Literal, Message, Note, Parsed, QuerySpec, SqlError, Statement, Texts, UnknownColumns,
     parse, parse_spec, parse_with,
@@ -35,6 +35,8 @@ pub struct QueryRequest {
     pub null_if_absent: bool,
     /// Whether an answer that lacks rows is an error. A spec says so itself, too.
     pub require_complete: bool,
+    /// The time zone whose calendar governs the query. A spec has its own, too.
+    pub time_zone: TimeZone,
     /// When the request arrived.
     pub start: Instant,
     /// Deadline for delivering the result.
@@ -131,7 +133,7 @@ impl QueryRequest {
             false => UnknownColumns::Error,
         };
         let context = Context { catalog, now, unknown_columns };
-        let statement = parsed.bind(&context).map_err(error_of)?;
+        let statement = parsed.bind_in_zone(&context, &self.time_zone).map_err(error_of)?;
         Ok((statement, parsed.spec_sql(&context)))
     }
 }

@@ -45,6 +45,7 @@ pub(crate) fn request(settings: &Settings, sql: &str, values: Vec<Literal>) -> Q
         text: QueryText::Prepared(sql.to_owned(), values),
         null_if_absent: false,
         require_complete: settings.require_complete(),
+        time_zone: settings.query_zone(),
         start,
         until: start + settings.deadline(),
         client: settings.get("application_name").unwrap_or_default().to_owned(),

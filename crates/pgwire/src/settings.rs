@@ -7,7 +7,7 @@ use std::time::Duration;
 use hadal_types::limits::{
     PG_SETTING_BYTES_MAX, PG_SETTINGS_MAX, QUERY_DEADLINE_MS, QUERY_DEADLINE_MS_MAX,
 };
-use jiff::tz::TimeZone;
+use jiff::tz::{TimeZone, TimeZoneDatabase};
 
 use crate::failure::Failure;
 
@@ -157,14 +157,18 @@ impl Settings {
                     return Err(invalid("UTF8, the only encoding"));
                 }
             }
-            "datestyle" => {
-                if !value.to_ascii_lowercase().starts_with("iso") {
-                    return Err(invalid("ISO, the only style"));
-                }
+            "datestyle" if !value.to_ascii_lowercase().starts_with("iso") => {
+                return Err(invalid("ISO, the only style"));
             }
             _ => {}
         }
         Ok(())
+    }
+
+    /// The zone whose calendar governs queries: that of times in texts.
+    pub(crate) fn query_zone(&self) -> hadal_query::TimeZone {
+        let name = self.zone.iana_name();
+        name.and_then(hadal_query::TimeZone::named).unwrap_or(hadal_query::TimeZone::UTC)
     }
 
     /// Returns all settings to their initial values.
@@ -237,7 +241,7 @@ fn zone_named(name: &str) -> Option<TimeZone> {
     if ["utc", "gmt", "z", "etc/utc"].contains(&name.to_ascii_lowercase().as_str()) {
         return Some(TimeZone::UTC);
     }
-    TimeZone::get(name).ok()
+    TimeZoneDatabase::bundled().get(name).ok()
 }
 
 fn truth(text: &str) -> Option<bool> {

@@ -92,7 +92,8 @@ impl Zone {
 
     fn offset(&self, micros: i64) -> i64 {
         let (first, last) = (Timestamp::MIN.as_microsecond(), Timestamp::MAX.as_microsecond());
-        let at = Timestamp::from_microsecond(micros.clamp(first, last)).unwrap_or_default();
+        // The last microsecond is beyond what jiff takes as microseconds.
+        let at = Timestamp::from_microsecond(micros.clamp(first, last)).unwrap_or(Timestamp::MAX);
         i64::from(self.0.to_offset(at).seconds()) * Micros::SECOND
     }
 

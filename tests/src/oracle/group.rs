@@ -3,13 +3,13 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
-use hadal_query::{Expr, GroupInput, OutputExpr, Query, SeriesLimit};
+use hadal_query::{Expr, GroupInput, OutputExpr, Query, RowInput, SeriesLimit};
 use hadal_types::{Micros, TimeRange, Value};
 
 use super::calendar;
 use super::evaluate::Evaluator;
 use super::exact::Exact;
-use super::finish::{self, Cell, Weighted};
+use super::finish::{self, Cell, Tolerance, Weighted};
 use super::{OracleFault, Standing};
 
 /// The rows with the same keys.
@@ -54,7 +54,7 @@ pub(super) struct GroupValues<'a> {
     pub(super) group: &'a Group,
     /// By measure: whether the engine sums decimals.
     pub(super) sums_exactly: &'a [bool],
-    pub(super) seconds: Value,
+    pub(super) seconds: Cell,
 }
 
 impl GroupValues<'_> {
@@ -70,7 +70,7 @@ impl GroupValues<'_> {
         let mut exact = true;
         expr.for_each_leaf(&mut |slot| exact &= self.cell(slot).is_exact());
         let value = evaluator.value(expr, &|slot: &GroupInput| self.cell(slot).value)?;
-        let tolerance = if exact { finish::Tolerance::Exact } else { finish::Tolerance::Open };
+        let tolerance = if exact { Tolerance::Exact } else { Tolerance::Open };
         Ok(Cell { value, tolerance })
     }
 
@@ -81,7 +81,7 @@ impl GroupValues<'_> {
             }
             GroupInput::Count => Cell::exact(finish::count(&self.group.rows)),
             GroupInput::RawCount => Cell::exact(finish::length(self.group.rows.len())),
-            GroupInput::Seconds => Cell::exact(self.seconds.clone()),
+            GroupInput::Seconds => self.seconds.clone(),
             GroupInput::Measure(index, finish) => {
                 let values = self.group.values.get(*index).map_or(&[][..], Vec::as_slice);
                 let exactly = self.sums_exactly.get(*index).is_some_and(|exactly| *exactly);
@@ -92,8 +92,19 @@ impl GroupValues<'_> {
 }
 
 /// The seconds of the query's range that the group's time bucket covers; without a bucket, the
-/// whole range.
-pub(super) fn seconds(query: &Query, keys: &[Value]) -> Value {
+/// whole range. Open if another key depends on time, because a group then covers only the time when
+/// that key has its value.
+pub(super) fn seconds(query: &Query, keys: &[Value]) -> Cell {
+    let bucket = query.time_key().map(|(index, _)| index);
+    let mut is_open = false;
+    for (_, key) in query.keys().iter().enumerate().filter(|(index, _)| Some(*index) != bucket) {
+        key.for_each_leaf(&mut |leaf| is_open |= matches!(leaf, RowInput::Time));
+    }
+    let tolerance = if is_open { Tolerance::Open } else { Tolerance::Exact };
+    Cell { value: seconds_of_bucket(query, keys), tolerance }
+}
+
+fn seconds_of_bucket(query: &Query, keys: &[Value]) -> Value {
     let TimeRange { mut from, mut to } = query.range;
     if let Some((index, buckets)) = query.time_key()
         && let Some(Value::Time(start)) = keys.get(index)
@@ -155,7 +166,8 @@ pub(super) fn limit_series(
     let seconds = seconds_of_all(query, &groups);
     let mut ranked = Vec::new();
     for (keys, group) in &series {
-        let slots = GroupValues { keys, group, sums_exactly, seconds: seconds.clone() };
+        let slots =
+            GroupValues { keys, group, sums_exactly, seconds: Cell::exact(seconds.clone()) };
         let rank = slots.output(evaluator, &limit.rank)?;
         if !rank.is_exact() && series.len() > limit.count {
             *standing = Standing::Open;

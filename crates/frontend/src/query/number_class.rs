@@ -62,7 +62,7 @@ impl NumberClass {
             Expr::Literal(_) => Self::Any,
             Expr::Call { function, arguments } => match function {
                 Function::Divide => Self::Real,
-                Function::DivideWhole | Function::SecondsBetween | Function::Length => Self::Whole,
+                Function::DivideWhole | Function::Length => Self::Whole,
                 Function::Extract(TimeField::Second | TimeField::Epoch) => Self::Any,
                 Function::Extract(_) => Self::Whole,
                 Function::Add

@@ -8,6 +8,7 @@ use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
 use hadal_frontend::{ErrorKind, Principal, QueryRequest, QueryText, blocking};
+use hadal_query::TimeZone;
 use hadal_sql::QuerySpec;
 use hadal_types::limits;
 use serde::Deserialize;
@@ -27,6 +28,7 @@ struct QueryBody {
     deadline_ms: Option<u64>,
     #[serde(default)]
     null_if_absent: bool,
+    time_zone: Option<String>,
 }
 
 /// Answers one statement.
@@ -79,8 +81,17 @@ impl QueryBody {
         }
         let until = start + Duration::from_millis(deadline_ms);
         let null_if_absent = self.null_if_absent;
+        let time_zone = match self.time_zone.as_deref() {
+            None => TimeZone::UTC,
+            Some(name) => match TimeZone::named(name) {
+                Some(zone) => zone,
+                None => {
+                    return bad(format!("no time zone {name:?}; one is \"Europe/Berlin\""));
+                }
+            },
+        };
         // SQL over HTTP has no such option; a spec has its own.
         let require_complete = false;
-        Ok(QueryRequest { text, null_if_absent, require_complete, start, until, client })
+        Ok(QueryRequest { text, null_if_absent, require_complete, time_zone, start, until, client })
     }
 }

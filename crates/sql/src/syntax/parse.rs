@@ -111,7 +111,7 @@ pub(crate) fn check_shape<'t>(tokens: impl IntoIterator<Item = &'t TokenWithSpan
             Token::LParen => depth += 1,
             // An index is an operator too: `a[1][1]…` is a chain.
             Token::LBracket => (depth, operators) = (depth + 1, operators + 1),
-            Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
+            Token::RParen | Token::RBracket if depth > 0 => depth -= 1,
             Token::Comma if depth == 0 => operators = 0,
             other if is_operand(other) => {}
             _ => operators += 1,
@@ -309,7 +309,9 @@ fn ends_items(tokens: &[TokenWithSpan], index: usize) -> bool {
     ];
     const BEFORE: [Keyword; 2] = [Keyword::DISTINCT, Keyword::WITHIN];
     let goes_on = index > 0 && is_keyword(&tokens[index - 1], &BEFORE);
-    is_keyword(&tokens[index], &CLAUSES) && !goes_on
+    // A parenthesis that closes none of the list ends a query within FROM.
+    let closes = matches!(tokens[index].token, Token::RParen);
+    closes || is_keyword(&tokens[index], &CLAUSES) && !goes_on
 }
 
 /// Whether the token is one of these keywords, unquoted.

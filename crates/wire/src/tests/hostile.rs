@@ -160,12 +160,12 @@ fn queries_are_refused_by_name() {
         "QueryRequest.query.deadline: found 1000000000 nanoseconds, expected less than a second"
     );
     assert_eq!(
-        refused_query(|wire| groups_of(wire).measures[1].kind = 9),
-        "QueryRequest.query.shape.measures[1].kind: code 9 is unknown"
+        refused_query(|wire| groups_of(wire).measures[1].kind = 99),
+        "QueryRequest.query.shape.measures[1].kind: code 99 is unknown"
     );
     for (kind, parameter, error) in [
         (0, 0, "is missing"),
-        (7, 0, "code 7 is unknown"),
+        (99, 0, "code 99 is unknown"),
         (1, 20, "found parameter 20, expected none"),
         (5, 0, "found no buckets, expected one or more"),
         (5, 1_001, "1001 buckets; at most 1000 are allowed"),
