@@ -40,6 +40,7 @@ pub use state::edge_histogram::{EdgeHistogram, EdgeHistogramParts};
 pub use state::histogram::{Histogram, HistogramParts};
 pub use state::log_histogram::LogHistogram;
 pub use state::min_max::MinMax;
+pub use state::quantiles::buckets::QUANTILE_BUCKET_MAX;
 pub use state::quantiles::{QUANTILES_VERSION, Quantiles, QuantilesParts};
 pub use state::sum::{Sum, SumParts, weighted};
 pub use state::top_values::{TopValues, TopValuesParts};

@@ -61,19 +61,21 @@ impl<M: Message + Shaped + Default> Frames<M> {
     }
 }
 
-/// Decodes exactly `count` delimited messages, the content of this field. An error has the index of
-/// its message.
+/// Decodes exactly `count` delimited messages, the content of this field. `decode` counts the memory
+/// of what a message is expanded to. An error has the index of its message.
 pub(crate) fn decode<M: Message + Shaped + Default, T>(
     (field, bytes): (&str, Bytes),
     count: usize,
     memory: &mut MemoryLimit,
-    mut decode: impl FnMut(M) -> Result<T, DecodeError>,
+    mut decode: impl FnMut(M, &mut MemoryLimit) -> Result<T, DecodeError>,
 ) -> Result<Vec<T>, DecodeError> {
     let mut frames = Frames::within(bytes, *memory);
     let mut decoded = Vec::new();
-    for (index, message) in frames.by_ref().enumerate() {
+    while let Some(message) = frames.next() {
+        let index = decoded.len();
         at_most("messages", index + 1, count).at(field)?;
-        decoded.push(message.and_then(&mut decode).at_index(field, index)?);
+        let converted = message.and_then(|message| decode(message, &mut frames.memory));
+        decoded.push(converted.at_index(field, index)?);
     }
     *memory = frames.memory();
     match decoded.len() == count {

@@ -4,8 +4,8 @@
 use bytes::Bytes;
 use hadal_aggregate::{
     ArgMinMax, Comoments, ComomentsParts, DISTINCT_VERSION, Distinct, DistinctParts,
-    QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts, TopValues, TopValuesParts,
-    UserState, WeightedCount,
+    QUANTILE_BUCKET_MAX, QUANTILES_VERSION, Quantiles, QuantilesParts, State, Sum, SumParts,
+    TopValues, TopValuesParts, UserState, WeightedCount,
 };
 use hadal_query::{FunctionRegistry, StateKind};
 use hadal_types::limits::{DISTINCT_EXACT_VALUES, QUANTILE_EXACT_ROWS, TOP_VALUES_EXACT};
@@ -16,7 +16,9 @@ use crate::histograms::{
     decode_edge_histogram, decode_histogram, decode_log_histogram, encode_edge_histogram,
     encode_histogram, encode_log_histogram,
 };
+use crate::numbers;
 use crate::proto::{self, distinct, quantiles, state};
+use crate::size_guard::MemoryLimit;
 use crate::value::{
     decode_integer, decode_number, decode_value, encode_integer, encode_number, encode_value,
 };
@@ -47,11 +49,13 @@ pub(crate) fn encode_state(state: &State) -> proto::State {
 /// Decodes a state, which must be of this kind.
 pub(crate) fn decode_state(
     state: proto::State,
-    kind: StateKind,
-    functions: &FunctionRegistry,
+    (kind, functions): (StateKind, &FunctionRegistry),
+    memory: &mut MemoryLimit,
 ) -> Result<State, DecodeError> {
     let state = match required(state.state)? {
-        state::State::Quantiles(quantiles) => State::Quantiles(decode_quantiles(quantiles)?),
+        state::State::Quantiles(quantiles) => {
+            State::Quantiles(decode_quantiles(quantiles, memory)?)
+        }
         state::State::Distinct(distinct) => State::Distinct(decode_distinct(distinct)?),
         state::State::Histogram(cells) => match kind {
             StateKind::Histogram(buckets) => State::Histogram(decode_histogram(cells, buckets)?),
@@ -118,15 +122,17 @@ fn encode_quantiles(quantiles: &Quantiles) -> proto::Quantiles {
             quantiles::Quantiles::Exact(proto::WeightedNumbers { values })
         }
         QuantilesParts::Sketch { rows, min, max, buckets } => {
-            let buckets = buckets.into_iter().map(|(bucket, weight)| proto::QuantileBucket {
-                bucket,
-                weight: Some(encode_integer(weight)),
+            let mut before = -QUANTILE_BUCKET_MAX;
+            let steps = buckets.iter().map(|(bucket, _)| {
+                let step = i128::from(bucket - std::mem::replace(&mut before, *bucket));
+                step.unsigned_abs()
             });
             quantiles::Quantiles::Sketch(proto::QuantileSketch {
                 rows,
                 min: Some(encode_number(min)),
                 max: Some(encode_number(max)),
-                buckets: buckets.collect(),
+                buckets: numbers::encode(steps),
+                weights: numbers::encode(buckets.iter().map(|(_, weight)| weight.unsigned_abs())),
                 version: QUANTILES_VERSION,
             })
         }
@@ -134,7 +140,10 @@ fn encode_quantiles(quantiles: &Quantiles) -> proto::Quantiles {
     proto::Quantiles { quantiles: Some(quantiles) }
 }
 
-fn decode_quantiles(quantiles: proto::Quantiles) -> Result<Quantiles, DecodeError> {
+fn decode_quantiles(
+    quantiles: proto::Quantiles,
+    memory: &mut MemoryLimit,
+) -> Result<Quantiles, DecodeError> {
     let parts = match required(quantiles.quantiles)? {
         quantiles::Quantiles::Exact(exact) => {
             at_most("values", exact.values.len(), QUANTILE_EXACT_ROWS)?;
@@ -146,14 +155,30 @@ fn decode_quantiles(quantiles: proto::Quantiles) -> Result<Quantiles, DecodeErro
                 rows: sketch.rows,
                 min: decode_number(sketch.min).at("min")?,
                 max: decode_number(sketch.max).at("max")?,
-                buckets: each("buckets", sketch.buckets, |bucket| {
-                    Ok((bucket.bucket, decode_integer(bucket.weight)?))
-                })?,
+                buckets: decode_buckets(&sketch.buckets, &sketch.weights, memory)?,
             }
         }
     };
     Quantiles::from_parts(parts)
         .ok_or_else(|| unfit("buckets out of order or range", "a distribution"))
+}
+
+/// Decodes the numbers of a sketch's buckets and their weights.
+fn decode_buckets(
+    buckets: &[u8],
+    weights: &[u8],
+    memory: &mut MemoryLimit,
+) -> Result<Vec<(i32, i128)>, DecodeError> {
+    let mut bucket = -QUANTILE_BUCKET_MAX;
+    let next = |step: u128| {
+        bucket = bucket.checked_add(i32::try_from(step).ok()?)?;
+        (bucket <= QUANTILE_BUCKET_MAX).then_some(bucket)
+    };
+    let count = numbers::count(buckets);
+    let buckets = numbers::decode(buckets, count, memory, next).at("buckets")?;
+    let mut buckets = buckets.into_iter();
+    let weighted = |weight| Some((buckets.next()?, i128::try_from(weight).ok()?));
+    numbers::decode(weights, count, memory, weighted).at("weights")
 }
 
 fn decode_weighted(value: proto::WeightedNumber) -> Result<(Number, Weight), DecodeError> {

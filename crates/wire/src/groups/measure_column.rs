@@ -120,7 +120,9 @@ pub(super) fn decode_measure(
             Err(unfit("states", format_args!("{kind:?}")))
         }
         (ColumnStates::Others(states), _) => {
-            let decode = |state| decode_state(state, kind, functions).map(Cow::Owned);
+            let decode = |state, memory: &mut MemoryLimit| {
+                decode_state(state, (kind, functions), memory).map(Cow::Owned)
+            };
             let states = ("others", states.clone());
             frames::decode(states, rows.len(), memory, decode).map(MeasureColumn::States)
         }
@@ -150,7 +152,7 @@ fn decode_moments(
         }
         moments_column::Sums::Exact(sums) => {
             let mut counts = counts.into_iter();
-            let decode = |sum| {
+            let decode = |sum, _: &mut MemoryLimit| {
                 let (count, sum) = (required(counts.next())?, decode_sum(sum)?);
                 Ok(Cow::Owned(State::Moments(Moments { count, sum })))
             };
@@ -178,7 +180,9 @@ fn decode_extremes(
     match required(column.extremes.as_ref())? {
         extremes_column::Extremes::Others(values) => {
             let values =
-                frames::decode(("others", values.clone()), 2 * filled, memory, decode_value);
+                frames::decode(("others", values.clone()), 2 * filled, memory, |value, _| {
+                    decode_value(value)
+                });
             let mut values = values?.into_iter();
             let ranges = std::iter::from_fn(|| values.next().zip(values.next()));
             memory.spend(count, size_of::<State>())?;

@@ -27,7 +27,6 @@ fn lists_take_what_is_estimated() {
     assert_estimate::<proto::Groups>(4, |groups| room(&groups.keys));
     assert_estimate::<proto::Groups>(6, |groups| room(&groups.states));
     assert_estimate::<proto::Strings>(1, |strings| room(&strings.elements));
-    assert_estimate::<proto::QuantileSketch>(4, |sketch| room(&sketch.buckets));
     assert_estimate::<proto::Coverage>(6, |coverage| room(&coverage.leaves));
     assert_estimate::<proto::Query>(7, |query| room(&query.outputs));
     assert_estimate::<proto::Status>(1, |status| room(&status.leaves));

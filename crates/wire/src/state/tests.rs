@@ -4,7 +4,9 @@ use super::*;
 
 fn refused(state: state::State, kind: StateKind) -> String {
     let state = proto::State { state: Some(state) };
-    decode_state(state, kind, &FunctionRegistry::default()).expect_err("refused").to_string()
+    let functions = FunctionRegistry::default();
+    let memory = &mut MemoryLimit::new(1 << 20);
+    decode_state(state, (kind, &functions), memory).expect_err("refused").to_string()
 }
 
 fn distinct(distinct: distinct::Distinct) -> String {
@@ -44,22 +46,50 @@ fn distributions_are_such_as_rows_make() {
         quantiles(quantiles::Quantiles::Exact(exact)),
         ": 257 values; at most 256 are allowed"
     );
-    let bucket =
-        |bucket, weight| proto::QuantileBucket { bucket, weight: Some(encode_integer(weight)) };
     let zero = Some(encode_number(Number::ZERO));
-    for buckets in [
-        vec![],
-        vec![bucket(0, 0)],
-        vec![bucket(0, -1)],
-        vec![bucket(1, 1)],
-        vec![bucket(0, 1), bucket(0, 1)],
-        vec![bucket(0, 1), bucket(i32::MAX, 1), bucket(0, 1)],
+    let sketch = |steps: &[u128], weights: &[u128]| {
+        quantiles(quantiles::Quantiles::Sketch(proto::QuantileSketch {
+            rows: 300,
+            min: zero,
+            max: zero,
+            buckets: numbers::encode(steps.iter().copied()),
+            weights: numbers::encode(weights.iter().copied()),
+            version: QUANTILES_VERSION,
+        }))
+    };
+    const ZERO: u128 = QUANTILE_BUCKET_MAX as u128;
+    for (steps, weights) in [
+        (&[] as &[u128], &[] as &[u128]),
+        (&[ZERO], &[0]),
+        (&[ZERO + 1], &[1]),
+        (&[ZERO, 0], &[1, 1]),
     ] {
-        let version = QUANTILES_VERSION;
-        let sketch = proto::QuantileSketch { rows: 300, min: zero, max: zero, buckets, version };
-        let error = quantiles(quantiles::Quantiles::Sketch(sketch));
+        let error = sketch(steps, weights);
         assert_eq!(error, ": found buckets out of order or range, expected a distribution");
     }
+    for (steps, weights, error) in [
+        (&[ZERO, ZERO + 1] as &[u128], &[1, 1] as &[u128], "buckets: found bad number 1"),
+        (&[u128::MAX], &[1], "buckets: found bad number 0"),
+        (&[ZERO], &[u128::MAX], "weights: found bad number 0"),
+        (&[ZERO], &[], "weights: found 0 bytes"),
+        (&[ZERO], &[1, 1], "weights: found 1 more bytes"),
+    ] {
+        assert!(sketch(steps, weights).starts_with(error), "{}", sketch(steps, weights));
+    }
+}
+
+#[test]
+fn sketches_take_no_more_memory_than_is_allowed() {
+    let sketch = proto::QuantileSketch {
+        buckets: numbers::encode(std::iter::repeat_n(1, 100_000)),
+        weights: numbers::encode(std::iter::repeat_n(1, 100_000)),
+        rows: 100_000,
+        min: Some(encode_number(Number::ZERO)),
+        max: Some(encode_number(Number::ZERO)),
+        version: QUANTILES_VERSION,
+    };
+    let error = quantiles(quantiles::Quantiles::Sketch(sketch));
+    assert!(error.contains("1048576"), "{error}");
 }
 
 #[test]

@@ -22,6 +22,8 @@ pub const BUCKET_FRACTION_BITS: u32 = 6;
 /// The bucket of a positive normal double is an integer plus this offset. The integer consists of
 /// its exponent bits and the next [`BUCKET_FRACTION_BITS`] bits.
 pub const BUCKET_OFFSET: i32 = SUBNORMAL_EXPONENT * WIDTH;
+/// The number of a bucket is between the negative of this and this.
+pub const QUANTILE_BUCKET_MAX: i32 = 2_047 * WIDTH - 1 + BUCKET_OFFSET;
 
 /// Buckets between two powers of two.
 const WIDTH: i32 = 1 << BUCKET_FRACTION_BITS;
@@ -121,9 +123,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Bucket numbers are in −BUCKET_MAX..=BUCKET_MAX.
-    const BUCKET_MAX: i32 = 2_047 * WIDTH - 1 + BUCKET_OFFSET;
-
     #[test]
     fn a_power_of_two_is_the_first_of_its_bucket() {
         let mut value = 2f64.powi(-1_000);
@@ -134,14 +133,14 @@ mod tests {
             assert_eq!(bucket_of(value * (1.0 - f64::EPSILON)), bucket - 1);
             value *= 2.0;
         }
-        assert_eq!(bucket_of(f64::MAX), BUCKET_MAX);
+        assert_eq!(bucket_of(f64::MAX), QUANTILE_BUCKET_MAX);
     }
 
     #[test]
     fn the_ends_of_the_range_have_buckets() {
         for size in [5e-324, f64::MIN_POSITIVE, 1.0, f64::MAX] {
             let bucket = bucket_of(size);
-            assert!((1..=BUCKET_MAX).contains(&bucket), "{size} {bucket}");
+            assert!((1..=QUANTILE_BUCKET_MAX).contains(&bucket), "{size} {bucket}");
             assert_eq!(bucket_of(-size), -bucket);
         }
         assert_eq!((bucket_of(0.0), bucket_of(-0.0)), (0, 0));
