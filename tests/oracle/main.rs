@@ -5,6 +5,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "tests fail by panicking")]
 
+mod confidence;
 mod edges;
 mod left_out;
 mod one_string;

@@ -95,7 +95,7 @@ impl Catalog for OneTable {
     }
 }
 
-fn query(sql: &str, rows: &[Row]) -> Query {
+pub(crate) fn query(sql: &str, rows: &[Row]) -> Query {
     let catalog = OneTable(Arc::new(generate::schema(rows)));
     let context =
         Context { catalog: &catalog, now: Micros(0), unknown_columns: UnknownColumns::Error };

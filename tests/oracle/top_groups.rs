@@ -141,7 +141,7 @@ fn having(random: &mut Random) -> OutputExpr {
 fn query(seed: u64, groups: usize) -> Query {
     let random = &mut Random::new(seed);
     let slots = slots();
-    let measure = |kind, argument| Measure { kind, argument, second: None };
+    let measure = |kind, argument| Measure::new(kind, argument);
     let shape = QueryKind::Groups {
         keys: vec![column("text", Kind::String), column("n", Kind::Number)],
         measures: vec![

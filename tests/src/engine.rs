@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hadal_aggregate::{FinishError, Partial, QueryErrorCode, finish};
+use hadal_aggregate::{FinishError, Partial, QueryErrorCode, ResultSet, finish};
 use hadal_block::{
     BlockBuilder, BlockError, BlockView, Chill, MergeOrder, PushError, Sampling, chill, merge,
     sample,
@@ -167,6 +167,23 @@ pub fn ask_over(
     partials: usize,
     hops: Hops,
 ) -> Result<Produced, EngineFault> {
+    let answer = answer(blocks, query, partials, hops)?;
+    Ok(Produced {
+        rows: answer.rows.iter().map(|row| row.iter().cloned().collect()).collect(),
+        raw_counts: answer.raw_counts,
+    })
+}
+
+/// The whole result set.
+///
+/// # Errors
+/// As [`ask`].
+pub fn answer(
+    blocks: &[Vec<u8>],
+    query: &Query,
+    partials: usize,
+    hops: Hops,
+) -> Result<ResultSet, EngineFault> {
     let invalid = |text: String| EngineFault { kind: FaultKind::Invalid, text };
     let scan = Scan::new(Arc::new(query.clone())).map_err(|error| invalid(error.to_string()))?;
     // In half of all runs, rows are scanned piece by piece.
@@ -186,12 +203,7 @@ pub fn ask_over(
         merged.merge(part);
         merged
     });
-    let answer = finish(merged.unwrap_or_else(|| Partial::empty(query)), query, &|| false)
-        .map_err(fault_of)?;
-    Ok(Produced {
-        rows: answer.rows.iter().map(|row| row.iter().cloned().collect()).collect(),
-        raw_counts: answer.raw_counts,
-    })
+    finish(merged.unwrap_or_else(|| Partial::empty(query)), query, &|| false).map_err(fault_of)
 }
 
 /// The first of the errors with which an answer fails.

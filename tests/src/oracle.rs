@@ -172,7 +172,7 @@ pub fn answer(
             }
             let mut everything = Group::empty(measures.len());
             for row in asked {
-                let values = pairs(measures, |expr| of_row(row, expr))?;
+                let values = row_values(measures, row.weight()?, |expr| of_row(row, expr))?;
                 everything.add(row.weight()?, values.clone());
                 groups
                     .entry(of_all(row, keys)?)
@@ -199,16 +199,29 @@ pub fn answer(
     finished(lines, query, &evaluator, &sums_exactly, standing, may_overflow)
 }
 
-/// The values of one row for each measure, with the other value of a pair.
-fn pairs(
+/// The weight and the values of one row for each measure, with the other value of a pair.
+fn row_values(
     measures: &[Measure],
+    weight: i64,
     value: impl Fn(&RowExpr) -> Result<Value, OracleFault>,
-) -> Result<Vec<(Value, Option<Value>)>, OracleFault> {
-    let pair = |measure: &Measure| {
+) -> Result<Vec<RowValues>, OracleFault> {
+    let of_measure = |measure: &Measure| {
+        let weight = match measure.weighting {
+            Weighting::Events => Some(weight),
+            Weighting::SamplingVariance => sampling_variance(weight),
+        };
         let second = measure.second.as_ref().map(&value).transpose()?;
-        Ok((value(&measure.argument)?, second))
+        Ok((weight, value(&measure.argument)?, second))
     };
-    measures.iter().map(pair).collect()
+    measures.iter().map(of_measure).collect()
+}
+
+/// w(w − 1) of a weight in millionths, rounded down; `None` if it is not above zero.
+fn sampling_variance(weight: i64) -> Option<i64> {
+    let million = 1_000_000;
+    let variance = i128::from(weight) * (i128::from(weight) - million) / million;
+    let variance = i64::try_from(variance).unwrap_or(i64::MAX).min(1_000_000_000_000_000);
+    (variance > 0).then_some(variance)
 }
 
 /// Applies HAVING, order, limit, offset and the outputs.

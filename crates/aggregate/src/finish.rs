@@ -1,17 +1,21 @@
 //! Turns the merged partial result into the result: aggregates are finished, then groups are
 //! limited to series, filtered, sorted and cut. Only the root does this.
 
+pub(crate) mod confidence;
 pub(crate) mod series;
 pub(crate) mod top_k;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use hadal_query::{EvalError, GroupInput, OutputExpr, PrepareError, Prepared, Query, Type};
+use hadal_query::{
+    ConfidencePlan, EvalError, GroupInput, OutputExpr, PrepareError, Prepared, Query, Type,
+};
 use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{MemoryReservation, Value};
 
 use crate::covered_seconds::CoveredSeconds;
+use crate::finish::confidence::{GroupStates, Interval};
 use crate::finish::top_k::candidates;
 use crate::groups::Groups;
 use crate::groups::group::Group;
@@ -33,6 +37,8 @@ pub struct ResultSet {
     pub rows: Vec<SparseRow>,
     /// The number of stored rows behind each result row; 1 for raw rows.
     pub raw_counts: Vec<u64>,
+    /// The confidence interval of each output of each row; empty if none were asked for.
+    pub intervals: Vec<Vec<Interval>>,
     /// Whether each row sums up the series beyond the limit.
     pub others: Vec<bool>,
     /// How much of the data was scanned.
@@ -94,6 +100,7 @@ pub fn finish(
         columns: columns.collect(),
         rows: Vec::with_capacity(lines.len()),
         raw_counts: lines.iter().map(|line| finisher.raw_count(line)).collect(),
+        intervals: Vec::new(),
         others: lines.iter().map(ResultRow::is_other).collect(),
         coverage,
         stats,
@@ -107,6 +114,11 @@ pub fn finish(
         }
         let row = finisher.outputs_of(&line)?;
         made.add(row.bytes().saturating_sub(line.bytes()), &mut answer.reservation)?;
+        if let Some(plan) = &query.confidence {
+            let intervals = finisher.intervals_of(plan, query, &line, &row);
+            made.add(size_of_val(intervals.as_slice()), &mut answer.reservation)?;
+            answer.intervals.push(intervals);
+        }
         answer.rows.push(row);
     }
     let bytes = answer.bytes();
@@ -187,7 +199,8 @@ impl FinishInput {
 impl ResultSet {
     /// Approximate bytes of the rows.
     fn bytes(&self) -> usize {
-        self.rows.iter().map(SparseRow::bytes).sum()
+        let intervals = self.intervals.iter().map(|intervals| size_of_val(intervals.as_slice()));
+        self.rows.iter().map(SparseRow::bytes).sum::<usize>() + intervals.sum::<usize>()
     }
 }
 
@@ -225,6 +238,32 @@ impl<'g> Finisher<'g> {
     fn outputs_of(&self, line: &ResultRow) -> Result<SparseRow, EvalError> {
         let slot = |slot: &GroupInput| self.slot(line, slot);
         self.outputs.iter().map(|output| output.value(&slot)).collect()
+    }
+
+    /// The interval of each output of a result row.
+    fn intervals_of(
+        &self,
+        plan: &ConfidencePlan,
+        query: &Query,
+        line: &ResultRow,
+        row: &SparseRow,
+    ) -> Vec<Interval> {
+        let states = match line {
+            ResultRow::Raw(_) => return vec![Interval::None; query.outputs.len()],
+            ResultRow::Alone { group, .. } => GroupStates::Alone(group),
+            ResultRow::Place(group_index) => GroupStates::Place(self.groups, *group_index),
+        };
+        let number = |expr: &OutputExpr| {
+            let prepared = Prepared::with_functions(expr, &query.functions).ok()?;
+            match prepared.value(&|slot: &GroupInput| self.slot(line, slot)).ok()? {
+                Value::Number(number) => Some(number.to_f64()),
+                _ => None,
+            }
+        };
+        let outputs = (0..).zip(&plan.outputs);
+        outputs
+            .map(|(index, of)| confidence::interval(plan, of, row.get(index), &states, &number))
+            .collect()
     }
 
     /// Reserves memory for the sort entries of `lines` result rows, without values. The entries

@@ -15,6 +15,7 @@ mod groups;
 mod partial;
 mod state;
 
+pub use finish::confidence::Interval;
 pub use finish::{ResultSet, finish};
 pub use groups::Groups;
 pub use groups::accumulate;

@@ -238,7 +238,7 @@ impl Measures {
     ) -> usize {
         let (measure, first) = (self.measures.len(), self.outputs.len());
         let argument = RowExpr::Leaf(RowInput::Column(column.clone()));
-        self.measures.push(Measure { kind, argument, second: None });
+        self.measures.push(Measure::new(kind, argument));
         self.outputs.extend(finishes.iter().map(|finish| Output {
             name: column.name.to_string(),
             value_type,

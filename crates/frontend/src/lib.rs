@@ -51,6 +51,7 @@ pub use ingest::request::{ByteStream, IngestOptions, IngestReceipt};
 pub use members::Members;
 pub use principal::{Permission, Principal};
 pub use query::columns::OutputColumn;
+pub use query::intervals::IntervalForm;
 pub use query::number_class::NumberClass;
 pub use query::result::{QueryResult, QueryWarning};
 pub use query::{QueryRequest, QueryText};

@@ -2,6 +2,7 @@
 
 pub(crate) mod columns;
 pub(crate) mod describe;
+pub(crate) mod intervals;
 pub(crate) mod number_class;
 pub(crate) mod result;
 pub(crate) mod summarize;
@@ -21,6 +22,7 @@ use tokio::time::timeout_at;
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
+use crate::query::intervals::IntervalForm;
 use crate::query::number_class::NumberClass;
 use crate::query::result::{QueryResult, QueryWarning};
 use crate::self_tables::entries::QueryLogEntry;
@@ -37,6 +39,8 @@ pub struct QueryRequest {
     pub require_complete: bool,
     /// The time zone whose calendar governs the query. A spec has its own, too.
     pub time_zone: TimeZone,
+    /// Whether and how the answer has confidence intervals.
+    pub intervals: IntervalForm,
     /// When the request arrived.
     pub start: Instant,
     /// Deadline for delivering the result.
@@ -245,7 +249,7 @@ async fn answer(
         Statement::Query { mut query, notes } => {
             query.deadline = deadline;
             query.require_complete |= request.require_complete;
-            Ok(QueryResult { sql, ..run(frontend, *query, notes).await? })
+            Ok(QueryResult { sql, ..run(frontend, *query, notes, request.intervals).await? })
         }
         Statement::ShowTables => {
             Ok(describe::show_tables(&frontend.backend.root.cluster_status().await))
@@ -280,9 +284,14 @@ pub(crate) fn has_weights(frontend: &Frontend, table: &TableName) -> bool {
 
 async fn run(
     frontend: &Frontend,
-    query: Query,
+    mut query: Query,
     notes: Vec<Note>,
+    form: IntervalForm,
 ) -> Result<QueryResult, FrontendError> {
+    if form != IntervalForm::None {
+        query.ask_for_confidence();
+    }
+    let confidence = query.confidence.clone();
     let is_grouped = matches!(query.kind, QueryKind::Groups { .. });
     let (has_series, range) = (query.series.is_some(), query.range);
     let numbers = NumberClass::of_outputs(&query, has_weights(frontend, &query.table));
@@ -294,7 +303,7 @@ async fn run(
         let count = damage.len() as u64;
         warnings.push(QueryWarning::new(QueryWarning::DAMAGE, "", count, first.clone()));
     }
-    Ok(QueryResult {
+    let mut result = QueryResult {
         columns: answer.columns,
         numbers,
         rows: answer.rows,
@@ -306,5 +315,9 @@ async fn run(
         warnings,
         reservation: answer.reservation,
         ..QueryResult::default()
-    })
+    };
+    if let Some(plan) = confidence {
+        intervals::put_into(&mut result, answer.intervals, &plan, form);
+    }
+    Ok(result)
 }

@@ -138,9 +138,13 @@ impl Client {
         self.send(&request).is_ok()
     }
 
-    /// Runs a query.
-    pub(crate) fn query(&self, sql: &str) -> Result<Answer, Error> {
-        let body = serde_json::json!({ "sql": sql }).to_string().into_bytes();
+    /// Runs a query; with `intervals`, columns follow with the ends of confidence intervals.
+    pub(crate) fn query(&self, sql: &str, intervals: bool) -> Result<Answer, Error> {
+        let mut body = serde_json::json!({ "sql": sql });
+        if intervals {
+            body["intervals"] = "columns".into();
+        }
+        let body = body.to_string().into_bytes();
         let request = ClientRequest {
             headers: vec![("Content-Type", "application/json".to_owned())],
             body,

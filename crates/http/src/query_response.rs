@@ -4,7 +4,7 @@
 //! {"columns": [{"name", "type"}…], "rows": [[…]…],
 //!  "coverage": {…}, "stats": {…}, "warnings": [{"code", "subject", "count", "message"}…],
 //!  "samples": [per row: stored rows behind it], "other": [per row: beyond the series limit],
-//!  "time": {"from", "to"}, "sql": "…"}
+//!  "intervals": [per row: [per column: [low, high], "too_few" or null]], "time": {"from", "to"}, "sql": "…"}
 //! ```
 //!
 //! The keys of the last two lines are present only when they are meaningful. Later versions add new
@@ -16,7 +16,7 @@ use std::time::Instant;
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use hadal_aggregate::{Coverage, ScanStats, SparseRow, WarningCode};
+use hadal_aggregate::{Coverage, Interval, ScanStats, SparseRow, WarningCode};
 use hadal_frontend::{ErrorKind, FrontendError, QueryResult, QueryWarning};
 use hadal_tree::AskError;
 use hadal_types::{MemoryReservation, TimeRange, limits};
@@ -121,6 +121,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     other: Option<&'a [bool]>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    intervals: Option<Vec<Vec<IntervalBody>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     time: Option<TimeBody>,
     #[serde(skip_serializing_if = "Option::is_none")]
     sql: Option<&'a str>,
@@ -130,6 +132,25 @@ struct Body<'a> {
 struct Column<'a> {
     name: &'a str,
     r#type: &'static str,
+}
+
+/// An interval: null, `"too_few"`, or its two ends.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum IntervalBody {
+    Unknown(Option<()>),
+    TooFew(&'static str),
+    Between([f64; 2]),
+}
+
+impl From<&Interval> for IntervalBody {
+    fn from(interval: &Interval) -> Self {
+        match *interval {
+            Interval::None => Self::Unknown(None),
+            Interval::TooFew => Self::TooFew("too_few"),
+            Interval::Between(low, high) => Self::Between([low, high]),
+        }
+    }
 }
 
 /// The rows; each is dropped as soon as it is written.
@@ -198,6 +219,10 @@ impl<'a> Body<'a> {
             warnings: result.warnings.iter().map(WarningBody::new).collect(),
             samples: result.samples.as_deref(),
             other: result.other.as_deref(),
+            intervals: result.intervals.as_ref().map(|rows| {
+                let of_row = |row: &Vec<Interval>| row.iter().map(IntervalBody::from).collect();
+                rows.iter().map(of_row).collect()
+            }),
             time: result.time.map(TimeBody::from),
             sql: result.sql.as_deref(),
         }

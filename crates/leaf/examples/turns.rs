@@ -101,11 +101,7 @@ fn column(name: &str, kind: Kind) -> RowExpr {
 
 /// Count and the sum of latencies of the first blocks, by a column.
 fn by(table: &str, key: &str, kind: Kind, blocks: usize) -> Query {
-    let latency = Measure {
-        kind: StateKind::Moments,
-        argument: column("latency", Kind::Number),
-        second: None,
-    };
+    let latency = Measure::new(StateKind::Moments, column("latency", Kind::Number));
     let shape = QueryKind::Groups { keys: vec![column(key, kind)], measures: vec![latency] };
     let table = TableName::new(table).expect("a name");
     let rows = i64::try_from(blocks * BLOCK_ROWS_MAX).expect("small");

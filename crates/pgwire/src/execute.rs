@@ -46,6 +46,7 @@ pub(crate) fn request(settings: &Settings, sql: &str, values: Vec<Literal>) -> Q
         null_if_absent: false,
         require_complete: settings.require_complete(),
         time_zone: settings.query_zone(),
+        intervals: settings.intervals(),
         start,
         until: start + settings.deadline(),
         client: settings.get("application_name").unwrap_or_default().to_owned(),

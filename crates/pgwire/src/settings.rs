@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use hadal_frontend::IntervalForm;
 use hadal_types::limits::{
     PG_SETTING_BYTES_MAX, PG_SETTINGS_MAX, QUERY_DEADLINE_MS, QUERY_DEADLINE_MS_MAX,
 };
@@ -39,6 +40,7 @@ const DEFAULTS: [(&str, &str); 27] = [
     ("default_transaction_isolation", "read committed"),
     ("default_transaction_read_only", "off"),
     ("extra_float_digits", "1"),
+    ("hadal.intervals", "off"),
     ("hadal.require_complete", "off"),
     ("in_hot_standby", "off"),
     ("integer_datetimes", "on"),
@@ -150,7 +152,9 @@ impl Settings {
                     .filter(|millis| *millis <= most)
                     .ok_or_else(|| invalid(&expected))?;
             }
-            "hadal.require_complete" => _ = truth(value).ok_or_else(|| invalid("on or off"))?,
+            "hadal.intervals" | "hadal.require_complete" => {
+                _ = truth(value).ok_or_else(|| invalid("on or off"))?;
+            }
             "client_encoding" => {
                 let plain = value.to_ascii_lowercase().replace(['-', '_'], "");
                 if !["utf8", "unicode", "sqlascii"].contains(&plain.as_str()) {
@@ -209,6 +213,14 @@ impl Settings {
     /// Whether an answer that lacks rows is an error.
     pub(crate) fn require_complete(&self) -> bool {
         self.get("hadal.require_complete").and_then(truth).unwrap_or(false)
+    }
+
+    /// Whether answers have columns with the ends of confidence intervals.
+    pub(crate) fn intervals(&self) -> IntervalForm {
+        match self.get("hadal.intervals").and_then(truth) {
+            Some(true) => IntervalForm::Columns,
+            _ => IntervalForm::None,
+        }
     }
 
     /// Whether messages of this severity are sent.
@@ -305,6 +317,7 @@ mod tests {
             ("timezone", "Mars/Olympus"),
             ("statement_timeout", "forever"),
             ("statement_timeout", "1000h"),
+            ("hadal.intervals", "beside"),
             ("hadal.require_complete", "perhaps"),
             ("client_encoding", "LATIN1"),
             ("datestyle", "German"),

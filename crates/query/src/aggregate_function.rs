@@ -97,6 +97,12 @@ impl StateKind {
     pub const fn is_of_pairs(self) -> bool {
         matches!(self, Self::Covariance | Self::ArgMinMax | Self::EdgeHistogram)
     }
+
+    /// Whether rows may weigh what they add to variances ([`crate::Weighting::SamplingVariance`]).
+    #[must_use]
+    pub const fn takes_sampling_variances(self) -> bool {
+        matches!(self, Self::Variance | Self::Covariance | Self::Quantiles)
+    }
 }
 
 impl AggregateFunction {

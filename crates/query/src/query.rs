@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_types::{Micros, TableName, TimeRange, Value, limits};
+use hadal_types::{Micros, TableName, TimeRange, Value, Weight, limits};
 
 use crate::aggregate_function::StateKind;
+use crate::confidence::ConfidencePlan;
 use crate::expr::{OutputExpr, RowExpr, Type};
 use crate::time_key::{TimeBuckets, time_buckets};
 use crate::udf::FunctionRegistry;
@@ -47,6 +48,9 @@ pub struct Query {
     pub require_complete: bool,
     /// The user functions that the query may call.
     pub functions: Arc<FunctionRegistry>,
+    /// How the confidence intervals of the outputs are computed, if they are asked for
+    /// ([`Self::ask_for_confidence`]). Only the root needs it.
+    pub confidence: Option<Arc<ConfidencePlan>>,
     /// The groups that a process sends to another one. The root sets it, for each round of calls.
     pub sent: SentGroups,
 }
@@ -91,9 +95,40 @@ pub struct Measure {
     /// The other expression of a pair: there is one if the kind is one of pairs
     /// ([`StateKind::is_of_pairs`]).
     pub second: Option<RowExpr>,
+    /// How much each row weighs.
+    pub weighting: Weighting,
+}
+
+/// How much a row with a sample rate weighs in a measure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Weighting {
+    /// As many events as it stands for.
+    #[default]
+    Events,
+    /// What it adds to the variance of estimates ([`Weight::sampling_variance`]). Rows without such
+    /// a weight are left out. Only for [`StateKind::Variance`], [`StateKind::Covariance`] and
+    /// [`StateKind::Quantiles`].
+    SamplingVariance,
+}
+
+impl Weighting {
+    /// The row's weight in the measure; `None` if it is left out.
+    #[must_use]
+    pub fn of(self, weight: Weight) -> Option<Weight> {
+        match self {
+            Self::Events => Some(weight),
+            Self::SamplingVariance => weight.sampling_variance(),
+        }
+    }
 }
 
 impl Measure {
+    /// A measure of one expression, whose rows weigh as many events as they stand for.
+    #[must_use]
+    pub const fn new(kind: StateKind, argument: RowExpr) -> Self {
+        Self { kind, argument, second: None, weighting: Weighting::Events }
+    }
+
     /// The expressions that are accumulated: one or two.
     pub fn exprs(&self) -> impl Iterator<Item = &RowExpr> {
         std::iter::once(&self.argument).chain(&self.second)
@@ -154,6 +189,7 @@ impl Query {
             deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
             require_complete: false,
             functions: Arc::default(),
+            confidence: None,
             sent: SentGroups::All,
         }
     }

@@ -127,7 +127,7 @@ fn output(name: &str, value_type: Type, leaf: GroupInput) -> Output {
 
 /// `SELECT initial(word), longest(word), count(*) GROUP BY 1 ORDER BY 1`.
 fn query(functions: FunctionRegistry, scalar: FunctionId, aggregate: AggregateId) -> Query {
-    let measure = Measure { kind: StateKind::User(aggregate), argument: word(), second: None };
+    let measure = Measure::new(StateKind::User(aggregate), word());
     let keys = vec![Expr::call(Function::User(scalar), [word()])];
     let longest = GroupInput::Measure(0, AggregateFunction::User(aggregate));
     let order =

@@ -74,6 +74,7 @@ pub(crate) fn lower(
         deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
         require_complete: false,
         functions: Arc::default(),
+        confidence: None,
         sent: SentGroups::All,
     };
     check_exprs(&query)?;

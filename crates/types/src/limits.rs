@@ -200,6 +200,10 @@ pub const IN_ITEMS_MAX: usize = 1_000;
 pub const GROUP_KEYS_MAX: usize = 20;
 /// Columns in one answer.
 pub const OUTPUTS_MAX: usize = 5_000;
+/// Totals that one output with a confidence interval may depend on.
+pub const CONFIDENCE_TOTALS_MAX: usize = 6;
+/// Rows of equal weight that a confidence interval needs at least.
+pub const CONFIDENCE_EFFECTIVE_ROWS_MIN: f64 = 100.0;
 /// Bytes of one regular expression.
 pub const REGEX_BYTES_MAX: usize = 1_024;
 /// Bytes of the compiled program of one regular expression, and of its lazy DFA.

@@ -49,6 +49,18 @@ impl Weight {
     pub fn millionths(self) -> i64 {
         self.0
     }
+
+    /// w(w − 1), rounded to millionths: what a row that was kept with probability 1/w adds to the
+    /// estimated variance of a weighted count (Horvitz and Thompson, "A Generalization of Sampling
+    /// Without Replacement From a Finite Universe", JASA 1952, with independent rows). `None` if
+    /// it is not above zero. At most [`Self::MILLIONTHS_MAX`], so it is too small for weights above
+    /// 31,623.
+    #[must_use]
+    pub fn sampling_variance(self) -> Option<Self> {
+        let (unit, weight) = (i128::from(Self::UNIT), i128::from(self.0));
+        let variance = i64::try_from(weight * (weight - unit) / unit).unwrap_or(i64::MAX);
+        Self::from_millionths(variance.min(Self::MILLIONTHS_MAX))
+    }
 }
 
 #[cfg(test)]
@@ -57,6 +69,17 @@ mod tests {
 
     fn weigh(text: &str) -> Result<Weight, WeightError> {
         Weight::from_rate(text.parse::<Number>().expect("a number"))
+    }
+
+    #[test]
+    fn a_kept_row_adds_to_the_variance_what_its_weight_exceeds_one() {
+        let variance = |rate: &str| weigh(rate).ok().and_then(Weight::sampling_variance);
+        assert_eq!(variance("100"), weigh("9900").ok());
+        assert_eq!(variance("1.5"), weigh("0.75").ok());
+        assert_eq!(variance("31622"), weigh("999919262").ok());
+        assert_eq!(variance("31624").map(Weight::millionths), Some(Weight::MILLIONTHS_MAX));
+        assert_eq!(variance("1"), None);
+        assert_eq!(variance("0.5"), None);
     }
 
     #[test]

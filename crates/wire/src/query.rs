@@ -209,7 +209,11 @@ fn encode_measure(measure: &Measure) -> proto::Measure {
     let (kind, parameter) = encode_kind(measure.kind);
     let argument = Some(encode_expr(&measure.argument));
     let second = measure.second.as_ref().map(encode_expr);
-    proto::Measure { kind: kind.into(), argument, parameter, second }
+    let weighting = match measure.weighting {
+        Weighting::Events => proto::Weighting::Unspecified,
+        Weighting::SamplingVariance => proto::Weighting::SamplingVariance,
+    };
+    proto::Measure { kind: kind.into(), argument, parameter, second, weighting: weighting.into() }
 }
 
 fn decode_measure(measure: proto::Measure) -> Result<Measure, DecodeError> {
@@ -220,7 +224,17 @@ fn decode_measure(measure: proto::Measure) -> Result<Measure, DecodeError> {
         let expected = if kind.is_of_pairs() { "two expressions" } else { "one expression" };
         return Err(unfit(format!("{kind:?}"), expected));
     }
-    Ok(Measure { kind, argument, second })
+    let weighting = match proto::Weighting::try_from(measure.weighting) {
+        Ok(proto::Weighting::Unspecified) => Weighting::Events,
+        Ok(proto::Weighting::SamplingVariance) if kind.takes_sampling_variances() => {
+            Weighting::SamplingVariance
+        }
+        Ok(proto::Weighting::SamplingVariance) => {
+            return Err(unfit(format!("{kind:?}"), "a variance, a covariance or quantiles"));
+        }
+        Err(_) => return Err(DecodeErrorKind::UnknownCode(measure.weighting).into()),
+    };
+    Ok(Measure { kind, argument, second, weighting })
 }
 
 fn encode_kind(kind: StateKind) -> (proto::StateKind, u32) {

@@ -100,6 +100,7 @@ pub fn query(seed: u64, facts: &Facts) -> Query {
         deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
         require_complete: false,
         functions: Arc::default(),
+        confidence: None,
         sent: SentGroups::All,
     }
 }
@@ -195,7 +196,11 @@ fn groups(rows: &mut Expressions<'_, RowInput>) -> Expressed {
         let (of, argument) = an_argument(rows);
         let kind = kind_of(rows.random, of);
         let second = kind.is_of_pairs().then(|| second_argument(rows, kind));
-        measures.push(Measure { kind, argument, second });
+        let weighting = match kind.takes_sampling_variances() && rows.random.percent(20) {
+            true => Weighting::SamplingVariance,
+            false => Weighting::Events,
+        };
+        measures.push(Measure { kind, argument, second, weighting });
         for finish in finishes(rows.random, kind, of) {
             slots.push((type_of(finish, of), Expr::Leaf(GroupInput::Measure(index, finish))));
         }

@@ -21,6 +21,9 @@ pub(super) struct Group {
     pub(super) values: Vec<Vec<Weighted>>,
 }
 
+/// The weight of a row in a measure, and its values there, one or two.
+pub(super) type RowValues = (Option<i64>, Value, Option<Value>);
+
 /// Groups by their keys.
 pub(super) type Groups = BTreeMap<Vec<Value>, Group>;
 
@@ -30,11 +33,15 @@ impl Group {
         Self { rows: Vec::new(), values: vec![Vec::new(); measures] }
     }
 
-    /// Adds a row with this weight and these values, one or two per measure.
-    pub(super) fn add(&mut self, weight: i64, values: Vec<(Value, Option<Value>)>) {
+    /// Adds a row with this weight, and for each measure its weight there and its values, one or
+    /// two. Without a weight, the measure leaves the row out.
+    pub(super) fn add(&mut self, weight: i64, values: Vec<RowValues>) {
         self.rows.push(Weighted { value: Value::Null, second: Value::Null, weight });
-        for (kept, (value, second)) in self.values.iter_mut().zip(values) {
-            if !value.is_null() && second != Some(Value::Null) {
+        for (kept, (weight, value, second)) in self.values.iter_mut().zip(values) {
+            if let Some(weight) = weight
+                && !value.is_null()
+                && second != Some(Value::Null)
+            {
                 kept.push(Weighted { value, second: second.unwrap_or(Value::Null), weight });
             }
         }

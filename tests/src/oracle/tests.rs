@@ -34,7 +34,7 @@ fn slot(slot: GroupInput) -> OutputExpr {
 }
 
 fn moments(argument: RowExpr) -> Measure {
-    Measure { kind: StateKind::Moments, argument, second: None }
+    Measure::new(StateKind::Moments, argument)
 }
 
 fn query(shape: QueryKind, outputs: Vec<OutputExpr>) -> Query {
@@ -177,8 +177,7 @@ fn quantiles_are_the_nearest_rank_by_weight() {
         row(2, [("n", number("2"))]),
         row(3, [("n", number("3"))]),
     ];
-    let measure =
-        Measure { kind: StateKind::Quantiles, argument: column("n", Kind::Number), second: None };
+    let measure = Measure::new(StateKind::Quantiles, column("n", Kind::Number));
     let shape = QueryKind::Groups { keys: vec![], measures: vec![measure] };
     let at = |millionths| slot(GroupInput::Measure(0, AggregateFunction::Quantile(millionths)));
     let outputs = [0, 980_000, 980_001, 990_000, 990_001, 1_000_000].map(at).to_vec();
@@ -299,7 +298,7 @@ fn comparing_knows_how_near_is_near_enough() {
 fn histograms_count_what_is_between_round_edges() {
     let shown = |buckets, numbers: &[&str]| {
         let kind = StateKind::Histogram(buckets);
-        let measure = Measure { kind, argument: column("n", Kind::Number), second: None };
+        let measure = Measure::new(kind, column("n", Kind::Number));
         let shape = QueryKind::Groups { keys: vec![], measures: vec![measure] };
         let query =
             query(shape, vec![slot(GroupInput::Measure(0, AggregateFunction::Histogram(buckets)))]);

@@ -50,9 +50,8 @@ pub(crate) fn rows_query(values: usize, order: Vec<OrderKey>, limit: u64) -> Que
 pub(crate) fn groups_query(keys: Vec<RowExpr>, outputs: Vec<OutputExpr>) -> Query {
     let measures = KINDS
         .map(|kind| Measure {
-            kind,
-            argument: column(9),
             second: kind.is_of_pairs().then(|| column(9)),
+            ..Measure::new(kind, column(9))
         })
         .to_vec();
     query(QueryKind::Groups { keys, measures }, outputs)

@@ -151,6 +151,22 @@ impl Comoments {
         number(quotient(&dividend, &(&all.unit * &all.weight * &all.yy)))
     }
 
+    /// The rows.
+    pub(crate) const fn count(&self) -> WeightedCount {
+        self.count
+    }
+
+    /// Σwx and Σwx², and of pairs Σwy, Σwy² and Σwxy; otherwise these are 0. Rounded to doubles;
+    /// `None` beyond their range.
+    pub(crate) fn sums(&self) -> Option<[f64; OF_PAIRS]> {
+        let mut sums = [0.0; OF_PAIRS];
+        for (rounded, sum) in sums.iter_mut().zip(&self.sums) {
+            let is_decimal = sum.is_decimal();
+            *rounded = quotient(&sum.to_integer(is_decimal), &ExactSum::unit(is_decimal))?;
+        }
+        Some(sums)
+    }
+
     fn deviations(&self) -> Deviations {
         let is_decimal = self.sums.iter().all(ExactSum::is_decimal);
         let sum = |index: usize| {

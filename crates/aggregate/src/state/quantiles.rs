@@ -175,6 +175,30 @@ impl Quantiles {
         Some(rounded(interpolated(number(lower), number(upper), part)))
     }
 
+    /// The weight of all values, and of those at or below `value`, in events. A bucket of a sketch
+    /// is at or below `value` if its number is.
+    pub(crate) fn weight_up_to(&self, value: f64) -> (f64, f64) {
+        let (mut all, mut below) = (0i128, 0i128);
+        let mut add = |number: Number, weight: i128| {
+            all += weight;
+            if number.to_f64() <= value {
+                below += weight;
+            }
+        };
+        match &self.sketch {
+            Some(sketch) => sketch.weights.iter().for_each(|(bucket, weight)| {
+                add(bucket_number(bucket).clamp(sketch.min, sketch.max), weight);
+            }),
+            None => self
+                .values
+                .iter()
+                .for_each(|(value, weight)| add(*value, i128::from(weight.millionths()))),
+        }
+        #[expect(clippy::cast_precision_loss, reason = "an estimate needs few digits")]
+        let events = |millionths: i128| millionths as f64 / 1e6;
+        (events(all), events(below))
+    }
+
     fn sorted(&self) -> Vec<(Number, Weight)> {
         let mut sorted = self.values.clone();
         sorted.sort_unstable();

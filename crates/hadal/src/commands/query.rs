@@ -35,6 +35,9 @@ pub(crate) struct QueryArgs {
     /// How the answer is written [default: table on a terminal, else csv]
     #[arg(long, value_enum)]
     format: Option<Format>,
+    /// Add columns with the ends of 95 % confidence intervals behind estimates of sampled rows
+    #[arg(long)]
+    intervals: bool,
     #[command(flatten)]
     server: ServerArgs,
 }
@@ -53,7 +56,7 @@ pub(crate) fn run(args: &QueryArgs) -> Result<(), Error> {
         }
         stdin.lock().read_to_string(&mut sql).map_err(Error::io("read", "standard input"))?;
     }
-    let answer = args.server.client()?.query(&sql)?;
+    let answer = args.server.client()?.query(&sql, args.intervals)?;
     let line_width = output::line_width();
     let usual = if line_width.is_some() { Format::Table } else { Format::Csv };
     let format = args.format.unwrap_or(usual);

@@ -7,7 +7,7 @@ use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, header};
 use axum::response::Response;
-use hadal_frontend::{ErrorKind, Principal, QueryRequest, QueryText, blocking};
+use hadal_frontend::{ErrorKind, IntervalForm, Principal, QueryRequest, QueryText, blocking};
 use hadal_query::TimeZone;
 use hadal_sql::QuerySpec;
 use hadal_types::limits;
@@ -29,6 +29,15 @@ struct QueryBody {
     #[serde(default)]
     null_if_absent: bool,
     time_zone: Option<String>,
+    intervals: Option<Intervals>,
+}
+
+/// Where the answer has confidence intervals.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Intervals {
+    Beside,
+    Columns,
 }
 
 /// Answers one statement.
@@ -92,6 +101,20 @@ impl QueryBody {
         };
         // SQL over HTTP has no such option; a spec has its own.
         let require_complete = false;
-        Ok(QueryRequest { text, null_if_absent, require_complete, time_zone, start, until, client })
+        let intervals = match self.intervals {
+            None => IntervalForm::None,
+            Some(Intervals::Beside) => IntervalForm::Beside,
+            Some(Intervals::Columns) => IntervalForm::Columns,
+        };
+        Ok(QueryRequest {
+            text,
+            null_if_absent,
+            require_complete,
+            time_zone,
+            intervals,
+            start,
+            until,
+            client,
+        })
     }
 }

@@ -1,7 +1,7 @@
 //! Adds the groups of one block to the partial result.
 
 use hadal_aggregate::{Groups, WeightedCount};
-use hadal_query::{AggregateUdf, Query, StateKind};
+use hadal_query::{AggregateUdf, Measure, Query, StateKind, Weighting};
 
 use crate::aggregate::block_sums::BlockSums;
 use crate::aggregate::measures::MeasureStates;
@@ -48,6 +48,7 @@ pub(crate) fn add(
         .iter()
         .map(|argument| eval(argument, columns, selection))
         .collect::<Result<Vec<_>, Interrupt>>()?;
+    let variances = Variances::new(query, &weights, selection, &numbers);
     let second = |second: &Option<PreparedExpr>| {
         second.as_ref().map(|second| eval(second, columns, selection)).transpose()
     };
@@ -64,19 +65,58 @@ pub(crate) fn add(
     let lookup =
         lookup.unwrap_or_else(|| GroupLookup::new(&numbers, &added.used(&rows), &rows, groups));
     added.add_to(groups, &lookup, &rows);
+    let variance_rows = variances.as_ref().map(|variances| variances.rows(numbers.space));
     for (index, (measure, values)) in query.measures().iter().zip(&arguments).enumerate() {
-        if !added.has(index) {
+        let rows = match measure.weighting {
+            Weighting::Events => Some(&rows),
+            Weighting::SamplingVariance => variance_rows.as_ref(),
+        };
+        if let Some(rows) = rows
+            && !added.has(index)
+        {
             let mut states = match (&seconds[index], user_aggregate(query, measure.kind)) {
                 (Some(second), _) => MeasureStates::ByGroup(Sketches::Pairs(values, second)),
                 (None, Some(definition)) => {
                     MeasureStates::ByGroup(Sketches::User(definition, values))
                 }
-                (None, None) => MeasureStates::new(measure.kind, values, &rows),
+                (None, None) => MeasureStates::new(measure.kind, values, rows),
             };
-            states.add_to(groups, index, &lookup, &rows);
+            states.add_to(groups, index, &lookup, rows);
         }
     }
     Ok(())
+}
+
+/// The rows of a block that add to variances of estimates.
+struct Variances {
+    selection: Selection,
+    weights: Weights,
+    /// The group number of each of these rows.
+    numbers: Vec<u32>,
+}
+
+impl Variances {
+    /// `None` if no measure needs them, or if there are none.
+    fn new(
+        query: &Query,
+        weights: &Weights,
+        selection: &Selection,
+        groups: &GroupIds<'_>,
+    ) -> Option<Self> {
+        let is_asked = |measure: &Measure| measure.weighting == Weighting::SamplingVariance;
+        if !query.measures().iter().any(is_asked) {
+            return None;
+        }
+        let (weights, sampled) = weights.sampling_variances(selection)?;
+        let numbers = selection.to_rows().iter().zip(groups.numbers.iter());
+        let is_sampled = |row: u32| sampled.chosen().is_none_or(|rows| rows.get(row as usize));
+        let numbers = numbers.filter(|(row, _)| is_sampled(**row)).map(|(_, &number)| number);
+        Some(Self { weights, numbers: numbers.collect(), selection: sampled })
+    }
+
+    fn rows(&self, space: usize) -> GroupedRows<'_> {
+        GroupedRows::new(&self.selection, &self.numbers, space, &self.weights)
+    }
 }
 
 /// The definition of a user aggregate; `None` for built-in kinds.

@@ -267,7 +267,7 @@ mod tests {
             let weights = Weights::One;
             let rows = GroupedRows::new(&selection, &by_row, space, &weights);
             let literal = || Expr::Literal(Value::Null);
-            let measures = vec![Measure { kind: StateKind::Distinct, argument: literal(), second: None }];
+            let measures = vec![Measure::new(StateKind::Distinct, literal())];
             let shape = QueryKind::Groups { keys: vec![literal()], measures };
             let query = Query::new(TableName::new("t").expect("a name"), shape);
             let (mut batched, mut plain) = (Groups::new(&query), Groups::new(&query));

@@ -151,8 +151,7 @@ mod tests {
     /// The groups of a query for one distribution by one key.
     fn no_groups() -> Groups {
         let literal = || Expr::Literal(Value::Null);
-        let measures =
-            vec![Measure { kind: StateKind::Quantiles, argument: literal(), second: None }];
+        let measures = vec![Measure::new(StateKind::Quantiles, literal())];
         let shape = QueryKind::Groups { keys: vec![literal()], measures };
         Groups::new(&Query::new(TableName::new("t").expect("a name"), shape))
     }

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use hadal_aggregate::{Groups, State, WeightedCount};
 use hadal_block::{BlockError, Zone};
 use hadal_encoding::Bitmap;
-use hadal_query::{Query, RowInput, StateKind};
+use hadal_query::{Measure, Query, RowInput, StateKind, Weighting};
 use hadal_types::{Kind, Logical, Weight};
 
 use crate::column::column_values::decimal_value;
@@ -47,18 +47,23 @@ pub(crate) fn add(
     groups: &mut Groups,
     use_zones: bool,
 ) -> Result<bool, BlockError> {
-    let measures = query.measures();
+    // Rows that weigh one add nothing to variances of estimates.
+    let counted: Vec<(usize, &Measure)> = (0..)
+        .zip(query.measures())
+        .filter(|(_, measure)| measure.weighting == Weighting::Events)
+        .collect();
     let is_simple = |kind| matches!(kind, StateKind::Moments | StateKind::MinMax);
-    if !plan.keys.is_empty() || !measures.iter().all(|measure| is_simple(measure.kind)) {
+    if !plan.keys.is_empty() || !counted.iter().all(|(_, measure)| is_simple(measure.kind)) {
         return Ok(false);
     }
-    let columns_of = plan.measures.iter().map(|argument| number_column(argument, columns));
+    let columns_of =
+        counted.iter().map(|(index, _)| number_column(&plan.measures[*index], columns));
     let Some(indexes) = columns_of.collect::<Option<Vec<usize>>>() else { return Ok(false) };
     let has_extremes = |index: usize| {
-        let mut of_column = measures.iter().zip(&indexes).filter(|(_, column)| **column == index);
-        of_column.any(|(measure, _)| measure.kind == StateKind::MinMax)
+        let mut of_column = counted.iter().zip(&indexes).filter(|(_, column)| **column == index);
+        of_column.any(|((_, measure), _)| measure.kind == StateKind::MinMax)
     };
-    let mut wholes: Vec<Ungrouped> = Vec::with_capacity(measures.len());
+    let mut wholes: Vec<Ungrouped> = Vec::with_capacity(counted.len());
     for (measure, &index) in indexes.iter().enumerate() {
         // The sum and the extremes of one column are two measures, but are computed once.
         let before = indexes[..measure].iter().position(|&before| before == index);
@@ -77,7 +82,7 @@ pub(crate) fn add(
     count.add_rows(selection.count() as u64);
     let Some(group_index) = groups.find_or_insert(&[]) else { return Ok(false) };
     groups.add_count(group_index, count);
-    for (index, (measure, whole)) in measures.iter().zip(&wholes).enumerate() {
+    for (&(index, measure), whole) in counted.iter().zip(&wholes) {
         match measure.kind {
             StateKind::MinMax => whole.widen(&mut groups.states_mut(index)[group_index as usize]),
             _ => {

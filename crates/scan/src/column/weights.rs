@@ -1,6 +1,6 @@
 //! The weights of a block's rows.
 
-use hadal_encoding::{Buffer, kernels};
+use hadal_encoding::{Bitmap, Buffer, kernels};
 use hadal_query::{ColumnRef, RowInput};
 use hadal_types::{ColumnName, Kind, Logical, Number, Value, Weight};
 
@@ -79,6 +79,39 @@ impl Weights {
             kernels::mask_u32(&mut by_row, valid.words(), classes.of(Weight::UNIT)?);
         }
         Some(Self::Classes { millionths: classes.millionths, by_row })
+    }
+
+    /// The variances of the rows ([`Weight::sampling_variance`]) as weights, and the rows that have
+    /// one among the selected ones. `None` if no row of the block has one.
+    pub(crate) fn sampling_variances(&self, selection: &Selection) -> Option<(Self, Selection)> {
+        let variance = |millionths: i64| {
+            let weight = Weight::from_millionths(millionths)?;
+            weight.sampling_variance().map(Weight::millionths)
+        };
+        // A row without a variance is not selected, so its weight does not matter.
+        let of_all = |weights: &[i64]| -> Vec<i64> {
+            weights.iter().map(|&weight| variance(weight).unwrap_or(Weight::UNIT)).collect()
+        };
+        let variances = match self {
+            Self::One => return None,
+            Self::Classes { millionths, by_row } => {
+                Self::Classes { millionths: of_all(millionths), by_row: by_row.clone() }
+            }
+            Self::ByRow(millionths) => Self::ByRow(of_all(millionths)),
+        };
+        let has_all = |millionths: &[i64]| millionths.iter().all(|&w| variance(w).is_some());
+        if has_all(self.classes()) && !self.classes().is_empty() {
+            return Some((variances, selection.clone()));
+        }
+        let mut sampled = Bitmap::zeros(selection.block_rows());
+        selection.for_each(|row| {
+            if variance(self.millionths_of(row)).is_some() {
+                sampled.set(row);
+            }
+        });
+        let mut selection = selection.clone();
+        selection.narrow(&sampled);
+        (selection.count() > 0).then_some((variances, selection))
     }
 
     /// The different weights in millionths; empty if there are too many.

@@ -70,7 +70,7 @@ fn query(shape: QueryKind, filter: Option<RowExpr>) -> Query {
 }
 
 fn groups(keys: impl Into<Vec<RowExpr>>, argument: RowExpr) -> QueryKind {
-    let measures = vec![Measure { kind: StateKind::Moments, argument, second: None }];
+    let measures = vec![Measure::new(StateKind::Moments, argument)];
     QueryKind::Groups { keys: keys.into(), measures }
 }
 

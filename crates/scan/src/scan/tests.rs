@@ -59,7 +59,7 @@ fn top_rows(values: impl Into<Vec<RowExpr>>, filter: Option<RowExpr>) -> Query {
 }
 
 fn sum_of(argument: RowExpr, filter: Option<RowExpr>) -> Query {
-    let measures = vec![Measure { kind: StateKind::Moments, argument, second: None }];
+    let measures = vec![Measure::new(StateKind::Moments, argument)];
     query(QueryKind::Groups { keys: Vec::new(), measures }, filter)
 }
 
@@ -386,7 +386,7 @@ fn zones_give_the_answers_that_rows_give() {
         vec![decimal("9223372036854775807"), decimal("-9223372036854775808")],
     ];
     let kinds = [StateKind::Moments, StateKind::MinMax];
-    let measures = kinds.map(|kind| Measure { kind, argument: v(Kind::Number), second: None });
+    let measures = kinds.map(|kind| Measure::new(kind, v(Kind::Number)));
     let shape = QueryKind::Groups { keys: Vec::new(), measures: measures.into() };
     for range in [TimeRange::ALL, TimeRange { from: Some(Micros(1)), to: None }] {
         let query = Query { range, ..query(shape.clone(), None) };

@@ -17,7 +17,7 @@ fn column(name: &str) -> RowExpr {
 
 /// Sum, minimum and maximum of `x`, and the sum of `y`, by `key`.
 fn query(range: TimeRange) -> Query {
-    let measure = |kind, name| Measure { kind, argument: column(name), second: None };
+    let measure = |kind, name| Measure::new(kind, column(name));
     let measures = vec![
         measure(StateKind::Moments, "x"),
         measure(StateKind::MinMax, "x"),

@@ -288,7 +288,7 @@ fn measure(
     };
     let argument = row_expr(&value)?;
     let second = other.as_ref().map(row_expr).transpose()?;
-    let measure = Measure { kind: finish.state(), argument, second };
+    let measure = Measure { second, ..Measure::new(finish.state(), argument) };
     Ok(TypedExpr::aggregate(Aggregate::Of(measure, finish), value_type))
 }
 

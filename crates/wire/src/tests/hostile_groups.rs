@@ -333,7 +333,7 @@ fn extremes_are_ranges_of_the_groups_that_have_values() {
 
 /// A query for groups by one key, with this many measures.
 fn query_of(kind: StateKind, measures: usize) -> Query {
-    let measure = || Measure { kind, argument: Expr::Leaf(RowInput::Time), second: None };
+    let measure = || Measure::new(kind, Expr::Leaf(RowInput::Time));
     let measures = (0..measures).map(|_| measure()).collect();
     let keys = vec![Expr::Leaf(RowInput::Time)];
     Query::new(TableName::new("t").expect("a name"), QueryKind::Groups { keys, measures })

@@ -203,9 +203,14 @@ fn state_kind() -> impl Strategy<Value = StateKind> {
 }
 
 pub(crate) fn query_kind() -> impl Strategy<Value = QueryKind> {
-    let measure = (state_kind(), row_expr(), row_expr()).prop_map(|(kind, argument, second)| {
-        let second = kind.is_of_pairs().then_some(second);
-        Measure { kind, argument, second }
+    let expressions = (row_expr(), row_expr());
+    let measure = (state_kind(), expressions, any::<bool>()).prop_map(|(kind, of, is_variance)| {
+        let (argument, second) = (of.0, kind.is_of_pairs().then_some(of.1));
+        let weighting = match is_variance && kind.takes_sampling_variances() {
+            true => Weighting::SamplingVariance,
+            false => Weighting::Events,
+        };
+        Measure { kind, argument, second, weighting }
     });
     prop_oneof![
         1 => collection::vec(row_expr(), 0..4).prop_map(|values| QueryKind::Rows { values }),
@@ -257,6 +262,7 @@ fn query_of_kind(kind: QueryKind) -> impl Strategy<Value = Query> {
                 deadline,
                 require_complete,
                 functions: Arc::default(),
+                confidence: None,
                 sent,
             }
         },

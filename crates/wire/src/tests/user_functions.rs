@@ -94,8 +94,7 @@ fn registry(scalars: &[&'static str], aggregates: &[&'static str]) -> FunctionRe
 /// A query that calls the second of two scalar functions and an aggregate.
 fn query() -> Query {
     let argument = || Expr::Leaf(RowInput::Time);
-    let measures =
-        vec![Measure { kind: StateKind::User(AggregateId(0)), argument: argument(), second: None }];
+    let measures = vec![Measure::new(StateKind::User(AggregateId(0)), argument())];
     let keys = vec![Expr::call(Function::User(FunctionId(1)), [argument()])];
     Query {
         functions: Arc::new(registry(&["one", "two"], &["rows"])),

@@ -84,6 +84,7 @@ pub(crate) fn rows_query() -> Query {
         deadline: Duration::from_secs(10),
         require_complete: false,
         functions: Arc::default(),
+        confidence: None,
         sent: SentGroups::All,
     }
 }
@@ -101,7 +102,7 @@ pub(crate) fn groups_query() -> Query {
         Expr::call(Function::Matches(PatternSyntax::Like), like),
         Expr::Leaf(RowInput::AnyText("error".to_owned())),
     ];
-    let measure = |kind| Measure { kind, argument: latency(), second: None };
+    let measure = |kind| Measure::new(kind, latency());
     Query {
         range: TimeRange { from: Some(Micros(1_699_999_000_000_000)), to: None },
         filter: Some(Expr::call(Function::And, filter)),
@@ -145,6 +146,7 @@ pub(crate) fn groups_query() -> Query {
         }),
         require_complete: true,
         functions: Arc::default(),
+        confidence: None,
         ..rows_query()
     }
 }

@@ -9,7 +9,7 @@ const KINDS: [StateKind; 4] =
 
 fn query(keys: usize) -> Query {
     let argument = || Expr::Leaf(RowInput::Time);
-    let measures = KINDS.map(|kind| Measure { kind, argument: argument(), second: None }).into();
+    let measures = KINDS.map(|kind| Measure::new(kind, argument())).into();
     let keys = vec![argument(); keys];
     Query::new(TableName::new("t").expect("a name"), QueryKind::Groups { keys, measures })
 }

@@ -37,9 +37,8 @@ fn measure(finish: AggregateFunction) -> OutputExpr {
 
 /// The top `limit` by `expr`, with other measures beside it.
 fn top(expr: OutputExpr, limit: u64, offset: u64) -> Query {
-    let measures = [StateKind::Moments, StateKind::MinMax]
-        .map(|kind| Measure { kind, argument: column(9), second: None })
-        .to_vec();
+    let measures =
+        [StateKind::Moments, StateKind::MinMax].map(|kind| Measure::new(kind, column(9))).to_vec();
     let kind = QueryKind::Groups { keys: vec![column(0)], measures };
     let outputs = vec![
         Expr::Leaf(GroupInput::Key(0)),

@@ -50,7 +50,7 @@ fn keys(form: usize, picked: &[u32], values: &[i64]) -> MantissaColumn {
 /// lookups.
 fn many(key_count: usize) -> Groups {
     let literal = || Expr::Literal(Value::Null);
-    let measure = || Measure { kind: StateKind::Moments, argument: literal(), second: None };
+    let measure = || Measure::new(StateKind::Moments, literal());
     let measures = (0..MEASURES).map(|_| measure()).collect();
     let keys = (0..key_count).map(|_| literal()).collect();
     let shape = QueryKind::Groups { keys, measures };

@@ -212,7 +212,7 @@ fn query(table: &Table, random: &mut Random) -> Query {
     let mut column = |first: usize, count: usize| table.column(first + random.below(count));
     // Sums of doubles and huge numbers depend on the order of rows, so these columns are left out.
     let measures = [StateKind::Moments, StateKind::MinMax, StateKind::Moments]
-        .map(|kind| Measure { kind, argument: column(0, 10), second: None });
+        .map(|kind| Measure::new(kind, column(0, 10)));
     let keys = match random.below(3) {
         0 => vec![table.column(random.below(10)), table.column(13 + random.below(4))],
         _ => Vec::new(),

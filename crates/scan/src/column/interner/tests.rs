@@ -60,7 +60,7 @@ fn queries() -> Vec<Query> {
     let ms = || column("ms", Kind::Number);
     let measures: Vec<Measure> =
         [StateKind::Moments, StateKind::MinMax, StateKind::Quantiles, StateKind::Distinct]
-            .map(|kind| Measure { kind, argument: ms(), second: None })
+            .map(|kind| Measure::new(kind, ms()))
             .into();
     let host = || column("host", Kind::String);
     let is = |function, text: RowExpr, value: Value| {

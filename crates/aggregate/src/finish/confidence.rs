@@ -1,0 +1,329 @@
+//! 95 % confidence intervals of a group's outputs, for rows that were kept by chance.
+//!
+//! `hadal_query`'s plan says which totals an output depends on, and which states hold their
+//! variances and covariances. Gradients are computed with dual numbers.
+
+use std::borrow::Cow;
+
+use hadal_query::{ConfidencePlan, GroupInput, OutputConfidence, OutputExpr, SmoothExpr, Total};
+use hadal_types::limits::CONFIDENCE_EFFECTIVE_ROWS_MIN;
+use hadal_types::{Value, Weight};
+
+use crate::groups::Groups;
+use crate::groups::group::Group;
+use crate::state::State;
+use crate::state::comoments::Comoments;
+use crate::state::quantiles::Quantiles;
+use crate::state::weighted_count::WeightedCount;
+
+/// The 97.5 % quantile of the normal distribution.
+const DEVIATIONS: f64 = 1.959_963_984_540_054;
+/// How far the sum of weights of variances may fall short of Σw² − Σw. It does if weights are too
+/// large for them ([`Weight::sampling_variance`]).
+const SHORTFALL_MAX: f64 = 1e-3;
+/// A sum of this share of its parts is nothing but rounding.
+const ROUNDING: f64 = 1e-12;
+const MILLION: f64 = 1e6;
+
+/// The 95 % confidence interval of one number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Interval {
+    /// It is not known: the output depends on single rows, or is no number.
+    None,
+    /// There are too few rows, or a few weigh too much, to compute one.
+    TooFew,
+    /// From the first to the second number, inclusive. They are equal if the output does not depend
+    /// on which rows were kept.
+    Between(f64, f64),
+}
+
+/// The states of one group.
+pub(crate) enum GroupStates<'g> {
+    /// A group that is not one of `Groups`.
+    Alone(&'g Group),
+    /// The group with this index.
+    Place(&'g Groups, usize),
+}
+
+impl GroupStates<'_> {
+    fn count(&self) -> WeightedCount {
+        match self {
+            Self::Alone(group) => group.count,
+            Self::Place(groups, group_index) => groups.count_at(*group_index),
+        }
+    }
+
+    fn state(&self, measure: usize) -> Option<Cow<'_, State>> {
+        match self {
+            Self::Alone(group) => group.states.get(measure).map(Cow::Borrowed),
+            Self::Place(groups, group_index) => {
+                groups.state_at(*group_index, measure).map(Cow::Owned)
+            }
+        }
+    }
+
+    /// Σw of the rows behind a total, and Σwx.
+    fn total(&self, total: Total) -> Option<(WeightedCount, f64)> {
+        let Some(measure) = total.measure() else {
+            let count = self.count();
+            return Some((count, events(count)));
+        };
+        let State::Moments(moments) = &*self.state(measure)? else { return None };
+        let sum = match total {
+            Total::Sum(_) => moments.sum.total().ok()?.to_f64(),
+            Total::Rows | Total::Count(_) => events(moments.count),
+        };
+        Some((moments.count, sum))
+    }
+}
+
+/// Computes the interval of an output with the value `value`. `number` gives the values of outputs
+/// that do not depend on which rows were kept.
+pub(crate) fn interval(
+    plan: &ConfidencePlan,
+    confidence: &OutputConfidence,
+    value: &Value,
+    states: &GroupStates<'_>,
+    number: &dyn Fn(&OutputExpr) -> Option<f64>,
+) -> Interval {
+    let Value::Number(value) = value else { return Interval::None };
+    let value = value.to_f64();
+    match confidence {
+        OutputConfidence::None => Interval::None,
+        OutputConfidence::Exact => Interval::Between(value, value),
+        OutputConfidence::Smooth(smooth) => {
+            let totals = smooth.totals();
+            let all = Totals { plan, states, totals: &totals };
+            all.interval(smooth, value, number).unwrap_or(Interval::None)
+        }
+        OutputConfidence::Quantile(measure, millionths) => {
+            let weighed = plan.quantiles.get(measure).and_then(|index| states.state(*index));
+            match (states.state(*measure).as_deref(), weighed.as_deref()) {
+                (Some(State::Quantiles(events)), Some(State::Quantiles(variances))) => {
+                    quantile_interval(events, variances, value, *millionths)
+                }
+                _ => Interval::None,
+            }
+        }
+    }
+}
+
+/// The totals that one output depends on.
+struct Totals<'a> {
+    plan: &'a ConfidencePlan,
+    states: &'a GroupStates<'a>,
+    totals: &'a [Total],
+}
+
+impl Totals<'_> {
+    fn interval(
+        &self,
+        smooth: &SmoothExpr,
+        value: f64,
+        number: &dyn Fn(&OutputExpr) -> Option<f64>,
+    ) -> Option<Interval> {
+        let found: Vec<(WeightedCount, f64)> =
+            self.totals.iter().map(|total| self.states.total(*total)).collect::<Option<_>>()?;
+        let sums: Vec<f64> = found.iter().map(|(_, sum)| *sum).collect();
+        let gradient = self.dual(smooth, &sums, number)?.gradient;
+        let (mut variance, mut size) = (0.0, 0.0);
+        for (index, left) in self.totals.iter().enumerate() {
+            for (other, right) in self.totals.iter().enumerate() {
+                let product = gradient[index] * gradient[other];
+                if product != 0.0 {
+                    let part = product * self.covariance(*left, *right)?;
+                    (variance, size) = (variance + part, size + part.abs());
+                }
+            }
+        }
+        if variance <= size * ROUNDING {
+            return Some(Interval::Between(value, value));
+        }
+        let rows = found.iter().map(|(count, _)| effective_rows(*count));
+        if rows.fold(f64::INFINITY, f64::min) < CONFIDENCE_EFFECTIVE_ROWS_MIN {
+            return Some(Interval::TooFew);
+        }
+        Some(around(value, DEVIATIONS * variance.sqrt()))
+    }
+
+    fn dual(
+        &self,
+        smooth: &SmoothExpr,
+        sums: &[f64],
+        number: &dyn Fn(&OutputExpr) -> Option<f64>,
+    ) -> Option<Dual> {
+        let pair = |parts: &[SmoothExpr; 2]| {
+            let [left, right] = parts;
+            Some((self.dual(left, sums, number)?, self.dual(right, sums, number)?))
+        };
+        Some(match smooth {
+            SmoothExpr::Constant(expr) => {
+                Dual { value: number(expr)?, gradient: vec![0.0; sums.len()] }
+            }
+            SmoothExpr::Total(total) => {
+                let index = self.totals.iter().position(|other| other == total)?;
+                let mut gradient = vec![0.0; sums.len()];
+                gradient[index] = 1.0;
+                Dual { value: sums[index], gradient }
+            }
+            SmoothExpr::Add(parts) => {
+                let (left, right) = pair(parts)?;
+                left.with(&right, left.value + right.value, [1.0, 1.0])
+            }
+            SmoothExpr::Subtract(parts) => {
+                let (left, right) = pair(parts)?;
+                left.with(&right, left.value - right.value, [1.0, -1.0])
+            }
+            SmoothExpr::Multiply(parts) => {
+                let (left, right) = pair(parts)?;
+                left.with(&right, left.value * right.value, [right.value, left.value])
+            }
+            SmoothExpr::Divide(parts) => {
+                let (left, right) = pair(parts)?;
+                let quotient = left.value / right.value;
+                left.with(&right, quotient, [1.0 / right.value, -quotient / right.value])
+            }
+        })
+    }
+
+    /// Σw(w − 1)·x·y.
+    fn covariance(&self, left: Total, right: Total) -> Option<f64> {
+        match (left, right) {
+            (Total::Rows, Total::Rows) => Some(excess(self.states.count())),
+            (Total::Rows, Total::Count(measure)) | (Total::Count(measure), Total::Rows) => {
+                Some(excess(self.states.total(Total::Count(measure))?.0))
+            }
+            (Total::Count(one), Total::Count(other)) if one == other => {
+                Some(excess(self.states.total(left)?.0))
+            }
+            (Total::Rows, Total::Sum(measure)) | (Total::Sum(measure), Total::Rows) => {
+                self.of_one(measure).map(|[sum, _]| sum)
+            }
+            (Total::Sum(one), Total::Sum(other)) if one == other => {
+                self.of_one(one).map(|[_, squares]| squares)
+            }
+            (Total::Sum(one), Total::Count(other)) | (Total::Count(other), Total::Sum(one))
+                if one == other =>
+            {
+                self.of_one(one).map(|[sum, _]| sum)
+            }
+            _ => self.of_two(left, right),
+        }
+    }
+
+    /// Σw(w − 1)·x and Σw(w − 1)·x² of a measure's values.
+    fn of_one(&self, measure: usize) -> Option<[f64; 2]> {
+        let state = self.states.state(*self.plan.variances.get(&measure)?)?;
+        let State::Comoments(comoments) = &*state else { return None };
+        let expected = excess(self.states.total(Total::Count(measure))?.0);
+        let [sum, squares, ..] = complete(comoments, expected)?;
+        Some([sum, squares])
+    }
+
+    /// The same of the values of two measures.
+    fn of_two(&self, left: Total, right: Total) -> Option<f64> {
+        let (one, other) = (left.measure()?, right.measure()?);
+        let (left, right) = if one < other { (left, right) } else { (right, left) };
+        let pair = (one.min(other), one.max(other));
+        let state = self.states.state(*self.plan.covariances.get(&pair)?)?;
+        let State::Comoments(comoments) = &*state else { return None };
+        let [x, _, y, _, xy] = comoments.sums()?;
+        Some(match (left, right) {
+            (Total::Sum(_), Total::Sum(_)) => xy,
+            (Total::Sum(_), _) => x,
+            (_, Total::Sum(_)) => y,
+            _ => events(comoments.count()),
+        })
+    }
+}
+
+/// A value and its derivatives by each total.
+struct Dual {
+    value: f64,
+    gradient: Vec<f64>,
+}
+
+impl Dual {
+    /// A function of two values, with its derivatives by both.
+    fn with(&self, other: &Self, value: f64, by: [f64; 2]) -> Self {
+        let parts = self.gradient.iter().zip(&other.gradient);
+        let gradient = parts.map(|(left, right)| left * by[0] + right * by[1]).collect();
+        Self { value, gradient }
+    }
+}
+
+/// The sums of a state of variances, unless weights were too large for it.
+fn complete(comoments: &Comoments, expected: f64) -> Option<[f64; 5]> {
+    let is_complete = events(comoments.count()) >= expected * (1.0 - SHORTFALL_MAX);
+    if is_complete { comoments.sums() } else { None }
+}
+
+/// The interval of a quantile: between the quantiles at the ends of the interval of the share of
+/// events at or below it (Woodruff, JASA 1952).
+fn quantile_interval(
+    events: &Quantiles,
+    variances: &Quantiles,
+    value: f64,
+    millionths: u32,
+) -> Interval {
+    let (all, below) = events.weight_up_to(value);
+    let (excess, excess_below) = variances.weight_up_to(value);
+    if excess == 0.0 {
+        return Interval::Between(value, value);
+    }
+    // Σw² = Σw(w − 1) + Σw.
+    if all * all / (excess + all) < CONFIDENCE_EFFECTIVE_ROWS_MIN {
+        return Interval::TooFew;
+    }
+    let share = below / all;
+    let variance = (excess_below * (1.0 - 2.0 * share) + excess * share * share) / (all * all);
+    let width = DEVIATIONS * variance.max(0.0).sqrt();
+    let middle = f64::from(millionths) / MILLION;
+    let (low, high) = (middle - width, middle + width);
+    if low < 0.0 || high > 1.0 {
+        return Interval::TooFew;
+    }
+    let at = |share: f64| {
+        #[expect(clippy::cast_possible_truncation, reason = "between 0 and a million")]
+        #[expect(clippy::cast_sign_loss, reason = "between 0 and a million")]
+        let millionths = (share * MILLION).round() as u32;
+        events.quantile(millionths).map(|number| number.to_f64())
+    };
+    match (at(low), at(high)) {
+        (Some(low), Some(high)) => Interval::Between(low.min(value), high.max(value)),
+        _ => Interval::None,
+    }
+}
+
+/// The interval with this half width, unless it is beyond the range of doubles.
+fn around(value: f64, width: f64) -> Interval {
+    match (value - width, value + width) {
+        (low, high) if low.is_finite() && high.is_finite() => Interval::Between(low, high),
+        _ => Interval::None,
+    }
+}
+
+/// Σw.
+#[expect(clippy::cast_precision_loss, reason = "an estimate needs few digits")]
+fn events(count: WeightedCount) -> f64 {
+    count.weight() as f64 / MILLION
+}
+
+/// Σw² − Σw = Σw(w − 1).
+#[expect(clippy::cast_precision_loss, reason = "an estimate needs few digits")]
+fn excess(count: WeightedCount) -> f64 {
+    let unit = i128::from(Weight::UNIT);
+    let excess = count.weight_squares().saturating_sub(count.weight().saturating_mul(unit));
+    (excess as f64 / (MILLION * MILLION)).max(0.0)
+}
+
+/// The number of rows of equal weight that estimate a total as well as these: (Σw)² / Σw² (Kish,
+/// "Survey Sampling", 1965).
+#[expect(clippy::cast_precision_loss, reason = "an estimate needs few digits")]
+fn effective_rows(count: WeightedCount) -> f64 {
+    let squares = count.weight_squares() as f64 / (MILLION * MILLION);
+    if squares > 0.0 { events(count).powi(2) / squares } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+use hadal_query::{AggregateFunction, Expr, Function, Measure, Output, Query, QueryKind, RowInput};
+use hadal_query::{StateKind, Type};
+use hadal_types::TableName;
+
+use super::*;
+
+/// Rows of these weights and values as one group, with the intervals of these outputs.
+fn intervals(rows: &[(i64, i64)], outputs: &[OutputExpr]) -> Vec<Interval> {
+    let measure = Measure::new(StateKind::Moments, Expr::Leaf(RowInput::Time));
+    let kind = QueryKind::Groups { keys: Vec::new(), measures: vec![measure] };
+    let mut query = Query::new(TableName::new("t").expect("a name"), kind);
+    let output = |expr: &OutputExpr| Output {
+        name: String::new(),
+        value_type: Type::Number,
+        expr: expr.clone(),
+    };
+    query.outputs = outputs.iter().map(output).collect();
+    query.ask_for_confidence();
+    let mut group = Group {
+        count: WeightedCount::default(),
+        states: query.measures().iter().map(|measure| State::new(measure.kind)).collect(),
+    };
+    for (rate, value) in rows {
+        let weight = Weight::from_millionths(rate * Weight::UNIT).expect("a weight");
+        group.count.add_row(weight);
+        for (measure, state) in query.measures().iter().zip(&mut group.states) {
+            if let Some(weight) = measure.weighting.of(weight) {
+                state.add(&Value::integer(*value), weight);
+            }
+        }
+    }
+    let plan = query.confidence.as_deref().expect("a plan");
+    let states = GroupStates::Alone(&group);
+    let value = |expr: &OutputExpr| match expr {
+        Expr::Leaf(slot) => crate::groups::group_value::of_group(&group, slot),
+        _ => Value::integer(0),
+    };
+    let number = |_: &OutputExpr| Some(10.0);
+    plan.outputs
+        .iter()
+        .zip(outputs)
+        .map(|(of, expr)| interval(plan, of, &value(expr), &states, &number))
+        .collect()
+}
+
+fn of(function: AggregateFunction) -> OutputExpr {
+    Expr::Leaf(GroupInput::Measure(0, function))
+}
+
+fn assert_near(interval: Interval, expected: (f64, f64)) {
+    let Interval::Between(low, high) = interval else { panic!("{interval:?}") };
+    let near = |left: f64, right: f64| (left - right).abs() < 1e-9 * right.abs().max(1.0);
+    assert!(near(low, expected.0) && near(high, expected.1), "{low} {high} {expected:?}");
+}
+
+#[test]
+fn intervals_are_those_of_the_textbook() {
+    // 150 rows of rate 4, of which every third has the value 3 and others 0.
+    let rows: Vec<(i64, i64)> = (0..150).map(|row| (4, if row % 3 == 0 { 3 } else { 0 })).collect();
+    let outputs =
+        [Expr::Leaf(GroupInput::Count), of(AggregateFunction::Sum), of(AggregateFunction::Avg)];
+    let found = intervals(&rows, &outputs);
+    // Each row adds 4 · 3 times its square.
+    let width = DEVIATIONS * (150.0f64 * 12.0).sqrt();
+    assert_near(found[0], (600.0 - width, 600.0 + width));
+    let width = DEVIATIONS * (50.0f64 * 9.0 * 12.0).sqrt();
+    assert_near(found[1], (600.0 - width, 600.0 + width));
+    // Deviations from the average of 1: 2 fifty times, and 1 a hundred times.
+    let width = DEVIATIONS * (12.0f64 * (50.0 * 4.0 + 100.0)).sqrt() / 600.0;
+    assert_near(found[2], (1.0 - width, 1.0 + width));
+}
+
+#[test]
+fn a_constant_scales_an_interval() {
+    let rows = [(2, 5); 200];
+    let rate = Expr::call(
+        Function::Divide,
+        [Expr::Leaf(GroupInput::Count), Expr::Leaf(GroupInput::Seconds)],
+    );
+    let found = intervals(&rows, &[Expr::Leaf(GroupInput::Count), rate]);
+    let (Interval::Between(low, high), Interval::Between(slow, fast)) = (found[0], found[1]) else {
+        panic!("{found:?}")
+    };
+    // Ten seconds; the value itself is not computed here.
+    assert!(((high - low) / 10.0 - (fast - slow)).abs() < 1e-9, "{found:?}");
+}
+
+#[test]
+fn what_was_not_sampled_is_certain_and_few_rows_say_nothing() {
+    let average = || [of(AggregateFunction::Avg)];
+    assert_eq!(intervals(&[(1, 5), (1, 7)], &average()), [Interval::Between(6.0, 6.0)]);
+    let rows: Vec<(i64, i64)> = (0..99).map(|row| (2, row % 5)).collect();
+    assert_eq!(intervals(&rows, &average()), [Interval::TooFew]);
+    // All values are equal, so the average is, whichever rows were kept.
+    assert_eq!(intervals(&[(2, 5); 9], &average()), [Interval::Between(5.0, 5.0)]);
+    // Many rows, but one weighs as much as all others.
+    let mut rows = vec![(1, 1); 1_000];
+    rows.push((1_000, 2));
+    assert_eq!(intervals(&rows, &average()), [Interval::TooFew]);
+}

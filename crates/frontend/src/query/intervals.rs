@@ -1,0 +1,134 @@
+//! Confidence intervals in answers.
+
+use hadal_aggregate::{Interval, SparseRow};
+use hadal_query::{ConfidencePlan, OutputConfidence, Type};
+use hadal_types::{Number, Value};
+
+use crate::query::number_class::NumberClass;
+use crate::query::result::{QueryResult, QueryWarning};
+
+/// Whether and how an answer has the 95 % confidence intervals of its numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IntervalForm {
+    /// It has none.
+    #[default]
+    None,
+    /// Beside the rows ([`QueryResult::intervals`]).
+    Beside,
+    /// As two more columns behind each column that has some: `x_low` and `x_high`. They are null
+    /// where there is no interval.
+    Columns,
+}
+
+/// Puts intervals into the result in this form, and warns of those for which there are too few
+/// rows.
+pub(crate) fn put_into(
+    result: &mut QueryResult,
+    intervals: Vec<Vec<Interval>>,
+    plan: &ConfidencePlan,
+    form: IntervalForm,
+) {
+    let is_too_few = |interval: &&Interval| **interval == Interval::TooFew;
+    let too_few = intervals.iter().flatten().filter(is_too_few).count();
+    if too_few > 0 {
+        let message = format!("{too_few} numbers rest on too few sampled rows for an interval");
+        result.warnings.push(QueryWarning::new("interval_too_few", "", too_few as u64, message));
+    }
+    match form {
+        IntervalForm::None => {}
+        IntervalForm::Beside => result.intervals = Some(intervals),
+        IntervalForm::Columns => add_columns(result, &intervals, plan),
+    }
+}
+
+fn add_columns(result: &mut QueryResult, intervals: &[Vec<Interval>], plan: &ConfidencePlan) {
+    let has_interval = |index: usize| {
+        let confidence = plan.outputs.get(index);
+        let kinds = confidence.is_some_and(|of| {
+            matches!(of, OutputConfidence::Smooth(_) | OutputConfidence::Quantile(..))
+        });
+        kinds && result.columns.get(index).is_some_and(|(_, kind)| *kind == Type::Number)
+    };
+    let widened: Vec<bool> = (0..result.columns.len()).map(has_interval).collect();
+    let (mut columns, mut numbers) = (Vec::new(), Vec::new());
+    for ((name, kind), is_widened) in std::mem::take(&mut result.columns).into_iter().zip(&widened)
+    {
+        numbers.push(result.numbers.get(numbers.len()).copied().unwrap_or_default());
+        let ends = ["low", "high"].map(|end| (format!("{name}_{end}"), Type::Number));
+        columns.push((name, kind));
+        if *is_widened {
+            columns.extend(ends);
+        }
+    }
+    let mut classes = Vec::with_capacity(columns.len());
+    for (class, is_widened) in numbers.into_iter().zip(&widened) {
+        classes.push(class);
+        if *is_widened {
+            classes.extend([NumberClass::Real; 2]);
+        }
+    }
+    let row = |(row, intervals): (SparseRow, &Vec<Interval>)| {
+        let mut values: Vec<Value> = Vec::with_capacity(columns.len());
+        for (index, is_widened) in widened.iter().enumerate() {
+            values.push(row.get(index).clone());
+            if *is_widened {
+                values.extend(ends_of(intervals.get(index)));
+            }
+        }
+        SparseRow::from(values)
+    };
+    result.rows = std::mem::take(&mut result.rows).into_iter().zip(intervals).map(row).collect();
+    (result.columns, result.numbers) = (columns, classes);
+}
+
+fn ends_of(interval: Option<&Interval>) -> [Value; 2] {
+    let number = |double: f64| Number::from_f64(double).map_or(Value::Null, Value::Number);
+    match interval {
+        Some(Interval::Between(low, high)) => [number(*low), number(*high)],
+        _ => [Value::Null, Value::Null],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_stand_behind_their_columns() {
+        let mut query = hadal_query::Query::new(
+            hadal_types::TableName::new("t").expect("a name"),
+            hadal_query::QueryKind::Groups { keys: Vec::new(), measures: Vec::new() },
+        );
+        let output = |name: &str, expr| hadal_query::Output {
+            name: name.to_owned(),
+            value_type: Type::Number,
+            expr: hadal_query::Expr::Leaf(expr),
+        };
+        query.outputs = vec![
+            output("key", hadal_query::GroupInput::Key(0)),
+            output("n", hadal_query::GroupInput::Count),
+        ];
+        query.ask_for_confidence();
+        let mut result = QueryResult {
+            columns: query.outputs.iter().map(|of| (of.name.clone(), of.value_type)).collect(),
+            rows: vec![
+                vec![Value::integer(1), Value::integer(20)].into(),
+                vec![Value::integer(2), Value::integer(3)].into(),
+            ],
+            ..QueryResult::default()
+        };
+        let intervals = vec![
+            vec![Interval::Between(1.0, 1.0), Interval::Between(18.5, 21.5)],
+            vec![Interval::Between(2.0, 2.0), Interval::TooFew],
+        ];
+        let plan = query.confidence.expect("a plan");
+        put_into(&mut result, intervals, &plan, IntervalForm::Columns);
+        let names: Vec<&str> = result.columns.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["key", "n", "n_low", "n_high"]);
+        let rows: Vec<String> =
+            result.rows.iter().map(|row| row.iter().map(|v| format!("{v} ")).collect()).collect();
+        assert_eq!(rows, ["1 20 18.5 21.5 ", "2 3 null null "]);
+        assert_eq!(result.numbers[2], NumberClass::Real);
+        assert_eq!((result.warnings[0].code, result.warnings[0].count), ("interval_too_few", 1));
+    }
+}

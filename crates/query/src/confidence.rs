@@ -1,0 +1,339 @@
+//! What the 95 % confidence intervals of a query's outputs are computed from.
+//!
+//! Rows are kept with probability 1 / w, independently. An output is mostly a smooth function of
+//! totals: counts and sums, each Σw·x over the rows. Its variance is that of its linear
+//! approximation: Σ over pairs of totals of their gradients times Σw(w − 1)·x·y (Särndal, Swensson
+//! and Wretman, "Model Assisted Survey Sampling", 1992, sections 2.8 and 5.5). A percentile has the
+//! interval of Woodruff ("Confidence Intervals for Medians and Other Position Measures", JASA
+//! 1952). So a query that is asked for intervals gets more measures, whose rows weigh w(w − 1).
+
+use std::collections::BTreeMap;
+
+use hadal_types::Value;
+use hadal_types::limits::CONFIDENCE_TOTALS_MAX;
+
+use crate::aggregate_function::{AggregateFunction, StateKind};
+use crate::expr::{Expr, GroupInput, OutputExpr};
+use crate::function::Function;
+use crate::query::{Measure, Query, QueryKind, Weighting};
+
+/// How the intervals of a query's outputs are computed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ConfidencePlan {
+    /// By output.
+    pub outputs: Vec<OutputConfidence>,
+    /// The index of the measure of variances, by the index of the measure whose values these are
+    /// of.
+    pub variances: BTreeMap<usize, usize>,
+    /// The index of the measure of covariances, by the indexes of two measures, the lower first.
+    pub covariances: BTreeMap<(usize, usize), usize>,
+    /// The index of the measure of quantiles whose rows weigh their variance, by that of the
+    /// measure of the same quantiles.
+    pub quantiles: BTreeMap<usize, usize>,
+}
+
+/// How the interval of one output is computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OutputConfidence {
+    /// There is none: the output depends on single rows, such as a minimum.
+    None,
+    /// The output does not depend on which rows were kept, such as a key.
+    Exact,
+    /// The output is a smooth function of totals.
+    Smooth(SmoothExpr),
+    /// The output is this many millionths' quantile of a measure.
+    Quantile(usize, u32),
+}
+
+/// A smooth function of totals.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SmoothExpr {
+    /// A number that does not depend on which rows were kept.
+    Constant(OutputExpr),
+    /// A total.
+    Total(Total),
+    /// left + right.
+    Add(Box<[Self; 2]>),
+    /// left − right.
+    Subtract(Box<[Self; 2]>),
+    /// left · right.
+    Multiply(Box<[Self; 2]>),
+    /// left / right.
+    Divide(Box<[Self; 2]>),
+}
+
+/// Σw·x over a group's rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Total {
+    /// Of ones.
+    Rows,
+    /// Of ones, over the rows that have a value of this measure.
+    Count(usize),
+    /// Of the values of this measure.
+    Sum(usize),
+}
+
+impl Total {
+    /// The measure whose rows are summed up; `None` for all rows of the group.
+    #[must_use]
+    pub const fn measure(self) -> Option<usize> {
+        match self {
+            Self::Rows => None,
+            Self::Count(measure) | Self::Sum(measure) => Some(measure),
+        }
+    }
+}
+
+impl SmoothExpr {
+    /// The expression, unless it is no smooth function of totals.
+    fn of(expr: &OutputExpr) -> Option<Self> {
+        match expr {
+            Expr::Literal(_) => Some(Self::Constant(expr.clone())),
+            Expr::Leaf(leaf) => match leaf {
+                GroupInput::Key(_) | GroupInput::RawCount | GroupInput::Seconds => {
+                    Some(Self::Constant(expr.clone()))
+                }
+                GroupInput::Count => Some(Self::Total(Total::Rows)),
+                GroupInput::Measure(measure, function) => Self::of_measure(*measure, *function),
+            },
+            Expr::Call { function, arguments } => Self::of_call(*function, arguments),
+        }
+    }
+
+    fn of_measure(measure: usize, function: AggregateFunction) -> Option<Self> {
+        let (sum, count) = (Self::Total(Total::Sum(measure)), Self::Total(Total::Count(measure)));
+        match function {
+            AggregateFunction::Count => Some(count),
+            AggregateFunction::Sum => Some(sum),
+            AggregateFunction::Avg => Some(Self::Divide(Box::new([sum, count]))),
+            _ => None,
+        }
+    }
+
+    fn of_call(function: Function, arguments: &[OutputExpr]) -> Option<Self> {
+        let pair = || match arguments {
+            [left, right] => Some(Box::new([Self::of(left)?, Self::of(right)?])),
+            _ => None,
+        };
+        match (function, arguments) {
+            (Function::Add, _) => pair().map(Self::Add),
+            (Function::Subtract, _) => pair().map(Self::Subtract),
+            (Function::Multiply, _) => pair().map(Self::Multiply),
+            (Function::Divide | Function::DivideWhole, _) => pair().map(Self::Divide),
+            (Function::Negate, [of]) => {
+                let zero = Self::Constant(Expr::Literal(Value::integer(0)));
+                Some(Self::Subtract(Box::new([zero, Self::of(of)?])))
+            }
+            // What is rounded is known no better than before.
+            (Function::Round, [of, ..]) => Self::of(of),
+            // A group with a value has the first of them, as a rule.
+            (Function::Coalesce, [first, rest @ ..])
+                if rest.iter().all(|rest| matches!(rest, Expr::Literal(_))) =>
+            {
+                Self::of(first)
+            }
+            // nullif(x, constant).
+            (
+                Function::Case,
+                [Expr::Call { function: Function::Equal, arguments }, null, other],
+            ) if *null == Expr::Literal(Value::Null)
+                && matches!(arguments.as_slice(), [of, Expr::Literal(_)] if of == other) =>
+            {
+                Self::of(other)
+            }
+            _ => None,
+        }
+    }
+
+    /// The totals of the expression, each once.
+    #[must_use]
+    pub fn totals(&self) -> Vec<Total> {
+        let mut totals = Vec::new();
+        self.add_totals_to(&mut totals);
+        totals
+    }
+
+    fn add_totals_to(&self, totals: &mut Vec<Total>) {
+        match self {
+            Self::Constant(_) => {}
+            Self::Total(total) if totals.contains(total) => {}
+            Self::Total(total) => totals.push(*total),
+            Self::Add(parts)
+            | Self::Subtract(parts)
+            | Self::Multiply(parts)
+            | Self::Divide(parts) => parts.iter().for_each(|part| part.add_totals_to(totals)),
+        }
+    }
+}
+
+impl OutputConfidence {
+    fn of(expr: &OutputExpr, totals_max: usize) -> Self {
+        if let Expr::Leaf(GroupInput::Measure(measure, function)) = expr
+            && let AggregateFunction::Quantile(share) | AggregateFunction::QuantileCont(share) =
+                function
+        {
+            return Self::Quantile(*measure, *share);
+        }
+        let mut is_exact = true;
+        expr.for_each_leaf(&mut |leaf| is_exact &= matches!(leaf, GroupInput::Key(_)));
+        match SmoothExpr::of(expr) {
+            _ if is_exact => Self::Exact,
+            Some(smooth) if smooth.totals().len() <= totals_max => Self::Smooth(smooth),
+            _ => Self::None,
+        }
+    }
+}
+
+impl Query {
+    /// Asks for the confidence intervals of the outputs: adds the measures that they are computed
+    /// from. Raw rows have no intervals.
+    pub fn ask_for_confidence(&mut self) {
+        let QueryKind::Groups { measures, .. } = &mut self.kind else { return };
+        let mut plan = ConfidencePlan::default();
+        for output in &self.outputs {
+            let confidence = OutputConfidence::of(&output.expr, CONFIDENCE_TOTALS_MAX);
+            match &confidence {
+                OutputConfidence::Quantile(measure, _) => plan.add_quantiles(measures, *measure),
+                OutputConfidence::Smooth(smooth) => plan.add_products(measures, &smooth.totals()),
+                OutputConfidence::None | OutputConfidence::Exact => {}
+            }
+            plan.outputs.push(confidence);
+        }
+        self.confidence = Some(plan.into());
+    }
+}
+
+impl ConfidencePlan {
+    fn add_quantiles(&mut self, measures: &mut Vec<Measure>, measure: usize) {
+        let Some(of) = measures.get(measure).cloned() else { return };
+        self.quantiles.entry(measure).or_insert_with(|| {
+            measures.push(Measure { weighting: Weighting::SamplingVariance, ..of });
+            measures.len() - 1
+        });
+    }
+
+    /// Adds the measures of the variances and covariances of these totals.
+    fn add_products(&mut self, measures: &mut Vec<Measure>, totals: &[Total]) {
+        let mut of: Vec<usize> = totals.iter().filter_map(|total| total.measure()).collect();
+        of.sort_unstable();
+        of.dedup();
+        let is_summed = |measure| totals.contains(&Total::Sum(measure));
+        for (index, &measure) in of.iter().enumerate() {
+            if is_summed(measure) {
+                let kind = StateKind::Variance;
+                let next = |measures: &mut _| add(measures, kind, [measure, measure]);
+                self.variances.entry(measure).or_insert_with(|| next(measures));
+            }
+            for &other in &of[index + 1..] {
+                let next =
+                    |measures: &mut _| add(measures, StateKind::Covariance, [measure, other]);
+                self.covariances.entry((measure, other)).or_insert_with(|| next(measures));
+            }
+        }
+    }
+}
+
+/// Adds a measure of the variances of the values of one or two measures; returns its index.
+fn add(measures: &mut Vec<Measure>, kind: StateKind, [first, second]: [usize; 2]) -> usize {
+    let argument = measures[first].argument.clone();
+    let second = kind.is_of_pairs().then(|| measures[second].argument.clone());
+    measures.push(Measure { kind, argument, second, weighting: Weighting::SamplingVariance });
+    measures.len() - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use hadal_types::TableName;
+
+    use super::*;
+    use crate::expr::{RowExpr, RowInput, Type};
+    use crate::query::Output;
+
+    fn plan(outputs: &[OutputExpr]) -> (ConfidencePlan, Vec<StateKind>) {
+        let argument = || RowExpr::Leaf(RowInput::Time);
+        let kinds = [StateKind::Moments, StateKind::Moments, StateKind::Quantiles];
+        let measures = kinds.map(|kind| Measure::new(kind, argument())).to_vec();
+        let kind = QueryKind::Groups { keys: Vec::new(), measures };
+        let mut query = Query::new(TableName::new("t").expect("a name"), kind);
+        query.outputs = outputs
+            .iter()
+            .map(|expr| Output {
+                name: String::new(),
+                value_type: Type::Number,
+                expr: expr.clone(),
+            })
+            .collect();
+        query.ask_for_confidence();
+        let added = query.measures()[3..].iter();
+        let added = added.inspect(|of| assert_eq!(of.weighting, Weighting::SamplingVariance));
+        let kinds = added.map(|measure| measure.kind).collect();
+        let plan = query.confidence.as_deref().expect("a plan").clone();
+        (plan, kinds)
+    }
+
+    fn aggregate(measure: usize, function: AggregateFunction) -> OutputExpr {
+        Expr::Leaf(GroupInput::Measure(measure, function))
+    }
+
+    #[test]
+    fn counts_need_no_more_measures() {
+        let count = Expr::Leaf(GroupInput::Count);
+        let (plan, kinds) = plan(&[count.clone(), aggregate(0, AggregateFunction::Count)]);
+        let smooth = |total| OutputConfidence::Smooth(SmoothExpr::Total(total));
+        assert_eq!(plan.outputs, [smooth(Total::Rows), smooth(Total::Count(0))]);
+        assert!(kinds.is_empty());
+    }
+
+    #[test]
+    fn sums_and_ratios_need_variances_and_covariances_once() {
+        let (sum, other) =
+            (aggregate(0, AggregateFunction::Sum), aggregate(1, AggregateFunction::Avg));
+        let ratio = Expr::call(Function::Divide, [sum.clone(), other]);
+        let (plan, kinds) = plan(&[sum, ratio.clone(), ratio]);
+        assert_eq!(kinds, [StateKind::Variance, StateKind::Covariance, StateKind::Variance]);
+        assert_eq!(plan.variances, [(0, 3), (1, 5)].into());
+        assert_eq!(plan.covariances, [((0, 1), 4)].into());
+    }
+
+    #[test]
+    fn percentiles_need_their_distribution_once() {
+        let median = aggregate(2, AggregateFunction::QuantileCont(500_000));
+        let (plan, kinds) = plan(&[median, aggregate(2, AggregateFunction::Quantile(900_000))]);
+        assert_eq!(kinds, [StateKind::Quantiles]);
+        assert_eq!(plan.quantiles, [(2, 3)].into());
+        assert_eq!(plan.outputs[1], OutputConfidence::Quantile(2, 900_000));
+    }
+
+    #[test]
+    fn what_is_no_smooth_function_has_no_interval() {
+        let key = Expr::Leaf(GroupInput::Key(0));
+        let abs = Expr::call(Function::Abs, [Expr::Leaf(GroupInput::Count)]);
+        let (plan, kinds) = plan(&[key, abs, aggregate(0, AggregateFunction::Max)]);
+        let expected = [OutputConfidence::Exact, OutputConfidence::None, OutputConfidence::None];
+        assert_eq!(plan.outputs, expected);
+        assert!(kinds.is_empty());
+    }
+
+    #[test]
+    fn an_output_of_too_many_totals_has_no_interval() {
+        let sum_of = |count: usize| {
+            let totals = (0..count).map(|measure| aggregate(measure, AggregateFunction::Sum));
+            let sum = totals.reduce(|sum, total| Expr::call(Function::Add, [sum, total]));
+            OutputConfidence::of(&sum.expect("a total"), CONFIDENCE_TOTALS_MAX)
+        };
+        assert!(matches!(sum_of(CONFIDENCE_TOTALS_MAX), OutputConfidence::Smooth(_)));
+        assert_eq!(sum_of(CONFIDENCE_TOTALS_MAX + 1), OutputConfidence::None);
+    }
+
+    #[test]
+    fn a_quotient_may_be_guarded() {
+        let count = Expr::Leaf(GroupInput::Count);
+        let literal = |value| Expr::Literal(value);
+        let equal = Expr::call(Function::Equal, [count.clone(), literal(Value::integer(0))]);
+        let guarded = Expr::call(Function::Case, [equal, literal(Value::Null), count]);
+        let coalesced = Expr::call(Function::Coalesce, [guarded, literal(Value::integer(0))]);
+        let rounded = Expr::call(Function::Round, [coalesced, literal(Value::integer(2))]);
+        let smooth = OutputConfidence::Smooth(SmoothExpr::Total(Total::Rows));
+        assert_eq!(plan(&[rounded]).0.outputs, [smooth]);
+    }
+}
