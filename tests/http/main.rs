@@ -12,6 +12,7 @@ mod dropped;
 mod each_door;
 mod fakes;
 mod hostile;
+mod intervals;
 mod journal;
 mod limits;
 mod log;

@@ -28,9 +28,10 @@ mod row;
 mod texts;
 
 use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 use hadal_query::{
-    Expr, Function, Measure, OrderKey, Query, QueryKind, RowExpr, RowInput, StateKind,
+    Expr, Function, Measure, OrderKey, Query, QueryKind, RowExpr, RowInput, StateKind, Weighting,
 };
 use hadal_types::{ColumnName, Value, limits};
 
@@ -43,7 +44,7 @@ pub use row::Row;
 
 use exact::Exact;
 use finish::Cell;
-use group::{Group, GroupValues, Groups};
+use group::{Group, GroupValues, Groups, RowValues};
 
 /// Why the oracle has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -174,10 +175,12 @@ pub fn answer(
             for row in asked {
                 let values = row_values(measures, row.weight()?, |expr| of_row(row, expr))?;
                 everything.add(row.weight()?, values.clone());
-                groups
-                    .entry(of_all(row, keys)?)
-                    .or_insert_with(|| Group::empty(measures.len()))
-                    .add(row.weight()?, values);
+                for keys in keys_of(keys, |expr| of_row(row, expr))? {
+                    groups
+                        .entry(keys)
+                        .or_insert_with(|| Group::empty(measures.len()))
+                        .add(row.weight()?, values.clone());
+                }
             }
             may_overflow = measures
                 .iter()
@@ -197,6 +200,31 @@ pub fn answer(
         }
     }
     finished(lines, query, &evaluator, &sums_exactly, standing, may_overflow)
+}
+
+/// The keys of the groups that a row is in: one group, unless a list is unnested.
+fn keys_of(
+    keys: &[RowExpr],
+    value: impl Fn(&RowExpr) -> Result<Value, OracleFault>,
+) -> Result<BTreeSet<Vec<Value>>, OracleFault> {
+    let mut all = BTreeSet::from([Vec::new()]);
+    for key in keys {
+        let values = match key {
+            Expr::Call { function: Function::Unnest, arguments } => match value(&arguments[0])? {
+                Value::Set(elements) | Value::Vector(elements) => {
+                    elements.iter().map(|element| Value::string(element)).collect()
+                }
+                _ => Vec::new(),
+            },
+            key => vec![value(key)?],
+        };
+        let longer = |keys: &Vec<Value>| {
+            let keys = keys.clone();
+            values.iter().map(move |value| [keys.as_slice(), &[value.clone()]].concat())
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    Ok(all)
 }
 
 /// The weight and the values of one row for each measure, with the other value of a pair.

@@ -105,6 +105,9 @@ pub enum Function {
     IncludesWithin,
     /// Whether the set or vector has no elements.
     IsEmpty,
+    /// Each different element of the set or vector: a row is in the group of each. Only as a whole
+    /// group key, and only one.
+    Unnest,
     /// Another function of numbers.
     Math(crate::math_functions::MathFunction),
     /// The largest argument; nulls are ignored.

@@ -8,6 +8,7 @@ use hadal_types::{Micros, TableName, TimeRange, Value, Weight, limits};
 use crate::aggregate_function::StateKind;
 use crate::confidence::ConfidencePlan;
 use crate::expr::{OutputExpr, RowExpr, Type};
+use crate::function::Function;
 use crate::time_key::{TimeBuckets, time_buckets};
 use crate::udf::FunctionRegistry;
 
@@ -210,6 +211,17 @@ impl Query {
             QueryKind::Rows { .. } => &[],
             QueryKind::Groups { measures, .. } => measures,
         }
+    }
+
+    /// The index of the key that unnests a list, and the list. `None` if there is none.
+    #[must_use]
+    pub fn unnested(&self) -> Option<(usize, &RowExpr)> {
+        self.keys().iter().enumerate().find_map(|(index, key)| match key {
+            RowExpr::Call { function: Function::Unnest, arguments } => {
+                Some((index, arguments.first()?))
+            }
+            _ => None,
+        })
     }
 
     /// The index of the key that is the row's time bucket, and its buckets.

@@ -14,3 +14,4 @@ pub(crate) mod sketches;
 pub(crate) mod squares;
 pub(crate) mod sum_decimals;
 pub(crate) mod ungrouped;
+pub(crate) mod unnest;

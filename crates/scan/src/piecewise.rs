@@ -9,7 +9,7 @@ use hadal_aggregate::{Partial, PartialBody};
 use hadal_encoding::Bitmap;
 use hadal_query::Query;
 
-use crate::aggregate::block;
+use crate::aggregate::{block, unnest};
 use crate::column::bitmaps::filled;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
@@ -73,11 +73,22 @@ impl PiecewiseAdder<'_> {
         partial: &mut Partial,
     ) -> Result<(), Interrupt> {
         let Partial { body, reservation, .. } = partial;
-        match body {
-            PartialBody::Groups(groups) => {
+        match (body, self.plan.unnested) {
+            (PartialBody::Groups(_), Some(unnested)) => {
+                // The rows are added several times, so they are merged once all of them were.
+                let reservation = reservation.new_empty();
+                let mut added = Partial { reservation, ..Partial::empty(self.query) };
+                if let PartialBody::Groups(groups) = &mut added.body {
+                    unnest::add(self.query, self.plan, unnested, columns, selection, groups)?;
+                }
+                partial.merge(added);
+            }
+            (PartialBody::Groups(groups), None) => {
                 block::add(self.query, self.plan, columns, selection, groups, self.use_zones)?;
             }
-            PartialBody::Rows(best) => rows::add(self.plan, columns, selection, best, reservation)?,
+            (PartialBody::Rows(best), _) => {
+                rows::add(self.plan, columns, selection, best, reservation)?
+            }
         }
         columns.memory().forget(0);
         if columns.memory().is_splitting() {

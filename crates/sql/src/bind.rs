@@ -45,6 +45,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) use_aliases: bool,
     pub(crate) aggregates: Aggregates,
     pub(crate) patterns: usize,
+    /// The place of an unnest.
+    pub(crate) unnest: Location,
     copies: usize,
     depth: usize,
 }
@@ -68,6 +70,7 @@ impl<'a> Binder<'a> {
             use_aliases: false,
             aggregates: Aggregates::NotIn("a query without FROM"),
             patterns: 0,
+            unnest: NOWHERE,
             copies: 0,
             depth: 0,
         }

@@ -51,7 +51,7 @@ pub(crate) fn lower(
     let order = order(&mut binder, parts, &outputs, &mut slots)?;
     let series = series(parts, &selected, &outputs, &slots)?;
     check_buckets(&selected, &outputs, &slots, &split.intervals)?;
-    let mut notes = binder.notes;
+    let (mut notes, unnest) = (binder.notes, binder.unnest);
     let limit = limit(parts.limit, &mut notes);
     let range = split.intervals.hull();
     if range.from.is_none() && range.to.is_none() {
@@ -78,6 +78,7 @@ pub(crate) fn lower(
         sent: SentGroups::All,
     };
     check_exprs(&query)?;
+    check_unnest(&query).map_err(|error| error.or_at(unnest))?;
     Ok((query, notes))
 }
 
@@ -312,6 +313,38 @@ fn limit(limit: Option<u64>, notes: &mut Vec<Note>) -> u64 {
 
 /// Checks the bound expressions: their depth, since they are evaluated recursively, and their
 /// number of patterns, which references to outputs may have multiplied.
+/// Refuses unnest where it is no whole key of groups, or one of several.
+fn check_unnest(query: &Query) -> Read<()> {
+    let (lists, others): (Vec<&RowExpr>, Vec<&RowExpr>) = match &query.kind {
+        QueryKind::Rows { values } => (Vec::new(), values.iter().collect()),
+        QueryKind::Groups { keys, measures } => {
+            let is_unnest =
+                |key: &&RowExpr| matches!(key, Expr::Call { function: Function::Unnest, .. });
+            let (lists, keys): (Vec<_>, Vec<_>) = keys.iter().partition(is_unnest);
+            (lists, keys.into_iter().chain(measures.iter().flat_map(Measure::exprs)).collect())
+        }
+    };
+    let within = lists.iter().flat_map(|list| match list {
+        Expr::Call { arguments, .. } => arguments.as_slice(),
+        _ => &[],
+    });
+    let is_misplaced = within.chain(others).chain(&query.filter).any(has_unnest);
+    match (is_misplaced, lists.len()) {
+        (true, _) => Err(LocatedError::new("unnest stands for a whole key of GROUP BY", NOWHERE)
+            .hint("SELECT unnest(tags) AS tag, count(*) … GROUP BY tag")),
+        (_, 2..) => Err(LocatedError::new("a query can unnest one list", NOWHERE)),
+        _ => Ok(()),
+    }
+}
+
+fn has_unnest(expr: &RowExpr) -> bool {
+    match expr {
+        Expr::Call { function: Function::Unnest, .. } => true,
+        Expr::Call { arguments, .. } => arguments.iter().any(has_unnest),
+        Expr::Literal(_) | Expr::Leaf(_) => false,
+    }
+}
+
 fn check_exprs(query: &Query) -> Read<()> {
     let rows: Vec<&RowExpr> = match &query.kind {
         QueryKind::Rows { values } => values.iter().chain(&query.filter).collect(),

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_query::{
-    AggregateFunction, ColumnRef, Expr, GroupInput, Measure, OrderKey, Output, OutputExpr, Query,
-    QueryKind, RowExpr, RowInput, SentGroups, SeriesLimit, StateKind, Type,
+    AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output,
+    OutputExpr, Query, QueryKind, RowExpr, RowInput, SentGroups, SeriesLimit, StateKind, Type,
+    Weighting,
 };
 use hadal_types::value::HistogramBucket;
 use hadal_types::{
@@ -188,6 +189,10 @@ fn groups(rows: &mut Expressions<'_, RowInput>) -> Expressed {
         keys.push(key);
         slots.push((of, Expr::Leaf(GroupInput::Key(index))));
     }
+    if let Some(list) = unnested(rows) {
+        slots.push((Type::String, Expr::Leaf(GroupInput::Key(keys.len()))));
+        keys.push(Expr::call(Function::Unnest, [list]));
+    }
     for slot in [GroupInput::RawCount, GroupInput::Count, GroupInput::Seconds] {
         slots.push((Type::Number, Expr::Leaf(slot)));
     }
@@ -206,6 +211,14 @@ fn groups(rows: &mut Expressions<'_, RowInput>) -> Expressed {
         }
     }
     (QueryKind::Groups { keys, measures }, slots)
+}
+
+/// At times a list whose elements are a key.
+fn unnested(rows: &mut Expressions<'_, RowInput>) -> Option<RowExpr> {
+    let is_list = |of: &&(Type, RowExpr)| matches!(of.0, Type::Set | Type::Vector);
+    let lists: Vec<RowExpr> = rows.leaves.iter().filter(is_list).map(|of| of.1.clone()).collect();
+    let is_asked = !lists.is_empty() && rows.random.percent(15);
+    is_asked.then(|| rows.random.pick(&lists).clone())
 }
 
 /// Mostly a number.

@@ -41,14 +41,28 @@ pub(crate) fn add(
         .iter()
         .map(|key| key_values(key, columns, selection, groups.takes_lifted()))
         .collect::<Result<Vec<_>, _>>()?;
+    add_by_keys(query, plan, columns, (selection, &weights, keys), groups)
+}
+
+/// Adds the selected rows with these weights and key values to `groups`.
+///
+/// # Errors
+/// As [`add`].
+pub(crate) fn add_by_keys<'a>(
+    query: &Query,
+    plan: &PreparedQuery,
+    columns: &LazyColumns<'_, 'a>,
+    (selection, weights, keys): (&Selection, &Weights, Vec<ColumnValues<'a>>),
+    groups: &mut Groups,
+) -> Result<(), Interrupt> {
     let numbers = GroupIds::new(keys, selection);
-    let rows = GroupedRows::new(selection, &numbers.numbers, numbers.space, &weights);
+    let rows = GroupedRows::new(selection, &numbers.numbers, numbers.space, weights);
     let arguments = plan
         .measures
         .iter()
         .map(|argument| eval(argument, columns, selection))
         .collect::<Result<Vec<_>, Interrupt>>()?;
-    let variances = Variances::new(query, &weights, selection, &numbers);
+    let variances = Variances::new(query, weights, selection, &numbers);
     let second = |second: &Option<PreparedExpr>| {
         second.as_ref().map(|second| eval(second, columns, selection)).transpose()
     };
@@ -127,7 +141,7 @@ fn user_aggregate(query: &Query, kind: StateKind) -> Option<&dyn AggregateUdf> {
 
 /// The values of a key: strings as interned ids if there are some, or as templates if
 /// `takes_lifted`.
-fn key_values<'a>(
+pub(crate) fn key_values<'a>(
     key: &PreparedExpr,
     columns: &LazyColumns<'_, 'a>,
     selection: &Selection,

@@ -18,6 +18,8 @@ pub(crate) struct PreparedQuery {
     pub(crate) measures: Vec<PreparedExpr>,
     /// The second expressions of the measures that have one.
     pub(crate) seconds: Vec<Option<PreparedExpr>>,
+    /// The index of the key that is a list, each of whose elements is a key.
+    pub(crate) unnested: Option<usize>,
 }
 
 impl PreparedQuery {
@@ -36,6 +38,11 @@ impl PreparedQuery {
             QueryKind::Rows { values } => values,
             QueryKind::Groups { keys, .. } => keys,
         };
+        let unnested = query.unnested();
+        let key = |(index, key)| match unnested {
+            Some((of, list)) if of == index => prepare(list),
+            _ => prepare(key),
+        };
         let is_known = |kind| match kind {
             StateKind::User(id) => query.functions.aggregate(id).is_some(),
             _ => true,
@@ -47,9 +54,10 @@ impl PreparedQuery {
         let seconds = query.measures().iter().map(|measure| measure.second.as_ref().map(prepare));
         Ok(Self {
             conditions,
-            keys: keys.iter().map(prepare).collect::<Result<_, _>>()?,
+            keys: keys.iter().enumerate().map(key).collect::<Result<_, _>>()?,
             measures: measures.map(prepare).collect::<Result<_, _>>()?,
             seconds: seconds.map(Option::transpose).collect::<Result<_, _>>()?,
+            unnested: unnested.map(|(index, _)| index),
         })
     }
 }

@@ -23,7 +23,7 @@ use crate::suggest::did_you_mean;
 use crate::syntax::source_position::{place, place_of_name};
 
 /// The names of functions that no other list has; for percentiles, only some examples.
-const NAMES: [&str; 50] = [
+const NAMES: [&str; 51] = [
     "abs",
     "approx_count_distinct",
     "avg",
@@ -72,6 +72,7 @@ const NAMES: [&str; 50] = [
     "search",
     "sum",
     "to_number",
+    "unnest",
     "upper",
     "version",
 ];

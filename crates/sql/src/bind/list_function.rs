@@ -20,6 +20,7 @@ pub(crate) fn of_name(name: &str) -> Option<Function> {
         "includes_end" => Function::IncludesEnd,
         "includes_within" => Function::IncludesWithin,
         "is_empty" => Function::IsEmpty,
+        "unnest" => Function::Unnest,
         _ => return None,
     })
 }
@@ -45,8 +46,13 @@ pub(crate) fn bind(
             element => arguments.push(element_of(binder, name, element)?),
         }
     }
-    if function == Function::IsEmpty && arguments.len() > 1 {
-        return Err(LocatedError::new("is_empty takes a set or vector and nothing else", NOWHERE));
+    if matches!(function, Function::IsEmpty | Function::Unnest) && arguments.len() > 1 {
+        let message = format!("{name} takes a set or vector and nothing else");
+        return Err(LocatedError::new(message, NOWHERE));
+    }
+    if function == Function::Unnest {
+        binder.unnest = place(list);
+        return Ok(TypedExpr::call_all(function, arguments, Type::String));
     }
     Ok(TypedExpr::call_all(function, arguments, Type::Bool))
 }

@@ -1,0 +1,83 @@
+//! Confidence intervals and time zones of queries over HTTP.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use crate::client::Reply;
+use crate::server::Server;
+
+/// A table of 400 rows, each kept one in ten.
+fn server() -> Server {
+    let server = Server::start();
+    let mut rows = String::new();
+    for row in 0..400 {
+        let _ = writeln!(rows, "{{\"time\": {}, \"v\": {}, \"sample_rate\": 10}}", row, row % 2);
+    }
+    server.log("t", &rows);
+    server
+}
+
+fn ask(server: &Server, body: &Value) -> Reply {
+    server.request("POST", "/v1/query").body(body.to_string()).send()
+}
+
+#[test]
+fn intervals_stand_beside_the_rows_or_are_columns() {
+    let server = server();
+    let sql = "SELECT min(v), count(*), sum(v), count(*) FILTER (WHERE time < 50) AS few FROM t";
+    let answer = ask(&server, &json!({ "sql": sql, "intervals": "beside" })).ok();
+    assert_eq!(answer["rows"], json!([[0, 4000, 2000, 500]]));
+    let intervals = &answer["intervals"][0];
+    assert_eq!((&intervals[0], &intervals[3]), (&Value::Null, &json!("too_few")));
+    // Each row adds 10 · 9 to the variance, and each row with the value 1 to that of the sum.
+    let assert_around = |interval: &Value, middle: f64, rows: f64| {
+        let width = 1.96 * (rows * 90.0).sqrt();
+        let ends = [0, 1].map(|end: usize| interval[end].as_f64().expect("a number"));
+        assert!((ends[0] - (middle - width)).abs() < 0.1, "{interval}");
+        assert!((ends[1] - (middle + width)).abs() < 0.1, "{interval}");
+    };
+    assert_around(&intervals[1], 4000.0, 400.0);
+    assert_around(&intervals[2], 2000.0, 200.0);
+    let warning = &answer["warnings"].as_array().expect("warnings")[1];
+    assert_eq!((&warning["code"], &warning["count"]), (&json!("interval_too_few"), &json!(1)));
+
+    let answer = ask(&server, &json!({ "sql": sql, "intervals": "columns" })).ok();
+    let names: Vec<&str> = answer["columns"]
+        .as_array()
+        .expect("columns")
+        .iter()
+        .map(|column| column["name"].as_str().expect("a name"))
+        .collect();
+    let expected = [
+        "min(v)",
+        "count(*)",
+        "count(*)_low",
+        "count(*)_high",
+        "sum(v)",
+        "sum(v)_low",
+        "sum(v)_high",
+        "few",
+        "few_low",
+        "few_high",
+    ];
+    assert_eq!(names, expected);
+    assert_eq!(answer["rows"][0][3], intervals[1][1]);
+    assert_eq!((&answer["rows"][0][8], answer.get("intervals")), (&Value::Null, None));
+
+    let query = json!({ "table": "t", "columns": ["v"], "limit": 1 });
+    let answer = ask(&server, &json!({ "query": query, "intervals": "beside" })).ok();
+    assert_eq!(answer.get("intervals"), None, "raw rows have none");
+    let problem = ask(&server, &json!({ "sql": sql, "intervals": "yes" }));
+    problem.problem(400, "bad-request");
+}
+
+#[test]
+fn an_answer_about_all_rows_is_certain() {
+    let server = Server::start();
+    server.log("t", "{\"v\": 1}\n{\"v\": 3}\n");
+    let sql = "SELECT avg(v), p50(v), count(*) / 2 FROM t";
+    let answer = ask(&server, &json!({ "sql": sql, "intervals": "beside" })).ok();
+    assert_eq!(answer["rows"], json!([[2, 2, 1]]));
+    assert_eq!(answer["intervals"], json!([[[2.0, 2.0], [2.0, 2.0], [1.0, 1.0]]]));
+}
