@@ -153,7 +153,7 @@ impl Client {
         };
         match self.json(&request) {
             Err(Error::Refused(problem)) => Err(Error::Refused(Box::new(problem.with_sql(sql)))),
-            other => other,
+            answer => answer.map(Answer::with_other_column),
         }
     }
 

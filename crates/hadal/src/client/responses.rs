@@ -12,6 +12,45 @@ pub(crate) struct Answer {
     pub(crate) stats: Stats,
     #[serde(default)]
     pub(crate) warnings: Vec<Warning>,
+    /// Marks rows that sum up the series beyond the limit; empty without a limit.
+    #[serde(default)]
+    other: Vec<bool>,
+    /// The index of the column that says so, once it is added.
+    #[serde(skip)]
+    other_column: Option<usize>,
+}
+
+impl Answer {
+    /// An answer that no server gave.
+    pub(crate) fn new(columns: Vec<Column>, rows: Vec<Vec<Value>>) -> Self {
+        Self {
+            columns,
+            rows,
+            coverage: Coverage::default(),
+            stats: Stats::default(),
+            warnings: Vec::new(),
+            other: Vec::new(),
+            other_column: None,
+        }
+    }
+
+    /// The same with a last column `other`, if rows sum up several series: their keys are null, but
+    /// so may be those of a series.
+    pub(crate) fn with_other_column(mut self) -> Self {
+        if self.other.contains(&true) {
+            self.other_column = Some(self.columns.len());
+            self.columns.push(Column { name: "other".to_owned(), kind: "bool".to_owned() });
+            for (row, is_other) in self.rows.iter_mut().zip(&self.other) {
+                row.push(Value::Bool(*is_other));
+            }
+        }
+        self
+    }
+
+    /// The index of the column that marks rows of several series.
+    pub(crate) fn other_column(&self) -> Option<usize> {
+        self.other_column
+    }
 }
 
 /// One column of an answer.

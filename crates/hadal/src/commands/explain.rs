@@ -11,7 +11,7 @@ use hadal_types::{BatchId, ColumnName, TableName};
 use serde_json::Value;
 
 use crate::args::ReadArgs;
-use crate::client::{Answer, Column, Coverage, Stats};
+use crate::client::{Answer, Column};
 use crate::error::Error;
 use crate::input::{Input, Reading, Rows, Source, open};
 use crate::output;
@@ -104,11 +104,5 @@ fn answer(rows: &[ExplainedRow]) -> Answer {
         names.iter().map(|name| value(row, name).unwrap_or(Value::Null)).collect()
     };
     let column = |name: &&str| Column { name: (*name).to_owned(), kind: String::new() };
-    Answer {
-        columns: names.iter().map(column).collect(),
-        rows: rows.iter().map(cells).collect(),
-        coverage: Coverage::default(),
-        stats: Stats::default(),
-        warnings: Vec::new(),
-    }
+    Answer::new(names.iter().map(column).collect(), rows.iter().map(cells).collect())
 }

@@ -64,8 +64,13 @@ fn identity(row: &[Value], columns: &[usize]) -> String {
     serde_json::json!(values).to_string()
 }
 
-fn label(row: &[Value], keys: &[usize]) -> String {
-    let parts: Vec<String> = keys.iter().filter_map(|&column| row.get(column)).map(show).collect();
+fn label(answer: &Answer, row: &[Value], keys: &[usize]) -> String {
+    let other = answer.other_column();
+    if other.and_then(|column| row.get(column)) == Some(&Value::Bool(true)) {
+        return "(other)".to_owned();
+    }
+    let keys = keys.iter().filter(|&&column| Some(column) != other);
+    let parts: Vec<String> = keys.filter_map(|&column| row.get(column)).map(show).collect();
     parts.join(", ")
 }
 
@@ -118,7 +123,7 @@ fn series<'a>(answer: &'a Answer, time: usize, keys: &[usize], values: usize) ->
         };
         let new = || Series {
             keys: keys.iter().filter_map(|&column| row.get(column)).collect(),
-            label: label(row, keys),
+            label: label(answer, row, keys),
             points: Vec::new(),
         };
         let series = by_identity.entry(identity(row, keys)).or_insert_with(new);
@@ -182,7 +187,7 @@ fn whole(number: f64) -> usize {
 fn bars(answer: &Answer, keys: &[usize], values: usize, line_width: usize) -> String {
     let shown = &answer.rows[..answer.rows.len().min(LINES_MAX)];
     let rows: Vec<(String, Option<f64>)> =
-        shown.iter().map(|row| (label(row, keys), number(answer, row, values))).collect();
+        shown.iter().map(|row| (label(answer, row, keys), number(answer, row, values))).collect();
     let (low, high) = range(&rows.iter().filter_map(|(_, value)| *value).collect::<Vec<f64>>());
     if rows.len() < 2 || low.min(0.0) >= high.max(0.0) {
         return String::new();
