@@ -1,6 +1,6 @@
 //! A client that sends exactly the given bytes, and reads answers exactly.
 
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
 use serde_json::Value;
@@ -13,6 +13,8 @@ pub(crate) struct Reply {
     pub(crate) status: u16,
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
+    /// The line after a body in chunks.
+    pub(crate) trailer: Option<String>,
 }
 
 impl Reply {
@@ -134,11 +136,49 @@ pub(crate) fn read_reply(stream: &mut TcpStream) -> Reply {
     }
     let head = String::from_utf8(head).expect("a head in UTF-8");
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
-    let mut reply = Reply { status: status.expect("a status"), head, body: Vec::new() };
+    let mut reply =
+        Reply { status: status.expect("a status"), head, body: Vec::new(), trailer: None };
+    if reply.header("transfer-encoding") == Some("chunked") {
+        (reply.body, reply.trailer) = read_chunks(stream).expect("a body with its end");
+        return reply;
+    }
     let length = reply.header("content-length").map_or(0, |l| l.parse().expect("a length"));
     reply.body.resize(length, 0);
     stream.read_exact(&mut reply.body).expect("a body as long as it says");
     reply
+}
+
+/// Reads a line without its end.
+fn read_line(stream: &mut TcpStream) -> io::Result<String> {
+    let (mut line, mut byte) = (Vec::new(), [0]);
+    while !line.ends_with(b"\r\n") {
+        stream.read_exact(&mut byte)?;
+        line.extend_from_slice(&byte);
+    }
+    line.truncate(line.len() - 2);
+    String::from_utf8(line).map_err(io::Error::other)
+}
+
+/// Reads a body in chunks, and its trailer if it has one. Fails when its end is missing.
+pub(crate) fn read_chunks(stream: &mut TcpStream) -> io::Result<(Vec<u8>, Option<String>)> {
+    let mut body = Vec::new();
+    loop {
+        let size = usize::from_str_radix(&read_line(stream)?, 16).map_err(io::Error::other)?;
+        if size == 0 {
+            break;
+        }
+        let start = body.len();
+        body.resize(start + size, 0);
+        stream.read_exact(&mut body[start..])?;
+        assert_eq!(read_line(stream)?, "", "a chunk ends");
+    }
+    let mut trailer = None;
+    loop {
+        match read_line(stream)? {
+            line if line.is_empty() => return Ok((body, trailer)),
+            line => trailer = Some(line),
+        }
+    }
 }
 
 /// Whether the server closes the connection without a byte.

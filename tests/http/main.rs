@@ -11,6 +11,7 @@ mod doors;
 mod dropped;
 mod each_door;
 mod fakes;
+mod formats;
 mod hostile;
 mod intervals;
 mod journal;

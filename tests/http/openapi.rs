@@ -44,7 +44,7 @@ pub(crate) fn check(method: &str, path: &str, reply: &Reply) {
     let kind = kind.split(';').next().expect("a type");
     let content = response["content"].get(kind);
     let schema = &content.unwrap_or_else(|| panic!("{method} {path} {status}: {kind}"))["schema"];
-    if kind.ends_with("json") {
+    if kind.ends_with("json") && kind != "application/x-ndjson" {
         let body = reply.json();
         assert_eq!(faults(&SPEC, schema, &body), [""; 0], "{method} {path} {status}");
         let open = resolve(&SPEC, schema).get("properties").is_none()

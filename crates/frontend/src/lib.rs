@@ -50,6 +50,8 @@ pub use ingest::decompress::Decompressor;
 pub use ingest::request::{ByteStream, IngestOptions, IngestReceipt};
 pub use members::Members;
 pub use principal::{Permission, Principal};
+pub use query::answer_stream::{AnswerColumn, AnswerStream, RowBatch};
+pub use query::column_form::{ColumnForm, NumberForm};
 pub use query::columns::OutputColumn;
 pub use query::intervals::IntervalForm;
 pub use query::number_class::NumberClass;

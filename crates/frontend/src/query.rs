@@ -1,5 +1,7 @@
 //! Statements: SQL or a query spec to a result.
 
+pub(crate) mod answer_stream;
+pub(crate) mod column_form;
 pub(crate) mod columns;
 pub(crate) mod describe;
 pub(crate) mod intervals;
@@ -26,6 +28,7 @@ use crate::query::intervals::IntervalForm;
 use crate::query::number_class::NumberClass;
 use crate::query::result::{QueryResult, QueryWarning};
 use crate::self_tables::entries::QueryLogEntry;
+use crate::self_tables::guards::QueryLogGuard;
 use crate::state::counters::count;
 
 /// One statement to be answered.
@@ -85,14 +88,24 @@ impl Frontend {
             deliver(result).await
         };
         let delivered = timeout_at(request.until.into(), delivering).await;
-        self.counters.count_query(request.start.elapsed());
         let delivered = delivered.unwrap_or_else(|_| Err(FrontendError::from(&AskError::Late)));
-        if delivered.as_ref().is_err_and(|error| error.kind.is_of_server()) {
-            count(&self.counters.queries_failed, 1);
-        }
-        log.end(&delivered);
+        end_query(self, log, request.start, &delivered);
         delivered
     }
+}
+
+/// Counts and logs a query that arrived at `start`.
+pub(crate) fn end_query<T>(
+    frontend: &Frontend,
+    log: QueryLogGuard,
+    start: Instant,
+    outcome: &Result<T, FrontendError>,
+) {
+    frontend.counters.count_query(start.elapsed());
+    if outcome.as_ref().is_err_and(|error| error.kind.is_of_server()) {
+        count(&frontend.counters.queries_failed, 1);
+    }
+    log.end(outcome);
 }
 
 impl QueryText {
@@ -234,6 +247,25 @@ async fn answer(
     request: &QueryRequest,
     entry: &mut QueryLogEntry,
 ) -> Result<QueryResult, FrontendError> {
+    let BoundRequest { statement, sql, .. } = bind_request(frontend, request, entry).await?;
+    Ok(QueryResult { sql, ..answer_bound(frontend, request, statement).await? })
+}
+
+/// A statement that is bound to its table.
+pub(crate) struct BoundRequest {
+    pub(crate) statement: Statement,
+    /// A query spec as SQL.
+    pub(crate) sql: Option<String>,
+    /// The LIMIT that the text asks for.
+    pub(crate) limit: Option<u64>,
+}
+
+/// Parses and binds a statement, and notes it.
+pub(crate) async fn bind_request(
+    frontend: &Frontend,
+    request: &QueryRequest,
+    entry: &mut QueryLogEntry,
+) -> Result<BoundRequest, FrontendError> {
     if let Some(sql) = request.text.sql() {
         entry.sql.clone_from(sql);
     }
@@ -244,12 +276,21 @@ async fn answer(
     if let Some(sql) = &sql {
         entry.sql.clone_from(sql);
     }
+    Ok(BoundRequest { statement, sql, limit: parsed.limit() })
+}
+
+/// Answers a bound statement.
+pub(crate) async fn answer_bound(
+    frontend: &Frontend,
+    request: &QueryRequest,
+    statement: Statement,
+) -> Result<QueryResult, FrontendError> {
     let deadline = request.until.saturating_duration_since(Instant::now());
     match statement {
         Statement::Query { mut query, notes } => {
             query.deadline = deadline;
             query.require_complete |= request.require_complete;
-            Ok(QueryResult { sql, ..run(frontend, *query, notes, request.intervals).await? })
+            run(frontend, *query, notes, request.intervals).await
         }
         Statement::ShowTables => {
             Ok(describe::show_tables(&frontend.backend.root.cluster_status().await))
@@ -282,7 +323,7 @@ pub(crate) fn has_weights(frontend: &Frontend, table: &TableName) -> bool {
     table.is_none_or(|table| table.schema.column(Weight::COLUMN).is_some())
 }
 
-async fn run(
+pub(crate) async fn run(
     frontend: &Frontend,
     mut query: Query,
     notes: Vec<Note>,

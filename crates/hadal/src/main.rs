@@ -3,6 +3,7 @@
 //! `commands` has one file per command. Commands that need a server use HTTP through `client`, even
 //! if they have just started the server themselves. `process` assembles the database.
 
+mod answer_formats;
 mod archive;
 mod args;
 mod cli;

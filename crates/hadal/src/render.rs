@@ -3,8 +3,9 @@
 mod chart;
 mod table;
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 
+use hadal_http::{distinct_column_names, write_csv_record};
 use serde_json::Value;
 
 use crate::client::Answer;
@@ -36,7 +37,7 @@ pub(crate) fn render(
             let chart = line_width.map(|width| chart::chart(answer, width)).unwrap_or_default();
             Ok(table::table(answer, line_width) + &chart)
         }
-        Format::Csv => csv(answer),
+        Format::Csv => Ok(csv(answer)),
         Format::Json => {
             let rows: Vec<String> = rows_as_json(answer).collect();
             Ok(if rows.is_empty() {
@@ -78,46 +79,24 @@ fn plain(value: &Value) -> String {
     }
 }
 
-fn csv(answer: &Answer) -> Result<String, Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let failed = |error: csv::Error| Error::io("write", "csv")(error.into());
-    writer.write_record(answer.columns.iter().map(|column| &column.name)).map_err(failed)?;
+fn csv(answer: &Answer) -> String {
+    let mut bytes = Vec::new();
+    write_csv_record(&mut bytes, answer.columns.iter().map(|column| Cow::from(&column.name)));
     for row in &answer.rows {
-        writer.write_record(row.iter().map(plain)).map_err(failed)?;
+        write_csv_record(&mut bytes, row.iter().map(|value| Cow::from(plain(value))));
     }
-    let bytes =
-        writer.into_inner().map_err(|error| Error::io("write", "csv")(error.into_error()))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 /// Formats each row as one JSON object, with its columns in the answer's order.
 fn rows_as_json(answer: &Answer) -> impl Iterator<Item = String> {
-    let names: Vec<Value> = distinct_names(answer).into_iter().map(Value::from).collect();
+    let names: Vec<&str> = answer.columns.iter().map(|column| column.name.as_str()).collect();
+    let names: Vec<Value> = distinct_column_names(&names).into_iter().map(Value::from).collect();
     answer.rows.iter().map(move |row| {
         let pairs: Vec<String> =
             names.iter().zip(row).map(|(name, value)| format!("{name}:{value}")).collect();
         format!("{{{}}}", pairs.join(","))
     })
-}
-
-/// The names of the columns. A repeated name gets a number: `a`, `a_2`.
-fn distinct_names(answer: &Answer) -> Vec<String> {
-    let column_names: HashSet<&str> =
-        answer.columns.iter().map(|column| column.name.as_str()).collect();
-    let mut taken: HashSet<String> = HashSet::new();
-    let mut names = Vec::with_capacity(answer.columns.len());
-    for column in &answer.columns {
-        let is_free =
-            |name: &String| !taken.contains(name) && !column_names.contains(name.as_str());
-        let name = match taken.contains(&column.name) {
-            false => Some(column.name.clone()),
-            true => (2..).map(|number: u64| format!("{}_{number}", column.name)).find(is_free),
-        };
-        let name = name.unwrap_or_default();
-        taken.insert(name.clone());
-        names.push(name);
-    }
-    names
 }
 
 #[cfg(test)]

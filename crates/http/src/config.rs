@@ -11,6 +11,10 @@ use hadal_frontend::Token;
 use hadal_types::limits;
 use tokio::sync::Notify;
 
+use crate::answer_format::AnswerFormat;
+use crate::csv_answer::Csv;
+use crate::json_lines_answer::JsonLines;
+
 /// The configuration of the HTTP server.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -34,6 +38,8 @@ pub struct Config {
     pub stopping_time: Duration,
     /// Minimum speed of bodies.
     pub pace: Pace,
+    /// The formats of answers beside JSON.
+    pub answer_formats: Vec<Arc<dyn AnswerFormat>>,
 }
 
 /// The minimum speed of a body.
@@ -102,6 +108,7 @@ impl Config {
             stop: Arc::default(),
             stopping_time: Duration::from_secs(limits::STOPPING_SECONDS),
             pace: Pace::default(),
+            answer_formats: vec![Arc::new(Csv), Arc::new(JsonLines)],
         }
     }
 

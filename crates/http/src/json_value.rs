@@ -14,6 +14,12 @@ use serde::{Serialize, Serializer};
 /// A value that is written as JSON.
 pub(crate) struct JsonValue<'v>(pub(crate) &'v Value);
 
+/// The JSON of a value, as in answers.
+#[must_use]
+pub fn json_text(value: &Value) -> String {
+    serde_json::to_string(&JsonValue(value)).unwrap_or_default()
+}
+
 /// Doubles represent all integers up to this limit exactly.
 const WHOLE_MAX: u128 = 1 << 53;
 /// Doubles distinguish all decimals below this mantissa: 15 digits (IEEE 754, `DBL_DIG`).

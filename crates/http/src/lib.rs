@@ -9,11 +9,16 @@
 //! without permission. Errors are problem+json. The meaning of a request is the front's concern
 //! ([`hadal_frontend::Frontend`]); nothing here knows a leaf or a row block.
 
+mod accept;
+mod answer_format;
+mod answer_summary;
 mod auth;
 mod config;
 mod connection;
 mod connection_limits;
+mod csv_answer;
 mod handlers;
+mod json_lines_answer;
 mod json_value;
 mod metrics;
 mod page;
@@ -26,8 +31,13 @@ mod router;
 mod routes;
 mod serve;
 mod state;
+mod streamed_answer;
 mod strict_object;
 
+pub use answer_format::{AnswerEncoder, AnswerFormat, SUMMARY_KEY};
 pub use config::{About, Config, ConfigError, Pace};
+pub use csv_answer::write_csv_record;
+pub use json_lines_answer::distinct_column_names;
+pub use json_value::json_text;
 pub use routes::route_list;
 pub use serve::{ServeError, serve};

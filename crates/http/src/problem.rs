@@ -16,6 +16,7 @@ pub(crate) enum ProblemKind {
     Unauthorized,
     UnknownRoute,
     Method,
+    NotAcceptable,
 }
 
 impl From<ErrorKind> for ProblemKind {
@@ -32,6 +33,7 @@ impl ProblemKind {
             Self::Unauthorized => "unauthorized",
             Self::UnknownRoute => "unknown-route",
             Self::Method => "method",
+            Self::NotAcceptable => "not-acceptable",
         }
     }
 
@@ -43,6 +45,7 @@ impl ProblemKind {
             Self::Unauthorized => ("A token is needed", Http::UNAUTHORIZED),
             Self::UnknownRoute => ("There is nothing here", Http::NOT_FOUND),
             Self::Method => ("The method is not for this address", Http::METHOD_NOT_ALLOWED),
+            Self::NotAcceptable => ("There is no such format of answers", Http::NOT_ACCEPTABLE),
         }
     }
 }

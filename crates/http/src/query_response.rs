@@ -27,7 +27,7 @@ use crate::response_body::{BodyError, ResponseBody};
 
 /// A warning as it is sent.
 #[derive(Debug, Serialize)]
-struct WarningBody<'a> {
+pub(crate) struct WarningBody<'a> {
     code: &'static str,
     subject: &'a str,
     count: u64,
@@ -88,7 +88,7 @@ fn refused(reason: BodyError) -> FrontendError {
 }
 
 impl<'a> WarningBody<'a> {
-    fn new(warning: &'a QueryWarning) -> Self {
+    pub(crate) fn new(warning: &'a QueryWarning) -> Self {
         let QueryWarning { code, subject, count, message } = warning;
         let message = match address_of_more(code, *count) {
             Some(address) => Cow::Owned(format!("{message}; {address}")),
@@ -157,7 +157,7 @@ impl From<&Interval> for IntervalBody {
 struct Rows<'a>(&'a Cell<Vec<SparseRow>>);
 
 #[derive(Serialize)]
-struct CoverageBody<'a> {
+pub(crate) struct CoverageBody<'a> {
     leaves_asked: u32,
     leaves_answered: u32,
     leaves_with_table: u32,
@@ -166,7 +166,8 @@ struct CoverageBody<'a> {
     fraction: f64,
     /// Whether an unknown number of rows is lost.
     fraction_is_upper_bound: bool,
-    leaves: Vec<Leaf<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    leaves: Option<Vec<Leaf<'a>>>,
 }
 
 #[derive(Serialize)]
@@ -179,7 +180,7 @@ struct Leaf<'a> {
 }
 
 #[derive(Serialize)]
-struct Stats {
+pub(crate) struct Stats {
     rows_read: u64,
     rows_matched: u64,
     blocks: u64,
@@ -252,6 +253,12 @@ impl<'a> CoverageBody<'a> {
             rows_scanned: leaf.rows_scanned,
             micros: leaf.micros,
         };
+        let leaves = Some(coverage.leaves.iter().map(leaf).collect());
+        Self { leaves, ..Self::without_leaves(coverage) }
+    }
+
+    /// The coverage of all leaves together.
+    pub(crate) fn without_leaves(coverage: &Coverage) -> Self {
         Self {
             leaves_asked: coverage.leaves_asked,
             leaves_answered: coverage.leaves_answered,
@@ -260,13 +267,13 @@ impl<'a> CoverageBody<'a> {
             rows_scanned: coverage.rows_scanned,
             fraction: coverage.fraction(),
             fraction_is_upper_bound: coverage.unknown_losses > 0,
-            leaves: coverage.leaves.iter().map(leaf).collect(),
+            leaves: None,
         }
     }
 }
 
 impl Stats {
-    fn new(stats: &ScanStats, start: Instant) -> Self {
+    pub(crate) fn new(stats: &ScanStats, start: Instant) -> Self {
         Self {
             rows_read: stats.rows_read,
             rows_matched: stats.rows_matched,

@@ -88,7 +88,7 @@ impl ResponseBody {
             } else {
                 reservation.split(bytes.len())
             };
-            Bytes::from_owner(Piece { bytes, _reservation: reservation })
+            with_memory(bytes, reservation)
         };
         let pieces = self.pieces.into_iter().enumerate().map(piece).collect();
         Ok(Body::new(Pieces { pieces, bytes: self.bytes as u64 }))
@@ -113,6 +113,11 @@ impl io::Write for ResponseBody {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// Bytes that hold this memory until they are dropped.
+pub(crate) fn with_memory(bytes: Vec<u8>, reservation: MemoryReservation) -> Bytes {
+    Bytes::from_owner(Piece { bytes, _reservation: reservation })
 }
 
 /// A piece, and its reserved memory.

@@ -15,10 +15,9 @@
 //! client that asks for the types of a prepared statement gets them before there are rows: then the
 //! last line is `numeric`.
 
-use hadal_frontend::NumberClass;
+use hadal_frontend::{NumberClass, NumberForm};
 use hadal_query::Type;
-use hadal_types::number::NumberRepr;
-use hadal_types::{Number, Value};
+use hadal_types::Value;
 
 /// A type of PostgreSQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,19 +91,11 @@ impl ColumnType {
         if value_type != Type::Number {
             return Self::in_advance(value_type, numbers);
         }
-        if numbers == NumberClass::Real {
-            return Self::Float8;
+        match NumberForm::of_values(numbers, values) {
+            NumberForm::Whole => Self::Int8,
+            NumberForm::Double => Self::Float8,
+            NumberForm::Decimal => Self::Numeric,
         }
-        let (mut are_whole, mut are_doubles) = (true, true);
-        for value in values {
-            let Value::Number(number) = value else { continue };
-            are_whole = are_whole && number.to_i64().is_some();
-            are_doubles = are_doubles && is_double(*number);
-            if !are_whole && !are_doubles {
-                return Self::Numeric;
-            }
-        }
-        if are_whole { Self::Int8 } else { Self::Float8 }
     }
 
     /// Whether the type holds the value.
@@ -120,14 +111,6 @@ impl ColumnType {
             | (Self::Text, _) => true,
             _ => false,
         }
-    }
-}
-
-/// Whether the shortest digits of a double are the number.
-fn is_double(number: Number) -> bool {
-    match number.form() {
-        NumberRepr::Double(_) => true,
-        NumberRepr::Decimal(_) => Number::from_f64(number.to_f64()) == Some(number),
     }
 }
 

@@ -33,7 +33,9 @@ pub use expr::{ColumnRef, Expr, GroupInput, OutputExpr, RowExpr, RowInput, Type}
 pub use function::{Function, TimeField};
 pub use math_functions::MathFunction;
 pub use pattern::{Pattern, PatternError, PatternSyntax};
-pub use query::{Measure, OrderKey, Output, Query, QueryKind, SentGroups, SeriesLimit, Weighting};
+pub use query::{
+    Measure, OrderKey, Output, Query, QueryKind, SentGroups, SeriesLimit, TimeOrder, Weighting,
+};
 pub use regexp::Regexp;
 pub use scalar_functions::eval_scalar;
 pub use string_limit::StringTooLong;

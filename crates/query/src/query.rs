@@ -7,7 +7,7 @@ use hadal_types::{Micros, TableName, TimeRange, Value, Weight, limits};
 
 use crate::aggregate_function::StateKind;
 use crate::confidence::ConfidencePlan;
-use crate::expr::{OutputExpr, RowExpr, Type};
+use crate::expr::{Expr, GroupInput, OutputExpr, RowExpr, RowInput, Type};
 use crate::function::Function;
 use crate::time_key::{TimeBuckets, time_buckets};
 use crate::udf::FunctionRegistry;
@@ -169,6 +169,15 @@ pub struct SeriesLimit {
     pub rank: OutputExpr,
 }
 
+/// Raw rows in the order of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeOrder {
+    /// The index of the value that is the row's time.
+    pub value: usize,
+    /// Whether the newest row comes first.
+    pub descending: bool,
+}
+
 impl Query {
     /// A query over all rows of a table, with the default limit and deadline. It has no filter,
     /// order, series or outputs yet, and `now` is the Unix epoch.
@@ -222,6 +231,21 @@ impl Query {
             }
             _ => None,
         })
+    }
+
+    /// Whether the result is raw rows in the order of time alone, from the first to the last or back,
+    /// so that its parts can be asked for one after another.
+    #[must_use]
+    pub fn time_order(&self) -> Option<TimeOrder> {
+        let QueryKind::Rows { values } = &self.kind else { return None };
+        let [OrderKey { expr: Expr::Leaf(GroupInput::Key(value)), descending, .. }] =
+            self.order.as_slice()
+        else {
+            return None;
+        };
+        let is_time = values.get(*value) == Some(&Expr::Leaf(RowInput::Time));
+        let is_all = self.offset == 0 && self.having.is_none() && self.series.is_none();
+        (is_time && is_all).then_some(TimeOrder { value: *value, descending: *descending })
     }
 
     /// The index of the key that is the row's time bucket, and its buckets.

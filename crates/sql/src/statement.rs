@@ -80,6 +80,16 @@ impl Parsed {
         }
     }
 
+    /// The LIMIT that it asks for, if it does.
+    #[must_use]
+    pub fn limit(&self) -> Option<u64> {
+        match &self.0 {
+            StatementSyntax::Spec(spec) => spec.spec.limit,
+            StatementSyntax::Sql { command: Command::Select(parts), .. } => parts.limit,
+            StatementSyntax::Sql { .. } => None,
+        }
+    }
+
     /// Resolves names and checks types. The calendar is that of UTC, or of the time zone of a query
     /// in JSON.
     ///

@@ -261,6 +261,17 @@ pub const SMALL_QUERIES_BYTES: usize = 32 << 20;
 pub const SMALL_QUERIES_PART: usize = 4;
 /// Rows of an answer when the query has no LIMIT, and the most that JSON answers hold.
 pub const LIMIT_DEFAULT: u64 = 100_000;
+/// The most rows of a streamed answer: one as Arrow, Parquet, CSV or JSON lines whose rows are in
+/// the order of time.
+pub const STREAMED_ROWS_MAX: u64 = 10_000_000;
+/// Rows of a streamed answer that one query fetches, and rows of one record batch.
+pub const STREAMED_PAGE_ROWS: u64 = 65_536;
+/// Rows with the same microsecond in a streamed answer: they are fetched by one query.
+pub const STREAMED_MOMENT_ROWS_MAX: u64 = 1 << 20;
+/// Bytes of the rows of one record batch, as they are in memory. A longer row is a batch alone.
+pub const RECORD_BATCH_BYTES_MAX: usize = 64 << 20;
+/// Bytes of the header or the trailer that describes an answer. Warnings beyond it are counted.
+pub const ANSWER_HEADER_BYTES_MAX: usize = 4 << 10;
 /// Bytes of one JSON answer.
 pub const ANSWER_BYTES_MAX: usize = 64 << 20;
 /// Deadline of one query, in milliseconds.

@@ -19,6 +19,11 @@ pub(crate) fn hadal(args: &[&str]) -> Command {
     without_settings(command)
 }
 
+/// The Python with the packages of `tests/python-requirements.txt`.
+pub(crate) fn python() -> Option<String> {
+    std::env::var("HADAL_TEST_PYTHON").ok().filter(|python| !python.is_empty())
+}
+
 /// The same, started by a shell after another command: `ulimit -n 100`.
 pub(crate) fn hadal_after(first: &str, args: &[&str]) -> Command {
     let mut command = Command::new("sh");

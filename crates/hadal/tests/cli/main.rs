@@ -48,6 +48,8 @@ mod moved_batches;
 #[cfg(test)]
 mod postgres;
 #[cfg(test)]
+mod python_client;
+#[cfg(test)]
 mod query;
 #[cfg(test)]
 mod restart;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use rustix::process::Signal;
 
-use crate::harness::{Finished, Running, finish, hadal, run};
+use crate::harness::{Finished, Running, finish, hadal, python, run};
 
 /// The line that names the door, before the address.
 const DOOR: &str = "PostgreSQL clients connect to ";
@@ -176,11 +176,6 @@ fn a_door_for_other_machines_asks_for_the_token() {
 fn with_password(mut command: Command, password: &str) -> Command {
     command.env("PGPASSWORD", password);
     command
-}
-
-/// The Python with the packages of `tests/python-requirements.txt`.
-fn python() -> Option<String> {
-    std::env::var("HADAL_TEST_PYTHON").ok().filter(|python| !python.is_empty())
 }
 
 #[test]

@@ -13,10 +13,12 @@ use hadal_sql::QuerySpec;
 use hadal_types::limits;
 use serde::Deserialize;
 
+use crate::accept::accepted;
 use crate::problem::Problem;
 use crate::query_response::respond;
 use crate::request_body::RequestBody;
 use crate::state::AppState;
+use crate::streamed_answer::respond_in;
 use crate::strict_object::StrictObject;
 
 /// The body: one of the first two, and how long the answer may take.
@@ -47,10 +49,14 @@ pub(crate) async fn post(
     request: Request,
 ) -> Result<Response, Problem> {
     let (head, body) = request.into_parts();
+    let format = accepted(&head.headers, &state.config.answer_formats)?;
     let body = RequestBody::new(body, state.frontend.shutdown(), state.config.pace);
     let body = body.all(limits::QUERY_BODY_BYTES_MAX).await?;
     let start = Instant::now();
     let request = QueryBody::read(&body)?.into_request(start, client_of(&head.headers))?;
+    if let Some(format) = format {
+        return respond_in(&*format, &state.frontend, &principal, request).await;
+    }
     let until = request.until;
     let deliver = |result| async move { blocking(move || respond(result, start, until)).await? };
     Ok(state.frontend.execute(&principal, request, deliver).await?)

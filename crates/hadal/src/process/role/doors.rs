@@ -6,6 +6,7 @@ use hadal_frontend::FrontendConfig;
 use hadal_http::{About, Config};
 use hadal_types::limits::CONNECTIONS_MAX;
 
+use crate::answer_formats;
 use crate::archive::ArchiveLocation;
 use crate::error::Error;
 use crate::output;
@@ -62,6 +63,7 @@ pub(super) fn http_config(
         },
     };
     doors.connections_max = connections_max;
+    doors.answer_formats.extend(answer_formats::heavy());
     // Requests that are ended then have as long again to send their answers.
     doors.stopping_time = doors.stopping_time.min(config.storage.stop_max() / 2);
     doors.check().map_err(|error| Error::Usage(error.to_string()))?;

@@ -1,0 +1,111 @@
+//! Fetches the rows of slices one after another, the next one while the client takes the last.
+
+use std::sync::Arc;
+
+use hadal_query::{Expr, GroupInput, Output, Query, TimeOrder, Type};
+use hadal_types::{Micros, TimeRange, Value, limits};
+use tokio::task::JoinSet;
+
+use crate::error::{ErrorKind, FrontendError};
+use crate::frontend::Frontend;
+use crate::query::answer_stream::time_slices::{CrowdedMoment, Slice, TimeSlices};
+use crate::query::result::QueryResult;
+use crate::query::run;
+
+/// The rest of an answer. Dropping it cancels the query that is under way.
+pub(super) struct SlicedRows {
+    frontend: Arc<Frontend>,
+    /// The query of all rows, with the row's time as an additional last output.
+    query: Query,
+    slices: TimeSlices,
+    /// The slice that is being fetched, and the task for it.
+    slice: Option<Slice>,
+    fetching: JoinSet<Result<QueryResult, FrontendError>>,
+}
+
+impl SlicedRows {
+    /// Begins to fetch the rows of `query`, which come in this order.
+    pub(super) async fn new(frontend: &Arc<Frontend>, mut query: Query, order: TimeOrder) -> Self {
+        let root = frontend.root();
+        let current = root.table(query.table.as_str()).await.map(|table| table.schema);
+        let schema = current.or_else(|| {
+            root.known_table(query.table.as_str()).map(|table| Arc::clone(&table.schema))
+        });
+        let (times, rows) = schema.map_or((None, 0), |schema| (schema.time_range, schema.rows));
+        let slices = TimeSlices::new(query.range, times, rows, query.limit, order.descending);
+        query.outputs.push(Output {
+            name: String::new(),
+            value_type: Type::Time,
+            expr: Expr::Leaf(GroupInput::Key(order.value)),
+        });
+        query.range = slices.whole();
+        let fetching = JoinSet::new();
+        let mut rows =
+            Self { frontend: Arc::clone(frontend), query, slices, slice: None, fetching };
+        rows.begin();
+        rows
+    }
+
+    /// The time range of all slices.
+    pub(super) fn range(&self) -> TimeRange {
+        self.query.range
+    }
+
+    /// The front that runs the queries.
+    pub(super) fn frontend(&self) -> &Arc<Frontend> {
+        &self.frontend
+    }
+
+    /// The query of all rows.
+    pub(super) fn query(&self) -> &Query {
+        &self.query
+    }
+
+    /// Rows that may still come.
+    pub(super) fn rows_left(&self) -> u64 {
+        self.slices.rows_left()
+    }
+
+    /// The result of the next slice; `None` at the end. Its last column is the rows' time.
+    pub(super) async fn next(&mut self) -> Result<Option<QueryResult>, FrontendError> {
+        let Some(slice) = self.slice.take() else { return Ok(None) };
+        let mut result = match self.fetching.join_next().await {
+            Some(Ok(fetched)) => fetched?,
+            Some(Err(error)) => return Err(failed(error)),
+            None => return Ok(None),
+        };
+        let time_column = self.query.outputs.len() - 1;
+        let time = |value: &Value| match value {
+            Value::Time(time) => *time,
+            _ => Micros(0),
+        };
+        let times: Vec<Micros> = result.rows.iter().map(|row| time(row.get(time_column))).collect();
+        let kept = self.slices.advance(&slice, &times, result.stats.rows_matched);
+        result.rows.truncate(kept.map_err(crowded)?);
+        self.begin();
+        Ok(Some(result))
+    }
+
+    /// Begins to fetch the next slice.
+    fn begin(&mut self) {
+        self.slice = self.slices.next();
+        let Some(Slice { range, limit, .. }) = self.slice else { return };
+        let query = Query { range, limit, ..self.query.clone() };
+        let frontend = Arc::clone(&self.frontend);
+        self.fetching.spawn(async move { run(&frontend, query, Vec::new()).await });
+    }
+}
+
+fn failed(error: tokio::task::JoinError) -> FrontendError {
+    match error.try_into_panic() {
+        Ok(panic) => FrontendError::of_panic(&*panic),
+        Err(error) => FrontendError::internal("the server is stopping", &error),
+    }
+}
+
+fn crowded(moment: CrowdedMoment) -> FrontendError {
+    let most = limits::STREAMED_MOMENT_ROWS_MAX;
+    let detail = format!("more than {most} rows have the time {}", moment.0);
+    FrontendError::new(ErrorKind::Limit, detail)
+        .hint("ask for the rows of this time with a narrower WHERE, each part by itself")
+}
