@@ -121,6 +121,9 @@ pub fn finish(
         }
         answer.rows.push(row);
     }
+    if let Some(error) = query.functions.failure() {
+        return Err(EvalError::from(error).into());
+    }
     let bytes = answer.bytes();
     answer.reservation.resize(bytes).map_err(|spent| out_of_memory(bytes, spent))?;
     Ok(answer)

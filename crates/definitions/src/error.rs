@@ -2,6 +2,7 @@
 
 use std::io;
 
+use hadal_types::limits::FUNCTIONS_MAX;
 use hadal_types::{LeafName, SettingsError, TableName};
 
 /// Why definitions could not be read or changed.
@@ -69,6 +70,22 @@ pub enum DefinitionsError {
         /// The version that the change is based on.
         based_on: i64,
     },
+    /// Another change of a function came first.
+    #[error(
+        "function {name} was changed meanwhile: its version is {current}, and the change is based on \
+         version {based_on}"
+    )]
+    FunctionConflict {
+        /// The function.
+        name: String,
+        /// The current version of the function; 0 if there is none.
+        current: i64,
+        /// The version that the change is based on.
+        based_on: i64,
+    },
+    /// No further function can be defined.
+    #[error("there are {FUNCTIONS_MAX} functions, and no more are allowed: drop one first")]
+    TooManyFunctions,
     /// The member of the cluster that has the definitions cannot be reached.
     #[error(
         "the definitions are on {member}, which cannot be reached ({reason}): start {member} again"

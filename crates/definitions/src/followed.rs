@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use hadal_peer::Admin;
 use hadal_types::limits::DEFINITIONS_POLL_MILLIS;
-use hadal_types::{BatchId, LeafName, TableName, TableSettings};
+use hadal_types::{BatchId, FunctionDefinition, LeafName, TableName, TableSettings};
 use parking_lot::RwLock;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::error::DefinitionsError;
 use crate::revocations::Revocation;
-use crate::store::{AllTableSettings, DefinitionStore, StoreFuture};
+use crate::store::{AllFunctions, AllTableSettings, DefinitionStore, StoreFuture};
 use crate::table_settings::Versioned;
 use configure::Configured;
 
@@ -34,6 +34,7 @@ struct Copy {
     /// The store's version when the settings were read; `None` before that.
     version: Option<i64>,
     tables: BTreeMap<TableName, Versioned<TableSettings>>,
+    functions: AllFunctions,
     /// Why the last poll failed.
     failure: Option<String>,
     /// How many polls have failed one after the other.
@@ -104,6 +105,7 @@ impl FollowedDefinitions {
             return Ok(());
         }
         let read = self.store.all_table_settings().await?;
+        let functions = self.store.functions().await?;
         let mut copy = self.copy.write();
         let mut tables: BTreeMap<_, _> = read.into_iter().collect();
         // Changes of this process that came while the store was being read.
@@ -114,6 +116,7 @@ impl FollowedDefinitions {
             }
         }
         copy.tables = tables;
+        copy.functions = functions;
         copy.version = Some(version);
         Ok(())
     }
@@ -202,6 +205,38 @@ impl DefinitionStore for FollowedDefinitions {
         Box::pin(async move {
             let removed = self.change(self.store.remove_table_settings(table, based_on)).await?;
             self.copy.write().tables.remove(table);
+            Ok(removed)
+        })
+    }
+
+    fn functions(&self) -> StoreFuture<'_, AllFunctions> {
+        let copied = {
+            let copy = self.copy.read();
+            copy.version.map(|_| copy.functions.clone())
+        };
+        match copied {
+            Some(functions) => Box::pin(async move { Ok(functions) }),
+            None => self.store.functions(),
+        }
+    }
+
+    /// The copy has the change when this returns.
+    fn set_function<'a>(
+        &'a self,
+        based_on: Option<i64>,
+        definition: &'a FunctionDefinition,
+    ) -> StoreFuture<'a, i64> {
+        Box::pin(async move {
+            let version = self.change(self.store.set_function(based_on, definition)).await?;
+            self.poll().await?;
+            Ok(version)
+        })
+    }
+
+    fn remove_function<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool> {
+        Box::pin(async move {
+            let removed = self.change(self.store.remove_function(name)).await?;
+            self.poll().await?;
             Ok(removed)
         })
     }

@@ -13,7 +13,7 @@ use crate::error::DefinitionsError;
 pub type Version = &'static [&'static str];
 
 /// The migrations to version 1, 2 and so on, up to this program's version.
-pub const VERSIONS: [Version; 3] = [
+pub const VERSIONS: [Version; 4] = [
     &[
         // The last version that any definition got: one row.
         "CREATE TABLE hadal_last_version (last BIGINT NOT NULL)",
@@ -45,6 +45,11 @@ pub const VERSIONS: [Version; 3] = [
     )",
         "CREATE INDEX hadal_revocations_of_batch ON hadal_revocations (table_name, batch)",
     ],
+    &["CREATE TABLE hadal_functions (
+        name TEXT NOT NULL PRIMARY KEY,
+        version BIGINT NOT NULL,
+        definition TEXT NOT NULL
+    )"],
 ];
 
 /// Our number among PostgreSQL's advisory locks: one process migrates at a time.

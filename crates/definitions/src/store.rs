@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hadal_peer::BoxFuture;
-use hadal_types::{BatchId, LeafName, TableName, TableSettings};
+use hadal_types::{BatchId, FunctionDefinition, LeafName, TableName, TableSettings};
 
 use crate::definitions::Definitions;
 use crate::error::DefinitionsError;
@@ -17,6 +17,9 @@ const TIME_PER_TABLE: Duration = Duration::from_millis(10);
 
 /// The settings of all tables, by name.
 pub type AllTableSettings = Vec<(TableName, Versioned<TableSettings>)>;
+
+/// All user functions, by name.
+pub type AllFunctions = Vec<Versioned<FunctionDefinition>>;
 
 /// The result of a request to a store.
 pub type StoreFuture<'a, T> = BoxFuture<'a, Result<T, DefinitionsError>>;
@@ -92,6 +95,30 @@ pub trait DefinitionStore: Send + Sync {
     /// left out.
     fn remove_revocations<'a>(&'a self, revocations: &'a [Revocation]) -> StoreFuture<'a, ()>;
 
+    /// All user functions, by name.
+    fn functions(&self) -> StoreFuture<'_, AllFunctions> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
+    /// Defines a function, or replaces it; returns its new version. `based_on` is the version that
+    /// it replaces, 0 if there is none, or `None` for any. Fails with
+    /// [`DefinitionsError::FunctionConflict`] if the function has another version: then nothing
+    /// changed.
+    fn set_function<'a>(
+        &'a self,
+        based_on: Option<i64>,
+        definition: &'a FunctionDefinition,
+    ) -> StoreFuture<'a, i64> {
+        let _ = (based_on, definition);
+        Box::pin(async { Err(no_functions()) })
+    }
+
+    /// Removes a function; returns whether there was one.
+    fn remove_function<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool> {
+        let _ = name;
+        Box::pin(async { Err(no_functions()) })
+    }
+
     /// Why the definitions may be out of date and cannot be changed, in a sentence; `None` while
     /// all is well. It asks nobody.
     fn outage(&self) -> Option<String> {
@@ -99,7 +126,29 @@ pub trait DefinitionStore: Send + Sync {
     }
 }
 
+/// The error of a store that keeps no functions.
+fn no_functions() -> DefinitionsError {
+    let (location, reason) = ("this store".to_owned(), "it keeps no functions".to_owned());
+    DefinitionsError::Database { action: "change", location, reason }
+}
+
 impl DefinitionStore for Definitions {
+    fn functions(&self) -> StoreFuture<'_, AllFunctions> {
+        Box::pin(self.within("read", TIME, Self::functions(self)))
+    }
+
+    fn set_function<'a>(
+        &'a self,
+        based_on: Option<i64>,
+        definition: &'a FunctionDefinition,
+    ) -> StoreFuture<'a, i64> {
+        Box::pin(self.within("change", TIME, Self::set_function(self, based_on, definition)))
+    }
+
+    fn remove_function<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool> {
+        Box::pin(self.within("change", TIME, Self::remove_function(self, name)))
+    }
+
     fn version(&self) -> StoreFuture<'_, i64> {
         Box::pin(self.within("read", TIME, Self::version(self)))
     }

@@ -175,7 +175,7 @@ impl Definitions {
 /// The next version of all definitions. It is the first statement of a change, and makes other
 /// changes wait until this one is over: in SQLite a transaction that reads first could not write
 /// later.
-async fn next_version(change: &mut AnyConnection) -> Result<i64, sqlx::Error> {
+pub(crate) async fn next_version(change: &mut AnyConnection) -> Result<i64, sqlx::Error> {
     let update = "UPDATE hadal_last_version SET last = last + 1";
     sqlx::query(update).execute(&mut *change).await?;
     let row = sqlx::query("SELECT last FROM hadal_last_version").fetch_one(change).await?;

@@ -23,6 +23,8 @@ pub enum ErrorKind {
     UnknownTable,
     /// The column does not exist.
     UnknownColumn,
+    /// The user function does not exist.
+    UnknownFunction,
     /// The batch does not exist.
     UnknownBatch,
     /// The member of the cluster does not exist.
@@ -41,6 +43,10 @@ pub enum ErrorKind {
     BadSettings,
     /// The settings were changed by somebody else.
     SettingsConflict,
+    /// The definition of a user function is not valid.
+    BadFunction,
+    /// The user function was changed by somebody else.
+    FunctionConflict,
     /// The request is too large.
     TooLarge,
     /// The format or the compression is unknown.
@@ -77,6 +83,7 @@ impl ErrorKind {
             Self::Forbidden => "forbidden",
             Self::UnknownTable => "unknown-table",
             Self::UnknownColumn => "unknown-column",
+            Self::UnknownFunction => "unknown-function",
             Self::UnknownBatch => "unknown-batch",
             Self::UnknownMember => "unknown-member",
             Self::MemberAlive => "member-alive",
@@ -86,6 +93,8 @@ impl ErrorKind {
             Self::BatchConflict => "batch-conflict",
             Self::BadSettings => "bad-settings",
             Self::SettingsConflict => "settings-conflict",
+            Self::BadFunction => "bad-function",
+            Self::FunctionConflict => "function-conflict",
             Self::TooLarge => "too-large",
             Self::Encoding => "encoding",
             Self::Limit => "limit",
@@ -236,6 +245,12 @@ impl From<&DefinitionsError> for FrontendError {
                 failed.context.version = Some(*current);
                 failed
             }
+            DefinitionsError::FunctionConflict { current, .. } => {
+                let mut failed = Self::new(ErrorKind::FunctionConflict, error.to_string());
+                failed.context.version = Some(*current);
+                failed
+            }
+            DefinitionsError::TooManyFunctions => Self::new(ErrorKind::Limit, error.to_string()),
             DefinitionsError::MemberAway { .. }
             | DefinitionsError::NoMember
             | DefinitionsError::Member { .. } => {

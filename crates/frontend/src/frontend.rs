@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use hadal_peer::TableStatus;
+use hadal_query::FunctionHost;
 use hadal_tree::{ExpectedRows, Root};
 use hadal_types::{Clock, ColumnSchema, MemoryReservation, limits};
 use parking_lot::Mutex;
@@ -38,6 +39,8 @@ pub struct FrontendConfig {
     pub archive_error: Arc<Mutex<Option<String>>>,
     /// Whether queries, bodies and leaves are logged in Hadal's self tables.
     pub keeps_self_tables: bool,
+    /// Makes user functions of their definitions; `None` if they are off.
+    pub functions: Option<Arc<dyn FunctionHost>>,
 }
 
 impl Default for FrontendConfig {
@@ -47,6 +50,7 @@ impl Default for FrontendConfig {
             archive: None,
             archive_error: Arc::default(),
             keeps_self_tables: true,
+            functions: None,
         }
     }
 }

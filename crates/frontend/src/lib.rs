@@ -22,6 +22,7 @@ mod column_type;
 mod column_values;
 mod error;
 mod frontend;
+mod functions;
 mod ingest;
 mod members;
 mod principal;

@@ -11,6 +11,8 @@ pub enum Permission {
     Query,
     /// Change tables.
     Define,
+    /// Define and drop user functions, which run code beside rows.
+    Functions,
     /// Change the server.
     Admin,
 }
@@ -31,8 +33,8 @@ impl Principal {
     /// A principal that may do everything.
     #[must_use]
     pub fn administrator() -> Self {
-        use Permission::{Admin, Define, Log, Query};
-        Self::new([Log, Query, Define, Admin])
+        use Permission::{Admin, Define, Functions, Log, Query};
+        Self::new([Log, Query, Define, Functions, Admin])
     }
 
     /// Refuses an action without its permission.
@@ -56,6 +58,7 @@ impl Permission {
             Self::Log => "log",
             Self::Query => "query",
             Self::Define => "define",
+            Self::Functions => "functions",
             Self::Admin => "admin",
         }
     }
@@ -69,7 +72,8 @@ mod tests {
     fn a_missing_permission_is_named() {
         let reader = Principal::new([Permission::Query]);
         assert!(reader.require(Permission::Query).is_ok());
-        for permission in [Permission::Log, Permission::Define, Permission::Admin] {
+        use Permission::{Admin, Define, Functions, Log};
+        for permission in [Log, Define, Functions, Admin] {
             let error = reader.require(permission).expect_err("refused");
             assert_eq!(error.kind, ErrorKind::Forbidden);
             assert!(error.detail.contains(permission.name()), "{error}");

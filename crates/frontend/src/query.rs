@@ -18,11 +18,12 @@ use hadal_sql::{
     parse, parse_spec, parse_with,
 };
 use hadal_tree::{AskError, ClusterStatus, Root};
-use hadal_types::{Micros, TableName, TableSchema, TimeRange, Weight, limits};
+use hadal_types::{Micros, TableName, TableSchema, TimeRange, Value, Weight, limits};
 use tokio::time::timeout_at;
 
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
+use crate::functions::WithFunctions;
 use crate::principal::{Permission, Principal};
 use crate::query::intervals::IntervalForm;
 use crate::query::number_class::NumberClass;
@@ -83,7 +84,7 @@ impl Frontend {
         request.check()?;
         let mut log = self.self_tables.begin_query(request.client.clone());
         let delivering = async {
-            let result = answer(self, &request, &mut log.entry).await?;
+            let result = answer(self, principal, &request, &mut log.entry).await?;
             log.entry.set_result(result.rows.len(), result.stats, &result.coverage);
             deliver(result).await
         };
@@ -234,16 +235,38 @@ pub(crate) async fn bind(
     now: Micros,
 ) -> Result<(Statement, Option<String>), FrontendError> {
     let root = &frontend.backend.root;
-    match request.bind(parsed, &KnownTables(root), now) {
+    let bound = bind_with_functions(frontend, request, parsed, (&KnownTables(root), now)).await;
+    match bound {
         Err(error) if error.kind == ErrorKind::UnknownTable => {
-            request.bind(parsed, &AllTables(root.cluster_status().await), now)
+            let tables = AllTables(root.cluster_status().await);
+            bind_with_functions(frontend, request, parsed, (&tables, now)).await
         }
         bound => bound,
     }
 }
 
+/// Binds the statement. User functions are read only if it names a function that is not built in.
+async fn bind_with_functions(
+    frontend: &Frontend,
+    request: &QueryRequest,
+    parsed: &Parsed,
+    (tables, now): (&(dyn hadal_sql::Catalog + Sync), Micros),
+) -> Result<(Statement, Option<String>), FrontendError> {
+    let unknown = match request.bind(parsed, tables, now) {
+        Err(error) if error.detail.starts_with(hadal_sql::UNKNOWN_FUNCTION) => error,
+        bound => return bound,
+    };
+    match frontend.callable_functions().await? {
+        Some(functions) => {
+            request.bind(parsed, &WithFunctions { tables, functions: &functions }, now)
+        }
+        None => Err(unknown),
+    }
+}
+
 async fn answer(
     frontend: &Frontend,
+    principal: &Principal,
     request: &QueryRequest,
     entry: &mut QueryLogEntry,
 ) -> Result<QueryResult, FrontendError> {
@@ -303,9 +326,32 @@ pub(crate) async fn answer_bound(
             let schema = schema(frontend, &table)?;
             summarize::summarize(frontend, &schema, deadline).await
         }
+        Statement::CreateFunction { definition, replace } => {
+            let name = definition.name.clone();
+            let based_on = (!replace).then_some(0);
+            frontend.define_function(principal, based_on, *definition).await?;
+            Ok(function_result(&name))
+        }
+        Statement::DropFunction { name, if_exists } => {
+            match frontend.drop_function(principal, &name).await {
+                Err(error) if if_exists && error.kind == ErrorKind::UnknownFunction => {}
+                dropped => dropped?,
+            }
+            Ok(function_result(&name))
+        }
         Statement::Values { columns, row } => {
             Ok(QueryResult { columns, rows: vec![row.into()], ..QueryResult::default() })
         }
+    }
+}
+
+/// The answer to a statement that defines or drops a function.
+fn function_result(name: &str) -> QueryResult {
+    let (column, value_type) = columns::FUNCTION_COLUMN;
+    QueryResult {
+        columns: vec![(column.to_owned(), value_type)],
+        rows: vec![vec![Value::string(name)].into()],
+        ..QueryResult::default()
     }
 }
 

@@ -9,6 +9,7 @@ use crate::commands::{
     revoke, rollover, serve, settings, status, stop,
 };
 use crate::error::Error;
+use crate::function_worker;
 
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     format!(
@@ -58,6 +59,9 @@ pub(crate) enum Command {
     Forget(forget::ForgetArgs),
     Inspect(inspect::InspectArgs),
     Stop(stop::StopArgs),
+    /// Run user functions for another process of this program
+    #[command(hide = true, after_help = "Examples:\n  hadal function-worker")]
+    FunctionWorker,
 }
 
 impl Command {
@@ -82,6 +86,7 @@ impl Command {
             Self::Forget(args) => forget::run(&args),
             Self::Inspect(args) => inspect::run(&args),
             Self::Stop(args) => stop::run(&args),
+            Self::FunctionWorker => function_worker::run(),
         }
     }
 }

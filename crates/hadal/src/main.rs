@@ -11,6 +11,7 @@ mod client;
 mod commands;
 mod demo;
 mod error;
+mod function_worker;
 mod input;
 mod output;
 mod process;

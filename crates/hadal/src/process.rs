@@ -4,6 +4,7 @@ pub(crate) mod cluster;
 pub(crate) mod damage;
 pub(crate) mod data_folder;
 pub(crate) mod file_permissions;
+pub(crate) mod functions;
 pub(crate) mod handover;
 pub(crate) mod heap;
 pub(crate) mod memory;

@@ -9,8 +9,8 @@ use axum::routing::{MethodRouter, delete, get, post, put};
 use hadal_frontend::Permission;
 
 use crate::handlers::{
-    blocks, cluster, column_values, columns, ingest, losses, query, revoke, rollover, status,
-    table_settings, tables,
+    blocks, cluster, column_values, columns, functions, ingest, losses, query, revoke, rollover,
+    status, table_settings, tables,
 };
 use crate::page;
 use crate::state::AppState;
@@ -26,7 +26,7 @@ pub(crate) struct Route {
 
 /// All routes.
 pub(crate) fn routes() -> Vec<Route> {
-    use Permission::{Admin, Define, Log, Query};
+    use Permission::{Admin, Define, Functions, Log, Query};
     let route = |method, path, scope, handler| Route { method, path, scope, handler };
     vec![
         route(Method::POST, "/v1/log/{table}", Some(Log), post(ingest::post)),
@@ -51,6 +51,15 @@ pub(crate) fn routes() -> Vec<Route> {
             "/v1/tables/{table}/columns/{column}/values",
             Some(Query),
             get(column_values::values),
+        ),
+        route(Method::GET, "/v1/functions", Some(Query), get(functions::list)),
+        route(Method::GET, "/v1/functions/{function}", Some(Query), get(functions::get)),
+        route(Method::PUT, "/v1/functions/{function}", Some(Functions), put(functions::put)),
+        route(
+            Method::DELETE,
+            "/v1/functions/{function}",
+            Some(Functions),
+            delete(functions::delete),
         ),
         route(Method::DELETE, "/v1/losses", Some(Admin), delete(losses::forget)),
         route(Method::GET, "/v1/cluster", Some(Query), get(cluster::get)),

@@ -119,13 +119,17 @@ fn sqlstate(kind: ErrorKind, detail: &str) -> &'static str {
         ErrorKind::Forbidden => "42501",
         ErrorKind::UnknownTable => "42P01",
         ErrorKind::UnknownColumn => "42703",
+        ErrorKind::UnknownFunction => "42883",
+        ErrorKind::BadFunction => "42P13",
         ErrorKind::UnknownBatch
         | ErrorKind::UnknownMember
         | ErrorKind::NoRollover
         | ErrorKind::MemberAlive
         | ErrorKind::RolloverRunning => "55000",
         ErrorKind::Stalled => "08006",
-        ErrorKind::BatchConflict | ErrorKind::SettingsConflict => "40001",
+        ErrorKind::BatchConflict | ErrorKind::SettingsConflict | ErrorKind::FunctionConflict => {
+            "40001"
+        }
         ErrorKind::BadSettings => "22023",
         ErrorKind::TooLarge | ErrorKind::Limit => "54000",
         ErrorKind::Encoding => "22021",

@@ -22,6 +22,7 @@ mod text_functions;
 mod time_key;
 mod time_zone;
 mod udf;
+mod udf_column;
 mod url;
 
 pub use aggregate_function::{AggregateFunction, StateKind};
@@ -43,6 +44,7 @@ pub use text_functions::TextFunction;
 pub use time_key::{TimeBuckets, time_buckets};
 pub use time_zone::TimeZone;
 pub use udf::{
-    AggregateId, AggregateUdf, EvalError, FunctionId, FunctionRegistry, ScalarUdf, UdfError,
-    UdfState, call_udf,
+    AggregateId, AggregateUdf, EvalError, FunctionHost, FunctionId, FunctionRegistry, ScalarUdf,
+    UdfCall, UdfError, UdfState, call_udf,
 };
+pub use udf_column::{UdfColumn, UdfStrings, UdfValues};

@@ -94,7 +94,7 @@ pub struct Measure {
     /// The expression that is accumulated.
     pub argument: RowExpr,
     /// The other expression of a pair: there is one if the kind is one of pairs
-    /// ([`StateKind::is_of_pairs`]).
+    /// ([`StateKind::is_of_pairs`]). User aggregates may have one.
     pub second: Option<RowExpr>,
     /// How much each row weighs.
     pub weighting: Weighting,

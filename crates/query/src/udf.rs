@@ -2,17 +2,20 @@
 //!
 //! A definition is a trait object in a [`FunctionRegistry`]. A query carries the registry of the
 //! functions that it calls, so every stage that has the query can run them. Expressions and
-//! measures name a function by its index in that registry. Messages between processes carry only
-//! names; the receiver looks them up in its own registry.
+//! measures name a function by its index in that registry. Messages between processes carry names,
+//! and the definition of each function that has one. The receiver makes such functions by its
+//! [`FunctionHost`], and looks the others up in its own registry.
 
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Instant;
 
 use hadal_types::limits::COMPUTED_STRING_BYTES_MAX;
-use hadal_types::{Value, Weight};
+use hadal_types::{FunctionDefinition, Value, Weight};
 
 use crate::string_limit::StringTooLong;
+use crate::udf_column::UdfColumn;
 
 /// The index of a scalar function in a [`FunctionRegistry`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -43,6 +46,15 @@ pub enum EvalError {
     Udf(#[from] UdfError),
 }
 
+/// How long a call may take.
+#[derive(Clone, Copy)]
+pub struct UdfCall<'c> {
+    /// When the query ends; `None` if the function's limit alone decides.
+    pub deadline: Option<Instant>,
+    /// Whether nobody waits for the result any more.
+    pub is_cancelled: &'c dyn Fn() -> bool,
+}
+
 /// A user function of one row's values.
 pub trait ScalarUdf: Debug + Send + Sync {
     /// The name for registration and calls.
@@ -54,6 +66,52 @@ pub trait ScalarUdf: Debug + Send + Sync {
     /// # Errors
     /// [`UdfError`] fails the query.
     fn call(&self, arguments: &[Value]) -> Result<Value, UdfError>;
+
+    /// The definition, if the function has one that other processes can make it of.
+    fn definition(&self) -> Option<&Arc<FunctionDefinition>> {
+        None
+    }
+
+    /// The values for many rows at once. `arguments` has a column for each parameter of the
+    /// definition, of its type and of `rows` values; so has the result. Called only if there is a
+    /// [`Self::definition`].
+    ///
+    /// # Errors
+    /// [`UdfError`] fails the query.
+    fn call_rows(
+        &self,
+        rows: usize,
+        arguments: &[UdfColumn],
+        call: &UdfCall<'_>,
+    ) -> Result<UdfColumn, UdfError> {
+        let _ = (rows, arguments, call);
+        let message = "it has no form for columns".to_owned();
+        Err(UdfError { function: self.name().to_owned(), message })
+    }
+}
+
+/// Makes functions of their definitions.
+pub trait FunctionHost: Debug + Send + Sync {
+    /// A scalar function for one query: it shares no state with another one.
+    ///
+    /// # Errors
+    /// [`UdfError`] if this process runs no such functions.
+    fn scalar(&self, definition: Arc<FunctionDefinition>) -> Result<Arc<dyn ScalarUdf>, UdfError>;
+
+    /// An aggregate for one query: it shares no state with another one.
+    ///
+    /// # Errors
+    /// [`UdfError`] if this process runs no such functions.
+    fn aggregate(
+        &self,
+        definition: Arc<FunctionDefinition>,
+    ) -> Result<Arc<dyn AggregateUdf>, UdfError>;
+
+    /// Tries whether the source of a definition can be compiled.
+    ///
+    /// # Errors
+    /// [`UdfError`] with the line.
+    fn check(&self, definition: Arc<FunctionDefinition>) -> Result<(), UdfError>;
 }
 
 /// A user aggregate: how a group's values are accumulated and finished.
@@ -69,6 +127,16 @@ pub trait AggregateUdf: Debug + Send + Sync {
     /// # Errors
     /// [`UdfError`] for any other bytes.
     fn decode_state(&self, bytes: &[u8]) -> Result<Box<dyn UdfState>, UdfError>;
+
+    /// The definition, if the aggregate has one that other processes can make it of.
+    fn definition(&self) -> Option<&Arc<FunctionDefinition>> {
+        None
+    }
+
+    /// The first error of any of its states. It fails the query: the results are worth nothing.
+    fn failure(&self) -> Option<UdfError> {
+        None
+    }
 }
 
 /// The state of a user aggregate in one group.
@@ -78,6 +146,13 @@ pub trait AggregateUdf: Debug + Send + Sync {
 pub trait UdfState: Debug + Send + Sync {
     /// Adds the value of one row; it is not null.
     fn add(&mut self, value: &Value, weight: Weight);
+
+    /// Adds many rows: a column for each parameter of the definition, and the weights of the rows.
+    /// Called instead of [`Self::add`] if there is a [`AggregateUdf::definition`]. An error is
+    /// told by [`AggregateUdf::failure`].
+    fn add_rows(&mut self, columns: &[UdfColumn], weights: &[f64], call: &UdfCall<'_>) {
+        let _ = (columns, weights, call);
+    }
 
     /// Adds the values of `other`, a state of the same aggregate.
     fn merge(&mut self, other: &dyn UdfState);
@@ -104,9 +179,22 @@ pub trait UdfState: Debug + Send + Sync {
 pub struct FunctionRegistry {
     scalars: Vec<Arc<dyn ScalarUdf>>,
     aggregates: Vec<Arc<dyn AggregateUdf>>,
+    host: Option<Arc<dyn FunctionHost>>,
 }
 
 impl FunctionRegistry {
+    /// A registry without functions, and with a host for those that come as definitions.
+    #[must_use]
+    pub fn with_host(host: Option<Arc<dyn FunctionHost>>) -> Self {
+        Self { host, ..Self::default() }
+    }
+
+    /// Makes functions of definitions; `None` if this process runs none.
+    #[must_use]
+    pub fn host(&self) -> Option<&Arc<dyn FunctionHost>> {
+        self.host.as_ref()
+    }
+
     /// Adds a scalar function. It replaces a function of the same name and takes over its index.
     pub fn add_scalar(&mut self, function: Arc<dyn ScalarUdf>) -> FunctionId {
         let index = self.scalars.iter().position(|other| other.name() == function.name());
@@ -129,6 +217,18 @@ impl FunctionRegistry {
     #[must_use]
     pub fn aggregate(&self, id: AggregateId) -> Option<&Arc<dyn AggregateUdf>> {
         self.aggregates.get(id.0 as usize)
+    }
+
+    /// The first error of any aggregate.
+    #[must_use]
+    pub fn failure(&self) -> Option<UdfError> {
+        self.aggregates.iter().find_map(|aggregate| aggregate.failure())
+    }
+
+    /// The definitions of all functions that have one.
+    pub fn definitions(&self) -> impl Iterator<Item = &Arc<FunctionDefinition>> {
+        let aggregates = self.aggregates.iter().filter_map(|aggregate| aggregate.definition());
+        self.scalars.iter().filter_map(|scalar| scalar.definition()).chain(aggregates)
     }
 
     /// All scalar functions, by index.

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_definitions::{
-    AllTableSettings, DefinitionStore, DefinitionsError, Revocation, StoreFuture, Versioned,
+    AllFunctions, AllTableSettings, DefinitionStore, DefinitionsError, Revocation, StoreFuture,
+    Versioned,
 };
 use hadal_types::limits::RPC_CALL_MILLIS;
-use hadal_types::{BatchId, LeafName, TableName, TableSettings};
+use hadal_types::{BatchId, FunctionDefinition, LeafName, TableName, TableSettings};
 use hadal_wire::{
     DefinitionsAnswer, DefinitionsRequest, RevokedBatch, decode_definitions_answer,
     encode_definitions_request,
@@ -102,6 +103,10 @@ fn failed(error: CallError, name: &LeafName) -> DefinitionsError {
 
 /// The conflict of a change; `None` if the request changes nothing that could be in conflict.
 fn conflict(request: DefinitionsRequest, current: i64) -> Option<DefinitionsError> {
+    if let DefinitionsRequest::SetFunction { based_on, definition } = request {
+        let (name, based_on) = (definition.name, based_on?);
+        return Some(DefinitionsError::FunctionConflict { name, current, based_on });
+    }
     let (table, based_on) = match request {
         DefinitionsRequest::SetTableSettings { table, based_on, .. } => (table, based_on),
         DefinitionsRequest::RemoveTableSettings { table, based_on } => (table, based_on?),
@@ -173,6 +178,41 @@ impl DefinitionStore for RemoteDefinitions {
         based_on: Option<i64>,
     ) -> StoreFuture<'a, bool> {
         let request = DefinitionsRequest::RemoveTableSettings { table: table.clone(), based_on };
+        Box::pin(self.ask(request, CHANGE_TIME, |answer| match answer {
+            DefinitionsAnswer::Removed(removed) => Some(removed),
+            _ => None,
+        }))
+    }
+
+    fn functions(&self) -> StoreFuture<'_, AllFunctions> {
+        Box::pin(self.ask(DefinitionsRequest::Functions, READ_TIME, |answer| {
+            match answer {
+                DefinitionsAnswer::Functions(functions) => Some(
+                    functions
+                        .into_iter()
+                        .map(|(version, value)| Versioned { version, value })
+                        .collect(),
+                ),
+                _ => None,
+            }
+        }))
+    }
+
+    fn set_function<'a>(
+        &'a self,
+        based_on: Option<i64>,
+        definition: &'a FunctionDefinition,
+    ) -> StoreFuture<'a, i64> {
+        let definition = definition.clone();
+        let request = DefinitionsRequest::SetFunction { based_on, definition };
+        Box::pin(self.ask(request, CHANGE_TIME, |answer| match answer {
+            DefinitionsAnswer::Version(version) => Some(version),
+            _ => None,
+        }))
+    }
+
+    fn remove_function<'a>(&'a self, name: &'a str) -> StoreFuture<'a, bool> {
+        let request = DefinitionsRequest::RemoveFunction(name.to_owned());
         Box::pin(self.ask(request, CHANGE_TIME, |answer| match answer {
             DefinitionsAnswer::Removed(removed) => Some(removed),
             _ => None,

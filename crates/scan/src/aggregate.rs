@@ -15,3 +15,4 @@ pub(crate) mod squares;
 pub(crate) mod sum_decimals;
 pub(crate) mod ungrouped;
 pub(crate) mod unnest;
+mod user;

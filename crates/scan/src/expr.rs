@@ -5,5 +5,6 @@ mod calendar;
 pub(crate) mod eval;
 pub(crate) mod plan;
 pub(crate) mod time_bucket;
+mod user_call;
 pub(crate) mod visible_kinds;
 pub(crate) mod zone_map;

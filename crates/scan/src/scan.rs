@@ -124,7 +124,8 @@ impl Scan {
         partial: &mut Partial,
     ) -> Result<(), ScanError> {
         let is_cancelled = || context.is_cancelled();
-        let memory = ScanMemory::new(&partial.reservation, self.piece_bytes_max, &is_cancelled);
+        let memory = ScanMemory::new(&partial.reservation, self.piece_bytes_max, &is_cancelled)
+            .until(context.deadline());
         self.add_block(block, context, &memory, partial).map_err(|interrupt| match interrupt {
             Interrupt::Damaged(error) => ScanError::Damaged(error),
             Interrupt::Cancelled => ScanError::Cancelled,

@@ -8,6 +8,7 @@
 //! with larger values is processed in pieces.
 
 use std::cell::{Cell, RefCell};
+use std::time::Instant;
 
 use hadal_aggregate::{QueryError, QueryErrorCode, out_of_memory};
 use hadal_block::BlockError;
@@ -67,6 +68,7 @@ pub(crate) struct ScanMemory<'r> {
     /// Whether rows are processed in pieces.
     is_splitting: Cell<bool>,
     is_cancelled: &'r dyn Fn() -> bool,
+    deadline: Option<Instant>,
 }
 
 impl<'r> ScanMemory<'r> {
@@ -86,7 +88,18 @@ impl<'r> ScanMemory<'r> {
             computed: Cell::new(0),
             is_splitting: Cell::new(false),
             is_cancelled,
+            deadline: None,
         }
+    }
+
+    /// The same memory, for a query that ends at `deadline`.
+    pub(crate) fn until(self, deadline: Option<Instant>) -> Self {
+        Self { deadline, ..self }
+    }
+
+    /// When the query ends.
+    pub(crate) fn deadline(&self) -> Option<Instant> {
+        self.deadline
     }
 
     /// Whether rows are processed in pieces. If so, nothing is computed for a whole block.

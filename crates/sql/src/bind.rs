@@ -22,8 +22,9 @@ pub(crate) mod scope;
 pub(crate) mod text_function;
 pub(crate) mod time_format;
 pub(crate) mod time_function;
+pub(crate) mod user_function;
 
-use hadal_query::{Function, Type};
+use hadal_query::{Function, FunctionRegistry, Type};
 use hadal_types::{ColumnSchema, Value, limits};
 use sqlparser::ast::{self, BinaryOperator, Expr, Ident, UnaryOperator};
 use sqlparser::tokenizer::Location;
@@ -47,6 +48,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) patterns: usize,
     /// The place of an unnest.
     pub(crate) unnest: Location,
+    /// The user functions that the query calls.
+    pub(crate) functions: FunctionRegistry,
     copies: usize,
     depth: usize,
 }
@@ -71,6 +74,7 @@ impl<'a> Binder<'a> {
             aggregates: Aggregates::NotIn("a query without FROM"),
             patterns: 0,
             unnest: NOWHERE,
+            functions: FunctionRegistry::default(),
             copies: 0,
             depth: 0,
         }

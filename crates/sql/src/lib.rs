@@ -23,8 +23,8 @@ mod syntax;
 
 use std::sync::Arc;
 
-use hadal_query::{Query, Type};
-use hadal_types::{Micros, TableName, TableSchema, Value};
+use hadal_query::{AggregateUdf, Query, ScalarUdf, Type};
+use hadal_types::{FunctionDefinition, Micros, TableName, TableSchema, Value};
 
 pub use error::{Message, Position, SqlError};
 pub use spec::{Compare, QuerySpec, Texts};
@@ -38,6 +38,18 @@ pub trait Catalog {
 
     /// All tables.
     fn table_names(&self) -> Vec<TableName>;
+
+    /// The user function of this name, made for one query.
+    fn function(&self, name: &str) -> Option<Arc<dyn ScalarUdf>> {
+        let _ = name;
+        None
+    }
+
+    /// The user aggregate of this name, made for one query.
+    fn aggregate(&self, name: &str) -> Option<Arc<dyn AggregateUdf>> {
+        let _ = name;
+        None
+    }
 }
 
 /// The context in which a text is bound.
@@ -75,6 +87,20 @@ pub enum Statement {
     Describe(TableName),
     /// SUMMARIZE t.
     Summarize(TableName),
+    /// CREATE FUNCTION, or CREATE OR REPLACE FUNCTION.
+    CreateFunction {
+        /// The function.
+        definition: Box<FunctionDefinition>,
+        /// Whether it may replace another one.
+        replace: bool,
+    },
+    /// DROP FUNCTION.
+    DropFunction {
+        /// The name.
+        name: String,
+        /// Whether a missing function is no error.
+        if_exists: bool,
+    },
     /// SELECT without FROM: one row of constants.
     Values {
         /// Name and type of each column.
@@ -91,7 +117,10 @@ impl Statement {
         match self {
             Self::Query { query, .. } => Some(&query.table),
             Self::Describe(table) | Self::Summarize(table) => Some(table),
-            Self::ShowTables | Self::Values { .. } => None,
+            Self::ShowTables
+            | Self::Values { .. }
+            | Self::CreateFunction { .. }
+            | Self::DropFunction { .. } => None,
         }
     }
 }
@@ -103,6 +132,15 @@ pub struct Note {
     pub code: &'static str,
     /// The note in words.
     pub message: String,
+}
+
+/// The beginning of the message for a function that there is not.
+pub const UNKNOWN_FUNCTION: &str = "there is no function";
+
+/// Whether a built-in function or aggregate has this name, in lower case.
+#[must_use]
+pub fn is_built_in(name: &str) -> bool {
+    bind::function::is_built_in(name)
 }
 
 /// Parses one statement of SQL and binds it.

@@ -51,7 +51,7 @@ pub(crate) fn lower(
     let order = order(&mut binder, parts, &outputs, &mut slots)?;
     let series = series(parts, &selected, &outputs, &slots)?;
     check_buckets(&selected, &outputs, &slots, &split.intervals)?;
-    let (mut notes, unnest) = (binder.notes, binder.unnest);
+    let Binder { mut notes, functions, unnest, .. } = binder;
     let limit = limit(parts.limit, &mut notes);
     let range = split.intervals.hull();
     if range.from.is_none() && range.to.is_none() {
@@ -73,7 +73,7 @@ pub(crate) fn lower(
         now,
         deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
         require_complete: false,
-        functions: Arc::default(),
+        functions: Arc::new(functions),
         confidence: None,
         sent: SentGroups::All,
     };

@@ -11,6 +11,7 @@ use crate::bind::scope::Scope;
 use crate::error::{LocatedError, NOWHERE, Read, Source, Sources, SqlError};
 use crate::select::bind_select::bind_select;
 use crate::spec::syntax::SpecSyntax;
+use crate::syntax::create_function::{self, CreateFunction, DropFunction};
 use crate::syntax::parameters::{self, Literal};
 use crate::syntax::parse;
 use crate::syntax::select_ast::{SelectAst, joined};
@@ -34,6 +35,8 @@ enum Command {
     ShowTables,
     Describe(Vec<Ident>),
     Summarize(Vec<Ident>),
+    CreateFunction(Box<CreateFunction>),
+    DropFunction(DropFunction),
 }
 
 /// Parses one statement of SQL.
@@ -75,7 +78,7 @@ impl Parsed {
             StatementSyntax::Sql { command, .. } => match command {
                 Command::Select(parts) => parts.table.as_ref().map(|table| joined(&table.name)),
                 Command::Describe(name) | Command::Summarize(name) => Some(joined(name)),
-                Command::ShowTables => None,
+                Command::ShowTables | Command::CreateFunction(_) | Command::DropFunction(_) => None,
             },
         }
     }
@@ -138,6 +141,13 @@ impl Command {
             Self::ShowTables => Ok(Statement::ShowTables),
             Self::Describe(name) => table(name).map(Statement::Describe),
             Self::Summarize(name) => table(name).map(Statement::Summarize),
+            Self::CreateFunction(create) => Ok(Statement::CreateFunction {
+                definition: Box::new(create.definition.clone()),
+                replace: create.replace,
+            }),
+            Self::DropFunction(drop) => {
+                Ok(Statement::DropFunction { name: drop.name.clone(), if_exists: drop.if_exists })
+            }
         }
     }
 }
@@ -178,6 +188,10 @@ fn parse_command(first: &TokenWithSpan, tokens: &[TokenWithSpan]) -> Read<Comman
         "show" => show(tokens),
         "describe" | "desc" => named_table(tokens).map(Command::Describe),
         "summarize" | "summarise" => named_table(tokens).map(Command::Summarize),
+        "create" if let Some(create) = create_function::create(tokens) => {
+            create.map(|create| Command::CreateFunction(Box::new(create)))
+        }
+        "drop" if let Some(drop) = create_function::drop(tokens) => drop.map(Command::DropFunction),
         other => Err(match instead_of(other) {
             Some((message, hint)) => LocatedError::new(message, first.span.start).hint(hint),
             None => unexpected(first),

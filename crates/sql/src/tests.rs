@@ -11,6 +11,7 @@ mod prepared;
 mod show;
 mod spec;
 mod statements;
+mod user_functions;
 
 use hadal_query::Query;
 

@@ -7,6 +7,7 @@ pub mod batch;
 mod cancel;
 pub mod clock;
 pub mod decimal;
+mod function;
 pub mod leaf;
 pub mod limits;
 pub mod machine;
@@ -23,6 +24,9 @@ pub use batch::{BatchId, BatchIdError};
 pub use cancel::{CancelOnDrop, Cancelled};
 pub use clock::{Clock, FixedClock, SystemClock};
 pub use decimal::Decimal;
+pub use function::{
+    FunctionDefinition, FunctionError, FunctionKind, FunctionParameter, FunctionType,
+};
 pub use leaf::{LeafName, LeafState};
 pub use machine::MachineName;
 pub use memory_pool::{MemoryPool, MemoryReservation, PoolExhausted};

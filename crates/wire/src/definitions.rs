@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use hadal_types::limits::{
-    MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, QUERY_BYTES_MAX, REVOCATIONS_LISTED_MAX, TABLES_MAX,
+    FUNCTION_NAME_BYTES_MAX, FUNCTIONS_MAX, MESSAGE_BYTES_MAX, NOTE_BYTES_MAX, QUERY_BYTES_MAX,
+    REVOCATIONS_LISTED_MAX, TABLES_MAX,
 };
-use hadal_types::{BatchId, LeafName, Micros, TableName, TableSettings};
+use hadal_types::{BatchId, FunctionDefinition, LeafName, Micros, TableName, TableSettings};
 use prost::Message;
 
 use crate::error::{At, DecodeError, at_most, each, required, unfit};
@@ -43,6 +44,17 @@ pub enum DefinitionsRequest {
         /// Their version, or `None` for any.
         based_on: Option<i64>,
     },
+    /// All user functions.
+    Functions,
+    /// To define or replace a user function.
+    SetFunction {
+        /// The version that is replaced, 0 if there is none, or `None` for any.
+        based_on: Option<i64>,
+        /// The function.
+        definition: FunctionDefinition,
+    },
+    /// To remove the user function of this name.
+    RemoveFunction(String),
     /// To record that a leaf must not count a batch.
     RecordRevocation(RevokedBatch),
     /// The batches that a leaf must not count.
@@ -95,6 +107,8 @@ pub enum DefinitionsAnswer {
     AllSettings(Vec<TableSettingsVersion>),
     /// Whether there were settings to remove.
     Removed(bool),
+    /// All user functions and their versions.
+    Functions(Vec<(i64, FunctionDefinition)>),
     /// The records of all batches that a leaf must not count.
     Revocations(Vec<RevokedBatch>),
     /// The revocation is recorded: the record that exists now.
@@ -134,6 +148,12 @@ pub fn encode_definitions_request(request: &DefinitionsRequest) -> Bytes {
             let (table, based_on) = (table.to_string(), *based_on);
             Request::RemoveTableSettings(proto::RemoveTableSettings { table, based_on })
         }
+        DefinitionsRequest::Functions => Request::Functions(empty),
+        DefinitionsRequest::SetFunction { based_on, definition } => {
+            let (based_on, definition) = (*based_on, definition.to_json());
+            Request::SetFunction(proto::SetFunction { based_on, definition })
+        }
+        DefinitionsRequest::RemoveFunction(name) => Request::RemoveFunction(name.clone()),
         DefinitionsRequest::RecordRevocation(revocation) => {
             Request::RecordRevocation(encode_revocation(revocation))
         }
@@ -187,6 +207,15 @@ pub fn decode_definitions_request(bytes: Bytes) -> Result<DefinitionsRequest, De
                 table: decode_table(&remove.table).at("table").at("remove_table_settings")?,
                 based_on: remove.based_on,
             },
+            Request::Functions(_) => DefinitionsRequest::Functions,
+            Request::SetFunction(set) => DefinitionsRequest::SetFunction {
+                based_on: set.based_on,
+                definition: decode_function(&set.definition).at("definition").at("set_function")?,
+            },
+            Request::RemoveFunction(name) => {
+                at_most("bytes", name.len(), FUNCTION_NAME_BYTES_MAX).at("remove_function")?;
+                DefinitionsRequest::RemoveFunction(name)
+            }
             Request::RecordRevocation(revocation) => DefinitionsRequest::RecordRevocation(
                 decode_revocation(revocation).at("record_revocation")?,
             ),
@@ -225,6 +254,13 @@ pub fn encode_definitions_answer(answer: &DefinitionsAnswer) -> Bytes {
             Answer::AllSettings(frames::encode(tables))
         }
         DefinitionsAnswer::Removed(removed) => Answer::Removed(*removed),
+        DefinitionsAnswer::Functions(functions) => {
+            let functions = functions.iter().map(|(version, definition)| {
+                let (version, definition) = (*version, definition.to_json());
+                proto::VersionedFunction { version, definition }
+            });
+            Answer::Functions(frames::encode(functions))
+        }
         DefinitionsAnswer::Revocations(revocations) => {
             Answer::Revocations(encode_revocations(revocations))
         }
@@ -257,6 +293,9 @@ pub fn decode_definitions_answer(bytes: Bytes) -> Result<DefinitionsAnswer, Deco
                 DefinitionsAnswer::AllSettings(decode_all(tables).at("all_settings")?)
             }
             Answer::Removed(removed) => DefinitionsAnswer::Removed(removed),
+            Answer::Functions(functions) => {
+                DefinitionsAnswer::Functions(decode_functions(functions).at("functions")?)
+            }
             Answer::Revocations(revocations) => {
                 DefinitionsAnswer::Revocations(decode_revocations(revocations).at("revocations")?)
             }
@@ -289,6 +328,25 @@ fn decode_all(tables: Bytes) -> Result<Vec<TableSettingsVersion>, DecodeError> {
         all.push(table.at_index("tables", index)?);
     }
     Ok(all)
+}
+
+/// Decodes user functions.
+fn decode_functions(functions: Bytes) -> Result<Vec<(i64, FunctionDefinition)>, DecodeError> {
+    let mut all = Vec::new();
+    for (index, function) in Frames::<proto::VersionedFunction>::new(functions).enumerate() {
+        let decode = || {
+            let function = function?;
+            at_most("functions", index + 1, FUNCTIONS_MAX)?;
+            Ok((function.version, decode_function(&function.definition).at("definition")?))
+        };
+        let function: Result<_, DecodeError> = decode();
+        all.push(function.at_index("functions", index)?);
+    }
+    Ok(all)
+}
+
+fn decode_function(text: &str) -> Result<FunctionDefinition, DecodeError> {
+    FunctionDefinition::from_json(text).map_err(|error| unfit(error, "a definition"))
 }
 
 fn encode_revocation(revocation: &RevokedBatch) -> proto::RevokedBatch {

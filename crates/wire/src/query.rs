@@ -6,13 +6,13 @@ use std::time::Duration;
 use bytes::Bytes;
 use hadal_peer::Plan;
 use hadal_query::{
-    AggregateId, FunctionRegistry, GroupInput, Measure, OrderKey, Output, OutputExpr, Query,
-    QueryKind, SentGroups, SeriesLimit, StateKind,
+    AggregateId, FunctionHost, FunctionRegistry, GroupInput, Measure, OrderKey, Output, OutputExpr,
+    Query, QueryKind, SentGroups, SeriesLimit, StateKind,
 };
 use hadal_types::limits::{
     GROUP_KEYS_MAX, HISTOGRAM_BUCKETS_MAX, OUTPUTS_MAX, QUERY_BYTES_MAX, QUERY_DEADLINE_MS_MAX,
 };
-use hadal_types::{Micros, TimeRange};
+use hadal_types::{FunctionDefinition, Micros, TimeRange};
 use prost::Message;
 
 use crate::codes::Code;
@@ -114,6 +114,11 @@ fn encode_query(query: &Query) -> proto::Query {
             .aggregates()
             .map(|udf| udf.name().to_owned())
             .collect(),
+        function_definitions: query
+            .functions
+            .definitions()
+            .map(|definition| definition.to_json())
+            .collect(),
         largest_groups: query.sent == SentGroups::Largest,
         only_keys: encode_only_keys(&query.sent),
     }
@@ -150,7 +155,7 @@ fn decode_query(wire: proto::Query, functions: &FunctionRegistry) -> Result<Quer
         deadline: decode_deadline(wire.deadline_seconds, wire.deadline_nanos).at("deadline")?,
         require_complete: wire.require_complete,
         functions: Arc::new(decode_functions(
-            &wire.scalar_functions,
+            (&wire.scalar_functions, &wire.function_definitions),
             &wire.aggregate_functions,
             functions,
         )?),
@@ -162,16 +167,24 @@ fn decode_query(wire: proto::Query, functions: &FunctionRegistry) -> Result<Quer
 
 /// The functions with these names, under the same indexes.
 fn decode_functions(
-    scalars: &[String],
+    (scalars, definitions): (&[String], &[String]),
     aggregates: &[String],
     functions: &FunctionRegistry,
 ) -> Result<FunctionRegistry, DecodeError> {
+    let definitions = decode_definitions(definitions)?;
     let unknown = |name: &String| unfit(format!("function {name}"), "one that is registered here");
-    let mut named = FunctionRegistry::default();
+    let mut named = FunctionRegistry::with_host(functions.host().cloned());
     for (index, name) in scalars.iter().enumerate() {
         let function = functions.scalars().find(|function| function.name() == name);
-        let function = function.ok_or_else(|| unknown(name));
-        let id = named.add_scalar(Arc::clone(function.at_index("scalar_functions", index)?));
+        let function = match definitions.iter().find(|definition| definition.name == *name) {
+            // In one process, a query keeps the functions that it has.
+            Some(definition) if function.is_none() => {
+                let made = host_of(definition, functions)?.scalar(Arc::clone(definition));
+                made.map_err(|error| unfit(error.to_string(), "another one"))
+            }
+            _ => function.cloned().ok_or_else(|| unknown(name)),
+        };
+        let id = named.add_scalar(function.at_index("scalar_functions", index)?);
         if id.0 as usize != index {
             return Err(unfit(format!("{name} twice"), "each once"))
                 .at_index("scalar_functions", index);
@@ -179,14 +192,43 @@ fn decode_functions(
     }
     for (index, name) in aggregates.iter().enumerate() {
         let aggregate = functions.aggregates().find(|aggregate| aggregate.name() == name);
-        let aggregate = aggregate.ok_or_else(|| unknown(name));
-        let id = named.add_aggregate(Arc::clone(aggregate.at_index("aggregate_functions", index)?));
+        let aggregate = match definitions.iter().find(|definition| definition.name == *name) {
+            Some(definition) if aggregate.is_none() => {
+                let made = host_of(definition, functions)?.aggregate(Arc::clone(definition));
+                made.map_err(|error| unfit(error.to_string(), "another one"))
+            }
+            _ => aggregate.cloned().ok_or_else(|| unknown(name)),
+        };
+        let id = named.add_aggregate(aggregate.at_index("aggregate_functions", index)?);
         if id.0 as usize != index {
             return Err(unfit(format!("{name} twice"), "each once"))
                 .at_index("aggregate_functions", index);
         }
     }
     Ok(named)
+}
+
+/// At most as many definitions as a query has outputs: it calls no more functions.
+fn decode_definitions(texts: &[String]) -> Result<Vec<Arc<FunctionDefinition>>, DecodeError> {
+    at_most("definitions", texts.len(), OUTPUTS_MAX).at("function_definitions")?;
+    let mut definitions = Vec::with_capacity(texts.len());
+    for (index, text) in texts.iter().enumerate() {
+        let definition = FunctionDefinition::from_json(text)
+            .map_err(|error| unfit(error.to_string(), "a definition"));
+        definitions.push(Arc::new(definition.at_index("function_definitions", index)?));
+    }
+    Ok(definitions)
+}
+
+/// What makes a function of its definition.
+fn host_of<'f>(
+    definition: &FunctionDefinition,
+    functions: &'f FunctionRegistry,
+) -> Result<&'f Arc<dyn FunctionHost>, DecodeError> {
+    functions.host().ok_or_else(|| {
+        let actual = format!("function {}", definition.name);
+        unfit(actual, "none: this process was started without --allow-functions")
+    })
 }
 
 fn decode_shape(shape: query::Shape) -> Result<QueryKind, DecodeError> {
@@ -220,7 +262,8 @@ fn decode_measure(measure: proto::Measure) -> Result<Measure, DecodeError> {
     let kind = decode_kind(measure.kind, measure.parameter).at("kind")?;
     let argument = decode_expr(measure.argument).at("argument")?;
     let second = measure.second.map(|second| decode_expr(Some(second))).transpose().at("second")?;
-    if kind.is_of_pairs() != second.is_some() {
+    let has_either = matches!(kind, StateKind::User(_));
+    if !has_either && kind.is_of_pairs() != second.is_some() {
         let expected = if kind.is_of_pairs() { "two expressions" } else { "one expression" };
         return Err(unfit(format!("{kind:?}"), expected));
     }

@@ -1,6 +1,6 @@
 //! The state of a user aggregate in one group.
 
-use hadal_query::{AggregateId, AggregateUdf, UdfState};
+use hadal_query::{AggregateId, AggregateUdf, UdfCall, UdfColumn, UdfState};
 use hadal_types::{Value, Weight};
 
 /// The state of a user aggregate. The aggregate's definition creates it with the first value. Equal
@@ -34,6 +34,18 @@ impl UserState {
         if !value.is_null() {
             self.state.get_or_insert_with(|| definition.new_state()).add(value, weight);
         }
+    }
+
+    /// Adds many rows with the aggregate's definition: see [`UdfState::add_rows`].
+    pub fn add_rows(
+        &mut self,
+        definition: &dyn AggregateUdf,
+        columns: &[UdfColumn],
+        weights: &[f64],
+        call: &UdfCall<'_>,
+    ) {
+        let state = self.state.get_or_insert_with(|| definition.new_state());
+        state.add_rows(columns, weights, call);
     }
 
     /// Adds the values of `other`.

@@ -32,6 +32,9 @@ impl OutputColumn {
     }
 }
 
+/// The column of the answer to a statement that defines or drops a function: its name.
+pub(crate) const FUNCTION_COLUMN: (&str, Type) = ("function", Type::String);
+
 impl Frontend {
     /// Returns the columns of the answer to a statement, which is parsed and bound, but not run.
     ///
@@ -62,6 +65,9 @@ impl Frontend {
             Statement::ShowTables => OutputColumn::all(&describe::TABLES_COLUMNS),
             Statement::Describe(_) => OutputColumn::all(&describe::DESCRIBE_COLUMNS),
             Statement::Summarize(_) => OutputColumn::all(&summarize::SUMMARIZE_COLUMNS),
+            Statement::CreateFunction { .. } | Statement::DropFunction { .. } => {
+                OutputColumn::all(&[FUNCTION_COLUMN])
+            }
             Statement::Values { columns, .. } => {
                 columns.iter().map(|(name, kind)| OutputColumn::new(name, *kind)).collect()
             }

@@ -34,6 +34,9 @@ pub(crate) struct StorageArgs {
     /// for their age
     #[arg(long, value_name = "SECONDS", default_value_t = CLOCK_PROVING_SECONDS)]
     clock_proving: u64,
+    /// Let queries call functions in JavaScript, and let clients with the right define them
+    #[arg(long, env = "HADAL_ALLOW_FUNCTIONS")]
+    allow_functions: bool,
 }
 
 impl Default for StorageArgs {
@@ -44,6 +47,7 @@ impl Default for StorageArgs {
             archive: None,
             stop_max: SERVER_STOP_SECONDS_MAX,
             clock_proving: CLOCK_PROVING_SECONDS,
+            allow_functions: false,
         }
     }
 }
@@ -52,6 +56,16 @@ impl StorageArgs {
     /// The default, with this ceiling of memory in bytes.
     pub(crate) fn with_memory(memory_max: u64) -> Self {
         Self { memory_of: MemoryArgs::with_max(memory_max), ..Self::default() }
+    }
+
+    /// The default, with or without user functions.
+    pub(crate) fn with_functions(allow_functions: bool) -> Self {
+        Self { allow_functions, ..Self::default() }
+    }
+
+    /// Whether user functions are allowed.
+    pub(crate) fn allows_functions(&self) -> bool {
+        self.allow_functions
     }
 
     /// When a batch is acknowledged.
@@ -86,6 +100,9 @@ impl StorageArgs {
         arguments.extend(["--durability".into(), durability.into()]);
         arguments.extend(["--stop-max".into(), self.stop_max.to_string().into()]);
         arguments.extend(["--clock-proving".into(), self.clock_proving.to_string().into()]);
+        if self.allow_functions {
+            arguments.push("--allow-functions".into());
+        }
         arguments
     }
 

@@ -30,6 +30,9 @@ pub(crate) struct AggregatorArgs {
     /// sqlite:FILE [default: on the first member of --join]
     #[arg(long, env = "HADAL_DEFINITIONS", value_name = "URL", hide_env_values = true)]
     definitions: Option<String>,
+    /// Let queries call functions in JavaScript, and let clients with the right define them
+    #[arg(long, env = "HADAL_ALLOW_FUNCTIONS")]
+    allow_functions: bool,
 }
 
 /// Runs the command.
@@ -44,7 +47,7 @@ pub(crate) fn run(args: &AggregatorArgs) -> Result<(), Error> {
     let service = Service::open(ServiceConfig {
         doors: args.doors.clone(),
         folder: Some(args.data.folder()?),
-        storage: StorageArgs::default(),
+        storage: StorageArgs::with_functions(args.allow_functions),
         takes_over: false,
         definitions: location("--definitions", args.definitions.as_deref())?,
         leaves: 0,

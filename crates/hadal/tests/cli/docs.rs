@@ -11,8 +11,9 @@ use crate::harness::{Running, finish, hadal};
 
 /// The address in the texts, replaced by a free one.
 const ADDRESS: &str = "127.0.0.1:4280";
-/// The line that starts a server in the texts.
-const SERVE: &str = "hadal serve &";
+/// The lines that start a server in the texts, and the server's flags.
+const SERVE: [(&str, &[&str]); 2] =
+    [("hadal serve &", &[]), ("hadal serve --allow-functions &", &["--allow-functions"])];
 
 /// A block of a text.
 #[derive(Debug, PartialEq, Eq)]
@@ -68,12 +69,14 @@ fn run_blocks_of(path: &str) {
     let unproven: Vec<_> = blocks.iter().filter_map(|block| unproven(block, &makefile)).collect();
     assert!(unproven.is_empty(), "{path}: {unproven:#?}");
     let blocks: Vec<Block> = blocks.into_iter().filter(|block| block.language == "sh").collect();
-    assert!(blocks.iter().any(|block| block.text.contains(SERVE)), "{path} starts no server");
+    let starts = |text: &str| SERVE.into_iter().find(|(line, _)| text.contains(line));
+    assert!(blocks.iter().any(|block| starts(&block.text).is_some()), "{path} starts no server");
     let mut server = None;
     for Block { line, text: block, .. } in blocks {
-        let rest = block.replace(SERVE, "").replace(ADDRESS, &address);
-        if rest.len() < block.len() && block.contains(SERVE) {
-            server = Some(serve(&address, folder.path()));
+        let mut rest = block.replace(ADDRESS, &address);
+        if let Some((line, flags)) = starts(&block) {
+            rest = rest.replace(line, "");
+            server = Some(serve(&address, folder.path(), flags));
         }
         let script = format!("set -euo pipefail\n{rest}");
         let mut bash = Command::new("bash");
@@ -105,8 +108,8 @@ fn surroundings(address: &str, folder: &Path) -> [(&'static str, String); 4] {
 }
 
 /// Runs a server that the text starts in the background, until it answers.
-fn serve(address: &str, folder: &Path) -> Running {
-    let mut command = hadal(&["serve"]);
+fn serve(address: &str, folder: &Path, flags: &[&str]) -> Running {
+    let mut command = hadal(&[&["serve"], flags].concat());
     for (name, value) in surroundings(address, folder) {
         command.env(name, value);
     }
@@ -138,6 +141,11 @@ fn the_everyday_files_are_imported() {
 #[test]
 fn own_tables_are_as_the_docs_say() {
     run_blocks_of("docs/self-tables.md");
+}
+
+#[test]
+fn functions_are_as_the_docs_say() {
+    run_blocks_of("docs/functions.md");
 }
 
 #[test]

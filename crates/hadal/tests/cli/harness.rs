@@ -300,14 +300,20 @@ pub(crate) fn exchange(
     body: &[u8],
 ) -> Option<(String, String)> {
     let address = url.strip_prefix("http://").unwrap();
-    let mut stream = TcpStream::connect(address).ok()?;
     let head = format!(
         "POST {path} HTTP/1.1\r\nHost: {address}\r\n{headers}Content-Length: {}\r\n\
          Connection: close\r\n\r\n",
         body.len()
     );
-    stream.write_all(head.as_bytes()).ok()?;
-    stream.write_all(body).ok()?;
+    exchange_raw(url, &[head.as_bytes(), body].concat())
+}
+
+/// Sends the bytes of a request. Returns the status and the body of the answer, or `None` if the
+/// server is gone.
+pub(crate) fn exchange_raw(url: &str, request: &[u8]) -> Option<(String, String)> {
+    let address = url.strip_prefix("http://").unwrap();
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.write_all(request).ok()?;
     let mut response = String::new();
     stream.read_to_string(&mut response).ok()?;
     let (head, body) = response.split_once("\r\n\r\n")?;

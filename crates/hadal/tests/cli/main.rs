@@ -26,6 +26,8 @@ mod frozen;
 #[cfg(test)]
 mod full;
 #[cfg(test)]
+mod functions;
+#[cfg(test)]
 mod harness;
 #[cfg(test)]
 mod import;

@@ -287,6 +287,10 @@ impl<'a> BlockContext<'a> for HeldBlock<'_> {
         self.job.is_cancelled() || self.job.request.deadline <= Instant::now()
     }
 
+    fn deadline(&self) -> Option<Instant> {
+        Some(self.job.request.deadline)
+    }
+
     fn interned(&self, index: usize, column: &ColumnView<'a>) -> Option<InternedIds> {
         self.block.interned(index, column, &self.table.string_ids)
     }

@@ -12,7 +12,10 @@ pub(crate) async fn ask(
 ) -> DefinitionsAnswer {
     match answer(store, request).await {
         Ok(answer) => answer,
-        Err(DefinitionsError::Conflict { current, .. }) => DefinitionsAnswer::Conflict(current),
+        Err(
+            DefinitionsError::Conflict { current, .. }
+            | DefinitionsError::FunctionConflict { current, .. },
+        ) => DefinitionsAnswer::Conflict(current),
         Err(error) => DefinitionsAnswer::Failed(error.to_string()),
     }
 }
@@ -42,6 +45,16 @@ async fn answer(
         }
         DefinitionsRequest::RemoveTableSettings { table, based_on } => {
             DefinitionsAnswer::Removed(store.remove_table_settings(&table, based_on).await?)
+        }
+        DefinitionsRequest::Functions => {
+            let all = store.functions().await?.into_iter();
+            DefinitionsAnswer::Functions(all.map(|one| (one.version, one.value)).collect())
+        }
+        DefinitionsRequest::SetFunction { based_on, definition } => {
+            DefinitionsAnswer::Version(store.set_function(based_on, &definition).await?)
+        }
+        DefinitionsRequest::RemoveFunction(name) => {
+            DefinitionsAnswer::Removed(store.remove_function(&name).await?)
         }
         DefinitionsRequest::RecordRevocation(revoked) => {
             let record = store.record_revocation(&from_wire(revoked)).await?;

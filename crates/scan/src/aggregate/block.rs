@@ -8,6 +8,7 @@ use crate::aggregate::measures::MeasureStates;
 use crate::aggregate::sketches::Sketches;
 use crate::aggregate::sum_decimals::SumDecimals;
 use crate::aggregate::ungrouped;
+use crate::aggregate::user::UserRows;
 use crate::column::column_values::ColumnValues;
 use crate::column::lazy_columns::LazyColumns;
 use crate::column::selection::Selection;
@@ -22,7 +23,7 @@ use crate::scan_memory::Interrupt;
 /// Adds the selected rows of one block to `groups`.
 ///
 /// # Errors
-/// [`Interrupt`]; then `groups` are unchanged.
+/// [`Interrupt`]; then `groups` are unchanged, unless a user aggregate fails.
 pub(crate) fn add(
     query: &Query,
     plan: &PreparedQuery,
@@ -88,12 +89,18 @@ pub(crate) fn add_by_keys<'a>(
         if let Some(rows) = rows
             && !added.has(index)
         {
-            let mut states = match (&seconds[index], user_aggregate(query, measure.kind)) {
-                (Some(second), _) => MeasureStates::ByGroup(Sketches::Pairs(values, second)),
-                (None, Some(definition)) => {
-                    MeasureStates::ByGroup(Sketches::User(definition, values))
-                }
-                (None, None) => MeasureStates::new(measure.kind, values, rows),
+            let second = seconds[index].as_ref();
+            if let Some(aggregate) = user_aggregate(query, measure.kind) {
+                let memory = columns.memory();
+                let user = || UserRows { aggregate, values, second, memory };
+                let mut states = MeasureStates::ByGroup(Sketches::User(user()));
+                states.add_to(groups, index, &lookup, rows);
+                user().check()?;
+                continue;
+            }
+            let mut states = match second {
+                Some(second) => MeasureStates::ByGroup(Sketches::Pairs(values, second)),
+                None => MeasureStates::new(measure.kind, values, rows),
             };
             states.add_to(groups, index, &lookup, rows);
         }

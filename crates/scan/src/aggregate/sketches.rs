@@ -6,13 +6,14 @@
 //! needs, and a set already has most of the block's values.
 
 use hadal_aggregate::State;
-use hadal_query::{AggregateUdf, StateKind};
+use hadal_query::StateKind;
 
 use crate::aggregate::frequent_values::FrequentValues;
 use crate::aggregate::histogram_cells::HistogramCells;
 use crate::aggregate::idempotent::{Idempotent, IdempotentSource};
 use crate::aggregate::quantile_buckets::Buckets;
 use crate::aggregate::squares::Squares;
+use crate::aggregate::user::UserRows;
 use crate::column::column_values::{ColumnValues, Doubles, Mixed, Numbers};
 use crate::column::weights::Weights;
 
@@ -34,8 +35,8 @@ pub(crate) enum Sketches<'v> {
     Squares(Squares<'v>),
     /// The most frequent values.
     Frequent(FrequentValues<'v>),
-    /// A user aggregate: row by row, by its definition.
-    User(&'v dyn AggregateUdf, &'v ColumnValues<'v>),
+    /// A user aggregate.
+    User(UserRows<'v>),
     /// Row by row, with each row's pair of values.
     Pairs(&'v ColumnValues<'v>, &'v ColumnValues<'v>),
     /// Row by row, with each row's value.
@@ -110,13 +111,9 @@ impl<'v> Sketches<'v> {
                 debug_assert_eq!(state.kind(), StateKind::TopValues, "made for frequent values");
             }
             (Self::Idempotent(once), state) => once.add_to(state, rows),
-            (Self::User(definition, values), State::User(aggregate)) => {
-                for row in rows.iter().map(|&row| row as usize) {
-                    aggregate.add(*definition, &values.value(row), weights.of(row));
-                }
-            }
-            (Self::User(definition, _), state) => {
-                debug_assert!(false, "{:?} instead of {}", state.kind(), definition.name());
+            (Self::User(user), State::User(aggregate)) => user.add_to(aggregate, rows, weights),
+            (Self::User(user), state) => {
+                debug_assert!(false, "{:?} instead of {}", state.kind(), user.aggregate.name());
             }
             (Self::Pairs(values, seconds), state) => {
                 for row in rows.iter().map(|&row| row as usize) {

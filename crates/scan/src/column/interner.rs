@@ -4,6 +4,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
 
 use hadal_aggregate::StringInterner;
 use hadal_block::{BlockError, ColumnView};
@@ -27,6 +28,11 @@ pub trait BlockContext<'a> {
     /// Whether the client no longer waits for the result.
     fn is_cancelled(&self) -> bool {
         false
+    }
+
+    /// When the query ends; `None` if it has no end.
+    fn deadline(&self) -> Option<Instant> {
+        None
     }
 
     /// The ids of the column's strings, if the holder has them; `index` is the column's index.

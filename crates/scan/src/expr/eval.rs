@@ -19,6 +19,7 @@ use crate::expr::arithmetic;
 use crate::expr::calendar;
 use crate::expr::plan::PreparedExpr;
 use crate::expr::time_bucket;
+use crate::expr::user_call;
 use crate::scan_memory::{ComputedBytes, Interrupt, ScanMemory};
 
 /// Evaluates `expr`; values are correct at least for the rows of `selection`. Their memory is
@@ -119,7 +120,8 @@ fn called<'a>(
     apply(function, &arguments, selection, columns.memory())
 }
 
-/// Calls a user function: once per dictionary entry if only one argument varies, else row by row.
+/// Calls a user function: over columns if it has a definition, else once per dictionary entry if
+/// only one argument varies, else row by row.
 fn user_called<'a>(
     function: &dyn ScalarUdf,
     arguments: &[PreparedExpr],
@@ -131,6 +133,9 @@ fn user_called<'a>(
         .iter()
         .map(|argument| eval(argument, columns, selection))
         .collect::<Result<Vec<_>, _>>()?;
+    if let Some(definition) = function.definition() {
+        return user_call::call_columns(function, definition, &arguments, selection, memory);
+    }
     let call = |values: &[Value]| call_udf(function, values);
     if !memory.is_splitting()
         && let Some(values) = per_entry(&call, &arguments, memory)?

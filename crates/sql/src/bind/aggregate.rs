@@ -102,7 +102,11 @@ fn counts_rows(value: &TypedExpr) -> bool {
     value.as_literal().is_some_and(|value| !value.is_null())
 }
 
-fn inside<T>(binder: &mut Binder<'_>, bind: impl FnOnce(&mut Binder<'_>) -> Read<T>) -> Read<T> {
+/// Binds the arguments of an aggregate.
+pub(crate) fn inside<T>(
+    binder: &mut Binder<'_>,
+    bind: impl FnOnce(&mut Binder<'_>) -> Read<T>,
+) -> Read<T> {
     let before = std::mem::replace(&mut binder.aggregates, Aggregates::Inside);
     let bound = bind(binder);
     binder.aggregates = before;
@@ -202,7 +206,7 @@ fn measured(
 }
 
 /// The value where the condition is true, and null elsewhere.
-fn where_true(value: TypedExpr, condition: Option<TypedExpr>) -> TypedExpr {
+pub(crate) fn where_true(value: TypedExpr, condition: Option<TypedExpr>) -> TypedExpr {
     let Some(condition) = condition else { return value };
     let value_type = value.value_type;
     TypedExpr::call(Function::Case, [condition, value], value_type)

@@ -17,6 +17,7 @@ use crate::bind::regexp;
 use crate::bind::scope::a;
 use crate::bind::text_function;
 use crate::bind::time_function;
+use crate::bind::user_function;
 use crate::bind::{Binder, arguments, truth};
 use crate::error::{LocatedError, NOWHERE, Read};
 use crate::suggest::did_you_mean;
@@ -85,9 +86,14 @@ pub(crate) fn function(binder: &mut Binder<'_>, function: &ast::Function) -> Rea
     if let Some(kind) = aggregate_kind::kind_of(&name) {
         return aggregate::bind(binder, kind, function).map_err(|error| error.or_at(at));
     }
-    if !names().any(|listed| listed == name) {
-        return Err(unknown(&name, at));
+    if let Some(aggregate) = binder.scope.user_aggregate(&name) {
+        return user_function::bind_aggregate(binder, aggregate, (&name, at), function)
+            .map_err(|error| error.or_at(at));
     }
+    let user = match names().any(|listed| listed == name) {
+        true => None,
+        false => Some(binder.scope.user_function(&name).ok_or_else(|| unknown(&name, at))?),
+    };
     if function.filter.is_some() || !function.within_group.is_empty() {
         return Err(LocatedError::new(format!("{name} is not an aggregate"), at));
     }
@@ -100,7 +106,11 @@ pub(crate) fn function(binder: &mut Binder<'_>, function: &ast::Function) -> Rea
         bound.push(binder.bind(expr)?);
     }
     let call = Call { name: &name, at, places: exprs.iter().map(|expr| place(expr)).collect() };
-    call.bind(binder, bound).map_err(|error| error.or_at(at))
+    let bound = match user {
+        Some(user) => user_function::bind(binder, user, &call, bound),
+        None => call.bind(binder, bound),
+    };
+    bound.map_err(|error| error.or_at(at))
 }
 
 fn refuse_extras(function: &ast::Function, at: Location) -> Read<()> {
@@ -127,6 +137,11 @@ fn refuse_extras(function: &ast::Function, at: Location) -> Read<()> {
 fn names() -> impl Iterator<Item = &'static str> {
     let here = NAMES.into_iter().chain(regexp::NAMES).chain(time_function::NAMES);
     here.chain(text_function::names())
+}
+
+/// Whether a built-in function or aggregate has this name.
+pub(crate) fn is_built_in(name: &str) -> bool {
+    aggregate_kind::kind_of(name).is_some() || names().any(|listed| listed == name)
 }
 
 impl Call<'_> {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hadal_query::{RowInput, TimeZone, Type};
+use hadal_query::{AggregateUdf, RowInput, ScalarUdf, TimeZone, Type};
 use hadal_types::{ColumnSchema, Micros, TableSchema, Value};
 use sqlparser::ast::Ident;
 
@@ -55,6 +55,16 @@ impl<'a> Scope<'a> {
     /// The time zone of the query's calendar.
     pub(crate) fn zone(&self) -> &TimeZone {
         &self.zone
+    }
+
+    /// The function of this name that somebody defined.
+    pub(crate) fn user_function(&self, name: &str) -> Option<Arc<dyn ScalarUdf>> {
+        self.context.catalog.function(name)
+    }
+
+    /// The aggregate of this name that somebody defined.
+    pub(crate) fn user_aggregate(&self, name: &str) -> Option<Arc<dyn AggregateUdf>> {
+        self.context.catalog.aggregate(name)
     }
 
     pub(crate) fn now(&self) -> Micros {

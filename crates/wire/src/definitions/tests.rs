@@ -1,5 +1,5 @@
 use super::*;
-use hadal_types::AgeLimit;
+use hadal_types::{AgeLimit, FunctionKind, FunctionType};
 
 fn table(name: &str) -> TableName {
     TableName::new(name).expect("a name")
@@ -14,6 +14,17 @@ fn revoked(batch: &str) -> RevokedBatch {
     let batch = BatchId::new(batch).expect("an id");
     let instead = LeafName("m1/leaf-1".into());
     RevokedBatch { leaf, table: table("t"), batch, instead, at: Micros(-7), is_held: true }
+}
+
+fn function() -> FunctionDefinition {
+    FunctionDefinition {
+        name: "f".to_owned(),
+        kind: FunctionKind::Scalar,
+        parameters: Vec::new(),
+        returns: FunctionType::Bool,
+        called_on_null: false,
+        source: "return true".to_owned(),
+    }
 }
 
 fn requests() -> Vec<DefinitionsRequest> {
@@ -38,6 +49,10 @@ fn requests() -> Vec<DefinitionsRequest> {
             batch: revoked("b1").batch,
             leaf: LeafName("m1/leaf-1".into()),
         },
+        Request::Functions,
+        Request::SetFunction { based_on: None, definition: function() },
+        Request::SetFunction { based_on: Some(0), definition: function() },
+        Request::RemoveFunction("f".to_owned()),
         Request::RemoveRevocations(vec![revoked("b1"), revoked("b2")]),
     ]
 }
@@ -54,6 +69,8 @@ fn answers() -> Vec<DefinitionsAnswer> {
         Answer::Removed(false),
         Answer::Revocations(vec![revoked("b2"), revoked("b1")]),
         Answer::Recorded(revoked("b1")),
+        Answer::Functions(Vec::new()),
+        Answer::Functions(vec![(3, function())]),
         Answer::Conflict(0),
         Answer::Failed("a disk is full".to_owned()),
     ]

@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use hadal_aggregate::{Group, Groups, Partial, PartialBody, State, UserState, WeightedCount};
 use hadal_query::{
-    AggregateId, AggregateUdf, Expr, Function, FunctionId, FunctionRegistry, Measure, Query,
-    QueryKind, RowInput, ScalarUdf, StateKind, UdfError, UdfState,
+    AggregateId, AggregateUdf, Expr, Function, FunctionHost, FunctionId, FunctionRegistry, Measure,
+    Query, QueryKind, RowInput, ScalarUdf, StateKind, UdfError, UdfState,
 };
-use hadal_types::{Micros, TableName, Value, Weight};
+use hadal_types::{
+    FunctionDefinition, FunctionKind, FunctionType, Micros, TableName, Value, Weight,
+};
 
 use super::decode_query;
 use crate::partial::{decode_partial, encode_partial};
@@ -128,6 +130,67 @@ fn a_query_with_unknown_functions_is_refused_by_name() {
     let error = refused(&registry(&["one", "two"], &[]));
     assert!(error.contains("function rows"), "{error}");
     assert!(decode_query(request().encode()).is_err());
+}
+
+/// A host that makes functions without a source, and a function that it made.
+#[derive(Debug)]
+struct Host;
+
+#[derive(Debug)]
+struct Made(Arc<FunctionDefinition>);
+
+impl FunctionHost for Host {
+    fn scalar(&self, definition: Arc<FunctionDefinition>) -> Result<Arc<dyn ScalarUdf>, UdfError> {
+        Ok(Arc::new(Made(definition)))
+    }
+
+    fn aggregate(&self, _: Arc<FunctionDefinition>) -> Result<Arc<dyn AggregateUdf>, UdfError> {
+        Ok(Arc::new(Plain("rows")))
+    }
+
+    fn check(&self, _: Arc<FunctionDefinition>) -> Result<(), UdfError> {
+        Ok(())
+    }
+}
+
+impl ScalarUdf for Made {
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    fn call(&self, _: &[Value]) -> Result<Value, UdfError> {
+        Ok(Value::Null)
+    }
+
+    fn definition(&self) -> Option<&Arc<FunctionDefinition>> {
+        Some(&self.0)
+    }
+}
+
+#[test]
+fn a_definition_travels_with_the_query_and_is_made_by_the_host() {
+    let definition = FunctionDefinition {
+        name: "made".to_owned(),
+        kind: FunctionKind::Scalar,
+        parameters: Vec::new(),
+        returns: FunctionType::Number,
+        called_on_null: true,
+        source: "return 1".to_owned(),
+    };
+    let mut functions = FunctionRegistry::default();
+    let id = functions.add_scalar(Arc::new(Made(Arc::new(definition.clone()))));
+    let values = vec![Expr::call(Function::User(id), [])];
+    let table = TableName::new("t").expect("a name");
+    let query =
+        Query { functions: Arc::new(functions), ..Query::new(table, QueryKind::Rows { values }) };
+    let request = QueryRequest { query: Arc::new(query), ..request() };
+    let hosted = FunctionRegistry::with_host(Some(Arc::new(Host)));
+    let decoded = QueryRequest::decode(request.encode(), &hosted).expect("decoded");
+    let made = decoded.query.functions.scalars().next().expect("a function");
+    assert_eq!(made.definition().map(|made| (**made).clone()), Some(definition));
+    let error = QueryRequest::decode(request.encode(), &FunctionRegistry::default());
+    let error = error.expect_err("refused").to_string();
+    assert!(error.contains("--allow-functions"), "{error}");
 }
 
 #[test]

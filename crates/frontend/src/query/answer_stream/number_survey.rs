@@ -29,7 +29,8 @@ pub(super) async fn surveyed_forms(
     if exprs.iter().all(Option::is_none) {
         return Ok(vec![ColumnForm::Double; outputs.len()]);
     }
-    let result = run(frontend, survey(query, exprs.iter().flatten()), Vec::new()).await?;
+    let survey = survey(query, exprs.iter().flatten());
+    let result = run(frontend, survey, Vec::new(), IntervalForm::None).await?;
     let values: Vec<Value> =
         result.rows.first().map(|row| row.iter().cloned().collect()).unwrap_or_default();
     let mut answers = values.chunks(ANSWERS);

@@ -9,7 +9,6 @@ use hadal_definitions::FollowedDefinitions;
 use hadal_frontend::{Backend, restore_settings};
 use hadal_membership::Membership;
 use hadal_peer::{MemberRole, MemberState};
-use hadal_query::FunctionRegistry;
 use hadal_rpc::{Identity, Services, serve};
 use hadal_tree::{ClusterTree, ExpectedRows, Placement, Root};
 use hadal_types::LeafState;
@@ -33,6 +32,7 @@ use crate::process::cluster::revocations::RecordedRevocations;
 use crate::process::cluster::supervisor::Supervisor;
 use crate::process::cluster::{definitions, join, member_socket, membership_config, own_member};
 use crate::process::data_folder::{leaves_in, note_leaves};
+use crate::process::functions;
 use crate::process::memory::{Shares, part_of_machine};
 use crate::process::recovered::Recovered;
 use crate::process::role::Parts;
@@ -167,7 +167,7 @@ async fn become_member(
         definitions: Some(Arc::clone(&definitions) as _),
         restarter: supervisor.as_ref().map(Supervisor::restarter),
         expected_rows: Some(Arc::clone(&expected_rows) as _),
-        functions: FunctionRegistry::default(),
+        functions: functions::registry(config.storage.allows_functions()),
     };
     let (stop_calls, calls) = serve_members(listener, &identity, services);
     let members = KnownMembers::new(

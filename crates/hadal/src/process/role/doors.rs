@@ -11,7 +11,7 @@ use crate::archive::ArchiveLocation;
 use crate::error::Error;
 use crate::output;
 use crate::process::service_config::ServiceConfig;
-use crate::process::{data_folder, file_permissions, system, token};
+use crate::process::{data_folder, file_permissions, functions, system, token};
 
 /// Makes files private to this user and raises the limit of open files. Returns the number of
 /// connections that the limit allows.
@@ -80,6 +80,7 @@ pub(super) fn frontend_config(
         table_bytes_max,
         archive: archive.map(ToString::to_string),
         keeps_self_tables: !config.doors.no_journal,
+        functions: functions::host(config.storage.allows_functions()),
         ..FrontendConfig::default()
     }
 }

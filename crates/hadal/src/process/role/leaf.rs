@@ -10,7 +10,6 @@ use hadal_membership::Membership;
 use hadal_peer::{
     Admin, LeafRestart, LeafRestarter, Member, MemberRole, MemberState, Peer, StatusScope,
 };
-use hadal_query::FunctionRegistry;
 use hadal_rpc::{Services, serve};
 use hadal_types::{Clock, LeafName, LeafState, SystemClock};
 use tokio::net::TcpListener;
@@ -28,6 +27,7 @@ use crate::process::cluster::reviewed_leaf::ReviewedLeaf;
 use crate::process::cluster::{definitions, member_socket, membership_config, own_member};
 use crate::process::damage::say_damage;
 use crate::process::data_folder::make_folder;
+use crate::process::functions;
 use crate::process::memory::{Memory, part_of_machine};
 use crate::process::role::leaves::{Leaves, LeavesConfig, OpenLeaves};
 use crate::process::runtime::runtime;
@@ -174,7 +174,7 @@ impl LeafProcess {
             definitions: None,
             restarter: Some(Arc::clone(&asked) as _),
             expected_rows: None,
-            functions: FunctionRegistry::default(),
+            functions: functions::registry(self.storage.allows_functions()),
         };
         let serving = tokio::spawn(serve(listener, identity, services, async move {
             // The sender is dropped only after it has sent.

@@ -1,0 +1,317 @@
+//! The worker processes of one process: started when they are needed, used again, and killed when
+//! they do not answer in time.
+
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use hadal_query::{UdfCall, UdfColumn};
+use hadal_types::FunctionDefinition;
+use hadal_types::limits::{
+    FUNCTION_CALL_MILLIS_MAX, FUNCTION_GRACE_MILLIS, FUNCTION_START_MILLIS_MAX,
+    FUNCTION_WORKERS_MAX,
+};
+use parking_lot::Mutex;
+
+use crate::link::{Launcher, Link, Until};
+use crate::message::{MessageError, Request, Response, encode_call};
+
+/// Why a worker gives no result.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkerError {
+    /// The function fails.
+    #[error("{}{message}", at_line(*.line))]
+    Function {
+        /// The line of the source; 0 if it is not known.
+        line: u32,
+        /// The reason.
+        message: String,
+    },
+    /// No answer in time: the worker was killed.
+    #[error("no answer in time; a built-in of JavaScript takes too long")]
+    Late,
+    /// Nobody waits for the result any more.
+    #[error("the query was cancelled")]
+    Cancelled,
+    /// The worker died, or could not be started.
+    #[error("the worker process is lost: {0}")]
+    Lost(io::Error),
+    /// The worker sent bytes that are no message.
+    #[error("the worker process answers wrongly: {0}")]
+    Wrong(#[from] MessageError),
+    /// A message beyond the limit.
+    #[error("too many bytes for one batch of rows; pass or return shorter strings")]
+    TooLarge,
+    /// All workers are busy.
+    #[error("{FUNCTION_WORKERS_MAX} worker processes are busy; try again later")]
+    Busy,
+}
+
+/// The workers of this process.
+#[derive(Debug)]
+pub struct WorkerPool {
+    launcher: Box<dyn Launcher>,
+    idle: Mutex<Vec<Link>>,
+    /// Workers in use and idle.
+    count: AtomicUsize,
+    /// Idle workers that are kept.
+    idle_max: usize,
+    next_session: AtomicU64,
+    has_noted: AtomicBool,
+}
+
+/// A function of one query: its calls share no state with those of other sessions.
+#[derive(Debug)]
+pub struct Session {
+    id: u64,
+    definition: Arc<FunctionDefinition>,
+    pool: Arc<WorkerPool>,
+}
+
+/// A worker in use; counts down when it goes.
+struct Leased<'p> {
+    pool: &'p WorkerPool,
+    link: Option<Link>,
+}
+
+impl WorkerPool {
+    /// A pool without workers yet.
+    #[must_use]
+    pub fn new(launcher: Box<dyn Launcher>) -> Arc<Self> {
+        Arc::new(Self {
+            launcher,
+            idle: Mutex::default(),
+            count: AtomicUsize::new(0),
+            idle_max: std::thread::available_parallelism().map_or(1, usize::from),
+            next_session: AtomicU64::new(1),
+            has_noted: AtomicBool::new(false),
+        })
+    }
+
+    /// A function of one query.
+    #[must_use]
+    pub fn session(self: &Arc<Self>, definition: Arc<FunctionDefinition>) -> Session {
+        let id = self.next_session.fetch_add(1, Ordering::Relaxed);
+        Session { id, definition, pool: Arc::clone(self) }
+    }
+
+    /// An idle worker, if possible one that has loaded this session; else a new one.
+    fn lease(&self, session: u64, until: &Until<'_>) -> Result<Leased<'_>, WorkerError> {
+        let idle = {
+            let mut idle = self.idle.lock();
+            let same = idle.iter().position(|link| link.loaded == Some(session));
+            let index = same.or_else(|| idle.len().checked_sub(1));
+            index.map(|index| idle.swap_remove(index))
+        };
+        if idle.is_some() {
+            return Ok(Leased { pool: self, link: idle });
+        }
+        if self.count.fetch_add(1, Ordering::Relaxed) >= FUNCTION_WORKERS_MAX {
+            self.count.fetch_sub(1, Ordering::Relaxed);
+            return Err(WorkerError::Busy);
+        }
+        // From here on, dropping `leased` counts down.
+        let mut leased = Leased { pool: self, link: None };
+        let mut link = Link::new(self.launcher.launch().map_err(WorkerError::Lost)?);
+        let started = Instant::now() + Duration::from_millis(FUNCTION_START_MILLIS_MAX);
+        let until = Until { at: started, is_cancelled: until.is_cancelled };
+        match link.read_message(&until)? {
+            Response::Ready(notes) => self.note(&notes),
+            _ => return Err(MessageError::Unknown("first response", 0).into()),
+        }
+        leased.link = Some(link);
+        Ok(leased)
+    }
+
+    /// Logs once what the kernel does not offer.
+    fn note(&self, notes: &[String]) {
+        if !notes.is_empty() && !self.has_noted.swap(true, Ordering::Relaxed) {
+            for note in notes {
+                tracing::warn!("worker processes of functions: {note}");
+            }
+        }
+    }
+}
+
+impl Session {
+    /// The function's definition.
+    #[must_use]
+    pub fn definition(&self) -> &Arc<FunctionDefinition> {
+        &self.definition
+    }
+
+    /// Compiles the function.
+    ///
+    /// # Errors
+    /// [`WorkerError`].
+    pub fn check(&self) -> Result<(), WorkerError> {
+        let until = Until { at: self.end(&limit(None)), is_cancelled: &|| false };
+        let mut leased = self.pool.lease(self.id, &until)?;
+        let outcome = self.load(&mut leased, &until);
+        leased.settle(outcome)
+    }
+
+    /// Calls the function for each row.
+    ///
+    /// # Errors
+    /// [`WorkerError`].
+    pub fn call(
+        &self,
+        rows: usize,
+        arguments: &[UdfColumn],
+        call: &UdfCall<'_>,
+    ) -> Result<UdfColumn, WorkerError> {
+        self.ask(
+            call,
+            |millis| encode_call(millis, rows, arguments),
+            |response| match response {
+                Response::Column(column)
+                    if column.len() == rows && column.value_type() == self.definition.returns =>
+                {
+                    Ok(column)
+                }
+                other => Err(error_of(other)),
+            },
+        )
+    }
+
+    /// Adds rows to the state of an aggregate; returns the new state.
+    pub(crate) fn update(
+        &self,
+        state: Option<String>,
+        weights: &[f64],
+        arguments: &[UdfColumn],
+        call: &UdfCall<'_>,
+    ) -> Result<String, WorkerError> {
+        let (weights, arguments) = (weights.to_vec(), arguments.to_vec());
+        let rows = weights.len();
+        let request = |millis| Request::Update { millis, state, rows, weights, arguments }.encode();
+        self.ask(call, request, state_of)
+    }
+
+    /// Merges states of an aggregate.
+    pub(crate) fn merge(
+        &self,
+        states: Vec<String>,
+        call: &UdfCall<'_>,
+    ) -> Result<String, WorkerError> {
+        self.ask(call, |millis| Request::Merge { millis, states }.encode(), state_of)
+    }
+
+    /// The result of an aggregate: a column of one row.
+    pub(crate) fn finish(
+        &self,
+        state: String,
+        call: &UdfCall<'_>,
+    ) -> Result<UdfColumn, WorkerError> {
+        let request = |millis| Request::Finish { millis, state }.encode();
+        self.ask(call, request, |response| match response {
+            Response::Column(column) if column.len() == 1 => Ok(column),
+            other => Err(error_of(other)),
+        })
+    }
+
+    /// Has a worker answer a request, for which it has a time limit in milliseconds.
+    fn ask<T>(
+        &self,
+        call: &UdfCall<'_>,
+        request: impl FnOnce(u32) -> Vec<u8>,
+        read: impl FnOnce(Response) -> Result<T, WorkerError>,
+    ) -> Result<T, WorkerError> {
+        let limit = limit(call.deadline);
+        let until = Until { at: self.end(&limit), is_cancelled: call.is_cancelled };
+        let mut leased = self.pool.lease(self.id, &until)?;
+        // The start of a worker is not the function's time.
+        let until = Until { at: self.end(&limit), ..until };
+        let outcome = self.load(&mut leased, &until).and_then(|()| {
+            let millis = u32::try_from(limit.as_millis()).unwrap_or(u32::MAX);
+            read(leased.ask(&request(millis), &until)?)
+        });
+        leased.settle(outcome)
+    }
+
+    fn end(&self, limit: &Duration) -> Instant {
+        Instant::now() + *limit + Duration::from_millis(FUNCTION_GRACE_MILLIS)
+    }
+
+    /// Has the worker compile the function, unless it has done so.
+    fn load(&self, leased: &mut Leased<'_>, until: &Until<'_>) -> Result<(), WorkerError> {
+        if leased.link.as_ref().is_some_and(|link| link.loaded == Some(self.id)) {
+            return Ok(());
+        }
+        let request = Request::Load((*self.definition).clone()).encode();
+        match leased.ask(&request, until)? {
+            Response::Loaded => {
+                if let Some(link) = &mut leased.link {
+                    link.loaded = Some(self.id);
+                }
+                Ok(())
+            }
+            other => Err(error_of(other)),
+        }
+    }
+}
+
+/// How long a call may take: the limit of a function, and less if the query ends soon. The rest of
+/// the query's time is for the error to arrive.
+fn limit(deadline: Option<Instant>) -> Duration {
+    let most = Duration::from_millis(FUNCTION_CALL_MILLIS_MAX);
+    let left = deadline.map(|at| at.saturating_duration_since(Instant::now()) * 4 / 5);
+    left.map_or(most, |left| left.min(most))
+}
+
+fn state_of(response: Response) -> Result<String, WorkerError> {
+    match response {
+        Response::State(state) => Ok(state),
+        other => Err(error_of(other)),
+    }
+}
+
+fn error_of(response: Response) -> WorkerError {
+    match response {
+        Response::Error { line, message } => WorkerError::Function { line, message },
+        Response::Ready(_) | Response::Loaded | Response::Column(_) | Response::State(_) => {
+            MessageError::Unknown("order of responses", 0).into()
+        }
+    }
+}
+
+fn at_line(line: u32) -> String {
+    if line == 0 { String::new() } else { format!("line {line}: ") }
+}
+
+impl Leased<'_> {
+    fn ask(&mut self, message: &[u8], until: &Until<'_>) -> Result<Response, WorkerError> {
+        let lost = || WorkerError::Lost(io::ErrorKind::NotConnected.into());
+        self.link.as_mut().ok_or_else(lost)?.ask(message, until)
+    }
+
+    /// Gives the worker back if it can be used again. After an error of the function itself it
+    /// loads anew; after any other error it is killed.
+    fn settle<T>(mut self, outcome: Result<T, WorkerError>) -> Result<T, WorkerError> {
+        let Some(mut link) = self.link.take() else { return outcome };
+        match &outcome {
+            Ok(_) => {}
+            Err(WorkerError::Function { .. }) => link.loaded = None,
+            Err(_) => return outcome,
+        }
+        let mut idle = self.pool.idle.lock();
+        if idle.len() < self.pool.idle_max {
+            idle.push(link);
+            drop(idle);
+            // The worker stays counted.
+            std::mem::forget(self);
+        }
+        outcome
+    }
+}
+
+impl Drop for Leased<'_> {
+    fn drop(&mut self) {
+        self.pool.count.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests;
