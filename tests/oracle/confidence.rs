@@ -4,9 +4,10 @@
 use std::ops::RangeInclusive;
 
 use hadal_aggregate::{Interval, ResultSet};
-use hadal_tests::engine::{self, Cuts, Hops};
+use hadal_tests::engine::{self, Cuts};
 use hadal_tests::generate::{Random, TABLE, TIME_COLUMN, derive};
 use hadal_tests::oracle::Row;
+use hadal_tests::session::Hops;
 use hadal_types::{ColumnName, Micros, Value};
 
 use crate::sampling::query;

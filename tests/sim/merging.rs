@@ -43,11 +43,7 @@ impl Default for Question {
             let (kind, logical) = (Kind::Number, Logical::Plain);
             Expr::Leaf(RowInput::Column(ColumnRef { name: name(text), kind, logical }))
         };
-        let measure = |function: AggregateFunction| Measure {
-            kind: function.state(),
-            argument: column("v"),
-            second: None,
-        };
+        let measure = |function: AggregateFunction| Measure::new(function.state(), column("v"));
         let measures = FUNCTIONS.map(measure).to_vec();
         let kind = QueryKind::Groups { keys: vec![column("key")], measures };
         let values = FUNCTIONS.iter().enumerate();

@@ -56,11 +56,7 @@ pub(crate) fn measure(times: usize) -> Result<Vec<Value>, Error> {
 
 /// Measures one partial: the count and a sum of groups with these keys.
 fn of_partial(name: &str, keys: &[Key], times: usize) -> Result<Value, Error> {
-    let measures = vec![Measure {
-        kind: StateKind::Moments,
-        argument: Expr::Leaf(RowInput::Time),
-        second: None,
-    }];
+    let measures = vec![Measure::new(StateKind::Moments, Expr::Leaf(RowInput::Time))];
     let width = keys.first().map_or(0, Vec::len);
     let kind = QueryKind::Groups { keys: vec![Expr::Leaf(RowInput::Time); width], measures };
     let query = Query::new(TableName::new("events")?, kind);

@@ -31,7 +31,7 @@ const REPORTED: [(&str, &str); 13] = [
 ];
 
 /// Defaults of settings that clients read.
-const DEFAULTS: [(&str, &str); 27] = [
+const DEFAULTS: [(&str, &str); 28] = [
     ("application_name", ""),
     ("bytea_output", "hex"),
     ("client_encoding", "UTF8"),

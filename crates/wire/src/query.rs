@@ -7,7 +7,7 @@ use bytes::Bytes;
 use hadal_peer::Plan;
 use hadal_query::{
     AggregateId, FunctionHost, FunctionRegistry, GroupInput, Measure, OrderKey, Output, OutputExpr,
-    Query, QueryKind, SentGroups, SeriesLimit, StateKind,
+    Query, QueryKind, SentGroups, SeriesLimit, StateKind, Weighting,
 };
 use hadal_types::limits::{
     GROUP_KEYS_MAX, HISTOGRAM_BUCKETS_MAX, OUTPUTS_MAX, QUERY_BYTES_MAX, QUERY_DEADLINE_MS_MAX,
@@ -154,6 +154,7 @@ fn decode_query(wire: proto::Query, functions: &FunctionRegistry) -> Result<Quer
         now: Micros(wire.now_micros),
         deadline: decode_deadline(wire.deadline_seconds, wire.deadline_nanos).at("deadline")?,
         require_complete: wire.require_complete,
+        confidence: None,
         functions: Arc::new(decode_functions(
             (&wire.scalar_functions, &wire.function_definitions),
             &wire.aggregate_functions,

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use hadal_query::{ConfidencePlan, GroupInput, OutputConfidence, OutputExpr, SmoothExpr, Total};
+use hadal_query::{ConfidencePlan, OutputConfidence, OutputExpr, SmoothExpr, Total};
 use hadal_types::limits::CONFIDENCE_EFFECTIVE_ROWS_MIN;
 use hadal_types::{Value, Weight};
 

@@ -2,6 +2,9 @@ use hadal_aggregate::DISTINCT_REGISTERS;
 
 use super::*;
 
+/// The first step to the bucket of zero.
+const ZERO: u128 = 134_335;
+
 fn refused(state: state::State, kind: StateKind) -> String {
     let state = proto::State { state: Some(state) };
     let functions = FunctionRegistry::default();
@@ -57,23 +60,20 @@ fn distributions_are_such_as_rows_make() {
             version: QUANTILES_VERSION,
         }))
     };
-    const ZERO: u128 = QUANTILE_BUCKET_MAX as u128;
-    for (steps, weights) in [
-        (&[] as &[u128], &[] as &[u128]),
-        (&[ZERO], &[0]),
-        (&[ZERO + 1], &[1]),
-        (&[ZERO, 0], &[1, 1]),
-    ] {
+    let cases: [(&[u128], &[u128]); 4] =
+        [(&[], &[]), (&[ZERO], &[0]), (&[ZERO + 1], &[1]), (&[ZERO, 0], &[1, 1])];
+    for (steps, weights) in cases {
         let error = sketch(steps, weights);
         assert_eq!(error, ": found buckets out of order or range, expected a distribution");
     }
-    for (steps, weights, error) in [
-        (&[ZERO, ZERO + 1] as &[u128], &[1, 1] as &[u128], "buckets: found bad number 1"),
+    let cases: [(&[u128], &[u128], &str); 5] = [
+        (&[ZERO, ZERO + 1], &[1, 1], "buckets: found bad number 1"),
         (&[u128::MAX], &[1], "buckets: found bad number 0"),
         (&[ZERO], &[u128::MAX], "weights: found bad number 0"),
         (&[ZERO], &[], "weights: found 0 bytes"),
         (&[ZERO], &[1, 1], "weights: found 1 more bytes"),
-    ] {
+    ];
+    for (steps, weights, error) in cases {
         assert!(sketch(steps, weights).starts_with(error), "{}", sketch(steps, weights));
     }
 }

@@ -16,7 +16,7 @@ use hadal_peer::{
 };
 use hadal_query::{
     AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output, Query,
-    QueryKind, RowExpr, RowInput, SentGroups, SeriesLimit, StateKind, Type,
+    QueryKind, RowExpr, RowInput, SentGroups, SeriesLimit, StateKind, Type, Weighting,
 };
 use hadal_types::limits::{
     SAMPLE_COLUMNS_MAX, SAMPLE_ONE_IN_MAX, TABLE_AGE_SECONDS_MAX, TABLE_AGE_SECONDS_MIN,

@@ -1,4 +1,6 @@
-use hadal_query::{AggregateFunction, Expr, Function, Measure, Output, Query, QueryKind, RowInput};
+use hadal_query::{
+    AggregateFunction, Expr, Function, GroupInput, Measure, Output, Query, QueryKind, RowInput,
+};
 use hadal_query::{StateKind, Type};
 use hadal_types::TableName;
 
