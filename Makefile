@@ -3,7 +3,7 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo demo-cluster test fuzz siege siege-cluster simulate downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla bench-scuba bench-cluster fmt lint
+.PHONY: bench-functions help demo demo-cluster test fuzz siege siege-cluster simulate downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla bench-scuba bench-cluster fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
@@ -19,6 +19,7 @@ help:
 	@echo 'make bench ARGS="--help"     also how long the tests and a new clone take'
 	@echo 'make bench-native           compare a build for any x86-64 with one for this processor'
 	@echo 'make bench-restart          how long a server is away when it is restarted; ARGS="--gib 8" with more'
+	@echo 'make bench-functions        rows per second of functions in JavaScript, on one core'
 	@echo 'make bench-lifetimes        durable ingest, a thousand times kill -9, expiry, row blocks on disk; ARGS="kills" for one'
 	@echo 'make rivals                 Hadal beside DuckDB, ClickHouse, Polars, DataFusion on the same data'
 	@echo 'make rivals ARGS="--quick"  the same on a tenth of the data; --help tells of more'
@@ -123,6 +124,12 @@ bench-restart bench-lifetimes:
 	cargo build --release --package hadal-store --example multiply
 	@make/rivals "$(MEASURED)" "$(CARGO_TARGET_DIR)/release/hadal" "$(CARGO_TARGET_DIR)/release/hadal-bench" \
 		"$(CARGO_TARGET_DIR)/release/examples/multiply" $(ARGS)
+
+bench-functions:
+	@make/need cargo cc node npm python3
+	@make/page
+	cargo build --release --package hadal
+	@python3 bench/functions.py "$(CARGO_TARGET_DIR)/release/hadal" $(ARGS)
 
 fmt:
 	@make/need cargo rustfmt node npm

@@ -288,7 +288,7 @@ impl Leased<'_> {
     }
 
     /// Gives the worker back if it can be used again. After an error of the function itself it
-    /// loads anew; after any other error it is killed.
+    /// compiles again; after any other error it is killed.
     fn settle<T>(mut self, outcome: Result<T, WorkerError>) -> Result<T, WorkerError> {
         let Some(mut link) = self.link.take() else { return outcome };
         match &outcome {

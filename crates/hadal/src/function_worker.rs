@@ -26,15 +26,15 @@ pub(crate) fn run() -> Result<(), Error> {
     let input = io::stdin().as_fd().try_clone_to_owned().map_err(failed)?;
     let socket = UnixStream::from(input);
     let notes = sandbox::enter();
-    match serve(socket, notes) {
+    match serve(&socket, notes) {
         Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => Err(failed(error)),
         _ => Ok(()),
     }
 }
 
-fn serve(mut socket: UnixStream, notes: Vec<String>) -> io::Result<()> {
-    let mut input = BufReader::new(socket.try_clone()?);
-    write_frame(&mut socket, &Response::Ready(notes).encode())?;
+fn serve(socket: &UnixStream, notes: Vec<String>) -> io::Result<()> {
+    let (mut input, mut output) = (BufReader::new(socket), socket);
+    write_frame(&mut output, &Response::Ready(notes).encode())?;
     let mut engine = None;
     loop {
         let request = Request::decode(&read_frame(&mut input)?).map_err(not_ours)?;
@@ -42,7 +42,7 @@ fn serve(mut socket: UnixStream, notes: Vec<String>) -> io::Result<()> {
             Ok(response) => response,
             Err(Failure { line, message }) => Response::Error { line, message },
         };
-        write_frame(&mut socket, &response.encode())?;
+        write_frame(&mut output, &response.encode())?;
     }
 }
 

@@ -149,7 +149,7 @@ pub trait UdfState: Debug + Send + Sync {
 
     /// Adds many rows: a column for each parameter of the definition, and the weights of the rows.
     /// Called instead of [`Self::add`] if there is a [`AggregateUdf::definition`]. An error is
-    /// told by [`AggregateUdf::failure`].
+    /// in [`AggregateUdf::failure`].
     fn add_rows(&mut self, columns: &[UdfColumn], weights: &[f64], call: &UdfCall<'_>) {
         let _ = (columns, weights, call);
     }

@@ -3,17 +3,22 @@
 #![expect(clippy::expect_used, reason = "a test may fail")]
 
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use hadal_aggregate::{FinishError, Partial, ResultSet, finish};
 use hadal_block::{BlockBuilder, BlockView};
 use hadal_query::{
     AggregateFunction, AggregateId, AggregateUdf, ColumnRef, Expr, Function, FunctionId,
     FunctionRegistry, GroupInput, Measure, OrderKey, Output, PrepareError, Query, QueryKind,
-    RowExpr, RowInput, ScalarUdf, StateKind, Type, UdfError, UdfState,
+    RowExpr, RowInput, ScalarUdf, StateKind, Type, UdfCall, UdfColumn, UdfError, UdfState,
+    UdfValues,
 };
 use hadal_scan::{Scan, ScanError};
-use hadal_types::{ColumnName, Kind, Logical, Micros, TableName, Value, Weight};
+use hadal_types::limits::{FUNCTION_BATCH_BYTES, FUNCTION_BATCH_ROWS};
+use hadal_types::{
+    ColumnName, FunctionDefinition, FunctionKind, FunctionParameter, FunctionType, Kind, Logical,
+    Micros, TableName, Value, Weight,
+};
 
 /// The first letter of a string, in upper case; fails for the empty string.
 #[derive(Debug)]
@@ -31,6 +36,61 @@ impl ScalarUdf for Initial {
             message: "an empty string".to_owned(),
         })?;
         Ok(Value::string(&letter.to_uppercase().to_string()))
+    }
+}
+
+/// The length of a string, computed for columns; notes rows and bytes of each call.
+#[derive(Debug)]
+struct Lengths {
+    definition: Arc<FunctionDefinition>,
+    calls: Mutex<Vec<(usize, usize)>>,
+}
+
+impl Lengths {
+    fn new() -> Arc<Self> {
+        let parameter =
+            FunctionParameter { name: "text".to_owned(), value_type: FunctionType::String };
+        let definition = FunctionDefinition {
+            name: "lengths".to_owned(),
+            kind: FunctionKind::Scalar,
+            parameters: vec![parameter],
+            returns: FunctionType::Number,
+            called_on_null: false,
+            source: String::new(),
+        };
+        Arc::new(Self { definition: Arc::new(definition), calls: Mutex::default() })
+    }
+}
+
+impl ScalarUdf for Lengths {
+    fn name(&self) -> &str {
+        &self.definition.name
+    }
+
+    fn call(&self, _: &[Value]) -> Result<Value, UdfError> {
+        let message = "called for one row".to_owned();
+        Err(UdfError { function: "lengths".to_owned(), message })
+    }
+
+    fn definition(&self) -> Option<&Arc<FunctionDefinition>> {
+        Some(&self.definition)
+    }
+
+    fn call_rows(
+        &self,
+        rows: usize,
+        arguments: &[UdfColumn],
+        _: &UdfCall<'_>,
+    ) -> Result<UdfColumn, UdfError> {
+        let mut lengths = UdfColumn::with_capacity(FunctionType::Number, rows);
+        let [UdfColumn { values: UdfValues::Strings(strings), .. }] = arguments else {
+            return Ok(lengths);
+        };
+        self.calls.lock().expect("no panic").push((rows, strings.text_bytes()));
+        for text in strings.iter() {
+            lengths.push(&Value::integer(i64::try_from(text.len()).expect("short")));
+        }
+        Ok(lengths)
     }
 }
 
@@ -203,6 +263,53 @@ fn a_function_from_outside_filters_rows_that_repeat_and_others() {
         let partial = scanned(&words, &query).expect("scans");
         assert_eq!(partial.stats.rows_matched, count);
     }
+}
+
+/// `SELECT lengths(word), count(*) WHERE word <> 'bee' GROUP BY 1 ORDER BY 1`, and the calls of it.
+fn lengths_of(words: &[&str]) -> (Vec<String>, Vec<(usize, usize)>) {
+    let (mut functions, function) = (FunctionRegistry::default(), Lengths::new());
+    let scalar = functions.add_scalar(Arc::clone(&function) as _);
+    let aggregate = functions.add_aggregate(Arc::new(Longest));
+    let not_bee = [word(), Expr::Literal(Value::string("bee"))];
+    let plain = query(functions, scalar, aggregate);
+    let keys = plain.keys().to_vec();
+    let query = Query {
+        filter: Some(Expr::call(Function::NotEqual, not_bee)),
+        kind: QueryKind::Groups { keys, measures: Vec::new() },
+        outputs: vec![
+            output("length", Type::Number, GroupInput::Key(0)),
+            output("count", Type::Number, GroupInput::Count),
+        ],
+        ..plain
+    };
+    let partial = scanned(words, &query).expect("scans");
+    let rows = rows(&finished(partial, &query).expect("finishes"));
+    let calls = function.calls.lock().expect("no panic").clone();
+    (rows, calls)
+}
+
+#[test]
+fn a_function_of_columns_is_called_once_per_string_of_the_selected_rows() {
+    let words: Vec<&str> = ["apple", "bee", "fig"].into_iter().cycle().take(300).collect();
+    assert_eq!(lengths_of(&words), (vec!["3 100".to_owned(), "5 100".to_owned()], vec![(2, 8)]));
+}
+
+#[test]
+fn batches_of_columns_have_limits() {
+    let rows = FUNCTION_BATCH_ROWS + 1;
+    let texts: Vec<String> = (0..rows).map(|index| format!("{index:06}")).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let (answer, calls) = lengths_of(&texts);
+    assert_eq!(answer, [format!("6 {rows}")]);
+    assert_eq!(calls, [(FUNCTION_BATCH_ROWS, 6 * FUNCTION_BATCH_ROWS), (1, 6)]);
+    let long = FUNCTION_BATCH_BYTES / 20;
+    let texts: Vec<String> =
+        (0..50).map(|index| format!("{index:02}{}", "x".repeat(long))).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let (answer, calls) = lengths_of(&texts);
+    assert_eq!(answer, [format!("{} 50", long + 2)]);
+    assert_eq!(calls.iter().map(|(rows, _)| rows).sum::<usize>(), 50);
+    assert!(calls.len() > 2 && calls.iter().all(|(_, bytes)| *bytes <= FUNCTION_BATCH_BYTES));
 }
 
 #[test]

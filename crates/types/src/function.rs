@@ -203,8 +203,9 @@ impl FunctionDefinition {
                 }
                 "parameters" => parameters = read_parameters(value)?,
                 other => {
-                    let known = "name, kind, language, parameters, returns, called_on_null, source";
-                    return Err(FunctionError::new(other, format!("unknown; fields are {known}")));
+                    let fields =
+                        "name, kind, language, parameters, returns, called_on_null, source";
+                    return Err(FunctionError::new(other, format!("unknown; fields are {fields}")));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Workers that are threads, and behave as they are told.
+//! Workers that are threads, with a manner each.
 
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::AtomicUsize;

@@ -1,8 +1,9 @@
-//! User functions: defined, called, stopped, and the server that goes on.
+//! User functions: defined, called, stopped; the server serves the next query.
 
 use std::process::Command;
+use std::time::Instant;
 
-use crate::harness::{Server, exchange_raw, try_ask};
+use crate::harness::{DEADLINE, Server, exchange_raw, hadal, try_ask};
 
 const ROWS: &str = r#"{"ms": 1.5, "host": "alpha", "ok": true}
 {"ms": 20, "host": "beta", "ok": false}
@@ -221,14 +222,15 @@ fn the_papers_covariance_is_that_of_the_built_in_one() {
         "FROM pairs GROUP BY host ORDER BY host",
         "FROM pairs GROUP BY x % 7 ORDER BY x % 7",
     ] {
-        let own = server.query(&format!("SELECT round(covariance(x, y), 6) {rest}"));
+        let defined = server.query(&format!("SELECT round(covariance(x, y), 6) {rest}"));
         let built_in = server.query(&format!("SELECT round(covar_pop(x, y), 6) {rest}"));
-        assert_eq!(own, built_in, "{rest}");
+        assert_eq!(defined, built_in, "{rest}");
     }
     let sql = "SELECT round(NAME(x, y) FILTER (WHERE host = 'h1'), 6), count(*) FROM pairs";
     let of = |name| server.query(&sql.replace("NAME", name));
     assert_eq!(of("covariance"), of("covar_pop"));
-    assert_eq!(server.query("SELECT covariance(x, y) FROM pairs WHERE x < 0"), [""]);
+    let none = server.query("SELECT covariance(x, y) IS NULL FROM pairs WHERE x < 0");
+    assert_eq!(none, ["true"]);
 }
 
 #[test]
@@ -270,4 +272,68 @@ fn aggregates_that_fail_fail_their_query_only() {
                    $$ function init() { return 0 } $$";
     let error = refused(&server, missing);
     assert!(error.contains("update is not defined"), "{error}");
+}
+
+/// Starts a machine of two leaf processes; returns also the address for other members.
+fn machine(name: &str, join: &str, folder: &std::path::Path) -> (Server, String) {
+    let data = folder.join(name).display().to_string();
+    let server = Server::by(hadal(&[
+        "serve",
+        "--cluster",
+        "c",
+        "--machine",
+        name,
+        "--join",
+        join,
+        "--leaves",
+        "2",
+        "--listen",
+        "127.0.0.1:0",
+        "--data",
+        &data,
+        "--allow-functions",
+    ]));
+    let line = server.process.wait_for_error("takes calls of other members on");
+    (server, line.rsplit(' ').next().unwrap().to_owned())
+}
+
+/// Asks until the condition holds.
+fn wait_until(what: &str, holds: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < DEADLINE, "{what}");
+    }
+}
+
+#[test]
+fn members_of_a_cluster_follow_definitions_and_run_them_beside_their_rows() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (one, address) = machine("one", "127.0.0.1:0", scratch.path());
+    let (two, _) = machine("two", &address, scratch.path());
+    for server in [&one, &two] {
+        wait_until("four leaves answer", || {
+            server.get("/v1/cluster").contains(r#""leaves_answering":4"#)
+        });
+    }
+    for _ in 0..8 {
+        one.log(&["pairs"], &pairs());
+    }
+    one.query(COVARIANCE);
+    one.query("CREATE FUNCTION half(x number) RETURNS number LANGUAGE js AS $$ return x / 2 $$");
+    wait_until("the other machine has the functions", || {
+        let listed = two.get("/v1/functions");
+        listed.contains(r#""name":"half""#) && listed.contains(r#""name":"covariance""#)
+    });
+    for server in [&one, &two] {
+        let defined = "SELECT round(covariance(x, y), 6), sum(half(x)) FROM pairs";
+        let built_in = "SELECT round(covar_pop(x, y), 6), sum(x / 2.0) FROM pairs";
+        assert_eq!(server.query(defined), server.query(built_in));
+        let by_host = "GROUP BY host ORDER BY host";
+        let defined = format!("SELECT round(covariance(x, y), 6) FROM pairs {by_host}");
+        let built_in = format!("SELECT round(covar_pop(x, y), 6) FROM pairs {by_host}");
+        assert_eq!(server.query(&defined), server.query(&built_in));
+    }
+    one.query("CREATE FUNCTION bad(x number) RETURNS number LANGUAGE js AS $$\nthrow 'no' $$");
+    let error = refused(&one, "SELECT bad(x) FROM pairs");
+    assert_eq!(error, "bad: throws no");
 }

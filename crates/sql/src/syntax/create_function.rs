@@ -120,7 +120,7 @@ fn parameters(words: &mut Words<'_>) -> Read<Vec<FunctionParameter>> {
         return Ok(parameters);
     }
     loop {
-        // JavaScript tells letter case apart.
+        // Letter case matters in JavaScript.
         let name = words.exact_name("the name of a parameter")?;
         parameters.push(FunctionParameter { name, value_type: words.value_type()? });
         if words.takes(&Token::RParen) {
