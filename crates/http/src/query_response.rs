@@ -4,7 +4,8 @@
 //! {"columns": [{"name", "type"}…], "rows": [[…]…],
 //!  "coverage": {…}, "stats": {…}, "warnings": [{"code", "subject", "count", "message"}…],
 //!  "samples": [per row: stored rows behind it], "other": [per row: beyond the series limit],
-//!  "intervals": [per row: [per column: [low, high], "too_few" or null]], "time": {"from", "to"}, "sql": "…"}
+//!  "intervals": [per row: [per column: [low, high], "too_few" or null]],
+//!  "time": {"from", "to"}, "sql": "…"}
 //! ```
 //!
 //! The keys of the last two lines are present only when they are meaningful. Later versions add new

@@ -15,7 +15,7 @@ use hadal_types::limits::CONFIDENCE_TOTALS_MAX;
 use crate::aggregate_function::{AggregateFunction, StateKind};
 use crate::expr::{Expr, GroupInput, OutputExpr};
 use crate::function::Function;
-use crate::query::{Measure, Query, QueryKind, Weighting};
+use crate::measure::{Measure, Weighting};
 
 /// How the intervals of a query's outputs are computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -184,14 +184,16 @@ impl OutputConfidence {
     }
 }
 
-impl Query {
-    /// Asks for the confidence intervals of the outputs: adds the measures that they are computed
-    /// from. Raw rows have no intervals.
-    pub fn ask_for_confidence(&mut self) {
-        let QueryKind::Groups { measures, .. } = &mut self.kind else { return };
-        let mut plan = ConfidencePlan::default();
-        for output in &self.outputs {
-            let confidence = OutputConfidence::of(&output.expr, CONFIDENCE_TOTALS_MAX);
+impl ConfidencePlan {
+    /// The plan for these outputs. Adds the measures that their intervals are computed from.
+    #[must_use]
+    pub fn new<'e>(
+        outputs: impl IntoIterator<Item = &'e OutputExpr>,
+        measures: &mut Vec<Measure>,
+    ) -> Self {
+        let mut plan = Self::default();
+        for expr in outputs {
+            let confidence = OutputConfidence::of(expr, CONFIDENCE_TOTALS_MAX);
             match &confidence {
                 OutputConfidence::Quantile(measure, _) => plan.add_quantiles(measures, *measure),
                 OutputConfidence::Smooth(smooth) => plan.add_products(measures, &smooth.totals()),
@@ -199,11 +201,9 @@ impl Query {
             }
             plan.outputs.push(confidence);
         }
-        self.confidence = Some(plan.into());
+        plan
     }
-}
 
-impl ConfidencePlan {
     fn add_quantiles(&mut self, measures: &mut Vec<Measure>, measure: usize) {
         let Some(of) = measures.get(measure).cloned() else { return };
         self.quantiles.entry(measure).or_insert_with(|| {
@@ -243,31 +243,17 @@ fn add(measures: &mut Vec<Measure>, kind: StateKind, [first, second]: [usize; 2]
 
 #[cfg(test)]
 mod tests {
-    use hadal_types::TableName;
-
     use super::*;
-    use crate::expr::{RowExpr, RowInput, Type};
-    use crate::query::Output;
+    use crate::expr::{RowExpr, RowInput};
 
     fn plan(outputs: &[OutputExpr]) -> (ConfidencePlan, Vec<StateKind>) {
         let argument = || RowExpr::Leaf(RowInput::Time);
         let kinds = [StateKind::Moments, StateKind::Moments, StateKind::Quantiles];
-        let measures = kinds.map(|kind| Measure::new(kind, argument())).to_vec();
-        let kind = QueryKind::Groups { keys: Vec::new(), measures };
-        let mut query = Query::new(TableName::new("t").expect("a name"), kind);
-        query.outputs = outputs
-            .iter()
-            .map(|expr| Output {
-                name: String::new(),
-                value_type: Type::Number,
-                expr: expr.clone(),
-            })
-            .collect();
-        query.ask_for_confidence();
-        let added = query.measures()[3..].iter();
+        let mut measures = kinds.map(|kind| Measure::new(kind, argument())).to_vec();
+        let plan = ConfidencePlan::new(outputs, &mut measures);
+        let added = measures[3..].iter();
         let added = added.inspect(|of| assert_eq!(of.weighting, Weighting::SamplingVariance));
         let kinds = added.map(|measure| measure.kind).collect();
-        let plan = query.confidence.as_deref().expect("a plan").clone();
         (plan, kinds)
     }
 

@@ -13,6 +13,7 @@ mod expr;
 mod function;
 mod list_predicates;
 mod math_functions;
+mod measure;
 mod pattern;
 mod query;
 mod regexp;
@@ -33,10 +34,9 @@ pub use evaluator::{PrepareError, Prepared, contains_text};
 pub use expr::{ColumnRef, Expr, GroupInput, OutputExpr, RowExpr, RowInput, Type};
 pub use function::{Function, TimeField};
 pub use math_functions::MathFunction;
+pub use measure::{Measure, Weighting};
 pub use pattern::{Pattern, PatternError, PatternSyntax};
-pub use query::{
-    Measure, OrderKey, Output, Query, QueryKind, SentGroups, SeriesLimit, TimeOrder, Weighting,
-};
+pub use query::{OrderKey, Output, Query, QueryKind, SentGroups, SeriesLimit, TimeOrder};
 pub use regexp::Regexp;
 pub use scalar_functions::eval_scalar;
 pub use string_limit::StringTooLong;

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hadal_types::{Micros, TableName, TimeRange, Value, Weight, limits};
+use hadal_types::{Micros, TableName, TimeRange, Value, limits};
 
-use crate::aggregate_function::StateKind;
 use crate::confidence::ConfidencePlan;
 use crate::expr::{Expr, GroupInput, OutputExpr, RowExpr, RowInput, Type};
 use crate::function::Function;
+use crate::measure::Measure;
 use crate::time_key::{TimeBuckets, time_buckets};
 use crate::udf::FunctionRegistry;
 
@@ -83,57 +83,6 @@ pub enum QueryKind {
         /// The states that are kept for each group.
         measures: Vec<Measure>,
     },
-}
-
-/// A state that is kept for each group: it accumulates one expression, or pairs of two, over the
-/// rows where none is null.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Measure {
-    /// The kind of state.
-    pub kind: StateKind,
-    /// The expression that is accumulated.
-    pub argument: RowExpr,
-    /// The other expression of a pair: there is one if the kind is one of pairs
-    /// ([`StateKind::is_of_pairs`]). User aggregates may have one.
-    pub second: Option<RowExpr>,
-    /// How much each row weighs.
-    pub weighting: Weighting,
-}
-
-/// How much a row with a sample rate weighs in a measure.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Weighting {
-    /// As many events as it stands for.
-    #[default]
-    Events,
-    /// What it adds to the variance of estimates ([`Weight::sampling_variance`]). Rows without such
-    /// a weight are left out. Only for [`StateKind::Variance`], [`StateKind::Covariance`] and
-    /// [`StateKind::Quantiles`].
-    SamplingVariance,
-}
-
-impl Weighting {
-    /// The row's weight in the measure; `None` if it is left out.
-    #[must_use]
-    pub fn of(self, weight: Weight) -> Option<Weight> {
-        match self {
-            Self::Events => Some(weight),
-            Self::SamplingVariance => weight.sampling_variance(),
-        }
-    }
-}
-
-impl Measure {
-    /// A measure of one expression, whose rows weigh as many events as they stand for.
-    #[must_use]
-    pub const fn new(kind: StateKind, argument: RowExpr) -> Self {
-        Self { kind, argument, second: None, weighting: Weighting::Events }
-    }
-
-    /// The expressions that are accumulated: one or two.
-    pub fn exprs(&self) -> impl Iterator<Item = &RowExpr> {
-        std::iter::once(&self.argument).chain(&self.second)
-    }
 }
 
 /// One column of the result.
@@ -219,6 +168,15 @@ impl Query {
         match &self.kind {
             QueryKind::Rows { .. } => &[],
             QueryKind::Groups { measures, .. } => measures,
+        }
+    }
+
+    /// Asks for the confidence intervals of the outputs: adds the measures that they are computed
+    /// from. Raw rows have no intervals.
+    pub fn ask_for_confidence(&mut self) {
+        if let QueryKind::Groups { measures, .. } = &mut self.kind {
+            let outputs = self.outputs.iter().map(|output| &output.expr);
+            self.confidence = Some(ConfidencePlan::new(outputs, measures).into());
         }
     }
 

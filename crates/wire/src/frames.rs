@@ -61,8 +61,8 @@ impl<M: Message + Shaped + Default> Frames<M> {
     }
 }
 
-/// Decodes exactly `count` delimited messages, the content of this field. `decode` counts the memory
-/// of what a message is expanded to. An error has the index of its message.
+/// Decodes exactly `count` delimited messages, the content of this field. `decode` counts the
+/// memory of what a message is expanded to. An error has the index of its message.
 pub(crate) fn decode<M: Message + Shaped + Default, T>(
     (field, bytes): (&str, Bytes),
     count: usize,

@@ -122,9 +122,9 @@ impl Totals<'_> {
         value: f64,
         number: &dyn Fn(&OutputExpr) -> Option<f64>,
     ) -> Option<Interval> {
-        let found: Vec<(WeightedCount, f64)> =
+        let totals: Vec<(WeightedCount, f64)> =
             self.totals.iter().map(|total| self.states.total(*total)).collect::<Option<_>>()?;
-        let sums: Vec<f64> = found.iter().map(|(_, sum)| *sum).collect();
+        let sums: Vec<f64> = totals.iter().map(|(_, sum)| *sum).collect();
         let gradient = self.dual(smooth, &sums, number)?.gradient;
         let (mut variance, mut size) = (0.0, 0.0);
         for (index, left) in self.totals.iter().enumerate() {
@@ -139,7 +139,7 @@ impl Totals<'_> {
         if variance <= size * ROUNDING {
             return Some(Interval::Between(value, value));
         }
-        let rows = found.iter().map(|(count, _)| effective_rows(*count));
+        let rows = totals.iter().map(|(count, _)| effective_rows(*count));
         if rows.fold(f64::INFINITY, f64::min) < CONFIDENCE_EFFECTIVE_ROWS_MIN {
             return Some(Interval::TooFew);
         }

@@ -57,19 +57,19 @@ fn assert_near(interval: Interval, expected: (f64, f64)) {
 
 #[test]
 fn intervals_are_those_of_the_textbook() {
-    // 150 rows of rate 4, of which every third has the value 3 and others 0.
+    // 150 rows of rate 4. Every third has the value 3, and the others 0.
     let rows: Vec<(i64, i64)> = (0..150).map(|row| (4, if row % 3 == 0 { 3 } else { 0 })).collect();
     let outputs =
         [Expr::Leaf(GroupInput::Count), of(AggregateFunction::Sum), of(AggregateFunction::Avg)];
-    let found = intervals(&rows, &outputs);
+    let computed = intervals(&rows, &outputs);
     // Each row adds 4 · 3 times its square.
     let width = DEVIATIONS * (150.0f64 * 12.0).sqrt();
-    assert_near(found[0], (600.0 - width, 600.0 + width));
+    assert_near(computed[0], (600.0 - width, 600.0 + width));
     let width = DEVIATIONS * (50.0f64 * 9.0 * 12.0).sqrt();
-    assert_near(found[1], (600.0 - width, 600.0 + width));
+    assert_near(computed[1], (600.0 - width, 600.0 + width));
     // Deviations from the average of 1: 2 fifty times, and 1 a hundred times.
     let width = DEVIATIONS * (12.0f64 * (50.0 * 4.0 + 100.0)).sqrt() / 600.0;
-    assert_near(found[2], (1.0 - width, 1.0 + width));
+    assert_near(computed[2], (1.0 - width, 1.0 + width));
 }
 
 #[test]
@@ -79,20 +79,24 @@ fn a_constant_scales_an_interval() {
         Function::Divide,
         [Expr::Leaf(GroupInput::Count), Expr::Leaf(GroupInput::Seconds)],
     );
-    let found = intervals(&rows, &[Expr::Leaf(GroupInput::Count), rate]);
-    let (Interval::Between(low, high), Interval::Between(slow, fast)) = (found[0], found[1]) else {
-        panic!("{found:?}")
+    let computed = intervals(&rows, &[Expr::Leaf(GroupInput::Count), rate]);
+    let (Interval::Between(low, high), Interval::Between(slow, fast)) = (computed[0], computed[1])
+    else {
+        panic!("{computed:?}")
     };
     // Ten seconds; the value itself is not computed here.
-    assert!(((high - low) / 10.0 - (fast - slow)).abs() < 1e-9, "{found:?}");
+    assert!(((high - low) / 10.0 - (fast - slow)).abs() < 1e-9, "{computed:?}");
 }
 
 #[test]
 fn what_was_not_sampled_is_certain_and_few_rows_say_nothing() {
     let average = || [of(AggregateFunction::Avg)];
     assert_eq!(intervals(&[(1, 5), (1, 7)], &average()), [Interval::Between(6.0, 6.0)]);
-    let rows: Vec<(i64, i64)> = (0..99).map(|row| (2, row % 5)).collect();
-    assert_eq!(intervals(&rows, &average()), [Interval::TooFew]);
+    let enough = 100;
+    assert!((f64::from(enough) - CONFIDENCE_EFFECTIVE_ROWS_MIN).abs() < 0.1);
+    let rows = |count| (0..count).map(|row| (2, i64::from(row) % 5)).collect::<Vec<(i64, i64)>>();
+    assert_eq!(intervals(&rows(enough - 1), &average()), [Interval::TooFew]);
+    assert_ne!(intervals(&rows(enough), &average()), [Interval::TooFew]);
     // All values are equal, so the average is, whichever rows were kept.
     assert_eq!(intervals(&[(2, 5); 9], &average()), [Interval::Between(5.0, 5.0)]);
     // Many rows, but one weighs as much as all others.
