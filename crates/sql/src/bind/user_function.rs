@@ -60,7 +60,7 @@ pub(crate) fn bind_aggregate(
     let finish = AggregateFunction::User(id);
     let argument = row_expr(&where_true(value, condition))?;
     let second = second.as_ref().map(row_expr).transpose()?;
-    let measure = Measure { kind: finish.state(), argument, second };
+    let measure = Measure { second, ..Measure::new(finish.state(), argument) };
     let aggregate = Aggregate::Of(measure, finish);
     Ok(TypedExpr::aggregate(aggregate, Type::from(definition.returns)))
 }
