@@ -19,7 +19,8 @@ fn guarded() -> Vec<(&'static str, String)> {
     let guarded = routes.map(|(method, path)| {
         let methods = ["GET", "POST", "PUT", "DELETE"];
         let method = methods.into_iter().find(|known| *known == method).expect("a known method");
-        (method, path.replace("{table}", "t").replace("{column}", "a").replace("{member}", "m"))
+        let path = path.replace("{table}", "t").replace("{column}", "a");
+        (method, path.replace("{member}", "m").replace("{function}", "f"))
     });
     guarded.collect()
 }

@@ -29,7 +29,8 @@ fn doors() -> impl Iterator<Item = (&'static str, String)> {
     hadal_http::route_list().into_iter().map(|(method, path)| {
         let methods = ["GET", "POST", "PUT", "DELETE"];
         let method = methods.into_iter().find(|known| *known == method).expect("a known method");
-        (method, path.replace("{table}", "t").replace("{column}", "a").replace("{member}", "m"))
+        let path = path.replace("{table}", "t").replace("{column}", "a");
+        (method, path.replace("{member}", "m").replace("{function}", "f"))
     })
 }
 
@@ -142,7 +143,9 @@ fn what_a_leaf_refuses_is_told_at_every_door_that_changes_something() {
             let is_drop = (method, path.as_str()) == ("DELETE", "/v1/tables/t");
             // Whether a leaf is gone, or whether there is a cluster, is not asked of the leaf.
             let is_of_cluster = path.starts_with("/v1/cluster/") || path == "/v1/rollover";
-            let applies = !is_of_cluster && (is_log || !is_conflict && (!is_drop || status == 503));
+            // Definitions of functions are not the leaf's.
+            let is_other = is_of_cluster || path.starts_with("/v1/functions/");
+            let applies = !is_other && (is_log || !is_conflict && (!is_drop || status == 503));
             if (method, path.as_str()) != STOP && applies {
                 let reply = ask(&server, method, &path);
                 reply.problem(status, kind);

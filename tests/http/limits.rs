@@ -167,6 +167,7 @@ fn a_body_that_stops_coming_is_told_so_at_each_door() {
         ("PUT", "/v1/log/t"),
         ("POST", "/v1/query"),
         ("PUT", "/v1/tables/t/settings"),
+        ("PUT", "/v1/functions/f"),
     ] {
         let mut stream = TcpStream::connect(server.address).expect("a connection");
         write!(

@@ -12,6 +12,7 @@ mod dropped;
 mod each_door;
 mod fakes;
 mod formats;
+mod functions;
 mod hostile;
 mod intervals;
 mod journal;
