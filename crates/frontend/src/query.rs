@@ -4,6 +4,7 @@ pub(crate) mod answer_stream;
 pub(crate) mod column_form;
 pub(crate) mod columns;
 pub(crate) mod describe;
+pub(crate) mod explain;
 pub(crate) mod intervals;
 pub(crate) mod number_class;
 pub(crate) mod result;
@@ -314,6 +315,13 @@ pub(crate) async fn answer_bound(
             query.deadline = deadline;
             query.require_complete |= request.require_complete;
             run(frontend, *query, notes, request.intervals).await
+        }
+        Statement::Explain { mut statement, analyze } => {
+            if let Statement::Query { query, .. } = &mut *statement {
+                query.deadline = deadline;
+                query.require_complete |= request.require_complete;
+            }
+            explain::explain(frontend, *statement, analyze, request.start.elapsed()).await
         }
         Statement::ShowTables => {
             Ok(describe::show_tables(&frontend.backend.root.cluster_status().await))

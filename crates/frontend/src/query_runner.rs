@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use hadal_aggregate::ResultSet;
 use hadal_query::Query;
-use hadal_tree::{AskError, Root};
+use hadal_tree::{AskError, Root, StageTimes};
 use hadal_types::{Clock, Micros};
 
 use crate::backend::Backend;
@@ -28,8 +28,16 @@ impl QueryRunner {
     /// Runs a query. Dropping the future, as when the client hangs up, cancels the query; so does
     /// the shutdown, which may come before the deadline.
     pub(crate) async fn run(&self, query: Query) -> Result<ResultSet, FrontendError> {
+        self.run_timed(query).await.map(|(answer, _)| answer)
+    }
+
+    /// As [`Self::run`], with the times that the stages took.
+    pub(crate) async fn run_timed(
+        &self,
+        query: Query,
+    ) -> Result<(ResultSet, StageTimes), FrontendError> {
         let answered = tokio::select! {
-            answered = self.root.ask(query) => answered,
+            answered = self.root.ask_timed(query) => answered,
             () = self.shutdown.begun() => Err(AskError::Stopping),
         };
         answered.map_err(|error| FrontendError::from(&error))

@@ -11,6 +11,7 @@ use crate::backend_message::{Field, TransactionStatus};
 use crate::column_type::ColumnType;
 use crate::command::{Command, Transaction};
 use crate::failure::Failure;
+use crate::lexer::Lexer;
 use crate::notices::notice;
 use crate::rows::Rows;
 use crate::session_state::SessionState;
@@ -35,7 +36,16 @@ pub(crate) async fn query(
 ) -> Result<Rows, Failure> {
     let request = request(settings, statement.sql, statement.values.to_vec());
     let result = frontend.execute(principal, request, |result| async { Ok(result) }).await?;
-    Rows::of_result(result, statement.promised)
+    let mut rows = Rows::of_result(result, statement.promised)?;
+    if is_explain(statement.sql) {
+        rows.tag = "EXPLAIN";
+    }
+    Ok(rows)
+}
+
+fn is_explain(sql: &str) -> bool {
+    let first = Lexer::new(sql).next();
+    first.is_some_and(|lexeme| lexeme.is_ok_and(|lexeme| lexeme.is("explain")))
 }
 
 /// A query of data as the front takes it.

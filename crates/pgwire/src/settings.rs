@@ -108,6 +108,12 @@ impl Settings {
         settings
     }
 
+    /// The time zone of the calendar of queries.
+    pub(crate) fn query_zone(&self) -> hadal_query::TimeZone {
+        let name = self.zone.iana_name().filter(|_| self.zone != TimeZone::UTC);
+        name.and_then(hadal_query::TimeZone::named).unwrap_or(hadal_query::TimeZone::UTC)
+    }
+
     /// Sets a setting to a value, or to its initial value.
     ///
     /// # Errors
@@ -250,6 +256,8 @@ fn flags(text: &str) -> Vec<(String, String)> {
 }
 
 fn zone_named(name: &str) -> Option<TimeZone> {
+    // All processes must know the zone of a query.
+    hadal_query::TimeZone::named(name)?;
     if ["utc", "gmt", "z", "etc/utc"].contains(&name.to_ascii_lowercase().as_str()) {
         return Some(TimeZone::UTC);
     }

@@ -12,6 +12,7 @@ pub(crate) mod bound_expr;
 pub(crate) mod call;
 pub(crate) mod cast;
 pub(crate) mod compare;
+pub(crate) mod derived;
 pub(crate) mod function;
 pub(crate) mod list_function;
 pub(crate) mod literal;
@@ -31,13 +32,18 @@ use sqlparser::tokenizer::Location;
 
 use crate::Note;
 use crate::bind::bound_expr::{TypedExpr, nodes};
+use crate::bind::derived::{Derived, Lookup};
 use crate::bind::scope::{Column, Scope, a};
 use crate::error::{LocatedError, NOWHERE, Read};
+use crate::suggest::did_you_mean;
+use crate::syntax::select_ast::joined;
 use crate::syntax::source_position::place;
 
 /// Resolves names and checks types.
 pub(crate) struct Binder<'a> {
     pub(crate) scope: Scope<'a>,
+    /// The outputs of the inner query, around which this one is.
+    pub(crate) derived: Option<Derived<'a>>,
     /// Notes for the client.
     pub(crate) notes: Vec<Note>,
     /// Output columns with an alias.
@@ -54,6 +60,9 @@ pub(crate) struct Binder<'a> {
     depth: usize,
 }
 
+/// The clause in which aggregates cannot stand, because an inner query has groups.
+pub(crate) const AROUND_GROUPS: &str = "a query around groups";
+
 /// Whether aggregates are allowed at the binder's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aggregates {
@@ -64,10 +73,18 @@ pub(crate) enum Aggregates {
     Inside,
 }
 
+/// What a name means.
+enum Resolved<'a> {
+    Column(Column<'a>),
+    /// A computed output of the inner query.
+    Output(TypedExpr),
+}
+
 impl<'a> Binder<'a> {
     pub(crate) fn new(scope: Scope<'a>) -> Self {
         Self {
             scope,
+            derived: None,
             notes: Vec::new(),
             aliases: Vec::new(),
             use_aliases: false,
@@ -236,8 +253,45 @@ impl<'a> Binder<'a> {
         {
             return Ok(output);
         }
-        let column = self.column(parts)?;
-        Ok(column.bind())
+        match self.resolve(parts)? {
+            Resolved::Column(column) => Ok(column.bind()),
+            Resolved::Output(output) if output.has_aggregate() => {
+                let at = parts.first().map_or(NOWHERE, |part| part.span.start);
+                match self.aggregates {
+                    Aggregates::Inside => {
+                        Err(LocatedError::new("an aggregate of an aggregate", at)
+                            .hint("Hadal has no groups of groups"))
+                    }
+                    _ => Ok(output),
+                }
+            }
+            Resolved::Output(output) => Ok(output),
+        }
+    }
+
+    /// What a name means: a column, or a computed output of the inner query.
+    fn resolve(&mut self, parts: &[Ident]) -> Read<Resolved<'a>> {
+        let Some(derived) = self.derived.as_ref() else {
+            return self.column(parts).map(Resolved::Column);
+        };
+        let output = match derived.find(parts) {
+            Lookup::Output(output) => match &output.column {
+                Some(column) => return Ok(Resolved::Column(column.clone())),
+                None => output.bound.clone(),
+            },
+            Lookup::Table(rest) => return self.column(rest).map(Resolved::Column),
+            Lookup::Missing => {
+                let name = joined(parts);
+                let at = parts.first().map_or(NOWHERE, |part| part.span.start);
+                let error = LocatedError::new(format!("there is no column {name}"), at);
+                return Err(match did_you_mean(&name, derived.names()) {
+                    Some(hint) => error.hint(hint),
+                    None => error.hint("the inner query names its columns"),
+                });
+            }
+        };
+        self.count_copies(nodes(&output.expr))?;
+        Ok(Resolved::Output(output))
     }
 
     /// The output column of this name, if output columns are visible here.
@@ -252,8 +306,9 @@ impl<'a> Binder<'a> {
         if self.aggregates == Aggregates::Inside {
             return None;
         }
-        let allowed =
-            |bound: &TypedExpr| self.aggregates == Aggregates::Allowed || !bound.has_aggregate();
+        let has_groups =
+            [Aggregates::Allowed, Aggregates::NotIn(AROUND_GROUPS)].contains(&self.aggregates);
+        let allowed = |bound: &TypedExpr| has_groups || !bound.has_aggregate();
         let named = |same: &dyn Fn(&str) -> bool| {
             let output = self.aliases.iter().find(|(name, bound)| same(name) && allowed(bound));
             output.map(|(_, bound)| bound)
@@ -286,7 +341,10 @@ impl<'a> Binder<'a> {
         };
         match self.use_aliases && self.find_alias(parts).is_some() {
             true => Ok(None),
-            false => self.column(parts).map(Some),
+            false => Ok(match self.resolve(parts)? {
+                Resolved::Column(column) => Some(column),
+                Resolved::Output(_) => None,
+            }),
         }
     }
 
@@ -344,6 +402,7 @@ impl<'a> Binder<'a> {
                 let error =
                     LocatedError::new(format!("{name} is an aggregate; {clause} has none"), at);
                 Err(match clause {
+                    AROUND_GROUPS => error.hint("Hadal has no groups of groups"),
                     "WHERE" => error.hint("conditions on aggregates go into HAVING"),
                     _ => error,
                 })

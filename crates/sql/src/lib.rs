@@ -81,6 +81,13 @@ pub enum Statement {
         /// Notes for the client.
         notes: Vec<Note>,
     },
+    /// EXPLAIN: the plan of a query, or with ANALYZE also what its run costs.
+    Explain {
+        /// The statement that is explained: [`Statement::Query`] or [`Statement::Values`].
+        statement: Box<Statement>,
+        /// Whether it is run.
+        analyze: bool,
+    },
     /// SHOW TABLES.
     ShowTables,
     /// DESCRIBE t.
@@ -116,6 +123,7 @@ impl Statement {
     pub fn table(&self) -> Option<&TableName> {
         match self {
             Self::Query { query, .. } => Some(&query.table),
+            Self::Explain { statement, .. } => statement.table(),
             Self::Describe(table) | Self::Summarize(table) => Some(table),
             Self::ShowTables
             | Self::Values { .. }

@@ -2,6 +2,7 @@
 
 pub(crate) mod bind_select;
 pub(crate) mod group_by;
+mod layers;
 pub(crate) mod output_slots;
 mod selected;
 pub(crate) mod time_range;
@@ -14,45 +15,39 @@ use hadal_query::{
     SentGroups, SeriesLimit, time_buckets,
 };
 use hadal_types::{Decimal, TableSchema, Value, limits};
-use sqlparser::ast::{self, BinaryOperator, OrderBySort};
+use sqlparser::tokenizer::Location;
 
 use crate::Note;
-use crate::bind::aggregate::row_expr;
-use crate::bind::bound_expr::{TypedExpr, nodes, patterns};
+use crate::bind::Binder;
+use crate::bind::bound_expr::{TypedExpr, patterns};
 use crate::bind::scope::{Column, Scope};
-use crate::bind::{Aggregates, Binder, operands};
 use crate::error::{LocatedError, NOWHERE, Read};
-use crate::select::group_by::{at_position, position};
-use crate::select::output_slots::{OutputSlots, Values, is_true};
+use crate::select::layers::{Layered, SortKey, bind_layers};
+use crate::select::output_slots::{OutputSlots, is_true};
 use crate::select::selected::Selected;
 use crate::select::time_range::{Intervals, split};
-use crate::syntax::select_ast::{Item, SelectAst};
-use crate::syntax::source_position::place;
+use crate::syntax::select_ast::SelectAst;
 
-/// Lowers a SELECT of `table`.
+/// Lowers a SELECT of `table` and those around it, from the innermost.
 pub(crate) fn lower(
-    parts: &SelectAst,
+    layers: &[SelectAst],
     scope: Scope<'_>,
     table: &TableSchema,
 ) -> Read<(Query, Vec<Note>)> {
     let now = scope.now();
     let mut binder = Binder::new(scope);
-    let conditions = conditions(&mut binder, parts)?;
-    let selected = select(&mut binder, parts, table)?;
-    binder.aliases = aliases(&selected);
-    let mut slots = match group_by::is_grouped(parts, &selected) {
-        true => group_by::slots(&mut binder, parts, &selected)?,
-        false => OutputSlots::Rows(Values::default()),
-    };
+    let Layered { conditions, selected, mut slots, having, order, limit: most, offset } =
+        bind_layers(&mut binder, layers, table)?;
     let split = split(conditions);
     slots.set_seconds(seconds(&slots, &split.intervals, table));
     let outputs = outputs(&selected, &mut slots)?;
-    let having = having(&mut binder, parts, &mut slots)?;
-    let order = order(&mut binder, parts, &outputs, &mut slots)?;
-    let series = series(parts, &selected, &outputs, &slots)?;
+    let having = all_true(having, &mut slots)?;
+    let order = order_keys(order, &mut slots)?;
+    let limited = layers.last().and_then(|parts| parts.series);
+    let series = series(limited, &selected, &outputs, &slots)?;
     check_buckets(&selected, &outputs, &slots, &split.intervals)?;
     let Binder { mut notes, functions, unnest, .. } = binder;
-    let limit = limit(parts.limit, &mut notes);
+    let limit = limit(most, &mut notes);
     let range = split.intervals.hull();
     if range.from.is_none() && range.to.is_none() {
         let message = "no time range: all rows of the table were asked for".to_owned();
@@ -69,7 +64,7 @@ pub(crate) fn lower(
         order,
         series,
         limit,
-        offset: parts.offset,
+        offset,
         now,
         deadline: Duration::from_millis(limits::QUERY_DEADLINE_MS),
         require_complete: false,
@@ -80,16 +75,6 @@ pub(crate) fn lower(
     check_exprs(&query)?;
     check_unnest(&query).map_err(|error| error.or_at(unnest))?;
     Ok((query, notes))
-}
-
-/// The conditions of WHERE; all must be true.
-fn conditions(binder: &mut Binder<'_>, parts: &SelectAst) -> Read<Vec<RowExpr>> {
-    binder.aggregates = Aggregates::NotIn("WHERE");
-    let mut conditions = Vec::new();
-    for operand in parts.filters.iter().flat_map(|all| operands(all, &BinaryOperator::And)) {
-        flatten(row_expr(&binder.bind_truth(operand)?)?, &mut conditions);
-    }
-    Ok(conditions)
 }
 
 /// Splits AND into its operands, including those of BETWEEN; conditions that are always true are
@@ -109,32 +94,6 @@ fn conjunction(mut conditions: Vec<RowExpr>) -> Option<RowExpr> {
         0 | 1 => conditions.pop(),
         _ => Some(Expr::call(Function::And, conditions)),
     }
-}
-
-/// Binds the SELECT list; `*` becomes all columns.
-fn select(binder: &mut Binder<'_>, parts: &SelectAst, table: &TableSchema) -> Read<Vec<Selected>> {
-    binder.aggregates = Aggregates::Allowed;
-    let mut selected: Vec<Selected> = Vec::with_capacity(parts.items.len());
-    for Item { expr, name, aliased, at } in &parts.items {
-        let (aliased, at) = (*aliased, *at);
-        match expr {
-            Some(expr) => {
-                let bound = binder.bind(expr)?;
-                selected.push(Selected { name: name.clone(), bound, aliased, at });
-            }
-            None => {
-                let columns = all_columns(table).into_iter();
-                let columns = columns.map(|(name, bound)| Selected { name, bound, aliased, at });
-                selected.extend(columns);
-            }
-        }
-        if selected.len() > limits::OUTPUTS_MAX {
-            let (count, most) = (selected.len(), limits::OUTPUTS_MAX);
-            let message = format!("{count} output columns; at most {most} are allowed");
-            return Err(LocatedError::new(message, at));
-        }
-    }
-    Ok(selected)
 }
 
 /// The columns of `*`: the time column, then the others by name. A column with several kinds yields
@@ -170,31 +129,26 @@ fn outputs(selected: &[Selected], slots: &mut OutputSlots) -> Read<Vec<Output>> 
     Ok(outputs)
 }
 
-fn having(
-    binder: &mut Binder<'_>,
-    parts: &SelectAst,
+/// The conditions on groups as one.
+fn all_true(
+    conditions: Vec<(TypedExpr, Location)>,
     slots: &mut OutputSlots,
 ) -> Read<Option<OutputExpr>> {
-    binder.use_aliases = true;
-    binder.aggregates = Aggregates::Allowed;
-    let Some(expr) = &parts.having else { return Ok(None) };
-    let bound = binder.bind_truth(expr)?;
-    slots.output(&bound).map(Some).map_err(|error| error.or_at(place(expr)))
+    let output =
+        |(bound, at): (TypedExpr, Location)| slots.output(&bound).map_err(|error| error.or_at(at));
+    let mut conditions = conditions.into_iter().map(output).collect::<Read<Vec<_>>>()?;
+    Ok(match conditions.len() {
+        0 | 1 => conditions.pop(),
+        _ => Some(Expr::call(Function::And, conditions)),
+    })
 }
 
 /// The sort order; by default, raw rows are sorted newest first.
-fn order(
-    binder: &mut Binder<'_>,
-    parts: &SelectAst,
-    outputs: &[Output],
-    slots: &mut OutputSlots,
-) -> Read<Vec<OrderKey>> {
-    if !slots.is_grouped() {
-        binder.aggregates = Aggregates::NotIn("ORDER BY of raw rows");
-    }
-    let mut keys = Vec::with_capacity(parts.order.len());
-    for order in &parts.order {
-        keys.push(order_key(binder, order, outputs, slots)?);
+fn order_keys(order: Vec<SortKey>, slots: &mut OutputSlots) -> Read<Vec<OrderKey>> {
+    let mut keys = Vec::with_capacity(order.len());
+    for SortKey { bound, descending, nulls_first, at } in order {
+        let expr = slots.output(&bound).map_err(|error| error.or_at(at))?;
+        keys.push(OrderKey { expr, descending, nulls_first });
     }
     if keys.is_empty() && !slots.is_grouped() {
         let expr = slots.output(&Column::Time.bind())?;
@@ -203,49 +157,14 @@ fn order(
     Ok(keys)
 }
 
-fn order_key(
-    binder: &mut Binder<'_>,
-    order: &ast::OrderByExpr,
-    outputs: &[Output],
-    slots: &mut OutputSlots,
-) -> Read<OrderKey> {
-    let at = place(&order.expr);
-    if order.with_fill.is_some() {
-        return Err(LocatedError::new("WITH FILL is not supported", at));
-    }
-    let descending = match order.options.sort {
-        None | Some(OrderBySort::Asc) => false,
-        Some(OrderBySort::Desc) => true,
-        Some(OrderBySort::Using(_)) => {
-            return Err(
-                LocatedError::new("ORDER BY … USING is not supported", at).hint("write DESC")
-            );
-        }
-    };
-    let expr = match position(&order.expr) {
-        Some(position) => {
-            let expr = &at_position(position, &order.expr, outputs)?.expr;
-            binder.count_copies(nodes(expr))?;
-            expr.clone()
-        }
-        None => {
-            let bound = binder.bind(&order.expr)?;
-            slots.output(&bound).map_err(|error| error.or_at(at))?
-        }
-    };
-    // As in PostgreSQL, null sorts above all values.
-    let nulls_first = order.options.nulls_first.unwrap_or(descending);
-    Ok(OrderKey { expr, descending, nulls_first })
-}
-
 /// The series limit; series are ranked by the first selected aggregate.
 fn series(
-    parts: &SelectAst,
+    limited: Option<(usize, Location)>,
     selected: &[Selected],
     outputs: &[Output],
     slots: &OutputSlots,
 ) -> Read<Option<SeriesLimit>> {
-    let Some((count, at)) = parts.series else { return Ok(None) };
+    let Some((count, at)) = limited else { return Ok(None) };
     if !slots.keys().any(|key| time_buckets(key).is_some()) {
         let error = LocatedError::new("a limit of series needs a time bucket to group by", at);
         return Err(error.hint("GROUP BY time_bucket('1 minute', time)"));

@@ -12,6 +12,7 @@ use crate::error::{LocatedError, NOWHERE, Read, Source, Sources, SqlError};
 use crate::select::bind_select::bind_select;
 use crate::spec::syntax::SpecSyntax;
 use crate::syntax::create_function::{self, CreateFunction, DropFunction};
+use crate::syntax::explain;
 use crate::syntax::parameters::{self, Literal};
 use crate::syntax::parse;
 use crate::syntax::select_ast::{SelectAst, joined};
@@ -31,7 +32,10 @@ enum StatementSyntax {
 /// A statement in SQL.
 #[derive(Debug)]
 enum Command {
-    Select(Box<SelectAst>),
+    /// A query and those around it, from the innermost.
+    Select(Vec<SelectAst>),
+    /// EXPLAIN, and whether with ANALYZE.
+    Explain(Vec<SelectAst>, bool),
     ShowTables,
     Describe(Vec<Ident>),
     Summarize(Vec<Ident>),
@@ -76,7 +80,10 @@ impl Parsed {
         match &self.0 {
             StatementSyntax::Spec(spec) => Some(spec.spec.table.clone()),
             StatementSyntax::Sql { command, .. } => match command {
-                Command::Select(parts) => parts.table.as_ref().map(|table| joined(&table.name)),
+                Command::Select(layers) | Command::Explain(layers, _) => {
+                    let table = layers.first().and_then(|inner| inner.table.as_ref());
+                    table.map(|table| joined(&table.name))
+                }
                 Command::Describe(name) | Command::Summarize(name) => Some(joined(name)),
                 Command::ShowTables | Command::CreateFunction(_) | Command::DropFunction(_) => None,
             },
@@ -137,7 +144,11 @@ impl Command {
         let table =
             |name: &[Ident]| Scope::table_named(name, context).map(|schema| schema.name.clone());
         match self {
-            Self::Select(parts) => bind_select(parts, context, zone),
+            Self::Select(layers) => bind_select(layers, context, zone),
+            Self::Explain(layers, analyze) => {
+                let statement = Box::new(bind_select(layers, context, zone)?);
+                Ok(Statement::Explain { statement, analyze: *analyze })
+            }
             Self::ShowTables => Ok(Statement::ShowTables),
             Self::Describe(name) => table(name).map(Statement::Describe),
             Self::Summarize(name) => table(name).map(Statement::Summarize),
@@ -156,14 +167,36 @@ const EXPORT: &str = "export the rows and go on elsewhere: \
                       hadal query --format csv \"SELECT …\" > file";
 
 fn command(source: &Source, values: &[Literal]) -> Read<Command> {
-    let tokens = one_statement(source)?;
+    let mut tokens = one_statement(source)?;
+    if tokens.first().is_some_and(|first| parse::is_word(first, "explain")) {
+        let analyze = explain::take_options(&mut tokens)?;
+        return explained(source, tokens, values).map(|layers| Command::Explain(layers, analyze));
+    }
     match tokens.first() {
         None => Err(LocatedError::new("the text holds no statement", NOWHERE)
             .hint("begin with SELECT count(*) FROM …")),
         Some(first) if parse::is_keyword(first, &[Keyword::SELECT]) => {
-            parse_select(source, tokens, values).map(|parts| Command::Select(Box::new(parts)))
+            parse_select(source, tokens, values).map(Command::Select)
         }
         Some(first) => parse_command(first, &tokens),
+    }
+}
+
+/// The query after EXPLAIN.
+fn explained(
+    source: &Source,
+    tokens: Vec<TokenWithSpan>,
+    values: &[Literal],
+) -> Read<Vec<SelectAst>> {
+    match tokens.first() {
+        Some(first) if parse::is_keyword(first, &[Keyword::SELECT]) => {
+            parse_select(source, tokens, values)
+        }
+        other => {
+            let at = other.map_or(NOWHERE, |token| token.span.start);
+            Err(LocatedError::new("EXPLAIN is for a SELECT", at)
+                .hint("EXPLAIN SELECT …, or EXPLAIN ANALYZE SELECT … to run it"))
+        }
     }
 }
 
@@ -234,7 +267,7 @@ fn named_table(tokens: &[TokenWithSpan]) -> Read<Vec<Ident>> {
 
 fn unexpected(token: &TokenWithSpan) -> LocatedError {
     LocatedError::new(format!("unexpected {}", token.token), token.span.start)
-        .hint("statements are SELECT, SHOW TABLES, DESCRIBE t and SUMMARIZE t")
+        .hint("statements are SELECT, EXPLAIN, SHOW TABLES, DESCRIBE t and SUMMARIZE t")
 }
 
 /// The message and the hint for a statement that Hadal does not have.
@@ -261,9 +294,10 @@ fn instead_of(word: &str) -> Option<(&'static str, &'static str)> {
         "begin" | "start" | "commit" | "rollback" | "savepoint" => {
             ("Hadal has no transactions", "send each query on its own")
         }
-        "explain" | "analyze" => {
-            ("Hadal has no EXPLAIN", "every answer carries its timings and the rows it scanned")
-        }
+        "analyze" => (
+            "there are no statistics to collect",
+            "EXPLAIN ANALYZE SELECT … runs a query and says what it costs",
+        ),
         _ => return None,
     })
 }
@@ -272,7 +306,7 @@ fn parse_select(
     source: &Source,
     mut tokens: Vec<TokenWithSpan>,
     values: &[Literal],
-) -> Read<SelectAst> {
+) -> Read<Vec<SelectAst>> {
     parse::drop_comma_before_from(&mut tokens);
     // A column without an alias is named by its text, whatever the values are.
     let names = parse::item_names(source, &tokens);
@@ -282,11 +316,14 @@ fn parse_select(
     }
     let series = parse::take_series(&mut tokens)?;
     let query = parse::parse_all(source, tokens, |parser| parser.parse_query())?;
-    let is_wrapped = names.len() > 1;
-    let mut parts = wrapped::of_query(*query, names)?;
-    if let Some((_, at)) = series.filter(|_| is_wrapped) {
-        return Err(LocatedError::new("LIMIT n SERIES is not for a query around another", at));
+    let mut layers = wrapped::of_query(*query, names)?;
+    match (layers.as_mut_slice(), series) {
+        ([only], series) => only.series = series,
+        (_, Some((_, at))) => {
+            let message = "LIMIT n SERIES is not for a query around another";
+            return Err(LocatedError::new(message, at));
+        }
+        (_, None) => {}
     }
-    parts.series = series;
-    Ok(parts)
+    Ok(layers)
 }

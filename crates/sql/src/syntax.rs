@@ -2,6 +2,7 @@
 
 pub(crate) mod create_function;
 pub(crate) mod duration;
+pub(crate) mod explain;
 pub(crate) mod parameters;
 pub(crate) mod parse;
 pub(crate) mod select_ast;

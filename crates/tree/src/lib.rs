@@ -35,4 +35,4 @@ pub use placement::{
     Applied, Placement, PlacementLeaf, Record, Revocation, Revocations, batch_placement,
     comes_later, revocation_review,
 };
-pub use root::{AskError, Root};
+pub use root::{AskError, Root, StageTimes};

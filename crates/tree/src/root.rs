@@ -2,7 +2,7 @@
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hadal_aggregate::{FinishError, LeafCoverage, LeafOutcome, QueryError, ResultSet, finish};
 use hadal_peer::{
@@ -24,6 +24,22 @@ pub struct Root {
     tree: Arc<dyn Peer>,
     budget: Arc<MemoryPool>,
     catalog: Arc<Catalog>,
+}
+
+/// How long the stages of an answer took, one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StageTimes {
+    /// Until there was memory for the query.
+    pub waiting: Duration,
+    /// Until the leaves had answered and their partial results were merged.
+    pub leaves: Duration,
+    /// Until the answer was computed and sorted.
+    pub finishing: Duration,
+}
+
+/// The current time, which tests can stop.
+fn now() -> Instant {
+    TokioInstant::now().into_std()
 }
 
 /// Why a query has no result.
@@ -78,6 +94,14 @@ impl Root {
     /// # Errors
     /// [`AskError`] when there is no result to show.
     pub async fn ask(&self, query: Query) -> Result<ResultSet, AskError> {
+        self.ask_timed(query).await.map(|(answer, _)| answer)
+    }
+
+    /// As [`Self::ask`], with the times that the stages took.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub async fn ask_timed(&self, query: Query) -> Result<(ResultSet, StageTimes), AskError> {
         let (start, time_limit) = (TokioInstant::now().into_std(), query.deadline);
         let mut has_room = false;
         let answering = async {
@@ -92,10 +116,16 @@ impl Root {
         }
     }
 
-    async fn answer(&self, query: Arc<Query>, start: Instant) -> Result<ResultSet, AskError> {
+    async fn answer(
+        &self,
+        query: Arc<Query>,
+        start: Instant,
+    ) -> Result<(ResultSet, StageTimes), AskError> {
+        let asked = now();
         let deadline = start + query.deadline;
         let found_by = before_finishing(start, deadline);
         let partial = self.tree.query(Arc::clone(&query), found_by).await;
+        let answered = now();
         if !partial.errors.is_empty() {
             return Err(AskError::Faults(partial.errors.iter().cloned().collect()));
         }
@@ -121,7 +151,14 @@ impl Root {
         let is_late = move || cancelled.is_cancelled() || Instant::now() >= deadline;
         let finished = spawn_blocking(move || finish(partial, &query, &is_late)).await;
         match finished.map_err(JoinError::try_into_panic) {
-            Ok(Ok(answer)) => Ok(answer),
+            Ok(Ok(answer)) => {
+                let stages = StageTimes {
+                    waiting: asked.saturating_duration_since(start),
+                    leaves: answered.saturating_duration_since(asked),
+                    finishing: now().saturating_duration_since(answered),
+                };
+                Ok((answer, stages))
+            }
             Ok(Err(FinishError::Errors(errors))) => Err(AskError::Faults(errors)),
             Ok(Err(FinishError::Late)) => Err(AskError::Late),
             Err(Ok(panic)) => resume_unwind(panic),

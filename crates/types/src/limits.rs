@@ -284,6 +284,8 @@ pub const FAULTS_MAX: usize = 16;
 pub const WARNINGS_MAX: usize = 64;
 /// Bytes of the text of one warning or query error.
 pub const NOTE_BYTES_MAX: usize = 1_024;
+/// Characters of one line of a plan.
+pub const PLAN_LINE_CHARS_MAX: usize = 1_000;
 /// Bytes of one query on its way to a peer.
 pub const QUERY_BYTES_MAX: usize = 4 << 20;
 /// Bytes of any message between peers: a row block or a partial answer, with its other fields.

@@ -7,7 +7,7 @@ use crate::error::FrontendError;
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
 use crate::query::number_class::NumberClass;
-use crate::query::{QueryRequest, bind, describe, has_weights, summarize};
+use crate::query::{QueryRequest, bind, describe, explain, has_weights, summarize};
 
 /// A column of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +62,7 @@ impl Frontend {
                 };
                 outputs.map(column).collect()
             }
+            Statement::Explain { .. } => OutputColumn::all(&explain::EXPLAIN_COLUMNS),
             Statement::ShowTables => OutputColumn::all(&describe::TABLES_COLUMNS),
             Statement::Describe(_) => OutputColumn::all(&describe::DESCRIBE_COLUMNS),
             Statement::Summarize(_) => OutputColumn::all(&summarize::SUMMARIZE_COLUMNS),

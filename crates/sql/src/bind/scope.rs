@@ -22,6 +22,7 @@ pub(crate) struct Scope<'a> {
 }
 
 /// What a column name resolves to.
+#[derive(Clone)]
 pub(crate) enum Column<'a> {
     /// The rows' time.
     Time,
@@ -33,6 +34,8 @@ pub(crate) enum Column<'a> {
 
 /// The name by which every table's time column can be used.
 pub(crate) const TIME: &str = "time";
+/// The schema that clients of PostgreSQL take all tables to be in.
+const SCHEMA: &str = "public";
 
 impl<'a> Scope<'a> {
     pub(crate) fn new(
@@ -81,6 +84,9 @@ impl<'a> Scope<'a> {
         if let Some(table) = context.catalog.table(&name) {
             return Ok(table);
         }
+        if let Some(rest) = without_schema(parts) {
+            return Self::table_named(rest, context);
+        }
         let names = context.catalog.table_names();
         let names = || names.iter().map(hadal_types::TableName::as_str);
         if let Some(table) = only_caseless(parts, &name, names())
@@ -99,6 +105,10 @@ impl<'a> Scope<'a> {
         let Some(table) = self.table else {
             return Err(LocatedError::new(format!("there is no column {}", joined(parts)), at)
                 .hint("add FROM and a table; text is written in 'single quotes'"));
+        };
+        let parts = match without_schema(parts) {
+            Some(rest @ [first, _, ..]) if self.is_table(table, first) => rest,
+            _ => parts,
         };
         let unqualified = match parts {
             [first, rest @ ..] if !rest.is_empty() && self.is_table(table, first) => rest,
@@ -134,6 +144,14 @@ impl<'a> Scope<'a> {
             Some(alias) => same(&alias.value),
             None => same(table.name.as_str()),
         }
+    }
+}
+
+/// The name without the schema of PostgreSQL, if it begins with that.
+fn without_schema(parts: &[Ident]) -> Option<&[Ident]> {
+    match parts {
+        [schema, rest @ ..] if !rest.is_empty() && schema.value == SCHEMA => Some(rest),
+        _ => None,
     }
 }
 

@@ -5,19 +5,28 @@ use hadal_query::TimeZone;
 use crate::bind::Binder;
 use crate::bind::scope::Scope;
 use crate::error::{LocatedError, NOWHERE, Read};
-use crate::syntax::select_ast::{Item, SelectAst};
+use crate::syntax::select_ast::{EXPORT, Item, SelectAst};
 use crate::{Context, Statement, select};
 
-/// Binds a SELECT, with the calendar of `zone`; without FROM it is one row of values.
+/// Binds a SELECT and those around it, from the innermost, with the calendar of `zone`. Without
+/// FROM it is one row of values.
 pub(crate) fn bind_select(
-    parts: &SelectAst,
+    layers: &[SelectAst],
     context: &Context<'_>,
     zone: &TimeZone,
 ) -> Read<Statement> {
-    let Some(table) = &parts.table else { return without_table(parts, context, zone) };
+    let Some((parts, around)) = layers.split_first() else {
+        return Err(LocatedError::new("the text holds no statement", NOWHERE));
+    };
+    let Some(table) = &parts.table else {
+        return match around.is_empty() {
+            true => without_table(parts, context, zone),
+            false => Err(LocatedError::new("the inner query needs a table", NOWHERE).hint(EXPORT)),
+        };
+    };
     let schema = Scope::table_named(&table.name, context)?;
     let scope = Scope::new(context, &schema, table.alias.clone()).in_zone(zone);
-    let (query, notes) = select::lower(parts, scope, &schema)?;
+    let (query, notes) = select::lower(layers, scope, &schema)?;
     Ok(Statement::Query { query: Box::new(query), notes })
 }
 

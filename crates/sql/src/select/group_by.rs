@@ -73,7 +73,8 @@ fn distinct(selected: &[Selected]) -> Read<Vec<TypedExpr>> {
         let error = LocatedError::new("DISTINCT beside an aggregate is not supported", NOWHERE);
         return Err(error.hint("count(DISTINCT x) counts different values"));
     }
-    Ok(plain(selected))
+    // Constants are keys, too: without rows there is no group.
+    Ok(selected.iter().map(|item| item.bound.clone()).collect())
 }
 
 fn key(binder: &mut Binder<'_>, expr: &Expr, selected: &[Selected]) -> Read<TypedExpr> {

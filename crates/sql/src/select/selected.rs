@@ -10,6 +10,8 @@ pub(crate) struct Selected {
     pub(crate) bound: TypedExpr,
     /// Whether the name was given with AS.
     pub(crate) aliased: bool,
+    /// Whether it is one of the columns of `*`.
+    pub(crate) of_star: bool,
     /// The position where the item begins.
     pub(crate) at: Location,
 }

@@ -39,7 +39,7 @@ impl SpecSyntax {
             .pieces(&made)
             .check()
             .and_then(|()| self.parts(&made))
-            .and_then(|parts| bind_select(&parts, context, zone));
+            .and_then(|parts| bind_select(std::slice::from_ref(&parts), context, zone));
         let mut statement = bound.map_err(|error| sources.error(error))?;
         if let Statement::Query { query, .. } = &mut statement {
             query.require_complete = self.spec.require_complete;

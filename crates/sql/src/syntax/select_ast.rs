@@ -54,7 +54,8 @@ pub(crate) struct SelectAst {
     pub(crate) series: Option<(usize, Location)>,
 }
 
-const EXPORT: &str = "export the rows and go on elsewhere: \
+/// What to do where one query of one table does not suffice.
+pub(crate) const EXPORT: &str = "export the rows and go on elsewhere: \
                       hadal query --format csv \"SELECT …\" > file";
 
 impl SelectAst {
