@@ -3,7 +3,7 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: bench-functions help demo demo-cluster test fuzz siege siege-cluster simulate downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla bench-scuba bench-cluster fmt lint
+.PHONY: help demo demo-cluster test fuzz siege siege-cluster simulate downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla bench-scuba bench-cluster bench-functions compare-duckdb fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
@@ -13,6 +13,7 @@ help:
 	@echo 'make fuzz ARGS=600          look for inputs that break row blocks, 600 seconds per target'
 	@echo 'make siege                  ten minutes of random lives: kill -9, full disks, altered files; ARGS="--minutes 2 --seed 7"'
 	@echo 'make siege-cluster          six hosts, cut off from each other, killed and frozen, with rows coming in; as root'
+	@echo 'make compare-duckdb         random queries to Hadal and to DuckDB; ARGS="--queries 20000 --seed 7"'
 	@echo 'make simulate               clusters with faults, all from a seed; ARGS="--seeds 100000 --first 7"'
 	@echo 'make downgrade              the same with lives of an earlier version in between (BEFORE=COMMIT)'
 	@echo 'make bench                  measure kernels, whole queries and promised figures; fails if a promise is missed'
@@ -62,6 +63,14 @@ siege-cluster:
 	@make/page
 	cargo build --profile ci --package hadal
 	@exec python3 -B bench/cluster/siege.py "$(CARGO_TARGET_DIR)/ci/hadal" $(ARGS)
+
+# With debug assertions, as tests have them.
+compare-duckdb:
+	@make/need cargo cc node npm python3
+	@make/page
+	cargo build --profile ci --package hadal
+	@python=$$(make/python tests tests/python-requirements.txt) && \
+		exec "$$python" -B tests/compare/compare.py "$(CARGO_TARGET_DIR)/ci/hadal" $(ARGS)
 
 simulate:
 	@make/need cargo cc

@@ -1,6 +1,7 @@
 """Random SELECTs, each as Hadal and as DuckDB spell it."""
 
 import random
+import re
 from dataclasses import dataclass, field
 
 from expressions import Expr, Expressions, same
@@ -37,6 +38,8 @@ class Queries(Expressions):
         self.table = table
 
     def query(self):
+        if self.percent(8):
+            return self.finished(self.groups_of_rows())
         part = self.draw.choice([self.groups, self.groups, self.groups, self.rows, self.distinct])()
         if self.percent(20):
             part = self.wrapped(part)
@@ -212,14 +215,34 @@ class Queries(Expressions):
 
     def wrapped(self, part):
         """A query around another one, which filters and selects its columns."""
-        # Only of groups may the outer query name computed columns. DuckDB's NaN is not null.
-        is_grouped = any(name.startswith("a") for name in part.columns)
+        # DuckDB's NaN is not null.
         conditions = [
             f"{name} IS NOT NULL" for name, column in part.columns.items()
-            if is_grouped and self.percent(20) and column.kind not in ("set", "spread")]
+            if self.percent(20) and column.kind not in ("set", "spread")]
         where = " WHERE " + " AND ".join(conditions) if conditions else ""
         return Part(part.columns, part.keys, *(
             f"SELECT * FROM ({text}) AS t{where}" for text in (part.ours, part.theirs)))
+
+    def groups_of_rows(self):
+        """Groups around a query of rows."""
+        rows = self.rows()
+        keys = [name for name, column in rows.columns.items()
+                if name != "time" and column.exact and column.kind != "set" and self.percent(40)]
+        columns = {f"k{index}": Expr(rows.columns[name].kind, f"t.{name}", f"t.{name}")
+                   for index, name in enumerate(keys[:2])}
+        keys = list(columns)
+        columns["a0"] = same("int", "count(*)")
+        for index, (name, column) in enumerate(rows.columns.items()):
+            if column.exact and column.kind in ("int", "decimal", "number") and self.percent(60):
+                columns[f"a{index + 1}"] = same("int", f"sum({name})")
+            elif column.exact and column.kind in ("text", "time") and self.percent(60):
+                columns[f"a{index + 1}"] = same(column.kind, f"{self.draw.choice(['min', 'max'])}(t.{name})")
+        grouped = f" GROUP BY {', '.join(keys)}" if keys else ""
+        condition = "" if self.percent(50) else " WHERE time IS NOT NULL"
+        events = re.sub(rf"FROM {self.table.name}\b", f"FROM {self.table.name}_events", rows.theirs)
+        return Part(columns, keys, *(
+            f"SELECT {items(columns, side)} FROM ({text}) AS t{condition}{grouped}"
+            for side, text in (("ours", rows.ours), ("theirs", events))))
 
     def finished(self, part):
         columns = list(part.columns.values())

@@ -80,6 +80,9 @@ impl Element {
     }
 }
 
+/// The type `unknown` of PostgreSQL: a text whose meaning its place decides.
+pub(crate) const UNKNOWN: u32 = 705;
+
 /// The constant that a parameter means. `None` is null.
 ///
 /// # Errors
@@ -96,6 +99,7 @@ pub(crate) fn literal(
         Failure::new("0A000", message).hint("send it as text")
     };
     let read = match (format, ParameterType::of(oid)) {
+        (Format::Text, None) if oid == UNKNOWN => of_unknown(bytes),
         (Format::Text, kind) => of_text(kind.unwrap_or(ParameterType::Text), bytes),
         (Format::Binary, Some(kind)) => of_binary(kind, bytes),
         (Format::Binary, None) => return Err(unsupported()),
@@ -104,6 +108,14 @@ pub(crate) fn literal(
         let message = format!("parameter ${} is not a value of type {oid}", index + 1);
         Failure::new(if format == Format::Text { "22P02" } else { "22P03" }, message)
     })
+}
+
+/// A number if the text is one as JSON spells it, as in COPY; else a text.
+fn of_unknown(bytes: &[u8]) -> Option<Literal> {
+    let text = str::from_utf8(bytes).ok()?;
+    let is_number = serde_json::from_str::<serde_json::Number>(text).is_ok();
+    let read = text.parse().ok().filter(|_| is_number && text.trim() == text);
+    Some(read.map_or_else(|| Literal::Text(text.to_owned()), number))
 }
 
 fn of_text(kind: ParameterType, bytes: &[u8]) -> Option<Literal> {
@@ -304,6 +316,10 @@ mod tests {
         assert_eq!(of(16, "t"), Some(Literal::Bool(true)));
         assert_eq!(of(25, "5' OR 1=1"), Some(text("5' OR 1=1")));
         assert_eq!(of(0, "x"), Some(text("x")));
+        assert_eq!(of(UNKNOWN, "-1.5e3"), plain("1500", true));
+        for spelled in ["007", " 7", "1_000", "x", "NaN", "true", ""] {
+            assert_eq!(of(UNKNOWN, spelled), Some(text(spelled)));
+        }
         assert_eq!(of(23, "five"), None);
         assert_eq!(of(9_999, "x"), Some(text("x")), "a type that is unknown here");
         assert_eq!(

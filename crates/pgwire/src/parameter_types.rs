@@ -5,6 +5,7 @@
 //! | `LIMIT $1`, `OFFSET $1` | `bigint` |
 //! | `$1::type`, `CAST($1 AS type)` | that type |
 //! | a comparison with a column, `BETWEEN`, `IN` | the column's: `numeric`, `timestamptz`, `boolean`, `text` |
+//! | a value of an INSERT, if the client gives no type at all | `unknown`: a number if it is spelled as one, unless the column is of strings |
 //! | anything else | `text`, which the query language converts as it does constants |
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use hadal_types::TableSchema;
 
 use crate::column_type::ColumnType;
 use crate::lexer::{Lexeme, Lexer, Token};
-use crate::parameter::ParameterType;
+use crate::parameter::{ParameterType, UNKNOWN};
 
 /// The types of a statement's `count` parameters: as the client gives them, else by their places.
 /// `schema` returns the schema of a table.
@@ -27,8 +28,11 @@ pub(crate) fn parameter_types(
     schema: &dyn Fn(&str) -> Option<Arc<TableSchema>>,
 ) -> Vec<u32> {
     let lexemes: Vec<Lexeme<'_>> = Lexer::new(sql).map_while(Result::ok).collect();
-    let table = lexemes.windows(2).find(|pair| pair[0].is("from")).and_then(|pair| pair[1].name());
-    let schema = table.and_then(|table| schema(&table));
+    let is_insert = lexemes.first().is_some_and(|first| first.is("insert"));
+    let before = if is_insert { "into" } else { "from" };
+    let names = lexemes.iter().skip_while(|lexeme| !lexeme.is(before)).skip(1);
+    let names = names.filter(|lexeme| !lexeme.is("public") && !lexeme.is("."));
+    let schema = names.into_iter().next().and_then(Lexeme::name).and_then(|table| schema(&table));
     let mut types: Vec<u32> = (0..count.max(given.len()))
         .map(|index| given.get(index).copied().unwrap_or_default())
         .collect();
@@ -42,8 +46,51 @@ pub(crate) fn parameter_types(
             *slot = context.parameter_type().unwrap_or_default();
         }
     }
+    if given.iter().all(|oid| *oid == 0) {
+        for (number, column) in inserted(&lexemes) {
+            let Some(slot) = number.checked_sub(1).and_then(|number| types.get_mut(number)) else {
+                continue;
+            };
+            let is_text = schema.as_deref().and_then(|table| table.column(&column));
+            let is_text = is_text.is_some_and(|column| type_of(column) == Type::String);
+            if *slot == 0 && !is_text {
+                *slot = UNKNOWN;
+            }
+        }
+    }
     let text = ColumnType::Text.oid();
     types.into_iter().map(|oid| if oid == 0 { text } else { oid }).collect()
+}
+
+/// The parameters that are values of an INSERT, with their columns.
+fn inserted(lexemes: &[Lexeme<'_>]) -> Vec<(usize, String)> {
+    let is_insert = lexemes.first().is_some_and(|first| first.is("insert"));
+    let values = lexemes.iter().position(|lexeme| lexeme.is("values"));
+    let (true, Some(values)) = (is_insert, values) else { return Vec::new() };
+    let (head, rows) = lexemes.split_at(values);
+    let list = head.iter().skip_while(|lexeme| !lexeme.is("(")).skip(1);
+    let mut columns = vec![String::new()];
+    for lexeme in list.take_while(|lexeme| !lexeme.is(")")) {
+        match (lexeme.name(), columns.last_mut()) {
+            _ if lexeme.is(",") => columns.push(String::new()),
+            (Some(part), Some(column)) => column.push_str(&part),
+            (None, Some(column)) => column.push('.'),
+            (_, None) => {}
+        }
+    }
+    let (mut depth, mut position, mut parameters) = (0_usize, 0_usize, Vec::new());
+    for lexeme in rows {
+        match &lexeme.token {
+            _ if lexeme.is("(") => (depth, position) = (depth + 1, 0),
+            _ if lexeme.is(")") => depth = depth.saturating_sub(1),
+            _ if lexeme.is(",") && depth == 1 => position += 1,
+            Token::Parameter(number) => {
+                parameters.push((*number, columns.get(position).cloned().unwrap_or_default()));
+            }
+            _ => {}
+        }
+    }
+    parameters
 }
 
 /// A constant that fits where a parameter of this type is; `text` if that is one.
@@ -186,6 +233,19 @@ mod tests {
                 time_range: None,
             })
         })
+    }
+
+    #[test]
+    fn values_of_an_insert_are_unknown_if_the_client_gives_no_types() {
+        const TEXT: u32 = 25;
+        let of = |sql: &str, given: &[u32]| parameter_types(sql, given, 3, &schema);
+        let sql = "INSERT INTO t (host, status, \"new\") VALUES ($1, $2, $3)";
+        assert_eq!(of(sql, &[]), [TEXT, UNKNOWN, UNKNOWN]);
+        assert_eq!(of(sql, &[0, 0, 0]), [TEXT, UNKNOWN, UNKNOWN]);
+        // A client that knows a number from a text says so of all.
+        assert_eq!(of(sql, &[0, 20, 0]), [TEXT, 20, TEXT]);
+        let sql = "INSERT INTO public.t (status, host) VALUES (ARRAY[$3], 'x'), ($1, $2)";
+        assert_eq!(of(sql, &[]), [UNKNOWN, TEXT, UNKNOWN]);
     }
 
     #[test]

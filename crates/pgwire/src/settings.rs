@@ -175,12 +175,6 @@ impl Settings {
         Ok(())
     }
 
-    /// The zone whose calendar governs queries: that of times in texts.
-    pub(crate) fn query_zone(&self) -> hadal_query::TimeZone {
-        let name = self.zone.iana_name();
-        name.and_then(hadal_query::TimeZone::named).unwrap_or(hadal_query::TimeZone::UTC)
-    }
-
     /// Returns all settings to their initial values.
     pub(crate) fn reset(&mut self) {
         self.changed.clear();

@@ -16,6 +16,8 @@ mod docs;
 #[cfg(test)]
 mod downgrade;
 #[cfg(test)]
+mod duckdb;
+#[cfg(test)]
 mod expected_rows;
 #[cfg(test)]
 mod fairness;
@@ -49,6 +51,8 @@ mod memory;
 mod moved_batches;
 #[cfg(test)]
 mod postgres;
+#[cfg(test)]
+mod postgres_clients;
 #[cfg(test)]
 mod python_client;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 """psycopg 3, SQLAlchemy and pandas against a server with the rows of postgres.rs."""
 
 import sys
+import threading
 from datetime import datetime, timezone
 from decimal import Decimal
 
@@ -9,6 +10,8 @@ import psycopg
 import sqlalchemy
 
 host, port = sys.argv[1:]
+# A query of the catalog that would take years.
+LONG = "SELECT count(*) FROM " + ", ".join(f"pg_type t{number}" for number in range(15))
 FIRST = datetime(2026, 11, 20, 10, tzinfo=timezone.utc)
 
 
@@ -58,6 +61,35 @@ def psycopg_fails():
             raise AssertionError("the transaction has failed")
 
 
+def psycopg_cancels():
+    with psycopg.connect(host=host, port=port, user="me", autocommit=True) as connection:
+        ended = threading.Event()
+
+        def cancel():
+            # A request that comes too early has no effect.
+            while not ended.is_set():
+                connection.cancel_safe()
+                ended.wait(0.05)
+
+        canceller = threading.Thread(target=cancel)
+        canceller.start()
+        try:
+            connection.execute(LONG)
+        except psycopg.errors.QueryCanceled:
+            pass
+        else:
+            raise AssertionError("the query has ended")
+        finally:
+            ended.set()
+            canceller.join()
+        while True:
+            try:
+                assert connection.execute("SELECT 1").fetchone() == (1,)
+                break
+            except psycopg.errors.QueryCanceled:
+                continue  # the last request came late
+
+
 def psycopg_writes():
     with psycopg.connect(host=host, port=port, user="me") as connection:
         cursor = connection.cursor()
@@ -95,6 +127,7 @@ def sqlalchemy_inspects():
 psycopg_reads(binary=False)
 psycopg_reads(binary=True)
 psycopg_fails()
+psycopg_cancels()
 psycopg_writes()
 sqlalchemy_inspects()
 print("fine")

@@ -16,15 +16,15 @@ const ROWS: &str = r#"{"time": "2026-11-20T10:00:00Z", "host": "a", "status": 20
 "#;
 
 /// A server with three rows, and its doors.
-struct Server {
+pub(crate) struct Server {
     running: Running,
     http: String,
-    host: String,
-    port: String,
+    pub(crate) host: String,
+    pub(crate) port: String,
 }
 
 impl Server {
-    fn start(more: &[&str]) -> Self {
+    pub(crate) fn start(more: &[&str]) -> Self {
         let mut args = vec!["serve", "--memory", "--listen", "127.0.0.1:0"];
         if !more.contains(&"--pg-listen") {
             args.extend(["--pg-listen", "127.0.0.1:0"]);
@@ -64,12 +64,12 @@ impl Server {
         finished.stdout
     }
 
-    fn stop(self) {
+    pub(crate) fn stop(self) {
         assert!(self.running.stop(Signal::TERM).success());
     }
 }
 
-fn has(program: &str) -> bool {
+pub(crate) fn has(program: &str) -> bool {
     let mut command = Command::new(program);
     command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
@@ -176,6 +176,56 @@ fn a_door_for_other_machines_asks_for_the_token() {
 fn with_password(mut command: Command, password: &str) -> Command {
     command.env("PGPASSWORD", password);
     command
+}
+
+/// A certificate for 127.0.0.1 and its key, made by openssl.
+fn certificate(folder: &Path) -> (String, String) {
+    let name = |file: &str| folder.join(file).to_str().expect("UTF-8").to_owned();
+    let (certificate, key) = (name("certificate.pem"), name("key.pem"));
+    let mut openssl = Command::new("openssl");
+    openssl.args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]);
+    openssl.args(["-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]);
+    openssl.args(["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", &key, "-out", &certificate]);
+    let made = finish(openssl, b"");
+    assert_eq!(made.code, 0, "{}", made.stderr);
+    (certificate, key)
+}
+
+#[test]
+fn psql_verifies_the_certificate() {
+    if !has("psql") || !has("openssl") {
+        return println!("skipped: needs psql and openssl");
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (certificate, key) = certificate(folder.path());
+    let server = Server::start(&["--pg-certificate", &certificate, "--pg-key", &key]);
+    let connect = |mode: &str, root: &str| {
+        let mut psql = Command::new("psql");
+        psql.args(["-X", "-A", "-t", "-h", &server.host, "-p", &server.port, "-U", "me"]);
+        psql.args(["-d", "hadal", "-c", "SELECT count(*) FROM requests"]);
+        psql.env("PGSSLMODE", mode).env("PGSSLROOTCERT", root);
+        finish(psql, b"")
+    };
+    let verified = connect("verify-full", &certificate);
+    assert_eq!(verified.stdout, "3\n", "{}", verified.stderr);
+    assert_eq!(connect("require", "/nowhere").stdout, "3\n");
+    let unknown = connect("verify-full", "/nowhere");
+    assert_eq!((unknown.code, unknown.stdout.as_str()), (2, ""), "{}", unknown.stderr);
+    server.stop();
+}
+
+#[test]
+fn psql_explains() {
+    if !has("psql") {
+        return println!("skipped: needs psql");
+    }
+    let server = Server::start(&[]);
+    let finished = server.psql(&[], "EXPLAIN SELECT host, count(*) FROM requests GROUP BY host;\n");
+    assert!(finished.stdout.contains("QUERY PLAN"), "{}{}", finished.stdout, finished.stderr);
+    assert!(finished.stdout.contains("Scan of requests"), "{}", finished.stdout);
+    let analyzed = server.psql_output("EXPLAIN (ANALYZE, COSTS off) SELECT max(ms) FROM requests;");
+    assert!(analyzed.contains("Leaf leaf-0: answered"), "{analyzed}");
+    server.stop();
 }
 
 #[test]

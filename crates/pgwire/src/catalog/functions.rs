@@ -16,7 +16,9 @@ const SEARCH_PATH: &str = "{pg_catalog,public}";
 
 /// Functions that return the same for any arguments: null for definitions of what there is not, and
 /// true for rights.
-const NULLS: [&str; 18] = [
+const NULLS: [&str; 20] = [
+    "_pg_expandarray",
+    "pg_field",
     "obj_description",
     "col_description",
     "shobj_description",
@@ -198,6 +200,22 @@ fn unqualified(name: &str) -> String {
     }
 }
 
+/// The parts of a name with dots, each without quotes, or folded to lower case.
+fn name_parts(name: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut is_quoted = false;
+    for letter in name.chars() {
+        match (letter, parts.last_mut()) {
+            ('"', _) => is_quoted = !is_quoted,
+            ('.', _) if !is_quoted => parts.push(String::new()),
+            (letter, Some(part)) if is_quoted => part.push(letter),
+            (letter, Some(part)) => part.extend(letter.to_lowercase()),
+            (_, None) => {}
+        }
+    }
+    parts
+}
+
 /// Functions of arrays, and the operators that the rewriting makes calls of.
 fn add_lists(connection: &Connection) -> Result<()> {
     add_function(connection, "pg_array", |context| {
@@ -214,6 +232,20 @@ fn add_lists(connection: &Connection) -> Result<()> {
         let is_in = array_elements(&list).any(|other| other == element);
         Ok(Value::Integer(is_in.into()))
     })?;
+    add_function(connection, "string_to_array", |context| {
+        let (Some(list), Some(separator)) = (text(context, 0), text(context, 1)) else {
+            return Ok(Value::Null);
+        };
+        let elements: Vec<String> = match separator.is_empty() {
+            true => vec![list],
+            false => list.split(&separator).map(str::to_owned).collect(),
+        };
+        Ok(Value::Text(array_text(&elements)))
+    })?;
+    add_function(connection, "parse_ident", |context| {
+        Ok(or_null(text(context, 0).map(|name| array_text(&name_parts(&name)))))
+    })?;
+    constant(connection, "array_lower", Value::Integer(1))?;
     add_function(connection, "array_to_string", |context| {
         let separator = text(context, 1).unwrap_or_default();
         let joined =

@@ -8,6 +8,8 @@
 //! | `ARRAY[a, b]`, `ARRAY(SELECT …)`, `x[1]` | `pg_array(a, b)`, `(SELECT …)`, `pg_element(x, 1)` |
 //! | `'t'::regclass`, `c.oid::regclass` | `to_regclass('t')`, `regclass_name(c.oid)` |
 //! | `x::type`, `COLLATE name` | `x` |
+//! | `(x).field` | `pg_field(x, 'field')`, which is null |
+//! | `FROM string_to_array(a, b) s` | `FROM (SELECT string_to_array(a, b) AS s) s` |
 //! | `current_user`, `current_schema` … | calls of functions |
 //! | `$1` | `?1` |
 
@@ -101,6 +103,7 @@ impl Rewriter<'_> {
             "ilike" => self.push("LIKE", 1),
             "lateral" => self.at += 1,
             "array_agg" if self.is(1, "(") => self.push("group_concat", 1),
+            "string_to_array" if self.is(1, "(") && self.is_in_from() => self.array_in_from(word),
             _ if CALLS.contains(&lower) && !self.is(1, "(") && !self.is(1, ".") && !is_name => {
                 self.push(format!("{lower} ()"), 1);
             }
@@ -125,6 +128,13 @@ impl Rewriter<'_> {
                 let operator = if self.is(3, "select") { "NOT IN" } else { "NOT MATCH" };
                 self.push(operator, 2);
             }
+            // A field of a composite value, which nothing here has.
+            "." if self.at > 0 && self.lexemes[self.at - 1].is(")") => {
+                let start = self.operand_start();
+                self.pieces.insert(start, "pg_field (".to_owned());
+                let field = self.lexemes.get(self.at + 1).and_then(Lexeme::name);
+                self.push(format!(", '{}' )", field.unwrap_or_default().replace('\'', "''")), 2);
+            }
             // An element of an array.
             "[" => {
                 let start = self.operand_start();
@@ -138,14 +148,48 @@ impl Rewriter<'_> {
         }
     }
 
+    /// Whether the token before is FROM or a comma.
+    fn is_in_from(&self) -> bool {
+        let before = self.at.checked_sub(1).and_then(|at| self.lexemes.get(at));
+        before.is_some_and(|before| before.is("from") || before.is(","))
+    }
+
+    /// Makes `f(…) AS s`, an array in FROM, a query of one row with a column of that name.
+    fn array_in_from(&mut self, function: &str) {
+        let mut depth = 0_usize;
+        let end = self.lexemes.iter().enumerate().skip(self.at + 1).find(|(_, lexeme)| {
+            if lexeme.is("(") {
+                depth += 1;
+            } else if lexeme.is(")") {
+                depth = depth.saturating_sub(1);
+            }
+            depth == 0
+        });
+        let alias = end.and_then(|(end, _)| {
+            let named = if self.lexemes.get(end + 1)?.is("as") { end + 2 } else { end + 1 };
+            Some((end, self.lexemes.get(named)?.name()?))
+        });
+        let Some((end, alias)) = alias else { return self.push(function, 1) };
+        self.push(format!("( SELECT {function}"), 1);
+        while self.at <= end {
+            self.step();
+        }
+        self.pieces.push(format!("AS \"{}\" )", alias.replace('"', "\"\"")));
+    }
+
     /// Whether the token before is the alias of a call of `generate_series`.
     fn is_alias_of_series(&self) -> bool {
         let Some(alias) = self.at.checked_sub(1).and_then(|at| self.lexemes.get(at)) else {
             return false;
         };
         let has_series = self.lexemes.iter().any(|lexeme| lexeme.is("generate_series"));
-        let ends_call = |pair: &[Lexeme<'_>]| pair[0].is(")") && pair[1].token == alias.token;
-        has_series && alias.name().is_some() && self.lexemes.windows(2).any(ends_call)
+        let plain = |two: &[Lexeme<'_>]| two[0].is(")") && two[1].token == alias.token;
+        let with_as = |three: &[Lexeme<'_>]| {
+            three[0].is(")") && three[1].is("as") && three[2].token == alias.token
+        };
+        has_series
+            && alias.name().is_some()
+            && (self.lexemes.windows(2).any(plain) || self.lexemes.windows(3).any(with_as))
     }
 
     /// Leaves out a cast. One to a name of an object becomes a call.
@@ -255,6 +299,12 @@ mod tests {
                 "a[s] FROM generate_series(0, 1) s",
                 "pg_element ( a , s . value ) FROM generate_series ( 0 , 1 ) s",
             ),
+            (
+                "trim(s[i]) FROM generate_series(1, 2) as i, string_to_array(x, ',') s",
+                "trim ( pg_element ( s , i . value ) ) FROM generate_series ( 1 , 2 ) as i , \
+                 ( SELECT string_to_array ( x , ',' ) AS \"s\" ) s",
+            ),
+            ("(result.keys).n = 1", "pg_field ( ( result . keys ) , 'n' ) = 1"),
             ("k = any (select 1)", "k IN ( select 1 )"),
             ("k <> ALL ($1)", "k NOT MATCH ( ?1 )"),
             ("'t'::regclass", "to_regclass ( 't' )"),
