@@ -1,6 +1,6 @@
 //! Numbers and texts as bytes. The reader trusts nothing: it takes no more than there is.
 
-use crate::message::MessageError;
+use crate::message_error::MessageError;
 
 /// Appends to a message.
 #[derive(Debug, Default)]

@@ -8,9 +8,9 @@ use hadal_types::limits::FUNCTION_STATE_BYTES_MAX;
 use hadal_types::{FunctionDefinition, Value, Weight};
 use parking_lot::Mutex;
 
-use crate::js_functions::error_of;
 use crate::message::STATES_MAX;
-use crate::worker_pool::{Session, WorkerError};
+use crate::worker_error::WorkerError;
+use crate::worker_pool::Session;
 
 /// The first byte of an encoded state.
 const STATE: u8 = 0;
@@ -94,7 +94,7 @@ impl Shared {
 
     /// The result of a call, unless it fails.
     fn kept<T>(&self, called: Result<T, WorkerError>) -> Option<T> {
-        called.map_err(|error| self.fail(error_of(&self.session, &error))).ok()
+        called.map_err(|error| self.fail(self.session.error_of(&error))).ok()
     }
 }
 

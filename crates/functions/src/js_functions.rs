@@ -6,7 +6,7 @@ use hadal_query::{AggregateUdf, FunctionHost, ScalarUdf, UdfCall, UdfColumn, Udf
 use hadal_types::{FunctionDefinition, FunctionKind, Value};
 
 use crate::js_aggregate::JsAggregate;
-use crate::worker_pool::{Session, WorkerError, WorkerPool};
+use crate::worker_pool::{Session, WorkerPool};
 
 /// Makes functions that run in the workers of a pool.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ impl FunctionHost for JsFunctions {
 
     fn check(&self, definition: Arc<FunctionDefinition>) -> Result<(), UdfError> {
         let session = self.0.session(definition);
-        session.check().map_err(|error| error_of(&session, &error))
+        session.check().map_err(|error| session.error_of(&error))
     }
 }
 
@@ -79,10 +79,6 @@ impl ScalarUdf for JsScalar {
         arguments: &[UdfColumn],
         call: &UdfCall<'_>,
     ) -> Result<UdfColumn, UdfError> {
-        self.0.call(rows, arguments, call).map_err(|error| error_of(&self.0, &error))
+        self.0.call(rows, arguments, call).map_err(|error| self.0.error_of(&error))
     }
-}
-
-pub(crate) fn error_of(session: &Session, error: &WorkerError) -> UdfError {
-    UdfError { function: session.definition().name.clone(), message: error.to_string() }
 }

@@ -12,8 +12,11 @@ mod js_aggregate;
 mod js_functions;
 mod link;
 pub mod message;
+mod message_error;
+mod worker_error;
 mod worker_pool;
 
 pub use js_functions::JsFunctions;
 pub use link::{Launcher, ProcessLauncher, Worker};
-pub use worker_pool::{WorkerError, WorkerPool};
+pub use worker_error::WorkerError;
+pub use worker_pool::WorkerPool;

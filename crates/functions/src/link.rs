@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::message::{Response, frame_head, message_length};
-use crate::worker_pool::WorkerError;
+use crate::worker_error::WorkerError;
 
 /// How often a waiting thread looks whether its query was cancelled.
 const LOOK_MILLIS: u64 = 20;

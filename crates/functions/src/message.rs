@@ -10,32 +10,10 @@ use hadal_types::limits::{
     FUNCTION_BATCH_ROWS, FUNCTION_MESSAGE_BYTES_MAX, FUNCTION_PARAMETERS_MAX,
     FUNCTION_STATE_BYTES_MAX,
 };
-use hadal_types::{FunctionDefinition, FunctionError, FunctionType};
+use hadal_types::{FunctionDefinition, FunctionType};
 
 use crate::bytes::{Reader, Writer};
-
-/// Why bytes are no message.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MessageError {
-    /// The bytes end too early.
-    #[error("a message ends too early")]
-    Short,
-    /// There are bytes after the end.
-    #[error("{0} bytes after the end of a message")]
-    Long(usize),
-    /// A text is not UTF-8.
-    #[error("a text is not UTF-8")]
-    NoText,
-    /// A code without a meaning.
-    #[error("unknown {0} {1}")]
-    Unknown(&'static str, u8),
-    /// A number beyond its limit.
-    #[error("{0} {1}; at most {2} are allowed")]
-    TooMany(usize, &'static str, usize),
-    /// A definition that is not valid.
-    #[error(transparent)]
-    Definition(#[from] FunctionError),
-}
+pub use crate::message_error::MessageError;
 
 /// What a process asks of its worker.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use hadal_query::{UdfCall, UdfColumn};
+use hadal_query::{UdfCall, UdfColumn, UdfError};
 use hadal_types::FunctionDefinition;
 use hadal_types::limits::{
     FUNCTION_CALL_MILLIS_MAX, FUNCTION_GRACE_MILLIS, FUNCTION_START_MILLIS_MAX,
@@ -15,43 +15,16 @@ use hadal_types::limits::{
 use parking_lot::Mutex;
 
 use crate::link::{Launcher, Link, Until};
-use crate::message::{MessageError, Request, Response, encode_call};
-
-/// Why a worker gives no result.
-#[derive(Debug, thiserror::Error)]
-pub enum WorkerError {
-    /// The function fails.
-    #[error("{}{message}", at_line(*.line))]
-    Function {
-        /// The line of the source; 0 if it is not known.
-        line: u32,
-        /// The reason.
-        message: String,
-    },
-    /// No answer in time: the worker was killed.
-    #[error("no answer in time; a built-in of JavaScript takes too long")]
-    Late,
-    /// Nobody waits for the result any more.
-    #[error("the query was cancelled")]
-    Cancelled,
-    /// The worker died, or could not be started.
-    #[error("the worker process is lost: {0}")]
-    Lost(io::Error),
-    /// The worker sent bytes that are no message.
-    #[error("the worker process answers wrongly: {0}")]
-    Wrong(#[from] MessageError),
-    /// A message beyond the limit.
-    #[error("too many bytes for one batch of rows; pass or return shorter strings")]
-    TooLarge,
-    /// All workers are busy.
-    #[error("{FUNCTION_WORKERS_MAX} worker processes are busy; try again later")]
-    Busy,
-}
+use crate::message::{Request, Response, encode_call};
+use crate::message_error::MessageError;
+use crate::worker_error::WorkerError;
 
 /// The workers of this process.
 #[derive(Debug)]
 pub struct WorkerPool {
     launcher: Box<dyn Launcher>,
+    /// Logs a sentence.
+    note: fn(&str),
     idle: Mutex<Vec<Link>>,
     /// Workers in use and idle.
     count: AtomicUsize,
@@ -76,11 +49,12 @@ struct Leased<'p> {
 }
 
 impl WorkerPool {
-    /// A pool without workers yet.
+    /// A pool without workers yet. `note` logs what workers cannot give up, a sentence each, once.
     #[must_use]
-    pub fn new(launcher: Box<dyn Launcher>) -> Arc<Self> {
+    pub fn new(launcher: Box<dyn Launcher>, note: fn(&str)) -> Arc<Self> {
         Arc::new(Self {
             launcher,
+            note,
             idle: Mutex::default(),
             count: AtomicUsize::new(0),
             idle_max: std::thread::available_parallelism().map_or(1, usize::from),
@@ -128,7 +102,7 @@ impl WorkerPool {
     fn note(&self, notes: &[String]) {
         if !notes.is_empty() && !self.has_noted.swap(true, Ordering::Relaxed) {
             for note in notes {
-                tracing::warn!("worker processes of functions: {note}");
+                (self.note)(note);
             }
         }
     }
@@ -139,6 +113,11 @@ impl Session {
     #[must_use]
     pub fn definition(&self) -> &Arc<FunctionDefinition> {
         &self.definition
+    }
+
+    /// The error of the function for the query.
+    pub(crate) fn error_of(&self, error: &WorkerError) -> UdfError {
+        UdfError { function: self.definition.name.clone(), message: error.to_string() }
     }
 
     /// Compiles the function.
@@ -275,10 +254,6 @@ fn error_of(response: Response) -> WorkerError {
             MessageError::Unknown("order of responses", 0).into()
         }
     }
-}
-
-fn at_line(line: u32) -> String {
-    if line == 0 { String::new() } else { format!("line {line}: ") }
 }
 
 impl Leased<'_> {

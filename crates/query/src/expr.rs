@@ -4,7 +4,7 @@
 //! ([`OutputExpr`]) have the same calls but different leaves. They have different types, so the
 //! compiler keeps them apart.
 
-use hadal_types::{ColumnName, Kind, Logical, Value};
+use hadal_types::{ColumnName, FunctionType, Kind, Logical, Value};
 
 use crate::aggregate_function::AggregateFunction;
 use crate::function::Function;
@@ -123,6 +123,16 @@ impl Type {
             Value::Set(_) => Self::Set,
             Value::Vector(_) => Self::Vector,
             Value::Histogram(_) => Self::Histogram,
+        }
+    }
+}
+
+impl From<FunctionType> for Type {
+    fn from(value_type: FunctionType) -> Self {
+        match value_type {
+            FunctionType::Number => Self::Number,
+            FunctionType::String => Self::String,
+            FunctionType::Bool => Self::Bool,
         }
     }
 }

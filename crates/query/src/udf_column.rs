@@ -2,8 +2,6 @@
 
 use hadal_types::{FunctionType, Number, Value};
 
-use crate::expr::Type;
-
 /// The values of one argument or result, one per row.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UdfColumn {
@@ -164,16 +162,6 @@ impl UdfColumn {
             }
             UdfValues::Strings(strings) => Value::string(strings.get(row)),
             UdfValues::Bools(bools) => Value::Bool(bools[row]),
-        }
-    }
-}
-
-impl From<FunctionType> for Type {
-    fn from(value_type: FunctionType) -> Self {
-        match value_type {
-            FunctionType::Number => Self::Number,
-            FunctionType::String => Self::String,
-            FunctionType::Bool => Self::Bool,
         }
     }
 }

@@ -67,7 +67,8 @@ fn work(mut socket: UnixStream, manner: Manner) -> io::Result<()> {
 fn pool(manners: &[Manner]) -> (Arc<WorkerPool>, Arc<AtomicUsize>) {
     let started = Arc::new(AtomicUsize::new(0));
     let manners = Mutex::new(manners.to_vec());
-    (WorkerPool::new(Box::new(Threads { manners, started: Arc::clone(&started) })), started)
+    let threads = Box::new(Threads { manners, started: Arc::clone(&started) });
+    (WorkerPool::new(threads, |_| ()), started)
 }
 
 fn session(pool: &Arc<WorkerPool>) -> Session {

@@ -14,7 +14,10 @@ const PROGRAM: &str = "/proc/self/exe";
 pub(crate) fn host(are_allowed: bool) -> Option<Arc<dyn FunctionHost>> {
     are_allowed.then(|| {
         let launcher = ProcessLauncher::new(PROGRAM, &[COMMAND]);
-        Arc::new(JsFunctions::new(WorkerPool::new(Box::new(launcher)))) as _
+        let pool = WorkerPool::new(Box::new(launcher), |note| {
+            tracing::warn!("worker processes of functions: {note}");
+        });
+        Arc::new(JsFunctions::new(pool)) as _
     })
 }
 
