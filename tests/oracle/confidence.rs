@@ -13,7 +13,7 @@ use hadal_types::{ColumnName, Micros, Value};
 use crate::sampling::query;
 
 /// The rows of the table.
-const ROWS: i64 = 4_000;
+const ROWS: i64 = 6_000;
 /// How often it is sampled.
 const DRAWS: u64 = 1_000;
 /// The seed of the rows and of the samples.

@@ -272,7 +272,7 @@ async fn answer(
     entry: &mut QueryLogEntry,
 ) -> Result<QueryResult, FrontendError> {
     let BoundRequest { statement, sql, .. } = bind_request(frontend, request, entry).await?;
-    Ok(QueryResult { sql, ..answer_bound(frontend, request, statement).await? })
+    Ok(QueryResult { sql, ..answer_bound(frontend, principal, request, statement).await? })
 }
 
 /// A statement that is bound to its table.
@@ -306,6 +306,7 @@ pub(crate) async fn bind_request(
 /// Answers a bound statement.
 pub(crate) async fn answer_bound(
     frontend: &Frontend,
+    principal: &Principal,
     request: &QueryRequest,
     statement: Statement,
 ) -> Result<QueryResult, FrontendError> {

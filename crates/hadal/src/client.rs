@@ -15,7 +15,7 @@ use ureq::http::{Method, Request, Response};
 
 pub(crate) use problem::Problem;
 use problem::may_pass;
-pub(crate) use responses::{Answer, Column, Coverage, LogReceipt, RejectedKind, Stats, Warning};
+pub(crate) use responses::{Answer, Column, LogReceipt, RejectedKind, Warning};
 
 use crate::error::Error;
 

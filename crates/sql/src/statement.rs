@@ -95,7 +95,9 @@ impl Parsed {
     pub fn limit(&self) -> Option<u64> {
         match &self.0 {
             StatementSyntax::Spec(spec) => spec.spec.limit,
-            StatementSyntax::Sql { command: Command::Select(parts), .. } => parts.limit,
+            StatementSyntax::Sql { command: Command::Select(layers), .. } => {
+                layers.last().and_then(|outer| outer.limit)
+            }
             StatementSyntax::Sql { .. } => None,
         }
     }

@@ -89,7 +89,7 @@ impl Frontend {
         request.check()?;
         let start = request.start;
         let mut log = self.self_tables.begin_query(request.client.clone());
-        let beginning = begin(self, &request, &mut log.entry);
+        let beginning = begin(self, principal, &request, &mut log.entry);
         let begun = timeout_at(request.until.into(), beginning).await;
         match begun.unwrap_or_else(|_| Err(FrontendError::from(&AskError::Late))) {
             Ok(begun) => {
@@ -197,6 +197,7 @@ impl AnswerStream {
 /// Binds the statement and fetches its first rows.
 async fn begin(
     frontend: &Arc<Frontend>,
+    principal: &Principal,
     request: &QueryRequest,
     entry: &mut QueryLogEntry,
 ) -> Result<Begun, FrontendError> {
@@ -207,7 +208,7 @@ async fn begin(
             begin_slices(frontend, request, *query, notes, limit).await
         }
         (statement, _) => {
-            let mut result = answer_bound(frontend, request, statement).await?;
+            let mut result = answer_bound(frontend, principal, request, statement).await?;
             let columns = columns_of(&result, result.columns.len());
             let first = Some(take_rows(&mut result));
             let summary = QueryResult { sql, ..result };

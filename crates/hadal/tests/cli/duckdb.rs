@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::harness::finish;
-use crate::postgres::python;
+use crate::harness::python;
 
 /// The number of queries: some seconds.
 const QUERIES: &str = "300";

@@ -68,8 +68,8 @@ pub(super) fn interpolated(lower: Number, upper: Number, part: i128) -> Number {
     };
     let double = decimal().map_or_else(
         || {
-            let share = part as f64 / PARTS as f64;
-            lower.to_f64() * (1.0 - share) + upper.to_f64() * share
+            let share = |parts: i128| parts as f64 / PARTS as f64;
+            lower.to_f64() * share(PARTS - part) + upper.to_f64() * share(part)
         },
         Decimal::to_f64,
     );
@@ -87,6 +87,12 @@ mod tests {
 
     fn number(text: &str) -> Number {
         text.parse().expect(text)
+    }
+
+    #[test]
+    fn little_of_a_large_number_is_not_lost() {
+        let between = interpolated(number("-1e300"), number("0.1"), PARTS - 1_000_000);
+        assert_eq!(between, number("-1e294"));
     }
 
     fn position(events: &[(u8, i128)], millionths: u32) -> Option<Position<u8>> {

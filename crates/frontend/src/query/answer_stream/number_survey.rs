@@ -12,6 +12,7 @@ use hadal_types::Value;
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
 use crate::query::column_form::ColumnForm;
+use crate::query::intervals::IntervalForm;
 use crate::query::run;
 
 /// What is asked of each column: the ends of its numbers, and of what is after their points.
@@ -70,7 +71,7 @@ fn survey<'e>(query: &Query, exprs: impl Iterator<Item = &'e RowExpr>) -> Query 
         let rest = Expr::call(Function::Remainder, [expr.clone(), one]);
         for argument in [expr.clone(), rest] {
             let measure = measures.len();
-            measures.push(Measure { kind: StateKind::MinMax, argument, second: None });
+            measures.push(Measure::new(StateKind::MinMax, argument));
             for function in [AggregateFunction::Min, AggregateFunction::Max] {
                 let expr: OutputExpr = Expr::Leaf(GroupInput::Measure(measure, function));
                 outputs.push(Output { name: String::new(), value_type: Type::Number, expr });

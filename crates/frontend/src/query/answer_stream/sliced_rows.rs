@@ -9,6 +9,7 @@ use tokio::task::JoinSet;
 use crate::error::{ErrorKind, FrontendError};
 use crate::frontend::Frontend;
 use crate::query::answer_stream::time_slices::{CrowdedMoment, Slice, TimeSlices};
+use crate::query::intervals::IntervalForm;
 use crate::query::result::QueryResult;
 use crate::query::run;
 
@@ -92,7 +93,8 @@ impl SlicedRows {
         let Some(Slice { range, limit, .. }) = self.slice else { return };
         let query = Query { range, limit, ..self.query.clone() };
         let frontend = Arc::clone(&self.frontend);
-        self.fetching.spawn(async move { run(&frontend, query, Vec::new()).await });
+        let form = IntervalForm::None;
+        self.fetching.spawn(async move { run(&frontend, query, Vec::new(), form).await });
     }
 }
 
