@@ -200,7 +200,7 @@ const COVARIANCE: &str = "CREATE AGGREGATE covariance(x number, y number) RETURN
 fn pairs() -> String {
     let row = |n: u32| {
         let (x, y) = (n % 97, (n * n) % 89);
-        let weight = if n % 5 == 0 { ", \"sample_rate\": 3" } else { "" };
+        let weight = if n.is_multiple_of(5) { ", \"sample_rate\": 3" } else { "" };
         match n % 11 {
             0 => format!("{{\"x\": {x}, \"host\": \"h{}\"{weight}}}\n", n % 3),
             _ => format!("{{\"x\": {x}, \"y\": {y}, \"host\": \"h{}\"{weight}}}\n", n % 3),

@@ -50,6 +50,9 @@ pub(crate) fn call_columns<'a>(
 /// The doubles of an argument in some rows, if there is a quick form of them.
 type Quick<'f> = &'f dyn Fn(usize, &[usize]) -> Option<Vec<f64>>;
 
+/// Takes the results of some rows.
+type Put<'p> = &'p mut dyn FnMut(&[usize], &UdfColumn) -> Result<(), Interrupt>;
+
 struct Caller<'c> {
     function: &'c dyn ScalarUdf,
     definition: &'c FunctionDefinition,
@@ -63,7 +66,7 @@ impl Caller<'_> {
         rows: &[usize],
         quick: Quick<'_>,
         input: &dyn Fn(usize, usize) -> Value,
-        put: &mut dyn FnMut(&[usize], &UdfColumn) -> Result<(), Interrupt>,
+        put: Put<'_>,
     ) -> Result<(), Interrupt> {
         let mut columns = Vec::with_capacity(self.definition.parameters.len());
         for (index, parameter) in self.definition.parameters.iter().enumerate() {
