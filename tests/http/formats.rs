@@ -1,4 +1,5 @@
-//! Answers in other formats than JSON, and answers of many rows, which are sent while they are made.
+//! Answers in other formats than JSON, and answers of many rows, which are sent while they are
+//! made.
 
 use std::fmt::Write as _;
 use std::io::{Read, Write};

@@ -4,17 +4,28 @@
 use crate::rust;
 use crate::source::{Source, assert_clean, repository, root};
 
-/// The file of all limits.
+/// The file of the limits, and the folder of its parts.
 const LIMITS: &str = "crates/types/src/limits.rs";
+const PARTS: &str = "crates/types/src/limits/";
+
+fn has_limits(source: &Source) -> bool {
+    source.path == LIMITS || source.path.starts_with(PARTS)
+}
+
+/// The definitions of all limits, without comments.
+fn definitions(sources: &[Source]) -> String {
+    sources
+        .iter()
+        .filter(|source| has_limits(source))
+        .map(|source| rust::mask(&source.text))
+        .collect()
+}
 
 /// Limits that no code outside of tests and `limits.rs` uses.
 fn idle_limits(sources: &[Source]) -> Vec<String> {
-    let Some(limits) = sources.iter().find(|source| source.path == LIMITS) else {
-        return vec![format!("{LIMITS} is not there")];
-    };
-    let users = sources.iter().filter(|s| s.is_rust() && !s.is_test() && s.path != LIMITS);
+    let users = sources.iter().filter(|s| s.is_rust() && !s.is_test() && !has_limits(s));
     let code: Vec<String> = users.map(|source| code_without_tests(&source.text)).collect();
-    let defined = rust::mask(&limits.text);
+    let defined = definitions(sources);
     let names = defined.lines().filter_map(|line| line.strip_prefix("pub const "));
     let names = names.filter_map(|line| line.split(':').next());
     let idle = names.filter(|name| !code.iter().any(|c| rust::words(c, name).next().is_some()));
@@ -29,9 +40,8 @@ fn code_without_tests(text: &str) -> String {
 
 /// Limits that no test names, and unnecessary lines of `allowed`.
 fn untested_limits(sources: &[Source], allowed: &str) -> Vec<String> {
-    let limits = sources.iter().find(|source| source.path == LIMITS);
-    let defined = limits.map(|limits| rust::mask(&limits.text)).unwrap_or_default();
-    let others = sources.iter().filter(|source| source.is_rust() && source.path != LIMITS);
+    let defined = definitions(sources);
+    let others = sources.iter().filter(|source| source.is_rust() && !has_limits(source));
     let tests: Vec<String> = others
         .map(|source| {
             let code = rust::mask(&source.text);

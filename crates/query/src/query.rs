@@ -191,8 +191,8 @@ impl Query {
         })
     }
 
-    /// Whether the result is raw rows in the order of time alone, from the first to the last or back,
-    /// so that its parts can be asked for one after another.
+    /// Whether the result is raw rows in the order of time alone, from the first to the last or
+    /// back, so that its parts can be asked for one after another.
     #[must_use]
     pub fn time_order(&self) -> Option<TimeOrder> {
         let QueryKind::Rows { values } = &self.kind else { return None };

@@ -44,7 +44,6 @@ pub(crate) struct Binder<'a> {
     pub(crate) scope: Scope<'a>,
     /// The outputs of the inner query, around which this one is.
     pub(crate) derived: Option<Derived<'a>>,
-    /// Notes for the client.
     pub(crate) notes: Vec<Note>,
     /// Output columns with an alias.
     pub(crate) aliases: Vec<(String, TypedExpr)>,
@@ -52,8 +51,7 @@ pub(crate) struct Binder<'a> {
     pub(crate) use_aliases: bool,
     pub(crate) aggregates: Aggregates,
     pub(crate) patterns: usize,
-    /// The place of an unnest.
-    pub(crate) unnest: Location,
+    pub(crate) unnest_at: Location,
     /// The user functions that the query calls.
     pub(crate) functions: FunctionRegistry,
     copies: usize,
@@ -90,7 +88,7 @@ impl<'a> Binder<'a> {
             use_aliases: false,
             aggregates: Aggregates::NotIn("a query without FROM"),
             patterns: 0,
-            unnest: NOWHERE,
+            unnest_at: NOWHERE,
             functions: FunctionRegistry::default(),
             copies: 0,
             depth: 0,

@@ -23,7 +23,7 @@ use crate::bind::bound_expr::{TypedExpr, patterns};
 use crate::bind::scope::{Column, Scope};
 use crate::error::{LocatedError, NOWHERE, Read};
 use crate::select::layers::{Layered, SortKey, bind_layers};
-use crate::select::output_slots::{OutputSlots, is_true};
+use crate::select::output_slots::OutputSlots;
 use crate::select::selected::Selected;
 use crate::select::time_range::{Intervals, split};
 use crate::syntax::select_ast::SelectAst;
@@ -46,7 +46,7 @@ pub(crate) fn lower(
     let limited = layers.last().and_then(|parts| parts.series);
     let series = series(limited, &selected, &outputs, &slots)?;
     check_buckets(&selected, &outputs, &slots, &split.intervals)?;
-    let Binder { mut notes, functions, unnest, .. } = binder;
+    let Binder { mut notes, functions, unnest_at, .. } = binder;
     let limit = limit(most, &mut notes);
     let range = split.intervals.hull();
     if range.from.is_none() && range.to.is_none() {
@@ -73,20 +73,8 @@ pub(crate) fn lower(
         sent: SentGroups::All,
     };
     check_exprs(&query)?;
-    check_unnest(&query).map_err(|error| error.or_at(unnest))?;
+    check_unnest(&query).map_err(|error| error.or_at(unnest_at))?;
     Ok((query, notes))
-}
-
-/// Splits AND into its operands, including those of BETWEEN; conditions that are always true are
-/// left out.
-fn flatten(condition: RowExpr, conditions: &mut Vec<RowExpr>) {
-    match condition {
-        Expr::Call { function: Function::And, arguments } => {
-            arguments.into_iter().for_each(|argument| flatten(argument, conditions));
-        }
-        condition if is_true(&condition) => {}
-        condition => conditions.push(condition),
-    }
 }
 
 fn conjunction(mut conditions: Vec<RowExpr>) -> Option<RowExpr> {
@@ -94,30 +82,6 @@ fn conjunction(mut conditions: Vec<RowExpr>) -> Option<RowExpr> {
         0 | 1 => conditions.pop(),
         _ => Some(Expr::call(Function::And, conditions)),
     }
-}
-
-/// The columns of `*`: the time column, then the others by name. A column with several kinds yields
-/// one output per kind; the kind with the most rows has the plain name.
-fn all_columns(table: &TableSchema) -> Vec<(String, TypedExpr)> {
-    let time = (table.time_column.to_string(), Column::Time.bind());
-    let others = table.columns.iter().filter(|column| column.name != table.time_column);
-    let parts = others.flat_map(|column| {
-        let main = column.main_part().map(|part| part.kind);
-        let name = move |kind| match Some(kind) == main {
-            true => column.name.to_string(),
-            false => format!("{}::{kind}", column.name),
-        };
-        let minor = column.parts.iter().map(|part| part.kind).filter(move |k| Some(*k) != main);
-        let kinds = main.into_iter().chain(minor);
-        kinds.map(move |kind| (name(kind), TypedExpr::part(column, kind)))
-    });
-    std::iter::once(time).chain(parts).collect()
-}
-
-/// The output columns that GROUP BY, HAVING and ORDER BY can use by name.
-fn aliases(selected: &[Selected]) -> Vec<(String, TypedExpr)> {
-    let aliased = selected.iter().filter(|output| output.aliased);
-    aliased.map(|output| (output.name.clone(), output.bound.clone())).collect()
 }
 
 fn outputs(selected: &[Selected], slots: &mut OutputSlots) -> Read<Vec<Output>> {

@@ -2,6 +2,12 @@
 //!
 //! Reaching a limit is an ordinary, tested outcome with an error or a warning that names it.
 
+mod functions;
+mod postgresql;
+
+pub use functions::*;
+pub use postgresql::*;
+
 /// Rows in one row block (and in one batch) at most.
 pub const BLOCK_ROWS_MAX: usize = 65_536;
 /// Bytes of one encoded row block at most.
@@ -408,29 +414,6 @@ pub const FILES_PER_SEGMENT: usize = 2;
 pub const REFUSALS_MAX: usize = 32;
 /// Connections at the same time from one address of another machine (of IPv6, one /64).
 pub const CONNECTIONS_PER_ADDRESS_MAX: usize = 64;
-/// Connections at the same time on the PostgreSQL port.
-pub const PG_CONNECTIONS_MAX: usize = 256;
-/// Bytes of a startup message of PostgreSQL, as PostgreSQL has it.
-pub const PG_STARTUP_BYTES_MAX: usize = 10_000;
-/// How long the startup of a PostgreSQL connection may take, with TLS and authentication, in
-/// seconds.
-pub const PG_STARTUP_SECONDS: u64 = 10;
-/// Bytes of one message of a PostgreSQL client.
-pub const PG_MESSAGE_BYTES_MAX: usize = 4 << 20;
-/// Statements in one message of a PostgreSQL client.
-pub const PG_STATEMENTS_MAX: usize = 1_000;
-/// Prepared statements of one PostgreSQL session.
-pub const PG_PREPARED_MAX: usize = 1_000;
-/// Bytes of the texts of all prepared statements of one PostgreSQL session.
-pub const PG_PREPARED_BYTES_MAX: usize = 4 << 20;
-/// Portals of one PostgreSQL session. Each may have an answer in memory.
-pub const PG_PORTALS_MAX: usize = 100;
-/// Parameters of one statement.
-pub const PG_PARAMETERS_MAX: usize = 1_000;
-/// Settings that one PostgreSQL session changes.
-pub const PG_SETTINGS_MAX: usize = 100;
-/// Bytes of a setting's name and value.
-pub const PG_SETTING_BYTES_MAX: usize = 1_024;
 /// Bytes of the head of a request.
 pub const HEADER_BYTES_MAX: usize = 64 << 10;
 /// Bytes that a connection reads at a time at most: large bodies come in fewer pieces.
@@ -500,31 +483,3 @@ pub const REPORTS_AT_ONCE_MAX: usize = 256;
 pub const CLUSTER_TOKEN_BYTES_MIN: usize = 16;
 /// The most bytes of a cluster's token.
 pub const CLUSTER_TOKEN_BYTES_MAX: usize = 256;
-/// Bytes of the name of a user function, or of one of its parameters.
-pub const FUNCTION_NAME_BYTES_MAX: usize = 63;
-/// Parameters of a user function.
-pub const FUNCTION_PARAMETERS_MAX: usize = 16;
-/// Bytes of the source of a user function.
-pub const FUNCTION_SOURCE_BYTES_MAX: usize = 64 << 10;
-/// User functions that can be defined.
-pub const FUNCTIONS_MAX: usize = 1_000;
-/// Memory that the values of a user function may take in its worker process, in bytes.
-pub const FUNCTION_MEMORY_BYTES_MAX: usize = 64 << 20;
-/// Stack of a user function, in bytes.
-pub const FUNCTION_STACK_BYTES_MAX: usize = 256 << 10;
-/// Rows that are sent to a worker process of user functions at a time.
-pub const FUNCTION_BATCH_ROWS: usize = 8_192;
-/// Bytes of strings per argument that are sent to a worker process at a time, except for one row.
-pub const FUNCTION_BATCH_BYTES: usize = 1 << 20;
-/// How long a user function may take for one batch of rows, in milliseconds.
-pub const FUNCTION_CALL_MILLIS_MAX: u64 = 1_000;
-/// How much later than its limit a worker process of user functions is killed, in milliseconds.
-pub const FUNCTION_GRACE_MILLIS: u64 = 100;
-/// How long a worker process of user functions may take to start, in milliseconds.
-pub const FUNCTION_START_MILLIS_MAX: u64 = 10_000;
-/// Bytes of one message between a process and a worker process of user functions.
-pub const FUNCTION_MESSAGE_BYTES_MAX: usize = 32 << 20;
-/// Bytes of the state of a user aggregate of one group, as JSON.
-pub const FUNCTION_STATE_BYTES_MAX: usize = 64 << 10;
-/// Worker processes of user functions that one process has at the same time.
-pub const FUNCTION_WORKERS_MAX: usize = 64;

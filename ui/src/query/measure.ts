@@ -59,7 +59,9 @@ export function isAdditive(text: Measure): boolean {
 
 /** Whether it is estimated from a sketch, so that small changes of it may be none. */
 export function isEstimated(text: Measure): boolean {
-  return /^\s*(p\d+|median|percentile(_cont|_disc)?|quantile(_cont|_disc)?|approx_percentile)\s*\(/i.test(text);
+  return /^\s*(p\d+|median|percentile(_cont|_disc)?|quantile(_cont|_disc)?|approx_percentile)\s*\(/i.test(
+    text,
+  );
 }
 
 /** A measure as people read it: `events`, `p95 of latency_us`. */

@@ -51,7 +51,7 @@ pub(crate) fn bind(
         return Err(LocatedError::new(message, NOWHERE));
     }
     if function == Function::Unnest {
-        binder.unnest = place(list);
+        binder.unnest_at = place(list);
         return Ok(TypedExpr::call_all(function, arguments, Type::String));
     }
     Ok(TypedExpr::call_all(function, arguments, Type::Bool))

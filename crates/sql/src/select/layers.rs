@@ -8,18 +8,18 @@
 use sqlparser::ast::{self, BinaryOperator, Expr, OrderBySort};
 use sqlparser::tokenizer::Location;
 
-use hadal_query::RowExpr;
+use hadal_query::{Function, RowExpr};
 use hadal_types::{TableSchema, limits};
 
 use crate::bind::aggregate::row_expr;
 use crate::bind::bound_expr::{TypedExpr, nodes};
 use crate::bind::derived::{Derived, DerivedColumn};
+use crate::bind::scope::Column;
 use crate::bind::{AROUND_GROUPS, Aggregates, Binder, operands};
 use crate::error::{LocatedError, NOWHERE, Read};
 use crate::select::group_by::{self, at_position, position};
-use crate::select::output_slots::{OutputSlots, Values};
+use crate::select::output_slots::{OutputSlots, Values, is_true};
 use crate::select::selected::Selected;
-use crate::select::{aliases, all_columns, flatten};
 use crate::syntax::select_ast::{Groups, Item, SelectAst};
 use crate::syntax::source_position::place;
 
@@ -267,4 +267,40 @@ fn sort_key(
     // As in PostgreSQL, null sorts above all values.
     let nulls_first = order.options.nulls_first.unwrap_or(descending);
     Ok(SortKey { bound, descending, nulls_first, at })
+}
+
+/// Splits AND into its operands, including those of BETWEEN; conditions that are always true are
+/// left out.
+fn flatten(condition: RowExpr, conditions: &mut Vec<RowExpr>) {
+    match condition {
+        RowExpr::Call { function: Function::And, arguments } => {
+            arguments.into_iter().for_each(|argument| flatten(argument, conditions));
+        }
+        condition if is_true(&condition) => {}
+        condition => conditions.push(condition),
+    }
+}
+
+/// The columns of `*`: the time column, then the others by name. A column with several kinds yields
+/// one output per kind; the kind with the most rows has the plain name.
+fn all_columns(table: &TableSchema) -> Vec<(String, TypedExpr)> {
+    let time = (table.time_column.to_string(), Column::Time.bind());
+    let others = table.columns.iter().filter(|column| column.name != table.time_column);
+    let parts = others.flat_map(|column| {
+        let main = column.main_part().map(|part| part.kind);
+        let name = move |kind| match Some(kind) == main {
+            true => column.name.to_string(),
+            false => format!("{}::{kind}", column.name),
+        };
+        let minor = column.parts.iter().map(|part| part.kind).filter(move |k| Some(*k) != main);
+        let kinds = main.into_iter().chain(minor);
+        kinds.map(move |kind| (name(kind), TypedExpr::part(column, kind)))
+    });
+    std::iter::once(time).chain(parts).collect()
+}
+
+/// The output columns that GROUP BY, HAVING and ORDER BY can use by name.
+fn aliases(selected: &[Selected]) -> Vec<(String, TypedExpr)> {
+    let aliased = selected.iter().filter(|output| output.aliased);
+    aliased.map(|output| (output.name.clone(), output.bound.clone())).collect()
 }

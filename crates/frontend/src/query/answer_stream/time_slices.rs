@@ -46,8 +46,8 @@ pub(crate) struct TimeSlices {
 const GROWTH_MAX: i64 = 16;
 
 impl TimeSlices {
-    /// Slices of `range` for at most `limit` rows. The table has `rows` rows from `first` to `last`,
-    /// both inclusive; later ones are not asked for.
+    /// Slices of `range` for at most `limit` rows. The table has `rows` rows from `first` to
+    /// `last`, both inclusive; later ones are not asked for.
     pub(crate) fn new(
         range: TimeRange,
         table: Option<(Micros, Micros)>,
@@ -160,12 +160,12 @@ impl TimeSlices {
     }
 
     /// Chooses the width so that the next slice holds three quarters of a page, if it is as dense
-    /// as the last one, of which `rows` matched.
+    /// as the last one, in which `rows` rows matched.
     fn fit_width(&mut self, rows: u64) {
         let page = i128::from(limits::STREAMED_PAGE_ROWS) * 3 / 4;
-        let wanted = i128::from(self.width) * page / i128::from(rows.max(1));
+        let width = i128::from(self.width) * page / i128::from(rows.max(1));
         let most = i128::from(self.width) * i128::from(GROWTH_MAX);
-        self.width = i64::try_from(wanted.clamp(1, most)).unwrap_or(i64::MAX);
+        self.width = i64::try_from(width.clamp(1, most)).unwrap_or(i64::MAX);
     }
 }
 
