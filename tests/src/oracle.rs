@@ -220,7 +220,7 @@ fn keys_of(
         };
         let longer = |keys: &Vec<Value>| {
             let keys = keys.clone();
-            values.iter().map(move |value| [keys.as_slice(), &[value.clone()]].concat())
+            values.iter().map(move |value| [keys.as_slice(), std::slice::from_ref(value)].concat())
         };
         all = all.iter().flat_map(longer).collect();
     }
