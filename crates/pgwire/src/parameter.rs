@@ -99,7 +99,7 @@ pub(crate) fn literal(
         Failure::new("0A000", message).hint("send it as text")
     };
     let read = match (format, ParameterType::of(oid)) {
-        (Format::Text, None) if oid == UNKNOWN => of_unknown(bytes),
+        (Format::Text, _) if oid == UNKNOWN => of_unknown(bytes),
         (Format::Text, kind) => of_text(kind.unwrap_or(ParameterType::Text), bytes),
         (Format::Binary, Some(kind)) => of_binary(kind, bytes),
         (Format::Binary, None) => return Err(unsupported()),

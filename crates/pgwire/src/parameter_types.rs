@@ -34,7 +34,7 @@ pub(crate) fn parameter_types(
     let names = names.filter(|lexeme| !lexeme.is("public") && !lexeme.is("."));
     let schema = names.into_iter().next().and_then(Lexeme::name).and_then(|table| schema(&table));
     let mut types: Vec<u32> = (0..count.max(given.len()))
-        .map(|index| given.get(index).copied().unwrap_or_default())
+        .map(|index| given.get(index).copied().filter(|oid| *oid != UNKNOWN).unwrap_or_default())
         .collect();
     for (index, lexeme) in lexemes.iter().enumerate() {
         let Token::Parameter(number) = lexeme.token else { continue };
@@ -46,7 +46,7 @@ pub(crate) fn parameter_types(
             *slot = context.parameter_type().unwrap_or_default();
         }
     }
-    if given.iter().all(|oid| *oid == 0) {
+    if given.iter().all(|oid| [0, UNKNOWN].contains(oid)) {
         for (number, column) in inserted(&lexemes) {
             let Some(slot) = number.checked_sub(1).and_then(|number| types.get_mut(number)) else {
                 continue;
