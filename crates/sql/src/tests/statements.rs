@@ -78,7 +78,7 @@ fn what_hadal_has_not_says_what_to_do() {
         ("WITH t AS (SELECT 1) SELECT * FROM t", "hadal query --format csv"),
         ("SELECT 1 FROM requests JOIN events ON true", "hadal query --format csv"),
         ("SELECT 1 FROM requests, events", "hadal query --format csv"),
-        ("SELECT 1 FROM (SELECT 1)", "into the inner query"),
+        ("SELECT 1 FROM (SELECT 1)", "hadal query --format csv"),
         ("SELECT 1 FROM requests WHERE bytes IN (SELECT 1)", "hadal query --format csv"),
         ("SELECT (SELECT 1) FROM requests", "hadal query --format csv"),
         ("SELECT 1 UNION SELECT 2", "hadal query --format csv"),
