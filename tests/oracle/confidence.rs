@@ -8,7 +8,7 @@ use hadal_tests::engine::{self, Cuts};
 use hadal_tests::generate::{Random, TABLE, TIME_COLUMN, derive};
 use hadal_tests::oracle::Row;
 use hadal_tests::session::Hops;
-use hadal_types::{ColumnName, Micros, Value};
+use hadal_types::{ColumnName, Decimal, Micros, Value};
 
 use crate::sampling::query;
 
@@ -45,10 +45,15 @@ fn population() -> Vec<Row> {
     let row = |index: i64| {
         let service = *random.pick(&["web", "web", "web", "api", "api", "batch"]);
         let share = (random.below(1 << 20) + 1) as f64 / f64::from(1 << 20);
+        // In microseconds, so that few rows have the same time: with many equal values, the
+        // interval of a percentile contains the true value more often.
         #[expect(clippy::cast_possible_truncation, reason = "a waiting time of some seconds")]
-        let ms = (-share.ln() * 100.0) as i64;
-        let mut cells =
-            vec![(name("service"), Value::string(service)), (name("ms"), Value::integer(ms))];
+        let micros = (-share.ln() * 100_000.0) as i64;
+        let (ms, time) = (micros / 1_000, Decimal::new(micros.into(), 3).expect("a decimal"));
+        let mut cells = vec![
+            (name("service"), Value::string(service)),
+            (name("ms"), Value::Number(time.into())),
+        ];
         if random.percent(90) {
             let bytes = 50 + 3 * ms + i64::try_from(random.below(200)).expect("fits");
             cells.push((name("bytes"), Value::integer(bytes)));
