@@ -25,7 +25,8 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn start(more: &[&str]) -> Self {
-        let mut args = vec!["serve", "--memory", "--listen", "127.0.0.1:0"];
+        // Lists of tables would have self tables or not, as time passes.
+        let mut args = vec!["serve", "--memory", "--no-journal", "--listen", "127.0.0.1:0"];
         if !more.contains(&"--pg-listen") {
             args.extend(["--pg-listen", "127.0.0.1:0"]);
         }
@@ -70,9 +71,12 @@ impl Server {
 }
 
 pub(crate) fn has(program: &str) -> bool {
-    let mut command = Command::new(program);
-    command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
+    // openssl has a command instead of a flag.
+    ["--version", "version"].iter().any(|version| {
+        let mut command = Command::new(program);
+        command.arg(version).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    })
 }
 
 #[test]
