@@ -1,0 +1,3 @@
+module hadal.dev/client
+
+go 1.22
