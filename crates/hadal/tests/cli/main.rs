@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod before;
 #[cfg(test)]
+mod clients;
+#[cfg(test)]
 mod cluster;
 #[cfg(test)]
 mod corpus;
