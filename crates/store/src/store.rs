@@ -374,6 +374,8 @@ mod commit;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
+mod log_space_tests;
+#[cfg(test)]
 mod loss_tests;
 mod losses;
 #[cfg(test)]
