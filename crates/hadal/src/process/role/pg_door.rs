@@ -35,7 +35,8 @@ impl PgDoor {
         patience: Duration,
     ) -> Result<Option<Self>, Error> {
         let Some(listen) = doors.pg_address() else { return Ok(None) };
-        let failed = || Error::io("listen on", format!("--pg-listen {listen}"));
+        let place = format!("{listen} for PostgreSQL clients (--pg-listen off: without them)");
+        let failed = || Error::io("listen on", &place);
         let listener = runtime.block_on(bind(listen, patience)).map_err(failed())?;
         let bound = listener.local_addr().map_err(failed())?;
         let mut config = Config::new(bound);
