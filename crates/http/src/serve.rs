@@ -145,9 +145,14 @@ fn refusal(full: LimitReached) -> String {
     )
 }
 
-/// Waits until no connection is open. Running requests are ended early enough to report it.
+/// Waits until no connection is open and no answer is being sent. Running requests are ended early
+/// enough to report it.
 async fn finish(state: &Arc<AppState>, permits: &Semaphore, most: usize) {
-    let all = permits.acquire_many(u32::try_from(most).unwrap_or(u32::MAX));
+    let all = async {
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        let _ = permits.acquire_many(most).await;
+        let _ = state.answers.acquire_many(most).await;
+    };
     let end_what_runs = async {
         sleep(state.config.stopping_time).await;
         state.frontend.shutdown().begin();
@@ -155,7 +160,7 @@ async fn finish(state: &Arc<AppState>, permits: &Semaphore, most: usize) {
     };
     let waiting = async {
         tokio::select! {
-            _ = all => {}
+            () = all => {}
             () = end_what_runs => {}
         }
     };

@@ -16,8 +16,8 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use hadal_aggregate::SparseRow;
 use hadal_frontend::{
-    AnswerColumn, AnswerStream, ErrorKind, Frontend, FrontendError, Principal, QueryRequest,
-    RowBatch, blocking,
+    AnswerColumn, AnswerStream, ErrorKind, FrontendError, Principal, QueryRequest, RowBatch,
+    blocking,
 };
 use hadal_types::{MemoryReservation, limits};
 use hyper::body::Frame;
@@ -28,6 +28,7 @@ use crate::answer_summary::{SUMMARY_HEADER, summary, summary_header};
 use crate::json_lines_answer::distinct_column_names;
 use crate::problem::Problem;
 use crate::response_body::with_memory;
+use crate::state::AppState;
 
 /// Answers a statement in this format. The response begins when the first rows are there.
 ///
@@ -35,11 +36,13 @@ use crate::response_body::with_memory;
 /// As [`Frontend::stream`], and when the format has no place for the columns.
 pub(crate) async fn respond_in(
     format: &dyn AnswerFormat,
-    frontend: &Arc<Frontend>,
+    state: &AppState,
     principal: &Principal,
     request: QueryRequest,
 ) -> Result<Response, Problem> {
-    let mut answer = frontend.stream(principal, request).await?;
+    // Never closed; a closed semaphore would only end the wait.
+    let permit = Arc::clone(&state.answers).acquire_owned().await.ok();
+    let mut answer = state.frontend.stream(principal, request).await?;
     let is_whole = answer.is_whole();
     let rows = if is_whole { answer.first_rows() } else { 0 };
     let mut out = Vec::new();
@@ -59,7 +62,11 @@ pub(crate) async fn respond_in(
     ];
     // One piece waits while the connection sends the one before it.
     let (sender, receiver) = mpsc::channel(1);
-    tokio::spawn(produce(answer, Writer { encoder, out }, sender));
+    let producing = produce(answer, Writer { encoder, out }, sender);
+    tokio::spawn(async move {
+        producing.await;
+        drop(permit);
+    });
     Ok((headers, Body::new(StreamedBody { receiver, ended: false })).into_response())
 }
 

@@ -55,7 +55,7 @@ pub(crate) async fn post(
     let start = Instant::now();
     let request = QueryBody::read(&body)?.into_request(start, client_of(&head.headers))?;
     if let Some(format) = format {
-        return respond_in(&*format, &state.frontend, &principal, request).await;
+        return respond_in(&*format, &state, &principal, request).await;
     }
     let until = request.until;
     let deliver = |result| async move { blocking(move || respond(result, start, until)).await? };
