@@ -149,7 +149,7 @@ impl World {
                 }
                 Some(status) => {
                     let (present, waiting) = (status.schema.rows, status.waiting_rows);
-                    let expected = rows.answered(name, &table(), present + waiting);
+                    let expected = rows.with_status(name, &table(), present + waiting);
                     RowCounts { present, expected, waiting }
                 }
             };

@@ -143,6 +143,16 @@ impl ExpectedRows {
         }
     }
 
+    /// Returns how many rows a leaf should hold whose status has `rows`. The status may be older
+    /// than the last answer, so nothing is learned from it.
+    #[must_use]
+    pub fn with_status(&self, leaf: &LeafName, table: &TableName, rows: u64) -> u64 {
+        let now = self.clock.now();
+        let counts = self.counts.lock();
+        let entry = counts.entries.get(leaf).and_then(|tables| tables.get(table));
+        entry.map_or(rows, |entry| entry.rows(now, &TimeRange::ALL).max(rows))
+    }
+
     /// Notes that a person knows of all rows of a table that are missing now, or of all tables.
     pub fn acknowledge_losses(&self, table: Option<&TableName>) {
         let mut counts = self.counts.lock();

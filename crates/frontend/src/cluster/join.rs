@@ -199,7 +199,7 @@ fn share(
         Some(status) => {
             let present = status.schema.rows;
             let absent = status.waiting_rows.saturating_add(status.lost_rows);
-            let expected = expected.answered(leaf, table, present.saturating_add(absent));
+            let expected = expected.with_status(leaf, table, present.saturating_add(absent));
             RowCounts { present, expected, waiting: status.waiting_rows }
         }
     };

@@ -153,6 +153,17 @@ fn rows_of_an_answer_are_expected_before_a_report_has_them() {
 }
 
 #[test]
+fn a_status_from_before_the_last_answer_makes_nothing_unexpected() {
+    let (_, counts) = counts();
+    assert_eq!(counts.with_status(&leaf(), &table(), 3), 3, "of an unknown leaf");
+    counts.report(&report(5, 1, [0, 10, 10]));
+    assert_eq!(counts.answered(&leaf(), &table(), 14), 14);
+    assert_eq!(counts.with_status(&leaf(), &table(), 10), 14);
+    assert_eq!(counts.with_status(&leaf(), &table(), 16), 16, "from after it");
+    assert_eq!(expected(&counts), 14);
+}
+
+#[test]
 fn missing_rows_may_come_back_or_be_acknowledged() {
     let (_, counts) = counts();
     counts.report(&report(0, 9, [0, 100, 100]));
