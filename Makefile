@@ -3,7 +3,7 @@
 CARGO_TARGET_DIR ?= $(HOME)/.cache/hadal/target
 export CARGO_TARGET_DIR
 
-.PHONY: help demo demo-cluster test fuzz siege siege-cluster simulate downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla bench-scuba bench-cluster bench-functions compare-duckdb fmt lint
+.PHONY: help demo demo-cluster test fuzz siege siege-cluster simulate downgrade bench bench-native bench-restart bench-lifetimes rivals bench-druid bench-scylla bench-scuba bench-cluster bench-functions bench-dashboards bench-arrow compare-duckdb fmt lint
 
 help:
 	@echo 'make demo                   build Hadal and open it on live example data'
@@ -21,6 +21,8 @@ help:
 	@echo 'make bench-native           compare a build for any x86-64 with one for this processor'
 	@echo 'make bench-restart          how long a server is away when it is restarted; ARGS="--gib 8" with more'
 	@echo 'make bench-functions        rows per second of functions in JavaScript, on one core'
+	@echo 'make bench-dashboards       64 clients with a dashboard each, below and beyond the capacity'
+	@echo 'make bench-arrow            rows per second of a large answer to a Python program'
 	@echo 'make bench-lifetimes        durable ingest, a thousand times kill -9, expiry, row blocks on disk; ARGS="kills" for one'
 	@echo 'make rivals                 Hadal beside DuckDB, ClickHouse, Polars, DataFusion on the same data'
 	@echo 'make rivals ARGS="--quick"  the same on a tenth of the data; --help tells of more'
@@ -139,6 +141,19 @@ bench-functions:
 	@make/page
 	cargo build --release --package hadal
 	@python3 bench/functions.py "$(CARGO_TARGET_DIR)/release/hadal" $(ARGS)
+
+bench-dashboards:
+	@make/need cargo cc node npm python3
+	@make/page
+	cargo build --release --package hadal
+	@python3 -B bench/dashboards.py "$(CARGO_TARGET_DIR)/release/hadal" $(ARGS)
+
+bench-arrow:
+	@make/need cargo cc node npm python3
+	@make/page
+	cargo build --release --package hadal
+	@python=$$(make/python tests tests/python-requirements.txt) && \
+		exec "$$python" -B bench/arrow.py "$(CARGO_TARGET_DIR)/release/hadal" $(ARGS)
 
 fmt:
 	@make/need cargo rustfmt node npm

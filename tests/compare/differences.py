@@ -20,6 +20,8 @@ SPELLING = {
     "regexp_extract without a match": "null; empty in DuckDB",
     "LIKE": "a backslash escapes, as in PostgreSQL; DuckDB has no escape character unless it is named",
     "order of nulls": "null is the largest, as in PostgreSQL; in DuckDB it is always last",
+    "CASE of large whole numbers and decimals": "exact; DuckDB's common type has the decimals of the literal beside "
+        "whole numbers, and cuts off those of other arguments",
     "any_value": "the smallest, so that the same query has the same answer",
     "first, last, arg_min, arg_max": "the smallest of several first values; DuckDB takes any",
     "keys that are constants": "a group for them only if there is a row; DuckDB's GROUP BY ALL leaves them out",

@@ -206,8 +206,9 @@ class Expressions:
 
     def number_choice(self, depth):
         if self.percent(20):
-            return self.build("number", "CASE {} WHEN 'web' THEN 1 WHEN '' THEN 0.5 ELSE {} END", self.text(0),
-                              self.number(depth))
+            form = ("CASE {} WHEN 'web' THEN 1 WHEN '' THEN 0.5 ELSE {} END",
+                    "CASE {} WHEN 'web' THEN 1 WHEN '' THEN 0.5000 ELSE {} END")
+            return self.build("number", form, self.text(0), self.number(depth))
         if self.percent(40):
             return self.build(
                 "number", "CASE WHEN {} THEN {} ELSE {} END", self.boolean(depth), self.number(depth),

@@ -69,6 +69,9 @@ class Queries(Expressions):
 
     def ratio(self):
         top, bottom = self.summed(), self.counted()
+        # Counts of many distinct values are estimates.
+        while not bottom.exact:
+            bottom = self.counted()
         form = ("{} / {}", "{}::DOUBLE / nullif({}, 0)")
         result = self.build("double", form, self.with_filter(top, None), self.with_filter(bottom, self.boolean(0)))
         result.exact = False

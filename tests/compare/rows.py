@@ -50,6 +50,14 @@ class Table:
         for row, time in zip(self.rows, times):
             row["time"] = time
             row["sample_rate"] = draw.choice(RATES) if self.sampled else None
+        self.fill_columns(draw)
+
+    def fill_columns(self, draw):
+        """Gives a value to each column without one: Hadal has no such columns."""
+        for name in [name for name, _, _ in COLUMNS if all(row[name] is None for row in self.rows)]:
+            row = draw.choice(self.rows)
+            while row[name] is None:
+                row[name] = make_row(draw)[name]
 
     def json_lines(self):
         return "".join(json_line(row) + "\n" for row in self.rows).encode()

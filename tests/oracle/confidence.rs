@@ -8,6 +8,7 @@ use hadal_tests::engine::{self, Cuts};
 use hadal_tests::generate::{Random, TABLE, TIME_COLUMN, derive};
 use hadal_tests::oracle::Row;
 use hadal_tests::session::Hops;
+use hadal_types::limits::CONFIDENCE_LEAVES_MIN;
 use hadal_types::{ColumnName, Decimal, Micros, Value};
 
 use crate::sampling::query;
@@ -104,7 +105,6 @@ fn truths(rows: &[Row], whole: &ResultSet) -> Vec<f64> {
     (0..OUTPUTS.len()).map(truth).collect()
 }
 
-#[expect(clippy::print_stdout, reason = "what is shown where a test fails")]
 fn assert_honest(what: &str, rate: impl Fn(&Row) -> i64) {
     let rows = population();
     let whole = answer(&rows);
@@ -125,8 +125,15 @@ fn assert_honest(what: &str, rate: impl Fn(&Row) -> i64) {
             within[index] += u32::from(low <= truth && truth <= high);
         }
     }
+    assert_coverage(what, |index| Some(within[index]));
+}
+
+/// Checks how many of the intervals of each output contain the true value.
+#[expect(clippy::print_stdout, reason = "what is shown where a test fails")]
+fn assert_coverage(what: &str, within: impl Fn(usize) -> Option<u32>) {
     let mut failures = Vec::new();
-    for (output, within) in OUTPUTS.iter().zip(within) {
+    for (index, output) in OUTPUTS.iter().enumerate() {
+        let Some(within) = within(index) else { continue };
         let coverage = f64::from(within) / DRAWS as f64;
         println!("seed {SEED}, {what}, {output}: {coverage:.3} within");
         if !COVERAGE.contains(&coverage) {
@@ -156,6 +163,92 @@ fn intervals_of_rates_that_depend_on_the_values_are_honest() {
         true => 1,
         false => 10,
     });
+}
+
+/// How many leaves there are, and how many of them are missing.
+const LEAVES: usize = 24;
+const MISSING: usize = 4;
+
+/// The rows in batches, each on a leaf of its own choice. A batch has one service, so the services
+/// are not spread evenly.
+fn placed(rows: &[Row], random: &mut Random) -> Vec<Vec<Row>> {
+    let mut leaves = vec![Vec::new(); LEAVES];
+    let mut sorted: Vec<&Row> = rows.iter().collect();
+    sorted.sort_by_key(|row| row.cells[&name("service")].to_string());
+    let mut rest = sorted.as_slice();
+    while !rest.is_empty() {
+        let (batch, others) = rest.split_at(rest.len().min(2 + random.below(30)));
+        leaves[random.below(LEAVES)].extend(batch.iter().map(|row| (*row).clone()));
+        rest = others;
+    }
+    leaves
+}
+
+fn assert_honest_without_leaves(what: &str, rate: i64) {
+    let rows = population();
+    let truths = truths(&rows, &answer(&rows));
+    let outputs = format!("SELECT {} FROM {TABLE}", OUTPUTS.join(", "));
+    let mut within = [0_u32; OUTPUTS.len()];
+    for draw in 0..DRAWS {
+        let mut random = Random::new(derive(SEED, draw));
+        let kept = sample(&rows, |_| rate, &mut random);
+        let leaves = placed(&kept, &mut random);
+        let blocks = |rows: &Vec<Row>| {
+            engine::blocks(rows, &name(TIME_COLUMN), Cuts::Rows(256)).expect("blocks")
+        };
+        let leaves: Vec<(Vec<_>, usize)> =
+            leaves.iter().map(|rows| (blocks(rows), rows.len())).collect();
+        let (silent, answering) = leaves.split_at(MISSING);
+        let missing: usize = silent.iter().map(|(_, rows)| rows).sum();
+        let answering: Vec<Vec<_>> = answering.iter().map(|(blocks, _)| blocks.clone()).collect();
+        let mut query = query(&outputs, &kept);
+        query.ask_for_confidence();
+        let sampled = engine::answer_of_leaves(&answering, missing as u64, &query);
+        let sampled = sampled.expect("an answer");
+        for (index, interval) in sampled.intervals[0].iter().enumerate() {
+            let (low, high) = match *interval {
+                Interval::OfAll { estimate, low, high } if low <= estimate && estimate <= high => {
+                    (low, high)
+                }
+                Interval::None if is_percentile(index) => continue,
+                _ => panic!("seed {SEED}, draw {draw}, {}: {interval:?}", OUTPUTS[index]),
+            };
+            within[index] += u32::from(low <= truths[index] && truths[index] <= high);
+        }
+    }
+    // All rows are expected, so their number is known if none stands for others.
+    let is_known = |index: usize| rate == 1 && OUTPUTS[index] == "count(*)";
+    assert!((0..OUTPUTS.len()).all(|index| !is_known(index) || u64::from(within[index]) == DRAWS));
+    let has_interval = |index: usize| !is_percentile(index) && !is_known(index);
+    assert_coverage(what, |index| has_interval(index).then_some(within[index]));
+}
+
+fn is_percentile(index: usize) -> bool {
+    OUTPUTS[index].starts_with('p')
+}
+
+#[test]
+fn estimates_without_some_leaves_are_honest() {
+    assert_honest_without_leaves("leaves are missing", 1);
+}
+
+#[test]
+fn estimates_from_samples_without_some_leaves_are_honest() {
+    assert_honest_without_leaves("samples, and leaves are missing", 4);
+}
+
+#[test]
+fn few_leaves_have_no_interval() {
+    let rows = population();
+    let leaves: Vec<Vec<Vec<u8>>> = rows
+        .chunks(rows.len() / CONFIDENCE_LEAVES_MIN)
+        .map(|rows| engine::blocks(rows, &name(TIME_COLUMN), Cuts::Rows(256)).expect("blocks"))
+        .collect();
+    let mut query = query(&format!("SELECT count(*) FROM {TABLE}"), &rows);
+    query.ask_for_confidence();
+    let of = |leaves| engine::answer_of_leaves(leaves, 10, &query).expect("an answer").intervals;
+    assert!(matches!(of(&leaves)[0][0], Interval::OfAll { .. }));
+    assert_eq!(of(&leaves[1..])[0][0], Interval::TooFew);
 }
 
 #[test]

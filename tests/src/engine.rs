@@ -4,14 +4,17 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hadal_aggregate::{FinishError, Partial, QueryErrorCode, ResultSet, finish};
+use hadal_aggregate::{
+    Coverage, FinishError, LeafCoverage, LeafOutcome, Partial, QueryErrorCode, ResultSet,
+    add_leaf_totals, finish,
+};
 use hadal_block::{
     BlockBuilder, BlockError, BlockView, Chill, MergeOrder, PushError, Sampling, chill, merge,
     sample,
 };
 use hadal_query::Query;
 use hadal_scan::Scan;
-use hadal_types::{BatchId, ColumnName, Kind, Micros, Value};
+use hadal_types::{BatchId, ColumnName, Kind, LeafName, Micros, Value};
 use hadal_wire::{decode_partial, encode_partial};
 
 use crate::oracle::{EngineFault, FaultKind, Produced, Row};
@@ -184,10 +187,7 @@ pub fn answer(
     partials: usize,
     hops: Hops,
 ) -> Result<ResultSet, EngineFault> {
-    let invalid = |text: String| EngineFault { kind: FaultKind::Invalid, text };
-    let scan = Scan::new(Arc::new(query.clone())).map_err(|error| invalid(error.to_string()))?;
-    // In half of all runs, rows are scanned piece by piece.
-    let scan = if blocks.len() % 2 == 1 { scan.in_pieces_of(PIECE_BYTES) } else { scan };
+    let scan = scan_of(query, blocks.len())?;
     let mut parts = vec![Partial::empty(query); partials.max(1)];
     for (index, bytes) in blocks.iter().enumerate() {
         let view = BlockView::parse(bytes).map_err(|error| error.to_string())?;
@@ -204,6 +204,52 @@ pub fn answer(
         merged
     });
     finish(merged.unwrap_or_else(|| Partial::empty(query)), query, &|| false).map_err(fault_of)
+}
+
+/// The result set of a cluster, by the blocks of the leaves that answer. Others lack `missing` rows.
+///
+/// # Errors
+/// As [`ask`].
+pub fn answer_of_leaves(
+    leaves: &[Vec<Vec<u8>>],
+    missing: u64,
+    query: &Query,
+) -> Result<ResultSet, EngineFault> {
+    let mut merged = Partial::empty(query);
+    for (number, blocks) in leaves.iter().enumerate() {
+        let scan = scan_of(query, blocks.len())?;
+        let (mut part, mut rows) = (Partial::empty(query), 0);
+        for bytes in blocks {
+            let view = BlockView::parse(bytes).map_err(|error| error.to_string())?;
+            rows += view.rows() as u64;
+            scan.block(&view, &|_, column| column.verify(), &mut part)
+                .map_err(|error| error.to_string())?;
+        }
+        part.coverage = coverage(number, LeafOutcome::Answered, rows, rows);
+        add_leaf_totals(&mut part, query, rows);
+        merged.merge(through_wire(part, query)?);
+    }
+    merged.coverage.merge(coverage(leaves.len(), LeafOutcome::Dead, missing, 0));
+    finish(merged, query, &|| false).map_err(fault_of)
+}
+
+/// The coverage of a leaf that should hold some rows, and scanned others.
+fn coverage(
+    number: usize,
+    outcome: LeafOutcome,
+    rows_expected: u64,
+    rows_scanned: u64,
+) -> Coverage {
+    let name = LeafName(format!("leaf-{number:03}").into());
+    let leaf = LeafCoverage { name, outcome, rows_expected, rows_scanned, micros: 1 };
+    Coverage::of_leaf(leaf, outcome == LeafOutcome::Answered)
+}
+
+/// The scan of a query, in half of all runs piece by piece.
+fn scan_of(query: &Query, blocks: usize) -> Result<Scan, EngineFault> {
+    let invalid = |text: String| EngineFault { kind: FaultKind::Invalid, text };
+    let scan = Scan::new(Arc::new(query.clone())).map_err(|error| invalid(error.to_string()))?;
+    Ok(if blocks % 2 == 1 { scan.in_pieces_of(PIECE_BYTES) } else { scan })
 }
 
 /// The first of the errors with which an answer fails.

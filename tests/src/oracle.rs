@@ -237,6 +237,7 @@ fn row_values(
         let weight = match measure.weighting {
             Weighting::Events => Some(weight),
             Weighting::SamplingVariance => sampling_variance(weight),
+            Weighting::Leaves(_) => None,
         };
         let second = measure.second.as_ref().map(&value).transpose()?;
         Ok((weight, value(&measure.argument)?, second))

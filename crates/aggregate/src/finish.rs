@@ -2,6 +2,7 @@
 //! limited to series, filtered, sorted and cut. Only the root does this.
 
 pub(crate) mod confidence;
+pub(crate) mod missing_leaves;
 pub(crate) mod series;
 pub(crate) mod top_k;
 
@@ -16,6 +17,7 @@ use hadal_types::{MemoryReservation, Value};
 
 use crate::covered_seconds::CoveredSeconds;
 use crate::finish::confidence::{GroupStates, Interval};
+use crate::finish::missing_leaves::AnsweredLeaves;
 use crate::finish::top_k::candidates;
 use crate::groups::Groups;
 use crate::groups::group::Group;
@@ -107,6 +109,7 @@ pub fn finish(
         warnings: warnings.iter().collect(),
         reservation,
     };
+    let leaves = AnsweredLeaves::of(&answer.coverage);
     let mut made = ReservedRows::default();
     for (index, line) in lines.into_iter().enumerate() {
         if index % LINES_AT_ONCE == 0 && is_late() {
@@ -115,7 +118,7 @@ pub fn finish(
         let row = finisher.outputs_of(&line)?;
         made.add(row.bytes().saturating_sub(line.bytes()), &mut answer.reservation)?;
         if let Some(plan) = &query.confidence {
-            let intervals = finisher.intervals_of(plan, query, &line, &row);
+            let intervals = finisher.intervals_of(plan, query, (&line, &row), leaves.as_ref());
             made.add(size_of_val(intervals.as_slice()), &mut answer.reservation)?;
             answer.intervals.push(intervals);
         }
@@ -248,11 +251,14 @@ impl<'g> Finisher<'g> {
         &self,
         plan: &ConfidencePlan,
         query: &Query,
-        line: &ResultRow,
-        row: &SparseRow,
+        (line, row): (&ResultRow, &SparseRow),
+        leaves: Option<&AnsweredLeaves>,
     ) -> Vec<Interval> {
+        let none = || vec![Interval::None; query.outputs.len()];
         let states = match line {
-            ResultRow::Raw(_) => return vec![Interval::None; query.outputs.len()],
+            ResultRow::Raw(_) => return none(),
+            // What leaves added to each of several groups does not add up.
+            ResultRow::Alone { is_other: true, .. } if leaves.is_some() => return none(),
             ResultRow::Alone { group, .. } => GroupStates::Alone(group),
             ResultRow::Place(group_index) => GroupStates::Place(self.groups, *group_index),
         };
@@ -265,7 +271,9 @@ impl<'g> Finisher<'g> {
         };
         let outputs = (0..).zip(&plan.outputs);
         outputs
-            .map(|(index, of)| confidence::interval(plan, of, row.get(index), &states, &number))
+            .map(|(index, of)| {
+                confidence::interval((plan, of), row.get(index), &states, leaves, &number)
+            })
             .collect()
     }
 

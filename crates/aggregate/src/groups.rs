@@ -346,6 +346,14 @@ impl Groups {
         Some(state)
     }
 
+    /// Adds a state of the measure's kind to that of a group.
+    pub(crate) fn merge_state_at(&mut self, group_index: usize, measure: usize, state: &State) {
+        let count = self.len();
+        if let Some(column) = self.states.get_mut(measure) {
+            column.merge_state(group_index, state, count);
+        }
+    }
+
     /// By group index: a rank with the same order as the measure's sum. `None` if the ranks are
     /// unknown or a group has no sum.
     pub(crate) fn sum_ranks(&self, measure: usize) -> Option<Vec<i128>> {

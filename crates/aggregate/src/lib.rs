@@ -12,6 +12,7 @@ mod top_list;
 mod covered_seconds;
 mod finish;
 mod groups;
+mod leaf_totals;
 mod partial;
 mod state;
 
@@ -25,6 +26,7 @@ pub use groups::key_dictionary::distinct_values::DistinctValues;
 pub use groups::pruning::CutParts;
 pub use groups::state_column::measure_column::MeasureColumn;
 pub use groups::string_table::StringInterner;
+pub use leaf_totals::add_leaf_totals;
 pub use partial::coverage::{Coverage, LeafCoverage, LeafOutcome, ScanStats};
 pub use partial::top_rows::{SortColumns, TopRows};
 pub use partial::warnings::{Warning, WarningCode, Warnings};

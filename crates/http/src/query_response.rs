@@ -4,7 +4,8 @@
 //! {"columns": [{"name", "type"}…], "rows": [[…]…],
 //!  "coverage": {…}, "stats": {…}, "warnings": [{"code", "subject", "count", "message"}…],
 //!  "samples": [per row: stored rows behind it], "other": [per row: beyond the series limit],
-//!  "intervals": [per row: [per column: [low, high], "too_few" or null]],
+//!  "intervals": [per row: [per column: [low, high], {"estimate": …, "low": …, "high": …},
+//!                "too_few" or null]],
 //!  "time": {"from", "to"}, "sql": "…"}
 //! ```
 //!
@@ -135,13 +136,14 @@ struct Column<'a> {
     r#type: &'static str,
 }
 
-/// An interval: null, `"too_few"`, or its two ends.
+/// An interval: null, `"too_few"`, its two ends, or an estimate for all leaves and its ends.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum IntervalBody {
     Unknown(Option<()>),
     TooFew(&'static str),
     Between([f64; 2]),
+    OfAll { estimate: f64, low: f64, high: f64 },
 }
 
 impl From<&Interval> for IntervalBody {
@@ -150,6 +152,7 @@ impl From<&Interval> for IntervalBody {
             Interval::None => Self::Unknown(None),
             Interval::TooFew => Self::TooFew("too_few"),
             Interval::Between(low, high) => Self::Between([low, high]),
+            Interval::OfAll { estimate, low, high } => Self::OfAll { estimate, low, high },
         }
     }
 }

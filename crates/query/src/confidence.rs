@@ -6,6 +6,10 @@
 //! and Wretman, "Model Assisted Survey Sampling", 1992, sections 2.8 and 5.5). A percentile has the
 //! interval of Woodruff ("Confidence Intervals for Medians and Other Position Measures", JASA
 //! 1952). So a query that is asked for intervals gets more measures, whose rows weigh w(w − 1).
+//!
+//! Where leaves are missing, those that answered are a sample of all: clusters of rows. Totals are
+//! estimated by their ratio to the stored rows, and vary as they do between leaves (same book,
+//! section 8.6). For that, each leaf adds one pair of its own totals to more measures.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +17,10 @@ use hadal_types::Value;
 use hadal_types::limits::CONFIDENCE_TOTALS_MAX;
 
 use crate::aggregate_function::{AggregateFunction, StateKind};
-use crate::expr::{Expr, GroupInput, OutputExpr};
+use crate::expr::{Expr, GroupInput, OutputExpr, RowExpr};
 use crate::function::Function;
 use crate::measure::{Measure, Weighting};
+use crate::total::{LeafTotal, Total};
 
 /// How the intervals of a query's outputs are computed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -30,6 +35,8 @@ pub struct ConfidencePlan {
     /// The index of the measure of quantiles whose rows weigh their variance, by that of the
     /// measure of the same quantiles.
     pub quantiles: BTreeMap<usize, usize>,
+    /// The index of the measure of two totals of each leaf, the lower first.
+    pub leaves: BTreeMap<(LeafTotal, LeafTotal), usize>,
 }
 
 /// How the interval of one output is computed.
@@ -60,28 +67,6 @@ pub enum SmoothExpr {
     Multiply(Box<[Self; 2]>),
     /// left / right.
     Divide(Box<[Self; 2]>),
-}
-
-/// Σw·x over a group's rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Total {
-    /// Of ones.
-    Rows,
-    /// Of ones, over the rows that have a value of this measure.
-    Count(usize),
-    /// Of the values of this measure.
-    Sum(usize),
-}
-
-impl Total {
-    /// The measure whose rows are summed up; `None` for all rows of the group.
-    #[must_use]
-    pub const fn measure(self) -> Option<usize> {
-        match self {
-            Self::Rows => None,
-            Self::Count(measure) | Self::Sum(measure) => Some(measure),
-        }
-    }
 }
 
 impl SmoothExpr {
@@ -196,7 +181,10 @@ impl ConfidencePlan {
             let confidence = OutputConfidence::of(expr, CONFIDENCE_TOTALS_MAX);
             match &confidence {
                 OutputConfidence::Quantile(measure, _) => plan.add_quantiles(measures, *measure),
-                OutputConfidence::Smooth(smooth) => plan.add_products(measures, &smooth.totals()),
+                OutputConfidence::Smooth(smooth) => {
+                    plan.add_products(measures, &smooth.totals());
+                    plan.add_leaf_totals(measures, &smooth.totals());
+                }
                 OutputConfidence::None | OutputConfidence::Exact => {}
             }
             plan.outputs.push(confidence);
@@ -210,6 +198,19 @@ impl ConfidencePlan {
             measures.push(Measure { weighting: Weighting::SamplingVariance, ..of });
             measures.len() - 1
         });
+    }
+
+    /// Adds the measures of these totals, and of the stored rows, of each leaf.
+    fn add_leaf_totals(&mut self, measures: &mut Vec<Measure>, totals: &[Total]) {
+        let mut all: Vec<LeafTotal> = totals.iter().copied().map(LeafTotal::Of).collect();
+        all.sort_unstable();
+        all.insert(0, LeafTotal::TableRows);
+        for (index, &one) in all.iter().enumerate() {
+            for &other in &all[index + 1..] {
+                let pair = (one, other);
+                self.leaves.entry(pair).or_insert_with(|| add_of_leaves(measures, [one, other]));
+            }
+        }
     }
 
     /// Adds the measures of the variances and covariances of these totals.
@@ -233,6 +234,18 @@ impl ConfidencePlan {
     }
 }
 
+/// Adds a measure of two totals of each leaf; returns its index.
+fn add_of_leaves(measures: &mut Vec<Measure>, pair: [LeafTotal; 2]) -> usize {
+    let none = || RowExpr::Literal(Value::Null);
+    measures.push(Measure {
+        kind: StateKind::Covariance,
+        argument: none(),
+        second: Some(none()),
+        weighting: Weighting::Leaves(pair),
+    });
+    measures.len() - 1
+}
+
 /// Adds a measure of the variances of the values of one or two measures; returns its index.
 fn add(measures: &mut Vec<Measure>, kind: StateKind, [first, second]: [usize; 2]) -> usize {
     let argument = measures[first].argument.clone();
@@ -244,7 +257,7 @@ fn add(measures: &mut Vec<Measure>, kind: StateKind, [first, second]: [usize; 2]
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::expr::{RowExpr, RowInput};
+    use crate::expr::RowInput;
 
     fn plan(outputs: &[OutputExpr]) -> (ConfidencePlan, Vec<StateKind>) {
         let argument = || RowExpr::Leaf(RowInput::Time);
@@ -252,6 +265,7 @@ mod tests {
         let mut measures = kinds.map(|kind| Measure::new(kind, argument())).to_vec();
         let plan = ConfidencePlan::new(outputs, &mut measures);
         let added = measures[3..].iter();
+        let added = added.filter(|of| !matches!(of.weighting, Weighting::Leaves(_)));
         let added = added.inspect(|of| assert_eq!(of.weighting, Weighting::SamplingVariance));
         let kinds = added.map(|measure| measure.kind).collect();
         (plan, kinds)
@@ -268,6 +282,9 @@ mod tests {
         let smooth = |total| OutputConfidence::Smooth(SmoothExpr::Total(total));
         assert_eq!(plan.outputs, [smooth(Total::Rows), smooth(Total::Count(0))]);
         assert!(kinds.is_empty());
+        let pairs: Vec<_> = plan.leaves.keys().copied().collect();
+        let with_rows = |total| (LeafTotal::TableRows, LeafTotal::Of(total));
+        assert_eq!(pairs, [Total::Rows, Total::Count(0)].map(with_rows));
     }
 
     #[test]
@@ -277,8 +294,10 @@ mod tests {
         let ratio = Expr::call(Function::Divide, [sum.clone(), other]);
         let (plan, kinds) = plan(&[sum, ratio.clone(), ratio]);
         assert_eq!(kinds, [StateKind::Variance, StateKind::Covariance, StateKind::Variance]);
-        assert_eq!(plan.variances, [(0, 3), (1, 5)].into());
-        assert_eq!(plan.covariances, [((0, 1), 4)].into());
+        assert_eq!(plan.variances[&0], 3);
+        assert_eq!(plan.covariances.len(), 1);
+        // Of three totals and the rows of the table.
+        assert_eq!(plan.leaves.len(), 6);
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod string_limit;
 mod text_functions;
 mod time_key;
 mod time_zone;
+mod total;
 mod udf;
 mod udf_column;
 mod url;
@@ -29,7 +30,7 @@ mod url;
 pub use aggregate_function::{AggregateFunction, StateKind};
 pub use calendar::{CalendarFunction, is_time_format};
 pub use calendar_buckets::CalendarBuckets;
-pub use confidence::{ConfidencePlan, OutputConfidence, SmoothExpr, Total};
+pub use confidence::{ConfidencePlan, OutputConfidence, SmoothExpr};
 pub use evaluator::{PrepareError, Prepared, contains_text};
 pub use expr::{ColumnRef, Expr, GroupInput, OutputExpr, RowExpr, RowInput, Type};
 pub use function::{Function, TimeField};
@@ -43,6 +44,7 @@ pub use string_limit::StringTooLong;
 pub use text_functions::TextFunction;
 pub use time_key::{TimeBuckets, time_buckets};
 pub use time_zone::TimeZone;
+pub use total::{LeafTotal, Total};
 pub use udf::{
     AggregateId, AggregateUdf, EvalError, FunctionHost, FunctionId, FunctionRegistry, ScalarUdf,
     UdfCall, UdfError, UdfState, call_udf,

@@ -4,6 +4,7 @@ use hadal_types::Weight;
 
 use crate::aggregate_function::StateKind;
 use crate::expr::RowExpr;
+use crate::total::LeafTotal;
 
 /// A state that is kept for each group: it accumulates one expression, or pairs of two, over the
 /// rows where none is null.
@@ -30,6 +31,9 @@ pub enum Weighting {
     /// a weight are left out. Only for [`StateKind::Variance`], [`StateKind::Covariance`] and
     /// [`StateKind::Quantiles`].
     SamplingVariance,
+    /// Nothing: instead, each leaf adds one pair of its totals of the group. Only for
+    /// [`StateKind::Covariance`]; the expressions are not computed.
+    Leaves([LeafTotal; 2]),
 }
 
 impl Weighting {
@@ -39,6 +43,7 @@ impl Weighting {
         match self {
             Self::Events => Some(weight),
             Self::SamplingVariance => weight.sampling_variance(),
+            Self::Leaves(_) => None,
         }
     }
 }

@@ -8,7 +8,7 @@ use hadal_types::{Micros, TableName, TimeRange, Value, limits};
 use crate::confidence::ConfidencePlan;
 use crate::expr::{Expr, GroupInput, OutputExpr, RowExpr, RowInput, Type};
 use crate::function::Function;
-use crate::measure::Measure;
+use crate::measure::{Measure, Weighting};
 use crate::time_key::{TimeBuckets, time_buckets};
 use crate::udf::FunctionRegistry;
 
@@ -178,6 +178,12 @@ impl Query {
             let outputs = self.outputs.iter().map(|output| &output.expr);
             self.confidence = Some(ConfidencePlan::new(outputs, measures).into());
         }
+    }
+
+    /// Whether each leaf has to add its totals ([`Weighting::Leaves`]).
+    #[must_use]
+    pub fn needs_leaf_totals(&self) -> bool {
+        self.measures().iter().any(|measure| matches!(measure.weighting, Weighting::Leaves(_)))
     }
 
     /// The index of the key that unnests a list, and the list. `None` if there is none.

@@ -210,6 +210,8 @@ pub const OUTPUTS_MAX: usize = 5_000;
 pub const CONFIDENCE_TOTALS_MAX: usize = 6;
 /// Rows of equal weight that a confidence interval needs at least.
 pub const CONFIDENCE_EFFECTIVE_ROWS_MIN: f64 = 100.0;
+/// Leaves that have to answer for an interval around an estimate for all leaves.
+pub const CONFIDENCE_LEAVES_MIN: usize = 5;
 /// Bytes of one regular expression.
 pub const REGEX_BYTES_MAX: usize = 1_024;
 /// Bytes of the compiled program of one regular expression, and of its lazy DFA.

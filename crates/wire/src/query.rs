@@ -6,8 +6,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use hadal_peer::Plan;
 use hadal_query::{
-    AggregateId, FunctionHost, FunctionRegistry, GroupInput, Measure, OrderKey, Output, OutputExpr,
-    Query, QueryKind, SentGroups, SeriesLimit, StateKind, Weighting,
+    AggregateId, FunctionHost, FunctionRegistry, GroupInput, LeafTotal, Measure, OrderKey, Output,
+    OutputExpr, Query, QueryKind, SentGroups, SeriesLimit, StateKind, Total, Weighting,
 };
 use hadal_types::limits::{
     GROUP_KEYS_MAX, HISTOGRAM_BUCKETS_MAX, OUTPUTS_MAX, QUERY_BYTES_MAX, QUERY_DEADLINE_MS_MAX,
@@ -255,8 +255,53 @@ fn encode_measure(measure: &Measure) -> proto::Measure {
     let weighting = match measure.weighting {
         Weighting::Events => proto::Weighting::Unspecified,
         Weighting::SamplingVariance => proto::Weighting::SamplingVariance,
+        Weighting::Leaves(_) => proto::Weighting::Leaves,
     };
-    proto::Measure { kind: kind.into(), argument, parameter, second, weighting: weighting.into() }
+    let leaf_totals = match measure.weighting {
+        Weighting::Leaves(pair) => pair.map(encode_leaf_total).to_vec(),
+        Weighting::Events | Weighting::SamplingVariance => Vec::new(),
+    };
+    let (kind, weighting) = (kind.into(), weighting.into());
+    proto::Measure { kind, argument, parameter, second, weighting, leaf_totals }
+}
+
+fn encode_leaf_total(total: LeafTotal) -> proto::LeafTotal {
+    let (kind, measure) = match total {
+        LeafTotal::TableRows => (proto::LeafTotalKind::TableRows, 0),
+        LeafTotal::Of(Total::Rows) => (proto::LeafTotalKind::Rows, 0),
+        LeafTotal::Of(Total::Count(measure)) => (proto::LeafTotalKind::Count, measure),
+        LeafTotal::Of(Total::Sum(measure)) => (proto::LeafTotalKind::Sum, measure),
+    };
+    let measure = u32::try_from(measure).unwrap_or(u32::MAX);
+    proto::LeafTotal { kind: kind.into(), measure }
+}
+
+fn decode_leaf_total(total: &proto::LeafTotal) -> Result<LeafTotal, DecodeError> {
+    let measure = total.measure as usize;
+    Ok(match proto::LeafTotalKind::try_from(total.kind) {
+        Ok(proto::LeafTotalKind::TableRows) => LeafTotal::TableRows,
+        Ok(proto::LeafTotalKind::Rows) => LeafTotal::Of(Total::Rows),
+        Ok(proto::LeafTotalKind::Count) => LeafTotal::Of(Total::Count(measure)),
+        Ok(proto::LeafTotalKind::Sum) => LeafTotal::Of(Total::Sum(measure)),
+        Ok(proto::LeafTotalKind::Unspecified) | Err(_) => {
+            return Err(DecodeErrorKind::UnknownCode(total.kind).into());
+        }
+    })
+}
+
+/// The weighting of measures whose pairs leaves add: two totals.
+fn decode_leaf_weighting(
+    kind: StateKind,
+    totals: Vec<proto::LeafTotal>,
+) -> Result<Weighting, DecodeError> {
+    if kind != StateKind::Covariance {
+        return Err(unfit(format!("{kind:?}"), "a covariance"));
+    }
+    let totals = each("leaf_totals", totals, |total| decode_leaf_total(&total))?;
+    match <[LeafTotal; 2]>::try_from(totals) {
+        Ok(pair) => Ok(Weighting::Leaves(pair)),
+        Err(totals) => Err(unfit(format!("{} totals", totals.len()), "two totals")),
+    }
 }
 
 fn decode_measure(measure: proto::Measure) -> Result<Measure, DecodeError> {
@@ -273,6 +318,7 @@ fn decode_measure(measure: proto::Measure) -> Result<Measure, DecodeError> {
         Ok(proto::Weighting::SamplingVariance) if kind.takes_sampling_variances() => {
             Weighting::SamplingVariance
         }
+        Ok(proto::Weighting::Leaves) => decode_leaf_weighting(kind, measure.leaf_totals)?,
         Ok(proto::Weighting::SamplingVariance) => {
             return Err(unfit(format!("{kind:?}"), "a variance, a covariance or quantiles"));
         }

@@ -9,6 +9,7 @@ use hadal_query::{ConfidencePlan, OutputConfidence, OutputExpr, SmoothExpr, Tota
 use hadal_types::limits::CONFIDENCE_EFFECTIVE_ROWS_MIN;
 use hadal_types::{Value, Weight};
 
+use crate::finish::missing_leaves::AnsweredLeaves;
 use crate::groups::Groups;
 use crate::groups::group::Group;
 use crate::state::State;
@@ -35,6 +36,16 @@ pub enum Interval {
     /// From the first to the second number, inclusive. They are equal if the output does not depend
     /// on which rows were kept.
     Between(f64, f64),
+    /// Leaves are missing: what the number is estimated to be with all leaves, and the ends of the
+    /// interval of that estimate.
+    OfAll {
+        /// The estimate.
+        estimate: f64,
+        /// From this number,
+        low: f64,
+        /// to this one, inclusive.
+        high: f64,
+    },
 }
 
 /// The states of one group.
@@ -53,7 +64,7 @@ impl GroupStates<'_> {
         }
     }
 
-    fn state(&self, measure: usize) -> Option<Cow<'_, State>> {
+    pub(crate) fn state(&self, measure: usize) -> Option<Cow<'_, State>> {
         match self {
             Self::Alone(group) => group.states.get(measure).map(Cow::Borrowed),
             Self::Place(groups, group_index) => {
@@ -63,7 +74,7 @@ impl GroupStates<'_> {
     }
 
     /// Σw of the rows behind a total, and Σwx.
-    fn total(&self, total: Total) -> Option<(WeightedCount, f64)> {
+    pub(crate) fn total(&self, total: Total) -> Option<(WeightedCount, f64)> {
         let Some(measure) = total.measure() else {
             let count = self.count();
             return Some((count, events(count)));
@@ -77,13 +88,14 @@ impl GroupStates<'_> {
     }
 }
 
-/// Computes the interval of an output with the value `value`. `number` gives the values of outputs
-/// that do not depend on which rows were kept.
+/// Computes the interval of an output with the value `value`. `leaves` are those that answered, if
+/// others are missing. `number` gives the values of outputs that do not depend on which rows were
+/// kept.
 pub(crate) fn interval(
-    plan: &ConfidencePlan,
-    confidence: &OutputConfidence,
+    (plan, confidence): (&ConfidencePlan, &OutputConfidence),
     value: &Value,
     states: &GroupStates<'_>,
+    leaves: Option<&AnsweredLeaves>,
     number: &dyn Fn(&OutputExpr) -> Option<f64>,
 ) -> Interval {
     let Value::Number(value) = value else { return Interval::None };
@@ -94,8 +106,14 @@ pub(crate) fn interval(
         OutputConfidence::Smooth(smooth) => {
             let totals = smooth.totals();
             let all = Totals { plan, states, totals: &totals };
-            all.interval(smooth, value, number).unwrap_or(Interval::None)
+            let interval = match leaves {
+                Some(leaves) => all.interval_of_all(smooth, leaves, number),
+                None => all.interval(smooth, value, number),
+            };
+            interval.unwrap_or(Interval::None)
         }
+        // The share of events below a value is not known by leaf.
+        OutputConfidence::Quantile(..) if leaves.is_some() => Interval::None,
         OutputConfidence::Quantile(measure, millionths) => {
             let weighed = plan.quantiles.get(measure).and_then(|index| states.state(*index));
             match (states.state(*measure).as_deref(), weighed.as_deref()) {
@@ -126,24 +144,65 @@ impl Totals<'_> {
             self.totals.iter().map(|total| self.states.total(*total)).collect::<Option<_>>()?;
         let sums: Vec<f64> = totals.iter().map(|(_, sum)| *sum).collect();
         let gradient = self.dual(smooth, &sums, number)?.gradient;
+        let variance = self.variance(&gradient, &|left, right| {
+            self.covariance(self.totals[left], self.totals[right])
+        })?;
+        if variance == 0.0 {
+            return Some(Interval::Between(value, value));
+        }
+        if are_too_few(&totals) {
+            return Some(Interval::TooFew);
+        }
+        Some(around(value, DEVIATIONS * variance.sqrt()))
+    }
+
+    /// The estimate for all leaves, and its interval. In the variance of a sample of leaves whose
+    /// rows are samples, that of the rows is multiplied by the share of the leaves, not by its
+    /// square (Särndal, Swensson and Wretman, section 4.3.2).
+    fn interval_of_all(
+        &self,
+        smooth: &SmoothExpr,
+        leaves: &AnsweredLeaves,
+        number: &dyn Fn(&OutputExpr) -> Option<f64>,
+    ) -> Option<Interval> {
+        let totals: Vec<(WeightedCount, f64)> =
+            self.totals.iter().map(|total| self.states.total(*total)).collect::<Option<_>>()?;
+        if !leaves.are_enough() || are_too_few(&totals) {
+            return Some(Interval::TooFew);
+        }
+        let sums: Vec<f64> = totals.iter().map(|(_, sum)| leaves.estimate(*sum)).collect();
+        let Dual { value, gradient } = self.dual(smooth, &sums, number)?;
+        let between_leaves = self.variance(&gradient, &|left, right| {
+            let pair = [self.totals[left], self.totals[right]];
+            leaves.covariance(self.plan, self.states, pair, [totals[left].1, totals[right].1])
+        })?;
+        let of_rows = self.variance(&gradient, &|left, right| {
+            self.covariance(self.totals[left], self.totals[right])
+        })?;
+        let width = leaves.half_width(between_leaves, leaves.estimate(of_rows), DEVIATIONS);
+        match around(value, width) {
+            Interval::Between(low, high) => Some(Interval::OfAll { estimate: value, low, high }),
+            other => Some(other),
+        }
+    }
+
+    /// The variance of a function of totals with this gradient; 0 if it is nothing but rounding.
+    fn variance(
+        &self,
+        gradient: &[f64],
+        covariance: &dyn Fn(usize, usize) -> Option<f64>,
+    ) -> Option<f64> {
         let (mut variance, mut size) = (0.0, 0.0);
-        for (index, left) in self.totals.iter().enumerate() {
-            for (other, right) in self.totals.iter().enumerate() {
-                let product = gradient[index] * gradient[other];
+        for left in 0..self.totals.len() {
+            for right in 0..self.totals.len() {
+                let product = gradient[left] * gradient[right];
                 if product != 0.0 {
-                    let part = product * self.covariance(*left, *right)?;
+                    let part = product * covariance(left, right)?;
                     (variance, size) = (variance + part, size + part.abs());
                 }
             }
         }
-        if variance <= size * ROUNDING {
-            return Some(Interval::Between(value, value));
-        }
-        let rows = totals.iter().map(|(count, _)| effective_rows(*count));
-        if rows.fold(f64::INFINITY, f64::min) < CONFIDENCE_EFFECTIVE_ROWS_MIN {
-            return Some(Interval::TooFew);
-        }
-        Some(around(value, DEVIATIONS * variance.sqrt()))
+        Some(if variance <= size * ROUNDING { 0.0 } else { variance })
     }
 
     fn dual(
@@ -250,6 +309,12 @@ impl Dual {
         let gradient = parts.map(|(left, right)| left * by[0] + right * by[1]).collect();
         Self { value, gradient }
     }
+}
+
+/// Whether the rows behind one of these totals are too few for an interval.
+fn are_too_few(totals: &[(WeightedCount, f64)]) -> bool {
+    let rows = totals.iter().map(|(count, _)| effective_rows(*count));
+    rows.fold(f64::INFINITY, f64::min) < CONFIDENCE_EFFECTIVE_ROWS_MIN
 }
 
 /// The sums of a state of variances, unless weights were too large for it.

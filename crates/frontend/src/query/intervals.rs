@@ -15,8 +15,9 @@ pub enum IntervalForm {
     None,
     /// Beside the rows ([`QueryResult::intervals`]).
     Beside,
-    /// As two more columns behind each column that has some: `x_low` and `x_high`. They are null
-    /// where there is no interval.
+    /// As three more columns behind each column that has some: `x_estimate`, `x_low` and `x_high`.
+    /// They are null where there is no interval. The estimate is the value, unless leaves are
+    /// missing: then it is for all leaves.
     Columns,
 }
 
@@ -31,7 +32,9 @@ pub(crate) fn put_into(
     let is_too_few = |interval: &&Interval| **interval == Interval::TooFew;
     let too_few = intervals.iter().flatten().filter(is_too_few).count();
     if too_few > 0 {
-        let message = format!("{too_few} numbers rest on too few sampled rows for an interval");
+        let message = format!(
+            "{too_few} numbers rest on too few rows, or on too few leaves, for an interval"
+        );
         result.warnings.push(QueryWarning::new("interval_too_few", "", too_few as u64, message));
     }
     match form {
@@ -54,7 +57,8 @@ fn add_columns(result: &mut QueryResult, intervals: &[Vec<Interval>], plan: &Con
     for ((name, kind), is_widened) in std::mem::take(&mut result.columns).into_iter().zip(&widened)
     {
         numbers.push(result.numbers.get(numbers.len()).copied().unwrap_or_default());
-        let ends = ["low", "high"].map(|end| (format!("{name}_{end}"), Type::Number));
+        let ends = ["estimate", "low", "high"];
+        let ends = ends.map(|end| (format!("{name}_{end}"), Type::Number));
         columns.push((name, kind));
         if *is_widened {
             columns.extend(ends);
@@ -64,7 +68,7 @@ fn add_columns(result: &mut QueryResult, intervals: &[Vec<Interval>], plan: &Con
     for (class, is_widened) in numbers.into_iter().zip(&widened) {
         classes.push(class);
         if *is_widened {
-            classes.extend([NumberClass::Real; 2]);
+            classes.extend([NumberClass::Real; 3]);
         }
     }
     let row = |(row, intervals): (SparseRow, &Vec<Interval>)| {
@@ -72,7 +76,7 @@ fn add_columns(result: &mut QueryResult, intervals: &[Vec<Interval>], plan: &Con
         for (index, is_widened) in widened.iter().enumerate() {
             values.push(row.get(index).clone());
             if *is_widened {
-                values.extend(ends_of(intervals.get(index)));
+                values.extend(with_ends(row.get(index), intervals.get(index)));
             }
         }
         SparseRow::from(values)
@@ -81,11 +85,13 @@ fn add_columns(result: &mut QueryResult, intervals: &[Vec<Interval>], plan: &Con
     (result.columns, result.numbers) = (columns, classes);
 }
 
-fn ends_of(interval: Option<&Interval>) -> [Value; 2] {
+/// The estimate and the ends of its interval.
+fn with_ends(value: &Value, interval: Option<&Interval>) -> [Value; 3] {
     let number = |double: f64| Number::from_f64(double).map_or(Value::Null, Value::Number);
     match interval {
-        Some(Interval::Between(low, high)) => [number(*low), number(*high)],
-        _ => [Value::Null, Value::Null],
+        Some(Interval::Between(low, high)) => [value.clone(), number(*low), number(*high)],
+        Some(Interval::OfAll { estimate, low, high }) => [*estimate, *low, *high].map(number),
+        Some(Interval::None | Interval::TooFew) | None => [const { Value::Null }; 3],
     }
 }
 
@@ -114,20 +120,22 @@ mod tests {
             rows: vec![
                 vec![Value::integer(1), Value::integer(20)].into(),
                 vec![Value::integer(2), Value::integer(3)].into(),
+                vec![Value::integer(3), Value::integer(40)].into(),
             ],
             ..QueryResult::default()
         };
         let intervals = vec![
             vec![Interval::Between(1.0, 1.0), Interval::Between(18.5, 21.5)],
             vec![Interval::Between(2.0, 2.0), Interval::TooFew],
+            vec![Interval::None, Interval::OfAll { estimate: 50.0, low: 45.5, high: 54.5 }],
         ];
         let plan = query.confidence.expect("a plan");
         put_into(&mut result, intervals, &plan, IntervalForm::Columns);
         let names: Vec<&str> = result.columns.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, ["key", "n", "n_low", "n_high"]);
+        assert_eq!(names, ["key", "n", "n_estimate", "n_low", "n_high"]);
         let rows: Vec<String> =
             result.rows.iter().map(|row| row.iter().map(|v| format!("{v} ")).collect()).collect();
-        assert_eq!(rows, ["1 20 18.5 21.5 ", "2 3 null null "]);
+        assert_eq!(rows, ["1 20 20 18.5 21.5 ", "2 3 null null null ", "3 40 50 45.5 54.5 "]);
         assert_eq!(result.numbers[2], NumberClass::Real);
         assert_eq!((result.warnings[0].code, result.warnings[0].count), ("interval_too_few", 1));
     }

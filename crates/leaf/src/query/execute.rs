@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use hadal_aggregate::{
     Coverage, LeafCoverage, LeafOutcome, Partial, QueryError, QueryErrorCode, WarningCode,
+    add_leaf_totals,
 };
 use hadal_query::Query;
 use hadal_scan::{BlockOrder, Scan};
@@ -68,6 +69,9 @@ pub(crate) async fn execute(
 ) -> Partial {
     let start = Instant::now();
     let Some(first) = leaves.first() else { return Partial::empty(&query) };
+    if leaves.len() > 1 && query.needs_leaf_totals() {
+        return execute_each(leaves, query, deadline).await;
+    }
     let scan = match Scan::new(Arc::clone(&query)) {
         Ok(scan) if first.settings.zone_answers => scan,
         Ok(scan) => scan.without_zone_answers(),
@@ -103,7 +107,21 @@ pub(crate) async fn execute(
         let scanned = scanned.as_ref().map(|scanned| scanned[at]);
         snapshot.report_coverage(&query, scanned, blocks, micros, &mut partial);
     }
+    if leaves.len() == 1 {
+        let rows = partial.coverage.rows_scanned;
+        add_leaf_totals(&mut partial, &query, rows);
+    }
     partial
+}
+
+/// As [`execute`], but one leaf after another: each adds its own totals.
+async fn execute_each(leaves: &[QueryLeaf<'_>], query: Arc<Query>, deadline: Instant) -> Partial {
+    let mut all = Partial::empty(&query);
+    for leaf in leaves {
+        let leaf = std::slice::from_ref(leaf);
+        all.merge(Box::pin(execute(leaf, Arc::clone(&query), deadline)).await);
+    }
+    all
 }
 
 /// Bytes that a query may hold on all of these leaves. This is at most what the pool gives to one

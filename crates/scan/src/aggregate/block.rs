@@ -71,7 +71,9 @@ pub(crate) fn add_by_keys<'a>(
     let _ = groups.enforce_capacity();
     let is_scattered = groups.can_defer() && numbers.is_by_text();
     let added = Added::new(query, &arguments, &rows, is_scattered);
-    let is_all = (0..arguments.len()).all(|index| added.has(index));
+    let is_of_leaves = |measure: &Measure| matches!(measure.weighting, Weighting::Leaves(_));
+    let mut measures = query.measures().iter().enumerate();
+    let is_all = measures.all(|(index, measure)| is_of_leaves(measure) || added.has(index));
     if is_all && added.add_later_to(groups, &numbers, &rows) {
         return Ok(());
     }
@@ -85,6 +87,7 @@ pub(crate) fn add_by_keys<'a>(
         let rows = match measure.weighting {
             Weighting::Events => Some(&rows),
             Weighting::SamplingVariance => variance_rows.as_ref(),
+            Weighting::Leaves(_) => None,
         };
         if let Some(rows) = rows
             && !added.has(index)

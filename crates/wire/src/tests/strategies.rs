@@ -15,8 +15,9 @@ use hadal_peer::{
     StatusScope, TableChange, TableReport, TableStatus,
 };
 use hadal_query::{
-    AggregateFunction, ColumnRef, Expr, Function, GroupInput, Measure, OrderKey, Output, Query,
-    QueryKind, RowExpr, RowInput, SentGroups, SeriesLimit, StateKind, Type, Weighting,
+    AggregateFunction, ColumnRef, Expr, Function, GroupInput, LeafTotal, Measure, OrderKey, Output,
+    Query, QueryKind, RowExpr, RowInput, SentGroups, SeriesLimit, StateKind, Total, Type,
+    Weighting,
 };
 use hadal_types::limits::{
     SAMPLE_COLUMNS_MAX, SAMPLE_ONE_IN_MAX, TABLE_AGE_SECONDS_MAX, TABLE_AGE_SECONDS_MIN,
@@ -202,13 +203,24 @@ fn state_kind() -> impl Strategy<Value = StateKind> {
     ]
 }
 
+fn leaf_total() -> impl Strategy<Value = LeafTotal> {
+    prop_oneof![
+        Just(LeafTotal::TableRows),
+        Just(LeafTotal::Of(Total::Rows)),
+        (0usize..9).prop_map(|measure| LeafTotal::Of(Total::Count(measure))),
+        (0usize..9).prop_map(|measure| LeafTotal::Of(Total::Sum(measure))),
+    ]
+}
+
 pub(crate) fn query_kind() -> impl Strategy<Value = QueryKind> {
     let expressions = (row_expr(), row_expr());
-    let measure = (state_kind(), expressions, any::<bool>()).prop_map(|(kind, of, is_variance)| {
+    let weighting = (0u8..3, leaf_total(), leaf_total());
+    let measure = (state_kind(), expressions, weighting).prop_map(|(kind, of, weighting)| {
         let (argument, second) = (of.0, kind.is_of_pairs().then_some(of.1));
-        let weighting = match is_variance && kind.takes_sampling_variances() {
-            true => Weighting::SamplingVariance,
-            false => Weighting::Events,
+        let weighting = match weighting {
+            (1, ..) if kind.takes_sampling_variances() => Weighting::SamplingVariance,
+            (2, one, other) if kind == StateKind::Covariance => Weighting::Leaves([one, other]),
+            _ => Weighting::Events,
         };
         Measure { kind, argument, second, weighting }
     });

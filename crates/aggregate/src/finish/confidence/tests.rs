@@ -41,7 +41,7 @@ fn intervals(rows: &[(i64, i64)], outputs: &[OutputExpr]) -> Vec<Interval> {
     plan.outputs
         .iter()
         .zip(outputs)
-        .map(|(of, expr)| interval(plan, of, &value(expr), &states, &number))
+        .map(|(of, expr)| interval((plan, of), &value(expr), &states, None, &number))
         .collect()
 }
 
