@@ -87,6 +87,20 @@ impl Link {
         Self { worker, loaded: None }
     }
 
+    /// Ends the conversation, as when the worker dies.
+    #[cfg(test)]
+    pub(crate) fn close(&self) {
+        self.worker.socket.shutdown(std::net::Shutdown::Both).expect("a socket");
+    }
+
+    /// Whether the worker is there and has sent nothing, as one that waits for a message.
+    pub(crate) fn is_waiting(&mut self) -> bool {
+        let socket = &mut self.worker.socket;
+        let is_silent = socket.set_nonblocking(true).is_ok()
+            && socket.read(&mut [0]).is_err_and(|error| error.kind() == ErrorKind::WouldBlock);
+        is_silent && socket.set_nonblocking(false).is_ok()
+    }
+
     /// Sends a message and returns the answer.
     pub(crate) fn ask(
         &mut self,

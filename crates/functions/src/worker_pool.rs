@@ -72,14 +72,12 @@ impl WorkerPool {
 
     /// An idle worker, if possible one that has loaded this session; else a new one.
     fn lease(&self, session: u64, until: &Until<'_>) -> Result<Leased<'_>, WorkerError> {
-        let idle = {
-            let mut idle = self.idle.lock();
-            let same = idle.iter().position(|link| link.loaded == Some(session));
-            let index = same.or_else(|| idle.len().checked_sub(1));
-            index.map(|index| idle.swap_remove(index))
-        };
-        if idle.is_some() {
-            return Ok(Leased { pool: self, link: idle });
+        while let Some(mut link) = self.take_idle(session) {
+            if link.is_waiting() {
+                return Ok(Leased { pool: self, link: Some(link) });
+            }
+            // The system may have killed it meanwhile.
+            self.count.fetch_sub(1, Ordering::Relaxed);
         }
         if self.count.fetch_add(1, Ordering::Relaxed) >= FUNCTION_WORKERS_MAX {
             self.count.fetch_sub(1, Ordering::Relaxed);
@@ -96,6 +94,13 @@ impl WorkerPool {
         }
         leased.link = Some(link);
         Ok(leased)
+    }
+
+    fn take_idle(&self, session: u64) -> Option<Link> {
+        let mut idle = self.idle.lock();
+        let same = idle.iter().position(|link| link.loaded == Some(session));
+        let index = same.or_else(|| idle.len().checked_sub(1));
+        index.map(|index| idle.swap_remove(index))
     }
 
     /// Logs once what the kernel does not offer.

@@ -117,6 +117,16 @@ fn a_worker_that_misbehaves_is_replaced() {
 }
 
 #[test]
+fn a_worker_that_died_while_it_was_idle_fails_no_query() {
+    let (pool, started) = pool(&[]);
+    session(&pool).call(1, &[], &CALL).expect("called");
+    pool.idle.lock()[0].close();
+    session(&pool).call(1, &[], &CALL).expect("called by another worker");
+    assert_eq!(started.load(Ordering::Relaxed), 2);
+    assert_eq!(pool.count.load(Ordering::Relaxed), 1);
+}
+
+#[test]
 fn a_cancelled_query_does_not_wait() {
     let (pool, _) = pool(&[Manner::Stalls]);
     let call = UdfCall { deadline: None, is_cancelled: &|| true };
