@@ -219,7 +219,7 @@ impl<L: Clone + Ord> BatchPlacement<L> {
             self.doubted.contains_key(&leaf) || answer.is_some_and(|answer| answer.lookup.is_known);
         match outcome {
             SendOutcome::Accepted => {
-                if moves {
+                if moves || self.is_instead(&leaf) {
                     effects.push(Effect::NoteHeld { leaf });
                 }
                 self.answer(Answer::OfLeaf, effects);
@@ -341,14 +341,21 @@ impl<L: Clone + Ord> BatchPlacement<L> {
             .find(|candidate| self.lookup(candidate).is_some_and(|lookup| lookup.is_known))
     }
 
-    /// A leaf whose present process may hold the batch because it was sent there.
+    /// A leaf whose present process may hold the batch because it was sent there. Not one at which
+    /// the batch is revoked: before it has read the record, it would take a second copy.
     fn doubted_process(&self) -> Option<&Candidate<L>> {
-        self.reachable()
-            .find(|candidate| self.doubted.get(&candidate.leaf) == Some(&candidate.process))
+        self.reachable().find(|Candidate { leaf, process, .. }| {
+            self.doubted.get(leaf) == Some(process) && !self.revoked.contains_key(leaf)
+        })
     }
 
     fn reachable(&self) -> impl Iterator<Item = &Candidate<L>> {
         self.candidates.iter().filter(|candidate| candidate.is_reachable())
+    }
+
+    /// Whether a record says that a leaf gets the batch instead of another one.
+    fn is_instead(&self, leaf: &L) -> bool {
+        self.revoked.values().any(|instead| instead == leaf)
     }
 
     /// The answer of a leaf's present process.

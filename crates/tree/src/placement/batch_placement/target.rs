@@ -118,8 +118,7 @@ impl<L: Clone + Ord> BatchPlacement<L> {
     fn may_hold(&self, index: usize) -> bool {
         let Candidate { leaf, history, .. } = &self.candidates[index];
         let by_others = !self.first_try && (index < CHOICES || *history == History::Candidate);
-        let by_record = || self.revoked.values().any(|instead| instead == leaf);
-        by_others || self.doubted.contains_key(leaf) || by_record()
+        by_others || self.doubted.contains_key(leaf) || self.is_instead(leaf)
     }
 
     /// Whether a leaf is asked for the batch before it goes elsewhere.

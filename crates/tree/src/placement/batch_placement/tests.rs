@@ -309,3 +309,31 @@ fn a_leaf_that_may_have_the_batch_is_asked_while_another_does_not_answer() {
     assert!(asked.contains(&Effect::LookUp { leaf: 1, refuse: false }), "{asked:?}");
     assert_eq!(retry.looked_up(1, true), send(1), "it has it");
 }
+
+#[test]
+fn a_batch_is_not_sent_again_to_a_leaf_at_which_it_is_revoked() {
+    let mut first = Try::new(true);
+    first.knows(leaves(4));
+    first.sent(1, SendOutcome::Unknown);
+    first.knows(silent(leaves(4), &[1], 99));
+    assert_eq!(first.after(9 * SECOND), revoke(1, 3));
+    // The leaf is back, and may not have read its records yet.
+    first.knows(leaves(4));
+    let revoked = Event::Revoked { leaf: 1, instead: 3, is_old: false };
+    assert_eq!(first.step(revoked), [Effect::LookUp { leaf: 1, refuse: false }]);
+    assert_eq!(first.looked_up(1, false), moves(3));
+}
+
+#[test]
+fn a_leaf_that_gets_a_batch_instead_is_noted_as_its_holder_at_each_try() {
+    let mut first = Try::new(true);
+    first.knows(leaves(4));
+    first.sent(1, SendOutcome::Unknown);
+    first.knows(silent(leaves(4), &[1], 99));
+    first.after(9 * SECOND);
+    first.step(Event::Revoked { leaf: 1, instead: 3, is_old: false });
+    first.sent(3, SendOutcome::Unknown);
+    assert_eq!(first.after(PAUSE), send(3));
+    let held = [vec![Effect::NoteHeld { leaf: 3 }], answered()].concat();
+    assert_eq!(first.sent(3, SendOutcome::Accepted), held);
+}
