@@ -51,8 +51,12 @@ impl World {
                 }
                 let records = self.store.records.entry(batch).or_default();
                 let record = Record { instead, is_held: false, made: self.now };
-                let record = records.entry(leaf).or_insert(record);
-                Answer::Recorded(record.instead, record.made)
+                let first = records.entry(leaf).or_insert(record);
+                let mut last = (first.instead, first.made);
+                while let Some(next) = records.get(&last.0) {
+                    last = (next.instead, next.made);
+                }
+                Answer::Recorded(last.0, last.1)
             }
             Request::NoteHeld { batch, leaf } => {
                 let records = self.store.records.get_mut(&batch).into_iter().flatten();

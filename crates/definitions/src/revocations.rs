@@ -1,5 +1,7 @@
 //! Batches that a leaf must not count, because they went to another leaf while it was away.
 
+use std::collections::HashSet;
+
 use hadal_types::limits::REVOCATIONS_LISTED_MAX;
 use hadal_types::{BatchId, LeafName, Micros, TableName};
 use sqlx::Row;
@@ -27,7 +29,8 @@ pub struct Revocation {
 
 impl Definitions {
     /// Records a revocation, unless there is one of its leaf, table and batch. Returns the record
-    /// that exists now.
+    /// that exists now. If the batch is revoked at the leaf that gets it, too, and so on, the rest
+    /// of the returned record is that of the last one: it says where the batch went in the end.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -43,11 +46,32 @@ impl Definitions {
         let insert = sqlx::query(insert).bind(&*leaf.0).bind(table.as_str()).bind(batch.as_str());
         let insert = insert.bind(&*instead.0).bind(at.0).bind(i64::from(*is_held));
         insert.execute(&self.pool()).await.map_err(failed)?;
+        let first = self.revocation_at(leaf, table, batch).await?;
+        let wrong = || self.damaged("a revocation that was just recorded is not there");
+        let mut last = first.ok_or_else(wrong)?;
+        // Every record names a leaf later in the batch's order; damaged ones might name each other.
+        let mut passed = HashSet::from([leaf.clone()]);
+        while passed.insert(last.instead.clone())
+            && let Some(next) = self.revocation_at(&last.instead, table, batch).await?
+        {
+            last = next;
+        }
+        Ok(Revocation { leaf: leaf.clone(), ..last })
+    }
+
+    /// The record of a leaf and a batch.
+    async fn revocation_at(
+        &self,
+        leaf: &LeafName,
+        table: &TableName,
+        batch: &BatchId,
+    ) -> Result<Option<Revocation>, DefinitionsError> {
         let select = "SELECT leaf, table_name, batch, instead, at, held FROM hadal_revocations \
                       WHERE leaf = $1 AND table_name = $2 AND batch = $3";
         let select = sqlx::query(select).bind(&*leaf.0).bind(table.as_str()).bind(batch.as_str());
-        let row = select.fetch_one(&self.pool()).await.map_err(failed)?;
-        self.revocation(&row)
+        let row = select.fetch_optional(&self.pool()).await;
+        let row = row.map_err(|error| self.failed("read", error))?;
+        row.map(|row| self.revocation(&row)).transpose()
     }
 
     /// Notes in all records of a batch that name this leaf as the one that gets it that it holds

@@ -69,7 +69,9 @@ pub trait DefinitionStore: Send + Sync {
     ) -> StoreFuture<'a, bool>;
 
     /// Records that a leaf must not count a batch that it may hold, because the batch goes to
-    /// another leaf. If that is recorded, the record stays. Returns the record that exists now.
+    /// another leaf. If that is recorded, the record stays. Returns the record that exists now. If
+    /// the batch is revoked at the leaf that gets it, too, and so on, the rest of the returned
+    /// record is that of the last one: it says where the batch went in the end.
     fn record_revocation<'a>(&'a self, revocation: &'a Revocation) -> StoreFuture<'a, Revocation>;
 
     /// Notes in all records of a batch that name this leaf as the one that gets it that it holds

@@ -128,14 +128,17 @@ async fn revokes_batches(store: &Definitions) {
     };
     let first = revocation(&one, "b1", &other);
     let second = revocation(&one, "b2", &third);
-    let others = revocation(&other, "b1", &third);
-    for revocation in [&first, &second, &others, &first] {
-        let record = store.record_revocation(revocation).await.expect("recorded");
-        assert_eq!(record, *revocation);
-    }
+    let others = Revocation { at: Micros(8), ..revocation(&other, "b1", &third) };
     let again = Revocation { instead: third.clone(), at: Micros(99), ..first.clone() };
-    let record = store.record_revocation(&again).await.expect("it was there");
-    assert_eq!(record, first, "the first record counts");
+    for (revocation, expected) in [(&first, &first), (&second, &second), (&again, &first)] {
+        let record = store.record_revocation(revocation).await.expect("recorded");
+        assert_eq!(record, *expected, "the first record counts");
+    }
+    let record = store.record_revocation(&others).await.expect("recorded");
+    assert_eq!(record, others);
+    let record = store.record_revocation(&first).await.expect("it was there");
+    let went_on = Revocation { instead: third.clone(), at: others.at, ..first.clone() };
+    assert_eq!(record, went_on, "where the batch went in the end");
     let listed = async |leaf: &LeafName| store.revocations_of(leaf, None).await.expect("read");
     assert_eq!(listed(&one).await, [first.clone(), others.clone(), second.clone()]);
     assert_eq!(listed(&other).await, [first.clone(), others.clone()]);

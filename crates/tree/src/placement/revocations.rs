@@ -28,7 +28,8 @@ pub struct Record {
 /// Durable records that all senders and leaves of a cluster share.
 pub trait Revocations: Send + Sync {
     /// Records a revocation, unless one of this leaf, table and batch exists. Returns the record
-    /// that exists now.
+    /// that exists now; if the batch is revoked at the leaf that it names, too, that one's, and so
+    /// on.
     ///
     /// # Errors
     /// The reason why it may not be recorded.
