@@ -64,7 +64,8 @@ pub enum Event<L, B> {
 /// What the driver does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect<L, B> {
-    /// Reads the records of this leaf.
+    /// Reads the records of this leaf. If a read is still under way, it is abandoned, and there is
+    /// no event for it: it was begun before the process was frozen, and its records are old.
     Read,
     /// Asks a leaf whether it holds a batch durably; if it does not, it promises to refuse it.
     LookUp {
@@ -110,9 +111,9 @@ pub struct RevocationReview<L, B> {
 }
 
 impl<L: Clone + Ord, B: Clone + Ord> RevocationReview<L, B> {
-    /// Reviews the batches of a process that starts now. `away` is how long the leaf was away, if
-    /// somebody knows it. `may_hold` says whether the leaf holds batches that are young enough to
-    /// be revoked.
+    /// Reviews the batches of a process that starts now. `away` is how long no process of the leaf
+    /// lived that might serve and take retries, if somebody knows it. `may_hold` says whether the
+    /// leaf holds batches that are young enough to be revoked.
     #[must_use]
     pub fn new(now: Duration, away: Option<Duration>, may_hold: bool) -> Self {
         let was_short = away.is_some_and(|away| away < FROZEN);
@@ -181,7 +182,7 @@ impl<L: Clone + Ord, B: Clone + Ord> RevocationReview<L, B> {
     }
 
     /// Others may have revoked batches while the process was frozen. A read that was begun before
-    /// does not count.
+    /// does not count: the next effect abandons it.
     fn close(&mut self, now: Duration) {
         self.is_open = false;
         self.opens_unread = false;

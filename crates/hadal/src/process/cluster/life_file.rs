@@ -1,5 +1,5 @@
 //! The file in a data folder that says when a leaf joined its cluster, by its content, and when its
-//! process was last alive, by the time of its last change.
+//! process was last alive and knew its revoked batches, by the time of its last change.
 
 use std::fs::{File, FileTimes};
 use std::io::{ErrorKind, Write};
@@ -17,7 +17,8 @@ pub(crate) struct LifeFile {
     path: Option<PathBuf>,
     /// When the first process of the leaf joined the cluster.
     pub(crate) joined: Micros,
-    /// How long no process of the leaf was alive; `None` if that is unknown.
+    /// How long no process of the leaf was alive and knew its revoked batches; `None` if that is
+    /// unknown.
     pub(crate) away: Option<Duration>,
 }
 
@@ -52,7 +53,7 @@ impl LifeFile {
         Ok(Self { path: Some(path), joined, away })
     }
 
-    /// Notes that the process is alive.
+    /// Notes that the process is alive and knows its revoked batches.
     pub(crate) fn note_alive(&self) -> std::io::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
         let times = FileTimes::new().set_modified(SystemTime::now());

@@ -3,6 +3,7 @@
 //! copies.
 
 use std::collections::{BTreeMap, HashSet};
+use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -53,13 +54,14 @@ impl Review {
     /// Reviews for as long as the process runs.
     pub(crate) async fn run(self) {
         let mut under_way = FuturesUnordered::<BoxFuture<'_, ReviewEvent>>::new();
+        let mut reading: BoxFuture<'_, ReviewEvent> = Box::pin(pending());
         let (mut event, mut effects) = (Event::Time, Vec::new());
         loop {
             let mut wake_at = Duration::MAX;
             self.step(event, &mut effects);
             for effect in effects.drain(..) {
                 match effect {
-                    Effect::Read => under_way.push(Box::pin(self.read())),
+                    Effect::Read => reading = Box::pin(self.read()),
                     Effect::LookUp { batch, leaf } => {
                         under_way.push(Box::pin(self.look_up(batch, leaf)));
                     }
@@ -71,6 +73,10 @@ impl Review {
             }
             let pause = wake_at.saturating_sub(self.leaf.clock.running());
             event = tokio::select! {
+                event = &mut reading => {
+                    reading = Box::pin(pending());
+                    event
+                }
                 Some(event) = under_way.next() => event,
                 () = tokio::time::sleep(pause) => Event::Time,
             };

@@ -43,9 +43,14 @@ impl ReviewedLeaf {
         self.review.lock().takes_retries(self.clock.running())
     }
 
+    /// Whether it knows its revoked batches, and others may use it without any limit.
+    pub(crate) fn is_reviewed(&self) -> bool {
+        self.may_serve() && self.takes_retries()
+    }
+
     /// The state to announce for a leaf that is in this state.
     pub(crate) fn state(&self, state: LeafState) -> LeafState {
-        match self.may_serve() && self.takes_retries() {
+        match self.is_reviewed() {
             true => state,
             false => state.max(LeafState::MemoryRecovery),
         }

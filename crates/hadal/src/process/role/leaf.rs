@@ -208,8 +208,11 @@ async fn announce_for_ever(
     let mut ticks = tokio::time::interval(ANNOUNCE);
     loop {
         ticks.tick().await;
-        if let Err(error) = life.note_alive() {
-            // The next process will take the leaf for one that was away longer.
+        // The next process will take a leaf that does not know its revoked batches for one that
+        // was away.
+        if leaf.is_reviewed()
+            && let Err(error) = life.note_alive()
+        {
             tracing::debug!("cannot note that the leaf is alive: {error}");
         }
         let status = leaf.status(&StatusScope::Leaves).await;
