@@ -78,9 +78,9 @@ impl World {
                         let text = |leaf: LeafId| {
                             let l = &self.leaves[leaf];
                             format!(
-                                "leaf {leaf}: process {} started {} frozen until {} read {} unanswered {} stored {:?} healed {}",
-                                l.process, l.started, l.frozen_until, l.read_at, l.unanswered,
-                                l.stored.get(batch), self.healed[l.machine]
+                                "leaf {leaf}: process {} started {} frozen until {} open since {} read {} unanswered {} stored {:?} healed {}",
+                                l.process, l.started, l.frozen_until, l.open_since, l.read_at,
+                                l.unanswered, l.stored.get(batch), self.healed[l.machine]
                             )
                         };
                         let records = self.store.records.get(batch);
@@ -111,7 +111,7 @@ impl World {
         let healed = [earlier.machine, later.machine, self.store.machine]
             .map(|machine| self.healed[machine]);
         let back = healed.into_iter().fold(record.made.max(self.store.repaired), Time::max);
-        let was_cut_off = earlier.started < record.made && earlier.frozen_until < record.made;
+        let was_cut_off = earlier.open_since < record.made;
         // The batch came to the later leaf after the earlier one had asked for it, or the earlier
         // one dropped it while the query was under way.
         let arrived = later.stored.get(&batch).copied().unwrap_or_default();
@@ -155,8 +155,9 @@ impl World {
     /// Every leaf reads its revocations.
     fn check_reads(&mut self) {
         for (id, leaf) in self.leaves.iter().enumerate().filter(|(_, leaf)| leaf.is_up) {
-            if leaf.read_at + QUIET < self.now {
-                let text = format!("leaf {id} has read no revocations since {}", leaf.read_at);
+            let since = leaf.read_at.max(leaf.started);
+            if since + QUIET < self.now {
+                let text = format!("leaf {id} has read no revocations since {since}");
                 self.violations.push(text);
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::messages::{Event, LeafId};
+use crate::messages::{Event, LeafId, Node};
 use crate::queue::{SECOND, Time, whole};
 use crate::world::{GOSSIP, World};
 
@@ -35,8 +35,7 @@ impl World {
         }
         for client in 0..self.clients.len() {
             let (starts, batch) = (self.clients[client].starts, self.clients[client].batch);
-            let (node, what) =
-                (crate::messages::Node::Client(batch), crate::messages::Wake::Post { number: 0 });
+            let (node, what) = (Node::Client(batch), crate::messages::Wake::Post { number: 0 });
             self.queue.push(starts, Event::Wake { node, life: 0, what });
         }
         for machine in 0..self.options.joining {
@@ -133,10 +132,14 @@ impl World {
             Failure::Leaf(leaf) if self.leaves[*leaf].is_up => self.crash_leaf(*leaf),
             Failure::Door(door) if self.doors[*door].is_up => self.crash_door(*door),
             Failure::FreezeLeaf(leaf) => {
+                self.note_alive(*leaf);
                 let leaf = &mut self.leaves[*leaf];
-                (leaf.died, leaf.frozen_until) = (self.now, until);
+                leaf.frozen_until = leaf.frozen_until.max(until);
             }
-            Failure::FreezeDoor(door) => self.doors[*door].frozen_until = until,
+            Failure::FreezeDoor(door) => {
+                let door = &mut self.doors[*door];
+                door.frozen_until = door.frozen_until.max(until);
+            }
             Failure::Cut(pairs) => self.network.cut(pairs),
             Failure::Store => self.store.is_up = false,
             Failure::Join(machine) => return self.join(*machine),
@@ -154,6 +157,8 @@ impl World {
             Failure::Door(door) if !self.doors[door].is_up => self.start_door(door),
             Failure::Cut(pairs) => self.end_cut(&pairs),
             Failure::Store => self.repair_store(),
+            Failure::FreezeLeaf(leaf) => self.thaw(Node::Leaf(leaf)),
+            Failure::FreezeDoor(door) => self.thaw(Node::Door(door)),
             _ => {}
         }
     }
@@ -195,6 +200,7 @@ impl World {
         self.end_cut(&all.collect());
         for leaf in 0..self.leaves.len() {
             self.leaves[leaf].frozen_until = self.leaves[leaf].frozen_until.min(self.now);
+            self.thaw(Node::Leaf(leaf));
             let is_dead = self.stays_down(leaf);
             match self.leaves[leaf].is_up {
                 true if is_dead => self.crash_leaf(leaf),
@@ -204,6 +210,7 @@ impl World {
         }
         for door in 0..self.doors.len() {
             self.doors[door].frozen_until = self.doors[door].frozen_until.min(self.now);
+            self.thaw(Node::Door(door));
             if !self.doors[door].is_up {
                 self.start_door(door);
             }

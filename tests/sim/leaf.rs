@@ -7,6 +7,7 @@ use std::time::Duration;
 use hadal_tree::batch_placement::{Lookup, SendOutcome};
 use hadal_tree::revocation_review::{self as review, RevocationReview};
 use hadal_types::LeafState;
+use hadal_types::limits::LEAF_AWAY_SECONDS;
 
 use crate::faults::Failure;
 use crate::messages::{Answer, BatchNumber, Event, LeafId, Node, Request, Wake};
@@ -23,6 +24,8 @@ const RECOVERY: Time = 3 * SECOND;
 /// How long after a write a crash counts as just after it.
 const CRASH: Time = 100 * MILLIS;
 pub(crate) const CALL: Time = SECOND;
+/// A leaf that was away for less time need not read its revocations before it serves.
+const SHORT: Duration = Duration::from_secs(LEAF_AWAY_SECONDS / 2);
 
 #[derive(Debug)]
 pub(crate) struct Leaf {
@@ -34,6 +37,12 @@ pub(crate) struct Leaf {
     pub(crate) joined: Time,
     /// When its last process did anything: before it was frozen, if it died of that.
     pub(crate) died: Time,
+    /// When a process was last alive and knew its revoked batches, as its disk says.
+    known_until: Time,
+    /// Since when queries see its rows. A pause for which it need not read its revocations is none.
+    pub(crate) open_since: Time,
+    /// Whether the process was away for such a pause, and is not open yet.
+    pub(crate) continues: bool,
     pub(crate) frozen_until: Time,
     /// On disk: when each batch was stored.
     pub(crate) stored: BTreeMap<BatchNumber, Time>,
@@ -45,10 +54,12 @@ pub(crate) struct Leaf {
     pub(crate) revoked: BTreeSet<BatchNumber>,
     pub(crate) review: RevocationReview<LeafId, BatchNumber>,
     pub(crate) review_number: u64,
+    /// Reads of revocations so far: only the last one counts.
+    pub(crate) reads: u64,
     /// When the last read of revocations that succeeded was begun.
     pub(crate) read_at: Time,
     pub(crate) read_begun: Time,
-    /// When a leaf that got a batch instead last failed to answer.
+    /// When a leaf that got a batch instead last failed to answer, or the store did.
     pub(crate) unanswered: Time,
     /// The records that were read last.
     pub(crate) records: Vec<ReadRecord>,
@@ -64,6 +75,9 @@ impl Leaf {
             started: 0,
             joined: 0,
             died: 0,
+            known_until: 0,
+            open_since: 0,
+            continues: false,
             frozen_until: 0,
             stored: BTreeMap::new(),
             writing: BTreeMap::new(),
@@ -71,6 +85,7 @@ impl Leaf {
             revoked: BTreeSet::new(),
             review: RevocationReview::new(Duration::ZERO, None, false),
             review_number: 0,
+            reads: 0,
             read_at: 0,
             read_begun: 0,
             unanswered: 0,
@@ -98,7 +113,10 @@ impl World {
         self.start_share(id);
         let leaf = &mut self.leaves[id];
         let may_hold = leaf.stored.values().any(|stored| stored + SETTLED > leaf.died);
-        let away = knows_absence.then(|| Duration::from_micros(now - leaf.died));
+        let away = Duration::from_micros(now - leaf.known_until);
+        let away = knows_absence.then_some(away);
+        leaf.continues = away.is_some_and(|away| away < SHORT);
+        leaf.open_since = if leaf.continues { leaf.open_since } else { now };
         leaf.review = RevocationReview::new(clock, away, may_hold);
         match self.options.planted {
             Planted::ServeUnread => {
@@ -119,9 +137,17 @@ impl World {
                 self.leaves[id].stored.insert(batch, self.now);
             }
         }
+        self.note_alive(id);
         self.leaves[id].is_up = false;
-        if self.leaves[id].frozen_until <= self.now {
-            self.leaves[id].died = self.now;
+    }
+
+    /// A process that works notes that on its disk, if it knows its revoked batches.
+    pub(crate) fn note_alive(&mut self, id: LeafId) {
+        let knows = self.leaf_is_open(id) && self.leaf_takes_retries(id);
+        let leaf = &mut self.leaves[id];
+        if leaf.is_up && leaf.frozen_until <= self.now {
+            leaf.died = self.now;
+            leaf.known_until = if knows { self.now } else { leaf.known_until };
         }
     }
 
@@ -129,7 +155,7 @@ impl World {
         self.leaves[id].share.answers(self.now) && self.leaf_is_open(id)
     }
 
-    fn leaf_is_open(&self, id: LeafId) -> bool {
+    pub(crate) fn leaf_is_open(&self, id: LeafId) -> bool {
         let is_open = self.leaves[id].review.may_serve(self.clock(Node::Leaf(id)));
         is_open || self.options.planted == Planted::ServeUnread
     }

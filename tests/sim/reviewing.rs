@@ -18,11 +18,15 @@ impl World {
 
     pub(crate) fn leaf_answered(&mut self, id: LeafId, purpose: Purpose, answer: Option<Answer>) {
         let event = match (purpose, answer) {
-            (Purpose::ReadRecords, Some(Answer::Records(records))) => {
+            (Purpose::ReadRecords { number }, _) if number != self.leaves[id].reads => return,
+            (Purpose::ReadRecords { number }, Some(Answer::Records(records))) => {
                 self.leaves[id].records = records;
-                return self.records_read(id);
+                return self.records_read(id, number);
             }
-            (Purpose::ReadRecords, _) => review::Event::NotRead,
+            (Purpose::ReadRecords { .. }, _) => {
+                self.leaves[id].unanswered = self.now;
+                review::Event::NotRead
+            }
             (Purpose::Holds { batch, leaf }, answer) => {
                 let holds = match answer {
                     // It is being written there.
@@ -41,10 +45,13 @@ impl World {
     }
 
     /// What is being written is waited for, since it may be held then.
-    pub(crate) fn records_read(&mut self, id: LeafId) {
+    pub(crate) fn records_read(&mut self, id: LeafId, number: u64) {
         let leaf = &mut self.leaves[id];
+        if number != leaf.reads {
+            return;
+        }
         if leaf.records.iter().any(|record| leaf.writing.contains_key(&record.batch)) {
-            return self.wake_after(Node::Leaf(id), 10 * MILLIS, Wake::Records);
+            return self.wake_after(Node::Leaf(id), 10 * MILLIS, Wake::Records { number });
         }
         leaf.read_at = leaf.read_begun;
         let records = std::mem::take(&mut leaf.records);
@@ -63,7 +70,14 @@ impl World {
         let clock = self.clock(node);
         let mut effects = Vec::new();
         let happened = format!("{event:?}");
+        let was_open = self.leaf_is_open(id);
         self.leaves[id].review.step(clock, event, &mut effects);
+        if !was_open && self.leaf_is_open(id) {
+            let leaf = &mut self.leaves[id];
+            if !std::mem::take(&mut leaf.continues) {
+                leaf.open_since = self.now;
+            }
+        }
         for effect in &effects {
             if let review::Effect::LookUp { batch, .. } | review::Effect::Drop { batch } = effect {
                 self.say(*batch, || format!("leaf {id}: {happened} -> {effect:?}"));
@@ -72,8 +86,10 @@ impl World {
         for effect in effects {
             match effect {
                 review::Effect::Read => {
-                    self.leaves[id].read_begun = self.now;
-                    let call = (Request::ReadRecords { leaf: id }, Purpose::ReadRecords);
+                    let leaf = &mut self.leaves[id];
+                    (leaf.read_begun, leaf.reads) = (self.now, leaf.reads + 1);
+                    let purpose = Purpose::ReadRecords { number: leaf.reads };
+                    let call = (Request::ReadRecords { leaf: id }, purpose);
                     self.call(node, Node::Store, None, call, CALL);
                 }
                 review::Effect::LookUp { batch, leaf } => match self.options.planted {

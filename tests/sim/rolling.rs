@@ -34,7 +34,8 @@ pub(crate) struct Rolling {
     rollover: Option<Rollover>,
     /// The door that drives it, and the life of that door.
     driver: (usize, u64),
-    /// Leaves that it asked to restart and that are not back yet: the process that was asked.
+    /// Leaves that it asked to restart and that are not back yet: the process that the door knew. It
+    /// may have ended by itself just before.
     asked: BTreeMap<LeafId, u64>,
     /// The starts of the leaves that were heard of when the first rollover began.
     old: BTreeMap<LeafId, Micros>,
@@ -188,7 +189,8 @@ impl World {
             self.violations.push(format!("{text}, and {others:?} are away, at {}", self.now));
         }
         self.rolling.restarts += 1;
-        self.rolling.asked.insert(leaf, self.leaves[leaf].process);
+        let process = self.doors[door].views[leaf].as_ref().map_or(0, |view| view.process);
+        self.rolling.asked.insert(leaf, process);
         let call = (Request::Restart, Purpose::Restart { leaf });
         self.call(Node::Door(door), Node::Leaf(leaf), None, call, RESTART);
     }

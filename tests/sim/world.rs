@@ -27,6 +27,8 @@ pub(crate) struct World {
     pub(crate) random: Random,
     pub(crate) now: Time,
     pub(crate) queue: Queue<Event>,
+    /// What frozen processes miss.
+    held: Vec<(Node, Event)>,
     pub(crate) network: Network,
     pub(crate) leaves: Vec<Leaf>,
     pub(crate) doors: Vec<Door>,
@@ -89,6 +91,7 @@ impl World {
             store: Store::new(random.index(options.machines)),
             now: 0,
             queue: Queue::default(),
+            held: Vec::new(),
             network: Network::default(),
             calls: BTreeMap::new(),
             calls_made: 0,
@@ -196,8 +199,19 @@ impl World {
     }
 
     fn after_thaw(&mut self, node: Node, event: Event) {
-        if let Some(until) = self.frozen_until(node) {
-            self.queue.push(until, event);
+        self.held.push((node, event));
+    }
+
+    /// A process gets what it missed while it was frozen, unless it is still frozen.
+    pub(crate) fn thaw(&mut self, node: Node) {
+        if self.frozen_until(node).is_some() {
+            return;
+        }
+        let (missed, held) =
+            std::mem::take(&mut self.held).into_iter().partition(|(to, _)| *to == node);
+        self.held = held;
+        for (_, event) in missed {
+            self.queue.push(self.now, event);
         }
     }
 
@@ -232,7 +246,7 @@ impl World {
     fn wake(&mut self, node: Node, what: Wake) {
         match (node, what) {
             (Node::Leaf(leaf), Wake::Review { number }) => self.review_woken(leaf, number),
-            (Node::Leaf(leaf), Wake::Records) => self.records_read(leaf),
+            (Node::Leaf(leaf), Wake::Records { number }) => self.records_read(leaf, number),
             (Node::Leaf(leaf), Wake::Written { batch }) => self.written(leaf, batch),
             (Node::Leaf(leaf), Wake::Dropped { batch }) => self.dropped(leaf, batch),
             (Node::Leaf(leaf), Wake::Report) => self.push_reports(leaf),
