@@ -40,8 +40,7 @@ pub(crate) async fn measure(
         let mut all = Samples::default();
         match try_join_all(asked).await {
             Ok(each) => each.into_iter().for_each(|times| all.extend(times)),
-            Err(Error::Wrong { why, got, expected, .. }) => {
-                let why = format!("{got} of {expected} rows: {why}");
+            Err(Error::Overloaded { why, .. }) => {
                 lines.push(json!({ "clients": clients, "question": question.kind.name(),
                     "hours": question.hours, "overloaded": why }));
                 break;

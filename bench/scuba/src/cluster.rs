@@ -8,6 +8,7 @@ use hadal_aggregate::Partial;
 use hadal_peer::{MemberState, Peer, PlannedPeer};
 use hadal_tree::{ClusterTree, DeadLeaf, ExpectedRows};
 use hadal_types::LeafState;
+use hadal_types::limits::TREE_DIRECT_LEAVES_MAX;
 
 use crate::error::Error;
 use crate::model::ClusterShape;
@@ -101,10 +102,14 @@ pub(crate) async fn whole(
         let caller = machine_name(machine);
         for other in 0..shape.machines {
             let name = machine_name(other);
-            // Below the root, an aggregator needs no leaves of other machines while all
-            // aggregators work.
-            let count = if machine == 0 || machine == other { shape.leaves } else { 0 };
-            for (leaf, address) in leaves[other].iter().enumerate().take(count) {
+            // Below the root, an aggregator asks leaves of the machines after its own, if they are
+            // few.
+            let reached = machine..machine + (TREE_DIRECT_LEAVES_MAX / shape.leaves).max(1);
+            let leaves = match machine == 0 || reached.contains(&other) {
+                true => &leaves[other][..],
+                false => &[],
+            };
+            for (leaf, address) in leaves.iter().enumerate() {
                 let leaf_name = leaf_name(other, leaf);
                 let peer = remote_leaf(leaf_name.clone(), *address, &caller)?;
                 tree.put_leaf(leaf_name, name.clone(), peer, ALIVE);
@@ -122,7 +127,7 @@ pub(crate) async fn whole(
 /// is checked. Returns the last partial and the times.
 ///
 /// # Errors
-/// [`Error::Wrong`].
+/// [`Error::Wrong`] or [`Error::Overloaded`].
 pub(crate) async fn ask(
     tree: &ClusterTree,
     question: &Question,
@@ -142,4 +147,28 @@ pub(crate) async fn ask(
         last = Some(partial);
     }
     last.map(|partial| (partial, samples)).ok_or(Error::NoSamples)
+}
+
+#[cfg(test)]
+mod tests {
+    use hadal_aggregate::Partial;
+
+    use super::*;
+    use crate::question::QuestionKind;
+    use crate::replay::Recorded;
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn every_leaf_of_a_whole_cluster_answers() {
+        let question = Question::new(QuestionKind::Scan, 3).expect("a question");
+        let recordings = Arc::default();
+        // Groups of one, of few and of many machines: their leaves are asked directly, or not.
+        for machines in [5, 10, 40] {
+            let shape = ClusterShape { machines, leaves: 2, fanout: 5 };
+            let tree = whole(shape, &recordings).await.expect("a cluster");
+            let partial = Partial::empty(&question.query);
+            recordings.set_leaf(Recorded { partial, leaf_rows: 1, times: Samples::default() });
+            let asked = ask(&tree, &question, (0, machines * 2), 1).await;
+            assert!(asked.is_ok(), "{machines} machines: {:?}", asked.err());
+        }
+    }
 }

@@ -146,5 +146,5 @@ fn rows_of(partial: &Partial) -> u64 {
 
 fn wrong(name: &str, expected: u64, got: u64) -> Error {
     let why = "encoding, decoding or merging changed the partial".to_owned();
-    Error::Wrong { question: name.to_owned(), got, expected, leaves: 1, why }
+    Error::Wrong { question: name.to_owned(), got, expected, why }
 }

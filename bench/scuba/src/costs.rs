@@ -77,7 +77,7 @@ impl Steps {
 /// Measures the steps of a query, whose leaves answer as recorded; `partial` is that of one leaf.
 ///
 /// # Errors
-/// [`Error::Wrong`].
+/// [`Error::Wrong`] or [`Error::Overloaded`].
 pub(crate) async fn measure(
     question: &Question,
     partial: &Partial,

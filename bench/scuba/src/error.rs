@@ -29,8 +29,10 @@ pub(crate) enum Error {
     Sql { sql: String, cause: Box<SqlError> },
     #[error("{0} is no question about a table")]
     NoQuestion(String),
-    #[error("{question}: an answer has {got} rows of {leaves} leaves, not {expected}: {why}")]
-    Wrong { question: String, got: u64, expected: u64, leaves: u32, why: String },
+    #[error("{question}: an answer has {got} rows, not {expected}: {why}")]
+    Wrong { question: String, got: u64, expected: u64, why: String },
+    #[error("{question}: this machine cannot play this cluster: {why}")]
+    Overloaded { question: String, why: String },
     #[error("no samples were taken")]
     NoSamples,
 }

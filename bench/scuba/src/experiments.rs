@@ -225,8 +225,8 @@ impl<'c> Experiments<'c> {
                 });
                 match ask(&tree, &question, expected, self.cli.repeats).await {
                     Ok((_, times)) => line["ms"] = times.summary()?,
-                    // This machine cannot play this cluster: pings of connections wait too long.
-                    Err(Error::Wrong { why, .. }) => line["overloaded"] = json!(why),
+                    // Pings of connections wait too long.
+                    Err(Error::Overloaded { why, .. }) => line["overloaded"] = json!(why),
                     Err(error) => return Err(error),
                 }
                 lines.push(line);

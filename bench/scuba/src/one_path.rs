@@ -29,7 +29,7 @@ pub(crate) struct Played<'p> {
 /// Returns the times of queries to a cluster of this shape.
 ///
 /// # Errors
-/// [`Error::Wrong`].
+/// [`Error::Wrong`] or [`Error::Overloaded`].
 pub(crate) async fn measure(
     shape: ClusterShape,
     played: &Played<'_>,

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use hadal_aggregate::{Partial, PartialBody};
+use hadal_aggregate::{Coverage, LeafCoverage, LeafOutcome, Partial, PartialBody};
 use hadal_query::Query;
 use hadal_sql::{Catalog, Context, Statement, UnknownColumns, lower};
 use hadal_types::{Micros, TableName, TableSchema};
@@ -95,24 +95,51 @@ impl Question {
     /// Checks that a partial has this many rows, of this many leaves, and that none failed.
     ///
     /// # Errors
-    /// [`Error::Wrong`].
+    /// [`Error::Overloaded`] if leaves that were asked did not answer, which only a busy machine
+    /// explains here; otherwise [`Error::Wrong`].
     pub(crate) fn check(&self, partial: &Partial, rows: u64, leaves: usize) -> Result<(), Error> {
-        let counted = counted(partial);
+        let got = counted(partial);
         let coverage = &partial.coverage;
         let answered = coverage.leaves_answered as usize == leaves
             && coverage.leaves_asked as usize == leaves
             && coverage.rows_scanned == coverage.rows_expected;
-        if counted == rows && answered && partial.errors.is_empty() {
+        if got == rows && answered && partial.errors.is_empty() {
             return Ok(());
         }
-        Err(Error::Wrong {
-            question: self.name(),
-            got: counted,
-            expected: rows,
-            leaves: coverage.leaves_answered,
-            why: format!("{:?} and {leaves} leaves were asked", partial.errors),
-        })
+        let question = self.name();
+        let why = explained(partial, leaves);
+        match partial.errors.is_empty() && is_overload(coverage) {
+            true => Err(Error::Overloaded { question, why }),
+            false => Err(Error::Wrong { question, got, expected: rows, why }),
+        }
     }
+}
+
+/// Whether leaves are missing only because calls of them failed or took too long. A leaf that was
+/// not called has no time.
+fn is_overload(coverage: &Coverage) -> bool {
+    let mut missing = missing(coverage).peekable();
+    missing.peek().is_some() && missing.all(|leaf| leaf.micros > 0)
+}
+
+/// The leaves that did not answer.
+fn missing(coverage: &Coverage) -> impl Iterator<Item = &LeafCoverage> {
+    coverage.leaves.iter().filter(|leaf| leaf.outcome != LeafOutcome::Answered)
+}
+
+/// What a partial says of its leaves, rows and errors.
+fn explained(partial: &Partial, leaves: usize) -> String {
+    let coverage = &partial.coverage;
+    let (answered, asked) = (coverage.leaves_answered, coverage.leaves_asked);
+    let (scanned, expected) = (coverage.rows_scanned, coverage.rows_expected);
+    let missing: Vec<String> =
+        missing(coverage).map(|leaf| format!("{} {}", leaf.name.0, leaf.outcome.name())).collect();
+    format!(
+        "{answered} of {asked} leaves answered, {leaves} were expected; {scanned} of {expected} \
+         rows scanned; missing: [{}]; {:?}",
+        missing.join(", "),
+        partial.errors
+    )
 }
 
 /// The rows in all groups.

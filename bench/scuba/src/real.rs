@@ -56,7 +56,7 @@ pub(crate) async fn add_unit(leaf: &Leaf, rows: u64, copy: usize) -> Result<(), 
 /// Asks one leaf without a network, `times` times; returns the last partial, and T_S.
 ///
 /// # Errors
-/// [`Error::Wrong`].
+/// [`Error::Wrong`] or [`Error::Overloaded`].
 pub(crate) async fn scan(
     leaf: &Leaf,
     question: &Question,
