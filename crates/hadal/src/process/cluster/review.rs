@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::future::pending;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -19,15 +19,20 @@ use hadal_tree::comes_later;
 use hadal_tree::revocation_review::{Effect, Event, RevokedBatch};
 use hadal_types::limits::BATCH_ID_SECONDS;
 use hadal_types::{LeafName, Micros};
+use tokio::time::{Instant, sleep};
 
 use crate::process::cluster::connections::Connections;
 use crate::process::cluster::reviewed_leaf::{BatchKey, ReviewedLeaf};
 
 /// How often a batch that is being written is checked.
 const WRITING: Duration = Duration::from_millis(10);
-/// A process that starts may not have heard of the other members yet: only after this many reads is
-/// it reported that the records cannot be read.
+/// Only after this many reads is it reported that the records cannot be read.
 const FAILED_READS: u32 = 3;
+/// How long the first read is repeated until it succeeds. A process that starts has not heard of
+/// the other members yet, and the next read would come only after two seconds.
+const FIRST_READ: Duration = Duration::from_secs(1);
+/// The pause between these repetitions.
+const FIRST_READ_AGAIN: Duration = Duration::from_millis(50);
 
 /// The review of the batches of one leaf.
 pub(crate) struct Review {
@@ -37,6 +42,8 @@ pub(crate) struct Review {
     connections: Connections,
     /// How many reads have failed one after the other.
     failed_reads: AtomicU32,
+    /// Whether a read was begun.
+    has_begun: AtomicBool,
 }
 
 type ReviewEvent = Event<LeafName, BatchKey>;
@@ -48,7 +55,8 @@ impl Review {
         membership: Arc<Membership>,
         connections: Connections,
     ) -> Self {
-        Self { leaf, definitions, membership, connections, failed_reads: AtomicU32::new(0) }
+        let (failed_reads, has_begun) = (AtomicU32::new(0), AtomicBool::new(false));
+        Self { leaf, definitions, membership, connections, failed_reads, has_begun }
     }
 
     /// Reviews for as long as the process runs.
@@ -78,7 +86,7 @@ impl Review {
                     event
                 }
                 Some(event) = under_way.next() => event,
-                () = tokio::time::sleep(pause) => Event::Time,
+                () = sleep(pause) => Event::Time,
             };
         }
     }
@@ -101,7 +109,12 @@ impl Review {
     /// Reads the records of this leaf, and refuses their batches from then on.
     async fn read(&self) -> ReviewEvent {
         let name = self.leaf.leaf.name();
-        let records = match self.all_records().await {
+        let is_first = !self.has_begun.swap(true, Ordering::Relaxed);
+        let read = match is_first {
+            true => repeated(|| self.all_records()).await,
+            false => self.all_records().await,
+        };
+        let records = match read {
             Ok(records) => records,
             Err(error) => {
                 let failed = self.failed_reads.fetch_add(1, Ordering::Relaxed).saturating_add(1);
@@ -160,7 +173,7 @@ impl Review {
             match self.leaf.leaf.held_batch(table, id) {
                 HeldBatch::No => return false,
                 HeldBatch::Yes => return true,
-                HeldBatch::Writing => tokio::time::sleep(WRITING).await,
+                HeldBatch::Writing => sleep(WRITING).await,
             }
         }
     }
@@ -194,5 +207,40 @@ impl Review {
             }
         }
         Event::Dropped { batch }
+    }
+}
+
+/// Reads until that succeeds, for [`FIRST_READ`]; returns the last result.
+async fn repeated<T, E, F>(read: impl Fn() -> F) -> Result<T, E>
+where
+    F: Future<Output = Result<T, E>>,
+{
+    let until = Instant::now() + FIRST_READ;
+    loop {
+        let result = read().await;
+        if result.is_ok() || Instant::now() >= until {
+            return result;
+        }
+        sleep(FIRST_READ_AGAIN).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads that fail until this time has passed: what comes of them, and when.
+    async fn read_after(time: Duration) -> (Result<(), ()>, Duration) {
+        let start = Instant::now();
+        let read = || async move { if start.elapsed() >= time { Ok(()) } else { Err(()) } };
+        (repeated(read).await, start.elapsed())
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_first_read_waits_for_members_but_not_for_long() {
+        let millis = Duration::from_millis;
+        assert_eq!(read_after(Duration::ZERO).await, (Ok(()), Duration::ZERO));
+        assert_eq!(read_after(millis(230)).await, (Ok(()), millis(250)));
+        assert_eq!(read_after(Duration::MAX).await, (Err(()), FIRST_READ));
     }
 }
