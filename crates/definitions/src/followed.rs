@@ -41,9 +41,10 @@ struct Copy {
     failed_polls: u32,
 }
 
-/// A process that starts may not have heard of the other members yet: only after this many polls is
-/// it reported that there is no store.
-const POLLS_TO_FIND: u32 = 4;
+/// After this many failed polls, it is reported that the store cannot be read. A process that
+/// starts may not have heard of the other members yet, and a cluster that stops ends its processes
+/// one after the other.
+const FAILED_POLLS_REPORTED: u32 = 4;
 
 impl FollowedDefinitions {
     /// Without a copy yet.
@@ -79,17 +80,15 @@ impl FollowedDefinitions {
         let polled = self.read_changes().await;
         let failure = polled.as_ref().err().map(ToString::to_string);
         let mut copy = self.copy.write();
-        let is_searching = copy.version.is_none();
-        let reported_after = if is_searching { POLLS_TO_FIND } else { 1 };
         match &failure {
             Some(reason) => {
                 copy.failed_polls = copy.failed_polls.saturating_add(1);
-                if copy.failed_polls == reported_after {
+                if copy.failed_polls == FAILED_POLLS_REPORTED {
                     tracing::error!("{reason}; settings stay as they are");
                 }
             }
             None => {
-                if copy.failed_polls >= reported_after && copy.failure.is_some() {
+                if copy.failed_polls >= FAILED_POLLS_REPORTED {
                     tracing::info!("the definitions can be read again");
                 }
                 copy.failed_polls = 0;
