@@ -13,7 +13,9 @@
 //! that does not answer are missing, and so are those that were not asked.
 
 mod directory;
+mod newest_rows;
 mod planning;
+mod rounds;
 mod top_list;
 
 use std::sync::Arc;
@@ -33,8 +35,9 @@ use hadal_types::{LeafName, MachineName, TableName};
 use tokio::time::{Instant as TokioInstant, sleep_until};
 
 use crate::expected_rows::ExpectedRows;
-use crate::fan_out::{Child, FanOut, Leaves};
-use directory::{Directories, Directory, KnownLeaf};
+use crate::fan_out::{FanOut, Leaves};
+use directory::{Directories, KnownLeaf};
+use rounds::Rounds;
 
 /// The aggregator of one machine in a cluster, both as the root of queries and below other roots.
 pub struct ClusterTree {
@@ -141,8 +144,7 @@ impl ClusterTree {
         }
     }
 
-    /// Plans a query, and runs it as the root. Of a top list, members send only the largest groups
-    /// at first; if that does not decide it, they are asked once more.
+    /// Plans a query, and runs it as the root, in one round of calls or several.
     async fn run_once(&self, query: Arc<Query>, deadline: Instant) -> Partial {
         let members = self.members.now();
         let (mut plan, mut unasked) = planning::plan(&members, &self.machine, self.fanout);
@@ -152,34 +154,9 @@ impl ClusterTree {
             }
         }
         plan.rows_expected = self.rows_expected(&plan, &query);
-        let first_query = top_list::first_round(&query);
-        let first = self.run_round(&members, &plan, unasked, &first_query, deadline).await;
-        let Some(next) = top_list::next_round(&first, &query) else { return first };
-        self.second_rounds.fetch_add(1, Ordering::Relaxed);
-        let (plan, unasked) = top_list::plan_of_answered(plan, &first);
-        let second = self.run_round(&members, &plan, unasked, &next, deadline).await;
-        top_list::better(first, second, &query)
-    }
-
-    /// Asks the leaves of a plan, and adds the others to the coverage.
-    async fn run_round(
-        &self,
-        members: &Directory,
-        plan: &Plan,
-        unasked: Vec<(LeafName, LeafOutcome)>,
-        query: &Arc<Query>,
-        deadline: Instant,
-    ) -> Partial {
-        let mut partial = self.run_plan(members, plan, query, deadline).await;
-        self.add_unasked(&mut partial, unasked, query);
-        let coverage = &mut partial.coverage;
-        if coverage.leaves_answered < coverage.leaves_asked {
-            // Through such an aggregator, the missing leaves may have taken rows that nobody here
-            // has heard of: it may be cut off, or this one is.
-            let unheard = members.unheard_aggregators(&coverage.leaves);
-            coverage.unknown_losses = coverage.unknown_losses.saturating_add(unheard);
-        }
-        partial
+        let (members, fan_out, second_rounds) = (&*members, &self.fan_out, &self.second_rounds);
+        let rounds = Rounds { members, fan_out, second_rounds, deadline };
+        rounds.run(plan, unasked, &query).await
     }
 
     /// Rows that the leaves of a plan should have.
@@ -187,31 +164,6 @@ impl ClusterTree {
         let leaves = plan.machines.iter().flat_map(|machine| &machine.leaves);
         let expected_rows = self.fan_out.expected_rows();
         leaves.map(|leaf| expected_rows.expected(leaf, &query.table)).sum()
-    }
-
-    async fn run_plan(
-        &self,
-        members: &Directory,
-        plan: &Plan,
-        query: &Arc<Query>,
-        deadline: Instant,
-    ) -> Partial {
-        let split = planning::split(members, plan);
-        let children: Vec<Arc<Child>> = split.children.into_iter().map(Arc::new).collect();
-        let mut partial = self.fan_out.ask(&children, plan.rows_expected, query, deadline).await;
-        self.add_unasked(&mut partial, split.unasked, query);
-        partial
-    }
-
-    fn add_unasked(
-        &self,
-        partial: &mut Partial,
-        unasked: Vec<(LeafName, LeafOutcome)>,
-        query: &Query,
-    ) {
-        for (leaf, outcome) in unasked {
-            partial.coverage.merge(self.fan_out.unanswered(&leaf, outcome, query, 0));
-        }
     }
 }
 
@@ -224,7 +176,7 @@ impl PlannedPeer for ClusterTree {
     ) -> BoxFuture<'_, Partial> {
         Box::pin(async move {
             let members = self.members.now();
-            self.run_plan(&members, &plan, &query, deadline).await
+            rounds::run_plan(&members, &self.fan_out, &plan, &query, deadline).await
         })
     }
 }

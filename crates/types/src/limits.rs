@@ -336,6 +336,9 @@ pub const MACHINE_NAME_BYTES_MAX: usize = 100;
 pub const TREE_FANOUT_MAX: usize = 1_000;
 /// Leaves up to which an aggregator asks all leaves of a plan itself.
 pub const TREE_DIRECT_LEAVES_MAX: usize = 8;
+/// Values of a raw row from which processes are asked for the times of rows first, and for all
+/// values only of those rows that the result has. Of fewer values, a second round costs more.
+pub const TIMES_FIRST_VALUES_MIN: usize = 8;
 /// The time between two rounds of gossip, in milliseconds.
 pub const GOSSIP_MILLIS: u64 = 100;
 /// How long a member's heartbeat may stand still before the member counts as silent, in

@@ -9,6 +9,7 @@ use hadal_types::{ColumnName, Kind, LeafState, Logical};
 use super::*;
 
 mod complete;
+mod newest_rows;
 mod properties;
 mod shapes;
 mod top_lists;

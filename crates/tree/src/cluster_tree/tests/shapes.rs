@@ -2,6 +2,8 @@
 
 use hadal_types::limits::TREE_DIRECT_LEAVES_MAX;
 
+use crate::fan_out::Child;
+
 use super::*;
 
 fn root_plan(cluster: &Cluster, root: usize) -> Plan {
