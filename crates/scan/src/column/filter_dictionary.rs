@@ -116,8 +116,9 @@ pub(crate) fn compare(coded: &Coded<'_>, function: Function, literal: &Value) ->
 
 /// Whether each row's string is in `list`; `None` if the fast form does not apply.
 pub(crate) fn is_in(coded: &Coded<'_>, list: &[&Value]) -> Option<Truths> {
-    let list = texts(list)?;
-    by_string(coded, |text| list.contains(&text))
+    let mut list = texts(list)?;
+    list.sort_unstable();
+    by_string(coded, |text| list.binary_search(&text).is_ok())
 }
 
 /// The texts of the values; `None` if any value is not a string.
