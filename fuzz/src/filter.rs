@@ -228,6 +228,8 @@ fn value_of(row: &Row, input: &RowInput) -> Value {
             let texts = row.cells.iter().filter(|cell| !matches!(cell, Value::Number(_)));
             Value::Bool(texts.into_iter().any(|cell| contains_text(cell, text)))
         }
+        // No filter here has it.
+        RowInput::Random(_) => Value::Null,
         RowInput::Column(ColumnRef { name, kind, .. }) => match (kind, cell(name)) {
             (Kind::Number, Some((_, value @ Value::Number(_))))
             | (Kind::String, Some((_, value @ Value::String(_))))

@@ -90,6 +90,23 @@ fn csv_and_json_lines_have_the_rows_of_json() {
 }
 
 #[test]
+fn rows_that_are_no_groups_are_marked_in_every_format() {
+    let server = Server::start();
+    server.log("t", ROWS);
+    let sql = "SELECT service, count(*) AS n FROM t GROUP BY service WITH TOTALS ORDER BY service";
+    let csv = ask(&server, "text/csv", sql).text();
+    assert_eq!(csv, "service,n,row_kind\n\"a,b\",1,group\nweb,1,group\n,2,total\n");
+    let lines = ask(&server, "application/x-ndjson", sql).text();
+    assert!(lines.ends_with("{\"service\":null,\"n\":2,\"row_kind\":\"total\"}\n"), "{lines}");
+    let body = serde_json::json!({ "sql": sql }).to_string();
+    let answer = server.request("POST", "/v1/query").body(body).send().ok();
+    assert_eq!(answer["row_kinds"], serde_json::json!(["group", "group", "total"]));
+    assert_eq!(answer["rows"][2], serde_json::json!([null, 2]));
+    let groups = ask(&server, "text/csv", "SELECT service FROM t GROUP BY service LIMIT 1").text();
+    assert_eq!(groups, "service\n\"a,b\"\n", "groups alone need no mark");
+}
+
+#[test]
 fn every_statement_has_every_format_and_a_summary() {
     let server = Server::start();
     server.log("t", ROWS);

@@ -24,6 +24,7 @@ mod group;
 mod histogram;
 mod math;
 mod pattern;
+mod prefixes;
 mod row;
 mod texts;
 
@@ -187,6 +188,14 @@ pub fn answer(
                 .zip(&everything.values)
                 .any(|(measure, values)| measure.kind == StateKind::Moments && overflows(values));
             lines = match &query.series {
+                Some(limit) if let Some(key) = query.prefix_key() => prefixes::limit(
+                    groups,
+                    (limit, key),
+                    query,
+                    &evaluator,
+                    &sums_exactly,
+                    &mut standing,
+                )?,
                 Some(limit) => group::limit_series(
                     groups,
                     limit,
@@ -213,6 +222,13 @@ fn keys_of(
             Expr::Call { function: Function::Unnest, arguments } => match value(&arguments[0])? {
                 Value::Set(elements) | Value::Vector(elements) => {
                     elements.iter().map(|element| Value::string(element)).collect()
+                }
+                _ => Vec::new(),
+            },
+            Expr::Call { function: Function::Prefixes, arguments } => match value(&arguments[0])? {
+                Value::Vector(elements) => {
+                    let lengths = 0..=elements.len();
+                    lengths.map(|length| Value::vector(&elements[..length])).collect()
                 }
                 _ => Vec::new(),
             },

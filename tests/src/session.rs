@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use hadal_aggregate::RowKind;
 use hadal_ingest::{AgePolicy, Format, Ingest, ReadOptions, Settings, Summary};
 use hadal_leaf::{Durability, Leaf, LeafConfig, LeafGroup, LeafLimits, PreopenedStore, ScanPool};
 use hadal_peer::{Admin, Peer, Sink, TableChange};
@@ -60,8 +61,8 @@ pub struct Rows {
     pub rows: Vec<Vec<Value>>,
     /// The number of stored rows behind each row; empty for constants.
     pub raw_counts: Vec<u64>,
-    /// Which rows are the sums of the series beyond the limit.
-    pub others: Vec<bool>,
+    /// What each row stands for; empty for constants.
+    pub kinds: Vec<RowKind>,
     /// Codes of notes and warnings.
     pub warnings: Vec<String>,
 }
@@ -282,7 +283,7 @@ impl Session {
                     names: answer.columns.into_iter().map(|(name, _)| name).collect(),
                     rows: answer.rows.iter().map(|row| row.iter().cloned().collect()).collect(),
                     raw_counts: answer.raw_counts,
-                    others: answer.others,
+                    kinds: answer.kinds,
                     warnings: notes.chain(warnings).collect(),
                 })
             }

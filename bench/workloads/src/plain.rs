@@ -79,7 +79,7 @@ fn prepared(expr: &RowExpr, columns: &[Column]) -> Result<Prepared<ValueIndex>, 
         let index = match input {
             RowInput::Time => Some(ValueIndex::Time),
             RowInput::Column(column) => index_of(column, columns),
-            RowInput::AnyText(_) => None,
+            RowInput::AnyText(_) | RowInput::Random(_) => None,
         };
         index.map(Expr::Leaf).ok_or_else(|| Error::NotPlain(format!("{input:?}")))
     })?;

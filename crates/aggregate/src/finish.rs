@@ -3,8 +3,10 @@
 
 pub(crate) mod confidence;
 pub(crate) mod missing_leaves;
+pub(crate) mod prefixes;
 pub(crate) mod series;
 pub(crate) mod top_k;
+mod totals;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -41,8 +43,8 @@ pub struct ResultSet {
     pub raw_counts: Vec<u64>,
     /// The confidence interval of each output of each row; empty if none were asked for.
     pub intervals: Vec<Vec<Interval>>,
-    /// Whether each row sums up the series beyond the limit.
-    pub others: Vec<bool>,
+    /// What each row stands for.
+    pub kinds: Vec<RowKind>,
     /// How much of the data was scanned.
     pub coverage: Coverage,
     /// The cost of the scan.
@@ -53,12 +55,37 @@ pub struct ResultSet {
     pub reservation: MemoryReservation,
 }
 
+/// What a row of a result stands for. Only a group and a raw row have keys of their own: null keys
+/// of any other row mean nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowKind {
+    /// A group, or a raw row.
+    #[default]
+    Group,
+    /// The sum of the groups beyond the limit of series.
+    Other,
+    /// The sum of all groups.
+    Total,
+}
+
+impl RowKind {
+    /// The kind's name in answers.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Group => "group",
+            Self::Other => "other",
+            Self::Total => "total",
+        }
+    }
+}
+
 /// One row of the result before its outputs are computed.
 pub(crate) enum ResultRow {
     /// A raw row.
     Raw(SparseRow),
     /// A group that is not one of `Groups`.
-    Alone { key: Box<[Value]>, group: Group, is_other: bool },
+    Alone { key: Box<[Value]>, group: Group, kind: RowKind },
     /// The group with this index.
     Place(usize),
 }
@@ -88,7 +115,7 @@ pub fn finish(
         FinishInput::new(body, query, (&mut warnings, &mut reservation), is_late)?;
     let finisher = Finisher::new(query, &groups).map_err(|error| invalid(&error))?;
     finisher.hold(count, query, &mut reservation)?;
-    let (lines, looked_at) = finisher.first_of(lines, query, &mut reservation, is_late)?;
+    let (mut lines, looked_at) = finisher.first_of(lines, query, &mut reservation, is_late)?;
     // Groups that cannot be in the result were not examined.
     let is_filtered = query.having.is_some() || query.series.is_some();
     let total = if is_filtered { looked_at } else { count as u64 };
@@ -97,13 +124,16 @@ pub fn finish(
     if beyond > 0 && query.limit >= LIMIT_DEFAULT {
         warnings.add(WarningCode::LimitReached, "", beyond);
     }
+    if query.totals {
+        lines.push(finisher.totals(query, is_late)?);
+    }
     let columns = query.outputs.iter().map(|output| (output.name.clone(), output.value_type));
     let mut answer = ResultSet {
         columns: columns.collect(),
         rows: Vec::with_capacity(lines.len()),
         raw_counts: lines.iter().map(|line| finisher.raw_count(line)).collect(),
         intervals: Vec::new(),
-        others: lines.iter().map(ResultRow::is_other).collect(),
+        kinds: lines.iter().map(ResultRow::kind).collect(),
         coverage,
         stats,
         warnings: warnings.iter().collect(),
@@ -191,7 +221,10 @@ impl FinishInput {
         groups.check_sums().map_err(overflow)?;
         let count = groups.len();
         if let Some(limit) = &query.series {
-            let lines = series::limit(query, limit, &groups, held, is_late)?;
+            let lines = match query.prefix_key() {
+                Some(key) => prefixes::limit(query, (limit, key), &groups, held, is_late)?,
+                None => series::limit(query, limit, &groups, held, is_late)?,
+            };
             return Ok(Self { groups, lines, count });
         }
         let lines: ResultRows = match group_indexes {
@@ -258,7 +291,7 @@ impl<'g> Finisher<'g> {
         let states = match line {
             ResultRow::Raw(_) => return none(),
             // What leaves added to each of several groups does not add up.
-            ResultRow::Alone { is_other: true, .. } if leaves.is_some() => return none(),
+            ResultRow::Alone { .. } if leaves.is_some() => return none(),
             ResultRow::Alone { group, .. } => GroupStates::Alone(group),
             ResultRow::Place(group_index) => GroupStates::Place(self.groups, *group_index),
         };
@@ -356,7 +389,7 @@ impl Finisher<'_> {
         });
         let mut different = orders.filter(|order| order.is_ne());
         let keys = different.next().unwrap_or(Ordering::Equal);
-        keys.then(left.is_other().cmp(&right.is_other()))
+        keys.then((left.kind() == RowKind::Other).cmp(&(right.kind() == RowKind::Other)))
     }
 
     fn key_count(&self, line: &ResultRow) -> usize {
@@ -429,7 +462,10 @@ impl ResultRow {
         }
     }
 
-    fn is_other(&self) -> bool {
-        matches!(self, Self::Alone { is_other: true, .. })
+    fn kind(&self) -> RowKind {
+        match self {
+            Self::Alone { kind, .. } => *kind,
+            Self::Raw(_) | Self::Place(_) => RowKind::Group,
+        }
     }
 }

@@ -103,7 +103,9 @@ impl Groups {
     /// The same groups; if the query asks for series, the best series are kept at the limit.
     pub(crate) fn of_series(mut self, query: &Query) -> Self {
         let series_fold = || SeriesFold { query: Arc::new(query.clone()), folded: None, rows: 0 };
-        self.series = query.series.is_some().then(|| Box::new(series_fold()));
+        // Prefixes cannot be folded: those of one event are in groups of their own.
+        let is_folded = query.series.is_some() && query.prefix_key().is_none();
+        self.series = is_folded.then(|| Box::new(series_fold()));
         self
     }
 

@@ -17,7 +17,7 @@ mod partial;
 mod state;
 
 pub use finish::confidence::Interval;
-pub use finish::{ResultSet, finish};
+pub use finish::{ResultSet, RowKind, finish};
 pub use groups::Groups;
 pub use groups::accumulate;
 pub use groups::columns::{GroupColumns, KeyColumn};

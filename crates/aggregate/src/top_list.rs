@@ -45,12 +45,12 @@ impl TopList {
     /// The top list that a query asks for. `None` if its answer may need all groups.
     ///
     /// The list must begin with the largest count or sum, because these are added up from parts:
-    /// bounds of the parts add up to bounds of the whole. Series, HAVING, and a list that is too
-    /// long to be asked for by key need all groups.
+    /// bounds of the parts add up to bounds of the whole. Series, HAVING, totals, and a list that is
+    /// too long to be asked for by key need all groups.
     #[must_use]
     pub fn of(query: &Query) -> Option<Self> {
         let first = query.order.first()?;
-        let needs_all = query.series.is_some() || query.having.is_some();
+        let needs_all = query.series.is_some() || query.having.is_some() || query.totals;
         if needs_all || !first.descending || query.keys().is_empty() {
             return None;
         }
@@ -138,6 +138,7 @@ mod tests {
         for query in [
             Query { series, ..usual() },
             Query { having: Some(count()), ..usual() },
+            Query { totals: true, ..usual() },
             Query { limit: 0, ..usual() },
             Query { limit: longest + 1, ..usual() },
             Query { offset: longest, ..usual() },

@@ -156,6 +156,16 @@ impl<'a> BlockView<'a> {
         &self.batches
     }
 
+    /// The checksum of the front, which covers the checksums of all RBCs, the batches, and the time
+    /// when the block was made: blocks that differ in any of these have different ones, but for one
+    /// pair in 2^64.
+    #[must_use]
+    pub fn front_checksum(&self) -> u64 {
+        let front = self.bytes.get(..self.header.front_bytes());
+        let checksum = front.and_then(|front| front.last_chunk::<CHECKSUM_BYTES>());
+        checksum.map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    }
+
     /// Verifies the checksums of all RBCs.
     ///
     /// # Errors

@@ -8,6 +8,7 @@ pub(crate) mod explain;
 pub(crate) mod intervals;
 pub(crate) mod number_class;
 pub(crate) mod result;
+pub(crate) mod row_kinds;
 pub(crate) mod summarize;
 
 use std::sync::Arc;
@@ -46,6 +47,9 @@ pub struct QueryRequest {
     pub time_zone: TimeZone,
     /// Whether and how the answer has confidence intervals.
     pub intervals: IntervalForm,
+    /// Whether an answer whose rows may be no groups has a last column `row_kind`: `group`, `other`
+    /// or `total`. Otherwise [`QueryResult::row_kinds`] says so.
+    pub row_kind_column: bool,
     /// When the request arrived.
     pub start: Instant,
     /// Deadline for delivering the result.
@@ -315,7 +319,11 @@ pub(crate) async fn answer_bound(
         Statement::Query { mut query, notes } => {
             query.deadline = deadline;
             query.require_complete |= request.require_complete;
-            run(frontend, *query, notes, request.intervals).await
+            let mut result = run(frontend, *query, notes, request.intervals).await?;
+            if request.row_kind_column {
+                row_kinds::into_column(&mut result);
+            }
+            Ok(result)
         }
         Statement::Explain { mut statement, analyze } => {
             if let Statement::Query { query, .. } = &mut *statement {
@@ -389,7 +397,7 @@ pub(crate) async fn run(
     }
     let confidence = query.confidence.clone();
     let is_grouped = matches!(query.kind, QueryKind::Groups { .. });
-    let (has_series, range) = (query.series.is_some(), query.range);
+    let (has_sums, range) = (row_kinds::has_sums(&query), query.range);
     let numbers = NumberClass::of_outputs(&query, has_weights(frontend, &query.table));
     let answer = frontend.runner().run(query).await?;
     let mut warnings: Vec<QueryWarning> = notes.into_iter().map(QueryWarning::from).collect();
@@ -404,7 +412,7 @@ pub(crate) async fn run(
         numbers,
         rows: answer.rows,
         samples: is_grouped.then_some(answer.raw_counts),
-        other: has_series.then_some(answer.others),
+        row_kinds: has_sums.then_some(answer.kinds),
         time: Some(range),
         coverage: answer.coverage,
         stats: answer.stats,

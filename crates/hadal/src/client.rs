@@ -15,7 +15,7 @@ use ureq::http::{Method, Request, Response};
 
 pub(crate) use problem::Problem;
 use problem::may_pass;
-pub(crate) use responses::{Answer, Column, LogReceipt, RejectedKind, Warning};
+pub(crate) use responses::{Answer, Column, GROUP, LogReceipt, RejectedKind, Warning};
 
 use crate::error::Error;
 
@@ -153,7 +153,7 @@ impl Client {
         };
         match self.json(&request) {
             Err(Error::Refused(problem)) => Err(Error::Refused(Box::new(problem.with_sql(sql)))),
-            answer => answer.map(Answer::with_other_column),
+            answer => answer.map(Answer::with_row_kind_column),
         }
     }
 

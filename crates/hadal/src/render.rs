@@ -125,16 +125,16 @@ pub(crate) mod tests {
     fn series_beyond_the_limit_are_told_from_a_null_key() {
         let document = serde_json::json!({
             "columns": [{"name": "test", "type": "string"}, {"name": "n", "type": "number"}],
-            "rows": [["a", 10], [null, 5], [null, 7]], "other": [false, false, true],
+            "rows": [["a", 10], [null, 5], [null, 7]], "row_kinds": ["group", "group", "other"],
             "coverage": {"leaves_asked": 1, "leaves_answered": 1, "rows_expected": 1,
                 "rows_scanned": 1, "fraction": 1.0},
             "stats": {"elapsed_micros": 1_500}});
         let answer: Answer = serde_json::from_value(document).expect("an answer");
-        let answer = answer.with_other_column();
+        let answer = answer.with_row_kind_column();
         let csv = render(&answer, Format::Csv, None).expect("text");
-        assert_eq!(csv, "test,n,other\na,10,false\n,5,false\n,7,true\n");
+        assert_eq!(csv, "test,n,row_kind\na,10,group\n,5,group\n,7,other\n");
         let lines = render(&answer, Format::Jsonl, None).expect("text");
-        assert!(lines.contains(r#"{"test":null,"n":7,"other":true}"#), "{lines}");
+        assert!(lines.contains(r#"{"test":null,"n":7,"row_kind":"other"}"#), "{lines}");
         let table = render(&answer, Format::Table, Some(80)).expect("text");
         assert!(table.contains("(other)") && table.contains("null"), "{table}");
     }

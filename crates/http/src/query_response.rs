@@ -4,12 +4,13 @@
 //! {"columns": [{"name", "type"}…], "rows": [[…]…],
 //!  "coverage": {…}, "stats": {…}, "warnings": [{"code", "subject", "count", "message"}…],
 //!  "samples": [per row: stored rows behind it], "other": [per row: beyond the series limit],
+//!  "row_kinds": [per row: "group", "other" or "total"],
 //!  "intervals": [per row: [per column: [low, high], {"estimate": …, "low": …, "high": …},
 //!                "too_few" or null]],
 //!  "time": {"from", "to"}, "sql": "…"}
 //! ```
 //!
-//! The keys of the last two lines are present only when they are meaningful. Later versions add new
+//! The keys of the last three lines are present only when they are meaningful. Later versions add new
 //! keys only.
 
 use std::borrow::Cow;
@@ -18,7 +19,7 @@ use std::time::Instant;
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use hadal_aggregate::{Coverage, Interval, ScanStats, SparseRow, WarningCode};
+use hadal_aggregate::{Coverage, Interval, RowKind, ScanStats, SparseRow, WarningCode};
 use hadal_frontend::{ErrorKind, FrontendError, QueryResult, QueryWarning};
 use hadal_tree::AskError;
 use hadal_types::{MemoryReservation, TimeRange, limits};
@@ -121,7 +122,9 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     samples: Option<&'a [u64]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    other: Option<&'a [bool]>,
+    other: Option<Vec<bool>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row_kinds: Option<Vec<&'static str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     intervals: Option<Vec<Vec<IntervalBody>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -223,7 +226,14 @@ impl<'a> Body<'a> {
             stats: Stats::new(&result.stats, start),
             warnings: result.warnings.iter().map(WarningBody::new).collect(),
             samples: result.samples.as_deref(),
-            other: result.other.as_deref(),
+            other: result.row_kinds.as_ref().map(|kinds| {
+                let is_other = |kind: &RowKind| *kind == RowKind::Other;
+                kinds.iter().map(is_other).collect()
+            }),
+            row_kinds: result
+                .row_kinds
+                .as_ref()
+                .map(|kinds| kinds.iter().copied().map(RowKind::name).collect()),
             intervals: result.intervals.as_ref().map(|rows| {
                 let of_row = |row: &Vec<Interval>| row.iter().map(IntervalBody::from).collect();
                 rows.iter().map(of_row).collect()

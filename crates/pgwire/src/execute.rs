@@ -57,6 +57,7 @@ pub(crate) fn request(settings: &Settings, sql: &str, values: Vec<Literal>) -> Q
         require_complete: settings.require_complete(),
         time_zone: settings.query_zone(),
         intervals: settings.intervals(),
+        row_kind_column: settings.row_kinds(),
         start,
         until: start + settings.deadline(),
         client: settings.get("application_name").unwrap_or_default().to_owned(),

@@ -1,12 +1,14 @@
 //! What a client should know of an answer: its coverage, and doubts about it.
 
-use hadal_aggregate::WarningCode;
+use hadal_aggregate::{RowKind, WarningCode};
 use hadal_frontend::{QueryResult, QueryWarning};
 
 use crate::backend_message::Notice;
 
 /// Answers that are based on less than this part of the rows have a warning.
 const COVERAGE_MIN: f64 = 0.995;
+/// Rows that a message names.
+const ROWS_NAMED: usize = 10;
 
 /// The messages about an answer, warnings first. That a query has no time range is for those who
 /// ask for details.
@@ -23,7 +25,31 @@ pub(crate) fn notices_of(result: &QueryResult) -> Vec<Notice> {
         let hint = "SET hadal.require_complete TO on makes such answers errors";
         Notice { hint: Some(hint.to_owned()), ..notice("WARNING", message) }
     });
-    short.into_iter().chain(result.warnings.iter().map(of_warning)).collect()
+    let warnings = result.warnings.iter().map(of_warning);
+    short.into_iter().chain(warnings).chain(of_sums(result)).collect()
+}
+
+/// Says which rows are sums, as nothing in them does.
+fn of_sums(result: &QueryResult) -> Option<Notice> {
+    let kinds = result.row_kinds.as_deref()?;
+    let of_kind = |wanted: RowKind, what: &str| {
+        let numbered = kinds.iter().zip(1_usize..).filter(|(kind, _)| **kind == wanted);
+        let numbers: Vec<String> = numbered.map(|(_, row)| row.to_string()).collect();
+        let shown = numbers.iter().take(ROWS_NAMED).cloned().collect::<Vec<String>>().join(", ");
+        let more = numbers.len().saturating_sub(ROWS_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let row = if numbers.len() == 1 { "row" } else { "rows" };
+        (!numbers.is_empty()).then(|| format!("{row} {shown}{more}: {what}"))
+    };
+    let other = of_kind(RowKind::Other, "the sum of other groups");
+    let total = of_kind(RowKind::Total, "the total");
+    let sums: Vec<String> = other.into_iter().chain(total).collect();
+    if sums.is_empty() {
+        return None;
+    }
+    let message = format!("not all rows are groups; {}", sums.join("; "));
+    let hint = "SET hadal.row_kinds TO on adds a column row_kind to such answers";
+    Some(Notice { hint: Some(hint.to_owned()), ..notice("NOTICE", message) })
 }
 
 fn of_warning(warning: &QueryWarning) -> Notice {
@@ -51,6 +77,21 @@ mod tests {
         let warnings = code.into_iter().map(warning).collect();
         let result = QueryResult { coverage, warnings, ..QueryResult::default() };
         notices_of(&result).iter().map(|notice| notice.severity).collect()
+    }
+
+    #[test]
+    fn rows_that_are_no_groups_are_named() {
+        let messages = |kinds: Vec<RowKind>| {
+            let result = QueryResult { row_kinds: Some(kinds), ..QueryResult::default() };
+            notices_of(&result).into_iter().map(|notice| notice.message).collect::<Vec<String>>()
+        };
+        assert_eq!(messages(vec![RowKind::Group]), [] as [&str; 0]);
+        assert_eq!(
+            messages(vec![RowKind::Group, RowKind::Other, RowKind::Other, RowKind::Total]),
+            ["not all rows are groups; rows 2, 3: the sum of other groups; row 4: the total"]
+        );
+        let many = messages(vec![RowKind::Other; ROWS_NAMED + 2]);
+        assert!(many[0].contains("9, 10 and 2 more:"), "{many:?}");
     }
 
     #[test]

@@ -31,7 +31,7 @@ const REPORTED: [(&str, &str); 13] = [
 ];
 
 /// Defaults of settings that clients read.
-const DEFAULTS: [(&str, &str); 28] = [
+const DEFAULTS: [(&str, &str); 29] = [
     ("application_name", ""),
     ("bytea_output", "hex"),
     ("client_encoding", "UTF8"),
@@ -42,6 +42,7 @@ const DEFAULTS: [(&str, &str); 28] = [
     ("extra_float_digits", "1"),
     ("hadal.intervals", "off"),
     ("hadal.require_complete", "off"),
+    ("hadal.row_kinds", "off"),
     ("in_hot_standby", "off"),
     ("integer_datetimes", "on"),
     ("intervalstyle", "postgres"),
@@ -158,7 +159,7 @@ impl Settings {
                     .filter(|millis| *millis <= most)
                     .ok_or_else(|| invalid(&expected))?;
             }
-            "hadal.intervals" | "hadal.require_complete" => {
+            "hadal.intervals" | "hadal.require_complete" | "hadal.row_kinds" => {
                 _ = truth(value).ok_or_else(|| invalid("on or off"))?;
             }
             "client_encoding" => {
@@ -221,6 +222,11 @@ impl Settings {
             Some(true) => IntervalForm::Columns,
             _ => IntervalForm::None,
         }
+    }
+
+    /// Whether answers have a column that marks rows which are no groups.
+    pub(crate) fn row_kinds(&self) -> bool {
+        self.get("hadal.row_kinds").and_then(truth).unwrap_or(false)
     }
 
     /// Whether messages of this severity are sent.
@@ -321,6 +327,7 @@ mod tests {
             ("statement_timeout", "1000h"),
             ("hadal.intervals", "beside"),
             ("hadal.require_complete", "perhaps"),
+            ("hadal.row_kinds", "beside"),
             ("client_encoding", "LATIN1"),
             ("datestyle", "German"),
             ("server_version", "1"),

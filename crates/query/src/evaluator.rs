@@ -28,8 +28,8 @@ pub enum PrepareError {
     /// A call with literal arguments makes too long a string.
     #[error(transparent)]
     StringTooLong(#[from] StringTooLong),
-    /// [`Function::Unnest`] is no whole group key, or not the only one.
-    #[error("unnest can only be a whole key of GROUP BY, and only once")]
+    /// [`Function::Unnest`] or [`Function::Prefixes`] is no whole group key, or not the only one.
+    #[error("unnest and prefixes can only be a whole key of GROUP BY, and only once")]
     MisplacedUnnest,
     /// The expression calls a user function that the query does not carry.
     #[error("the query calls a user function that is not registered")]
@@ -105,7 +105,7 @@ impl<L: Clone> Prepared<L> {
             Expr::Leaf(leaf) => return Ok(Self::Leaf(leaf.clone())),
             Expr::Call { function, arguments } => (*function, arguments),
         };
-        if function == Function::Unnest {
+        if matches!(function, Function::Unnest | Function::Prefixes) {
             return Err(PrepareError::MisplacedUnnest);
         }
         if let Function::Matches(syntax) = function {

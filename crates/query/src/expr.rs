@@ -41,6 +41,10 @@ pub enum RowInput {
     /// Whether any string of the row contains this text, ignoring case. Elements of sets and
     /// vectors count too.
     AnyText(String),
+    /// A number from 0 to below 1 that is the same each time that the row is read, as long as it is
+    /// in the same row block. The numbers of all rows are independent and uniformly distributed,
+    /// and those of another seed are different ones.
+    Random(i64),
 }
 
 /// A column and one of its kinds, fixed by the root for the whole query.

@@ -37,7 +37,7 @@ pub use function::{Function, TimeField};
 pub use math_functions::MathFunction;
 pub use measure::{Measure, Weighting};
 pub use pattern::{Pattern, PatternError, PatternSyntax};
-pub use query::{OrderKey, Output, Query, QueryKind, SentGroups, SeriesLimit, TimeOrder};
+pub use query::{OrderKey, Output, Query, QueryKind, SentGroups, SeriesLimit, TimeOrder, Unnested};
 pub use regexp::Regexp;
 pub use scalar_functions::eval_scalar;
 pub use string_limit::StringTooLong;

@@ -37,6 +37,8 @@ pub struct Query {
     pub order: Vec<OrderKey>,
     /// The top N groups without their time bucket; the others are summed up as "other".
     pub series: Option<SeriesLimit>,
+    /// Whether a row over all groups follows the others, beyond the limit. Only the root needs it.
+    pub totals: bool,
     /// Maximum number of rows of the result.
     pub limit: u64,
     /// Number of rows of the sorted result that are skipped.
@@ -109,13 +111,26 @@ pub struct OrderKey {
 
 /// Keeps the top series of a time chart. A series is a group without its time bucket; it is ranked
 /// over the whole range and keeps all its buckets. The other series are summed up per bucket as one
-/// more series whose keys are null.
+/// more series whose keys are null. With a key of prefixes, the top N prefixes are kept instead, and
+/// the others are summed up by the longest prefix of them that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesLimit {
     /// Number of series that are kept.
     pub count: usize,
     /// The expression that series are ranked by, largest first.
     pub rank: OutputExpr,
+}
+
+/// A key for which a row is in several groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unnested<'q> {
+    /// The index of the key.
+    pub key: usize,
+    /// The list.
+    pub list: &'q RowExpr,
+    /// Whether the groups are those of the prefixes of a vector; otherwise those of the different
+    /// elements of a list.
+    pub by_prefix: bool,
 }
 
 /// Raw rows in the order of time.
@@ -142,6 +157,7 @@ impl Query {
             having: None,
             order: Vec::new(),
             series: None,
+            totals: false,
             limit: limits::LIMIT_DEFAULT,
             offset: 0,
             now: Micros(0),
@@ -186,15 +202,24 @@ impl Query {
         self.measures().iter().any(|measure| matches!(measure.weighting, Weighting::Leaves(_)))
     }
 
-    /// The index of the key that unnests a list, and the list. `None` if there is none.
+    /// The key that unnests a list. `None` if there is none.
     #[must_use]
-    pub fn unnested(&self) -> Option<(usize, &RowExpr)> {
-        self.keys().iter().enumerate().find_map(|(index, key)| match key {
-            RowExpr::Call { function: Function::Unnest, arguments } => {
-                Some((index, arguments.first()?))
-            }
-            _ => None,
+    pub fn unnested(&self) -> Option<Unnested<'_>> {
+        self.keys().iter().enumerate().find_map(|(key, expr)| {
+            let Expr::Call { function, arguments } = expr else { return None };
+            let by_prefix = match function {
+                Function::Unnest => false,
+                Function::Prefixes => true,
+                _ => return None,
+            };
+            Some(Unnested { key, list: arguments.first()?, by_prefix })
         })
+    }
+
+    /// The index of the key that is a prefix of a vector. `None` if there is none.
+    #[must_use]
+    pub fn prefix_key(&self) -> Option<usize> {
+        self.unnested().filter(|unnested| unnested.by_prefix).map(|unnested| unnested.key)
     }
 
     /// Whether the result is raw rows in the order of time alone, from the first to the last or

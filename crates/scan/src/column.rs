@@ -9,6 +9,7 @@ pub(crate) mod filter_numbers;
 pub(crate) mod interner;
 pub(crate) mod lazy_columns;
 pub(crate) mod lists;
+pub(crate) mod random;
 pub(crate) mod selection;
 pub(crate) mod text_search;
 pub(crate) mod weights;

@@ -246,6 +246,8 @@ fn warn(hidden_rows: Vec<HiddenRows<'_>>, partial: &mut Partial) {
 }
 
 #[cfg(test)]
+mod random_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod turn_tests;

@@ -1,6 +1,7 @@
 //! Lowers the syntax tree of a SELECT to the one [`Query`].
 
 pub(crate) mod bind_select;
+mod compare;
 pub(crate) mod group_by;
 mod layers;
 pub(crate) mod output_slots;
@@ -42,9 +43,13 @@ pub(crate) fn lower(
     slots.set_seconds(seconds(&slots, &split.intervals, table));
     let outputs = outputs(&selected, &mut slots)?;
     let having = all_true(having, &mut slots)?;
-    let order = order_keys(order, &mut slots)?;
+    let mut order = order_keys(order, &mut slots)?;
+    if order.is_empty() {
+        order.extend(asked_elements_first(&slots, &split.rest));
+    }
     let limited = layers.last().and_then(|parts| parts.series);
     let series = series(limited, &selected, &outputs, &slots)?;
+    let totals = totals(layers.last().and_then(|parts| parts.totals), &slots)?;
     check_buckets(&selected, &outputs, &slots, &split.intervals)?;
     let Binder { mut notes, functions, unnest_at, .. } = binder;
     let limit = limit(most, &mut notes);
@@ -63,6 +68,7 @@ pub(crate) fn lower(
         having,
         order,
         series,
+        totals,
         limit,
         offset,
         now,
@@ -121,6 +127,34 @@ fn order_keys(order: Vec<SortKey>, slots: &mut OutputSlots) -> Read<Vec<OrderKey
     Ok(keys)
 }
 
+/// For groups of unnest without an order: puts the elements first that the filter asks for, as the
+/// others are only there beside them.
+fn asked_elements_first(slots: &OutputSlots, conditions: &[RowExpr]) -> Option<OrderKey> {
+    let mut keys = slots.keys().enumerate();
+    let (index, list) = keys.find_map(|(index, key)| match key {
+        Expr::Call { function: Function::Unnest, arguments } => Some((index, arguments.first()?)),
+        _ => None,
+    })?;
+    let words = conditions.iter().flat_map(|condition| match condition {
+        Expr::Call { function: Function::IncludesAny | Function::IncludesAll, arguments } => {
+            arguments
+                .split_first()
+                .filter(|(of, _)| *of == list)
+                .map_or(&[][..], |(_, words)| words)
+        }
+        _ => &[],
+    });
+    let words = words.filter_map(|word| match word {
+        Expr::Literal(value) => Some(Expr::Literal(value.clone())),
+        _ => None,
+    });
+    let mut arguments = vec![Expr::Leaf(GroupInput::Key(index))];
+    arguments.extend(words);
+    let is_asked = arguments.len() > 1;
+    let expr = Expr::Call { function: Function::In, arguments };
+    is_asked.then_some(OrderKey { expr, descending: true, nulls_first: false })
+}
+
 /// The series limit; series are ranked by the first selected aggregate.
 fn series(
     limited: Option<(usize, Location)>,
@@ -129,9 +163,14 @@ fn series(
     slots: &OutputSlots,
 ) -> Read<Option<SeriesLimit>> {
     let Some((count, at)) = limited else { return Ok(None) };
-    if !slots.keys().any(|key| time_buckets(key).is_some()) {
+    let has_series = |key: &RowExpr| {
+        let is_prefix = matches!(key, Expr::Call { function: Function::Prefixes, .. });
+        is_prefix || time_buckets(key).is_some()
+    };
+    if !slots.keys().any(has_series) {
         let error = LocatedError::new("a limit of series needs a time bucket to group by", at);
-        return Err(error.hint("GROUP BY time_bucket('1 minute', time)"));
+        let hint = "GROUP BY time_bucket('1 minute', time), or by prefixes of a vector";
+        return Err(error.hint(hint));
     }
     let mut both = selected.iter().zip(outputs);
     let first = both.find(|(output, _)| output.bound.has_aggregate());
@@ -140,6 +179,20 @@ fn series(
         None => Expr::Leaf(GroupInput::Count),
     };
     Ok(Some(SeriesLimit { count, rank }))
+}
+
+/// Whether the query asks for totals. They are sums over groups, so no row may be in several.
+fn totals(asked: Option<Location>, slots: &OutputSlots) -> Read<bool> {
+    let Some(at) = asked else { return Ok(false) };
+    if slots.keys().next().is_none() {
+        return Err(LocatedError::new("totals are of groups, and there is no GROUP BY", at));
+    }
+    if slots.keys().any(is_unnest) {
+        let message = "a row is in several groups of unnest and prefixes, so these have no totals";
+        return Err(LocatedError::new(message, at)
+            .hint("ask again without GROUP BY; the empty prefix has the total of all vectors"));
+    }
+    Ok(true)
 }
 
 /// The seconds that a group covers: those of its time bucket, known only from the result, or those
@@ -194,15 +247,12 @@ fn limit(limit: Option<u64>, notes: &mut Vec<Note>) -> u64 {
     }
 }
 
-/// Checks the bound expressions: their depth, since they are evaluated recursively, and their
-/// number of patterns, which references to outputs may have multiplied.
-/// Refuses unnest where it is no whole key of groups, or one of several.
+/// Refuses unnest and prefixes where they are no whole key of groups, or one of several.
 fn check_unnest(query: &Query) -> Read<()> {
     let (lists, others): (Vec<&RowExpr>, Vec<&RowExpr>) = match &query.kind {
         QueryKind::Rows { values } => (Vec::new(), values.iter().collect()),
         QueryKind::Groups { keys, measures } => {
-            let is_unnest =
-                |key: &&RowExpr| matches!(key, Expr::Call { function: Function::Unnest, .. });
+            let is_unnest = |key: &&RowExpr| is_unnest(key);
             let (lists, keys): (Vec<_>, Vec<_>) = keys.iter().partition(is_unnest);
             (lists, keys.into_iter().chain(measures.iter().flat_map(Measure::exprs)).collect())
         }
@@ -213,21 +263,30 @@ fn check_unnest(query: &Query) -> Read<()> {
     });
     let is_misplaced = within.chain(others).chain(&query.filter).any(has_unnest);
     match (is_misplaced, lists.len()) {
-        (true, _) => Err(LocatedError::new("unnest stands for a whole key of GROUP BY", NOWHERE)
-            .hint("SELECT unnest(tags) AS tag, count(*) … GROUP BY tag")),
+        (true, _) => {
+            let message = "unnest and prefixes stand for a whole key of GROUP BY";
+            Err(LocatedError::new(message, NOWHERE)
+                .hint("SELECT unnest(tags) AS tag, count(*) … GROUP BY tag"))
+        }
         (_, 2..) => Err(LocatedError::new("a query can unnest one list", NOWHERE)),
         _ => Ok(()),
     }
 }
 
+fn is_unnest(expr: &RowExpr) -> bool {
+    matches!(expr, Expr::Call { function: Function::Unnest | Function::Prefixes, .. })
+}
+
 fn has_unnest(expr: &RowExpr) -> bool {
     match expr {
-        Expr::Call { function: Function::Unnest, .. } => true,
+        expr if is_unnest(expr) => true,
         Expr::Call { arguments, .. } => arguments.iter().any(has_unnest),
         Expr::Literal(_) | Expr::Leaf(_) => false,
     }
 }
 
+/// Checks the bound expressions: their depth, since they are evaluated recursively, and their
+/// number of patterns, which references to outputs may have multiplied.
 fn check_exprs(query: &Query) -> Read<()> {
     let rows: Vec<&RowExpr> = match &query.kind {
         QueryKind::Rows { values } => values.iter().chain(&query.filter).collect(),

@@ -33,7 +33,8 @@ pub struct QuerySpec {
     pub time_zone: Option<String>,
     /// The expressions to group by.
     pub group_by: Texts,
-    /// The width of time buckets to group by: such as `1m`, or `auto` for 100 to 300 buckets.
+    /// The width of time buckets to group by: such as `1m` or `1 month`, or `auto` for 100 to 300
+    /// buckets.
     pub bucket: Option<String>,
     /// Aggregates, each with an optional `… AS name`. Without aggregates and groups: raw rows.
     pub aggregates: Texts,
@@ -46,8 +47,11 @@ pub struct QuerySpec {
     /// The number of rows to skip.
     pub offset: Option<u64>,
     /// With `bucket`: the number of top series by the first aggregate; all others become "other".
+    /// With prefixes among the groups: the number of prefixes.
     pub series: Option<u64>,
-    /// Compares with an earlier time, side by side.
+    /// Whether a row over all groups follows, also over those beyond the limit.
+    pub totals: bool,
+    /// Compares with an earlier time, or compares two conditions.
     pub compare: Option<Compare>,
     /// The maximum time for the query, in milliseconds.
     pub deadline_ms: Option<u64>,
@@ -55,13 +59,24 @@ pub struct QuerySpec {
     pub require_complete: bool,
 }
 
-/// A comparison with an earlier time. The result has a first column `side`, `now` or `before`. The
-/// times of `before` are moved forward, so that both sides share the time axis.
+/// A comparison, of the time range with an earlier one or of two conditions.
+///
+/// With an earlier time, the result has a first column `side`, `now` or `before`, unless it has the
+/// sides as columns. The times of `before` are moved forward, so that both sides share the time
+/// axis. With conditions, the sides are columns: for an aggregate `x` there are `x`, `x_baseline`,
+/// `x_difference` and `x_percent`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 pub struct Compare {
     /// The distance to the earlier time, such as `7d`; at least the length of the time range.
-    pub shift: String,
+    pub shift: Option<String>,
+    /// With `shift`: whether the sides are columns.
+    pub columns: bool,
+    /// The condition of the rows of the first side.
+    #[serde(rename = "where")]
+    pub condition: Option<String>,
+    /// The condition of the rows of the other side; by default all that are not of the first.
+    pub against: Option<String>,
 }
 
 /// One text or several.

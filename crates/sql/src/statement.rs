@@ -11,11 +11,12 @@ use crate::bind::scope::Scope;
 use crate::error::{LocatedError, NOWHERE, Read, Source, Sources, SqlError};
 use crate::select::bind_select::bind_select;
 use crate::spec::syntax::SpecSyntax;
+use crate::syntax::compare;
 use crate::syntax::create_function::{self, CreateFunction, DropFunction};
 use crate::syntax::explain;
 use crate::syntax::parameters::{self, Literal};
 use crate::syntax::parse;
-use crate::syntax::select_ast::{SelectAst, joined};
+use crate::syntax::select_ast::{CompareAst, SelectAst, joined};
 use crate::syntax::wrapped;
 use crate::{Context, QuerySpec, Statement};
 
@@ -317,8 +318,21 @@ fn parse_select(
         parse::check_shape(&tokens)?;
     }
     let series = parse::take_series(&mut tokens)?;
+    let totals = parse::take_totals(&mut tokens);
+    let compare = compare::take(source, &mut tokens)?;
     let query = parse::parse_all(source, tokens, |parser| parser.parse_query())?;
     let mut layers = wrapped::of_query(*query, names)?;
+    if let Some(outer) = layers.last_mut() {
+        outer.totals = totals;
+    }
+    match (layers.as_mut_slice(), compare) {
+        ([only], compare) => only.compare = compare,
+        (_, Some(CompareAst { at, .. })) => {
+            let message = "COMPARE is not for a query around another";
+            return Err(LocatedError::new(message, at));
+        }
+        (_, None) => {}
+    }
     match (layers.as_mut_slice(), series) {
         ([only], series) => only.series = series,
         (_, Some((_, at))) => {

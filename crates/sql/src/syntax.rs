@@ -1,5 +1,6 @@
 //! Parses the text of a statement to a syntax tree, without a catalog.
 
+pub(crate) mod compare;
 pub(crate) mod create_function;
 pub(crate) mod duration;
 pub(crate) mod explain;

@@ -89,7 +89,7 @@ codes! {
         Lower = Lower, Upper = Upper, Length = Length, Concat = Concat,
         IncludesAny = IncludesAny, IncludesAll = IncludesAll, IncludesNone = IncludesNone,
         IncludesStart = IncludesStart, IncludesEnd = IncludesEnd,
-        IncludesWithin = IncludesWithin, IsEmpty = IsEmpty, Unnest = Unnest,
+        IncludesWithin = IncludesWithin, IsEmpty = IsEmpty, Unnest = Unnest, Prefixes = Prefixes,
         Coalesce = Coalesce, Case = Case, ToText = ToText, ToNumber = ToNumber,
         Extract(TimeField::Quarter) = ExtractQuarter,
         Extract(TimeField::Week) = ExtractWeek,

@@ -91,6 +91,7 @@ impl Leaf for RowInput {
                 logical: column.logical.code(),
             }),
             Self::AnyText(text) => input::Input::AnyText(text.clone()),
+            Self::Random(seed) => input::Input::Random(*seed),
         };
         Node::Input(proto::Input { input: Some(input) })
     }
@@ -107,6 +108,7 @@ impl Leaf for RowInput {
                 logical: Code::of_code(column.logical).at("logical")?,
             }),
             input::Input::AnyText(text) => Self::AnyText(text),
+            input::Input::Random(seed) => Self::Random(seed),
         })
     }
 }

@@ -149,6 +149,7 @@ fn decode_query(wire: proto::Query, functions: &FunctionRegistry) -> Result<Quer
         having,
         order: each("order", wire.order, decode_order)?,
         series: wire.series.map(decode_series).transpose().at("series")?,
+        totals: false,
         limit: wire.limit,
         offset: wire.offset,
         now: Micros(wire.now_micros),

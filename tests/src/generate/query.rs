@@ -102,6 +102,7 @@ pub fn query(seed: u64, facts: &Facts) -> Query {
         require_complete: false,
         functions: Arc::default(),
         confidence: None,
+        totals: false,
         sent: SentGroups::All,
     }
 }
@@ -189,9 +190,9 @@ fn groups(rows: &mut Expressions<'_, RowInput>) -> Expressed {
         keys.push(key);
         slots.push((of, Expr::Leaf(GroupInput::Key(index))));
     }
-    if let Some(list) = unnested(rows) {
-        slots.push((Type::String, Expr::Leaf(GroupInput::Key(keys.len()))));
-        keys.push(Expr::call(Function::Unnest, [list]));
+    if let Some((of, key)) = unnested(rows) {
+        slots.push((of, Expr::Leaf(GroupInput::Key(keys.len()))));
+        keys.push(key);
     }
     for slot in [GroupInput::RawCount, GroupInput::Count, GroupInput::Seconds] {
         slots.push((Type::Number, Expr::Leaf(slot)));
@@ -213,12 +214,18 @@ fn groups(rows: &mut Expressions<'_, RowInput>) -> Expressed {
     (QueryKind::Groups { keys, measures }, slots)
 }
 
-/// At times a list whose elements are a key.
-fn unnested(rows: &mut Expressions<'_, RowInput>) -> Option<RowExpr> {
+/// At times a list whose elements or prefixes are a key.
+fn unnested(rows: &mut Expressions<'_, RowInput>) -> Option<(Type, RowExpr)> {
     let is_list = |of: &&(Type, RowExpr)| matches!(of.0, Type::Set | Type::Vector);
-    let lists: Vec<RowExpr> = rows.leaves.iter().filter(is_list).map(|of| of.1.clone()).collect();
-    let is_asked = !lists.is_empty() && rows.random.percent(15);
-    is_asked.then(|| rows.random.pick(&lists).clone())
+    let lists: Vec<(Type, RowExpr)> = rows.leaves.iter().filter(is_list).cloned().collect();
+    if lists.is_empty() || !rows.random.percent(15) {
+        return None;
+    }
+    let (of, list) = rows.random.pick(&lists).clone();
+    Some(match of == Type::Vector && rows.random.percent(40) {
+        true => (Type::Vector, Expr::call(Function::Prefixes, [list])),
+        false => (Type::String, Expr::call(Function::Unnest, [list])),
+    })
 }
 
 /// Mostly a number.

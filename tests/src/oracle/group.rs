@@ -47,7 +47,8 @@ impl Group {
         }
     }
 
-    fn add_all(&mut self, other: &Self) {
+    /// Adds the rows of another group.
+    pub(super) fn add_all(&mut self, other: &Self) {
         self.rows.extend_from_slice(&other.rows);
         for (kept, values) in self.values.iter_mut().zip(&other.values) {
             kept.extend_from_slice(values);
@@ -124,7 +125,7 @@ fn seconds_of_bucket(query: &Query, keys: &[Value]) -> Value {
 }
 
 /// The seconds of the whole range; the first and the last bucket close open ends.
-fn seconds_of_all(query: &Query, groups: &Groups) -> Value {
+pub(super) fn seconds_of_all(query: &Query, groups: &Groups) -> Value {
     let TimeRange { mut from, mut to } = query.range;
     if let Some((index, buckets)) = query.time_key() {
         for keys in groups.keys() {
@@ -203,6 +204,6 @@ pub(super) fn limit_series(
 }
 
 /// Orders the largest first, nulls last.
-fn largest_first(left: &Value, right: &Value) -> Ordering {
+pub(super) fn largest_first(left: &Value, right: &Value) -> Ordering {
     left.is_null().cmp(&right.is_null()).then_with(|| right.cmp(left))
 }

@@ -12,7 +12,7 @@ use hadal_query::{Query, SeriesLimit};
 use hadal_types::{MemoryReservation, Value};
 use hashbrown::HashMap;
 
-use crate::finish::{ResultRow, ResultRows};
+use crate::finish::{ResultRow, ResultRows, RowKind};
 use crate::groups::Groups;
 use crate::groups::group::Group;
 use crate::groups::series::{AllSeries, CancelCheck, RANK, SeriesRank};
@@ -71,7 +71,7 @@ pub(crate) fn limit(
         if let Some(index) = time_key {
             key[index] = bucket;
         }
-        ResultRow::Alone { key: key.into(), group, is_other: true }
+        ResultRow::Alone { key: key.into(), group, kind: RowKind::Other }
     };
     let kept = kept.into_iter().map(|group_index| ResultRow::Place(group_index as usize));
     Ok(Box::new(kept.chain(others.into_iter().map(other))))

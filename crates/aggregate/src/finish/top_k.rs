@@ -13,7 +13,8 @@ use crate::sort_order::SortDirection;
 /// The indexes, ascending, of groups that include the first `end` of the query's order. `None` if
 /// these cannot be selected by integers.
 pub(crate) fn candidates(query: &Query, groups: &Groups, end: usize) -> Option<Vec<usize>> {
-    if query.having.is_some() || query.series.is_some() || end == 0 || end >= groups.len() {
+    let needs_all = query.having.is_some() || query.series.is_some();
+    if needs_all || end == 0 || end >= groups.len() {
         return None;
     }
     let (first, rest) = query.order.split_first()?;

@@ -172,6 +172,9 @@ impl AllSeries {
 pub(crate) struct SeriesRank<'q> {
     query: &'q Query,
     time_key: Option<usize>,
+    /// The key of prefixes. Prefixes are ranked over all groups that have them, so the other keys
+    /// are null.
+    prefix_key: Option<usize>,
     value: Prepared<GroupInput>,
     /// The measures in the rank expression; only these are merged.
     measures: Vec<usize>,
@@ -197,6 +200,7 @@ impl<'q> SeriesRank<'q> {
         Ok(Self {
             query,
             time_key: query.time_key().map(|(index, _)| index),
+            prefix_key: query.prefix_key(),
             value: Prepared::with_functions(&limit.rank, &query.functions)?,
             measures,
             seconds: whole_range(query, times),
@@ -227,7 +231,9 @@ impl<'q> SeriesRank<'q> {
     }
 
     pub(crate) fn key_of(&self, groups: &Groups, group_indexes: &[u32], index: usize) -> Value {
-        let first = group_indexes.first().filter(|_| Some(index) != self.time_key);
+        let is_common =
+            Some(index) != self.time_key && self.prefix_key.is_none_or(|key| key == index);
+        let first = group_indexes.first().filter(|_| is_common);
         let value = first.and_then(|&group_index| groups.key_value(group_index as usize, index));
         value.map_or(Value::Null, std::borrow::Cow::into_owned)
     }

@@ -1,13 +1,16 @@
 //! The columns of an answer before the statement is run: for clients that ask first.
 
-use hadal_query::{Output, Type};
+use hadal_query::{Output, Query, Type};
 use hadal_sql::Statement;
 
 use crate::error::FrontendError;
 use crate::frontend::Frontend;
 use crate::principal::{Permission, Principal};
+use crate::query::intervals::IntervalForm;
 use crate::query::number_class::NumberClass;
-use crate::query::{QueryRequest, bind, describe, explain, has_weights, summarize};
+use crate::query::{
+    QueryRequest, bind, describe, explain, has_weights, intervals, row_kinds, summarize,
+};
 
 /// A column of an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,15 +55,8 @@ impl Frontend {
         let (statement, _) = bind(self, request, &parsed, now).await?;
         Ok(match statement {
             Statement::Query { query, .. } => {
-                let outputs = query
-                    .outputs
-                    .iter()
-                    .zip(NumberClass::of_outputs(&query, has_weights(self, &query.table)));
-                let column = |(output, numbers): (&Output, NumberClass)| OutputColumn {
-                    numbers,
-                    ..OutputColumn::new(&output.name, output.value_type)
-                };
-                outputs.map(column).collect()
+                let classes = NumberClass::of_outputs(&query, has_weights(self, &query.table));
+                columns_of(*query, classes, request)
             }
             Statement::Explain { .. } => OutputColumn::all(&explain::EXPLAIN_COLUMNS),
             Statement::ShowTables => OutputColumn::all(&describe::TABLES_COLUMNS),
@@ -74,4 +70,33 @@ impl Frontend {
             }
         })
     }
+}
+
+/// The columns of the answer to a query whose outputs have these classes of numbers.
+fn columns_of(
+    mut query: Query,
+    classes: Vec<NumberClass>,
+    request: &QueryRequest,
+) -> Vec<OutputColumn> {
+    if request.intervals == IntervalForm::Columns {
+        query.ask_for_confidence();
+    }
+    let mut columns = Vec::with_capacity(query.outputs.len());
+    for (index, (output, numbers)) in query.outputs.iter().zip(classes).enumerate() {
+        let Output { name, value_type, .. } = output;
+        columns.push(OutputColumn { numbers, ..OutputColumn::new(name, *value_type) });
+        if let Some(plan) = &query.confidence
+            && intervals::has_columns(plan, index, *value_type)
+        {
+            let end = |name: String| OutputColumn {
+                numbers: NumberClass::Real,
+                ..OutputColumn::new(&name, Type::Number)
+            };
+            columns.extend(intervals::end_names(name).map(end));
+        }
+    }
+    if request.row_kind_column && row_kinds::has_sums(&query) {
+        columns.push(OutputColumn::new(row_kinds::COLUMN, Type::String));
+    }
+    columns
 }

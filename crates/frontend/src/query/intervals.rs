@@ -44,21 +44,27 @@ pub(crate) fn put_into(
     }
 }
 
-fn add_columns(result: &mut QueryResult, intervals: &[Vec<Interval>], plan: &ConfidencePlan) {
-    let has_interval = |index: usize| {
-        let confidence = plan.outputs.get(index);
-        let kinds = confidence.is_some_and(|of| {
-            matches!(of, OutputConfidence::Smooth(_) | OutputConfidence::Quantile(..))
-        });
-        kinds && result.columns.get(index).is_some_and(|(_, kind)| *kind == Type::Number)
+/// Whether an output of this type is followed by the ends of its interval.
+pub(crate) fn has_columns(plan: &ConfidencePlan, index: usize, kind: Type) -> bool {
+    let has_interval = |of: &OutputConfidence| {
+        matches!(of, OutputConfidence::Smooth(_) | OutputConfidence::Quantile(..))
     };
-    let widened: Vec<bool> = (0..result.columns.len()).map(has_interval).collect();
+    kind == Type::Number && plan.outputs.get(index).is_some_and(has_interval)
+}
+
+/// The names of the columns with an output's estimate and the ends of its interval.
+pub(crate) fn end_names(name: &str) -> [String; 3] {
+    ["estimate", "low", "high"].map(|end| format!("{name}_{end}"))
+}
+
+fn add_columns(result: &mut QueryResult, intervals: &[Vec<Interval>], plan: &ConfidencePlan) {
+    let kinds = result.columns.iter().map(|(_, kind)| *kind).enumerate();
+    let widened: Vec<bool> = kinds.map(|(index, kind)| has_columns(plan, index, kind)).collect();
     let (mut columns, mut numbers) = (Vec::new(), Vec::new());
     for ((name, kind), is_widened) in std::mem::take(&mut result.columns).into_iter().zip(&widened)
     {
         numbers.push(result.numbers.get(numbers.len()).copied().unwrap_or_default());
-        let ends = ["estimate", "low", "high"];
-        let ends = ends.map(|end| (format!("{name}_{end}"), Type::Number));
+        let ends = end_names(&name).map(|name| (name, Type::Number));
         columns.push((name, kind));
         if *is_widened {
             columns.extend(ends);

@@ -1,6 +1,6 @@
 //! Results of statements.
 
-use hadal_aggregate::{Coverage, Interval, ScanStats, SparseRow, Warning};
+use hadal_aggregate::{Coverage, Interval, RowKind, ScanStats, SparseRow, Warning};
 use hadal_query::Type;
 use hadal_sql::Note;
 use hadal_types::{MemoryReservation, TimeRange};
@@ -21,8 +21,8 @@ pub struct QueryResult {
     pub samples: Option<Vec<u64>>,
     /// The confidence interval of each number, if they are asked for beside the rows.
     pub intervals: Option<Vec<Vec<Interval>>>,
-    /// Marks rows that sum up the series beyond the limit.
-    pub other: Option<Vec<bool>>,
+    /// What each row stands for, if some may be no groups.
+    pub row_kinds: Option<Vec<RowKind>>,
     /// The time range of the query, once `now()` is known.
     pub time: Option<TimeRange>,
     /// A query spec as SQL.

@@ -3,6 +3,9 @@
 use serde::Deserialize;
 use serde_json::Value;
 
+/// The kind of rows that are groups.
+pub(crate) const GROUP: &str = "group";
+
 /// The answer to a query.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Answer {
@@ -12,12 +15,12 @@ pub(crate) struct Answer {
     pub(crate) stats: Stats,
     #[serde(default)]
     pub(crate) warnings: Vec<Warning>,
-    /// Marks rows that sum up the series beyond the limit; empty without a limit.
+    /// What each row stands for: `group`, `other` or `total`; empty if all are groups.
     #[serde(default)]
-    other: Vec<bool>,
+    row_kinds: Vec<String>,
     /// The index of the column that says so, once it is added.
     #[serde(skip)]
-    other_column: Option<usize>,
+    row_kind_column: Option<usize>,
 }
 
 impl Answer {
@@ -29,27 +32,27 @@ impl Answer {
             coverage: Coverage::default(),
             stats: Stats::default(),
             warnings: Vec::new(),
-            other: Vec::new(),
-            other_column: None,
+            row_kinds: Vec::new(),
+            row_kind_column: None,
         }
     }
 
-    /// The same with a last column `other`, if rows sum up several series: their keys are null, but
-    /// so may be those of a series.
-    pub(crate) fn with_other_column(mut self) -> Self {
-        if self.other.contains(&true) {
-            self.other_column = Some(self.columns.len());
-            self.columns.push(Column { name: "other".to_owned(), kind: "bool".to_owned() });
-            for (row, is_other) in self.rows.iter_mut().zip(&self.other) {
-                row.push(Value::Bool(*is_other));
+    /// The same with a last column `row_kind`, if rows sum up groups: their keys are null, but so
+    /// may be those of a group.
+    pub(crate) fn with_row_kind_column(mut self) -> Self {
+        if self.row_kinds.iter().any(|kind| kind != GROUP) {
+            self.row_kind_column = Some(self.columns.len());
+            self.columns.push(Column { name: "row_kind".to_owned(), kind: "string".to_owned() });
+            for (row, kind) in self.rows.iter_mut().zip(&self.row_kinds) {
+                row.push(Value::String(kind.clone()));
             }
         }
         self
     }
 
-    /// The index of the column that marks rows of several series.
-    pub(crate) fn other_column(&self) -> Option<usize> {
-        self.other_column
+    /// The index of the column that says what rows stand for.
+    pub(crate) fn row_kind_column(&self) -> Option<usize> {
+        self.row_kind_column
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashSet};
 use serde_json::Value;
 
 use super::{is_numeric, show};
-use crate::client::Answer;
+use crate::client::{Answer, GROUP};
 use crate::terminal_escape::{fit, visible, width};
 
 /// Blocks of one to eight eighths height.
@@ -65,13 +65,15 @@ fn identity(row: &[Value], columns: &[usize]) -> String {
 }
 
 fn label(answer: &Answer, row: &[Value], keys: &[usize]) -> String {
-    let other = answer.other_column();
-    if other.and_then(|column| row.get(column)) == Some(&Value::Bool(true)) {
-        return "(other)".to_owned();
-    }
-    let keys = keys.iter().filter(|&&column| Some(column) != other);
-    let parts: Vec<String> = keys.filter_map(|&column| row.get(column)).map(show).collect();
-    parts.join(", ")
+    let of_kind = answer.row_kind_column();
+    let kind = of_kind.and_then(|column| row.get(column)).and_then(Value::as_str);
+    let kind = kind.filter(|kind| *kind != GROUP);
+    let keys = keys.iter().filter(|&&column| Some(column) != of_kind);
+    // A null key of a sum is no value.
+    let values = keys.filter_map(|&column| row.get(column));
+    let values = values.filter(|value| kind.is_none() || !value.is_null());
+    let parts = values.map(show).chain(kind.map(|kind| format!("({kind})")));
+    parts.collect::<Vec<String>>().join(", ")
 }
 
 /// The number in a cell. Numbers with more digits than a double holds arrive as strings.

@@ -53,7 +53,9 @@ pub(crate) async fn post(
     let body = RequestBody::new(body, state.frontend.shutdown(), state.config.pace);
     let body = body.all(limits::QUERY_BODY_BYTES_MAX).await?;
     let start = Instant::now();
-    let request = QueryBody::read(&body)?.into_request(start, client_of(&head.headers))?;
+    let mut request = QueryBody::read(&body)?.into_request(start, client_of(&head.headers))?;
+    // Other formats than JSON have nothing but columns.
+    request.row_kind_column = format.is_some();
     if let Some(format) = format {
         return respond_in(&*format, &state, &principal, request).await;
     }
@@ -118,6 +120,7 @@ impl QueryBody {
             require_complete,
             time_zone,
             intervals,
+            row_kind_column: false,
             start,
             until,
             client,

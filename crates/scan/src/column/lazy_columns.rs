@@ -16,6 +16,7 @@ use crate::column::decimals::MantissaColumn;
 use crate::column::encoded_filter::EncodedColumn;
 use crate::column::interner::BlockContext;
 use crate::column::lists::Lists;
+use crate::column::random;
 use crate::column::selection::Selection;
 use crate::column::text_search;
 use crate::scan_memory::{Interrupt, ScanMemory};
@@ -90,6 +91,7 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
             RowInput::Time => self.part(self.time_index()),
             RowInput::Column(column) => self.column(column, selection),
             RowInput::AnyText(text) => self.any_text(text),
+            RowInput::Random(seed) => Ok(ColumnValues::Numbers(random::numbers(self.block, *seed))),
         }
     }
 
@@ -279,7 +281,7 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
                     column.kind == Kind::String && self.find(name, Kind::Number).is_some();
                 (self.find(name, column.kind).filter(|_| !is_mixed)?, column.logical)
             }
-            RowInput::AnyText(_) => return None,
+            RowInput::AnyText(_) | RowInput::Random(_) => return None,
         };
         (!self.decoded.borrow().contains_key(&index)).then_some((index, logical))
     }

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 
 use hadal_encoding::Bitmap;
-use hadal_query::{EvalError, Function, Pattern, Regexp, ScalarUdf, call_udf, eval_scalar};
+use hadal_query::{
+    EvalError, Function, Pattern, Regexp, RowInput, ScalarUdf, call_udf, eval_scalar,
+};
 use hadal_types::{Logical, Value};
 
 use crate::column::bitmaps::filled;
@@ -50,7 +52,8 @@ pub(crate) fn eval<'a>(
     match values {
         Ok(values) => {
             // Decoded columns are counted already.
-            let is_decoded = matches!(expr, PreparedExpr::Leaf(_))
+            let is_column = |input: &RowInput| !matches!(input, RowInput::Random(_));
+            let is_decoded = matches!(expr, PreparedExpr::Leaf(input) if is_column(input))
                 && !matches!(values, ColumnValues::Rows(_) | ColumnValues::Truths(_));
             let bytes = if is_decoded { 0 } else { values.bytes() };
             memory.replace_computed(mark, bytes).map(|()| values)

@@ -18,8 +18,10 @@ pub(crate) struct PreparedQuery {
     pub(crate) measures: Vec<PreparedExpr>,
     /// The second expressions of the measures that have one.
     pub(crate) seconds: Vec<Option<PreparedExpr>>,
-    /// The index of the key that is a list, each of whose elements is a key.
+    /// The index of the key that is a list, each of whose elements or prefixes is a key.
     pub(crate) unnested: Option<usize>,
+    /// Whether these keys are prefixes.
+    pub(crate) by_prefix: bool,
 }
 
 impl PreparedQuery {
@@ -40,7 +42,7 @@ impl PreparedQuery {
         };
         let unnested = query.unnested();
         let key = |(index, key)| match unnested {
-            Some((of, list)) if of == index => prepare(list),
+            Some(unnested) if unnested.key == index => prepare(unnested.list),
             _ => prepare(key),
         };
         let is_known = |kind| match kind {
@@ -57,7 +59,8 @@ impl PreparedQuery {
             keys: keys.iter().enumerate().map(key).collect::<Result<_, _>>()?,
             measures: measures.map(prepare).collect::<Result<_, _>>()?,
             seconds: seconds.map(Option::transpose).collect::<Result<_, _>>()?,
-            unnested: unnested.map(|(index, _)| index),
+            unnested: unnested.map(|unnested| unnested.key),
+            by_prefix: unnested.is_some_and(|unnested| unnested.by_prefix),
         })
     }
 }
@@ -82,6 +85,7 @@ fn cost(expr: &PreparedExpr) -> u32 {
     match expr {
         PreparedExpr::Literal(_) => 0,
         PreparedExpr::Leaf(RowInput::AnyText(_)) => 1_000,
+        PreparedExpr::Leaf(RowInput::Random(_)) => 10,
         PreparedExpr::Leaf(_) => 1,
         PreparedExpr::Matches { text, .. } | PreparedExpr::Regexp { text, .. } => 100 + cost(text),
         PreparedExpr::Call { arguments, .. } => 1 + sum(arguments),

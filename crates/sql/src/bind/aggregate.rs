@@ -337,7 +337,11 @@ fn within_group(
 }
 
 /// The same expression of aggregates, each over the rows where the condition is true.
-fn filtered(binder: &mut Binder<'_>, amount: TypedExpr, condition: &TypedExpr) -> Read<TypedExpr> {
+pub(crate) fn filtered(
+    binder: &mut Binder<'_>,
+    amount: TypedExpr,
+    condition: &TypedExpr,
+) -> Read<TypedExpr> {
     let expr = amount.expr.try_map_leaves(&mut |leaf| {
         let Leaf::Aggregate(aggregate) = leaf else { return Ok(BoundExpr::Leaf(leaf.clone())) };
         let mut rows_where = |kind| {

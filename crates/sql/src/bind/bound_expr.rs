@@ -62,6 +62,7 @@ impl TypedExpr {
             RowInput::Time => Type::Time,
             RowInput::Column(column) => column.value_type(),
             RowInput::AnyText(_) => Type::Bool,
+            RowInput::Random(_) => Type::Number,
         };
         Self::new(Expr::Leaf(Leaf::RowInput(input)), value_type)
     }

@@ -24,7 +24,7 @@ use crate::suggest::did_you_mean;
 use crate::syntax::source_position::{place, place_of_name};
 
 /// The names of functions that no other list has; for percentiles, only some examples.
-const NAMES: [&str; 51] = [
+const NAMES: [&str; 53] = [
     "abs",
     "approx_count_distinct",
     "avg",
@@ -67,7 +67,9 @@ const NAMES: [&str; 51] = [
     "percentile",
     "percentile_cont",
     "percentile_disc",
+    "prefixes",
     "quantile",
+    "random",
     "raw_count",
     "round",
     "search",
@@ -157,6 +159,7 @@ impl Call<'_> {
                 Ok(TypedExpr::literal(Value::string(version)))
             }
             "search" => self.search(binder, bound),
+            "random" => self.random(binder, bound),
             "lower" => self.text(Function::Lower, bound),
             "upper" => self.text(Function::Upper, bound),
             "length" | "char_length" | "character_length" | "cardinality" => self.length(bound),
@@ -189,6 +192,27 @@ impl Call<'_> {
             Some(_) => Ok(TypedExpr::input(RowInput::AnyText(text.to_owned()))),
             None => {
                 Err(LocatedError::new("search needs a table", self.at).hint("add FROM and a table"))
+            }
+        }
+    }
+
+    /// A number for each row. The seed is the constant argument, or else the time of the query, so
+    /// that each query has other numbers.
+    fn random(&self, binder: &Binder<'_>, bound: Vec<TypedExpr>) -> Read<TypedExpr> {
+        let seed = match bound.is_empty() {
+            true => binder.scope.now().0,
+            false => {
+                let [seed] = self.exactly(bound)?;
+                seed.as_number().and_then(Number::to_i64).ok_or_else(|| {
+                    let at = self.places.first().copied().unwrap_or(self.at);
+                    LocatedError::new("the seed of random is a constant whole number", at)
+                })?
+            }
+        };
+        match binder.scope.table() {
+            Some(_) => Ok(TypedExpr::input(RowInput::Random(seed))),
+            None => {
+                Err(LocatedError::new("random needs a table", self.at).hint("add FROM and a table"))
             }
         }
     }

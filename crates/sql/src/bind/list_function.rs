@@ -21,6 +21,7 @@ pub(crate) fn of_name(name: &str) -> Option<Function> {
         "includes_within" => Function::IncludesWithin,
         "is_empty" => Function::IsEmpty,
         "unnest" => Function::Unnest,
+        "prefixes" => Function::Prefixes,
         _ => return None,
     })
 }
@@ -46,19 +47,30 @@ pub(crate) fn bind(
             element => arguments.push(element_of(binder, name, element)?),
         }
     }
-    if matches!(function, Function::IsEmpty | Function::Unnest) && arguments.len() > 1 {
+    let value_type = match function {
+        Function::Unnest => Type::String,
+        Function::Prefixes => Type::Vector,
+        _ => Type::Bool,
+    };
+    let is_unnested = value_type != Type::Bool;
+    if (is_unnested || function == Function::IsEmpty) && arguments.len() > 1 {
         let message = format!("{name} takes a set or vector and nothing else");
         return Err(LocatedError::new(message, NOWHERE));
     }
-    if function == Function::Unnest {
+    if is_unnested {
         binder.unnest_at = place(list);
-        return Ok(TypedExpr::call_all(function, arguments, Type::String));
     }
-    Ok(TypedExpr::call_all(function, arguments, Type::Bool))
+    Ok(TypedExpr::call_all(function, arguments, value_type))
 }
 
 fn needs_order(function: Function) -> bool {
-    matches!(function, Function::IncludesStart | Function::IncludesEnd | Function::IncludesWithin)
+    matches!(
+        function,
+        Function::IncludesStart
+            | Function::IncludesEnd
+            | Function::IncludesWithin
+            | Function::Prefixes
+    )
 }
 
 /// Binds the set or vector argument. A column with several kinds gives the part that is a list.
@@ -77,8 +89,12 @@ fn list_of(
         Type::Vector | Type::Null => Ok(bound),
         Type::Set if !needs_order(function) => Ok(bound),
         Type::Set => {
+            let hint = match function {
+                Function::Prefixes => "a set has no order; GROUP BY unnest(…)",
+                _ => "a set has no order; ask includes_all",
+            };
             Err(LocatedError::new(format!("{name} needs a vector; this is a set"), place(expr))
-                .hint("a set has no order; ask includes_all"))
+                .hint(hint))
         }
         other => {
             let message = format!("{name} needs a set or vector; this is {}", a(other));

@@ -17,6 +17,7 @@ use crate::bind::derived::{Derived, DerivedColumn};
 use crate::bind::scope::Column;
 use crate::bind::{AROUND_GROUPS, Aggregates, Binder, operands};
 use crate::error::{LocatedError, NOWHERE, Read};
+use crate::select::compare::compared;
 use crate::select::group_by::{self, at_position, position};
 use crate::select::output_slots::{OutputSlots, Values, is_true};
 use crate::select::selected::Selected;
@@ -119,7 +120,12 @@ impl Layered {
             true => Aggregates::NotIn(AROUND_GROUPS),
             false => Aggregates::Allowed,
         };
-        let selected = select(binder, parts, table, &self.selected)?;
+        let mut selected = select(binder, parts, table, &self.selected)?;
+        if let Some(compare) = &parts.compare {
+            let (columns, rows) = compared(binder, compare, selected)?;
+            selected = columns;
+            self.conditions.extend(rows);
+        }
         binder.aliases = aliases(&selected);
         let groups_anew = match has_groups {
             true => {

@@ -147,6 +147,7 @@ fn not_grouped(input: &RowInput) -> LocatedError {
         RowInput::Time => "time",
         RowInput::Column(column) => column.name.as_str(),
         RowInput::AnyText(_) => "search",
+        RowInput::Random(_) => "random()",
     };
     LocatedError::new(
         format!("column {name} is neither in GROUP BY nor inside an aggregate"),

@@ -1,5 +1,6 @@
 //! Binds a query in JSON, and prints its SQL, including the texts that depend on the table.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use hadal_query::TimeZone;
@@ -13,7 +14,7 @@ use crate::select::bind_select::bind_select;
 use crate::spec::syntax::{SpecSyntax, expr, item};
 use crate::spec::to_sql::{Pieces, quoted, tokens_nowhere};
 use crate::syntax::parse;
-use crate::syntax::select_ast::{Groups, Item, SelectAst, Table};
+use crate::syntax::select_ast::{CompareAst, Groups, Item, SelectAst, Table};
 use crate::{Context, Statement};
 
 /// The texts that are generated for the query's table.
@@ -21,6 +22,8 @@ struct Texts {
     table: Source,
     items: Vec<Source>,
     conditions: Vec<Source>,
+    /// The condition of the side `now`, if the sides of a comparison of times are columns.
+    now_side: Option<Source>,
     /// The keys of GROUP BY; if empty, all items without aggregates.
     groups: Vec<String>,
 }
@@ -69,7 +72,7 @@ impl SpecSyntax {
         }
         let first = times.items.len() + 1;
         let groups = match times.bucket {
-            Some(bucket) if self.times.is_compared() => {
+            Some(bucket) if self.times.has_side_rows() => {
                 let positions = first..first + self.spec.group_by.as_slice().len();
                 let positions = positions.map(|position| position.to_string());
                 std::iter::once(bucket).chain(positions).collect()
@@ -80,6 +83,7 @@ impl SpecSyntax {
             table: add("table", &quoted(&self.spec.table, '"')),
             items: times.items.iter().map(|(field, text)| add(field, text)).collect(),
             conditions,
+            now_side: times.now_side.iter().map(|text| add("compare", text)).next(),
             groups,
         })
     }
@@ -111,7 +115,22 @@ impl SpecSyntax {
             limit: self.spec.limit,
             offset: self.spec.offset.unwrap_or(0),
             series: self.series.as_ref().map(|series| (series.syntax, series.source.start())),
+            totals: self.spec.totals.then_some(NOWHERE),
+            compare: self.compare(made)?,
         })
+    }
+
+    /// The sides that are columns.
+    fn compare(&self, made: &Texts) -> Read<Option<CompareAst>> {
+        if let Some(now_side) = &made.now_side {
+            let condition = expr(now_side)?;
+            return Ok(Some(CompareAst { condition, against: None, at: now_side.start() }));
+        }
+        Ok(self.compare.as_ref().map(|(first, against)| CompareAst {
+            condition: Arc::clone(&first.syntax),
+            against: against.as_ref().map(|against| Arc::clone(&against.syntax)),
+            at: first.source.start(),
+        }))
     }
 
     /// The table's name as a quoted identifier, which matches exactly this table.
@@ -146,6 +165,22 @@ impl SpecSyntax {
             _ if !self.is_grouped => {}
             [] => pieces.words(" GROUP BY ALL"),
             groups => pieces.words(format!(" GROUP BY {}", groups.join(", "))),
+        }
+        if self.spec.totals {
+            pieces.words(" WITH TOTALS");
+        }
+        let sides = self.compare.as_ref().map(|(first, against)| {
+            (&first.source, against.as_ref().map(|against| &against.source))
+        });
+        if let Some((first, against)) = made.now_side.as_ref().map(|side| (side, None)).or(sides) {
+            pieces.list(" COMPARE (", &[first]);
+            match against {
+                Some(against) => {
+                    pieces.list(") AGAINST (", &[against]);
+                    pieces.words(")");
+                }
+                None => pieces.words(") AGAINST REST"),
+            }
         }
         let order: Vec<&Source> = self.order.iter().map(|order| &order.source).collect();
         pieces.list(" ORDER BY ", &order);

@@ -15,7 +15,7 @@ use crate::error::{LocatedError, NOWHERE, Read, Source, Sources, SqlError};
 use crate::spec::time::Times;
 use crate::syntax::parse;
 use crate::syntax::select_ast::{Item, item_of};
-use crate::{QuerySpec, spec};
+use crate::{Compare, QuerySpec, spec};
 
 /// A query in JSON, parsed.
 #[derive(Debug)]
@@ -29,9 +29,14 @@ pub(crate) struct SpecSyntax {
     pub(crate) filters: Vec<Parsed<Arc<ast::Expr>>>,
     pub(crate) order: Vec<Parsed<Arc<ast::OrderByExpr>>>,
     pub(crate) series: Option<Parsed<usize>>,
+    /// The conditions that are compared; the second may be the rest.
+    pub(crate) compare: Option<(ParsedExpr, Option<ParsedExpr>)>,
     pub(crate) is_grouped: bool,
     pub(crate) sources: Sources,
 }
+
+/// The text of an expression, and its syntax.
+pub(crate) type ParsedExpr = Parsed<Arc<ast::Expr>>;
 
 /// The text of a field, and its syntax.
 #[derive(Debug)]
@@ -47,6 +52,7 @@ impl SpecSyntax {
             let error = LocatedError::new("the name of a table is missing", NOWHERE);
             return Err(SqlError::of_field("table", error));
         }
+        check_compare(spec.compare.as_ref())?;
         let zone = spec.time_zone.as_deref().map(|name| zone_named(name, NOWHERE)).transpose();
         let zone = zone.map_err(|error| SqlError::of_field("time_zone", error))?;
         let times = Times::read(spec, now, zone.as_ref().unwrap_or(&TimeZone::UTC))?;
@@ -55,8 +61,9 @@ impl SpecSyntax {
         let mut aggregates = all(&mut sources, "aggregates", &spec.aggregates, parse::parse_item)?;
         let columns = all(&mut sources, "columns", &spec.columns, parse::parse_item)?;
         let order = all(&mut sources, "order_by", &spec.order_by, order)?;
+        let compare = compare(&mut sources, spec.compare.as_ref())?;
         let is_grouped = times.has_bucket()
-            || times.is_compared()
+            || spec.compare.is_some()
             || !(groups.is_empty() && aggregates.is_empty());
         if is_grouped && !columns.is_empty() {
             let message = "columns are of raw rows and cannot stand beside groups";
@@ -83,10 +90,39 @@ impl SpecSyntax {
             filters,
             order,
             series,
+            compare,
             is_grouped,
             sources,
         })
     }
+}
+
+/// Refuses a comparison of which it is not clear what it compares.
+fn check_compare(compare: Option<&Compare>) -> Result<(), SqlError> {
+    let Some(Compare { shift, columns, condition, against }) = compare else { return Ok(()) };
+    let message = match (shift, condition) {
+        (Some(_), None) if against.is_none() => return Ok(()),
+        (None, Some(_)) if !*columns => return Ok(()),
+        (None, Some(_)) => "columns goes with shift; the sides of where always are columns",
+        (None, None) => "a comparison needs shift or where",
+        (Some(_), _) => "shift stands alone, without where and against",
+    };
+    let hint = r#"{"shift": "7d"}, or {"where": "version = 2", "against": "version = 1"}"#;
+    Err(SqlError::of_field("compare", LocatedError::new(message, NOWHERE).hint(hint)))
+}
+
+/// Parses the conditions of a comparison.
+fn compare(
+    sources: &mut Sources,
+    compare: Option<&Compare>,
+) -> Result<Option<(ParsedExpr, Option<ParsedExpr>)>, SqlError> {
+    let mut parse = |field: &str, text: Option<&String>| {
+        text.map(|text| one(sources.add(Some(field), text), filter)).transpose()
+    };
+    let first = compare.and_then(|compare| compare.condition.as_ref());
+    let against = compare.and_then(|compare| compare.against.as_ref());
+    let (first, against) = (parse("compare.where", first)?, parse("compare.against", against)?);
+    Ok(first.map(|first| (first, against)))
 }
 
 /// Parses the texts of a field.

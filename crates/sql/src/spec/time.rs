@@ -11,12 +11,12 @@ use hadal_query::TimeZone;
 use hadal_types::time::parse_timestamp;
 use hadal_types::{Micros, Number, TableSchema};
 
-use crate::QuerySpec;
 use crate::bind::literal::time_of_number;
 use crate::bind::time_function::{bucket_start, is_of_wall_clock};
 use crate::error::{LocatedError, NOWHERE, Read, SqlError};
 use crate::spec::to_sql::quoted;
-use crate::syntax::duration::{NotADuration, parse_duration};
+use crate::syntax::duration::{NotADuration, parse_duration, parse_span};
+use crate::{Compare, QuerySpec};
 
 /// The times of a spec, parsed and checked.
 #[derive(Clone, Debug)]
@@ -34,6 +34,8 @@ enum Width {
     /// Depends on the time range, which may be that of the table.
     Auto,
     Micros(i64),
+    /// Of the calendar.
+    Months(i64),
 }
 
 /// The two time ranges of a comparison.
@@ -44,6 +46,8 @@ struct Compared {
     before_from: Micros,
     before_to: Micros,
     shift: Shift,
+    /// Whether the sides are columns, not rows.
+    as_columns: bool,
 }
 
 /// The distance of the two ranges of a comparison.
@@ -62,6 +66,8 @@ pub(crate) struct TimeTexts {
     pub(crate) conditions: Vec<(&'static str, String)>,
     /// The time bucket to group by.
     pub(crate) bucket: Option<String>,
+    /// The condition of the side `now`, if the sides of a comparison are columns.
+    pub(crate) now_side: Option<String>,
 }
 
 /// A time and its SQL form.
@@ -119,17 +125,18 @@ impl Times {
             let message = format!("it is before from, {}", from.at);
             return Err(SqlError::of_field("to", LocatedError::new(message, NOWHERE)));
         }
-        if let Some(compare) = &spec.compare {
+        if let Some(Compare { shift: Some(shift), columns, .. }) = &spec.compare {
             let to_at = to.as_ref().map_or(now, |to| to.at);
             let from_at = from.as_ref().map(|from| from.at);
             let bucket = spec.bucket.as_deref();
-            let (compared, width) = Compared::read(&compare.shift, from_at, to_at, bucket, &zone)?;
+            let (compared, width) = Compared::read(shift, from_at, to_at, bucket, &zone)?;
+            let compared = Compared { as_columns: *columns, ..compared };
             let bucket = width.map(Width::Micros);
             return Ok(Self { from, to, bucket, compared: Some(compared), zone });
         }
         let bucket = match spec.bucket.as_deref() {
             Some("auto") => Some(Width::Auto),
-            Some(text) => Some(Width::Micros(given_width(text)?)),
+            Some(text) => Some(given_bucket(text)?),
             None => None,
         };
         Ok(Self { from, to, bucket, compared: None, zone })
@@ -139,8 +146,9 @@ impl Times {
         self.bucket.is_some()
     }
 
-    pub(crate) const fn is_compared(&self) -> bool {
-        self.compared.is_some()
+    /// Whether the sides of a comparison of times are rows.
+    pub(crate) fn has_side_rows(&self) -> bool {
+        self.compared.as_ref().is_some_and(|compared| !compared.as_columns)
     }
 
     /// Returns the times as SQL; `time` is the name of the table's time column.
@@ -150,12 +158,14 @@ impl Times {
         table: Option<&TableSchema>,
         now: Micros,
     ) -> Result<TimeTexts, SqlError> {
-        let width = match self.bucket {
-            Some(Width::Auto) => Some(auto_width(self.length(table, now), None)?),
-            Some(Width::Micros(width)) => Some(width),
+        let bucket = match self.bucket {
+            Some(Width::Auto) => {
+                Some(bucket_sql(auto_width(self.length(table, now), None)?, time, &self.zone))
+            }
+            Some(Width::Micros(width)) => Some(bucket_sql(width, time, &self.zone)),
+            Some(Width::Months(months)) => Some(months_sql(months, time, &self.zone)),
             None => None,
         };
-        let bucket = width.map(|width| bucket_sql(width, time, &self.zone));
         if let Some(compared) = &self.compared {
             return Ok(compared.texts(time, bucket));
         }
@@ -166,7 +176,7 @@ impl Times {
         };
         let from = condition("from", ">=", &self.from).into_iter();
         let conditions = from.chain(condition("to", "<", &self.to)).collect();
-        Ok(TimeTexts { items, conditions, bucket })
+        Ok(TimeTexts { items, conditions, bucket, now_side: None })
     }
 
     /// The length of the time range in microseconds; open ends are those of the table's rows.
@@ -213,26 +223,29 @@ impl Compared {
             let located = LocatedError::new("the shift is not a multiple of the bucket", NOWHERE);
             return Err(error(located.hint("\"bucket\": \"auto\" takes one that fits")));
         }
-        Ok((Self { from, to, before_from, before_to, shift }, width))
+        Ok((Self { from, to, before_from, before_to, shift, as_columns: false }, width))
     }
 
     fn texts(&self, time: &str, bucket: Option<String>) -> TimeTexts {
-        let Self { from, to, before_from, before_to, shift } = self;
+        let Self { from, to, before_from, before_to, shift, as_columns } = self;
         let condition = format!(
             "({time} >= '{from}' AND {time} < '{to}' \
              OR {time} >= '{before_from}' AND {time} < '{before_to}')"
         );
         let when = bucket.as_deref().unwrap_or(time);
-        let side = format!("CASE WHEN {when} >= '{from}' THEN 'now' ELSE 'before' END AS side");
+        let is_now = format!("{when} >= '{from}'");
+        let side = format!("CASE WHEN {is_now} THEN 'now' ELSE 'before' END AS side");
+        let side = (!as_columns).then_some(("compare", side));
         let moved = bucket.iter().map(|sql| {
             let later = shift.later_sql(sql);
             let moved = format!("CASE WHEN {sql} >= '{from}' THEN {sql} ELSE {later} END AS time");
             ("bucket", moved)
         });
         TimeTexts {
-            items: std::iter::once(("compare", side)).chain(moved).collect(),
+            items: side.into_iter().chain(moved).collect(),
             conditions: vec![("compare", condition)],
             bucket,
+            now_side: as_columns.then_some(is_now),
         }
     }
 }
@@ -308,6 +321,20 @@ fn given_width(text: &str) -> Result<i64, SqlError> {
     duration(text).map_err(|error| SqlError::of_field("bucket", error))
 }
 
+/// Parses the width of a bucket, which may be months or years.
+fn given_bucket(text: &str) -> Result<Width, SqlError> {
+    let of_field = |error| SqlError::of_field("bucket", error);
+    let span = parse_span(text).map_err(|error| of_field(refuse_duration(error)))?;
+    match (span.months, span.micros) {
+        (0, _) => given_width(text).map(Width::Micros),
+        (months, 0) if months > 0 => Ok(Width::Months(months)),
+        _ => {
+            let message = format!("{text:?} is neither a length of time nor whole months");
+            Err(of_field(LocatedError::new(message, NOWHERE).hint("write '1 month' or '1 year'")))
+        }
+    }
+}
+
 /// The smallest round width with few enough buckets that divides `multiple`.
 fn auto_width(length: i64, multiple: Option<i64>) -> Result<i64, SqlError> {
     let divides = |width: i64| multiple.is_none_or(|multiple| multiple % width == 0);
@@ -329,6 +356,16 @@ fn bucket_sql(width: i64, time: &str, zone: &TimeZone) -> String {
     let count = width / micros;
     let plural = if count == 1 || unit == "us" { "" } else { "s" };
     let zone = match zone.is_utc() || !is_of_wall_clock(width) {
+        true => String::new(),
+        false => format!(", {}", quoted(zone.name(), '\'')),
+    };
+    format!("time_bucket('{count} {unit}{plural}', {time}{zone})")
+}
+
+fn months_sql(months: i64, time: &str, zone: &TimeZone) -> String {
+    let (count, unit) = if months % 12 == 0 { (months / 12, "year") } else { (months, "month") };
+    let plural = if count == 1 { "" } else { "s" };
+    let zone = match zone.is_utc() {
         true => String::new(),
         false => format!(", {}", quoted(zone.name(), '\'')),
     };

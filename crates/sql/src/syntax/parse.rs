@@ -3,8 +3,8 @@
 //! A text is split into tokens first. Texts whose parser recursion or syntax tree would be too deep
 //! for the stack are refused at this point. The nesting of parentheses is limited, and so is the
 //! number of operators in a chain such as `a OR b OR …`: its tree is as deep as the chain is long.
-//! Then the tokens are parsed. Two extensions are handled on tokens: the comma before FROM in the
-//! Scuba paper, and `LIMIT n SERIES`.
+//! Then the tokens are parsed. Extensions are handled on tokens: the comma before FROM in the
+//! Scuba paper, `WITH TOTALS`, `LIMIT n SERIES`, and COMPARE.
 
 use hadal_types::limits;
 use sqlparser::ast;
@@ -353,6 +353,17 @@ pub(crate) fn take_series(tokens: &mut Vec<TokenWithSpan>) -> Read<Option<(usize
     let (place, number) = (tokens[at + 1].span.start, tokens[at + 1].token.to_string());
     tokens.drain(at..at + 3);
     series_of(&number, place).map(|count| Some((count, place)))
+}
+
+/// Removes `WITH TOTALS` and returns its position.
+pub(crate) fn take_totals(tokens: &mut Vec<TokenWithSpan>) -> Option<Location> {
+    let is_totals = |words: &[TokenWithSpan]| {
+        is_keyword(&words[0], &[Keyword::WITH]) && is_word(&words[1], "totals")
+    };
+    let at = tokens.windows(2).position(is_totals)?;
+    let place = tokens[at].span.start;
+    tokens.drain(at..at + 2);
+    Some(place)
 }
 
 /// Parses a count of series.

@@ -36,6 +36,16 @@ pub(crate) enum Groups {
     By(Vec<ast::Expr>),
 }
 
+/// The COMPARE clause.
+#[derive(Debug)]
+pub(crate) struct CompareAst {
+    /// The rows of the first side.
+    pub(crate) condition: Arc<ast::Expr>,
+    /// The rows of the other side; `None`: all that are not of the first.
+    pub(crate) against: Option<Arc<ast::Expr>>,
+    pub(crate) at: Location,
+}
+
 /// A parsed SELECT. Expressions are shared, because cloning a long chain would recurse as deep as
 /// it is long.
 #[derive(Debug)]
@@ -52,6 +62,9 @@ pub(crate) struct SelectAst {
     pub(crate) offset: u64,
     /// The number of series, and its position in the text.
     pub(crate) series: Option<(usize, Location)>,
+    /// The position of WITH TOTALS.
+    pub(crate) totals: Option<Location>,
+    pub(crate) compare: Option<CompareAst>,
 }
 
 /// What to do where one query of one table does not suffice.
@@ -98,6 +111,8 @@ impl SelectAst {
             limit,
             offset,
             series: None,
+            totals: None,
+            compare: None,
         })
     }
 }

@@ -82,6 +82,7 @@ fn some(input: &RowInput) -> Value {
         RowInput::Time => Type::Time,
         RowInput::Column(column) => column.value_type(),
         RowInput::AnyText(_) => Type::Bool,
+        RowInput::Random(_) => Type::Number,
     };
     match value_type {
         Type::Null | Type::Histogram => Value::Null,

@@ -11,6 +11,7 @@ pub(super) fn row(expr: &RowExpr) -> String {
         RowInput::Time => "time".to_owned(),
         RowInput::Column(column) => format!("{}::{}", column.name, column.kind),
         RowInput::AnyText(text) => format!("any({text})"),
+        RowInput::Random(seed) => format!("random({seed})"),
     })
 }
 

@@ -114,7 +114,9 @@ fn expr<L: Clone + std::fmt::Debug + 'static>(
 pub(crate) fn row_expr() -> impl Strategy<Value = RowExpr> {
     let column = (column_name(), coded::<Kind>(), coded::<Logical>())
         .prop_map(|(name, kind, logical)| RowInput::Column(ColumnRef { name, kind, logical }));
-    expr(prop_oneof![Just(RowInput::Time), column, "\\PC{0,5}".prop_map(RowInput::AnyText)])
+    let (text, random) = ("\\PC{0,5}", any::<i64>());
+    let others = prop_oneof![text.prop_map(RowInput::AnyText), random.prop_map(RowInput::Random)];
+    expr(prop_oneof![Just(RowInput::Time), column, others])
 }
 
 fn finish(kind: StateKind) -> BoxedStrategy<AggregateFunction> {
@@ -268,6 +270,7 @@ fn query_of_kind(kind: QueryKind) -> impl Strategy<Value = Query> {
                 having,
                 order,
                 series,
+                totals: false,
                 limit,
                 offset,
                 now: Micros(now),

@@ -85,6 +85,7 @@ pub(crate) fn rows_query() -> Query {
         require_complete: false,
         functions: Arc::default(),
         confidence: None,
+        totals: false,
         sent: SentGroups::All,
     }
 }

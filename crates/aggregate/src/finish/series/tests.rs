@@ -94,7 +94,7 @@ fn the_best_series_are_whole_however_many_groups_there_are_and_wherever_their_ke
             let result = answer(&query, partial(&query, LEFT_MAX, 10_000));
             assert_eq!(result.rows, expected(count), "the top {count} by {rank:?}");
             assert_eq!(result.warnings, []);
-            let others = result.others.iter().filter(|is_other| **is_other).count();
+            let others = result.kinds.iter().filter(|kind| **kind == RowKind::Other).count();
             assert_eq!(others, if count < SERIES { 5 } else { 0 });
         }
     }
@@ -144,8 +144,8 @@ fn weights(answer: &ResultSet) -> (i64, i64) {
         Value::Number(number) => number.to_i64().expect("whole"),
         other => panic!("{other} is no number"),
     };
-    let is_other = |(_, is_other): &(&SparseRow, &bool)| **is_other;
-    let lines = answer.rows.iter().zip(&answer.others);
+    let is_other = |(_, kind): &(&SparseRow, &RowKind)| **kind == RowKind::Other;
+    let lines = answer.rows.iter().zip(&answer.kinds);
     let others = lines.filter(is_other).map(|(row, _)| weight(row)).sum();
     (answer.rows.iter().map(weight).sum(), others)
 }

@@ -9,7 +9,7 @@ use hadal_query::{
 use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{MemoryPool, Micros, TimeRange, Value, Weight};
 
-use crate::finish::{ResultSet, finish};
+use crate::finish::{ResultSet, RowKind, finish};
 use crate::partial::fixture::{NOW, aggregate, column, groups_query, rows_query, time_bucket};
 use crate::partial::warnings::WarningCode;
 use crate::partial::{Partial, PartialBody};
@@ -165,12 +165,13 @@ fn the_series_limit_counts_series_over_all_buckets() {
             "1970-01-01T00:01:40Z null 2 100",
         ]
     );
-    assert_eq!(top.others, [false, false, true, false, true]);
+    let (group, other) = (RowKind::Group, RowKind::Other);
+    assert_eq!(top.kinds, [group, group, other, group, other]);
     assert_eq!(top.raw_counts, [1, 1, 1, 1, 2]);
     let enough = answer(&series_query(5), &rows);
-    assert_eq!((enough.rows.len(), enough.others.contains(&true)), (6, false));
+    assert_eq!((enough.rows.len(), enough.kinds.contains(&other)), (6, false));
     let none = answer(&series_query(0), &rows);
-    assert_eq!(none.others, [true, true]);
+    assert_eq!(none.kinds, [other, other]);
 }
 
 #[test]

@@ -28,6 +28,7 @@ fn input_text(input: &RowInput) -> String {
         RowInput::Time => "time".to_owned(),
         RowInput::Column(column) => column.name.to_string(),
         RowInput::AnyText(text) => format!("search({})", quoted(text)),
+        RowInput::Random(seed) => format!("random({seed})"),
     }
 }
 

@@ -207,6 +207,6 @@ fn has_zone(input: &RowInput) -> bool {
     match input {
         RowInput::Time => true,
         RowInput::Column(column) => column.kind == Kind::Number && column.logical == Logical::Plain,
-        RowInput::AnyText(_) => false,
+        RowInput::AnyText(_) | RowInput::Random(_) => false,
     }
 }

@@ -48,7 +48,7 @@ impl ReadColumns {
 
     fn add(&mut self, expr: &RowExpr) {
         match expr {
-            Expr::Literal(_) => {}
+            Expr::Literal(_) | Expr::Leaf(RowInput::Random(_)) => {}
             Expr::Leaf(RowInput::Time) => self.time = true,
             Expr::Leaf(RowInput::AnyText(_)) => self.all_texts = true,
             Expr::Leaf(RowInput::Column(column)) => {
