@@ -310,8 +310,23 @@ fn finished(
     }
     lines.sort_by(|left, right| in_order(&query.order, left, right));
     let (offset, limit) = (to_usize(query.offset), to_usize(query.limit));
-    let rows = lines.iter().skip(offset).take(limit).map(row).collect::<Result<_, _>>()?;
+    let mut rows: Vec<OracleRow> =
+        lines.iter().skip(offset).take(limit).map(row).collect::<Result<_, _>>()?;
+    if query.totals {
+        // Which groups it is over is as uncertain as the rows, and it is no candidate.
+        if !candidates.is_empty() {
+            standing = Standing::Open;
+        }
+        rows.push(row(&total_of(&lines, query))?);
+    }
     Ok(OracleAnswer { rows, candidates, standing, may_overflow })
+}
+
+/// The sum of all lines, with null keys.
+fn total_of(lines: &[Line], query: &Query) -> Line {
+    let mut group = Group::empty(query.measures().len());
+    lines.iter().for_each(|line| group.add_all(&line.group));
+    Line { keys: vec![Value::Null; query.keys().len()], group, order: Vec::new() }
 }
 
 impl Standing {

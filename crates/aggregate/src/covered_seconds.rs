@@ -72,6 +72,11 @@ impl CoveredSeconds {
         seconds_of(&covered.collect::<Vec<_>>())
     }
 
+    /// The seconds of all groups together. Null if the time is open at an end.
+    pub(crate) fn of_all(&self) -> Value {
+        seconds_of(&self.intervals)
+    }
+
     /// The interval, cut where keys may change.
     fn pieces(&self, interval: TimeRange) -> Vec<TimeRange> {
         let mut from = interval.from;

@@ -216,9 +216,7 @@ impl FinishInput {
         if groups.is_empty() && query.keys().is_empty() {
             let _ = groups.find_or_insert(&[]);
         }
-        let overflow =
-            |error: SumOverflow| QueryError::new(QueryErrorCode::Overflow, &error.to_string());
-        groups.check_sums().map_err(overflow)?;
+        groups.check_sums().map_err(|error| overflow(&error))?;
         let count = groups.len();
         if let Some(limit) = &query.series {
             let lines = match query.prefix_key() {
@@ -421,6 +419,7 @@ impl Finisher<'_> {
             (GroupInput::Key(index), _) => {
                 self.key(line, *index).map_or(Value::Null, Cow::into_owned)
             }
+            (GroupInput::Seconds, line) if line.kind() == RowKind::Total => self.seconds.of_all(),
             (GroupInput::Seconds, _) => self.seconds.of(|key| self.key(line, key)),
             (_, ResultRow::Raw(_)) => Value::Null,
             (slot, ResultRow::Alone { group, .. }) => of_group(group, slot),
@@ -433,6 +432,11 @@ impl Finisher<'_> {
             }
         }
     }
+}
+
+/// The error of a sum beyond the range of numbers.
+fn overflow(error: &SumOverflow) -> QueryError {
+    QueryError::new(QueryErrorCode::Overflow, &error.to_string())
 }
 
 /// A row and its sort key.

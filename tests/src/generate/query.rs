@@ -81,10 +81,12 @@ pub fn query(seed: u64, facts: &Facts) -> Query {
     let having = (grouped && outputs.random.percent(25)).then(|| outputs.expr(Type::Bool, 2));
     let order = order(&mut outputs);
     let keyed = matches!(&kind, QueryKind::Groups { keys, .. } if !keys.is_empty());
+    let in_several = Query::new(table(), kind.clone()).unnested().is_some();
     let series = (keyed && outputs.random.percent(25)).then(|| SeriesLimit {
         count: 1 + outputs.random.below(4),
         rank: outputs.leaf(Type::Number),
     });
+    let has_totals = keyed && series.is_none() && !in_several && outputs.random.percent(10);
     Query {
         table: table(),
         range,
@@ -102,7 +104,7 @@ pub fn query(seed: u64, facts: &Facts) -> Query {
         require_complete: false,
         functions: Arc::default(),
         confidence: None,
-        totals: false,
+        totals: has_totals,
         sent: SentGroups::All,
     }
 }

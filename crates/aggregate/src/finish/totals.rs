@@ -3,16 +3,17 @@
 use hadal_query::Query;
 use hadal_types::Value;
 
-use crate::finish::{Finisher, LINES_AT_ONCE, ResultRow, RowKind};
+use crate::finish::{Finisher, LINES_AT_ONCE, ResultRow, RowKind, overflow};
 use crate::groups::group::Group;
 use crate::query_error::FinishError;
+use crate::state::State;
 
 impl Finisher<'_> {
     /// One row over all groups that HAVING keeps, also those beyond LIMIT or within "other". Its
     /// keys are null.
     ///
     /// # Errors
-    /// HAVING cannot be evaluated, or nobody waits any more.
+    /// HAVING cannot be evaluated, a sum is beyond the range of numbers, or nobody waits any more.
     pub(super) fn totals(
         &self,
         query: &Query,
@@ -29,6 +30,11 @@ impl Finisher<'_> {
         }
         if let Some(folded) = self.groups.folded().0 {
             (0..folded.len()).for_each(|index| total.merge(&folded.group_at(index)));
+        }
+        for state in &total.states {
+            if let State::Moments(moments) = state {
+                moments.sum.total().map_err(|error| overflow(&error))?;
+            }
         }
         let key = vec![Value::Null; self.groups.key_count()].into();
         Ok(ResultRow::Alone { key, group: total, kind: RowKind::Total })
