@@ -8,6 +8,7 @@ Each rule has its reason; spec/sql.md has the meaning in Hadal.
 import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 
 SPELLING = {
     "weights": "a row with sample_rate r is r events; DuckDB reads a table with each row r times",
@@ -64,4 +65,18 @@ def explained_cell(column, ours, theirs):
     is_odd = isinstance(theirs, float) and not math.isfinite(theirs)
     if ours is None and is_odd:
         return "null where doubles have no number"
+    if is_cut_decimal(column.theirs, ours, theirs):
+        return "decimals that DuckDB's common type cuts off"
     return None
+
+
+# Functions that give one of their arguments, all in one type.
+CHOICES = re.compile(r"\b(coalesce|CASE|greatest|least|nullif)\b")
+
+
+def is_cut_decimal(text, ours, theirs):
+    """Whether DuckDB has rounded one of several arguments to the common type of all, which has at most 38 digits."""
+    if not (isinstance(ours, Decimal) and isinstance(theirs, Decimal) and CHOICES.search(text)):
+        return False
+    lost = theirs.as_tuple().exponent - ours.as_tuple().exponent
+    return lost > 0 and abs(ours - theirs) * 2 <= Decimal(1).scaleb(theirs.as_tuple().exponent)

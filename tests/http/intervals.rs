@@ -76,6 +76,21 @@ fn intervals_stand_beside_the_rows_or_are_columns() {
 }
 
 #[test]
+fn distinct_values_of_sampled_rows_are_a_lower_bound() {
+    let server = server();
+    server.log("whole", "{\"v\": 1}\n{\"v\": 2}\n");
+    let codes = |table: &str| {
+        let sql = format!("SELECT count(DISTINCT v) AS n FROM {table}");
+        let answer = ask(&server, &json!({ "sql": sql })).ok();
+        assert_eq!(answer["rows"], json!([[2]]));
+        let warnings = answer["warnings"].as_array().expect("warnings").clone();
+        warnings.iter().any(|warning| warning["code"] == "distinct_of_sampled")
+    };
+    assert!(codes("t"));
+    assert!(!codes("whole"), "all rows are there");
+}
+
+#[test]
 fn an_answer_about_all_rows_is_certain() {
     let server = Server::start();
     server.log("t", "{\"v\": 1}\n{\"v\": 3}\n");

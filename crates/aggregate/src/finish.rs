@@ -12,10 +12,11 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use hadal_query::{
-    ConfidencePlan, EvalError, GroupInput, OutputExpr, PrepareError, Prepared, Query, Type,
+    ConfidencePlan, EvalError, GroupInput, OutputExpr, PrepareError, Prepared, Query, StateKind,
+    Type,
 };
 use hadal_types::limits::LIMIT_DEFAULT;
-use hadal_types::{MemoryReservation, Value};
+use hadal_types::{MemoryReservation, Value, Weight};
 
 use crate::covered_seconds::CoveredSeconds;
 use crate::finish::confidence::{GroupStates, Interval};
@@ -31,6 +32,7 @@ use crate::query_error::{FinishError, QueryError, QueryErrorCode, invalid, out_o
 use crate::sort_order::{SortKey, SortOrder};
 use crate::sparse_row::SparseRow;
 use crate::state::sum::SumOverflow;
+use crate::state::weighted_count::WeightedCount;
 
 /// The result of a query.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,6 +122,12 @@ pub fn finish(
     let is_filtered = query.having.is_some() || query.series.is_some();
     let total = if is_filtered { looked_at } else { count as u64 };
     let beyond = raw_rows.unwrap_or(total).saturating_sub(query.offset).saturating_sub(query.limit);
+    if query.measures().iter().any(|measure| measure.kind == StateKind::Distinct) {
+        let sampled = lines.iter().filter(|line| finisher.is_sampled(line)).count();
+        if sampled > 0 {
+            warnings.add(WarningCode::DistinctOfSampled, "", sampled as u64);
+        }
+    }
     // A client that sets a lower limit knows that there may be more rows.
     if beyond > 0 && query.limit >= LIMIT_DEFAULT {
         warnings.add(WarningCode::LimitReached, "", beyond);
@@ -407,10 +415,20 @@ impl Finisher<'_> {
     }
 
     fn raw_count(&self, line: &ResultRow) -> u64 {
+        self.count(line).map_or(1, WeightedCount::rows)
+    }
+
+    /// Whether rows of the group stand for others.
+    fn is_sampled(&self, line: &ResultRow) -> bool {
+        let unit = i128::from(Weight::UNIT);
+        self.count(line).is_some_and(|count| count.weight() > i128::from(count.rows()) * unit)
+    }
+
+    fn count(&self, line: &ResultRow) -> Option<WeightedCount> {
         match line {
-            ResultRow::Raw(_) => 1,
-            ResultRow::Alone { group, .. } => group.count.rows(),
-            ResultRow::Place(group_index) => self.groups.count_at(*group_index).rows(),
+            ResultRow::Raw(_) => None,
+            ResultRow::Alone { group, .. } => Some(group.count),
+            ResultRow::Place(group_index) => Some(self.groups.count_at(*group_index)),
         }
     }
 

@@ -60,6 +60,7 @@ codes! {
         ColumnAbsent = ColumnAbsent, RowsLost = RowsLost,
         RowsLostUnknown = RowsLostUnknown, RowsExpired = RowsExpired,
         SeriesFolded = SeriesFolded, TopInexact = TopInexact,
+        DistinctOfSampled = DistinctOfSampled,
     }
     FaultCode { Invalid = Invalid, Overflow = Overflow, Memory = Memory, Busy = Busy, }
     LeafState {

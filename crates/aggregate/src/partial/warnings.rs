@@ -38,11 +38,13 @@ pub enum WarningCode {
     /// A top list may be wrong. The count is the largest possible error of the measure that it is
     /// ordered by, rounded up.
     TopInexact,
+    /// Values were counted among sampled rows only, in so many rows of the result.
+    DistinctOfSampled,
 }
 
 impl WarningCode {
     /// All codes.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::OtherKindSkipped,
         Self::GroupsDropped,
         Self::LimitReached,
@@ -55,6 +57,7 @@ impl WarningCode {
         Self::RowsExpired,
         Self::SeriesFolded,
         Self::TopInexact,
+        Self::DistinctOfSampled,
     ];
 
     /// The code's name in answers.
@@ -65,6 +68,7 @@ impl WarningCode {
             Self::GroupsDropped => "groups_dropped",
             Self::SeriesFolded => "series_folded",
             Self::TopInexact => "top_inexact",
+            Self::DistinctOfSampled => "distinct_of_sampled",
             Self::LimitReached => "limit_reached",
             Self::NoTimeRange => "no_time_range",
             Self::BlocksUnreadable => "blocks_unreadable",
@@ -117,6 +121,11 @@ impl Warning {
                 "the list may be wrong: leaves left out small groups, and did not send them in \
                  time; a group may have up to {count} more than it shows, or be missing with up to \
                  {count}, and its other values may lack rows"
+            ),
+            WarningCode::DistinctOfSampled => format!(
+                "count(DISTINCT) is a lower bound in {count} {}: rows were sampled, and values of \
+                 the rows that were left out are not counted",
+                if one { "row" } else { "rows" }
             ),
             WarningCode::LimitReached => {
                 let rows_lie = if one { "row lies" } else { "rows lie" };
