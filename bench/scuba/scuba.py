@@ -68,33 +68,35 @@ def pictures(results):
 
 def judge(bars, results):
     for name in ("speed_up", "scale_up", "fanouts"):
-        for line in results[name]:
+        for line in results.get(name, []):
             what = f"{name.replace('_', '-')}: {line['question']}, {line['machines']} machines, F {line['fanout']}, {line['units']} units"
             off = abs(line["ratio"] - 1)
             bars.judge(what, off, WITHIN, f"{line['model_ms']:.1f} for {line['ms']['median']:.1f} ms", most=True, unit="")
-    for line in results["steps"]:
+    for line in results.get("steps", []):
         if line["question"] == "time series":
             five = line["merge_five"]["median"]
             bars.judge("merging five children's 1,800 groups", five, 1.0, f"{five:.3f} ms", most=True, unit=" ms")
 
 
 def tables(results):
-    steps = table(["step, ms", "T_S", "T_D", "T_G", "T_A", "merge of five", "bytes of a partial"], [
-        [line["question"], *(f"{line[key]:.3f}" for key in ("t_s", "t_d", "t_g", "t_a")),
-         f"{line['merge_five']['median']:.3f}", f"{line['partial_bytes']:,}"] for line in results["steps"]])
-    sizes = table(["machines", "equation 4", "model", "simulated", "measured", "model / measured"], [
-        [f"{line['machines']}, {line['question']}", *(f"{line[key]:.1f}" for key in ("paper_ms", "model_ms", "simulated_ms")),
-         f"{line['ms']['median']:.1f}", f"{line['ratio']:.2f}"] for line in results["scale_up"]])
-    fanouts = table(["fanout", "model", "measured"], [
-        [f"{line['fanout']}, {line['question']}", f"{line['model_ms']:.1f}", f"{line['ms']['median']:.1f}"]
-        for line in results["fanouts"]])
-    whole = table(["machines, all on this one", "model", "work", "measured"], [
-        [f"{line['machines']}, {line['question']}", f"{line['model_ms']:.1f}", f"{line['work_ms']:.1f}",
-         f"{line['ms']['median']:.1f}" if "ms" in line else "too much for this machine"] for line in results["whole"]])
-    codec = table(["partial", "bytes", "encoding, ms", "decoding, ms", "merge of five, ms"], [
-        [line["partial"], f"{line['bytes']:,}", *(f"{line[key]['median']:.3f}" for key in ("encode_ms", "decode_ms", "merge_five_ms"))]
-        for line in results.get("codec", [])])
-    return "\n\n".join([codec, steps, sizes, fanouts, whole])
+    """A table for each part that was measured."""
+    parts = {
+        "codec": lambda lines: table(["partial", "bytes", "encoding, ms", "decoding, ms", "merge of five, ms"], [
+            [line["partial"], f"{line['bytes']:,}", *(f"{line[key]['median']:.3f}" for key in ("encode_ms", "decode_ms", "merge_five_ms"))]
+            for line in lines]),
+        "steps": lambda lines: table(["step, ms", "T_S", "T_D", "T_G", "T_A", "merge of five", "bytes of a partial"], [
+            [line["question"], *(f"{line[key]:.3f}" for key in ("t_s", "t_d", "t_g", "t_a")),
+             f"{line['merge_five']['median']:.3f}", f"{line['partial_bytes']:,}"] for line in lines]),
+        "scale_up": lambda lines: table(["machines", "equation 4", "model", "simulated", "measured", "model / measured"], [
+            [f"{line['machines']}, {line['question']}", *(f"{line[key]:.1f}" for key in ("paper_ms", "model_ms", "simulated_ms")),
+             f"{line['ms']['median']:.1f}", f"{line['ratio']:.2f}"] for line in lines]),
+        "fanouts": lambda lines: table(["fanout", "model", "measured"], [
+            [f"{line['fanout']}, {line['question']}", f"{line['model_ms']:.1f}", f"{line['ms']['median']:.1f}"] for line in lines]),
+        "whole": lambda lines: table(["machines, all on this one", "model", "work", "measured"], [
+            [f"{line['machines']}, {line['question']}", f"{line['model_ms']:.1f}", f"{line['work_ms']:.1f}",
+             f"{line['ms']['median']:.1f}" if "ms" in line else "too much for this machine"] for line in lines]),
+    }
+    return "\n\n".join(draw_table(results[name]) for name, draw_table in parts.items() if results.get(name))
 
 
 def page(results, figures):
@@ -136,12 +138,13 @@ def main():
     print(f"\npredicted within {WITHIN:.0%} of measured, and merges: {len(bars.lines) - len(missed)} of {len(bars.lines)}")
     for line in missed:
         print(f"- {line['what']}: {line['text']}, wanted {line['bar']}")
-    if options.pictures:
+    is_whole = all(results.get(name) for name in ("steps", "speed_up", "scale_up", "fanouts", "whole", "clients"))
+    if options.pictures and is_whole:
         options.pictures.mkdir(parents=True, exist_ok=True)
         for name, picture in pictures(results).items():
             (options.pictures / name).write_text(picture)
         (options.pictures / "figures.md").write_text(page(results, tables(results)))
-    if not options.quick and not options.draw:
+    if not options.quick and not options.draw and is_whole:
         print(f"\n{keep(results, options.results, '-scuba')}")
     return 0
 

@@ -15,7 +15,7 @@
 mod directory;
 mod newest_rows;
 mod planning;
-mod rounds;
+mod root_query;
 mod top_list;
 
 use std::sync::Arc;
@@ -37,7 +37,7 @@ use tokio::time::{Instant as TokioInstant, sleep_until};
 use crate::expected_rows::ExpectedRows;
 use crate::fan_out::{FanOut, Leaves};
 use directory::{Directories, KnownLeaf};
-use rounds::Rounds;
+use root_query::RootQuery;
 
 /// The aggregator of one machine in a cluster, both as the root of queries and below other roots.
 pub struct ClusterTree {
@@ -155,8 +155,8 @@ impl ClusterTree {
         }
         plan.rows_expected = self.rows_expected(&plan, &query);
         let (members, fan_out, second_rounds) = (&*members, &self.fan_out, &self.second_rounds);
-        let rounds = Rounds { members, fan_out, second_rounds, deadline };
-        rounds.run(plan, unasked, &query).await
+        let calls = RootQuery { members, fan_out, second_rounds, deadline };
+        calls.run(plan, unasked, &query).await
     }
 
     /// Rows that the leaves of a plan should have.
@@ -176,7 +176,7 @@ impl PlannedPeer for ClusterTree {
     ) -> BoxFuture<'_, Partial> {
         Box::pin(async move {
             let members = self.members.now();
-            rounds::run_plan(&members, &self.fan_out, &plan, &query, deadline).await
+            root_query::run_plan(&members, &self.fan_out, &plan, &query, deadline).await
         })
     }
 }

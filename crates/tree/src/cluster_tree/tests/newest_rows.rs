@@ -1,4 +1,4 @@
-//! Raw rows in the order of time, of which leaves send the times first.
+//! Raw rows in the order of time: leaves send the times first.
 
 use hadal_aggregate::SparseRow;
 use hadal_query::{Function, GroupInput, OrderKey, RowExpr};

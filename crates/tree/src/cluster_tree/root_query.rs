@@ -19,7 +19,7 @@ use crate::fan_out::{Child, FanOut};
 type Unasked = Vec<(LeafName, LeafOutcome)>;
 
 /// What all rounds of one query share.
-pub(super) struct Rounds<'t> {
+pub(super) struct RootQuery<'t> {
     pub(super) members: &'t Directory,
     pub(super) fan_out: &'t FanOut,
     /// Top lists that members were asked for once more.
@@ -27,7 +27,7 @@ pub(super) struct Rounds<'t> {
     pub(super) deadline: Instant,
 }
 
-impl Rounds<'_> {
+impl RootQuery<'_> {
     /// Runs a query over the leaves of a plan; the others are missing.
     pub(super) async fn run(&self, plan: Plan, unasked: Unasked, query: &Arc<Query>) -> Partial {
         match newest_rows::first_round(query, &plan) {
