@@ -54,8 +54,8 @@ pub(crate) struct Leaf {
     pub(crate) revoked: BTreeSet<BatchNumber>,
     pub(crate) review: RevocationReview<LeafId, BatchNumber>,
     pub(crate) review_number: u64,
-    /// Reads of revocations so far: only the last one counts.
-    pub(crate) reads: u64,
+    /// How often its review abandoned what was under way. What began before does not count.
+    pub(crate) abandoned: u64,
     /// When the last read of revocations that succeeded was begun.
     pub(crate) read_at: Time,
     pub(crate) read_begun: Time,
@@ -85,7 +85,7 @@ impl Leaf {
             revoked: BTreeSet::new(),
             review: RevocationReview::new(Duration::ZERO, None, false),
             review_number: 0,
-            reads: 0,
+            abandoned: 0,
             read_at: 0,
             read_begun: 0,
             unanswered: 0,

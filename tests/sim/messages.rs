@@ -90,7 +90,7 @@ pub(crate) enum Purpose {
     Accept { request: u64, leaf: LeafId },
     Record { request: u64, leaf: LeafId },
     ReadRecords { number: u64 },
-    Holds { batch: BatchNumber, leaf: LeafId },
+    Holds { batch: BatchNumber, leaf: LeafId, number: u64 },
     NoteHeld,
     Query { leaf: LeafId },
     Pull(Pull),

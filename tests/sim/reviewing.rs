@@ -18,7 +18,11 @@ impl World {
 
     pub(crate) fn leaf_answered(&mut self, id: LeafId, purpose: Purpose, answer: Option<Answer>) {
         let event = match (purpose, answer) {
-            (Purpose::ReadRecords { number }, _) if number != self.leaves[id].reads => return,
+            (Purpose::ReadRecords { number } | Purpose::Holds { number, .. }, _)
+                if number != self.leaves[id].abandoned =>
+            {
+                return;
+            }
             (Purpose::ReadRecords { number }, Some(Answer::Records(records))) => {
                 self.leaves[id].records = records;
                 return self.records_read(id, number);
@@ -27,7 +31,7 @@ impl World {
                 self.leaves[id].unanswered = self.now;
                 review::Event::NotRead
             }
-            (Purpose::Holds { batch, leaf }, answer) => {
+            (Purpose::Holds { batch, leaf, .. }, answer) => {
                 let holds = match answer {
                     // It is being written there.
                     Some(Answer::LookedUp(lookup, false)) if lookup.is_known => None,
@@ -47,7 +51,7 @@ impl World {
     /// What is being written is waited for, since it may be held then.
     pub(crate) fn records_read(&mut self, id: LeafId, number: u64) {
         let leaf = &mut self.leaves[id];
-        if number != leaf.reads {
+        if number != leaf.abandoned {
             return;
         }
         if leaf.records.iter().any(|record| leaf.writing.contains_key(&record.batch)) {
@@ -85,10 +89,10 @@ impl World {
         }
         for effect in effects {
             match effect {
+                review::Effect::Abandon => self.leaves[id].abandoned += 1,
                 review::Effect::Read => {
-                    let leaf = &mut self.leaves[id];
-                    (leaf.read_begun, leaf.reads) = (self.now, leaf.reads + 1);
-                    let purpose = Purpose::ReadRecords { number: leaf.reads };
+                    self.leaves[id].read_begun = self.now;
+                    let purpose = Purpose::ReadRecords { number: self.leaves[id].abandoned };
                     let call = (Request::ReadRecords { leaf: id }, purpose);
                     self.call(node, Node::Store, None, call, CALL);
                 }
@@ -96,7 +100,8 @@ impl World {
                     Planted::DropUnasked => self.drop_batch(id, batch),
                     _ => {
                         let request = Request::LookUp { batch, refuse: true };
-                        let call = (request, Purpose::Holds { batch, leaf });
+                        let number = self.leaves[id].abandoned;
+                        let call = (request, Purpose::Holds { batch, leaf, number });
                         self.call(node, Node::Leaf(leaf), None, call, CALL);
                     }
                 },

@@ -64,8 +64,10 @@ pub enum Event<L, B> {
 /// What the driver does.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Effect<L, B> {
-    /// Reads the records of this leaf. If a read is still under way, it is abandoned, and there is
-    /// no event for it: it was begun before the process was frozen, and its records are old.
+    /// Abandons the read and the look-ups that are under way: what they say is of the time before
+    /// the process was frozen. There is no event for them.
+    Abandon,
+    /// Reads the records of this leaf.
     Read,
     /// Asks a leaf whether it holds a batch durably; if it does not, it promises to refuse it.
     LookUp {
@@ -155,7 +157,7 @@ impl<L: Clone + Ord, B: Clone + Ord> RevocationReview<L, B> {
     /// Takes an event, and appends what to do now.
     pub fn step(&mut self, now: Duration, event: Event<L, B>, effects: &mut Vec<Effect<L, B>>) {
         if now.saturating_sub(self.last_event) >= FROZEN {
-            self.close(now);
+            self.close(now, effects);
         }
         self.last_event = now;
         match event {
@@ -181,9 +183,10 @@ impl<L: Clone + Ord, B: Clone + Ord> RevocationReview<L, B> {
         effects.push(Effect::WaitUntil(wait_until));
     }
 
-    /// Others may have revoked batches while the process was frozen. A read that was begun before
-    /// does not count: the next effect abandons it.
-    fn close(&mut self, now: Duration) {
+    /// Others may have revoked batches while the process was frozen, and their new leaves may have
+    /// got them. A read or a look-up that was begun before does not count.
+    fn close(&mut self, now: Duration, effects: &mut Vec<Effect<L, B>>) {
+        effects.push(Effect::Abandon);
         self.is_open = false;
         self.opens_unread = false;
         self.was_short = false;

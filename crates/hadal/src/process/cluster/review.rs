@@ -3,7 +3,6 @@
 //! copies.
 
 use std::collections::{BTreeMap, HashSet};
-use std::future::pending;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::Duration;
@@ -61,31 +60,29 @@ impl Review {
 
     /// Reviews for as long as the process runs.
     pub(crate) async fn run(self) {
-        let mut under_way = FuturesUnordered::<BoxFuture<'_, ReviewEvent>>::new();
-        let mut reading: BoxFuture<'_, ReviewEvent> = Box::pin(pending());
+        let mut asking = FuturesUnordered::<BoxFuture<'_, ReviewEvent>>::new();
+        let mut dropping = FuturesUnordered::<BoxFuture<'_, ReviewEvent>>::new();
         let (mut event, mut effects) = (Event::Time, Vec::new());
         loop {
             let mut wake_at = Duration::MAX;
             self.step(event, &mut effects);
             for effect in effects.drain(..) {
                 match effect {
-                    Effect::Read => reading = Box::pin(self.read()),
+                    Effect::Abandon => asking.clear(),
+                    Effect::Read => asking.push(Box::pin(self.read())),
                     Effect::LookUp { batch, leaf } => {
-                        under_way.push(Box::pin(self.look_up(batch, leaf)));
+                        asking.push(Box::pin(self.look_up(batch, leaf)));
                     }
                     // Done with the read, before the leaf was asked what it holds.
                     Effect::Refuse { .. } => {}
-                    Effect::Drop { batch } => under_way.push(Box::pin(self.drop_batch(batch))),
+                    Effect::Drop { batch } => dropping.push(Box::pin(self.drop_batch(batch))),
                     Effect::WaitUntil(time) => wake_at = time,
                 }
             }
             let pause = wake_at.saturating_sub(self.leaf.clock.running());
             event = tokio::select! {
-                event = &mut reading => {
-                    reading = Box::pin(pending());
-                    event
-                }
-                Some(event) = under_way.next() => event,
+                Some(event) = asking.next() => event,
+                Some(event) = dropping.next() => event,
                 () = sleep(pause) => Event::Time,
             };
         }
