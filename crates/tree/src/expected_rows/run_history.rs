@@ -171,8 +171,12 @@ fn remaining(run: &TableRun, now: Micros) -> u64 {
     }
     let arrived = |accepted: u64| run.recovered_rows.saturating_add(accepted);
     let removed = arrived(run.accepted_rows).saturating_sub(run.rows);
-    let old = arrived(accepted_before(&run.samples, cutoff)).saturating_sub(removed);
-    run.rows.saturating_sub(old)
+    // An older report that came later has left a sample with fewer rows than the newest one.
+    let accepted = match minute_of(run.received) < minute_of(cutoff) {
+        true => run.accepted_rows,
+        false => accepted_before(&run.samples, cutoff),
+    };
+    run.rows.saturating_sub(arrived(accepted).saturating_sub(removed))
 }
 
 /// A start as a time.

@@ -153,6 +153,18 @@ fn rows_of_an_answer_are_expected_before_a_report_has_them() {
 }
 
 #[test]
+fn a_late_report_keeps_no_rows_of_a_silent_leaf_young() {
+    let (clock, counts) = counts();
+    counts.report(&report(5, 2, [0, 14, 14]));
+    clock.pass(HOUR);
+    counts.report(&report(5, 1, [0, 10, 10]));
+    clock.pass(9 * DAY);
+    assert_eq!(expected(&counts), 14);
+    clock.pass(5 * DAY);
+    assert_eq!(expected(&counts), 0);
+}
+
+#[test]
 fn a_status_from_before_the_last_answer_makes_nothing_unexpected() {
     let (_, counts) = counts();
     assert_eq!(counts.with_status(&leaf(), &table(), 3), 3, "of an unknown leaf");
