@@ -155,6 +155,7 @@ impl Peer for FakeLeaf {
                 rows_expected: if self.act == Act::AnswerPartly { 4 } else { 0 },
                 rows_scanned: if self.act == Act::AnswerPartly { 3 } else { 0 },
                 micros: 1,
+                as_of: (0, 0),
             };
             partial.coverage = Coverage::of_leaf(leaf, true);
             if self.act == Act::ReachALimit {

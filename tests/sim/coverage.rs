@@ -69,7 +69,8 @@ impl World {
             answered.insert(*leaf);
             let rows = self.rows_in(batches.iter());
             let name = &self.leaf_names[*leaf];
-            let expected = self.doors[id].observer.rows.answered(name, &table(), rows);
+            let as_of = self.doors[id].as_of.get(leaf).copied().unwrap_or_default();
+            let expected = self.doors[id].observer.rows.answered(name, &table(), rows, as_of);
             if expected < rows {
                 self.violations.push(format!("door {id} expects {expected} of {rows} rows"));
             }
@@ -137,7 +138,9 @@ impl World {
                     continue;
                 }
                 let rows = self.rows_in(sender.stored.keys());
-                let expected = self.doors[id].observer.rows.answered(name, &table(), rows);
+                let as_of = sender.share.as_of();
+                let rows_of_leaves = &self.doors[id].observer.rows;
+                let expected = rows_of_leaves.answered(name, &table(), rows, as_of);
                 surplus += expected - rows;
                 if expected - rows > sender.share.untold {
                     self.violations.push(format!(

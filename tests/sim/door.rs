@@ -56,6 +56,8 @@ pub(crate) struct Door {
     pub(crate) asked_at: Time,
     /// The answers to a query.
     pub(crate) rows: Vec<(LeafId, Rc<Vec<BatchNumber>>)>,
+    /// The process and the version of each leaf's share in these answers.
+    pub(crate) as_of: BTreeMap<LeafId, (u64, u64)>,
     /// Queries that it answered.
     pub(crate) queries: u64,
     /// What it knows of the rows of leaves.
@@ -77,6 +79,7 @@ impl Door {
             requests: 0,
             load: vec![0; leaves],
             rows: Vec::new(),
+            as_of: BTreeMap::new(),
             queries: 0,
             observer: Observer::new(id, leaves),
         }

@@ -203,9 +203,8 @@ impl World {
             }
             Request::Accept { batch, moves } => self.accept(id, call, from, (batch, moves)),
             Request::Query => {
-                let rows = self
-                    .leaf_serves(id)
-                    .then(|| Rc::new(self.leaves[id].stored.keys().copied().collect()));
+                let rows = || Rc::new(self.leaves[id].stored.keys().copied().collect());
+                let rows = self.leaf_serves(id).then(|| (rows(), self.leaves[id].share.as_of()));
                 self.answer(call, node, from, Answer::Rows(rows));
             }
             Request::Restart => self.asked_to_restart(id, call, from),

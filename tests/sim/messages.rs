@@ -77,8 +77,9 @@ pub(crate) enum Answer {
     /// The leaf that gets the batch instead, and when the record was made.
     Recorded(LeafId, Time),
     Records(Vec<ReadRecord>),
-    /// The batches that a leaf serves; `None` if it does not serve.
-    Rows(Option<Rc<Vec<BatchNumber>>>),
+    /// The batches that a leaf serves, and the start and the version of its share; `None` if it
+    /// does not serve.
+    Rows(Option<(Rc<Vec<BatchNumber>>, (u64, u64))>),
     Pulled(Rc<Knowledge>),
     Restarts,
 }

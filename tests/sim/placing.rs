@@ -107,8 +107,9 @@ impl World {
 
     pub(crate) fn door_answered(&mut self, id: usize, purpose: Purpose, answer: Option<Answer>) {
         let (request, event) = match (purpose, answer) {
-            (Purpose::Query { leaf }, Some(Answer::Rows(Some(rows)))) => {
+            (Purpose::Query { leaf }, Some(Answer::Rows(Some((rows, as_of))))) => {
                 self.doors[id].rows.push((leaf, rows));
+                self.doors[id].as_of.entry(leaf).or_insert(as_of);
                 return;
             }
             (Purpose::Pull(pull), answer) => return self.pulled(id, &pull, answer),

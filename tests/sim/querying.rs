@@ -14,6 +14,7 @@ impl World {
     pub(crate) fn ask_leaves(&mut self, id: usize) {
         let node = Node::Door(id);
         self.doors[id].rows.clear();
+        self.doors[id].as_of.clear();
         self.doors[id].asked_at = self.now;
         for leaf in 0..self.leaves.len() {
             if self.doors[id].views[leaf].as_ref().is_some_and(|view| !view.is_silent()) {

@@ -43,6 +43,11 @@ impl RowState {
     pub(crate) const fn answers(&self, now: Time) -> bool {
         now >= self.restored && !self.is_stopping
     }
+
+    /// The start of the process, and the version of the share.
+    pub(crate) fn as_of(&self) -> (u64, u64) {
+        (u64::try_from(self.started.0).unwrap_or_default(), self.version)
+    }
 }
 
 /// The one table.
@@ -155,11 +160,12 @@ impl World {
             expiry: None,
             archive_error: None,
         };
+        let (started, version) = leaf.share.as_of();
         Rc::new(TableReport {
             leaf: self.leaf_names[id].clone(),
             table: table(),
-            started: u64::try_from(leaf.share.started.0).unwrap_or_default(),
-            version: leaf.share.version,
+            started,
+            version,
             recovered_rows: leaf.share.recovered,
             accepted_rows: leaf.share.accepted,
             status: Some(Arc::new(status)),

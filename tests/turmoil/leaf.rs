@@ -48,6 +48,7 @@ impl Peer for CountingLeaf {
             rows_expected: rows,
             rows_scanned: rows,
             micros: 1,
+            as_of: (0, 0),
         };
         let mut partial = Partial::empty(&query);
         partial.coverage = Coverage::of_leaf(leaf, true);

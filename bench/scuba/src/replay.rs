@@ -88,6 +88,7 @@ impl Recordings {
                 rows_expected: recorded.leaf_rows,
                 rows_scanned: recorded.leaf_rows,
                 micros: 1,
+                as_of: (0, 0),
             })
             .collect();
         let mut partial = recorded.partial.clone();

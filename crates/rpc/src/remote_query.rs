@@ -146,8 +146,8 @@ impl RemoteQuery<'_> {
             u64::try_from(now().saturating_duration_since(start).as_micros()).unwrap_or(u64::MAX);
         let mut partial = Partial::empty(self.query);
         for name in self.leaves {
-            let (name, rows_expected, rows_scanned) = (name.clone(), 0, 0);
-            let leaf = LeafCoverage { name, outcome, rows_expected, rows_scanned, micros };
+            let (name, rows_expected, rows_scanned, as_of) = (name.clone(), 0, 0, (0, 0));
+            let leaf = LeafCoverage { name, outcome, rows_expected, rows_scanned, micros, as_of };
             partial.coverage.merge(Coverage::of_leaf(leaf, false));
         }
         partial

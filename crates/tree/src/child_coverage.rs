@@ -34,7 +34,7 @@ mod tests {
 
     fn leaf(name: &str, outcome: LeafOutcome) -> LeafCoverage {
         let name = LeafName(name.into());
-        LeafCoverage { name, outcome, rows_expected: 5, rows_scanned: 3, micros: 1 }
+        LeafCoverage { name, outcome, rows_expected: 5, rows_scanned: 3, micros: 1, as_of: (0, 0) }
     }
 
     fn coverage(names: &[&str]) -> Coverage {

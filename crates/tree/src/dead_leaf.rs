@@ -30,6 +30,7 @@ impl Peer for DeadLeaf {
             rows_expected: 0,
             rows_scanned: 0,
             micros: 0,
+            as_of: (0, 0),
         };
         let mut partial = Partial::empty(&query);
         partial.coverage = Coverage { unknown_losses: 1, ..Coverage::of_leaf(leaf, false) };

@@ -11,6 +11,9 @@
 //! of acknowledgements: its rows count while the leaf is silent, although some acknowledgement was
 //! lost on its way. Coverage is thus too low by the batches that were under way, never too high.
 //!
+//! An answer may have rows that no report has yet, and may itself come late. It names a version of
+//! the table: its rows are expected until a report of a later version comes.
+//!
 //! Rows of a leaf that reports nothing are counted by acknowledgements and answers.
 
 mod counts;
@@ -26,7 +29,7 @@ use hadal_types::limits::CLOCK_SKEW_SECONDS;
 use hadal_types::{Clock, LeafName, Micros, SystemClock, TableName, TimeRange};
 use parking_lot::Mutex;
 
-use counts::Counts;
+use counts::{Answer, Counts};
 
 /// Rows by leaf and table.
 pub struct ExpectedRows {
@@ -70,16 +73,17 @@ impl ExpectedRows {
         let mut counts = self.counts.lock();
         let run = counts.run_of(report, now);
         counts.change(&report.leaf, &report.table, |entry| {
-            let newest = entry.history.newest().map(|run| (run.started, run.version));
+            let newest = entry.newest();
             let is_newer = newest.is_none_or(|newest| newest < (run.started, run.version));
-            if is_newer {
-                (entry.unreported, entry.answered) = (0, None);
-            }
             let is_dropped = report.status.is_none()
                 && is_newer
                 && newest.is_some_and(|(started, _)| started == run.started);
             let is_acknowledged = is_dropped && entry.history.acknowledge(run.started);
-            entry.history.learn(&run, now) || is_acknowledged
+            let is_news = entry.history.learn(&run, now);
+            if is_newer {
+                entry.reported();
+            }
+            is_news || is_acknowledged
         });
     }
 
@@ -113,31 +117,39 @@ impl ExpectedRows {
     pub fn set(&self, leaf: &LeafName, table: &TableName, rows: u64) {
         let mut counts = self.counts.lock();
         let Some(entry) = counts.entry(leaf, table) else { return };
+        entry.answer = None;
         match entry.history.newest() {
-            Some(_) => (entry.unreported, entry.answered) = (0, Some(rows)),
+            Some(_) => (entry.unreported, entry.held) = (0, Some(rows)),
             None => entry.unreported = rows,
         }
     }
 
-    /// Returns how many rows a leaf should hold that answered with `rows`. Those that it has not
-    /// reported yet are expected from now on.
-    pub fn answered(&self, leaf: &LeafName, table: &TableName, rows: u64) -> u64 {
+    /// Returns how many rows a leaf should hold that answered with `rows`, as of the start of its
+    /// process and a version of its table. Those that it has not reported yet are expected from now
+    /// on. Answers may come in another order than they were made.
+    pub fn answered(
+        &self,
+        leaf: &LeafName,
+        table: &TableName,
+        rows: u64,
+        as_of: (u64, u64),
+    ) -> u64 {
         let now = self.clock.now();
         let mut counts = self.counts.lock();
         let newest_start = counts.started.get(leaf).copied().unwrap_or(0);
         let Some(entry) = counts.entry(leaf, table) else { return rows };
         match entry.history.newest() {
-            None => {
+            None if as_of == (0, 0) => {
                 entry.unreported = rows;
                 rows
             }
-            Some(newest) if newest.started < newest_start => {
+            Some(newest) if newest.started < newest_start.max(as_of.0) => {
+                entry.note(Answer { rows, as_of, at: now });
                 rows.max(entry.rows(now, &TimeRange::ALL))
             }
-            Some(newest) => {
-                // A report may be on its way. A lower answer is one that the report overtook.
-                entry.unreported = rows.saturating_sub(newest.rows);
-                (entry.unreported_at, entry.answered) = (now, None);
+            _ => {
+                (entry.unreported, entry.held) = (0, None);
+                entry.note(Answer { rows, as_of, at: now });
                 rows.saturating_add(entry.history.missing_rows(now))
             }
         }

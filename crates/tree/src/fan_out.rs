@@ -179,7 +179,7 @@ impl FanOut {
                 self.expected_rows.set(name, table, rows);
                 continue;
             }
-            let expected = self.expected_rows.answered(name, table, rows);
+            let expected = self.expected_rows.answered(name, table, rows, leaf.as_of);
             if matches!(child.target, Target::Peer(_)) {
                 leaf.rows_expected = expected;
             }
@@ -233,6 +233,7 @@ impl FanOut {
             rows_expected: self.expected(leaf, query),
             rows_scanned: 0,
             micros,
+            as_of: (0, 0),
         };
         let unknown_losses = u64::from(self.expected_rows.has_left_out());
         Coverage { unknown_losses, ..Coverage::of_leaf(leaf, false) }

@@ -88,6 +88,7 @@ impl<P: ?Sized> LoopbackCodec<P> {
             rows_expected: 0,
             rows_scanned: 0,
             micros: u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX),
+            as_of: (0, 0),
         };
         partial.coverage = Coverage::of_leaf(leaf, false);
         partial

@@ -135,6 +135,8 @@ fn encode_coverage(coverage: Coverage) -> proto::Coverage {
         rows_expected: leaf.rows_expected,
         rows_scanned: leaf.rows_scanned,
         micros: leaf.micros,
+        started: leaf.as_of.0,
+        version: leaf.as_of.1,
     });
     proto::Coverage {
         leaves_asked: coverage.leaves_asked,
@@ -156,6 +158,7 @@ fn decode_coverage(coverage: proto::Coverage) -> Result<Coverage, DecodeError> {
             rows_expected: leaf.rows_expected,
             rows_scanned: leaf.rows_scanned,
             micros: leaf.micros,
+            as_of: (leaf.started, leaf.version),
         })
     })?;
     if !leaves.is_sorted() {

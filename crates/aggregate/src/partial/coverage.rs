@@ -39,6 +39,9 @@ pub struct LeafCoverage {
     pub rows_scanned: u64,
     /// Microseconds from the request to its answer, or to the end of waiting.
     pub micros: u64,
+    /// The start of the leaf's process, and a version of the table there: reports of this or an
+    /// earlier version may be older than the answer. Zeros if the leaf says none.
+    pub as_of: (u64, u64),
 }
 
 /// Whether a leaf answered.
@@ -170,6 +173,7 @@ mod tests {
             rows_expected: expected,
             rows_scanned: scanned,
             micros: 7,
+            as_of: (0, 0),
         };
         Coverage::of_leaf(leaf, outcome == LeafOutcome::Answered)
     }
@@ -194,6 +198,7 @@ mod tests {
                 rows_expected: 1,
                 rows_scanned: 1,
                 micros: 7,
+                as_of: (0, 0),
             });
             let mut coverage = Coverage {
                 leaves_asked: u32::try_from(count).expect("small"),

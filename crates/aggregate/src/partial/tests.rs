@@ -57,6 +57,7 @@ fn of_leaf(query: &Query, index: usize, rows: &[&TestRow]) -> Partial {
         rows_expected: count,
         rows_scanned: count,
         micros: 5,
+        as_of: (0, 0),
     };
     partial.coverage = Coverage::of_leaf(leaf, true);
     partial.stats = ScanStats { rows_matched: count, blocks: 1, ..ScanStats::default() };

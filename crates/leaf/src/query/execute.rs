@@ -17,8 +17,8 @@ use tokio::task::spawn_blocking;
 use crate::context::LeafContext;
 use crate::query::scan_job::{JobResult, ScanJob, ScanRequest, ScannedBlocks};
 use crate::query::scan_pool::ScanPool;
-use crate::table::Table;
 use crate::table::block::Block;
+use crate::table::{Table, version_without_table};
 
 /// How often a scan is started, since blocks may turn out to be unreadable during it.
 const ATTEMPTS_MAX: usize = 4;
@@ -54,6 +54,8 @@ struct LeafSnapshot<'l> {
     rows: (u64, u64),
     /// The number of the other blocks.
     skipped: u64,
+    /// The version of the table. Reports of later versions are not older than the snapshot.
+    version: u64,
     lost_rows: u64,
     waiting_rows: u64,
     dropped: Option<DroppedRows>,
@@ -134,17 +136,21 @@ fn bytes_max(leaves: &[QueryLeaf<'_>], budget: &MemoryPool) -> usize {
 
 impl<'l> LeafSnapshot<'l> {
     fn of(leaf: &'l LeafContext, query: &Query) -> Self {
+        let without_table = version_without_table();
         let table = leaf.table(&query.table);
         let (lost_rows, waiting_rows) = table.as_ref().map_or((0, 0), |table| {
             table.open_deferred();
             table.missing_rows()
         });
+        let is_there = table.is_some();
         let has_table = table.as_ref().is_some_and(|table| table.is_reported());
         let dropped = table.as_ref().and_then(|table| table.dropped_rows());
         let expired = table.as_ref().and_then(|table| table.expired_rows());
         // An empty table stands for a missing one.
         let table = table.unwrap_or_else(|| Arc::new(Table::new(query.table.clone())));
         let blocks = table.snapshot();
+        // Read after the snapshot: what it has of later changes is in reports of later versions.
+        let version = if is_there { table.version() } else { without_table };
         let is_reached = |block: &&Arc<Block>| {
             let (first, last) = block.time_range;
             query.range.overlaps(first, last)
@@ -160,6 +166,7 @@ impl<'l> LeafSnapshot<'l> {
             reached,
             rows,
             skipped,
+            version,
             lost_rows,
             waiting_rows,
             dropped,
@@ -194,6 +201,7 @@ impl<'l> LeafSnapshot<'l> {
             rows_expected: rows + self.lost_rows + self.waiting_rows,
             rows_scanned,
             micros,
+            as_of: (self.leaf.started, self.version),
         };
         partial.coverage.merge(Coverage::of_leaf(coverage, self.has_table));
         let table = query.table.as_str();

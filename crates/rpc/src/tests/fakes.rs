@@ -51,6 +51,7 @@ pub(crate) fn partial(rows: u64) -> Partial {
         rows_expected: rows,
         rows_scanned: rows,
         micros: 5,
+        as_of: (0, 0),
     };
     let mut partial = Partial::empty(&query());
     partial.coverage = Coverage::of_leaf(leaf, true);

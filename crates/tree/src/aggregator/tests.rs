@@ -36,6 +36,7 @@ impl Peer for FakeLeaf {
                 rows_expected: if self.outcome == LeafOutcome::Answered { self.rows } else { 0 },
                 rows_scanned: if self.outcome == LeafOutcome::Answered { self.rows } else { 0 },
                 micros: 1,
+                as_of: (0, 0),
             };
             partial.coverage = Coverage::of_leaf(leaf, true);
             partial

@@ -61,6 +61,7 @@ impl FakeLeaf {
             rows_expected: if answers { self.rows } else { 0 },
             rows_scanned: if answers { self.rows } else { 0 },
             micros: 1,
+            as_of: (0, 0),
         };
         partial.coverage = Coverage::of_leaf(leaf, answers);
         partial

@@ -31,22 +31,58 @@ pub(super) struct Entry {
     pub(super) unreported: u64,
     /// When the last of them were heard of.
     pub(super) unreported_at: Micros,
-    /// The rows that the leaf answered with since its last report.
-    pub(super) answered: Option<u64>,
+    /// The rows that a leaf of this process held after its last report.
+    pub(super) held: Option<u64>,
+    /// The newest answer of the leaf that no report is certainly newer than.
+    pub(super) answer: Option<Answer>,
     /// The version of the last change.
     pub(super) version: u64,
+}
+
+/// With how many rows a leaf answered.
+pub(super) struct Answer {
+    pub(super) rows: u64,
+    /// The start of its process, and a version of its table: what the leaf answered may be in no
+    /// report before those of later versions.
+    pub(super) as_of: (u64, u64),
+    /// When it was received.
+    pub(super) at: Micros,
 }
 
 impl Entry {
     /// Rows that the leaf should hold, as far as they may concern a query over this range.
     pub(super) fn rows(&self, now: Micros, range: &TimeRange) -> u64 {
-        let reported = match self.answered {
+        let reported = match self.held {
             Some(rows) => rows.saturating_add(self.history.missing_rows(now)),
             None => self.history.rows(now, range),
         };
-        match self.history.is_too_old(self.unreported_at, now) {
-            true => reported,
-            false => reported.saturating_add(self.unreported),
+        let newest = self.history.newest().map_or(0, |newest| newest.rows);
+        let answered = self.answer.as_ref();
+        let answered = answered.map(|answer| (answer.rows.saturating_sub(newest), answer.at));
+        let unreported = [Some((self.unreported, self.unreported_at)), answered];
+        let is_young = |(_, at): &(u64, Micros)| !self.history.is_too_old(*at, now);
+        let young = unreported.into_iter().flatten().filter(is_young);
+        young.fold(reported, |sum, (rows, _)| sum.saturating_add(rows))
+    }
+
+    /// The start and the version of the newest report.
+    pub(super) fn newest(&self) -> Option<(u64, u64)> {
+        self.history.newest().map(|run| (run.started, run.version))
+    }
+
+    /// Notes that a newer report was learned.
+    pub(super) fn reported(&mut self) {
+        (self.unreported, self.held) = (0, None);
+        let newest = self.newest();
+        self.answer = self.answer.take().filter(|answer| newest <= Some(answer.as_of));
+    }
+
+    /// Notes an answer, unless a newer one or a newer report is known.
+    pub(super) fn note(&mut self, answer: Answer) {
+        let is_old = self.newest() > Some(answer.as_of)
+            || self.answer.as_ref().is_some_and(|last| last.as_of > answer.as_of);
+        if !is_old {
+            self.answer = Some(answer);
         }
     }
 }
@@ -148,13 +184,13 @@ impl Counts {
             return;
         }
         self.change(&share.leaf, &share.table, |entry| {
-            let before = entry.history.newest().map(|run| (run.started, run.version));
+            let before = entry.newest();
             let mut is_news = false;
             for run in &runs {
                 is_news |= entry.history.learn(run, now);
             }
-            if entry.history.newest().map(|run| (run.started, run.version)) > before {
-                (entry.unreported, entry.answered) = (0, None);
+            if entry.newest() > before {
+                entry.reported();
             }
             entry.history.acknowledge(share.acknowledged) || is_news
         });

@@ -30,6 +30,11 @@ fn at(seconds: u32) -> Micros {
     Micros(1_000 * 86_400 * Micros::SECOND + i64::from(seconds) * Micros::SECOND)
 }
 
+/// The run that started at this second, and a version.
+fn as_of(started: u32, version: u64) -> (u64, u64) {
+    (u64::try_from(at(started).0).expect("after the epoch"), version)
+}
+
 /// A report of the run that started at this second.
 fn report(started: u32, version: u64, [recovered, accepted, rows]: [u64; 3]) -> TableReport {
     let status = TableStatus {
@@ -73,6 +78,11 @@ fn expected(counts: &ExpectedRows) -> u64 {
     counts.expected(&leaf(), &table())
 }
 
+/// An answer of the leaf.
+fn answered(counts: &ExpectedRows, rows: u64, as_of: (u64, u64)) -> u64 {
+    counts.answered(&leaf(), &table(), rows, as_of)
+}
+
 #[test]
 fn rows_of_a_leaf_without_reports_are_counted_by_acknowledgements_and_answers() {
     let counts = ExpectedRows::default();
@@ -83,7 +93,7 @@ fn rows_of_a_leaf_without_reports_are_counted_by_acknowledgements_and_answers() 
     counts.sub(&leaf(), &table(), 1);
     assert_eq!(expected(&counts), 6);
     counts.set(&leaf(), &table(), 5);
-    assert_eq!((expected(&counts), counts.answered(&leaf(), &table(), 8)), (5, 8));
+    assert_eq!((expected(&counts), answered(&counts, 8, (0, 0))), (5, 8));
     assert_eq!((expected(&counts), counts.tables()), (8, [table()].into()));
     assert_eq!((counts.leaves(), counts.leaves_of(&table())), (vec![leaf()], vec![leaf()]));
     counts.forget(&table());
@@ -103,7 +113,7 @@ fn the_newest_report_counts_by_the_start_of_the_leaf_and_its_version() {
     assert_eq!(expected(&counts), 12);
     counts.report(&report(5, 5, [0, 12, 4]));
     assert_eq!(expected(&counts), 4, "the leaf removed some itself");
-    assert_eq!(counts.answered(&leaf(), &table(), 4), 4);
+    assert_eq!(answered(&counts, 4, as_of(5, 5)), 4);
     counts.report(&report(9, 1, [4, 0, 4]));
     counts.report(&report(5, 6, [0, 12, 3]));
     assert_eq!(expected(&counts), 4, "an earlier run is over");
@@ -115,16 +125,16 @@ fn rows_that_a_restarted_leaf_lacks_are_missing_until_they_would_have_expired() 
     counts.report(&report(0, 9, [0, 100, 100]));
     clock.pass(HOUR);
     counts.leaf_started(&leaf(), u64::try_from(at(HOUR).0).expect("after the epoch"));
-    assert_eq!(counts.answered(&leaf(), &table(), 60), 100, "before its first report");
+    assert_eq!(answered(&counts, 60, as_of(HOUR, 1)), 100, "before its first report");
     counts.report(&report(HOUR, 1, [60, 0, 60]));
-    assert_eq!((expected(&counts), counts.answered(&leaf(), &table(), 60)), (100, 100));
+    assert_eq!((expected(&counts), answered(&counts, 60, as_of(HOUR, 1))), (100, 100));
     counts.report(&report(HOUR, 2, [60, 7, 67]));
-    assert_eq!((expected(&counts), counts.answered(&leaf(), &table(), 67)), (107, 107));
+    assert_eq!((expected(&counts), answered(&counts, 67, as_of(HOUR, 2))), (107, 107));
     clock.pass(10 * DAY);
     counts.report(&report(HOUR, 3, [60, 7, 67]));
-    assert_eq!(counts.answered(&leaf(), &table(), 67), 107, "they may still be young enough");
+    assert_eq!(answered(&counts, 67, as_of(HOUR, 3)), 107, "they may still be young enough");
     clock.pass(3 * DAY);
-    assert_eq!(counts.answered(&leaf(), &table(), 67), 67);
+    assert_eq!(answered(&counts, 67, as_of(HOUR, 3)), 67);
 }
 
 #[test]
@@ -133,23 +143,58 @@ fn a_report_that_overtakes_an_answer_makes_nothing_missing() {
     let report = report(5, 1, [0, 10, 10]);
     counts.leaf_started(&leaf(), report.started);
     counts.report(&report);
-    assert_eq!(counts.answered(&leaf(), &table(), 7), 7, "it took its snapshot before");
+    assert_eq!(answered(&counts, 7, as_of(5, 0)), 7, "it took its snapshot before");
     counts.leaf_started(&leaf(), report.started + 1);
-    assert_eq!(counts.answered(&leaf(), &table(), 7), 10, "it may have lost some at its restart");
+    assert_eq!(answered(&counts, 7, as_of(5, 1)), 10, "it may have lost some at its restart");
 }
 
 #[test]
 fn rows_of_an_answer_are_expected_before_a_report_has_them() {
     let (clock, counts) = counts();
     counts.report(&report(5, 1, [0, 10, 10]));
-    assert_eq!(counts.answered(&leaf(), &table(), 14), 14);
+    assert_eq!(answered(&counts, 14, as_of(5, 2)), 14);
     assert_eq!(expected(&counts), 14, "the report of the last batch is on its way");
-    assert_eq!(counts.answered(&leaf(), &table(), 12), 12);
+    assert_eq!(answered(&counts, 12, as_of(5, 3)), 12);
     assert_eq!(expected(&counts), 12, "the leaf has removed some");
     clock.pass(13 * DAY);
     assert_eq!(expected(&counts), 0, "all of them are too old by now");
-    counts.report(&report(5, 2, [0, 14, 11]));
-    assert_eq!(counts.answered(&leaf(), &table(), 11), 11);
+    counts.report(&report(5, 4, [0, 14, 11]));
+    assert_eq!(answered(&counts, 11, as_of(5, 4)), 11);
+}
+
+#[test]
+fn a_report_from_before_an_answer_that_comes_after_it_makes_nothing_unexpected() {
+    let (_, counts) = counts();
+    assert_eq!(answered(&counts, 14, as_of(5, 3)), 14);
+    for (version, rows) in [(1, 10), (2, 12), (3, 14)] {
+        counts.report(&report(5, version, [0, rows, rows]));
+        assert_eq!(expected(&counts), 14, "version {version}");
+    }
+    counts.report(&report(5, 4, [0, 14, 11]));
+    assert_eq!(expected(&counts), 11, "the leaf has removed some");
+    assert_eq!(answered(&counts, 14, as_of(5, 3)), 14);
+    assert_eq!(expected(&counts), 11, "the report overtook the answer");
+}
+
+#[test]
+fn answers_in_another_order_than_they_were_made_make_nothing_unexpected() {
+    let (_, counts) = counts();
+    counts.report(&report(5, 1, [0, 10, 10]));
+    assert_eq!(answered(&counts, 14, as_of(5, 3)), 14);
+    assert_eq!(answered(&counts, 12, as_of(5, 2)), 12);
+    assert_eq!(expected(&counts), 14);
+}
+
+#[test]
+fn rows_of_a_restarted_leaf_are_expected_before_its_first_report() {
+    let (_, counts) = counts();
+    counts.report(&report(5, 9, [0, 10, 10]));
+    assert_eq!(answered(&counts, 14, as_of(7, 2)), 14);
+    assert_eq!(expected(&counts), 14);
+    assert_eq!(answered(&counts, 6, as_of(7, 3)), 10, "some may be lost");
+    assert_eq!(expected(&counts), 10);
+    counts.report(&report(7, 4, [10, 4, 11]));
+    assert_eq!(expected(&counts), 11);
 }
 
 #[test]
@@ -169,7 +214,7 @@ fn a_status_from_before_the_last_answer_makes_nothing_unexpected() {
     let (_, counts) = counts();
     assert_eq!(counts.with_status(&leaf(), &table(), 3), 3, "of an unknown leaf");
     counts.report(&report(5, 1, [0, 10, 10]));
-    assert_eq!(counts.answered(&leaf(), &table(), 14), 14);
+    assert_eq!(answered(&counts, 14, as_of(5, 2)), 14);
     assert_eq!(counts.with_status(&leaf(), &table(), 10), 14);
     assert_eq!(counts.with_status(&leaf(), &table(), 16), 16, "from after it");
     assert_eq!(expected(&counts), 14);
@@ -306,7 +351,7 @@ fn shares_beyond_the_limit_are_left_out_and_that_is_told() {
     counts.report(&one_more);
     counts.add(&leaf_of_nobody(), &table(), 5);
     assert_eq!(counts.expected(&leaf_of_nobody(), &table()), 0);
-    assert_eq!(counts.answered(&leaf_of_nobody(), &table(), 7), 7);
+    assert_eq!(counts.answered(&leaf_of_nobody(), &table(), 7, (0, 0)), 7);
     assert!(counts.has_left_out());
     counts.forget_leaf(&named(3));
     counts.report(&one_more);

@@ -27,6 +27,7 @@ impl Peer for Slow {
                 rows_expected: 0,
                 rows_scanned: 0,
                 micros: 1,
+                as_of: (0, 0),
             };
             Partial { coverage: Coverage::of_leaf(leaf, true), ..Partial::empty(&query) }
         })

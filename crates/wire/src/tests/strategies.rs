@@ -361,7 +361,8 @@ fn coverage() -> impl Strategy<Value = Coverage> {
         let mut coverage = Coverage::default();
         for (name, outcome, (rows_expected, rows_scanned, micros), has_table) in leaves {
             let name = LeafName(name.into());
-            let leaf = LeafCoverage { name, outcome, rows_expected, rows_scanned, micros };
+            let as_of = (micros, rows_scanned);
+            let leaf = LeafCoverage { name, outcome, rows_expected, rows_scanned, micros, as_of };
             coverage.merge(Coverage::of_leaf(leaf, has_table));
             coverage.unknown_losses += u64::from(has_table);
         }

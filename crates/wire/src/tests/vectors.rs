@@ -160,6 +160,7 @@ fn annotated(mut partial: Partial) -> Partial {
             rows_expected: 1_000,
             rows_scanned: 900,
             micros: 12_345,
+            as_of: (0, 0),
         };
         partial.coverage.merge(Coverage::of_leaf(leaf, outcome == LeafOutcome::Answered));
     }

@@ -34,7 +34,7 @@ pub(super) fn cost_lines(
 }
 
 fn leaf_line(leaf: &LeafCoverage) -> String {
-    let LeafCoverage { name, outcome, rows_expected, rows_scanned, micros } = leaf;
+    let LeafCoverage { name, outcome, rows_expected, rows_scanned, micros, .. } = leaf;
     format!(
         "Leaf {}: {}, {rows_scanned} of {rows_expected} rows, {}",
         name.0,

@@ -93,6 +93,7 @@ impl Peer for ReviewedLeaf {
             rows_expected,
             rows_scanned: 0,
             micros: 0,
+            as_of: (0, 0),
         };
         let mut partial = Partial::empty(&query);
         partial.coverage = Coverage::of_leaf(leaf, false);

@@ -55,6 +55,7 @@ impl Peer for Actor {
                 rows_expected: expected,
                 rows_scanned: scanned,
                 micros: 1,
+                as_of: (0, 0),
             };
             let coverage = Coverage::of_leaf(leaf, true);
             Partial { coverage, ..Partial::empty(&query) }

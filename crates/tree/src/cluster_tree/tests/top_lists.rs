@@ -42,6 +42,7 @@ impl TopLeaf {
             rows_expected: self.rows(),
             rows_scanned: if answers { self.rows() } else { 0 },
             micros: 1,
+            as_of: (0, 0),
         };
         partial.coverage = Coverage::of_leaf(leaf, answers);
         partial.stats = ScanStats { rows_read: 1, ..ScanStats::default() };

@@ -185,7 +185,7 @@ impl Model {
             for (leaf, truth) in self.leaves.iter().enumerate() {
                 let should = truth.rows + truth.missing;
                 assert_eq!(observer.expected(&name(leaf), &table()), should, "silent leaf {leaf}");
-                let answered = observer.answered(&name(leaf), &table(), truth.rows);
+                let answered = observer.answered(&name(leaf), &table(), truth.rows, (0, 0));
                 assert_eq!(answered, should, "answering leaf {leaf}");
             }
         }
