@@ -241,7 +241,8 @@ fn coverage(
     rows_scanned: u64,
 ) -> Coverage {
     let name = LeafName(format!("leaf-{number:03}").into());
-    let leaf = LeafCoverage { name, outcome, rows_expected, rows_scanned, micros: 1 };
+    let leaf =
+        LeafCoverage { name, outcome, rows_expected, rows_scanned, as_of: (0, 0), micros: 1 };
     Coverage::of_leaf(leaf, outcome == LeafOutcome::Answered)
 }
 

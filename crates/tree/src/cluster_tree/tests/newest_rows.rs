@@ -39,6 +39,7 @@ impl RowsLeaf {
             outcome: if answers { LeafOutcome::Answered } else { LeafOutcome::Failed },
             rows_expected: count,
             rows_scanned: if answers { count } else { 0 },
+            as_of: (0, 0),
             micros: 1,
         };
         partial.coverage = Coverage::of_leaf(leaf, answers);
