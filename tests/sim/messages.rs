@@ -68,6 +68,9 @@ pub(crate) struct Receipt {
     pub(crate) report: Rc<TableReport>,
 }
 
+/// The batches of a leaf, and the version of its table.
+pub(crate) type RowsAsOf = (Rc<Vec<BatchNumber>>, (u64, u64));
+
 #[derive(Clone, Debug)]
 pub(crate) enum Answer {
     Posted(bool),
@@ -79,7 +82,7 @@ pub(crate) enum Answer {
     Records(Vec<ReadRecord>),
     /// The batches that a leaf serves, and the start and the version of its share; `None` if it
     /// does not serve.
-    Rows(Option<(Rc<Vec<BatchNumber>>, (u64, u64))>),
+    Rows(Option<RowsAsOf>),
     Pulled(Rc<Knowledge>),
     Restarts,
 }

@@ -187,28 +187,29 @@ pub fn answer(
                 .iter()
                 .zip(&everything.values)
                 .any(|(measure, values)| measure.kind == StateKind::Moments && overflows(values));
-            lines = match &query.series {
-                Some(limit) if let Some(key) = query.prefix_key() => prefixes::limit(
-                    groups,
-                    (limit, key),
-                    query,
-                    &evaluator,
-                    &sums_exactly,
-                    &mut standing,
-                )?,
-                Some(limit) => group::limit_series(
-                    groups,
-                    limit,
-                    query,
-                    &evaluator,
-                    &sums_exactly,
-                    &mut standing,
-                )?,
-                None => groups.into_iter().collect(),
-            };
+            lines = limited(groups, query, &evaluator, &sums_exactly, &mut standing)?;
         }
     }
     finished(lines, query, &evaluator, &sums_exactly, standing, may_overflow)
+}
+
+/// The groups within the limit of series or prefixes, and the sums of the others.
+fn limited(
+    groups: Groups,
+    query: &Query,
+    evaluator: &Evaluator,
+    sums_exactly: &[bool],
+    standing: &mut Standing,
+) -> Result<Vec<(Vec<Value>, Group)>, OracleFault> {
+    match (&query.series, query.prefix_key()) {
+        (None, _) => Ok(groups.into_iter().collect()),
+        (Some(limit), Some(key)) => {
+            prefixes::limit(groups, (limit, key), query, evaluator, sums_exactly, standing)
+        }
+        (Some(limit), None) => {
+            group::limit_series(groups, limit, query, evaluator, sums_exactly, standing)
+        }
+    }
 }
 
 /// The keys of the groups that a row is in: one group, unless a list is unnested.

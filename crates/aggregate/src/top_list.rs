@@ -45,8 +45,8 @@ impl TopList {
     /// The top list that a query asks for. `None` if its answer may need all groups.
     ///
     /// The list must begin with the largest count or sum, because these are added up from parts:
-    /// bounds of the parts add up to bounds of the whole. Series, HAVING, totals, and a list that is
-    /// too long to be asked for by key need all groups.
+    /// bounds of the parts add up to bounds of the whole. Series, HAVING, totals, and a list that
+    /// is too long to be asked for by key need all groups.
     #[must_use]
     pub fn of(query: &Query) -> Option<Self> {
         let first = query.order.first()?;

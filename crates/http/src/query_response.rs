@@ -10,8 +10,8 @@
 //!  "time": {"from", "to"}, "sql": "…"}
 //! ```
 //!
-//! The keys of the last three lines are present only when they are meaningful. Later versions add new
-//! keys only.
+//! The keys of the last three lines are present only when they are meaningful. Later versions add
+//! new keys only.
 
 use std::borrow::Cow;
 use std::cell::Cell;

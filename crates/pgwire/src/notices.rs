@@ -32,8 +32,8 @@ pub(crate) fn notices_of(result: &QueryResult) -> Vec<Notice> {
 /// Says which rows are sums, as nothing in them does.
 fn of_sums(result: &QueryResult) -> Option<Notice> {
     let kinds = result.row_kinds.as_deref()?;
-    let of_kind = |wanted: RowKind, what: &str| {
-        let numbered = kinds.iter().zip(1_usize..).filter(|(kind, _)| **kind == wanted);
+    let of_kind = |named: RowKind, what: &str| {
+        let numbered = kinds.iter().zip(1_usize..).filter(|(kind, _)| **kind == named);
         let numbers: Vec<String> = numbered.map(|(_, row)| row.to_string()).collect();
         let shown = numbers.iter().take(ROWS_NAMED).cloned().collect::<Vec<String>>().join(", ");
         let more = numbers.len().saturating_sub(ROWS_NAMED);

@@ -108,8 +108,8 @@ pub enum Function {
     /// Each different element of the set or vector: a row is in the group of each. Only as a whole
     /// group key, and only one.
     Unnest,
-    /// Each beginning of the vector, from none of its elements to all of them: a row is in the group
-    /// of each. Only as a whole group key, and only one, beside no [`Self::Unnest`].
+    /// Each beginning of the vector, from none of its elements to all of them: a row is in the
+    /// group of each. Only as a whole group key, and only one, beside no [`Self::Unnest`].
     Prefixes,
     /// Another function of numbers.
     Math(crate::math_functions::MathFunction),

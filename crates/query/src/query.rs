@@ -111,8 +111,8 @@ pub struct OrderKey {
 
 /// Keeps the top series of a time chart. A series is a group without its time bucket; it is ranked
 /// over the whole range and keeps all its buckets. The other series are summed up per bucket as one
-/// more series whose keys are null. With a key of prefixes, the top N prefixes are kept instead, and
-/// the others are summed up by the longest prefix of them that is kept.
+/// more series whose keys are null. With a key of prefixes, the top N prefixes are kept instead,
+/// and the others are summed up by the longest prefix of them that is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SeriesLimit {
     /// Number of series that are kept.

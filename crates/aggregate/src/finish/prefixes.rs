@@ -1,7 +1,7 @@
-//! The limit of prefixes keeps the top prefixes of vectors as a tree: from the empty prefix on, each
-//! with all prefixes of itself. The others are summed up in rows "other", one below each prefix
-//! whose children are not all kept. An event is in one child of a prefix at most, so the sum over
-//! the children left out is exact.
+//! The limit of prefixes keeps the top prefixes of vectors as a tree: from the empty prefix on,
+//! each with all prefixes of itself. The others are summed up in rows "other", one below each
+//! prefix whose children are not all kept. An event is in one child of a prefix at most, so the sum
+//! over the children left out is exact.
 
 use std::collections::HashSet;
 use std::sync::Arc;

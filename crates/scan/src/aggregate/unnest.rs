@@ -159,7 +159,7 @@ struct Prefixes {
 }
 
 impl Prefixes {
-    /// The empty prefix of so many lists.
+    /// The empty prefix of this number of lists.
     fn new(lists: usize) -> Self {
         Self { by_code: vec![0; lists], values: vec![Value::Vector(Arc::default())] }
     }

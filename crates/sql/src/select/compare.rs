@@ -15,8 +15,8 @@ use crate::syntax::select_ast::CompareAst;
 use crate::syntax::source_position::place;
 
 /// The selected columns of a comparison, and the condition of rows that are on either side. For a
-/// column `x` with an aggregate there are `x`, over the first side, and `x_baseline`, over the other
-/// one; of numbers also `x_difference` and `x_percent`.
+/// column `x` with an aggregate there are `x`, over the first side, and `x_baseline`, over the
+/// other one; of numbers also `x_difference` and `x_percent`.
 pub(crate) fn compared(
     binder: &mut Binder<'_>,
     compare: &CompareAst,

@@ -97,7 +97,7 @@ impl SpecSyntax {
     }
 }
 
-/// Refuses a comparison of which it is not clear what it compares.
+/// Refuses a comparison that has neither or both of its forms.
 fn check_compare(compare: Option<&Compare>) -> Result<(), SqlError> {
     let Some(Compare { shift, columns, condition, against }) = compare else { return Ok(()) };
     let message = match (shift, condition) {

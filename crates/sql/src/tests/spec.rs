@@ -361,3 +361,38 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn comparisons_totals_and_months_are_sql_too() {
+    let asked = json!({
+        "table": "requests", "group_by": ["service"], "aggregates": ["count(*) AS n"],
+        "compare": {"where": "ok OR latency > 1", "against": "NOT ok"}, "totals": true,
+        "bucket": "3 months", "order_by": ["n_difference DESC"],
+    });
+    assert_eq!(
+        sql(asked.clone()),
+        "SELECT time_bucket('3 months', time) AS time, service, count(*) AS n FROM \"requests\" \
+         GROUP BY ALL WITH TOTALS COMPARE (ok OR latency > 1) AGAINST (NOT ok) \
+         ORDER BY n_difference DESC"
+    );
+    let query = lowered(asked);
+    assert!(query.totals);
+    let names: Vec<&str> = query.outputs.iter().map(|output| output.name.as_str()).collect();
+    assert_eq!(names, ["time", "service", "n", "n_baseline", "n_difference", "n_percent"]);
+    let rest = json!({"table": "requests", "compare": {"where": "ok"}});
+    assert!(sql(rest.clone()).ends_with("GROUP BY ALL COMPARE (ok) AGAINST REST"), "{}", sql(rest));
+    let shifted = json!({
+        "table": "requests", "from": "-1h", "to": "now", "bucket": "5m",
+        "aggregates": ["count(*)"], "compare": {"shift": "1d", "columns": true},
+    });
+    let query = lowered(shifted);
+    assert_eq!((query.keys().len(), query.outputs.len(), query.intervals.len()), (1, 5, 2));
+    let years = sql(json!({"table": "requests", "bucket": "1 year", "time_zone": "Europe/Berlin"}));
+    assert!(years.contains("time_bucket('1 year', time, 'Europe/Berlin') AS time"), "{years}");
+    let mixed = refused(json!({"table": "requests", "bucket": "1 month 1 day"}));
+    assert_eq!(mixed.field.as_deref(), Some("bucket"));
+    let both = refused(json!({"table": "requests", "compare": {"shift": "1d", "where": "ok"}}));
+    assert_eq!(both.field.as_deref(), Some("compare"));
+    let within = refused(json!({"table": "requests", "compare": {"where": "oops"}}));
+    assert_eq!(within.field.as_deref(), Some("compare.where"));
+}
