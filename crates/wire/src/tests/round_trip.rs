@@ -138,7 +138,7 @@ fn every_code_is_read_and_no_other() {
     assert_codes::<Kind>(4);
     assert_codes::<Logical>(3);
     assert_codes::<Type>(8);
-    assert_codes::<Function>(98);
+    assert_codes::<Function>(99);
     assert_codes::<LeafOutcome>(5);
     assert_codes::<LeafState>(4);
     assert_codes::<WarningCode>(12);
