@@ -91,6 +91,10 @@ impl<'a, 'c> LazyColumns<'a, 'c> {
             RowInput::Time => self.part(self.time_index()),
             RowInput::Column(column) => self.column(column, selection),
             RowInput::AnyText(text) => self.any_text(text),
+            RowInput::Random(seed) if self.memory.is_splitting() => {
+                let value = random::values(self.block, *seed);
+                by_row(selection, self.memory, |row| Ok(value(row)))
+            }
             RowInput::Random(seed) => Ok(ColumnValues::Numbers(random::numbers(self.block, *seed))),
         }
     }

@@ -8,9 +8,9 @@
 use std::rc::Rc;
 
 use hadal_block::BlockView;
-use hadal_types::Logical;
+use hadal_types::{Logical, Value};
 
-use crate::column::column_values::Numbers;
+use crate::column::column_values::{Numbers, decimal_value};
 use crate::column::decimals::MantissaColumn;
 
 /// Digits after the point of the numbers. Doubles, as JSON has them, hold as many.
@@ -22,15 +22,25 @@ const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The number of each row, from 0 to below 1.
 pub(crate) fn numbers(block: &BlockView<'_>, seed: i64) -> Numbers {
-    let start = mix(block.front_checksum() ^ mix(seed.cast_unsigned()));
-    let states = (1..=block.rows() as u64).map(|row| start.wrapping_add(row.wrapping_mul(GOLDEN)));
-    let mantissas = states.map(|state| mantissa(mix(state))).collect();
+    let mantissas = (0..block.rows()).map(mantissas(block, seed)).collect();
     Numbers {
         mantissas: MantissaColumn::Plain(Rc::new(mantissas)),
         scale: DIGITS,
         logical: Logical::Plain,
         valid: None,
     }
+}
+
+/// The number of one row.
+pub(crate) fn values(block: &BlockView<'_>, seed: i64) -> impl Fn(usize) -> Value + use<> {
+    let mantissas = mantissas(block, seed);
+    move |row| decimal_value(mantissas(row), DIGITS)
+}
+
+/// The number of one row, in units of the last digit.
+fn mantissas(block: &BlockView<'_>, seed: i64) -> impl Fn(usize) -> i64 + use<> {
+    let start = mix(block.front_checksum() ^ mix(seed.cast_unsigned()));
+    move |row| mantissa(mix(start.wrapping_add((row as u64 + 1).wrapping_mul(GOLDEN))))
 }
 
 /// The share of `bits` in all numbers of 64 bits, in units of the last digit.

@@ -287,7 +287,7 @@ fn errors_name_the_field_and_the_place_in_it() {
         (json!({"table": "requests", "from": "noon"}), "from", None),
         (json!({"table": "requests", "from": 1_700_049_000_000_i64}), "from", None),
         (json!({"table": "requests", "from": "now", "to": "-1h"}), "to", None),
-        (json!({"table": "requests", "bucket": "1 month"}), "bucket", None),
+        (json!({"table": "requests", "bucket": "1 month 1 day"}), "bucket", None),
         (json!({"table": "requests", "bucket": "0s"}), "bucket", None),
         (json!({"table": "requests", "compare": {"shift": "1d"}}), "compare", None),
         (json!({"table": "requests", "from": "-2d", "compare": {"shift": "1d"}}), "compare", None),
