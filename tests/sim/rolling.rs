@@ -34,8 +34,8 @@ pub(crate) struct Rolling {
     rollover: Option<Rollover>,
     /// The door that drives it, and the life of that door.
     driver: (usize, u64),
-    /// Leaves that it asked to restart and that are not back yet: the process that the door knew. It
-    /// may have ended by itself just before.
+    /// Leaves that it asked to restart and that are not back yet: the process that the door knew.
+    /// It may have ended by itself just before.
     asked: BTreeMap<LeafId, u64>,
     /// The starts of the leaves that were heard of when the first rollover began.
     old: BTreeMap<LeafId, Micros>,

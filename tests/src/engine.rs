@@ -206,7 +206,8 @@ pub fn answer(
     finish(merged.unwrap_or_else(|| Partial::empty(query)), query, &|| false).map_err(fault_of)
 }
 
-/// The result set of a cluster, by the blocks of the leaves that answer. Others lack `missing` rows.
+/// The result set of a cluster, by the blocks of the leaves that answer; `missing` rows are on
+/// others.
 ///
 /// # Errors
 /// As [`ask`].

@@ -2,6 +2,7 @@
 //! limited to series, filtered, sorted and cut. Only the root does this.
 
 pub(crate) mod confidence;
+pub(crate) mod group_states;
 pub(crate) mod missing_leaves;
 pub(crate) mod prefixes;
 pub(crate) mod series;
@@ -12,14 +13,14 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use hadal_query::{
-    ConfidencePlan, EvalError, GroupInput, OutputExpr, PrepareError, Prepared, Query, StateKind,
-    Type,
+    ConfidencePlan, EvalError, GroupInput, OutputExpr, PrepareError, Prepared, Query, Type,
 };
 use hadal_types::limits::LIMIT_DEFAULT;
 use hadal_types::{MemoryReservation, Value, Weight};
 
 use crate::covered_seconds::CoveredSeconds;
-use crate::finish::confidence::{GroupStates, Interval};
+use crate::finish::confidence::Interval;
+use crate::finish::group_states::GroupStates;
 use crate::finish::missing_leaves::AnsweredLeaves;
 use crate::finish::top_k::candidates;
 use crate::groups::Groups;
@@ -122,7 +123,7 @@ pub fn finish(
     let is_filtered = query.having.is_some() || query.series.is_some();
     let total = if is_filtered { looked_at } else { count as u64 };
     let beyond = raw_rows.unwrap_or(total).saturating_sub(query.offset).saturating_sub(query.limit);
-    if query.measures().iter().any(|measure| measure.kind == StateKind::Distinct) {
+    if query.counts_distinct_values() {
         let sampled = lines.iter().filter(|line| finisher.is_sampled(line)).count();
         if sampled > 0 {
             warnings.add(WarningCode::DistinctOfSampled, "", sampled as u64);

@@ -3,7 +3,7 @@
 use hadal_query::{LeafTotal, Query, Weighting};
 use hadal_types::{Number, Weight};
 
-use crate::finish::confidence::GroupStates;
+use crate::finish::group_states::GroupStates;
 use crate::partial::{Partial, PartialBody};
 use crate::state::State;
 use crate::state::comoments::Comoments;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use hadal_types::{Micros, TableName, TimeRange, Value, limits};
 
+use crate::aggregate_function::AggregateFunction;
 use crate::confidence::ConfidencePlan;
 use crate::expr::{Expr, GroupInput, OutputExpr, RowExpr, RowInput, Type};
 use crate::function::Function;
@@ -194,6 +195,18 @@ impl Query {
             let outputs = self.outputs.iter().map(|output| &output.expr);
             self.confidence = Some(ConfidencePlan::new(outputs, measures).into());
         }
+    }
+
+    /// Whether an output depends on a number of distinct values.
+    #[must_use]
+    pub fn counts_distinct_values(&self) -> bool {
+        let mut does = false;
+        for output in &self.outputs {
+            output.expr.for_each_leaf(&mut |leaf| {
+                does |= matches!(leaf, GroupInput::Measure(_, AggregateFunction::Distinct));
+            });
+        }
+        does
     }
 
     /// Whether each leaf has to add its totals ([`Weighting::Leaves`]).

@@ -162,6 +162,8 @@ impl ExpectedRows {
         let now = self.clock.now();
         let counts = self.counts.lock();
         let entry = counts.entries.get(leaf).and_then(|tables| tables.get(table));
+        // A leaf that reports nothing knows better than what others heard of it.
+        let entry = entry.filter(|entry| entry.history.newest().is_some());
         entry.map_or(rows, |entry| entry.rows(now, &TimeRange::ALL).max(rows))
     }
 

@@ -3,15 +3,12 @@
 //! `hadal_query`'s plan says which totals an output depends on, and which states hold their
 //! variances and covariances. Gradients are computed with dual numbers.
 
-use std::borrow::Cow;
-
 use hadal_query::{ConfidencePlan, OutputConfidence, OutputExpr, SmoothExpr, Total};
 use hadal_types::limits::CONFIDENCE_EFFECTIVE_ROWS_MIN;
 use hadal_types::{Value, Weight};
 
+use crate::finish::group_states::{GroupStates, events};
 use crate::finish::missing_leaves::AnsweredLeaves;
-use crate::groups::Groups;
-use crate::groups::group::Group;
 use crate::state::State;
 use crate::state::comoments::Comoments;
 use crate::state::quantiles::Quantiles;
@@ -46,46 +43,6 @@ pub enum Interval {
         /// to this one, inclusive.
         high: f64,
     },
-}
-
-/// The states of one group.
-pub(crate) enum GroupStates<'g> {
-    /// A group that is not one of `Groups`.
-    Alone(&'g Group),
-    /// The group with this index.
-    Place(&'g Groups, usize),
-}
-
-impl GroupStates<'_> {
-    fn count(&self) -> WeightedCount {
-        match self {
-            Self::Alone(group) => group.count,
-            Self::Place(groups, group_index) => groups.count_at(*group_index),
-        }
-    }
-
-    pub(crate) fn state(&self, measure: usize) -> Option<Cow<'_, State>> {
-        match self {
-            Self::Alone(group) => group.states.get(measure).map(Cow::Borrowed),
-            Self::Place(groups, group_index) => {
-                groups.state_at(*group_index, measure).map(Cow::Owned)
-            }
-        }
-    }
-
-    /// Σw of the rows behind a total, and Σwx.
-    pub(crate) fn total(&self, total: Total) -> Option<(WeightedCount, f64)> {
-        let Some(measure) = total.measure() else {
-            let count = self.count();
-            return Some((count, events(count)));
-        };
-        let State::Moments(moments) = &*self.state(measure)? else { return None };
-        let sum = match total {
-            Total::Sum(_) => moments.sum.total().ok()?.to_f64(),
-            Total::Rows | Total::Count(_) => events(moments.count),
-        };
-        Some((moments.count, sum))
-    }
 }
 
 /// Computes the interval of an output with the value `value`. `leaves` are those that answered, if
@@ -366,12 +323,6 @@ fn around(value: f64, width: f64) -> Interval {
         (low, high) if low.is_finite() && high.is_finite() => Interval::Between(low, high),
         _ => Interval::None,
     }
-}
-
-/// Σw.
-#[expect(clippy::cast_precision_loss, reason = "an estimate needs few digits")]
-fn events(count: WeightedCount) -> f64 {
-    count.weight() as f64 / MILLION
 }
 
 /// Σw² − Σw = Σw(w − 1).

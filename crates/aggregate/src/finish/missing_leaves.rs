@@ -1,14 +1,14 @@
 //! Estimates for all leaves from those that answered.
 //!
-//! Rows are placed on leaves at random, so the leaves that answered are a sample of clusters. A total
-//! is estimated by its ratio to the stored rows of the table, which are known of all leaves, and
-//! varies as the leaves' totals vary around that ratio (Särndal, Swensson and Wretman, "Model
+//! Rows are placed on leaves at random, so the leaves that answered are a sample of clusters. A
+//! total is estimated by its ratio to the stored rows of the table, which are known of all leaves,
+//! and varies as the leaves' totals vary around that ratio (Särndal, Swensson and Wretman, "Model
 //! Assisted Survey Sampling", 1992, sections 7.3 and 8.6).
 
 use hadal_query::{ConfidencePlan, LeafTotal, Total};
 use hadal_types::limits::CONFIDENCE_LEAVES_MIN;
 
-use crate::finish::confidence::GroupStates;
+use crate::finish::group_states::GroupStates;
 use crate::partial::coverage::Coverage;
 use crate::state::State;
 

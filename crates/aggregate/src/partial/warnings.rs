@@ -38,7 +38,7 @@ pub enum WarningCode {
     /// A top list may be wrong. The count is the largest possible error of the measure that it is
     /// ordered by, rounded up.
     TopInexact,
-    /// Values were counted among sampled rows only, in so many rows of the result.
+    /// Values were counted among sampled rows only. The count is of rows of the result.
     DistinctOfSampled,
 }
 

@@ -5,6 +5,7 @@ use hadal_query::{StateKind, Type};
 use hadal_types::TableName;
 
 use super::*;
+use crate::groups::group::Group;
 
 /// Rows of these weights and values as one group, with the intervals of these outputs.
 fn intervals(rows: &[(i64, i64)], outputs: &[OutputExpr]) -> Vec<Interval> {

@@ -163,8 +163,8 @@ pub enum Event<L> {
     Revoked {
         /// The leaf.
         leaf: L,
-        /// Where the batch goes instead, according to the first record. If it is revoked there, too,
-        /// where it goes from there, and so on.
+        /// Where the batch goes instead, according to the first record. If it is revoked there,
+        /// too, where it goes from there, and so on.
         instead: L,
         /// Whether the record is so old that the batch may be settled there: see
         /// `BATCH_MOVED_SECONDS`.
