@@ -112,7 +112,7 @@ pub fn query(seed: u64, facts: &Facts) -> Query {
 /// Generates the query for raw rows of `seed`: mostly ordered by time, and mostly with a limit.
 #[must_use]
 pub fn rows_query(seed: u64, facts: &Facts) -> Query {
-    let mut query = Query { having: None, series: None, ..query(seed, facts) };
+    let mut query = Query { having: None, series: None, totals: false, ..query(seed, facts) };
     let random = &mut Random::new(derive(seed, 1));
     let inputs = inputs(random, &facts.schema);
     let pools = pools(&inputs, facts);

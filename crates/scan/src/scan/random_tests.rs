@@ -99,7 +99,7 @@ fn a_sample_is_the_same_however_the_work_is_split() {
         let mut merged = scanned(right, &query, None);
         merged.merge(scanned(left, &query, None));
         assert_eq!(rows(merged), whole, "seed {seed}: merged");
-        assert_eq!(rows(scanned(&blocks, &query, Some(64))), whole, "seed {seed}: in pieces");
+        assert_eq!(rows(scanned(&blocks, &query, Some(4_096))), whole, "seed {seed}: in pieces");
     }
     assert_ne!(rows(scanned(&blocks, &sample(1), None)), rows(scanned(&blocks, &sample(2), None)));
 }

@@ -141,7 +141,7 @@ fn every_code_is_read_and_no_other() {
     assert_codes::<Function>(99);
     assert_codes::<LeafOutcome>(5);
     assert_codes::<LeafState>(4);
-    assert_codes::<WarningCode>(12);
+    assert_codes::<WarningCode>(13);
     assert_codes::<QueryErrorCode>(4);
 }
 
