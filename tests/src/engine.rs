@@ -251,7 +251,7 @@ fn coverage(
 fn scan_of(query: &Query, blocks: usize) -> Result<Scan, EngineFault> {
     let invalid = |text: String| EngineFault { kind: FaultKind::Invalid, text };
     let scan = Scan::new(Arc::new(query.clone())).map_err(|error| invalid(error.to_string()))?;
-    // The prefixes of one vector may take more than such a piece.
+    // Prefixes take memory for each list of the block, which is more than such a piece may have.
     let by_prefix = query.unnested().is_some_and(|unnested| unnested.by_prefix);
     Ok(if blocks % 2 == 1 && !by_prefix { scan.in_pieces_of(PIECE_BYTES) } else { scan })
 }

@@ -78,9 +78,7 @@ impl PiecewiseAdder<'_> {
                 // The rows are added several times, so they are merged once all of them were.
                 let reservation = reservation.new_empty();
                 let mut added = Partial { reservation, ..Partial::empty(self.query) };
-                if let PartialBody::Groups(groups) = &mut added.body {
-                    unnest::add(self.query, self.plan, unnested, columns, selection, groups)?;
-                }
+                unnest::add(self.query, self.plan, unnested, columns, selection, &mut added)?;
                 partial.merge(added);
             }
             (PartialBody::Groups(groups), None) => {

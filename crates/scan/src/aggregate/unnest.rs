@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use hadal_aggregate::Groups;
+use hadal_aggregate::{Partial, PartialBody};
 use hadal_encoding::{Bitmap, Buffer};
 use hadal_query::Query;
 use hadal_types::Value;
@@ -24,47 +24,48 @@ use crate::expr::eval::eval;
 use crate::expr::plan::PreparedQuery;
 use crate::scan_memory::{ComputedBytes, Interrupt, ScanMemory};
 
-/// Adds the selected rows of one block to `groups`; the key `unnested` is a list.
+/// Adds the selected rows of one block to the groups of `partial`; the key `unnested` is a list.
+/// Memory of the groups is reserved after each length of the lists.
 ///
 /// # Errors
-/// [`Interrupt`]; then a part of the rows may be in `groups`.
+/// [`Interrupt`]; then a part of the rows may be in the groups.
 pub(crate) fn add(
     query: &Query,
     plan: &PreparedQuery,
     unnested: usize,
     columns: &LazyColumns<'_, '_>,
     selection: &Selection,
-    groups: &mut Groups,
+    partial: &mut Partial,
 ) -> Result<(), Interrupt> {
     let weights = Weights::new(columns)?;
     let values = eval(&plan.keys[unnested], columns, selection)?;
+    let memory = columns.memory();
     let mut add = |list_keys: ColumnValues<'static>, selection: &Selection| {
+        let PartialBody::Groups(groups) = &mut partial.body else { return Ok(()) };
         let mut list_keys = Some(list_keys);
         let key = |(index, key)| match list_keys.take_if(|_| index == unnested) {
             Some(list_keys) => Ok(list_keys),
             None => key_values(key, columns, selection, groups.takes_lifted()),
         };
         let keys = plan.keys.iter().enumerate().map(key).collect::<Result<Vec<_>, _>>()?;
-        add_by_keys(query, plan, columns, (selection, &weights, keys), groups)
+        add_by_keys(query, plan, columns, (selection, &weights, keys), groups)?;
+        partial.try_hold(usize::MAX)?;
+        memory.go_on()
     };
-    let narrowed = |rows: &Bitmap| {
-        let mut selection = selection.clone();
-        selection.narrow(rows);
-        selection
-    };
+    // Rows with longer lists are some of those with shorter ones.
+    let mut rows = selection.clone();
     if !plan.by_prefix {
         let elements = CodedLists::new(&values, selection, different_elements);
         for position in 0..elements.longest() {
-            let rows = elements.rows_with(position + 1, selection);
-            add(elements.values_at(position), &narrowed(&rows))?;
+            rows.narrow(&elements.rows_with(position + 1, &rows));
+            add(elements.values_at(position), &rows)?;
         }
         return Ok(());
     }
     let lists = CodedLists::new(&values, selection, <[Arc<str>]>::to_vec);
-    let memory = columns.memory();
     let mut prefixes = Prefixes::new(lists.by_code.len());
     for length in 0..=lists.longest() {
-        let rows = narrowed(&lists.rows_with(length, selection));
+        rows.narrow(&lists.rows_with(length, &rows));
         if rows.count() == 0 {
             break;
         }
