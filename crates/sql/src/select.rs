@@ -40,7 +40,10 @@ pub(crate) fn lower(
     let Layered { conditions, selected, mut slots, having, order, limit: most, offset } =
         bind_layers(&mut binder, layers, table)?;
     let split = split(conditions);
-    slots.set_seconds(seconds(&slots, &split.intervals, table));
+    let compares = layers.iter().filter_map(|layer| layer.compare.as_ref());
+    let has_one_range = !compares.into_iter().any(|compare| compare.is_of_times);
+    let seconds = || seconds(&slots, &split.intervals, table);
+    slots.set_seconds(has_one_range.then(seconds).flatten());
     let outputs = outputs(&selected, &mut slots)?;
     let having = all_true(having, &mut slots)?;
     let mut order = order_keys(order, &mut slots)?;

@@ -124,11 +124,13 @@ impl SpecSyntax {
     fn compare(&self, made: &Texts) -> Read<Option<CompareAst>> {
         if let Some(now_side) = &made.now_side {
             let condition = expr(now_side)?;
-            return Ok(Some(CompareAst { condition, against: None, at: now_side.start() }));
+            let at = now_side.start();
+            return Ok(Some(CompareAst { condition, against: None, is_of_times: true, at }));
         }
         Ok(self.compare.as_ref().map(|(first, against)| CompareAst {
             condition: Arc::clone(&first.syntax),
             against: against.as_ref().map(|against| Arc::clone(&against.syntax)),
+            is_of_times: false,
             at: first.source.start(),
         }))
     }

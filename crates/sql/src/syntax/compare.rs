@@ -37,7 +37,7 @@ pub(crate) fn take(source: &Source, tokens: &mut Vec<TokenWithSpan>) -> Read<Opt
         None => (end + 2, None),
     };
     tokens.drain(begin..=last);
-    Ok(Some(CompareAst { condition, against, at }))
+    Ok(Some(CompareAst { condition, against, is_of_times: false, at }))
 }
 
 /// The indexes of COMPARE, and of the parenthesis before AGAINST.

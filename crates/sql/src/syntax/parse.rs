@@ -355,10 +355,17 @@ pub(crate) fn take_series(tokens: &mut Vec<TokenWithSpan>) -> Read<Option<(usize
     series_of(&number, place).map(|count| Some((count, place)))
 }
 
-/// Removes `WITH TOTALS` and returns its position.
+/// Removes `WITH TOTALS` behind the outermost FROM, and returns its position.
 pub(crate) fn take_totals(tokens: &mut Vec<TokenWithSpan>) -> Option<Location> {
+    let (mut depth, mut is_after_from) = (0_usize, false);
     let is_totals = |words: &[TokenWithSpan]| {
-        is_keyword(&words[0], &[Keyword::WITH]) && is_word(&words[1], "totals")
+        match &words[0].token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            _ => is_after_from |= depth == 0 && is_keyword(&words[0], &[Keyword::FROM]),
+        }
+        let is_clause = is_keyword(&words[0], &[Keyword::WITH]) && is_word(&words[1], "totals");
+        depth == 0 && is_after_from && is_clause
     };
     let at = tokens.windows(2).position(is_totals)?;
     let place = tokens[at].span.start;

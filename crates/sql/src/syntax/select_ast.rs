@@ -43,6 +43,8 @@ pub(crate) struct CompareAst {
     pub(crate) condition: Arc<ast::Expr>,
     /// The rows of the other side; `None`: all that are not of the first.
     pub(crate) against: Option<Arc<ast::Expr>>,
+    /// Whether the sides are two time ranges. Then there is no one length of time for rates.
+    pub(crate) is_of_times: bool,
     pub(crate) at: Location,
 }
 

@@ -387,6 +387,12 @@ fn comparisons_totals_and_months_are_sql_too() {
     });
     let query = lowered(shifted);
     assert_eq!((query.keys().len(), query.outputs.len(), query.intervals.len()), (1, 5, 2));
+    // The ranges of both sides are one range, but neither side is as long.
+    let rates = refused(json!({
+        "table": "requests", "from": "-1h", "to": "now", "aggregates": ["per_minute(count(*))"],
+        "compare": {"shift": "1h", "columns": true},
+    }));
+    assert!(rates.to_string().contains("need one time range"), "{rates}");
     let years = sql(json!({"table": "requests", "bucket": "1 year", "time_zone": "Europe/Berlin"}));
     assert!(years.contains("time_bucket('1 year', time, 'Europe/Berlin') AS time"), "{years}");
     let mixed = refused(json!({"table": "requests", "bucket": "1 month 1 day"}));
